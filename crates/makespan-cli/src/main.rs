@@ -1,0 +1,2 @@
+//! The makespan command.
+fn main() {}

@@ -1,0 +1,113 @@
+//! Certificates: data from which a lower bound follows by arithmetic alone.
+//!
+//! [`Certificate::proves`] recomputes what a certificate proves in integers; no certificate is believed.
+
+mod interval_prices;
+mod rejection;
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+pub use interval_prices::IntervalPrices;
+pub use rejection::{Rejection, Selection};
+
+use crate::{Instance, JobId, Objective, Time};
+
+/// A proof of a lower bound.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Certificate {
+    /// Makespan: this job alone on the empty platform cannot end sooner.
+    Alone {
+        /// Which job.
+        job: JobId,
+    },
+    /// Makespan: not everything can end by a deadline.
+    Rejection(Rejection),
+    /// Weighted completion: prices for area in intervals of time.
+    IntervalPrices(IntervalPrices),
+}
+
+/// Why a certificate proves nothing, or less than was stated.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum CertificateError {
+    /// A job that is not in the instance.
+    #[error("the certificate names job {0}, which the instance does not have")]
+    UnknownJob(JobId),
+    /// Data that are no certificate of their kind.
+    #[error("the certificate is malformed: {0}")]
+    Malformed(String),
+    /// The deadline is not refuted.
+    #[error(
+        "the certificate does not refute the deadline {deadline}: {needed} processor-ticks are needed of {available}"
+    )]
+    NotRefuted {
+        /// In seconds.
+        deadline: Time,
+        /// Area that the jobs need at least.
+        needed: i128,
+        /// Area that there is.
+        available: i128,
+    },
+    /// An intermediate value leaves 128 bits.
+    #[error("the certificate's figures are too large to check exactly")]
+    Overflow,
+    /// It speaks of another objective.
+    #[error("the certificate proves a bound on the {proves}")]
+    OtherObjective {
+        /// What it proves.
+        proves: Objective,
+    },
+    /// The bound is higher than what the certificate proves.
+    #[error("the bound {stated} is not proved: its certificate proves {proven}")]
+    TooHigh {
+        /// The bound.
+        stated: String,
+        /// What follows from the certificate.
+        proven: String,
+    },
+}
+
+impl Certificate {
+    /// Which objective it bounds.
+    pub fn objective(&self) -> Objective {
+        match self {
+            Self::Alone { .. } | Self::Rejection(_) => Objective::Makespan,
+            Self::IntervalPrices(_) => Objective::WeightedCompletion,
+        }
+    }
+
+    /// The largest lower bound that follows, in the integer unit of the objective.
+    ///
+    /// # Errors
+    /// [`CertificateError`] when nothing follows on this instance.
+    pub fn proves(&self, instance: &Instance) -> Result<i128, CertificateError> {
+        match self {
+            Self::Alone { job } => {
+                if job.index() >= instance.jobs().len() {
+                    return Err(CertificateError::UnknownJob(*job));
+                }
+                Ok(i128::from(earliest_completion(instance, *job).ticks()))
+            }
+            Self::Rejection(rejection) => rejection.proves(instance),
+            Self::IntervalPrices(prices) => prices.proves(instance),
+        }
+    }
+}
+
+/// When a job ends at the earliest if it has the platform for itself, reservations and outages excepted.
+pub fn earliest_completion(instance: &Instance, id: JobId) -> Time {
+    let job = instance.job(id);
+    if instance.availability().is_always_open() {
+        return job.release + job.profile().shortest();
+    }
+    let mut timeline = crate::Timeline::new(instance);
+    job.profile()
+        .allotments()
+        .map(|processors| {
+            let time = job.profile().time(processors);
+            timeline.earliest_fit(processors, time, job.release) + time
+        })
+        .min()
+        .unwrap_or(Time::MAX)
+}

@@ -1,0 +1,300 @@
+//! The problem: machines, jobs, and when processors are unavailable.
+
+use std::fmt;
+
+use rustc_hash::FxHashSet;
+use thiserror::Error;
+
+use crate::{Availability, Job, JobId, Platform, Time, Unavailable, View};
+
+/// Machines and jobs, checked. Every job can run: its allotments are clipped to the platform and to its walltime.
+#[derive(Clone, Debug)]
+pub struct Instance {
+    platform: Platform,
+    jobs: Vec<Job>,
+    unavailable: Vec<Unavailable>,
+    availability: Availability,
+}
+
+/// Why machines and jobs do not make an instance.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum InstanceError {
+    /// Two jobs of one name.
+    #[error("two jobs are named `{0}`; names must be unique")]
+    DuplicateName(String),
+    /// A job that needs more processors than there are.
+    #[error("job `{job}` needs at least {needs} processors and the platform has {processors}")]
+    TooWide {
+        /// The job.
+        job: String,
+        /// Fewest processors it accepts.
+        needs: u32,
+        /// Processors of the platform.
+        processors: u32,
+    },
+    /// A job that its walltime would always cut short.
+    #[error("job `{job}` takes at least {shortest} s and its walltime is {walltime} s; raise the walltime")]
+    Walltime {
+        /// The job.
+        job: String,
+        /// Its shortest time.
+        shortest: Time,
+        /// Its walltime.
+        walltime: Time,
+    },
+    /// An unavailable period on processors that do not exist.
+    #[error("unavailable period {index}: processor {processor} does not exist; ids run from 0 to {last}")]
+    UnknownProcessor {
+        /// Position in the file.
+        index: usize,
+        /// The processor.
+        processor: u32,
+        /// Largest id.
+        last: u32,
+    },
+    /// An unavailable period that is empty.
+    #[error("unavailable period {index}: it must name processors and end after it starts")]
+    EmptyPeriod {
+        /// Position in the file.
+        index: usize,
+    },
+    /// Times whose sum does not fit.
+    #[error("the times add up to more than 146 years; check their unit (seconds unless one is written)")]
+    TooLong,
+}
+
+/// Something about an instance that its user should know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Note {
+    /// Measured times that do not fall with the allotment.
+    Dominated {
+        /// How many jobs have such allotments.
+        jobs: usize,
+        /// How many allotments in all.
+        allotments: usize,
+        /// The first such job.
+        example: JobId,
+    },
+}
+
+/// What remains of an instance at some instant of its execution.
+#[derive(Clone, Debug)]
+pub struct Residual {
+    /// The waiting jobs, with the processors of running jobs unavailable until their expected end.
+    pub instance: Instance,
+    /// For each job of the residual instance its id in the original one.
+    pub jobs: Vec<JobId>,
+}
+
+impl Instance {
+    /// Checks and joins the parts. Allotments beyond the platform, and allotments on which a job would exceed its
+    /// walltime, are left out.
+    ///
+    /// # Errors
+    /// [`InstanceError`] names the job or period that is wrong.
+    pub fn new(platform: Platform, jobs: Vec<Job>, unavailable: Vec<Unavailable>) -> Result<Self, InstanceError> {
+        let mut names = FxHashSet::default();
+        if let Some(job) = jobs.iter().find(|job| !names.insert(job.name.as_str())) {
+            return Err(InstanceError::DuplicateName(job.name.clone()));
+        }
+        let processors = platform.processors();
+        let jobs = jobs.into_iter().map(|job| fitted(job, processors)).collect::<Result<Vec<_>, _>>()?;
+        check_periods(&unavailable, processors)?;
+        let instance = Self::joined(platform, jobs, unavailable);
+        // Half the range of Time is kept free, so that sums made by schedulers never saturate.
+        if instance.horizon() >= i128::from(i64::MAX / 2) { Err(InstanceError::TooLong) } else { Ok(instance) }
+    }
+
+    fn joined(platform: Platform, jobs: Vec<Job>, unavailable: Vec<Unavailable>) -> Self {
+        let availability = Availability::new(platform.processors(), &unavailable);
+        Self { platform, jobs, unavailable, availability }
+    }
+
+    /// An instant, in ticks, by which any schedule that never idles without reason has ended.
+    fn horizon(&self) -> i128 {
+        let longest = |job: &Job| i128::from(job.profile().longest().ticks());
+        let release = self.jobs.iter().map(|job| job.release).max().unwrap_or(Time::ZERO);
+        let serial: i128 = self.jobs.iter().map(longest).sum();
+        let closed: i128 = self.unavailable.iter().map(|period| i128::from((period.end - period.start).ticks())).sum();
+        let last = self.availability.last_change().max(release);
+        serial + closed + i128::from(last.ticks())
+    }
+
+    /// The machines.
+    pub fn platform(&self) -> &Platform {
+        &self.platform
+    }
+
+    /// How many processors the platform has.
+    pub fn processors(&self) -> u32 {
+        self.platform.processors()
+    }
+
+    /// The jobs, in file order.
+    pub fn jobs(&self) -> &[Job] {
+        &self.jobs
+    }
+
+    /// One job.
+    pub fn job(&self, id: JobId) -> &Job {
+        &self.jobs[id.index()]
+    }
+
+    /// All job ids, in file order.
+    pub fn ids(&self) -> impl Iterator<Item = JobId> + use<> {
+        (0..self.jobs.len() as u32).map(JobId)
+    }
+
+    /// Reservations and outages, as given.
+    pub fn unavailable(&self) -> &[Unavailable] {
+        &self.unavailable
+    }
+
+    /// Reservations and outages, grouped.
+    pub fn availability(&self) -> &Availability {
+        &self.availability
+    }
+
+    /// The earliest release date; zero without jobs.
+    pub fn first_release(&self) -> Time {
+        self.jobs.iter().map(|job| job.release).min().unwrap_or(Time::ZERO)
+    }
+
+    /// Whether some job is released after another.
+    pub fn has_release_dates(&self) -> bool {
+        let first = self.first_release();
+        self.jobs.iter().any(|job| job.release > first)
+    }
+
+    /// What the user should know about this instance.
+    pub fn notes(&self) -> Vec<Note> {
+        let mut dominated = self.ids().filter(|&id| self.job(id).profile().dominated() > 0).peekable();
+        let Some(&example) = dominated.peek() else { return Vec::new() };
+        let (jobs, allotments) = dominated
+            .fold((0, 0), |(jobs, allotments), id| (jobs + 1, allotments + self.job(id).profile().dominated()));
+        vec![Note::Dominated { jobs, allotments, example }]
+    }
+
+    /// The same machines with other jobs, which must come from this instance.
+    pub fn with_jobs(&self, jobs: Vec<Job>) -> Self {
+        Self::joined(self.platform.clone(), jobs, self.unavailable.clone())
+    }
+
+    /// What remains to be planned: the waiting jobs, released now at the earliest, beside the running ones.
+    pub fn residual(&self, view: &View<'_>) -> Residual {
+        let jobs: Vec<JobId> = view.waiting.to_vec();
+        let waiting = jobs
+            .iter()
+            .map(|&id| {
+                let job = self.job(id).clone();
+                let release = job.release.max(view.now);
+                job.with_release(release)
+            })
+            .collect();
+        let running = view.running.iter().map(|running| Unavailable {
+            processors: running.processors.clone(),
+            start: Time::ZERO,
+            end: running.expected_end(self, view.now),
+        });
+        let unavailable =
+            self.unavailable.iter().filter(|period| period.end > view.now).cloned().chain(running).collect();
+        Residual { instance: Self::joined(self.platform.clone(), waiting, unavailable), jobs }
+    }
+}
+
+impl Note {
+    /// A sentence for the user of `instance`.
+    pub fn describe(&self, instance: &Instance) -> String {
+        match self {
+            Self::Dominated { jobs, allotments, example } => format!(
+                "{allotments} allotments of {jobs} jobs (such as `{}`) are no faster than fewer processors and are not used",
+                instance.job(*example).name
+            ),
+        }
+    }
+}
+
+fn fitted(job: Job, processors: u32) -> Result<Job, InstanceError> {
+    let needs = job.profile().min_processors();
+    let Job { name, weight, release, walltime, mut task } = job;
+    task.profile = match task.profile.at_most(processors) {
+        Some(profile) => profile,
+        None => return Err(InstanceError::TooWide { job: name, needs, processors }),
+    };
+    if let Some(walltime) = walltime {
+        let shortest = task.profile.shortest();
+        task.profile = match task.profile.within(walltime) {
+            Some(profile) => profile,
+            None => return Err(InstanceError::Walltime { job: name, shortest, walltime }),
+        };
+    }
+    Ok(Job { name, weight, release, walltime, task })
+}
+
+fn check_periods(unavailable: &[Unavailable], processors: u32) -> Result<(), InstanceError> {
+    for (index, period) in unavailable.iter().enumerate() {
+        let Some(processor) = period.processors.last() else { return Err(InstanceError::EmptyPeriod { index }) };
+        if processor >= processors {
+            return Err(InstanceError::UnknownProcessor { index, processor, last: processors - 1 });
+        }
+        if period.end <= period.start {
+            return Err(InstanceError::EmptyPeriod { index });
+        }
+    }
+    Ok(())
+}
+
+impl fmt::Display for JobId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{ProcSet, Profile, Running};
+
+    fn rigid(name: &str, processors: u32, seconds: i64) -> Job {
+        Job::new(name, Profile::rigid(processors, Time::from_seconds(seconds)).unwrap())
+    }
+
+    fn instance(jobs: Vec<Job>) -> Result<Instance, InstanceError> {
+        Instance::new(Platform::flat(4).unwrap(), jobs, vec![])
+    }
+
+    #[test]
+    fn refuses_what_cannot_run() {
+        let twice = instance(vec![rigid("a", 1, 1), rigid("a", 1, 1)]).unwrap_err();
+        assert_eq!(twice, InstanceError::DuplicateName("a".into()));
+        assert!(matches!(instance(vec![rigid("a", 5, 1)]), Err(InstanceError::TooWide { needs: 5, .. })));
+        let mut job = rigid("a", 1, 10);
+        job.walltime = Some(Time::from_seconds(9));
+        assert!(matches!(instance(vec![job]), Err(InstanceError::Walltime { .. })));
+        let ages: Vec<Job> = (0..10).map(|i| rigid(&i.to_string(), 1, 1_000_000_000)).collect();
+        assert_eq!(instance(ages).unwrap_err(), InstanceError::TooLong);
+    }
+
+    #[test]
+    fn clips_allotments_to_platform_and_walltime() {
+        let times = [10, 6, 4, 3, 2].map(Time::from_seconds).to_vec();
+        let mut job = Job::new("a", Profile::table(times).unwrap());
+        job.walltime = Some(Time::from_seconds(6));
+        let instance = instance(vec![job]).unwrap();
+        let profile = instance.jobs()[0].profile();
+        assert_eq!(profile.allotments().collect::<Vec<_>>(), [2, 3, 4]);
+    }
+
+    #[test]
+    fn a_residual_instance_holds_what_waits_beside_what_runs() {
+        let instance = instance(vec![rigid("a", 2, 10), rigid("b", 4, 5), rigid("c", 1, 1)]).unwrap();
+        let running = [Running { job: JobId(0), start: Time::ZERO, processors: ProcSet::first(2) }];
+        let waiting = [JobId(1)];
+        let view = View { now: Time::from_seconds(4), instance: &instance, waiting: &waiting, running: &running };
+        let residual = instance.residual(&view);
+        assert_eq!(residual.jobs, waiting);
+        assert_eq!(residual.instance.first_release(), Time::from_seconds(4));
+        assert_eq!(residual.instance.availability().open_at(Time::from_seconds(9)), 2);
+        assert_eq!(residual.instance.availability().open_at(Time::from_seconds(10)), 4);
+    }
+}

@@ -1,0 +1,49 @@
+//! The words and rules of Makespan: machines, jobs, plans, bounds, and the checks that hold them together.
+//!
+//! This crate does no input or output, starts no thread, calls no solver and keeps no global state.
+//! An [`Instance`] is a [`Platform`], its [`Job`]s and the times when processors are unavailable. A [`Scheduler`]
+//! turns it into a [`Plan`]; [`validate`] checks the plan without trusting who made it. A [`Bound`] carries a
+//! certificate that [`Bound::verify`] checks in exact integers. A [`Policy`] decides one event at a time, for a
+//! simulated or a real cluster alike, and the outcome of either is a [`Trace`].
+
+#![warn(missing_docs)]
+
+pub mod availability;
+pub mod bound;
+mod builder;
+pub mod certificate;
+mod instance;
+mod objective;
+mod plan;
+mod platform;
+mod policy;
+mod procset;
+mod profile;
+mod schedule;
+mod scheduler;
+mod time;
+mod timeline;
+mod trace;
+mod validate;
+mod weight;
+mod workload;
+
+pub use availability::{Availability, Unavailable};
+pub use bound::Bound;
+pub use builder::ScheduleBuilder;
+pub use certificate::{Certificate, CertificateError};
+pub use instance::{Instance, InstanceError, Note};
+pub use objective::{Metrics, Objective};
+pub use plan::Plan;
+pub use platform::{Link, Node, Platform, PlatformError};
+pub use policy::{Decision, Event, Policy, Running, View};
+pub use procset::{ProcSet, ProcSetError};
+pub use profile::{Profile, ProfileError, SpeedupLaw};
+pub use schedule::{Placement, Schedule};
+pub use scheduler::{Context, Guarantee, ScheduleError, Scheduler, Unsupported};
+pub use time::{Area, Time, TimeError};
+pub use timeline::{Reservation, Timeline};
+pub use trace::{Outcome, Run, Trace};
+pub use validate::{Violation, validate};
+pub use weight::{Weight, WeightError, WeightedTime};
+pub use workload::{Job, JobId, Task};

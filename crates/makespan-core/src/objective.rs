@@ -1,0 +1,100 @@
+//! What is optimised, and what is measured.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Area, Instance, Schedule, Time, WeightedTime};
+
+/// A value to minimise, in exact integers, for which bounds are proved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Objective {
+    /// When the last job ends, in ticks.
+    Makespan,
+    /// The sum over jobs of weight times completion time ("minsum"), in millionths times ticks.
+    WeightedCompletion,
+}
+
+impl Objective {
+    /// Every objective, in the order of reports.
+    pub const ALL: [Self; 2] = [Self::Makespan, Self::WeightedCompletion];
+
+    /// The value of a schedule.
+    pub fn value(self, instance: &Instance, schedule: &Schedule) -> i128 {
+        match self {
+            Self::Makespan => i128::from(schedule.makespan().ticks()),
+            Self::WeightedCompletion => weighted_completion(instance, schedule).0,
+        }
+    }
+
+    /// The exact decimal of a value: seconds, or weight times seconds.
+    pub fn decimal(self, value: i128) -> String {
+        match self {
+            Self::Makespan => Time::from_ticks(i64::try_from(value).unwrap_or(i64::MAX)).to_string(),
+            Self::WeightedCompletion => WeightedTime(value).to_string(),
+        }
+    }
+
+    /// The word in files and on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Makespan => "makespan",
+            Self::WeightedCompletion => "weighted_completion",
+        }
+    }
+}
+
+impl fmt::Display for Objective {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Makespan => "makespan",
+            Self::WeightedCompletion => "weighted completion",
+        })
+    }
+}
+
+/// Figures of a schedule or of what happened. Floats, for display and statistics.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Metrics {
+    /// When the last job ends, s.
+    pub makespan: f64,
+    /// Sum of weight times completion time, s.
+    pub weighted_completion: f64,
+    /// Mean over jobs of completion minus release, s.
+    pub mean_flow: f64,
+    /// Mean over jobs of `max(1, flow / max(10 s, run time))`.
+    pub mean_bounded_slowdown: f64,
+    /// Used area over the area that was open from the first release to the makespan, in [0, 1].
+    pub utilisation: f64,
+}
+
+impl Metrics {
+    /// The run time below which the bounded slowdown no longer grows.
+    pub const SLOWDOWN_THRESHOLD: Time = Time::from_seconds(10);
+
+    /// Measures a schedule.
+    pub fn of(instance: &Instance, schedule: &Schedule) -> Self {
+        let placements = schedule.placements();
+        let count = placements.len().max(1) as f64;
+        let flow = |placement: &crate::Placement| (placement.end - instance.job(placement.job).release).seconds();
+        let slowdown = |placement: &crate::Placement| {
+            let run = (placement.end - placement.start).max(Self::SLOWDOWN_THRESHOLD);
+            (flow(placement) / run.seconds()).max(1.0)
+        };
+        let used: Area = placements.iter().map(|p| (p.end - p.start).area(p.processors.len())).sum();
+        let makespan = schedule.makespan();
+        let open = instance.availability().open_area(instance.first_release(), makespan);
+        Self {
+            makespan: makespan.seconds(),
+            weighted_completion: weighted_completion(instance, schedule).seconds(),
+            mean_flow: placements.iter().map(flow).sum::<f64>() / count,
+            mean_bounded_slowdown: placements.iter().map(slowdown).sum::<f64>() / count,
+            utilisation: if open > 0 { used as f64 / open as f64 } else { 0.0 },
+        }
+    }
+}
+
+fn weighted_completion(instance: &Instance, schedule: &Schedule) -> WeightedTime {
+    schedule.placements().iter().map(|placement| instance.job(placement.job).weight.times(placement.end)).sum()
+}

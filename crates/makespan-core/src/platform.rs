@@ -1,0 +1,233 @@
+//! Machines.
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::{ProcSet, Time};
+
+/// One machine: `processors` equal processors of a relative speed. A node without processors is a switch.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Node {
+    /// Unique name.
+    pub name: String,
+    /// How many processors.
+    pub processors: u32,
+    /// Work units a second and processor; 1 on a homogeneous cluster.
+    pub speed: f64,
+    /// Index of the node above it in the tree; `None` for the root and for the nodes of a fully connected cluster.
+    pub parent: Option<usize>,
+    /// The link to the parent.
+    pub link: Option<Link>,
+}
+
+/// A network link between a node and its parent.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Link {
+    /// Bytes a second.
+    pub bandwidth: f64,
+    /// Delay of the first byte.
+    pub latency: Time,
+}
+
+/// The machines of an instance. Processor ids count through the nodes in order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Platform {
+    nodes: Vec<Node>,
+    first: Vec<u32>,
+    processors: u32,
+}
+
+/// Why nodes do not make a platform.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum PlatformError {
+    /// No processor at all.
+    #[error("the platform has no processors; give it at least 1")]
+    Empty,
+    /// More processors than ids.
+    #[error("the platform has {0} processors; at most 16777216 are supported")]
+    TooLarge(u64),
+    /// Two nodes of one name.
+    #[error("two nodes are named `{0}`; names must be unique")]
+    DuplicateName(String),
+    /// A speed or bandwidth that is not a positive number.
+    #[error("node `{node}`: {what} must be a positive number")]
+    NotPositive {
+        /// The node.
+        node: String,
+        /// Which figure.
+        what: &'static str,
+    },
+    /// A parent that does not exist, or a cycle of parents.
+    #[error("node `{0}`: its parents do not lead to a root; a tree has one node without parent above all others")]
+    NotATree(String),
+}
+
+impl Platform {
+    /// Most processors that a platform may have.
+    pub const MAX_PROCESSORS: u32 = 1 << 24;
+
+    /// A flat homogeneous cluster, one node.
+    ///
+    /// # Errors
+    /// [`PlatformError`] when there is no processor or too many.
+    pub fn flat(processors: u32) -> Result<Self, PlatformError> {
+        Self::new(vec![Node { name: "cluster".into(), processors, speed: 1.0, parent: None, link: None }])
+    }
+
+    /// `nodes` machines of `processors_per_node` processors each, fully connected.
+    ///
+    /// # Errors
+    /// [`PlatformError`] when there is no processor or too many.
+    pub fn cluster(nodes: u32, processors_per_node: u32) -> Result<Self, PlatformError> {
+        let total = u64::from(nodes) * u64::from(processors_per_node);
+        if total > u64::from(Self::MAX_PROCESSORS) {
+            return Err(PlatformError::TooLarge(total));
+        }
+        let node = |index| Node {
+            name: format!("n{index}"),
+            processors: processors_per_node,
+            speed: 1.0,
+            parent: None,
+            link: None,
+        };
+        Self::new(if total == 0 { Vec::new() } else { (0..nodes).map(node).collect() })
+    }
+
+    /// A platform of the given nodes. Either no node has a parent (fully connected) or they form one tree.
+    ///
+    /// # Errors
+    /// [`PlatformError`] names the node that is wrong.
+    pub fn new(nodes: Vec<Node>) -> Result<Self, PlatformError> {
+        let total: u64 = nodes.iter().map(|node| u64::from(node.processors)).sum();
+        if total == 0 {
+            return Err(PlatformError::Empty);
+        }
+        if total > u64::from(Self::MAX_PROCESSORS) {
+            return Err(PlatformError::TooLarge(total));
+        }
+        let mut names: Vec<&str> = nodes.iter().map(|node| node.name.as_str()).collect();
+        names.sort_unstable();
+        if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Err(PlatformError::DuplicateName(pair[0].to_owned()));
+        }
+        let positive = |value: f64| value.is_finite() && value > 0.0;
+        for node in &nodes {
+            let fail = |what| PlatformError::NotPositive { node: node.name.clone(), what };
+            if !positive(node.speed) {
+                return Err(fail("speed"));
+            }
+            if node.link.is_some_and(|link| !positive(link.bandwidth)) {
+                return Err(fail("bandwidth"));
+            }
+        }
+        if nodes.iter().any(|node| node.parent.is_some()) {
+            check_tree(&nodes)?;
+        }
+        let mut first = Vec::with_capacity(nodes.len());
+        let mut processors = 0;
+        for node in &nodes {
+            first.push(processors);
+            processors += node.processors;
+        }
+        Ok(Self { nodes, first, processors })
+    }
+
+    /// The machines, in file order.
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    /// How many processors in all.
+    pub fn processors(&self) -> u32 {
+        self.processors
+    }
+
+    /// The processor ids of one node.
+    pub fn processors_of(&self, node: usize) -> ProcSet {
+        match self.nodes[node].processors {
+            0 => ProcSet::new(),
+            count => ProcSet::range(self.first[node], self.first[node] + count - 1),
+        }
+    }
+
+    /// The node that holds processor `id`.
+    pub fn node_of(&self, id: u32) -> usize {
+        // A switch shares its first id with the next node, so the last node that starts at or before `id` holds it.
+        self.first.partition_point(|&first| first <= id) - 1
+    }
+
+    /// Whether all processors are equal and any set of them serves as well as any other.
+    pub fn is_homogeneous(&self) -> bool {
+        let mut computing = self.nodes.iter().filter(|node| node.processors > 0);
+        let speed = computing.next().map_or(1.0, |node| node.speed);
+        (speed - 1.0).abs() < f64::EPSILON
+            && computing.all(|node| (node.speed - speed).abs() < f64::EPSILON)
+            && self.nodes.iter().all(|node| node.parent.is_none())
+    }
+}
+
+/// Every node leads to the one root. Each node is walked over once: a path stops where an earlier one has been.
+fn check_tree(nodes: &[Node]) -> Result<(), PlatformError> {
+    let fail = |node: &Node| PlatformError::NotATree(node.name.clone());
+    if let Some(second) = nodes.iter().filter(|node| node.parent.is_none()).nth(1) {
+        return Err(fail(second));
+    }
+    let mut reached_from = vec![usize::MAX; nodes.len()];
+    for (start, node) in nodes.iter().enumerate() {
+        let mut at = start;
+        while reached_from[at] == usize::MAX {
+            reached_from[at] = start;
+            match nodes[at].parent {
+                None => break,
+                Some(parent) if parent >= nodes.len() => return Err(fail(node)),
+                Some(parent) if reached_from[parent] == start => return Err(fail(node)),
+                Some(parent) => at = parent,
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn node(name: &str, processors: u32, parent: Option<usize>) -> Node {
+        Node { name: name.into(), processors, speed: 1.0, parent, link: None }
+    }
+
+    #[test]
+    fn ids_count_through_the_nodes() {
+        let platform = Platform::new(vec![node("a", 2, None), node("switch", 0, None), node("b", 3, None)]).unwrap();
+        assert_eq!(platform.processors(), 5);
+        assert_eq!(platform.processors_of(2).to_string(), "2-4");
+        assert!(platform.processors_of(1).is_empty());
+        assert_eq!((0..5).map(|id| platform.node_of(id)).collect::<Vec<_>>(), [0, 0, 2, 2, 2]);
+    }
+
+    #[test]
+    fn refuses_what_is_no_platform() {
+        assert_eq!(Platform::flat(0), Err(PlatformError::Empty));
+        assert!(matches!(Platform::cluster(100_000, 100_000), Err(PlatformError::TooLarge(_))));
+        assert!(matches!(
+            Platform::new(vec![node("a", 1, None), node("a", 1, None)]),
+            Err(PlatformError::DuplicateName(_))
+        ));
+        let cycle = vec![node("r", 1, None), node("a", 1, Some(2)), node("b", 1, Some(1))];
+        assert!(matches!(Platform::new(cycle), Err(PlatformError::NotATree(_))));
+        let forest = vec![node("r", 1, None), node("a", 1, Some(0)), node("s", 1, None)];
+        assert!(matches!(Platform::new(forest), Err(PlatformError::NotATree(_))));
+        let mut slow = node("a", 1, None);
+        slow.speed = 0.0;
+        assert!(matches!(Platform::new(vec![slow]), Err(PlatformError::NotPositive { .. })));
+    }
+
+    #[test]
+    fn a_tree_or_a_mix_of_speeds_is_not_homogeneous() {
+        assert!(Platform::cluster(4, 8).unwrap().is_homogeneous());
+        assert!(!Platform::new(vec![node("r", 1, None), node("a", 1, Some(0))]).unwrap().is_homogeneous());
+        let mut fast = node("b", 1, None);
+        fast.speed = 2.0;
+        assert!(!Platform::new(vec![node("a", 1, None), fast]).unwrap().is_homogeneous());
+    }
+}

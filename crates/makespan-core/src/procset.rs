@@ -1,0 +1,273 @@
+//! Sets of processors.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use thiserror::Error;
+
+/// A set of processor ids as sorted, disjoint, non-adjacent closed intervals; written `0-3,8`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct ProcSet {
+    intervals: Vec<(u32, u32)>,
+}
+
+/// Why a text is not a set of processors.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("`{0}` is not a set of processors; write ids and ranges such as 0-3,8")]
+pub struct ProcSetError(String);
+
+impl ProcSet {
+    /// The empty set.
+    pub const fn new() -> Self {
+        Self { intervals: Vec::new() }
+    }
+
+    /// The ids from `first` to `last`, both included.
+    ///
+    /// # Panics
+    /// When `first > last`.
+    pub fn range(first: u32, last: u32) -> Self {
+        assert!(first <= last, "an interval of processors starts at its smaller id");
+        Self { intervals: vec![(first, last)] }
+    }
+
+    /// The ids `0 .. count`.
+    pub fn first(count: u32) -> Self {
+        if count == 0 { Self::new() } else { Self::range(0, count - 1) }
+    }
+
+    /// The union of closed intervals in any order.
+    pub fn from_intervals(mut intervals: Vec<(u32, u32)>) -> Self {
+        intervals.sort_unstable();
+        let mut merged: Vec<(u32, u32)> = Vec::with_capacity(intervals.len());
+        for (first, last) in intervals {
+            match merged.last_mut() {
+                Some(tail) if first <= tail.1.saturating_add(1) => tail.1 = tail.1.max(last),
+                _ => merged.push((first, last)),
+            }
+        }
+        Self { intervals: merged }
+    }
+
+    /// The closed intervals, ascending.
+    pub fn intervals(&self) -> &[(u32, u32)] {
+        &self.intervals
+    }
+
+    /// How many processors.
+    pub fn len(&self) -> u32 {
+        self.intervals.iter().map(|&(first, last)| last - first + 1).sum()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.intervals.is_empty()
+    }
+
+    /// The ids, ascending.
+    pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
+        self.intervals.iter().flat_map(|&(first, last)| first..=last)
+    }
+
+    /// The largest id.
+    pub fn last(&self) -> Option<u32> {
+        self.intervals.last().map(|&(_, last)| last)
+    }
+
+    /// Whether `id` is in the set.
+    pub fn contains(&self, id: u32) -> bool {
+        let at = self.intervals.partition_point(|&(_, last)| last < id);
+        self.intervals.get(at).is_some_and(|&(first, _)| first <= id)
+    }
+
+    /// The ids in either set.
+    pub fn union(&self, other: &Self) -> Self {
+        Self::from_intervals([self.intervals.as_slice(), other.intervals.as_slice()].concat())
+    }
+
+    /// The ids of this set that are not in `other`.
+    pub fn difference(&self, other: &Self) -> Self {
+        let mut left = Vec::with_capacity(self.intervals.len() + other.intervals.len());
+        let mut holes = other.intervals.iter().peekable();
+        for &(first, last) in &self.intervals {
+            let mut from = first;
+            while holes.next_if(|hole| hole.1 < from).is_some() {}
+            let mut ahead = holes.clone();
+            let mut open = true;
+            while let Some(hole) = ahead.next_if(|hole| hole.0 <= last) {
+                if hole.0 > from {
+                    left.push((from, hole.0 - 1));
+                }
+                if hole.1 >= last {
+                    open = false;
+                    break;
+                }
+                from = hole.1 + 1;
+            }
+            if open {
+                left.push((from, last));
+            }
+        }
+        Self { intervals: left }
+    }
+
+    /// The ids in both sets.
+    pub fn intersection(&self, other: &Self) -> Self {
+        let (mut i, mut j) = (0, 0);
+        let mut common = Vec::new();
+        while let (Some(a), Some(b)) = (self.intervals.get(i), other.intervals.get(j)) {
+            let (first, last) = (a.0.max(b.0), a.1.min(b.1));
+            if first <= last {
+                common.push((first, last));
+            }
+            if a.1 < b.1 { i += 1 } else { j += 1 }
+        }
+        Self { intervals: common }
+    }
+
+    /// Whether no id is in both sets.
+    pub fn is_disjoint(&self, other: &Self) -> bool {
+        self.intersection(other).is_empty()
+    }
+
+    /// Removes `count` processors and returns them: the first contiguous block that is long enough, otherwise the
+    /// lowest ids. `None`, and nothing removed, when there are fewer.
+    pub fn take(&mut self, count: u32) -> Option<Self> {
+        if count == 0 {
+            return Some(Self::new());
+        }
+        if let Some(at) = self.intervals.iter().position(|&(first, last)| last - first + 1 >= count) {
+            let (first, last) = self.intervals[at];
+            if last - first + 1 == count {
+                self.intervals.remove(at);
+            } else {
+                self.intervals[at].0 = first + count;
+            }
+            return Some(Self::range(first, first + count - 1));
+        }
+        if self.len() < count {
+            return None;
+        }
+        let mut missing = count;
+        let mut taken = Vec::new();
+        let mut whole = 0;
+        for interval in &mut self.intervals {
+            let size = interval.1 - interval.0 + 1;
+            if size > missing {
+                if missing > 0 {
+                    taken.push((interval.0, interval.0 + missing - 1));
+                    interval.0 += missing;
+                }
+                break;
+            }
+            taken.push(*interval);
+            missing -= size;
+            whole += 1;
+        }
+        self.intervals.drain(..whole);
+        Some(Self { intervals: taken })
+    }
+}
+
+impl fmt::Display for ProcSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, &(first, last)) in self.intervals.iter().enumerate() {
+            let comma = if at == 0 { "" } else { "," };
+            if first == last { write!(f, "{comma}{first}")? } else { write!(f, "{comma}{first}-{last}")? }
+        }
+        Ok(())
+    }
+}
+
+impl FromStr for ProcSet {
+    type Err = ProcSetError;
+
+    fn from_str(text: &str) -> Result<Self, ProcSetError> {
+        let fail = || ProcSetError(text.to_owned());
+        let number = |digits: &str| digits.trim().parse::<u32>().map_err(|_| fail());
+        if text.trim().is_empty() {
+            return Ok(Self::new());
+        }
+        let mut intervals = Vec::new();
+        for part in text.split(',') {
+            let (first, last) = match part.split_once('-') {
+                Some((first, last)) => (number(first)?, number(last)?),
+                None => (number(part)?, number(part)?),
+            };
+            if first > last || last == u32::MAX {
+                return Err(fail());
+            }
+            intervals.push((first, last));
+        }
+        Ok(Self::from_intervals(intervals))
+    }
+}
+
+impl Serialize for ProcSet {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for ProcSet {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
+        text.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn set(ids: &BTreeSet<u32>) -> ProcSet {
+        ProcSet::from_intervals(ids.iter().map(|&id| (id, id)).collect())
+    }
+
+    #[test]
+    fn reads_what_it_prints() {
+        for text in ["", "0", "0-3,8", "1-2,4,6-9"] {
+            assert_eq!(text.parse::<ProcSet>().unwrap().to_string(), text);
+        }
+        assert_eq!("3,1-2,2".parse::<ProcSet>().unwrap().to_string(), "1-3");
+        for bad in ["a", "3-1", "1,,2", "-1", "4294967295"] {
+            assert!(bad.parse::<ProcSet>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn takes_a_block_before_fragments() {
+        let mut free: ProcSet = "0,2,4-7".parse().unwrap();
+        assert_eq!(free.take(2).unwrap().to_string(), "4-5");
+        assert_eq!(free.take(3).unwrap().to_string(), "0,2,6");
+        assert_eq!(free.take(2), None);
+        assert_eq!(free.to_string(), "7");
+    }
+
+    proptest! {
+        #[test]
+        fn agrees_with_a_plain_set(a in proptest::collection::btree_set(0_u32..40, 0..25),
+                                   b in proptest::collection::btree_set(0_u32..40, 0..25), count in 0_u32..30) {
+            let (left, right) = (set(&a), set(&b));
+            prop_assert_eq!(left.union(&right), set(&(&a | &b)));
+            prop_assert_eq!(left.difference(&right), set(&(&a - &b)));
+            prop_assert_eq!(left.intersection(&right), set(&(&a & &b)));
+            prop_assert_eq!(left.len() as usize, a.len());
+            prop_assert!((0..40).all(|id| left.contains(id) == a.contains(&id)));
+            let mut rest = left.clone();
+            match rest.take(count) {
+                Some(taken) => {
+                    prop_assert_eq!(taken.len(), count);
+                    prop_assert!(taken.is_disjoint(&rest));
+                    prop_assert_eq!(taken.union(&rest), left);
+                }
+                None => prop_assert!(count > left.len()),
+            }
+        }
+    }
+}

@@ -1,0 +1,377 @@
+//! The time of a task as a function of its allotment.
+
+mod speedup;
+
+use std::sync::Arc;
+
+use thiserror::Error;
+
+pub use speedup::SpeedupLaw;
+
+use crate::{Area, Time};
+
+/// The time of a task on each number of processors that it accepts.
+///
+/// An allotment is *dominated* when fewer processors are at least as fast; schedulers never choose one
+/// ([`Profile::allotments`] leaves them out), which makes times strictly decreasing whatever was measured.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Profile(Shape);
+
+#[derive(Clone, Debug, PartialEq)]
+enum Shape {
+    Rigid { processors: u32, time: Time },
+    Table(Arc<Table>),
+    Law { sequential: Time, law: SpeedupLaw, min: u32, max: u32 },
+}
+
+/// Times on `1 ..= times.len()` processors, of which fewer than `min` are not accepted.
+#[derive(Debug, PartialEq)]
+struct Table {
+    times: Vec<Time>,
+    min: u32,
+    /// The allotments that are not dominated, with their times; `None` when all are useful.
+    kept: Option<Vec<(u32, Time)>>,
+    /// For each useful allotment the one of least work among it and all larger ones; `None` when work never falls.
+    least: Option<Vec<u32>>,
+}
+
+/// Why figures do not make a profile.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum ProfileError {
+    /// No allotment at all.
+    #[error("there is no allotment; give the time on at least one number of processors")]
+    Empty,
+    /// A time that is zero or negative.
+    #[error("the time on {processors} processors is {time}; it must be positive")]
+    NotPositive {
+        /// The allotment.
+        processors: u32,
+        /// Its time.
+        time: Time,
+    },
+    /// Bounds on the allotment that hold for no number.
+    #[error("processors from {min} to {max} is an empty range; min must be at least 1 and at most max")]
+    Range {
+        /// Fewest.
+        min: u32,
+        /// Most.
+        max: u32,
+    },
+    /// A law's parameter outside its range.
+    #[error("{name} is {value}; it must be {range}")]
+    Law {
+        /// The parameter.
+        name: &'static str,
+        /// Its value.
+        value: f64,
+        /// What is accepted.
+        range: &'static str,
+    },
+}
+
+impl Profile {
+    /// A task that runs on exactly `processors`.
+    ///
+    /// # Errors
+    /// [`ProfileError`] when either figure is not positive.
+    pub fn rigid(processors: u32, time: Time) -> Result<Self, ProfileError> {
+        if processors == 0 {
+            return Err(ProfileError::Range { min: 0, max: 0 });
+        }
+        positive(processors, time)?;
+        Ok(Self(Shape::Rigid { processors, time }))
+    }
+
+    /// A task with measured times on 1, 2, 3 .. processors.
+    ///
+    /// # Errors
+    /// [`ProfileError`] when there is none or one is not positive.
+    pub fn table(times: Vec<Time>) -> Result<Self, ProfileError> {
+        for (index, &time) in times.iter().enumerate() {
+            positive(index as u32 + 1, time)?;
+        }
+        match times.as_slice() {
+            [] => Err(ProfileError::Empty),
+            &[time] => Self::rigid(1, time),
+            _ => Ok(Self(Shape::Table(Arc::new(Table::new(times, 1))))),
+        }
+    }
+
+    /// A task of `sequential` time on one processor whose time falls by `law`, on `min ..= max` processors. Times are
+    /// rounded up to a tick.
+    ///
+    /// # Errors
+    /// [`ProfileError`] when the time is not positive, the range is empty or a parameter is out of range.
+    pub fn law(sequential: Time, law: SpeedupLaw, min: u32, max: u32) -> Result<Self, ProfileError> {
+        positive(1, sequential)?;
+        law.check()?;
+        if min == 0 || min > max {
+            return Err(ProfileError::Range { min, max });
+        }
+        Ok(Self(Shape::Law { sequential, law, min, max }))
+    }
+
+    /// Fewest processors that the task accepts.
+    pub fn min_processors(&self) -> u32 {
+        match &self.0 {
+            Shape::Rigid { processors, .. } => *processors,
+            Shape::Table(table) => table.min,
+            Shape::Law { min, .. } => *min,
+        }
+    }
+
+    /// Most processors that the task accepts.
+    pub fn max_processors(&self) -> u32 {
+        match &self.0 {
+            Shape::Rigid { processors, .. } => *processors,
+            Shape::Table(table) => table.times.len() as u32,
+            Shape::Law { max, .. } => *max,
+        }
+    }
+
+    /// Whether the task accepts this allotment.
+    pub fn accepts(&self, processors: u32) -> bool {
+        (self.min_processors()..=self.max_processors()).contains(&processors)
+    }
+
+    /// The time on `processors`.
+    ///
+    /// # Panics
+    /// When the task does not accept this allotment.
+    pub fn time(&self, processors: u32) -> Time {
+        assert!(self.accepts(processors), "a task is timed only on an allotment that it accepts");
+        match &self.0 {
+            Shape::Rigid { time, .. } => *time,
+            Shape::Table(table) => table.times[processors as usize - 1],
+            Shape::Law { sequential, law, .. } => law_time(*sequential, *law, processors),
+        }
+    }
+
+    /// Processors times time.
+    ///
+    /// # Panics
+    /// When the task does not accept this allotment.
+    pub fn work(&self, processors: u32) -> Area {
+        self.time(processors).area(processors)
+    }
+
+    /// The fewest processors on which the task takes at most `deadline`: the canonical allotment of Mounié, Rapine
+    /// and Trystram. O(log processors).
+    pub fn min_allotment(&self, deadline: Time) -> Option<u32> {
+        match &self.0 {
+            Shape::Rigid { processors, time } => (*time <= deadline).then_some(*processors),
+            Shape::Table(table) => table.index(deadline).map(|index| table.allotment(index)),
+            Shape::Law { sequential, law, min, max } => {
+                let fits = |p| law_time(*sequential, *law, p) <= deadline;
+                if !fits(*max) {
+                    return None;
+                }
+                let (mut low, mut high) = (*min, *max);
+                while low < high {
+                    let middle = low + (high - low) / 2;
+                    if fits(middle) { high = middle } else { low = middle + 1 }
+                }
+                Some(low)
+            }
+        }
+    }
+
+    /// An allotment of least work among those that take at most `deadline`. For a law this is
+    /// [`Profile::min_allotment`], since work never falls there but by the rounding of a tick.
+    pub fn thriftiest(&self, deadline: Time) -> Option<u32> {
+        match &self.0 {
+            Shape::Table(table) => table.index(deadline).map(|index| match &table.least {
+                Some(least) => least[index],
+                None => table.allotment(index),
+            }),
+            _ => self.min_allotment(deadline),
+        }
+    }
+
+    /// No allotment that takes at most `deadline` has less work than this; exact for tables, and for laws below the
+    /// true minimum by at most the rounding of the times and of the floats (1e-12 relative).
+    pub fn least_work(&self, deadline: Time) -> Option<Area> {
+        let processors = self.thriftiest(deadline)?;
+        let work = self.work(processors);
+        match &self.0 {
+            // q ceil(x_q) >= q x_q >= p x_p > p (ceil(x_p) - 1) for q >= p, where x is the exact time.
+            Shape::Law { .. } => Some((work - Area::from(processors) - work / 1_000_000_000_000).max(1)),
+            _ => Some(work),
+        }
+    }
+
+    /// The fewest processors that reach the shortest time.
+    pub fn fastest(&self) -> u32 {
+        match &self.0 {
+            Shape::Rigid { processors, .. } => *processors,
+            Shape::Table(table) => table.allotment(table.useful() - 1),
+            Shape::Law { max, .. } => self.min_allotment(self.time(*max)).unwrap_or(*max),
+        }
+    }
+
+    /// The shortest time over all allotments.
+    pub fn shortest(&self) -> Time {
+        match &self.0 {
+            Shape::Rigid { time, .. } => *time,
+            Shape::Table(table) => table.time(table.useful() - 1),
+            Shape::Law { max, .. } => self.time(*max),
+        }
+    }
+
+    /// The longest time over all allotments that are not dominated: that of the fewest processors.
+    pub fn longest(&self) -> Time {
+        self.time(self.min_processors())
+    }
+
+    /// The allotments that are not dominated, ascending: their times strictly decrease. Enumerates a law's whole
+    /// range, so it is for small instances and for output.
+    pub fn allotments(&self) -> impl Iterator<Item = u32> + '_ {
+        let mut best = Time::MAX;
+        (self.min_processors()..=self.max_processors()).filter(move |&processors| {
+            let time = self.time(processors);
+            let useful = time < best;
+            best = best.min(time);
+            useful
+        })
+    }
+
+    /// How many measured allotments are dominated.
+    pub fn dominated(&self) -> usize {
+        match &self.0 {
+            Shape::Table(table) => table.times.len() + 1 - table.min as usize - table.useful(),
+            _ => 0,
+        }
+    }
+
+    /// Whether the task accepts one processor and work never falls as processors are added, the assumption of the
+    /// 3/2 dual approximation: `k t(k) >= (k - 1) t(k')` where `k'` is the next smaller useful allotment.
+    pub fn is_monotone(&self) -> bool {
+        match &self.0 {
+            Shape::Rigid { processors, .. } => *processors == 1,
+            Shape::Table(table) => {
+                table.min == 1
+                    && (1..table.useful()).all(|index| {
+                        let processors = table.allotment(index);
+                        table.time(index).area(processors) >= table.time(index - 1).area(processors - 1)
+                    })
+            }
+            Shape::Law { min, .. } => *min == 1,
+        }
+    }
+
+    /// Whether the task runs on one number of processors only.
+    pub fn is_rigid(&self) -> bool {
+        self.min_processors() == self.max_processors()
+    }
+
+    /// The law behind the times and its sequential time, for a task that has one.
+    pub fn speedup(&self) -> Option<(Time, SpeedupLaw)> {
+        match &self.0 {
+            Shape::Law { sequential, law, .. } => Some((*sequential, *law)),
+            _ => None,
+        }
+    }
+
+    /// The measured times on 1, 2, 3 .. processors, for a task that has a table.
+    pub fn times(&self) -> Option<&[Time]> {
+        match &self.0 {
+            Shape::Table(table) => Some(&table.times),
+            _ => None,
+        }
+    }
+
+    /// This profile on at most `processors`; `None` when the task needs more.
+    pub fn at_most(self, processors: u32) -> Option<Self> {
+        if self.max_processors() <= processors {
+            return Some(self);
+        }
+        if self.min_processors() > processors {
+            return None;
+        }
+        Some(Self(match self.0 {
+            Shape::Table(table) => {
+                Shape::Table(Arc::new(Table::new(table.times[..processors as usize].to_vec(), table.min)))
+            }
+            Shape::Law { sequential, law, min, .. } => Shape::Law { sequential, law, min, max: processors },
+            shape @ Shape::Rigid { .. } => shape,
+        }))
+    }
+
+    /// This profile on at least `processors`; `None` when the task accepts only fewer.
+    pub fn at_least(self, processors: u32) -> Option<Self> {
+        if self.min_processors() >= processors {
+            return Some(self);
+        }
+        if self.max_processors() < processors {
+            return None;
+        }
+        Some(Self(match self.0 {
+            Shape::Table(table) => Shape::Table(Arc::new(Table::new(table.times.clone(), processors))),
+            Shape::Law { sequential, law, max, .. } => Shape::Law { sequential, law, min: processors, max },
+            shape @ Shape::Rigid { .. } => shape,
+        }))
+    }
+
+    /// This profile without the allotments that take longer than `limit` because they are too small; `None` when
+    /// every allotment does.
+    pub fn within(self, limit: Time) -> Option<Self> {
+        let fewest = self.min_allotment(limit)?;
+        self.at_least(fewest)
+    }
+}
+
+impl Table {
+    fn new(times: Vec<Time>, min: u32) -> Self {
+        let mut kept: Vec<(u32, Time)> = Vec::with_capacity(times.len());
+        for (index, &time) in times.iter().enumerate().skip(min as usize - 1) {
+            if kept.last().is_none_or(|&(_, best)| time < best) {
+                kept.push((index as u32 + 1, time));
+            }
+        }
+        let mut least: Vec<u32> = kept.iter().map(|&(processors, _)| processors).collect();
+        let mut falls = false;
+        for index in (0..kept.len() - 1).rev() {
+            let next = least[index + 1];
+            if times[next as usize - 1].area(next) < kept[index].1.area(kept[index].0) {
+                least[index] = next;
+                falls = true;
+            }
+        }
+        let all = kept.len() == times.len();
+        Self { times, min, kept: (!all).then_some(kept), least: falls.then_some(least) }
+    }
+
+    fn useful(&self) -> usize {
+        self.kept.as_ref().map_or(self.times.len(), Vec::len)
+    }
+
+    fn allotment(&self, index: usize) -> u32 {
+        self.kept.as_ref().map_or(index as u32 + 1, |kept| kept[index].0)
+    }
+
+    fn time(&self, index: usize) -> Time {
+        self.kept.as_ref().map_or_else(|| self.times[index], |kept| kept[index].1)
+    }
+
+    /// The first useful allotment that takes at most `deadline`.
+    fn index(&self, deadline: Time) -> Option<usize> {
+        let index = match &self.kept {
+            Some(kept) => kept.partition_point(|&(_, time)| time > deadline),
+            None => self.times.partition_point(|&time| time > deadline),
+        };
+        (index < self.useful()).then_some(index)
+    }
+}
+
+fn positive(processors: u32, time: Time) -> Result<(), ProfileError> {
+    if time > Time::ZERO { Ok(()) } else { Err(ProfileError::NotPositive { processors, time }) }
+}
+
+fn law_time(sequential: Time, law: SpeedupLaw, processors: u32) -> Time {
+    let ticks = (sequential.ticks() as f64 * law.time_fraction(processors)).ceil();
+    // One processor takes the sequential time itself, whatever the float makes of it.
+    Time::from_ticks((ticks as i64).clamp(1, sequential.ticks()))
+}
+
+#[cfg(test)]
+mod tests;

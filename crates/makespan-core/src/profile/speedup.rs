@@ -1,0 +1,83 @@
+//! Speed-up laws: the fraction of the sequential time that remains on `n` processors.
+
+use serde::{Deserialize, Serialize};
+
+use super::ProfileError;
+
+/// How the time of a task falls with its allotment.
+///
+/// Each law is evaluated by operations that are monotone even after rounding, so that more processors never take
+/// longer by an accident of floating point.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SpeedupLaw {
+    /// `S(n) = n`.
+    Linear {},
+    /// `S(n) = 1 / (serial + (1 - serial) / n)` (Amdahl 1967, DOI 10.1145/1465482.1465560).
+    Amdahl {
+        /// The share of the work that cannot be divided, in [0, 1].
+        serial: f64,
+    },
+    /// `S(n) = n ^ exponent`.
+    Power {
+        /// In [0, 1]; 1 is linear.
+        exponent: f64,
+    },
+    /// Downey's two-parameter model (Downey 1997, "A model for speedup of parallel programs", UCB/CSD-97-933).
+    Downey {
+        /// `A`: average parallelism, at least 1.
+        parallelism: f64,
+        /// `sigma`: coefficient of variance of the parallelism, at least 0; 0 is linear up to `A`.
+        sigma: f64,
+    },
+}
+
+impl SpeedupLaw {
+    /// Refuses parameters outside the law's range.
+    ///
+    /// # Errors
+    /// [`ProfileError::Law`] names the parameter and its range.
+    pub fn check(self) -> Result<(), ProfileError> {
+        let within = |name, value: f64, low: f64, high: f64, range| {
+            // A NaN is in no range.
+            if (low..=high).contains(&value) { Ok(()) } else { Err(ProfileError::Law { name, value, range }) }
+        };
+        match self {
+            Self::Linear {} => Ok(()),
+            Self::Amdahl { serial } => within("serial", serial, 0.0, 1.0, "from 0 to 1"),
+            Self::Power { exponent } => within("exponent", exponent, 0.0, 1.0, "from 0 to 1"),
+            Self::Downey { parallelism, sigma } => {
+                within("parallelism", parallelism, 1.0, 1e9, "from 1 to 1e9")?;
+                within("sigma", sigma, 0.0, 1e9, "from 0 to 1e9")
+            }
+        }
+    }
+
+    /// `1 / S(n)`: the time on `n >= 1` processors over the time on one, in (0, 1], never increasing in `n`.
+    pub fn time_fraction(self, processors: u32) -> f64 {
+        let n = f64::from(processors);
+        match self {
+            Self::Linear {} => 1.0 / n,
+            Self::Amdahl { serial } => serial + (1.0 - serial) / n,
+            Self::Power { exponent } => n.powf(-exponent),
+            // Downey's cases, each written as a constant plus a constant over n.
+            Self::Downey { parallelism: a, sigma } if sigma <= 1.0 => {
+                let half = sigma / (2.0 * a);
+                if n <= a {
+                    half + (1.0 - half) / n
+                } else if n <= 2.0 * a - 1.0 {
+                    (sigma * (a - 0.5) / n + (1.0 - sigma / 2.0)) / a
+                } else {
+                    1.0 / a
+                }
+            }
+            Self::Downey { parallelism: a, sigma } => {
+                if n <= a + a * sigma - sigma {
+                    (sigma + (sigma * (a - 1.0) + a) / n) / (a * (sigma + 1.0))
+                } else {
+                    1.0 / a
+                }
+            }
+        }
+    }
+}

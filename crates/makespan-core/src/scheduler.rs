@@ -1,0 +1,91 @@
+//! The interface of every offline algorithm.
+
+use thiserror::Error;
+
+use crate::{Instance, Objective, Plan};
+
+/// An offline algorithm: an instance in, a plan out.
+pub trait Scheduler: Send + Sync {
+    /// The spec that names this scheduler with its parameters, such as `demt[shuffles=50]`.
+    fn name(&self) -> String;
+
+    /// Whether it can plan this instance at all.
+    ///
+    /// # Errors
+    /// [`Unsupported`] says which property of the instance it cannot handle.
+    fn supports(&self, instance: &Instance) -> Result<(), Unsupported>;
+
+    /// The proven ratio to the optimum on this instance, if there is one.
+    fn guarantee(&self, instance: &Instance, objective: Objective) -> Option<Guarantee>;
+
+    /// Plans every job of the instance.
+    ///
+    /// # Errors
+    /// [`ScheduleError`] when the instance is not supported.
+    fn schedule(&self, instance: &Instance, context: &mut Context) -> Result<Plan, ScheduleError>;
+}
+
+/// A proven ratio: the value is at most `numerator / denominator` times the optimum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Guarantee {
+    /// Above the line.
+    pub numerator: u32,
+    /// Below the line.
+    pub denominator: u32,
+}
+
+impl Guarantee {
+    /// A ratio.
+    pub const fn ratio(numerator: u32, denominator: u32) -> Self {
+        Self { numerator, denominator }
+    }
+
+    /// Whether `value` is within the ratio of `optimum`, in exact integers.
+    pub fn holds(self, value: i128, optimum: i128) -> bool {
+        value * i128::from(self.denominator) <= optimum * i128::from(self.numerator)
+    }
+}
+
+impl std::fmt::Display for Guarantee {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.denominator == 1 {
+            write!(f, "{}", self.numerator)
+        } else {
+            write!(f, "{}/{}", self.numerator, self.denominator)
+        }
+    }
+}
+
+/// What a scheduler may use besides the instance, and what it tells besides the plan.
+#[derive(Clone, Debug, Default)]
+pub struct Context {
+    /// Seed of every random choice; the same seed gives the same plan.
+    pub seed: u64,
+    /// What the user should know about this plan, one sentence each.
+    pub remarks: Vec<String>,
+}
+
+impl Context {
+    /// A context with this seed.
+    pub fn with_seed(seed: u64) -> Self {
+        Self { seed, remarks: Vec::new() }
+    }
+}
+
+/// A property of an instance that a scheduler cannot handle.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{0}")]
+pub struct Unsupported(pub String);
+
+/// Why there is no plan.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum ScheduleError {
+    /// The scheduler does not handle this kind of instance.
+    #[error("{scheduler} cannot plan this instance: {reason}")]
+    Unsupported {
+        /// Spec of the scheduler.
+        scheduler: String,
+        /// Which property.
+        reason: Unsupported,
+    },
+}

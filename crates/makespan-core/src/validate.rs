@@ -1,0 +1,251 @@
+//! Checks of a schedule by small rules that share no code with the schedulers.
+
+use thiserror::Error;
+
+use crate::{Instance, JobId, Placement, ProcSet, Schedule, Time};
+
+/// A rule that a schedule breaks. Times are in seconds.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Violation {
+    /// A job that does not exist.
+    #[error("job number {0} does not exist")]
+    UnknownJob(JobId),
+    /// A job without placement.
+    #[error("job `{0}` is not placed")]
+    Missing(String),
+    /// A job with several placements.
+    #[error("job `{job}` is placed {times} times")]
+    Repeated {
+        /// The job.
+        job: String,
+        /// How often.
+        times: usize,
+    },
+    /// An allotment that the job does not accept.
+    #[error("job `{job}` is placed on {processors} processors; it accepts {min} to {max}")]
+    Allotment {
+        /// The job.
+        job: String,
+        /// Its allotment.
+        processors: u32,
+        /// Fewest accepted.
+        min: u32,
+        /// Most accepted.
+        max: u32,
+    },
+    /// A duration that is not the job's time on its allotment.
+    #[error("job `{job}` lasts {lasts} s; on {processors} processors it takes {takes} s")]
+    Duration {
+        /// The job.
+        job: String,
+        /// Its allotment.
+        processors: u32,
+        /// End minus start.
+        lasts: Time,
+        /// Time of the profile.
+        takes: Time,
+    },
+    /// A start before the release date.
+    #[error("job `{job}` starts at {start} s, before its release at {release} s")]
+    TooEarly {
+        /// The job.
+        job: String,
+        /// Its start.
+        start: Time,
+        /// Its release date.
+        release: Time,
+    },
+    /// A processor that does not exist.
+    #[error("job `{job}` is placed on processor {processor}; ids run from 0 to {last}")]
+    UnknownProcessor {
+        /// The job.
+        job: String,
+        /// The id.
+        processor: u32,
+        /// Largest id.
+        last: u32,
+    },
+    /// Two jobs on one processor.
+    #[error("jobs `{first}` and `{second}` both hold processor {processor} at {at} s")]
+    Overlap {
+        /// The job that started first.
+        first: String,
+        /// The other.
+        second: String,
+        /// A processor they share.
+        processor: u32,
+        /// When the second starts.
+        at: Time,
+    },
+    /// A job on processors that are reserved or down.
+    #[error("job `{job}` holds processors {processors} while they are unavailable from {start} s to {end} s")]
+    Unavailable {
+        /// The job.
+        job: String,
+        /// The shared processors.
+        processors: ProcSet,
+        /// Start of the period.
+        start: Time,
+        /// End of the period.
+        end: Time,
+    },
+}
+
+/// Checks that every job is placed exactly once, on an accepted allotment for exactly its time, not before its
+/// release, on existing processors that are open and its own.
+///
+/// # Errors
+/// All violations, at most one of each kind for a job.
+pub fn validate(instance: &Instance, schedule: &Schedule) -> Result<(), Vec<Violation>> {
+    let mut violations: Vec<Violation> = unknown_jobs(instance, schedule).collect();
+    if violations.is_empty() {
+        violations.extend(placed_once(instance, schedule));
+        let each = schedule.placements();
+        violations.extend(each.iter().filter_map(|placement| allotment(instance, placement)));
+        violations.extend(each.iter().filter_map(|placement| release(instance, placement)));
+        violations.extend(each.iter().filter_map(|placement| processors_exist(instance, placement)));
+        violations.extend(each.iter().filter_map(|placement| open(instance, placement)));
+    }
+    if violations.is_empty() {
+        violations.extend(exclusive(instance, schedule));
+    }
+    if violations.is_empty() { Ok(()) } else { Err(violations) }
+}
+
+fn name(instance: &Instance, id: JobId) -> String {
+    instance.job(id).name.clone()
+}
+
+fn unknown_jobs(instance: &Instance, schedule: &Schedule) -> impl Iterator<Item = Violation> {
+    let count = instance.jobs().len();
+    schedule
+        .placements()
+        .iter()
+        .map(|placement| placement.job)
+        .filter(move |job| job.index() >= count)
+        .map(Violation::UnknownJob)
+}
+
+fn placed_once(instance: &Instance, schedule: &Schedule) -> Vec<Violation> {
+    let mut times = vec![0_usize; instance.jobs().len()];
+    for placement in schedule.placements() {
+        times[placement.job.index()] += 1;
+    }
+    let wrong = instance.ids().filter(|id| times[id.index()] != 1);
+    wrong
+        .map(|id| match times[id.index()] {
+            0 => Violation::Missing(name(instance, id)),
+            times => Violation::Repeated { job: name(instance, id), times },
+        })
+        .collect()
+}
+
+fn allotment(instance: &Instance, placement: &Placement) -> Option<Violation> {
+    let profile = instance.job(placement.job).profile();
+    let processors = placement.processors.len();
+    if !profile.accepts(processors) {
+        let (min, max) = (profile.min_processors(), profile.max_processors());
+        return Some(Violation::Allotment { job: name(instance, placement.job), processors, min, max });
+    }
+    let (lasts, takes) = (placement.end - placement.start, profile.time(processors));
+    (lasts != takes).then(|| Violation::Duration { job: name(instance, placement.job), processors, lasts, takes })
+}
+
+fn release(instance: &Instance, placement: &Placement) -> Option<Violation> {
+    let release = instance.job(placement.job).release;
+    let early = placement.start < release;
+    early.then(|| Violation::TooEarly { job: name(instance, placement.job), start: placement.start, release })
+}
+
+fn processors_exist(instance: &Instance, placement: &Placement) -> Option<Violation> {
+    let last = instance.processors() - 1;
+    let processor = placement.processors.last().filter(|&id| id > last)?;
+    Some(Violation::UnknownProcessor { job: name(instance, placement.job), processor, last })
+}
+
+fn open(instance: &Instance, placement: &Placement) -> Option<Violation> {
+    let mut meeting =
+        instance.unavailable().iter().filter(|period| period.start < placement.end && placement.start < period.end);
+    meeting.find_map(|period| {
+        let processors = period.processors.intersection(&placement.processors);
+        let (start, end) = (period.start, period.end);
+        (!processors.is_empty()).then(|| Violation::Unavailable {
+            job: name(instance, placement.job),
+            processors,
+            start,
+            end,
+        })
+    })
+}
+
+/// Walks the placements by start and remembers for each processor who holds it until when.
+fn exclusive(instance: &Instance, schedule: &Schedule) -> Vec<Violation> {
+    let mut holder = vec![(Time::ZERO, JobId(0)); instance.processors() as usize];
+    let mut violations = Vec::new();
+    for placement in schedule.placements() {
+        let clash = placement.processors.iter().find(|&id| holder[id as usize].0 > placement.start);
+        if let Some(processor) = clash {
+            let first = name(instance, holder[processor as usize].1);
+            let second = name(instance, placement.job);
+            violations.push(Violation::Overlap { first, second, processor, at: placement.start });
+        }
+        for &(first, last) in placement.processors.intervals() {
+            holder[first as usize..=last as usize].fill((placement.end, placement.job));
+        }
+    }
+    violations
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Job, Platform, Profile, Unavailable};
+
+    fn ticks(t: i64) -> Time {
+        Time::from_ticks(t)
+    }
+
+    fn instance() -> Instance {
+        let table = Profile::table(vec![ticks(10), ticks(6)]).unwrap();
+        let jobs =
+            vec![Job::new("a", table), Job::new("b", Profile::rigid(1, ticks(4)).unwrap()).with_release(ticks(2))];
+        let period = Unavailable { processors: ProcSet::range(2, 2), start: ticks(5), end: ticks(7) };
+        Instance::new(Platform::flat(3).unwrap(), jobs, vec![period]).unwrap()
+    }
+
+    /// Placements as (job, start, end, processors); `expect` is a part of the only violation, empty for none.
+    fn check(placements: &[(u32, i64, i64, &str)], expect: &str) {
+        let placement = |&(job, start, end, processors): &(u32, i64, i64, &str)| Placement {
+            job: JobId(job),
+            start: ticks(start),
+            end: ticks(end),
+            processors: processors.parse().unwrap(),
+        };
+        let schedule = Schedule::new(placements.iter().map(placement).collect());
+        match validate(&instance(), &schedule) {
+            Ok(()) => assert!(expect.is_empty(), "accepted, expected: {expect}"),
+            Err(violations) => {
+                assert_eq!(violations.len(), 1, "{violations:?}");
+                assert!(!expect.is_empty() && violations[0].to_string().contains(expect), "{violations:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn accepts_a_correct_schedule() {
+        check(&[(0, 0, 6, "0-1"), (1, 7, 11, "2")], "");
+    }
+
+    #[test]
+    fn each_rule_rejects_its_own_violation() {
+        check(&[(0, 0, 6, "0-1")], "job `b` is not placed");
+        check(&[(0, 0, 6, "0-1"), (1, 7, 11, "2"), (1, 11, 15, "2")], "placed 2 times");
+        check(&[(0, 11, 17, "0-2"), (1, 7, 11, "2")], "accepts 1 to 2");
+        check(&[(0, 0, 7, "0-1"), (1, 7, 11, "2")], "takes 0.000000006 s");
+        check(&[(0, 0, 6, "0-1"), (1, 1, 5, "2")], "before its release");
+        check(&[(0, 0, 6, "0-1"), (1, 7, 11, "3")], "ids run from 0 to 2");
+        check(&[(0, 0, 6, "0-1"), (1, 5, 9, "1")], "both hold processor 1");
+        check(&[(0, 0, 6, "0-1"), (1, 4, 8, "2")], "unavailable from 0.000000005 s");
+        check(&[(0, 0, 6, "0-1"), (7, 4, 8, "2")], "job number 7");
+    }
+}
