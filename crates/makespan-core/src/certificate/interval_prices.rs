@@ -11,7 +11,7 @@ use crate::{Instance, Job, Time};
 /// Instants `0 = b_0 < b_1 < .. < b_J` cut time into the intervals `(b_j, b_j+1]`, the last without end. A job that
 /// ends in interval `j` costs at least its weight times `max(b_j + 1 tick, release + shortest time)` and uses at least
 /// `S_ij`, its least work among allotments that let it end by `b_j+1`. All that ends by `b_j+1` fits in the open area
-/// before it. With a price `pi_j >= 0` for each of these area constraints and `sigma_j = pi_j + pi_j+1 + ..`, weak
+/// between the first release and it. With a price `pi_j >= 0` for each of these area constraints and `sigma_j = pi_j + pi_j+1 + ..`, weak
 /// duality gives, for any prices whatever,
 ///
 /// `sum_i min_j [ w_i max(b_j + 1, r_i + shortest_i) + S_ij sigma_j ] - sum_j pi_j area(b_j+1)  <=  sum_i w_i C_i`.
@@ -39,7 +39,7 @@ impl IntervalPrices {
             value = value.checked_add(cost).ok_or(CertificateError::Overflow)?;
         }
         for (&end, &price) in self.ends.iter().zip(&self.prices) {
-            let area = instance.availability().open_area(Time::ZERO, end);
+            let area = instance.availability().open_area(instance.first_release(), end);
             let paid = area.checked_mul(i128::from(price)).ok_or(CertificateError::Overflow)?;
             value = value.checked_sub(paid).ok_or(CertificateError::Overflow)?;
         }

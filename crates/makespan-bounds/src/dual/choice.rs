@@ -1,0 +1,183 @@
+//! Which jobs cross the middle of the schedule: a knapsack on processors.
+
+use makespan_core::Area;
+
+/// What one job needs at least under a deadline.
+#[derive(Clone, Copy, Debug)]
+pub struct Need {
+    /// Least work without crossing the middle; `None` when the job must cross.
+    pub short: Option<Area>,
+    /// Least work when it may cross.
+    pub crossing: Area,
+    /// Fewest processors when it crosses.
+    pub width: u32,
+}
+
+/// The least total work of all jobs when those that cross hold at most a given number of processors.
+#[derive(Clone, Debug)]
+pub struct Choice {
+    /// No choice has less work than this.
+    pub least: Area,
+    /// The price of a crossing processor that proves `least`; `None` when only the knapsack itself does.
+    pub price: Option<i64>,
+    /// The work of the best choice found and the jobs that cross in it; `None` when the jobs that must cross do not fit.
+    pub found: Option<(Area, Vec<bool>)>,
+}
+
+/// Tables of at most this many entries are filled; beyond, the knapsack is bounded by prices alone.
+const MOST_ENTRIES: usize = 1 << 26;
+
+/// A job that may cross, by what crossing saves.
+struct Item {
+    index: usize,
+    width: u32,
+    saves: Area,
+}
+
+/// Chooses the jobs that cross so that total work is least.
+///
+/// First by price: fill the capacity by work saved a processor, which gives a choice and a bound that differ by less
+/// than one job. Where that leaves `target` between the two, by dynamic programming over the processors,
+/// O(jobs x capacity), if that is within reach.
+pub fn choose(needs: &[Need], capacity: u32, target: Area) -> Choice {
+    let mut crosses = vec![false; needs.len()];
+    let mut base: Area = 0;
+    let mut forced: u64 = 0;
+    let mut items = Vec::new();
+    for (index, need) in needs.iter().enumerate() {
+        match need.short {
+            None => {
+                crosses[index] = true;
+                forced += u64::from(need.width);
+                base += need.crossing;
+            }
+            Some(short) => {
+                base += short;
+                if short > need.crossing && need.width <= capacity {
+                    items.push(Item { index, width: need.width, saves: short - need.crossing });
+                }
+            }
+        }
+    }
+    if forced > u64::from(capacity) {
+        // One crossing processor too many costs more than the whole area when its price does.
+        let price = i64::try_from(target.saturating_add(1)).ok();
+        return Choice { least: target.saturating_add(1), price, found: None };
+    }
+    let room = capacity - forced as u32;
+    let (least, price) = fill_by_price(&mut items, room, base, &mut crosses);
+    let work = base - items.iter().filter(|item| crosses[item.index]).map(|item| item.saves).sum::<Area>();
+    let undecided = least <= target && target < work;
+    if undecided && items.len().saturating_mul(room as usize + 1) <= MOST_ENTRIES {
+        let saved = knapsack(&items, room, &mut crosses);
+        return Choice { least: base - saved, price: None, found: Some((base - saved, crosses)) };
+    }
+    Choice { least, price: Some(price), found: Some((work, crosses)) }
+}
+
+/// Lets items cross by decreasing saving a processor while they fit. Returns the bound of the fractional knapsack at
+/// the best integer price, and that price.
+fn fill_by_price(items: &mut [Item], room: u32, base: Area, crosses: &mut [bool]) -> (Area, i64) {
+    let wanted: u64 = items.iter().map(|item| u64::from(item.width)).sum();
+    if wanted <= u64::from(room) {
+        let saved: Area = items.iter().map(|item| item.saves).sum();
+        items.iter().for_each(|item| crosses[item.index] = true);
+        return (base - saved, 0);
+    }
+    // Densities as floats only order the filling; the bound below is exact for any price.
+    let density = |item: &Item| item.saves as f64 / f64::from(item.width);
+    items.sort_unstable_by(|a, b| density(b).total_cmp(&density(a)).then(a.index.cmp(&b.index)));
+    let mut left = room;
+    let mut price = None;
+    for item in items.iter() {
+        if item.width <= left {
+            left -= item.width;
+            crosses[item.index] = true;
+        } else if price.is_none() {
+            price = Some(item.saves / Area::from(item.width));
+        }
+    }
+    let price = price.unwrap_or(0);
+    let bound = |price: Area| {
+        let gain: Area = items.iter().map(|item| (item.saves - price * Area::from(item.width)).max(0)).sum();
+        base - gain - price * Area::from(room)
+    };
+    // The bound is concave in the price and breaks at fractions; the best integer is next to the break.
+    let best = [price, price + 1].into_iter().max_by_key(|&price| bound(price)).unwrap_or(price);
+    (bound(best), i64::try_from(best).unwrap_or(i64::MAX))
+}
+
+/// The largest saving within `room`, and which items make it.
+fn knapsack(items: &[Item], room: u32, crosses: &mut [bool]) -> Area {
+    let columns = room as usize + 1;
+    let mut best: Vec<Area> = vec![0; columns];
+    let mut taken = vec![0_u64; (items.len() * columns).div_ceil(64)];
+    for (row, item) in items.iter().enumerate() {
+        let width = item.width as usize;
+        for column in (width..columns).rev() {
+            let with = best[column - width] + item.saves;
+            if with > best[column] {
+                best[column] = with;
+                let bit = row * columns + column;
+                taken[bit / 64] |= 1 << (bit % 64);
+            }
+        }
+    }
+    let mut column = columns - 1;
+    for (row, item) in items.iter().enumerate().rev() {
+        let bit = row * columns + column;
+        let take = taken[bit / 64] >> (bit % 64) & 1 == 1;
+        crosses[item.index] = take;
+        if take {
+            column -= item.width as usize;
+        }
+    }
+    best[columns - 1]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn brute_force(needs: &[Need], capacity: u32) -> Option<Area> {
+        (0_u32..1 << needs.len())
+            .filter_map(|mask| {
+                let crosses = |index: usize| mask >> index & 1 == 1;
+                let width: u32 =
+                    needs.iter().enumerate().filter(|(i, _)| crosses(*i)).map(|(_, need)| need.width).sum();
+                let works =
+                    needs.iter().enumerate().map(|(i, need)| if crosses(i) { Some(need.crossing) } else { need.short });
+                (width <= capacity).then(|| works.sum::<Option<Area>>()).flatten()
+            })
+            .min()
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn the_choice_is_least_and_its_price_is_a_bound(
+            raw in proptest::collection::vec((1_i64..40, 1_i64..40, 1_u32..6, proptest::bool::weighted(0.1)), 1..9),
+            capacity in 1_u32..12,
+            target in 0_i64..300,
+        ) {
+            let needs: Vec<Need> = raw.iter().map(|&(a, b, width, forced)| Need {
+                short: (!forced).then_some(Area::from(a.max(b))), crossing: Area::from(a.min(b)), width,
+            }).collect();
+            let target = Area::from(target);
+            let choice = choose(&needs, capacity, target);
+            match brute_force(&needs, capacity) {
+                None => proptest::prop_assert!(choice.found.is_none() && choice.least > target),
+                Some(least) => {
+                    let (work, crosses) = choice.found.unwrap();
+                    proptest::prop_assert!(choice.least <= least && least <= work);
+                    // The target is decided: either proved out of reach or reached.
+                    proptest::prop_assert!(choice.least > target || work <= target);
+                    let width: u32 = needs.iter().zip(&crosses).filter(|(_, c)| **c).map(|(need, _)| need.width).sum();
+                    proptest::prop_assert!(width <= capacity);
+                    let total: Option<Area> = needs.iter().zip(&crosses)
+                        .map(|(need, &c)| if c { Some(need.crossing) } else { need.short }).sum();
+                    proptest::prop_assert_eq!(total, Some(work));
+                }
+            }
+        }
+    }
+}

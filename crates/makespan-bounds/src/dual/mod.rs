@@ -1,0 +1,148 @@
+//! The dual approximation of Mounié, Rapine and Trystram: the search for the smallest deadline that is not refuted.
+//!
+//! Source: G. Mounié, C. Rapine, D. Trystram, "A 3/2-approximation algorithm for scheduling independent monotonic
+//! malleable tasks", SIAM J. Comput. 37(2), 2007, DOI 10.1137/S0097539701385995, sections 3 and 4.
+
+mod choice;
+
+pub use choice::{Choice, Need, choose};
+
+use makespan_core::certificate::{Rejection, Selection};
+use makespan_core::{Area, Profile, Time};
+
+/// The outcome of the search, for jobs that are all available at time zero on processors that are always open.
+#[derive(Clone, Debug)]
+pub struct Dual {
+    /// The smallest deadline found for which total work fits: the guess `d`.
+    pub guess: Time,
+    /// For each job whether it is in the first shelf, which lasts `guess`; the others are in the second, which lasts
+    /// half of it.
+    pub first_shelf: Vec<bool>,
+    /// The largest refuted deadline and how; `None` when not even deadline zero could be tried.
+    pub rejection: Option<Rejection>,
+}
+
+/// Searches the guess for jobs with these profiles on `processors` processors.
+///
+/// Each deadline d is tried as follows. In a schedule of length d, a job that takes more than d/2 crosses the instant
+/// d/2, so these jobs hold at most m processors together. Give the crossing jobs their least work under d and the
+/// others theirs under d/2: if even the best choice needs more than m d, no schedule has length d.
+///
+/// The least work W(d) never grows with d. So whatever d is tried, every deadline below W(d)/m is refuted, and
+/// W(d)/m itself is accepted if it is not below d: both ends of the interval move at every step, and with integer
+/// ticks the search ends exactly. Each step takes O(n log m) and, near the end, O(n m) for the knapsack.
+pub fn search<'a>(profiles: impl ExactSizeIterator<Item = &'a Profile> + Clone, processors: u32) -> Dual {
+    let mut search = Search::new(profiles, processors);
+    // A guess of zero processors or jobs is trivial.
+    while search.accepted.ticks() - search.floor.ticks() > 1 {
+        let middle = search.floor.ticks() + (search.accepted.ticks() - search.floor.ticks()) / 2;
+        search.attempt(Time::from_ticks(middle));
+    }
+    search.finish()
+}
+
+struct Search<'a, I> {
+    profiles: I,
+    processors: u32,
+    needs: Vec<Need>,
+    /// Accepted, with the jobs of the first shelf.
+    accepted: Time,
+    first_shelf: Vec<bool>,
+    /// Refuted.
+    refuted: Time,
+    /// Refuted, or beyond what the bounded knapsack can decide.
+    floor: Time,
+    marker: std::marker::PhantomData<&'a Profile>,
+}
+
+impl<'a, I: ExactSizeIterator<Item = &'a Profile> + Clone> Search<'a, I> {
+    fn new(profiles: I, processors: u32) -> Self {
+        let longest = profiles.clone().map(Profile::shortest).max().unwrap_or(Time::ZERO);
+        let area: Area = profiles.clone().filter_map(|profile| profile.least_work(Time::MAX)).sum();
+        let m = Area::from(processors);
+        let refuted = (ceiling(area, m) - Time::TICK).max(longest - Time::TICK);
+        let mut search = Self {
+            needs: Vec::with_capacity(profiles.len()),
+            first_shelf: vec![true; profiles.len()],
+            // Every job alone, one after the other.
+            accepted: profiles.clone().map(Profile::longest).sum::<Time>().max(refuted + Time::TICK),
+            profiles,
+            processors,
+            refuted,
+            floor: refuted,
+            marker: std::marker::PhantomData,
+        };
+        // The serial deadline is accepted by a choice too; this also gives the first shelf a meaning for one job.
+        if search.needs.capacity() > 0 {
+            search.attempt(search.accepted);
+            search.attempt(refuted + Time::TICK);
+        }
+        search
+    }
+
+    fn attempt(&mut self, deadline: Time) {
+        let target = deadline.area(self.processors);
+        self.fill(deadline);
+        let choice = choose(&self.needs, self.processors, target);
+        let m = Area::from(self.processors);
+        if choice.least > target {
+            self.refute(deadline);
+        } else {
+            self.refute((ceiling(choice.least, m) - Time::TICK).min(deadline - Time::TICK));
+        }
+        match choice.found {
+            Some((work, first_shelf)) if work <= target => self.accept(deadline, first_shelf),
+            // The same choice fits its own work: widths only shrink when the deadline grows.
+            Some((work, first_shelf)) => {
+                self.accept(ceiling(work, m).max(deadline), first_shelf);
+                self.floor = self.floor.max(deadline);
+            }
+            None => {}
+        }
+    }
+
+    fn refute(&mut self, deadline: Time) {
+        self.refuted = self.refuted.max(deadline);
+        self.floor = self.floor.max(deadline);
+    }
+
+    fn accept(&mut self, deadline: Time, first_shelf: Vec<bool>) {
+        if deadline <= self.accepted {
+            self.accepted = deadline;
+            self.first_shelf = first_shelf;
+        }
+    }
+
+    fn fill(&mut self, deadline: Time) {
+        let half = Time::from_ticks(deadline.ticks() / 2);
+        self.needs.clear();
+        // A job that misses the deadline on every allotment is wider than any platform.
+        let need = |profile: &Profile| Need {
+            short: profile.least_work(half),
+            crossing: profile.least_work(deadline).unwrap_or(Area::MAX >> 32),
+            width: profile.min_allotment(deadline).unwrap_or(u32::MAX),
+        };
+        self.needs.extend(self.profiles.clone().map(need));
+    }
+
+    fn finish(mut self) -> Dual {
+        let refuted = self.refuted;
+        let rejection = (refuted > Time::ZERO).then(|| {
+            self.fill(refuted);
+            let choice = choose(&self.needs, self.processors, refuted.area(self.processors));
+            // The last instant of the first half: a run longer than half of the deadline holds it.
+            let at = Time::from_ticks(refuted.ticks() / 2);
+            let selection = choice.price.map_or(Selection::Knapsack, Selection::Price);
+            Rejection { deadline: refuted, from: Time::ZERO, at, selection }
+        });
+        Dual { guess: self.accepted, first_shelf: self.first_shelf, rejection }
+    }
+}
+
+/// `area / processors` rounded up to a tick.
+fn ceiling(area: Area, processors: Area) -> Time {
+    Time::from_ticks(i64::try_from((area + processors - 1).div_euclid(processors)).unwrap_or(i64::MAX))
+}
+
+#[cfg(test)]
+mod tests;

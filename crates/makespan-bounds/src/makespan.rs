@@ -1,0 +1,170 @@
+//! Lower bounds on the makespan.
+
+use makespan_core::certificate::{Rejection, Selection, earliest_completion};
+use makespan_core::{Area, Bound, Certificate, Instance, Job, JobId, Objective, Time};
+
+use crate::dual::{self, Need, choose};
+
+/// How many release dates are tried as the start of the counted area.
+const RELEASES: usize = 8;
+
+/// The best proven lower bound on the makespan: the longest job, the area, and the refuted deadline of the dual
+/// approximation, with release dates and unavailable processors taken into account.
+///
+/// Complexity: as [`dual::search`] when all jobs are released together on an open platform; otherwise a bisection of
+/// at most 62 steps of O(n log n) for each of a few release dates.
+pub fn makespan(instance: &Instance) -> Bound {
+    let alone = longest_alone(instance);
+    let rejection = if instance.first_release() == Time::ZERO
+        && !instance.has_release_dates()
+        && instance.availability().is_always_open()
+    {
+        dual::search(instance.jobs().iter().map(Job::profile), instance.processors()).rejection
+    } else {
+        with_releases(instance, alone.as_ref().map_or(0, |bound| bound.value))
+    };
+    let proved = |certificate| Bound::proved_by(certificate, instance).ok();
+    let rejected = rejection.and_then(|rejection| proved(Certificate::Rejection(rejection)));
+    let nothing = || Bound {
+        objective: Objective::Makespan,
+        value: 0,
+        certificate: Certificate::Rejection(Rejection {
+            deadline: Time::ZERO,
+            from: Time::ZERO,
+            at: Time::ZERO,
+            selection: Selection::Price(0),
+        }),
+    };
+    alone.into_iter().chain(rejected).max_by_key(|bound| bound.value).unwrap_or_else(nothing)
+}
+
+/// The job whose earliest completion is latest. Outages are looked at only for jobs that could still matter.
+fn longest_alone(instance: &Instance) -> Option<Bound> {
+    let simple = |id: JobId| instance.job(id).release + instance.job(id).profile().shortest();
+    let mut ids: Vec<JobId> = instance.ids().collect();
+    ids.sort_by_key(|&id| std::cmp::Reverse((simple(id), std::cmp::Reverse(id))));
+    let open = instance.availability().is_always_open();
+    let candidates = ids.into_iter().take(if open { 1 } else { 64 });
+    let (job, completion) =
+        candidates.map(|id| (id, earliest_completion(instance, id))).max_by_key(|&(_, completion)| completion)?;
+    let value = i128::from(completion.ticks());
+    Some(Bound { objective: Objective::Makespan, value, certificate: Certificate::Alone { job } })
+}
+
+/// The largest deadline refuted for the jobs released from some instant on. `known` is a bound already proved.
+fn with_releases(instance: &Instance, known: i128) -> Option<Rejection> {
+    let mut best = i64::try_from(known).ok()? - 1;
+    let mut found = None;
+    for from in promising_releases(instance) {
+        let jobs: Vec<&Job> = instance.jobs().iter().filter(|job| job.release >= from).collect();
+        let refute = |deadline: i64| refute(instance, &jobs, from, Time::from_ticks(deadline));
+        // First what is already known, then upward in doubling steps, then the bisection.
+        let Some(mut rejection) = refute(best + 1) else { continue };
+        let mut step = 1 + (best - from.ticks()).max(1) / 64;
+        let mut high = loop {
+            best = rejection.deadline.ticks();
+            found = Some(rejection.clone());
+            let next = best.saturating_add(step);
+            step = step.saturating_mul(2);
+            match refute(next) {
+                Some(higher) => rejection = higher,
+                None => break next,
+            }
+        };
+        while high - best > 1 {
+            let middle = best + (high - best) / 2;
+            match refute(middle) {
+                Some(higher) => {
+                    best = middle;
+                    found = Some(higher);
+                }
+                None => high = middle,
+            }
+        }
+    }
+    found
+}
+
+/// The release dates r with the largest r plus mean load of what is released from r on, best first.
+fn promising_releases(instance: &Instance) -> Vec<Time> {
+    let mut jobs: Vec<(Time, Area)> =
+        instance.jobs().iter().filter_map(|job| Some((job.release, job.profile().least_work(Time::MAX)?))).collect();
+    jobs.sort_unstable();
+    let processors = Area::from(instance.processors());
+    let mut load = 0;
+    let mut scored: Vec<(Area, Time)> = Vec::new();
+    for &(release, work) in jobs.iter().rev() {
+        load += work;
+        let score = Area::from(release.ticks()) + load / processors;
+        match scored.last_mut() {
+            Some(last) if last.1 == release => last.0 = score,
+            _ => scored.push((score, release)),
+        }
+    }
+    scored.sort_unstable_by(|a, b| b.cmp(a));
+    scored.into_iter().take(RELEASES).map(|(_, release)| release).collect()
+}
+
+/// A proof that the jobs released from `from` on cannot all end by `deadline`, if one is found at its middle.
+fn refute(instance: &Instance, jobs: &[&Job], from: Time, deadline: Time) -> Option<Rejection> {
+    if deadline <= from {
+        return None;
+    }
+    let at = from + Time::from_ticks((deadline - from).ticks() / 2);
+    let available = instance.availability().open_area(from, deadline);
+    let proof = |selection| Some(Rejection { deadline, from, at, selection });
+    let mut needs = Vec::with_capacity(jobs.len());
+    for job in jobs {
+        let profile = job.profile();
+        let longest = deadline - job.release;
+        let Some(crossing) = profile.least_work(longest) else { return proof(Selection::Price(0)) };
+        let short = (at - job.release).max(deadline - at - Time::TICK).min(longest);
+        let width = profile.min_allotment(longest).unwrap_or(u32::MAX);
+        needs.push(Need { short: profile.least_work(short), crossing, width });
+    }
+    let choice = choose(&needs, instance.availability().open_at(at), available);
+    if choice.least <= available {
+        return None;
+    }
+    proof(choice.price.map_or(Selection::Knapsack, Selection::Price))
+}
+
+#[cfg(test)]
+mod tests {
+    use makespan_core::{Platform, ProcSet, Profile, Unavailable};
+
+    use super::*;
+
+    fn rigid(name: &str, width: u32, seconds: i64, release: i64) -> Job {
+        let profile = Profile::rigid(width, Time::from_seconds(seconds)).unwrap();
+        Job::new(name, profile).with_release(Time::from_seconds(release))
+    }
+
+    fn seconds(bound: &Bound, instance: &Instance) -> f64 {
+        assert_eq!(bound.verify(instance), Ok(()));
+        bound.value as f64 / 1e9
+    }
+
+    #[test]
+    fn what_is_released_late_counts_from_its_release() {
+        let jobs = vec![rigid("a", 1, 1, 0), rigid("b", 2, 4, 100), rigid("c", 2, 3, 100), rigid("d", 1, 2, 100)];
+        let instance = Instance::new(Platform::flat(2).unwrap(), jobs, vec![]).unwrap();
+        assert!((seconds(&makespan(&instance), &instance) - 108.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn outages_push_the_bound_up() {
+        let jobs = vec![rigid("a", 2, 4, 0), rigid("b", 2, 4, 0)];
+        let period =
+            Unavailable { processors: ProcSet::range(0, 0), start: Time::from_seconds(5), end: Time::from_seconds(50) };
+        let instance = Instance::new(Platform::flat(2).unwrap(), jobs, vec![period]).unwrap();
+        assert!(seconds(&makespan(&instance), &instance) >= 11.0);
+    }
+
+    #[test]
+    fn an_instance_without_jobs_has_the_bound_zero() {
+        let instance = Instance::new(Platform::flat(2).unwrap(), vec![], vec![]).unwrap();
+        let bound = makespan(&instance);
+        assert_eq!((bound.value, bound.verify(&instance)), (0, Ok(())));
+    }
+}

@@ -1,0 +1,64 @@
+//! The instants that cut time into intervals.
+
+use makespan_core::{Instance, Job, Time};
+
+use crate::dual;
+
+/// Ascending positive instants `b_1 .. b_J`; the first interval starts at zero and the last has no end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Grid {
+    ends: Vec<Time>,
+}
+
+/// Intervals times jobs that a fine grid may have, so that large instances stay within seconds and a gigabyte.
+const MOST_CELLS: usize = 6_000_000;
+/// Intervals that a fine grid may have.
+const MOST_INTERVALS: usize = 64;
+
+impl Grid {
+    /// The paper's instants after the first release: `t_j = C / 2^(K - j)` for j = 0 .. K + 1, where C is the guess of the dual
+    /// approximation and `t_0` is at least the shortest time of any job.
+    pub fn doubling(instance: &Instance) -> Self {
+        Self::geometric(instance, 1)
+    }
+
+    /// As many instants for each of the paper's as keep the programme small: at most 64 in all.
+    pub fn fine(instance: &Instance) -> Self {
+        let coarse = Self::doubling(instance).ends.len().max(1);
+        let cells = MOST_CELLS / instance.jobs().len().max(1);
+        let most = MOST_INTERVALS.min(cells);
+        Self::geometric(instance, (most / coarse).max(1) as u32)
+    }
+
+    /// The instants.
+    pub fn ends(&self) -> &[Time] {
+        &self.ends
+    }
+
+    fn geometric(instance: &Instance, parts: u32) -> Self {
+        let profiles = instance.jobs().iter().map(Job::profile);
+        let Some(shortest) = profiles.clone().map(makespan_core::Profile::shortest).min() else {
+            return Self { ends: vec![Time::TICK] };
+        };
+        let guess = dual::search(profiles, instance.processors()).guess;
+        let origin = instance.first_release();
+        let last_release = instance.jobs().iter().map(|job| job.release).max().unwrap_or(origin);
+        let horizon = guess.ticks().max((last_release - origin).ticks());
+        let doublings = (horizon / shortest.ticks()).max(1).ilog2();
+        // From the end: horizon * 2, horizon, horizon / 2 .. with equal ratios between.
+        let steps = (doublings + 1) * parts;
+        let instant = |step: u32| {
+            let exponent = f64::from(step) / f64::from(parts) - f64::from(doublings);
+            if step % parts == 0 {
+                // Exact powers of two, as printed.
+                let shift = step / parts;
+                if shift > doublings { horizon.saturating_mul(2) } else { horizon >> (doublings - shift) }
+            } else {
+                (horizon as f64 * exponent.exp2()) as i64
+            }
+        };
+        let mut ends: Vec<Time> = (0..=steps).map(|step| origin + Time::from_ticks(instant(step).max(1))).collect();
+        ends.dedup();
+        Self { ends }
+    }
+}

@@ -1,0 +1,60 @@
+//! Lower bounds on weighted completion: the interval linear programme of Dutot, Eyraud, Mounié and Trystram.
+
+mod grid;
+mod level;
+mod programme;
+
+pub use grid::Grid;
+
+use makespan_core::{Bound, Certificate, CertificateError, Instance, certificate::IntervalPrices};
+use programme::Programme;
+
+/// The proven lower bound on weighted completion: the corrected interval programme on a fine grid.
+///
+/// Minimise `sum_ij c_ij x_ij` subject to `sum_j x_ij >= 1` for every job i,
+/// `sum_i sum_l<=j S_il x_il <= area(b_j+1)` for every interval j but the last, and `x >= 0`, with costs `c_ij` and
+/// works `S_ij` as in [`IntervalPrices`]. Its dual has one price an interval; it is maximised by a level method, and
+/// the prices found are the certificate. Complexity: O(n J) for each of some tens of steps, J intervals.
+pub fn weighted_completion(instance: &Instance) -> Bound {
+    weighted_completion_on(instance, &Grid::fine(instance))
+}
+
+/// The same bound on a given grid of instants; [`Grid::doubling`] is the paper's.
+pub fn weighted_completion_on(instance: &Instance, grid: &Grid) -> Bound {
+    let programme = Programme::corrected(instance, grid);
+    let cumulated = level::maximise(&programme).prices;
+    // More binary places lose less to rounding; fewer keep the check within 128 bits.
+    let attempt = |scale: u32| {
+        let prices = IntervalPrices { ends: grid.ends().to_vec(), prices: rounded(&cumulated, scale), scale };
+        Bound::proved_by(Certificate::IntervalPrices(prices), instance)
+    };
+    let mut scale = 40;
+    loop {
+        match attempt(scale) {
+            Ok(bound) => return bound,
+            Err(CertificateError::Overflow) if scale > 0 => scale = scale.saturating_sub(8),
+            Err(error) => {
+                unreachable!("prices that are checked on {} jobs are well formed: {error}", instance.jobs().len())
+            }
+        }
+    }
+}
+
+/// The value of the programme as the paper prints it, in weight units times seconds: an estimate for comparison with
+/// the paper's figures and **not a bound**, since a job that ends before the first instant or after the last has no
+/// variable there. Only for jobs that are released together on an open platform.
+pub fn printed_minsum_estimate(instance: &Instance) -> f64 {
+    let grid = Grid::doubling(instance);
+    level::maximise(&Programme::printed(instance, &grid)).value / 1e15
+}
+
+/// Interval prices in `2^-scale` from cumulated prices.
+fn rounded(cumulated: &[f64], scale: u32) -> Vec<i64> {
+    let factor = (1_u64 << scale) as f64;
+    let next = cumulated.iter().skip(1).chain(&[0.0]);
+    // The cast saturates, which is as good a price as any.
+    cumulated.iter().zip(next).map(|(sum, later)| ((sum - later).max(0.0) * factor).round() as i64).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,104 @@
+//! The dual function of the interval programme.
+
+use makespan_core::{Instance, Job, Time};
+
+use super::grid::Grid;
+
+/// Costs and works of jobs by interval, and the areas between instants. Floats: what they find is checked elsewhere.
+pub(super) struct Programme {
+    /// For each job its first possible interval and where its cells start.
+    rows: Vec<(usize, usize)>,
+    /// Cost and least work of a job in each interval from its first on, millionths times ticks and processor-ticks.
+    cells: Vec<(f64, f64)>,
+    /// Open area between successive instants, one an interval with a price.
+    areas: Vec<f64>,
+}
+
+impl Programme {
+    /// The corrected programme: intervals `(0, b_1], .., (b_J, inf)`, the last without price.
+    pub(super) fn corrected(instance: &Instance, grid: &Grid) -> Self {
+        let ends = grid.ends();
+        let cell = |job: &Job, index: usize| {
+            let soonest = job.release + job.profile().shortest();
+            let begin = if index == 0 { Time::ZERO } else { ends[index - 1] + Time::TICK };
+            let limit = ends.get(index).map_or(Time::MAX, |&end| end - job.release);
+            (begin.max(soonest), job.profile().least_work(limit))
+        };
+        Self::build(instance, ends, ends.len() + 1, cell)
+    }
+
+    /// The programme as printed: intervals `(t_j, t_j+1]`, each of cost `t_j`, none before or after.
+    pub(super) fn printed(instance: &Instance, grid: &Grid) -> Self {
+        let ends = &grid.ends()[1..];
+        let cell = |job: &Job, index: usize| (grid.ends()[index], job.profile().least_work(ends[index]));
+        Self::build(instance, ends, ends.len(), cell)
+    }
+
+    fn build(
+        instance: &Instance,
+        ends: &[Time],
+        intervals: usize,
+        cell: impl Fn(&Job, usize) -> (Time, Option<makespan_core::Area>),
+    ) -> Self {
+        let mut rows = Vec::with_capacity(instance.jobs().len());
+        let mut cells = Vec::new();
+        for job in instance.jobs() {
+            let soonest = job.release + job.profile().shortest();
+            let first = ends.partition_point(|&end| end < soonest);
+            rows.push((first, cells.len()));
+            let weight = job.weight.millionths() as f64;
+            cells.extend((first..intervals).filter_map(|index| {
+                let (completion, work) = cell(job, index);
+                Some((weight * completion.ticks() as f64, work? as f64))
+            }));
+        }
+        let area = |end: Time| instance.availability().open_area(instance.first_release(), end) as f64;
+        let before = std::iter::once(0.0).chain(ends.iter().map(|&end| area(end)));
+        let areas = ends.iter().zip(before).map(|(&end, before)| area(end) - before).collect();
+        Self { rows, cells, areas }
+    }
+
+    /// How many prices there are.
+    pub(super) fn prices(&self) -> usize {
+        self.areas.len()
+    }
+
+    /// Open area before the end of each priced interval.
+    pub(super) fn areas_until(&self) -> Vec<f64> {
+        let sums = self.areas.iter().scan(0.0, |sum, area| {
+            *sum += area;
+            Some(*sum)
+        });
+        sums.collect()
+    }
+
+    /// The cost when every job ends in its last interval: no dual value is larger.
+    pub(super) fn largest(&self) -> f64 {
+        let ends = self.rows.iter().skip(1).map(|&(_, start)| start).chain([self.cells.len()]);
+        ends.filter_map(|end| self.cells.get(end.checked_sub(1)?)).map(|cell| cell.0).sum()
+    }
+
+    /// The dual function at cumulated prices `sigma`, and a supergradient.
+    pub(super) fn evaluate(&self, sigma: &[f64], gradient: &mut [f64]) -> f64 {
+        let mut value = 0.0;
+        for ((slope, area), price) in gradient.iter_mut().zip(&self.areas).zip(sigma) {
+            *slope = -area;
+            value -= area * price;
+        }
+        let ends = self.rows.iter().skip(1).map(|&(_, start)| start).chain([self.cells.len()]);
+        for (&(first, start), end) in self.rows.iter().zip(ends) {
+            let mut best = (f64::INFINITY, 0, 0.0);
+            for (offset, &(cost, work)) in self.cells[start..end].iter().enumerate() {
+                let total = cost + work * sigma.get(first + offset).copied().unwrap_or(0.0);
+                if total < best.0 {
+                    best = (total, first + offset, work);
+                }
+            }
+            value += best.0;
+            if let Some(slope) = gradient.get_mut(best.1) {
+                *slope += best.2;
+            }
+        }
+        value
+    }
+}
