@@ -49,7 +49,7 @@ impl Grid {
         let steps = (doublings + 1) * parts;
         let instant = |step: u32| {
             let exponent = f64::from(step) / f64::from(parts) - f64::from(doublings);
-            if step % parts == 0 {
+            if step.is_multiple_of(parts) {
                 // Exact powers of two, as printed.
                 let shift = step / parts;
                 if shift > doublings { horizon.saturating_mul(2) } else { horizon >> (doublings - shift) }

@@ -1,0 +1,171 @@
+//! The schedulers by name.
+
+mod spec;
+
+use makespan_core::Scheduler;
+
+pub use spec::{Spec, SpecError};
+
+use crate::scheduler::{Compaction, Demt, DualApproximation, Gang, ListGraham, Order, Sequential};
+
+/// A parameter of a scheduler, as its spec names it.
+#[derive(Clone, Copy, Debug)]
+pub struct Parameter {
+    /// Its key.
+    pub name: &'static str,
+    /// What it may be.
+    pub values: &'static str,
+    /// What it is when the spec does not say.
+    pub default: &'static str,
+}
+
+/// A scheduler of the catalogue, for listings.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
+    /// The name in specs.
+    pub name: &'static str,
+    /// One line: what it does.
+    pub summary: &'static str,
+    /// What it plans.
+    pub supports: &'static str,
+    /// What is proved.
+    pub guarantee: &'static str,
+    /// Where it comes from.
+    pub source: &'static str,
+    /// Its parameters.
+    pub parameters: &'static [Parameter],
+    /// Specs that stand for it in comparisons and tests.
+    pub representatives: &'static [&'static str],
+    build: fn(&mut Spec) -> Result<Box<dyn Scheduler>, SpecError>,
+}
+
+const ANY_JOBS: &str = "moldable, rigid and sequential jobs on equal processors; release dates; unavailable periods";
+const DEMT_PAPER: &str = "Dutot, Eyraud, Mounié, Trystram, SPAA 2004, doi:10.1145/1007912.1007932";
+
+static CATALOGUE: [Entry; 5] = [
+    Entry {
+        name: "demt",
+        summary: "doubling batches filled with weight by a knapsack, compacted by a list: makespan and weighted completion",
+        supports: ANY_JOBS,
+        guarantee: "none known",
+        source: DEMT_PAPER,
+        parameters: &[
+            Parameter { name: "compaction", values: "raw, shift or list", default: "list" },
+            Parameter { name: "shuffles", values: "0 to 1000000", default: "20" },
+        ],
+        representatives: &["demt", "demt[compaction=raw]", "demt[compaction=shift]"],
+        build: |spec| {
+            let default = Demt::default();
+            Ok(Box::new(Demt {
+                compaction: spec.take("compaction", default.compaction, str::parse::<Compaction>)?,
+                shuffles: spec.take("shuffles", default.shuffles, |text| {
+                    text.parse()
+                        .ok()
+                        .filter(|&count| count <= 1_000_000)
+                        .ok_or_else(|| "a number from 0 to 1000000".into())
+                })?,
+            }))
+        },
+    },
+    Entry {
+        name: "dual",
+        summary: "two shelves of the shortest length that is not refuted: makespan",
+        supports: ANY_JOBS,
+        guarantee: "makespan 3/2 for monotone jobs, 2 for any; doubled with release dates; none with unavailable periods",
+        source: "Mounié, Rapine, Trystram, SIAM J. Comput. 37(2), 2007, doi:10.1137/S0097539701385995",
+        parameters: &[],
+        representatives: &["dual"],
+        build: |_| Ok(Box::new(DualApproximation)),
+    },
+    Entry {
+        name: "list",
+        summary: "Graham's list on the allotments of the dual approximation",
+        supports: ANY_JOBS,
+        guarantee: "makespan 2; none with release dates or unavailable periods",
+        source: "Garey, Graham, SIAM J. Comput. 4, 1975, doi:10.1137/0204015",
+        parameters: &[Parameter { name: "order", values: "shelf, weighted-lptf, smith or saf", default: "shelf" }],
+        representatives: &["list[order=shelf]", "list[order=weighted-lptf]", "list[order=smith]", "list[order=saf]"],
+        build: |spec| Ok(Box::new(ListGraham { order: spec.take("order", Order::Shelf, str::parse::<Order>)? })),
+    },
+    Entry {
+        name: "gang",
+        summary: "one job at a time on as many processors as it can use, by weight over time",
+        supports: ANY_JOBS,
+        guarantee: "none",
+        source: DEMT_PAPER,
+        parameters: &[],
+        representatives: &["gang"],
+        build: |_| Ok(Box::new(Gang)),
+    },
+    Entry {
+        name: "sequential",
+        summary: "every job on its fewest processors, longest first",
+        supports: ANY_JOBS,
+        guarantee: "makespan 2 when every job is rigid; otherwise none",
+        source: DEMT_PAPER,
+        parameters: &[],
+        representatives: &["sequential"],
+        build: |_| Ok(Box::new(Sequential)),
+    },
+];
+
+/// Every scheduler.
+pub fn catalogue() -> &'static [Entry] {
+    &CATALOGUE
+}
+
+/// The scheduler that a spec names: `demt`, `demt[shuffles=50]`, `list[order=saf]`.
+///
+/// # Errors
+/// [`SpecError`] names what is unknown and what would be right.
+pub fn scheduler(spec: &str) -> Result<Box<dyn Scheduler>, SpecError> {
+    let mut parsed = Spec::parse(spec)?;
+    let names = || CATALOGUE.iter().map(|entry| entry.name);
+    let entry = CATALOGUE
+        .iter()
+        .find(|entry| entry.name == parsed.name())
+        .ok_or_else(|| SpecError::unknown("algorithm", parsed.name(), names()))?;
+    let scheduler = (entry.build)(&mut parsed)?;
+    parsed.finish(entry.parameters.iter().map(|parameter| parameter.name))?;
+    Ok(scheduler)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_representative_is_its_own_name() {
+        for spec in CATALOGUE.iter().flat_map(|entry| entry.representatives) {
+            assert_eq!(scheduler(spec).unwrap().name(), *spec);
+        }
+    }
+
+    #[test]
+    fn defaults_are_what_the_listing_says() {
+        for entry in &CATALOGUE {
+            for parameter in entry.parameters {
+                let stated = format!("{}[{}={}]", entry.name, parameter.name, parameter.default);
+                assert_eq!(scheduler(&stated).unwrap().name(), scheduler(entry.name).unwrap().name());
+            }
+        }
+    }
+
+    fn refused(spec: &str, part: &str) {
+        let message = scheduler(spec).err().map(|error| error.to_string()).unwrap_or_default();
+        assert!(message.contains(part), "{spec}: {message}");
+    }
+
+    #[test]
+    fn wrong_specs_are_told_what_would_be_right() {
+        refused("dmet", "did you mean `demt`");
+        refused("demt[shufles=3]", "did you mean `shuffles`");
+        refused("demt[shuffles=many]", "a number from 0 to 1000000");
+        refused("list[order=random]", "one of shelf, weighted-lptf, smith, saf");
+        refused("gang[order=saf]", "takes no parameters");
+        refused("demt[shuffles=3", "name[key=value,..]");
+        refused("demt[shuffles]", "name[key=value,..]");
+        refused("demt[shuffles=1,shuffles=2]", "twice");
+        refused("", "name[key=value,..]");
+    }
+}

@@ -1,0 +1,115 @@
+//! The text form of an algorithm with its parameters.
+
+use thiserror::Error;
+
+/// `name[key=value,..]`, taken apart.
+#[derive(Clone, Debug)]
+pub struct Spec {
+    name: String,
+    parameters: Vec<(String, String)>,
+}
+
+/// Why a text names no algorithm.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum SpecError {
+    /// Not of the form of a spec.
+    #[error("`{0}` does not name an algorithm; write name or name[key=value,..]")]
+    Syntax(String),
+    /// A name that is not in the catalogue, or a key that the algorithm does not have.
+    #[error("unknown {what} `{found}`{hint}")]
+    Unknown {
+        /// Algorithm or parameter.
+        what: &'static str,
+        /// What was written.
+        found: String,
+        /// What would be right.
+        hint: String,
+    },
+    /// A value out of range.
+    #[error("{key}={value}: {key} must be {expected}")]
+    Value {
+        /// The parameter.
+        key: String,
+        /// What was written.
+        value: String,
+        /// What would be right.
+        expected: String,
+    },
+    /// A parameter that is given more than once.
+    #[error("the parameter `{0}` is given twice")]
+    Repeated(String),
+}
+
+impl SpecError {
+    /// With the nearest known word, or all of them.
+    pub(super) fn unknown(what: &'static str, found: &str, known: impl Iterator<Item = &'static str>) -> Self {
+        let known: Vec<&str> = known.collect();
+        let nearest = known.iter().map(|word| (strsim::damerau_levenshtein(word, found), word)).min();
+        let hint = match nearest {
+            None => "; it takes no parameters".to_owned(),
+            Some((distance, word)) if distance <= 2 => format!("; did you mean `{word}`?"),
+            Some(_) => format!("; known: {}", known.join(", ")),
+        };
+        Self::Unknown { what, found: found.to_owned(), hint }
+    }
+}
+
+impl Spec {
+    /// Takes a spec apart.
+    ///
+    /// # Errors
+    /// [`SpecError`] when it is not of the form `name[key=value,..]` or repeats a key.
+    pub fn parse(text: &str) -> Result<Self, SpecError> {
+        let fail = || SpecError::Syntax(text.to_owned());
+        let text = text.trim();
+        let (name, inside) = match text.split_once('[') {
+            None => (text, None),
+            Some((name, rest)) => (name, Some(rest.strip_suffix(']').ok_or_else(fail)?)),
+        };
+        let is_word =
+            |word: &str| !word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.'));
+        if !is_word(name) {
+            return Err(fail());
+        }
+        let mut parameters: Vec<(String, String)> = Vec::new();
+        for part in inside.into_iter().flat_map(|inside| inside.split(',')) {
+            let (key, value) = part.split_once('=').ok_or_else(fail)?;
+            if parameters.iter().any(|(known, _)| known == key.trim()) {
+                return Err(SpecError::Repeated(key.trim().to_owned()));
+            }
+            parameters.push((key.trim().to_owned(), value.trim().to_owned()));
+        }
+        Ok(Self { name: name.to_owned(), parameters })
+    }
+
+    /// The part before the bracket.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Removes a parameter and reads it, or gives the default.
+    ///
+    /// # Errors
+    /// [`SpecError::Value`] with what `read` expected.
+    pub fn take<T>(
+        &mut self,
+        key: &str,
+        default: T,
+        read: impl FnOnce(&str) -> Result<T, String>,
+    ) -> Result<T, SpecError> {
+        let Some(at) = self.parameters.iter().position(|(known, _)| known == key) else { return Ok(default) };
+        let (key, value) = self.parameters.remove(at);
+        read(&value).map_err(|expected| SpecError::Value { key, value, expected })
+    }
+
+    /// Refuses what nobody took.
+    ///
+    /// # Errors
+    /// [`SpecError::Unknown`] for the first parameter left.
+    pub fn finish(self, known: impl Iterator<Item = &'static str>) -> Result<(), SpecError> {
+        match self.parameters.first() {
+            None => Ok(()),
+            Some((key, _)) => Err(SpecError::unknown("parameter", key, known)),
+        }
+    }
+}

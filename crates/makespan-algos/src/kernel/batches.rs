@@ -1,0 +1,30 @@
+//! The batch rule: from offline to online.
+
+use makespan_core::{Instance, JobId, Schedule, ScheduleBuilder, Time};
+
+/// Plans jobs with release dates by an offline method: what has been released by the start of a batch is planned as
+/// one batch, and what arrives meanwhile waits for the next.
+///
+/// An offline ratio rho for the makespan becomes 2 rho (Shmoys, Wein, Williamson, SIAM J. Comput. 24(6), 1995,
+/// DOI 10.1137/S0097539793248317). `plan` places the given jobs, none before the given instant, and returns when the
+/// last of them ends.
+pub fn by_batches(
+    instance: &Instance,
+    mut plan: impl FnMut(&mut ScheduleBuilder<'_>, &[JobId], Time) -> Time,
+) -> Schedule {
+    let mut arrivals: Vec<JobId> = instance.ids().collect();
+    arrivals.sort_by_key(|&id| (instance.job(id).release, id));
+    let mut builder = ScheduleBuilder::new(instance);
+    let mut rest = arrivals.as_slice();
+    let mut now = Time::ZERO;
+    while let Some(&next) = rest.first() {
+        now = now.max(instance.job(next).release);
+        let (batch, later) = rest.split_at(rest.partition_point(|&id| instance.job(id).release <= now));
+        // The order of arrival must not matter within a batch.
+        let mut batch = batch.to_vec();
+        batch.sort_unstable();
+        now = plan(&mut builder, &batch, now);
+        rest = later;
+    }
+    builder.finish()
+}

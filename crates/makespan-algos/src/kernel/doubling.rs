@@ -1,0 +1,113 @@
+//! Batches of doubling length filled with weight: the selection step of DEMT.
+
+use std::cmp::Reverse;
+
+use makespan_core::{JobId, Profile, Time};
+
+use super::knapsack::{self, Item};
+use super::list::Allotted;
+
+/// A job as the selection sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct Candidate<'a> {
+    /// Which job.
+    pub job: JobId,
+    /// Its times.
+    pub profile: &'a Profile,
+    /// Its weight, in millionths.
+    pub weight: u64,
+}
+
+/// Jobs that run one after the other on the same processors; mostly a single one.
+pub type Pile = Vec<Allotted>;
+
+/// What runs between two instants.
+#[derive(Clone, Debug)]
+pub struct Batch {
+    /// Start after the origin.
+    pub offset: Time,
+    /// Piles that fit side by side on the platform, none longer than the batch.
+    pub piles: Vec<Pile>,
+}
+
+/// Selects jobs into batches of length `t_j = guess / 2^(K - j)`, batch j running from `t_j` to `t_j+1`.
+///
+/// For each batch: the jobs that some allotment lets end within its length; of these, sequential ones of at most half
+/// the length are piled up by decreasing weight; a knapsack picks the piles and jobs of largest weight that fit side
+/// by side. What is left when t reaches the guess goes on with doubling lengths, up to the longest job, and these
+/// later batches follow each other without gap.
+pub fn batches(candidates: &[Candidate<'_>], guess: Time, processors: u32) -> Vec<Batch> {
+    let Some(shortest) = candidates.iter().map(|candidate| candidate.profile.shortest()).min() else { return vec![] };
+    let longest = candidates.iter().map(|candidate| candidate.profile.longest()).max().unwrap_or(guess).max(guess);
+    let doublings = (guess.ticks() / shortest.ticks()).max(1).ilog2();
+    let mut remaining: Vec<Candidate<'_>> = candidates.to_vec();
+    remaining.sort_by_key(|candidate| (Reverse(candidate.weight), candidate.job));
+    let mut batches = Vec::new();
+    let mut offset = Time::from_ticks(guess.ticks() >> doublings);
+    let mut step = 0;
+    let mut length = offset;
+    while !remaining.is_empty() {
+        let (piles, rest) = select(remaining, length, processors);
+        remaining = rest;
+        step += 1;
+        let actual = piles.iter().map(|pile| pile_length(pile, candidates)).max().unwrap_or(Time::ZERO);
+        let regular = step <= doublings + 1;
+        batches.push(Batch { offset, piles });
+        offset += if regular { length } else { actual };
+        length = if step <= doublings {
+            Time::from_ticks(guess.ticks() >> (doublings - step))
+        } else {
+            (length * 2).min(longest)
+        };
+    }
+    batches
+}
+
+fn pile_length(pile: &Pile, candidates: &[Candidate<'_>]) -> Time {
+    let time = |allotted: &Allotted| {
+        let at = candidates.partition_point(|candidate| candidate.job < allotted.job);
+        candidates[at].profile.time(allotted.processors)
+    };
+    pile.iter().map(time).sum()
+}
+
+/// The piles of one batch, and the candidates that stay. Candidates come and stay by decreasing weight.
+fn select(remaining: Vec<Candidate<'_>>, length: Time, processors: u32) -> (Vec<Pile>, Vec<Candidate<'_>>) {
+    let half = Time::from_ticks(length.ticks() / 2);
+    let mut piles: Vec<(Item, Vec<usize>)> = Vec::new();
+    // The open pile of small sequential jobs and its height.
+    let mut open: Option<(usize, Time)> = None;
+    let mut allotments = vec![0; remaining.len()];
+    for (index, candidate) in remaining.iter().enumerate() {
+        let Some(width) = candidate.profile.min_allotment(length) else { continue };
+        allotments[index] = width;
+        // A weight of zero counts a millionth, so that every job is chosen in the end.
+        let value = candidate.weight.max(1);
+        let time = candidate.profile.time(width);
+        let small = width == 1 && time <= half;
+        if let Some((at, height)) = open
+            && small
+            && height + time <= length
+        {
+            piles[at].0.value += value;
+            piles[at].1.push(index);
+            open = Some((at, height + time));
+            continue;
+        }
+        piles.push((Item { width, value }, vec![index]));
+        if small {
+            open = Some((piles.len() - 1, time));
+        }
+    }
+    let items: Vec<Item> = piles.iter().map(|(item, _)| *item).collect();
+    let chosen = knapsack::choose(&items, processors);
+    let mut selected = vec![false; remaining.len()];
+    let mut batch = Vec::new();
+    for ((_, members), _) in piles.into_iter().zip(chosen).filter(|(_, chosen)| *chosen) {
+        let allotted = |&index: &usize| Allotted { job: remaining[index].job, processors: allotments[index] };
+        batch.push(members.iter().map(allotted).collect());
+        members.iter().for_each(|&index| selected[index] = true);
+    }
+    let rest = remaining.into_iter().zip(selected).filter(|(_, selected)| !selected).map(|(candidate, _)| candidate);
+    (batch, rest.collect())
+}

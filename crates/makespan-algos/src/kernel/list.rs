@@ -1,0 +1,241 @@
+//! Graham's list algorithm for jobs with fixed allotments.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use makespan_core::{Instance, JobId, Reservation, ScheduleBuilder, Time, Timeline};
+
+/// A job with the number of processors it will get.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Allotted {
+    /// Which job.
+    pub job: JobId,
+    /// How many processors.
+    pub processors: u32,
+}
+
+impl Allotted {
+    /// How long the job takes.
+    pub fn time(&self, instance: &Instance) -> Time {
+        instance.job(self.job).profile().time(self.processors)
+    }
+}
+
+/// When the jobs of a list start, in the order of the list.
+///
+/// At each instant at which processors become free or a job is released, the list is read from its head and every
+/// released job that fits starts (Garey and Graham, SIAM J. Comput. 4, 1975, DOI 10.1137/0204015). On a platform that
+/// is always open. Without release dates the schedule is at most twice the larger of the mean load and the longest
+/// job. O(n log n): a tree over the list finds the next job that fits.
+#[derive(Clone, Debug, Default)]
+pub struct ListSweep {
+    waiting: WidthTree,
+    ends: BinaryHeap<Reverse<(Time, u32)>>,
+    arrivals: Vec<usize>,
+    starts: Vec<Time>,
+}
+
+impl ListSweep {
+    /// Start times of the list, not before `from`. The buffers are kept for the next call.
+    pub fn run(&mut self, instance: &Instance, list: &[Allotted], from: Time) -> &[Time] {
+        let release = |index: usize| instance.job(list[index].job).release;
+        self.waiting.reset(list.len());
+        self.ends.clear();
+        self.starts.clear();
+        self.starts.resize(list.len(), Time::ZERO);
+        self.arrivals.clear();
+        for (index, allotted) in list.iter().enumerate() {
+            if release(index) <= from {
+                self.waiting.set(index, allotted.processors)
+            } else {
+                self.arrivals.push(index)
+            }
+        }
+        self.waiting.rebuild();
+        self.arrivals.sort_unstable_by_key(|&index| Reverse((release(index), index)));
+        let mut free = instance.processors();
+        let mut now = from;
+        loop {
+            while let Some(index) = self.waiting.first_at_most(free) {
+                let Allotted { job, processors } = list[index];
+                self.waiting.update(index, u32::MAX);
+                self.starts[index] = now;
+                free -= processors;
+                self.ends.push(Reverse((now + instance.job(job).profile().time(processors), processors)));
+            }
+            let arrival = self.arrivals.last().map(|&index| release(index));
+            let end = self.ends.peek().map(|Reverse((end, _))| *end);
+            now = match (arrival, end) {
+                (Some(arrival), Some(end)) => arrival.min(end),
+                (Some(next), None) | (None, Some(next)) => next,
+                (None, None) => break,
+            };
+            while let Some(&Reverse((end, processors))) = self.ends.peek()
+                && end <= now
+            {
+                self.ends.pop();
+                free += processors;
+            }
+            while let Some(&index) = self.arrivals.last()
+                && release(index) <= now
+            {
+                self.arrivals.pop();
+                self.waiting.update(index, list[index].processors);
+            }
+        }
+        &self.starts
+    }
+}
+
+/// Places the jobs of a list greedily into a schedule, not before `from`; returns when the last of them ends. With
+/// reservations or outages a job starts only where it fits until its end.
+pub fn place(builder: &mut ScheduleBuilder<'_>, instance: &Instance, list: &[Allotted], from: Time) -> Time {
+    let reservations = if instance.availability().is_always_open() {
+        let mut sweep = ListSweep::default();
+        let starts = sweep.run(instance, list, from);
+        let reservation = |(allotted, &start): (&Allotted, &Time)| {
+            Reservation::on_open_platform(allotted.processors, start, start + allotted.time(instance))
+        };
+        list.iter().zip(starts).map(reservation).collect()
+    } else {
+        reserve_around(builder.timeline(), instance, list, from)
+    };
+    let end = reservations.iter().map(|reservation| reservation.end).max().unwrap_or(from);
+    for (allotted, reservation) in list.iter().zip(reservations) {
+        builder.hold(allotted.job, reservation);
+    }
+    end
+}
+
+/// The same rule around unavailable processors: at each instant the list is read from its head, and a job starts when
+/// the timeline has room for it until its end. Returns what was reserved, in the order of the list.
+pub fn reserve_around(timeline: &mut Timeline, instance: &Instance, list: &[Allotted], from: Time) -> Vec<Reservation> {
+    let mut waiting: Vec<usize> = (0..list.len()).collect();
+    let mut reserved: Vec<Option<Reservation>> = vec![None; list.len()];
+    let mut now = from;
+    while !waiting.is_empty() {
+        let mut next = Time::MAX;
+        waiting.retain(|&index| {
+            let Allotted { job, processors } = list[index];
+            let release = instance.job(job).release;
+            if release > now {
+                next = next.min(release);
+                return true;
+            }
+            let duration = list[index].time(instance);
+            if processors > timeline.free_at(now) || !timeline.fits(processors, now, duration) {
+                return true;
+            }
+            reserved[index] = Some(timeline.reserve(processors, now, now + duration));
+            false
+        });
+        now = next.min(timeline.next_change(now).unwrap_or(Time::MAX));
+    }
+    reserved.into_iter().flatten().collect()
+}
+
+/// The smallest allotment below each node of a binary tree over the list; `u32::MAX` where none waits.
+#[derive(Clone, Debug, Default)]
+struct WidthTree {
+    least: Vec<u32>,
+    leaves: usize,
+}
+
+impl WidthTree {
+    fn reset(&mut self, jobs: usize) {
+        self.leaves = jobs.next_power_of_two();
+        self.least.clear();
+        self.least.resize(2 * self.leaves, u32::MAX);
+    }
+
+    /// Sets a leaf; [`WidthTree::rebuild`] must follow.
+    fn set(&mut self, index: usize, width: u32) {
+        self.least[self.leaves + index] = width;
+    }
+
+    fn rebuild(&mut self) {
+        for node in (1..self.leaves).rev() {
+            self.least[node] = self.least[2 * node].min(self.least[2 * node + 1]);
+        }
+    }
+
+    fn update(&mut self, index: usize, width: u32) {
+        let mut node = self.leaves + index;
+        self.least[node] = width;
+        while node > 1 {
+            node /= 2;
+            self.least[node] = self.least[2 * node].min(self.least[2 * node + 1]);
+        }
+    }
+
+    /// The first job of the list that needs at most `free` processors.
+    fn first_at_most(&self, free: u32) -> Option<usize> {
+        if *self.least.get(1)? > free {
+            return None;
+        }
+        let mut node = 1;
+        while node < self.leaves {
+            node *= 2;
+            if self.least[node] > free {
+                node += 1;
+            }
+        }
+        Some(node - self.leaves)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use makespan_core::{Job, Platform, ProcSet, Profile, Unavailable, validate};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn instance(jobs: &[(u32, i64, i64)], closed: Option<(i64, i64)>) -> Instance {
+        let ticks = Time::from_ticks;
+        let job = |(index, &(width, time, release)): (usize, &(u32, i64, i64))| {
+            Job::new(index.to_string(), Profile::rigid(width, ticks(time)).unwrap()).with_release(ticks(release))
+        };
+        let period = |(start, length)| Unavailable {
+            processors: ProcSet::range(1, 2),
+            start: ticks(start),
+            end: ticks(start + length),
+        };
+        let jobs = jobs.iter().enumerate().map(job).collect();
+        Instance::new(Platform::flat(4).unwrap(), jobs, closed.map(period).into_iter().collect()).unwrap()
+    }
+
+    proptest! {
+        /// The sweep does what the rule says when it is carried out instant by instant.
+        #[test]
+        fn the_sweep_follows_the_rule(jobs in proptest::collection::vec((1_u32..5, 1_i64..6, 0_i64..8), 1..12)) {
+            let instance = instance(&jobs, None);
+            let list: Vec<Allotted> = instance.ids().map(|job| Allotted { job, processors: jobs[job.index()].0 }).collect();
+            let mut sweep = ListSweep::default();
+            let starts: Vec<i64> = sweep.run(&instance, &list, Time::ZERO).iter().map(|start| start.ticks()).collect();
+            let mut expected = vec![-1; jobs.len()];
+            for now in 0..100 {
+                let mut free: u32 = 4 - (0..jobs.len()).filter(|&i| expected[i] >= 0 && now < expected[i] + jobs[i].1).map(|i| jobs[i].0).sum::<u32>();
+                for (index, &(width, _, release)) in jobs.iter().enumerate() {
+                    if expected[index] < 0 && release <= now && width <= free {
+                        expected[index] = now;
+                        free -= width;
+                    }
+                }
+            }
+            prop_assert_eq!(starts, expected);
+        }
+
+        #[test]
+        fn lists_are_placed_around_unavailable_processors(
+            jobs in proptest::collection::vec((1_u32..5, 1_i64..6, 0_i64..8), 1..12),
+            start in 0_i64..10, length in 1_i64..8,
+        ) {
+            let instance = instance(&jobs, Some((start, length)));
+            let list: Vec<Allotted> = instance.ids().map(|job| Allotted { job, processors: jobs[job.index()].0 }).collect();
+            let mut builder = ScheduleBuilder::new(&instance);
+            place(&mut builder, &instance, &list, Time::ZERO);
+            prop_assert_eq!(validate(&instance, &builder.finish()), Ok(()));
+        }
+    }
+}

@@ -1,0 +1,8 @@
+//! The mathematics that schedulers share.
+
+pub mod batches;
+pub mod compact;
+pub mod doubling;
+pub mod knapsack;
+pub mod list;
+pub mod shelves;

@@ -1,0 +1,266 @@
+//! Two shelves: the construction of the 3/2 dual approximation.
+//!
+//! Source: G. Mounié, C. Rapine, D. Trystram, "A 3/2-approximation algorithm for scheduling independent monotonic
+//! malleable tasks", SIAM J. Comput. 37(2), 2007, DOI 10.1137/S0097539701385995, section 4.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use makespan_core::{ProcSet, Profile, Time};
+
+/// One job in the two shelves: where, and from when.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shelved {
+    /// Position of the job in the input.
+    pub job: usize,
+    /// Its processors.
+    pub processors: ProcSet,
+    /// Its start.
+    pub start: Time,
+}
+
+/// The two shelves as columns, one a processor.
+struct Columns {
+    shelved: Vec<Shelved>,
+    /// When each column is free again after the first shelf.
+    top: Vec<Time>,
+    /// When its second shelf starts.
+    ceiling: Vec<Time>,
+}
+
+/// Where a job stands while the shelves are built.
+struct Building<'a> {
+    profiles: &'a [&'a Profile],
+    guess: Time,
+    /// The whole height: `guess` and half of it.
+    height: Time,
+    processors: u32,
+    /// Columns used from bottom to top: one job, or two stacked, or one beside the column of a wider job.
+    full: Vec<Full>,
+    /// First shelf: jobs with their allotments.
+    lower: Vec<(usize, u32)>,
+    /// Second shelf, likewise, by decreasing least width that meets the height, so that the narrowest is last.
+    upper: Vec<(usize, u32)>,
+}
+
+/// A group of columns that holds nothing else.
+enum Full {
+    One {
+        job: usize,
+        processors: u32,
+    },
+    Stacked {
+        lower: usize,
+        upper: usize,
+    },
+    /// `upper`, sequential, on the first processor of `lower`, whose other processors count in the first shelf.
+    Beside {
+        lower: usize,
+        processors: u32,
+        upper: usize,
+    },
+}
+
+/// Builds a schedule of length at most `guess` and a half for monotone jobs, from the jobs chosen for the first shelf
+/// by [`makespan_bounds::dual::search`]; `None` when the jobs are not monotone and do not fit.
+///
+/// O(n log n + processors).
+pub fn two_shelves(profiles: &[&Profile], first_shelf: &[bool], guess: Time, processors: u32) -> Option<Vec<Shelved>> {
+    let half = Time::from_ticks(guess.ticks() / 2);
+    let height = guess + half;
+    let is_small = |profile: &Profile| profile.accepts(1) && profile.time(1) <= half;
+    let mut small = Vec::new();
+    let mut building = Building { profiles, guess, height, processors, full: vec![], lower: vec![], upper: vec![] };
+    for (job, profile) in profiles.iter().enumerate() {
+        if is_small(profile) {
+            small.push(job);
+        } else if first_shelf[job] {
+            building.lower.push((job, profile.min_allotment(guess)?));
+        } else {
+            building.upper.push((job, profile.min_allotment(half)?));
+        }
+    }
+    building.upper.sort_by_key(|&(job, _)| Reverse((profiles[job].min_allotment(height), job)));
+    while building.transform() {}
+    building.place(&small)
+}
+
+impl Building<'_> {
+    /// One round of the three transformations; whether anything moved.
+    fn transform(&mut self) -> bool {
+        let narrowed = self.narrow();
+        let stacked = self.stack();
+        let lowered = self.lower_one();
+        narrowed || stacked || lowered
+    }
+
+    fn time(&self, (job, processors): (usize, u32)) -> Time {
+        self.profiles[job].time(processors)
+    }
+
+    /// At most three quarters of the guess.
+    fn is_low(&self, entry: (usize, u32)) -> bool {
+        4 * i128::from(self.time(entry).ticks()) <= 3 * i128::from(self.guess.ticks())
+    }
+
+    /// First transformation: a low job on several processors of the first shelf gives up one and takes the height.
+    fn narrow(&mut self) -> bool {
+        let before = self.lower.len();
+        let lower = std::mem::take(&mut self.lower);
+        for (job, processors) in lower {
+            let fewer = self.profiles[job].min_allotment(self.height).unwrap_or(processors);
+            if processors > 1 && fewer < processors && self.is_low((job, processors)) {
+                self.full.push(Full::One { job, processors: fewer });
+            } else {
+                self.lower.push((job, processors));
+            }
+        }
+        self.lower.len() < before
+    }
+
+    /// Second transformation: low sequential jobs of the first shelf are stacked in pairs; a last one goes on top of
+    /// any other job of the shelf with which it stays within the height.
+    fn stack(&mut self) -> bool {
+        let (mut low, rest): (Vec<_>, Vec<_>) =
+            self.lower.iter().copied().partition(|&entry| entry.1 == 1 && self.is_low(entry));
+        let moved = low.len() > 1;
+        self.lower = rest;
+        while low.len() > 1 {
+            if let (Some((lower, _)), Some((upper, _))) = (low.pop(), low.pop()) {
+                self.full.push(Full::Stacked { lower, upper });
+            }
+        }
+        let Some(single) = low.pop() else { return moved };
+        let room = self.height - self.time(single);
+        let Some(at) = self.lower.iter().position(|&entry| self.time(entry) <= room) else {
+            self.lower.push(single);
+            return moved;
+        };
+        let (lower, processors) = self.lower.swap_remove(at);
+        self.full.push(Full::Beside { lower, processors, upper: single.0 });
+        true
+    }
+
+    /// Third transformation: a job of the second shelf that meets the height on the idle processors of the first goes
+    /// there, into the first shelf if it meets the guess.
+    fn lower_one(&mut self) -> bool {
+        let Some(&(job, _)) = self.upper.last() else { return false };
+        let idle = self.processors.saturating_sub(self.columns() + self.lower_width());
+        let Some(processors) = self.profiles[job].min_allotment(self.height).filter(|&fewest| fewest <= idle) else {
+            return false;
+        };
+        self.upper.pop();
+        if self.time((job, processors)) <= self.guess {
+            self.lower.push((job, processors));
+        } else {
+            self.full.push(Full::One { job, processors });
+        }
+        true
+    }
+
+    /// Columns that hold nothing else.
+    fn columns(&self) -> u32 {
+        let columns = |full: &Full| match full {
+            Full::One { processors, .. } => *processors,
+            Full::Stacked { .. } | Full::Beside { .. } => 1,
+        };
+        self.full.iter().map(columns).sum()
+    }
+
+    /// Columns of the first shelf, the remaining processors of jobs beside a stack included.
+    fn lower_width(&self) -> u32 {
+        let beside = |full: &Full| match full {
+            Full::Beside { processors, .. } => processors - 1,
+            _ => 0,
+        };
+        self.full.iter().map(beside).sum::<u32>() + self.lower.iter().map(|entry| entry.1).sum::<u32>()
+    }
+
+    /// Gives processors to everything: full columns from the left, then the first shelf, the second shelf from the
+    /// right, and the small jobs last into the largest gaps.
+    fn place(self, small: &[usize]) -> Option<Vec<Shelved>> {
+        let upper_width: u32 = self.upper.iter().map(|entry| entry.1).sum();
+        let room = self.processors.checked_sub(self.columns())?;
+        if self.lower_width() > room || upper_width > room {
+            return None;
+        }
+        let size = self.processors as usize;
+        let mut columns = Columns {
+            shelved: Vec::with_capacity(self.profiles.len()),
+            top: vec![Time::ZERO; size],
+            ceiling: vec![self.height; size],
+        };
+        self.place_full(&mut columns);
+        let mut right = self.processors;
+        for &(job, processors) in &self.upper {
+            right -= processors;
+            let start = self.height - self.time((job, processors));
+            columns.ceiling[right as usize..(right + processors) as usize].fill(start);
+            columns.shelved.push(Shelved { job, processors: ProcSet::range(right, right + processors - 1), start });
+        }
+        self.fill_gaps(small, &mut columns)?;
+        Some(columns.shelved)
+    }
+
+    /// Everything but the second shelf and the small jobs.
+    fn place_full(&self, columns: &mut Columns) {
+        let mut column = 0;
+        let mut beyond = self.columns();
+        let take = |from: &mut u32, count: u32| {
+            *from += count;
+            if count == 0 { ProcSet::new() } else { ProcSet::range(*from - count, *from - 1) }
+        };
+        for full in &self.full {
+            match *full {
+                Full::One { job, processors } => {
+                    columns.put(self, job, take(&mut column, processors), Time::ZERO);
+                }
+                Full::Stacked { lower, upper } => {
+                    let shared = take(&mut column, 1);
+                    let end = columns.put(self, lower, shared.clone(), Time::ZERO);
+                    columns.put(self, upper, shared, end);
+                }
+                Full::Beside { lower, processors, upper } => {
+                    let shared = take(&mut column, 1);
+                    let others = take(&mut beyond, processors - 1);
+                    let end = columns.put(self, lower, shared.union(&others), Time::ZERO);
+                    columns.put(self, upper, shared, end);
+                }
+            }
+        }
+        for &(job, processors) in &self.lower {
+            columns.put(self, job, take(&mut beyond, processors), Time::ZERO);
+        }
+    }
+
+    /// Each small job into the column with the largest gap: by the area argument one is always large enough.
+    fn fill_gaps(&self, small: &[usize], columns: &mut Columns) -> Option<()> {
+        let Columns { shelved, top, ceiling } = columns;
+        let gap = |column: u32| (ceiling[column as usize].saturating_since(top[column as usize]), Reverse(column));
+        let mut gaps: BinaryHeap<(Time, Reverse<u32>)> = (0..self.processors).map(gap).collect();
+        for &job in small {
+            let time = self.profiles[job].time(1);
+            let (gap, Reverse(first)) = gaps.pop()?;
+            if time > gap {
+                return None;
+            }
+            let start = ceiling[first as usize] - gap;
+            shelved.push(Shelved { job, processors: ProcSet::range(first, first), start });
+            gaps.push((gap - time, Reverse(first)));
+        }
+        Some(())
+    }
+}
+
+impl Columns {
+    /// Puts a job on columns that are free from `start`; returns its end.
+    fn put(&mut self, building: &Building<'_>, job: usize, processors: ProcSet, start: Time) -> Time {
+        let end = start + building.profiles[job].time(processors.len());
+        processors.iter().for_each(|column| self.top[column as usize] = end);
+        self.shelved.push(Shelved { job, processors, start });
+        end
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,46 @@
+//! Allotments from the dual approximation.
+
+use makespan_bounds::dual::{self, Dual};
+use makespan_core::{Instance, JobId, Profile, Time};
+
+use crate::kernel::list::Allotted;
+
+/// The guess of the dual approximation for some jobs, and the shelf and allotment of each.
+pub(super) struct DualAllotment<'a> {
+    pub(super) guess: Time,
+    pub(super) first_shelf: Vec<bool>,
+    pub(super) profiles: Vec<&'a Profile>,
+}
+
+impl<'a> DualAllotment<'a> {
+    /// For these jobs, as if all were released together on an open platform.
+    pub(super) fn of(instance: &'a Instance, jobs: &[JobId]) -> Self {
+        let profiles: Vec<&Profile> = jobs.iter().map(|&id| instance.job(id).profile()).collect();
+        let Dual { guess, first_shelf, .. } = dual::search(profiles.iter().copied(), instance.processors());
+        Self { guess, first_shelf, profiles }
+    }
+
+    /// The allotment of least work that lets the job at `index` end within its shelf: together at most the area of
+    /// the guess, which makes any greedy list a 2-approximation.
+    pub(super) fn processors(&self, index: usize) -> u32 {
+        let half = Time::from_ticks(self.guess.ticks() / 2);
+        let profile = self.profiles[index];
+        let limit = if self.first_shelf[index] { self.guess } else { half };
+        profile.thriftiest(limit).unwrap_or_else(|| profile.fastest())
+    }
+
+    /// First shelf, second shelf, then small sequential jobs, each by decreasing time: the order of the construction.
+    pub(super) fn in_shelf_order(&self, jobs: &[JobId]) -> Vec<Allotted> {
+        let half = Time::from_ticks(self.guess.ticks() / 2);
+        let entry = |index: usize| {
+            let processors = self.processors(index);
+            let time = self.profiles[index].time(processors);
+            let small = processors == 1 && time <= half;
+            let shelf = if small { 2 } else { u8::from(!self.first_shelf[index]) };
+            (shelf, std::cmp::Reverse(time), Allotted { job: jobs[index], processors })
+        };
+        let mut entries: Vec<_> = (0..jobs.len()).map(entry).collect();
+        entries.sort_by_key(|&(shelf, time, allotted)| (shelf, time, allotted.job));
+        entries.into_iter().map(|(_, _, allotted)| allotted).collect()
+    }
+}

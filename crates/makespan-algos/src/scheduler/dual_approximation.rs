@@ -1,0 +1,99 @@
+//! The 3/2 dual approximation as a scheduler.
+
+use makespan_core::{
+    Context, Guarantee, Instance, JobId, Objective, Plan, Reservation, ScheduleBuilder, ScheduleError, Scheduler, Time,
+    Unsupported,
+};
+
+use super::allotment::DualAllotment;
+use super::{all_monotone, check_supported, needs_equal_processors};
+use crate::kernel::{batches::by_batches, list, shelves};
+
+/// Two shelves of the smallest length that is not refuted, and of half of it.
+///
+/// Source: G. Mounié, C. Rapine, D. Trystram, SIAM J. Comput. 37(2), 2007, DOI 10.1137/S0097539701385995.
+/// Assumptions: none; where jobs are not monotone (rigid ones, superlinear speed-up) and the shelves do not fit, or
+/// where processors are unavailable, the same allotments are placed by a greedy list in shelf order.
+/// Guarantee (makespan): 3/2 for monotone tables, 2 for any jobs; twice as much with release dates, which are served
+/// by the batch rule; none with unavailable processors.
+/// Complexity: O(n log n log m) a step of the search, O(n m) for those that need the knapsack.
+/// Deviations: small jobs go to the largest gap instead of the first that fits.
+///
+/// ```
+/// use makespan_algos::scheduler::DualApproximation;
+/// use makespan_core::{Context, Instance, Job, Platform, Profile, Scheduler, Time};
+///
+/// let times = [12, 6, 4].map(Time::from_seconds).to_vec();
+/// let jobs = ["a", "b"].map(|name| Job::new(name, Profile::table(times.clone()).unwrap())).to_vec();
+/// let instance = Instance::new(Platform::flat(3).unwrap(), jobs, vec![]).unwrap();
+/// let plan = DualApproximation.schedule(&instance, &mut Context::default()).unwrap();
+/// assert!(plan.into_schedule().makespan() <= Time::from_seconds(12));
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct DualApproximation;
+
+impl Scheduler for DualApproximation {
+    fn name(&self) -> String {
+        "dual".into()
+    }
+
+    fn supports(&self, instance: &Instance) -> Result<(), Unsupported> {
+        needs_equal_processors(instance)
+    }
+
+    fn guarantee(&self, instance: &Instance, objective: Objective) -> Option<Guarantee> {
+        if objective != Objective::Makespan || !instance.availability().is_always_open() {
+            return None;
+        }
+        Some(match (all_monotone(instance), instance.has_release_dates()) {
+            (true, false) => Guarantee::ratio(3, 2),
+            (false, false) => Guarantee::ratio(2, 1),
+            (true, true) => Guarantee::ratio(3, 1),
+            (false, true) => Guarantee::ratio(4, 1),
+        })
+    }
+
+    fn schedule(&self, instance: &Instance, context: &mut Context) -> Result<Plan, ScheduleError> {
+        check_supported(self, instance)?;
+        let mut lists = 0;
+        let schedule = by_batches(instance, |builder, jobs, from| {
+            let dual = DualAllotment::of(instance, jobs);
+            if let Some(end) = shelved(builder, instance, &dual, jobs, from) {
+                return end;
+            }
+            lists += 1;
+            let list = dual.in_shelf_order(jobs);
+            list::place(builder, instance, &list, from)
+        });
+        if lists > 0 && instance.availability().is_always_open() {
+            context.remarks.push(
+                "two shelves do not fit because not all jobs are monotone; their allotments are placed by a list"
+                    .into(),
+            );
+        }
+        Ok(schedule.into())
+    }
+}
+
+/// Places the two shelves from `from` on, where they can be built; returns their end.
+fn shelved(
+    builder: &mut ScheduleBuilder<'_>,
+    instance: &Instance,
+    dual: &DualAllotment<'_>,
+    jobs: &[JobId],
+    from: Time,
+) -> Option<Time> {
+    if !instance.availability().is_always_open() {
+        return None;
+    }
+    let shelved = shelves::two_shelves(&dual.profiles, &dual.first_shelf, dual.guess, instance.processors())?;
+    let mut end = from;
+    for placed in shelved {
+        let processors = placed.processors.len();
+        let start = from + placed.start;
+        let stop = start + dual.profiles[placed.job].time(processors);
+        builder.hold(jobs[placed.job], Reservation::on_open_platform(processors, start, stop));
+        end = end.max(stop);
+    }
+    Some(end)
+}

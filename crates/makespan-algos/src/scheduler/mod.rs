@@ -1,0 +1,35 @@
+//! The schedulers of the catalogue, one a file.
+
+mod allotment;
+mod demt;
+mod dual_approximation;
+mod gang;
+mod list_graham;
+mod sequential;
+
+pub use demt::{Compaction, Demt};
+pub use dual_approximation::DualApproximation;
+pub use gang::Gang;
+pub use list_graham::{ListGraham, Order};
+pub use sequential::Sequential;
+
+use makespan_core::{Instance, ScheduleError, Scheduler, Unsupported};
+
+/// What every scheduler of moldable jobs asks of the platform.
+fn needs_equal_processors(instance: &Instance) -> Result<(), Unsupported> {
+    if instance.platform().is_homogeneous() {
+        Ok(())
+    } else {
+        Err(Unsupported("it needs processors of equal speed without a network between them".into()))
+    }
+}
+
+fn check_supported(scheduler: &dyn Scheduler, instance: &Instance) -> Result<(), ScheduleError> {
+    let unsupported = |reason| ScheduleError::Unsupported { scheduler: scheduler.name(), reason };
+    scheduler.supports(instance).map_err(unsupported)
+}
+
+/// Whether the ratio 3/2 of the two shelves is proved: every job monotone, so the shelves always fit.
+fn all_monotone(instance: &Instance) -> bool {
+    instance.jobs().iter().all(|job| job.profile().is_monotone() && job.profile().speedup().is_none())
+}

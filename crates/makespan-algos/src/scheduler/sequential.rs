@@ -1,0 +1,57 @@
+//! Every job on its fewest processors.
+
+use std::cmp::Reverse;
+
+use makespan_core::{
+    Context, Guarantee, Instance, Objective, Plan, ScheduleBuilder, ScheduleError, Scheduler, Unsupported,
+};
+
+use super::{check_supported, needs_equal_processors};
+use crate::kernel::list::{self, Allotted};
+
+/// Every job on one processor (or the fewest it accepts), longest processing time first.
+///
+/// Source: the baseline "Sequential" of Dutot, Eyraud, Mounié and Trystram, SPAA 2004, DOI 10.1145/1007912.1007932,
+/// section 4.1; the order is Graham's LPT (SIAM J. Appl. Math. 17, 1969, DOI 10.1137/0117039). Guarantee: 2 for the
+/// makespan when every job is rigid (Garey and Graham), otherwise none. Complexity: O(n log n).
+///
+/// ```
+/// use makespan_algos::scheduler::Sequential;
+/// use makespan_core::{Context, Instance, Job, Platform, Profile, Scheduler, Time};
+///
+/// let job = |name: &str, time| Job::new(name, Profile::rigid(1, Time::from_seconds(time)).unwrap());
+/// let jobs = vec![job("a", 2), job("b", 3), job("c", 5)];
+/// let instance = Instance::new(Platform::flat(2).unwrap(), jobs, vec![]).unwrap();
+/// let plan = Sequential.schedule(&instance, &mut Context::default()).unwrap();
+/// assert_eq!(plan.into_schedule().makespan(), Time::from_seconds(5));
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Sequential;
+
+impl Scheduler for Sequential {
+    fn name(&self) -> String {
+        "sequential".into()
+    }
+
+    fn supports(&self, instance: &Instance) -> Result<(), Unsupported> {
+        needs_equal_processors(instance)
+    }
+
+    fn guarantee(&self, instance: &Instance, objective: Objective) -> Option<Guarantee> {
+        let proved = objective == Objective::Makespan
+            && !instance.has_release_dates()
+            && instance.availability().is_always_open()
+            && instance.jobs().iter().all(|job| job.profile().is_rigid());
+        proved.then_some(Guarantee::ratio(2, 1))
+    }
+
+    fn schedule(&self, instance: &Instance, _context: &mut Context) -> Result<Plan, ScheduleError> {
+        check_supported(self, instance)?;
+        let allotted = |job| Allotted { job, processors: instance.job(job).profile().min_processors() };
+        let mut list: Vec<Allotted> = instance.ids().map(allotted).collect();
+        list.sort_by_key(|entry| Reverse(instance.job(entry.job).profile().longest()));
+        let mut builder = ScheduleBuilder::new(instance);
+        list::place(&mut builder, instance, &list, instance.first_release());
+        Ok(builder.finish().into())
+    }
+}
