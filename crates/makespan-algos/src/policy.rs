@@ -85,9 +85,8 @@ impl Policy for Replan {
             self.plan(view);
             self.start_due(view, &mut decisions);
         }
-        match self.upcoming.first() {
-            Some(next) => decisions.push(Decision::WakeAt(next.start.max(view.now + Time::TICK))),
-            None => {}
+        if let Some(next) = self.upcoming.first() {
+            decisions.push(Decision::WakeAt(next.start.max(view.now + Time::TICK)));
         }
         decisions
     }
