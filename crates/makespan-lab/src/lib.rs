@@ -1,1 +1,12 @@
-//! makespan-lab
+//! The laboratory: instances drawn at random, campaigns of many runs, their statistics, and one module for each paper
+//! whose experiments are reproduced.
+//!
+//! Everything that is drawn follows from a seed: the same seed gives the same bytes whatever the number of threads.
+
+#![warn(missing_docs)]
+
+mod error;
+pub mod generate;
+pub mod statistics;
+
+pub use error::LabError;

@@ -1,0 +1,95 @@
+//! What can go wrong in the laboratory.
+
+use std::path::{Path, PathBuf};
+
+use makespan_core::{InstanceError, ProfileError};
+use thiserror::Error;
+
+/// Why an experiment or an instance cannot be made.
+#[derive(Debug, Error)]
+pub enum LabError {
+    /// A figure that no experiment can use.
+    #[error("{name} is {value}; {expected}")]
+    Option {
+        /// Which option.
+        name: &'static str,
+        /// What was given.
+        value: String,
+        /// What would be right.
+        expected: &'static str,
+    },
+    /// A word that names no family.
+    #[error("`{0}` is no family of moldable jobs; write weak, high, mixed or cirne")]
+    UnknownFamily(String),
+    /// The drawn jobs do not make an instance.
+    #[error("the drawn jobs make no instance: {0}")]
+    Instance(#[from] InstanceError),
+    /// A drawn profile was refused.
+    #[error("job `{job}` cannot be drawn: {source}")]
+    Profile {
+        /// Name of the job.
+        job: String,
+        /// Why.
+        source: ProfileError,
+    },
+    /// A scheduler failed.
+    #[error("{algorithm} failed on family {family}, {jobs} jobs, run {run}: {reason}")]
+    Scheduler {
+        /// Its spec.
+        algorithm: String,
+        /// Family of the instance.
+        family: String,
+        /// Jobs of the instance.
+        jobs: usize,
+        /// Which repetition.
+        run: u32,
+        /// What it said.
+        reason: String,
+    },
+    /// A bound did not survive its own check, or a schedule undercuts it.
+    #[error("the {bound} bound of family {family}, {jobs} jobs, run {run} is wrong: {reason}")]
+    Bound {
+        /// Of which objective.
+        bound: &'static str,
+        /// Family of the instance.
+        family: String,
+        /// Jobs of the instance.
+        jobs: usize,
+        /// Which repetition.
+        run: u32,
+        /// What is wrong.
+        reason: String,
+    },
+    /// The journal of an earlier campaign cannot be understood.
+    #[error("{}, line {line}: {reason}; delete the line, or the file to start again", path.display())]
+    Journal {
+        /// The file.
+        path: PathBuf,
+        /// Counted from 1.
+        line: usize,
+        /// What is wrong.
+        reason: String,
+    },
+    /// Another process writes to the same folder.
+    #[error("{}: another campaign is writing to this folder; wait for it or choose another folder", .0.display())]
+    Busy(PathBuf),
+    /// A file or folder cannot be read or written.
+    #[error("{}: {source}", path.display())]
+    File {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The threads of a campaign cannot be started.
+    #[error("cannot start the threads of the campaign: {0}")]
+    Threads(String),
+}
+
+impl LabError {
+    /// For `map_err` on operations with one file.
+    pub(crate) fn file(path: &Path) -> impl FnOnce(std::io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self::File { path, source }
+    }
+}

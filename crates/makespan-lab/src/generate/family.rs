@@ -1,0 +1,77 @@
+//! The four families of the paper.
+
+use std::fmt;
+use std::str::FromStr;
+
+use makespan_core::Time;
+use rand::{Rng, RngExt};
+use serde::{Deserialize, Serialize};
+
+use super::parallelism::{self, Parallelism};
+use crate::LabError;
+
+/// How sequential times and speed-ups are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Family {
+    /// Sequential times uniform on [1, 10] s, speed-ups close to 1.
+    Weak,
+    /// Sequential times uniform on [1, 10] s, speed-ups close to linear.
+    High,
+    /// 70 % small jobs, N(1, 0.5) s and weakly parallel; 30 % large ones, N(10, 5) s and highly parallel.
+    Mixed,
+    /// Sequential times uniform on [1, 10] s, Downey's speed-up law with drawn parameters.
+    ///
+    /// The paper takes the model of Cirne and Berman (IPDPS 2001) but prints no constant of it. Ours is a choice:
+    /// Downey's law with the average parallelism log-uniform on [1, processors] and sigma uniform on [0, 2].
+    Cirne,
+}
+
+impl Family {
+    /// Every family, in the order of the paper's figures.
+    pub const ALL: [Self; 4] = [Self::Weak, Self::High, Self::Mixed, Self::Cirne];
+
+    /// The word in files and on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Weak => "weak",
+            Self::High => "high",
+            Self::Mixed => "mixed",
+            Self::Cirne => "cirne",
+        }
+    }
+
+    /// The times of one job on 1, 2 .. `processors` processors.
+    pub(super) fn draw(self, processors: u32, random: &mut impl Rng) -> Vec<Time> {
+        let uniform = |random: &mut _| RngExt::random_range(random, 1.0..=10.0);
+        let exact = match self {
+            Self::Weak => parallelism::recursive(uniform(random), Parallelism::Weak, processors, random),
+            Self::High => parallelism::recursive(uniform(random), Parallelism::High, processors, random),
+            Self::Mixed if random.random_bool(0.7) => {
+                let sequential = parallelism::positive_gaussian(1.0, 0.5, random);
+                parallelism::recursive(sequential, Parallelism::Weak, processors, random)
+            }
+            Self::Mixed => {
+                let sequential = parallelism::positive_gaussian(10.0, 5.0, random);
+                parallelism::recursive(sequential, Parallelism::High, processors, random)
+            }
+            Self::Cirne => parallelism::downey(uniform(random), processors, random),
+        };
+        parallelism::rounded(&exact)
+    }
+}
+
+impl fmt::Display for Family {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Family {
+    type Err = LabError;
+
+    fn from_str(text: &str) -> Result<Self, LabError> {
+        let found = Self::ALL.into_iter().find(|family| family.name() == text);
+        found.ok_or_else(|| LabError::UnknownFamily(text.to_owned()))
+    }
+}

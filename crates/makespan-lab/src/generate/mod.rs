@@ -1,0 +1,94 @@
+//! Instances drawn at random.
+//!
+//! The families of P.-F. Dutot, L. Eyraud, G. Mounié and D. Trystram, "Bi-criteria algorithm for scheduling jobs on
+//! cluster platforms" (SPAA 2004, DOI 10.1145/1007912.1007932), section 4.1. Each job is drawn from its own stream of
+//! the generator, so job 7 of a seed is the same in an instance of 10 jobs and in one of 1,000.
+
+mod family;
+mod parallelism;
+
+use makespan_core::{Instance, Job, Platform, Profile, Time, Weight};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use rand_distr::{Distribution, Exp};
+
+pub use family::Family;
+
+use crate::LabError;
+
+/// Tables of times beyond this many entries in all would take more than 4 GiB.
+const MOST_ENTRIES: u64 = 500_000_000;
+
+/// Moldable jobs on a flat cluster.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MoldableOptions {
+    /// How times and speed-ups are drawn.
+    pub family: Family,
+    /// How many jobs.
+    pub jobs: usize,
+    /// How many processors; each job has a time on each number of them.
+    pub processors: u32,
+    /// The same seed gives the same instance.
+    pub seed: u64,
+    /// Jobs released a second on average, as a Poisson process; all are released at 0 without it.
+    pub arrival_rate: Option<f64>,
+}
+
+/// Draws an instance.
+///
+/// Weights are uniform on [1, 10]. With arrivals, the gaps between releases are exponential, the first one included.
+///
+/// # Errors
+/// [`LabError`] when the platform has no processor, the rate is not positive, or the tables would not fit in memory.
+pub fn generate(options: &MoldableOptions) -> Result<Instance, LabError> {
+    check(options)?;
+    let platform = Platform::flat(options.processors).map_err(|error| LabError::Option {
+        name: "processors",
+        value: format!("{} ({error})", options.processors),
+        expected: "give a number of processors that a platform can have",
+    })?;
+    let gaps = options.arrival_rate.map(Exp::new).transpose().map_err(|_| bad_rate(options.arrival_rate))?;
+    let digits = options.jobs.saturating_sub(1).to_string().len();
+    let mut arrival = 0.0;
+    let mut jobs = Vec::with_capacity(options.jobs);
+    for index in 0..options.jobs {
+        let mut stream = ChaCha8Rng::seed_from_u64(options.seed);
+        stream.set_stream(index as u64);
+        let name = format!("j{index:0digits$}");
+        let weight = Weight::from_f64(stream.random_range(1.0..=10.0)).unwrap_or_default();
+        let times = options.family.draw(options.processors, &mut stream);
+        let profile = Profile::table(times).map_err(|source| LabError::Profile { job: name.clone(), source })?;
+        arrival += gaps.map_or(0.0, |gaps| gaps.sample(&mut stream));
+        let release = Time::from_seconds_f64(arrival).map_err(|_| bad_rate(options.arrival_rate))?;
+        jobs.push(Job::new(name, profile).with_weight(weight).with_release(release));
+    }
+    Ok(Instance::new(platform, jobs, Vec::new())?)
+}
+
+fn check(options: &MoldableOptions) -> Result<(), LabError> {
+    if options.processors == 0 {
+        return Err(LabError::Option { name: "processors", value: "0".into(), expected: "it must be at least 1" });
+    }
+    if options.jobs as u64 > MOST_ENTRIES / u64::from(options.processors) {
+        return Err(LabError::Option {
+            name: "jobs",
+            value: options.jobs.to_string(),
+            expected: "jobs times processors must be at most 500000000, since each pair has a time",
+        });
+    }
+    match options.arrival_rate {
+        Some(rate) if !(rate.is_finite() && rate > 0.0) => Err(bad_rate(options.arrival_rate)),
+        _ => Ok(()),
+    }
+}
+
+fn bad_rate(rate: Option<f64>) -> LabError {
+    LabError::Option {
+        name: "arrival rate",
+        value: rate.unwrap_or_default().to_string(),
+        expected: "it must be a positive number of jobs a second, such that the last job arrives within 292 years",
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,86 @@
+//! Summaries of samples.
+
+/// How a sample of values compares with a sample of references, pair by pair.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RatioSummary {
+    /// The smallest ratio of one pair.
+    pub min: f64,
+    /// The sum of the values over the sum of the references: the average that the paper plots.
+    pub of_sums: f64,
+    /// The largest ratio of one pair.
+    pub max: f64,
+}
+
+/// The arithmetic mean; `None` for an empty sample.
+pub fn mean(sample: &[f64]) -> Option<f64> {
+    (!sample.is_empty()).then(|| sample.iter().sum::<f64>() / sample.len() as f64)
+}
+
+/// The quantile at `share` in [0, 1], linear between the two nearest order statistics (Hyndman and Fan's type 7, the
+/// default of R and numpy); `None` for an empty sample or a share out of range.
+pub fn quantile(sample: &[f64], share: f64) -> Option<f64> {
+    if sample.is_empty() || !(0.0..=1.0).contains(&share) {
+        return None;
+    }
+    let mut sorted = sample.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let position = share * (sorted.len() - 1) as f64;
+    let (below, above) = (sorted[position.floor() as usize], sorted[position.ceil() as usize]);
+    Some(below + (above - below) * position.fract())
+}
+
+/// The ratio of the sums with the smallest and largest single ratio, of pairs (value, reference).
+///
+/// A mean of ratios would give a run with a small reference as much say as a large one; R. Jain, "The art of computer
+/// systems performance analysis" (1991), section 12.7, explains why the ratio of sums is the average to report when
+/// numerators and denominators each have a meaning as a total. `None` without pairs or when a reference is not
+/// positive.
+pub fn ratio_of_sums(pairs: impl IntoIterator<Item = (f64, f64)>) -> Option<RatioSummary> {
+    let (mut values, mut references) = (0.0, 0.0);
+    let (mut min, mut max) = (f64::INFINITY, f64::NEG_INFINITY);
+    for (value, reference) in pairs {
+        if reference <= 0.0 || reference.is_nan() {
+            return None;
+        }
+        values += value;
+        references += reference;
+        min = min.min(value / reference);
+        max = max.max(value / reference);
+    }
+    (references > 0.0).then(|| RatioSummary { min, of_sums: values / references, max })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn close(a: Option<f64>, b: f64) {
+        assert!(a.is_some_and(|a| (a - b).abs() < 1e-12), "{a:?} is not {b}");
+    }
+
+    #[test]
+    fn means_and_quantiles_of_known_samples() {
+        close(mean(&[1.0, 2.0, 6.0]), 3.0);
+        close(quantile(&[4.0, 1.0, 3.0, 2.0], 0.5), 2.5);
+        close(quantile(&[4.0, 1.0, 3.0, 2.0], 0.0), 1.0);
+        close(quantile(&[4.0, 1.0, 3.0, 2.0], 1.0), 4.0);
+        close(quantile(&[10.0, 20.0], 0.25), 12.5);
+        close(quantile(&[7.0], 0.9), 7.0);
+        assert_eq!((mean(&[]), quantile(&[], 0.5), quantile(&[1.0], 1.5)), (None, None, None));
+    }
+
+    #[test]
+    fn large_pairs_weigh_more_in_the_ratio_of_sums() {
+        let summary = ratio_of_sums([(2.0, 1.0), (100.0, 100.0)]).unwrap();
+        close(Some(summary.of_sums), 102.0 / 101.0);
+        close(Some(summary.min), 1.0);
+        close(Some(summary.max), 2.0);
+    }
+
+    #[test]
+    fn ratios_to_nothing_are_refused() {
+        assert_eq!(ratio_of_sums([]), None);
+        assert_eq!(ratio_of_sums([(1.0, 0.0)]), None);
+        assert_eq!(ratio_of_sums([(1.0, f64::NAN)]), None);
+    }
+}
