@@ -1,1 +1,17 @@
-//! makespan-formats
+//! File formats of Makespan: instances, schedules and logs, to and from the types of the core.
+//!
+//! [`read_instance`] reads any instance file, by content first. Readers never panic: whatever is wrong with a file
+//! is one [`FormatError`] that names the place and what would be right. Writers go through [`write_atomic`], so that
+//! no file is ever half written.
+
+#![warn(missing_docs)]
+
+mod bandwidth;
+mod document;
+pub mod error;
+pub mod instance;
+mod scalar;
+mod suggest;
+
+pub use error::{FormatError, Place};
+pub use instance::{Language, write_instance};
