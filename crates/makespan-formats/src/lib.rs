@@ -9,9 +9,11 @@
 mod bandwidth;
 mod document;
 pub mod error;
+mod input;
 pub mod instance;
 mod scalar;
 mod suggest;
+pub mod swf;
 
 pub use error::{FormatError, Place};
 pub use instance::{Language, write_instance};
