@@ -6,14 +6,21 @@
 
 #![warn(missing_docs)]
 
+mod atomic;
 mod bandwidth;
 mod document;
 pub mod error;
 mod input;
 pub mod instance;
+pub mod moldable_set;
+mod read;
 mod scalar;
 mod suggest;
 pub mod swf;
 
+pub use atomic::write_atomic;
 pub use error::{FormatError, Place};
 pub use instance::{Language, write_instance};
+pub use moldable_set::read_moldable_set;
+pub use read::{Format, ReadInstance, ReadOptions, parse_instance, read_instance};
+pub use swf::{SpeedupSpec, write_swf};
