@@ -3,6 +3,7 @@
 //! [`execute`] starts the commands of an instance's jobs, each pinned to its cores, tells the policy what happens and
 //! returns the [`Trace`](makespan_core::Trace). A run lives in a folder: the output of every job, and a [`journal`]
 //! that survives `kill -9` at any moment, so that a resumed run repeats no finished job and loses none.
+//! [`profile`] measures a command at several allotments and fits speed-up laws to the times.
 //!
 //! Linux only: it reads `/proc` and needs `/bin/sh`. This crate knows no algorithm; it never imports one.
 
@@ -18,6 +19,7 @@ mod machine;
 mod observer;
 mod options;
 mod process;
+pub mod profile;
 mod recover;
 mod session;
 

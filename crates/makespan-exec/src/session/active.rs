@@ -79,7 +79,7 @@ impl Active {
 }
 
 /// An exit status as shells count it.
-fn exit_status(status: ExitStatus) -> i32 {
+pub(crate) fn exit_status(status: ExitStatus) -> i32 {
     status.code().or_else(|| status.signal().map(|signal| 128 + signal)).unwrap_or(-1)
 }
 

@@ -14,8 +14,8 @@ use makespan_core::{Decision, Event, JobId, Outcome, Policy, ProcSet, Run, Runni
 use crate::files::Files;
 use crate::journal::{Journal, Record};
 use crate::{Defect, ExecuteError, ExecuteOptions, Observer};
-pub(crate) use active::outcome;
 use active::{Active, Start};
+pub(crate) use active::{exit_status, outcome};
 pub(crate) use clock::{Clock, since_origin, ticks};
 pub(crate) use state::State;
 
