@@ -1,1 +1,3 @@
 //! makespan-formats
+
+pub mod gantt;
