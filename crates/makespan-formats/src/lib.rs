@@ -1,3 +1,4 @@
 //! makespan-formats
 
 pub mod gantt;
+pub mod report;

@@ -6,7 +6,7 @@ use std::fmt::{self, Write as _};
 ///
 /// Characters that XML cannot hold, and the controls that reorder text across its surroundings, become U+FFFD. Plain
 /// right-to-left letters pass; each text stands in its own element, so they disturb no neighbour.
-pub(super) struct Text<'a>(pub &'a str);
+pub(crate) struct Text<'a>(pub &'a str);
 
 impl fmt::Display for Text<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,6 +1,6 @@
 //! Gantt charts as SVG: processors downwards, time to the right.
 
-mod escape;
+pub(crate) mod escape;
 mod mosaic;
 pub(crate) mod palette;
 mod panel;
