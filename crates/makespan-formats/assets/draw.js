@@ -151,60 +151,80 @@ function unavailableBoxes(rows) {
   return boxes.filter(([x, y, w, h]) => x < page.width && x + w > page.gutter && y < rows.top + rows.height && y + h > rows.top);
 }
 
-/** Device pixels already painted by something smaller than them; `stamp` says in which pass. */
-const painted = { stamps: new Uint32Array(0), stamp: 0 };
+/** The pixels of the rows, written directly: some ten times faster than as many calls of fillRect. */
+const layer = { canvas: document.createElement("canvas"), image: null, pixels: null };
 
-/** The rectangles in view, as flat quadruples for each colour and for marked and other jobs, and their labels. */
-function collect(schedule, rows) {
-  const boxes = Array.from({ length: data.colours.length * 2 }, () => []);
+/** `#rrggbb` as the bytes of a pixel in memory, with an opacity. */
+function pixelOf(colour, alpha) {
+  const bytes = [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16));
+  return new Uint32Array(Uint8Array.of(...bytes, alpha).buffer)[0];
+}
+const CLEAR = data.colours.map((colour) => pixelOf(colour, 255));
+const FAINT = data.colours.map((colour) => pixelOf(colour, 42));
+
+function emptyLayer(width, height) {
+  const { canvas } = layer;
+  if (canvas.width !== width || canvas.height !== height || !layer.image) {
+    Object.assign(canvas, { width, height });
+    layer.image = new ImageData(width, height);
+    layer.pixels = new Uint32Array(layer.image.data.buffer);
+  } else {
+    layer.pixels.fill(0);
+  }
+}
+
+/** Fills whole device pixels. A gap of one parts neighbours where there is room for it. */
+function fillLayer(left, top, right, bottom, pixel) {
+  const { width, height } = layer.image;
+  const x = Math.max(0, Math.round(left));
+  const y = Math.max(0, Math.round(top));
+  const x1 = Math.min(width, Math.max(Math.round(right) - (right - left > 3 ? 1 : 0), Math.round(left) + 1));
+  const y1 = Math.min(height, Math.max(Math.round(bottom) - (bottom - top > 3 ? 1 : 0), Math.round(top) + 1));
+  for (let row = y; row < y1; row++) {
+    for (let at = row * width + x, end = row * width + x1; at < end; at++) layer.pixels[at] = pixel;
+  }
+}
+
+/** Paints the placements in view into the layer; returns what may be labelled: job, colour, box. */
+function paint(schedule, rows) {
+  const { scale } = page;
+  emptyLayer(Math.max(1, Math.round(plotWidth() * scale)), Math.round(rows.height * scale));
   const labels = [];
-  const size = chart.width * chart.height;
-  if (painted.stamps.length !== size) painted.stamps = new Uint32Array(size);
-  painted.stamp++;
   const [low, high] = between(schedule, view.from, view.to);
   const height = rowHeight(rows);
   for (let i = low; i < high; i++) {
     if (schedule.end[i] <= view.from) continue;
-    const x = Math.max(xOf(schedule.start[i]), page.gutter - 4);
-    const w = Math.min(xOf(schedule.end[i]), page.width + 4) - x;
+    const x = xOf(schedule.start[i]);
+    const w = xOf(schedule.end[i]) - x;
     const job = schedule.job[i];
     const colour = job % data.colours.length;
-    const box = boxes[colour * 2 + (view.marked && !view.marked.has(job) ? 1 : 0)];
+    const marked = !view.marked || view.marked.has(job);
+    const pixel = (marked ? CLEAR : FAINT)[colour];
+    const left = (x - page.gutter) * scale;
+    const right = left + w * scale;
     const intervals = schedule.processors[i];
     let largest = null;
     for (let k = 0; k < intervals.length; k += 2) {
       if (intervals[k + 1] < view.top || intervals[k] >= view.bottom) continue;
       const y = yOf(rows, intervals[k]);
       const h = (intervals[k + 1] - intervals[k] + 1) * height;
-      if (w < 1 && h < 1) {
-        const cell = Math.floor(x * page.scale) + chart.width * Math.floor(y * page.scale);
-        if (painted.stamps[cell] === painted.stamp) continue;
-        painted.stamps[cell] = painted.stamp;
-      }
-      box.push(x, y, w, h);
-      if (w > 30 && h >= 10 && (!largest || h > largest[3])) largest = [x, y, w, h];
+      const top = (y - rows.top) * scale;
+      fillLayer(left, top, right, top + h * scale, pixel);
+      if (marked && w > 30 && h >= 10 && (!largest || h > largest[3])) largest = [x, y, w, h];
     }
     if (largest) labels.push([job, colour, ...largest]);
   }
-  return { boxes, labels };
+  return labels;
 }
 
 function drawPlacements(pen, schedule, rows) {
-  const { boxes, labels } = collect(schedule, rows);
-  boxes.forEach((box, kind) => {
-    pen.fillStyle = data.colours[kind >> 1];
-    pen.globalAlpha = kind & 1 ? 0.16 : 1;
-    for (let k = 0; k < box.length; k += 4) {
-      // A gap of one pixel parts neighbours, where there is room for it.
-      const w = box[k + 2] > 3 ? box[k + 2] - 1 : Math.max(box[k + 2], 0.7);
-      const h = box[k + 3] > 3 ? box[k + 3] - 1 : Math.max(box[k + 3], 0.7);
-      pen.fillRect(box[k], box[k + 1], w, h);
-    }
-  });
-  pen.globalAlpha = 1;
+  const labels = paint(schedule, rows);
+  layer.canvas.getContext("2d").putImageData(layer.image, 0, 0);
+  pen.setTransform(1, 0, 0, 1, 0, 0);
+  pen.drawImage(layer.canvas, Math.round(page.gutter * page.scale), Math.round(rows.top * page.scale));
+  pen.setTransform(page.scale, 0, 0, page.scale, 0, 0);
   pen.textAlign = "center";
   for (const [job, colour, x, y, w, h] of labels) {
-    if (view.marked && !view.marked.has(job)) continue;
     const size = Math.min(11, h * 0.85);
     const left = Math.max(x, page.gutter);
     const room = Math.min(x + w, page.width - page.right) - left - 8;
@@ -291,7 +311,7 @@ function drawUsageTitle(pen) {
   const { top } = page.usage;
   let x = page.gutter;
   write(pen, "Busy processors", x, top - 13, page.colours.ink, `600 12px ${FONT}`);
-  x += 112;
+  x += pen.measureText("Busy processors").width + 24;
   if (schedules.length > 1) {
     schedules.slice(0, 2).forEach((schedule, index) => {
       pen.fillStyle = index ? page.colours.second : page.colours.busy;

@@ -40,11 +40,11 @@ impl Standing {
         (self.value > bound).then(|| format!("at most {percent:.1} % above the optimum"))
     }
 
-    /// A value of this objective for people.
+    /// A value of this objective for people; weighted completion is in weight times seconds.
     pub(crate) fn show(&self, value: i128) -> String {
         match self.objective {
             Objective::Makespan => duration(value as f64 / 1e9),
-            Objective::WeightedCompletion => format!("{} weighted s", grouped(value as f64 / 1e15)),
+            Objective::WeightedCompletion => grouped(value as f64 / 1e15),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use makespan_core::Metrics;
+use makespan_core::{Metrics, Objective};
 
 use super::{Report, Section};
 use crate::gantt::escape::Text;
@@ -43,6 +43,9 @@ fn cards(report: &Report<'_>) -> Vec<Card> {
 
 fn objective(report: &Report<'_>, standing: &Standing) -> Card {
     let mut lines = Vec::new();
+    if standing.objective == Objective::WeightedCompletion {
+        lines.push("weight \u{D7} seconds".to_owned());
+    }
     if let Some(bound) = standing.bound {
         lines.push(format!("proven bound {}", standing.show(bound)));
     }
