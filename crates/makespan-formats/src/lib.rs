@@ -1,4 +1,5 @@
 //! makespan-formats
 
 pub mod gantt;
+pub mod plot;
 pub mod report;
