@@ -1,4 +1,5 @@
-//! File formats of Makespan: instances, schedules and logs, to and from the types of the core.
+//! File formats of Makespan: instances, schedules and logs, to and from the types of the core; Gantt charts, reports
+//! and figures.
 //!
 //! [`read_instance`] reads any instance file, by content first. Readers never panic: whatever is wrong with a file
 //! is one [`FormatError`] that names the place and what would be right. Writers go through [`write_atomic`], so that
@@ -10,10 +11,13 @@ mod atomic;
 mod bandwidth;
 mod document;
 pub mod error;
+pub mod gantt;
 mod input;
 pub mod instance;
 pub mod moldable_set;
+pub mod plot;
 mod read;
+pub mod report;
 mod scalar;
 mod suggest;
 pub mod swf;
