@@ -12,9 +12,11 @@ mod document;
 pub mod error;
 mod input;
 pub mod instance;
+pub mod jobs_csv;
 pub mod moldable_set;
 mod read;
 mod scalar;
+pub mod schedule;
 mod suggest;
 pub mod swf;
 
@@ -23,4 +25,5 @@ pub use error::{FormatError, Place};
 pub use instance::{Language, write_instance};
 pub use moldable_set::read_moldable_set;
 pub use read::{Format, ReadInstance, ReadOptions, parse_instance, read_instance};
+pub use schedule::ScheduleFile;
 pub use swf::{SpeedupSpec, write_swf};
