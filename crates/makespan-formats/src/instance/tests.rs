@@ -1,4 +1,5 @@
-use makespan_core::{Instance, Time};
+use makespan_core::{Instance, Job, Platform, Profile, SpeedupLaw, Time, Weight};
+use proptest::prelude::*;
 
 use super::*;
 
@@ -149,4 +150,41 @@ fn bad_documents_are_refused_with_their_place() {
         "version = 1\nplatform.nodes = [{ name = 'x', processors = 1, parent = 'xy' }]\njobs = []",
         "did you mean `x`?",
     );
+}
+
+fn profiles() -> impl Strategy<Value = Profile> {
+    let ticks = || (1_i64..4_000_000_000_000_000).prop_map(Time::from_ticks);
+    let table = (proptest::collection::vec(ticks(), 1..6), 1_u32..6)
+        .prop_filter_map("an allotment remains", |(times, min)| Profile::table(times).unwrap().at_least(min));
+    let law = (ticks(), 0.0_f64..=1.0, 1.0_f64..50.0, 1_u32..8, 0_u32..60, 0..4).prop_filter_map(
+        "the law is defined",
+        |(sequential, share, parallelism, min, more, kind)| {
+            let law = match kind {
+                0 => SpeedupLaw::Linear {},
+                1 => SpeedupLaw::Amdahl { serial: share },
+                2 => SpeedupLaw::Power { exponent: share },
+                _ => SpeedupLaw::Downey { parallelism, sigma: 2.0 * share },
+            };
+            Profile::law(sequential, law, min, min + more).ok()
+        },
+    );
+    let rigid = (1_u32..8, ticks()).prop_map(|(processors, time)| Profile::rigid(processors, time).unwrap());
+    prop_oneof![table, law, rigid]
+}
+
+proptest! {
+    #[test]
+    fn any_instance_survives_writing_and_reading(
+        jobs in proptest::collection::vec((profiles(), ".*", 0_u64..5_000_000, 0_i64..1_000_000_000_000), 1..8),
+    ) {
+        let job = |(at, (profile, name, weight, release)): (usize, (Profile, String, u64, i64))| {
+            let job = Job::new(format!("{at}{name}"), profile).with_release(Time::from_ticks(release));
+            let mut job = job.with_weight(Weight::from_millionths(weight).unwrap());
+            job.walltime = (release % 2 == 0).then(|| job.profile().longest());
+            job.task.command = vec![name];
+            job
+        };
+        let jobs = jobs.into_iter().enumerate().map(job).collect();
+        round_trip(&Instance::new(Platform::flat(16).unwrap(), jobs, vec![]).unwrap());
+    }
 }
