@@ -107,7 +107,7 @@ fn read_from(raw: impl Read, name: &str, options: &ReadOptions) -> Result<ReadIn
         Format::MoldableSet => moldable_set::read_moldable_set(name, bytes)?,
         Format::Toml | Format::Swf => {
             let text = std::str::from_utf8(bytes).map_err(|error| {
-                let line = bytes[..error.valid_up_to()].iter().filter(|&&byte| byte == b'\n').count() + 1;
+                let line = bytes[..error.valid_up_to()].split(|&byte| byte == b'\n').count();
                 FormatError::content(name, Place::line(line), "the text is not UTF-8")
             })?;
             instance::read_toml(name, text)?

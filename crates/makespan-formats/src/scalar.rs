@@ -84,12 +84,12 @@ impl FromLiteral for ProcSet {
     }
 }
 
-/// Any literal as it is written.
+/// The literal of a number as it is written.
 impl FromLiteral for String {
     const EXPECTED: &'static str = "a number";
 
-    fn from_literal(text: &str, _quoted: bool) -> Result<Self, String> {
-        Ok(text.to_owned())
+    fn from_literal(text: &str, quoted: bool) -> Result<Self, String> {
+        if quoted { Err(format!("`{text}` is a text; write a number")) } else { Ok(text.to_owned()) }
     }
 }
 

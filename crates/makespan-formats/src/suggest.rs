@@ -2,9 +2,12 @@
 
 /// The candidate most like `word`, if any is alike enough to be meant.
 pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let scored = candidates.into_iter().map(|candidate| (strsim::jaro_winkler(word, candidate), candidate));
+    // The first measure favours a common beginning, the second a lost or swapped letter in a short word.
+    let likeness =
+        |candidate| strsim::jaro_winkler(word, candidate).max(strsim::normalized_damerau_levenshtein(word, candidate));
+    let scored = candidates.into_iter().map(|candidate| (likeness(candidate), candidate));
     let best = scored.max_by(|a, b| a.0.total_cmp(&b.0).then_with(|| b.1.cmp(a.1)))?;
-    (best.0 >= 0.7).then_some(best.1)
+    (best.0 >= 0.65).then_some(best.1)
 }
 
 /// Turns serde's "unknown field `x`, expected one of `a`, `b`" into a sentence that names the nearest key.

@@ -289,6 +289,8 @@ impl Profile {
             return None;
         }
         Some(Self(match self.0 {
+            // The same shape as a table of one time has from the start.
+            Shape::Table(table) if processors == 1 => Shape::Rigid { processors, time: table.times[0] },
             Shape::Table(table) => {
                 Shape::Table(Arc::new(Table::new(table.times[..processors as usize].to_vec(), table.min)))
             }

@@ -85,3 +85,10 @@ proptest! {
         prop_assert_eq!(profile.shortest(), Time::from_ticks(*ticks.iter().min().unwrap()));
     }
 }
+
+#[test]
+fn a_table_cut_to_one_processor_equals_one_of_a_single_time() {
+    let times = [10, 6].map(Time::from_ticks).to_vec();
+    let cut = Profile::table(times.clone()).unwrap().at_most(1).unwrap();
+    assert_eq!(cut, Profile::table(times[..1].to_vec()).unwrap());
+}

@@ -1,4 +1,5 @@
-use makespan_core::{Instance, Time};
+use makespan_core::{Instance, Job, Platform, Profile, SpeedupLaw, Time, Weight};
+use proptest::prelude::*;
 
 use super::*;
 
@@ -41,4 +42,149 @@ fn reads_every_kind_of_job() {
     assert_eq!(instance.jobs()[6].release, Time::from_ticks(90_071_992_547_409_931));
     assert_eq!((profile(7).min_processors(), profile(7).max_processors()), (2, 4));
     assert_eq!(instance.unavailable()[0].end, Time::from_seconds(200));
+}
+
+/// Everything that a reader can see of an instance is equal.
+fn assert_equal(a: &Instance, b: &Instance) {
+    assert_eq!(a.platform(), b.platform());
+    assert_eq!(a.jobs(), b.jobs());
+    assert_eq!(a.unavailable(), b.unavailable());
+}
+
+/// Writing and reading again changes nothing, in both languages.
+fn round_trip(instance: &Instance) {
+    for language in [Language::Json, Language::Toml] {
+        let mut bytes = Vec::new();
+        write_instance(instance, language, &mut bytes).unwrap();
+        let text = String::from_utf8(bytes).unwrap();
+        let again = match language {
+            Language::Json => json(&text),
+            Language::Toml => toml(&text),
+        };
+        assert_equal(instance, &again.unwrap_or_else(|error| panic!("{error}\n{text}")));
+    }
+}
+
+#[test]
+fn what_is_written_is_read_back() {
+    round_trip(&json(FULL).unwrap());
+    let jobs = r#""jobs": [{"name": "a", "time": [2, 1]}]}"#;
+    for platform in [
+        r#"{"processors": 1}"#,
+        r#"{"nodes": 3, "processors_per_node": 2}"#,
+        r#"{"nodes": [{"name": "s", "processors": 0},
+            {"name": "a", "processors": 2, "speed": 1.5, "parent": "s", "bandwidth": "7Mbit/s", "latency": "1ms"},
+            {"name": "b", "processors": 1, "speed": 0.1, "parent": "s"}]}"#,
+    ] {
+        round_trip(&json(&format!(r#"{{"version": 1, "platform": {platform}, {jobs}"#)).unwrap());
+    }
+}
+
+#[test]
+fn toml_means_the_same() {
+    let text = "version = 1\nplatform = { processors = 64 }\n\n[[jobs]]\nname = 'a'\nweight = 0.1\n\
+                time = [10, 6.1, '4.9s']\n[[jobs]]\nname = 'b'\nwork = 7200\n\
+                speedup.amdahl.serial = 0.05\nprocessors = { min = 1, max = 64 }\n";
+    let same = r#"{"version": 1, "platform": {"processors": 64}, "jobs": [
+        {"name": "a", "weight": 0.1, "time": [10, 6.1, 4.9]},
+        {"name": "b", "work": 7200, "speedup": {"amdahl": {"serial": 0.05}}, "processors": {"min": 1, "max": 64}}]}"#;
+    assert_equal(&toml(text).unwrap(), &json(same).unwrap());
+}
+
+#[test]
+fn bad_jobs_are_refused_with_their_place() {
+    refused(r#"{"name": "a", "wieght": 1, "work": 1}"#, &["a.json:2:", "jobs[0]", "did you mean `weight`?"]);
+    refused(r#"{"name": "a", "time": [1, -2]}"#, &["a.json:2:", "jobs[0].time[1]", "`-2` is negative"]);
+    refused(r#"{"name": "a", "time": [1, 1e300]}"#, &["jobs[0].time[1]", "too long"]);
+    refused(r#"{"name": "a", "time": ["NaN"]}"#, &["jobs[0].time[0]", "`NaN` is not a time"]);
+    refused(r#"{"name": "a", "time": [NaN]}"#, &["a.json:2:", "expected value"]);
+    refused(r#"{"name": "a", "time": []}"#, &["job `a`", "no allotment"]);
+    refused(r#"{"name": "a", "time": [0]}"#, &["job `a`", "must be positive"]);
+    refused(r#"{"name": "a", "time": {"x": 1}}"#, &["jobs[0].time", "expected a time"]);
+    refused(r#"{"name": "a", "time": [3, 2], "processors": {"min": 3}}"#, &["at least 3", "lists 2"]);
+    refused(r#"{"name": "a", "time": 3, "processors": {"min": 3}}"#, &["one `time` goes with one number"]);
+    refused(r#"{"name": "a", "time": 3, "processors": 0}"#, &["job `a`", "empty range"]);
+    refused(r#"{"name": "a", "time": 3, "processors": 1.5}"#, &["jobs[0].processors", "`1.5` is not a count"]);
+    refused(r#"{"name": "a", "time": 3, "processors": 9}"#, &["needs at least 9 processors"]);
+    refused(r#"{"name": "a", "time": 3, "processors": {"mn": 3}}"#, &["did you mean `min`?"]);
+    refused(r#"{"name": "a", "work": 3, "processors": 2}"#, &["needs a `speedup`"]);
+    refused(r#"{"name": "a", "work": 3, "time": 3}"#, &["both `time` and `work`"]);
+    refused(r#"{"name": "a"}"#, &["neither `time` nor `work`"]);
+    refused(r#"{"work": 3}"#, &["jobs[0]", "the key `name` is missing"]);
+    refused(r#"{"name": "", "work": 3}"#, &["name is empty"]);
+    refused(r#"{"name": "a", "work": 3, "speedup": {"amdal": {"serial": 0}}}"#, &["did you mean `amdahl`?"]);
+    refused(r#"{"name": "a", "work": 3, "speedup": {"amdahl": {"serial": 2}}}"#, &["serial is 2", "from 0 to 1"]);
+    refused(r#"{"name": "a", "work": 3, "speedup": {"amdahl": {"serial": 0, "x": 1}}}"#, &["unknown key `x`"]);
+    refused(r#"{"name": "a", "work": 3, "weight": -1}"#, &["jobs[0].weight", "`-1` is not a weight"]);
+    refused(r#"{"name": "a", "work": 3}, {"name": "a", "work": 3}"#, &["two jobs are named `a`"]);
+    refused(r#"{"name": "a", "work": 3, "count": 3}"#, &["unknown key `count`"]);
+    refused("", &["there are no jobs"]);
+    refused(r#"{"name": "a", "#, &["a.json:2:"]);
+}
+
+#[test]
+fn bad_documents_are_refused_with_their_place() {
+    let check = |text: &str, expect: &str| {
+        let error = json(text).unwrap_err();
+        assert!(error.contains(expect), "{error}");
+    };
+    check(r#"{"version": 1, "platform": {"processors": 4"#, "the text ends too early");
+    check(r#"{"version": 2, "platform": {"processors": 4}, "jobs": []}"#, "version 2 is not known");
+    check(r#"{"platform": {"processors": 4}, "jobs": []}"#, "the key `version` is missing");
+    check(r#"{"version": 1, "platform": {"processors": 0}, "jobs": []}"#, "no processors");
+    check(r#"{"version": 1, "platform": {"processors": -4}, "jobs": []}"#, "`-4` is not a count");
+    check(r#"{"version": 1, "platform": {"nodes": 4}, "jobs": []}"#, "processors_per_node");
+    check(r#"{"version": 1, "platform": {"processors": 4}, "jobs": []} x"#, "a.json:1:");
+    let check = |text: &str, expect: &str| {
+        let error = toml(text).unwrap_err();
+        assert!(error.contains(expect), "{error}");
+    };
+    let start = "version = 1\nplatform.processors = 4\n[[jobs]]\nname = 'a'\n";
+    check(&format!("{start}time = [nan]\n"), "a.toml:5:");
+    check(&format!("{start}time = [nan]\n"), "jobs[0].time[0]: `NaN` is not a time");
+    check(&format!("{start}work = inf\n"), "`inf` is not a time");
+    check(&format!("{start}work = 1e300\n"), "too long");
+    check(&format!("{start}wrk = 1\n"), "a.toml:5:1: jobs[0]");
+    check(&format!("{start}work ="), "a.toml:5:");
+    check(
+        "version = 1\nplatform.nodes = [{ name = 'x', processors = 1, parent = 'xy' }]\njobs = []",
+        "did you mean `x`?",
+    );
+}
+
+fn profiles() -> impl Strategy<Value = Profile> {
+    let ticks = || (1_i64..4_000_000_000_000_000).prop_map(Time::from_ticks);
+    let table = (proptest::collection::vec(ticks(), 1..6), 1_u32..6)
+        .prop_filter_map("an allotment remains", |(times, min)| Profile::table(times).unwrap().at_least(min));
+    let law = (ticks(), 0.0_f64..=1.0, 1.0_f64..50.0, 1_u32..8, 0_u32..60, 0..4).prop_filter_map(
+        "the law is defined",
+        |(sequential, share, parallelism, min, more, kind)| {
+            let law = match kind {
+                0 => SpeedupLaw::Linear {},
+                1 => SpeedupLaw::Amdahl { serial: share },
+                2 => SpeedupLaw::Power { exponent: share },
+                _ => SpeedupLaw::Downey { parallelism, sigma: 2.0 * share },
+            };
+            Profile::law(sequential, law, min, min + more).ok()
+        },
+    );
+    let rigid = (1_u32..8, ticks()).prop_map(|(processors, time)| Profile::rigid(processors, time).unwrap());
+    prop_oneof![table, law, rigid]
+}
+
+proptest! {
+    #[test]
+    fn any_instance_survives_writing_and_reading(
+        jobs in proptest::collection::vec((profiles(), ".*", 0_u64..5_000_000, 0_i64..1_000_000_000_000), 1..8),
+    ) {
+        let job = |(at, (profile, name, weight, release)): (usize, (Profile, String, u64, i64))| {
+            let job = Job::new(format!("{at}{name}"), profile).with_release(Time::from_ticks(release));
+            let mut job = job.with_weight(Weight::from_millionths(weight).unwrap());
+            job.walltime = (release % 2 == 0).then(|| job.profile().longest());
+            job.task.command = vec![name];
+            job
+        };
+        let jobs = jobs.into_iter().enumerate().map(job).collect();
+        round_trip(&Instance::new(Platform::flat(16).unwrap(), jobs, vec![]).unwrap());
+    }
 }

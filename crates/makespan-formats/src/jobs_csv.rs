@@ -1,0 +1,163 @@
+//! `jobs.csv` in the columns that Batsim writes and evalys reads.
+
+use std::io::Write;
+
+use makespan_core::{Instance, Outcome, ProcSet, Run, Schedule, Trace};
+
+/// The columns, in Batsim's order.
+pub const COLUMNS: [&str; 17] = [
+    "job_id",
+    "workload_name",
+    "profile",
+    "submission_time",
+    "requested_number_of_resources",
+    "requested_time",
+    "success",
+    "final_state",
+    "starting_time",
+    "execution_time",
+    "finish_time",
+    "waiting_time",
+    "turnaround_time",
+    "stretch",
+    "allocated_resources",
+    "consumed_energy",
+    "metadata",
+];
+
+/// Writes a schedule as if it had happened.
+///
+/// # Errors
+/// Those of the writer.
+pub fn write_schedule(
+    instance: &Instance,
+    workload: &str,
+    schedule: &Schedule,
+    writer: &mut dyn Write,
+) -> csv::Result<()> {
+    let runs = schedule.placements().iter().map(|placement| Run {
+        job: placement.job,
+        start: placement.start,
+        end: placement.end,
+        processors: placement.processors.clone(),
+        outcome: Outcome::Succeeded,
+    });
+    write(instance, workload, runs, writer)
+}
+
+/// Writes what happened, one line an execution.
+///
+/// # Errors
+/// Those of the writer.
+pub fn write_trace(instance: &Instance, workload: &str, trace: &Trace, writer: &mut dyn Write) -> csv::Result<()> {
+    write(instance, workload, trace.runs.iter().cloned(), writer)
+}
+
+fn write(
+    instance: &Instance,
+    workload: &str,
+    runs: impl Iterator<Item = Run>,
+    writer: &mut dyn Write,
+) -> csv::Result<()> {
+    let mut table = csv::Writer::from_writer(writer);
+    table.write_record(COLUMNS)?;
+    for run in runs {
+        table.write_record(row(instance, workload, &run))?;
+    }
+    table.flush()?;
+    Ok(())
+}
+
+fn row(instance: &Instance, workload: &str, run: &Run) -> [String; 17] {
+    let job = instance.job(run.job);
+    let started = run.outcome != Outcome::NotStarted;
+    let (execution, turnaround) = (run.end - run.start, run.end - job.release);
+    // Empty is how pandas writes and reads what does not exist.
+    let known = |value: String| if started { value } else { String::new() };
+    let stretch =
+        if execution.ticks() > 0 { (turnaround.seconds() / execution.seconds()).to_string() } else { String::new() };
+    [
+        job.name.clone(),
+        workload.to_owned(),
+        job.name.clone(),
+        job.release.to_string(),
+        if started { run.processors.len() } else { job.profile().min_processors() }.to_string(),
+        job.walltime.map_or_else(|| "-1".to_owned(), |walltime| walltime.to_string()),
+        u8::from(run.outcome == Outcome::Succeeded).to_string(),
+        final_state(run.outcome).to_owned(),
+        known(run.start.to_string()),
+        known(execution.to_string()),
+        known(run.end.to_string()),
+        known((run.start - job.release).to_string()),
+        known(turnaround.to_string()),
+        known(stretch),
+        if started { intervals(&run.processors) } else { String::new() },
+        "-1".to_owned(),
+        String::new(),
+    ]
+}
+
+/// Batsim's words.
+fn final_state(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Succeeded => "COMPLETED_SUCCESSFULLY",
+        Outcome::Failed { .. } => "COMPLETED_FAILED",
+        Outcome::TimedOut => "COMPLETED_WALLTIME_REACHED",
+        Outcome::NotStarted => "REJECTED",
+    }
+}
+
+/// Intervals separated by spaces, such as `0-3 7`.
+fn intervals(processors: &ProcSet) -> String {
+    processors.to_string().replace(',', " ")
+}
+
+#[cfg(test)]
+mod tests {
+    use makespan_core::{Job, JobId, Placement, Platform, Profile, Time};
+
+    use super::*;
+
+    fn instance() -> Instance {
+        let job = Job::new("a, b", Profile::rigid(5, Time::from_seconds(4)).unwrap());
+        let mut job = job.with_release(Time::from_ticks(500_000_000));
+        job.walltime = Some(Time::from_seconds(60));
+        Instance::new(Platform::flat(8).unwrap(), vec![job], vec![]).unwrap()
+    }
+
+    #[test]
+    fn a_schedule_gives_the_columns_of_batsim() {
+        let placement = Placement {
+            job: JobId(0),
+            start: Time::from_seconds(2),
+            end: Time::from_seconds(6),
+            processors: "0-3,7".parse().unwrap(),
+        };
+        let mut bytes = Vec::new();
+        write_schedule(&instance(), "w0", &Schedule::new(vec![placement]), &mut bytes).unwrap();
+        let text = String::from_utf8(bytes).unwrap();
+        let (header, line) = text.split_once('\n').unwrap();
+        assert_eq!(header, COLUMNS.join(","));
+        assert_eq!(line, "\"a, b\",w0,\"a, b\",0.5,5,60,1,COMPLETED_SUCCESSFULLY,2,4,6,1.5,5.5,1.375,0-3 7,-1,\n");
+    }
+
+    #[test]
+    fn a_trace_tells_how_each_run_ended() {
+        let run = |outcome| Run {
+            job: JobId(0),
+            start: Time::from_seconds(2),
+            end: Time::from_seconds(2),
+            processors: ProcSet::first(5),
+            outcome,
+        };
+        let outcomes = [Outcome::Failed { status: 3 }, Outcome::TimedOut, Outcome::NotStarted];
+        let trace = Trace { runs: outcomes.map(run).to_vec() };
+        let mut bytes = Vec::new();
+        write_trace(&instance(), "w0", &trace, &mut bytes).unwrap();
+        let text = String::from_utf8(bytes).unwrap();
+        let states: Vec<&str> = text.lines().skip(1).map(|line| line.split_once(",0,").unwrap().1).collect();
+        assert!(states[0].starts_with("COMPLETED_FAILED,2,0,2,1.5,1.5,,0-4"), "{text}");
+        assert!(states[1].starts_with("COMPLETED_WALLTIME_REACHED,2,"), "{text}");
+        assert!(states[2].starts_with("REJECTED,,,,,,,,-1,"), "{text}");
+    }
+}

@@ -1,0 +1,113 @@
+//! Reads Schedule JSON against its instance.
+
+use makespan_core::{Bound, Certificate, Instance, JobId, Objective, Placement, ProcSet, Schedule, Time};
+use rustc_hash::FxHashMap;
+use serde::Deserialize;
+
+use super::ScheduleFile;
+use crate::document::from_json;
+use crate::error::{FormatError, Place};
+use crate::scalar::{Count, Scalar, exact_decimal};
+use crate::suggest::nearest;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Document {
+    version: Scalar<Count>,
+    algorithm: String,
+    seed: Option<u64>,
+    makespan: Scalar<String>,
+    weighted_completion: Scalar<String>,
+    bounds: Bounds,
+    #[serde(default)]
+    remarks: Vec<String>,
+    placements: Vec<PlacementEntry>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Bounds {
+    makespan: Option<BoundEntry>,
+    weighted_completion: Option<BoundEntry>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct BoundEntry {
+    value: Scalar<String>,
+    /// A value in between, because serde cannot read exact numbers within tagged enums directly.
+    certificate: serde_json::Value,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PlacementEntry {
+    job: String,
+    start: Scalar<Time>,
+    end: Scalar<Time>,
+    processors: Scalar<ProcSet>,
+}
+
+impl ScheduleFile {
+    /// Reads a file against the instance that it schedules; `file` names it in errors. Neither the schedule nor a
+    /// stated value nor a bound is checked here beyond its form.
+    ///
+    /// # Errors
+    /// [`FormatError`] with the place; an unknown job is one.
+    pub fn read(file: &str, bytes: &[u8], instance: &Instance) -> Result<Self, FormatError> {
+        let document: Document = from_json(file, bytes)?;
+        if document.version.0.0 != 1 {
+            let problem = format!("version {} is not known; this program reads 1", document.version.0.0);
+            return Err(FormatError::content(file, Place::field("version"), problem));
+        }
+        let stated = |objective: Objective, text: &Scalar<String>| value(file, objective.name(), objective, &text.0);
+        let bounds = [
+            (Objective::Makespan, document.bounds.makespan),
+            (Objective::WeightedCompletion, document.bounds.weighted_completion),
+        ];
+        let bounds = bounds.into_iter().filter_map(|(objective, entry)| entry.map(|entry| (objective, entry)));
+        Ok(Self {
+            makespan: stated(Objective::Makespan, &document.makespan)?,
+            weighted_completion: stated(Objective::WeightedCompletion, &document.weighted_completion)?,
+            bounds: bounds.map(|(objective, entry)| bound(file, objective, entry)).collect::<Result<_, _>>()?,
+            algorithm: document.algorithm,
+            seed: document.seed,
+            remarks: document.remarks,
+            schedule: Schedule::new(placements(file, document.placements, instance)?),
+        })
+    }
+}
+
+fn value(file: &str, field: &str, objective: Objective, text: &str) -> Result<i128, FormatError> {
+    let places = match objective {
+        Objective::Makespan => 9,
+        Objective::WeightedCompletion => 15,
+    };
+    exact_decimal(text, places).ok_or_else(|| {
+        let problem = format!("`{text}` is not exact; write a decimal number with at most {places} places");
+        FormatError::content(file, Place::field(field), problem)
+    })
+}
+
+fn bound(file: &str, objective: Objective, entry: BoundEntry) -> Result<Bound, FormatError> {
+    let field = format!("bounds.{}", objective.name());
+    let value = value(file, &format!("{field}.value"), objective, &entry.value.0)?;
+    let certificate: Certificate = serde_json::from_value(entry.certificate)
+        .map_err(|error| FormatError::content(file, Place::field(format!("{field}.certificate")), error))?;
+    Ok(Bound { objective, value, certificate })
+}
+
+fn placements(file: &str, entries: Vec<PlacementEntry>, instance: &Instance) -> Result<Vec<Placement>, FormatError> {
+    let ids: FxHashMap<&str, JobId> = instance.ids().map(|id| (instance.job(id).name.as_str(), id)).collect();
+    let unknown = |at: usize, name: &str| {
+        let near = nearest(name, instance.jobs().iter().map(|job| job.name.as_str()));
+        let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+        let problem = format!("the instance has no job `{name}`{hint}");
+        FormatError::content(file, Place::field(format!("placements[{at}].job")), problem)
+    };
+    let placement = |(at, entry): (usize, PlacementEntry)| {
+        let job = *ids.get(entry.job.as_str()).ok_or_else(|| unknown(at, &entry.job))?;
+        Ok(Placement { job, start: entry.start.0, end: entry.end.0, processors: entry.processors.0 })
+    };
+    entries.into_iter().enumerate().map(placement).collect()
+}

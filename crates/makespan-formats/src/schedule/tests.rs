@@ -1,0 +1,90 @@
+use makespan_core::certificate::{IntervalPrices, Rejection, Selection};
+use makespan_core::{Certificate, Job, JobId, Placement, Platform, Profile, Time};
+
+use super::*;
+
+fn seconds(text: &str) -> Time {
+    Time::parse(text).unwrap()
+}
+
+fn instance() -> Instance {
+    let job = |name: &str, time: &str| Job::new(name, Profile::rigid(2, seconds(time)).unwrap());
+    let jobs = vec![job("a \"b\"\n", "2.500000001"), job("ü", "1")];
+    Instance::new(Platform::flat(8).unwrap(), jobs, vec![]).unwrap()
+}
+
+fn file() -> ScheduleFile {
+    let placement = |job, start: &str, end: &str, processors: &str| Placement {
+        job: JobId(job),
+        start: seconds(start),
+        end: seconds(end),
+        processors: processors.parse().unwrap(),
+    };
+    let schedule =
+        Schedule::new(vec![placement(0, "0", "2.500000001", "0,7"), placement(1, "0.000000003", "1.000000003", "2-3")]);
+    let mut file = ScheduleFile::new(&instance(), "demt[shuffles=50]", schedule);
+    file.seed = Some(u64::MAX);
+    file.remarks = vec!["two\nlines".into()];
+    let ends = vec![seconds("1"), seconds("4")];
+    let prices = IntervalPrices { ends, prices: vec![1 << 40, 0], scale: 10 };
+    let rejection =
+        Rejection { deadline: seconds("2"), from: Time::ZERO, at: seconds("1"), selection: Selection::Price(i64::MAX) };
+    let bound = |objective, value, certificate| Bound { objective, value, certificate };
+    file.bounds = vec![
+        bound(Objective::Makespan, 2_000_000_001, Certificate::Rejection(rejection)),
+        bound(Objective::WeightedCompletion, 3_000_000_000_000_001, Certificate::IntervalPrices(prices)),
+    ];
+    file
+}
+
+fn written(file: &ScheduleFile) -> String {
+    let mut bytes = Vec::new();
+    file.write(&instance(), &mut bytes).unwrap();
+    String::from_utf8(bytes).unwrap()
+}
+
+#[test]
+fn what_is_written_is_read_back_exactly() {
+    let mut file = file();
+    let read = |text: &str| ScheduleFile::read("s.json", text.as_bytes(), &instance()).unwrap();
+    assert_eq!(read(&written(&file)), file);
+    for selection in [Selection::Knapsack, Selection::Price(0)] {
+        let rejection = Rejection { deadline: Time::from_ticks(i64::MAX), from: Time::ZERO, at: Time::ZERO, selection };
+        file.bounds[0].certificate = Certificate::Rejection(rejection);
+        assert_eq!(read(&written(&file)), file);
+    }
+    file.bounds = vec![Bound { certificate: Certificate::Alone { job: JobId(1) }, ..file.bounds[0].clone() }];
+    file.seed = None;
+    assert_eq!(read(&written(&file)), file);
+}
+
+#[test]
+fn changes_by_hand_stay_visible() {
+    let text = written(&file());
+    let changed = text.replace("\"makespan\": 2.500000001", "\"makespan\": 2.5");
+    assert_ne!(changed, text);
+    let read = ScheduleFile::read("s.json", changed.as_bytes(), &instance()).unwrap();
+    assert_eq!(read.stated(Objective::Makespan), 2_500_000_000);
+    let finer = text.replace("\"makespan\": 2.500000001", "\"makespan\": 2.5000000010001");
+    let error = ScheduleFile::read("s.json", finer.as_bytes(), &instance()).unwrap_err().to_string();
+    assert!(error.contains("makespan: `2.5000000010001` is not exact"), "{error}");
+}
+
+#[test]
+fn errors_name_the_place() {
+    let text = written(&file());
+    let check = |from: &str, to: &str, expect: &str| {
+        let changed = text.replacen(from, to, 1);
+        assert_ne!(changed, text, "{from}");
+        let error = ScheduleFile::read("s.json", changed.as_bytes(), &instance()).unwrap_err().to_string();
+        assert!(error.starts_with("s.json") && error.contains(expect), "{error}");
+    };
+    check("\"ü\"", "\"u\"", "placements[1].job: the instance has no job `u`");
+    check("\"0,7\"", "\"7-0\"", "placements[0].processors");
+    check("\"0,7\"", "\"0-4294967294\"", "ids are below 16777216");
+    check("\"start\": 0,", "\"start\": -1,", "placements[0].start");
+    check("\"placements\"", "\"placement\"", "did you mean `placements`?");
+    check("\"kind\"", "\"kin\"", "bounds.makespan.certificate");
+    check("\"version\": 1", "\"version\": 2", "version 2 is not known");
+    check("\"value\": 2.000000001", "\"value\": \"x\"", "bounds.makespan.value");
+}

@@ -1,0 +1,56 @@
+//! Writes Schedule JSON, one placement a line.
+
+use std::io::{self, Write};
+
+use makespan_core::{Instance, Objective, Placement};
+
+use super::ScheduleFile;
+
+impl ScheduleFile {
+    /// Writes the file.
+    ///
+    /// # Errors
+    /// Those of the writer; [`io::ErrorKind::InvalidInput`] when the schedule places a job that `instance` lacks.
+    pub fn write(&self, instance: &Instance, writer: &mut dyn Write) -> io::Result<()> {
+        writeln!(writer, "{{\"version\": 1,\n \"algorithm\": {},", serde_json::to_string(&self.algorithm)?)?;
+        if let Some(seed) = self.seed {
+            writeln!(writer, " \"seed\": {seed},")?;
+        }
+        for objective in Objective::ALL {
+            writeln!(writer, " \"{}\": {},", objective.name(), objective.decimal(self.stated(objective)))?;
+        }
+        self.write_bounds(writer)?;
+        if !self.remarks.is_empty() {
+            writeln!(writer, " \"remarks\": {},", serde_json::to_string(&self.remarks)?)?;
+        }
+        write!(writer, " \"placements\": [")?;
+        for (at, placement) in self.schedule.placements().iter().enumerate() {
+            writer.write_all(if at == 0 { b"\n  " } else { b",\n  " })?;
+            write_placement(instance, placement, writer)?;
+        }
+        writeln!(writer, "]}}")
+    }
+
+    fn write_bounds(&self, writer: &mut dyn Write) -> io::Result<()> {
+        write!(writer, " \"bounds\": {{")?;
+        let bounds = Objective::ALL.iter().filter_map(|&objective| self.bound(objective));
+        for (at, bound) in bounds.enumerate() {
+            writer.write_all(if at == 0 { b"\n  " } else { b",\n  " })?;
+            let (name, value) = (bound.objective.name(), bound.objective.decimal(bound.value));
+            let certificate = serde_json::to_string(&bound.certificate)?;
+            write!(writer, "\"{name}\": {{\"value\": {value}, \"certificate\": {certificate}}}")?;
+        }
+        writeln!(writer, "}},")
+    }
+}
+
+fn write_placement(instance: &Instance, placement: &Placement, writer: &mut dyn Write) -> io::Result<()> {
+    let Some(job) = instance.jobs().get(placement.job.index()) else {
+        let problem = format!("the schedule places job number {}, which the instance does not have", placement.job);
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, problem));
+    };
+    let Placement { start, end, processors, .. } = placement;
+    write!(writer, "{{\"job\": ")?;
+    serde_json::to_writer(&mut *writer, &job.name)?;
+    write!(writer, ", \"start\": {start}, \"end\": {end}, \"processors\": \"{processors}\"}}")
+}

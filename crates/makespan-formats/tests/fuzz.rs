@@ -1,0 +1,162 @@
+//! Broken files never make a reader panic, and every refusal is one clear line.
+
+use std::io::Write;
+
+use makespan_core::{Instance, Job, Platform, Profile, Time};
+use makespan_formats::{ReadOptions, ScheduleFile, SpeedupSpec, parse_instance};
+use rand::{Rng, RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+const CASES: usize = 20_000;
+
+const JSON: &str = r#"{"version": 1, "platform": {"nodes": [{"name": "s", "processors": 0}, {"name": "a", "processors": 9,
+  "speed": 1.5, "parent": "s", "bandwidth": "7Mbit/s", "latency": "1ms"}]},
+ "jobs": [{"name": "a", "weight": 3.5, "released": 0, "walltime": "2h", "time": [10.0, 6.1, 4.9], "command": ["./s"]},
+  {"name": "b", "work": 7200, "speedup": {"amdahl": {"serial": 0.05}}, "processors": {"min": 1, "max": 64}},
+  {"name": "c", "work": 7200, "speedup": {"downey": {"parallelism": 20, "sigma": 0.7}}},
+  {"name": "f", "processors": 8, "time": 120}], "unavailable": [{"processors": "0-3", "start": 1, "end": "2s"}]}"#;
+
+const TOML: &str = "version = 1\nplatform = { nodes = 4, processors_per_node = 2 }\n[[jobs]]\nname = 'a'\nweight = 0.1\n\
+time = [10, 6.1, '4.9s']\n[[jobs]]\nname = 'b'\nwork = 7200\nspeedup.power.exponent = 0.05\nprocessors = { min = 1 }\n\
+[[unavailable]]\nprocessors = '0-3'\nstart = 1\nend = '2s'\n";
+
+const SWF: &str = "; Version: 2.2\n; MaxJobs: 10000000\n; MaxProcs: 8\n\
+1 0 -1 100 4 -1 -1 4 120 -1 1 1 1 -1 -1 1 -1 -1\n2 5.5 -1 50 -1 -1 -1 2 10 -1 1 1 1 -1 -1 1 -1 -1\n";
+
+const SET: &str = r#"{"meta":{"n":2},"cpudata":{"nb_p":[1,2],"t1":[90.70274801226311,46.7],"t2":[3,2]},"gpudata":{}}"#;
+
+const SCHEDULE: &str = r#"{"version": 1, "algorithm": "demt", "seed": 1, "makespan": 12.5, "weighted_completion": 830.25,
+ "bounds": {"makespan": {"value": 11.9, "certificate": {"kind":"rejection","deadline":5,"from":0,"at":2,"selection":{"price":3}}},
+  "weighted_completion": {"value": 801.5, "certificate": {"kind":"interval_prices","ends":[1,4],"prices":[5,0],"scale":10}}},
+ "placements": [{"job": "a", "start": 0, "end": 2.5, "processors": "0-3,7"}]}"#;
+
+/// Pieces that break number and structure handling.
+const PIECES: [&str; 24] = [
+    "-1",
+    "1e400",
+    "1e-400",
+    "NaN",
+    "inf",
+    "99999999999999999999",
+    "0",
+    "\"",
+    "{",
+    "}",
+    "[",
+    "]",
+    ",",
+    ":",
+    ";",
+    "\n",
+    "null",
+    "true",
+    "4294967295",
+    "0-4294967294",
+    "\u{0}",
+    "é",
+    "$serde_json::private::Number",
+    "-",
+];
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(bytes).expect("memory is writable");
+    encoder.finish().expect("memory is writable")
+}
+
+fn bzip2(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
+    encoder.write_all(bytes).expect("memory is writable");
+    encoder.finish().expect("memory is writable")
+}
+
+fn mutate(bytes: &mut Vec<u8>, other: &[u8], rng: &mut ChaCha8Rng) {
+    for _ in 0..rng.random_range(1..3) {
+        let at = rng.random_range(0..=bytes.len());
+        match rng.random_range(0..7) {
+            0 if at < bytes.len() => bytes[at] ^= 1 << rng.random_range(0..8),
+            1 => bytes.truncate(at),
+            2 => {
+                let end = rng.random_range(at..=bytes.len());
+                bytes.drain(at..end.min(at + 20));
+            }
+            3 => {
+                let from = rng.random_range(0..other.len());
+                let to = rng.random_range(from..=other.len());
+                bytes.splice(at..at, other[from..to].iter().copied());
+            }
+            4 => {
+                let mut noise = [0; 8];
+                rng.fill_bytes(&mut noise);
+                bytes.splice(at..at, noise);
+            }
+            _ => {
+                let piece = PIECES[rng.random_range(0..PIECES.len())].bytes();
+                // Over what stands there, so that whole numbers are replaced, or between.
+                let end = (at + rng.random_range(0..4)).min(bytes.len());
+                bytes.splice(at..end, piece);
+            }
+        }
+    }
+}
+
+fn assert_clear(error: &str, bytes: &[u8]) {
+    let shown = || String::from_utf8_lossy(bytes).into_owned();
+    assert!(error.starts_with("x: ") || error.starts_with("x:"), "{error}\n{}", shown());
+    assert!(error.len() > 8 && error.len() < 1500, "{error}\n{}", shown());
+    assert!(!error.chars().any(char::is_control), "{error:?}\n{}", shown());
+}
+
+#[test]
+fn broken_instances_are_refused_without_panic() {
+    let texts = [JSON, TOML, SWF, SET];
+    let mut seeds: Vec<Vec<u8>> = texts.iter().map(|text| text.as_bytes().to_vec()).collect();
+    seeds.extend([gzip(SWF.as_bytes()), bzip2(SET.as_bytes())]);
+    let speedups = ["linear", "downey:3,0.5", "downey:random"].map(|spec| spec.parse::<SpeedupSpec>().unwrap());
+    for seed in &seeds {
+        parse_instance(seed, "x", &ReadOptions::default()).expect("the file is valid before it is broken");
+    }
+    let mut rng = ChaCha8Rng::seed_from_u64(1);
+    let mut accepted = 0;
+    for case in 0..CASES {
+        let mut bytes = seeds[case % seeds.len()].clone();
+        let other = seeds[rng.random_range(0..seeds.len())].clone();
+        mutate(&mut bytes, &other, &mut rng);
+        let speedup = (case % 4 == 0 && bytes.starts_with(b";")).then(|| speedups[rng.random_range(0..3)]);
+        let options = ReadOptions { speedup, max_bytes: 1 << 20, ..ReadOptions::default() };
+        match parse_instance(&bytes, "x", &options) {
+            Ok(read) => {
+                assert!(!read.instance.jobs().is_empty());
+                accepted += 1;
+            }
+            Err(error) => assert_clear(&error.to_string(), &bytes),
+        }
+    }
+    // Mutations must reach beyond the first check, or this test shows nothing.
+    assert!(accepted > CASES / 200 && accepted < CASES, "{accepted} accepted");
+}
+
+#[test]
+fn broken_schedules_are_refused_without_panic() {
+    let job = Job::new("a", Profile::rigid(5, Time::from_ticks(2_500_000_000)).unwrap());
+    let instance = Instance::new(Platform::flat(8).unwrap(), vec![job], vec![]).unwrap();
+    let mut rng = ChaCha8Rng::seed_from_u64(2);
+    let mut accepted = 0;
+    ScheduleFile::read("x", SCHEDULE.as_bytes(), &instance).expect("the file is valid before it is broken");
+    for _ in 0..CASES {
+        let mut bytes = SCHEDULE.as_bytes().to_vec();
+        mutate(&mut bytes, SET.as_bytes(), &mut rng);
+        match ScheduleFile::read("x", &bytes, &instance) {
+            Ok(file) => {
+                accepted += 1;
+                // What is done with a file that was read must not panic either.
+                let _ = makespan_core::validate(&instance, &file.schedule);
+                for bound in &file.bounds {
+                    let _ = bound.verify(&instance);
+                }
+            }
+            Err(error) => assert_clear(&error.to_string(), &bytes),
+        }
+    }
+    assert!(accepted > CASES / 200 && accepted < CASES, "{accepted} accepted");
+}
