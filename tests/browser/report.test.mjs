@@ -138,7 +138,7 @@ describe("a report of 10,000 placements", () => {
     assert.equal(await page.locator("#found").textContent(), "1 of 1");
     const shown = await tooltip(page);
     assert.equal(shown.title, HOSTILE);
-    assert.equal(shown.time, "1 h 7 min");
+    assert.equal(shown.time, "1 h 6 min 40 s");
     assert.equal(shown.allotment, "40 processors");
     assert.ok((await page.locator("#status").textContent()).includes(HOSTILE));
     assert.equal(await page.locator("img").count(), 0);
@@ -190,6 +190,19 @@ describe("a report of 10,000 placements", () => {
   });
 
   it("makes no error, no dialog and no request", () => assert.deepEqual(report.faults, []));
+});
+
+describe("a report of an empty schedule", () => {
+  it("shows itself without faults", async () => {
+    const { page, faults, close } = await open("empty");
+    assert.equal(await page.locator("#page").textContent(), "no jobs");
+    await page.locator("#zoom-in").click();
+    await page.locator("#stage").hover();
+    await page.locator("#search").fill("a");
+    assert.equal(await page.locator("#found").textContent(), "no match");
+    assert.deepEqual(faults, []);
+    await close();
+  });
 });
 
 for (const colorScheme of ["light", "dark"]) {

@@ -7,7 +7,7 @@ const map = byId("map");
 
 /** The visible part: instants `from` to `to`, rows `top` to `bottom`. Search marks jobs; null when there is none. */
 const view = { from: 0, to: horizon, top: 0, bottom: data.processors, marked: null, chosen: null, hovered: null };
-const longestNode = Math.max(0, ...data.nodes.map((node) => Math.min(14, node[0].length)));
+const longestNode = data.nodes.reduce((longest, node) => Math.max(longest, Math.min(14, node[0].length)), 0);
 const page = { width: 0, height: 0, gutter: 0, right: 14, rows: [], usage: null, axis: 0, scale: 1, colours: {} };
 
 const FONT = 'system-ui, "Segoe UI", "Helvetica Neue", "DejaVu Sans", sans-serif';

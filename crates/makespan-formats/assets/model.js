@@ -167,3 +167,17 @@ function duration(seconds) {
   const whole = `${Math.floor(minors / (unit / minor))} ${name}`;
   return rest ? `${whole} ${rest} ${minorName}` : whole;
 }
+
+/** A time to the millisecond (finer below a second), in all its units: for tooltips and tables. */
+function exact(seconds) {
+  if (Math.abs(seconds) < 60) return duration(seconds);
+  if (seconds < 0) return `\u2212${exact(-seconds)}`;
+  let left = Math.round(seconds * 1000);
+  const parts = [];
+  for (const [unit, name] of UNITS) {
+    const whole = name === "s" ? left / 1000 : Math.floor(left / (unit * 1000));
+    if (whole > 0) parts.push(`${whole} ${name}`);
+    left -= whole * unit * 1000;
+  }
+  return parts.join(" ");
+}

@@ -73,14 +73,14 @@ function describe({ schedule, placement: i }) {
   const source = schedules[schedule];
   const job = source.job[i];
   const rows = [
-    ["start", duration(source.start[i])],
-    ["end", duration(source.end[i])],
-    ["time", duration(source.end[i] - source.start[i])],
+    ["start", exact(source.start[i])],
+    ["end", exact(source.end[i])],
+    ["time", exact(source.end[i] - source.start[i])],
     ["allotment", plural(source.width[i], "processor")],
     ["processors", setText(source.processors[i])],
     ["weight", String(data.jobs.weight[job])],
-    ["release", duration(data.jobs.release[job])],
-    ["completion", `${duration(source.end[i] - data.jobs.release[job])} after release`],
+    ["release", exact(data.jobs.release[job])],
+    ["completion", `${exact(source.end[i] - data.jobs.release[job])} after release`],
   ];
   return schedules.length > 1 ? [["schedule", source.name], ...rows] : rows;
 }
@@ -285,10 +285,18 @@ function start() {
     arrange();
     redraw();
   };
-  new ResizeObserver(again).observe(document.documentElement);
+  new ResizeObserver(() => {
+    // A change of the zoom of the browser changes the width as well as the pixels.
+    if (stage.clientWidth !== page.width) requestAnimationFrame(again);
+  }).observe(stage);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", again);
-  addEventListener("beforeprint", again);
-  addEventListener("afterprint", again);
+  for (const [event, printing] of [["beforeprint", true], ["afterprint", false]]) {
+    addEventListener(event, () => {
+      document.documentElement.classList.toggle("paper", printing);
+      readColours();
+      redraw();
+    });
+  }
   // For tests: the view, and how long a full redraw takes in milliseconds.
   window.makespan = {
     view,

@@ -15,7 +15,7 @@ const COLUMNS = [
   { name: "wait", value: (s, i) => s.start[i] - data.jobs.release[s.job[i]] },
   { name: "flow", value: (s, i) => s.end[i] - data.jobs.release[s.job[i]] },
 ];
-const cellText = (column, s, i) => (column.text ? column.text(s, i) : duration(column.value(s, i)));
+const cellText = (column, s, i) => (column.text ? column.text(s, i) : exact(column.value(s, i)));
 const isText = (column) => column.name === "job" || column.name === "processors";
 
 const table = { which: 0, column: 1, down: false, page: 0, order: [] };

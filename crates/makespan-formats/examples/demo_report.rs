@@ -1,7 +1,7 @@
 //! Writes reports and charts of generated schedules, for the browser test and for a look.
 //!
 //! `cargo run -p makespan-formats --example demo_report -- FOLDER [JOBS]` writes `demo.html` and `demo.svg` (10,000
-//! jobs, or JOBS), and `two.html` and `two.svg` (a small plan beside what happened).
+//! jobs, or JOBS), and `two.html` and `two.svg` (a small plan beside what happened), and `empty.html`.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -38,7 +38,9 @@ fn main() -> Result<(), Failure> {
     let jobs = arguments.next().map_or(Ok(10_000), |jobs| jobs.parse())?;
     fs::create_dir_all(&folder)?;
     large(Path::new(&folder), jobs)?;
-    two(Path::new(&folder))
+    two(Path::new(&folder))?;
+    let nothing = Instance::new(Platform::flat(4)?, vec![], vec![])?;
+    write(Path::new(&folder), "empty", &nothing, &[("plan", Schedule::default())])
 }
 
 fn large(folder: &Path, count: u64) -> Result<(), Failure> {

@@ -21,6 +21,10 @@ const MARKERS: [MarkerShape; 6] = [
     MarkerShape::Plus,
 ];
 
+/// Size in pixels.
+const WIDTH: u32 = 760;
+const HEIGHT: u32 = 480;
+
 /// A figure with one line for each series.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Figure {
@@ -89,7 +93,9 @@ pub fn write_figure(out: &mut impl Write, figure: &Figure) -> io::Result<()> {
         });
     }
     let svg = kuva::render_to_svg(plots, layout(figure, &series, legend));
-    out.write_all(svg.as_bytes())
+    // With a view box the figure scales to the page that holds it.
+    let scalable = format!("<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" ");
+    out.write_all(svg.replacen("<svg ", &scalable, 1).as_bytes())
 }
 
 fn layout(figure: &Figure, series: &[Vec<Point>], legend: Vec<LegendEntry>) -> Layout {
@@ -121,8 +127,8 @@ fn layout(figure: &Figure, series: &[Vec<Point>], legend: Vec<LegendEntry>) -> L
         .with_x_axis_max(x_high)
         .with_y_axis_min(y_low)
         .with_y_axis_max(y_high)
-        .with_width(760.0)
-        .with_height(480.0)
+        .with_width(f64::from(WIDTH))
+        .with_height(f64::from(HEIGHT))
         .with_show_grid(true)
         .with_x_tick_format(TickFormat::Auto)
         .with_legend_position(LegendPosition::OutsideRightTop)
@@ -135,4 +141,55 @@ fn layout(figure: &Figure, series: &[Vec<Point>], legend: Vec<LegendEntry>) -> L
 /// Text without what the plotting crate or XML would take for more than text.
 fn plain(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { '\u{FFFD}' } else { c }).collect::<String>().replace('$', "\\$")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn svg(figure: &Figure) -> String {
+        let mut bytes = Vec::new();
+        write_figure(&mut bytes, figure).unwrap();
+        let text = String::from_utf8(bytes).unwrap();
+        roxmltree::Document::parse(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
+        text
+    }
+
+    fn figure(name: &str, points: &[(f64, f64)]) -> Figure {
+        let point = |&(x, y): &(f64, f64)| Point { x, y, low: y - 0.5, high: y + 1.0 };
+        let series = vec![Series { name: name.into(), points: points.iter().map(point).collect() }];
+        Figure { title: name.into(), x_label: name.into(), y_label: name.into(), series, y_range: None, log_x: false }
+    }
+
+    #[test]
+    fn text_is_escaped() {
+        for name in ["<b>&\"'</svg>", "\u{0}\u{8}", "$\\alpha$ $", "קו", ""] {
+            let text = svg(&figure(name, &[(1.0, 2.0), (2.0, 3.0)]));
+            assert!(!text.contains("<b>"), "{name}");
+        }
+        assert!(svg(&figure("cost in $x$", &[(1.0, 2.0)])).contains("cost in $x$"));
+    }
+
+    #[test]
+    fn the_range_of_the_axis_is_the_one_asked_for() {
+        let mut figure = figure("a", &[(1.0, 1.2), (10.0, 1.9), (100.0, 2.0)]);
+        figure.y_range = Some((1.0, 3.0));
+        for log_x in [false, true] {
+            figure.log_x = log_x;
+            let text = svg(&figure);
+            let document = roxmltree::Document::parse(&text).unwrap();
+            let labels: Vec<&str> = document.descendants().filter_map(|node| node.text()).collect();
+            assert!(labels.contains(&"1") && labels.contains(&"3") && !labels.contains(&"4"), "{labels:?}");
+        }
+    }
+
+    #[test]
+    fn degenerate_figures_are_figures() {
+        svg(&Figure::default());
+        svg(&Figure { log_x: true, ..Figure::default() });
+        svg(&figure("one point", &[(3.0, 3.0)]));
+        svg(&figure("not finite", &[(f64::NAN, 1.0), (1.0, f64::INFINITY)]));
+        svg(&Figure { log_x: true, ..figure("zero on a logarithmic axis", &[(0.0, 1.0), (2.0, 1.0)]) });
+        svg(&Figure { y_range: Some((2.0, 1.0)), ..figure("a range upside down", &[(0.0, 1.0)]) });
+    }
 }

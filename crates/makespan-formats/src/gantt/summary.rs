@@ -67,17 +67,13 @@ pub(crate) fn grouped(value: f64) -> String {
 /// One line for each objective.
 pub(super) fn lines(instance: &Instance, schedule: &Schedule, bounds: &[Bound]) -> Vec<String> {
     let line = |standing: Standing| {
-        let mut line = format!("{}: {}", standing.objective, standing.show(standing.value));
-        if let Some(bound) = standing.bound {
-            line += &format!(" · proven bound {}", standing.show(bound));
-        }
-        if let Some(ratio) = standing.ratio() {
-            line += &format!(" · ratio {ratio:.3}");
-        }
-        if let Some(claim) = standing.claim() {
-            line += &format!(" ({claim})");
-        }
-        line
+        let parts = [
+            Some(format!("{}: {}", standing.objective, standing.show(standing.value))),
+            standing.bound.map(|bound| format!("proven bound {}", standing.show(bound))),
+            standing.ratio().map(|ratio| format!("ratio {ratio:.3}")),
+            standing.claim(),
+        ];
+        parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
     };
     Standing::all(instance, schedule, bounds).into_iter().map(line).collect()
 }

@@ -61,7 +61,8 @@ fn one_job_on_two_intervals_beside_an_outage_and_the_bound() {
     let options = GanttOptions { bounds: &[bound], ..GanttOptions::default() };
     let text = svg(&instance, &[NamedSchedule { name: "plan", schedule: &schedule }], &options);
     assert_eq!(jobs_drawn(&text), 2);
-    for part in ["url(#hatch)", "proven bound 10 s", "makespan 10 s", "ratio 1.000 (optimal)", "3 processors (1-2,5)"] {
+    for part in ["url(#hatch)", "proven bound 10 s", "makespan 10 s", "ratio 1.000 · optimal", "3 processors (1-2,5)"]
+    {
         assert!(text.contains(part), "{part}");
     }
 }

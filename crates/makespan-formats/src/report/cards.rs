@@ -74,20 +74,16 @@ pub(super) fn write_cards(out: &mut impl Write, report: &Report<'_>) -> io::Resu
 
 /// The page in sentences, for those who cannot see the chart.
 pub(super) fn summary(report: &Report<'_>) -> String {
-    let mut text = String::new();
-    for named in report.schedules {
+    let placements = report.schedules.iter().map(|named| {
         let count = named.schedule.placements().len();
         let makespan = duration(named.schedule.makespan().seconds());
-        text += &format!("Schedule \u{201C}{}\u{201D}: {count} placements, the last ends at {makespan}. ", named.name);
-    }
-    for card in cards(report) {
-        text += &format!("{}: {}{}{}. ", card.label, card.value, separator(&card.lines), card.lines.join("; "));
-    }
-    text.trim_end().to_owned()
-}
-
-fn separator(lines: &[String]) -> &'static str {
-    if lines.is_empty() { "" } else { "; " }
+        format!("Schedule \u{201C}{}\u{201D}: {count} placements, the last ends at {makespan}.", named.name)
+    });
+    let figures = cards(report).into_iter().map(|card| {
+        let parts = [vec![card.value], card.lines].concat();
+        format!("{}: {}.", card.label, parts.join("; "))
+    });
+    placements.chain(figures).collect::<Vec<_>>().join(" ")
 }
 
 pub(super) fn write_origin(out: &mut impl Write, report: &Report<'_>) -> io::Result<()> {
