@@ -88,6 +88,9 @@ impl Recovery<'_> {
             history.runs.push(Run { job, start, end, processors, outcome });
             history.jobs[job.index()] = Progression::Ended(outcome);
             history.latest = history.latest.max(end);
+            let name = &self.instance.job(job).name;
+            self.observer
+                .message(&format!("job `{name}` ended after the session that started it, and is not repeated"));
         } else {
             self.journal.append(&Record::Interrupted { job, at: history.latest })?;
             history.jobs[job.index()] = Progression::Open;
