@@ -89,8 +89,7 @@ impl Recovery<'_> {
             history.jobs[job.index()] = Progression::Ended(outcome);
             history.latest = history.latest.max(end);
             let name = &self.instance.job(job).name;
-            self.observer
-                .message(&format!("job `{name}` ended after the session that started it, and is not repeated"));
+            self.observer.message(&format!("job `{name}` ended when no session was there to record it; it counts"));
         } else {
             self.journal.append(&Record::Interrupted { job, at: history.latest })?;
             history.jobs[job.index()] = Progression::Open;
