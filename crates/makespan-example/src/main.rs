@@ -36,8 +36,8 @@ enum What {
     },
     /// Sums the Leibniz series for pi.
     Pi {
-        /// How many terms.
-        #[arg(long)]
+        /// How many terms, at most 10^15.
+        #[arg(long, value_parser = clap::value_parser!(u64).range(0..=1_000_000_000_000_000))]
         terms: u64,
     },
 }

@@ -26,6 +26,30 @@ use crate::{ExecuteError, ExecuteOptions, Observer};
 ///
 /// A stop request ends the running jobs, and the trace so far is returned; [`crate::Stop::is_requested`] tells.
 ///
+/// ```
+/// use makespan_core::{Decision, Event, Instance, Job, Platform, Policy, ProcSet, Profile, Time, View};
+/// use makespan_exec::{ExecuteOptions, Silent, execute};
+///
+/// /// One job after another, on processor 0.
+/// struct InTurn;
+///
+/// impl Policy for InTurn {
+///     fn on(&mut self, _event: &Event, view: &View<'_>) -> Vec<Decision> {
+///         let next = view.waiting.first().filter(|_| view.running.is_empty());
+///         next.map(|&job| Decision::Start { job, processors: ProcSet::first(1) }).into_iter().collect()
+///     }
+/// }
+///
+/// let folder = tempfile::tempdir()?;
+/// let mut job = Job::new("hello", Profile::rigid(1, Time::from_seconds(1))?);
+/// job.task.command = ["sh", "-c", "echo hello from $MAKESPAN_JOB"].map(String::from).to_vec();
+/// let instance = Instance::new(Platform::flat(1)?, vec![job], vec![])?;
+/// let trace = execute(&instance, &mut InTurn, &ExecuteOptions::new(folder.path()), &mut Silent)?;
+/// assert!(trace.all_succeeded(&instance));
+/// assert_eq!(std::fs::read_to_string(folder.path().join("hello.out"))?, "hello from hello\n");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// [`ExecuteError`]; when it is returned nothing of the run is running any more.
 pub fn execute(

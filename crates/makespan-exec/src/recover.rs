@@ -88,6 +88,8 @@ impl Recovery<'_> {
             history.runs.push(Run { job, start, end, processors, outcome });
             history.jobs[job.index()] = Progression::Ended(outcome);
             history.latest = history.latest.max(end);
+            let name = &self.instance.job(job).name;
+            self.observer.message(&format!("job `{name}` ended when no session was there to record it; it counts"));
         } else {
             self.journal.append(&Record::Interrupted { job, at: history.latest })?;
             history.jobs[job.index()] = Progression::Open;

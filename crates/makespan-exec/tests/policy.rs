@@ -129,3 +129,24 @@ fn a_stop_ends_what_runs_and_a_resumption_completes() {
         assert!(trace.runs.iter().all(|run| whole.runs.contains(run)));
     }
 }
+
+/// Starts the first job, then breaks down.
+struct Broken(bool);
+
+impl Policy for Broken {
+    fn on(&mut self, _event: &Event, _view: &View<'_>) -> Vec<Decision> {
+        assert!(!std::mem::replace(&mut self.0, true), "this policy breaks down on purpose");
+        vec![start(0, "0")]
+    }
+}
+
+#[test]
+fn a_policy_that_panics_leaves_nothing_running() {
+    let folder = tempfile::tempdir().unwrap();
+    let instance = instance(vec![job("a", 1, "exec sleep 60"), job("b", 1, "true")]);
+    let run = || execute(&instance, &mut Broken(false), &options(folder.path()), &mut Silent);
+    assert!(std::panic::catch_unwind(run).is_err());
+    let journal = text(folder.path(), "journal.jsonl");
+    let pid = journal.lines().last().unwrap().split_once("\"pid\":").unwrap().1.split(',').next().unwrap().to_owned();
+    assert!(!std::path::Path::new("/proc").join(pid).exists());
+}

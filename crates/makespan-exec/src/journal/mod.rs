@@ -11,7 +11,8 @@ mod record;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::thread;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use makespan_core::Instance;
 
@@ -26,6 +27,9 @@ pub const VERSION: u32 = 1;
 
 /// The name of the journal in the folder of a run.
 pub const FILE: &str = "journal.jsonl";
+
+/// How long a lock is waited for.
+const PATIENCE: Duration = Duration::from_millis(500);
 
 /// An open journal. It holds the lock of its folder until it is dropped, or its process is killed.
 #[derive(Debug)]
@@ -95,10 +99,15 @@ fn header(instance: &Instance) -> Record {
 fn locked(path: &Path) -> Result<File, JournalError> {
     let fail = |source| JournalError::Io { path: path.to_owned(), source };
     let file = OpenOptions::new().write(true).create(true).truncate(false).open(path).map_err(fail)?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(JournalError::Busy { path: path.to_owned() }),
-        Err(TryLockError::Error(error)) => Err(fail(error)),
+    let begun = Instant::now();
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            // A process that was killed while it forked leaves the lock to its child, until that one executes.
+            Err(TryLockError::WouldBlock) if begun.elapsed() < PATIENCE => thread::sleep(PATIENCE / 50),
+            Err(TryLockError::WouldBlock) => return Err(JournalError::Busy { path: path.to_owned() }),
+            Err(TryLockError::Error(error)) => return Err(fail(error)),
+        }
     }
 }
 

@@ -17,6 +17,7 @@ use crate::process::{Identity, signal_group, start_of};
 #[derive(Debug)]
 pub(crate) struct Active {
     child: Child,
+    reaped: bool,
     pub identity: Identity,
     /// When it must have ended.
     pub walltime: Option<Time>,
@@ -56,7 +57,13 @@ impl Active {
         command.stdin(Stdio::piped()).stdout(out).stderr(err);
         let child = launch(command, cores_of(start.processors, cores), on_exit).map_err(explain)?;
         let pid = child.id() as i32;
-        Ok(Self { child, identity: Identity { pid, start: start_of(pid) }, walltime: None, ending: None })
+        Ok(Self {
+            child,
+            reaped: false,
+            identity: Identity { pid, start: start_of(pid) },
+            walltime: None,
+            ending: None,
+        })
     }
 
     /// Lets the job run.
@@ -73,8 +80,23 @@ impl Active {
 
     /// Reaps a process that has ended, with whatever its group left behind.
     pub fn reap(mut self) -> i32 {
+        self.end_now()
+    }
+
+    fn end_now(&mut self) -> i32 {
+        // Once reaped, the id may belong to a stranger.
+        self.reaped = true;
         self.signal(Signal::SIGKILL);
         self.child.wait().map_or(-1, exit_status)
+    }
+}
+
+/// A session that ends in a panic of its policy or its observer leaves nothing running either.
+impl Drop for Active {
+    fn drop(&mut self) {
+        if !self.reaped {
+            self.end_now();
+        }
     }
 }
 
