@@ -10,6 +10,7 @@
 
 mod campaign;
 mod claims;
+mod figures;
 mod journal;
 mod options;
 mod points;
@@ -85,6 +86,9 @@ pub fn reproduce_with(options: &Options, solve: &Solve<'_>, progress: &mut dyn P
     write("summary.csv", &tables::summary(&points))?;
     write("claims.md", report::markdown(options, &claims, &comparisons).as_bytes())?;
     write("claims.txt", text.as_bytes())?;
+    for (name, svg) in figures::all(&points)? {
+        write(&name, &svg)?;
+    }
     Ok(Summary { points, claims, comparisons, runs: runs.len(), reused, text })
 }
 
