@@ -1,1 +1,31 @@
-//! makespan-exec
+//! Real time: a [`Policy`](makespan_core::Policy) decides, and the processes of this machine answer.
+//!
+//! [`execute`] starts the commands of an instance's jobs, each pinned to its cores, tells the policy what happens and
+//! returns the [`Trace`](makespan_core::Trace). A run lives in a folder: the output of every job, and a [`journal`]
+//! that survives `kill -9` at any moment, so that a resumed run repeats no finished job and loses none.
+//! [`profile`] measures a command at several allotments and fits speed-up laws to the times.
+//!
+//! Linux only: it reads `/proc` and needs `/bin/sh`. This crate knows no algorithm; it never imports one.
+
+#![warn(missing_docs)]
+
+mod error;
+mod execute;
+mod files;
+mod fingerprint;
+pub mod journal;
+mod launch;
+mod machine;
+mod observer;
+mod options;
+mod process;
+pub mod profile;
+mod recover;
+mod session;
+
+pub use error::{Defect, ExecuteError};
+pub use execute::execute;
+pub use fingerprint::fingerprint;
+pub use machine::cores;
+pub use observer::{Observer, Progress, Silent};
+pub use options::{ExecuteOptions, Stop};

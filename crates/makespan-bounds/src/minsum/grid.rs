@@ -13,7 +13,7 @@ pub struct Grid {
 /// Intervals times jobs that a fine grid may have, so that large instances stay within seconds and a gigabyte.
 const MOST_CELLS: usize = 6_000_000;
 /// Intervals that a fine grid may have.
-const MOST_INTERVALS: usize = 64;
+const MOST_INTERVALS: usize = 32;
 
 impl Grid {
     /// The paper's instants after the first release: `t_j = C / 2^(K - j)` for j = 0 .. K + 1, where C is the guess of the dual
@@ -22,7 +22,7 @@ impl Grid {
         Self::geometric(instance, 1)
     }
 
-    /// As many instants for each of the paper's as keep the programme small: at most 64 in all.
+    /// As many instants for each of the paper's as keep the programme small: at most 32 in all.
     pub fn fine(instance: &Instance) -> Self {
         let coarse = Self::doubling(instance).ends.len().max(1);
         let cells = MOST_CELLS / instance.jobs().len().max(1);

@@ -1,0 +1,53 @@
+//! `crunch`: small programs that really compute, for the bundled example workload. What they print depends on their
+//! arguments only, never on the number of threads.
+
+mod mandelbrot;
+mod pi;
+mod primes;
+mod share;
+
+use clap::{Parser, Subcommand};
+
+/// Computes something for some seconds, on as many threads as it is given.
+#[derive(Parser)]
+#[command(version)]
+struct Arguments {
+    #[command(subcommand)]
+    what: What,
+    /// How many threads.
+    #[arg(long, global = true, env = "MAKESPAN_PROCESSORS", default_value_t = 1,
+          value_parser = clap::value_parser!(u32).range(1..=4096))]
+    threads: u32,
+}
+
+#[derive(Subcommand)]
+enum What {
+    /// Counts the primes up to a number.
+    Primes {
+        /// The number, at most 10^13.
+        #[arg(long, value_parser = clap::value_parser!(u64).range(0..=10_000_000_000_000))]
+        up_to: u64,
+    },
+    /// Counts the points of the Mandelbrot set in a square picture.
+    Mandelbrot {
+        /// Points along a side.
+        #[arg(long, value_parser = clap::value_parser!(u32).range(1..=65536))]
+        size: u32,
+    },
+    /// Sums the Leibniz series for pi.
+    Pi {
+        /// How many terms.
+        #[arg(long)]
+        terms: u64,
+    },
+}
+
+fn main() {
+    let Arguments { what, threads } = Arguments::parse();
+    let answer = match what {
+        What::Primes { up_to } => format!("{} primes up to {up_to}", primes::count(up_to, threads)),
+        What::Mandelbrot { size } => format!("{} of {size} x {size} points", mandelbrot::count(size, threads)),
+        What::Pi { terms } => format!("pi is about {:.12} after {terms} terms", pi::sum(terms, threads)),
+    };
+    println!("{answer}");
+}

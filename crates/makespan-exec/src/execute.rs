@@ -1,0 +1,69 @@
+//! The entrance: an instance, a policy, a folder.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use makespan_core::{Instance, Policy, Trace};
+
+use crate::files::Files;
+use crate::journal::{Journal, Record};
+use crate::machine::cores;
+use crate::process::boot;
+use crate::recover::{Recovery, open_jobs};
+use crate::session::{Clock, Exits, Session, State};
+use crate::{ExecuteError, ExecuteOptions, Observer};
+
+/// Executes the commands of an instance on this machine, as a policy decides.
+///
+/// Instant 0 is the start of the run. Every job is submitted at its release date; processor `p` of the platform is the
+/// `p`-th core that this process may use, and each job is pinned to its cores. A job that fails is reported to the
+/// policy and the others go on. A job that reaches its walltime is sent SIGTERM, and SIGKILL after the grace period;
+/// the signals go to its process group, and so does a last SIGKILL when the job's own process has ended.
+///
+/// When a run is resumed, the policy hears [`Submitted`](makespan_core::Event::Submitted) for every job that is still
+/// to be run and is told nothing of the others; time goes on from the first start, so the trace covers all sessions. A job
+/// that outlived the death of an earlier session is ended and run again, unless it has left its exit status: a job
+/// that finished is never repeated.
+///
+/// A stop request ends the running jobs, and the trace so far is returned; [`crate::Stop::is_requested`] tells.
+///
+/// # Errors
+/// [`ExecuteError`]; when it is returned nothing of the run is running any more.
+pub fn execute(
+    instance: &Instance,
+    policy: &mut dyn Policy,
+    options: &ExecuteOptions,
+    observer: &mut dyn Observer,
+) -> Result<Trace, ExecuteError> {
+    if let Some(job) = instance.jobs().iter().find(|job| job.task.command.is_empty()) {
+        return Err(ExecuteError::NoCommand(job.name.clone()));
+    }
+    let cores = cores()?;
+    if instance.processors() as usize > cores.len() && !options.oversubscribe {
+        return Err(ExecuteError::TooFewCores { processors: instance.processors(), cores: cores.len() });
+    }
+    let files = Files::new(&options.folder, instance)?;
+    let (mut journal, mut history) = Journal::open(files.folder(), instance, options.resume)?;
+    Recovery { instance, options, files: &files, journal: &mut journal, observer: &mut *observer }
+        .settle(&mut history)?;
+    let clock = Clock::since(history.origin, history.latest);
+    journal.append(&Record::Session { at: clock.now(), boot: boot() })?;
+    let open = open_jobs(&history, options.retry_failed);
+    let mut session = Session {
+        options,
+        observer,
+        journal,
+        files,
+        clock,
+        cores,
+        state: State::new(instance, open, history.runs),
+        attempts: history.attempts,
+        active: BTreeMap::new(),
+        exits: Exits::new(),
+        events: VecDeque::new(),
+        wake: None,
+    };
+    session.run(policy)?;
+    let mut runs = session.state.runs;
+    runs.sort_by_key(|run| run.end);
+    Ok(Trace { runs })
+}

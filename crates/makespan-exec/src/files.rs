@@ -1,0 +1,76 @@
+//! The folder of a run.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use makespan_core::{Instance, JobId};
+
+use crate::ExecuteError;
+
+/// Where a run keeps its files; paths are absolute.
+#[derive(Debug)]
+pub(crate) struct Files {
+    folder: PathBuf,
+    names: Vec<String>,
+}
+
+impl Files {
+    /// Makes the folder.
+    pub fn new(folder: &Path, instance: &Instance) -> Result<Self, ExecuteError> {
+        let fail = |source| ExecuteError::Folder { path: folder.to_owned(), source };
+        fs::create_dir_all(folder.join("status")).map_err(fail)?;
+        let folder = folder.canonicalize().map_err(fail)?;
+        let names = instance.jobs().iter().enumerate().map(|(index, job)| file_name(&job.name, index)).collect();
+        Ok(Self { folder, names })
+    }
+
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Empty files for the output and the errors of a job; those of an earlier attempt are lost.
+    pub fn outputs(&self, job: JobId) -> io::Result<(File, File)> {
+        let create = |ending: &str| File::create(self.folder.join(format!("{}.{ending}", self.names[job.index()])));
+        Ok((create("out")?, create("err")?))
+    }
+
+    /// Where the shim writes the exit status of one attempt.
+    pub fn status(&self, job: JobId, attempt: u32) -> PathBuf {
+        self.folder.join("status").join(format!("{}.{attempt}", self.names[job.index()]))
+    }
+
+    /// The environment that tells the processes of a job from all others.
+    pub fn marks(&self, name: &str) -> Vec<(&'static str, String)> {
+        vec![("MAKESPAN_JOB", name.replace('\0', "?")), ("MAKESPAN_RUN", self.folder.display().to_string())]
+    }
+}
+
+/// A name that is safe in any file system. One that had to be changed gets `~` and the job's number; an unchanged one
+/// holds no `~`, so all are distinct.
+fn file_name(name: &str, index: usize) -> String {
+    const LONGEST: usize = 100;
+    let safe: String = name
+        .chars()
+        .take(LONGEST)
+        .map(|c| if c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-') { c } else { '_' })
+        .collect();
+    if safe == name && !safe.is_empty() && !safe.starts_with(['.', '-']) {
+        safe
+    } else {
+        format!("_{}~{index}", safe.trim_start_matches(['.', '-']))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_become_safe_and_stay_distinct() {
+        let names = ["a", "a/b", "a_b", "../up", "", "tête", "a b", "-rf"];
+        let files: Vec<String> = names.iter().enumerate().map(|(index, name)| file_name(name, index)).collect();
+        assert_eq!(files, ["a", "_a_b~1", "a_b", "__up~3", "_~4", "_t_te~5", "_a_b~6", "_rf~7"]);
+        assert!(file_name(&"x".repeat(500), 1).len() < 110);
+    }
+}

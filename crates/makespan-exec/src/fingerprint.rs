@@ -1,0 +1,115 @@
+//! A hash of an instance's content.
+
+use makespan_core::{Instance, Job, Node, Profile, SpeedupLaw, Time};
+use sha2::{Digest, Sha256};
+
+/// SHA-256 of everything that the instance states, in hexadecimal: the same on every machine and in every version that
+/// writes the same journal.
+pub fn fingerprint(instance: &Instance) -> String {
+    let mut fields = Fields(Sha256::new());
+    fields.text("makespan instance 1");
+    fields.number(instance.platform().nodes().len() as u64);
+    for node in instance.platform().nodes() {
+        fields.node(node);
+    }
+    fields.number(instance.jobs().len() as u64);
+    for job in instance.jobs() {
+        fields.job(job);
+    }
+    for period in instance.unavailable() {
+        fields.text(&period.processors.to_string());
+        fields.time(period.start);
+        fields.time(period.end);
+    }
+    fields.0.finalize().iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
+}
+
+/// Fields of known length one after another, so that no two contents give the same bytes.
+struct Fields(Sha256);
+
+impl Fields {
+    fn text(&mut self, text: &str) {
+        self.number(text.len() as u64);
+        self.0.update(text.as_bytes());
+    }
+
+    fn number(&mut self, number: u64) {
+        self.0.update(number.to_le_bytes());
+    }
+
+    fn float(&mut self, value: f64) {
+        self.number(value.to_bits());
+    }
+
+    fn time(&mut self, time: Time) {
+        self.number(time.ticks() as u64);
+    }
+
+    fn node(&mut self, node: &Node) {
+        self.text(&node.name);
+        self.number(u64::from(node.processors));
+        self.float(node.speed);
+        self.number(node.parent.map_or(0, |parent| parent as u64 + 1));
+        if let Some(link) = node.link {
+            self.float(link.bandwidth);
+            self.time(link.latency);
+        }
+    }
+
+    fn job(&mut self, job: &Job) {
+        self.text(&job.name);
+        self.number(job.weight.millionths());
+        self.time(job.release);
+        self.time(job.walltime.unwrap_or(Time::MAX));
+        self.profile(job.profile());
+        self.number(job.task.command.len() as u64);
+        for part in &job.task.command {
+            self.text(part);
+        }
+    }
+
+    fn profile(&mut self, profile: &Profile) {
+        self.number(u64::from(profile.min_processors()));
+        self.number(u64::from(profile.max_processors()));
+        if let Some((sequential, law)) = profile.speedup() {
+            self.time(sequential);
+            let (name, parameters) = match law {
+                SpeedupLaw::Linear {} => ("linear", [0.0, 0.0]),
+                SpeedupLaw::Amdahl { serial } => ("amdahl", [serial, 0.0]),
+                SpeedupLaw::Power { exponent } => ("power", [exponent, 0.0]),
+                SpeedupLaw::Downey { parallelism, sigma } => ("downey", [parallelism, sigma]),
+            };
+            self.text(name);
+            for value in parameters {
+                self.float(value);
+            }
+        } else if let Some(times) = profile.times() {
+            self.text("table");
+            for &time in times {
+                self.time(time);
+            }
+        } else {
+            self.text("rigid");
+            self.time(profile.shortest());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use makespan_core::Platform;
+
+    fn instance(command: &[&str]) -> Instance {
+        let mut job = Job::new("a", Profile::rigid(1, Time::from_seconds(1)).unwrap());
+        job.task.command = command.iter().map(ToString::to_string).collect();
+        Instance::new(Platform::flat(2).unwrap(), vec![job], vec![]).unwrap()
+    }
+
+    #[test]
+    fn follows_the_content_and_nothing_else() {
+        assert_eq!(fingerprint(&instance(&["a", "bc"])), fingerprint(&instance(&["a", "bc"])));
+        assert_ne!(fingerprint(&instance(&["a", "bc"])), fingerprint(&instance(&["ab", "c"])));
+        assert_eq!(fingerprint(&instance(&[])).len(), 64);
+    }
+}

@@ -1,0 +1,95 @@
+//! The lines of a journal.
+
+use makespan_core::{JobId, Outcome, ProcSet, Time};
+use serde::{Deserialize, Serialize};
+
+/// One line. Instants are ticks after the origin.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Record {
+    /// The first line.
+    Header {
+        /// See [`super::VERSION`].
+        version: u32,
+        /// See [`crate::fingerprint`].
+        fingerprint: String,
+        /// The wall clock at instant 0, nanoseconds after 1970.
+        origin: i64,
+    },
+    /// A process began to execute the run.
+    Session {
+        /// When.
+        at: Time,
+        /// The boot of the machine, within which process start times are comparable.
+        boot: String,
+    },
+    /// A job is about to run: its process waits for this line to be on disk.
+    Started {
+        /// Which job.
+        job: JobId,
+        /// Counted from 1 for each job.
+        attempt: u32,
+        /// When.
+        at: Time,
+        /// Where.
+        processors: ProcSet,
+        /// Its process, leader of a group of its own.
+        pid: i32,
+        /// When that process started, in clock ticks after boot.
+        pid_start: u64,
+    },
+    /// A running job is about to be sent SIGTERM.
+    Ending {
+        /// Which job.
+        job: JobId,
+        /// Why.
+        cause: Cause,
+    },
+    /// A job ended.
+    Ended {
+        /// Which job.
+        job: JobId,
+        /// Since when it ran.
+        start: Time,
+        /// When.
+        at: Time,
+        /// Where.
+        processors: ProcSet,
+        /// How.
+        outcome: Outcome,
+    },
+    /// A running job was ended by us before it was done; it waits again.
+    Interrupted {
+        /// Which job.
+        job: JobId,
+        /// When.
+        at: Time,
+    },
+    /// The policy gave up a waiting job.
+    Cancelled {
+        /// Which job.
+        job: JobId,
+        /// When.
+        at: Time,
+    },
+    /// The session was asked to stop, and nothing runs any more.
+    Stopped {
+        /// When.
+        at: Time,
+    },
+    /// Every job has ended or was cancelled.
+    Finished {
+        /// When.
+        at: Time,
+    },
+}
+
+/// Why a running job was ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cause {
+    /// It reached its walltime.
+    Walltime,
+    /// The run was stopped, or resumed after a death that the job survived.
+    Stop,
+}

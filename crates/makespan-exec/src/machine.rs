@@ -1,0 +1,93 @@
+//! What this machine offers: cores and programs.
+
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use makespan_core::ProcSet;
+use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
+use nix::unistd::Pid;
+
+use crate::ExecuteError;
+
+/// The cores that this process may use, ascending.
+///
+/// # Errors
+/// [`ExecuteError::Cores`] when the system does not say.
+pub fn cores() -> Result<Vec<usize>, ExecuteError> {
+    let set = sched_getaffinity(Pid::from_raw(0)).map_err(|error| ExecuteError::Cores(error.into()))?;
+    Ok((0..CpuSet::count()).filter(|&core| set.is_set(core).unwrap_or(false)).collect())
+}
+
+/// The cores behind processors of the plan.
+pub(crate) fn cores_of(processors: &ProcSet, cores: &[usize]) -> Vec<usize> {
+    let mut chosen: Vec<usize> = processors.iter().map(|id| cores[id as usize % cores.len()]).collect();
+    chosen.sort_unstable();
+    chosen.dedup();
+    chosen
+}
+
+/// Pins the calling thread, and so every process that it starts later.
+pub(crate) fn pin_thread(cores: &[usize]) -> io::Result<()> {
+    let mut set = CpuSet::new();
+    for &core in cores {
+        set.set(core)?;
+    }
+    Ok(sched_setaffinity(Pid::from_raw(0), &set)?)
+}
+
+/// The file that a command's first word names, as a shell would find it but without its built-in commands.
+///
+/// # Errors
+/// A sentence that says why there is none.
+pub(crate) fn program(name: &str) -> Result<PathBuf, String> {
+    let executable = |path: &Path| {
+        path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
+    };
+    if name.contains('/') {
+        let path = PathBuf::from(name);
+        return match path.metadata() {
+            Err(error) => Err(format!("cannot start `{name}`: {error}")),
+            Ok(_) if executable(&path) => Ok(path),
+            Ok(_) => Err(format!("cannot start `{name}`: it is not an executable file")),
+        };
+    }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&path).map(|folder| folder.join(name)).find(|path| executable(path));
+    // A relative folder on PATH still needs a slash, or the shim would look the name up again.
+    let found = found.map(|path| if path.is_absolute() { path } else { Path::new(".").join(path) });
+    found.filter(|_| !name.is_empty()).ok_or_else(|| format!("cannot start `{name}`: no program of this name on PATH"))
+}
+
+/// A command with `{processors}` replaced in every argument.
+pub(crate) fn substituted(command: &[String], allotment: u32) -> Vec<String> {
+    command.iter().map(|part| part.replace("{processors}", &allotment.to_string())).collect()
+}
+
+/// The environment by which programs learn their allotment.
+pub(crate) fn allotment_environment(allotment: u32) -> impl Iterator<Item = (&'static str, String)> {
+    ["MAKESPAN_PROCESSORS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS"]
+        .into_iter()
+        .map(move |name| (name, allotment.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_programs_as_a_shell_does() {
+        assert!(program("sh").unwrap().is_absolute());
+        assert!(program("no-such-program-at-all").unwrap_err().contains("PATH"));
+        assert!(program("./no-such-file").unwrap_err().contains("No such file"));
+        assert!(program("/").unwrap_err().contains("not an executable"));
+        assert!(program("").is_err());
+    }
+
+    #[test]
+    fn processors_wrap_around_when_cores_are_fewer() {
+        assert_eq!(cores_of(&ProcSet::range(1, 3), &[4, 6]), [4, 6]);
+        assert_eq!(cores_of(&ProcSet::range(3, 3), &[4, 6]), [6]);
+        assert_eq!(substituted(&["-j{processors}".into(), "x".into()], 3), ["-j3", "x"]);
+    }
+}

@@ -1,0 +1,51 @@
+//! Who watches a run.
+
+use makespan_core::{Run, Running, Time, View};
+
+/// Hears what happens during a run, to show it. Everything has an empty default.
+pub trait Observer {
+    /// A job started.
+    fn started(&mut self, _running: &Running, _progress: &Progress<'_>) {}
+
+    /// A job ended; the reason says why one was not started, or by what it was ended.
+    fn ended(&mut self, _run: &Run, _reason: Option<&str>, _progress: &Progress<'_>) {}
+
+    /// Something the user should know, in one sentence.
+    fn message(&mut self, _text: &str) {}
+
+    /// Time passed.
+    fn tick(&mut self, _progress: &Progress<'_>) {}
+}
+
+/// An observer that shows nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Silent;
+
+impl Observer for Silent {}
+
+/// Where a run stands.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress<'a> {
+    /// What the policy sees: the present instant, the jobs that wait and those that run.
+    pub view: View<'a>,
+    /// The executions that have ended, those of earlier sessions included.
+    pub runs: &'a [Run],
+    /// Jobs that will be released later.
+    pub unreleased: usize,
+}
+
+impl Progress<'_> {
+    /// When everything will have ended if the estimates hold and the processors stay busy: an estimate, not a bound.
+    pub fn expected_end(&self) -> Time {
+        let View { now, instance, waiting, running } = self.view;
+        let ends = running.iter().map(|running| running.expected_end(instance, now));
+        let last = ends.clone().max().unwrap_or(now);
+        let held: i128 =
+            running.iter().zip(ends).map(|(running, end)| (end - now).area(running.processors.len())).sum();
+        let work = |profile: &makespan_core::Profile| profile.least_work(Time::MAX).unwrap_or(0);
+        let later = instance.jobs().iter().filter(|job| self.unreleased > 0 && job.release > now);
+        let queued: i128 = waiting.iter().map(|&id| instance.job(id)).chain(later).map(|job| work(job.profile())).sum();
+        let spread = (held + queued) / i128::from(instance.processors());
+        last.max(now + Time::from_ticks(i64::try_from(spread).unwrap_or(i64::MAX)))
+    }
+}

@@ -1,0 +1,62 @@
+//! How a run is carried out.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+/// How [`crate::execute`] runs an instance.
+#[derive(Clone, Debug)]
+pub struct ExecuteOptions {
+    /// The folder of the run: `<job>.out`, `<job>.err`, the journal. Made when missing.
+    pub folder: PathBuf,
+    /// Continue the run in the folder; without one there it begins. Otherwise the folder must hold no run.
+    pub resume: bool,
+    /// When resuming, run failed, timed-out, not started and cancelled jobs again.
+    pub retry_failed: bool,
+    /// Accept more processors than cores; processor `p` is core `p` modulo their number.
+    pub oversubscribe: bool,
+    /// How long an ended job may take to react to SIGTERM before it gets SIGKILL.
+    pub grace: Duration,
+    /// How often the observer hears of progress.
+    pub tick: Duration,
+    /// Ends the run from another thread, such as a signal handler.
+    pub stop: Stop,
+}
+
+impl ExecuteOptions {
+    /// A new run in this folder, five seconds of grace, ten ticks a second.
+    pub fn new(folder: impl Into<PathBuf>) -> Self {
+        Self {
+            folder: folder.into(),
+            resume: false,
+            retry_failed: false,
+            oversubscribe: false,
+            grace: Duration::from_secs(5),
+            tick: Duration::from_millis(100),
+            stop: Stop::default(),
+        }
+    }
+}
+
+/// A request to end a run; clones share it. The first request sends SIGTERM to the running jobs, and SIGKILL after the
+/// grace period; the second sends SIGKILL at once.
+#[derive(Clone, Debug, Default)]
+pub struct Stop(Arc<AtomicU32>);
+
+impl Stop {
+    /// Asks once more. Safe in a signal-handling thread.
+    pub fn request(&self) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// How often it was asked.
+    pub fn requests(&self) -> u32 {
+        self.0.load(Ordering::SeqCst)
+    }
+
+    /// Whether the run was asked to end.
+    pub fn is_requested(&self) -> bool {
+        self.requests() > 0
+    }
+}

@@ -1,0 +1,34 @@
+//! The time of a run.
+
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use makespan_core::Time;
+
+/// Time since the first session of a run began. Within a session it never goes back.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Clock {
+    begun: Instant,
+    offset: Time,
+}
+
+impl Clock {
+    /// Continues a run of this origin (nanoseconds after 1970), not before `latest` although the wall clock may say so.
+    pub fn since(origin: i64, latest: Time) -> Self {
+        let offset = since_origin(SystemTime::now(), origin).max(latest);
+        Self { begun: Instant::now(), offset }
+    }
+
+    pub fn now(&self) -> Time {
+        self.offset + ticks(self.begun.elapsed())
+    }
+}
+
+/// An instant of the wall clock in the time of a run.
+pub(crate) fn since_origin(wall: SystemTime, origin: i64) -> Time {
+    ticks(wall.duration_since(UNIX_EPOCH).unwrap_or_default()).saturating_since(Time::from_ticks(origin))
+}
+
+/// A duration in ticks.
+pub(crate) fn ticks(duration: Duration) -> Time {
+    Time::from_ticks(i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX))
+}

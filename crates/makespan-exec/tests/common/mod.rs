@@ -1,0 +1,85 @@
+//! A simple policy, small instances and an observer that remembers.
+
+#![allow(dead_code, reason = "each test binary uses a part")]
+
+use std::path::Path;
+use std::time::Duration;
+
+use makespan_core::{Decision, Event, Instance, Job, Platform, Policy, ProcSet, Profile, Run, Running, Time, View};
+use makespan_exec::{ExecuteOptions, Observer, Progress};
+
+/// First come, first served; a moldable job takes what is free.
+pub struct FirstCome;
+
+impl Policy for FirstCome {
+    fn on(&mut self, _event: &Event, view: &View<'_>) -> Vec<Decision> {
+        let held = view.running.iter().fold(ProcSet::new(), |held, running| held.union(&running.processors));
+        let mut free = ProcSet::first(view.instance.processors()).difference(&held);
+        let mut decisions = Vec::new();
+        for &job in view.waiting {
+            let profile = view.instance.job(job).profile();
+            if free.len() < profile.min_processors() {
+                break;
+            }
+            let processors = free.take(profile.max_processors().min(free.len())).unwrap();
+            decisions.push(Decision::Start { job, processors });
+        }
+        decisions
+    }
+}
+
+/// A job on so many processors that runs a shell script, `{processors}` included.
+pub fn job(name: &str, processors: u32, script: &str) -> Job {
+    let mut job = Job::new(name, Profile::rigid(processors, Time::from_seconds(1)).unwrap());
+    job.task.command = ["sh", "-c", script].map(String::from).to_vec();
+    job
+}
+
+/// Jobs on two processors.
+pub fn instance(jobs: Vec<Job>) -> Instance {
+    Instance::new(Platform::flat(2).unwrap(), jobs, vec![]).unwrap()
+}
+
+/// Options that suit a machine of any size and a test's patience.
+pub fn options(folder: &Path) -> ExecuteOptions {
+    ExecuteOptions {
+        oversubscribe: true,
+        grace: Duration::from_millis(300),
+        tick: Duration::from_millis(10),
+        ..ExecuteOptions::new(folder)
+    }
+}
+
+/// Remembers what it hears, with the names of the jobs.
+#[derive(Default)]
+pub struct Heard {
+    pub started: Vec<String>,
+    pub ended: Vec<(String, Option<String>)>,
+    pub messages: Vec<String>,
+    pub ticks: usize,
+}
+
+impl Observer for Heard {
+    fn started(&mut self, running: &Running, progress: &Progress<'_>) {
+        self.started.push(progress.view.instance.job(running.job).name.clone());
+    }
+
+    fn ended(&mut self, run: &Run, reason: Option<&str>, progress: &Progress<'_>) {
+        let name = progress.view.instance.job(run.job).name.clone();
+        self.ended.push((name, reason.map(ToOwned::to_owned)));
+    }
+
+    fn message(&mut self, text: &str) {
+        self.messages.push(text.to_owned());
+    }
+
+    fn tick(&mut self, progress: &Progress<'_>) {
+        assert!(progress.expected_end() >= progress.view.now);
+        self.ticks += 1;
+    }
+}
+
+/// The text of a file in a folder; empty when there is none.
+pub fn text(folder: &Path, name: &str) -> String {
+    std::fs::read_to_string(folder.join(name)).unwrap_or_default()
+}

@@ -1,0 +1,131 @@
+//! Policies against their contract, and requests to stop.
+
+mod common;
+
+use std::time::{Duration, Instant};
+
+use common::{FirstCome, Heard, instance, job, options, text};
+use makespan_core::{Decision, Event, JobId, Outcome, Policy, ProcSet, Time, Unavailable, View};
+use makespan_exec::{Defect, ExecuteError, ExecuteOptions, Silent, execute};
+
+/// Answers the first event with these decisions, and no other.
+struct Once(Vec<Decision>);
+
+impl Policy for Once {
+    fn on(&mut self, _event: &Event, _view: &View<'_>) -> Vec<Decision> {
+        std::mem::take(&mut self.0)
+    }
+}
+
+fn start(job: u32, processors: &str) -> Decision {
+    Decision::Start { job: JobId(job), processors: processors.parse().unwrap() }
+}
+
+fn defect(decisions: Vec<Decision>) -> Defect {
+    let folder = tempfile::tempdir().unwrap();
+    let jobs = vec![job("a", 1, "exec sleep 60"), job("b", 2, "true"), job("c", 1, "true")];
+    let closed =
+        Unavailable { processors: ProcSet::range(2, 2), start: Time::ZERO, end: Time::from_seconds(1_000_000) };
+    let platform = makespan_core::Platform::flat(3).unwrap();
+    let instance = makespan_core::Instance::new(platform, jobs, vec![closed]).unwrap();
+    let begun = Instant::now();
+    let error = execute(&instance, &mut Once(decisions), &options(folder.path()), &mut Silent).unwrap_err();
+    assert!(begun.elapsed() < Duration::from_secs(30), "running jobs are ended");
+    match error {
+        ExecuteError::Policy(defect) => defect,
+        other => panic!("{other}"),
+    }
+}
+
+#[test]
+fn defects_of_a_policy_are_named_and_end_the_run() {
+    // The first event submits job 0 alone.
+    assert!(matches!(defect(vec![start(0, "3")]), Defect::UnknownProcessors { last: 2, .. }));
+    assert!(matches!(defect(vec![start(0, "0-1")]), Defect::Allotment { allotment: 2, min: 1, max: 1, .. }));
+    assert!(matches!(defect(vec![start(0, "")]), Defect::Allotment { allotment: 0, .. }));
+    assert!(matches!(defect(vec![start(0, "2")]), Defect::Unavailable { .. }));
+    assert_eq!(defect(vec![start(0, "0"), start(0, "1")]), Defect::NotWaiting("a".into()));
+    assert_eq!(defect(vec![start(1, "0-1")]), Defect::NotWaiting("b".into()));
+    assert_eq!(defect(vec![start(9, "0")]), Defect::UnknownJob(9));
+    assert_eq!(defect(vec![Decision::Cancel(JobId(2))]), Defect::NotWaiting("c".into()));
+    assert!(matches!(defect(vec![]), Defect::Stalled { waiting: 3, .. }));
+}
+
+/// Starts everything on processor 0 at once.
+struct Crowd;
+
+impl Policy for Crowd {
+    fn on(&mut self, _event: &Event, view: &View<'_>) -> Vec<Decision> {
+        view.waiting.iter().map(|job| start(job.0, "0")).collect()
+    }
+}
+
+#[test]
+fn a_processor_holds_one_job() {
+    let folder = tempfile::tempdir().unwrap();
+    let instance = instance(vec![job("a", 1, "sleep 60"), job("b", 1, "sleep 60")]);
+    let error = execute(&instance, &mut Crowd, &options(folder.path()), &mut Silent).unwrap_err();
+    assert!(matches!(error, ExecuteError::Policy(Defect::Busy { .. })), "{error}");
+}
+
+/// Waits for a wake-up before it starts anything, and gives up job 1.
+#[derive(Default)]
+struct Sleeper {
+    woken: Option<Time>,
+}
+
+impl Policy for Sleeper {
+    fn on(&mut self, event: &Event, view: &View<'_>) -> Vec<Decision> {
+        match event {
+            Event::Submitted(JobId(1)) => {
+                vec![Decision::Cancel(JobId(1)), Decision::WakeAt(Time::from_ticks(90_000_000))]
+            }
+            Event::Wake => {
+                self.woken.get_or_insert(view.now);
+                vec![start(0, "0")]
+            }
+            _ => vec![],
+        }
+    }
+}
+
+#[test]
+fn wakes_and_cancels() {
+    let folder = tempfile::tempdir().unwrap();
+    let instance = instance(vec![job("a", 1, "true"), job("b", 1, "true")]);
+    let mut policy = Sleeper::default();
+    let trace = execute(&instance, &mut policy, &options(folder.path()), &mut Silent).unwrap();
+    assert!(policy.woken.unwrap() >= Time::from_ticks(90_000_000));
+    assert_eq!(trace.runs.len(), 1);
+    assert_eq!((trace.runs[0].job, trace.runs[0].outcome), (JobId(0), Outcome::Succeeded));
+}
+
+#[test]
+fn a_stop_ends_what_runs_and_a_resumption_completes() {
+    for requests in [1, 2] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().display();
+        // On the second start the mark is there, and the job is done at once.
+        let slow =
+            format!("trap '' TERM; test -e {path}/mark && exit; touch {path}/mark; while :; do sleep 0.05; done");
+        let instance = instance(vec![job("quick", 1, "true"), job("slow", 1, &slow), job("next", 2, "true")]);
+        let first = options(folder.path());
+        let (stop, mark) = (first.stop.clone(), folder.path().join("mark"));
+        let stopper = std::thread::spawn(move || {
+            while !mark.exists() {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            (0..requests).for_each(|_| stop.request());
+        });
+        let mut heard = Heard::default();
+        let trace = execute(&instance, &mut FirstCome, &first, &mut heard).unwrap();
+        stopper.join().unwrap();
+        assert!(trace.runs.iter().all(|run| run.job == JobId(0)), "{trace:?}");
+        assert!(heard.messages.iter().any(|text| text.contains("`slow` was interrupted")), "{:?}", heard.messages);
+        assert!(text(folder.path(), "journal.jsonl").lines().last().unwrap().contains("stopped"));
+        let second = ExecuteOptions { resume: true, ..options(folder.path()) };
+        let whole = execute(&instance, &mut FirstCome, &second, &mut heard).unwrap();
+        assert!(whole.all_succeeded(&instance), "{whole:?}");
+        assert!(trace.runs.iter().all(|run| whole.runs.contains(run)));
+    }
+}

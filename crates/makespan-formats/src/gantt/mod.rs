@@ -1,0 +1,120 @@
+//! Gantt charts as SVG: processors downwards, time to the right.
+
+pub(crate) mod escape;
+mod mosaic;
+pub(crate) mod palette;
+mod panel;
+pub(crate) mod summary;
+#[cfg(test)]
+mod tests;
+pub(crate) mod ticks;
+
+use std::io::{self, BufWriter, Write};
+
+use makespan_core::{Bound, Instance, Objective, Schedule, Time};
+
+use escape::{Pixels, Text, fitting};
+use panel::Panel;
+
+/// A schedule with the word that tells it from another: "planned", "happened".
+#[derive(Clone, Copy, Debug)]
+pub struct NamedSchedule<'a> {
+    /// Its heading.
+    pub name: &'a str,
+    /// Its placements, all of jobs of one instance.
+    pub schedule: &'a Schedule,
+}
+
+/// How a chart looks.
+#[derive(Clone, Copy, Debug)]
+pub struct GanttOptions<'a> {
+    /// First line of the chart.
+    pub title: &'a str,
+    /// Proven bounds, which belong to the first schedule.
+    pub bounds: &'a [Bound],
+    /// Width in pixels, kept between 400 and 1600.
+    pub width: u32,
+}
+
+impl Default for GanttOptions<'_> {
+    fn default() -> Self {
+        Self { title: "Schedule", bounds: &[], width: 1200 }
+    }
+}
+
+/// Room right of the time axis, for the label of the makespan.
+const RIGHT: f64 = 150.0;
+/// Height of the rows of all panels together.
+const HEIGHT: f64 = 620.0;
+/// Pixels above a panel's rows (its heading and the labels of the lines) and below them (the time axis).
+const ABOVE: f64 = 26.0;
+const BELOW: f64 = 34.0;
+
+const STYLE: &str = "text{font:11px system-ui,'Segoe UI','DejaVu Sans',sans-serif;fill:#333}\
+.title{font-size:17px;font-weight:600;fill:#111}.sub{font-size:12px;fill:#444}.name{font-size:12px;font-weight:600}\
+.end{text-anchor:end}.mid{text-anchor:middle}.job{stroke:#fff;stroke-width:.6}.job:hover{stroke:#000;stroke-width:1.5}\
+.on{pointer-events:none;text-anchor:middle}";
+
+/// Writes schedules of one instance under each other, on one time axis.
+///
+/// Placements below a pixel are merged into shaded cells, so that the file stays small whatever their number.
+///
+/// # Errors
+/// Those of the writer.
+pub fn write_svg(
+    out: &mut impl Write,
+    instance: &Instance,
+    schedules: &[NamedSchedule<'_>],
+    options: &GanttOptions<'_>,
+) -> io::Result<()> {
+    let mut out = BufWriter::new(out);
+    let width = f64::from(options.width.clamp(400, 1600));
+    let bound = options.bounds.iter().filter(|bound| bound.objective == Objective::Makespan).map(|bound| bound.value);
+    let bound = bound.max().map(|ticks| Time::from_ticks(i64::try_from(ticks).unwrap_or(i64::MAX)));
+    let lines = schedules.first().map(|first| summary::lines(instance, first.schedule, options.bounds));
+    let lines = lines.unwrap_or_default();
+    let top = 40.0 + 18.0 * lines.len() as f64;
+    let limit = HEIGHT / schedules.len().max(1) as f64;
+    let rows = (f64::from(instance.processors()) * 24.0).clamp(48.0, limit.max(120.0));
+    let left = panel::gutter(instance);
+    let ends = schedules.iter().map(|named| named.schedule.makespan()).chain(bound);
+    let span = ends.max().unwrap_or(Time::ZERO).max(Time::TICK);
+    let height = top + schedules.len() as f64 * (ABOVE + rows + BELOW);
+
+    write_head(&mut out, options.title, [width, height])?;
+    for (index, line) in lines.iter().enumerate() {
+        let y = 46.0 + 18.0 * index as f64;
+        writeln!(out, r#"<text class="sub" x="16" y="{y}">{}</text>"#, Text(line))?;
+    }
+    for (index, named) in schedules.iter().enumerate() {
+        let panel = Panel {
+            instance,
+            left,
+            top: top + index as f64 * (ABOVE + rows + BELOW) + ABOVE,
+            width: width - left - RIGHT,
+            height: rows,
+            span,
+        };
+        // A lone chart needs no heading, and the bound speaks of the plan only.
+        let heading = if schedules.len() > 1 { named.name } else { "" };
+        panel.write(&mut out, named.schedule, heading, bound.filter(|_| index == 0))?;
+    }
+    writeln!(out, "</svg>")?;
+    out.flush()
+}
+
+fn write_head(out: &mut impl Write, title: &str, [width, height]: [f64; 2]) -> io::Result<()> {
+    let (w, h) = (Pixels(width), Pixels(height));
+    writeln!(
+        out,
+        r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {w} {h}" width="{w}" height="{h}" role="img">"#
+    )?;
+    writeln!(out, "<title>{}</title><style>{STYLE}</style>", Text(title))?;
+    writeln!(
+        out,
+        r##"<defs><pattern id="hatch" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect width="6" height="6" fill="#eee"/><path d="M0 0v6" stroke="#999" stroke-width="1.6"/></pattern></defs>"##
+    )?;
+    writeln!(out, r##"<rect width="{w}" height="{h}" fill="#fff"/>"##)?;
+    let shown = fitting(title, 17.0, width - 32.0).unwrap_or_default();
+    writeln!(out, r#"<text class="title" x="16" y="26">{}</text>"#, Text(&shown))
+}

@@ -1,0 +1,33 @@
+//! Colours of jobs.
+
+/// Paul Tol's "light" scheme without its grey: distinct for all common kinds of colour blindness, and light enough
+/// for dark text (<https://personal.sron.nl/~pault/>).
+pub const COLOURS: [&str; 8] = ["#77AADD", "#EE8866", "#EEDD88", "#FFAABB", "#99DDFF", "#44BB99", "#BBCC33", "#AAAA00"];
+
+/// The index of a job's colour: neighbours in the file differ, and a job keeps its colour from one picture to another.
+pub const fn colour_of(job: u32) -> usize {
+    job as usize % COLOURS.len()
+}
+
+/// Black or white, whichever has more contrast on `colour` (`#RRGGBB`) by the luminance of WCAG 2.
+pub fn text_on(colour: &str) -> &'static str {
+    let channel = |from: usize| {
+        let byte = colour.get(from..from + 2).and_then(|hex| u8::from_str_radix(hex, 16).ok()).unwrap_or(255);
+        let value = f64::from(byte) / 255.0;
+        if value <= 0.03928 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
+    };
+    let luminance = 0.2126 * channel(1) + 0.7152 * channel(3) + 0.0722 * channel(5);
+    if (luminance + 0.05).powi(2) > 0.05 * 1.05 { "#111" } else { "#fff" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_contrasts_with_its_ground() {
+        assert_eq!(text_on("#000000"), "#fff");
+        assert_eq!(text_on("#FFFFFF"), "#111");
+        assert!(COLOURS.iter().all(|colour| text_on(colour) == "#111"));
+    }
+}

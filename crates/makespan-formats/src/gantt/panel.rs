@@ -1,0 +1,235 @@
+//! One schedule inside a chart.
+
+use std::io::{self, Write};
+
+use makespan_core::{Instance, Placement, ProcSet, Schedule, Time};
+
+use super::escape::{Pixels, Text, fitting};
+use super::mosaic::Mosaic;
+use super::palette::{COLOURS, colour_of, text_on};
+use super::ticks;
+
+/// Rectangles with a tooltip of their own; beyond these only colours are kept.
+const DETAILED: usize = 4_000;
+/// Rectangles that are smaller in a dimension, in pixels, are merged.
+const SMALLEST: f64 = 1.0;
+
+/// The place of one schedule on the page.
+pub(super) struct Panel<'a> {
+    pub instance: &'a Instance,
+    pub left: f64,
+    pub top: f64,
+    pub width: f64,
+    pub height: f64,
+    /// The last instant of the time axis.
+    pub span: Time,
+}
+
+/// A part of a placement on the page.
+struct Shape {
+    placement: usize,
+    /// x, y, width, height.
+    area: [f64; 4],
+}
+
+/// Room left of the rows, for the ids of processors or the names of nodes.
+pub(super) fn gutter(instance: &Instance) -> f64 {
+    let nodes = instance.platform().nodes();
+    let longest = nodes.iter().map(|node| node.name.chars().count()).max().unwrap_or(0).min(14);
+    let digits = instance.processors().to_string().len();
+    30.0 + 7.0 * (if nodes.len() > 1 { longest.max(digits) } else { digits }) as f64
+}
+
+impl Panel<'_> {
+    /// Draws everything of one schedule.
+    pub(super) fn write(
+        &self,
+        out: &mut impl Write,
+        schedule: &Schedule,
+        heading: &str,
+        bound: Option<Time>,
+    ) -> io::Result<()> {
+        let (x, y, w, h) = (Pixels(self.left), Pixels(self.top), Pixels(self.width), Pixels(self.height));
+        writeln!(out, r##"<rect x="{x}" y="{y}" width="{w}" height="{h}" fill="#f7f7f5"/>"##)?;
+        if !heading.is_empty() {
+            writeln!(out, r#"<text class="name" x="16" y="{}">{}</text>"#, Pixels(self.top - 9.0), Text(heading))?;
+        }
+        self.write_axes(out)?;
+        self.write_unavailable(out)?;
+        self.write_placements(out, schedule)?;
+        writeln!(out, r##"<rect x="{x}" y="{y}" width="{w}" height="{h}" fill="none" stroke="#999"/>"##)?;
+        self.write_lines(out, schedule.makespan(), bound)
+    }
+
+    fn x(&self, at: Time) -> f64 {
+        self.left + self.width * (at.min(self.span).seconds() / self.span.seconds()).max(0.0)
+    }
+
+    fn row(&self) -> f64 {
+        self.height / f64::from(self.instance.processors())
+    }
+
+    /// The rectangles of a set of processors over a period, one for each interval of ids.
+    fn areas<'s>(&'s self, processors: &'s ProcSet, start: Time, end: Time) -> impl Iterator<Item = [f64; 4]> + 's {
+        let (from, to) = (self.x(start), self.x(end));
+        let known = processors.intervals().iter().filter(|interval| interval.1 < self.instance.processors());
+        known.map(move |&(first, last)| {
+            let y = self.top + self.row() * f64::from(first);
+            [from, y, to - from, self.row() * f64::from(last - first + 1)]
+        })
+    }
+
+    fn write_axes(&self, out: &mut impl Write) -> io::Result<()> {
+        let bottom = self.top + self.height;
+        let span = self.span.seconds();
+        let step = ticks::step(span, (self.width / 95.0) as usize);
+        for index in 0..=(span / step + 1e-9) as u32 {
+            let seconds = f64::from(index) * step;
+            let x = Pixels(self.left + self.width * seconds / span);
+            writeln!(out, r##"<path d="M{x} {}V{}" stroke="#ddd"/>"##, Pixels(self.top), Pixels(bottom + 4.0))?;
+            let label = ticks::label(seconds, step);
+            writeln!(out, r#"<text class="mid" x="{x}" y="{}">{label}</text>"#, Pixels(bottom + 17.0))?;
+        }
+        if self.instance.platform().nodes().len() > 1 { self.write_nodes(out) } else { self.write_ids(out) }
+    }
+
+    fn write_ids(&self, out: &mut impl Write) -> io::Result<()> {
+        let step = (ticks::round_up(14.0 / self.row()) as usize).max(1);
+        for id in (0..self.instance.processors()).step_by(step) {
+            // A label stands in the middle of its row when rows are tall enough to tell.
+            let y = self.top + self.row() * f64::from(id) + self.row().min(24.0) / 2.0 + 4.0;
+            writeln!(out, r#"<text class="end" x="{}" y="{}">{id}</text>"#, Pixels(self.left - 6.0), Pixels(y))?;
+        }
+        Ok(())
+    }
+
+    fn write_nodes(&self, out: &mut impl Write) -> io::Result<()> {
+        let platform = self.instance.platform();
+        let mut free_from = f64::NEG_INFINITY;
+        for (index, node) in platform.nodes().iter().enumerate().filter(|(_, node)| node.processors > 0) {
+            let first = platform.processors_of(index).intervals().first().map_or(0, |interval| interval.0);
+            let y = self.top + self.row() * f64::from(first);
+            let middle = y + self.row() * f64::from(node.processors) / 2.0 + 4.0;
+            if middle < free_from {
+                continue;
+            }
+            free_from = middle + 13.0;
+            let (right, y) = (Pixels(self.left), Pixels(y));
+            writeln!(out, r##"<path d="M{} {y}H{right}" stroke="#bbb"/>"##, Pixels(self.left - 8.0))?;
+            let name = fitting(&node.name, 10.0, self.left - 12.0).unwrap_or_default();
+            let (x, middle) = (Pixels(self.left - 10.0), Pixels(middle));
+            writeln!(out, r#"<text class="end" x="{x}" y="{middle}">{}</text>"#, Text(&name))?;
+        }
+        Ok(())
+    }
+
+    fn write_unavailable(&self, out: &mut impl Write) -> io::Result<()> {
+        let periods = self.instance.unavailable().iter().filter(|period| period.start < self.span);
+        for period in periods {
+            let mut path = String::new();
+            self.areas(&period.processors, period.start, period.end).for_each(|area| path += &outline(area));
+            let (start, end) = (ticks::duration(period.start.seconds()), ticks::duration(period.end.seconds()));
+            let title = format!("unavailable: processors {}, {start} to {end}", period.processors);
+            writeln!(out, r#"<path fill="url(#hatch)" d="{path}"><title>{title}</title></path>"#)?;
+        }
+        Ok(())
+    }
+
+    fn write_placements(&self, out: &mut impl Write, schedule: &Schedule) -> io::Result<()> {
+        let mut mosaic = Mosaic::new(self.width, self.height);
+        let mut shapes = Vec::new();
+        for (index, placement) in schedule.placements().iter().enumerate() {
+            for area in self.areas(&placement.processors, placement.start, placement.end) {
+                if area[2] < SMALLEST || area[3] < SMALLEST {
+                    let local = [area[0] - self.left, area[1] - self.top, area[2], area[3]];
+                    mosaic.add(local, colour_of(placement.job.0));
+                } else {
+                    shapes.push(Shape { placement: index, area });
+                }
+            }
+        }
+        mosaic.write(out, self.left, self.top)?;
+        if shapes.len() > DETAILED {
+            shapes.sort_by(|a, b| (b.area[2] * b.area[3]).total_cmp(&(a.area[2] * a.area[3])));
+            write_plain(out, schedule.placements(), &shapes[DETAILED..])?;
+            shapes.truncate(DETAILED);
+            shapes.sort_by_key(|shape| shape.placement);
+        }
+        for group in shapes.chunk_by(|a, b| a.placement == b.placement) {
+            self.write_placement(out, &schedule.placements()[group[0].placement], group)?;
+        }
+        Ok(())
+    }
+
+    fn write_placement(&self, out: &mut impl Write, placement: &Placement, shapes: &[Shape]) -> io::Result<()> {
+        let number = placement.job.to_string();
+        let job = self.instance.jobs().get(placement.job.index());
+        let name = job.map_or(number.as_str(), |job| &job.name);
+        let (start, end) = (ticks::duration(placement.start.seconds()), ticks::duration(placement.end.seconds()));
+        let (count, ids) = (placement.processors.len(), fitting(&placement.processors.to_string(), 1.0, 60.0));
+        let ids = ids.unwrap_or_default();
+        let colour = COLOURS[colour_of(placement.job.0)];
+        write!(out, r#"<g fill="{colour}"><title>{}&#10;{start} to {end}, "#, Text(name))?;
+        write!(out, "{count} processor{} ({ids})</title>", if count == 1 { "" } else { "s" })?;
+        for shape in shapes {
+            let [x, y, w, h] = shape.area.map(Pixels);
+            write!(out, r#"<rect class="job" x="{x}" y="{y}" width="{w}" height="{h}"/>"#)?;
+        }
+        writeln!(out, "</g>")?;
+        let largest = shapes.iter().max_by(|a, b| (a.area[2] * a.area[3]).total_cmp(&(b.area[2] * b.area[3])));
+        largest.map_or(Ok(()), |shape| write_label(out, name, shape.area, text_on(colour)))
+    }
+
+    /// The makespan and its bound. The labels stand on the outer sides of the two lines, so they never meet.
+    fn write_lines(&self, out: &mut impl Write, makespan: Time, bound: Option<Time>) -> io::Result<()> {
+        let bound_after = bound.is_some_and(|bound| bound > makespan);
+        if let Some(bound) = bound {
+            self.write_line(out, "proven bound", bound, ("#B3006B", "5 3", bound_after))?;
+        }
+        self.write_line(out, "makespan", makespan, ("#004488", "none", !bound_after))
+    }
+
+    fn write_line(
+        &self,
+        out: &mut impl Write,
+        word: &str,
+        at: Time,
+        (colour, dashes, after): (&str, &str, bool),
+    ) -> io::Result<()> {
+        let x = self.x(at);
+        let (top, bottom) = (Pixels(self.top - 8.0), Pixels(self.top + self.height));
+        let path = format!("M{} {top}V{bottom}", Pixels(x));
+        writeln!(out, r#"<path d="{path}" stroke="{colour}" stroke-width="1.6" stroke-dasharray="{dashes}"/>"#)?;
+        let label = format!("{word} {}", ticks::duration(at.seconds()));
+        // Without room on its left a label moves to the right, where nothing else stands then.
+        let after = after || x - self.left < super::escape::width_of(&label, 11.0);
+        let (class, x) = if after { ("", x + 4.0) } else { ("end", x - 4.0) };
+        let (x, y) = (Pixels(x), Pixels(self.top - 9.0));
+        writeln!(out, r#"<text class="{class}" x="{x}" y="{y}" style="fill:{colour}">{label}</text>"#)
+    }
+}
+
+fn outline(area: [f64; 4]) -> String {
+    let [x, y, w, h] = area.map(Pixels);
+    format!("M{x} {y}h{w}v{h}h-{w}z")
+}
+
+/// Rectangles without tooltip, one path for each colour.
+fn write_plain(out: &mut impl Write, placements: &[Placement], shapes: &[Shape]) -> io::Result<()> {
+    let mut paths = vec![String::new(); COLOURS.len()];
+    for shape in shapes {
+        paths[colour_of(placements[shape.placement].job.0)] += &outline(shape.area);
+    }
+    for (colour, path) in COLOURS.iter().zip(paths).filter(|(_, path)| !path.is_empty()) {
+        writeln!(out, r##"<path fill="{colour}" stroke="#fff" stroke-width=".2" d="{path}"/>"##)?;
+    }
+    Ok(())
+}
+
+fn write_label(out: &mut impl Write, name: &str, [x, y, w, h]: [f64; 4], colour: &str) -> io::Result<()> {
+    let size = (h * 0.8).min(11.0);
+    let Some(text) = fitting(name, size, w - 6.0).filter(|_| size >= 8.0) else { return Ok(()) };
+    let (x, y) = (Pixels(x + w / 2.0), Pixels(y + h / 2.0 + size * 0.36));
+    let style = format!("fill:{colour};font-size:{}px", Pixels(size));
+    writeln!(out, r#"<text class="on" x="{x}" y="{y}" style="{style}">{}</text>"#, Text(&text))
+}

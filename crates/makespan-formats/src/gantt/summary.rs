@@ -1,0 +1,105 @@
+//! Objectives, bounds and ratios in words.
+
+use makespan_core::{Bound, Instance, Objective, Schedule};
+
+use super::ticks::duration;
+
+/// A value of an objective beside what is proven of it.
+pub(crate) struct Standing {
+    /// Which.
+    pub objective: Objective,
+    /// Its value, in its integer unit.
+    pub value: i128,
+    /// The strongest bound, in the same unit.
+    pub bound: Option<i128>,
+}
+
+impl Standing {
+    /// Where a schedule stands in every objective.
+    pub(crate) fn all(instance: &Instance, schedule: &Schedule, bounds: &[Bound]) -> Vec<Self> {
+        let of = |objective: Objective| Self {
+            objective,
+            value: objective.value(instance, schedule),
+            bound: bounds.iter().filter(|bound| bound.objective == objective).map(|bound| bound.value).max(),
+        };
+        Objective::ALL.into_iter().map(of).collect()
+    }
+
+    /// Value over bound, where both are positive.
+    pub(crate) fn ratio(&self) -> Option<f64> {
+        self.bound.filter(|&bound| bound > 0 && self.value > 0).map(|bound| self.value as f64 / bound as f64)
+    }
+
+    /// "at most 3.2 % above the optimum"; the percentage is rounded up, so that the sentence stays true.
+    pub(crate) fn claim(&self) -> Option<String> {
+        let bound = self.bound?;
+        if self.value == bound {
+            return Some("optimal".to_owned());
+        }
+        let percent = ((self.ratio()? - 1.0) * 1000.0).ceil() / 10.0;
+        (self.value > bound).then(|| format!("at most {percent:.1} % above the optimum"))
+    }
+
+    /// A value of this objective for people; weighted completion is in weight times seconds.
+    pub(crate) fn show(&self, value: i128) -> String {
+        match self.objective {
+            Objective::Makespan => duration(value as f64 / 1e9),
+            Objective::WeightedCompletion => grouped(value as f64 / 1e15),
+        }
+    }
+}
+
+/// A number with four or more digits, thousands apart.
+pub(crate) fn grouped(value: f64) -> String {
+    let text = if value.abs() >= 1000.0 { format!("{value:.0}") } else { format!("{value:.3}") };
+    let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
+    let mut shown = String::new();
+    for (index, digit) in whole.chars().enumerate() {
+        if index > 0 && (whole.len() - index).is_multiple_of(3) && !shown.ends_with('-') {
+            shown.push('\u{202F}');
+        }
+        shown.push(digit);
+    }
+    let fraction = fraction.trim_end_matches('0');
+    if fraction.is_empty() { shown } else { format!("{shown}.{fraction}") }
+}
+
+/// One line for each objective.
+pub(super) fn lines(instance: &Instance, schedule: &Schedule, bounds: &[Bound]) -> Vec<String> {
+    let line = |standing: Standing| {
+        let mut line = format!("{}: {}", standing.objective, standing.show(standing.value));
+        if let Some(bound) = standing.bound {
+            line += &format!(" · proven bound {}", standing.show(bound));
+        }
+        if let Some(ratio) = standing.ratio() {
+            line += &format!(" · ratio {ratio:.3}");
+        }
+        if let Some(claim) = standing.claim() {
+            line += &format!(" ({claim})");
+        }
+        line
+    };
+    Standing::all(instance, schedule, bounds).into_iter().map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn claims_are_never_too_good() {
+        let standing = |value, bound| Standing { objective: Objective::Makespan, value, bound };
+        assert_eq!(standing(10_321, Some(10_000)).claim().unwrap(), "at most 3.3 % above the optimum");
+        assert_eq!(standing(10_000, Some(10_000)).claim().unwrap(), "optimal");
+        assert_eq!(standing(10_000, Some(0)).claim(), None);
+        assert_eq!(standing(10_000, None).claim(), None);
+        assert_eq!(standing(9_000, Some(10_000)).claim(), None);
+    }
+
+    #[test]
+    fn thousands_stand_apart() {
+        assert_eq!(grouped(1_234_567.0), "1\u{202F}234\u{202F}567");
+        assert_eq!(grouped(12.5), "12.5");
+        assert_eq!(grouped(0.0), "0");
+    }
+}

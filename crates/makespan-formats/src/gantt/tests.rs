@@ -1,0 +1,88 @@
+use makespan_core::{Certificate, Job, JobId, Placement, Platform, ProcSet, Profile, Unavailable};
+
+use super::*;
+
+fn job(name: &str) -> Job {
+    Job::new(name, Profile::table(vec![Time::from_seconds(10); 4]).unwrap())
+}
+
+fn placement(job: u32, start: i64, end: i64, processors: &str) -> Placement {
+    Placement {
+        job: JobId(job),
+        start: Time::from_seconds(start),
+        end: Time::from_seconds(end),
+        processors: processors.parse().unwrap(),
+    }
+}
+
+fn svg(instance: &Instance, schedules: &[NamedSchedule<'_>], options: &GanttOptions<'_>) -> String {
+    let mut bytes = Vec::new();
+    write_svg(&mut bytes, instance, schedules, options).unwrap();
+    let text = String::from_utf8(bytes).unwrap();
+    roxmltree::Document::parse(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
+    text
+}
+
+fn jobs_drawn(text: &str) -> usize {
+    let document = roxmltree::Document::parse(text).unwrap();
+    document.descendants().filter(|node| node.attribute("class") == Some("job")).count()
+}
+
+#[test]
+fn hostile_names_stay_text() {
+    let names = ["<b>&\"'", "\u{0}\u{8}\u{1F}", "\u{202E}evil", "مهمة טקסט", "</title><script>alert(1)</script>"];
+    let instance = Instance::new(Platform::flat(8).unwrap(), names.map(job).to_vec(), vec![]).unwrap();
+    let schedule = Schedule::new((0..5).map(|id| placement(id, 0, 10, &id.to_string())).collect());
+    let named = [NamedSchedule { name: "<plan>", schedule: &schedule }; 2];
+    let text = svg(&instance, &named, &GanttOptions { title: "]]><&", ..GanttOptions::default() });
+    assert!(!text.contains("<script") && !text.contains('\u{202E}'));
+    let document = roxmltree::Document::parse(&text).unwrap();
+    let titles: Vec<&str> = document.descendants().filter_map(|node| node.text()).collect();
+    for name in ["<b>&\"'", "مهمة טקסט", "</title><script>alert(1)</script>"] {
+        assert!(titles.iter().any(|title| title.starts_with(name)), "{name}");
+    }
+}
+
+#[test]
+fn an_empty_schedule_is_a_chart() {
+    let instance = Instance::new(Platform::flat(1).unwrap(), vec![], vec![]).unwrap();
+    let schedule = Schedule::default();
+    let text = svg(&instance, &[NamedSchedule { name: "plan", schedule: &schedule }], &GanttOptions::default());
+    assert_eq!(jobs_drawn(&text), 0);
+    svg(&instance, &[], &GanttOptions::default());
+}
+
+#[test]
+fn one_job_on_two_intervals_beside_an_outage_and_the_bound() {
+    let outage = Unavailable { processors: ProcSet::first(1), start: Time::ZERO, end: Time::from_seconds(500) };
+    let instance = Instance::new(Platform::cluster(4, 2).unwrap(), vec![job("a")], vec![outage]).unwrap();
+    let schedule = Schedule::new(vec![placement(0, 0, 10, "1-2,5")]);
+    let bound = Bound::proved_by(Certificate::Alone { job: JobId(0) }, &instance).unwrap();
+    let options = GanttOptions { bounds: &[bound], ..GanttOptions::default() };
+    let text = svg(&instance, &[NamedSchedule { name: "plan", schedule: &schedule }], &options);
+    assert_eq!(jobs_drawn(&text), 2);
+    for part in ["url(#hatch)", "proven bound 10 s", "makespan 10 s", "ratio 1.000 (optimal)", "3 processors (1-2,5)"] {
+        assert!(text.contains(part), "{part}");
+    }
+}
+
+#[test]
+fn placements_beyond_the_platform_are_left_out() {
+    let instance = Instance::new(Platform::flat(2).unwrap(), vec![job("a")], vec![]).unwrap();
+    let schedule = Schedule::new(vec![placement(0, 0, 10, "0,7")]);
+    let text = svg(&instance, &[NamedSchedule { name: "plan", schedule: &schedule }], &GanttOptions::default());
+    assert_eq!(jobs_drawn(&text), 1);
+}
+
+#[test]
+fn many_placements_make_a_small_file() {
+    let count = 100_000_u32;
+    let jobs = (0..count).map(|id| job(&format!("job {id}"))).collect();
+    let instance = Instance::new(Platform::flat(1000).unwrap(), jobs, vec![]).unwrap();
+    let at = |id: u32| (id % 1000, i64::from(id / 1000) * 10);
+    let place = |id: u32| placement(id, at(id).1, at(id).1 + 5 + i64::from(id * 7 % 6), &at(id).0.to_string());
+    let schedule = Schedule::new((0..count).map(place).collect());
+    let text = svg(&instance, &[NamedSchedule { name: "plan", schedule: &schedule }], &GanttOptions::default());
+    assert!(text.len() < 5_000_000, "{}", text.len());
+    assert!(text.matches("<path fill=\"#").count() >= 8, "every colour is still there");
+}

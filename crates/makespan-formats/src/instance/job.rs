@@ -1,0 +1,109 @@
+//! One job of the native file.
+
+use makespan_core::{Job, Platform, Profile, Task, Time, Weight};
+use serde::Deserialize;
+
+use super::schema::{Allotments, OneOrMany, SpeedupEntry};
+use crate::scalar::Scalar;
+
+/// A job, checked while it is read, so that errors carry its place.
+#[derive(Deserialize)]
+#[serde(try_from = "Fields")]
+pub(super) struct JobEntry(pub Job);
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Fields {
+    name: String,
+    weight: Option<Scalar<Weight>>,
+    released: Option<Scalar<Time>>,
+    walltime: Option<Scalar<Time>>,
+    time: Option<OneOrMany<Time, Scalar<Time>>>,
+    work: Option<Scalar<Time>>,
+    speedup: Option<SpeedupEntry>,
+    processors: Option<Allotments>,
+    #[serde(default)]
+    command: Vec<String>,
+}
+
+impl TryFrom<Fields> for JobEntry {
+    type Error = String;
+
+    fn try_from(fields: Fields) -> Result<Self, String> {
+        if fields.name.is_empty() {
+            return Err("a job's name is empty; give it a unique name".to_owned());
+        }
+        let profile = profile(fields.time, fields.work, fields.speedup, fields.processors)
+            .map_err(|problem| format!("job `{}`: {problem}", fields.name))?;
+        Ok(Self(Job {
+            name: fields.name,
+            weight: fields.weight.map_or(Weight::ONE, |weight| weight.0),
+            release: fields.released.map_or(Time::ZERO, |release| release.0),
+            walltime: fields.walltime.map(|walltime| walltime.0),
+            task: Task { profile, command: fields.command },
+        }))
+    }
+}
+
+fn profile(
+    time: Option<OneOrMany<Time, Scalar<Time>>>,
+    work: Option<Scalar<Time>>,
+    speedup: Option<SpeedupEntry>,
+    allotments: Option<Allotments>,
+) -> Result<Profile, String> {
+    match (time, work, speedup) {
+        (Some(_), Some(_), _) => Err("it has both `time` and `work`; write one of them".to_owned()),
+        (None, None, _) => Err("it has neither `time` nor `work`; write one of them".to_owned()),
+        (Some(_), None, Some(_)) => Err("`speedup` goes with `work`, not with `time`".to_owned()),
+        (Some(OneOrMany::One(time)), None, None) => rigid(time, allotments),
+        (Some(OneOrMany::Many(times)), None, None) => table(times, allotments),
+        (None, Some(work), None) => sequential(work.0, allotments),
+        (None, Some(work), Some(law)) => {
+            let (min, max) = range(allotments);
+            // Without a limit the instance clips the allotments to its platform.
+            let max = max.unwrap_or(Platform::MAX_PROCESSORS);
+            Profile::law(work.0, law.into(), min.unwrap_or(1), max).map_err(|error| error.to_string())
+        }
+    }
+}
+
+fn rigid(time: Time, allotments: Option<Allotments>) -> Result<Profile, String> {
+    match allotments {
+        Some(Allotments::Range { .. }) => {
+            Err("one `time` goes with one number of `processors`; for a range write `time` as a list, or `work` and \
+                 `speedup`"
+                .to_owned())
+        }
+        Some(Allotments::Exactly(processors)) => Profile::rigid(processors, time).map_err(|error| error.to_string()),
+        None => Profile::rigid(1, time).map_err(|error| error.to_string()),
+    }
+}
+
+fn sequential(work: Time, allotments: Option<Allotments>) -> Result<Profile, String> {
+    match range(allotments) {
+        (None | Some(1), None | Some(1)) => Profile::rigid(1, work).map_err(|error| error.to_string()),
+        _ => Err("`work` on several processors needs a `speedup`, such as {\"amdahl\": {\"serial\": 0.05}}".to_owned()),
+    }
+}
+
+fn table(times: Vec<Scalar<Time>>, allotments: Option<Allotments>) -> Result<Profile, String> {
+    let (min, max) = range(allotments);
+    let (min, max) = (min.unwrap_or(1), max.unwrap_or(Platform::MAX_PROCESSORS));
+    let count = times.len();
+    if min == 0 || min > max {
+        return Err(format!(
+            "processors from {min} to {max} is an empty range; min must be at least 1 and at most max"
+        ));
+    }
+    let table = Profile::table(times.into_iter().map(|time| time.0).collect()).map_err(|error| error.to_string())?;
+    let narrowed = table.at_most(max).and_then(|table| table.at_least(min));
+    narrowed.ok_or_else(|| format!("`processors` asks for at least {min} and `time` lists {count}; lengthen the list"))
+}
+
+fn range(allotments: Option<Allotments>) -> (Option<u32>, Option<u32>) {
+    match allotments {
+        None => (None, None),
+        Some(Allotments::Exactly(processors)) => (Some(processors), Some(processors)),
+        Some(Allotments::Range { min, max }) => (min, max),
+    }
+}

@@ -1,0 +1,81 @@
+//! The platform of the native file.
+
+use std::collections::HashMap;
+
+use makespan_core::{Link, Node, Platform, Time};
+use serde::Deserialize;
+
+use super::schema::OneOrMany;
+use crate::bandwidth::Bandwidth;
+use crate::scalar::{Count, Real, Scalar};
+use crate::suggest::nearest;
+
+/// A platform, checked while it is read, so that errors carry its place.
+#[derive(Deserialize)]
+#[serde(try_from = "Fields")]
+pub(super) struct PlatformEntry(pub Platform);
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Fields {
+    processors: Option<Scalar<Count>>,
+    nodes: Option<OneOrMany<Count, NodeEntry>>,
+    processors_per_node: Option<Scalar<Count>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NodeEntry {
+    name: String,
+    processors: Scalar<Count>,
+    speed: Option<Scalar<Real>>,
+    parent: Option<String>,
+    bandwidth: Option<Scalar<Bandwidth>>,
+    latency: Option<Scalar<Time>>,
+}
+
+impl TryFrom<Fields> for PlatformEntry {
+    type Error = String;
+
+    fn try_from(fields: Fields) -> Result<Self, String> {
+        let platform = match (fields.processors, fields.nodes, fields.processors_per_node) {
+            (Some(processors), None, None) => Platform::flat(processors.0.0),
+            (None, Some(OneOrMany::One(nodes)), Some(each)) => Platform::cluster(nodes.0, each.0.0),
+            (None, Some(OneOrMany::Many(nodes)), None) => Platform::new(resolved(nodes)?),
+            _ => {
+                return Err("a platform is written as `processors`, as a number of `nodes` with \
+                            `processors_per_node`, or as a list of `nodes`"
+                    .to_owned());
+            }
+        };
+        platform.map(Self).map_err(|error| error.to_string())
+    }
+}
+
+/// Replaces the names of parents by their positions.
+fn resolved(entries: Vec<NodeEntry>) -> Result<Vec<Node>, String> {
+    let positions: HashMap<String, usize> =
+        entries.iter().enumerate().map(|(at, entry)| (entry.name.clone(), at)).collect();
+    let node = |entry: NodeEntry| {
+        let parent = match &entry.parent {
+            None => None,
+            Some(parent) => Some(*positions.get(parent).ok_or_else(|| {
+                let near = nearest(parent, positions.keys().map(String::as_str));
+                let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+                format!("node `{}`: its parent `{parent}` does not exist{hint}", entry.name)
+            })?),
+        };
+        let link = match (entry.bandwidth, entry.latency) {
+            (Some(bandwidth), latency) => {
+                Some(Link { bandwidth: bandwidth.0.0, latency: latency.map_or(Time::ZERO, |latency| latency.0) })
+            }
+            (None, None) => None,
+            (None, Some(_)) => {
+                return Err(format!("node `{}` has a `latency` without a `bandwidth`; give both", entry.name));
+            }
+        };
+        let speed = entry.speed.map_or(1.0, |speed| speed.0.0);
+        Ok(Node { name: entry.name, processors: entry.processors.0.0, speed, parent, link })
+    };
+    entries.into_iter().map(node).collect()
+}

@@ -1,0 +1,207 @@
+//! Writes an instance in the native format.
+
+use std::io::{self, Write};
+
+use makespan_core::{Instance, Job, Platform, Profile, SpeedupLaw, Time, Weight};
+use serde::Serialize;
+
+/// The two languages of the native format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Language {
+    /// One job a line.
+    Json,
+    /// One `[[jobs]]` table a job.
+    Toml,
+}
+
+/// A number in the form that its language reads back exactly.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Figure {
+    Integer(i64),
+    Float(f64),
+    Text(String),
+    Exact(serde_json::Number),
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    version: u32,
+    platform: PlatformOut<'a>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unavailable: Vec<PeriodOut>,
+    jobs: Vec<JobOut<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum PlatformOut<'a> {
+    Flat { processors: u32 },
+    Cluster { nodes: usize, processors_per_node: u32 },
+    Nodes { nodes: Vec<NodeOut<'a>> },
+}
+
+#[derive(Serialize)]
+struct NodeOut<'a> {
+    name: &'a str,
+    processors: u32,
+    speed: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parent: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bandwidth: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    latency: Option<Figure>,
+}
+
+#[derive(Serialize)]
+struct PeriodOut {
+    processors: String,
+    start: Figure,
+    end: Figure,
+}
+
+#[derive(Serialize)]
+struct JobOut<'a> {
+    name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    weight: Option<Figure>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    released: Option<Figure>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    walltime: Option<Figure>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    work: Option<Figure>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    time: Option<TimeOut>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    command: &'a [String],
+    // Tables come last, as TOML wants them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    processors: Option<AllotmentsOut>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    speedup: Option<SpeedupLaw>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum TimeOut {
+    One(Figure),
+    Many(Vec<Figure>),
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum AllotmentsOut {
+    Exactly(u32),
+    Range { min: u32, max: u32 },
+}
+
+/// Writes an instance such that reading it back gives an equal one.
+///
+/// # Errors
+/// Those of the writer.
+pub fn write_instance(instance: &Instance, language: Language, writer: &mut dyn Write) -> io::Result<()> {
+    let period = |period: &makespan_core::Unavailable| PeriodOut {
+        processors: period.processors.to_string(),
+        start: time(period.start, language),
+        end: time(period.end, language),
+    };
+    let document = Document {
+        version: 1,
+        platform: platform(instance.platform(), language),
+        unavailable: instance.unavailable().iter().map(period).collect(),
+        jobs: instance.jobs().iter().map(|one| job(one, language)).collect(),
+    };
+    match language {
+        Language::Json => write_json(&document, writer),
+        Language::Toml => {
+            let text = toml::to_string(&document).map_err(io::Error::other)?;
+            writer.write_all(text.as_bytes())
+        }
+    }
+}
+
+fn write_json(document: &Document<'_>, writer: &mut dyn Write) -> io::Result<()> {
+    write!(writer, "{{\"version\": 1,\n \"platform\": ")?;
+    serde_json::to_writer(&mut *writer, &document.platform)?;
+    for (key, rows) in [("unavailable", json_rows(&document.unavailable)?), ("jobs", json_rows(&document.jobs)?)] {
+        if !rows.is_empty() {
+            write!(writer, ",\n \"{key}\": [\n  {}]", rows.join(",\n  "))?;
+        }
+    }
+    writeln!(writer, "}}")
+}
+
+fn json_rows<T: Serialize>(rows: &[T]) -> io::Result<Vec<String>> {
+    rows.iter().map(|row| serde_json::to_string(row).map_err(io::Error::from)).collect()
+}
+
+fn platform(platform: &Platform, language: Language) -> PlatformOut<'_> {
+    let nodes = platform.nodes();
+    let each = nodes[0].processors;
+    if Platform::flat(platform.processors()).is_ok_and(|flat| flat == *platform) {
+        return PlatformOut::Flat { processors: platform.processors() };
+    }
+    if Platform::cluster(nodes.len() as u32, each).is_ok_and(|cluster| cluster == *platform) {
+        return PlatformOut::Cluster { nodes: nodes.len(), processors_per_node: each };
+    }
+    let node = |node: &'_ makespan_core::Node| -> (Option<f64>, Option<Figure>) {
+        (node.link.map(|link| link.bandwidth), node.link.map(|link| time(link.latency, language)))
+    };
+    let out = nodes.iter().map(|one| {
+        let (bandwidth, latency) = node(one);
+        let parent = one.parent.map(|parent| nodes[parent].name.as_str());
+        NodeOut { name: &one.name, processors: one.processors, speed: one.speed, parent, bandwidth, latency }
+    });
+    PlatformOut::Nodes { nodes: out.collect() }
+}
+
+fn job(job: &Job, language: Language) -> JobOut<'_> {
+    let profile = job.profile();
+    let (work, speedup) = profile.speedup().unzip();
+    JobOut {
+        name: &job.name,
+        weight: (job.weight != Weight::ONE).then(|| figure(&job.weight.to_string(), job.weight.as_f64(), language)),
+        released: (job.release != Time::ZERO).then(|| time(job.release, language)),
+        walltime: job.walltime.map(|walltime| time(walltime, language)),
+        work: work.map(|work| time(work, language)),
+        time: times(profile, language),
+        command: &job.task.command,
+        processors: allotments(profile),
+        speedup,
+    }
+}
+
+fn times(profile: &Profile, language: Language) -> Option<TimeOut> {
+    if let Some(times) = profile.times() {
+        return Some(TimeOut::Many(times.iter().map(|&one| time(one, language)).collect()));
+    }
+    profile.speedup().is_none().then(|| TimeOut::One(time(profile.shortest(), language)))
+}
+
+fn allotments(profile: &Profile) -> Option<AllotmentsOut> {
+    let (min, max) = (profile.min_processors(), profile.max_processors());
+    match profile.times() {
+        Some(_) if min == 1 => None,
+        None if profile.speedup().is_none() => Some(AllotmentsOut::Exactly(min)),
+        _ => Some(AllotmentsOut::Range { min, max }),
+    }
+}
+
+fn time(time: Time, language: Language) -> Figure {
+    figure(&time.to_string(), time.seconds(), language)
+}
+
+/// `text` is the exact decimal of a figure and `float` the nearest float.
+fn figure(text: &str, float: f64, language: Language) -> Figure {
+    match language {
+        Language::Json => text.parse().map_or_else(|_| Figure::Text(text.to_owned()), Figure::Exact),
+        Language::Toml => match text.parse() {
+            Ok(integer) => Figure::Integer(integer),
+            // A TOML float is read through its shortest decimal; where that is another number, a text is exact.
+            Err(_) if float.to_string() == text => Figure::Float(float),
+            Err(_) => Figure::Text(text.to_owned()),
+        },
+    }
+}

@@ -1,0 +1,129 @@
+//! Published sets of moldable jobs: `{"meta": .., "cpudata": {"nb_p": [1, 2, ..], "t1": [..], ..}, "gpudata": ..}`.
+//!
+//! The format of the instances of Hunold (github.com/hunsa/moldableILP): measured times in seconds on 1 to m
+//! processors. Only `cpudata` is used; the jobs have weight 1 and are released at 0.
+
+use std::fmt;
+
+use makespan_core::{Instance, Job, Platform, Profile, Time};
+use serde::Deserialize;
+use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, Visitor};
+
+use crate::document::from_json;
+use crate::error::{FormatError, Place};
+use crate::scalar::{Count, Scalar};
+
+/// The keys at the top of such a file.
+pub(crate) const KEYS: [&str; 3] = ["meta", "cpudata", "gpudata"];
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Document {
+    #[serde(default, rename = "meta")]
+    _meta: IgnoredAny,
+    cpudata: Table,
+    #[serde(default, rename = "gpudata")]
+    _gpudata: IgnoredAny,
+}
+
+/// The columns, in file order.
+struct Table {
+    processors: Vec<u32>,
+    jobs: Vec<(String, Vec<Time>)>,
+}
+
+impl<'de> Deserialize<'de> for Table {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(TableVisitor)
+    }
+}
+
+struct TableVisitor;
+
+impl<'de> Visitor<'de> for TableVisitor {
+    type Value = Table;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a table of lists: nb_p, t1, t2, ..")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Table, A::Error> {
+        let mut processors = None;
+        let mut jobs = Vec::new();
+        while let Some(key) = map.next_key::<String>()? {
+            if key == "nb_p" {
+                let counts: Vec<Scalar<Count>> = map.next_value()?;
+                if processors.replace(counts.into_iter().map(|count| count.0.0).collect()).is_some() {
+                    return Err(Error::duplicate_field("nb_p"));
+                }
+            } else {
+                let times: Vec<Scalar<Time>> = map.next_value()?;
+                jobs.push((key, times.into_iter().map(|time| time.0).collect()));
+            }
+        }
+        let processors = processors.ok_or_else(|| Error::missing_field("nb_p"))?;
+        Ok(Table { processors, jobs })
+    }
+}
+
+/// Reads a decompressed set; `file` names it in errors.
+///
+/// # Errors
+/// [`FormatError`] with the field that is wrong.
+pub fn read_moldable_set(file: &str, bytes: &[u8]) -> Result<Instance, FormatError> {
+    let Document { cpudata, .. } = from_json(file, bytes)?;
+    let wrong = |field: &str, problem: &dyn fmt::Display| FormatError::content(file, Place::field(field), problem);
+    let count = cpudata.processors.len();
+    if !cpudata.processors.iter().copied().eq(1..=count as u32) {
+        return Err(wrong("cpudata.nb_p", &"the numbers of processors must be 1, 2, 3 .. in order"));
+    }
+    let platform = Platform::flat(count as u32).map_err(|error| wrong("cpudata.nb_p", &error))?;
+    if cpudata.jobs.is_empty() {
+        return Err(wrong("cpudata", &"there are no jobs; give at least one list of times, t1"));
+    }
+    let job = |(name, times): (String, Vec<Time>)| {
+        let field = format!("cpudata.{name}");
+        if times.len() != count {
+            let problem = format!("it has {} times; it must have {count}, one for each of nb_p", times.len());
+            return Err(wrong(&field, &problem));
+        }
+        Ok(Job::new(name, Profile::table(times).map_err(|error| wrong(&field, &error))?))
+    };
+    let jobs = cpudata.jobs.into_iter().map(job).collect::<Result<Vec<_>, _>>()?;
+    Instance::new(platform, jobs, Vec::new()).map_err(|error| FormatError::content(file, Place::default(), error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expect: Result<usize, &str>) {
+        match (read_moldable_set("a.in", text.as_bytes()), expect) {
+            (Ok(instance), Ok(jobs)) => assert_eq!(instance.jobs().len(), jobs),
+            (Err(error), Err(part)) => assert!(error.to_string().contains(part), "{error}"),
+            (got, _) => panic!("{text}: {got:?}"),
+        }
+    }
+
+    #[test]
+    fn reads_the_measured_times() {
+        let text = r#"{"meta":{"n":2},"cpudata":{"nb_p":[1,2],"t1":[90.70274801226311,46.7],"t2":[3,2]},"gpudata":{}}"#;
+        let instance = read_moldable_set("a.in", text.as_bytes()).unwrap();
+        assert_eq!(instance.processors(), 2);
+        assert_eq!(instance.jobs()[0].profile().time(1), Time::from_ticks(90_702_748_012));
+        assert_eq!(instance.jobs()[1].name, "t2");
+    }
+
+    #[test]
+    fn refuses_what_is_no_set() {
+        check(r#"{"cpudata":{"nb_p":[1],"t1":[3]}}"#, Ok(1));
+        check(r#"{"cpudata":{"nb_p":[2,1],"t1":[3,2]}}"#, Err("cpudata.nb_p: the numbers"));
+        check(r#"{"cpudata":{"nb_p":[1,2],"t1":[3]}}"#, Err("cpudata.t1: it has 1 times"));
+        check(r#"{"cpudata":{"nb_p":[1,2],"t1":[3,-2]}}"#, Err("is negative"));
+        check(r#"{"cpudata":{"nb_p":[1,2],"t1":[3,0]}}"#, Err("must be positive"));
+        check(r#"{"cpudata":{"nb_p":[]}}"#, Err("no processors"));
+        check(r#"{"cpudata":{"nb_p":[1]}}"#, Err("no jobs"));
+        check(r#"{"cpudata":{"t1":[1]}}"#, Err("nb_p"));
+        check(r#"{"meta":{}}"#, Err("`cpudata` is missing"));
+    }
+}

@@ -1,0 +1,54 @@
+use std::io::Write;
+
+use super::*;
+
+const JSON: &str = r#"{"version": 1, "platform": {"processors": 2}, "jobs": [{"name": "a", "work": 1}]}"#;
+const TOML: &str = "version = 1\nplatform.processors = 2\n[[jobs]]\nname = 'a'\nwork = 1\n";
+const SWF: &str = "; MaxProcs: 2\n1 0 -1 1 1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1\n";
+const SET: &str = r#"{"cpudata": {"nb_p": [1, 2], "t1": [1, 0.5]}}"#;
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn bzip2(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+#[test]
+fn formats_are_known_by_content_whatever_the_name() {
+    for (text, format) in [(JSON, Format::Json), (TOML, Format::Toml), (SWF, Format::Swf), (SET, Format::MoldableSet)] {
+        let marked = [b"\xef\xbb\xbf".as_slice(), text.as_bytes()].concat();
+        for bytes in [text.as_bytes().to_vec(), gzip(text.as_bytes()), bzip2(text.as_bytes()), marked] {
+            for name in ["x", "x.data"] {
+                let read = parse_instance(&bytes, name, &ReadOptions::default()).unwrap();
+                assert_eq!((read.format, read.instance.jobs().len()), (format, 1));
+            }
+        }
+    }
+}
+
+#[test]
+fn bad_files_are_one_clear_error() {
+    let check = |bytes: &[u8], options: &ReadOptions, expect: &str| {
+        let error = parse_instance(bytes, "x", options).unwrap_err().to_string();
+        assert!(error.contains(expect), "{error}");
+    };
+    let plain = ReadOptions::default();
+    check(b"", &plain, "x: the file is empty");
+    check(b" \n", &plain, "the file is empty");
+    check(&gzip(b""), &plain, "the file is empty");
+    check(b"hello", &plain, "the format is not known");
+    check(b"\xff=", &plain, "x:1: the text is not UTF-8");
+    check(&gzip(SWF.as_bytes())[..30], &plain, "x: cannot read");
+    check(SWF.as_bytes(), &ReadOptions { max_bytes: 20, ..plain }, "larger than the limit of 20 bytes");
+    check(JSON.as_bytes(), &ReadOptions { max_bytes: 20, ..plain }, "larger than the limit of 20 bytes");
+    let speedup = ReadOptions { speedup: "linear".parse().ok(), ..plain };
+    check(JSON.as_bytes(), &speedup, "SWF logs only, and this file is native JSON");
+    assert!(read_instance(Path::new("/does/not/exist"), &plain).unwrap_err().to_string().contains("cannot open"));
+    assert!(read_instance(Path::new("/"), &plain).unwrap_err().to_string().contains("cannot read"));
+}

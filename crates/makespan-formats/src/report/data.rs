@@ -1,0 +1,122 @@
+//! The data of a page as JSON in columns.
+
+use std::io::{self, Write};
+
+use makespan_core::{Instance, Objective, ProcSet, Schedule};
+use serde::Serialize;
+
+use super::Report;
+use crate::gantt::palette::{COLOURS, text_on};
+
+/// Times are in seconds. Nothing here is used for decisions, so floats do.
+#[derive(Serialize)]
+struct Data<'a> {
+    version: u32,
+    title: &'a str,
+    processors: u32,
+    nodes: Vec<(&'a str, u32, u32)>,
+    colours: [&'static str; COLOURS.len()],
+    text: [&'static str; COLOURS.len()],
+    bound: Option<f64>,
+    jobs: Jobs<'a>,
+    unavailable: Spans,
+    open: Steps,
+    schedules: Vec<Placements<'a>>,
+}
+
+#[derive(Serialize)]
+struct Jobs<'a> {
+    name: Vec<&'a str>,
+    weight: Vec<f64>,
+    release: Vec<f64>,
+}
+
+/// Periods, with the intervals of their processors as `[first, last, first, last, ..]`.
+#[derive(Serialize)]
+struct Spans {
+    start: Vec<f64>,
+    end: Vec<f64>,
+    processors: Vec<Vec<u32>>,
+}
+
+/// Open processors from each instant on.
+#[derive(Serialize)]
+struct Steps {
+    time: Vec<f64>,
+    processors: Vec<u32>,
+}
+
+#[derive(Serialize)]
+struct Placements<'a> {
+    name: &'a str,
+    makespan: f64,
+    job: Vec<u32>,
+    #[serde(flatten)]
+    spans: Spans,
+}
+
+/// Writes the JSON; `<` is written `\u003c`, so that no text can end the script element that holds it.
+pub(super) fn write(out: &mut impl Write, report: &Report<'_>) -> io::Result<()> {
+    let instance = report.instance;
+    let bounds = report.bounds.iter().filter(|bound| bound.objective == Objective::Makespan).map(|bound| bound.value);
+    let platform = instance.platform();
+    let nodes = platform.nodes().iter().enumerate().filter(|(_, node)| node.processors > 0);
+    let first_of = |index| platform.processors_of(index).intervals().first().map_or(0, |interval| interval.0);
+    let data = Data {
+        version: 1,
+        title: report.title,
+        processors: instance.processors(),
+        nodes: nodes.map(|(index, node)| (node.name.as_str(), first_of(index), node.processors)).collect(),
+        colours: COLOURS,
+        text: COLOURS.map(text_on),
+        bound: bounds.max().map(|ticks| ticks as f64 / 1e9),
+        jobs: jobs(instance),
+        unavailable: spans(instance.unavailable().iter().map(|p| (p.start.seconds(), p.end.seconds(), &p.processors))),
+        open: open(instance),
+        schedules: report.schedules.iter().map(|named| placements(named.name, named.schedule)).collect(),
+    };
+    let json = serde_json::to_string(&data)?;
+    let mut pieces = json.split('<');
+    out.write_all(pieces.next().unwrap_or_default().as_bytes())?;
+    pieces.try_for_each(|piece| write!(out, "\\u003c{piece}"))
+}
+
+fn jobs(instance: &Instance) -> Jobs<'_> {
+    let jobs = instance.jobs();
+    Jobs {
+        name: jobs.iter().map(|job| job.name.as_str()).collect(),
+        weight: jobs.iter().map(|job| job.weight.as_f64()).collect(),
+        release: jobs.iter().map(|job| job.release.seconds()).collect(),
+    }
+}
+
+fn spans<'a>(periods: impl Iterator<Item = (f64, f64, &'a ProcSet)>) -> Spans {
+    let mut spans = Spans { start: Vec::new(), end: Vec::new(), processors: Vec::new() };
+    for (start, end, processors) in periods {
+        spans.start.push(start);
+        spans.end.push(end);
+        spans.processors.push(processors.intervals().iter().flat_map(|&(first, last)| [first, last]).collect());
+    }
+    spans
+}
+
+fn open(instance: &Instance) -> Steps {
+    let mut times: Vec<_> = instance.unavailable().iter().flat_map(|period| [period.start, period.end]).collect();
+    times.push(makespan_core::Time::ZERO);
+    times.sort_unstable();
+    times.dedup();
+    Steps {
+        time: times.iter().map(|time| time.seconds()).collect(),
+        processors: times.iter().map(|&time| instance.availability().open_at(time)).collect(),
+    }
+}
+
+fn placements<'a>(name: &'a str, schedule: &Schedule) -> Placements<'a> {
+    let placements = schedule.placements();
+    Placements {
+        name,
+        makespan: schedule.makespan().seconds(),
+        job: placements.iter().map(|placement| placement.job.0).collect(),
+        spans: spans(placements.iter().map(|p| (p.start.seconds(), p.end.seconds(), &p.processors))),
+    }
+}

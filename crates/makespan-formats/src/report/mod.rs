@@ -1,0 +1,100 @@
+//! One self-contained HTML page about a schedule, or about a plan and what happened.
+//!
+//! The page loads nothing: its data, style and script are inside, and its Content-Security-Policy forbids connections
+//! and any script but its own. User text reaches the page escaped or as JSON that the script shows as text only.
+
+mod cards;
+mod data;
+#[cfg(test)]
+mod tests;
+
+use std::io::{self, BufWriter, Write};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use makespan_core::{Bound, Instance};
+use sha2::{Digest, Sha256};
+
+use crate::gantt::NamedSchedule;
+use crate::gantt::escape::Text;
+
+const PAGE: &str = include_str!("../../assets/report.html");
+const STYLE: &str = include_str!("../../assets/report.css");
+/// The script in the order of its parts: each uses names of those before it.
+const SCRIPTS: [&str; 4] = [
+    include_str!("../../assets/model.js"),
+    include_str!("../../assets/draw.js"),
+    include_str!("../../assets/table.js"),
+    include_str!("../../assets/report.js"),
+];
+
+/// What a page shows.
+#[derive(Clone, Copy, Debug)]
+pub struct Report<'a> {
+    /// Heading of the page.
+    pub title: &'a str,
+    /// The problem.
+    pub instance: &'a Instance,
+    /// One schedule, or a plan followed by what happened; all placements are of jobs of the instance.
+    pub schedules: &'a [NamedSchedule<'a>],
+    /// Spec of the algorithm that made the first schedule.
+    pub algorithm: &'a str,
+    /// Its seed.
+    pub seed: u64,
+    /// Proven bounds on the first schedule.
+    pub bounds: &'a [Bound],
+    /// What the user should know, one sentence each.
+    pub remarks: &'a [String],
+    /// Tables after the schedule, in this order.
+    pub sections: &'a [Section],
+}
+
+/// A titled table under the schedule.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Section {
+    /// Its heading.
+    pub title: String,
+    /// A paragraph before the table; may be empty.
+    pub text: String,
+    /// Headings of the columns; no table when there is none.
+    pub columns: Vec<String>,
+    /// Cells, row by row.
+    pub rows: Vec<Vec<String>>,
+}
+
+/// Writes the page.
+///
+/// # Errors
+/// Those of the writer.
+pub fn write_html(out: &mut impl Write, report: &Report<'_>) -> io::Result<()> {
+    let mut out = BufWriter::new(out);
+    // A page is hashed as the browser reads it, with plain line feeds.
+    let style = STYLE.replace('\r', "");
+    let script = format!("\"use strict\";\n(() => {{\n{}}})();\n", SCRIPTS.concat().replace('\r', ""));
+    let mut rest = PAGE;
+    while let Some((before, after)) = rest.split_once("{{") {
+        out.write_all(before.as_bytes())?;
+        let (slot, after) = after.split_once("}}").unwrap_or((after, ""));
+        rest = after;
+        match slot {
+            "title" => write!(out, "{}", Text(report.title))?,
+            "policy" => write!(out, "script-src '{}'; style-src '{}'", hash(&script), hash(&style))?,
+            "style" => out.write_all(style.as_bytes())?,
+            "script" => out.write_all(script.as_bytes())?,
+            "data" => data::write(&mut out, report)?,
+            "origin" => cards::write_origin(&mut out, report)?,
+            "cards" => cards::write_cards(&mut out, report)?,
+            "remarks" => cards::write_remarks(&mut out, report.remarks)?,
+            "sections" => cards::write_sections(&mut out, report.sections)?,
+            "summary" => write!(out, "{}", Text(&cards::summary(report)))?,
+            other => unreachable!("the page template has no slot {other}"),
+        }
+    }
+    out.write_all(rest.as_bytes())?;
+    out.flush()
+}
+
+/// The source expression that allows exactly this text.
+fn hash(text: &str) -> String {
+    format!("sha256-{}", STANDARD.encode(Sha256::digest(text)))
+}

@@ -1,0 +1,85 @@
+use makespan_core::{Certificate, Job, JobId, Placement, Platform, ProcSet, Profile, Schedule, Time};
+
+use super::*;
+
+const HOSTILE: &str = "</script><img src=x onerror=alert(1)><!-- {{data}} \u{2028} \u{1} \"'& טקסט";
+
+fn instance(names: &[String]) -> Instance {
+    let job = |name: &String| Job::new(name, Profile::rigid(2, Time::from_seconds(10)).unwrap());
+    Instance::new(Platform::flat(4).unwrap(), names.iter().map(job).collect(), vec![]).unwrap()
+}
+
+fn schedule(jobs: u32) -> Schedule {
+    let place = |id: u32| Placement {
+        job: JobId(id),
+        start: Time::from_seconds(i64::from(id / 2) * 10),
+        end: Time::from_seconds(i64::from(id / 2) * 10 + 10),
+        processors: ProcSet::range(id % 2 * 2, id % 2 * 2 + 1),
+    };
+    Schedule::new((0..jobs).map(place).collect())
+}
+
+fn html(instance: &Instance, schedule: &Schedule) -> String {
+    let bound = (!instance.jobs().is_empty())
+        .then(|| Bound::proved_by(Certificate::Alone { job: JobId(0) }, instance).unwrap());
+    let bounds: Vec<Bound> = bound.into_iter().collect();
+    let section = Section {
+        title: HOSTILE.into(),
+        text: HOSTILE.into(),
+        columns: vec![HOSTILE.into()],
+        rows: vec![vec![HOSTILE.into()]],
+    };
+    let report = Report {
+        title: HOSTILE,
+        instance,
+        schedules: &[NamedSchedule { name: HOSTILE, schedule }],
+        algorithm: HOSTILE,
+        seed: u64::MAX,
+        bounds: &bounds,
+        remarks: &[HOSTILE.to_owned()],
+        sections: &[section],
+    };
+    let mut bytes = Vec::new();
+    write_html(&mut bytes, &report).unwrap();
+    String::from_utf8(bytes).unwrap()
+}
+
+fn data(html: &str) -> serde_json::Value {
+    let (_, rest) = html.split_once("<script id=\"data\" type=\"application/json\">").unwrap();
+    serde_json::from_str(rest.split_once("</script>").unwrap().0).unwrap()
+}
+
+#[test]
+fn hostile_text_is_text_everywhere() {
+    let instance = instance(&[HOSTILE.to_owned()]);
+    let html = html(&instance, &schedule(1));
+    assert!(!html.contains("<img"), "no element comes from a name");
+    assert!(!html.contains("<!-- "), "nor a comment");
+    assert_eq!(html.matches("</script>").count(), 2);
+    assert_eq!(data(&html)["jobs"]["name"][0], HOSTILE);
+}
+
+#[test]
+fn the_page_allows_its_own_script_and_no_connection() {
+    let html = html(&instance(&[]), &schedule(0));
+    assert!(html.contains("default-src 'none'"));
+    let (_, script) = html.rsplit_once("<script>").unwrap();
+    let script = script.split_once("</script>").unwrap().0;
+    assert!(html.contains(&format!("script-src '{}'", hash(script))));
+    for part in ["http://", "https://", "@import", "url("] {
+        assert!(!html.contains(part), "the page names {part}");
+    }
+}
+
+#[test]
+fn columns_hold_what_the_schedule_holds() {
+    let names: Vec<String> = (0..100_000).map(|id| format!("job {id}")).collect();
+    let html = html(&instance(&names), &schedule(100_000));
+    assert!(html.len() < 12_000_000, "{}", html.len());
+    let data = data(&html);
+    let plan = &data["schedules"][0];
+    assert_eq!(plan["job"].as_array().unwrap().len(), 100_000);
+    assert_eq!(plan["processors"][1], serde_json::json!([2, 3]));
+    assert_eq!(plan["makespan"], 500_000.0);
+    assert_eq!(data["bound"], 10.0);
+}

@@ -1,0 +1,186 @@
+//! Numbers and texts of JSON and TOML, read exactly.
+//!
+//! A JSON number reaches the reader as its literal (`serde_json` with `arbitrary_precision` presents it as a map with one
+//! private key), a TOML float as the shortest decimal that denotes it. No time or weight passes through a float.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use makespan_core::{Platform, ProcSet, Time, Weight};
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
+
+/// The key under which `serde_json` presents a number's literal.
+pub(crate) const NUMBER_KEY: &str = "$serde_json::private::Number";
+
+/// What can be read from a number or a text.
+pub(crate) trait FromLiteral: Sized {
+    /// What is expected, for messages.
+    const EXPECTED: &'static str;
+
+    /// Reads a literal; `quoted` when it was a text.
+    fn from_literal(text: &str, quoted: bool) -> Result<Self, String>;
+}
+
+/// A value that is written as a number or a text.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Scalar<T>(pub T);
+
+/// A count, such as of processors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Count(pub u32);
+
+/// A finite number for which a float is exact enough: a speed, a parameter of a law.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Real(pub f64);
+
+impl FromLiteral for Time {
+    const EXPECTED: &'static str = "a time: seconds such as 12.5, or a text with a unit such as \"2h\"";
+
+    fn from_literal(text: &str, _quoted: bool) -> Result<Self, String> {
+        Self::parse(text).map_err(|error| error.to_string())
+    }
+}
+
+impl FromLiteral for Weight {
+    const EXPECTED: &'static str = "a weight: a number from 0 to 1000000000";
+
+    fn from_literal(text: &str, _quoted: bool) -> Result<Self, String> {
+        Self::parse(text).map_err(|error| error.to_string())
+    }
+}
+
+impl FromLiteral for Count {
+    const EXPECTED: &'static str = "a whole number";
+
+    fn from_literal(text: &str, quoted: bool) -> Result<Self, String> {
+        let count = text.parse().ok().filter(|&count| !quoted && count <= Platform::MAX_PROCESSORS);
+        count.map(Self).ok_or_else(|| {
+            format!("`{text}` is not a count; write a whole number from 0 to {}", Platform::MAX_PROCESSORS)
+        })
+    }
+}
+
+impl FromLiteral for Real {
+    const EXPECTED: &'static str = "a number";
+
+    fn from_literal(text: &str, quoted: bool) -> Result<Self, String> {
+        let value = text.parse().ok().filter(|value: &f64| !quoted && value.is_finite());
+        value.map(Self).ok_or_else(|| format!("`{text}` is not a finite number"))
+    }
+}
+
+impl FromLiteral for ProcSet {
+    const EXPECTED: &'static str = "a set of processors such as \"0-3,8\"";
+
+    fn from_literal(text: &str, _quoted: bool) -> Result<Self, String> {
+        let set: Self = text.parse().map_err(|error: makespan_core::ProcSetError| error.to_string())?;
+        // Beyond the largest platform, counting the members could overflow.
+        match set.last() {
+            Some(last) if last >= Platform::MAX_PROCESSORS => {
+                Err(format!("`{text}` names processor {last}; ids are below {}", Platform::MAX_PROCESSORS))
+            }
+            _ => Ok(set),
+        }
+    }
+}
+
+/// Any literal as it is written.
+impl FromLiteral for String {
+    const EXPECTED: &'static str = "a number";
+
+    fn from_literal(text: &str, _quoted: bool) -> Result<Self, String> {
+        Ok(text.to_owned())
+    }
+}
+
+impl<'de, T: FromLiteral> Deserialize<'de> for Scalar<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(ScalarVisitor(PhantomData))
+    }
+}
+
+struct ScalarVisitor<T>(PhantomData<T>);
+
+impl<'de, T: FromLiteral> Visitor<'de> for ScalarVisitor<T> {
+    type Value = Scalar<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(T::EXPECTED)
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<Self::Value, E> {
+        literal(&value.to_string(), false)
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<Self::Value, E> {
+        literal(&value.to_string(), false)
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<Self::Value, E> {
+        literal(&value.to_string(), false)
+    }
+
+    fn visit_str<E: Error>(self, value: &str) -> Result<Self::Value, E> {
+        literal(value, true)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        match map.next_key::<String>()? {
+            Some(key) if key == NUMBER_KEY => literal(&map.next_value::<String>()?, false),
+            _ => Err(Error::custom(format_args!("a table stands here, expected {}", T::EXPECTED))),
+        }
+    }
+}
+
+/// Reads a literal within any visitor.
+pub(crate) fn literal<T: FromLiteral, E: Error>(text: &str, quoted: bool) -> Result<Scalar<T>, E> {
+    T::from_literal(text, quoted).map(Scalar).map_err(E::custom)
+}
+
+/// `text` times `10^places` when that is an integer: a stated figure is compared exactly or not at all.
+pub(crate) fn exact_decimal(text: &str, places: usize) -> Option<i128> {
+    let (mantissa, exponent) = match text.split_once(['e', 'E']) {
+        Some((mantissa, exponent)) => (mantissa, exponent.parse::<i64>().ok()?),
+        None => (text, 0),
+    };
+    let (negative, digits) = mantissa.strip_prefix('-').map_or((false, mantissa), |rest| (true, rest));
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    let all = format!("{whole}{fraction}");
+    if all.is_empty() || !all.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let shift = exponent.checked_add(places as i64)?.checked_sub(fraction.len() as i64)?;
+    let significant = all.trim_start_matches('0');
+    if significant.is_empty() {
+        return Some(0);
+    }
+    let value: i128 = if shift >= 0 {
+        let zeros = usize::try_from(shift).ok().filter(|&zeros| zeros < 40)?;
+        format!("{significant}{}", "0".repeat(zeros)).parse().ok()?
+    } else {
+        let cut = usize::try_from(-shift).ok().filter(|&cut| cut < significant.len())?;
+        let (kept, dropped) = significant.split_at(significant.len() - cut);
+        if dropped.bytes().any(|byte| byte != b'0') {
+            return None;
+        }
+        kept.parse().ok()?
+    };
+    Some(if negative { -value } else { value })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stated_figures_are_exact_or_refused() {
+        assert_eq!(exact_decimal("12.5", 9), Some(12_500_000_000));
+        assert_eq!(exact_decimal("-1e3", 0), Some(-1000));
+        assert_eq!(exact_decimal("1.50e-8", 9), Some(15));
+        assert_eq!(exact_decimal("0.000", 2), Some(0));
+        assert_eq!(exact_decimal("12.5000000001", 9), None);
+        for bad in ["", ".", "x", "1.2.3", "1e400", "1e99999999999999999999", "NaN"] {
+            assert_eq!(exact_decimal(bad, 9), None, "{bad}");
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! Splits a line into its 18 numbers, by hand: a log has millions of them.
+
+use makespan_core::Time;
+
+/// Fields of a record.
+pub(super) const COUNT: usize = 18;
+
+/// The standard's names of the fields.
+pub(super) const NAMES: [&str; COUNT] = [
+    "job number",
+    "submit time",
+    "wait time",
+    "run time",
+    "allocated processors",
+    "average CPU time",
+    "used memory",
+    "requested processors",
+    "requested time",
+    "requested memory",
+    "status",
+    "user",
+    "group",
+    "executable",
+    "queue",
+    "partition",
+    "preceding job",
+    "think time",
+];
+
+/// What is wrong with a line.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Wrong {
+    /// It has this many fields.
+    Count(usize),
+    /// This field is no number.
+    Number(usize),
+}
+
+/// The fields of a line, each checked to be a number.
+pub(super) fn split(line: &[u8]) -> Result<[&[u8]; COUNT], Wrong> {
+    let mut fields: [&[u8]; COUNT] = [&[]; COUNT];
+    let mut count = 0;
+    let mut at = 0;
+    loop {
+        while line.get(at).is_some_and(u8::is_ascii_whitespace) {
+            at += 1;
+        }
+        let start = at;
+        while line.get(at).is_some_and(|byte| !byte.is_ascii_whitespace()) {
+            at += 1;
+        }
+        if start == at {
+            break;
+        }
+        if let Some(field) = fields.get_mut(count) {
+            *field = &line[start..at];
+        }
+        count += 1;
+    }
+    if count != COUNT {
+        return Err(Wrong::Count(count));
+    }
+    match fields.iter().position(|field| !is_number(field)) {
+        Some(field) => Err(Wrong::Number(field)),
+        None => Ok(fields),
+    }
+}
+
+fn is_number(field: &[u8]) -> bool {
+    let digits = field.strip_prefix(b"-").unwrap_or(field);
+    if !digits.is_empty() && digits.iter().all(u8::is_ascii_digit) {
+        return true;
+    }
+    // Anything but a plain integer is rare enough for the general reader, which also knows words such as `inf`.
+    let starts = digits.first().is_some_and(|&byte| byte.is_ascii_digit() || byte == b'.');
+    starts && std::str::from_utf8(field).is_ok_and(|text| text.parse::<f64>().is_ok_and(f64::is_finite))
+}
+
+/// A whole number from 0; decimals such as `8.0` are accepted.
+pub(super) fn whole(field: &[u8]) -> Option<u64> {
+    let mut value: u64 = 0;
+    for (at, &byte) in field.iter().enumerate() {
+        if byte == b'.' {
+            return field[at + 1..].iter().all(|&byte| byte == b'0').then_some(value);
+        }
+        if !byte.is_ascii_digit() {
+            return None;
+        }
+        value = value.checked_mul(10)?.checked_add(u64::from(byte - b'0'))?;
+    }
+    Some(value)
+}
+
+/// A time; `None` when it is missing (negative).
+pub(super) fn time(field: &[u8]) -> Result<Option<Time>, String> {
+    if field.starts_with(b"-") {
+        return Ok(None);
+    }
+    // Up to nine digits cannot overflow as nanoseconds in 64 bits.
+    if field.len() <= 9 && field.iter().all(u8::is_ascii_digit) {
+        let seconds = field.iter().fold(0, |value, &byte| value * 10 + i64::from(byte - b'0'));
+        return Ok(Some(Time::from_seconds(seconds)));
+    }
+    let text = std::str::from_utf8(field).map_err(|_| "it is not a number".to_owned())?;
+    Time::parse(text).map(Some).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn splits_numbers_and_names_what_is_none() {
+        let line = b"  1 2.5 -1 1e3\t5 6 7 8 9 10 11 12 13 14 15 16 17 -1\r\n";
+        assert_eq!(split(line).unwrap()[3], b"1e3");
+        assert_eq!(split(b"1 2 3"), Err(Wrong::Count(3)));
+        for bad in ["x", "nan", "inf", "-", "1.2.3", "--1", "1e999", "1;2"] {
+            let line = format!("1 2 3 4 5 6 {bad} 8 9 10 11 12 13 14 15 16 17 18");
+            assert_eq!(split(line.as_bytes()), Err(Wrong::Number(6)), "{bad}");
+        }
+    }
+
+    #[test]
+    fn reads_counts_and_times() {
+        assert_eq!(whole(b"12"), Some(12));
+        assert_eq!(whole(b"8.0"), Some(8));
+        assert_eq!(whole(b"8.5"), None);
+        assert_eq!(whole(b"-1"), None);
+        assert_eq!(whole(b"99999999999999999999"), None);
+        assert_eq!(time(b"-1"), Ok(None));
+        assert_eq!(time(b"12.25"), Ok(Some(Time::from_ticks(12_250_000_000))));
+        assert_eq!(time(b"1234567890"), Ok(Some(Time::from_seconds(1_234_567_890))));
+        assert!(time(b"1e30").is_err());
+    }
+}

@@ -1,0 +1,56 @@
+//! Header lines `; Key: value`.
+
+/// What the header says about the platform; nothing else in it is believed, least of all the number of jobs.
+#[derive(Default)]
+pub(super) struct Header {
+    processors: Option<u32>,
+    nodes: Option<u32>,
+}
+
+impl Header {
+    /// Takes a line that starts with `;`.
+    pub(super) fn take(&mut self, line: &[u8]) -> Result<(), String> {
+        let text = String::from_utf8_lossy(line);
+        let Some((key, value)) = text.trim_start_matches([';', ' ', '\t']).split_once(':') else { return Ok(()) };
+        let slot = match key.trim() {
+            "MaxProcs" => &mut self.processors,
+            "MaxNodes" => &mut self.nodes,
+            _ => return Ok(()),
+        };
+        // Some logs add an explanation in parentheses after the number, and -1 means unknown.
+        let first = value.split_whitespace().next().unwrap_or_default();
+        match first.parse::<i64>() {
+            Ok(count) if count <= 0 => Ok(()),
+            Ok(count) => {
+                let count = u32::try_from(count).map_err(|_| format!("{}: {count} is too large", key.trim()))?;
+                slot.get_or_insert(count);
+                Ok(())
+            }
+            Err(_) if first.is_empty() => Ok(()),
+            Err(_) => Err(format!("`{first}` is not a number; write one such as `; {}: 100`", key.trim())),
+        }
+    }
+
+    /// Processors of the platform.
+    pub(super) fn processors(&self) -> Option<u32> {
+        self.processors.or(self.nodes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn max_procs_counts_before_max_nodes() {
+        let mut header = Header::default();
+        for line in ["; MaxJobs: 10000000", ";MaxNodes: 50 (25 wide)", "; MaxProcs: -1", ";", "; x"] {
+            header.take(line.as_bytes()).unwrap();
+        }
+        assert_eq!(header.processors(), Some(50));
+        header.take(b"; MaxProcs: 100").unwrap();
+        assert_eq!(header.processors(), Some(100));
+        assert!(header.take(b"; MaxProcs: many").is_err());
+        assert!(header.take(b"; MaxProcs: 99999999999").is_err());
+    }
+}

@@ -1,0 +1,151 @@
+//! Speed-up laws for the rigid jobs of a log.
+
+use std::fmt;
+use std::str::FromStr;
+
+use makespan_core::{Profile, SpeedupLaw, Time};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use thiserror::Error;
+
+/// How a logged job is made moldable: `linear`, `amdahl:S`, `power:E`, `downey:A,SIGMA` or `downey:random`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum SpeedupSpec {
+    /// The same law for every job.
+    Law(SpeedupLaw),
+    /// Downey's law with A log-uniform on [1, processors of the platform] and sigma uniform on [0, 2] for each job.
+    DowneyRandom,
+}
+
+/// Why a text is no speed-up.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error(
+    "`{text}` is not a speed-up: {reason}; write linear, amdahl:SERIAL, power:EXPONENT, downey:PARALLELISM,SIGMA or \
+     downey:random"
+)]
+pub struct SpeedupSpecError {
+    text: String,
+    reason: String,
+}
+
+impl FromStr for SpeedupSpec {
+    type Err = SpeedupSpecError;
+
+    fn from_str(text: &str) -> Result<Self, SpeedupSpecError> {
+        parse(text).map_err(|reason| SpeedupSpecError { text: text.to_owned(), reason })
+    }
+}
+
+fn parse(text: &str) -> Result<SpeedupSpec, String> {
+    let (name, rest) = text.trim().split_once(':').unwrap_or((text.trim(), ""));
+    let parameters: Vec<&str> = if rest.is_empty() { Vec::new() } else { rest.split(',').map(str::trim).collect() };
+    let number = |text: &str| text.parse::<f64>().map_err(|_| format!("`{text}` is not a number"));
+    let law = match (name, parameters.as_slice()) {
+        ("downey", ["random"]) => return Ok(SpeedupSpec::DowneyRandom),
+        ("linear", []) => SpeedupLaw::Linear {},
+        ("amdahl", [serial]) => SpeedupLaw::Amdahl { serial: number(serial)? },
+        ("power", [exponent]) => SpeedupLaw::Power { exponent: number(exponent)? },
+        ("downey", [parallelism, sigma]) => {
+            SpeedupLaw::Downey { parallelism: number(parallelism)?, sigma: number(sigma)? }
+        }
+        ("linear" | "amdahl" | "power" | "downey", _) => return Err("the number of parameters is wrong".to_owned()),
+        _ => return Err(format!("the law `{name}` is unknown")),
+    };
+    law.check().map_err(|error| error.to_string())?;
+    Ok(SpeedupSpec::Law(law))
+}
+
+impl fmt::Display for SpeedupSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Law(SpeedupLaw::Linear {}) => f.write_str("linear"),
+            Self::Law(SpeedupLaw::Amdahl { serial }) => write!(f, "amdahl:{serial}"),
+            Self::Law(SpeedupLaw::Power { exponent }) => write!(f, "power:{exponent}"),
+            Self::Law(SpeedupLaw::Downey { parallelism, sigma }) => write!(f, "downey:{parallelism},{sigma}"),
+            Self::DowneyRandom => f.write_str("downey:random"),
+        }
+    }
+}
+
+/// Gives each job its law.
+pub(super) struct Laws {
+    spec: SpeedupSpec,
+    rng: ChaCha8Rng,
+    /// Natural logarithm of the processors of the platform.
+    log_processors: f64,
+}
+
+impl Laws {
+    pub(super) fn new(spec: SpeedupSpec, seed: u64, processors: u32) -> Self {
+        Self { spec, rng: ChaCha8Rng::seed_from_u64(seed), log_processors: f64::from(processors).ln() }
+    }
+
+    /// The law of the next job.
+    pub(super) fn next(&mut self) -> SpeedupLaw {
+        match self.spec {
+            SpeedupSpec::Law(law) => law,
+            SpeedupSpec::DowneyRandom => {
+                let parallelism = (self.rng.random::<f64>() * self.log_processors).exp().max(1.0);
+                SpeedupLaw::Downey { parallelism, sigma: 2.0 * self.rng.random::<f64>() }
+            }
+        }
+    }
+}
+
+/// The profile by `law` on `1 ..= max` processors that takes exactly `time` on `processors`; `None` when its
+/// sequential time does not fit.
+pub(super) fn through(time: Time, processors: u32, law: SpeedupLaw, max: u32) -> Option<Profile> {
+    let profile = |ticks: i64| Profile::law(Time::from_ticks(ticks), law, 1, max).ok();
+    let at = |ticks: i64| profile(ticks).map(|profile| profile.time(processors));
+    // The time on `processors` grows with the sequential time, by at most one tick a tick: a bisection meets it.
+    let guess = time.ticks() as f64 / law.time_fraction(processors);
+    let top = (guess * (1.0 + 1e-9)).ceil() + 2.0;
+    if top >= (i64::MAX / 2) as f64 {
+        return None;
+    }
+    let (mut low, mut high) = ((guess * (1.0 - 1e-9)).floor() as i64, top as i64);
+    low = (low - 2).max(1);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if at(middle)? >= time { high = middle } else { low = middle + 1 }
+    }
+    profile(low)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn reads_what_it_prints() {
+        for text in ["linear", "amdahl:0.05", "power:0.8", "downey:20,0.7", "downey:random"] {
+            assert_eq!(text.parse::<SpeedupSpec>().unwrap().to_string(), text);
+        }
+        for bad in
+            ["", "amdal:1", "amdahl", "amdahl:2", "amdahl:NaN", "downey:3", "power:x", "linear:1", "downey:0.5,1"]
+        {
+            let error = bad.parse::<SpeedupSpec>().unwrap_err().to_string();
+            assert!(error.contains("write linear"), "{error}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_law_passes_through_the_logged_time(
+            ticks in 1_i64..1_000_000_000_000_000, processors in 1_u32..2000, a in 1.0_f64..300.0, sigma in 0.0_f64..2.0,
+            kind in 0..4,
+        ) {
+            let law = match kind {
+                0 => SpeedupLaw::Linear {},
+                1 => SpeedupLaw::Amdahl { serial: sigma / 2.0 },
+                2 => SpeedupLaw::Power { exponent: sigma / 2.0 },
+                _ => SpeedupLaw::Downey { parallelism: a, sigma },
+            };
+            let time = Time::from_ticks(ticks);
+            let profile = through(time, processors, law, 2000).unwrap();
+            prop_assert_eq!(profile.time(processors), time);
+        }
+    }
+}

@@ -1,0 +1,107 @@
+use makespan_core::{JobId, Placement, ProcSet, Schedule, Time};
+
+use super::*;
+
+fn read(text: &str, options: &Options) -> Result<Log, String> {
+    read_swf("a.swf", &mut text.as_bytes(), options).map_err(|error| error.to_string())
+}
+
+/// A record of 18 fields that starts with these.
+fn record(fields: &str) -> String {
+    let missing = 18 - fields.split_whitespace().count();
+    format!("{fields}{}\n", " -1".repeat(missing))
+}
+
+const HEADER: &str = "; Version: 2.2\n; MaxJobs: 10000000\n; MaxNodes: 4\n; MaxProcs: 8\n";
+
+fn log() -> String {
+    let records = [
+        "1 0 -1 100 4 -1 -1 4 120",
+        "2 5.5 -1 50 -1 -1 -1 2 10",
+        "3 6 -1 -1 4",
+        "4 6 -1 10 -1 -1 -1 0",
+        "2 7 -1 10 1",
+        "5 8 -1 10 9",
+        "6 8 -1 0 1",
+        "7 9 -1 10 8",
+    ];
+    HEADER.to_owned() + &records.map(record).concat()
+}
+
+#[test]
+fn records_become_rigid_jobs_and_the_others_are_counted() {
+    let Log { instance, report } = read(&log(), &Options::default()).unwrap();
+    assert_eq!(instance.processors(), 8);
+    let names: Vec<&str> = instance.jobs().iter().map(|job| job.name.as_str()).collect();
+    assert_eq!(names, ["1", "2", "7"]);
+    assert_eq!(instance.jobs()[0].walltime, Some(Time::from_seconds(120)));
+    assert_eq!(instance.jobs()[1].walltime, None, "a request below the run time is no walltime");
+    assert_eq!(instance.jobs()[1].release, Time::from_ticks(5_500_000_000));
+    assert_eq!(instance.jobs()[1].profile().min_processors(), 2, "requested stands in for allocated");
+    let skipped = |reason, count, first_line| Skipped { reason, count, first_line };
+    let expect = [
+        skipped(Reason::NoRunTime, 2, 7),
+        skipped(Reason::NoProcessors, 1, 8),
+        skipped(Reason::RepeatedNumber, 1, 9),
+        skipped(Reason::TooWide, 1, 10),
+    ];
+    assert_eq!(report.skipped, expect);
+    assert_eq!(report.skipped[0].to_string(), "2 records skipped: no positive run time (first at line 7)");
+}
+
+#[test]
+fn options_override_the_platform_and_refuse_skips() {
+    let wide = read(&log(), &Options { processors: Some(16), ..Options::default() }).unwrap();
+    assert_eq!(wide.report.jobs, 4);
+    let error = read(&log(), &Options { strict: true, ..Options::default() }).unwrap_err();
+    assert_eq!(error, "a.swf:7: a record is refused: no positive run time");
+}
+
+#[test]
+fn errors_name_line_and_field() {
+    let check = |text: &str, expect: &str| {
+        let error = read(text, &Options::default()).unwrap_err();
+        assert!(error.contains(expect), "{error}");
+    };
+    check(&format!("{HEADER}1 2 3\n"), "a.swf:5: the record has 3 fields; it must have 18");
+    check(&(HEADER.to_owned() + &record("1 0 -1 abc 4")), "a.swf:5: field 4 (run time): `abc` is not a number");
+    check(&(HEADER.to_owned() + &record("1 1e30 -1 5 4")), "field 2 (submit time): `1e30` is too long");
+    check(&record("1 0 -1 5 4"), "neither MaxProcs nor MaxNodes");
+    check(HEADER, "no record can be a job");
+    check("; MaxProcs: 99999999\n1", "1 fields");
+    check(&("; MaxProcs: 99999999\n".to_owned() + &record("1 0 -1 5 4")), "at most 16777216");
+    check(&format!("; MaxProcs: 8\n{}", "1 ".repeat(100_000)), "a.swf:2: the line is longer");
+}
+
+#[test]
+fn speedups_keep_the_logged_time() {
+    for spec in ["downey:3,0.5", "amdahl:0.1", "power:0.7", "linear", "downey:random"] {
+        let options = Options { speedup: Some(spec.parse().unwrap()), seed: 7, ..Options::default() };
+        let instance = read(&log(), &options).unwrap().instance;
+        assert_eq!(instance.jobs()[0].profile().time(4), Time::from_seconds(100), "{spec}");
+        assert_eq!(instance.jobs()[2].profile().time(8), Time::from_seconds(10), "{spec}");
+        assert_eq!(instance.jobs()[1].profile().max_processors(), 8);
+        assert_eq!(read(&log(), &options).unwrap().instance.jobs(), instance.jobs(), "the seed decides");
+    }
+}
+
+#[test]
+fn what_is_written_is_read_back() {
+    let instance = read(&log(), &Options::default()).unwrap().instance;
+    let mut bytes = Vec::new();
+    write_swf(&instance, None, &mut bytes).unwrap();
+    let text = String::from_utf8(bytes).unwrap();
+    assert_eq!(read(&text, &Options { strict: true, ..Options::default() }).unwrap().instance.jobs(), instance.jobs());
+    let placement = |job, start: i64, end: i64, width| Placement {
+        job: JobId(job),
+        start: Time::from_seconds(start),
+        end: Time::from_seconds(end),
+        processors: ProcSet::first(width),
+    };
+    let schedule = Schedule::new(vec![placement(0, 10, 110, 4), placement(1, 110, 160, 2), placement(2, 160, 170, 8)]);
+    let mut bytes = Vec::new();
+    write_swf(&instance, Some(&schedule), &mut bytes).unwrap();
+    let text = String::from_utf8(bytes).unwrap();
+    assert!(text.contains("\n1 0 10 100 4 -1 -1 4 120 -1 1 "), "{text}");
+    assert!(text.contains("\n2 5.5 104.5 50 2 "), "{text}");
+}

@@ -1,0 +1,238 @@
+// Opens generated reports in headless Chromium and uses them as a person would.
+// MAKESPAN_PAGES: folder with demo.html and two.html. CHROMIUM: the browser. Run by scripts/browser-test.
+
+import assert from "node:assert/strict";
+import { createRequire } from "node:module";
+import { after, before, describe, it } from "node:test";
+import { pathToFileURL } from "node:url";
+
+// The browser driver is installed outside the sources, so it is looked up from that folder.
+const { chromium } = createRequire(`${process.env.MAKESPAN_MODULES}/`)("playwright-core");
+const HOSTILE = "</script><img src=x onerror=alert(1)>";
+const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+  "--disable-component-update", "--disable-sync"];
+
+let browser;
+before(async () => {
+  browser = await chromium.launch({ executablePath: process.env.CHROMIUM, headless: true, args: FLAGS });
+});
+after(() => browser?.close());
+
+/** Opens a page and records everything that must not happen. */
+async function open(name, options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1400, height: 1000 }, ...options });
+  const page = await context.newPage();
+  const address = pathToFileURL(`${process.env.MAKESPAN_PAGES}/${name}.html`).href;
+  const faults = [];
+  page.on("console", (message) => ["error", "warning"].includes(message.type()) && faults.push(message.text()));
+  page.on("pageerror", (error) => faults.push(String(error)));
+  page.on("dialog", (dialog) => {
+    faults.push(`dialog ${dialog.message()}`);
+    dialog.dismiss();
+  });
+  page.on("request", (request) => {
+    const allowed = request.url() === address || request.url().startsWith("data:");
+    if (!allowed) faults.push(`request ${request.url()}`);
+  });
+  await page.goto(address);
+  await settle(page);
+  return { page, faults, close: () => context.close() };
+}
+
+const settle = (page) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+const view = (page) => page.evaluate(() => ({ ...makespan.view, marked: makespan.view.marked?.size ?? null }));
+
+/** Where a placement is on the screen. */
+async function pointOf(page, schedule, placement) {
+  await page.locator("#stage").scrollIntoViewIfNeeded();
+  return page.evaluate(([s, i]) => {
+    const box = document.getElementById("stage").getBoundingClientRect();
+    const [x, y] = makespan.point(s, i);
+    return [x + box.left, y + box.top];
+  }, [schedule, placement]);
+}
+
+/** The tooltip as an object: its title and its rows. */
+const tooltip = (page) => page.evaluate(() => {
+  const box = document.getElementById("tooltip");
+  if (box.hidden) return null;
+  const words = [...box.querySelectorAll("dt")].map((word) => word.textContent);
+  const values = [...box.querySelectorAll("dd")].map((value) => value.textContent);
+  return { title: box.querySelector("strong").textContent, ...Object.fromEntries(words.map((word, i) => [word, values[i]])) };
+});
+
+const column = (page, index) => page.locator(`#jobs tbody tr td:nth-child(${index})`).allTextContents();
+
+/** How many different colours the canvas has, sampled. */
+const coloursOf = (page) => page.evaluate(() => {
+  const chart = document.getElementById("chart");
+  const { data } = chart.getContext("2d").getImageData(0, 0, chart.width, chart.height);
+  const seen = new Set();
+  for (let i = 0; i < data.length; i += 4 * 37) seen.add((data[i] << 16) | (data[i + 1] << 8) | data[i + 2]);
+  return seen.size;
+});
+
+describe("a report of 10,000 placements", () => {
+  let report;
+  before(async () => {
+    report = await open("demo");
+  });
+  after(() => report.close());
+
+  it("draws a chart of many colours", async () => {
+    assert.ok((await coloursOf(report.page)) > 8);
+    assert.equal(await report.page.evaluate(() => makespan.schedules[0].count), 10000);
+  });
+
+  it("draws again in a time fit for dragging", async (test) => {
+    const times = await report.page.evaluate(() => Array.from({ length: 9 }, makespan.timeRedraw).sort((a, b) => a - b));
+    test.diagnostic(`median redraw ${times[4].toFixed(1)} ms`);
+    assert.ok(times.every((time) => time > 0 && Number.isFinite(time)));
+  });
+
+  it("zooms about the pointer, by keys and by buttons, and fits again", async () => {
+    const { page } = report;
+    const whole = await view(page);
+    const box = await page.locator("#stage").boundingBox();
+    await page.mouse.move(box.x + box.width / 2, box.y + 200);
+    await page.mouse.wheel(0, -400);
+    await settle(page);
+    const near = await view(page);
+    assert.ok(near.to - near.from < whole.to - whole.from && near.from > 0);
+    await page.locator("#stage").focus();
+    await page.keyboard.press("+");
+    await page.keyboard.press("Shift+ArrowRight");
+    await page.locator("#rows-in").click();
+    const nearer = await view(page);
+    assert.ok(nearer.to - nearer.from < near.to - near.from && nearer.bottom - nearer.top < 256);
+    await page.locator("#stage").focus();
+    await page.keyboard.press("0");
+    const again = await view(page);
+    assert.deepEqual([again.from, again.to, again.top, again.bottom], [whole.from, whole.to, whole.top, whole.bottom]);
+  });
+
+  it("pans by dragging and by the map", async () => {
+    const { page } = report;
+    for (let i = 0; i < 4; i++) await page.locator("#zoom-in").click();
+    const before = await view(page);
+    const box = await page.locator("#stage").boundingBox();
+    await page.mouse.move(box.x + 700, box.y + 200);
+    await page.mouse.down();
+    await page.mouse.move(box.x + 500, box.y + 200, { steps: 5 });
+    await page.mouse.up();
+    const dragged = await view(page);
+    assert.ok(dragged.from > before.from);
+    assert.ok(Math.abs(dragged.to - dragged.from - (before.to - before.from)) < 1e-6);
+    const map = await page.locator("#map").boundingBox();
+    await page.mouse.click(map.x + map.width * 0.2, map.y + 20);
+    assert.ok((await view(page)).from < dragged.from);
+    await page.locator("#fit").click();
+  });
+
+  it("finds a hostile name, jumps to it and shows it as text", async () => {
+    const { page, faults } = report;
+    await page.locator("#search").fill("onerror");
+    assert.equal(await page.locator("#found").textContent(), "1 match");
+    await page.locator("#search").press("Enter");
+    await settle(page);
+    assert.equal(await page.locator("#found").textContent(), "1 of 1");
+    const shown = await tooltip(page);
+    assert.equal(shown.title, HOSTILE);
+    assert.equal(shown.time, "1 h 7 min");
+    assert.equal(shown.allotment, "40 processors");
+    assert.ok((await page.locator("#status").textContent()).includes(HOSTILE));
+    assert.equal(await page.locator("img").count(), 0);
+    assert.deepEqual(faults, []);
+    await page.locator("#search").fill("");
+    assert.equal((await view(page)).marked, null);
+    await page.locator("#fit").click();
+  });
+
+  it("walks through the matches of a search", async () => {
+    const { page } = report;
+    await page.locator("#search").fill("mesh-0001");
+    const { marked } = await view(page);
+    assert.equal(marked, 2);
+    await page.locator("#search").press("Enter");
+    await page.locator("#search").press("Enter");
+    assert.equal(await page.locator("#found").textContent(), "2 of 2");
+    await page.locator("#search").press("Enter");
+    assert.equal(await page.locator("#found").textContent(), "1 of 2");
+    await page.locator("#search").press("Escape");
+    await page.locator("#fit").click();
+  });
+
+  it("sorts the table both ways and turns its pages", async () => {
+    const { page } = report;
+    const allotment = page.locator("#jobs th button", { hasText: "allotment" });
+    await allotment.click();
+    const up = (await column(page, 5)).map(Number);
+    assert.equal(up.length, 50);
+    assert.ok(up.every((value) => value === 1));
+    await allotment.click();
+    const down = (await column(page, 5)).map(Number);
+    assert.equal(down[0], 40);
+    assert.deepEqual(down, down.toSorted((a, b) => b - a));
+    assert.equal(await page.locator("#jobs th").nth(4).getAttribute("aria-sort"), "descending");
+    await page.locator("#next").click();
+    assert.equal(await page.locator("#page").textContent(), "51\u2013100 of 10000");
+    await page.locator("#previous").click();
+  });
+
+  it("jumps from the table to the chart", async () => {
+    const { page } = report;
+    await page.locator("#jobs tbody tr td button").first().click();
+    await settle(page);
+    const { from, to, chosen } = await view(page);
+    const [start, end] = await page.evaluate((i) => [makespan.schedules[0].start[i], makespan.schedules[0].end[i]], chosen.placement);
+    assert.ok(from <= start && end <= to);
+    assert.equal((await tooltip(page)).title, HOSTILE);
+  });
+
+  it("makes no error, no dialog and no request", () => assert.deepEqual(report.faults, []));
+});
+
+for (const colorScheme of ["light", "dark"]) {
+  describe(`a plan beside what happened, ${colorScheme}`, () => {
+    let report;
+    before(async () => {
+      report = await open("two", { colorScheme, deviceScaleFactor: 2 });
+    });
+    after(() => report.close());
+
+    it("tells each job of each schedule in its tooltip", async () => {
+      const { page } = report;
+      for (const schedule of [0, 1]) {
+        const [x, y] = await pointOf(page, schedule, 5);
+        await page.mouse.move(x, y);
+        const expected = await page.evaluate((s) => {
+          const { job, width, end, start } = makespan.schedules[s];
+          const names = JSON.parse(document.getElementById("data").textContent).jobs.name;
+          return { title: names[job[5]], width: width[5], time: end[5] - start[5] };
+        }, schedule);
+        const shown = await tooltip(page);
+        assert.equal(shown.title, expected.title);
+        assert.equal(shown.schedule, ["planned", "happened"][schedule]);
+        assert.equal(parseInt(shown.allotment, 10), expected.width);
+        assert.ok(Math.abs(parseFloat(shown.time) - expected.time) < 0.001, shown.time);
+      }
+    });
+
+    it("shows either schedule in the table", async () => {
+      const { page } = report;
+      const planned = await column(page, 3);
+      await page.locator("#which").selectOption({ label: "happened" });
+      assert.notDeepEqual(await column(page, 3), planned);
+    });
+
+    it("survives a small window and paper, without faults", async () => {
+      const { page, faults } = report;
+      await page.setViewportSize({ width: 420, height: 700 });
+      await settle(page);
+      assert.ok((await coloursOf(page)) > 8);
+      await page.emulateMedia({ media: "print" });
+      assert.equal(await page.locator("#map").isVisible(), false);
+      assert.deepEqual(faults, []);
+    });
+  });
+}
