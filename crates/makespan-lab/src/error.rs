@@ -21,6 +21,9 @@ pub enum LabError {
     /// A word that names no family.
     #[error("`{0}` is no family of moldable jobs; write weak, high, mixed or cirne")]
     UnknownFamily(String),
+    /// A spec that the catalogue refuses.
+    #[error("{0}")]
+    Algorithm(String),
     /// The drawn jobs do not make an instance.
     #[error("the drawn jobs make no instance: {0}")]
     Instance(#[from] InstanceError),

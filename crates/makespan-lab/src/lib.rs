@@ -5,7 +5,9 @@
 
 #![warn(missing_docs)]
 
+pub mod demt;
 mod error;
+mod files;
 pub mod generate;
 pub mod statistics;
 

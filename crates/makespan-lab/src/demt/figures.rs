@@ -1,0 +1,84 @@
+//! The paper's figures, drawn anew: the only contact of this crate with the plotting.
+
+use makespan_formats::plot::{Figure, Point, Series, write_figure};
+
+use super::{Criterion, Points, algorithm};
+use crate::LabError;
+use crate::generate::Family;
+
+/// The families by the number of the paper's figure.
+const FIGURES: [(u32, Family); 4] =
+    [(3, Family::Weak), (4, Family::High), (5, Family::Mixed), (6, Family::Cirne)];
+
+/// Averages above this are off the scale, which is the same for all families as in the paper. Gang reaches hundreds.
+const LARGEST: f64 = 6.0;
+
+/// Names and contents: for each family `a` the makespan, `b` the minsum over the printed programme (as in the paper)
+/// and `c` the minsum over the proven bound; then the time of DEMT.
+pub(super) fn all(points: &Points) -> Result<Vec<(String, Vec<u8>)>, LabError> {
+    let charts = [
+        ('a', Criterion::Makespan, "makespan / proven bound"),
+        ('b', Criterion::MinsumPrinted, "weighted completion / printed programme (estimate)"),
+        ('c', Criterion::Minsum, "weighted completion / proven bound"),
+    ];
+    let mut figures = Vec::new();
+    for (number, family) in FIGURES {
+        if points.iter().all(|point| point.family != family) {
+            continue;
+        }
+        for (letter, criterion, label) in charts {
+            let figure = ratios(points, family, criterion, label);
+            figures.push(drawn(&format!("figure{number}{letter}.svg"), &figure)?);
+        }
+    }
+    figures.push(drawn("figure7.svg", &times(points))?);
+    Ok(figures)
+}
+
+fn drawn(name: &str, figure: &Figure) -> Result<(String, Vec<u8>), LabError> {
+    let mut svg = Vec::new();
+    write_figure(&mut svg, figure).map_err(LabError::file(name.as_ref()))?;
+    Ok((name.to_owned(), svg))
+}
+
+/// One family by one criterion: averages with the range of single runs. A curve that is partly off the scale is cut,
+/// one that is wholly so is named in the title.
+fn ratios(points: &Points, family: Family, criterion: Criterion, label: &str) -> Figure {
+    let mut title = format!("{family}: {label}");
+    let mut series = Vec::new();
+    for algorithm in points.algorithms() {
+        let curve = points.curve(family, algorithm).into_iter().map(|point| (point.jobs, point.ratio(criterion)));
+        let shown: Vec<Point> = curve
+            .filter(|(_, ratio)| ratio.of_sums <= LARGEST)
+            .map(|(jobs, ratio)| Point { x: jobs as f64, y: ratio.of_sums, low: ratio.min, high: ratio.max.min(LARGEST) })
+            .collect();
+        if shown.is_empty() {
+            title.push_str(&format!("; {algorithm} is off the scale"));
+        } else {
+            series.push(Series { name: algorithm.to_owned(), points: shown });
+        }
+    }
+    let (x_label, y_label) = ("jobs".into(), "ratio: average, least and greatest".into());
+    Figure { title, x_label, y_label, series, y_range: Some((1.0, LARGEST)), log_x: false }
+}
+
+/// Figure 7: the time of DEMT against the number of jobs.
+fn times(points: &Points) -> Figure {
+    let curve = |family: Family| {
+        let point = |point: &super::Point| {
+            let [low, y, high] = point.seconds.map(|seconds| seconds * 1e3);
+            Point { x: point.jobs as f64, y, low, high }
+        };
+        Series {
+            name: family.to_string(),
+            points: points.curve(family, algorithm::DEMT).into_iter().map(point).collect(),
+        }
+    };
+    Figure {
+        title: "Time of DEMT".into(),
+        x_label: "jobs".into(),
+        y_label: "milliseconds: mean, least and greatest".into(),
+        series: Family::ALL.into_iter().map(curve).filter(|series| !series.points.is_empty()).collect(),
+        ..Figure::default()
+    }
+}

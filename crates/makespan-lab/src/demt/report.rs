@@ -1,0 +1,79 @@
+//! Claims and comparisons for people to read.
+
+use std::fmt::Write as _;
+
+use comfy_table::presets::UTF8_HORIZONTAL_ONLY;
+use comfy_table::{ContentArrangement, Table};
+
+use super::{Claim, Comparison, Criterion, Options};
+
+const CLAIM_HEADER: [&str; 4] = ["Place", "Claim", "Measured", "Verdict"];
+const COMPARISON_HEADER: [&str; 5] = ["Family", "Ratio", "Prototype", "Measured", "Largest difference"];
+
+/// Both as text tables.
+pub(super) fn text(claims: &[Claim], comparisons: &[Comparison]) -> String {
+    let mut text = drawn(CLAIM_HEADER, claims.iter().map(claim_row));
+    text.push_str("\n\nDEMT beside an independent prototype (average ratios over the numbers of jobs):\n");
+    text.push_str(&drawn(COMPARISON_HEADER, comparisons.iter().map(comparison_row)));
+    text.push('\n');
+    text
+}
+
+/// Both as a Markdown page that says how they were made.
+pub(super) fn markdown(options: &Options, claims: &[Claim], comparisons: &[Comparison]) -> String {
+    let sizes: Vec<String> = options.sizes.iter().map(ToString::to_string).collect();
+    let mut page = String::from("# The claims of the paper beside what was measured\n\n");
+    let _infallible = writeln!(
+        page,
+        "P.-F. Dutot, L. Eyraud, G. Mounié and D. Trystram, SPAA 2004, DOI 10.1145/1007912.1007932.\n\n\
+         {} runs a point, {} jobs on {} processors, seed {}. Figures stand in this order of the numbers of jobs. A ratio is\n\
+         the sum of the values over the sum of the references: for the makespan the proven bound of the dual\n\
+         approximation; for the minsum the paper's linear programme as printed, which is an estimate and not a bound,\n\
+         so that the ratios compare with the paper's. Ratios to the proven bound stand in summary.csv and figures 3c to 6c.\n\
+         The claims are in our words; a verdict is \"partly\" when some of its answers agree.\n",
+        options.runs,
+        sizes.join(", "),
+        options.processors,
+        options.seed
+    );
+    page.push_str(&piped(CLAIM_HEADER, claims.iter().map(claim_row)));
+    page.push_str("\n## DEMT beside an independent prototype\n\n");
+    page.push_str(&piped(COMPARISON_HEADER, comparisons.iter().map(comparison_row)));
+    page
+}
+
+fn claim_row(claim: &Claim) -> [String; 4] {
+    [claim.place.into(), claim.statement.into(), claim.measured.clone(), claim.verdict.to_string()]
+}
+
+fn comparison_row(comparison: &Comparison) -> [String; 5] {
+    let range = |(low, high): (f64, f64)| format!("{low:.2} to {high:.2}");
+    let ratio = match comparison.criterion {
+        Criterion::Makespan => "makespan over bound",
+        Criterion::MinsumPrinted => "minsum over printed programme",
+        Criterion::Minsum => "minsum over bound",
+    };
+    [
+        comparison.family.to_string(),
+        ratio.into(),
+        range(comparison.prototype),
+        range(comparison.measured),
+        format!("{:+.2} at n = {}", comparison.difference, comparison.at),
+    ]
+}
+
+fn drawn<const N: usize>(header: [&str; N], rows: impl Iterator<Item = [String; N]>) -> String {
+    let mut table = Table::new();
+    table.load_style(UTF8_HORIZONTAL_ONLY).set_content_arrangement(ContentArrangement::Dynamic).set_width(140);
+    table.set_header(header).add_rows(rows);
+    table.to_string()
+}
+
+fn piped<const N: usize>(header: [&str; N], rows: impl Iterator<Item = [String; N]>) -> String {
+    let mut table = format!("| {} |\n|{}\n", header.join(" | "), "---|".repeat(N));
+    for row in rows {
+        let cells = row.map(|cell| cell.replace('|', "\\|"));
+        let _infallible = writeln!(table, "| {} |", cells.join(" | "));
+    }
+    table
+}

@@ -1,0 +1,124 @@
+use std::path::Path;
+
+use super::*;
+use crate::generate::Family;
+
+/// Counts the calls of a campaign.
+#[derive(Default)]
+struct Count {
+    started: Vec<(usize, usize)>,
+    finished: usize,
+}
+
+impl Progress for Count {
+    fn started(&mut self, total: usize, reused: usize) {
+        self.started.push((total, reused));
+    }
+
+    fn finished(&mut self, _key: Key, done: usize, total: usize) {
+        assert!(done <= total);
+        self.finished += 1;
+    }
+}
+
+fn small(folder: &Path) -> Options {
+    Options {
+        families: vec![Family::High, Family::Cirne],
+        sizes: vec![5, 8],
+        processors: 10,
+        runs: 3,
+        ..Options::quick(folder)
+    }
+}
+
+fn read(folder: &Path, name: &str) -> String {
+    std::fs::read_to_string(folder.join(name)).unwrap()
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bytes_with_any_number_of_threads() {
+    let folders = [1, 3].map(|threads| {
+        let folder = tempfile::tempdir().unwrap();
+        let summary = reproduce(&Options { threads: Some(threads), ..small(folder.path()) }, &mut Silent).unwrap();
+        assert_eq!((summary.runs, summary.reused), (12, 0));
+        folder
+    });
+    for name in ["results.csv", "summary.csv"] {
+        assert_eq!(read(folders[0].path(), name), read(folders[1].path(), name), "{name}");
+    }
+    let results = read(folders[0].path(), "results.csv");
+    assert_eq!(results.lines().count(), 1 + 12 * algorithm::ALL.len());
+    let other = tempfile::tempdir().unwrap();
+    reproduce(&Options { seed: 2, ..small(other.path()) }, &mut Silent).unwrap();
+    assert_ne!(results, read(other.path(), "results.csv"));
+}
+
+#[test]
+fn an_interrupted_campaign_goes_on_where_it_stopped() {
+    let folder = tempfile::tempdir().unwrap();
+    reproduce(&small(folder.path()), &mut Silent).unwrap();
+    let (results, journal) = (read(folder.path(), "results.csv"), read(folder.path(), "journal.jsonl"));
+    // As after kill -9: five whole lines and a torn one.
+    let lines: Vec<&str> = journal.lines().collect();
+    let torn = format!("{}\n{}", lines[..5].join("\n"), &lines[5][..lines[5].len() / 2]);
+    std::fs::write(folder.path().join("journal.jsonl"), torn).unwrap();
+    let mut count = Count::default();
+    let summary = reproduce(&small(folder.path()), &mut count).unwrap();
+    assert_eq!((summary.runs, summary.reused, count.finished), (12, 5, 7));
+    assert_eq!(count.started, [(12, 5)]);
+    assert_eq!(read(folder.path(), "results.csv"), results);
+    let mut count = Count::default();
+    reproduce(&small(folder.path()), &mut count).unwrap();
+    assert_eq!(count.finished, 0, "a finished campaign has nothing left to run");
+}
+
+#[test]
+fn runs_of_other_options_are_not_reused() {
+    let folder = tempfile::tempdir().unwrap();
+    reproduce(&small(folder.path()), &mut Silent).unwrap();
+    let summary = reproduce(&Options { seed: 2, ..small(folder.path()) }, &mut Silent).unwrap();
+    assert_eq!(summary.reused, 0);
+    let fewer = Options { runs: 1, families: vec![Family::High], ..small(folder.path()) };
+    let summary = reproduce(&fewer, &mut Silent).unwrap();
+    assert_eq!((summary.runs, summary.reused), (2, 2));
+}
+
+#[test]
+fn a_spoilt_journal_and_a_busy_folder_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal.jsonl");
+    std::fs::write(&path, "\n{\"options\": 3}\n").unwrap();
+    let error = reproduce(&small(folder.path()), &mut Silent).unwrap_err().to_string();
+    assert!(error.contains("journal.jsonl, line 2"), "{error}");
+    let other = std::fs::File::open(&path).unwrap();
+    other.lock().unwrap();
+    assert!(matches!(reproduce(&small(folder.path()), &mut Silent), Err(LabError::Busy(_))));
+}
+
+#[test]
+fn a_schedule_below_a_bound_or_invalid_stops_the_campaign() {
+    let folder = tempfile::tempdir().unwrap();
+    let nothing: &Solve<'_> = &|_, _, _| Ok(Schedule::default());
+    let error = reproduce_with(&small(folder.path()), nothing, &mut Silent).unwrap_err().to_string();
+    assert!(error.contains("its schedule is invalid"), "{error}");
+    let refusing: &Solve<'_> = &|_, _, _| Err("out of ideas".into());
+    let error = reproduce_with(&small(folder.path()), refusing, &mut Silent).unwrap_err().to_string();
+    assert!(error.contains("out of ideas") && error.contains("demt failed on family"), "{error}");
+}
+
+#[test]
+fn unusable_options_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let base = small(folder.path());
+    let refused = |options: Options, part: &str| {
+        let error = reproduce(&options, &mut Silent).unwrap_err().to_string();
+        assert!(error.contains(part), "{error}");
+    };
+    refused(Options { runs: 0, ..base.clone() }, "runs is 0");
+    refused(Options { sizes: vec![5, 0], ..base.clone() }, "sizes");
+    refused(Options { families: vec![], ..base.clone() }, "families");
+    refused(Options { threads: Some(0), ..base.clone() }, "threads");
+    refused(Options { processors: 0, ..base.clone() }, "processors");
+    refused(Options { algorithms: vec!["demt".into(), "demt".into()], ..base.clone() }, "only once");
+    refused(Options { algorithms: vec!["dement".into()], ..base }, "demt");
+}
