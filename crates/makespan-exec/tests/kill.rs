@@ -74,7 +74,8 @@ fn killed_at_any_moment_it_repeats_nothing_and_loses_nothing() {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         std::thread::sleep(Duration::from_millis(5 + (state >> 33) % 150));
         helper.kill().unwrap();
-        helper.wait().unwrap();
+        let status = helper.wait().unwrap();
+        assert!(status.success() || status.code().is_none(), "it failed before it was killed: {status}");
         for (name, count) in completed(folder) {
             assert_eq!(*seen.entry(name.clone()).or_insert(count), count, "{name} was done and was started again");
         }
