@@ -30,13 +30,15 @@ impl Replan {
     }
 
     /// Whether the plan survives the event: a job ended exactly when expected, or one arrived that is planned.
-    fn survives(&mut self, event: &Event, now: Time) -> bool {
+    fn survives(&mut self, event: &Event, view: &View<'_>) -> bool {
         match *event {
             Event::Wake => true,
-            Event::Submitted(job) => self.upcoming.iter().any(|placement| placement.job == job),
+            Event::Submitted(job) => {
+                !view.waiting.contains(&job) || self.upcoming.iter().any(|placement| placement.job == job)
+            }
             Event::Finished(job) | Event::Failed(job) => {
                 let at = self.expected.iter().position(|&(running, _)| running == job);
-                at.is_some_and(|at| self.expected.swap_remove(at).1 == now)
+                at.is_some_and(|at| self.expected.swap_remove(at).1 == view.now)
             }
         }
     }
@@ -75,7 +77,7 @@ impl Replan {
 
 impl Policy for Replan {
     fn on(&mut self, event: &Event, view: &View<'_>) -> Vec<Decision> {
-        self.valid &= self.survives(event, view.now);
+        self.valid &= self.survives(event, view);
         let mut decisions = Vec::new();
         if self.valid {
             self.start_due(view, &mut decisions);

@@ -110,11 +110,15 @@ impl Instance {
         Self { platform, jobs, unavailable, availability }
     }
 
-    /// An instant, in ticks, by which any schedule that never idles without reason has ended.
+    /// An instant, in ticks, by which any schedule that never idles without reason has ended: all jobs one after the
+    /// other, or twice the larger of the mean load and the longest job (Garey and Graham), whichever is less.
     fn horizon(&self) -> i128 {
         let longest = |job: &Job| i128::from(job.profile().longest().ticks());
         let release = self.jobs.iter().map(|job| job.release).max().unwrap_or(Time::ZERO);
         let serial: i128 = self.jobs.iter().map(longest).sum();
+        let load: i128 = self.jobs.iter().map(|job| job.profile().most_work()).sum();
+        let greedy = 2 * (load / i128::from(self.processors()) + self.jobs.iter().map(longest).max().unwrap_or(0));
+        let serial = serial.min(greedy);
         let closed: i128 = self.unavailable.iter().map(|period| i128::from((period.end - period.start).ticks())).sum();
         let last = self.availability.last_change().max(release);
         serial + closed + i128::from(last.ticks())

@@ -49,7 +49,8 @@ pub struct View<'a> {
     pub now: Time,
     /// Machines and jobs, with estimated times.
     pub instance: &'a Instance,
-    /// Jobs that are submitted and not started, ascending.
+    /// Jobs that are released and not started, ascending. Jobs of one instant are all here before the first of them
+    /// is announced, so that they can be planned together.
     pub waiting: &'a [JobId],
     /// Jobs that run, by start.
     pub running: &'a [Running],

@@ -200,6 +200,19 @@ impl Profile {
         }
     }
 
+    /// The most work over all allotments that are not dominated.
+    pub fn most_work(&self) -> Area {
+        match &self.0 {
+            Shape::Rigid { processors, .. } => self.work(*processors),
+            Shape::Table(table) => {
+                let work = |index| table.time(index).area(table.allotment(index));
+                (0..table.useful()).map(work).max().unwrap_or(0)
+            }
+            // Work never falls along a law.
+            Shape::Law { max, .. } => self.work(*max),
+        }
+    }
+
     /// The fewest processors that reach the shortest time.
     pub fn fastest(&self) -> u32 {
         match &self.0 {

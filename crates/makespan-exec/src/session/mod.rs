@@ -67,6 +67,8 @@ impl Session<'_> {
         while !self.options.stop.is_requested() {
             let now = self.clock.now();
             while let Some(job) = self.state.release(now) {
+                // All jobs of an instant wait before the policy hears of the first, so that it can plan them together.
+                self.state.submit(job);
                 self.events.push_back(Event::Submitted(job));
             }
             if self.events.is_empty() && self.wake.is_some_and(|wake| wake <= now) {
@@ -97,9 +99,8 @@ impl Session<'_> {
 
     fn tell(&mut self, policy: &mut dyn Policy, event: Event) -> Result<(), ExecuteError> {
         match event {
-            Event::Submitted(job) => self.state.submit(job),
             Event::Finished(job) | Event::Failed(job) => self.state.running.retain(|running| running.job != job),
-            Event::Wake => {}
+            Event::Submitted(_) | Event::Wake => {}
         }
         self.wake = None;
         let now = self.clock.now();

@@ -8,6 +8,8 @@ mod read;
 mod tests;
 mod write;
 
+pub use write::write_bounds;
+
 use makespan_core::{Bound, Instance, Objective, Schedule};
 
 /// A schedule with what its file states about it.

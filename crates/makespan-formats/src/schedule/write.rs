@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use makespan_core::{Instance, Objective, Placement};
+use makespan_core::{Bound, Instance, Objective, Placement};
 
 use super::ScheduleFile;
 
@@ -19,7 +19,10 @@ impl ScheduleFile {
         for objective in Objective::ALL {
             writeln!(writer, " \"{}\": {},", objective.name(), objective.decimal(self.stated(objective)))?;
         }
-        self.write_bounds(writer)?;
+        let bounds: Vec<&Bound> = Objective::ALL.iter().filter_map(|&objective| self.bound(objective)).collect();
+        write!(writer, " \"bounds\": ")?;
+        write_bounds(&bounds, writer)?;
+        writeln!(writer, ",")?;
         if !self.remarks.is_empty() {
             writeln!(writer, " \"remarks\": {},", serde_json::to_string(&self.remarks)?)?;
         }
@@ -30,18 +33,21 @@ impl ScheduleFile {
         }
         writeln!(writer, "]}}")
     }
+}
 
-    fn write_bounds(&self, writer: &mut dyn Write) -> io::Result<()> {
-        write!(writer, " \"bounds\": {{")?;
-        let bounds = Objective::ALL.iter().filter_map(|&objective| self.bound(objective));
-        for (at, bound) in bounds.enumerate() {
-            writer.write_all(if at == 0 { b"\n  " } else { b",\n  " })?;
-            let (name, value) = (bound.objective.name(), bound.objective.decimal(bound.value));
-            let certificate = serde_json::to_string(&bound.certificate)?;
-            write!(writer, "\"{name}\": {{\"value\": {value}, \"certificate\": {certificate}}}")?;
-        }
-        writeln!(writer, "}},")
+/// Writes bounds with their certificates as one JSON object, in the form that they have in a schedule file.
+///
+/// # Errors
+/// Those of the writer.
+pub fn write_bounds(bounds: &[&Bound], writer: &mut dyn Write) -> io::Result<()> {
+    write!(writer, "{{")?;
+    for (at, bound) in bounds.iter().enumerate() {
+        writer.write_all(if at == 0 { b"\n  " } else { b",\n  " })?;
+        let (name, value) = (bound.objective.name(), bound.objective.decimal(bound.value));
+        let certificate = serde_json::to_string(&bound.certificate)?;
+        write!(writer, "\"{name}\": {{\"value\": {value}, \"certificate\": {certificate}}}")?;
     }
+    write!(writer, "}}")
 }
 
 fn write_placement(instance: &Instance, placement: &Placement, writer: &mut dyn Write) -> io::Result<()> {

@@ -1,0 +1,262 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+use makespan_formats::SpeedupSpec;
+use makespan_lab::generate::Family;
+
+/// A scheduling engine for clusters and grids: says what runs where and when, proves how far that is from the best
+/// possible, and runs it.
+#[derive(Parser)]
+#[command(name = "makespan", version, arg_required_else_help = true)]
+pub struct Arguments {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Subcommand)]
+pub enum Command {
+    /// Plan an instance and prove how good the plan is
+    Plan(PlanOptions),
+    /// Prove lower bounds without planning
+    Bound(BoundOptions),
+    /// Check a schedule and its bounds without trusting who made them
+    Verify(VerifyOptions),
+    /// Plan by several algorithms and compare them
+    Compare(CompareOptions),
+    /// Run the jobs of an instance on this machine
+    Run(RunOptions),
+    /// Measure a command at several allotments and fit its speed-up
+    Profile(ProfileOptions),
+    /// Draw a random instance
+    Generate(GenerateOptions),
+    /// Convert an instance to another format
+    Convert(ConvertOptions),
+    /// Repeat the experiments of a paper
+    Reproduce(ReproduceOptions),
+    /// List the algorithms
+    Algorithms(AlgorithmsOptions),
+    /// Print the completions of a shell
+    Completions {
+        /// Which shell
+        shell: Shell,
+    },
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people
+    Text,
+    /// For programs; stable and documented in docs/formats.md
+    Json,
+}
+
+/// Which instance, and how it is read.
+#[derive(Args)]
+pub struct InstanceOptions {
+    /// Instance file: native JSON or TOML, SWF (also .gz), or a published moldable set (also .bz2)
+    pub instance: PathBuf,
+    /// Processors of a log's platform, instead of those in its header
+    #[arg(long)]
+    pub processors: Option<u32>,
+    /// Make the jobs of a log moldable: linear, amdahl:SERIAL, power:EXPONENT, downey:A,SIGMA or downey:random
+    #[arg(long, value_name = "LAW")]
+    pub speedup: Option<SpeedupSpec>,
+    /// Refuse a log with records that cannot be used, instead of skipping them
+    #[arg(long)]
+    pub strict: bool,
+}
+
+/// Where pictures and tables of a schedule go.
+#[derive(Args)]
+pub struct PictureOptions {
+    /// Write a Gantt chart as SVG
+    #[arg(long, value_name = "FILE.svg")]
+    pub gantt: Option<PathBuf>,
+    /// Write a report as one HTML page
+    #[arg(long, value_name = "FILE.html")]
+    pub report: Option<PathBuf>,
+    /// Write the jobs as CSV in the columns of Batsim and evalys
+    #[arg(long, value_name = "FILE.csv")]
+    pub jobs: Option<PathBuf>,
+}
+
+#[derive(Args)]
+pub struct PlanOptions {
+    #[command(flatten)]
+    pub input: InstanceOptions,
+    /// Algorithm, such as demt or list[order=saf]; see `makespan algorithms`
+    #[arg(long, short, default_value = "demt", value_name = "SPEC")]
+    pub algorithm: String,
+    /// Seed of every random choice
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Write the schedule with its bounds as JSON
+    #[arg(long, short, value_name = "FILE.json")]
+    pub output: Option<PathBuf>,
+    /// Write the schedule as an SWF log
+    #[arg(long, value_name = "FILE.swf")]
+    pub swf: Option<PathBuf>,
+    #[command(flatten)]
+    pub pictures: PictureOptions,
+    /// What is printed
+    #[arg(long, value_enum, default_value = "text")]
+    pub format: Format,
+}
+
+#[derive(Args)]
+pub struct BoundOptions {
+    #[command(flatten)]
+    pub input: InstanceOptions,
+    /// What is printed; JSON has the certificates
+    #[arg(long, value_enum, default_value = "text")]
+    pub format: Format,
+}
+
+#[derive(Args)]
+pub struct VerifyOptions {
+    #[command(flatten)]
+    pub input: InstanceOptions,
+    /// Schedule file, as `plan --output` writes it
+    pub schedule: PathBuf,
+    /// What is printed
+    #[arg(long, value_enum, default_value = "text")]
+    pub format: Format,
+}
+
+#[derive(Args)]
+pub struct CompareOptions {
+    #[command(flatten)]
+    pub input: InstanceOptions,
+    /// Algorithms, separated by commas; all of the catalogue when left out
+    #[arg(long, short, value_name = "SPECS")]
+    pub algorithms: Option<String>,
+    /// Seed of every random choice
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// What is printed
+    #[arg(long, value_enum, default_value = "text")]
+    pub format: Format,
+}
+
+#[derive(Args)]
+pub struct RunOptions {
+    /// Instance file whose jobs have commands
+    pub instance: PathBuf,
+    /// Algorithm that plans, and plans again when a job ends early or late
+    #[arg(long, short, default_value = "demt", value_name = "SPEC")]
+    pub algorithm: String,
+    /// Seed of every random choice
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Folder of the run: journal, output of the jobs, report [default: runs/NAME-1, NAME-2 ..]
+    #[arg(long, value_name = "DIR")]
+    pub folder: Option<PathBuf>,
+    /// Continue an interrupted run; without --folder the latest one of this instance
+    #[arg(long)]
+    pub resume: bool,
+    /// With --resume, run jobs that did not succeed again
+    #[arg(long, requires = "resume")]
+    pub retry_failed: bool,
+    /// Accept a platform with more processors than this machine has cores
+    #[arg(long)]
+    pub oversubscribe: bool,
+}
+
+#[derive(Args)]
+pub struct ProfileOptions {
+    /// Name of the job entry [default: the program's name]
+    #[arg(long)]
+    pub name: Option<String>,
+    /// Numbers of processors [default: 1, 2, 4 .. and all cores]
+    #[arg(long, value_delimiter = ',', value_name = "N,N..")]
+    pub allotments: Vec<u32>,
+    /// Runs at each allotment; the shortest counts
+    #[arg(long, default_value_t = 3)]
+    pub repetitions: u32,
+    /// Leave out an allotment on which the command takes longer, such as 90s
+    #[arg(long, value_name = "TIME")]
+    pub timeout: Option<String>,
+    /// Write an instance file with this one job (.toml or .json)
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// What is printed
+    #[arg(long, value_enum, default_value = "text")]
+    pub format: Format,
+    /// The command; {processors} stands for the allotment
+    #[arg(last = true, required = true)]
+    pub command: Vec<String>,
+}
+
+#[derive(Args)]
+pub struct GenerateOptions {
+    #[command(subcommand)]
+    pub kind: Generator,
+}
+
+#[derive(Subcommand)]
+pub enum Generator {
+    /// Moldable jobs on a cluster: the four families of Dutot, Eyraud, Mounié and Trystram (SPAA 2004)
+    Moldable {
+        /// weak, high, mixed or cirne
+        #[arg(long)]
+        family: Family,
+        /// How many jobs
+        #[arg(long)]
+        jobs: usize,
+        /// How many processors
+        #[arg(long)]
+        processors: u32,
+        /// The same seed gives the same bytes
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+        /// Jobs released a second, as a Poisson process; all at 0 when left out
+        #[arg(long, value_name = "PER SECOND")]
+        arrival_rate: Option<f64>,
+        /// Where to write; the ending .toml, .json or .swf chooses the format [default: JSON on standard output]
+        #[arg(long, short, value_name = "FILE")]
+        output: Option<PathBuf>,
+    },
+}
+
+#[derive(Args)]
+pub struct ConvertOptions {
+    #[command(flatten)]
+    pub input: InstanceOptions,
+    /// Where to write; the ending .toml, .json or .swf chooses the format
+    pub output: PathBuf,
+}
+
+#[derive(Args)]
+pub struct ReproduceOptions {
+    #[command(subcommand)]
+    pub paper: Paper,
+}
+
+#[derive(Subcommand)]
+pub enum Paper {
+    /// Dutot, Eyraud, Mounié, Trystram: bi-criteria algorithm for scheduling jobs on cluster platforms (SPAA 2004)
+    Demt {
+        /// Folder for the results; a campaign that was interrupted goes on there
+        #[arg(long, default_value = "reproduce-demt", value_name = "DIR")]
+        output: PathBuf,
+        /// Runs at each point; the paper has 40
+        #[arg(long, default_value_t = 40)]
+        runs: u32,
+        /// The same seed gives the same results
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+        /// How many threads [default: all cores]
+        #[arg(long)]
+        threads: Option<usize>,
+    },
+}
+
+#[derive(Args)]
+pub struct AlgorithmsOptions {
+    /// What is printed
+    #[arg(long, value_enum, default_value = "text")]
+    pub format: Format,
+}

@@ -1,0 +1,62 @@
+//! `makespan bound`
+
+use std::process::ExitCode;
+
+use makespan_core::certificate::Selection;
+use makespan_core::{Certificate, Instance};
+use makespan_formats::schedule::write_bounds;
+use miette::{Result, miette};
+
+use crate::args::{BoundOptions, Format};
+use crate::input::load;
+use crate::output::{emit, table};
+use crate::summary;
+
+pub fn bound(options: &BoundOptions) -> Result<ExitCode> {
+    let loaded = load(&options.input)?;
+    let instance = &loaded.instance;
+    let bounds = makespan::bound(instance);
+    for bound in &bounds {
+        bound
+            .verify(instance)
+            .map_err(|error| miette!("a bound fails its own check, a defect of Makespan: {error}"))?;
+    }
+    match options.format {
+        Format::Json => {
+            let mut text = Vec::new();
+            write_bounds(&bounds.iter().collect::<Vec<_>>(), &mut text).map_err(|error| miette!("{error}"))?;
+            emit(&format!("{}\n", String::from_utf8_lossy(&text)))?;
+        }
+        Format::Text => {
+            let rows = bounds.iter().map(|bound| {
+                let words = vec![bound.objective.to_string(), bound.objective.decimal(bound.value)];
+                words.into_iter().chain([why(instance, &bound.certificate)]).collect()
+            });
+            emit(&format!(
+                "{}\n{}\n{}",
+                summary::instance(instance),
+                summary::remarks(&loaded.remarks),
+                table(&["objective", "at least (s)", "because"], 3, rows)
+            ))?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A certificate in one sentence.
+fn why(instance: &Instance, certificate: &Certificate) -> String {
+    match certificate {
+        Certificate::Alone { job } => format!("job `{}` alone ends no sooner", instance.job(*job).name),
+        Certificate::Rejection(rejection) => {
+            let how = match rejection.selection {
+                Selection::Price(0) => "the area is too small".to_owned(),
+                Selection::Price(_) => "the area is too small beside the jobs that must run at its middle".to_owned(),
+                Selection::Knapsack => "no choice of the jobs that run at its middle fits".to_owned(),
+            };
+            format!("{} s is too short: {how}", rejection.deadline)
+        }
+        Certificate::IntervalPrices(prices) => {
+            format!("prices for processor time in {} intervals (linear programming duality)", prices.ends.len() + 1)
+        }
+    }
+}

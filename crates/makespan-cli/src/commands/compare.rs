@@ -1,0 +1,139 @@
+//! `makespan compare`
+
+use std::process::ExitCode;
+use std::time::Instant;
+
+use makespan_core::{Bound, Instance, Metrics, Objective, Schedule};
+use miette::{Result, miette};
+use serde_json::json;
+
+use crate::args::{CompareOptions, Format};
+use crate::input::{Loaded, load};
+use crate::output::{emit, table};
+use crate::progress::bar;
+use crate::summary;
+
+/// One algorithm's outcome.
+struct Row {
+    algorithm: String,
+    schedule: Schedule,
+    seconds: f64,
+}
+
+pub fn compare(options: &CompareOptions) -> Result<ExitCode> {
+    let Loaded { instance, mut remarks } = load(&options.input)?;
+    let specs = match &options.algorithms {
+        Some(list) => split(list),
+        None => makespan::catalogue().iter().flat_map(|entry| entry.representatives).map(ToString::to_string).collect(),
+    };
+    let progress = bar(specs.len() as u64 + 1, "comparing");
+    let bounds = makespan::bound(&instance);
+    progress.inc(1);
+    let mut rows = Vec::new();
+    for spec in &specs {
+        let begin = Instant::now();
+        match makespan::schedule(&instance, spec, options.seed) {
+            Ok((algorithm, schedule, _)) => {
+                rows.push(Row { algorithm, schedule, seconds: begin.elapsed().as_secs_f64() });
+            }
+            // Only what the user did not ask for by name may be left out.
+            Err(error @ makespan::PlanError::Schedule(_)) if options.algorithms.is_none() => {
+                remarks.push(error.to_string())
+            }
+            Err(error) => return Err(miette!("{error}")),
+        }
+        progress.inc(1);
+    }
+    progress.finish_and_clear();
+    match options.format {
+        Format::Json => {
+            let rows: Vec<_> = rows.iter().map(|row| json_row(&instance, &bounds, row)).collect();
+            emit(&format!(
+                "{:#}\n",
+                json!({ "jobs": instance.jobs().len(), "processors": instance.processors(), "algorithms": rows })
+            ))?;
+        }
+        Format::Text => emit(&format!(
+            "{}\n{}{}\n{}",
+            summary::instance(&instance),
+            summary::remarks(&remarks),
+            bounds_line(&bounds),
+            text_rows(&instance, &bounds, &rows)
+        ))?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn bounds_line(bounds: &[Bound]) -> String {
+    let part = |bound: &Bound| format!("{} >= {}", bound.objective, summary::value(bound.objective, bound.value));
+    format!("proven: {}\n", bounds.iter().map(part).collect::<Vec<_>>().join(", "))
+}
+
+/// Value and ratio of one objective; stars mark the best.
+fn text_rows(instance: &Instance, bounds: &[Bound], rows: &[Row]) -> String {
+    let value = |objective: Objective, row: &Row| objective.value(instance, &row.schedule);
+    let best = |objective: Objective| rows.iter().map(|row| value(objective, row)).min();
+    let text = rows.iter().map(|row| {
+        let mut cells = vec![row.algorithm.clone()];
+        for bound in bounds {
+            let objective = bound.objective;
+            let mark = if Some(value(objective, row)) == best(objective) { "*" } else { " " };
+            let ratio = makespan::ratio(instance, &row.schedule, bound);
+            cells.push(summary::value(objective, value(objective, row)));
+            cells.push(ratio.map_or("-".into(), |ratio| format!("{ratio:.4}")) + mark);
+        }
+        let metrics = Metrics::of(instance, &row.schedule);
+        cells.push(format!("{:.1} %", 100.0 * metrics.utilisation));
+        cells.push(summary::figure(metrics.mean_flow));
+        cells.push(format!("{:.2} ms", 1e3 * row.seconds));
+        cells
+    });
+    let heading =
+        ["algorithm", "makespan", "ratio ", "weighted completion", "ratio ", "utilisation", "mean flow", "time"];
+    table(&heading, 1, text)
+}
+
+fn json_row(instance: &Instance, bounds: &[Bound], row: &Row) -> serde_json::Value {
+    let mut object = json!({
+        "algorithm": row.algorithm,
+        "seconds": row.seconds,
+        "metrics": Metrics::of(instance, &row.schedule),
+    });
+    for bound in bounds {
+        object[bound.objective.name()] = json!({
+            "value": exact(bound.objective, bound.objective.value(instance, &row.schedule)),
+            "bound": exact(bound.objective, bound.value),
+            "ratio": makespan::ratio(instance, &row.schedule, bound),
+        });
+    }
+    object
+}
+
+fn exact(objective: Objective, value: i128) -> serde_json::Number {
+    serde_json::Number::from_string_unchecked(objective.decimal(value))
+}
+
+/// Splits at the commas outside brackets.
+fn split(list: &str) -> Vec<String> {
+    let mut depth = 0_u32;
+    let parts = list.split(|c: char| {
+        match c {
+            '[' => depth += 1,
+            ']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        c == ',' && depth == 0
+    });
+    parts.map(|part| part.trim().to_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::split;
+
+    #[test]
+    fn commas_inside_brackets_do_not_split() {
+        assert_eq!(split("demt[compaction=raw,shuffles=3], gang"), ["demt[compaction=raw,shuffles=3]", "gang"]);
+        assert_eq!(split("demt"), ["demt"]);
+    }
+}

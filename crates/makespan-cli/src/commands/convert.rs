@@ -1,0 +1,36 @@
+//! `makespan convert`
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use makespan_core::Instance;
+use makespan_formats::{Language, write_instance, write_swf};
+use miette::{Result, miette};
+
+use crate::args::ConvertOptions;
+use crate::input::load;
+use crate::output::{emit, write_file};
+use crate::summary;
+
+pub fn convert(options: &ConvertOptions) -> Result<ExitCode> {
+    let loaded = load(&options.input)?;
+    write_by_ending(&loaded.instance, &options.output)?;
+    emit(&format!(
+        "{}, written to {}\n{}",
+        summary::instance(&loaded.instance),
+        options.output.display(),
+        summary::remarks(&loaded.remarks)
+    ))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Writes an instance in the format that the ending of the file names.
+pub fn write_by_ending(instance: &Instance, path: &Path) -> Result<()> {
+    let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase()).unwrap_or_default();
+    match ending.as_str() {
+        "json" => write_file(path, |out| write_instance(instance, Language::Json, out)),
+        "toml" => write_file(path, |out| write_instance(instance, Language::Toml, out)),
+        "swf" => write_file(path, |out| write_swf(instance, None, out)),
+        _ => Err(miette!("{}: the ending chooses the format; it must be .json, .toml or .swf", path.display())),
+    }
+}

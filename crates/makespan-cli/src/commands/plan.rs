@@ -1,0 +1,57 @@
+//! `makespan plan`
+
+use std::process::ExitCode;
+
+use makespan::Planned;
+use makespan_formats::gantt::NamedSchedule;
+use makespan_formats::{schedule::ScheduleFile, write_swf};
+use miette::{Result, miette};
+
+use crate::args::{Format, PlanOptions};
+use crate::input::{Loaded, load};
+use crate::output::{Picture, emit, write_file};
+use crate::summary;
+
+pub fn plan(options: &PlanOptions) -> Result<ExitCode> {
+    let Loaded { instance, mut remarks } = load(&options.input)?;
+    let planned = makespan::plan(&instance, &options.algorithm, options.seed).map_err(|error| miette!("{error}"))?;
+    let Planned { algorithm, schedule, bounds, remarks: more } = planned;
+    remarks.extend(more);
+    let mut file = ScheduleFile::new(&instance, algorithm.clone(), schedule.clone());
+    file.seed = Some(options.seed);
+    file.bounds.clone_from(&bounds);
+    file.remarks.clone_from(&remarks);
+    if let Some(path) = &options.output {
+        write_file(path, |out| file.write(&instance, out))?;
+    }
+    if let Some(path) = &options.swf {
+        write_file(path, |out| write_swf(&instance, Some(&schedule), out))?;
+    }
+    let title = options.input.instance.file_stem().map_or("plan".into(), |stem| stem.to_string_lossy());
+    let schedules = [NamedSchedule { name: "plan", schedule: &schedule }];
+    let picture = Picture {
+        title: &title,
+        instance: &instance,
+        schedules: &schedules,
+        algorithm: &algorithm,
+        seed: options.seed,
+        bounds: &bounds,
+        remarks: &remarks,
+    };
+    picture.write(&options.pictures)?;
+    match options.format {
+        Format::Json => {
+            let mut text = Vec::new();
+            file.write(&instance, &mut text).map_err(|error| miette!("{error}"))?;
+            emit(&String::from_utf8_lossy(&text))?;
+        }
+        Format::Text => emit(&format!(
+            "{}, planned by {algorithm}\n{}\n{}\n{}",
+            summary::instance(&instance),
+            summary::remarks(&remarks),
+            summary::objectives(&instance, &schedule, &bounds),
+            summary::placements(&instance, &schedule)
+        ))?,
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,122 @@
+//! `makespan run`
+
+mod folder;
+mod outcome;
+mod watch;
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use makespan::Planned;
+use makespan::policy::Replan;
+use makespan_core::{Bound, Instance, Schedule, Trace};
+use makespan_exec::{ExecuteOptions, Stop, execute};
+use makespan_formats::gantt::NamedSchedule;
+use makespan_formats::{jobs_csv, schedule::ScheduleFile};
+use miette::{Result, miette};
+
+use crate::args::RunOptions;
+use crate::input::{Loaded, load_plain};
+use crate::output::{Picture, emit, write_file};
+use crate::summary;
+use watch::Watch;
+
+/// What a run begins with.
+struct Begun {
+    algorithm: String,
+    seed: u64,
+    schedule: Schedule,
+    bounds: Vec<Bound>,
+    remarks: Vec<String>,
+}
+
+pub fn run(options: &RunOptions) -> Result<ExitCode> {
+    let Loaded { instance, remarks } = load_plain(&options.instance)?;
+    let scheduler = makespan::scheduler(&options.algorithm).map_err(|error| miette!("{error}"))?;
+    let folder = folder::choose(options)?;
+    let resumed = options.resume.then(|| folder::planned(&folder, &instance)).flatten();
+    let fresh = resumed.is_none();
+    let begun = match resumed {
+        Some(begun) => begun,
+        None => plan(&instance, options, remarks)?,
+    };
+    emit(&format!(
+        "{}, planned by {}\n{}\n{}\n{}\n",
+        summary::instance(&instance),
+        begun.algorithm,
+        summary::remarks(&begun.remarks),
+        summary::objectives(&instance, &begun.schedule, &begun.bounds),
+        summary::placements(&instance, &begun.schedule)
+    ))?;
+    let mut policy = if options.resume {
+        Replan::new(scheduler, begun.seed)
+    } else {
+        Replan::following(scheduler, begun.seed, &begun.schedule)
+    };
+    let stop = stop_on_signals()?;
+    let execution = ExecuteOptions {
+        resume: options.resume,
+        retry_failed: options.retry_failed,
+        oversubscribe: options.oversubscribe,
+        stop: stop.clone(),
+        ..ExecuteOptions::new(&folder)
+    };
+    let mut watch = Watch::new(&instance);
+    if fresh {
+        // The plan is in the folder before the first job starts, so that an interrupted run can be compared with it.
+        folder::prepare(&folder, options.resume)?;
+        write_plan(&folder, &instance, &begun)?;
+    }
+    let trace = execute(&instance, &mut policy, &execution, &mut watch).map_err(|error| miette!("{error}"))?;
+    watch.finish();
+    write_results(&folder, &instance, &begun, &trace)?;
+    emit(&outcome::describe(&instance, &begun.schedule, &trace, watch.reasons()))?;
+    emit(&format!("\noutput of the jobs, report.html and gantt.svg are in {}\n", folder.display()))?;
+    if stop.is_requested() {
+        emit(&format!("the run was stopped; `makespan run {} --resume` continues it\n", options.instance.display()))?;
+    }
+    Ok(if trace.all_succeeded(&instance) { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn plan(instance: &Instance, options: &RunOptions, mut remarks: Vec<String>) -> Result<Begun> {
+    let Planned { algorithm, schedule, bounds, remarks: more } =
+        makespan::plan(instance, &options.algorithm, options.seed).map_err(|error| miette!("{error}"))?;
+    remarks.extend(more);
+    Ok(Begun { algorithm, seed: options.seed, schedule, bounds, remarks })
+}
+
+/// The first Ctrl-C or SIGTERM ends the running jobs, the second kills them.
+fn stop_on_signals() -> Result<Stop> {
+    let stop = Stop::default();
+    let requested = stop.clone();
+    ctrlc::set_handler(move || requested.request()).map_err(|error| miette!("cannot listen for Ctrl-C: {error}"))?;
+    Ok(stop)
+}
+
+fn write_plan(folder: &Path, instance: &Instance, begun: &Begun) -> Result<()> {
+    let mut file = ScheduleFile::new(instance, begun.algorithm.clone(), begun.schedule.clone());
+    file.seed = Some(begun.seed);
+    file.bounds.clone_from(&begun.bounds);
+    file.remarks.clone_from(&begun.remarks);
+    write_file(&folder.join(folder::PLAN), |out| file.write(instance, out))
+}
+
+fn write_results(folder: &Path, instance: &Instance, begun: &Begun, trace: &Trace) -> Result<()> {
+    let happened = trace.schedule();
+    let schedules = [
+        NamedSchedule { name: "planned", schedule: &begun.schedule },
+        NamedSchedule { name: "happened", schedule: &happened },
+    ];
+    let picture = Picture {
+        title: "Plan and outcome",
+        instance,
+        schedules: &schedules,
+        algorithm: &begun.algorithm,
+        seed: begun.seed,
+        bounds: &begun.bounds,
+        remarks: &begun.remarks,
+    };
+    picture.gantt(&folder.join("gantt.svg"))?;
+    picture.report(&folder.join("report.html"))?;
+    write_file(&folder.join("jobs.csv"), |out| Ok(jobs_csv::write_trace(instance, "run", trace, out)?))
+}

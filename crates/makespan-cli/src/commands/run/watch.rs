@@ -1,0 +1,92 @@
+//! Shows a run while it goes on: a bar for the whole, a line for each running job. Only on a terminal.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use makespan_core::{Instance, JobId, Outcome, Run, Running};
+use makespan_exec::{Observer, Progress};
+
+/// The bars of a run, and why jobs did not succeed.
+pub struct Watch<'a> {
+    instance: &'a Instance,
+    bars: MultiProgress,
+    whole: ProgressBar,
+    lines: BTreeMap<JobId, ProgressBar>,
+    reasons: BTreeMap<JobId, String>,
+}
+
+impl<'a> Watch<'a> {
+    pub fn new(instance: &'a Instance) -> Self {
+        let bars = MultiProgress::with_draw_target(ProgressDrawTarget::stderr());
+        let whole = bars.add(ProgressBar::new(instance.jobs().len() as u64));
+        whole.set_style(style("{wide_bar} {pos}/{len} jobs, {elapsed} elapsed, {msg}"));
+        whole.enable_steady_tick(Duration::from_millis(250));
+        Self { instance, bars, whole, lines: BTreeMap::new(), reasons: BTreeMap::new() }
+    }
+
+    /// Removes the bars.
+    pub fn finish(&mut self) {
+        self.whole.finish_and_clear();
+        self.lines.values().for_each(ProgressBar::finish_and_clear);
+    }
+
+    /// Why jobs were not started or were ended.
+    pub fn reasons(&self) -> &BTreeMap<JobId, String> {
+        &self.reasons
+    }
+
+    fn refresh(&self, progress: &Progress<'_>) {
+        let left = (progress.expected_end() - progress.view.now).seconds();
+        self.whole.set_position(progress.runs.len() as u64);
+        self.whole.set_message(format!("about {left:.0} s left"));
+        for running in progress.view.running {
+            if let Some(line) = self.lines.get(&running.job) {
+                line.set_position((progress.view.now - running.start).ticks().unsigned_abs() / 1_000_000);
+            }
+        }
+    }
+}
+
+/// A style; the default one where the template does not parse, which any run on a terminal would show.
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
+}
+
+impl Observer for Watch<'_> {
+    fn started(&mut self, running: &Running, progress: &Progress<'_>) {
+        let job = self.instance.job(running.job);
+        let estimate = job.profile().time(running.processors.len());
+        let line = self.bars.add(ProgressBar::new(estimate.ticks().unsigned_abs() / 1_000_000));
+        line.set_style(style("  {msg:30!} {bar:30} {elapsed}"));
+        line.set_message(format!("{} on {}", job.name, running.processors));
+        self.lines.insert(running.job, line);
+        self.refresh(progress);
+    }
+
+    fn ended(&mut self, run: &Run, reason: Option<&str>, progress: &Progress<'_>) {
+        if let Some(line) = self.lines.remove(&run.job) {
+            line.finish_and_clear();
+            self.bars.remove(&line);
+        }
+        if let Some(reason) = reason {
+            self.reasons.insert(run.job, reason.to_owned());
+        }
+        if run.outcome != Outcome::Succeeded && !self.bars.is_hidden() {
+            let _ = self.bars.println(format!("job `{}` did not succeed", self.instance.job(run.job).name));
+        }
+        self.refresh(progress);
+    }
+
+    fn message(&mut self, text: &str) {
+        if self.bars.is_hidden() {
+            eprintln!("note: {text}");
+        } else {
+            let _ = self.bars.println(format!("note: {text}"));
+        }
+    }
+
+    fn tick(&mut self, progress: &Progress<'_>) {
+        self.refresh(progress);
+    }
+}

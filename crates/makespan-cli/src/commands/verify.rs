@@ -1,0 +1,69 @@
+//! `makespan verify`
+
+use std::fs;
+use std::process::ExitCode;
+
+use makespan_core::{Instance, Objective, validate};
+use makespan_formats::schedule::ScheduleFile;
+use miette::{Result, miette};
+
+use crate::args::{Format, VerifyOptions};
+use crate::input::load;
+use crate::output::emit;
+use crate::summary;
+
+/// Violations of the schedule that are listed before the rest is only counted.
+const LISTED: usize = 20;
+
+pub fn verify(options: &VerifyOptions) -> Result<ExitCode> {
+    let instance = load(&options.input)?.instance;
+    let name = options.schedule.display().to_string();
+    let bytes = fs::read(&options.schedule).map_err(|error| miette!("{name}: cannot open: {error}"))?;
+    let file = ScheduleFile::read(&name, &bytes, &instance).map_err(|error| miette!("{error}"))?;
+    let problems = problems(&instance, &file);
+    match options.format {
+        Format::Json => {
+            let report = serde_json::json!({ "valid": problems.is_empty(), "problems": problems });
+            emit(&format!("{report:#}\n"))?;
+        }
+        Format::Text if problems.is_empty() => {
+            let header = "valid: every job is placed once, and the stated values and bounds are proved";
+            let text = summary::objectives(&instance, &file.schedule, &file.bounds);
+            emit(&format!("{header}\n{text}"))?;
+        }
+        Format::Text => {
+            let more = problems.len().saturating_sub(LISTED);
+            let mut text = format!("{name} is rejected:\n");
+            problems.iter().take(LISTED).for_each(|problem| text += &format!("  {problem}\n"));
+            if more > 0 {
+                text += &format!("  and {more} more\n");
+            }
+            emit(&text)?;
+        }
+    }
+    Ok(if problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// What is wrong with a schedule file, in sentences.
+fn problems(instance: &Instance, file: &ScheduleFile) -> Vec<String> {
+    let mut problems: Vec<String> = match validate(instance, &file.schedule) {
+        Ok(()) => Vec::new(),
+        Err(violations) => violations.iter().map(ToString::to_string).collect(),
+    };
+    for objective in Objective::ALL {
+        let (stated, real) = (file.stated(objective), objective.value(instance, &file.schedule));
+        if stated != real {
+            let (stated, real) = (objective.decimal(stated), objective.decimal(real));
+            problems.push(format!("the stated {objective} is {stated}; the placements give {real}"));
+        }
+        match file.bound(objective) {
+            None => problems.push(format!("there is no bound on the {objective}")),
+            Some(bound) => {
+                if let Err(error) = bound.verify(instance) {
+                    problems.push(format!("bound on the {objective}: {error}"));
+                }
+            }
+        }
+    }
+    problems
+}

@@ -1,0 +1,85 @@
+//! What goes to standard output and into files.
+
+use std::io::{self, ErrorKind, Write};
+use std::path::Path;
+
+use comfy_table::presets;
+use comfy_table::{CellAlignment, ContentArrangement, Table};
+use makespan_core::{Bound, Instance, Schedule};
+use makespan_formats::gantt::{GanttOptions, NamedSchedule, write_svg};
+use makespan_formats::report::{Report, write_html};
+use makespan_formats::{jobs_csv, write_atomic};
+use miette::{Result, miette};
+
+use crate::args::PictureOptions;
+
+/// Prints to standard output. A reader that has gone away, as in `makespan algorithms | head`, is no error.
+pub fn emit(text: &str) -> Result<()> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(miette!("cannot write to standard output: {error}")),
+        _ => Ok(()),
+    }
+}
+
+/// Writes a file whole or not at all.
+pub fn write_file(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+    write_atomic(path, content).map_err(|error| miette!("{error}"))
+}
+
+/// A plain table: a heading line and right-aligned figures; the first `words` columns are left-aligned.
+pub fn table(heading: &[&str], words: usize, rows: impl IntoIterator<Item = Vec<String>>) -> String {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
+    table.set_header(heading);
+    table.add_rows(rows);
+    for (index, column) in table.column_iter_mut().enumerate() {
+        if index >= words {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+        column.set_padding((if index == 0 { 0 } else { 2 }, 0));
+    }
+    table.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
+}
+
+/// What pictures of a plan, or of a plan and what happened, are drawn from.
+pub struct Picture<'a> {
+    pub title: &'a str,
+    pub instance: &'a Instance,
+    pub schedules: &'a [NamedSchedule<'a>],
+    pub algorithm: &'a str,
+    pub seed: u64,
+    pub bounds: &'a [Bound],
+    pub remarks: &'a [String],
+}
+
+impl Picture<'_> {
+    /// Writes what the options name; the CSV is of the last schedule.
+    pub fn write(&self, options: &PictureOptions) -> Result<()> {
+        if let Some(path) = &options.gantt {
+            self.gantt(path)?;
+        }
+        if let Some(path) = &options.report {
+            self.report(path)?;
+        }
+        if let Some((path, last)) = options.jobs.as_ref().zip(self.schedules.last()) {
+            self.jobs(path, last.schedule)?;
+        }
+        Ok(())
+    }
+
+    pub fn gantt(&self, path: &Path) -> Result<()> {
+        let options = GanttOptions { title: self.title, bounds: self.bounds, ..GanttOptions::default() };
+        write_file(path, |mut out| write_svg(&mut out, self.instance, self.schedules, &options))
+    }
+
+    pub fn report(&self, path: &Path) -> Result<()> {
+        let Self { title, instance, schedules, algorithm, seed, bounds, remarks } = *self;
+        let report = Report { title, instance, schedules, algorithm, seed, bounds, remarks, sections: &[] };
+        write_file(path, |mut out| write_html(&mut out, &report))
+    }
+
+    fn jobs(&self, path: &Path, schedule: &Schedule) -> Result<()> {
+        write_file(path, |out| Ok(jobs_csv::write_schedule(self.instance, self.title, schedule, out)?))
+    }
+}

@@ -1,0 +1,103 @@
+//! Plans in words: objectives, bounds, ratios, placements.
+
+use std::fmt::Write;
+
+use makespan::ratio;
+use makespan_core::{Bound, Instance, Metrics, Objective, Schedule};
+
+use crate::output::table;
+
+/// Placements up to this many are listed.
+const LISTED: usize = 40;
+
+/// `400 jobs on 200 processors`.
+pub fn instance(instance: &Instance) -> String {
+    let jobs = instance.jobs().len();
+    let processors = instance.processors();
+    let plural = |count: usize| if count == 1 { "" } else { "s" };
+    let mut text = format!("{jobs} job{} on {processors} processor{}", plural(jobs), plural(processors as usize));
+    if instance.has_release_dates() {
+        text += ", with release dates";
+    }
+    if !instance.unavailable().is_empty() {
+        let periods = instance.unavailable().len();
+        let _ = write!(text, ", {periods} unavailable period{}", plural(periods));
+    }
+    text
+}
+
+/// Seconds with a sensible number of digits.
+pub fn figure(value: f64) -> String {
+    match value.abs() {
+        size if size >= 1e6 => format!("{value:.0}"),
+        size if size >= 1e3 => format!("{value:.1}"),
+        size if size >= 1e-3 || size == 0.0 => format!("{value:.3}"),
+        _ => format!("{value:.9}"),
+    }
+}
+
+/// A value of an objective in seconds or weighted seconds.
+pub fn value(objective: Objective, value: i128) -> String {
+    let unit = match objective {
+        Objective::Makespan => 1e9,
+        Objective::WeightedCompletion => 1e15,
+    };
+    figure(value as f64 / unit)
+}
+
+/// `at most 3.21 % above the optimum`.
+pub fn gap(ratio: Option<f64>) -> String {
+    match ratio {
+        None => "no proof".into(),
+        Some(ratio) if ratio <= 1.0 => "optimal".into(),
+        Some(ratio) => format!("at most {:.2} % above the optimum", (ratio - 1.0) * 100.0),
+    }
+}
+
+/// Objectives beside their bounds, then the other metrics.
+pub fn objectives(instance: &Instance, schedule: &Schedule, bounds: &[Bound]) -> String {
+    let rows = bounds.iter().map(|bound| {
+        let objective = bound.objective;
+        let ratio = ratio(instance, schedule, bound);
+        vec![
+            objective.to_string(),
+            value(objective, objective.value(instance, schedule)),
+            value(objective, bound.value),
+            ratio.map_or("-".into(), |ratio| format!("{ratio:.4}")),
+            gap(ratio),
+        ]
+    });
+    let mut text = table(&["objective", "value (s)", "proven bound", "ratio", ""], 1, rows);
+    let metrics = Metrics::of(instance, schedule);
+    let _ = writeln!(
+        text,
+        "mean flow {} s, mean bounded slowdown {}, utilisation {:.1} %",
+        figure(metrics.mean_flow),
+        figure(metrics.mean_bounded_slowdown),
+        100.0 * metrics.utilisation
+    );
+    text
+}
+
+/// The placements by start, or how many there are when they are too many to read.
+pub fn placements(instance: &Instance, schedule: &Schedule) -> String {
+    let placements = schedule.placements();
+    if placements.len() > LISTED {
+        return format!("{} placements; --output, --gantt or --report shows them\n", placements.len());
+    }
+    let rows = placements.iter().map(|placement| {
+        vec![
+            instance.job(placement.job).name.clone(),
+            placement.processors.to_string(),
+            placement.processors.len().to_string(),
+            figure(placement.start.seconds()),
+            figure(placement.end.seconds()),
+        ]
+    });
+    table(&["job", "processors", "allotment", "start", "end"], 2, rows)
+}
+
+/// One line each.
+pub fn remarks(remarks: &[String]) -> String {
+    remarks.iter().map(|remark| format!("note: {remark}\n")).collect()
+}
