@@ -7,8 +7,7 @@ use crate::LabError;
 use crate::generate::Family;
 
 /// The families by the number of the paper's figure.
-const FIGURES: [(u32, Family); 4] =
-    [(3, Family::Weak), (4, Family::High), (5, Family::Mixed), (6, Family::Cirne)];
+const FIGURES: [(u32, Family); 4] = [(3, Family::Weak), (4, Family::High), (5, Family::Mixed), (6, Family::Cirne)];
 
 /// Averages above this are off the scale, which is the same for all families as in the paper. Gang reaches hundreds.
 const LARGEST: f64 = 6.0;
@@ -50,10 +49,15 @@ fn ratios(points: &Points, family: Family, criterion: Criterion, label: &str) ->
         let curve = points.curve(family, algorithm).into_iter().map(|point| (point.jobs, point.ratio(criterion)));
         let shown: Vec<Point> = curve
             .filter(|(_, ratio)| ratio.of_sums <= LARGEST)
-            .map(|(jobs, ratio)| Point { x: jobs as f64, y: ratio.of_sums, low: ratio.min, high: ratio.max.min(LARGEST) })
+            .map(|(jobs, ratio)| Point {
+                x: jobs as f64,
+                y: ratio.of_sums,
+                low: ratio.min,
+                high: ratio.max.min(LARGEST),
+            })
             .collect();
         if shown.is_empty() {
-            title.push_str(&format!("; {algorithm} is off the scale"));
+            title = format!("{title}; {algorithm} is off the scale");
         } else {
             series.push(Series { name: algorithm.to_owned(), points: shown });
         }
