@@ -84,6 +84,9 @@ pub enum LabError {
         /// Why.
         source: std::io::Error,
     },
+    /// A result cannot be written.
+    #[error(transparent)]
+    Output(#[from] makespan_formats::FormatError),
     /// The threads of a campaign cannot be started.
     #[error("cannot start the threads of the campaign: {0}")]
     Threads(String),

@@ -7,7 +7,6 @@
 
 pub mod demt;
 mod error;
-mod files;
 pub mod generate;
 pub mod statistics;
 

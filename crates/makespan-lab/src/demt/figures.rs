@@ -57,7 +57,7 @@ fn ratios(points: &Points, family: Family, criterion: Criterion, label: &str) ->
             })
             .collect();
         if shown.is_empty() {
-            title.push_str(&format!("; {algorithm} is off the scale"));
+            title = format!("{title}; {algorithm} is off the scale");
         } else {
             series.push(Series { name: algorithm.to_owned(), points: shown });
         }

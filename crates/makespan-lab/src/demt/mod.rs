@@ -29,7 +29,7 @@ pub use progress::{Progress, Silent};
 pub use prototype::Comparison;
 pub use run::{Key, Outcome, Run};
 
-use crate::{LabError, files};
+use crate::LabError;
 
 /// Schedules an instance by the algorithm that a spec names, with a seed, or says why not.
 pub type Solve<'a> = dyn Fn(&Instance, &str, u64) -> Result<Schedule, String> + Sync + 'a;
@@ -80,7 +80,9 @@ pub fn reproduce_with(options: &Options, solve: &Solve<'_>, progress: &mut dyn P
     let claims = claims::all(&points);
     let comparisons = prototype::compare(&points);
     let text = report::text(&claims, &comparisons);
-    let write = |name: &str, contents: &[u8]| files::write_whole(&options.output.join(name), contents);
+    let write = |name: &str, contents: &[u8]| {
+        makespan_formats::write_atomic(&options.output.join(name), |out| out.write_all(contents))
+    };
     write("results.csv", &tables::results(&runs))?;
     write("times.csv", &tables::times(&runs))?;
     write("summary.csv", &tables::summary(&points))?;

@@ -56,7 +56,7 @@ impl Point {
 impl Points {
     /// Sums up runs, which are in the order of their keys.
     pub(super) fn of(runs: &[Run]) -> Self {
-        let mut groups: BTreeMap<(Family, usize, usize), Vec<(&Run, &Outcome)>> = BTreeMap::new();
+        let mut groups: BTreeMap<_, Vec<_>> = BTreeMap::new();
         for run in runs {
             for (index, outcome) in run.outcomes.iter().enumerate() {
                 groups.entry((run.key.family, index, run.key.jobs)).or_default().push((run, outcome));

@@ -48,6 +48,10 @@ fn the_same_seed_gives_the_same_bytes_with_any_number_of_threads() {
     }
     let results = read(folders[0].path(), "results.csv");
     assert_eq!(results.lines().count(), 1 + 12 * algorithm::ALL.len());
+    for name in ["figure4a.svg", "figure4b.svg", "figure4c.svg", "figure6a.svg", "figure7.svg"] {
+        assert!(read(folders[0].path(), name).contains("<svg"), "{name}");
+    }
+    assert!(!folders[0].path().join("figure3a.svg").exists(), "no figure is drawn of a family that was not run");
     let other = tempfile::tempdir().unwrap();
     reproduce(&Options { seed: 2, ..small(other.path()) }, &mut Silent).unwrap();
     assert_ne!(results, read(other.path(), "results.csv"));
