@@ -88,7 +88,7 @@ fn supported<'a>(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 500, ..ProptestConfig::default() })]
 
     #[test]
     fn values_stand_between_the_bounds_and_the_guarantees(draft in drafts()) {

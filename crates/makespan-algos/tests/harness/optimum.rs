@@ -19,6 +19,8 @@
 //! *Which allotments.* All but those on which the job is no faster than on fewer processors: in S its processors could
 //! be replaced by some of them.
 //!
+//! *Equal jobs* may swap their places in S, so only the first of those left is placed.
+//!
 //! *What is pruned.* Partial schedules whose lower bound reaches the best complete one: each job that is left needs its
 //! least area after the present starts and its shortest time.
 
@@ -33,6 +35,7 @@ pub fn optimum(instance: &Instance, objective: Objective) -> i128 {
     search.best
 }
 
+#[derive(PartialEq)]
 struct Small {
     /// Allotment and time.
     choices: Vec<(usize, i64)>,
@@ -89,7 +92,11 @@ impl Search {
         }
         let sizes: Vec<usize> = self.classes.iter().map(|class| class.size).collect();
         let mut children = Vec::new();
-        for (job, small) in self.jobs.iter().enumerate().filter(|(job, _)| partial.left & (1 << job) != 0) {
+        let left = |job: usize| partial.left & (1 << job) != 0;
+        for (job, small) in self.jobs.iter().enumerate().filter(|&(job, _)| left(job)) {
+            if (0..job).any(|other| left(other) && self.jobs[other] == *small) {
+                continue;
+            }
             for &(allotment, time) in &small.choices {
                 for split in splits(allotment, &sizes) {
                     children.extend(self.place(partial, job, time, &split));
