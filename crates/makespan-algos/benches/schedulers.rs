@@ -1,0 +1,99 @@
+//! How long planning takes. Targets: DEMT with 20 shuffles in 10 ms and `dual` in 1 ms at n = 400, m = 200; DEMT under
+//! 1 s at n = 10,000, m = 1,000; a list of 100,000 law jobs on 10,000 processors under 5 s (and 1 GiB, see `peak`).
+
+use std::hint::black_box;
+use std::time::Duration;
+
+use criterion::{BenchmarkGroup, Criterion, criterion_group, criterion_main, measurement::WallTime};
+use makespan_algos::scheduler;
+use makespan_core::{Context, Instance, Job, Platform, Profile, SpeedupLaw, Time, Weight};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+fn instance(processors: u32, jobs: usize, mut profile: impl FnMut(&mut ChaCha8Rng) -> Profile) -> Instance {
+    let mut random = ChaCha8Rng::seed_from_u64(1);
+    let job = |index: usize| {
+        let weight = Weight::from_f64(random.random_range(1.0..=10.0)).expect("a small weight");
+        Job::new(index.to_string(), profile(&mut random)).with_weight(weight)
+    };
+    let jobs = (0..jobs).map(job).collect();
+    Instance::new(Platform::flat(processors).expect("some processors"), jobs, Vec::new()).expect("a valid instance")
+}
+
+fn seconds(time: f64) -> Time {
+    Time::from_seconds_f64(time).expect("a short time")
+}
+
+/// Sequential times uniform on [1, 10] s; `t(k) = t(k - 1) (X + k - 1) / k` with X uniform on [x, x + 0.2], the
+/// recursion of the paper's families with a simpler X: x near 0 is a high speed-up, near 0.8 a weak one.
+fn tables(processors: u32, jobs: usize, x: f64) -> Instance {
+    instance(processors, jobs, |random| {
+        let mut time: f64 = random.random_range(1.0..=10.0);
+        let mut times = vec![seconds(time)];
+        for k in 2..=processors {
+            time *= (random.random_range(x..x + 0.2) + f64::from(k - 1)) / f64::from(k);
+            times.push(seconds(time));
+        }
+        Profile::table(times).expect("positive times")
+    })
+}
+
+/// Downey's law with a parallelism log-uniform on [1, processors] and sigma uniform on [0, 2]: the lab's `cirne`.
+fn laws(processors: u32, jobs: usize) -> Instance {
+    instance(processors, jobs, |random| {
+        let parallelism = f64::from(processors).powf(random.random_range(0.0..=1.0));
+        let law = SpeedupLaw::Downey { parallelism, sigma: random.random_range(0.0..=2.0) };
+        let sequential = seconds(random.random_range(10.0..=10_000.0));
+        Profile::law(sequential, law, 1, processors).expect("parameters in range")
+    })
+}
+
+fn bench(group: &mut BenchmarkGroup<'_, WallTime>, spec: &str, family: &str, instance: &Instance) {
+    let scheduler = scheduler(spec).expect("a spec of the catalogue");
+    group.bench_function(format!("{spec}, {family}"), |bencher| {
+        bencher.iter(|| {
+            let mut context = Context { seed: 1, ..Context::default() };
+            scheduler.schedule(black_box(instance), &mut context).expect("a supported instance")
+        });
+    });
+}
+
+fn paper_size(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("n=400 m=200");
+    group.sample_size(20);
+    let families = [("weak", tables(200, 400, 0.8)), ("high", tables(200, 400, 0.0)), ("laws", laws(200, 400))];
+    for (family, instance) in &families {
+        bench(&mut group, "demt[shuffles=20]", family, instance);
+        bench(&mut group, "dual", family, instance);
+        bench(&mut group, "list[order=saf]", family, instance);
+    }
+    group.finish();
+}
+
+fn large(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("n=10000 m=1000");
+    group.sample_size(10).measurement_time(Duration::from_secs(10));
+    bench(&mut group, "demt[shuffles=20]", "weak", &tables(1000, 10_000, 0.8));
+    bench(&mut group, "demt[shuffles=20]", "laws", &laws(1000, 10_000));
+    group.finish();
+}
+
+fn cluster(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("n=100000 m=10000");
+    group.sample_size(10).measurement_time(Duration::from_secs(20));
+    bench(&mut group, "list[order=saf]", "laws", &laws(10_000, 100_000));
+    group.finish();
+    if let Some(peak) = peak() {
+        println!("peak memory of this process: {peak}");
+    }
+}
+
+/// The most memory that this process has held, as Linux tells it. Run the last group alone to see its own:
+/// `cargo bench -p makespan-algos --bench schedulers -- n=100000`.
+fn peak() -> Option<String> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    Some(status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?.trim().to_owned())
+}
+
+criterion_group!(benches, paper_size, large, cluster);
+criterion_main!(benches);

@@ -1,0 +1,185 @@
+//! Bounds, and certificates that someone has tampered with: what is accepted must be true.
+
+use makespan_bounds::{Grid, makespan, standard, weighted_completion, weighted_completion_on};
+use makespan_core::certificate::{IntervalPrices, Rejection, Selection};
+use makespan_core::{Bound, Certificate, Instance, JobId, Objective, Time};
+use proptest::prelude::*;
+use proptest::test_runner::TestCaseResult;
+
+use super::draft::drafts;
+use super::optimum::optimum;
+
+/// Every bound that the project knows how to find: the standard ones, and that of the paper's grid.
+pub fn all(instance: &Instance) -> Vec<Bound> {
+    let mut bounds = standard(instance);
+    bounds.push(weighted_completion_on(instance, &Grid::doubling(instance)));
+    bounds
+}
+
+struct Truth {
+    instance: Instance,
+    makespan: i128,
+    weighted_completion: i128,
+}
+
+impl Truth {
+    fn of(instance: Instance) -> Self {
+        let [makespan, weighted_completion] = Objective::ALL.map(|objective| optimum(&instance, objective));
+        Self { instance, makespan, weighted_completion }
+    }
+
+    fn least(&self, objective: Objective) -> i128 {
+        match objective {
+            Objective::Makespan => self.makespan,
+            Objective::WeightedCompletion => self.weighted_completion,
+        }
+    }
+
+    /// Whatever the certificate proves is true, and one tick more is refused.
+    fn check(&self, certificate: Certificate) -> TestCaseResult {
+        let Ok(bound) = Bound::proved_by(certificate, &self.instance) else { return Ok(()) };
+        let least = self.least(bound.objective);
+        prop_assert!(bound.value <= least, "{:?} is above the optimum {}", bound, least);
+        prop_assert_eq!(bound.verify(&self.instance), Ok(()));
+        let greedy = Bound { value: bound.value + 1, ..bound.clone() };
+        prop_assert!(greedy.verify(&self.instance).is_err(), "a tick too much is accepted: {:?}", greedy);
+        for objective in Objective::ALL.into_iter().filter(|&objective| objective != bound.objective) {
+            let other = Bound { objective, ..bound.clone() };
+            prop_assert!(other.verify(&self.instance).is_err(), "accepted for another objective: {:?}", other);
+        }
+        Ok(())
+    }
+}
+
+/// A wrong number near a right one, or far off.
+#[derive(Clone, Copy, Debug)]
+enum Twist {
+    Add(i64),
+    Times(i64, i64),
+    Become(i64),
+}
+
+impl Twist {
+    fn of(self, figure: i64) -> i64 {
+        match self {
+            Self::Add(more) => figure.saturating_add(more),
+            Self::Times(over, under) => {
+                i64::try_from(i128::from(figure) * i128::from(over) / i128::from(under)).unwrap_or(i64::MAX)
+            }
+            Self::Become(other) => other,
+        }
+    }
+
+    fn time(self, time: Time) -> Time {
+        Time::from_ticks(self.of(time.ticks()))
+    }
+}
+
+fn twist() -> impl Strategy<Value = Twist> {
+    let far = prop_oneof![Just(0), Just(-1), Just(i64::MAX), Just(i64::MIN), any::<i64>(), 0_i64..100];
+    prop_oneof![
+        3 => Just(Twist::Add(0)),
+        3 => (-3_i64..=3).prop_map(Twist::Add),
+        3 => (0_i64..8, 1_i64..6).prop_map(|(over, under)| Twist::Times(over, under)),
+        1 => far.prop_map(Twist::Become),
+    ]
+}
+
+fn rejections(instance: &Instance) -> Vec<Rejection> {
+    let bound = makespan(instance);
+    let found = match bound.certificate {
+        Certificate::Rejection(rejection) => Some(rejection),
+        _ => None,
+    };
+    // A bound that rests on one job hides the rejection; this one refutes nothing until it is twisted.
+    let deadline = Time::from_ticks(i64::try_from(bound.value).unwrap());
+    let at = Time::from_ticks(deadline.ticks() / 2);
+    let made = Rejection { deadline, from: Time::ZERO, at, selection: Selection::Knapsack };
+    found.into_iter().chain([made]).collect()
+}
+
+fn interval_prices(instance: &Instance) -> Vec<IntervalPrices> {
+    let found = [Grid::doubling(instance), Grid::fine(instance)].map(|grid| weighted_completion_on(instance, &grid));
+    let prices = found.into_iter().filter_map(|bound| match bound.certificate {
+        Certificate::IntervalPrices(prices) => Some(prices),
+        _ => None,
+    });
+    prices.collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 250, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_bound_raised_by_a_tick_is_refused(draft in drafts()) {
+        let truth = Truth::of(draft.instance(1));
+        for bound in all(&truth.instance) {
+            truth.check(bound.certificate)?;
+        }
+    }
+
+    #[test]
+    fn the_standard_bounds_are_the_best_of_each_kind(draft in drafts()) {
+        let instance = draft.instance(1);
+        let fine = weighted_completion_on(&instance, &Grid::fine(&instance));
+        prop_assert_eq!(standard(&instance), vec![makespan(&instance), weighted_completion(&instance)]);
+        prop_assert_eq!(weighted_completion(&instance), fine);
+    }
+
+    #[test]
+    fn naming_another_job_proves_nothing_false(draft in drafts()) {
+        let truth = Truth::of(draft.instance(1));
+        for job in [0, 1, 2, 3, 4, 5, 6, 7, u32::MAX] {
+            truth.check(Certificate::Alone { job: JobId(job) })?;
+        }
+    }
+
+    #[test]
+    fn twisted_rejections_prove_nothing_false(
+        draft in drafts(),
+        twists in prop::collection::vec([twist(), twist(), twist(), twist()], 12),
+        release in 0_usize..6,
+    ) {
+        let truth = Truth::of(draft.instance(1));
+        for rejection in rejections(&truth.instance) {
+            for &[deadline, from, at, price] in &twists {
+                let deadline = deadline.time(rejection.deadline);
+                let jobs = truth.instance.jobs();
+                let base = if release % 2 == 0 { rejection.from } else { jobs[release % jobs.len()].release };
+                let from = from.time(base);
+                let at = at.time(rejection.at);
+                let middle = Time::from_ticks(from.ticks() / 2 + deadline.ticks() / 2);
+                let old = if let Selection::Price(price) = rejection.selection { price } else { draft.unit };
+                for at in [at, middle] {
+                    for selection in [Selection::Knapsack, Selection::Price(price.of(old))] {
+                        truth.check(Certificate::Rejection(Rejection { deadline, from, at, selection }))?;
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn twisted_prices_prove_nothing_false(
+        draft in drafts(),
+        twists in prop::collection::vec((any::<prop::sample::Index>(), twist(), twist()), 1..8),
+        scale in prop_oneof![2 => Just(None), 2 => (0_u32..70).prop_map(Some), 1 => any::<u32>().prop_map(Some)],
+    ) {
+        let truth = Truth::of(draft.instance(1));
+        for mut prices in interval_prices(&truth.instance) {
+            for (index, end, price) in &twists {
+                let at = index.index(prices.ends.len());
+                prices.ends[at] = end.time(prices.ends[at]);
+                prices.prices[at] = price.of(prices.prices[at]);
+                // The order is checked elsewhere; here as many as possible shall be well formed.
+                prices.ends.sort_unstable();
+                prices.scale = scale.unwrap_or(prices.scale);
+                truth.check(Certificate::IntervalPrices(prices.clone()))?;
+                let keep = IntervalPrices { scale: scale.unwrap_or(0).min(40), ..prices.clone() };
+                truth.check(Certificate::IntervalPrices(keep))?;
+            }
+            prices.prices.pop();
+            truth.check(Certificate::IntervalPrices(prices))?;
+        }
+    }
+}

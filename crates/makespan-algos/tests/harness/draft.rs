@@ -1,0 +1,170 @@
+//! Random small instances of every kind, as plain figures that shrink well.
+
+use makespan_core::{Instance, Job, Platform, ProcSet, Profile, SpeedupLaw, Time, Unavailable, Weight};
+use proptest::prelude::*;
+
+/// An instance before it is built; times are in units of `unit` ticks.
+#[derive(Clone, Debug)]
+pub struct Draft {
+    pub processors: u32,
+    pub unit: i64,
+    pub jobs: Vec<DraftJob>,
+    pub closed: Vec<(u32, u32, i64, i64)>,
+}
+
+/// One job of a draft.
+#[derive(Clone, Debug)]
+pub struct DraftJob {
+    pub shape: Shape,
+    /// In millionths.
+    pub weight: u64,
+    pub release: i64,
+}
+
+/// How a job's time depends on its allotment.
+#[derive(Clone, Debug)]
+pub enum Shape {
+    Rigid(u32, i64),
+    Table(Vec<i64>),
+    /// Sequential time, law, fewest and most processors.
+    Law(i64, SpeedupLaw, u32, u32),
+}
+
+/// A unit that 2, 3, 4 and 5 divide often enough for every half and every mean over up to 5 processors to be whole,
+/// also after some twenty halvings: with it nothing is rounded.
+pub const EXACT_UNIT: i64 = 60 << 24;
+
+impl Draft {
+    /// The instance with every time multiplied by `factor`.
+    pub fn instance(&self, factor: i64) -> Instance {
+        let unit = self.unit * factor;
+        let jobs = self.jobs.iter().enumerate().map(|(index, job)| job.build(index, self.processors, unit)).collect();
+        let closed = self.closed.iter().map(|&(first, count, start, length)| {
+            let first = first % self.processors;
+            let last = (first + count).min(self.processors - 1);
+            let (start, end) = (Time::from_ticks(start * unit), Time::from_ticks((start + length) * unit));
+            Unavailable { processors: ProcSet::range(first, last), start, end }
+        });
+        Instance::new(Platform::flat(self.processors).unwrap(), jobs, closed.collect()).unwrap()
+    }
+
+    /// Whether every time is given in whole units.
+    pub fn is_measured(&self) -> bool {
+        self.jobs.iter().all(|job| !matches!(job.shape, Shape::Law(..)))
+    }
+}
+
+impl DraftJob {
+    fn build(&self, index: usize, processors: u32, unit: i64) -> Job {
+        let ticks = |units: i64| Time::from_ticks(units * unit);
+        // Widths are drawn for the largest platform and fold onto smaller ones.
+        let fold = |width: u32| 1 + (width - 1) % processors;
+        let profile = match &self.shape {
+            Shape::Rigid(width, time) => Profile::rigid(fold(*width), ticks(*time)),
+            Shape::Table(times) => Profile::table(times.iter().map(|&time| ticks(time)).collect()),
+            Shape::Law(sequential, law, min, max) => {
+                let (min, max) = (fold(*min), fold(*max));
+                Profile::law(ticks(*sequential), *law, min.min(max), min.max(max))
+            }
+        };
+        Job::new(format!("job {index}"), profile.unwrap())
+            .with_weight(Weight::from_millionths(self.weight).unwrap())
+            .with_release(ticks(self.release))
+    }
+}
+
+/// Tables whose work never falls, and by which time never grows.
+fn monotone() -> impl Strategy<Value = Shape> {
+    (1_i64..25, prop::collection::vec(0_i64..=4, 0..5)).prop_map(|(first, parts)| {
+        let mut times = vec![first];
+        for part in parts {
+            let processors = times.len() as i64 + 1;
+            let last = times[times.len() - 1];
+            // Between perfect speed-up (rounded up) and none.
+            let perfect = (last * (processors - 1) + processors - 1) / processors;
+            times.push(perfect + (last - perfect) * part / 4);
+        }
+        Shape::Table(times)
+    })
+}
+
+fn superlinear() -> impl Strategy<Value = Shape> {
+    (4_i64..40, 2_usize..=5).prop_map(|(first, most)| {
+        Shape::Table((1..=most as i64).map(|processors| (first / (processors * processors)).max(1)).collect())
+    })
+}
+
+fn law() -> impl Strategy<Value = SpeedupLaw> {
+    prop_oneof![
+        Just(SpeedupLaw::Linear {}),
+        (0.0..=1.0).prop_map(|serial| SpeedupLaw::Amdahl { serial }),
+        (0.0..=1.0).prop_map(|exponent| SpeedupLaw::Power { exponent }),
+        (1.0..6.0, 0.0..3.0).prop_map(|(parallelism, sigma)| SpeedupLaw::Downey { parallelism, sigma }),
+    ]
+}
+
+fn shape() -> impl Strategy<Value = Shape> {
+    prop_oneof![
+        3 => monotone(),
+        2 => prop::collection::vec(1_i64..20, 1..=5).prop_map(Shape::Table),
+        1 => superlinear(),
+        2 => (1_i64..25, law(), 1_u32..=2, 1_u32..=5).prop_map(|(time, law, min, max)| Shape::Law(time, law, min, max)),
+        2 => (1_u32..=5, 1_i64..15).prop_map(|(width, time)| Shape::Rigid(width, time)),
+        1 => (1_i64..15).prop_map(|time| Shape::Rigid(1, time)),
+        1 => (1_u32..=5).prop_map(|width| Shape::Rigid(width, 6)),
+    ]
+}
+
+fn weight() -> impl Strategy<Value = u64> {
+    prop_oneof![
+        2 => Just(1_000_000),
+        2 => 0_u64..10_000_000,
+        1 => Just(0),
+        1 => Just(1),
+        1 => Just(1_000_000_000_000_000),
+    ]
+}
+
+fn jobs() -> impl Strategy<Value = Vec<DraftJob>> {
+    let job = (shape(), weight(), 0_i64..15).prop_map(|(shape, weight, release)| DraftJob { shape, weight, release });
+    (prop::collection::vec(job, 1..=6), 0_u8..5, any::<bool>(), any::<bool>()).prop_map(
+        |(mut jobs, releases, equal_jobs, equal_weights)| {
+            let first = jobs[0].clone();
+            for job in &mut jobs {
+                match releases {
+                    0..=2 => job.release = 0,
+                    3 => {}
+                    _ => job.release = 1000,
+                }
+                // Half of the half: ties everywhere in a quarter of the cases.
+                if equal_jobs && equal_weights {
+                    job.shape = first.shape.clone();
+                }
+                if equal_weights {
+                    job.weight = first.weight;
+                }
+            }
+            jobs
+        },
+    )
+}
+
+/// Instances of 1 to 6 jobs on 1 to 5 processors.
+pub fn drafts() -> impl Strategy<Value = Draft> {
+    let unit = prop_oneof![Just(1), Just(2), Just(3), Just(7), Just(1_000), Just(999_983), Just(1_000_000_000)];
+    let period = (0_u32..5, 0_u32..4, 0_i64..20, 1_i64..12);
+    let closed = prop_oneof![2 => Just(Vec::new()), 1 => prop::collection::vec(period, 1..=3)];
+    (1_u32..=5, unit, jobs(), closed).prop_map(|(processors, unit, jobs, closed)| Draft {
+        processors,
+        unit,
+        jobs,
+        closed,
+    })
+}
+
+/// Instances whose times are multiples of [`EXACT_UNIT`].
+pub fn exact_drafts() -> impl Strategy<Value = Draft> {
+    drafts()
+        .prop_filter("a law is rounded to ticks", Draft::is_measured)
+        .prop_map(|draft| Draft { unit: EXACT_UNIT, ..draft })
+}

@@ -1,0 +1,27 @@
+//! The parts of the catalogue's tests.
+
+pub mod bounds;
+pub mod draft;
+pub mod extremes;
+pub mod optimum;
+pub mod solved;
+
+use makespan_algos::{catalogue, scheduler};
+use makespan_core::{Context, Instance, Schedule, Scheduler};
+
+/// Every representative of every entry: what is added to the catalogue is tested without more.
+pub fn representatives() -> Vec<Box<dyn Scheduler>> {
+    let specs = catalogue().iter().flat_map(|entry| {
+        assert!(!entry.representatives.is_empty(), "{} has no representative, so nothing tests it", entry.name);
+        entry.representatives
+    });
+    specs.map(|spec| scheduler(spec).unwrap_or_else(|error| panic!("{spec}: {error}"))).collect()
+}
+
+/// Plans, with what was remarked.
+pub fn plan(scheduler: &dyn Scheduler, instance: &Instance, seed: u64) -> (Schedule, Vec<String>) {
+    let mut context = Context { seed, ..Context::default() };
+    let plan = scheduler.schedule(instance, &mut context);
+    let plan = plan.unwrap_or_else(|error| panic!("{} supports the instance, but: {error}", scheduler.name()));
+    (plan.into_schedule(), context.remarks)
+}

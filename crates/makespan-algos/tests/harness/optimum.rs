@@ -1,0 +1,215 @@
+//! The exact optimum of a small instance, by a search that is meant to be obviously right.
+//!
+//! *What is enumerated.* Jobs are placed one after another, each on some set of processors, at the earliest instant
+//! from which all of them are free and stay open for the whole job, and not before its release.
+//!
+//! *Why an optimum is among the outcomes.* Both objectives never improve when a job ends later. Take an optimal
+//! schedule S, and place the jobs again in the order of their starts on the processors that they have in S. When job k
+//! comes, those placed before it on its processors ended in S by its start, and by induction end no later now; so its
+//! old start is still possible, and its earliest one is no later. The outcome is as good as S job by job. Repeat with
+//! the outcome in place of S: the sum of starts is a non-negative integer that never grows, so this comes to rest at an
+//! optimum that is built with *starts that never decrease*, ties in any order. The search therefore drops a partial
+//! schedule as soon as `(start, job)` falls below that of the job placed before it.
+//!
+//! *Which processors.* Two processors of one class (closed at the same times) differ only in the instant from which
+//! they are free. No later job starts before the present one, so that all that are free by its start are free from its
+//! start on, as far as anything later can tell: only the number taken from each class matters, and the first free ones
+//! may be taken.
+//!
+//! *Which allotments.* All but those on which the job is no faster than on fewer processors: in S its processors could
+//! be replaced by some of them.
+//!
+//! *Equal jobs* may swap their places in S, so only the first of those left is placed.
+//!
+//! *What is pruned.* Partial schedules whose lower bound reaches the best complete one: each job that is left needs its
+//! least area after the present starts and its shortest time.
+
+use makespan_core::{Instance, Objective};
+
+/// The least value of the objective over all schedules.
+pub fn optimum(instance: &Instance, objective: Objective) -> i128 {
+    let mut search = Search::new(instance, objective);
+    let free = search.classes.iter().map(|class| vec![0; class.size]).collect();
+    let all = (1 << search.jobs.len()) - 1;
+    search.descend(&Partial { left: all, last: (0, 0), free, value: 0 });
+    search.best
+}
+
+#[derive(PartialEq)]
+struct Small {
+    /// Allotment and time.
+    choices: Vec<(usize, i64)>,
+    release: i64,
+    weight: i128,
+    shortest: i64,
+    least_area: i128,
+}
+
+struct Class {
+    closed: Vec<(i64, i64)>,
+    size: usize,
+}
+
+struct Search {
+    objective: Objective,
+    jobs: Vec<Small>,
+    /// Jobs by least area over weight: the order of Smith.
+    smith: Vec<usize>,
+    classes: Vec<Class>,
+    processors: i128,
+    best: i128,
+}
+
+/// The jobs placed so far.
+struct Partial {
+    /// The jobs not placed, a bit each.
+    left: u32,
+    /// Start and number of the job placed last.
+    last: (i64, usize),
+    /// For each class the instants from which its processors are free, ascending.
+    free: Vec<Vec<i64>>,
+    value: i128,
+}
+
+impl Search {
+    fn new(instance: &Instance, objective: Objective) -> Self {
+        let jobs: Vec<Small> = instance.jobs().iter().map(small).collect();
+        let mut smith: Vec<usize> = (0..jobs.len()).collect();
+        smith.sort_by(|&a, &b| {
+            (jobs[a].least_area * jobs[b].weight).cmp(&(jobs[b].least_area * jobs[a].weight)).then(a.cmp(&b))
+        });
+        let processors = i128::from(instance.processors());
+        Self { objective, jobs, smith, classes: classes(instance), processors, best: i128::MAX }
+    }
+
+    fn descend(&mut self, partial: &Partial) {
+        if partial.left == 0 {
+            self.best = self.best.min(partial.value);
+            return;
+        }
+        if self.lower(partial) >= self.best {
+            return;
+        }
+        let sizes: Vec<usize> = self.classes.iter().map(|class| class.size).collect();
+        let mut children = Vec::new();
+        let left = |job: usize| partial.left & (1 << job) != 0;
+        for (job, small) in self.jobs.iter().enumerate().filter(|&(job, _)| left(job)) {
+            if (0..job).any(|other| left(other) && self.jobs[other] == *small) {
+                continue;
+            }
+            for &(allotment, time) in &small.choices {
+                for split in splits(allotment, &sizes) {
+                    children.extend(self.place(partial, job, time, &split));
+                }
+            }
+        }
+        // Good ones first, so that the bound prunes early; the outcome does not depend on the order.
+        children.sort_by_cached_key(|child| (self.lower(child), child.last.0));
+        for child in &children {
+            self.descend(child);
+        }
+    }
+
+    /// With `split[c]` processors of each class; `None` when this order of starts is not to be followed.
+    fn place(&self, partial: &Partial, job: usize, time: i64, split: &[usize]) -> Option<Partial> {
+        let small = &self.jobs[job];
+        let used = || split.iter().zip(&self.classes).zip(&partial.free).filter(|((count, _), _)| **count > 0);
+        let mut start = used().map(|((count, _), free)| free[count - 1]).max()?.max(small.release);
+        let mut closed: Vec<(i64, i64)> = used().flat_map(|((_, class), _)| class.closed.clone()).collect();
+        closed.sort_unstable();
+        // By ascending starts of the periods: one that is passed never meets the job again.
+        for (from, until) in closed {
+            if from < start + time && start < until {
+                start = until;
+            }
+        }
+        if partial.left != (1 << self.jobs.len()) - 1 && (start, job) < partial.last {
+            return None;
+        }
+        let mut free = partial.free.clone();
+        for (count, class) in split.iter().zip(&mut free) {
+            for (index, from) in class.iter_mut().enumerate() {
+                *from = if index < *count { start + time } else { (*from).max(start) };
+            }
+            class.sort_unstable();
+        }
+        let end = i128::from(start + time);
+        let value = match self.objective {
+            Objective::Makespan => partial.value.max(end),
+            Objective::WeightedCompletion => partial.value + small.weight * end,
+        };
+        Some(Partial { left: partial.left & !(1 << job), last: (start, job), free, value })
+    }
+
+    /// No completion of this partial schedule has a smaller value.
+    fn lower(&self, partial: &Partial) -> i128 {
+        let left = || self.smith.iter().filter(|&&job| partial.left & (1 << job) != 0).map(|&job| &self.jobs[job]);
+        let soonest = |small: &Small| i128::from(small.release.max(partial.last.0) + small.shortest);
+        match self.objective {
+            Objective::Makespan => {
+                // All that is held ends by the makespan, so it counts beside what is left.
+                let held: i128 = partial.free.iter().flatten().map(|&from| i128::from(from)).sum();
+                let area = held + left().map(|small| small.least_area).sum::<i128>();
+                let longest = left().map(soonest).max().unwrap_or(0);
+                // The ceiling of a quotient of non-negative integers.
+                partial.value.max(longest).max((area + self.processors - 1) / self.processors)
+            }
+            Objective::WeightedCompletion => {
+                let alone: i128 = left().map(|small| small.weight * soonest(small)).sum();
+                // When the first k of those left have ended, all processors together have passed their areas since
+                // the last start; the order of Smith makes the sum least (a single fast machine). What is still held
+                // after the last start is not counted: it may outlast all of them.
+                let mut area = self.processors * i128::from(partial.last.0);
+                let mut fast = 0;
+                for small in left() {
+                    area += small.least_area;
+                    fast += small.weight * area;
+                }
+                partial.value + alone.max((fast + self.processors - 1) / self.processors)
+            }
+        }
+    }
+}
+
+fn small(job: &makespan_core::Job) -> Small {
+    let profile = job.profile();
+    let mut choices: Vec<(usize, i64)> = Vec::new();
+    for allotment in profile.min_processors()..=profile.max_processors() {
+        let time = profile.time(allotment).ticks();
+        if choices.iter().all(|&(_, shorter)| time < shorter) {
+            choices.push((allotment as usize, time));
+        }
+    }
+    let area = |&(allotment, time): &(usize, i64)| allotment as i128 * i128::from(time);
+    Small {
+        release: job.release.ticks(),
+        weight: i128::from(job.weight.millionths()),
+        shortest: choices.iter().map(|&(_, time)| time).min().expect("a job has an allotment"),
+        least_area: choices.iter().map(area).min().expect("a job has an allotment"),
+        choices,
+    }
+}
+
+/// Processors by the periods that name them.
+fn classes(instance: &Instance) -> Vec<Class> {
+    let mut classes: Vec<Class> = Vec::new();
+    for id in 0..instance.processors() {
+        let named = instance.unavailable().iter().filter(|period| period.processors.contains(id));
+        let closed: Vec<(i64, i64)> = named.map(|period| (period.start.ticks(), period.end.ticks())).collect();
+        match classes.iter_mut().find(|class| class.closed == closed) {
+            Some(class) => class.size += 1,
+            None => classes.push(Class { closed, size: 1 }),
+        }
+    }
+    classes
+}
+
+/// All ways to take `count` processors from classes of these sizes.
+fn splits(count: usize, sizes: &[usize]) -> Vec<Vec<usize>> {
+    let Some((&size, rest)) = sizes.split_first() else {
+        return if count == 0 { vec![Vec::new()] } else { Vec::new() };
+    };
+    (0..=count.min(size))
+        .flat_map(|first| splits(count - first, rest).into_iter().map(move |tail| [vec![first], tail].concat()))
+        .collect()
+}

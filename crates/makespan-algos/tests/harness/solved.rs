@@ -1,0 +1,78 @@
+//! The brute force against cases solved by hand.
+
+use makespan_core::{Instance, Job, Objective, Platform, Profile, Time, Unavailable, Weight};
+
+use super::optimum::optimum;
+
+fn job(name: &str, times: &[i64], weight: u64, release: i64) -> Job {
+    let profile = Profile::table(times.iter().map(|&time| Time::from_ticks(time)).collect()).unwrap();
+    let weight = Weight::from_millionths(weight).unwrap();
+    Job::new(name, profile).with_weight(weight).with_release(Time::from_ticks(release))
+}
+
+fn rigid(name: &str, width: u32, time: i64) -> Job {
+    let profile = Profile::rigid(width, Time::from_ticks(time)).unwrap();
+    Job::new(name, profile).with_weight(Weight::from_millionths(1).unwrap())
+}
+
+/// `closed`: processors, start, end.
+fn check(processors: u32, jobs: Vec<Job>, closed: &[(&str, i64, i64)], expect: (i128, i128)) {
+    let closed = closed.iter().map(|&(processors, start, end)| Unavailable {
+        processors: processors.parse().unwrap(),
+        start: Time::from_ticks(start),
+        end: Time::from_ticks(end),
+    });
+    let instance = Instance::new(Platform::flat(processors).unwrap(), jobs, closed.collect()).unwrap();
+    let found = (optimum(&instance, Objective::Makespan), optimum(&instance, Objective::WeightedCompletion));
+    assert_eq!(found, expect);
+}
+
+#[test]
+fn one_processor_follows_smith() {
+    // By time over weight: b (1/3), c (2/2), a (3/1): 3 * 1 + 2 * 3 + 1 * 6.
+    check(1, vec![job("a", &[3], 1, 0), job("b", &[1], 3, 0), job("c", &[2], 2, 0)], &[], (6, 15));
+}
+
+#[test]
+fn waiting_for_a_heavy_job_can_pay() {
+    // The long job first: 10 + 100 * 11 = 1110; the heavy one first at 1: 100 * 2 + 12 = 212.
+    check(1, vec![job("long", &[10], 1, 0), job("heavy", &[1], 100, 1)], &[], (11, 212));
+}
+
+#[test]
+fn allotments_are_chosen_together() {
+    // Each on one processor side by side: 4 and 4; both on two, one after the other: 3 and 6.
+    check(2, vec![job("a", &[4, 3], 1, 0), job("b", &[4, 3], 1, 0)], &[], (4, 8));
+    // With perfect speed-up the weighted sum prefers one after the other: 2 + 4 = 6, the makespan is 4 either way.
+    check(2, vec![job("a", &[4, 2], 1, 0), job("b", &[4, 2], 1, 0)], &[], (4, 6));
+    // Superlinear: 1 then 2 on two processors.
+    check(2, vec![job("a", &[4, 1], 1, 0), job("b", &[4, 1], 1, 0)], &[], (2, 3));
+}
+
+#[test]
+fn wide_jobs_do_not_share() {
+    // Two of width 2 on 3 processors cannot overlap; the third, of width 1, runs beside them.
+    check(3, vec![rigid("a", 2, 5), rigid("b", 2, 5), rigid("c", 1, 10)], &[], (10, 25));
+    // Partition: 3 + 3 against 2 + 2 + 2 on two processors. By shortest first: 2, 2 | 4, 5 | 7.
+    let five = [3, 3, 2, 2, 2].iter().enumerate().map(|(index, &time)| rigid(&index.to_string(), 1, time)).collect();
+    check(2, five, &[], (6, 20));
+}
+
+#[test]
+fn closed_processors_are_worked_around() {
+    // Processor 0 is closed from 2 to 10: the job of 2 goes before it, that of 3 on processor 1.
+    check(2, vec![rigid("a", 1, 2), rigid("b", 1, 3)], &[("0", 2, 10)], (3, 5));
+    // One processor, closed from 3 to 5: 3 before and 2 after gives 7; 2 before and 3 after ends at 2 and 8.
+    check(1, vec![rigid("a", 1, 2), rigid("b", 1, 3)], &[("0", 3, 5)], (7, 10));
+    // Overlapping periods, and a job too long for the hole between two of them.
+    check(1, vec![rigid("a", 1, 3)], &[("0", 1, 4), ("0", 3, 5), ("0", 7, 9)], (12, 12));
+    // The job of width 2 must take the two that open first.
+    check(3, vec![rigid("a", 2, 4)], &[("0", 0, 9), ("2", 0, 1)], (5, 5));
+}
+
+#[test]
+fn which_processors_are_taken_matters() {
+    // Processor 0 closes at 4: the short job must take it, so that the long one has processor 1 at once.
+    check(2, vec![rigid("short", 1, 4), rigid("long", 1, 6)], &[("0", 4, 100)], (6, 10));
+    check(2, vec![rigid("long", 1, 6), rigid("short", 1, 4)], &[("1", 4, 100)], (6, 10));
+}
