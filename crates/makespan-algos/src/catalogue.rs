@@ -6,7 +6,7 @@ use makespan_core::Scheduler;
 
 pub use spec::{Spec, SpecError};
 
-use crate::scheduler::{Compaction, Demt, DualApproximation, Gang, ListGraham, Order, Sequential};
+use crate::scheduler::{Compaction, Demt, DualApproximation, Gang, ListGraham, Order, Sequential, Sweep};
 
 /// A parameter of a scheduler, as its spec names it.
 #[derive(Clone, Copy, Debug)]
@@ -34,7 +34,9 @@ pub struct Entry {
     pub source: &'static str,
     /// Its parameters.
     pub parameters: &'static [Parameter],
-    /// Specs that stand for it in comparisons and tests.
+    /// Specs that stand for it in comparisons.
+    pub compared: &'static [&'static str],
+    /// Specs that stand for it in the property harness, which plans thousands of small instances.
     pub representatives: &'static [&'static str],
     build: fn(&mut Spec) -> Result<Box<dyn Scheduler>, SpecError>,
 }
@@ -42,7 +44,7 @@ pub struct Entry {
 const ANY_JOBS: &str = "moldable, rigid and sequential jobs on equal processors; release dates; unavailable periods";
 const DEMT_PAPER: &str = "Dutot, Eyraud, Mounié, Trystram, SPAA 2004, doi:10.1145/1007912.1007932";
 
-static CATALOGUE: [Entry; 5] = [
+static CATALOGUE: [Entry; 6] = [
     Entry {
         name: "demt",
         summary: "doubling batches filled with weight by a knapsack, compacted by a list: makespan and weighted completion",
@@ -53,17 +55,13 @@ static CATALOGUE: [Entry; 5] = [
             Parameter { name: "compaction", values: "raw, shift or list", default: "list" },
             Parameter { name: "shuffles", values: "0 to 1000000", default: "20" },
         ],
+        compared: &["demt", "demt[compaction=raw]", "demt[compaction=shift]"],
         representatives: &["demt", "demt[compaction=raw]", "demt[compaction=shift]"],
         build: |spec| {
             let default = Demt::default();
             Ok(Box::new(Demt {
                 compaction: spec.take("compaction", default.compaction, str::parse::<Compaction>)?,
-                shuffles: spec.take("shuffles", default.shuffles, |text| {
-                    text.parse()
-                        .ok()
-                        .filter(|&count| count <= 1_000_000)
-                        .ok_or_else(|| "a number from 0 to 1000000".into())
-                })?,
+                shuffles: spec.take("shuffles", default.shuffles, |text| number(text, 1_000_000))?,
             }))
         },
     },
@@ -74,6 +72,7 @@ static CATALOGUE: [Entry; 5] = [
         guarantee: "makespan 3/2 for monotone jobs, 2 for any; doubled with release dates; none with unavailable periods",
         source: "Mounié, Rapine, Trystram, SIAM J. Comput. 37(2), 2007, doi:10.1137/S0097539701385995",
         parameters: &[],
+        compared: &["dual"],
         representatives: &["dual"],
         build: |_| Ok(Box::new(DualApproximation)),
     },
@@ -84,8 +83,23 @@ static CATALOGUE: [Entry; 5] = [
         guarantee: "makespan 2; none with release dates or unavailable periods",
         source: "Garey, Graham, SIAM J. Comput. 4, 1975, doi:10.1137/0204015",
         parameters: &[Parameter { name: "order", values: "shelf, weighted-lptf, smith or saf", default: "shelf" }],
+        compared: &["list[order=shelf]", "list[order=weighted-lptf]", "list[order=smith]", "list[order=saf]"],
         representatives: &["list[order=shelf]", "list[order=weighted-lptf]", "list[order=smith]", "list[order=saf]"],
         build: |spec| Ok(Box::new(ListGraham { order: spec.take("order", Order::Shelf, str::parse::<Order>)? })),
+    },
+    Entry {
+        name: "sweep",
+        summary: "longest-first lists for a sweep of target lengths, then annealing: makespan",
+        supports: ANY_JOBS,
+        guarantee: "makespan 2; none with release dates or unavailable periods",
+        source: "Turek, Wolf, Yu, SPAA 1992, doi:10.1145/140901.141909; Kirkpatrick et al. 1983, doi:10.1126/science.220.4598.671",
+        parameters: &[Parameter { name: "steps", values: "0 to 100000000", default: "100000" }],
+        compared: &["sweep"],
+        representatives: &["sweep[steps=200]", "sweep[steps=0]"],
+        build: |spec| {
+            let steps = spec.take("steps", Sweep::default().steps, |text| number(text, 100_000_000))?;
+            Ok(Box::new(Sweep { steps }))
+        },
     },
     Entry {
         name: "gang",
@@ -94,6 +108,7 @@ static CATALOGUE: [Entry; 5] = [
         guarantee: "none",
         source: DEMT_PAPER,
         parameters: &[],
+        compared: &["gang"],
         representatives: &["gang"],
         build: |_| Ok(Box::new(Gang)),
     },
@@ -104,10 +119,16 @@ static CATALOGUE: [Entry; 5] = [
         guarantee: "makespan 2 when every job is rigid; otherwise none",
         source: DEMT_PAPER,
         parameters: &[],
+        compared: &["sequential"],
         representatives: &["sequential"],
         build: |_| Ok(Box::new(Sequential)),
     },
 ];
+
+/// A parameter that is a whole number from 0 to `most`.
+fn number(text: &str, most: u32) -> Result<u32, String> {
+    text.parse().ok().filter(|&count| count <= most).ok_or_else(|| format!("a number from 0 to {most}"))
+}
 
 /// Every scheduler.
 pub fn catalogue() -> &'static [Entry] {
@@ -136,7 +157,7 @@ mod tests {
 
     #[test]
     fn every_representative_is_its_own_name() {
-        for spec in CATALOGUE.iter().flat_map(|entry| entry.representatives) {
+        for spec in CATALOGUE.iter().flat_map(|entry| entry.representatives.iter().chain(entry.compared)) {
             assert_eq!(scheduler(spec).unwrap().name(), *spec);
         }
     }

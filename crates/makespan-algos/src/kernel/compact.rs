@@ -5,7 +5,7 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
 use super::doubling::Batch;
-use super::list::{self, Allotted, ListSweep};
+use super::list::{Allotted, ListSweep};
 
 /// First stage: every pile starts with its batch, its jobs one after the other. Returns when the last ends.
 pub fn place_raw(builder: &mut ScheduleBuilder<'_>, batches: &[Batch], from: Time) -> Time {
@@ -98,16 +98,6 @@ fn weighted_completion(
     from: Time,
     sweep: &mut ListSweep,
 ) -> WeightedTime {
-    let weight = |allotted: &Allotted| instance.job(allotted.job).weight;
-    if instance.availability().is_always_open() {
-        let starts = sweep.run(instance, list, from);
-        let ended = list.iter().zip(starts).map(|(allotted, &start)| (allotted, start + allotted.time(instance)));
-        return ended.map(|(allotted, end)| weight(allotted).times(end)).sum();
-    }
-    let reserved = list::reserve_around(builder.timeline(), instance, list, from);
-    let value = list.iter().zip(&reserved).map(|(allotted, held)| weight(allotted).times(held.end)).sum();
-    for reservation in &reserved {
-        builder.timeline().release(reservation);
-    }
-    value
+    let ends = sweep.completions(builder, instance, list, from);
+    list.iter().zip(ends).map(|(allotted, &end)| instance.job(allotted.job).weight.times(end)).sum()
 }

@@ -33,6 +33,7 @@ pub struct ListSweep {
     ends: BinaryHeap<Reverse<(Time, u32)>>,
     arrivals: Vec<usize>,
     starts: Vec<Time>,
+    completions: Vec<Time>,
 }
 
 impl ListSweep {
@@ -84,6 +85,31 @@ impl ListSweep {
             }
         }
         &self.starts
+    }
+}
+
+impl ListSweep {
+    /// When the jobs of a list would end, in the order of the list; around unavailable processors where there are
+    /// some. The builder is left as it was.
+    pub fn completions(
+        &mut self,
+        builder: &mut ScheduleBuilder<'_>,
+        instance: &Instance,
+        list: &[Allotted],
+        from: Time,
+    ) -> &[Time] {
+        if instance.availability().is_always_open() {
+            self.run(instance, list, from);
+            self.completions.clear();
+            let ends = list.iter().zip(&self.starts).map(|(allotted, &start)| start + allotted.time(instance));
+            self.completions.extend(ends);
+        } else {
+            let reserved = reserve_around(builder.timeline(), instance, list, from);
+            self.completions.clear();
+            self.completions.extend(reserved.iter().map(|reservation| reservation.end));
+            reserved.iter().for_each(|reservation| builder.timeline().release(reservation));
+        }
+        &self.completions
     }
 }
 

@@ -6,12 +6,14 @@ mod dual_approximation;
 mod gang;
 mod list_graham;
 mod sequential;
+mod sweep;
 
 pub use demt::{Compaction, Demt};
 pub use dual_approximation::DualApproximation;
 pub use gang::Gang;
 pub use list_graham::{ListGraham, Order};
 pub use sequential::Sequential;
+pub use sweep::Sweep;
 
 use makespan_core::{Instance, ScheduleError, Scheduler, Unsupported};
 

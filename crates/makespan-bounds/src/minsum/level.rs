@@ -17,7 +17,7 @@ pub(super) struct Maximum {
 }
 
 /// The relative gap at which the search stops.
-const GAP: f64 = 1e-5;
+const GAP: f64 = 1e-4;
 const MOST_STEPS: usize = 120;
 /// Where the next level lies between the best value and the upper end of the model.
 const LEVEL: f64 = 0.5;
@@ -35,7 +35,7 @@ struct Space {
     magnitude: f64,
 }
 
-/// The largest value of the dual function, to a relative gap of 1e-5 where the steps allow it.
+/// The largest value of the dual function, to a relative gap of 1e-4 where the steps allow it.
 pub(super) fn maximise(programme: &Programme) -> Maximum {
     let count = programme.prices();
     let magnitude = programme.largest().max(1.0);

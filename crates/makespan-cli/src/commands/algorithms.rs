@@ -41,7 +41,7 @@ fn json() -> serde_json::Value {
             "guarantee": entry.guarantee,
             "source": entry.source,
             "parameters": entry.parameters.iter().map(parameter).collect::<Vec<_>>(),
-            "examples": entry.representatives,
+            "examples": entry.compared,
         })
     };
     makespan::catalogue().iter().map(entry).collect()

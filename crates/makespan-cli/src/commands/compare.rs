@@ -24,7 +24,7 @@ pub fn compare(options: &CompareOptions) -> Result<ExitCode> {
     let Loaded { instance, mut remarks } = load(&options.input)?;
     let specs = match &options.algorithms {
         Some(list) => split(list),
-        None => makespan::catalogue().iter().flat_map(|entry| entry.representatives).map(ToString::to_string).collect(),
+        None => makespan::catalogue().iter().flat_map(|entry| entry.compared).map(ToString::to_string).collect(),
     };
     let progress = bar(specs.len() as u64 + 1, "comparing");
     let bounds = makespan::bound(&instance);

@@ -1,0 +1,203 @@
+//! Lists over a sweep of targets, then annealing: short makespans in practice.
+
+use makespan_core::{
+    Context, Guarantee, Instance, JobId, Objective, Plan, ScheduleBuilder, ScheduleError, Scheduler, Time, Unsupported,
+};
+use rand::{Rng, RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::allotment::DualAllotment;
+use super::{check_supported, needs_equal_processors};
+use crate::kernel::list::{self, Allotted, ListSweep};
+
+/// Targets tried between the guess of the dual approximation and twice it.
+const TARGETS: i64 = 48;
+/// Annealing stops after this many job placements in all, so that large instances stay within seconds.
+const MOST_PLACEMENTS: usize = 4_000_000;
+
+/// Graham lists of canonical allotments for a sweep of target lengths, longest first; the best list is then annealed
+/// over its order and allotments.
+///
+/// Source: the allotments are those of Mounié, Rapine and Trystram (SIAM J. Comput. 37(2), 2007,
+/// DOI 10.1137/S0097539701385995); the sweep over targets in the spirit of Turek, Wolf and Yu (SPAA 1992,
+/// DOI 10.1145/140901.141909); annealing after Kirkpatrick, Gelatt and Vecchi (Science 220, 1983,
+/// DOI 10.1126/science.220.4598.671). Assumptions: none. Guarantee (makespan): 2 without release dates and
+/// unavailable processors, since the list of the dual approximation is among those tried. Complexity: O(n log n) a
+/// list, 100 lists and `steps` more.
+///
+/// ```
+/// use makespan_algos::scheduler::Sweep;
+/// use makespan_core::{Context, Instance, Job, Platform, Profile, Scheduler, Time};
+///
+/// let times = [12, 7, 5].map(Time::from_seconds).to_vec();
+/// let jobs = ["a", "b", "c"].map(|name| Job::new(name, Profile::table(times.clone()).unwrap())).to_vec();
+/// let instance = Instance::new(Platform::flat(3).unwrap(), jobs, vec![]).unwrap();
+/// let plan = Sweep::default().schedule(&instance, &mut Context::default()).unwrap();
+/// assert_eq!(plan.into_schedule().makespan(), Time::from_seconds(12));
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Sweep {
+    /// Lists tried by annealing.
+    pub steps: u32,
+}
+
+impl Default for Sweep {
+    fn default() -> Self {
+        Self { steps: 100_000 }
+    }
+}
+
+impl Scheduler for Sweep {
+    fn name(&self) -> String {
+        if self.steps == Self::default().steps { "sweep".into() } else { format!("sweep[steps={}]", self.steps) }
+    }
+
+    fn supports(&self, instance: &Instance) -> Result<(), Unsupported> {
+        needs_equal_processors(instance)
+    }
+
+    fn guarantee(&self, instance: &Instance, objective: Objective) -> Option<Guarantee> {
+        let proved = objective == Objective::Makespan
+            && !instance.has_release_dates()
+            && instance.availability().is_always_open();
+        proved.then_some(Guarantee::ratio(2, 1))
+    }
+
+    fn schedule(&self, instance: &Instance, context: &mut Context) -> Result<Plan, ScheduleError> {
+        check_supported(self, instance)?;
+        let mut builder = ScheduleBuilder::new(instance);
+        let mut search = Search {
+            instance,
+            from: instance.first_release(),
+            sweep: ListSweep::default(),
+            best: (Time::MAX, Vec::new()),
+            reachable: Time::ZERO,
+        };
+        search.targets(&mut builder);
+        search.anneal(&mut builder, self.steps, &mut ChaCha8Rng::seed_from_u64(context.seed));
+        let (_, list) = search.best;
+        list::place(&mut builder, instance, &list, instance.first_release());
+        Ok(builder.finish().into())
+    }
+}
+
+struct Search<'a> {
+    instance: &'a Instance,
+    from: Time,
+    sweep: ListSweep,
+    /// The shortest makespan and its list.
+    best: (Time, Vec<Allotted>),
+    /// No makespan is shorter: the guess of the dual approximation after the first release.
+    reachable: Time,
+}
+
+impl Search<'_> {
+    fn makespan(&mut self, builder: &mut ScheduleBuilder<'_>, list: &[Allotted]) -> Time {
+        let ends = self.sweep.completions(builder, self.instance, list, self.from);
+        ends.iter().copied().max().unwrap_or(self.from)
+    }
+
+    fn consider(&mut self, builder: &mut ScheduleBuilder<'_>, list: &[Allotted]) {
+        let makespan = self.makespan(builder, list);
+        if makespan < self.best.0 {
+            self.best = (makespan, list.to_vec());
+        }
+    }
+
+    /// The list of the dual approximation, then for each target the smallest allotments that meet it, longest first.
+    fn targets(&mut self, builder: &mut ScheduleBuilder<'_>) {
+        let jobs: Vec<JobId> = self.instance.ids().collect();
+        let dual = DualAllotment::of(self.instance, &jobs);
+        self.reachable = self.from + dual.guess;
+        self.consider(builder, &dual.in_shelf_order(&jobs));
+        let mut list = Vec::with_capacity(jobs.len());
+        for step in 0..=TARGETS {
+            let target = dual.guess + Time::from_ticks(dual.guess.ticks() / TARGETS * step);
+            for limit in [target, Time::from_ticks(target.ticks() / 2)] {
+                list.clear();
+                list.extend(jobs.iter().map(|&job| {
+                    let profile = self.instance.job(job).profile();
+                    Allotted { job, processors: profile.thriftiest(limit).unwrap_or_else(|| profile.fastest()) }
+                }));
+                list.sort_by_cached_key(|allotted| std::cmp::Reverse(allotted.time(self.instance)));
+                self.consider(builder, &list);
+            }
+        }
+    }
+
+    /// Random changes of one allotment or of two places in the list; worse lists are accepted ever more rarely.
+    fn anneal(&mut self, builder: &mut ScheduleBuilder<'_>, steps: u32, random: &mut ChaCha8Rng) {
+        let jobs = self.best.1.len();
+        let steps = (steps as usize).min(MOST_PLACEMENTS / jobs.max(1));
+        if jobs < 2 {
+            return;
+        }
+        let mut list = self.best.1.clone();
+        let mut current = self.best.0;
+        let span = (current - self.from).ticks() as f64;
+        for step in 0..steps {
+            if self.best.0 <= self.reachable {
+                return;
+            }
+            let undo = self.change(&mut list, random);
+            let makespan = self.makespan(builder, &list);
+            let cooling = 1.0 - step as f64 / steps as f64;
+            let tolerated = -(1.0 - random.random::<f64>()).ln() * 0.02 * span * cooling * cooling;
+            if ((makespan - current).ticks() as f64) <= tolerated {
+                current = makespan;
+                if makespan < self.best.0 {
+                    self.best.0 = makespan;
+                    self.best.1.copy_from_slice(&list);
+                }
+            } else {
+                undo.apply(&mut list);
+            }
+        }
+    }
+
+    fn change(&self, list: &mut [Allotted], random: &mut impl Rng) -> Undo {
+        let at = random.random_range(0..list.len());
+        let old = list[at];
+        let profile = self.instance.job(old.job).profile();
+        if random.random_bool(0.5) && !profile.is_rigid() {
+            // Mostly a neighbour, sometimes any: the smallest allotment as fast as a random one is never dominated.
+            let (least, most) = (profile.min_processors(), profile.max_processors());
+            let wish = match random.random_range(0..4) {
+                0 => random.random_range(least..=most),
+                1 => old.processors.saturating_sub(1).max(least),
+                _ => (old.processors + 1).min(most),
+            };
+            list[at].processors = profile.min_allotment(profile.time(wish)).unwrap_or(wish);
+            return Undo::Allotment(at, old.processors);
+        }
+        let other = random.random_range(0..list.len());
+        if random.random_bool(0.5) {
+            list.swap(at, other);
+            return Undo::Swap(at, other);
+        }
+        move_to(list, at, other);
+        Undo::Move(other, at)
+    }
+}
+
+/// How a change is taken back.
+enum Undo {
+    Allotment(usize, u32),
+    Swap(usize, usize),
+    Move(usize, usize),
+}
+
+impl Undo {
+    fn apply(&self, list: &mut [Allotted]) {
+        match *self {
+            Self::Allotment(at, processors) => list[at].processors = processors,
+            Self::Swap(a, b) => list.swap(a, b),
+            Self::Move(from, to) => move_to(list, from, to),
+        }
+    }
+}
+
+/// Takes one entry out of the list and puts it back at another place.
+fn move_to(list: &mut [Allotted], from: usize, to: usize) {
+    if from < to { list[from..=to].rotate_left(1) } else { list[to..=from].rotate_right(1) }
+}
