@@ -27,6 +27,38 @@ pub fn write_file(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::Resul
     write_atomic(path, content).map_err(|error| miette!("{error}"))
 }
 
+/// Refuses a file that could not be written for its folder or since it is one, before any work is done for it.
+pub fn check_target(path: &Path) -> Result<()> {
+    let name = path.display();
+    if path.is_dir() {
+        return Err(miette!("{name}: cannot write: it is a folder; name a file"));
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    match folder.metadata() {
+        Ok(metadata) if metadata.is_dir() => Ok(()),
+        Ok(_) => Err(miette!("{name}: cannot write: `{}` is a file, not a folder", folder.display())),
+        Err(_) => Err(miette!("{name}: cannot write: the folder `{}` does not exist; make it first", folder.display())),
+    }
+}
+
+/// Refuses output files that would overwrite the instance or each other, besides what [`check_target`] refuses.
+pub fn check_targets(instance: &Path, targets: &[&Path]) -> Result<()> {
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    // A device, such as /dev/null, takes any number of outputs.
+    let device = |path: &Path| path.metadata().is_ok_and(|metadata| !metadata.is_file());
+    for (index, target) in targets.iter().enumerate() {
+        check_target(target)?;
+        let name = target.display();
+        if !device(target) && real(target) == real(instance) {
+            return Err(miette!("{name}: the output would replace the instance; name another file"));
+        }
+        if !device(target) && targets[..index].iter().any(|other| real(other) == real(target)) {
+            return Err(miette!("{name}: two outputs name this file; name a file for each"));
+        }
+    }
+    Ok(())
+}
+
 /// A plain table: a heading line and right-aligned figures; the first `words` columns are left-aligned.
 pub fn table(heading: &[&str], words: usize, rows: impl IntoIterator<Item = Vec<String>>) -> String {
     let mut table = Table::new();

@@ -1,6 +1,5 @@
 //! `makespan algorithms`
 
-use std::fmt::Write;
 use std::process::ExitCode;
 
 use miette::Result;
@@ -20,15 +19,36 @@ pub fn algorithms(options: &AlgorithmsOptions) -> Result<ExitCode> {
 fn text() -> String {
     let mut text = String::new();
     for entry in makespan::catalogue() {
-        let _ = writeln!(text, "{}\n  {}", entry.name, entry.summary);
+        text += &format!("{}\n{}", entry.name, wrapped("  ", 2, entry.summary));
         for parameter in entry.parameters {
-            let _ = writeln!(text, "  [{}=..]   {}; default {}", parameter.name, parameter.values, parameter.default);
+            let values = format!("{}; default {}", parameter.values, parameter.default);
+            text += &wrapped(&format!("  [{}=..]   ", parameter.name), 13, &values);
         }
-        let _ = writeln!(text, "  plans      {}", entry.supports);
-        let _ = writeln!(text, "  guarantee  {}", entry.guarantee);
-        let _ = writeln!(text, "  source     {}\n", entry.source);
+        text += &wrapped("  plans      ", 13, entry.supports);
+        text += &wrapped("  guarantee  ", 13, entry.guarantee);
+        text += &wrapped("  source     ", 13, entry.source);
+        text.push('\n');
     }
     text
+}
+
+/// A text after its label, in lines of at most 100 columns; the further ones are indented.
+fn wrapped(label: &str, indent: usize, text: &str) -> String {
+    const WIDTH: usize = 100;
+    let (mut lines, mut line, mut empty) = (String::new(), label.to_owned(), true);
+    for word in text.split_whitespace() {
+        if !empty && line.chars().count() + 1 + word.chars().count() > WIDTH {
+            lines += &line;
+            lines.push('\n');
+            (line, empty) = (" ".repeat(indent), true);
+        }
+        if !empty {
+            line.push(' ');
+        }
+        line += word;
+        empty = false;
+    }
+    lines + &line + "\n"
 }
 
 fn json() -> serde_json::Value {
