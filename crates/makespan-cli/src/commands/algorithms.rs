@@ -6,7 +6,7 @@ use miette::Result;
 use serde_json::json;
 
 use crate::args::{AlgorithmsOptions, Format};
-use crate::output::emit;
+use crate::output::{emit, wrapped};
 
 pub fn algorithms(options: &AlgorithmsOptions) -> Result<ExitCode> {
     match options.format {
@@ -30,25 +30,6 @@ fn text() -> String {
         text.push('\n');
     }
     text
-}
-
-/// A text after its label, in lines of at most 100 columns; the further ones are indented.
-fn wrapped(label: &str, indent: usize, text: &str) -> String {
-    const WIDTH: usize = 100;
-    let (mut lines, mut line, mut empty) = (String::new(), label.to_owned(), true);
-    for word in text.split_whitespace() {
-        if !empty && line.chars().count() + 1 + word.chars().count() > WIDTH {
-            lines += &line;
-            lines.push('\n');
-            (line, empty) = (" ".repeat(indent), true);
-        }
-        if !empty {
-            line.push(' ');
-        }
-        line += word;
-        empty = false;
-    }
-    lines + &line + "\n"
 }
 
 fn json() -> serde_json::Value {

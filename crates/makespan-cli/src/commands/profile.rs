@@ -13,7 +13,7 @@ use serde_json::json;
 
 use super::convert::{check_ending, write_by_ending};
 use crate::args::{Format, ProfileOptions};
-use crate::output::{check_target, emit, table};
+use crate::output::{check_target, emit, table, wrapped};
 use crate::progress::bar;
 use crate::summary::figure;
 
@@ -100,7 +100,7 @@ fn text(measurements: &[Measurement], fits: &[Fit], instance: &Instance) -> Resu
         );
     }
     if let Some(advice) = advice(measurements) {
-        let _ = writeln!(text, "note: {advice}");
+        text += &wrapped("note: ", 6, &advice);
     }
     let mut file = Vec::new();
     write_instance(instance, Language::Toml, &mut file).map_err(|error| miette!("{error}"))?;

@@ -75,7 +75,11 @@ pub fn run(options: &RunOptions) -> Result<ExitCode> {
     emit(&outcome::describe(&instance, &begun.schedule, &trace, watch.reasons()))?;
     emit(&format!("\noutput of the jobs, report.html and gantt.svg are in {}\n", folder.display()))?;
     if stop.is_requested() {
-        emit(&format!("the run was stopped; `makespan run {} --resume` continues it\n", options.instance.display()))?;
+        let oversubscribe = if options.oversubscribe { "--oversubscribe " } else { "" };
+        let (instance, folder) = (options.instance.display(), folder.display());
+        emit(&format!(
+            "the run was stopped; `makespan run {instance} --folder {folder} {oversubscribe}--resume` continues it\n"
+        ))?;
     }
     Ok(if trace.all_succeeded(&instance) { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use makespan_core::{Instance, JobId, Outcome, Placement, Run, Schedule, Trace};
 
-use crate::output::table;
+use crate::output::{table, wrapped};
 use crate::summary::figure;
 
 /// A line for each job, why some did not succeed, then the makespans and how many succeeded.
@@ -18,7 +18,7 @@ pub fn describe(instance: &Instance, plan: &Schedule, trace: &Trace, reasons: &B
     let heading = ["job", "outcome", "processors", "planned start", "end", "happened start", "end"];
     let mut text = table(&heading, 3, rows) + "\n";
     for (&id, reason) in reasons {
-        let _ = writeln!(text, "job `{}`: {reason}", instance.job(id).name);
+        text += &wrapped("", 2, &format!("job `{}`: {reason}", instance.job(id).name));
     }
     let succeeded = happened.values().filter(|run| run.outcome == Outcome::Succeeded).count();
     let _ = writeln!(
