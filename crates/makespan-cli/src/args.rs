@@ -59,7 +59,7 @@ pub struct InstanceOptions {
     /// Instance file: native JSON or TOML, SWF (also .gz), or a published moldable set (also .bz2)
     pub instance: PathBuf,
     /// Processors of a log's platform, instead of those in its header
-    #[arg(long)]
+    #[arg(long, allow_negative_numbers = true)]
     pub processors: Option<u32>,
     /// Make the jobs of a log moldable: linear, amdahl:SERIAL, power:EXPONENT, downey:A,SIGMA or downey:random
     #[arg(long, value_name = "LAW")]
@@ -91,7 +91,7 @@ pub struct PlanOptions {
     #[arg(long, short, default_value = "demt", value_name = "SPEC")]
     pub algorithm: String,
     /// Seed of every random choice
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, allow_negative_numbers = true)]
     pub seed: u64,
     /// Write the schedule with its bounds as JSON
     #[arg(long, short, value_name = "FILE.json")]
@@ -134,7 +134,7 @@ pub struct CompareOptions {
     #[arg(long, short, value_name = "SPECS")]
     pub algorithms: Option<String>,
     /// Seed of every random choice
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, allow_negative_numbers = true)]
     pub seed: u64,
     /// What is printed
     #[arg(long, value_enum, default_value = "text")]
@@ -149,7 +149,7 @@ pub struct RunOptions {
     #[arg(long, short, default_value = "demt", value_name = "SPEC")]
     pub algorithm: String,
     /// Seed of every random choice
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, allow_negative_numbers = true)]
     pub seed: u64,
     /// Folder of the run: journal, output of the jobs, report [default: runs/NAME-1, NAME-2 ..]
     #[arg(long, value_name = "DIR")]
@@ -174,7 +174,7 @@ pub struct ProfileOptions {
     #[arg(long, value_delimiter = ',', value_name = "N,N..")]
     pub allotments: Vec<u32>,
     /// Runs at each allotment; the shortest counts
-    #[arg(long, default_value_t = 3)]
+    #[arg(long, default_value_t = 3, allow_negative_numbers = true)]
     pub repetitions: u32,
     /// Leave out an allotment on which the command takes longer, such as 90s
     #[arg(long, value_name = "TIME")]
@@ -204,16 +204,16 @@ pub enum Generator {
         #[arg(long)]
         family: Family,
         /// How many jobs
-        #[arg(long)]
+        #[arg(long, allow_negative_numbers = true)]
         jobs: usize,
         /// How many processors
-        #[arg(long)]
+        #[arg(long, allow_negative_numbers = true)]
         processors: u32,
         /// The same seed gives the same bytes
-        #[arg(long, default_value_t = 1)]
+        #[arg(long, default_value_t = 1, allow_negative_numbers = true)]
         seed: u64,
         /// Jobs released a second, as a Poisson process; all at 0 when left out
-        #[arg(long, value_name = "PER SECOND")]
+        #[arg(long, value_name = "PER SECOND", allow_negative_numbers = true)]
         arrival_rate: Option<f64>,
         /// Where to write; the ending .toml, .json or .swf chooses the format [default: JSON on standard output]
         #[arg(long, short, value_name = "FILE")]
@@ -243,13 +243,13 @@ pub enum Paper {
         #[arg(long, default_value = "reproduce-demt", value_name = "DIR")]
         output: PathBuf,
         /// Runs at each point; the paper has 40
-        #[arg(long, default_value_t = 40)]
+        #[arg(long, default_value_t = 40, allow_negative_numbers = true)]
         runs: u32,
         /// The same seed gives the same results
-        #[arg(long, default_value_t = 1)]
+        #[arg(long, default_value_t = 1, allow_negative_numbers = true)]
         seed: u64,
         /// How many threads [default: all cores]
-        #[arg(long)]
+        #[arg(long, allow_negative_numbers = true)]
         threads: Option<usize>,
     },
 }

@@ -36,7 +36,7 @@ fn main() -> ExitCode {
     match done {
         Ok(code) => code,
         Err(report) => {
-            eprintln!("{report:?}");
+            output::complain(&format!("{report:?}"));
             ExitCode::FAILURE
         }
     }

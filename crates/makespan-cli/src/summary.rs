@@ -5,7 +5,7 @@ use std::fmt::Write;
 use makespan::ratio;
 use makespan_core::{Bound, Instance, Metrics, Objective, Schedule};
 
-use crate::output::table;
+use crate::output::{table, wrapped};
 
 /// Placements up to this many are listed.
 const LISTED: usize = 40;
@@ -97,7 +97,7 @@ pub fn placements(instance: &Instance, schedule: &Schedule) -> String {
     table(&["job", "processors", "allotment", "start", "end"], 2, rows)
 }
 
-/// One line each.
+/// One paragraph each.
 pub fn remarks(remarks: &[String]) -> String {
-    remarks.iter().map(|remark| format!("note: {remark}\n")).collect()
+    remarks.iter().map(|remark| wrapped("note: ", 6, remark)).collect()
 }

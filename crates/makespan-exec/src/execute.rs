@@ -58,13 +58,7 @@ pub fn execute(
     options: &ExecuteOptions,
     observer: &mut dyn Observer,
 ) -> Result<Trace, ExecuteError> {
-    if let Some(job) = instance.jobs().iter().find(|job| job.task.command.is_empty()) {
-        return Err(ExecuteError::NoCommand(job.name.clone()));
-    }
-    let cores = cores()?;
-    if instance.processors() as usize > cores.len() && !options.oversubscribe {
-        return Err(ExecuteError::TooFewCores { processors: instance.processors(), cores: cores.len() });
-    }
+    let cores = cores_for(instance, options)?;
     let files = Files::new(&options.folder, instance)?;
     let (mut journal, mut history) = Journal::open(files.folder(), instance, options.resume)?;
     Recovery { instance, options, files: &files, journal: &mut journal, observer: &mut *observer }
@@ -90,4 +84,26 @@ pub fn execute(
     let mut runs = session.state.runs;
     runs.sort_by_key(|run| run.end);
     Ok(Trace { runs })
+}
+
+/// Whether [`execute`] would begin: every job has a command, the cores suffice, and the folder is free or holds a run
+/// of this instance that may be resumed. Nothing is made, changed or started.
+///
+/// # Errors
+/// [`ExecuteError`], as [`execute`].
+pub fn check(instance: &Instance, options: &ExecuteOptions) -> Result<(), ExecuteError> {
+    cores_for(instance, options)?;
+    Ok(Journal::check(&options.folder, instance, options.resume)?)
+}
+
+/// The cores of this machine, if they can execute the instance.
+fn cores_for(instance: &Instance, options: &ExecuteOptions) -> Result<Vec<usize>, ExecuteError> {
+    if let Some(job) = instance.jobs().iter().find(|job| job.task.command.is_empty()) {
+        return Err(ExecuteError::NoCommand(job.name.clone()));
+    }
+    let cores = cores()?;
+    if instance.processors() as usize > cores.len() && !options.oversubscribe {
+        return Err(ExecuteError::TooFewCores { processors: instance.processors(), cores: cores.len() });
+    }
+    Ok(cores)
 }

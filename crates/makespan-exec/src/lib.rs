@@ -24,7 +24,7 @@ mod recover;
 mod session;
 
 pub use error::{Defect, ExecuteError};
-pub use execute::execute;
+pub use execute::{check, execute};
 pub use fingerprint::fingerprint;
 pub use machine::cores;
 pub use observer::{Observer, Progress, Silent};

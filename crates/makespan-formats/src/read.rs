@@ -102,16 +102,14 @@ fn read_from(raw: impl Read, name: &str, options: &ReadOptions) -> Result<ReadIn
     let mut bytes = Vec::new();
     input.read_to_end(&mut bytes).map_err(unreadable)?;
     let bytes = without_mark(&bytes);
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        let line = bytes[..error.valid_up_to()].split(|&byte| byte == b'\n').count();
+        FormatError::content(name, Place::line(line), "the text is not UTF-8")
+    })?;
     let instance = match format {
         Format::Json => instance::read_json(name, bytes)?,
         Format::MoldableSet => moldable_set::read_moldable_set(name, bytes)?,
-        Format::Toml | Format::Swf => {
-            let text = std::str::from_utf8(bytes).map_err(|error| {
-                let line = bytes[..error.valid_up_to()].split(|&byte| byte == b'\n').count();
-                FormatError::content(name, Place::line(line), "the text is not UTF-8")
-            })?;
-            instance::read_toml(name, text)?
-        }
+        Format::Toml | Format::Swf => instance::read_toml(name, text)?,
     };
     Ok(ReadInstance { instance, format, remarks: Vec::new() })
 }

@@ -1,13 +1,12 @@
 //! `makespan algorithms`
 
-use std::fmt::Write;
 use std::process::ExitCode;
 
 use miette::Result;
 use serde_json::json;
 
 use crate::args::{AlgorithmsOptions, Format};
-use crate::output::emit;
+use crate::output::{emit, wrapped};
 
 pub fn algorithms(options: &AlgorithmsOptions) -> Result<ExitCode> {
     match options.format {
@@ -20,13 +19,15 @@ pub fn algorithms(options: &AlgorithmsOptions) -> Result<ExitCode> {
 fn text() -> String {
     let mut text = String::new();
     for entry in makespan::catalogue() {
-        let _ = writeln!(text, "{}\n  {}", entry.name, entry.summary);
+        text += &format!("{}\n{}", entry.name, wrapped("  ", 2, entry.summary));
         for parameter in entry.parameters {
-            let _ = writeln!(text, "  [{}=..]   {}; default {}", parameter.name, parameter.values, parameter.default);
+            let values = format!("{}; default {}", parameter.values, parameter.default);
+            text += &wrapped(&format!("  [{}=..]   ", parameter.name), 13, &values);
         }
-        let _ = writeln!(text, "  plans      {}", entry.supports);
-        let _ = writeln!(text, "  guarantee  {}", entry.guarantee);
-        let _ = writeln!(text, "  source     {}\n", entry.source);
+        text += &wrapped("  plans      ", 13, entry.supports);
+        text += &wrapped("  guarantee  ", 13, entry.guarantee);
+        text += &wrapped("  source     ", 13, entry.source);
+        text.push('\n');
     }
     text
 }

@@ -3,13 +3,13 @@
 use std::process::ExitCode;
 
 use makespan_core::certificate::Selection;
-use makespan_core::{Certificate, Instance};
+use makespan_core::{Bound, Certificate, Instance};
 use makespan_formats::schedule::write_bounds;
 use miette::{Result, miette};
 
 use crate::args::{BoundOptions, Format};
 use crate::input::load;
-use crate::output::{emit, table};
+use crate::output::emit;
 use crate::summary;
 
 pub fn bound(options: &BoundOptions) -> Result<ExitCode> {
@@ -28,19 +28,18 @@ pub fn bound(options: &BoundOptions) -> Result<ExitCode> {
             emit(&format!("{}\n", String::from_utf8_lossy(&text)))?;
         }
         Format::Text => {
-            let rows = bounds.iter().map(|bound| {
-                let words = vec![bound.objective.to_string(), bound.objective.decimal(bound.value)];
-                words.into_iter().chain([why(instance, &bound.certificate)]).collect()
-            });
-            emit(&format!(
-                "{}\n{}\n{}",
-                summary::instance(instance),
-                summary::remarks(&loaded.remarks),
-                table(&["objective", "at least (s)", "because"], 3, rows)
-            ))?;
+            let proven: String = bounds.iter().map(|bound| proven(instance, bound)).collect();
+            let head = summary::instance(instance);
+            emit(&format!("{head}\n{}\n{proven}", summary::remarks(&loaded.remarks)))?;
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// A bound and the reason for it, a line each.
+fn proven(instance: &Instance, bound: &Bound) -> String {
+    let Bound { objective, value, ref certificate } = *bound;
+    format!("{objective} >= {} s\n  {}\n", objective.decimal(value), why(instance, certificate))
 }
 
 /// A certificate in one sentence.

@@ -88,8 +88,7 @@ fn text_rows(instance: &Instance, bounds: &[Bound], rows: &[Row]) -> String {
         cells.push(format!("{:.2} ms", 1e3 * row.seconds));
         cells
     });
-    let heading =
-        ["algorithm", "makespan", "ratio ", "weighted completion", "ratio ", "utilisation", "mean flow", "time"];
+    let heading = ["algorithm", "makespan", "ratio ", "weighted compl.", "ratio ", "used", "mean flow", "time"];
     table(&heading, 1, text)
 }
 

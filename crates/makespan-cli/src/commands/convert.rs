@@ -24,13 +24,24 @@ pub fn convert(options: &ConvertOptions) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Refuses a file whose ending names no format of instances.
+pub fn check_ending(path: &Path) -> Result<()> {
+    match ending(path).as_str() {
+        "json" | "toml" | "swf" => Ok(()),
+        _ => Err(miette!("{}: the ending chooses the format; it must be .json, .toml or .swf", path.display())),
+    }
+}
+
+fn ending(path: &Path) -> String {
+    path.extension().map(|ending| ending.to_string_lossy().to_lowercase()).unwrap_or_default()
+}
+
 /// Writes an instance in the format that the ending of the file names.
 pub fn write_by_ending(instance: &Instance, path: &Path) -> Result<()> {
-    let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase()).unwrap_or_default();
-    match ending.as_str() {
+    check_ending(path)?;
+    match ending(path).as_str() {
         "json" => write_file(path, |out| write_instance(instance, Language::Json, out)),
         "toml" => write_file(path, |out| write_instance(instance, Language::Toml, out)),
-        "swf" => write_file(path, |out| write_swf(instance, None, out)),
-        _ => Err(miette!("{}: the ending chooses the format; it must be .json, .toml or .swf", path.display())),
+        _ => write_file(path, |out| write_swf(instance, None, out)),
     }
 }

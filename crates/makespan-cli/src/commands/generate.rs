@@ -12,6 +12,9 @@ use crate::output::emit;
 
 pub fn generate(options: &GenerateOptions) -> Result<ExitCode> {
     let Generator::Moldable { family, jobs, processors, seed, arrival_rate, ref output } = options.kind;
+    if jobs == 0 {
+        return Err(miette!("--jobs is 0; an instance has at least 1 job"));
+    }
     let instance =
         draw(&MoldableOptions { family, jobs, processors, seed, arrival_rate }).map_err(|error| miette!("{error}"))?;
     if let Some(path) = output {

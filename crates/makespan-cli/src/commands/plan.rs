@@ -1,5 +1,6 @@
 //! `makespan plan`
 
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use makespan::Planned;
@@ -7,13 +8,17 @@ use makespan_formats::gantt::NamedSchedule;
 use makespan_formats::{schedule::ScheduleFile, write_swf};
 use miette::{Result, miette};
 
-use crate::args::{Format, PlanOptions};
+use crate::args::{Format, PictureOptions, PlanOptions};
 use crate::input::{Loaded, load};
-use crate::output::{Picture, emit, write_file};
+use crate::output::{Picture, check_targets, emit, write_file};
 use crate::summary;
 
 pub fn plan(options: &PlanOptions) -> Result<ExitCode> {
     let Loaded { instance, mut remarks } = load(&options.input)?;
+    let PictureOptions { gantt, report, jobs } = &options.pictures;
+    let targets = [&options.output, &options.swf, gantt, report, jobs];
+    let targets: Vec<&Path> = targets.into_iter().flatten().map(PathBuf::as_path).collect();
+    check_targets(&options.input.instance, &targets)?;
     let planned = makespan::plan(&instance, &options.algorithm, options.seed).map_err(|error| miette!("{error}"))?;
     let Planned { algorithm, schedule, bounds, remarks: more } = planned;
     remarks.extend(more);

@@ -11,13 +11,18 @@ use makespan_formats::{Language, write_instance};
 use miette::{Result, miette};
 use serde_json::json;
 
-use super::convert::write_by_ending;
+use super::convert::{check_ending, write_by_ending};
 use crate::args::{Format, ProfileOptions};
-use crate::output::{emit, table};
+use crate::output::{check_target, emit, table, wrapped};
 use crate::progress::bar;
 use crate::summary::figure;
 
 pub fn profile(options: &ProfileOptions) -> Result<ExitCode> {
+    if let Some(path) = &options.output {
+        // Measuring takes long: what could not be written is refused first.
+        check_ending(path)?;
+        check_target(path)?;
+    }
     let cores = cores().map_err(|error| miette!("{error}"))?.len() as u32;
     let mut measuring = MeasureOptions::up_to(cores);
     if !options.allotments.is_empty() {
@@ -95,7 +100,7 @@ fn text(measurements: &[Measurement], fits: &[Fit], instance: &Instance) -> Resu
         );
     }
     if let Some(advice) = advice(measurements) {
-        let _ = writeln!(text, "note: {advice}");
+        text += &wrapped("note: ", 6, &advice);
     }
     let mut file = Vec::new();
     write_instance(instance, Language::Toml, &mut file).map_err(|error| miette!("{error}"))?;

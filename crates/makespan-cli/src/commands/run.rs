@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use makespan::Planned;
 use makespan::policy::Replan;
 use makespan_core::{Bound, Instance, Schedule, Trace};
-use makespan_exec::{ExecuteOptions, Stop, execute};
+use makespan_exec::{ExecuteOptions, Stop, check, execute};
 use makespan_formats::gantt::NamedSchedule;
 use makespan_formats::{jobs_csv, schedule::ScheduleFile};
 use miette::{Result, miette};
@@ -34,12 +34,27 @@ pub fn run(options: &RunOptions) -> Result<ExitCode> {
     let Loaded { instance, remarks } = load_plain(&options.instance)?;
     let scheduler = makespan::scheduler(&options.algorithm).map_err(|error| miette!("{error}"))?;
     let folder = folder::choose(options)?;
+    let stop = stop_on_signals()?;
+    let execution = ExecuteOptions {
+        resume: options.resume,
+        retry_failed: options.retry_failed,
+        oversubscribe: options.oversubscribe,
+        stop: stop.clone(),
+        ..ExecuteOptions::new(&folder)
+    };
+    // What cannot run is refused before anything is printed or written.
+    check(&instance, &execution).map_err(|error| miette!("{error}"))?;
     let resumed = options.resume.then(|| folder::planned(&folder, &instance)).flatten();
     let fresh = resumed.is_none();
     let begun = match resumed {
         Some(begun) => begun,
         None => plan(&instance, options, remarks)?,
     };
+    if fresh {
+        // The plan is in the folder before the first job starts, so that an interrupted run can be compared with it.
+        folder::prepare(&folder)?;
+        write_plan(&folder, &instance, &begun)?;
+    }
     emit(&format!(
         "{}, planned by {}\n{}\n{}\n{}\n",
         summary::instance(&instance),
@@ -53,27 +68,18 @@ pub fn run(options: &RunOptions) -> Result<ExitCode> {
     } else {
         Replan::following(scheduler, begun.seed, &begun.schedule)
     };
-    let stop = stop_on_signals()?;
-    let execution = ExecuteOptions {
-        resume: options.resume,
-        retry_failed: options.retry_failed,
-        oversubscribe: options.oversubscribe,
-        stop: stop.clone(),
-        ..ExecuteOptions::new(&folder)
-    };
     let mut watch = Watch::new(&instance);
-    if fresh {
-        // The plan is in the folder before the first job starts, so that an interrupted run can be compared with it.
-        folder::prepare(&folder, options.resume)?;
-        write_plan(&folder, &instance, &begun)?;
-    }
     let trace = execute(&instance, &mut policy, &execution, &mut watch).map_err(|error| miette!("{error}"))?;
     watch.finish();
     write_results(&folder, &instance, &begun, &trace)?;
     emit(&outcome::describe(&instance, &begun.schedule, &trace, watch.reasons()))?;
     emit(&format!("\noutput of the jobs, report.html and gantt.svg are in {}\n", folder.display()))?;
     if stop.is_requested() {
-        emit(&format!("the run was stopped; `makespan run {} --resume` continues it\n", options.instance.display()))?;
+        let oversubscribe = if options.oversubscribe { "--oversubscribe " } else { "" };
+        let (instance, folder) = (options.instance.display(), folder.display());
+        emit(&format!(
+            "the run was stopped; `makespan run {instance} --folder {folder} {oversubscribe}--resume` continues it\n"
+        ))?;
     }
     Ok(if trace.all_succeeded(&instance) { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -73,6 +73,29 @@ impl Journal {
         Ok((journal, history))
     }
 
+    /// Whether [`Journal::open`] would accept the folder; nothing is made or changed.
+    ///
+    /// # Errors
+    /// As [`Journal::open`].
+    pub fn check(folder: &Path, instance: &Instance, resume: bool) -> Result<(), JournalError> {
+        let path = folder.join(FILE);
+        let bytes = match fs::read(&path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(source) => return Err(JournalError::Io { path, source }),
+        };
+        let lock = folder.join("lock");
+        if lock.exists() {
+            drop(locked(&lock)?);
+        }
+        let (records, _) = history::records(&path, &bytes)?;
+        match (records.is_empty(), resume) {
+            (true, _) => Ok(()),
+            (false, false) => Err(JournalError::Exists { folder: folder.to_owned() }),
+            (false, true) => History::of(&path, instance, &records).map(drop),
+        }
+    }
+
     /// Adds a record; it is on disk when this returns.
     ///
     /// # Errors

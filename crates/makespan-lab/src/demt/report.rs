@@ -64,9 +64,9 @@ fn comparison_row(comparison: &Comparison) -> [String; 5] {
 
 fn drawn<const N: usize>(header: [&str; N], rows: impl Iterator<Item = [String; N]>) -> String {
     let mut table = Table::new();
-    table.load_style(UTF8_HORIZONTAL_ONLY).set_content_arrangement(ContentArrangement::Dynamic).set_width(140);
+    table.load_style(UTF8_HORIZONTAL_ONLY).set_content_arrangement(ContentArrangement::Dynamic).set_width(100);
     table.set_header(header).add_rows(rows);
-    table.to_string()
+    table.lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>().join("\n")
 }
 
 fn piped<const N: usize>(header: [&str; N], rows: impl Iterator<Item = [String; N]>) -> String {

@@ -20,20 +20,23 @@ pub fn choose(options: &RunOptions) -> Result<PathBuf> {
     }
     let stem = options.instance.file_stem().map_or("run".into(), |stem| stem.to_string_lossy());
     let numbered = |number: u32| PathBuf::from("runs").join(format!("{stem}-{number}"));
-    let next = (1..=u32::MAX).find(|&number| !numbered(number).exists()).unwrap_or(1);
-    match (options.resume, next) {
-        (true, 1) => Err(miette!("there is no run of {} to resume under runs/", options.instance.display())),
-        (true, _) => Ok(numbered(next - 1)),
-        (false, _) => Ok(numbered(next)),
+    match (options.resume, latest(&stem)) {
+        (true, None) => Err(miette!("there is no run of {} to resume under runs/", options.instance.display())),
+        (true, Some(latest)) => Ok(numbered(latest)),
+        (false, latest) => Ok(numbered(latest.unwrap_or(0) + 1)),
     }
 }
 
-/// Makes the folder of a new run; one that holds a run already is refused before anything in it changes.
-pub fn prepare(folder: &Path, resume: bool) -> Result<()> {
-    let journal = folder.join("journal.jsonl");
-    if !resume && journal.exists() {
-        return Err(miette!("{} holds a run; continue it with --resume or name another --folder", folder.display()));
-    }
+/// The largest number of a run of this name; runs in between may have been removed.
+fn latest(stem: &str) -> Option<u32> {
+    let entries = fs::read_dir("runs").ok()?;
+    let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let numbers = names.filter_map(|name| name.strip_prefix(stem)?.strip_prefix('-')?.parse().ok());
+    numbers.filter(|&number| number < u32::MAX).max()
+}
+
+/// Makes the folder of a new run.
+pub fn prepare(folder: &Path) -> Result<()> {
     fs::create_dir_all(folder).map_err(|error| miette!("cannot make the folder {}: {error}", folder.display()))
 }
 

@@ -7,6 +7,8 @@ use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use makespan_core::{Instance, JobId, Outcome, Run, Running};
 use makespan_exec::{Observer, Progress};
 
+use crate::output::complain;
+
 /// The bars of a run, and why jobs did not succeed.
 pub struct Watch<'a> {
     instance: &'a Instance,
@@ -80,7 +82,7 @@ impl Observer for Watch<'_> {
 
     fn message(&mut self, text: &str) {
         if self.bars.is_hidden() {
-            eprintln!("note: {text}");
+            complain(&format!("note: {text}"));
         } else {
             let _ = self.bars.println(format!("note: {text}"));
         }

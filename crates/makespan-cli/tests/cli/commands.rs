@@ -1,0 +1,188 @@
+//! Every command as it is meant to be used.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::sandbox::Sandbox;
+
+#[test]
+fn plan_writes_every_output_and_verify_accepts() {
+    let sandbox = Sandbox::with_small();
+    let text = sandbox
+        .makespan("plan small.toml --output p.json --gantt g.svg --report r.html --jobs j.csv --swf s.swf")
+        .succeeds();
+    assert!(text.starts_with("3 jobs on 8 processors, planned by demt\n"), "{text}");
+    for word in ["makespan", "weighted completion", "proven bound", "table", "rigid", "law"] {
+        assert!(text.contains(word), "`{word}` is missing in\n{text}");
+    }
+    let plan = sandbox.json("p.json");
+    assert_eq!(plan["placements"].as_array().unwrap().len(), 3);
+    assert!(plan["bounds"]["makespan"]["certificate"].is_object());
+    let svg = sandbox.read("g.svg");
+    assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"));
+    let html = sandbox.read("r.html");
+    assert!(html.to_lowercase().starts_with("<!doctype html>") && html.trim_end().ends_with("</html>"));
+    let csv = sandbox.read("j.csv");
+    assert!(csv.starts_with("job_id,") && csv.lines().count() == 4, "{csv}");
+    let columns = csv.lines().next().unwrap().split(',').count();
+    assert!(csv.lines().all(|line| line.split(',').count() == columns), "{csv}");
+    let swf = sandbox.read("s.swf");
+    let records = swf.lines().filter(|line| !line.starts_with(';'));
+    assert_eq!(records.map(|record| record.split_whitespace().count()).collect::<Vec<_>>(), [18; 3]);
+    assert!(sandbox.makespan("verify small.toml p.json").succeeds().starts_with("valid"));
+    let verdict: Value =
+        serde_json::from_str(&sandbox.makespan("verify small.toml p.json --format json").succeeds()).unwrap();
+    assert_eq!((&verdict["valid"], verdict["problems"].as_array().unwrap().len()), (&Value::Bool(true), 0));
+}
+
+#[test]
+fn json_on_standard_output_is_the_file() {
+    let sandbox = Sandbox::with_small();
+    let printed = sandbox.makespan("plan small.toml --format json --output p.json").succeeds();
+    assert_eq!(printed, sandbox.read("p.json"));
+    let other = sandbox.makespan("plan small.toml --format json --algorithm list[order=saf] --seed 9").succeeds();
+    let other: Value = serde_json::from_str(&other).unwrap();
+    assert_eq!((other["algorithm"].as_str(), other["seed"].as_u64()), (Some("list[order=saf]"), Some(9)));
+}
+
+#[test]
+fn bound_gives_a_value_and_a_reason() {
+    let sandbox = Sandbox::with_small();
+    let text = sandbox.makespan("bound small.toml").succeeds();
+    assert!(text.contains("makespan >= ") && text.contains("weighted completion >= "), "{text}");
+    let json: Value = serde_json::from_str(&sandbox.makespan("bound small.toml --format json").succeeds()).unwrap();
+    for objective in ["makespan", "weighted_completion"] {
+        assert!(json[objective]["value"].as_f64().unwrap() > 0.0);
+        assert!(json[objective]["certificate"]["kind"].is_string());
+    }
+}
+
+#[test]
+fn compare_takes_all_or_a_list() {
+    let sandbox = Sandbox::with_small();
+    let text = sandbox.makespan("compare small.toml").succeeds();
+    for name in ["demt", "dual", "list[order=saf]", "gang", "sequential"] {
+        assert!(text.lines().any(|line| line.starts_with(name)), "{name} is missing in\n{text}");
+    }
+    let list = "compare small.toml -a 'demt[compaction=raw,shuffles=3], gang' --format json";
+    let json: Value = serde_json::from_str(&sandbox.makespan(list).succeeds()).unwrap();
+    let rows = json["algorithms"].as_array().unwrap();
+    let names: Vec<_> = rows.iter().map(|row| row["algorithm"].as_str().unwrap()).collect();
+    assert_eq!(names.len(), 2);
+    assert!(names[0].starts_with("demt[") && names[1] == "gang", "{names:?}");
+    for row in rows {
+        assert!(row["makespan"]["ratio"].as_f64().unwrap() >= 1.0, "{row}");
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bytes() {
+    let sandbox = Sandbox::new();
+    let base = "generate moldable --family mixed --jobs 12 --processors 10";
+    for ending in ["toml", "json", "swf"] {
+        for (name, seed) in [("a", 5), ("b", 5), ("c", 6)] {
+            let said = sandbox.makespan(&format!("{base} --seed {seed} --output {name}.{ending}")).succeeds();
+            assert_eq!(said, "");
+        }
+        let read = |name: &str| sandbox.read(&format!("{name}.{ending}"));
+        assert!(read("a") == read("b") && read("a") != read("c"), "{ending}");
+        let plan = |seed: u32| sandbox.makespan(&format!("plan a.{ending} --seed {seed} --format json")).succeeds();
+        assert_eq!(plan(3), plan(3));
+    }
+    assert_eq!(sandbox.makespan(&format!("{base} --seed 5")).succeeds(), sandbox.read("a.json"));
+}
+
+#[test]
+fn convert_goes_between_all_formats_and_back() {
+    let sandbox = Sandbox::with_small();
+    sandbox
+        .makespan("generate moldable --family cirne --jobs 9 --processors 16 --arrival-rate 0.5 -o g.toml")
+        .succeeds();
+    for name in ["small", "g"] {
+        sandbox.makespan(&format!("convert {name}.toml {name}.json")).succeeds();
+        sandbox.makespan(&format!("convert {name}.json {name}2.toml")).succeeds();
+        sandbox.makespan(&format!("convert {name}2.toml {name}2.json")).succeeds();
+        assert_eq!(sandbox.read(&format!("{name}.json")), sandbox.read(&format!("{name}2.json")));
+        let plan = |file: &str| sandbox.makespan(&format!("plan {file} --format json")).succeeds();
+        assert_eq!(plan(&format!("{name}.toml")), plan(&format!("{name}2.json")));
+    }
+    // A log knows no speed-ups and no weights; what it holds comes back from every format.
+    sandbox.makespan("convert small.toml small.swf").succeeds();
+    sandbox.makespan("convert small.swf log.toml").succeeds();
+    sandbox.makespan("convert log.toml log.json").succeeds();
+    sandbox.makespan("convert log.json again.swf").succeeds();
+    let records = |name: &str| -> Vec<String> {
+        sandbox.read(name).lines().filter(|line| !line.starts_with(';')).map(str::to_owned).collect()
+    };
+    assert_eq!(records("small.swf"), records("again.swf"));
+    assert_eq!(records("small.swf").len(), 3);
+}
+
+#[test]
+fn a_log_becomes_moldable() {
+    let sandbox = Sandbox::new();
+    let records: String = (1..=20)
+        .map(|id| format!("{id} {id} 0 {}0 {} -1 -1 {} 900 -1 1 1 1 1 1 1 -1 -1\n", id, id % 4 + 1, id % 4 + 1))
+        .collect();
+    sandbox.write("log.swf", format!("; MaxProcs: 8\n{records}"));
+    for law in ["linear", "amdahl:0.1", "power:0.8", "downey:6,1", "downey:random"] {
+        sandbox.makespan(&format!("plan log.swf --speedup {law} --processors 12 --output p.json")).succeeds();
+        sandbox.makespan(&format!("verify log.swf --speedup {law} --processors 12 p.json")).succeeds();
+    }
+    assert!(
+        sandbox.makespan("plan log.swf --strict").succeeds().starts_with("20 jobs on 8 processors, with release dates")
+    );
+}
+
+#[test]
+fn algorithms_are_listed_with_what_one_should_know() {
+    let sandbox = Sandbox::new();
+    let text = sandbox.makespan("algorithms").succeeds();
+    let json: Value = serde_json::from_str(&sandbox.makespan("algorithms --format json").succeeds()).unwrap();
+    let entries = json.as_array().unwrap();
+    assert!(entries.len() >= 5);
+    for entry in entries {
+        let name = entry["name"].as_str().unwrap();
+        assert!(text.lines().any(|line| line == name), "{name}");
+        for key in ["summary", "supports", "guarantee", "source"] {
+            assert!(!entry[key].as_str().unwrap().is_empty(), "{name} has no {key}");
+        }
+    }
+    assert_eq!(text.matches("  guarantee  ").count(), entries.len());
+}
+
+#[test]
+fn completions_and_help_exist() {
+    let sandbox = Sandbox::new();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        assert!(sandbox.makespan(&format!("completions {shell}")).succeeds().contains("makespan"));
+    }
+    let whole = sandbox.makespan("--help").succeeds();
+    let commands =
+        ["plan", "bound", "verify", "compare", "run", "profile", "generate", "convert", "reproduce", "algorithms"];
+    for command in commands {
+        assert!(whole.contains(&format!("\n  {command} ")), "{command} is missing in\n{whole}");
+        let help = sandbox.makespan(&format!("{command} --help")).succeeds();
+        assert!(help.contains("Usage: makespan ") && help.lines().count() > 6, "{help}");
+        assert!(help.lines().next().is_some_and(|line| !line.is_empty()), "{help}");
+    }
+    assert!(sandbox.makespan("--version").succeeds().starts_with("makespan "));
+    sandbox.makespan("").misused(&["Usage: makespan <COMMAND>"]);
+}
+
+#[test]
+fn reproduce_makes_its_figures_and_goes_on_where_it_was() {
+    let sandbox = Sandbox::new();
+    let first = sandbox.makespan("reproduce demt --runs 1 --output results").succeeds();
+    assert!(first.contains("20 instances (0 from an earlier campaign)"), "{first}");
+    let names: Vec<_> = fs::read_dir(sandbox.path("results")).unwrap().map(|e| e.unwrap().file_name()).collect();
+    for name in ["results.csv", "summary.csv", "claims.md", "figure3a.svg", "figure7.svg"] {
+        assert!(names.iter().any(|known| known == name), "{name} is missing in {names:?}");
+    }
+    assert!(names.iter().all(|name| !name.to_string_lossy().starts_with('.')), "{names:?}");
+    let (results, claims) = (sandbox.read("results/results.csv"), sandbox.read("results/claims.md"));
+    let second = sandbox.makespan("reproduce demt --runs 1 --output results").succeeds();
+    assert!(second.contains("20 instances (20 from an earlier campaign)"), "{second}");
+    assert_eq!((results, claims), (sandbox.read("results/results.csv"), sandbox.read("results/claims.md")));
+}

@@ -1,0 +1,12 @@
+//! The `makespan` command as its users meet it, the malicious ones included.
+
+mod bad_commands;
+mod bad_files;
+mod commands;
+mod layout;
+mod measuring;
+mod outputs;
+mod resume;
+mod run;
+mod sandbox;
+mod verify;

@@ -1,0 +1,150 @@
+//! A folder to work in and what the command said.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Output;
+use std::time::Duration;
+
+use tempfile::TempDir;
+
+/// A moldable, a rigid and a law job on 8 processors.
+pub const SMALL: &str = r#"
+version = 1
+[platform]
+processors = 8
+[[jobs]]
+name = "table"
+weight = 2
+time = [10.0, 6.1, 4.9]
+[[jobs]]
+name = "rigid"
+processors = 8
+time = 12
+[[jobs]]
+name = "law"
+work = 40
+speedup = { amdahl = { serial = 0.05 } }
+processors = { min = 1, max = 6 }
+"#;
+
+/// A temporary folder in which the command runs.
+pub struct Sandbox {
+    folder: TempDir,
+}
+
+impl Sandbox {
+    pub fn new() -> Self {
+        Self { folder: tempfile::tempdir().unwrap() }
+    }
+
+    /// A sandbox that holds [`SMALL`] as `small.toml`.
+    pub fn with_small() -> Self {
+        let sandbox = Self::new();
+        sandbox.write("small.toml", SMALL);
+        sandbox
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) {
+        fs::write(self.path(name), content).unwrap();
+    }
+
+    pub fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+
+    pub fn json(&self, name: &str) -> serde_json::Value {
+        serde_json::from_str(&self.read(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+
+    /// The names in the folder, sorted.
+    pub fn entries(&self) -> Vec<String> {
+        let names = fs::read_dir(self.folder.path()).unwrap();
+        let mut names: Vec<String> = names.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    /// Runs `makespan` with the words of a line as arguments; `'..'` keeps spaces together.
+    pub fn makespan(&self, line: &str) -> Said {
+        self.with_arguments(&words(line))
+    }
+
+    pub fn with_arguments(&self, arguments: &[String]) -> Said {
+        let mut command = assert_cmd::cargo_bin_cmd!("makespan");
+        command.args(arguments).current_dir(self.folder.path()).timeout(Duration::from_mins(1));
+        Said::new(&arguments.join(" "), &command.output().unwrap())
+    }
+
+    /// A process that the test drives itself.
+    pub fn command(&self, line: &str) -> std::process::Command {
+        let mut command = std::process::Command::new(assert_cmd::cargo_bin!("makespan"));
+        command.args(words(line)).current_dir(self.folder.path());
+        command
+    }
+}
+
+fn words(line: &str) -> Vec<String> {
+    let quoted = line.split('\'').enumerate();
+    quoted
+        .flat_map(|(index, part)| match index % 2 {
+            0 => part.split_whitespace().map(str::to_owned).collect(),
+            _ => vec![part.to_owned()],
+        })
+        .collect()
+}
+
+/// What a command said.
+#[derive(Debug)]
+pub struct Said {
+    line: String,
+    pub status: Option<i32>,
+    pub out: String,
+    pub err: String,
+}
+
+impl Said {
+    pub fn new(line: &str, output: &Output) -> Self {
+        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+        Self {
+            line: line.to_owned(),
+            status: output.status.code(),
+            out: text(&output.stdout),
+            err: text(&output.stderr),
+        }
+    }
+
+    /// Status 0, and nothing on standard error.
+    #[track_caller]
+    pub fn succeeds(self) -> String {
+        assert_eq!((self.status, self.err.as_str()), (Some(0), ""), "makespan {}\n{}", self.line, self.out);
+        self.out
+    }
+
+    /// Status 1, one error on one line of standard error that holds all the parts, nothing on standard output.
+    #[track_caller]
+    pub fn refused(self, parts: &[&str]) {
+        self.refused_with(1, parts);
+        let lines = self.err.lines().filter(|line| !line.trim().is_empty()).count();
+        assert_eq!(lines, 1, "makespan {}: one error on one line, not\n{}", self.line, self.err);
+    }
+
+    /// Status 2 and a message about the command line that holds all the parts, nothing on standard output.
+    #[track_caller]
+    pub fn misused(self, parts: &[&str]) {
+        self.refused_with(2, parts);
+    }
+
+    #[track_caller]
+    fn refused_with(&self, status: i32, parts: &[&str]) {
+        assert_eq!(self.status, Some(status), "makespan {}: {self:?}", self.line);
+        assert_eq!(self.out, "", "makespan {}: nothing on standard output", self.line);
+        assert!(!self.err.contains("panicked"), "{}", self.err);
+        for part in parts {
+            assert!(self.err.contains(part), "makespan {}: `{part}` is missing in\n{}", self.line, self.err);
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! `makespan verify` trusts nobody.
+
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestCaseError, TestRunner};
+use serde_json::{Value, json};
+
+use crate::sandbox::Sandbox;
+
+/// A sandbox with an instance and a plan that verify accepts.
+fn planned() -> Sandbox {
+    let sandbox = Sandbox::with_small();
+    sandbox.makespan("plan small.toml --output p.json").succeeds();
+    sandbox.makespan("verify small.toml p.json").succeeds();
+    sandbox
+}
+
+/// Changes the plan; verify must reject it on standard output, with a reason that holds all the parts.
+#[track_caller]
+fn rejected(sandbox: &Sandbox, change: impl FnOnce(&mut Value), parts: &[&str]) {
+    let mut plan = sandbox.json("p.json");
+    let before = plan.clone();
+    change(&mut plan);
+    assert_ne!(plan, before, "the change must change something");
+    sandbox.write("changed.json", plan.to_string());
+    let said = sandbox.makespan("verify small.toml changed.json");
+    assert_eq!((said.status, said.err.as_str()), (Some(1), ""), "{said:?}");
+    assert!(said.out.starts_with("changed.json is rejected:\n"), "{said:?}");
+    for part in parts {
+        assert!(said.out.contains(part), "`{part}` is missing in\n{}", said.out);
+    }
+    let said = sandbox.makespan("verify small.toml changed.json --format json");
+    let verdict: Value = serde_json::from_str(&said.out).unwrap();
+    assert_eq!((said.status, &verdict["valid"]), (Some(1), &Value::Bool(false)));
+    assert!(!verdict["problems"].as_array().unwrap().is_empty());
+}
+
+/// The place of a job in the placements.
+fn at(plan: &Value, job: &str) -> usize {
+    plan["placements"].as_array().unwrap().iter().position(|placement| placement["job"] == job).unwrap()
+}
+
+fn change(job: &str, key: &str, value: Value) -> impl FnOnce(&mut Value) {
+    move |plan| {
+        let index = at(plan, job);
+        plan["placements"][index][key] = value;
+    }
+}
+
+#[test]
+fn an_unchanged_copy_is_accepted() {
+    let sandbox = planned();
+    sandbox.write("copy.json", sandbox.json("p.json").to_string());
+    assert!(sandbox.makespan("verify small.toml copy.json").succeeds().starts_with("valid"));
+}
+
+#[test]
+fn changed_placements_are_rejected() {
+    let sandbox = planned();
+    rejected(&sandbox, change("rigid", "start", json!(1)), &["`rigid`", "12"]);
+    rejected(&sandbox, change("rigid", "end", json!(30)), &["`rigid`", "12"]);
+    rejected(&sandbox, change("table", "end", json!(0)), &["`table`"]);
+    rejected(&sandbox, change("law", "processors", json!("0-4")), &["`law`", "`table`", "processor 0"]);
+    rejected(&sandbox, change("law", "processors", json!("2-4")), &["`law`"]);
+    rejected(&sandbox, change("law", "processors", json!("2-7")), &["`law`"]);
+    rejected(&sandbox, change("rigid", "processors", json!("0-6")), &["`rigid`", "8"]);
+    rejected(&sandbox, change("rigid", "processors", json!("1-8")), &["`rigid`", "8"]);
+    let double = |plan: &mut Value| {
+        let again = plan["placements"][at(plan, "table")].clone();
+        plan["placements"].as_array_mut().unwrap().push(again);
+    };
+    rejected(&sandbox, double, &["`table`", "2"]);
+    let missing = |plan: &mut Value| {
+        let index = at(plan, "table");
+        plan["placements"].as_array_mut().unwrap().remove(index);
+    };
+    rejected(&sandbox, missing, &["`table`"]);
+    rejected(&sandbox, |plan| plan["placements"] = json!([]), &["`table`", "`rigid`", "`law`"]);
+    rejected(&sandbox, change("law", "job", json!("table")), &["`law`", "`table`"]);
+}
+
+#[test]
+fn changed_values_and_bounds_are_rejected() {
+    let sandbox = planned();
+    rejected(&sandbox, |plan| plan["makespan"] = json!(20), &["stated makespan is 20", "21.6"]);
+    rejected(&sandbox, |plan| plan["weighted_completion"] = json!(1), &["stated weighted completion is 1", "43.4"]);
+    for (objective, words) in [("makespan", "makespan"), ("weighted_completion", "weighted completion")] {
+        let on = format!("bound on the {words}");
+        rejected(&sandbox, |plan| plan["bounds"][objective]["value"] = json!(999), &[&on]);
+        let gone = |plan: &mut Value| drop(plan["bounds"].as_object_mut().unwrap().remove(objective));
+        rejected(&sandbox, gone, &[&format!("no {on}").replace("no bound", "there is no bound")]);
+    }
+    rejected(&sandbox, |plan| plan["bounds"] = json!({}), &["no bound on the makespan", "weighted completion"]);
+    let swapped = |plan: &mut Value| {
+        let bounds = plan["bounds"].clone();
+        plan["bounds"]["makespan"]["certificate"] = bounds["weighted_completion"]["certificate"].clone();
+        plan["bounds"]["weighted_completion"]["certificate"] = bounds["makespan"]["certificate"].clone();
+    };
+    rejected(&sandbox, swapped, &["bound on the makespan", "bound on the weighted completion"]);
+}
+
+#[test]
+fn every_changed_figure_of_a_certificate_is_rejected_or_proves_the_value_too() {
+    let sandbox = planned();
+    let changed = |plan: &mut Value| {
+        let certificate = &mut plan["bounds"]["makespan"]["certificate"];
+        assert_eq!(certificate["kind"], "rejection");
+        certificate["deadline"] = json!(21_000_000_000_i64);
+    };
+    rejected(&sandbox, changed, &["bound on the makespan"]);
+    let price = |plan: &mut Value| {
+        let certificate = &mut plan["bounds"]["weighted_completion"]["certificate"];
+        assert_eq!(certificate["kind"], "interval_prices");
+        certificate["prices"][4] = json!(0);
+    };
+    rejected(&sandbox, price, &["bound on the weighted completion"]);
+    let huge = |plan: &mut Value| plan["bounds"]["weighted_completion"]["certificate"]["prices"][0] = json!(i64::MAX);
+    rejected(&sandbox, huge, &["bound on the weighted completion"]);
+    let end = |plan: &mut Value| plan["bounds"]["weighted_completion"]["certificate"]["ends"][0] = json!(-5);
+    rejected(&sandbox, end, &["bound on the weighted completion"]);
+    let job = |plan: &mut Value| plan["bounds"]["makespan"]["certificate"] = json!({ "kind": "alone", "job": 77 });
+    rejected(&sandbox, job, &["bound on the makespan"]);
+}
+
+#[test]
+fn a_schedule_that_is_none_is_one_error() {
+    let sandbox = planned();
+    let case = |content: &[u8], parts: &[&str]| {
+        sandbox.write("bad.json", content);
+        sandbox.makespan("verify small.toml bad.json").refused(&[&["bad.json"], parts].concat());
+    };
+    let plan = sandbox.read("p.json");
+    case(b"", &["too early"]);
+    case(&plan.as_bytes()[..plan.len() / 2], &["too early"]);
+    case(plan.replacen("\"rigid\"", "\"rigit\"", 1).as_bytes(), &["placements[", "rigit", "did you mean `rigid`"]);
+    case(plan.replacen("\"version\": 1", "\"version\": 7", 1).as_bytes(), &["version", "7"]);
+    case(plan.replacen("\"0-7\"", "\"7-0\"", 1).as_bytes(), &["processors", "7-0"]);
+    case(plan.replacen("\"placements\"", "\"placement\"", 1).as_bytes(), &["placement", "did you mean `placements`"]);
+    case(plan.replacen("\"start\": 0", "\"start\": -1", 1).as_bytes(), &["start", "-1"]);
+    case(plan.replacen("\"makespan\": ", "\"makespan\": 1e400, \"x\": ", 1).as_bytes(), &["makespan"]);
+    case(b"\xff\xfe{}", &["1"]);
+    sandbox.makespan("verify small.toml missing.json").refused(&["missing.json", "No such file"]);
+    sandbox.makespan("verify small.toml .").refused(&["directory"]);
+    sandbox.makespan("verify small.toml small.toml").refused(&["small.toml:2:1"]);
+}
+
+#[test]
+fn a_plan_of_another_instance_is_rejected() {
+    let sandbox = planned();
+    sandbox.write("small.toml", sandbox.read("small.toml").replace("6.1", "6.2"));
+    let said = sandbox.makespan("verify small.toml p.json");
+    assert_eq!(said.status, Some(1));
+    assert!(said.out.contains("`table`"), "{said:?}");
+}
+
+/// Whatever is generated, every algorithm's plan is accepted.
+#[test]
+fn every_plan_of_every_algorithm_is_accepted() {
+    let sandbox = Sandbox::new();
+    let specs: Vec<String> = serde_json::from_str::<Value>(&sandbox.makespan("algorithms --format json").succeeds())
+        .unwrap()
+        .as_array()
+        .unwrap()
+        .iter()
+        .flat_map(|entry| entry["examples"].as_array().unwrap().clone())
+        .map(|spec| spec.as_str().unwrap().to_owned())
+        .collect();
+    assert!(specs.len() >= 8, "{specs:?}");
+    let families = prop::sample::select(vec!["weak", "high", "mixed", "cirne"]);
+    let arrival = prop::option::of(1..50_u32);
+    let instances = (families, 1..15_u32, 1..20_u32, 0..1000_u32, arrival);
+    let mut runner = TestRunner::new(Config { cases: 8, failure_persistence: None, ..Config::default() });
+    let tried = runner.run(&instances, |(family, jobs, processors, seed, arrival)| {
+        let arrival = arrival.map_or(String::new(), |tenths| format!("--arrival-rate {}", f64::from(tenths) / 10.0));
+        let line = format!("generate moldable --family {family} --jobs {jobs} --processors {processors} --seed {seed}");
+        sandbox.makespan(&format!("{line} {arrival} --output i.toml")).succeeds();
+        for spec in &specs {
+            sandbox.makespan(&format!("plan i.toml --algorithm {spec} --output i.json")).succeeds();
+            let said = sandbox.makespan("verify i.toml i.json");
+            prop_assert_eq!(said.status, Some(0), "{} {:?}", spec, said);
+        }
+        Ok::<(), TestCaseError>(())
+    });
+    tried.unwrap();
+}
