@@ -1,7 +1,7 @@
 //! Scheduling algorithms by technique, and the catalogue that names them.
 //!
 //! [`kernel`] holds the mathematics that algorithms share: lists, shelves, knapsacks, doubling batches, compaction, the
-//! batch rule. [`scheduler`] composes kernels into offline algorithms, one a file, each with its source, assumptions,
+//! batch rule. [`mod@scheduler`] composes kernels into offline algorithms, one a file, each with its source, assumptions,
 //! guarantee and deviations. [`mod@catalogue`] names them by specs such as `demt[shuffles=50]`. [`policy`] turns any of
 //! them into an online policy that plans again whenever the world departs from the plan.
 //!
