@@ -1,7 +1,26 @@
 //! Lower bounds with certificates.
 //!
 //! A bound is found here with whatever helps, floating point and a cone solver included; what it is worth is decided
-//! by its certificate, which `makespan-core` checks in integers. This is the only crate that calls a solver.
+//! by its certificate, which `makespan-core` checks in integers. So an imprecise search costs tightness and never
+//! truth. This is the only crate that calls a solver.
+//!
+//! * [`makespan()`]: the longest job, the area, and the deadline that the [`dual`] approximation refutes; with release
+//!   dates and unavailable processors taken into account.
+//! * [`weighted_completion`]: the interval linear programme of the DEMT paper, corrected, by its dual: one price for
+//!   processor time in each interval.
+//!
+//! The mathematics of each certificate is written out in `docs/bounds.md`.
+//!
+//! ```
+//! use makespan_core::{Instance, Job, Platform, Profile, Time};
+//!
+//! let job = |name: &str, time| Job::new(name, Profile::rigid(2, Time::from_seconds(time)).unwrap());
+//! let instance = Instance::new(Platform::flat(3)?, vec![job("a", 4), job("b", 6)], vec![])?;
+//! let bound = makespan_bounds::makespan(&instance);
+//! assert_eq!(bound.verify(&instance), Ok(()));
+//! assert!(bound.value <= 10_000_000_000, "one after the other is the best possible, 10 s");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub mod dual;
 mod makespan;

@@ -5,6 +5,16 @@
 //! turns it into a [`Plan`]; [`validate`] checks the plan without trusting who made it. A [`Bound`] carries a
 //! certificate that [`Bound::verify`] checks in exact integers. A [`Policy`] decides one event at a time, for a
 //! simulated or a real cluster alike, and the outcome of either is a [`Trace`].
+//!
+//! Three ideas hold it together:
+//!
+//! * *Integers.* A [`Time`] is a whole number of nanoseconds, a [`Weight`] one of millionths. Values and bounds are
+//!   compared for equality; there are no tolerances. Floats are for display, and for speed-up laws, whose times are
+//!   rounded up to a tick.
+//! * *Checked once.* [`Instance::new`] refuses what cannot run and clips allotments to the platform and to walltimes, so
+//!   that no algorithm has to. A [`Profile`] offers no allotment that is no faster than fewer processors.
+//! * *Counts first, processors last.* A [`Timeline`] answers how many processors are free when; a [`ScheduleBuilder`]
+//!   gives out their ids when all reservations are made, which counts alone make possible.
 
 #![warn(missing_docs)]
 
