@@ -65,7 +65,7 @@ fn failures_are_reported_and_the_others_are_kept() {
     sandbox.write("i.toml", shell_jobs(2, &jobs) + more);
     let text = ended_badly(sandbox.makespan("run i.toml --oversubscribe --folder f"));
     assert!(text.contains("1 of 5 jobs succeeded"), "{text}");
-    let line = |job: &str| text.lines().filter(|line| line.starts_with(job)).last().unwrap().to_owned();
+    let line = |job: &str| text.lines().filter(|line| line.starts_with(job)).next_back().unwrap().to_owned();
     assert!(line("good").contains("succeeded"), "{text}");
     assert!(line("bad").contains("failed, status 3"), "{text}");
     assert!(line("killed").contains("failed"), "{text}");

@@ -75,7 +75,7 @@ impl Sandbox {
 
     pub fn with_arguments(&self, arguments: &[String]) -> Said {
         let mut command = assert_cmd::cargo_bin_cmd!("makespan");
-        command.args(arguments).current_dir(self.folder.path()).timeout(Duration::from_mins(1));
+        command.args(arguments).current_dir(self.folder.path()).timeout(Duration::from_secs(60));
         Said::new(&arguments.join(" "), &command.output().unwrap())
     }
 
