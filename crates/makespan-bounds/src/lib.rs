@@ -29,9 +29,17 @@ mod minsum;
 pub use makespan::makespan;
 pub use minsum::{Grid, printed_minsum_estimate, weighted_completion, weighted_completion_on};
 
-use makespan_core::{Bound, Instance};
+use makespan_core::{Bound, Instance, Unsupported};
 
 /// The standard bounds, one an objective, in the order of `Objective::ALL`.
-pub fn standard(instance: &Instance) -> Vec<Bound> {
-    vec![makespan(instance), weighted_completion(instance)]
+///
+/// # Errors
+/// [`Unsupported`] when the processors differ in speed or form a tree, for which nothing is proved here.
+pub fn standard(instance: &Instance) -> Result<Vec<Bound>, Unsupported> {
+    if !instance.platform().is_homogeneous() {
+        return Err(Unsupported(
+            "bounds are proved for processors of equal speed without a network between them".into(),
+        ));
+    }
+    Ok(vec![makespan(instance), weighted_completion(instance)])
 }

@@ -12,8 +12,12 @@ const RELEASES: usize = 8;
 /// approximation, with release dates and unavailable processors taken into account.
 ///
 /// Complexity: as [`dual::search`] when all jobs are released together on an open platform; otherwise a bisection of
-/// at most 62 steps of O(n log n) for each of a few release dates.
+/// at most 62 steps of O(n log n) for each of a few release dates. Where the processors differ in speed or form a tree
+/// the bound is zero.
 pub fn makespan(instance: &Instance) -> Bound {
+    if !instance.platform().is_homogeneous() {
+        return nothing();
+    }
     let alone = longest_alone(instance);
     let rejection = if instance.first_release() == Time::ZERO
         && !instance.has_release_dates()
@@ -25,17 +29,14 @@ pub fn makespan(instance: &Instance) -> Bound {
     };
     let proved = |certificate| Bound::proved_by(certificate, instance).ok();
     let rejected = rejection.and_then(|rejection| proved(Certificate::Rejection(rejection)));
-    let nothing = || Bound {
-        objective: Objective::Makespan,
-        value: 0,
-        certificate: Certificate::Rejection(Rejection {
-            deadline: Time::ZERO,
-            from: Time::ZERO,
-            at: Time::ZERO,
-            selection: Selection::Price(0),
-        }),
-    };
     alone.into_iter().chain(rejected).max_by_key(|bound| bound.value).unwrap_or_else(nothing)
+}
+
+/// The bound that needs no proof.
+fn nothing() -> Bound {
+    let rejection =
+        Rejection { deadline: Time::ZERO, from: Time::ZERO, at: Time::ZERO, selection: Selection::Price(0) };
+    Bound { objective: Objective::Makespan, value: 0, certificate: Certificate::Rejection(rejection) }
 }
 
 /// The job whose earliest completion is latest. Outages are looked at only for jobs that could still matter.

@@ -18,7 +18,7 @@ pub use makespan_algos::{Entry, SpecError, catalogue, policy, scheduler};
 pub use makespan_core::{
     Bound, Certificate, CertificateError, Context, Decision, Event, Guarantee, Instance, InstanceError, Job, JobId,
     Metrics, Objective, Placement, Plan, Platform, Policy, ProcSet, Profile, Schedule, ScheduleError, Scheduler,
-    SpeedupLaw, Task, Time, Trace, Unavailable, View, Violation, Weight, WeightedTime, validate,
+    SpeedupLaw, Task, Time, Trace, Unavailable, Unsupported, View, Violation, Weight, WeightedTime, validate,
 };
 
 use thiserror::Error;
@@ -45,6 +45,9 @@ pub enum PlanError {
     /// The algorithm does not handle this instance.
     #[error(transparent)]
     Schedule(#[from] ScheduleError),
+    /// No bound is proved for this kind of platform.
+    #[error("cannot prove a bound: {0}")]
+    Unproved(Unsupported),
     /// The algorithm made a schedule that breaks a rule: a defect of Makespan.
     #[error("{algorithm} made an invalid schedule, which is a defect of Makespan; please report it: {violation}")]
     Invalid {
@@ -73,7 +76,7 @@ pub fn ratio(instance: &Instance, schedule: &Schedule, bound: &Bound) -> Option<
 /// [`PlanError`] when the spec is unknown or the algorithm does not handle the instance.
 pub fn plan(instance: &Instance, spec: &str, seed: u64) -> Result<Planned, PlanError> {
     let (algorithm, schedule, remarks) = schedule(instance, spec, seed)?;
-    Ok(Planned { algorithm, schedule, bounds: bound(instance), remarks })
+    Ok(Planned { algorithm, schedule, bounds: bound(instance)?, remarks })
 }
 
 /// Plans without proving a bound: the full spec, the validated schedule, and remarks.
@@ -93,6 +96,9 @@ pub fn schedule(instance: &Instance, spec: &str, seed: u64) -> Result<(String, S
 }
 
 /// The standard bounds, one an objective, each with its certificate.
-pub fn bound(instance: &Instance) -> Vec<Bound> {
-    makespan_bounds::standard(instance)
+///
+/// # Errors
+/// [`PlanError::Unproved`] when the platform is of a kind for which nothing is proved.
+pub fn bound(instance: &Instance) -> Result<Vec<Bound>, PlanError> {
+    makespan_bounds::standard(instance).map_err(PlanError::Unproved)
 }

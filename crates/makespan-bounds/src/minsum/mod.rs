@@ -15,11 +15,17 @@ use programme::Programme;
 /// `sum_i sum_l<=j S_il x_il <= area(b_j+1)` for every interval j but the last, and `x >= 0`, with costs `c_ij` and
 /// works `S_ij` as in [`IntervalPrices`]. Its dual has one price an interval; it is maximised by a level method, and
 /// the prices found are the certificate. Complexity: O(n J) for each of some tens of steps, J intervals.
+///
+/// # Panics
+/// When the processors differ in speed or form a tree; [`crate::standard`] refuses such platforms.
 pub fn weighted_completion(instance: &Instance) -> Bound {
     weighted_completion_on(instance, &Grid::fine(instance))
 }
 
 /// The same bound on a given grid of instants; [`Grid::doubling`] is the paper's.
+///
+/// # Panics
+/// As [`weighted_completion`].
 pub fn weighted_completion_on(instance: &Instance, grid: &Grid) -> Bound {
     let programme = Programme::corrected(instance, grid);
     let cumulated = level::maximise(&programme).prices;

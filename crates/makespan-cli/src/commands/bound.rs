@@ -15,7 +15,7 @@ use crate::summary;
 pub fn bound(options: &BoundOptions) -> Result<ExitCode> {
     let loaded = load(&options.input)?;
     let instance = &loaded.instance;
-    let bounds = makespan::bound(instance);
+    let bounds = makespan::bound(instance).map_err(|error| miette!("{error}"))?;
     for bound in &bounds {
         bound
             .verify(instance)

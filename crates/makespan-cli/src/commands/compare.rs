@@ -27,7 +27,7 @@ pub fn compare(options: &CompareOptions) -> Result<ExitCode> {
         None => makespan::catalogue().iter().flat_map(|entry| entry.compared).map(ToString::to_string).collect(),
     };
     let progress = bar(specs.len() as u64 + 1, "comparing");
-    let bounds = makespan::bound(&instance);
+    let bounds = makespan::bound(&instance).map_err(|error| miette!("{error}"))?;
     progress.inc(1);
     let mut rows = Vec::new();
     for spec in &specs {

@@ -4,6 +4,7 @@ mod bad_commands;
 mod bad_files;
 mod commands;
 mod layout;
+mod mangled;
 mod measuring;
 mod outputs;
 mod resume;

@@ -132,3 +132,16 @@ fn an_old_output_is_replaced_and_a_link_stays_one() {
     sandbox.makespan("verify small.toml real.json").succeeds();
     assert_eq!(sandbox.entries(), ["link.json", "real.json", "small.toml"]);
 }
+
+#[test]
+fn a_run_goes_on_when_its_reader_goes_away() {
+    let sandbox = Sandbox::new();
+    let jobs = [("a", "0.1", "sleep 0.1; echo x >> happened"), ("b", "0.1", "no-such-program-x")];
+    sandbox.write("i.toml", crate::run::shell_jobs(1, &jobs));
+    let mut command = sandbox.command("run i.toml --folder f");
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop((child.stdout.take(), child.stderr.take()));
+    assert_eq!(child.wait().unwrap().code(), Some(1));
+    assert_eq!(sandbox.read("happened"), "x\n");
+    assert!(sandbox.path("f/report.html").exists());
+}

@@ -49,6 +49,9 @@ pub enum CertificateError {
         /// Area that there is.
         available: i128,
     },
+    /// The platform has processors of different speeds, or a network.
+    #[error("the certificate speaks of equal processors, and the platform's differ in speed or form a tree")]
+    UnequalProcessors,
     /// An intermediate value leaves 128 bits.
     #[error("the certificate's figures are too large to check exactly")]
     Overflow,
@@ -82,6 +85,9 @@ impl Certificate {
     /// # Errors
     /// [`CertificateError`] when nothing follows on this instance.
     pub fn proves(&self, instance: &Instance) -> Result<i128, CertificateError> {
+        if !instance.platform().is_homogeneous() {
+            return Err(CertificateError::UnequalProcessors);
+        }
         match self {
             Self::Alone { job } => {
                 if job.index() >= instance.jobs().len() {
