@@ -39,15 +39,14 @@ fn defect(decisions: Vec<Decision>) -> Defect {
 
 #[test]
 fn defects_of_a_policy_are_named_and_end_the_run() {
-    // The first event submits job 0 alone.
     assert!(matches!(defect(vec![start(0, "3")]), Defect::UnknownProcessors { last: 2, .. }));
     assert!(matches!(defect(vec![start(0, "0-1")]), Defect::Allotment { allotment: 2, min: 1, max: 1, .. }));
     assert!(matches!(defect(vec![start(0, "")]), Defect::Allotment { allotment: 0, .. }));
     assert!(matches!(defect(vec![start(0, "2")]), Defect::Unavailable { .. }));
     assert_eq!(defect(vec![start(0, "0"), start(0, "1")]), Defect::NotWaiting("a".into()));
-    assert_eq!(defect(vec![start(1, "0-1")]), Defect::NotWaiting("b".into()));
+    assert_eq!(defect(vec![start(1, "0-1"), start(1, "0-1")]), Defect::NotWaiting("b".into()));
     assert_eq!(defect(vec![start(9, "0")]), Defect::UnknownJob(9));
-    assert_eq!(defect(vec![Decision::Cancel(JobId(2))]), Defect::NotWaiting("c".into()));
+    assert_eq!(defect(vec![Decision::Cancel(JobId(2)), Decision::Cancel(JobId(2))]), Defect::NotWaiting("c".into()));
     assert!(matches!(defect(vec![]), Defect::Stalled { waiting: 3, .. }));
 }
 
