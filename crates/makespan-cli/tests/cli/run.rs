@@ -65,7 +65,7 @@ fn failures_are_reported_and_the_others_are_kept() {
     sandbox.write("i.toml", shell_jobs(2, &jobs) + more);
     let text = ended_badly(sandbox.makespan("run i.toml --oversubscribe --folder f"));
     assert!(text.contains("1 of 5 jobs succeeded"), "{text}");
-    let line = |job: &str| text.lines().filter(|line| line.starts_with(job)).next_back().unwrap().to_owned();
+    let line = |job: &str| text.lines().rfind(|line| line.starts_with(job)).unwrap().to_owned();
     assert!(line("good").contains("succeeded"), "{text}");
     assert!(line("bad").contains("failed, status 3"), "{text}");
     assert!(line("killed").contains("failed"), "{text}");
@@ -113,7 +113,7 @@ fn folders_that_cannot_take_a_run_are_refused() {
     }
     assert_eq!((plan, journal), (sandbox.read("f/plan.json"), sandbox.read("f/journal.jsonl")));
     assert_eq!(sandbox.read("happened"), "x\n");
-    sandbox.makespan("run i.toml --folder i.toml").refused(&["i.toml"]);
+    sandbox.makespan("run i.toml --folder i.toml").refused(&["i.toml is a file", "--folder"]);
     sandbox.makespan("run i.toml --folder i.toml/x").refused(&["i.toml"]);
 }
 
