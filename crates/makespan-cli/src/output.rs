@@ -29,7 +29,7 @@ pub fn complain(text: &str) {
 }
 
 /// Names come from files: the control characters in them are shown, and never reach the terminal.
-fn harmless(text: &str) -> Cow<'_, str> {
+pub fn harmless(text: &str) -> Cow<'_, str> {
     let harmful = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
     if !text.contains(harmful) {
         return Cow::Borrowed(text);

@@ -19,6 +19,9 @@ pub fn verify(options: &VerifyOptions) -> Result<ExitCode> {
     let instance = load(&options.input)?.instance;
     let name = options.schedule.display().to_string();
     let bytes = fs::read(&options.schedule).map_err(|error| miette!("{name}: cannot open: {error}"))?;
+    if !bytes.trim_ascii_start().starts_with(b"{") {
+        return Err(miette!("{name} is no schedule; give a JSON file as `makespan plan --output` writes it"));
+    }
     let file = ScheduleFile::read(&name, &bytes, &instance).map_err(|error| miette!("{error}"))?;
     let problems = problems(&instance, &file);
     match options.format {

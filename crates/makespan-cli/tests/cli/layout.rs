@@ -73,3 +73,22 @@ fn long_and_strange_names_stay_whole() {
         assert!(!content.contains("<b>&amp;</b>") && !content.contains('\x1b'), "{file}");
     }
 }
+
+#[test]
+fn progress_is_shown_on_a_terminal_only() {
+    let sandbox = Sandbox::new();
+    sandbox.write("i.toml", crate::run::shell_jobs(1, &[("lonely", "0.2", "sleep 0.2")]));
+    assert!(!sandbox.makespan("run i.toml").succeeds().contains("elapsed"));
+    let bin = assert_cmd::cargo_bin!("makespan").display().to_string();
+    let mut terminal = std::process::Command::new("script");
+    terminal.args(["-qec", &format!("'{bin}' run i.toml"), "/dev/null"]).current_dir(sandbox.path(""));
+    let Ok(output) = terminal.stdin(std::process::Stdio::null()).output() else {
+        eprintln!("skipped: there is no program `script` to make a terminal");
+        return;
+    };
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{output:?}");
+    for part in ["0/1 jobs, ", "lonely on 0", "\x1b[", "1 of 1 jobs succeeded"] {
+        assert!(text.contains(part), "`{part}` is missing in {text:?}");
+    }
+}

@@ -113,7 +113,7 @@ fn folders_that_cannot_take_a_run_are_refused() {
     }
     assert_eq!((plan, journal), (sandbox.read("f/plan.json"), sandbox.read("f/journal.jsonl")));
     assert_eq!(sandbox.read("happened"), "x\n");
-    sandbox.makespan("run i.toml --folder i.toml").refused(&["i.toml"]);
+    sandbox.makespan("run i.toml --folder i.toml").refused(&["i.toml is a file", "--folder"]);
     sandbox.makespan("run i.toml --folder i.toml/x").refused(&["i.toml"]);
 }
 

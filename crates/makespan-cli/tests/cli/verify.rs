@@ -129,7 +129,8 @@ fn a_schedule_that_is_none_is_one_error() {
         sandbox.makespan("verify small.toml bad.json").refused(&[&["bad.json"], parts].concat());
     };
     let plan = sandbox.read("p.json");
-    case(b"", &["too early"]);
+    case(b"", &["no schedule"]);
+    case(b"{", &["too early"]);
     case(&plan.as_bytes()[..plan.len() / 2], &["too early"]);
     case(plan.replacen("\"rigid\"", "\"rigit\"", 1).as_bytes(), &["placements[", "rigit", "did you mean `rigid`"]);
     case(plan.replacen("\"version\": 1", "\"version\": 7", 1).as_bytes(), &["version", "7"]);
@@ -137,10 +138,10 @@ fn a_schedule_that_is_none_is_one_error() {
     case(plan.replacen("\"placements\"", "\"placement\"", 1).as_bytes(), &["placement", "did you mean `placements`"]);
     case(plan.replacen("\"start\": 0", "\"start\": -1", 1).as_bytes(), &["start", "-1"]);
     case(plan.replacen("\"makespan\": ", "\"makespan\": 1e400, \"x\": ", 1).as_bytes(), &["makespan"]);
-    case(b"\xff\xfe{}", &["1"]);
+    case(b"\xff\xfe{}", &["no schedule"]);
     sandbox.makespan("verify small.toml missing.json").refused(&["missing.json", "No such file"]);
     sandbox.makespan("verify small.toml .").refused(&["directory"]);
-    sandbox.makespan("verify small.toml small.toml").refused(&["small.toml:2:1"]);
+    sandbox.makespan("verify small.toml small.toml").refused(&["small.toml is no schedule", "plan --output"]);
 }
 
 #[test]

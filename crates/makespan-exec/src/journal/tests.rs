@@ -52,6 +52,20 @@ fn what_is_written_is_read() {
 }
 
 #[test]
+fn a_check_refuses_the_same_and_makes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let check = |jobs: usize, resume: bool| Journal::check(folder.path(), &instance(jobs), resume);
+    check(1, false).unwrap();
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    let (journal, _) = Journal::open(folder.path(), &instance(1), false).unwrap();
+    assert!(matches!(check(1, true), Err(JournalError::Busy { .. })));
+    drop(journal);
+    check(1, true).unwrap();
+    assert!(matches!(check(1, false), Err(JournalError::Exists { .. })));
+    assert!(matches!(check(2, true), Err(JournalError::OtherInstance { .. })));
+}
+
+#[test]
 fn refuses_a_second_process_a_second_run_and_another_instance() {
     let folder = tempfile::tempdir().unwrap();
     let (journal, _) = Journal::open(folder.path(), &instance(1), false).unwrap();

@@ -16,6 +16,9 @@ pub const PLAN: &str = "plan.json";
 /// The folder that the options name; otherwise `runs/NAME-k`, the latest one to resume or the next free one.
 pub fn choose(options: &RunOptions) -> Result<PathBuf> {
     if let Some(folder) = &options.folder {
+        if folder.is_file() {
+            return Err(miette!("{} is a file; name a folder for the run with --folder", folder.display()));
+        }
         return Ok(folder.clone());
     }
     let stem = options.instance.file_stem().map_or("run".into(), |stem| stem.to_string_lossy());

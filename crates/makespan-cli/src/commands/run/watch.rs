@@ -7,7 +7,7 @@ use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use makespan_core::{Instance, JobId, Outcome, Run, Running};
 use makespan_exec::{Observer, Progress};
 
-use crate::output::complain;
+use crate::output::{complain, harmless};
 
 /// The bars of a run, and why jobs did not succeed.
 pub struct Watch<'a> {
@@ -23,6 +23,7 @@ impl<'a> Watch<'a> {
         let bars = MultiProgress::with_draw_target(ProgressDrawTarget::stderr());
         let whole = bars.add(ProgressBar::new(instance.jobs().len() as u64));
         whole.set_style(style("{wide_bar} {pos}/{len} jobs, {elapsed} elapsed, {msg}"));
+        whole.set_message("starting");
         whole.enable_steady_tick(Duration::from_millis(250));
         Self { instance, bars, whole, lines: BTreeMap::new(), reasons: BTreeMap::new() }
     }
@@ -61,7 +62,7 @@ impl Observer for Watch<'_> {
         let estimate = job.profile().time(running.processors.len());
         let line = self.bars.add(ProgressBar::new(estimate.ticks().unsigned_abs() / 1_000_000));
         line.set_style(style("  {msg:30!} {bar:30} {elapsed}"));
-        line.set_message(format!("{} on {}", job.name, running.processors));
+        line.set_message(harmless(&format!("{} on {}", job.name, running.processors)).into_owned());
         self.lines.insert(running.job, line);
         self.refresh(progress);
     }
@@ -75,7 +76,8 @@ impl Observer for Watch<'_> {
             self.reasons.insert(run.job, reason.to_owned());
         }
         if run.outcome != Outcome::Succeeded && !self.bars.is_hidden() {
-            let _ = self.bars.println(format!("job `{}` did not succeed", self.instance.job(run.job).name));
+            let name = harmless(&self.instance.job(run.job).name);
+            let _ = self.bars.println(format!("job `{name}` did not succeed"));
         }
         self.refresh(progress);
     }
@@ -84,7 +86,7 @@ impl Observer for Watch<'_> {
         if self.bars.is_hidden() {
             complain(&format!("note: {text}"));
         } else {
-            let _ = self.bars.println(format!("note: {text}"));
+            let _ = self.bars.println(format!("note: {}", harmless(text)));
         }
     }
 
