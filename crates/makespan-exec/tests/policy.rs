@@ -22,8 +22,14 @@ fn start(job: u32, processors: &str) -> Decision {
 }
 
 fn defect(decisions: Vec<Decision>) -> Defect {
+    defect_at(decisions, Time::ZERO)
+}
+
+/// The defect of these decisions where all jobs but the first are released at an instant.
+fn defect_at(decisions: Vec<Decision>, released: Time) -> Defect {
     let folder = tempfile::tempdir().unwrap();
-    let jobs = vec![job("a", 1, "exec sleep 60"), job("b", 2, "true"), job("c", 1, "true")];
+    let mut jobs = vec![job("a", 1, "exec sleep 60"), job("b", 2, "true"), job("c", 1, "true")];
+    jobs[1..].iter_mut().for_each(|job| job.release = released);
     let closed =
         Unavailable { processors: ProcSet::range(2, 2), start: Time::ZERO, end: Time::from_seconds(1_000_000) };
     let platform = makespan_core::Platform::flat(3).unwrap();
@@ -39,14 +45,17 @@ fn defect(decisions: Vec<Decision>) -> Defect {
 
 #[test]
 fn defects_of_a_policy_are_named_and_end_the_run() {
+    // All three jobs are submitted at once.
     assert!(matches!(defect(vec![start(0, "3")]), Defect::UnknownProcessors { last: 2, .. }));
     assert!(matches!(defect(vec![start(0, "0-1")]), Defect::Allotment { allotment: 2, min: 1, max: 1, .. }));
     assert!(matches!(defect(vec![start(0, "")]), Defect::Allotment { allotment: 0, .. }));
     assert!(matches!(defect(vec![start(0, "2")]), Defect::Unavailable { .. }));
     assert_eq!(defect(vec![start(0, "0"), start(0, "1")]), Defect::NotWaiting("a".into()));
-    assert_eq!(defect(vec![start(1, "0-1"), start(1, "0-1")]), Defect::NotWaiting("b".into()));
+    assert_eq!(defect(vec![start(0, "0"), Decision::Cancel(JobId(0))]), Defect::NotWaiting("a".into()));
     assert_eq!(defect(vec![start(9, "0")]), Defect::UnknownJob(9));
-    assert_eq!(defect(vec![Decision::Cancel(JobId(2)), Decision::Cancel(JobId(2))]), Defect::NotWaiting("c".into()));
+    // A job that is not released yet does not wait either.
+    assert_eq!(defect_at(vec![start(1, "0-1")], Time::from_seconds(1_000)), Defect::NotWaiting("b".into()));
+    assert_eq!(defect_at(vec![Decision::Cancel(JobId(2))], Time::from_seconds(1_000)), Defect::NotWaiting("c".into()));
     assert!(matches!(defect(vec![]), Defect::Stalled { waiting: 3, .. }));
 }
 
