@@ -166,12 +166,10 @@ impl Profile {
                 if !fits(*max) {
                     return None;
                 }
-                let (mut low, mut high) = (*min, *max);
-                while low < high {
-                    let middle = low + (high - low) / 2;
-                    if fits(middle) { high = middle } else { low = middle + 1 }
-                }
-                Some(low)
+                // The law inverted tells where the boundary is, up to rounding; the search starts there.
+                let fraction = deadline.ticks() as f64 / sequential.ticks() as f64;
+                let near = law.processors_for(fraction).ceil() as u32;
+                Some(first_fitting(*min, *max, near.clamp(*min, *max), fits))
             }
         }
     }
@@ -376,6 +374,40 @@ impl Table {
         };
         (index < self.useful()).then_some(index)
     }
+}
+
+/// The first number from `low` to `high` that fits, where `high` does and all after the first do: in doubling steps from
+/// `near`, then by bisection.
+fn first_fitting(mut low: u32, mut high: u32, near: u32, fits: impl Fn(u32) -> bool) -> u32 {
+    let mut step = 1;
+    if fits(near) {
+        high = near;
+        while low < high {
+            let probe = high.saturating_sub(step).max(low);
+            if !fits(probe) {
+                low = probe + 1;
+                break;
+            }
+            high = probe;
+            step *= 2;
+        }
+    } else {
+        low = near + 1;
+        while low < high {
+            let probe = low.saturating_add(step - 1).min(high);
+            if fits(probe) {
+                high = probe;
+                break;
+            }
+            low = probe + 1;
+            step *= 2;
+        }
+    }
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if fits(middle) { high = middle } else { low = middle + 1 }
+    }
+    low
 }
 
 fn positive(processors: u32, time: Time) -> Result<(), ProfileError> {

@@ -80,4 +80,24 @@ impl SpeedupLaw {
             }
         }
     }
+
+    /// About how many processors bring the time down to this fraction of the sequential time: the inverse of
+    /// [`SpeedupLaw::time_fraction`], without its rounding. Not a number, negative or infinite where none does.
+    pub(super) fn processors_for(self, fraction: f64) -> f64 {
+        match self {
+            Self::Linear {} => 1.0 / fraction,
+            Self::Amdahl { serial } => (1.0 - serial) / (fraction - serial),
+            Self::Power { exponent } => fraction.powf(-1.0 / exponent),
+            Self::Downey { parallelism: a, sigma } if sigma <= 1.0 => {
+                let half = sigma / (2.0 * a);
+                let below = (1.0 - half) / (fraction - half);
+                if (0.0..=a).contains(&below) {
+                    below
+                } else {
+                    sigma * (a - 0.5) / (fraction * a - (1.0 - sigma / 2.0))
+                }
+            }
+            Self::Downey { parallelism: a, sigma } => (sigma * (a - 1.0) + a) / (fraction * a * (sigma + 1.0) - sigma),
+        }
+    }
 }
