@@ -9,7 +9,7 @@ use makespan_core::{
 };
 
 use super::allotment::DualAllotment;
-use super::{check_supported, needs_equal_processors};
+use super::{check_supported, greedy_list_guarantee, needs_equal_processors};
 use crate::kernel::list::{self, Allotted};
 
 /// The order of a list, with w the weight, p the time and k the allotment of a job.
@@ -76,10 +76,7 @@ impl Scheduler for ListGraham {
     }
 
     fn guarantee(&self, instance: &Instance, objective: Objective) -> Option<Guarantee> {
-        let proved = objective == Objective::Makespan
-            && !instance.has_release_dates()
-            && instance.availability().is_always_open();
-        proved.then_some(Guarantee::ratio(2, 1))
+        greedy_list_guarantee(instance, objective)
     }
 
     fn schedule(&self, instance: &Instance, _context: &mut Context) -> Result<Plan, ScheduleError> {

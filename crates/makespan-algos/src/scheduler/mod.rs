@@ -15,7 +15,7 @@ pub use list_graham::{ListGraham, Order};
 pub use sequential::Sequential;
 pub use sweep::Sweep;
 
-use makespan_core::{Instance, ScheduleError, Scheduler, Unsupported};
+use makespan_core::{Guarantee, Instance, Objective, ScheduleError, Scheduler, Unsupported};
 
 /// What every scheduler of moldable jobs asks of the platform.
 fn needs_equal_processors(instance: &Instance) -> Result<(), Unsupported> {
@@ -24,6 +24,14 @@ fn needs_equal_processors(instance: &Instance) -> Result<(), Unsupported> {
     } else {
         Err(Unsupported("it needs processors of equal speed without a network between them".into()))
     }
+}
+
+/// What a greedy list is worth on allotments of at most the least possible area, none longer than the optimum (Garey and
+/// Graham): twice the best makespan, if nothing is released later or unavailable.
+fn greedy_list_guarantee(instance: &Instance, objective: Objective) -> Option<Guarantee> {
+    let proved =
+        objective == Objective::Makespan && !instance.has_release_dates() && instance.availability().is_always_open();
+    proved.then_some(Guarantee::ratio(2, 1))
 }
 
 fn check_supported(scheduler: &dyn Scheduler, instance: &Instance) -> Result<(), ScheduleError> {

@@ -6,7 +6,7 @@ use makespan_core::{
     Context, Guarantee, Instance, Objective, Plan, ScheduleBuilder, ScheduleError, Scheduler, Unsupported,
 };
 
-use super::{check_supported, needs_equal_processors};
+use super::{check_supported, greedy_list_guarantee, needs_equal_processors};
 use crate::kernel::list::{self, Allotted};
 
 /// Every job on one processor (or the fewest it accepts), longest processing time first.
@@ -38,11 +38,8 @@ impl Scheduler for Sequential {
     }
 
     fn guarantee(&self, instance: &Instance, objective: Objective) -> Option<Guarantee> {
-        let proved = objective == Objective::Makespan
-            && !instance.has_release_dates()
-            && instance.availability().is_always_open()
-            && instance.jobs().iter().all(|job| job.profile().is_rigid());
-        proved.then_some(Guarantee::ratio(2, 1))
+        let rigid = instance.jobs().iter().all(|job| job.profile().is_rigid());
+        greedy_list_guarantee(instance, objective).filter(|_| rigid)
     }
 
     fn schedule(&self, instance: &Instance, _context: &mut Context) -> Result<Plan, ScheduleError> {

@@ -7,7 +7,7 @@ use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::allotment::DualAllotment;
-use super::{check_supported, needs_equal_processors};
+use super::{check_supported, greedy_list_guarantee, needs_equal_processors};
 use crate::kernel::list::{self, Allotted, ListSweep};
 
 /// Targets tried between the guess of the dual approximation and twice it.
@@ -57,10 +57,7 @@ impl Scheduler for Sweep {
     }
 
     fn guarantee(&self, instance: &Instance, objective: Objective) -> Option<Guarantee> {
-        let proved = objective == Objective::Makespan
-            && !instance.has_release_dates()
-            && instance.availability().is_always_open();
-        proved.then_some(Guarantee::ratio(2, 1))
+        greedy_list_guarantee(instance, objective)
     }
 
     fn schedule(&self, instance: &Instance, context: &mut Context) -> Result<Plan, ScheduleError> {

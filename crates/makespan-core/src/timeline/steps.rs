@@ -279,22 +279,21 @@ impl Steps {
         first
     }
 
-    fn first_value(&self, mut at: u32) -> Option<i64> {
-        let (mut value, mut added) = (None, 0);
-        while let Some(node) = self.nodes.get(at as usize) {
-            value = Some(node.value + added);
-            added += node.pending;
-            at = node.left;
-        }
-        value
+    fn first_value(&self, tree: u32) -> Option<i64> {
+        self.edge_value(tree, |node| node.left)
     }
 
-    fn last_value(&self, mut at: u32) -> Option<i64> {
+    fn last_value(&self, tree: u32) -> Option<i64> {
+        self.edge_value(tree, |node| node.right)
+    }
+
+    /// The value of the outermost breakpoint on one side of a tree.
+    fn edge_value(&self, mut at: u32, next: impl Fn(&Node) -> u32) -> Option<i64> {
         let (mut value, mut added) = (None, 0);
         while let Some(node) = self.nodes.get(at as usize) {
             value = Some(node.value + added);
             added += node.pending;
-            at = node.right;
+            at = next(node);
         }
         value
     }
