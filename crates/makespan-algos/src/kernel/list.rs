@@ -57,7 +57,7 @@ impl ListSweep {
         let mut free = instance.processors();
         let mut now = from;
         loop {
-            while let Some(index) = self.waiting.first_at_most(free) {
+            while let Some(index) = self.waiting.first_at_most(free, 0) {
                 let Allotted { job, processors } = list[index];
                 self.waiting.update(index, u32::MAX);
                 self.starts[index] = now;
@@ -136,26 +136,31 @@ pub fn place(builder: &mut ScheduleBuilder<'_>, instance: &Instance, list: &[All
 /// The same rule around unavailable processors: at each instant the list is read from its head, and a job starts when
 /// the timeline has room for it until its end. Returns what was reserved, in the order of the list.
 pub fn reserve_around(timeline: &mut Timeline, instance: &Instance, list: &[Allotted], from: Time) -> Vec<Reservation> {
-    let mut waiting: Vec<usize> = (0..list.len()).collect();
+    let release = |index: usize| instance.job(list[index].job).release;
+    let mut arrivals: Vec<usize> = (0..list.len()).collect();
+    arrivals.sort_unstable_by_key(|&index| Reverse((release(index), index)));
+    let mut waiting = WidthTree::default();
+    waiting.reset(list.len());
     let mut reserved: Vec<Option<Reservation>> = vec![None; list.len()];
+    let mut left = list.len();
     let mut now = from;
-    while !waiting.is_empty() {
-        let mut next = Time::MAX;
-        waiting.retain(|&index| {
-            let Allotted { job, processors } = list[index];
-            let release = instance.job(job).release;
-            if release > now {
-                next = next.min(release);
-                return true;
-            }
+    while left > 0 {
+        while let Some(index) = arrivals.pop_if(|index| release(*index) <= now) {
+            waiting.update(index, list[index].processors);
+        }
+        let mut next = 0;
+        while let Some(index) = waiting.first_at_most(timeline.free_at(now), next) {
+            let processors = list[index].processors;
             let duration = list[index].time(instance);
-            if processors > timeline.free_at(now) || !timeline.fits(processors, now, duration) {
-                return true;
+            if timeline.fits(processors, now, duration) {
+                reserved[index] = Some(timeline.reserve(processors, now, now + duration));
+                waiting.update(index, u32::MAX);
+                left -= 1;
             }
-            reserved[index] = Some(timeline.reserve(processors, now, now + duration));
-            false
-        });
-        now = next.min(timeline.next_change(now).unwrap_or(Time::MAX));
+            next = index + 1;
+        }
+        let arrival = arrivals.last().map_or(Time::MAX, |&index| release(index));
+        now = arrival.min(timeline.next_change(now).unwrap_or(Time::MAX));
     }
     reserved.into_iter().flatten().collect()
 }
@@ -194,12 +199,22 @@ impl WidthTree {
         }
     }
 
-    /// The first job of the list that needs at most `free` processors.
-    fn first_at_most(&self, free: u32) -> Option<usize> {
-        if *self.least.get(1)? > free {
+    /// The first job of the list, not before `from`, that needs at most `free` processors.
+    fn first_at_most(&self, free: u32, from: usize) -> Option<usize> {
+        if from >= self.leaves {
             return None;
         }
-        let mut node = 1;
+        let mut node = self.leaves + from;
+        while self.least[node] > free {
+            // Up while this is the right child, then to the right: the next subtree that has not been looked at.
+            while node % 2 == 1 {
+                node /= 2;
+            }
+            if node == 0 {
+                return None;
+            }
+            node += 1;
+        }
         while node < self.leaves {
             node *= 2;
             if self.least[node] > free {
@@ -249,6 +264,10 @@ mod tests {
                     }
                 }
             }
+            prop_assert_eq!(&starts, &expected);
+            // The sweep around unavailable processors is the same rule where there are none.
+            let around = reserve_around(&mut Timeline::new(&instance), &instance, &list, Time::ZERO);
+            let starts: Vec<i64> = around.iter().map(|reservation| reservation.start.ticks()).collect();
             prop_assert_eq!(starts, expected);
         }
 
