@@ -32,7 +32,7 @@ pub fn figure(value: f64) -> String {
         size if size >= 1e6 => format!("{value:.0}"),
         size if size >= 1e3 => format!("{value:.1}"),
         size if size >= 1e-3 || size == 0.0 => format!("{value:.3}"),
-        _ => format!("{value:.9}"),
+        _ => format!("{value:.6}"),
     }
 }
 

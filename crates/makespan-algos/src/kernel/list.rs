@@ -1,9 +1,13 @@
 //! Graham's list algorithm for jobs with fixed allotments.
 
+mod around;
+
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use makespan_core::{Instance, JobId, Reservation, ScheduleBuilder, Time, Timeline};
+use makespan_core::{Instance, JobId, Reservation, ScheduleBuilder, Time};
+
+pub use around::reserve_around;
 
 /// A job with the number of processors it will get.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +61,7 @@ impl ListSweep {
         let mut free = instance.processors();
         let mut now = from;
         loop {
-            while let Some(index) = self.waiting.first_at_most(free, 0) {
+            while let Some(index) = self.waiting.first_at_most(free) {
                 let Allotted { job, processors } = list[index];
                 self.waiting.update(index, u32::MAX);
                 self.starts[index] = now;
@@ -133,38 +137,6 @@ pub fn place(builder: &mut ScheduleBuilder<'_>, instance: &Instance, list: &[All
     end
 }
 
-/// The same rule around unavailable processors: at each instant the list is read from its head, and a job starts when
-/// the timeline has room for it until its end. Returns what was reserved, in the order of the list.
-pub fn reserve_around(timeline: &mut Timeline, instance: &Instance, list: &[Allotted], from: Time) -> Vec<Reservation> {
-    let release = |index: usize| instance.job(list[index].job).release;
-    let mut arrivals: Vec<usize> = (0..list.len()).collect();
-    arrivals.sort_unstable_by_key(|&index| Reverse((release(index), index)));
-    let mut waiting = WidthTree::default();
-    waiting.reset(list.len());
-    let mut reserved: Vec<Option<Reservation>> = vec![None; list.len()];
-    let mut left = list.len();
-    let mut now = from;
-    while left > 0 {
-        while let Some(index) = arrivals.pop_if(|index| release(*index) <= now) {
-            waiting.update(index, list[index].processors);
-        }
-        let mut next = 0;
-        while let Some(index) = waiting.first_at_most(timeline.free_at(now), next) {
-            let processors = list[index].processors;
-            let duration = list[index].time(instance);
-            if timeline.fits(processors, now, duration) {
-                reserved[index] = Some(timeline.reserve(processors, now, now + duration));
-                waiting.update(index, u32::MAX);
-                left -= 1;
-            }
-            next = index + 1;
-        }
-        let arrival = arrivals.last().map_or(Time::MAX, |&index| release(index));
-        now = arrival.min(timeline.next_change(now).unwrap_or(Time::MAX));
-    }
-    reserved.into_iter().flatten().collect()
-}
-
 /// The smallest allotment below each node of a binary tree over the list; `u32::MAX` where none waits.
 #[derive(Clone, Debug, Default)]
 struct WidthTree {
@@ -199,22 +171,12 @@ impl WidthTree {
         }
     }
 
-    /// The first job of the list, not before `from`, that needs at most `free` processors.
-    fn first_at_most(&self, free: u32, from: usize) -> Option<usize> {
-        if from >= self.leaves {
+    /// The first job of the list that needs at most `free` processors.
+    fn first_at_most(&self, free: u32) -> Option<usize> {
+        if *self.least.get(1)? > free {
             return None;
         }
-        let mut node = self.leaves + from;
-        while self.least[node] > free {
-            // Up while this is the right child, then to the right: the next subtree that has not been looked at.
-            while node % 2 == 1 {
-                node /= 2;
-            }
-            if node == 0 {
-                return None;
-            }
-            node += 1;
-        }
+        let mut node = 1;
         while node < self.leaves {
             node *= 2;
             if self.least[node] > free {
@@ -227,7 +189,7 @@ impl WidthTree {
 
 #[cfg(test)]
 mod tests {
-    use makespan_core::{Job, Platform, ProcSet, Profile, Unavailable, validate};
+    use makespan_core::{Job, Platform, ProcSet, Profile, Timeline, Unavailable, validate};
     use proptest::prelude::*;
 
     use super::*;
@@ -244,6 +206,23 @@ mod tests {
         };
         let jobs = jobs.iter().enumerate().map(job).collect();
         Instance::new(Platform::flat(4).unwrap(), jobs, closed.map(period).into_iter().collect()).unwrap()
+    }
+
+    /// The rule carried out at every instant for every job of the list.
+    fn instant_by_instant(instance: &Instance, list: &[Allotted]) -> Vec<i64> {
+        let mut timeline = Timeline::new(instance);
+        let mut starts = vec![-1; list.len()];
+        for now in 0..200 {
+            for (start, allotted) in starts.iter_mut().zip(list) {
+                let (now, duration) = (Time::from_ticks(now), allotted.time(instance));
+                let released = instance.job(allotted.job).release <= now;
+                if *start < 0 && released && timeline.fits(allotted.processors, now, duration) {
+                    timeline.reserve(allotted.processors, now, now + duration);
+                    *start = now.ticks();
+                }
+            }
+        }
+        starts
     }
 
     proptest! {
@@ -281,6 +260,9 @@ mod tests {
             let mut builder = ScheduleBuilder::new(&instance);
             place(&mut builder, &instance, &list, Time::ZERO);
             prop_assert_eq!(validate(&instance, &builder.finish()), Ok(()));
+            let around = reserve_around(&mut Timeline::new(&instance), &instance, &list, Time::ZERO);
+            let starts: Vec<i64> = around.iter().map(|reservation| reservation.start.ticks()).collect();
+            prop_assert_eq!(starts, instant_by_instant(&instance, &list));
         }
     }
 }

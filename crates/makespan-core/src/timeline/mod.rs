@@ -73,7 +73,11 @@ impl Timeline {
                 Some(blocked) if blocked < start + duration => start = blocked,
                 _ if self.fits_by_class(width, start, start + duration) => return start,
                 // Enough are free in number, but not the same ones throughout: another class has to open or close.
-                _ => start = self.next_class_change(start),
+                _ => {
+                    start = self
+                        .next_change(start)
+                        .expect("after the last change of any class all processors are free throughout");
+                }
             }
         }
     }
@@ -89,9 +93,18 @@ impl Timeline {
         self.total.at(instant) as u32
     }
 
-    /// The first instant after `after` at which the number of free processors changes.
+    /// The most processors that one job could hold from `start` to `end`: free throughout, never growing with `end`.
+    pub fn free_throughout(&self, start: Time, end: Time) -> u32 {
+        let least = |steps: &Steps| steps.min_within(start, end);
+        let free = if self.classes.is_empty() { least(&self.total) } else { self.classes.iter().map(least).sum() };
+        free.max(0) as u32
+    }
+
+    /// The first instant after `after` at which something becomes free or is taken, even where as much becomes free as
+    /// is taken.
     pub fn next_change(&self, after: Time) -> Option<Time> {
-        self.total.next_breakpoint(after)
+        let each = self.classes.iter().chain([&self.total]);
+        each.filter_map(|steps| steps.next_breakpoint(after)).min()
     }
 
     /// Holds `width` processors from `start` to `end`.
@@ -116,11 +129,6 @@ impl Timeline {
         for (steps, &part) in self.classes.iter_mut().zip(parts.iter().flatten()) {
             steps.add(*start, *end, sign * i64::from(part));
         }
-    }
-
-    fn next_class_change(&self, after: Time) -> Time {
-        let changes = self.classes.iter().filter_map(|steps| steps.next_breakpoint(after));
-        changes.min().expect("after the last change of any class all processors are free throughout")
     }
 
     fn fits_by_class(&self, width: u32, start: Time, end: Time) -> bool {

@@ -1,0 +1,108 @@
+//! The list algorithm around reservations and outages.
+
+use std::cmp::Reverse;
+
+use makespan_core::{Instance, Reservation, Time, Timeline};
+
+use super::Allotted;
+
+/// Graham's rule around unavailable processors: at each instant the list is read from its head, and a job starts when the
+/// timeline has room for it until its end. Returns what was reserved, in the order of the list.
+///
+/// How many processors a job could hold from now on falls with its duration, so a whole part of the list is passed over
+/// when its narrowest job would not even fit for the duration of its shortest.
+pub fn reserve_around(timeline: &mut Timeline, instance: &Instance, list: &[Allotted], from: Time) -> Vec<Reservation> {
+    let release = |index: usize| instance.job(list[index].job).release;
+    let mut arrivals: Vec<usize> = (0..list.len()).collect();
+    arrivals.sort_unstable_by_key(|&index| Reverse((release(index), index)));
+    let mut waiting = SizeTree::new(list.len());
+    let mut reserved: Vec<Option<Reservation>> = vec![None; list.len()];
+    let mut left = list.len();
+    let mut now = from;
+    while left > 0 {
+        while let Some(index) = arrivals.pop_if(|index| release(*index) <= now) {
+            waiting.update(index, Size { width: list[index].processors, duration: list[index].time(instance) });
+        }
+        let mut next = 0;
+        while let Some(index) = waiting.first(next, |size| {
+            size.width <= timeline.free_at(now) && size.width <= timeline.free_throughout(now, now + size.duration)
+        }) {
+            let Size { width, duration } = waiting.size(index);
+            reserved[index] = Some(timeline.reserve(width, now, now + duration));
+            waiting.update(index, Size::NONE);
+            left -= 1;
+            next = index + 1;
+        }
+        let arrival = arrivals.last().map_or(Time::MAX, |&index| release(index));
+        now = arrival.min(timeline.next_change(now).unwrap_or(Time::MAX));
+    }
+    reserved.into_iter().flatten().collect()
+}
+
+/// What a job takes, or less than any job of a part of the list takes.
+#[derive(Clone, Copy, Debug)]
+struct Size {
+    width: u32,
+    duration: Time,
+}
+
+impl Size {
+    /// Of nobody: wider than any platform.
+    const NONE: Self = Self { width: u32::MAX, duration: Time::MAX };
+
+    fn least(self, other: Self) -> Self {
+        Self { width: self.width.min(other.width), duration: self.duration.min(other.duration) }
+    }
+}
+
+/// The smallest width and the shortest duration below each node of a binary tree over the list.
+struct SizeTree {
+    least: Vec<Size>,
+    leaves: usize,
+}
+
+impl SizeTree {
+    fn new(jobs: usize) -> Self {
+        let leaves = jobs.next_power_of_two();
+        Self { least: vec![Size::NONE; 2 * leaves], leaves }
+    }
+
+    fn size(&self, index: usize) -> Size {
+        self.least[self.leaves + index]
+    }
+
+    fn update(&mut self, index: usize, size: Size) {
+        let mut node = self.leaves + index;
+        self.least[node] = size;
+        while node > 1 {
+            node /= 2;
+            self.least[node] = self.least[2 * node].least(self.least[2 * node + 1]);
+        }
+    }
+
+    /// The first job of the list, not before `from`, whose size is admitted. What is not admitted for a part of the
+    /// list is admitted for none of its jobs.
+    fn first(&self, from: usize, admits: impl Fn(Size) -> bool) -> Option<usize> {
+        let mut node = self.leaves + from;
+        if from >= self.leaves {
+            return None;
+        }
+        loop {
+            if admits(self.least[node]) {
+                if node >= self.leaves {
+                    return Some(node - self.leaves);
+                }
+                node *= 2;
+                continue;
+            }
+            // Up while this is the right child, then to the right: the next part that has not been looked at.
+            while node % 2 == 1 {
+                node /= 2;
+            }
+            if node == 0 {
+                return None;
+            }
+            node += 1;
+        }
+    }
+}
