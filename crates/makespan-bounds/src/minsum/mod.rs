@@ -1,7 +1,9 @@
-//! Lower bounds on weighted completion: the interval linear programme of Dutot, Eyraud, Mounié and Trystram.
+//! Lower bounds on weighted completion: the interval linear programme of Dutot, Eyraud, Mounié and Trystram, and prices
+//! in continuous time that start from its dual.
 
 mod grid;
 mod level;
+mod prices;
 mod programme;
 
 pub use grid::Grid;
@@ -9,20 +11,30 @@ pub use grid::Grid;
 use makespan_core::{Bound, Certificate, CertificateError, Instance, certificate::IntervalPrices};
 use programme::Programme;
 
-/// The proven lower bound on weighted completion: the corrected interval programme on a fine grid.
+/// The proven lower bound on weighted completion: the better of the corrected interval programme on a fine grid
+/// ([`weighted_completion_on`]) and of prices in continuous time ([`makespan_core::certificate::TimePrices`]).
+///
+/// The latter is usually 1.2 to 1.5 times the former. It is found in 300 steps over at most some hundreds or thousands of
+/// jobs, a sample of a larger instance, and checked once over all; for more than 100,000 jobs of some hundred
+/// allotments each it is left out.
+///
+/// # Panics
+/// When the processors differ in speed or form a tree; [`crate::standard`] refuses such platforms.
+pub fn weighted_completion(instance: &Instance) -> Bound {
+    let interval = weighted_completion_on(instance, &Grid::fine(instance));
+    let Certificate::IntervalPrices(prices) = &interval.certificate else { return interval };
+    match prices::improved(instance, prices) {
+        Some(bound) if bound.value > interval.value => bound,
+        _ => interval,
+    }
+}
+
+/// The bound of the corrected interval programme on a grid of instants; [`Grid::doubling`] is the paper's.
 ///
 /// Minimise `sum_ij c_ij x_ij` subject to `sum_j x_ij >= 1` for every job i,
 /// `sum_i sum_l<=j S_il x_il <= area(b_j+1)` for every interval j but the last, and `x >= 0`, with costs `c_ij` and
 /// works `S_ij` as in [`IntervalPrices`]. Its dual has one price an interval; it is maximised by a level method, and
 /// the prices found are the certificate. Complexity: O(n J) for each of some tens of steps, J intervals.
-///
-/// # Panics
-/// When the processors differ in speed or form a tree; [`crate::standard`] refuses such platforms.
-pub fn weighted_completion(instance: &Instance) -> Bound {
-    weighted_completion_on(instance, &Grid::fine(instance))
-}
-
-/// The same bound on a given grid of instants; [`Grid::doubling`] is the paper's.
 ///
 /// # Panics
 /// As [`weighted_completion`].
