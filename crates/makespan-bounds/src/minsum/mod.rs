@@ -5,10 +5,11 @@ mod grid;
 mod level;
 mod prices;
 mod programme;
+mod rounding;
 
 pub use grid::Grid;
 
-use makespan_core::{Bound, Certificate, CertificateError, Instance, certificate::IntervalPrices};
+use makespan_core::{Bound, Certificate, Instance, certificate::IntervalPrices};
 use programme::Programme;
 
 /// The proven lower bound on weighted completion: the better of the corrected interval programme on a fine grid
@@ -41,19 +42,14 @@ pub fn weighted_completion(instance: &Instance) -> Bound {
 pub fn weighted_completion_on(instance: &Instance, grid: &Grid) -> Bound {
     let programme = Programme::corrected(instance, grid);
     let cumulated = level::maximise(&programme).prices;
-    // More binary places lose less to rounding; fewer keep the check within 128 bits.
     let attempt = |scale: u32| {
-        let prices = IntervalPrices { ends: grid.ends().to_vec(), prices: rounded(&cumulated, scale), scale };
+        let prices = IntervalPrices { ends: grid.ends().to_vec(), prices: differences(&cumulated, scale), scale };
         Bound::proved_by(Certificate::IntervalPrices(prices), instance)
     };
-    let mut scale = 40;
-    loop {
-        match attempt(scale) {
-            Ok(bound) => return bound,
-            Err(CertificateError::Overflow) if scale > 0 => scale = scale.saturating_sub(8),
-            Err(error) => {
-                unreachable!("prices that are checked on {} jobs are well formed: {error}", instance.jobs().len())
-            }
+    match rounding::finest(&cumulated, attempt) {
+        Ok(bound) => bound,
+        Err(error) => {
+            unreachable!("prices that are checked on {} jobs are well formed: {error}", instance.jobs().len())
         }
     }
 }
@@ -67,11 +63,9 @@ pub fn printed_minsum_estimate(instance: &Instance) -> f64 {
 }
 
 /// Interval prices in `2^-scale` from cumulated prices.
-fn rounded(cumulated: &[f64], scale: u32) -> Vec<i64> {
-    let factor = (1_u64 << scale) as f64;
+fn differences(cumulated: &[f64], scale: u32) -> Vec<i64> {
     let next = cumulated.iter().skip(1).chain(&[0.0]);
-    // The cast saturates, which is as good a price as any.
-    cumulated.iter().zip(next).map(|(sum, later)| ((sum - later).max(0.0) * factor).round() as i64).collect()
+    cumulated.iter().zip(next).map(|(sum, later)| rounding::rounded((sum - later).max(0.0), scale)).collect()
 }
 
 #[cfg(test)]

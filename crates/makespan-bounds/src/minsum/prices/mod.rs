@@ -5,11 +5,13 @@ mod function;
 mod search;
 
 use makespan_core::certificate::{IntervalPrices, TimePrices};
-use makespan_core::{Bound, Certificate, CertificateError, Instance, Job, Time};
+use makespan_core::{Bound, Certificate, Instance, Job, Time};
 
 use allotments::Jobs;
 use function::Curve;
 use search::Dual;
+
+use super::rounding::{finest, rounded};
 
 /// Evenly spaced and geometrically spaced instants.
 const EVEN: usize = 48;
@@ -86,18 +88,11 @@ fn start(intervals: &IntervalPrices, instants: &[Time]) -> Vec<f64> {
     instants.windows(2).map(at).collect()
 }
 
-/// Rounds prices to a certificate with as many binary places as can be checked.
+/// Rounds prices to a certificate.
 fn certified(instance: &Instance, instants: &[Time], prices: &[f64]) -> Option<Bound> {
-    let mut scale: u32 = 40;
-    loop {
-        let factor = (1_u64 << scale) as f64;
-        // The cast saturates, which is as good a price as any.
-        let rounded = prices.iter().map(|price| (price * factor).round() as i64).collect();
-        let prices = TimePrices { instants: instants.to_vec(), prices: rounded, scale };
-        match Bound::proved_by(Certificate::TimePrices(prices), instance) {
-            Ok(bound) => return Some(bound),
-            Err(CertificateError::Overflow) if scale > 0 => scale = scale.saturating_sub(8),
-            Err(_) => return None,
-        }
-    }
+    let attempt = |scale: u32| {
+        let prices = prices.iter().map(|&price| rounded(price, scale)).collect();
+        Bound::proved_by(Certificate::TimePrices(TimePrices { instants: instants.to_vec(), prices, scale }), instance)
+    };
+    finest(prices, attempt).ok()
 }
