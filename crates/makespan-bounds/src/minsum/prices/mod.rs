@@ -29,7 +29,7 @@ const FEWEST: usize = 16;
 
 /// The bound that the prices of the interval programme give in continuous time, improved.
 ///
-/// The interval programme charges a job that ends in interval j the price sigma_j for its work; here it is charged
+/// The interval programme charges a job that ends in interval j the price `sigma_j` for its work; here it is charged
 /// sigma during its run, which is no less since sigma falls. So the search starts at least as high as that bound
 /// (but for other instants), and raises it by multiplicative updates of the prices with the usage of the minimising
 /// choices. `None` when the instance is too large for it.

@@ -17,8 +17,8 @@ use prefix::Prefix;
 ///
 /// `sum_i min_(k, s >= r_i) [ w_i (s + p_i(k)) + k * integral of lambda over [s, s + p_i(k)] ] - integral of lambda * open`.
 ///
-/// *Proof* (weak duality). Take a schedule; job i runs on k_i processors from s_i. At every instant the jobs that run
-/// hold at most `open(t)` processors, so the sum over the jobs of k_i times the integral of `lambda` over its run is
+/// *Proof* (weak duality). Take a schedule; job i runs on `k_i` processors from `s_i`. At every instant the jobs that run
+/// hold at most `open(t)` processors, so the sum over the jobs of `k_i` times the integral of `lambda` over its run is
 /// at most the integral of `lambda * open`. Adding the difference, which is at most zero, to the weighted completion
 /// lowers it; what comes out is a sum over jobs, each at least its minimum. ∎
 ///
