@@ -6,8 +6,8 @@
 //!
 //! * [`makespan()`]: the longest job, the area, and the deadline that the [`dual`] approximation refutes; with release
 //!   dates and unavailable processors taken into account.
-//! * [`weighted_completion`]: the interval linear programme of the DEMT paper, corrected, by its dual: one price for
-//!   processor time in each interval.
+//! * [`weighted_completion`]: prices for processors in continuous time, and the interval linear programme of the DEMT
+//!   paper, corrected, by its dual, from which they start: one price for processor time in each interval.
 //!
 //! The mathematics of each certificate is written out in `docs/bounds.md`.
 //!

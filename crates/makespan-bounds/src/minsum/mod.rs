@@ -1,15 +1,36 @@
-//! Lower bounds on weighted completion: the interval linear programme of Dutot, Eyraud, Mounié and Trystram.
+//! Lower bounds on weighted completion: the interval linear programme of Dutot, Eyraud, Mounié and Trystram, and prices
+//! in continuous time that start from its dual.
 
 mod grid;
 mod level;
+mod prices;
 mod programme;
+mod rounding;
 
 pub use grid::Grid;
 
-use makespan_core::{Bound, Certificate, CertificateError, Instance, certificate::IntervalPrices};
+use makespan_core::{Bound, Certificate, Instance, certificate::IntervalPrices};
 use programme::Programme;
 
-/// The proven lower bound on weighted completion: the corrected interval programme on a fine grid.
+/// The proven lower bound on weighted completion: the better of the corrected interval programme on a fine grid
+/// ([`weighted_completion_on`]) and of prices in continuous time ([`makespan_core::certificate::TimePrices`]).
+///
+/// The latter is usually 1.2 to 1.5 times the former. It is found in 300 steps over at most some hundreds or thousands of
+/// jobs, a sample of a larger instance, and checked once over all; for more than 100,000 jobs of some hundred
+/// allotments each it is left out.
+///
+/// # Panics
+/// When the processors differ in speed or form a tree; [`crate::standard`] refuses such platforms.
+pub fn weighted_completion(instance: &Instance) -> Bound {
+    let interval = weighted_completion_on(instance, &Grid::fine(instance));
+    let Certificate::IntervalPrices(prices) = &interval.certificate else { return interval };
+    match prices::improved(instance, prices) {
+        Some(bound) if bound.value > interval.value => bound,
+        _ => interval,
+    }
+}
+
+/// The bound of the corrected interval programme on a grid of instants; [`Grid::doubling`] is the paper's.
 ///
 /// Minimise `sum_ij c_ij x_ij` subject to `sum_j x_ij >= 1` for every job i,
 /// `sum_i sum_l<=j S_il x_il <= area(b_j+1)` for every interval j but the last, and `x >= 0`, with costs `c_ij` and
@@ -17,31 +38,18 @@ use programme::Programme;
 /// the prices found are the certificate. Complexity: O(n J) for each of some tens of steps, J intervals.
 ///
 /// # Panics
-/// When the processors differ in speed or form a tree; [`crate::standard`] refuses such platforms.
-pub fn weighted_completion(instance: &Instance) -> Bound {
-    weighted_completion_on(instance, &Grid::fine(instance))
-}
-
-/// The same bound on a given grid of instants; [`Grid::doubling`] is the paper's.
-///
-/// # Panics
 /// As [`weighted_completion`].
 pub fn weighted_completion_on(instance: &Instance, grid: &Grid) -> Bound {
     let programme = Programme::corrected(instance, grid);
     let cumulated = level::maximise(&programme).prices;
-    // More binary places lose less to rounding; fewer keep the check within 128 bits.
     let attempt = |scale: u32| {
-        let prices = IntervalPrices { ends: grid.ends().to_vec(), prices: rounded(&cumulated, scale), scale };
+        let prices = IntervalPrices { ends: grid.ends().to_vec(), prices: differences(&cumulated, scale), scale };
         Bound::proved_by(Certificate::IntervalPrices(prices), instance)
     };
-    let mut scale = 40;
-    loop {
-        match attempt(scale) {
-            Ok(bound) => return bound,
-            Err(CertificateError::Overflow) if scale > 0 => scale = scale.saturating_sub(8),
-            Err(error) => {
-                unreachable!("prices that are checked on {} jobs are well formed: {error}", instance.jobs().len())
-            }
+    match rounding::finest(&cumulated, attempt) {
+        Ok(bound) => bound,
+        Err(error) => {
+            unreachable!("prices that are checked on {} jobs are well formed: {error}", instance.jobs().len())
         }
     }
 }
@@ -55,11 +63,9 @@ pub fn printed_minsum_estimate(instance: &Instance) -> f64 {
 }
 
 /// Interval prices in `2^-scale` from cumulated prices.
-fn rounded(cumulated: &[f64], scale: u32) -> Vec<i64> {
-    let factor = (1_u64 << scale) as f64;
+fn differences(cumulated: &[f64], scale: u32) -> Vec<i64> {
     let next = cumulated.iter().skip(1).chain(&[0.0]);
-    // The cast saturates, which is as good a price as any.
-    cumulated.iter().zip(next).map(|(sum, later)| ((sum - later).max(0.0) * factor).round() as i64).collect()
+    cumulated.iter().zip(next).map(|(sum, later)| rounding::rounded((sum - later).max(0.0), scale)).collect()
 }
 
 #[cfg(test)]

@@ -57,5 +57,8 @@ fn why(instance: &Instance, certificate: &Certificate) -> String {
         Certificate::IntervalPrices(prices) => {
             format!("prices for processor time in {} intervals (linear programming duality)", prices.ends.len() + 1)
         }
+        Certificate::TimePrices(prices) => {
+            format!("prices for a processor at every instant, in {} steps (Lagrangian duality)", prices.prices.len())
+        }
     }
 }

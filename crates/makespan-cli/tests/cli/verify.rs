@@ -109,13 +109,17 @@ fn every_changed_figure_of_a_certificate_is_rejected_or_proves_the_value_too() {
     rejected(&sandbox, changed, &["bound on the makespan"]);
     let price = |plan: &mut Value| {
         let certificate = &mut plan["bounds"]["weighted_completion"]["certificate"];
-        assert_eq!(certificate["kind"], "interval_prices");
-        certificate["prices"][4] = json!(0);
+        let count = certificate["prices"].as_array().unwrap().len();
+        certificate["prices"] = json!(vec![0; count]);
     };
     rejected(&sandbox, price, &["bound on the weighted completion"]);
     let huge = |plan: &mut Value| plan["bounds"]["weighted_completion"]["certificate"]["prices"][0] = json!(i64::MAX);
     rejected(&sandbox, huge, &["bound on the weighted completion"]);
-    let end = |plan: &mut Value| plan["bounds"]["weighted_completion"]["certificate"]["ends"][0] = json!(-5);
+    let end = |plan: &mut Value| {
+        let certificate = &mut plan["bounds"]["weighted_completion"]["certificate"];
+        let instants = if certificate["kind"] == "time_prices" { "instants" } else { "ends" };
+        certificate[instants][0] = json!(-5);
+    };
     rejected(&sandbox, end, &["bound on the weighted completion"]);
     let job = |plan: &mut Value| plan["bounds"]["makespan"]["certificate"] = json!({ "kind": "alone", "job": 77 });
     rejected(&sandbox, job, &["bound on the makespan"]);

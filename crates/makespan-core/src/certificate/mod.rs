@@ -4,12 +4,14 @@
 
 mod interval_prices;
 mod rejection;
+mod time_prices;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 pub use interval_prices::IntervalPrices;
 pub use rejection::{Rejection, Selection};
+pub use time_prices::TimePrices;
 
 use crate::{Instance, JobId, Objective, Time};
 
@@ -26,6 +28,8 @@ pub enum Certificate {
     Rejection(Rejection),
     /// Weighted completion: prices for area in intervals of time.
     IntervalPrices(IntervalPrices),
+    /// Weighted completion: prices for processors in continuous time.
+    TimePrices(TimePrices),
 }
 
 /// Why a certificate proves nothing, or less than was stated.
@@ -76,7 +80,7 @@ impl Certificate {
     pub fn objective(&self) -> Objective {
         match self {
             Self::Alone { .. } | Self::Rejection(_) => Objective::Makespan,
-            Self::IntervalPrices(_) => Objective::WeightedCompletion,
+            Self::IntervalPrices(_) | Self::TimePrices(_) => Objective::WeightedCompletion,
         }
     }
 
@@ -97,6 +101,7 @@ impl Certificate {
             }
             Self::Rejection(rejection) => rejection.proves(instance),
             Self::IntervalPrices(prices) => prices.proves(instance),
+            Self::TimePrices(prices) => prices.proves(instance),
         }
     }
 }
