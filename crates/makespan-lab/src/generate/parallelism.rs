@@ -15,9 +15,9 @@ pub(super) enum Parallelism {
 
 /// The paper's model: `p(j) = p(j-1) (X + j) / (1 + j)`, X drawn anew for each step and redrawn outside [0, 1].
 ///
-/// Two readings are needed. The index in the fraction is the number of processors *before* the step, so that X = 0 is
-/// an exactly linear speed-up, `p(j) = p(j-1) (j-1) / j`, and X = 1 is none; with the printed index the step from one
-/// processor to two could not halve the time. And the printed labels are swapped: X near 0.9 gives almost no
+/// The formula is taken as printed, j being the number of processors after the step, so that X = 1 is no speed-up and
+/// X = 0 the steepest, nearly linear one. (With j before the step, X = 0 would be exactly linear, but the makespan ratios of
+/// the highly parallel jobs then come out about 0.1 lower.) The printed labels are swapped: X near 0.9 gives almost no
 /// speed-up, hence the *weakly* parallel jobs.
 pub(super) fn recursive(sequential: f64, parallelism: Parallelism, processors: u32, random: &mut impl Rng) -> Vec<f64> {
     let centre = match parallelism {
@@ -26,9 +26,9 @@ pub(super) fn recursive(sequential: f64, parallelism: Parallelism, processors: u
     };
     let mut times = vec![sequential];
     let mut time = sequential;
-    for before in 1..processors {
+    for count in 2..=processors {
         let x = redrawn(centre, 0.2, random, |x| (0.0..=1.0).contains(&x));
-        time *= (x + f64::from(before)) / (1.0 + f64::from(before));
+        time *= (x + f64::from(count)) / (1.0 + f64::from(count));
         times.push(time);
     }
     times
