@@ -6,8 +6,7 @@ use std::path::Path;
 
 use comfy_table::presets;
 use comfy_table::{CellAlignment, ContentArrangement, Table};
-use makespan_core::{Bound, Instance, Schedule};
-use makespan_formats::gantt::{GanttOptions, NamedSchedule, write_svg};
+use makespan_formats::gantt::{GanttOptions, write_svg};
 use makespan_formats::report::{Report, write_html};
 use makespan_formats::{jobs_csv, write_atomic};
 use miette::{Result, miette};
@@ -108,44 +107,27 @@ pub fn table(heading: &[&str], words: usize, rows: impl IntoIterator<Item = Vec<
     table.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
 }
 
-/// What pictures of a plan, or of a plan and what happened, are drawn from.
-pub struct Picture<'a> {
-    pub title: &'a str,
-    pub instance: &'a Instance,
-    pub schedules: &'a [NamedSchedule<'a>],
-    pub algorithm: &'a str,
-    pub seed: u64,
-    pub bounds: &'a [Bound],
-    pub remarks: &'a [String],
+/// Writes the pictures of a report that the options name; the CSV is of the last schedule.
+pub fn write_pictures(report: &Report<'_>, options: &PictureOptions) -> Result<()> {
+    if let Some(path) = &options.gantt {
+        write_gantt(report, path)?;
+    }
+    if let Some(path) = &options.report {
+        write_page(report, path)?;
+    }
+    if let Some((path, last)) = options.jobs.as_ref().zip(report.schedules.last()) {
+        write_file(path, |out| Ok(jobs_csv::write_schedule(report.instance, report.title, last.schedule, out)?))?;
+    }
+    Ok(())
 }
 
-impl Picture<'_> {
-    /// Writes what the options name; the CSV is of the last schedule.
-    pub fn write(&self, options: &PictureOptions) -> Result<()> {
-        if let Some(path) = &options.gantt {
-            self.gantt(path)?;
-        }
-        if let Some(path) = &options.report {
-            self.report(path)?;
-        }
-        if let Some((path, last)) = options.jobs.as_ref().zip(self.schedules.last()) {
-            self.jobs(path, last.schedule)?;
-        }
-        Ok(())
-    }
+/// Draws the schedules of a report.
+pub fn write_gantt(report: &Report<'_>, path: &Path) -> Result<()> {
+    let options = GanttOptions { title: report.title, bounds: report.bounds, ..GanttOptions::default() };
+    write_file(path, |mut out| write_svg(&mut out, report.instance, report.schedules, &options))
+}
 
-    pub fn gantt(&self, path: &Path) -> Result<()> {
-        let options = GanttOptions { title: self.title, bounds: self.bounds, ..GanttOptions::default() };
-        write_file(path, |mut out| write_svg(&mut out, self.instance, self.schedules, &options))
-    }
-
-    pub fn report(&self, path: &Path) -> Result<()> {
-        let Self { title, instance, schedules, algorithm, seed, bounds, remarks } = *self;
-        let report = Report { title, instance, schedules, algorithm, seed, bounds, remarks, sections: &[] };
-        write_file(path, |mut out| write_html(&mut out, &report))
-    }
-
-    fn jobs(&self, path: &Path, schedule: &Schedule) -> Result<()> {
-        write_file(path, |out| Ok(jobs_csv::write_schedule(self.instance, self.title, schedule, out)?))
-    }
+/// Writes a report as its page.
+pub fn write_page(report: &Report<'_>, path: &Path) -> Result<()> {
+    write_file(path, |mut out| write_html(&mut out, report))
 }

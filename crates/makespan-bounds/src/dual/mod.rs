@@ -33,7 +33,6 @@ pub struct Dual {
 /// ticks the search ends exactly. Each step takes O(n log m) and, near the end, O(n m) for the knapsack.
 pub fn search<'a>(profiles: impl ExactSizeIterator<Item = &'a Profile> + Clone, processors: u32) -> Dual {
     let mut search = Search::new(profiles, processors);
-    // A guess of zero processors or jobs is trivial.
     while search.accepted.ticks() - search.floor.ticks() > 1 {
         let middle = search.floor.ticks() + (search.accepted.ticks() - search.floor.ticks()) / 2;
         search.attempt(Time::from_ticks(middle));
@@ -41,7 +40,7 @@ pub fn search<'a>(profiles: impl ExactSizeIterator<Item = &'a Profile> + Clone, 
     search.finish()
 }
 
-struct Search<'a, I> {
+struct Search<I> {
     profiles: I,
     processors: u32,
     needs: Vec<Need>,
@@ -52,10 +51,9 @@ struct Search<'a, I> {
     refuted: Time,
     /// Refuted, or beyond what the bounded knapsack can decide.
     floor: Time,
-    marker: std::marker::PhantomData<&'a Profile>,
 }
 
-impl<'a, I: ExactSizeIterator<Item = &'a Profile> + Clone> Search<'a, I> {
+impl<'a, I: ExactSizeIterator<Item = &'a Profile> + Clone> Search<I> {
     fn new(profiles: I, processors: u32) -> Self {
         let longest = profiles.clone().map(Profile::shortest).max().unwrap_or(Time::ZERO);
         let area: Area = profiles.clone().filter_map(|profile| profile.least_work(Time::MAX)).sum();
@@ -70,7 +68,6 @@ impl<'a, I: ExactSizeIterator<Item = &'a Profile> + Clone> Search<'a, I> {
             processors,
             refuted,
             floor: refuted,
-            marker: std::marker::PhantomData,
         };
         // The serial deadline is accepted by a choice too; this also gives the first shelf a meaning for one job.
         if search.needs.capacity() > 0 {

@@ -5,12 +5,13 @@ use std::process::ExitCode;
 
 use makespan::Planned;
 use makespan_formats::gantt::NamedSchedule;
+use makespan_formats::report::Report;
 use makespan_formats::{schedule::ScheduleFile, write_swf};
 use miette::{Result, miette};
 
 use crate::args::{Format, PictureOptions, PlanOptions};
 use crate::input::{Loaded, load};
-use crate::output::{Picture, check_targets, emit, write_file};
+use crate::output::{check_targets, emit, write_file, write_pictures};
 use crate::summary;
 
 pub fn plan(options: &PlanOptions) -> Result<ExitCode> {
@@ -34,7 +35,7 @@ pub fn plan(options: &PlanOptions) -> Result<ExitCode> {
     }
     let title = options.input.instance.file_stem().map_or("plan".into(), |stem| stem.to_string_lossy());
     let schedules = [NamedSchedule { name: "plan", schedule: &schedule }];
-    let picture = Picture {
+    let report = Report {
         title: &title,
         instance: &instance,
         schedules: &schedules,
@@ -42,8 +43,9 @@ pub fn plan(options: &PlanOptions) -> Result<ExitCode> {
         seed: options.seed,
         bounds: &bounds,
         remarks: &remarks,
+        sections: &[],
     };
-    picture.write(&options.pictures)?;
+    write_pictures(&report, &options.pictures)?;
     match options.format {
         Format::Json => {
             let mut text = Vec::new();

@@ -12,12 +12,13 @@ use makespan::policy::Replan;
 use makespan_core::{Bound, Instance, Schedule, Trace};
 use makespan_exec::{ExecuteOptions, Stop, check, execute};
 use makespan_formats::gantt::NamedSchedule;
+use makespan_formats::report::Report;
 use makespan_formats::{jobs_csv, schedule::ScheduleFile};
 use miette::{Result, miette};
 
 use crate::args::RunOptions;
 use crate::input::{Loaded, load_plain};
-use crate::output::{Picture, emit, write_file};
+use crate::output::{emit, write_file, write_gantt, write_page};
 use crate::summary;
 use watch::Watch;
 
@@ -113,7 +114,7 @@ fn write_results(folder: &Path, instance: &Instance, begun: &Begun, trace: &Trac
         NamedSchedule { name: "planned", schedule: &begun.schedule },
         NamedSchedule { name: "happened", schedule: &happened },
     ];
-    let picture = Picture {
+    let report = Report {
         title: "Plan and outcome",
         instance,
         schedules: &schedules,
@@ -121,8 +122,9 @@ fn write_results(folder: &Path, instance: &Instance, begun: &Begun, trace: &Trac
         seed: begun.seed,
         bounds: &begun.bounds,
         remarks: &begun.remarks,
+        sections: &[],
     };
-    picture.gantt(&folder.join("gantt.svg"))?;
-    picture.report(&folder.join("report.html"))?;
+    write_gantt(&report, &folder.join("gantt.svg"))?;
+    write_page(&report, &folder.join("report.html"))?;
     write_file(&folder.join("jobs.csv"), |out| Ok(jobs_csv::write_trace(instance, "run", trace, out)?))
 }
