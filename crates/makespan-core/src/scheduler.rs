@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use crate::{Instance, Objective, Plan};
+use crate::{Bound, Instance, Objective, Plan, Stop};
 
 /// An offline algorithm: an instance in, a plan out.
 pub trait Scheduler: Send + Sync {
@@ -63,12 +63,16 @@ pub struct Context {
     pub seed: u64,
     /// What the user should know about this plan, one sentence each.
     pub remarks: Vec<String>,
+    /// Set by someone else, on Ctrl-C say: a scheduler that searches returns the best that it has.
+    pub stop: Stop,
+    /// Bounds that the scheduler proved on its way, so that nobody has to search for them again.
+    pub bounds: Vec<Bound>,
 }
 
 impl Context {
     /// A context with this seed.
     pub fn with_seed(seed: u64) -> Self {
-        Self { seed, remarks: Vec::new() }
+        Self { seed, ..Self::default() }
     }
 }
 

@@ -27,5 +27,6 @@ pub use error::{Defect, ExecuteError};
 pub use execute::{check, execute};
 pub use fingerprint::fingerprint;
 pub use machine::cores;
+pub use makespan_core::Stop;
 pub use observer::{Observer, Progress, Silent};
-pub use options::{ExecuteOptions, Stop};
+pub use options::ExecuteOptions;

@@ -1,9 +1,9 @@
 //! How a run is carried out.
 
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
+
+use makespan_core::Stop;
 
 /// How [`crate::execute`] runs an instance.
 #[derive(Clone, Debug)]
@@ -20,7 +20,8 @@ pub struct ExecuteOptions {
     pub grace: Duration,
     /// How often the observer hears of progress.
     pub tick: Duration,
-    /// Ends the run from another thread, such as a signal handler.
+    /// Ends the run: the first request sends SIGTERM to the running jobs, and SIGKILL after the grace period; the
+    /// second sends SIGKILL at once.
     pub stop: Stop,
 }
 
@@ -36,27 +37,5 @@ impl ExecuteOptions {
             tick: Duration::from_millis(100),
             stop: Stop::default(),
         }
-    }
-}
-
-/// A request to end a run; clones share it. The first request sends SIGTERM to the running jobs, and SIGKILL after the
-/// grace period; the second sends SIGKILL at once.
-#[derive(Clone, Debug, Default)]
-pub struct Stop(Arc<AtomicU32>);
-
-impl Stop {
-    /// Asks once more. Safe in a signal-handling thread.
-    pub fn request(&self) {
-        self.0.fetch_add(1, Ordering::SeqCst);
-    }
-
-    /// How often it was asked.
-    pub fn requests(&self) -> u32 {
-        self.0.load(Ordering::SeqCst)
-    }
-
-    /// Whether the run was asked to end.
-    pub fn is_requested(&self) -> bool {
-        self.requests() > 0
     }
 }
