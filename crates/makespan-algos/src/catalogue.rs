@@ -1,5 +1,6 @@
 //! The schedulers by name.
 
+mod optimise;
 mod spec;
 
 use makespan_core::Scheduler;
@@ -44,7 +45,33 @@ pub struct Entry {
 const ANY_JOBS: &str = "moldable, rigid and sequential jobs on equal processors; release dates; unavailable periods";
 const DEMT_PAPER: &str = "Dutot, Eyraud, Mounié, Trystram, SPAA 2004, doi:10.1145/1007912.1007932";
 
-static CATALOGUE: [Entry; 6] = [
+static CATALOGUE: [Entry; 7] = [
+    Entry {
+        name: "optimise",
+        summary: "the best that time allows: prices, then annealing of a serial insertion; any objective, or their front",
+        supports: ANY_JOBS,
+        guarantee: "with objective=makespan 2; none with release dates or unavailable periods",
+        source: "Makespan; annealing after Kirkpatrick et al. 1983, doi:10.1126/science.220.4598.671",
+        parameters: &[
+            Parameter {
+                name: "objective",
+                values: "makespan, weighted-completion, mean-flow or pareto",
+                default: "weighted-completion",
+            },
+            Parameter { name: "makespan-at-most", values: "1 or more times the proven bound", default: "none" },
+            Parameter { name: "time-limit", values: "a time such as 10s", default: "1s" },
+            Parameter { name: "steps", values: "1 to 1000000000000, instead of a time limit", default: "none" },
+            Parameter { name: "searches", values: "1 to 1024 at the same time, or cores", default: "cores" },
+        ],
+        compared: &["optimise", "optimise[objective=makespan]"],
+        representatives: &[
+            "optimise[steps=60,searches=2]",
+            "optimise[objective=makespan,steps=60,searches=2]",
+            "optimise[objective=mean-flow,steps=20,searches=1]",
+            "optimise[objective=pareto,steps=60,searches=1]",
+        ],
+        build: |spec| optimise::build(spec).map(|scheduler| Box::new(scheduler) as Box<dyn Scheduler>),
+    },
     Entry {
         name: "demt",
         summary: "doubling batches filled with weight by a knapsack, compacted by a list: makespan and weighted completion",

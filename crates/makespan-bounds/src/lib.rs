@@ -32,17 +32,29 @@ pub use minsum::{
     weighted_completion_on,
 };
 
-use makespan_core::{Bound, Instance, Unsupported};
+use makespan_core::{Bound, Instance, Objective, Unsupported};
 
 /// The standard bounds, one an objective, in the order of `Objective::STANDARD`.
 ///
 /// # Errors
-/// [`Unsupported`] when the processors differ in speed or form a tree, for which nothing is proved here.
+/// As [`best`].
 pub fn standard(instance: &Instance) -> Result<Vec<Bound>, Unsupported> {
+    Objective::STANDARD.into_iter().map(|objective| best(instance, objective)).collect()
+}
+
+/// The best bound on one objective that is found without being told how long to search.
+///
+/// # Errors
+/// [`Unsupported`] when the processors differ in speed or form a tree, for which nothing is proved here.
+pub fn best(instance: &Instance, objective: Objective) -> Result<Bound, Unsupported> {
     if !instance.platform().is_homogeneous() {
         return Err(Unsupported(
             "bounds are proved for processors of equal speed without a network between them".into(),
         ));
     }
-    Ok(vec![makespan(instance), weighted_completion(instance)])
+    Ok(match objective {
+        Objective::Makespan => makespan(instance),
+        Objective::WeightedCompletion => weighted_completion(instance),
+        Objective::MeanFlow => mean_flow(instance),
+    })
 }

@@ -45,7 +45,7 @@ pub use builder::ScheduleBuilder;
 pub use certificate::{Certificate, CertificateError};
 pub use instance::{Instance, InstanceError, Note};
 pub use objective::{Metrics, Objective};
-pub use plan::Plan;
+pub use plan::{Front, FrontPoint, Plan};
 pub use platform::{Link, Node, Platform, PlatformError};
 pub use policy::{Decision, Event, Policy, Running, View};
 pub use procset::{ProcSet, ProcSetError};

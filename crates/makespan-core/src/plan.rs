@@ -1,6 +1,6 @@
 //! What a scheduler returns.
 
-use crate::Schedule;
+use crate::{Bound, Instance, Objective, Schedule};
 
 /// The outcome of planning.
 #[derive(Clone, Debug, PartialEq)]
@@ -8,13 +8,84 @@ use crate::Schedule;
 pub enum Plan {
     /// Every job placed once.
     Schedule(Schedule),
+    /// Several schedules to choose from, by makespan and weighted completion.
+    Front(Front),
+}
+
+/// Schedules of which none is at once shorter and of no more weighted completion than another, nor the reverse.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Front {
+    points: Vec<FrontPoint>,
+    chosen: usize,
+}
+
+/// A schedule of a front.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FrontPoint {
+    /// What runs where and when.
+    pub schedule: Schedule,
+    /// On weighted completion, among schedules of at most a makespan that this one keeps; without a condition, among
+    /// all.
+    pub bound: Option<Bound>,
+}
+
+impl Front {
+    /// Of these points those that no other beats, by makespan. Chosen is the one whose makespan times weighted completion
+    /// is least: nothing can be gained on one objective without losing a larger part of the other.
+    pub fn new(instance: &Instance, mut points: Vec<FrontPoint>) -> Self {
+        let figures = |point: &FrontPoint| {
+            let value = |objective: Objective| objective.value(instance, &point.schedule);
+            (value(Objective::Makespan), value(Objective::WeightedCompletion))
+        };
+        points.sort_by_cached_key(figures);
+        let mut least = i128::MAX;
+        points.retain(|point| {
+            let weighted = figures(point).1;
+            let kept = weighted < least;
+            least = least.min(weighted);
+            kept
+        });
+        let product = |point: &FrontPoint| {
+            let (makespan, weighted) = figures(point);
+            makespan as f64 * weighted as f64
+        };
+        let chosen = (0..points.len()).min_by(|&a, &b| product(&points[a]).total_cmp(&product(&points[b])));
+        Self { chosen: chosen.unwrap_or(0), points }
+    }
+
+    /// The points, by makespan: their weighted completion falls.
+    pub fn points(&self) -> &[FrontPoint] {
+        &self.points
+    }
+
+    /// The position of the chosen point.
+    pub fn chosen(&self) -> usize {
+        self.chosen
+    }
 }
 
 impl Plan {
-    /// The schedule, for a plan that is one.
+    /// Every schedule of the plan.
+    pub fn schedules(&self) -> impl Iterator<Item = &Schedule> {
+        let (one, front) = match self {
+            Self::Schedule(schedule) => (Some(schedule), None),
+            Self::Front(front) => (None, Some(front)),
+        };
+        one.into_iter().chain(front.into_iter().flat_map(|front| front.points.iter().map(|point| &point.schedule)))
+    }
+
+    /// The schedule, for a plan that is one; the chosen one of a front.
     pub fn into_schedule(self) -> Schedule {
         match self {
             Self::Schedule(schedule) => schedule,
+            Self::Front(mut front) => {
+                let chosen = front.chosen;
+                if chosen < front.points.len() {
+                    front.points.swap_remove(chosen).schedule
+                } else {
+                    Schedule::default()
+                }
+            }
         }
     }
 }
@@ -22,5 +93,11 @@ impl Plan {
 impl From<Schedule> for Plan {
     fn from(schedule: Schedule) -> Self {
         Self::Schedule(schedule)
+    }
+}
+
+impl From<Front> for Plan {
+    fn from(front: Front) -> Self {
+        Self::Front(front)
     }
 }

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use crate::{Bound, Instance, Objective, Plan, Stop};
+use crate::{Bound, Instance, Objective, Plan, Stop, Time};
 
 /// An offline algorithm: an instance in, a plan out.
 pub trait Scheduler: Send + Sync {
@@ -91,5 +91,21 @@ pub enum ScheduleError {
         scheduler: String,
         /// Which property.
         reason: Unsupported,
+    },
+    /// A search under a limit came to its end without a schedule.
+    #[error(
+        "{scheduler} found no schedule that ends by {limit} s; the shortest one found takes {reached} s, and none is \
+         shorter than {floor} s: allow {:.4} times the bound, or a longer search",
+        reached.seconds() / floor.seconds().max(1e-9)
+    )]
+    NotFound {
+        /// Spec of the scheduler.
+        scheduler: String,
+        /// The longest makespan allowed.
+        limit: Time,
+        /// The proven bound on the makespan.
+        floor: Time,
+        /// The makespan of the shortest schedule found.
+        reached: Time,
     },
 }

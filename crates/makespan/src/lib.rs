@@ -16,9 +16,10 @@
 
 pub use makespan_algos::{Entry, SpecError, catalogue, policy, scheduler};
 pub use makespan_core::{
-    Bound, Certificate, CertificateError, Context, Decision, Event, Guarantee, Instance, InstanceError, Job, JobId,
-    Metrics, Objective, Placement, Plan, Platform, Policy, ProcSet, Profile, Schedule, ScheduleError, Scheduler,
-    SpeedupLaw, Task, Time, Trace, Unavailable, Unsupported, View, Violation, Weight, WeightedTime, validate,
+    Bound, Certificate, CertificateError, Context, Decision, Event, Front, FrontPoint, Guarantee, Instance,
+    InstanceError, Job, JobId, Metrics, Objective, Placement, Plan, Platform, Policy, ProcSet, Profile, Schedule,
+    ScheduleError, Scheduler, SpeedupLaw, Stop, Task, Time, Trace, Unavailable, Unsupported, View, Violation, Weight,
+    WeightedTime, validate,
 };
 
 use thiserror::Error;
@@ -30,8 +31,10 @@ pub struct Planned {
     pub algorithm: String,
     /// What runs where and when; it has been validated.
     pub schedule: Schedule,
-    /// One bound an objective.
+    /// One bound an objective: the standard ones and what the algorithm minimised.
     pub bounds: Vec<Bound>,
+    /// The other schedules that the algorithm offers, each validated; `schedule` is the chosen one.
+    pub front: Option<Front>,
     /// What the user should know.
     pub remarks: Vec<String>,
 }
@@ -71,13 +74,24 @@ pub fn ratio(instance: &Instance, schedule: &Schedule, bound: &Bound) -> Option<
         .then(|| bound.objective.value(instance, schedule) as f64 / bound.value as f64)
 }
 
-/// Plans by the algorithm that `spec` names and proves the standard bounds.
+/// Plans by the algorithm that `spec` names and proves the standard bounds, and one on what the algorithm minimises.
 ///
 /// # Errors
 /// [`PlanError`] when the spec is unknown or the algorithm does not handle the instance.
 pub fn plan(instance: &Instance, spec: &str, seed: u64) -> Result<Planned, PlanError> {
-    let (algorithm, schedule, remarks) = schedule(instance, spec, seed)?;
-    Ok(Planned { algorithm, schedule, bounds: bound(instance)?, remarks })
+    plan_until(instance, spec, seed, &Stop::default())
+}
+
+/// The same; an algorithm that searches returns the best that it has when `stop` is requested.
+///
+/// # Errors
+/// As [`plan`].
+pub fn plan_until(instance: &Instance, spec: &str, seed: u64, stop: &Stop) -> Result<Planned, PlanError> {
+    let mut context = Context { stop: stop.clone(), ..Context::with_seed(seed) };
+    let (algorithm, plan) = carry_out(instance, spec, &mut context)?;
+    let front = if let Plan::Front(front) = &plan { Some(front.clone()) } else { None };
+    let bounds = bounds_with(instance, &context.bounds)?;
+    Ok(Planned { algorithm, schedule: plan.into_schedule(), bounds, front, remarks: context.remarks })
 }
 
 /// Plans without proving a bound: the full spec, the validated schedule, and remarks.
@@ -85,15 +99,39 @@ pub fn plan(instance: &Instance, spec: &str, seed: u64) -> Result<Planned, PlanE
 /// # Errors
 /// As [`plan`].
 pub fn schedule(instance: &Instance, spec: &str, seed: u64) -> Result<(String, Schedule, Vec<String>), PlanError> {
-    let scheduler = scheduler(spec)?;
     let mut context = Context::with_seed(seed);
-    let schedule = scheduler.schedule(instance, &mut context)?.into_schedule();
+    let (algorithm, plan) = carry_out(instance, spec, &mut context)?;
+    Ok((algorithm, plan.into_schedule(), context.remarks))
+}
+
+/// Plans and validates every schedule of the plan.
+fn carry_out(instance: &Instance, spec: &str, context: &mut Context) -> Result<(String, Plan), PlanError> {
+    let scheduler = scheduler(spec)?;
+    let plan = scheduler.schedule(instance, context)?;
     let algorithm = scheduler.name();
-    validate(instance, &schedule).map_err(|mut violations| PlanError::Invalid {
-        algorithm: algorithm.clone(),
-        violation: violations.swap_remove(0),
-    })?;
-    Ok((algorithm, schedule, context.remarks))
+    for schedule in plan.schedules() {
+        validate(instance, schedule).map_err(|mut violations| PlanError::Invalid {
+            algorithm: algorithm.clone(),
+            violation: violations.swap_remove(0),
+        })?;
+    }
+    Ok((algorithm, plan))
+}
+
+/// For each objective the best of the known bounds on it; the standard ones are proved where none is known.
+fn bounds_with(instance: &Instance, known: &[Bound]) -> Result<Vec<Bound>, PlanError> {
+    let mut bounds = Vec::with_capacity(Objective::ALL.len());
+    for objective in Objective::ALL {
+        let speaks = |bound: &&Bound| bound.objective == objective && bound.makespan_at_most.is_none();
+        match known.iter().filter(speaks).max_by_key(|bound| bound.value) {
+            Some(bound) => bounds.push(bound.clone()),
+            None if Objective::STANDARD.contains(&objective) => {
+                bounds.push(makespan_bounds::best(instance, objective).map_err(PlanError::Unproved)?);
+            }
+            None => {}
+        }
+    }
+    Ok(bounds)
 }
 
 /// The standard bounds, one an objective, each with its certificate.

@@ -1,8 +1,11 @@
 //! The mathematics that schedulers share.
 
 pub mod batches;
+pub mod choices;
 pub mod compact;
 pub mod doubling;
+pub mod fit;
 pub mod knapsack;
 pub mod list;
+pub mod serial;
 pub mod shelves;

@@ -5,6 +5,7 @@ mod demt;
 mod dual_approximation;
 mod gang;
 mod list_graham;
+mod optimise;
 mod sequential;
 mod sweep;
 
@@ -12,6 +13,7 @@ pub use demt::{Compaction, Demt};
 pub use dual_approximation::DualApproximation;
 pub use gang::Gang;
 pub use list_graham::{ListGraham, Order};
+pub use optimise::{Budget, Optimise, Target};
 pub use sequential::Sequential;
 pub use sweep::Sweep;
 

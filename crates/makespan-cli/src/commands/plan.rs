@@ -21,7 +21,7 @@ pub fn plan(options: &PlanOptions) -> Result<ExitCode> {
     let targets: Vec<&Path> = targets.into_iter().flatten().map(PathBuf::as_path).collect();
     check_targets(&options.input.instance, &targets)?;
     let planned = makespan::plan(&instance, &options.algorithm, options.seed).map_err(|error| miette!("{error}"))?;
-    let Planned { algorithm, schedule, bounds, remarks: more } = planned;
+    let Planned { algorithm, schedule, bounds, remarks: more, .. } = planned;
     remarks.extend(more);
     let mut file = ScheduleFile::new(&instance, algorithm.clone(), schedule.clone());
     file.seed = Some(options.seed);

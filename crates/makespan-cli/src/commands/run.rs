@@ -86,7 +86,7 @@ pub fn run(options: &RunOptions) -> Result<ExitCode> {
 }
 
 fn plan(instance: &Instance, options: &RunOptions, mut remarks: Vec<String>) -> Result<Begun> {
-    let Planned { algorithm, schedule, bounds, remarks: more } =
+    let Planned { algorithm, schedule, bounds, remarks: more, .. } =
         makespan::plan(instance, &options.algorithm, options.seed).map_err(|error| miette!("{error}"))?;
     remarks.extend(more);
     Ok(Begun { algorithm, seed: options.seed, schedule, bounds, remarks })

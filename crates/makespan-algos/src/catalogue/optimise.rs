@@ -1,0 +1,72 @@
+//! The parameters of `optimise`.
+
+use std::time::Duration;
+
+use makespan_core::{Objective, Time};
+
+use super::{Spec, SpecError};
+use crate::scheduler::{Budget, Optimise, Target};
+
+/// Reads them.
+pub(super) fn build(spec: &mut Spec) -> Result<Optimise, SpecError> {
+    let default = Optimise::default();
+    let target = spec.take("objective", default.target, target)?;
+    let makespan_at_most = spec.take("makespan-at-most", None, factor)?;
+    if makespan_at_most.is_some() && target == Target::Objective(Objective::Makespan) {
+        let (key, value) = ("makespan-at-most".to_owned(), "a factor".to_owned());
+        return Err(SpecError::Value { key, value, expected: "left out when the makespan itself is minimised".into() });
+    }
+    let time = spec.take("time-limit", None, time)?;
+    let steps = spec.take("steps", None, steps)?;
+    let budget = match (time, steps) {
+        (Some(_), Some(Budget::Steps(steps))) => {
+            let (key, value) = ("steps".to_owned(), steps.to_string());
+            return Err(SpecError::Value { key, value, expected: "left out where there is a time-limit".into() });
+        }
+        (time, steps) => time.or(steps).unwrap_or(default.budget),
+    };
+    Ok(Optimise { target, makespan_at_most, budget, searches: spec.take("searches", None, searches)? })
+}
+
+fn target(text: &str) -> Result<Target, String> {
+    match text {
+        "makespan" => Ok(Target::Objective(Objective::Makespan)),
+        "weighted-completion" => Ok(Target::Objective(Objective::WeightedCompletion)),
+        "mean-flow" => Ok(Target::Objective(Objective::MeanFlow)),
+        "pareto" => Ok(Target::Front),
+        _ => Err("one of makespan, weighted-completion, mean-flow, pareto".into()),
+    }
+}
+
+fn factor(text: &str) -> Result<Option<f64>, String> {
+    let factor = text.parse().ok().filter(|factor: &f64| factor.is_finite() && *factor >= 1.0);
+    match text {
+        "none" => Ok(None),
+        _ => factor.map(Some).ok_or_else(|| "a number of at least 1, such as 1.25: times the proven bound".into()),
+    }
+}
+
+fn time(text: &str) -> Result<Option<Budget>, String> {
+    let time = Time::parse(text).map_err(|error| format!("a positive time; {error}"))?;
+    if time > Time::ZERO {
+        Ok(Some(Budget::Time(Duration::from_nanos(time.ticks().unsigned_abs()))))
+    } else {
+        Err("a positive time, such as 0.5s".into())
+    }
+}
+
+fn steps(text: &str) -> Result<Option<Budget>, String> {
+    if text == "none" {
+        return Ok(None);
+    }
+    let steps = text.parse().ok().filter(|steps| (1..=1_000_000_000_000).contains(steps));
+    steps.map(|steps| Some(Budget::Steps(steps))).ok_or_else(|| "a number from 1 to 1000000000000".into())
+}
+
+fn searches(text: &str) -> Result<Option<u32>, String> {
+    if text == "cores" {
+        return Ok(None);
+    }
+    let searches = text.parse().ok().filter(|searches| (1..=1024).contains(searches));
+    searches.map(Some).ok_or_else(|| "a number from 1 to 1024, or cores".into())
+}

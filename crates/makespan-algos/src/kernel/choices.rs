@@ -1,0 +1,93 @@
+//! The allotments of all jobs in flat arrays: for searches that read them millions of times.
+
+use makespan_core::{Instance, Job};
+
+/// Profiles with more allotments than this are thinned out to a geometric progression.
+const ALL: u32 = 256;
+/// Allotments kept of such a profile, about.
+const KEPT: u32 = 96;
+
+/// An allotment with its time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// How many processors.
+    pub processors: u32,
+    /// In ticks.
+    pub time: i64,
+}
+
+/// The allotments of each job, ascending in processors and descending in time, and the release dates.
+#[derive(Clone, Debug)]
+pub struct Choices {
+    all: Vec<Choice>,
+    /// Where the allotments of each job begin; one more than jobs.
+    begins: Vec<usize>,
+    /// In ticks.
+    releases: Vec<i64>,
+}
+
+impl Choices {
+    /// Of the jobs of an instance: all allotments that are not dominated, or some hundred where there are more than
+    /// 256.
+    pub fn new(instance: &Instance) -> Self {
+        let mut choices = Self {
+            all: Vec::new(),
+            begins: vec![0],
+            releases: instance.jobs().iter().map(|job| job.release.ticks()).collect(),
+        };
+        for job in instance.jobs() {
+            choices.extend(job);
+            choices.begins.push(choices.all.len());
+        }
+        choices
+    }
+
+    /// How many jobs there are.
+    pub fn jobs(&self) -> usize {
+        self.releases.len()
+    }
+
+    /// The allotments of one job, at least one.
+    pub fn of(&self, job: u32) -> &[Choice] {
+        &self.all[self.begins[job as usize]..self.begins[job as usize + 1]]
+    }
+
+    /// In ticks.
+    pub fn release(&self, job: u32) -> i64 {
+        self.releases[job as usize]
+    }
+
+    /// The position of the largest kept allotment that is at most `processors`, or of the smallest.
+    pub fn nearest(&self, job: u32, processors: u32) -> u32 {
+        let above = self.of(job).partition_point(|choice| choice.processors <= processors);
+        above.saturating_sub(1) as u32
+    }
+
+    fn extend(&mut self, job: &Job) {
+        let profile = job.profile();
+        let (first, last) = (profile.min_processors(), profile.max_processors());
+        let choice = |processors| Choice { processors, time: profile.time(processors).ticks() };
+        if last - first < ALL {
+            self.all.extend(profile.allotments().map(choice));
+            return;
+        }
+        let begin = self.all.len();
+        let ratio = (f64::from(last) / f64::from(first)).powf(1.0 / f64::from(KEPT));
+        let mut wish = f64::from(first);
+        while (wish as u32) < last {
+            self.push(begin, profile, wish as u32);
+            wish = (wish * ratio).max(wish + 1.0);
+        }
+        self.push(begin, profile, last);
+    }
+
+    /// Adds the smallest allotment that is as fast as `wish` processors, unless one as fast is there.
+    fn push(&mut self, begin: usize, profile: &makespan_core::Profile, wish: u32) {
+        let time = profile.time(wish);
+        let processors = profile.min_allotment(time).unwrap_or(wish);
+        let time = profile.time(processors).ticks();
+        if self.all[begin..].last().is_none_or(|last| last.time > time) {
+            self.all.push(Choice { processors, time });
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! Fitting moldable jobs under a deadline: first fit with the allotment left open.
+
+use makespan_core::Instance;
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+
+use super::serial::Skyline;
+use crate::kernel::choices::Choices;
+
+/// First fit under a deadline, over orders and deadlines.
+///
+/// The jobs are taken longest first, by their times on the smallest allotments that meet the deadline. Each is offered
+/// its allotments from that one upward and takes the first whose earliest fit ends by the deadline; so a job that
+/// finds no room at its thriftiest shape is bent until it fits into what the others left. A deadline is met, or some
+/// job does not fit. In the manner of first fit decreasing for bin packing, of which multifit (E. G. Coffman, M. R.
+/// Garey, D. S. Johnson, SIAM J. Comput. 7, 1978, DOI 10.1137/0207001) made a scheduler; the free allotment and the
+/// perturbed orders are ours. No guarantee.
+#[derive(Debug)]
+pub struct Fit<'a> {
+    choices: &'a Choices,
+    empty: Skyline,
+    skyline: Skyline,
+    /// The jobs with what they are sorted by.
+    keyed: Vec<(f64, u32)>,
+    placed: Vec<Placed>,
+    /// What the keys of the best order were multiplied with.
+    factors: Vec<f64>,
+    tried: Vec<f64>,
+}
+
+/// One job with its allotment, as a position among its choices, and its start in ticks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Placed {
+    /// Which job.
+    pub job: u32,
+    /// Position of its allotment.
+    pub chosen: u32,
+    /// In ticks.
+    pub start: i64,
+}
+
+/// How far factors are from one, at most.
+const WIDEST: f64 = 0.3;
+
+impl<'a> Fit<'a> {
+    /// For the jobs of the instance, whose allotments are `choices`.
+    pub fn new(instance: &Instance, choices: &'a Choices) -> Self {
+        let empty = Skyline::new(instance);
+        let jobs = choices.jobs();
+        Self {
+            choices,
+            skyline: empty.clone(),
+            empty,
+            keyed: Vec::with_capacity(jobs),
+            placed: Vec::with_capacity(jobs),
+            factors: vec![1.0; jobs],
+            tried: vec![1.0; jobs],
+        }
+    }
+
+    /// Tries a deadline once; `random` perturbs the order where it is given. On success the end of the last job; what
+    /// is [`Fit::placed`] is then the schedule.
+    pub fn meet(&mut self, deadline: i64, random: Option<&mut ChaCha8Rng>) -> Option<i64> {
+        self.perturb(random);
+        self.keyed.clear();
+        for job in 0..self.choices.jobs() as u32 {
+            let first = self.first(job, deadline)?;
+            let time = self.choices.of(job)[first].time as f64;
+            self.keyed.push((-time * self.tried[job as usize], job));
+        }
+        self.keyed.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        self.skyline.clone_from(&self.empty);
+        self.placed.clear();
+        for index in 0..self.keyed.len() {
+            let placed = self.place(self.keyed[index].1, deadline)?;
+            self.placed.push(placed);
+        }
+        self.factors.copy_from_slice(&self.tried);
+        Some(self.skyline.latest())
+    }
+
+    /// The jobs of the last order that met its deadline.
+    pub fn placed(&self) -> &[Placed] {
+        &self.placed
+    }
+
+    /// New factors: half of the time near those of the best order, otherwise near one.
+    fn perturb(&mut self, random: Option<&mut ChaCha8Rng>) {
+        let Some(random) = random else { return self.tried.fill(1.0) };
+        let near_best = random.random_bool(0.5);
+        let spread = WIDEST * random.random::<f64>() * if near_best { 0.3 } else { 1.0 };
+        for (tried, &best) in self.tried.iter_mut().zip(&self.factors) {
+            let base = if near_best { best } else { 1.0 };
+            *tried = base * (1.0 + spread * (random.random::<f64>() * 2.0 - 1.0));
+        }
+    }
+
+    /// The smallest allotment on which the job could meet the deadline at all.
+    fn first(&self, job: u32, deadline: i64) -> Option<usize> {
+        let longest = deadline - self.choices.release(job);
+        let choices = self.choices.of(job);
+        let first = choices.partition_point(|choice| choice.time > longest);
+        (first < choices.len()).then_some(first)
+    }
+
+    fn place(&mut self, job: u32, deadline: i64) -> Option<Placed> {
+        let first = self.first(job, deadline)?;
+        let release = self.choices.release(job);
+        for (index, choice) in self.choices.of(job).iter().enumerate().skip(first) {
+            if self.skyline.would_start(choice.processors, choice.time, release) + choice.time <= deadline {
+                let start = self.skyline.place(choice.processors, choice.time, release);
+                return Some(Placed { job, chosen: index as u32, start });
+            }
+        }
+        None
+    }
+}

@@ -1,0 +1,101 @@
+//! Serial insertion: jobs placed one by one, each at its earliest fit.
+
+mod skyline;
+
+pub use skyline::Skyline;
+
+use std::ops::Range;
+
+use makespan_core::Instance;
+
+/// What one job asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// Processors.
+    pub processors: u32,
+    /// In ticks.
+    pub duration: i64,
+    /// Not before this instant, in ticks.
+    pub release: i64,
+}
+
+/// The schedule of an order of jobs by serial insertion, evaluated again from where the order has changed.
+///
+/// Each job is placed at its earliest fit among those before it, so a job that comes late in the order may still start
+/// early in a hole (Kelley 1963; R. Kolisch, "Serial and parallel resource-constrained project scheduling methods
+/// revisited", EJOR 90, 1996, DOI 10.1016/0377-2217(95)00357-6). For any objective that never falls when a job ends
+/// later, some order and some allotments give an optimum: those of an optimal schedule, by start.
+///
+/// An order is tried by [`SerialInsertion::evaluate`] from its first changed place on, and becomes the present one by
+/// [`SerialInsertion::accept`].
+#[derive(Debug)]
+pub struct SerialInsertion {
+    /// Jobs between two snapshots.
+    stride: usize,
+    present: Vec<Snapshot>,
+    tried: Vec<Snapshot>,
+    skyline: Skyline,
+}
+
+/// What stands before a place of the order.
+#[derive(Clone, Debug)]
+struct Snapshot {
+    skyline: Skyline,
+    value: f64,
+}
+
+/// Snapshots over the order: more save placements and cost copies.
+const SNAPSHOTS: usize = 24;
+
+impl SerialInsertion {
+    /// For orders of this many jobs.
+    pub fn new(instance: &Instance, jobs: usize) -> Self {
+        let stride = jobs.div_ceil(SNAPSHOTS).max(4);
+        let skyline = Skyline::new(instance);
+        let snapshots = vec![Snapshot { skyline: skyline.clone(), value: 0.0 }; jobs / stride + 1];
+        Self { stride, present: snapshots.clone(), tried: snapshots, skyline }
+    }
+
+    /// The value of an order that agrees with the present one before place `from`: what `fold` makes of the value so
+    /// far, a place, the start of its job and its request, from zero on; infinite as soon as the value, which never falls, passes
+    /// `limit`.
+    pub fn evaluate(
+        &mut self,
+        places: Range<usize>,
+        limit: f64,
+        request: impl Fn(usize) -> Request,
+        mut fold: impl FnMut(f64, usize, i64, &Request) -> f64,
+    ) -> f64 {
+        let first = places.start / self.stride;
+        let Snapshot { skyline, value } = &self.present[first];
+        self.skyline.clone_from(skyline);
+        let mut value = *value;
+        for place in first * self.stride..places.end {
+            if place % self.stride == 0 {
+                let tried = &mut self.tried[place / self.stride];
+                tried.skyline.clone_from(&self.skyline);
+                tried.value = value;
+                if value > limit {
+                    return f64::INFINITY;
+                }
+            }
+            let request = request(place);
+            let start = self.skyline.place(request.processors, request.duration, request.release);
+            value = fold(value, place, start, &request);
+        }
+        value
+    }
+
+    /// When the last job of the order that was evaluated last ends, if it was evaluated to its end.
+    pub fn latest(&self) -> i64 {
+        self.skyline.latest()
+    }
+
+    /// The order that was evaluated last, from place `from` on, is the present one.
+    pub fn accept(&mut self, from: usize) {
+        let first = from / self.stride;
+        for (present, tried) in self.present.iter_mut().zip(&mut self.tried).skip(first) {
+            std::mem::swap(present, tried);
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! Simulated annealing of an order and its allotments.
+
+use makespan_core::Instance;
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+
+use super::change::{Change, Solution};
+use super::course::Course;
+use super::goal::Goal;
+use crate::kernel::choices::Choices;
+use crate::kernel::serial::{Request, SerialInsertion};
+
+/// One search: a present solution, and the best one.
+pub(super) struct Annealing<'a> {
+    choices: &'a Choices,
+    goal: Goal,
+    serial: SerialInsertion,
+    present: Solution,
+    value: f64,
+    /// Starts of the jobs in the evaluation before, in ticks.
+    starts: Vec<i64>,
+    best: Ranked,
+    random: ChaCha8Rng,
+    /// A proven bound on the makespan, in ticks.
+    floor: i64,
+}
+
+/// A solution with its rank; the lowest is best.
+#[derive(Clone, Debug)]
+pub(super) struct Ranked {
+    pub(super) rank: f64,
+    pub(super) makespan: i64,
+    pub(super) solution: Solution,
+}
+
+/// The temperature falls from this share of the mean cost of a job, times what follows, to a hundredth of it.
+const HOTTEST: f64 = 0.1;
+/// For more jobs than this it begins lower in proportion: more changes are waiting to be tried.
+const FEW: f64 = 25.0;
+const COLDEST: f64 = 0.01;
+
+impl<'a> Annealing<'a> {
+    pub(super) fn new(
+        (instance, choices): (&Instance, &'a Choices),
+        goal: Goal,
+        floor: i64,
+        solution: Solution,
+        random: ChaCha8Rng,
+    ) -> Self {
+        let best = Ranked { rank: f64::INFINITY, makespan: i64::MAX, solution: solution.clone() };
+        let mut annealing = Self {
+            choices,
+            goal,
+            serial: SerialInsertion::new(instance, choices.jobs()),
+            present: solution,
+            value: f64::INFINITY,
+            starts: vec![0; choices.jobs()],
+            best,
+            random,
+            floor,
+        };
+        annealing.sort();
+        annealing
+    }
+
+    /// What is minimised, of the present solution.
+    pub(super) fn value(&self) -> f64 {
+        self.value
+    }
+
+    /// The best solution.
+    pub(super) fn into_best(self) -> Ranked {
+        self.best
+    }
+
+    /// Anneals until the course is over.
+    pub(super) fn run(&mut self, course: &mut Course) {
+        let jobs = self.present.order.len() as f64;
+        if jobs == 0.0 {
+            return;
+        }
+        let hottest = HOTTEST * (FEW / jobs).min(1.0) * self.value.abs() / jobs;
+        while let Some(done) = course.step() {
+            if self.best.makespan <= self.floor && self.goal.is_makespan() {
+                return;
+            }
+            self.step(hottest * COLDEST.powf(done));
+        }
+    }
+
+    /// One change, accepted by the rule of Metropolis.
+    fn step(&mut self, temperature: f64) {
+        let change = Change::draw(&self.present, self.choices, &mut self.random);
+        let first = change.apply(&mut self.present);
+        let threshold = self.value - temperature * (1.0 - self.random.random::<f64>()).ln();
+        let value = self.evaluate(first, threshold);
+        if value > threshold {
+            change.undo(&mut self.present);
+            return;
+        }
+        self.serial.accept(first);
+        self.value = value;
+        let improved = self.keep();
+        // In the order of the starts a change of places is a change of the schedule nearby.
+        if improved && self.goal.is_makespan() || self.random.random_range(0..self.present.order.len().max(64)) == 0 {
+            self.sort();
+        }
+    }
+
+    fn evaluate(&mut self, from: usize, limit: f64) -> f64 {
+        let Self { choices, goal, serial, present, starts, .. } = self;
+        let request = |place: usize| {
+            let job = present.order[place];
+            let choice = choices.of(job)[present.chosen[job as usize] as usize];
+            Request { processors: choice.processors, duration: choice.time, release: choices.release(job) }
+        };
+        let fold = |costs: f64, place: usize, start: i64, request: &Request| {
+            let job = present.order[place];
+            starts[job as usize] = start;
+            costs + goal.cost(job, start + request.duration, request.processors)
+        };
+        let costs = serial.evaluate(from..present.order.len(), limit, request, fold);
+        goal.value(costs, serial.latest())
+    }
+
+    /// Orders the jobs by their starts, which changes no start but to an earlier one.
+    fn sort(&mut self) {
+        self.evaluate(0, f64::INFINITY);
+        let starts = &self.starts;
+        self.present.order.sort_unstable_by_key(|&job| (starts[job as usize], job));
+        self.value = self.evaluate(0, f64::INFINITY);
+        self.serial.accept(0);
+        if self.keep() {
+            self.goal.aim(self.best.makespan, self.floor);
+            self.value = self.evaluate(0, f64::INFINITY);
+            self.serial.accept(0);
+        }
+    }
+
+    /// Whether the present solution, just evaluated, is the best.
+    fn keep(&mut self) -> bool {
+        let makespan = self.serial.latest();
+        let rank = self.goal.rank(self.value, makespan);
+        if rank >= self.best.rank {
+            return false;
+        }
+        (self.best.rank, self.best.makespan) = (rank, makespan);
+        self.best.solution.clone_from(&self.present);
+        true
+    }
+}

@@ -1,0 +1,115 @@
+//! The moves of the search.
+
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+
+use crate::kernel::choices::Choices;
+
+/// An order of the jobs and their allotments: a schedule by serial insertion.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Solution {
+    pub(super) order: Vec<u32>,
+    /// For each job the position of its allotment among its choices.
+    pub(super) chosen: Vec<u32>,
+}
+
+/// A change of a solution that can be taken back: of places in the order, of one allotment, or of both.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Change {
+    places: Places,
+    choice: Option<OtherChoice>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Places {
+    Stay(usize),
+    Move(usize, usize),
+    Swap(usize, usize),
+}
+
+#[derive(Clone, Copy, Debug)]
+struct OtherChoice {
+    job: u32,
+    old: u32,
+    new: u32,
+}
+
+/// In so many of a hundred changes only an allotment changes, only a place, or two jobs are swapped; the others move a
+/// job and change its allotment at once.
+const ALLOTMENT: u32 = 45;
+const PLACE: u32 = 35;
+const SWAP: u32 = 10;
+
+impl Change {
+    /// Draws a change. Distances, in the order and among the allotments, are short more often than long: their
+    /// logarithm is uniform.
+    pub(super) fn draw(solution: &Solution, choices: &Choices, random: &mut ChaCha8Rng) -> Self {
+        let place = random.random_range(0..solution.order.len());
+        let kind = random.random_range(0..100);
+        let choice = other_choice(solution, choices, place, random);
+        if kind < ALLOTMENT && choice.is_some() {
+            return Self { places: Places::Stay(place), choice };
+        }
+        let other = other_place(solution.order.len(), place, random);
+        if kind < ALLOTMENT + PLACE {
+            Self { places: Places::Move(place, other), choice: None }
+        } else if kind < ALLOTMENT + PLACE + SWAP {
+            Self { places: Places::Swap(place, other), choice: None }
+        } else {
+            Self { places: Places::Move(place, other), choice }
+        }
+    }
+
+    /// Returns the first place that is affected.
+    pub(super) fn apply(&self, solution: &mut Solution) -> usize {
+        if let Some(OtherChoice { job, new, .. }) = self.choice {
+            solution.chosen[job as usize] = new;
+        }
+        match self.places {
+            Places::Stay(place) => place,
+            Places::Move(from, to) => {
+                move_to(&mut solution.order, from, to);
+                from.min(to)
+            }
+            Places::Swap(a, b) => {
+                solution.order.swap(a, b);
+                a.min(b)
+            }
+        }
+    }
+
+    /// Takes the change back.
+    pub(super) fn undo(&self, solution: &mut Solution) {
+        if let Some(OtherChoice { job, old, .. }) = self.choice {
+            solution.chosen[job as usize] = old;
+        }
+        match self.places {
+            Places::Stay(_) => {}
+            Places::Move(from, to) => move_to(&mut solution.order, to, from),
+            Places::Swap(a, b) => solution.order.swap(a, b),
+        }
+    }
+}
+
+fn other_place(jobs: usize, place: usize, random: &mut ChaCha8Rng) -> usize {
+    let distance = ((jobs as f64).powf(random.random::<f64>()) as usize).max(1);
+    if random.random_bool(0.5) { (place + distance).min(jobs - 1) } else { place.saturating_sub(distance) }
+}
+
+fn other_choice(solution: &Solution, choices: &Choices, place: usize, random: &mut ChaCha8Rng) -> Option<OtherChoice> {
+    let job = solution.order[place];
+    let count = choices.of(job).len() as u32;
+    if count < 2 {
+        return None;
+    }
+    let old = solution.chosen[job as usize];
+    // Rarely more than a quarter of two hundred.
+    let distance = (f64::from(count).powf(0.7 * random.random::<f64>()) as u32).max(1);
+    let new = if random.random_bool(0.5) { (old + distance).min(count - 1) } else { old.saturating_sub(distance) };
+    Some(OtherChoice { job, old, new })
+}
+
+/// Takes one entry out of the order and puts it back at another place.
+fn move_to(order: &mut [u32], from: usize, to: usize) {
+    if from < to { order[from..=to].rotate_left(1) } else { order[to..=from].rotate_right(1) }
+}

@@ -1,0 +1,57 @@
+//! How long a search goes on.
+
+use std::time::{Duration, Instant};
+
+use makespan_core::Stop;
+
+/// How much a scheduler may search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Budget {
+    /// For so long, bounds included. What is found depends on the machine.
+    Time(Duration),
+    /// So many changes of a schedule in each search, and other work in proportion. What is found depends on the seed
+    /// alone.
+    Steps(u64),
+}
+
+/// The run of one search, from 0 to 1.
+#[derive(Clone, Debug)]
+pub(super) struct Course {
+    stop: Stop,
+    limit: Limit,
+    steps: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Limit {
+    Time { begin: Instant, length: Duration },
+    Steps(u64),
+}
+
+impl Course {
+    /// From now on until `end`.
+    pub(super) fn until(end: Instant, stop: &Stop) -> Self {
+        let begin = Instant::now();
+        Self {
+            stop: stop.clone(),
+            limit: Limit::Time { begin, length: end.saturating_duration_since(begin) },
+            steps: 0,
+        }
+    }
+
+    /// So many steps.
+    pub(super) fn of(steps: u64, stop: &Stop) -> Self {
+        Self { stop: stop.clone(), limit: Limit::Steps(steps), steps: 0 }
+    }
+
+    /// The part of the way that is done, before one more step; `None` when it is over.
+    pub(super) fn step(&mut self) -> Option<f64> {
+        let done = match self.limit {
+            Limit::Time { length, .. } if length.is_zero() => return None,
+            Limit::Time { begin, length } => begin.elapsed().as_secs_f64() / length.as_secs_f64(),
+            Limit::Steps(steps) => self.steps as f64 / steps.max(1) as f64,
+        };
+        self.steps += 1;
+        (done < 1.0 && !self.stop.is_requested()).then_some(done)
+    }
+}

@@ -1,0 +1,49 @@
+//! Makespan against weighted completion.
+
+use makespan_core::{Front, FrontPoint, Objective, Time};
+
+use super::search::{Found, Search, Task};
+
+/// Limits on the makespan between the shortest schedule and the one of least weighted completion.
+const BETWEEN: usize = 5;
+/// The shares of the time for the two ends.
+const SHORTEST: f64 = 0.15;
+const LIGHTEST: f64 = 0.2;
+
+/// Searches the two ends, then the least weighted completion under limits on the makespan between them, each with its
+/// proof. No schedule is longer than `limit`, unless all are.
+pub(super) fn front(search: &Search<'_>, limit: Option<Time>) -> Front {
+    let task = |objective, limit, begin, end| Task { objective, limit, begin, end };
+    let shortest = search.minimise(task(Objective::Makespan, None, 0.0, SHORTEST), Vec::new()).schedule;
+    let known = vec![shortest.clone()];
+    let ends = SHORTEST + LIGHTEST;
+    let lightest = search.minimise(task(Objective::WeightedCompletion, limit, SHORTEST, ends), known);
+    let (least, most) = (shortest.makespan(), lightest.schedule.makespan());
+    let limits = limits(least, most);
+    let mut known = vec![shortest.clone(), lightest.schedule.clone()];
+    let mut points = Vec::with_capacity(limits.len() + 1);
+    let share = (1.0 - ends) / limits.len().max(1) as f64;
+    for (index, &limit) in limits.iter().enumerate() {
+        let begin = ends + share * index as f64;
+        let found =
+            search.minimise(task(Objective::WeightedCompletion, Some(limit), begin, begin + share), known.clone());
+        known.push(found.schedule.clone());
+        points.push(point(found));
+    }
+    points.push(point(lightest));
+    Front::new(search.instance(), points)
+}
+
+fn point(found: Found) -> FrontPoint {
+    FrontPoint { schedule: found.schedule, bound: found.bound }
+}
+
+/// The least makespan and what lies evenly between it and the most.
+fn limits(least: Time, most: Time) -> Vec<Time> {
+    let span = most.saturating_since(least).ticks();
+    let steps = BETWEEN as i64;
+    let mut limits: Vec<Time> =
+        (0..steps).map(|step| least + Time::from_ticks(span / steps * step)).filter(|&limit| limit < most).collect();
+    limits.dedup();
+    limits
+}

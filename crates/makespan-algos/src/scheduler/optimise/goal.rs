@@ -1,0 +1,77 @@
+//! What the search minimises.
+
+use makespan_core::{Instance, Objective};
+
+/// An objective as a sum over jobs, in floats, and how schedules are ranked by it.
+///
+/// Weighted completion and mean flow are such sums. The makespan is the same for most schedules near a good one, which
+/// gives a search no direction; so what is minimised there is the makespan plus the area, over the number of
+/// processors, that lies after a target below it. With a limit on the makespan, the area after the limit costs so much
+/// that it pays to avoid it, and a schedule that passes the limit ranks behind all others.
+#[derive(Clone, Debug)]
+pub(super) struct Goal {
+    objective: Objective,
+    /// What a tick of completion costs, job by job.
+    weights: Vec<f64>,
+    /// Area after this instant costs `price` a processor and tick.
+    after: i64,
+    price: f64,
+    /// In ticks.
+    makespan_at_most: Option<i64>,
+}
+
+/// The target lies here between the proven bound and the best makespan.
+const TARGET: f64 = 0.6;
+/// How many times dearer area after the limit is than the most that it could cost in the middle of the schedule.
+const DEAR: f64 = 20.0;
+
+impl Goal {
+    /// For the jobs of the instance; `makespan_at_most` is in ticks.
+    pub(super) fn new(instance: &Instance, objective: Objective, makespan_at_most: Option<i64>) -> Self {
+        let weight = |job: &makespan_core::Job| match objective {
+            Objective::Makespan => 0.0,
+            Objective::WeightedCompletion => job.weight.as_f64(),
+            Objective::MeanFlow => 1.0,
+        };
+        let weights: Vec<f64> = instance.jobs().iter().map(weight).collect();
+        let processors = f64::from(instance.processors());
+        let price = match objective {
+            Objective::Makespan => 1.0 / processors,
+            _ => DEAR * weights.iter().sum::<f64>() / processors,
+        };
+        Self { objective, weights, after: makespan_at_most.unwrap_or(i64::MAX), price, makespan_at_most }
+    }
+
+    /// Aims at a makespan shorter than `makespan`, where `floor` is proved.
+    pub(super) fn aim(&mut self, makespan: i64, floor: i64) {
+        if self.is_makespan() {
+            self.after = floor + ((makespan - floor).max(0) as f64 * TARGET) as i64;
+        }
+    }
+
+    /// Whether the makespan alone counts.
+    pub(super) fn is_makespan(&self) -> bool {
+        self.objective == Objective::Makespan
+    }
+
+    /// What one job adds.
+    #[inline]
+    pub(super) fn cost(&self, job: u32, end: i64, processors: u32) -> f64 {
+        let late = if end > self.after { (end - self.after) as f64 * f64::from(processors) * self.price } else { 0.0 };
+        self.weights[job as usize] * end as f64 + late
+    }
+
+    /// What is minimised, from the sum of the costs and the makespan.
+    pub(super) fn value(&self, costs: f64, makespan: i64) -> f64 {
+        if self.is_makespan() { costs + makespan as f64 } else { costs }
+    }
+
+    /// By what schedules are compared in the end, less being better.
+    pub(super) fn rank(&self, value: f64, makespan: i64) -> f64 {
+        match self.objective {
+            _ if self.makespan_at_most.is_some_and(|most| makespan > most) => f64::INFINITY,
+            Objective::Makespan => makespan as f64,
+            _ => value,
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! The best schedule that time allows, with the proof of how good it is.
+
+mod annealing;
+mod change;
+mod course;
+mod front;
+mod goal;
+mod search;
+mod start;
+
+use std::time::Duration;
+
+use makespan_core::{Context, Guarantee, Instance, Objective, Plan, ScheduleError, Scheduler, Time, Unsupported};
+
+pub use course::Budget;
+
+use super::{check_supported, greedy_list_guarantee, needs_equal_processors};
+use search::{Search, Task};
+
+/// Starts from the best plan of the catalogue and from what prices of processor time suggest, then anneals the order
+/// and the allotments of a serial insertion, one independent search a core, until its time is over.
+///
+/// Source: prices as in [`makespan_bounds::PriceSearch`]; serial insertion as in
+/// [`crate::kernel::serial::SerialInsertion`]; first fit under a deadline as in [`crate::kernel::fit::Fit`], for the
+/// makespan; annealing after Kirkpatrick, Gelatt and Vecchi (Science 220, 1983, DOI 10.1126/science.220.4598.671).
+/// Assumptions: none. Guarantee: that of the list of the dual approximation, from which it starts (makespan 2 without
+/// release dates and unavailable processors). What it proves on its way is left in [`Context::bounds`].
+///
+/// A change costs O(k s) for k jobs that come after it and s steps of the free processors; beyond 20,000 jobs
+/// nothing is annealed, and the best of the catalogue and of the priced list is returned.
+///
+/// ```
+/// use makespan_algos::scheduler::{Budget, Optimise};
+/// use makespan_core::{Context, Instance, Job, Platform, Profile, Scheduler, Time};
+///
+/// let times = [12, 7, 5].map(Time::from_seconds).to_vec();
+/// let jobs = ["a", "b", "c"].map(|name| Job::new(name, Profile::table(times.clone()).unwrap())).to_vec();
+/// let instance = Instance::new(Platform::flat(3).unwrap(), jobs, vec![]).unwrap();
+/// let mut context = Context::with_seed(1);
+/// let plan = Optimise { budget: Budget::Steps(100), ..Optimise::default() }.schedule(&instance, &mut context).unwrap();
+/// // One after the other on all processors: 5 + 10 + 15, against 36 side by side.
+/// assert_eq!(plan.into_schedule().makespan(), Time::from_seconds(15));
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Optimise {
+    /// What is minimised.
+    pub target: Target,
+    /// No schedule may be longer than this many times the proven bound on the makespan.
+    pub makespan_at_most: Option<f64>,
+    /// How much it may search.
+    pub budget: Budget,
+    /// Independent searches, each on its own thread; `None`: one a core.
+    pub searches: Option<u32>,
+}
+
+/// What is wanted of a schedule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// The least value of one objective.
+    Objective(Objective),
+    /// Schedules of which none is both shorter and of less weighted completion than another; one of them is chosen.
+    Front,
+}
+
+impl Default for Optimise {
+    /// Weighted completion, in one second, on all cores.
+    fn default() -> Self {
+        Self {
+            target: Target::Objective(Objective::WeightedCompletion),
+            makespan_at_most: None,
+            budget: Budget::Time(Duration::from_secs(1)),
+            searches: None,
+        }
+    }
+}
+
+impl Scheduler for Optimise {
+    fn name(&self) -> String {
+        let mut parts = Vec::new();
+        let default = Self::default();
+        match self.target {
+            target if target == default.target => {}
+            Target::Objective(objective) => parts.push(format!("objective={}", objective.name().replace('_', "-"))),
+            Target::Front => parts.push("objective=pareto".into()),
+        }
+        parts.extend(self.makespan_at_most.map(|factor| format!("makespan-at-most={factor}")));
+        match self.budget {
+            budget if budget == default.budget => {}
+            Budget::Time(time) => parts.push(format!("time-limit={}", time.as_secs_f64())),
+            Budget::Steps(steps) => parts.push(format!("steps={steps}")),
+        }
+        parts.extend(self.searches.map(|searches| format!("searches={searches}")));
+        if parts.is_empty() { "optimise".into() } else { format!("optimise[{}]", parts.join(",")) }
+    }
+
+    fn supports(&self, instance: &Instance) -> Result<(), Unsupported> {
+        needs_equal_processors(instance)
+    }
+
+    fn guarantee(&self, instance: &Instance, objective: Objective) -> Option<Guarantee> {
+        let makespan = self.target == Target::Objective(Objective::Makespan);
+        if makespan { greedy_list_guarantee(instance, objective) } else { None }
+    }
+
+    fn schedule(&self, instance: &Instance, context: &mut Context) -> Result<Plan, ScheduleError> {
+        check_supported(self, instance)?;
+        let search = Search::new(self, instance, context);
+        let floor = search.floor();
+        let limit = self.makespan_at_most.map(|factor| floor_times(floor, factor));
+        let plan = match self.target {
+            Target::Front => front::front(&search, limit).into(),
+            Target::Objective(objective) => {
+                let task = Task { objective, limit, begin: 0.0, end: 1.0 };
+                let found = search.minimise(task, Vec::new());
+                if let Some(limit) = limit.filter(|&limit| found.schedule.makespan() > limit) {
+                    let reached = found.schedule.makespan();
+                    return Err(ScheduleError::NotFound { scheduler: self.name(), limit, floor, reached });
+                }
+                found.schedule.into()
+            }
+        };
+        context.bounds.extend(search.into_bounds());
+        Ok(plan)
+    }
+}
+
+/// A whole number of ticks at most `factor` times the floor.
+fn floor_times(floor: Time, factor: f64) -> Time {
+    let ticks = floor.ticks() as f64 * factor;
+    // Rounded down, but never below the floor itself, which a factor of one allows.
+    Time::from_ticks((ticks as i64).max(floor.ticks()))
+}

@@ -1,0 +1,240 @@
+//! The course of one run: proofs, first schedules, annealing.
+
+use std::cell::RefCell;
+use std::time::Instant;
+
+use makespan_bounds::{PriceOptions, PriceSearch, PricedChoice};
+use makespan_core::{Bound, Context, Instance, Objective, Schedule, Stop, Time};
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+use super::annealing::{Annealing, Ranked};
+use super::change::Solution;
+use super::course::{Budget, Course};
+use super::goal::Goal;
+use super::{Optimise, start};
+use crate::kernel::choices::Choices;
+
+/// More jobs are not annealed: a single change would take milliseconds.
+const MOST_JOBS: usize = 20_000;
+/// The share of a task's time that goes to prices and, at the same time, to the first schedules.
+const PRICES: f64 = 0.2;
+/// The same where prices serve the proof of the other objective only.
+const OTHER_PRICES: f64 = 0.12;
+/// The share of a task's time after which first fits for the makespan end and annealing begins.
+const FITS: f64 = 0.4;
+/// The end is kept for what cannot be interrupted: the last schedule and its proof.
+const RESERVE: f64 = 0.02;
+/// Steps of a search for each step of the prices, and for each first fit, where steps are counted.
+const STEPS_A_PRICE: u64 = 20;
+const STEPS_A_FIT: u64 = 50;
+
+/// One run of the scheduler.
+pub(super) struct Search<'a> {
+    instance: &'a Instance,
+    choices: Choices,
+    budget: Budget,
+    searches: u32,
+    begin: Instant,
+    seed: u64,
+    stop: Stop,
+    floor: Time,
+    /// What was proved without a condition.
+    bounds: RefCell<Vec<Bound>>,
+    /// The plans of the catalogue, made once.
+    plans: RefCell<Option<Vec<Schedule>>>,
+}
+
+/// What to minimise, and in which part of the time.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Task {
+    pub(super) objective: Objective,
+    /// No schedule may be longer.
+    pub(super) limit: Option<Time>,
+    /// As shares of the time, or of the steps.
+    pub(super) begin: f64,
+    pub(super) end: f64,
+}
+
+/// What a task gave.
+pub(super) struct Found {
+    /// The best schedule; within the limit, if any schedule that is was found.
+    pub(super) schedule: Schedule,
+    /// On the objective among schedules within the limit.
+    pub(super) bound: Option<Bound>,
+}
+
+impl<'a> Search<'a> {
+    pub(super) fn new(optimise: &Optimise, instance: &'a Instance, context: &Context) -> Self {
+        let begin = Instant::now();
+        let cores = || std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
+        let shortest = makespan_bounds::makespan(instance);
+        Self {
+            instance,
+            choices: Choices::new(instance),
+            budget: optimise.budget,
+            searches: optimise.searches.unwrap_or_else(cores).max(1),
+            begin,
+            seed: context.seed,
+            stop: context.stop.clone(),
+            floor: Time::from_ticks(i64::try_from(shortest.value).unwrap_or(i64::MAX)),
+            bounds: RefCell::new(vec![shortest]),
+            plans: RefCell::new(None),
+        }
+    }
+
+    /// The proven bound on the makespan.
+    pub(super) fn floor(&self) -> Time {
+        self.floor
+    }
+
+    pub(super) fn instance(&self) -> &'a Instance {
+        self.instance
+    }
+
+    /// The bounds that hold for every schedule.
+    pub(super) fn into_bounds(self) -> Vec<Bound> {
+        self.bounds.into_inner()
+    }
+
+    /// Minimises one objective, starting from the catalogue, the prices and `known` schedules. The outcome is no worse
+    /// than any of the known schedules and the catalogue's plans that keep the limit.
+    pub(super) fn minimise(&self, task: Task, known: Vec<Schedule>) -> Found {
+        let instance = self.instance;
+        // The prices and the first schedules do not need each other.
+        let made = self.plans.borrow_mut().take();
+        let (priced, plans) = std::thread::scope(|scope| {
+            let (prices, plans_end) = (self.course(task, PRICES, STEPS_A_PRICE), self.at(task, PRICES));
+            let other = self.course(task, OTHER_PRICES, STEPS_A_PRICE);
+            let needs_other =
+                !self.bounds.borrow().iter().any(|bound| bound.objective == Objective::WeightedCompletion);
+            let priced = scope.spawn(move || match task.objective {
+                Objective::Makespan if !needs_other => None,
+                Objective::Makespan => prices_of(instance, Objective::WeightedCompletion, None, other),
+                objective => prices_of(instance, objective, task.limit, prices),
+            });
+            let plans = made.unwrap_or_else(|| start::catalogue(instance, self.seed, plans_end, &self.stop));
+            (priced.join().unwrap_or_default(), plans)
+        });
+        let mut starts: Vec<Schedule> = plans.iter().chain(&known).cloned().collect();
+        *self.plans.borrow_mut() = Some(plans);
+        let (bound, priced) = priced.unzip();
+        let priced = priced.filter(|_| task.objective != Objective::Makespan);
+        starts.extend(priced.as_ref().map(|priced| start::priced(instance, priced)));
+        let order = |schedule: &Schedule| (task.broken_by(schedule), task.objective.value(instance, schedule));
+        let mut best = starts.into_iter().min_by_key(order).unwrap_or_default();
+        if !instance.jobs().is_empty() && instance.jobs().len() <= MOST_JOBS {
+            let annealed = self.anneal(task, &best, priced.as_deref());
+            if order(&annealed) < order(&best) {
+                best = annealed;
+            }
+        }
+        let bound = bound.flatten();
+        self.bounds.borrow_mut().extend(bound.iter().filter(|bound| bound.makespan_at_most.is_none()).cloned());
+        Found { schedule: best, bound }
+    }
+
+    /// The instant at which this share of a task's time is over, if time is what ends the search.
+    fn at(&self, task: Task, share: f64) -> Option<Instant> {
+        match self.budget {
+            Budget::Time(time) => Some(self.begin + time.mul_f64(task.begin + (task.end - task.begin) * share)),
+            Budget::Steps(_) => None,
+        }
+    }
+
+    /// A course until a share of the task's time is over, or of its steps, of which one step of the course counts for
+    /// so many.
+    fn course(&self, task: Task, share: f64, steps_a_step: u64) -> Course {
+        match (self.budget, self.at(task, share)) {
+            (Budget::Steps(steps), _) => {
+                let steps = (steps as f64 * (task.end - task.begin)) as u64;
+                Course::of(steps / steps_a_step + 1, &self.stop)
+            }
+            (Budget::Time(_), end) => Course::until(end.unwrap_or(self.begin), &self.stop),
+        }
+    }
+
+    /// The best of the searches, as a schedule.
+    fn anneal(&self, task: Task, first: &Schedule, priced: Option<&[PricedChoice]>) -> Schedule {
+        let best = std::thread::scope(|scope| {
+            // The cells of this search stay on its thread; the others get what they need.
+            let course = |share, steps| self.course(task, share, steps);
+            let courses = |_| (course(FITS, STEPS_A_FIT), course(1.0 - RESERVE, 1));
+            let each = Each { instance: self.instance, choices: &self.choices, floor: self.floor, seed: self.seed };
+            let others: Vec<_> = (1..self.searches)
+                .map(|index| (index, courses(index)))
+                .map(|(index, courses)| scope.spawn(move || each.search(index, task, first, priced, courses)))
+                .collect();
+            let own = each.search(0, task, first, priced, courses(0));
+            let others = others.into_iter().filter_map(|other| other.join().ok());
+            std::iter::once(own).chain(others).min_by(|a, b| a.rank.total_cmp(&b.rank))
+        });
+        best.map_or_else(|| first.clone(), |best| start::schedule(self.instance, &self.choices, &best.solution))
+    }
+}
+
+impl Task {
+    /// By how much a schedule passes the limit.
+    fn broken_by(&self, schedule: &Schedule) -> Time {
+        self.limit.map_or(Time::ZERO, |limit| schedule.makespan().saturating_since(limit))
+    }
+}
+
+/// What each of the independent searches knows.
+#[derive(Clone, Copy)]
+struct Each<'a> {
+    instance: &'a Instance,
+    choices: &'a Choices,
+    floor: Time,
+    seed: u64,
+}
+
+impl Each<'_> {
+    /// One search on its own stream of random numbers.
+    fn search(
+        self,
+        index: u32,
+        task: Task,
+        first: &Schedule,
+        priced: Option<&[PricedChoice]>,
+        (mut fits, mut course): (Course, Course),
+    ) -> Ranked {
+        let mut random = ChaCha8Rng::seed_from_u64(self.seed);
+        random.set_stream(u64::from(index));
+        let floor = self.floor.ticks();
+        let mut solutions = vec![start::solution(self.choices, first)];
+        if task.objective == Objective::Makespan {
+            let reached = first.makespan().ticks();
+            let known = (self.instance, self.choices);
+            solutions.extend(start::fitted(known, (floor, reached), &mut random, &mut fits));
+        } else {
+            solutions.extend(priced.map(|priced| start::priced_solution(self.choices, priced)));
+        }
+        let annealing = |solution: Solution| {
+            let mut goal = Goal::new(self.instance, task.objective, task.limit.map(Time::ticks));
+            goal.aim(first.makespan().ticks(), floor);
+            Annealing::new((self.instance, self.choices), goal, floor, solution, random.clone())
+        };
+        // Where there is a limit, what passes it a little may still be the better beginning.
+        let starts = solutions.into_iter().map(annealing);
+        let mut annealing = starts
+            .min_by(|a, b| a.value().total_cmp(&b.value()))
+            .expect("there is one start at least, the best of the catalogue");
+        annealing.run(&mut course);
+        annealing.into_best()
+    }
+}
+
+/// Improves prices, for the proof and for what they suggest to each job.
+fn prices_of(
+    instance: &Instance,
+    objective: Objective,
+    makespan_at_most: Option<Time>,
+    mut course: Course,
+) -> Option<(Option<Bound>, Vec<PricedChoice>)> {
+    let mut search = PriceSearch::new(instance, PriceOptions { objective, makespan_at_most })?;
+    while course.step().is_some() {
+        search.improve(1);
+    }
+    Some((search.bound(instance), search.choices(instance)))
+}

@@ -1,0 +1,134 @@
+//! Schedules from which a search starts.
+
+use std::time::Instant;
+
+use makespan_bounds::PricedChoice;
+use makespan_core::{Context, Instance, Reservation, Schedule, ScheduleBuilder, Stop, Time};
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+
+use super::change::Solution;
+use super::course::Course;
+use crate::kernel::choices::Choices;
+use crate::kernel::fit::Fit;
+use crate::kernel::list::{self, Allotted};
+use crate::kernel::serial::Skyline;
+
+/// The catalogue, quick ones first.
+const CATALOGUE: [&str; 8] = [
+    "list[order=saf]",
+    "list[order=shelf]",
+    "list[order=smith]",
+    "dual",
+    "gang",
+    "list[order=weighted-lptf]",
+    "sweep[steps=0]",
+    "demt",
+];
+
+/// The plans of the catalogue, until `end` if one is given; at least the first.
+pub(super) fn catalogue(instance: &Instance, seed: u64, end: Option<Instant>, stop: &Stop) -> Vec<Schedule> {
+    let mut plans = Vec::with_capacity(CATALOGUE.len());
+    for spec in CATALOGUE {
+        let late = end.is_some_and(|end| Instant::now() >= end) || stop.is_requested();
+        if late && !plans.is_empty() {
+            break;
+        }
+        let plan = crate::scheduler(spec).ok().and_then(|scheduler| {
+            scheduler.schedule(instance, &mut Context { stop: stop.clone(), ..Context::with_seed(seed) }).ok()
+        });
+        plans.extend(plan.map(makespan_core::Plan::into_schedule));
+    }
+    plans
+}
+
+/// The schedule of what the jobs do at least cost under some prices: by their starts there, then in the order of Smith,
+/// as a greedy list.
+pub(super) fn priced(instance: &Instance, priced: &[PricedChoice]) -> Schedule {
+    let mut order: Vec<&PricedChoice> = priced.iter().collect();
+    let area_over_weight = |choice: &PricedChoice| {
+        let job = instance.job(choice.job);
+        let area = job.profile().work(choice.processors) as f64;
+        area / (job.weight.millionths().max(1)) as f64
+    };
+    order.sort_by(|a, b| {
+        a.start.cmp(&b.start).then(area_over_weight(a).total_cmp(&area_over_weight(b))).then(a.job.cmp(&b.job))
+    });
+    let order: Vec<Allotted> =
+        order.into_iter().map(|choice| Allotted { job: choice.job, processors: choice.processors }).collect();
+    let mut builder = ScheduleBuilder::new(instance);
+    list::place(&mut builder, instance, &order, instance.first_release());
+    builder.finish()
+}
+
+/// The same jobs in the same order by serial insertion.
+pub(super) fn priced_solution(choices: &Choices, priced: &[PricedChoice]) -> Solution {
+    let mut order: Vec<u32> = priced.iter().map(|choice| choice.job.0).collect();
+    order.sort_by_key(|&job| (priced[job as usize].start, job));
+    let chosen = priced.iter().map(|choice| choices.nearest(choice.job.0, choice.processors)).collect();
+    Solution { order, chosen }
+}
+
+/// A schedule as an order and allotments, where allotments that were thinned out become the next smaller one.
+pub(super) fn solution(choices: &Choices, schedule: &Schedule) -> Solution {
+    let mut chosen = vec![0; choices.jobs()];
+    for placement in schedule.placements() {
+        chosen[placement.job.index()] = choices.nearest(placement.job.0, placement.processors.len());
+    }
+    Solution { order: schedule.placements().iter().map(|placement| placement.job.0).collect(), chosen }
+}
+
+/// The schedule of a solution by serial insertion.
+pub(super) fn schedule(instance: &Instance, choices: &Choices, solution: &Solution) -> Schedule {
+    let mut builder = ScheduleBuilder::new(instance);
+    let mut skyline = Skyline::new(instance);
+    let open = instance.availability().is_always_open();
+    for &job in &solution.order {
+        let choice = choices.of(job)[solution.chosen[job as usize] as usize];
+        let start = Time::from_ticks(skyline.place(choice.processors, choice.time, choices.release(job)));
+        let end = start + Time::from_ticks(choice.time);
+        let reservation = if open {
+            Reservation::on_open_platform(choice.processors, start, end)
+        } else {
+            builder.timeline().reserve(choice.processors, start, end)
+        };
+        builder.hold(makespan_core::JobId(job), reservation);
+    }
+    builder.finish()
+}
+
+/// A short schedule by [`Fit`]: deadlines between what is proved and what is reached, drawn at random, until the course
+/// is over.
+pub(super) fn fitted(
+    (instance, choices): (&Instance, &Choices),
+    (floor, reached): (i64, i64),
+    random: &mut ChaCha8Rng,
+    course: &mut Course,
+) -> Option<Solution> {
+    let mut fit = Fit::new(instance, choices);
+    let (mut best, mut reached) = (None, reached);
+    // The first in the order of the times, at deadlines in even steps; then other orders.
+    let mut plain = 0..PLAIN;
+    while reached > floor && course.step().is_some() {
+        let (share, perturbed) = match plain.next() {
+            Some(step) => (step as f64 / PLAIN as f64, None),
+            None => (random.random::<f64>(), Some(&mut *random)),
+        };
+        let deadline = floor + ((reached - floor) as f64 * share) as i64;
+        let Some(makespan) = fit.meet(deadline, perturbed) else { continue };
+        if makespan < reached {
+            reached = makespan;
+            let mut chosen = vec![0; choices.jobs()];
+            let mut placed = fit.placed().to_vec();
+            placed.sort_unstable_by_key(|placed| (placed.start, placed.job));
+            placed.iter().for_each(|placed| chosen[placed.job as usize] = placed.chosen);
+            best = Some(Solution { order: placed.iter().map(|placed| placed.job).collect(), chosen });
+            // Later deadlines of the plain order are beyond what is reached.
+            plain = 0..0;
+        }
+    }
+    best
+}
+
+/// Deadlines tried in the plain order.
+const PLAIN: usize = 32;
