@@ -5,6 +5,7 @@
 
 #![warn(missing_docs)]
 
+pub mod campaign;
 pub mod demt;
 mod error;
 pub mod generate;

@@ -3,7 +3,8 @@
 use std::process::ExitCode;
 
 use indicatif::ProgressBar;
-use makespan_lab::demt::{self, Key, Options, Progress};
+use makespan_lab::campaign::{Instances, Progress};
+use makespan_lab::demt::{self, Options};
 use miette::{Result, miette};
 
 use crate::args::{Paper, ReproduceOptions};
@@ -12,7 +13,8 @@ use crate::progress::bar;
 
 pub fn reproduce(options: &ReproduceOptions) -> Result<ExitCode> {
     let Paper::Demt { ref output, runs, seed, threads } = options.paper;
-    let campaign = Options { runs, seed, threads, ..Options::paper(output) };
+    let instances = Instances { seed, ..Instances::paper(runs) };
+    let campaign = Options { instances, threads, ..Options::paper(output) };
     let mut progress = Bar(bar(0, "instances"));
     let summary = demt::reproduce(&campaign, &mut progress).map_err(|error| miette!("{error}"))?;
     progress.0.finish_and_clear();
@@ -34,7 +36,7 @@ impl Progress for Bar {
         self.0.set_position(reused as u64);
     }
 
-    fn finished(&mut self, _key: Key, done: usize, _total: usize) {
+    fn finished(&mut self, done: usize, _total: usize) {
         self.0.set_position(done as u64);
     }
 }
