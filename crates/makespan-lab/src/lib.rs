@@ -9,6 +9,7 @@ pub mod campaign;
 pub mod demt;
 mod error;
 pub mod generate;
+pub mod optimiser;
 pub mod statistics;
 
 pub use error::LabError;
