@@ -27,11 +27,14 @@ mod makespan;
 mod minsum;
 
 pub use makespan::makespan;
-pub use minsum::{Grid, printed_minsum_estimate, weighted_completion, weighted_completion_on};
+pub use minsum::{
+    Grid, PriceOptions, PriceSearch, PricedChoice, mean_flow, printed_minsum_estimate, weighted_completion,
+    weighted_completion_on,
+};
 
 use makespan_core::{Bound, Instance, Unsupported};
 
-/// The standard bounds, one an objective, in the order of `Objective::ALL`.
+/// The standard bounds, one an objective, in the order of `Objective::STANDARD`.
 ///
 /// # Errors
 /// [`Unsupported`] when the processors differ in speed or form a tree, for which nothing is proved here.

@@ -36,7 +36,8 @@ pub fn makespan(instance: &Instance) -> Bound {
 fn nothing() -> Bound {
     let rejection =
         Rejection { deadline: Time::ZERO, from: Time::ZERO, at: Time::ZERO, selection: Selection::Price(0) };
-    Bound { objective: Objective::Makespan, value: 0, certificate: Certificate::Rejection(rejection) }
+    let certificate = Certificate::Rejection(rejection);
+    Bound { objective: Objective::Makespan, value: 0, makespan_at_most: None, certificate }
 }
 
 /// The job whose earliest completion is latest. Outages are looked at only for jobs that could still matter.
@@ -49,7 +50,8 @@ fn longest_alone(instance: &Instance) -> Option<Bound> {
     let (job, completion) =
         candidates.map(|id| (id, earliest_completion(instance, id))).max_by_key(|&(_, completion)| completion)?;
     let value = i128::from(completion.ticks());
-    Some(Bound { objective: Objective::Makespan, value, certificate: Certificate::Alone { job } })
+    let certificate = Certificate::Alone { job };
+    Some(Bound { objective: Objective::Makespan, value, makespan_at_most: None, certificate })
 }
 
 /// The largest deadline refuted for the jobs released from some instant on. `known` is a bound already proved.

@@ -41,6 +41,7 @@ pub fn value(objective: Objective, value: i128) -> String {
     let unit = match objective {
         Objective::Makespan => 1e9,
         Objective::WeightedCompletion => 1e15,
+        Objective::MeanFlow => 1e12,
     };
     figure(value as f64 / unit)
 }

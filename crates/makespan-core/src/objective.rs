@@ -14,17 +14,22 @@ pub enum Objective {
     Makespan,
     /// The sum over jobs of weight times completion time ("minsum"), in millionths times ticks.
     WeightedCompletion,
+    /// The mean over jobs of completion minus release, in thousandths of a tick (1e-12 s), rounded down.
+    MeanFlow,
 }
 
 impl Objective {
     /// Every objective, in the order of reports.
-    pub const ALL: [Self; 2] = [Self::Makespan, Self::WeightedCompletion];
+    pub const ALL: [Self; 3] = [Self::Makespan, Self::WeightedCompletion, Self::MeanFlow];
+    /// Those of which every plan states the value and a bound, in the order of reports.
+    pub const STANDARD: [Self; 2] = [Self::Makespan, Self::WeightedCompletion];
 
     /// The value of a schedule.
     pub fn value(self, instance: &Instance, schedule: &Schedule) -> i128 {
         match self {
             Self::Makespan => i128::from(schedule.makespan().ticks()),
             Self::WeightedCompletion => weighted_completion(instance, schedule).0,
+            Self::MeanFlow => mean(flow(instance, schedule), instance.jobs().len()),
         }
     }
 
@@ -33,6 +38,17 @@ impl Objective {
         match self {
             Self::Makespan => Time::from_ticks(i64::try_from(value).unwrap_or(i64::MAX)).to_string(),
             Self::WeightedCompletion => WeightedTime(value).to_string(),
+            // A millionth times a tick is a thousandth of a thousandth of a tick.
+            Self::MeanFlow => WeightedTime(value.saturating_mul(1000)).to_string(),
+        }
+    }
+
+    /// How many decimal places a value in seconds has at most: the integer unit is 10 to the power of minus this.
+    pub const fn places(self) -> usize {
+        match self {
+            Self::Makespan => 9,
+            Self::WeightedCompletion => 15,
+            Self::MeanFlow => 12,
         }
     }
 
@@ -41,6 +57,7 @@ impl Objective {
         match self {
             Self::Makespan => "makespan",
             Self::WeightedCompletion => "weighted_completion",
+            Self::MeanFlow => "mean_flow",
         }
     }
 }
@@ -50,6 +67,7 @@ impl fmt::Display for Objective {
         f.pad(match self {
             Self::Makespan => "makespan",
             Self::WeightedCompletion => "weighted completion",
+            Self::MeanFlow => "mean flow",
         })
     }
 }
@@ -97,4 +115,14 @@ impl Metrics {
 
 fn weighted_completion(instance: &Instance, schedule: &Schedule) -> WeightedTime {
     schedule.placements().iter().map(|placement| instance.job(placement.job).weight.times(placement.end)).sum()
+}
+
+fn flow(instance: &Instance, schedule: &Schedule) -> i128 {
+    let flow = |placement: &crate::Placement| i128::from((placement.end - instance.job(placement.job).release).ticks());
+    schedule.placements().iter().map(flow).sum()
+}
+
+/// The mean of `count` durations that add up to `sum` ticks, in thousandths of a tick, rounded down.
+pub(crate) fn mean(sum: i128, count: usize) -> i128 {
+    (1000 * sum).div_euclid(count.max(1) as i128)
 }

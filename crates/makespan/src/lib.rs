@@ -65,9 +65,10 @@ impl Planned {
     }
 }
 
-/// The value of a schedule over a bound, at least 1; `None` where the bound is zero.
+/// The value of a schedule over a bound, at least 1; `None` where the bound is zero or does not speak of the schedule.
 pub fn ratio(instance: &Instance, schedule: &Schedule, bound: &Bound) -> Option<f64> {
-    (bound.value > 0).then(|| bound.objective.value(instance, schedule) as f64 / bound.value as f64)
+    (bound.value > 0 && bound.speaks_of(schedule))
+        .then(|| bound.objective.value(instance, schedule) as f64 / bound.value as f64)
 }
 
 /// Plans by the algorithm that `spec` names and proves the standard bounds.

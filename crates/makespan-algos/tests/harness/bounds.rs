@@ -1,38 +1,38 @@
 //! Bounds, and certificates that someone has tampered with: what is accepted must be true.
 
-use makespan_bounds::{Grid, makespan, standard, weighted_completion, weighted_completion_on};
+use makespan_bounds::{
+    Grid, PriceOptions, PriceSearch, makespan, mean_flow, standard, weighted_completion, weighted_completion_on,
+};
 use makespan_core::certificate::{IntervalPrices, Rejection, Selection, TimePrices};
 use makespan_core::{Bound, Certificate, Instance, JobId, Objective, Time};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseResult;
 
 use super::draft::drafts;
-use super::optimum::optimum;
+use super::optimum::{optimum, optimum_until};
 
-/// Every bound that the project knows how to find: the standard ones, and that of the paper's grid.
+/// Every bound that the project knows how to find: the standard ones, that on the mean flow, and that of the paper's
+/// grid.
 pub fn all(instance: &Instance) -> Vec<Bound> {
     let mut bounds = standard(instance).unwrap();
+    bounds.push(mean_flow(instance));
     bounds.push(weighted_completion_on(instance, &Grid::doubling(instance)));
     bounds
 }
 
 struct Truth {
     instance: Instance,
-    makespan: i128,
-    weighted_completion: i128,
+    optima: [i128; 3],
 }
 
 impl Truth {
     fn of(instance: Instance) -> Self {
-        let [makespan, weighted_completion] = Objective::ALL.map(|objective| optimum(&instance, objective));
-        Self { instance, makespan, weighted_completion }
+        let optima = Objective::ALL.map(|objective| optimum(&instance, objective));
+        Self { instance, optima }
     }
 
     fn least(&self, objective: Objective) -> i128 {
-        match objective {
-            Objective::Makespan => self.makespan,
-            Objective::WeightedCompletion => self.weighted_completion,
-        }
+        self.optima[Objective::ALL.iter().position(|&other| other == objective).unwrap()]
     }
 
     /// Whatever the certificate proves is true, and one tick more is refused.
@@ -43,12 +43,33 @@ impl Truth {
         prop_assert_eq!(bound.verify(&self.instance), Ok(()));
         let greedy = Bound { value: bound.value + 1, ..bound.clone() };
         prop_assert!(greedy.verify(&self.instance).is_err(), "a tick too much is accepted: {:?}", greedy);
+        // Every certificate holds under any condition, too.
+        let conditional = Bound { makespan_at_most: Some(Time::from_ticks(1)), ..bound.clone() };
+        prop_assert_eq!(conditional.verify(&self.instance), Ok(()));
         for objective in Objective::ALL.into_iter().filter(|&objective| objective != bound.objective) {
             let other = Bound { objective, ..bound.clone() };
             prop_assert!(other.verify(&self.instance).is_err(), "accepted for another objective: {:?}", other);
         }
         Ok(())
     }
+}
+
+/// A bound under a condition is at most the least value under it, and proves nothing about more schedules.
+fn check_conditional(instance: &Instance, bound: &Bound, least: Option<i128>) -> TestCaseResult {
+    prop_assert_eq!(bound.verify(instance), Ok(()));
+    prop_assert!(least.is_none_or(|least| bound.value <= least), "{:?} is above {:?}", bound, least);
+    let cap = bound.makespan_at_most.unwrap();
+    for other in [None, Some(cap + Time::TICK), Some(Time::MAX)] {
+        let more = Bound { makespan_at_most: other, ..bound.clone() };
+        prop_assert!(more.verify(instance).is_err(), "accepted of more schedules: {:?}", more);
+    }
+    for other in [cap - Time::TICK, Time::ZERO] {
+        let fewer = Bound { makespan_at_most: Some(other), ..bound.clone() };
+        prop_assert_eq!(fewer.verify(instance), Ok(()));
+    }
+    let greedy = Bound { value: bound.value + 1, ..bound.clone() };
+    prop_assert!(greedy.verify(instance).is_err(), "a tick too much is accepted: {:?}", greedy);
+    Ok(())
 }
 
 /// A wrong number near a right one, or far off.
@@ -120,7 +141,7 @@ fn time_prices(instance: &Instance) -> Vec<TimePrices> {
         }
         let origin = if intervals.ends[0] > instance.first_release() { instance.first_release() } else { Time::ZERO };
         let instants = [origin].into_iter().chain(intervals.ends).collect();
-        TimePrices { instants, prices, scale: intervals.scale }
+        TimePrices { instants, prices, scale: intervals.scale, horizon: None }
     });
     found.into_iter().chain(made).collect()
 }
@@ -239,6 +260,56 @@ proptest! {
             instants.push(last + Time::from_ticks(length * draft.unit));
         }
         let prices = steps.iter().map(|&(_, price)| price * unit).collect();
-        truth.check(Certificate::TimePrices(TimePrices { instants, prices, scale: 0 }))?;
+        truth.check(Certificate::TimePrices(TimePrices { instants, prices, scale: 0, horizon: None }))?;
+    }
+
+    /// The price of each objective by itself, and under a cap on the makespan: what is proved under a condition is true
+    /// of the schedules that meet it, and does not pass for more.
+    #[test]
+    fn bounds_under_a_cap_hold_for_schedules_that_keep_it(draft in drafts(), over in 0_i64..5, steps in 0_usize..40) {
+        let instance = draft.instance(1);
+        let least = i64::try_from(optimum(&instance, Objective::Makespan)).unwrap();
+        let caps = [least - 1, least, least + least * over / 4, least * 3];
+        for (cap, objective) in caps.into_iter().flat_map(|cap| Objective::ALL.map(|objective| (cap, objective))) {
+            let makespan_at_most = Some(Time::from_ticks(cap));
+            let best = optimum_until(&instance, objective, Time::from_ticks(cap));
+            prop_assert_eq!(best.is_some(), cap >= least);
+            let options = PriceOptions { objective, makespan_at_most };
+            let Some(mut search) = PriceSearch::new(&instance, options) else {
+                prop_assert!(cap < least || objective == Objective::Makespan);
+                continue;
+            };
+            search.improve(steps);
+            let bound = search.bound(&instance).unwrap();
+            prop_assert_eq!(bound.makespan_at_most, makespan_at_most);
+            check_conditional(&instance, &bound, best)?;
+        }
+    }
+
+    #[test]
+    fn any_prices_with_a_horizon_prove_nothing_false(
+        draft in drafts(),
+        steps in prop::collection::vec((1_i64..8, prop_oneof![Just(0), 0_i64..40]), 1..9),
+        first in 0_i64..4,
+        unit in 0_i64..400_000,
+        over in -2_i64..12,
+    ) {
+        let instance = draft.instance(1);
+        let least = i64::try_from(optimum(&instance, Objective::Makespan)).unwrap();
+        let horizon = Time::from_ticks(least + over * draft.unit);
+        let mut instants = vec![Time::from_ticks(first * draft.unit)];
+        for (length, _) in &steps {
+            let last = instants[instants.len() - 1];
+            instants.push(last + Time::from_ticks(length * draft.unit));
+        }
+        let prices: Vec<i64> = steps.iter().map(|&(_, price)| price * unit).collect();
+        let prices = TimePrices { instants, prices, scale: 0, horizon: Some(horizon) };
+        for certificate in [Certificate::TimePrices(prices.clone()), Certificate::FlowPrices(prices)] {
+            let Ok(bound) = Bound::proved_by(certificate, &instance) else {
+                prop_assert!(over < 0);
+                continue;
+            };
+            check_conditional(&instance, &bound, optimum_until(&instance, bound.objective, horizon))?;
+        }
     }
 }

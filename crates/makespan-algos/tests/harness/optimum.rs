@@ -21,18 +21,32 @@
 //!
 //! *Equal jobs* may swap their places in S, so only the first of those left is placed.
 //!
+//! *Mean flow* is the sum of completions, all weights one, with a mean and a constant taken at the end.
+//!
+//! *A cap on the makespan* drops what ends after it: the outcome above ends no later than S, job by job.
+//!
 //! *What is pruned.* Partial schedules whose lower bound reaches the best complete one: each job that is left needs its
 //! least area after the present starts and its shortest time.
 
-use makespan_core::{Instance, Objective};
+use makespan_core::{Instance, Objective, Time};
 
 /// The least value of the objective over all schedules.
 pub fn optimum(instance: &Instance, objective: Objective) -> i128 {
-    let mut search = Search::new(instance, objective);
+    optimum_until(instance, objective, Time::MAX).expect("without a cap there is a schedule")
+}
+
+/// The least value of the objective over all schedules whose makespan is at most `cap`, if there is one.
+pub fn optimum_until(instance: &Instance, objective: Objective, cap: Time) -> Option<i128> {
+    let mut search = Search::new(instance, objective, cap);
     let free = search.classes.iter().map(|class| vec![0; class.size]).collect();
     let all = (1 << search.jobs.len()) - 1;
     search.descend(&Partial { left: all, last: (0, 0), free, value: 0 });
-    search.best
+    let best = (search.best < i128::MAX).then_some(search.best)?;
+    if objective != Objective::MeanFlow {
+        return Some(best);
+    }
+    let released: i128 = search.jobs.iter().map(|job| i128::from(job.release)).sum();
+    Some(1000 * (best - released) / search.jobs.len() as i128)
 }
 
 #[derive(PartialEq)]
@@ -57,6 +71,7 @@ struct Search {
     smith: Vec<usize>,
     classes: Vec<Class>,
     processors: i128,
+    cap: i64,
     best: i128,
 }
 
@@ -72,14 +87,17 @@ struct Partial {
 }
 
 impl Search {
-    fn new(instance: &Instance, objective: Objective) -> Self {
-        let jobs: Vec<Small> = instance.jobs().iter().map(small).collect();
+    fn new(instance: &Instance, objective: Objective, cap: Time) -> Self {
+        let mut jobs: Vec<Small> = instance.jobs().iter().map(small).collect();
+        if objective == Objective::MeanFlow {
+            jobs.iter_mut().for_each(|job| job.weight = 1);
+        }
         let mut smith: Vec<usize> = (0..jobs.len()).collect();
         smith.sort_by(|&a, &b| {
             (jobs[a].least_area * jobs[b].weight).cmp(&(jobs[b].least_area * jobs[a].weight)).then(a.cmp(&b))
         });
         let processors = i128::from(instance.processors());
-        Self { objective, jobs, smith, classes: classes(instance), processors, best: i128::MAX }
+        Self { objective, jobs, smith, classes: classes(instance), processors, cap: cap.ticks(), best: i128::MAX }
     }
 
     fn descend(&mut self, partial: &Partial) {
@@ -126,6 +144,9 @@ impl Search {
         if partial.left != (1 << self.jobs.len()) - 1 && (start, job) < partial.last {
             return None;
         }
+        if start + time > self.cap {
+            return None;
+        }
         let mut free = partial.free.clone();
         for (count, class) in split.iter().zip(&mut free) {
             for (index, from) in class.iter_mut().enumerate() {
@@ -136,7 +157,7 @@ impl Search {
         let end = i128::from(start + time);
         let value = match self.objective {
             Objective::Makespan => partial.value.max(end),
-            Objective::WeightedCompletion => partial.value + small.weight * end,
+            Objective::WeightedCompletion | Objective::MeanFlow => partial.value + small.weight * end,
         };
         Some(Partial { left: partial.left & !(1 << job), last: (start, job), free, value })
     }
@@ -154,7 +175,7 @@ impl Search {
                 // The ceiling of a quotient of non-negative integers.
                 partial.value.max(longest).max((area + self.processors - 1) / self.processors)
             }
-            Objective::WeightedCompletion => {
+            Objective::WeightedCompletion | Objective::MeanFlow => {
                 let alone: i128 = left().map(|small| small.weight * soonest(small)).sum();
                 // When the first k of those left have ended, all processors together have passed their areas since
                 // the last start; the order of Smith makes the sum least (a single fast machine). What is still held

@@ -8,9 +8,14 @@ mod programme;
 mod rounding;
 
 pub use grid::Grid;
+pub use prices::{PriceOptions, PriceSearch, PricedChoice};
 
-use makespan_core::{Bound, Certificate, Instance, certificate::IntervalPrices};
+use makespan_core::certificate::{IntervalPrices, TimePrices};
+use makespan_core::{Bound, Certificate, Instance, Objective, Time};
 use programme::Programme;
+
+/// Steps of the search for prices in a standard bound.
+const STEPS: usize = 300;
 
 /// The proven lower bound on weighted completion: the better of the corrected interval programme on a fine grid
 /// ([`weighted_completion_on`]) and of prices in continuous time ([`makespan_core::certificate::TimePrices`]).
@@ -23,11 +28,29 @@ use programme::Programme;
 /// When the processors differ in speed or form a tree; [`crate::standard`] refuses such platforms.
 pub fn weighted_completion(instance: &Instance) -> Bound {
     let interval = weighted_completion_on(instance, &Grid::fine(instance));
-    let Certificate::IntervalPrices(prices) = &interval.certificate else { return interval };
-    match prices::improved(instance, prices) {
+    match searched(instance, Objective::WeightedCompletion) {
         Some(bound) if bound.value > interval.value => bound,
         _ => interval,
     }
+}
+
+/// The proven lower bound on the mean flow: that on weighted completion by prices in continuous time when all weights
+/// are one, without the release dates.
+///
+/// # Panics
+/// As [`weighted_completion`].
+pub fn mean_flow(instance: &Instance) -> Bound {
+    searched(instance, Objective::MeanFlow).unwrap_or_else(|| {
+        let free = TimePrices { instants: vec![Time::ZERO], prices: Vec::new(), scale: 0, horizon: None };
+        Bound::proved_by(Certificate::FlowPrices(free), instance)
+            .unwrap_or_else(|error| unreachable!("prices of zero prove the shortest times: {error}"))
+    })
+}
+
+fn searched(instance: &Instance, objective: Objective) -> Option<Bound> {
+    let mut search = PriceSearch::new(instance, PriceOptions { objective, ..PriceOptions::default() })?;
+    search.improve(STEPS);
+    search.bound(instance)
 }
 
 /// The bound of the corrected interval programme on a grid of instants; [`Grid::doubling`] is the paper's.

@@ -38,8 +38,9 @@ pub fn bound(options: &BoundOptions) -> Result<ExitCode> {
 
 /// A bound and the reason for it, a line each.
 fn proven(instance: &Instance, bound: &Bound) -> String {
-    let Bound { objective, value, ref certificate } = *bound;
-    format!("{objective} >= {} s\n  {}\n", objective.decimal(value), why(instance, certificate))
+    let Bound { objective, value, makespan_at_most, ref certificate } = *bound;
+    let condition = makespan_at_most.map_or_else(String::new, |most| format!(" when the makespan is at most {most} s"));
+    format!("{objective} >= {} s{condition}\n  {}\n", objective.decimal(value), why(instance, certificate))
 }
 
 /// A certificate in one sentence.
@@ -57,7 +58,7 @@ fn why(instance: &Instance, certificate: &Certificate) -> String {
         Certificate::IntervalPrices(prices) => {
             format!("prices for processor time in {} intervals (linear programming duality)", prices.ends.len() + 1)
         }
-        Certificate::TimePrices(prices) => {
+        Certificate::TimePrices(prices) | Certificate::FlowPrices(prices) => {
             format!("prices for a processor at every instant, in {} steps (Lagrangian duality)", prices.prices.len())
         }
     }

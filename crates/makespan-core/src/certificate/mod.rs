@@ -30,6 +30,8 @@ pub enum Certificate {
     IntervalPrices(IntervalPrices),
     /// Weighted completion: prices for processors in continuous time.
     TimePrices(TimePrices),
+    /// Mean flow: prices for processors in continuous time, of the same jobs with weights one.
+    FlowPrices(TimePrices),
 }
 
 /// Why a certificate proves nothing, or less than was stated.
@@ -59,6 +61,23 @@ pub enum CertificateError {
     /// An intermediate value leaves 128 bits.
     #[error("the certificate's figures are too large to check exactly")]
     Overflow,
+    /// A job cannot end by the horizon of the certificate: no schedule does, and there is nothing to bound.
+    #[error("no schedule ends by the horizon {horizon} of the certificate: job {job} cannot")]
+    HorizonTooShort {
+        /// The horizon.
+        horizon: Time,
+        /// The first such job.
+        job: JobId,
+    },
+    /// The certificate speaks of schedules that end by a horizon, and the bound of more.
+    #[error(
+        "the certificate speaks only of schedules with makespan at most {horizon}; the bound must state \
+         makespan_at_most, and no later instant"
+    )]
+    OnlyUntil {
+        /// The horizon.
+        horizon: Time,
+    },
     /// It speaks of another objective.
     #[error("the certificate proves a bound on the {proves}")]
     OtherObjective {
@@ -81,10 +100,20 @@ impl Certificate {
         match self {
             Self::Alone { .. } | Self::Rejection(_) => Objective::Makespan,
             Self::IntervalPrices(_) | Self::TimePrices(_) => Objective::WeightedCompletion,
+            Self::FlowPrices(_) => Objective::MeanFlow,
         }
     }
 
-    /// The largest lower bound that follows, in the integer unit of the objective.
+    /// The makespan up to which it speaks of schedules; `None` when it speaks of all.
+    pub fn horizon(&self) -> Option<Time> {
+        match self {
+            Self::TimePrices(prices) | Self::FlowPrices(prices) => prices.horizon,
+            Self::Alone { .. } | Self::Rejection(_) | Self::IntervalPrices(_) => None,
+        }
+    }
+
+    /// The largest lower bound that follows, in the integer unit of the objective, on all schedules with makespan at
+    /// most [`Certificate::horizon`].
     ///
     /// # Errors
     /// [`CertificateError`] when nothing follows on this instance.
@@ -102,6 +131,7 @@ impl Certificate {
             Self::Rejection(rejection) => rejection.proves(instance),
             Self::IntervalPrices(prices) => prices.proves(instance),
             Self::TimePrices(prices) => prices.proves(instance),
+            Self::FlowPrices(prices) => prices.proves_flow(instance),
         }
     }
 }

@@ -17,12 +17,13 @@ pub(crate) struct Standing {
 impl Standing {
     /// Where a schedule stands in every objective.
     pub(crate) fn all(instance: &Instance, schedule: &Schedule, bounds: &[Bound]) -> Vec<Self> {
+        let holds = |bound: &&Bound, objective| bound.objective == objective && bound.makespan_at_most.is_none();
         let of = |objective: Objective| Self {
             objective,
             value: objective.value(instance, schedule),
-            bound: bounds.iter().filter(|bound| bound.objective == objective).map(|bound| bound.value).max(),
+            bound: bounds.iter().filter(|bound| holds(bound, objective)).map(|bound| bound.value).max(),
         };
-        Objective::ALL.into_iter().map(of).collect()
+        Objective::STANDARD.into_iter().map(of).collect()
     }
 
     /// Value over bound, where both are positive.
@@ -44,6 +45,7 @@ impl Standing {
     pub(crate) fn show(&self, value: i128) -> String {
         match self.objective {
             Objective::Makespan => duration(value as f64 / 1e9),
+            Objective::MeanFlow => duration(value as f64 / 1e12),
             Objective::WeightedCompletion => grouped(value as f64 / 1e15),
         }
     }

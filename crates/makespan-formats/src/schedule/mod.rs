@@ -3,12 +3,13 @@
 //! Every figure is an exact decimal. Reading keeps what the file states beside the schedule itself, so that a
 //! statement that does not follow from the schedule is found by comparing integers.
 
+mod bound;
 mod read;
 #[cfg(test)]
 mod tests;
 mod write;
 
-pub use write::write_bounds;
+pub use bound::{BoundEntry, read_bound, write_bound, write_bounds};
 
 use makespan_core::{Bound, Instance, Objective, Schedule};
 
@@ -23,7 +24,9 @@ pub struct ScheduleFile {
     pub makespan: i128,
     /// The stated weighted completion, in millionths of a weight times ticks.
     pub weighted_completion: i128,
-    /// The stated bounds, at most one an objective, unchecked: see [`Bound::verify`].
+    /// The mean flow, in thousandths of a tick, where it is stated.
+    pub mean_flow: Option<i128>,
+    /// The stated bounds, at most one an objective and none under a condition, unchecked: see [`Bound::verify`].
     pub bounds: Vec<Bound>,
     /// What the user should know.
     pub remarks: Vec<String>,
@@ -32,24 +35,26 @@ pub struct ScheduleFile {
 }
 
 impl ScheduleFile {
-    /// A schedule with its true values, without seed, bounds and remarks.
+    /// A schedule with its true standard values, without mean flow, seed, bounds and remarks.
     pub fn new(instance: &Instance, algorithm: impl Into<String>, schedule: Schedule) -> Self {
         Self {
             algorithm: algorithm.into(),
             seed: None,
             makespan: Objective::Makespan.value(instance, &schedule),
             weighted_completion: Objective::WeightedCompletion.value(instance, &schedule),
+            mean_flow: None,
             bounds: Vec::new(),
             remarks: Vec::new(),
             schedule,
         }
     }
 
-    /// The stated value of an objective, in its integer unit.
-    pub fn stated(&self, objective: Objective) -> i128 {
+    /// The stated value of an objective, in its integer unit; the standard ones are always stated.
+    pub fn stated(&self, objective: Objective) -> Option<i128> {
         match objective {
-            Objective::Makespan => self.makespan,
-            Objective::WeightedCompletion => self.weighted_completion,
+            Objective::Makespan => Some(self.makespan),
+            Objective::WeightedCompletion => Some(self.weighted_completion),
+            Objective::MeanFlow => self.mean_flow,
         }
     }
 

@@ -1,13 +1,14 @@
 //! Reads Schedule JSON against its instance.
 
-use makespan_core::{Bound, Certificate, Instance, JobId, Objective, Placement, ProcSet, Schedule, Time};
+use makespan_core::{Bound, Instance, JobId, Objective, Placement, ProcSet, Schedule, Time};
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
 
 use super::ScheduleFile;
+use super::bound::{BoundEntry, read_bound, value};
 use crate::document::from_json;
 use crate::error::{FormatError, Place};
-use crate::scalar::{Count, Scalar, exact_decimal};
+use crate::scalar::{Count, Scalar};
 use crate::suggest::nearest;
 
 #[derive(Deserialize)]
@@ -18,6 +19,7 @@ struct Document {
     seed: Option<u64>,
     makespan: Scalar<String>,
     weighted_completion: Scalar<String>,
+    mean_flow: Option<Scalar<String>>,
     bounds: Bounds,
     #[serde(default)]
     remarks: Vec<String>,
@@ -29,14 +31,7 @@ struct Document {
 struct Bounds {
     makespan: Option<BoundEntry>,
     weighted_completion: Option<BoundEntry>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct BoundEntry {
-    value: Scalar<String>,
-    /// A value in between, because serde cannot read exact numbers within tagged enums directly.
-    certificate: serde_json::Value,
+    mean_flow: Option<BoundEntry>,
 }
 
 #[derive(Deserialize)]
@@ -64,11 +59,13 @@ impl ScheduleFile {
         let bounds = [
             (Objective::Makespan, document.bounds.makespan),
             (Objective::WeightedCompletion, document.bounds.weighted_completion),
+            (Objective::MeanFlow, document.bounds.mean_flow),
         ];
         let bounds = bounds.into_iter().filter_map(|(objective, entry)| entry.map(|entry| (objective, entry)));
         Ok(Self {
             makespan: stated(Objective::Makespan, &document.makespan)?,
             weighted_completion: stated(Objective::WeightedCompletion, &document.weighted_completion)?,
+            mean_flow: document.mean_flow.map(|text| stated(Objective::MeanFlow, &text)).transpose()?,
             bounds: bounds.map(|(objective, entry)| bound(file, objective, entry)).collect::<Result<_, _>>()?,
             algorithm: document.algorithm,
             seed: document.seed,
@@ -78,23 +75,15 @@ impl ScheduleFile {
     }
 }
 
-fn value(file: &str, field: &str, objective: Objective, text: &str) -> Result<i128, FormatError> {
-    let places = match objective {
-        Objective::Makespan => 9,
-        Objective::WeightedCompletion => 15,
-    };
-    exact_decimal(text, places).ok_or_else(|| {
-        let problem = format!("`{text}` is not exact; write a decimal number with at most {places} places");
-        FormatError::content(file, Place::field(field), problem)
-    })
-}
-
+/// A bound at the top of the file, which speaks of all schedules.
 fn bound(file: &str, objective: Objective, entry: BoundEntry) -> Result<Bound, FormatError> {
     let field = format!("bounds.{}", objective.name());
-    let value = value(file, &format!("{field}.value"), objective, &entry.value.0)?;
-    let certificate: Certificate = serde_json::from_value(entry.certificate)
-        .map_err(|error| FormatError::content(file, Place::field(format!("{field}.certificate")), error))?;
-    Ok(Bound { objective, value, certificate })
+    let bound = read_bound(file, &field, objective, entry)?;
+    if bound.makespan_at_most.is_some() {
+        let problem = "a bound of the file must hold for all schedules; leave this condition out";
+        return Err(FormatError::content(file, Place::field(format!("{field}.makespan_at_most")), problem));
+    }
+    Ok(bound)
 }
 
 fn placements(file: &str, entries: Vec<PlacementEntry>, instance: &Instance) -> Result<Vec<Placement>, FormatError> {

@@ -29,7 +29,7 @@ fn file() -> ScheduleFile {
     let prices = IntervalPrices { ends, prices: vec![1 << 40, 0], scale: 10 };
     let rejection =
         Rejection { deadline: seconds("2"), from: Time::ZERO, at: seconds("1"), selection: Selection::Price(i64::MAX) };
-    let bound = |objective, value, certificate| Bound { objective, value, certificate };
+    let bound = |objective, value, certificate| Bound { objective, value, makespan_at_most: None, certificate };
     file.bounds = vec![
         bound(Objective::Makespan, 2_000_000_001, Certificate::Rejection(rejection)),
         bound(Objective::WeightedCompletion, 3_000_000_000_000_001, Certificate::IntervalPrices(prices)),
@@ -64,7 +64,7 @@ fn changes_by_hand_stay_visible() {
     let changed = text.replace("\"makespan\": 2.500000001", "\"makespan\": 2.5");
     assert_ne!(changed, text);
     let read = ScheduleFile::read("s.json", changed.as_bytes(), &instance()).unwrap();
-    assert_eq!(read.stated(Objective::Makespan), 2_500_000_000);
+    assert_eq!(read.stated(Objective::Makespan), Some(2_500_000_000));
     let finer = text.replace("\"makespan\": 2.500000001", "\"makespan\": 2.5000000010001");
     let error = ScheduleFile::read("s.json", finer.as_bytes(), &instance()).unwrap_err().to_string();
     assert!(error.contains("makespan: `2.5000000010001` is not exact"), "{error}");

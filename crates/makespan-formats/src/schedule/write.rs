@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use makespan_core::{Bound, Instance, Objective, Placement};
 
 use super::ScheduleFile;
+use super::bound::write_bounds;
 
 impl ScheduleFile {
     /// Writes the file.
@@ -17,7 +18,9 @@ impl ScheduleFile {
             writeln!(writer, " \"seed\": {seed},")?;
         }
         for objective in Objective::ALL {
-            writeln!(writer, " \"{}\": {},", objective.name(), objective.decimal(self.stated(objective)))?;
+            if let Some(stated) = self.stated(objective) {
+                writeln!(writer, " \"{}\": {},", objective.name(), objective.decimal(stated))?;
+            }
         }
         let bounds: Vec<&Bound> = Objective::ALL.iter().filter_map(|&objective| self.bound(objective)).collect();
         write!(writer, " \"bounds\": ")?;
@@ -33,21 +36,6 @@ impl ScheduleFile {
         }
         writeln!(writer, "]}}")
     }
-}
-
-/// Writes bounds with their certificates as one JSON object, in the form that they have in a schedule file.
-///
-/// # Errors
-/// Those of the writer.
-pub fn write_bounds(bounds: &[&Bound], writer: &mut dyn Write) -> io::Result<()> {
-    write!(writer, "{{")?;
-    for (at, bound) in bounds.iter().enumerate() {
-        writer.write_all(if at == 0 { b"\n  " } else { b",\n  " })?;
-        let (name, value) = (bound.objective.name(), bound.objective.decimal(bound.value));
-        let certificate = serde_json::to_string(&bound.certificate)?;
-        write!(writer, "\"{name}\": {{\"value\": {value}, \"certificate\": {certificate}}}")?;
-    }
-    write!(writer, "}}")
 }
 
 fn write_placement(instance: &Instance, placement: &Placement, writer: &mut dyn Write) -> io::Result<()> {

@@ -22,8 +22,8 @@ pub(super) struct Jobs {
 const NEAR: f64 = 1.02;
 
 impl Jobs {
-    /// At most about `most` allotments a job, of geometric progression where there are more.
-    pub(super) fn new<'a>(jobs: impl Iterator<Item = &'a Job>, most: usize) -> Self {
+    /// At most about `most` allotments a job, of geometric progression where there are more; `weigh` gives the weights.
+    pub(super) fn new<'a>(jobs: impl Iterator<Item = &'a Job>, most: usize, weigh: impl Fn(&Job) -> f64) -> Self {
         let mut figures = Self {
             weights: Vec::new(),
             releases: Vec::new(),
@@ -34,7 +34,7 @@ impl Jobs {
         };
         for job in jobs {
             let start = figures.shapes.len();
-            figures.weights.push(job.weight.millionths() as f64);
+            figures.weights.push(weigh(job));
             figures.releases.push(job.release.ticks() as f64);
             figures.shapes.extend(shapes(job.profile(), most));
             let end = figures.shapes.len();

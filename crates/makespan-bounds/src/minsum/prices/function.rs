@@ -11,22 +11,24 @@ pub(super) struct Curve {
     /// Instants at which the price falls and those at which it rises, with the integral there.
     falls: Vec<(f64, f64)>,
     rises: Vec<(f64, f64)>,
+    /// Every job ends by this instant, which may be infinite.
+    horizon: f64,
 }
 
 /// What one job does at least cost.
 #[derive(Clone, Copy)]
-struct Best {
-    cost: f64,
-    start: f64,
-    allotment: usize,
+pub(super) struct Best {
+    pub(super) cost: f64,
+    pub(super) start: f64,
+    pub(super) allotment: usize,
 }
 
 impl Curve {
-    pub(super) fn new(instants: Vec<f64>) -> Self {
+    pub(super) fn new(instants: Vec<f64>, horizon: f64) -> Self {
         let count = instants.len();
         let (prices, integrals) = (vec![0.0; count], vec![0.0; count]);
         let (falls, rises) = (Vec::with_capacity(count), Vec::with_capacity(count));
-        Self { instants, prices, integrals, falls, rises }
+        Self { instants, prices, integrals, falls, rises, horizon }
     }
 
     /// Sets the prices, one fewer than instants.
@@ -68,13 +70,17 @@ impl Curve {
     #[inline]
     fn improve(&self, best: &mut Best, weight: f64, release: (f64, f64), shape: (f64, f64), allotment: usize) -> f64 {
         let ((release, before), (processors, time)) = (release, shape);
+        let latest = self.horizon - time;
+        if latest < release {
+            return f64::INFINITY;
+        }
         let mut end = self.cursor(release + time);
         let price = self.advance(&mut end, release + time) - before;
         let mut least = (weight * (release + time) + processors * price, release);
         let from = self.falls.partition_point(|fall| fall.0 <= release);
         for &(start, before) in &self.falls[from..] {
             let waiting = weight * (start + time);
-            if waiting >= least.0 {
+            if waiting >= least.0 || start > latest {
                 break;
             }
             let cost = waiting + processors * (self.advance(&mut end, start + time) - before);
@@ -87,13 +93,20 @@ impl Curve {
             let mut begin = self.cursor(release);
             for &(end, after) in &self.rises[from..] {
                 let waiting = weight * end;
-                if waiting >= least.0 {
+                if waiting >= least.0 || end > self.horizon {
                     break;
                 }
                 let cost = waiting + processors * (after - self.advance(&mut begin, end - time));
                 if cost < least.0 {
                     least = (cost, end - time);
                 }
+            }
+        }
+        if latest.is_finite() {
+            let price = |instant| self.advance(&mut self.cursor(instant), instant);
+            let cost = weight * self.horizon + processors * (price(self.horizon) - price(latest));
+            if cost < least.0 {
+                least = (cost, latest);
             }
         }
         if least.0 < best.cost {
@@ -108,27 +121,33 @@ impl Curve {
         usage.fill(0.0);
         let mut total = 0.0;
         for index in 0..jobs.count() {
-            let (weight, release) = (jobs.weights[index], jobs.releases[index]);
-            let at_release = (release, self.advance(&mut self.cursor(release), release));
-            let range = if refresh { jobs.all(index) } else { jobs.active(index) };
-            let mut best = Best { cost: f64::INFINITY, start: release, allotment: range.start };
-            for allotment in range.clone() {
-                let shape = jobs.shapes[allotment];
-                if !refresh && weight * (release + shape.1) >= best.cost {
-                    continue;
-                }
-                let cost = self.improve(&mut best, weight, at_release, shape, allotment);
-                if refresh {
-                    jobs.costs[allotment - range.start] = cost;
-                }
-            }
-            if refresh {
-                jobs.activate(index, best.cost);
-            }
+            let best = self.best(jobs, index, refresh);
             total += best.cost;
             self.charge(jobs.shapes[best.allotment], best.start, usage);
         }
         total
+    }
+
+    /// The least cost of one job.
+    pub(super) fn best(&self, jobs: &mut Jobs, index: usize, refresh: bool) -> Best {
+        let (weight, release) = (jobs.weights[index], jobs.releases[index]);
+        let at_release = (release, self.advance(&mut self.cursor(release), release));
+        let range = if refresh { jobs.all(index) } else { jobs.active(index) };
+        let mut best = Best { cost: f64::INFINITY, start: release, allotment: range.end - 1 };
+        for allotment in range.clone() {
+            let shape = jobs.shapes[allotment];
+            if !refresh && weight * (release + shape.1) >= best.cost {
+                continue;
+            }
+            let cost = self.improve(&mut best, weight, at_release, shape, allotment);
+            if refresh {
+                jobs.costs[allotment - range.start] = cost;
+            }
+        }
+        if refresh {
+            jobs.activate(index, best.cost);
+        }
+        best
     }
 
     /// Adds the run to what is used of each interval.

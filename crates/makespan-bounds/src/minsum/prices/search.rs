@@ -5,19 +5,28 @@ use super::function::Curve;
 
 /// The Lagrangian dual of a few hundred or thousand jobs: prices in, bound and usage out.
 pub(super) struct Dual {
-    pub(super) jobs: Jobs,
-    pub(super) curve: Curve,
+    jobs: Jobs,
+    curve: Curve,
     /// Open area of each interval between instants.
-    pub(super) areas: Vec<f64>,
+    areas: Vec<f64>,
     /// How many jobs each of those in `jobs` stands for.
-    pub(super) factor: f64,
+    factor: f64,
+    prices: Vec<f64>,
+    /// Running mean of the prices.
+    averaged: Vec<f64>,
+    /// Running mean of the usage.
+    mean: Vec<f64>,
+    usage: Vec<f64>,
+    least: f64,
+    steps: usize,
+    best: (f64, Vec<f64>),
 }
 
-const STEPS: usize = 300;
 /// All allotments are tried, and the prices compared with the best ones, once in so many steps.
 const REFRESH: usize = 10;
-/// The first exponent of an update; it falls linearly to nothing.
+/// The first exponent of an update; it falls to a half in `HALVED` steps, to a third in twice as many, and so on.
 const RATE: f64 = 0.7;
+const HALVED: f64 = 60.0;
 /// The share of the last step in the mean usage; single choices jump, their mean does not.
 const USAGE_SHARE: f64 = 0.3;
 /// The share of the last step in the mean prices, which are often better than each of them.
@@ -26,57 +35,61 @@ const PRICE_SHARE: f64 = 0.1;
 const LEAST: f64 = 1e-9;
 
 impl Dual {
-    /// The best prices found, from `start` on, of a fixed number of steps.
-    pub(super) fn improve(&mut self, start: &[f64]) -> Vec<f64> {
+    pub(super) fn new(jobs: Jobs, curve: Curve, areas: Vec<f64>, factor: f64, start: &[f64]) -> Self {
         let least = LEAST * start.iter().copied().fold(0.0, f64::max);
-        let mut usage = vec![0.0; start.len()];
-        let mut best = (self.evaluate(start, true, &mut usage), start.to_vec());
-        if least <= 0.0 {
-            return best.1;
+        let prices: Vec<f64> = start.iter().map(|&price| price.max(least)).collect();
+        let usage = vec![0.0; start.len()];
+        let best = (f64::NEG_INFINITY, start.to_vec());
+        let (averaged, mean) = (prices.clone(), areas.clone());
+        let mut dual = Self { jobs, curve, areas, factor, prices, averaged, mean, usage, least, steps: 0, best };
+        dual.keep(start);
+        dual
+    }
+
+    /// The best prices so far.
+    pub(super) fn best(&self) -> &[f64] {
+        &self.best.1
+    }
+
+    /// One update.
+    pub(super) fn step(&mut self) {
+        if self.least <= 0.0 {
+            return;
         }
-        let mut prices: Vec<f64> = start.iter().map(|&price| price.max(least)).collect();
-        let mut averaged = prices.clone();
-        let mut mean = self.areas.clone();
-        for step in 0..STEPS {
-            let refresh = step % REFRESH == 0;
-            if refresh {
-                // With the active allotments only, the value would be too high.
-                let value = self.evaluate(&averaged, true, &mut usage);
-                keep(&mut best, value, &averaged);
-            }
-            let value = self.evaluate(&prices, refresh, &mut usage);
-            if refresh {
-                keep(&mut best, value, &prices);
-            }
-            let rate = RATE * (1.0 - step as f64 / STEPS as f64);
-            for index in 0..prices.len() {
-                mean[index] += USAGE_SHARE * (usage[index] - mean[index]);
-                // A closed interval is used by nobody when it is dear, and costs nothing to make so.
-                let excess = (mean[index] - self.areas[index]) / self.areas[index].max(1.0);
-                prices[index] = (prices[index] * (rate * excess.clamp(-1.0, 2.0)).exp()).max(least);
-                averaged[index] += PRICE_SHARE * (prices[index] - averaged[index]);
-            }
+        let refresh = self.steps.is_multiple_of(REFRESH);
+        if refresh {
+            // With the active allotments only, the value would be too high.
+            self.keep(&self.averaged.clone());
         }
-        for last in [averaged, prices] {
-            let value = self.evaluate(&last, true, &mut usage);
-            keep(&mut best, value, &last);
+        let prices = self.prices.clone();
+        let value = self.evaluate(&prices, refresh);
+        if refresh && value > self.best.0 {
+            self.best = (value, prices);
         }
-        best.1
+        let rate = RATE / (1.0 + self.steps as f64 / HALVED);
+        for index in 0..self.prices.len() {
+            self.mean[index] += USAGE_SHARE * (self.usage[index] - self.mean[index]);
+            // A closed interval is used by nobody when it is dear, and costs nothing to make so.
+            let excess = (self.mean[index] - self.areas[index]) / self.areas[index].max(1.0);
+            self.prices[index] = (self.prices[index] * (rate * excess.clamp(-1.0, 2.0)).exp()).max(self.least);
+            self.averaged[index] += PRICE_SHARE * (self.prices[index] - self.averaged[index]);
+        }
+        self.steps += 1;
+    }
+
+    fn keep(&mut self, prices: &[f64]) {
+        let value = self.evaluate(prices, true);
+        if value > self.best.0 {
+            self.best = (value, prices.to_vec());
+        }
     }
 
     /// The dual function, and for each interval what the minimising choices use of it.
-    fn evaluate(&mut self, prices: &[f64], refresh: bool, usage: &mut [f64]) -> f64 {
+    fn evaluate(&mut self, prices: &[f64], refresh: bool) -> f64 {
         self.curve.set(prices);
-        let costs = self.curve.evaluate(&mut self.jobs, refresh, usage);
-        usage.iter_mut().for_each(|usage| *usage *= self.factor);
+        let costs = self.curve.evaluate(&mut self.jobs, refresh, &mut self.usage);
+        self.usage.iter_mut().for_each(|usage| *usage *= self.factor);
         let paid: f64 = prices.iter().zip(&self.areas).map(|(price, area)| price * area).sum();
         costs * self.factor - paid
-    }
-}
-
-fn keep(best: &mut (f64, Vec<f64>), value: f64, prices: &[f64]) {
-    if value > best.0 {
-        best.0 = value;
-        best.1.copy_from_slice(prices);
     }
 }

@@ -10,6 +10,9 @@ use crate::{Instance, Job, Time};
 use choices::Choice;
 use prefix::Prefix;
 
+/// A weight of one, in millionths.
+const ONE: u64 = 1_000_000;
+
 /// A price `lambda(t) >= 0` of a processor at every instant `t`.
 ///
 /// Let `open(t)` be the processors that are open at `t`. *Any* such function gives a lower bound on weighted
@@ -33,6 +36,10 @@ use prefix::Prefix;
 /// allotment during the shortest time (or, where prices never rise after the release date, during as long as the
 /// least work of the group lasts on that allotment: the same work on more processors is bought earlier, so dearer).
 /// The bound stays valid and is a little weaker.
+///
+/// With a *horizon* H only the schedules in which every job ends by H are spoken of: the minimum is taken over
+/// `s + p_i(k) <= H`, where `s = H - p_i(k)` is tried too. What follows is a lower bound on the weighted completion
+/// of every schedule of makespan at most H, by the same proof (a group ends by H where one of its members does).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TimePrices {
     /// `t_0 .. t_J`, ascending, not negative.
@@ -41,6 +48,9 @@ pub struct TimePrices {
     pub prices: Vec<i64>,
     /// The binary places of the prices.
     pub scale: u32,
+    /// Every job ends by this instant; without it, whenever it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub horizon: Option<Time>,
 }
 
 impl TimePrices {
@@ -49,8 +59,32 @@ impl TimePrices {
     /// # Errors
     /// [`CertificateError`] when the data are malformed or too large for 128 bits.
     pub fn proves(&self, instance: &Instance) -> Result<i128, CertificateError> {
+        self.completion(instance, |job| job.weight.millionths())
+    }
+
+    /// The mean flow that follows, in thousandths of a tick, rounded down: the bound on the sum of completion times
+    /// (all weights one), without the release dates, over the number of jobs.
+    ///
+    /// # Errors
+    /// As [`TimePrices::proves`].
+    pub fn proves_flow(&self, instance: &Instance) -> Result<i128, CertificateError> {
+        // A sum of completion times is a whole number of ticks, so a fraction proves the next one.
+        let completion = self.completion(instance, |_| ONE)? + i128::from(ONE) - 1;
+        let released: i128 = instance.jobs().iter().map(|job| i128::from(job.release.ticks())).sum();
+        let flow = (completion / i128::from(ONE) - released).max(0);
+        Ok(crate::objective::mean(flow, instance.jobs().len()))
+    }
+
+    /// The sum of completion times that follows when each job has the weight that `weigh` gives it, in millionths.
+    fn completion(&self, instance: &Instance, weigh: impl Fn(&Job) -> u64) -> Result<i128, CertificateError> {
         self.check()?;
-        self.value(instance).ok_or(CertificateError::Overflow)
+        if let Some(horizon) = self.horizon {
+            let late = |job: &Job| job.profile().shortest() > horizon - job.release;
+            if let Some(job) = instance.ids().find(|&id| late(instance.job(id))) {
+                return Err(CertificateError::HorizonTooShort { horizon, job });
+            }
+        }
+        self.value(instance, weigh).ok_or(CertificateError::Overflow)
     }
 
     fn check(&self) -> Result<(), CertificateError> {
@@ -72,13 +106,13 @@ impl TimePrices {
     }
 
     /// `None` on overflow.
-    fn value(&self, instance: &Instance) -> Option<i128> {
+    fn value(&self, instance: &Instance, weigh: impl Fn(&Job) -> u64) -> Option<i128> {
         let prefix = Prefix::new(&self.instants, &self.prices)?;
         let mut choices = Vec::new();
         let mut value: i128 = 0;
         for job in instance.jobs() {
             choices::of(job.profile(), prefix.never_rises_after(job.release), &mut choices);
-            value = value.checked_add(self.least_cost(job, &prefix, &choices)?)?;
+            value = value.checked_add(self.least_cost(job, weigh(job), &prefix, &choices)?)?;
         }
         for (pair, &price) in self.instants.windows(2).zip(&self.prices) {
             let area = instance.availability().open_area(pair[0], pair[1]);
@@ -89,17 +123,20 @@ impl TimePrices {
     }
 
     /// The inner minimum for one job; `None` on overflow.
-    fn least_cost(&self, job: &Job, prefix: &Prefix, choices: &[Choice]) -> Option<i128> {
+    fn least_cost(&self, job: &Job, weight: u64, prefix: &Prefix, choices: &[Choice]) -> Option<i128> {
         let release = i128::from(job.release.ticks());
-        let weight = i128::from(job.weight.millionths()).checked_mul(1 << self.scale)?;
+        let weight = i128::from(weight).checked_mul(1 << self.scale)?;
+        let horizon = self.horizon.map(|horizon| i128::from(horizon.ticks()));
         // No figure below is larger than this one, so that they need no check of their own.
         let widest = choices.iter().map(|choice| choice.processors).max()?;
-        let latest = release.max(prefix.last()) + choices.iter().map(|choice| choice.time).max()?;
+        let latest =
+            release.max(prefix.last()).max(horizon.unwrap_or(0)) + choices.iter().map(|choice| choice.time).max()?;
         weight.checked_mul(latest)?.checked_add(widest.checked_mul(prefix.total())?)?;
         let (mut least, paid_before) = (i128::MAX, prefix.at(release));
         for choice in choices {
             let Choice { processors, paid, time } = *choice;
-            if weight * (release + time) >= least {
+            let last_start = horizon.map_or(i128::MAX, |horizon| horizon - time);
+            if weight * (release + time) >= least || last_start < release {
                 continue;
             }
             let mut end = prefix.cursor(release + paid);
@@ -108,7 +145,7 @@ impl TimePrices {
             // Starts at which the price falls, then ends at which it rises. Waiting alone soon costs too much.
             for &(start, before) in prefix.falls_after(release) {
                 let waiting = weight * (start + time);
-                if waiting >= least {
+                if waiting >= least || start > last_start {
                     break;
                 }
                 let price = prefix.advance(&mut end, start + paid) - before;
@@ -117,11 +154,15 @@ impl TimePrices {
             let mut begin = prefix.cursor(release);
             for &(end, after) in prefix.rises_after(release + paid) {
                 let waiting = weight * (end - paid + time);
-                if waiting >= least {
+                if waiting >= least || end - paid > last_start {
                     break;
                 }
                 let price = after - prefix.advance(&mut begin, end - paid);
                 least = least.min(waiting + processors * price);
+            }
+            if let Some(horizon) = horizon {
+                let price = prefix.at(last_start + paid) - prefix.at(last_start);
+                least = least.min(weight * horizon + processors * price);
             }
         }
         Some(least)

@@ -14,7 +14,7 @@ fn instance(processors: u32, jobs: Vec<Job>) -> Instance {
 
 fn prices(instants: &[i64], prices: &[i64]) -> TimePrices {
     let instants = instants.iter().map(|&ticks| Time::from_ticks(ticks)).collect();
-    TimePrices { instants, prices: prices.to_vec(), scale: 0 }
+    TimePrices { instants, prices: prices.to_vec(), scale: 0, horizon: None }
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn the_best_of_many_allotments_is_found_by_groups_too() {
     let falling = |count: i64| {
         let instants = (0..=count).map(|at| Time::from_ticks(at * 10_000_000_000)).collect();
         let prices = (0..count).rev().map(|price| price * 4000).collect();
-        TimePrices { instants, prices, scale: 0 }
+        TimePrices { instants, prices, scale: 0, horizon: None }
     };
     for certificate in [falling(12), falling(20), falling(40)] {
         // The exact minimum, by all allotments and all starts that count, in plain words.

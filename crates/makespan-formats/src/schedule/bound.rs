@@ -1,0 +1,68 @@
+//! One bound in JSON: its value, its condition where it has one, and its certificate.
+
+use std::io::{self, Write};
+
+use makespan_core::{Bound, Certificate, Objective, Time};
+use serde::Deserialize;
+
+use crate::error::{FormatError, Place};
+use crate::scalar::{Scalar, exact_decimal};
+
+/// A bound as it stands in a file, under the name of its objective: `{"value": 801.5, "certificate": {..}}`, and
+/// `"makespan_at_most"` in seconds where it speaks only of schedules that end by then.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BoundEntry {
+    value: Scalar<String>,
+    makespan_at_most: Option<Scalar<Time>>,
+    /// A value in between, because serde cannot read exact numbers within tagged enums directly.
+    certificate: serde_json::Value,
+}
+
+/// The bound of an entry, unchecked but for its form; `field` names it in errors.
+///
+/// # Errors
+/// [`FormatError`] with the place.
+pub fn read_bound(file: &str, field: &str, objective: Objective, entry: BoundEntry) -> Result<Bound, FormatError> {
+    let value = value(file, &format!("{field}.value"), objective, &entry.value.0)?;
+    let certificate: Certificate = serde_json::from_value(entry.certificate)
+        .map_err(|error| FormatError::content(file, Place::field(format!("{field}.certificate")), error))?;
+    let makespan_at_most = entry.makespan_at_most.map(|most| most.0);
+    Ok(Bound { objective, value, makespan_at_most, certificate })
+}
+
+/// An exact decimal in the integer unit of the objective.
+pub(super) fn value(file: &str, field: &str, objective: Objective, text: &str) -> Result<i128, FormatError> {
+    let places = objective.places();
+    exact_decimal(text, places).ok_or_else(|| {
+        let problem = format!("`{text}` is not exact; write a decimal number with at most {places} places");
+        FormatError::content(file, Place::field(field), problem)
+    })
+}
+
+/// Writes a bound as the entry that [`read_bound`] reads, on one line.
+///
+/// # Errors
+/// Those of the writer.
+pub fn write_bound(bound: &Bound, writer: &mut dyn Write) -> io::Result<()> {
+    write!(writer, "{{\"value\": {}", bound.objective.decimal(bound.value))?;
+    if let Some(most) = bound.makespan_at_most {
+        write!(writer, ", \"makespan_at_most\": {most}")?;
+    }
+    write!(writer, ", \"certificate\": {}}}", serde_json::to_string(&bound.certificate)?)
+}
+
+/// Writes bounds with their certificates as one JSON object, in the form that they have in a schedule file: at most
+/// one an objective.
+///
+/// # Errors
+/// Those of the writer.
+pub fn write_bounds(bounds: &[&Bound], writer: &mut dyn Write) -> io::Result<()> {
+    write!(writer, "{{")?;
+    for (at, bound) in bounds.iter().enumerate() {
+        writer.write_all(if at == 0 { b"\n  " } else { b",\n  " })?;
+        write!(writer, "\"{}\": ", bound.objective.name())?;
+        write_bound(bound, writer)?;
+    }
+    write!(writer, "}}")
+}
