@@ -136,7 +136,7 @@ def arguments():
     parser.add_argument("--processors", type=int, default=200)
     parser.add_argument("--time-limit", type=float, default=60.0, help="seconds of CP-SAT's search (default 60)")
     parser.add_argument("--workers", type=int, default=2, help="CP-SAT's threads (default 2)")
-    parser.add_argument("--model", choices=model.MODELS, default="alternatives")
+    parser.add_argument("--model", choices=model.MODELS, default=model.VARIABLE)
     parser.add_argument("--hint", choices=["greedy", "none"], default="greedy")
     parser.add_argument("--allotments", type=int, default=0, help="most allotments a job in the model; 0: all")
     parser.add_argument("--unit", type=float, default=0.001, help="seconds in a unit of the model's time")

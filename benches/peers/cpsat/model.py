@@ -15,7 +15,7 @@ from ortools.sat.python import cp_model
 
 from instance import Instance, shifted_left
 
-MODELS = ("alternatives", "variable")
+ALTERNATIVES, VARIABLE = MODELS = ("alternatives", "variable")
 WEIGHT_UNIT = 1000  # millionths
 
 
@@ -80,7 +80,7 @@ class Builder:
             self.options.append([(k, job.options[k][0], -(-job.options[k][1] // settings.unit)) for k in kept])
         hint = self._rounded(hint) if hint else None
         self.horizon = self._horizon(hint)
-        intervals, demands = self._alternatives() if settings.model == "alternatives" else self._variable()
+        intervals, demands = self._alternatives() if settings.model == ALTERNATIVES else self._variable()
         self.model.add_cumulative(intervals, demands, instance.processors)
         self._minimise()
         if hint:
@@ -153,7 +153,7 @@ class Builder:
             self.model.add_hint(self.starts[index], start)
             self.model.add_hint(self.ends[index], end)
             pick = self.picks[index]
-            if self.settings.model == "alternatives":
+            if self.settings.model == ALTERNATIVES:
                 for place, literal in enumerate(pick):
                     self.model.add_hint(literal, place == at)
             else:
@@ -164,7 +164,7 @@ class Builder:
         """The solution as (start in units, job, index of its option)."""
         chosen = []
         for index, (start, pick) in enumerate(zip(self.starts, self.picks)):
-            if self.settings.model == "alternatives":
+            if self.settings.model == ALTERNATIVES:
                 at = next(place for place, literal in enumerate(pick) if solver.boolean_value(literal))
             else:
                 at = solver.value(pick[0])

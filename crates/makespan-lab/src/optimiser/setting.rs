@@ -30,10 +30,7 @@ pub struct Setting {
 impl Setting {
     /// The catalogue's spec of the optimiser in this setting, with this many independent searches.
     pub fn spec(&self, searches: usize) -> String {
-        let objective = match self.objective {
-            Objective::Makespan => "makespan",
-            Objective::WeightedCompletion => "weighted-completion",
-        };
+        let objective = self.objective.name().replace('_', "-");
         let limit = match self.limit {
             Limit::Time(time) => format!("time-limit={time}s"),
             Limit::Steps(steps) => format!("steps={steps}"),

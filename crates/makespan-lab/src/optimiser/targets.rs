@@ -58,10 +58,11 @@ pub(super) fn verdicts(points: &[Point]) -> Vec<Verdict> {
             let worst = group.iter().max_by(|a, b| of(a).total_cmp(&of(b)));
             worst.map(|point| (of(point), Some(point.jobs)))
         };
-        let figures = match setting.objective {
-            Objective::Makespan => [(Figure::Mean, mean), (Figure::Largest, worst(|point| point.max))],
-            Objective::WeightedCompletion => [(Figure::Mean, mean), (Figure::WorstMean, worst(|point| point.mean))],
+        let worst = match setting.objective {
+            Objective::Makespan => (Figure::Largest, worst(|point| point.max)),
+            Objective::WeightedCompletion | Objective::MeanFlow => (Figure::WorstMean, worst(|point| point.mean)),
         };
+        let figures = [(Figure::Mean, mean), worst];
         verdicts.extend(figures.into_iter().filter_map(|(figure, measured)| {
             let (measured, at) = measured?;
             Some(Verdict { setting, family, figure, measured, at, target: target(setting, figure) })
