@@ -9,9 +9,9 @@ import time
 from decimal import Decimal
 from pathlib import Path
 
-import greedy
 import instance as instances
 import model
+import peer
 
 FAMILIES = ["weak", "high", "mixed", "cirne"]
 COLUMNS = [
@@ -34,7 +34,8 @@ def main():
                 rows.append(row)
                 write(options.output / f"{options.objective}.csv", rows)
                 figures = [row[name] for name in COLUMNS[1:4] + COLUMNS[5:8]]
-                words = row["better"] + (f" by {row['by_percent']:.2f} %" if row["by_percent"] else "")
+                by = row["by_percent"]
+                words = row["better"] + (f" by {by:.2f} %" if 0 < by < math.inf else "")
                 shown = [short(figure) if place % 3 < 2 else f"{figure:.2f}" for place, figure in enumerate(figures)]
                 print(line.format(row["instance"], *shown, words), flush=True)
     count = {name: sum(row["better"] == name for row in rows) for name in ("makespan", "equal", "CP-SAT")}
@@ -58,21 +59,15 @@ def compared(options, family, jobs, seed):
     ours = json.loads(text, parse_float=Decimal)
     key, places = {"makespan": ("makespan", 9), "weighted-completion": ("weighted_completion", 15)}[options.objective]
 
-    began = time.monotonic()
-    first = greedy.best(instance, options.objective)
-    hinting = time.monotonic() - began
     settings = model.Settings(
         options.model, options.objective, round(options.unit * 1e9), options.allotments, options.workers,
         options.time_limit, seed,
     )
-    outcome = model.solve(instance, settings, first if options.hint == "greedy" else None)
-    found, status = outcome.chosen, outcome.status
-    if found is None and options.hint == "greedy":
-        # Whoever gives the solver a hint has a schedule, even where the solver makes nothing of it.
-        found, status = first, f"{status}, the hint is kept"
+    kept = stem.with_suffix(f".{options.objective}.cpsat.run.json")
+    outcome = peer.outcome(file, settings, options.hint == "greedy", kept, options.again)
     theirs = Decimal("inf")
-    if found:
-        placements = instances.shifted_left(instance, found)
+    if outcome.chosen:
+        placements = instances.shifted_left(instance, outcome.chosen)
         schedule = stem.with_suffix(f".{options.objective}.cpsat.json")
         instances.write_schedule(schedule, instance, placements, f"cpsat[model={options.model}]", bounds_of(text))
         makespan(options, "verify", str(file), str(schedule))
@@ -81,9 +76,9 @@ def compared(options, family, jobs, seed):
     better = "equal" if mine == theirs else "makespan" if mine < theirs else "CP-SAT"
     return {
         "instance": stem.name, "cpsat_value": theirs, "cpsat_bound": outcome.bound,
-        "cpsat_seconds": hinting + outcome.seconds, "cpsat_status": status,
+        "cpsat_seconds": outcome.seconds, "cpsat_status": outcome.status,
         "makespan_value": mine, "makespan_bound": ours["bounds"][key]["value"], "makespan_seconds": seconds,
-        "better": better, "by_percent": abs(float(theirs / mine) - 1) * 100 if mine != theirs else 0.0,
+        "better": better, "by_percent": abs(float(theirs / mine) - 1) * 100 if theirs.is_finite() else math.inf,
     }
 
 
@@ -109,7 +104,8 @@ def write(path, rows):
 
 
 def short(figure):
-    return "-" if math.isinf(figure) else f"{float(figure):.3f}" if figure < 1000 else f"{float(figure):.1f}"
+    figure = float(figure)
+    return "-" if math.isinf(figure) else f"{figure:.3f}" if figure < 1000 else f"{figure:.1f}"
 
 
 def heading(options):
@@ -139,6 +135,7 @@ def arguments():
     parser.add_argument("--model", choices=model.MODELS, default=model.VARIABLE)
     parser.add_argument("--hint", choices=["greedy", "none"], default="greedy")
     parser.add_argument("--allotments", type=int, default=0, help="most allotments a job in the model; 0: all")
+    parser.add_argument("--again", action="store_true", help="solve again what CP-SAT has solved with these settings")
     parser.add_argument("--unit", type=float, default=0.001, help="seconds in a unit of the model's time")
     parser.add_argument("--algorithm", help="spec of makespan's algorithm (default: optimise, 1 s, two searches)")
     parser.add_argument("--makespan", default="makespan", help="the command")
