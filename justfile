@@ -12,7 +12,7 @@ bench *ARGS:
 reproduce:
     cargo run --release --bin makespan -- reproduce demt
 
-# How near to its bounds the optimiser comes, and how fast: an hour, on a machine that does nothing else
+# How near to its bounds the optimiser comes, and how fast: 40 minutes, on a machine that does nothing else
 optimiser *ARGS:
     cargo run --release --bin makespan -- reproduce optimiser {{ARGS}}
 
