@@ -3,8 +3,8 @@
 Times are rounded up to whole units, so that a solution of the model is a schedule of the instance; weights are rounded
 to thousandths in the objective. What the solver calls its bound is one on this rounded instance.
 
-`alternatives`: an optional interval of fixed length for each allotment of a job, of which exactly one is present, in one
-cumulative constraint.
+`alternatives`: an optional interval of fixed length for each allotment of a job, of which exactly one is present, in
+one cumulative constraint.
 `variable`: one interval a job, whose length and demand are variables tied by a table, in one cumulative constraint.
 """
 
