@@ -6,6 +6,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use makespan_formats::SpeedupSpec;
 use makespan_lab::generate::Family;
+use makespan_lab::optimiser::Limit;
 
 /// A scheduling engine for clusters and grids: says what runs where and when, proves how far that is from the best
 /// possible, and runs it.
@@ -34,7 +35,7 @@ pub enum Command {
     Generate(GenerateOptions),
     /// Convert an instance to another format
     Convert(ConvertOptions),
-    /// Repeat the experiments of a paper
+    /// Repeat the experiments of a paper, or measure the optimiser
     Reproduce(ReproduceOptions),
     /// List the algorithms
     Algorithms(AlgorithmsOptions),
@@ -252,6 +253,36 @@ pub enum Paper {
         #[arg(long, allow_negative_numbers = true)]
         threads: Option<usize>,
     },
+    /// How near to its proven bounds the optimiser comes, and how fast, on the instances of the families of that paper
+    Optimiser(OptimiserOptions),
+}
+
+#[derive(Args)]
+pub struct OptimiserOptions {
+    /// Folder for the results; a campaign that was interrupted goes on there
+    #[arg(long, default_value = "reproduce-optimiser", value_name = "DIR")]
+    pub output: PathBuf,
+    /// Instances at each point
+    #[arg(long, default_value_t = 10, allow_negative_numbers = true)]
+    pub runs: u32,
+    /// Families
+    #[arg(long, value_delimiter = ',', default_value = "weak,high,mixed,cirne", value_name = "FAMILY,..")]
+    pub families: Vec<Family>,
+    /// Numbers of jobs
+    #[arg(long, value_delimiter = ',', default_value = "25,50,100,200,400", value_name = "N,N..")]
+    pub jobs: Vec<usize>,
+    /// Time limits such as 500ms, or steps=500; the makespan is planned under the first alone
+    #[arg(long, value_delimiter = ',', default_value = "1s,10s", value_name = "LIMIT,..")]
+    pub limits: Vec<Limit>,
+    /// Independent searches a plan, a thread each
+    #[arg(long, default_value_t = 2, allow_negative_numbers = true)]
+    pub searches: usize,
+    /// Instances planned at the same time; more than the cores can carry distorts the times
+    #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_name = "N")]
+    pub at_once: usize,
+    /// The same seed gives the same instances
+    #[arg(long, default_value_t = 1, allow_negative_numbers = true)]
+    pub seed: u64,
 }
 
 #[derive(Args)]

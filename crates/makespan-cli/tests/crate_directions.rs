@@ -12,7 +12,7 @@ const ALLOWED: [(&str, &[&str]); 9] = [
     ("makespan-exec", &["makespan-core"]),
     ("makespan-formats", &["makespan-core"]),
     ("makespan", &["makespan-core", "makespan-bounds", "makespan-algos"]),
-    ("makespan-lab", &["makespan-core", "makespan-bounds", "makespan-algos", "makespan-formats"]),
+    ("makespan-lab", &["makespan-core", "makespan-bounds", "makespan-algos", "makespan-formats", "makespan"]),
     ("makespan-cli", &["makespan-core", "makespan-exec", "makespan-formats", "makespan", "makespan-lab"]),
     ("makespan-example", &[]),
 ];

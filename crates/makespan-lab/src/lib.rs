@@ -5,9 +5,11 @@
 
 #![warn(missing_docs)]
 
+pub mod campaign;
 pub mod demt;
 mod error;
 pub mod generate;
+pub mod optimiser;
 pub mod statistics;
 
 pub use error::LabError;

@@ -3,27 +3,59 @@
 use std::process::ExitCode;
 
 use indicatif::ProgressBar;
-use makespan_lab::demt::{self, Key, Options, Progress};
+use makespan_lab::campaign::{Instances, Progress};
+use makespan_lab::{demt, optimiser};
 use miette::{Result, miette};
 
-use crate::args::{Paper, ReproduceOptions};
+use crate::args::{OptimiserOptions, Paper, ReproduceOptions};
 use crate::output::emit;
 use crate::progress::bar;
 
 pub fn reproduce(options: &ReproduceOptions) -> Result<ExitCode> {
-    let Paper::Demt { ref output, runs, seed, threads } = options.paper;
-    let campaign = Options { runs, seed, threads, ..Options::paper(output) };
+    match options.paper {
+        Paper::Demt { ref output, runs, seed, threads } => {
+            let instances = Instances { seed, ..Instances::paper(runs) };
+            reproduce_demt(&demt::Options { instances, threads, ..demt::Options::paper(output) })?;
+        }
+        Paper::Optimiser(ref options) => reproduce_optimiser(options)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn reproduce_demt(options: &demt::Options) -> Result<()> {
     let mut progress = Bar(bar(0, "instances"));
-    let summary = demt::reproduce(&campaign, &mut progress).map_err(|error| miette!("{error}"))?;
+    let summary = demt::reproduce(options, &mut progress).map_err(|error| miette!("{error}"))?;
     progress.0.finish_and_clear();
     emit(&format!(
         "{}\n{} instances ({} from an earlier campaign); tables and figures are in {}\n",
         summary.text.trim_end(),
         summary.runs,
         summary.reused,
+        options.output.display()
+    ))
+}
+
+fn reproduce_optimiser(options: &OptimiserOptions) -> Result<()> {
+    let OptimiserOptions { output, runs, families, jobs, limits, searches, at_once, seed } = options;
+    let instances =
+        Instances { seed: *seed, families: families.clone(), sizes: jobs.clone(), ..Instances::paper(*runs) };
+    let campaign = optimiser::Options {
+        output: output.clone(),
+        instances,
+        limits: limits.clone(),
+        searches: *searches,
+        at_once: *at_once,
+    };
+    let mut progress = Bar(bar(0, "plans"));
+    let summary = optimiser::reproduce(&campaign, &mut progress).map_err(|error| miette!("{error}"))?;
+    progress.0.finish_and_clear();
+    emit(&format!(
+        "{}\n{} plans ({} from an earlier campaign); tables and figures are in {}\n",
+        summary.text,
+        summary.runs,
+        summary.reused,
         output.display()
-    ))?;
-    Ok(ExitCode::SUCCESS)
+    ))
 }
 
 struct Bar(ProgressBar);
@@ -34,7 +66,7 @@ impl Progress for Bar {
         self.0.set_position(reused as u64);
     }
 
-    fn finished(&mut self, _key: Key, done: usize, _total: usize) {
+    fn finished(&mut self, done: usize, _total: usize) {
         self.0.set_position(done as u64);
     }
 }

@@ -80,5 +80,18 @@ fn campaigns_refuse_what_is_none() {
     sandbox.makespan("reproduce demt --runs 0 --output r").refused(&["runs is 0", "at least 1"]);
     sandbox.makespan("reproduce demt --runs 1 --threads 0 --output r").refused(&["threads is 0", "at least 1"]);
     sandbox.makespan("reproduce demt --runs 1 --output file").refused(&["file"]);
+    let case = |options: &str, parts: &[&str]| {
+        sandbox.makespan(&format!("reproduce optimiser --output r {options}")).refused(parts);
+    };
+    case("--runs 0", &["runs is 0", "at least 1"]);
+    case("--jobs 5,0", &["sizes is [5, 0]", "positive"]);
+    case("--at-once 0", &["at once is 0", "at least 1"]);
+    case("--searches 0", &["searches is 0", "at least 1"]);
+    case("--limits 1s,1s", &["limits is `1s,1s`", "only once"]);
+    for limit in ["0", "-1s", "soon", "steps=x"] {
+        let line = format!("reproduce optimiser --output r --limits={limit}");
+        sandbox.makespan(&line).misused(&[limit, "a positive time such as 1s or 500ms, or steps=500"]);
+    }
+    sandbox.makespan("reproduce optimiser --output r --families wek").misused(&["weak, high, mixed or cirne"]);
     assert_eq!(sandbox.entries(), ["file"]);
 }

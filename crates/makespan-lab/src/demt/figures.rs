@@ -1,9 +1,10 @@
-//! The paper's figures, drawn anew: the only contact of this crate with the plotting.
+//! The paper's figures, drawn anew.
 
-use makespan_formats::plot::{Figure, Point, Series, write_figure};
+use makespan_formats::plot::{Figure, Point, Series};
 
 use super::{Criterion, Points, algorithm};
 use crate::LabError;
+use crate::campaign::figure;
 use crate::generate::Family;
 
 /// The families by the number of the paper's figure.
@@ -26,18 +27,12 @@ pub(super) fn all(points: &Points) -> Result<Vec<(String, Vec<u8>)>, LabError> {
             continue;
         }
         for (letter, criterion, label) in charts {
-            let figure = ratios(points, family, criterion, label);
-            figures.push(drawn(&format!("figure{number}{letter}.svg"), &figure)?);
+            let ratios = ratios(points, family, criterion, label);
+            figures.push(figure(&format!("figure{number}{letter}.svg"), &ratios)?);
         }
     }
-    figures.push(drawn("figure7.svg", &times(points))?);
+    figures.push(figure("figure7.svg", &times(points))?);
     Ok(figures)
-}
-
-fn drawn(name: &str, figure: &Figure) -> Result<(String, Vec<u8>), LabError> {
-    let mut svg = Vec::new();
-    write_figure(&mut svg, figure).map_err(LabError::file(name.as_ref()))?;
-    Ok((name.to_owned(), svg))
 }
 
 /// One family by one criterion: averages with the range of single runs. A curve that is partly off the scale is cut,

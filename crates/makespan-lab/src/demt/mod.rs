@@ -8,13 +8,10 @@
 //! output folder, so an interrupted campaign goes on where it stopped. What is written follows from the seed alone,
 //! but for `times.csv` and what is made of it.
 
-mod campaign;
 mod claims;
 mod figures;
-mod journal;
 mod options;
 mod points;
-mod progress;
 mod prototype;
 mod report;
 mod run;
@@ -25,11 +22,11 @@ use makespan_core::{Context, Instance, Schedule};
 pub use claims::{Claim, Verdict};
 pub use options::{Options, algorithm};
 pub use points::{Criterion, Point, Points};
-pub use progress::{Progress, Silent};
 pub use prototype::Comparison;
-pub use run::{Key, Outcome, Run};
+pub use run::{Outcome, Run};
 
 use crate::LabError;
+use crate::campaign::{Finished, Progress, Work, finish, write};
 
 /// Schedules an instance by the algorithm that a spec names, with a seed, or says why not.
 pub type Solve<'a> = dyn Fn(&Instance, &str, u64) -> Result<Schedule, String> + Sync + 'a;
@@ -75,14 +72,14 @@ pub fn reproduce(options: &Options, progress: &mut dyn Progress) -> Result<Summa
 pub fn reproduce_with(options: &Options, solve: &Solve<'_>, progress: &mut dyn Progress) -> Result<Summary, LabError> {
     options.check()?;
     std::fs::create_dir_all(&options.output).map_err(LabError::file(&options.output))?;
-    let campaign::Finished { runs, reused } = campaign::finish(options, solve, progress)?;
+    let work =
+        Work { folder: &options.output, version: options.version(), keys: options.keys(), threads: options.threads };
+    let Finished { runs, reused } = finish(&work, |key| run::execute(options, key, solve), progress)?;
     let points = Points::of(&runs);
     let claims = claims::all(&points);
     let comparisons = prototype::compare(&points);
     let text = report::text(&claims, &comparisons);
-    let write = |name: &str, contents: &[u8]| {
-        makespan_formats::write_atomic(&options.output.join(name), |out| out.write_all(contents))
-    };
+    let write = |name: &str, contents: &[u8]| write(&options.output, name, contents);
     write("results.csv", &tables::results(&runs))?;
     write("times.csv", &tables::times(&runs))?;
     write("summary.csv", &tables::summary(&points))?;

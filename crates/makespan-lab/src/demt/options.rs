@@ -3,9 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use super::Key;
 use crate::LabError;
-use crate::generate::Family;
+use crate::campaign::{Instances, Key};
 
 /// The specs of the paper's algorithms.
 pub mod algorithm {
@@ -32,16 +31,8 @@ pub mod algorithm {
 pub struct Options {
     /// The folder for the results; made when missing.
     pub output: PathBuf,
-    /// The same seed gives the same results.
-    pub seed: u64,
-    /// Which families.
-    pub families: Vec<Family>,
-    /// How many jobs.
-    pub sizes: Vec<usize>,
-    /// How many processors.
-    pub processors: u32,
-    /// Runs at each point.
-    pub runs: u32,
+    /// Which instances.
+    pub instances: Instances,
     /// Specs of the algorithms.
     pub algorithms: Vec<String>,
     /// How many threads; all cores without it.
@@ -53,11 +44,7 @@ impl Options {
     pub fn paper(output: impl Into<PathBuf>) -> Self {
         Self {
             output: output.into(),
-            seed: 1,
-            families: Family::ALL.to_vec(),
-            sizes: vec![25, 50, 100, 200, 400],
-            processors: 200,
-            runs: 40,
+            instances: Instances::paper(40),
             algorithms: algorithm::ALL.map(String::from).to_vec(),
             threads: None,
         }
@@ -65,7 +52,7 @@ impl Options {
 
     /// Every family and algorithm, but small: for a first look and for tests.
     pub fn quick(output: impl Into<PathBuf>) -> Self {
-        Self { sizes: vec![25, 50], runs: 2, ..Self::paper(output) }
+        Self { instances: Instances { sizes: vec![25, 50], ..Instances::paper(2) }, ..Self::paper(output) }
     }
 
     /// What a run depends on besides its key; a journal entry made under another version is not reused.
@@ -73,30 +60,22 @@ impl Options {
         format!(
             "makespan {}; journal 1; seed {}; {} processors; {}",
             env!("CARGO_PKG_VERSION"),
-            self.seed,
-            self.processors,
+            self.instances.seed,
+            self.instances.processors,
             self.algorithms.join(" ")
         )
     }
 
-    /// The runs, in the order of the results.
-    pub(super) fn keys(&self) -> BTreeSet<Key> {
-        let sizes = |family| self.sizes.iter().map(move |&jobs| (family, jobs));
-        let points = self.families.iter().flat_map(|&family| sizes(family));
-        points.flat_map(|(family, jobs)| (0..self.runs).map(move |run| Key { family, jobs, run })).collect()
+    /// The runs, large instances first: last they would leave cores idle at the end.
+    pub(super) fn keys(&self) -> Vec<Key> {
+        let mut keys: Vec<Key> = self.instances.keys().collect();
+        keys.sort_by_key(|key| std::cmp::Reverse(key.jobs));
+        keys
     }
 
     pub(super) fn check(&self) -> Result<(), LabError> {
         let refuse = |name, value: &str, expected| Err(LabError::Option { name, value: value.to_owned(), expected });
-        if self.families.is_empty() {
-            return refuse("families", "empty", "name at least one of weak, high, mixed, cirne");
-        }
-        if self.sizes.is_empty() || self.sizes.contains(&0) {
-            return refuse("sizes", &format!("{:?}", self.sizes), "give at least one number of jobs, each positive");
-        }
-        if self.runs == 0 {
-            return refuse("runs", "0", "it must be at least 1");
-        }
+        self.instances.check()?;
         if self.threads == Some(0) {
             return refuse("threads", "0", "it must be at least 1");
         }

@@ -2,26 +2,24 @@
 
 use std::fmt::Write as _;
 
-use comfy_table::presets::UTF8_HORIZONTAL_ONLY;
-use comfy_table::{ContentArrangement, Table};
-
 use super::{Claim, Comparison, Criterion, Options};
+use crate::campaign::{markdown_table, text_table};
 
 const CLAIM_HEADER: [&str; 4] = ["Place", "Claim", "Measured", "Verdict"];
 const COMPARISON_HEADER: [&str; 5] = ["Family", "Ratio", "Prototype", "Measured", "Largest difference"];
 
 /// Both as text tables.
 pub(super) fn text(claims: &[Claim], comparisons: &[Comparison]) -> String {
-    let mut text = drawn(CLAIM_HEADER, claims.iter().map(claim_row));
+    let mut text = text_table(CLAIM_HEADER, claims.iter().map(claim_row));
     text.push_str("\n\nDEMT beside an independent prototype (average ratios over the numbers of jobs):\n");
-    text.push_str(&drawn(COMPARISON_HEADER, comparisons.iter().map(comparison_row)));
+    text.push_str(&text_table(COMPARISON_HEADER, comparisons.iter().map(comparison_row)));
     text.push('\n');
     text
 }
 
 /// Both as a Markdown page that says how they were made.
 pub(super) fn markdown(options: &Options, claims: &[Claim], comparisons: &[Comparison]) -> String {
-    let sizes: Vec<String> = options.sizes.iter().map(ToString::to_string).collect();
+    let sizes: Vec<String> = options.instances.sizes.iter().map(ToString::to_string).collect();
     let mut page = String::from("# The claims of the paper beside what was measured\n\n");
     let _infallible = writeln!(
         page,
@@ -31,14 +29,14 @@ pub(super) fn markdown(options: &Options, claims: &[Claim], comparisons: &[Compa
          approximation; for the minsum the paper's linear programme as printed, which is an estimate and not a bound,\n\
          so that the ratios compare with the paper's. Ratios to the proven bound stand in summary.csv and figures 3c to 6c.\n\
          The claims are in our words; a verdict is \"partly\" when some of its answers agree.\n",
-        options.runs,
+        options.instances.runs,
         sizes.join(", "),
-        options.processors,
-        options.seed
+        options.instances.processors,
+        options.instances.seed
     );
-    page.push_str(&piped(CLAIM_HEADER, claims.iter().map(claim_row)));
+    page.push_str(&markdown_table(CLAIM_HEADER, claims.iter().map(claim_row)));
     page.push_str("\n## DEMT beside an independent prototype\n\n");
-    page.push_str(&piped(COMPARISON_HEADER, comparisons.iter().map(comparison_row)));
+    page.push_str(&markdown_table(COMPARISON_HEADER, comparisons.iter().map(comparison_row)));
     page
 }
 
@@ -60,20 +58,4 @@ fn comparison_row(comparison: &Comparison) -> [String; 5] {
         range(comparison.measured),
         format!("{:+.2} at n = {}", comparison.difference, comparison.at),
     ]
-}
-
-fn drawn<const N: usize>(header: [&str; N], rows: impl Iterator<Item = [String; N]>) -> String {
-    let mut table = Table::new();
-    table.load_style(UTF8_HORIZONTAL_ONLY).set_content_arrangement(ContentArrangement::Dynamic).set_width(100);
-    table.set_header(header).add_rows(rows);
-    table.lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>().join("\n")
-}
-
-fn piped<const N: usize>(header: [&str; N], rows: impl Iterator<Item = [String; N]>) -> String {
-    let mut table = format!("| {} |\n|{}\n", header.join(" | "), "---|".repeat(N));
-    for row in rows {
-        let cells = row.map(|cell| cell.replace('|', "\\|"));
-        let _infallible = writeln!(table, "| {} |", cells.join(" | "));
-    }
-    table
 }

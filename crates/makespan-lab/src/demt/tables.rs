@@ -3,6 +3,7 @@
 use makespan_core::Objective;
 
 use super::{Point, Points, Run};
+use crate::campaign::csv_table;
 use crate::statistics::RatioSummary;
 
 /// One row a run and algorithm: values and references exact, ratios to six places. Holds no times, so that the same
@@ -14,7 +15,7 @@ pub(super) fn results(runs: &[Run]) -> Vec<u8> {
     let time = |value| Objective::Makespan.decimal(value);
     let sum = |value| Objective::WeightedCompletion.decimal(value);
     let ratio = |value: i128, reference: i128| format!("{:.6}", value as f64 / reference as f64);
-    table(
+    csv_table(
         header,
         runs.iter().flat_map(|run| {
             run.outcomes.iter().map(move |outcome| {
@@ -40,7 +41,7 @@ pub(super) fn results(runs: &[Run]) -> Vec<u8> {
 
 /// One row a run and algorithm: the seconds that it took.
 pub(super) fn times(runs: &[Run]) -> Vec<u8> {
-    table(
+    csv_table(
         "family,jobs,run,algorithm,seconds",
         runs.iter().flat_map(|run| {
             run.outcomes.iter().map(|outcome| {
@@ -63,7 +64,7 @@ pub(super) fn summary(points: &Points) -> Vec<u8> {
     let header = "family,jobs,algorithm,runs,makespan_ratio_min,makespan_ratio,makespan_ratio_max,\
                   weighted_completion_ratio_min,weighted_completion_ratio,weighted_completion_ratio_max,\
                   printed_programme_ratio_min,printed_programme_ratio,printed_programme_ratio_max";
-    table(header, points.iter().map(summary_row))
+    csv_table(header, points.iter().map(summary_row))
 }
 
 fn summary_row(point: &Point) -> Vec<String> {
@@ -73,13 +74,4 @@ fn summary_row(point: &Point) -> Vec<String> {
         row.extend([min, of_sums, max].map(|ratio| format!("{ratio:.6}")));
     }
     row
-}
-
-fn table(header: &str, rows: impl Iterator<Item = Vec<String>>) -> Vec<u8> {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    let written = writer
-        .write_record(header.split(','))
-        .and_then(|()| rows.into_iter().try_for_each(|row| writer.write_record(row)));
-    written.expect("writing to memory does not fail, and every row has the header's length");
-    writer.into_inner().expect("flushing to memory does not fail")
 }

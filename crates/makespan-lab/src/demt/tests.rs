@@ -1,6 +1,7 @@
 use std::path::Path;
 
 use super::*;
+use crate::campaign::{Instances, Silent};
 use crate::generate::Family;
 
 /// Counts the calls of a campaign.
@@ -15,7 +16,7 @@ impl Progress for Count {
         self.started.push((total, reused));
     }
 
-    fn finished(&mut self, _key: Key, done: usize, total: usize) {
+    fn finished(&mut self, done: usize, total: usize) {
         assert!(done <= total);
         self.finished += 1;
     }
@@ -23,12 +24,19 @@ impl Progress for Count {
 
 fn small(folder: &Path) -> Options {
     Options {
-        families: vec![Family::High, Family::Cirne],
-        sizes: vec![5, 8],
-        processors: 10,
-        runs: 3,
+        instances: Instances {
+            families: vec![Family::High, Family::Cirne],
+            sizes: vec![5, 8],
+            processors: 10,
+            ..Instances::paper(3)
+        },
         ..Options::quick(folder)
     }
+}
+
+/// The same campaign on other instances.
+fn with(options: &Options, instances: Instances) -> Options {
+    Options { instances, ..options.clone() }
 }
 
 fn read(folder: &Path, name: &str) -> String {
@@ -53,7 +61,8 @@ fn the_same_seed_gives_the_same_bytes_with_any_number_of_threads() {
     }
     assert!(!folders[0].path().join("figure3a.svg").exists(), "no figure is drawn of a family that was not run");
     let other = tempfile::tempdir().unwrap();
-    reproduce(&Options { seed: 2, ..small(other.path()) }, &mut Silent).unwrap();
+    let options = small(other.path());
+    reproduce(&with(&options, Instances { seed: 2, ..options.instances.clone() }), &mut Silent).unwrap();
     assert_ne!(results, read(other.path(), "results.csv"));
 }
 
@@ -79,10 +88,13 @@ fn an_interrupted_campaign_goes_on_where_it_stopped() {
 #[test]
 fn runs_of_other_options_are_not_reused() {
     let folder = tempfile::tempdir().unwrap();
-    reproduce(&small(folder.path()), &mut Silent).unwrap();
-    let summary = reproduce(&Options { seed: 2, ..small(folder.path()) }, &mut Silent).unwrap();
+    let options = small(folder.path());
+    reproduce(&options, &mut Silent).unwrap();
+    let other = with(&options, Instances { seed: 2, ..options.instances.clone() });
+    let summary = reproduce(&other, &mut Silent).unwrap();
     assert_eq!(summary.reused, 0);
-    let fewer = Options { runs: 1, families: vec![Family::High], ..small(folder.path()) };
+    let fewer = Instances { runs: 1, families: vec![Family::High], ..options.instances.clone() };
+    let fewer = with(&options, fewer);
     let summary = reproduce(&fewer, &mut Silent).unwrap();
     assert_eq!((summary.runs, summary.reused), (2, 2));
 }
@@ -118,11 +130,12 @@ fn unusable_options_are_refused() {
         let error = reproduce(&options, &mut Silent).unwrap_err().to_string();
         assert!(error.contains(part), "{error}");
     };
-    refused(Options { runs: 0, ..base.clone() }, "runs is 0");
-    refused(Options { sizes: vec![5, 0], ..base.clone() }, "sizes");
-    refused(Options { families: vec![], ..base.clone() }, "families");
+    let drawn = &base.instances;
+    refused(with(&base, Instances { runs: 0, ..drawn.clone() }), "runs is 0");
+    refused(with(&base, Instances { sizes: vec![5, 0], ..drawn.clone() }), "sizes");
+    refused(with(&base, Instances { families: vec![], ..drawn.clone() }), "families");
+    refused(with(&base, Instances { processors: 0, ..drawn.clone() }), "processors");
     refused(Options { threads: Some(0), ..base.clone() }, "threads");
-    refused(Options { processors: 0, ..base.clone() }, "processors");
     refused(Options { algorithms: vec!["demt".into(), "demt".into()], ..base.clone() }, "only once");
     refused(Options { algorithms: vec!["dement".into()], ..base }, "demt");
 }

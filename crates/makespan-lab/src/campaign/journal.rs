@@ -5,13 +5,22 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::{Key, Run};
 use crate::LabError;
 
 /// Name in the output folder.
 const NAME: &str = "journal.jsonl";
+
+/// A finished run.
+pub(crate) trait Record: Serialize + DeserializeOwned + Send {
+    /// Which run.
+    type Key: Copy + Ord + Send;
+
+    /// Which run this is.
+    fn key(&self) -> Self::Key;
+}
 
 /// An open journal: one JSON object a line. The file stays locked while it is open.
 pub(super) struct Journal {
@@ -21,16 +30,16 @@ pub(super) struct Journal {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Entry {
+struct Entry<R> {
     /// What the run depends on besides its key.
     options: String,
-    run: Run,
+    run: R,
 }
 
 impl Journal {
     /// Opens the journal of a folder, made when missing, and reads the runs of this version. A last line that a killed
     /// process left unfinished is cut off.
-    pub(super) fn open(folder: &Path, version: String) -> Result<(Self, BTreeMap<Key, Run>), LabError> {
+    pub(super) fn open<R: Record>(folder: &Path, version: &str) -> Result<(Self, BTreeMap<R::Key, R>), LabError> {
         let path = folder.join(NAME);
         let mut file = OpenOptions::new()
             .read(true)
@@ -54,21 +63,21 @@ impl Journal {
             if line.is_empty() {
                 continue;
             }
-            let entry: Entry = serde_json::from_slice(line).map_err(|error| LabError::Journal {
+            let entry: Entry<R> = serde_json::from_slice(line).map_err(|error| LabError::Journal {
                 path: path.clone(),
                 line: index + 1,
                 reason: error.to_string(),
             })?;
             if entry.options == version {
-                runs.insert(entry.run.key, entry.run);
+                runs.insert(entry.run.key(), entry.run);
             }
         }
-        Ok((Self { file, path, version }, runs))
+        Ok((Self { file, path, version: version.to_owned() }, runs))
     }
 
     /// Adds a finished run, in one write so that a kill leaves at most one torn line.
-    pub(super) fn add(&mut self, run: &Run) -> Result<(), LabError> {
-        let entry = Entry { options: self.version.clone(), run: run.clone() };
+    pub(super) fn add<R: Record>(&mut self, run: &R) -> Result<(), LabError> {
+        let entry = Entry { options: self.version.clone(), run };
         let mut line = serde_json::to_vec(&entry).map_err(|error| LabError::file(&self.path)(error.into()))?;
         line.push(b'\n');
         self.file.write_all(&line).map_err(LabError::file(&self.path))

@@ -1,0 +1,79 @@
+//! Which instances a campaign draws.
+
+use makespan_core::Instance;
+use serde::{Deserialize, Serialize};
+
+use crate::LabError;
+use crate::generate::{Family, MoldableOptions, generate};
+
+/// One instance of a campaign.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Key {
+    /// Family of the instance.
+    pub family: Family,
+    /// How many jobs it has.
+    pub jobs: usize,
+    /// Which repetition, from 0.
+    pub run: u32,
+}
+
+/// The instances of a campaign: some runs for each family and number of jobs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Instances {
+    /// The same seed gives the same instances.
+    pub seed: u64,
+    /// Which families.
+    pub families: Vec<Family>,
+    /// How many jobs.
+    pub sizes: Vec<usize>,
+    /// How many processors.
+    pub processors: u32,
+    /// Runs at each point.
+    pub runs: u32,
+}
+
+impl Instances {
+    /// The paper's points: every family, 25 to 400 jobs on 200 processors.
+    pub fn paper(runs: u32) -> Self {
+        Self { seed: 1, families: Family::ALL.to_vec(), sizes: vec![25, 50, 100, 200, 400], processors: 200, runs }
+    }
+
+    /// Their keys.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = Key> + '_ {
+        let points = self.families.iter().flat_map(|&family| self.sizes.iter().map(move |&jobs| (family, jobs)));
+        points.flat_map(|(family, jobs)| (0..self.runs).map(move |run| Key { family, jobs, run }))
+    }
+
+    /// The seed of an instance: all parts of the key stirred into the seed of the campaign, so that neighbouring
+    /// points share no instance.
+    pub(crate) fn seed_of(&self, key: Key) -> u64 {
+        [key.family as u64, key.jobs as u64, u64::from(key.run)].into_iter().fold(self.seed, |state, part| {
+            // The finaliser of SplitMix64 (Steele, Lea and Flood 2014).
+            let mut mixed = state.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(part).wrapping_add(1);
+            mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+            mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+            mixed ^ (mixed >> 31)
+        })
+    }
+
+    /// Draws an instance.
+    pub(crate) fn draw(&self, key: Key) -> Result<Instance, LabError> {
+        let (family, jobs, processors, seed) = (key.family, key.jobs, self.processors, self.seed_of(key));
+        generate(&MoldableOptions { family, jobs, processors, seed, arrival_rate: None })
+    }
+
+    /// Refuses what draws nothing; the size of the platform is the generator's to judge.
+    pub(crate) fn check(&self) -> Result<(), LabError> {
+        let refuse = |name, value: &str, expected| Err(LabError::Option { name, value: value.to_owned(), expected });
+        if self.families.is_empty() {
+            return refuse("families", "empty", "name at least one of weak, high, mixed, cirne");
+        }
+        if self.sizes.is_empty() || self.sizes.contains(&0) {
+            return refuse("sizes", &format!("{:?}", self.sizes), "give at least one number of jobs, each positive");
+        }
+        if self.runs == 0 {
+            return refuse("runs", "0", "it must be at least 1");
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,17 @@
+//! What every campaign needs: instances drawn by key, runs on several threads with a journal of what is finished, checks
+//! of plans and bounds, and the writing of tables and figures.
+
+mod check;
+mod finish;
+mod instances;
+mod journal;
+mod output;
+mod progress;
+
+pub use instances::{Instances, Key};
+pub use progress::{Progress, Silent};
+
+pub(crate) use check::{at_least, failed, valid, verified};
+pub(crate) use finish::{Finished, Work, finish};
+pub(crate) use journal::Record;
+pub(crate) use output::{csv_table, figure, markdown_table, text_table, write};
