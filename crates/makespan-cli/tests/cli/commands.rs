@@ -186,3 +186,22 @@ fn reproduce_makes_its_figures_and_goes_on_where_it_was() {
     assert!(second.contains("20 instances (20 from an earlier campaign)"), "{second}");
     assert_eq!((results, claims), (sandbox.read("results/results.csv"), sandbox.read("results/claims.md")));
 }
+
+#[test]
+fn reproduce_measures_the_optimiser() {
+    let sandbox = Sandbox::new();
+    let line = "reproduce optimiser --runs 2 --families weak,cirne --jobs 4,6 --limits steps=30 --output results";
+    let first = sandbox.makespan(line).succeeds();
+    for part in ["makespan in 30 steps", "weighted completion in 30 steps", "one instance at a time", "worst mean"] {
+        assert!(first.contains(part), "{part} is missing in\n{first}");
+    }
+    assert!(first.contains("16 plans (0 from an earlier campaign)"), "{first}");
+    let results = sandbox.read("results/results.csv");
+    assert_eq!(results.lines().count(), 1 + 16);
+    for name in ["summary.csv", "report.txt", "makespan-steps-30.svg", "weighted_completion-steps-30.svg"] {
+        assert!(!sandbox.read(&format!("results/{name}")).is_empty());
+    }
+    let second = sandbox.makespan(line).succeeds();
+    assert!(second.contains("16 plans (16 from an earlier campaign)"), "{second}");
+    assert_eq!(results, sandbox.read("results/results.csv"));
+}
