@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use makespan::ratio;
-use makespan_core::{Bound, Instance, Metrics, Objective, Schedule};
+use makespan_core::{Bound, Front, Instance, Metrics, Objective, Schedule};
 
 use crate::output::{table, wrapped};
 
@@ -77,6 +77,36 @@ pub fn objectives(instance: &Instance, schedule: &Schedule, bounds: &[Bound]) ->
         figure(metrics.mean_bounded_slowdown),
         100.0 * metrics.utilisation
     );
+    text
+}
+
+/// The schedules of a front beside their bounds.
+pub fn front(instance: &Instance, front: &Front, bounds: &[Bound]) -> String {
+    let mut text =
+        String::from("\nthe front; each bound holds among schedules of at most the makespan under `within`:\n");
+    let shortest = bounds.iter().find(|bound| bound.objective == Objective::Makespan);
+    let rows = front.points().iter().enumerate().map(|(index, point)| {
+        let schedule = &point.schedule;
+        let decimal = |objective: Objective| value(objective, objective.value(instance, schedule));
+        let over = |bound: Option<&Bound>| {
+            bound.and_then(|bound| ratio(instance, schedule, bound)).map_or("-".into(), |ratio| format!("{ratio:.4}"))
+        };
+        let bound = point.bound.as_ref();
+        let within = bound.and_then(|bound| bound.makespan_at_most).map_or("any".into(), |most| figure(most.seconds()));
+        let objective = bound.map_or(Objective::WeightedCompletion, |bound| bound.objective);
+        vec![
+            if index == front.chosen() { "chosen" } else { "" }.into(),
+            decimal(Objective::Makespan),
+            over(shortest),
+            decimal(objective),
+            bound.map_or("-".into(), |bound| value(bound.objective, bound.value)),
+            within,
+            over(bound),
+        ]
+    });
+    let objective = front.points().iter().find_map(|point| point.bound.as_ref()).map(|bound| bound.objective);
+    let second = objective.unwrap_or(Objective::WeightedCompletion).to_string();
+    text += &table(&["", "makespan", "ratio", &second, "bound", "within", "ratio"], 1, rows);
     text
 }
 

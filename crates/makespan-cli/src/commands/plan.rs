@@ -1,9 +1,12 @@
 //! `makespan plan`
 
+mod search;
+
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use makespan::Planned;
+use makespan_core::{Instance, Stop};
 use makespan_formats::gantt::NamedSchedule;
 use makespan_formats::report::Report;
 use makespan_formats::{schedule::ScheduleFile, write_swf};
@@ -20,8 +23,7 @@ pub fn plan(options: &PlanOptions) -> Result<ExitCode> {
     let targets = [&options.output, &options.swf, gantt, report, jobs];
     let targets: Vec<&Path> = targets.into_iter().flatten().map(PathBuf::as_path).collect();
     check_targets(&options.input.instance, &targets)?;
-    let planned = makespan::plan(&instance, &options.algorithm, options.seed).map_err(|error| miette!("{error}"))?;
-    let Planned { algorithm, schedule, bounds, remarks: more, .. } = planned;
+    let Planned { algorithm, schedule, bounds, front, remarks: more } = planned(&instance, options)?;
     remarks.extend(more);
     let mut file = ScheduleFile::new(&instance, algorithm.clone(), schedule.clone());
     file.seed = Some(options.seed);
@@ -53,12 +55,28 @@ pub fn plan(options: &PlanOptions) -> Result<ExitCode> {
             emit(&String::from_utf8_lossy(&text))?;
         }
         Format::Text => emit(&format!(
-            "{}, planned by {algorithm}\n{}\n{}\n{}",
+            "{}, planned by {algorithm}\n{}\n{}{}\n{}",
             summary::instance(&instance),
             summary::remarks(&remarks),
             summary::objectives(&instance, &schedule, &bounds),
+            front.as_ref().map_or(String::new(), |front| summary::front(&instance, front, &bounds)),
             summary::placements(&instance, &schedule)
         ))?,
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn planned(instance: &Instance, options: &PlanOptions) -> Result<Planned> {
+    let spec = search::spec(options);
+    let scheduler = makespan::scheduler(&spec).map_err(|error| miette!("{error}"))?;
+    // Others are interrupted as any program is.
+    let stop = if scheduler.is_anytime() { search::stop_on_signals()? } else { Stop::default() };
+    let clock = search::watch(&spec);
+    let planned = makespan::plan_until(instance, &spec, options.seed, &stop);
+    clock.finish_and_clear();
+    let mut planned = planned.map_err(|error| miette!("{error}"))?;
+    if stop.is_requested() {
+        planned.remarks.push("the search was stopped before its time".into());
+    }
+    Ok(planned)
 }

@@ -3,6 +3,7 @@
 mod bad_commands;
 mod bad_files;
 mod commands;
+mod interrupt;
 mod layout;
 mod mangled;
 mod measuring;

@@ -13,6 +13,9 @@ pub(super) struct Goal {
     objective: Objective,
     /// What a tick of completion costs, job by job.
     weights: Vec<f64>,
+    /// When each job could end at the earliest, in ticks: only what comes after costs anything, so that heavy or late
+    /// jobs do not swallow the digits that tell schedules apart.
+    earliest: Vec<i64>,
     /// Area after this instant costs `price` a processor and tick.
     after: i64,
     price: f64,
@@ -34,12 +37,14 @@ impl Goal {
             Objective::MeanFlow => 1.0,
         };
         let weights: Vec<f64> = instance.jobs().iter().map(weight).collect();
+        let earliest = |job: &makespan_core::Job| (job.release + job.profile().shortest()).ticks();
+        let earliest = instance.jobs().iter().map(earliest).collect();
         let processors = f64::from(instance.processors());
         let price = match objective {
             Objective::Makespan => 1.0 / processors,
             _ => DEAR * weights.iter().sum::<f64>() / processors,
         };
-        Self { objective, weights, after: makespan_at_most.unwrap_or(i64::MAX), price, makespan_at_most }
+        Self { objective, weights, earliest, after: makespan_at_most.unwrap_or(i64::MAX), price, makespan_at_most }
     }
 
     /// Aims at a makespan shorter than `makespan`, where `floor` is proved.
@@ -58,7 +63,14 @@ impl Goal {
     #[inline]
     pub(super) fn cost(&self, job: u32, end: i64, processors: u32) -> f64 {
         let late = if end > self.after { (end - self.after) as f64 * f64::from(processors) * self.price } else { 0.0 };
-        self.weights[job as usize] * end as f64 + late
+        self.weights[job as usize] * (end - self.earliest[job as usize]) as f64 + late
+    }
+
+    /// What a mean job costs in a schedule of this value, waiting and running: the scale of changes.
+    pub(super) fn mean_cost(&self, instance: &Instance, value: f64) -> f64 {
+        let run = |(job, weight): (&makespan_core::Job, &f64)| weight * job.profile().shortest().ticks() as f64;
+        let runs: f64 = instance.jobs().iter().zip(&self.weights).map(run).sum();
+        (value + runs) / instance.jobs().len().max(1) as f64
     }
 
     /// What is minimised, from the sum of the costs and the makespan.

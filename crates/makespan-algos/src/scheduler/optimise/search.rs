@@ -88,10 +88,6 @@ impl<'a> Search<'a> {
         self.floor
     }
 
-    pub(super) fn instance(&self) -> &'a Instance {
-        self.instance
-    }
-
     /// The bounds that hold for every schedule.
     pub(super) fn into_bounds(self) -> Vec<Bound> {
         self.bounds.into_inner()
