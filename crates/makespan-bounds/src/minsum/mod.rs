@@ -27,12 +27,18 @@ const STEPS: usize = 300;
 /// # Panics
 /// When the processors differ in speed or form a tree; [`crate::standard`] refuses such platforms.
 pub fn weighted_completion(instance: &Instance) -> Bound {
-    let interval = weighted_completion_on(instance, &Grid::fine(instance));
-    match searched(instance, Objective::WeightedCompletion) {
-        Some(bound) if bound.value > interval.value => bound,
-        _ => interval,
+    let prices = searched(instance, Objective::WeightedCompletion);
+    match prices {
+        Some(bound) if instance.jobs().len() > FEW_JOBS => bound,
+        prices => {
+            let interval = weighted_completion_on(instance, &Grid::fine(instance));
+            prices.filter(|bound| bound.value > interval.value).unwrap_or(interval)
+        }
     }
 }
+
+/// With more jobs than this, intervals have never been better.
+const FEW_JOBS: usize = 12;
 
 /// The proven lower bound on the mean flow: that on weighted completion by prices in continuous time when all weights
 /// are one, without the release dates.
