@@ -1,7 +1,7 @@
 //! Bounds, and certificates that someone has tampered with: what is accepted must be true.
 
 use makespan_bounds::{Grid, makespan, standard, weighted_completion, weighted_completion_on};
-use makespan_core::certificate::{IntervalPrices, Rejection, Selection, TimePrices};
+use makespan_core::certificate::{DualFeasible, IntervalPrices, Rejection, Scale, Selection, Term, TimePrices};
 use makespan_core::{Bound, Certificate, Instance, JobId, Objective, Time};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseResult;
@@ -98,6 +98,25 @@ fn rejections(instance: &Instance) -> Vec<Rejection> {
     found.into_iter().chain([made]).collect()
 }
 
+/// Sizes in units, with what the value rises by there; empty for the size itself.
+type Rises = Vec<(i64, u32)>;
+
+fn rises(most: i64) -> impl Strategy<Value = Rises> {
+    prop_oneof![1 => Just(Vec::new()), 3 => prop::collection::vec((1..=most, 1_u32..4), 1..4)]
+}
+
+fn scale(rises: &Rises, unit: i64, more: i64) -> Scale {
+    let mut sizes: Vec<(i64, u32)> = rises.iter().map(|&(size, rise)| (size * unit + more, rise)).collect();
+    sizes.sort_unstable();
+    sizes.dedup_by_key(|step| step.0);
+    let mut value = 0;
+    let step = |(size, rise): (i64, u32)| {
+        value += rise;
+        (size.max(1), value)
+    };
+    if rises.is_empty() { Scale::Whole } else { Scale::Steps(sizes.into_iter().map(step).collect()) }
+}
+
 fn interval_prices(instance: &Instance) -> Vec<IntervalPrices> {
     let found = [Grid::doubling(instance), Grid::fine(instance)].map(|grid| weighted_completion_on(instance, &grid));
     let prices = found.into_iter().filter_map(|bound| match bound.certificate {
@@ -173,6 +192,32 @@ proptest! {
                         truth.check(Certificate::Rejection(Rejection { deadline, from, at, selection }))?;
                     }
                 }
+            }
+        }
+    }
+
+    /// Right up to the optimum: any function whatever, and the deadlines that would be too much.
+    #[test]
+    fn any_functions_prove_nothing_false(
+        draft in drafts(),
+        raw in prop::collection::vec((0_i64..4, rises(5), rises(30), -1_i64..=1), 1..4),
+        release in 0_usize..6,
+        other in 1_i64..40,
+    ) {
+        let truth = Truth::of(draft.instance(1));
+        let optimum = i64::try_from(truth.makespan).unwrap();
+        let jobs = truth.instance.jobs();
+        for from in [Time::ZERO, jobs[release % jobs.len()].release] {
+            for deadline in [optimum - 1, optimum, optimum + 1, other * draft.unit] {
+                let term = |&(price, ref widths, ref times, more): &(i64, Rises, Rises, i64)| Term {
+                    // A unit of work costs one; a step of the time is worth a unit of time.
+                    price: if times.is_empty() { price } else { price * draft.unit },
+                    widths: scale(widths, 1, 0),
+                    times: scale(times, draft.unit, more),
+                };
+                let terms = raw.iter().map(term).collect();
+                let deadline = Time::from_ticks(deadline);
+                truth.check(Certificate::DualFeasible(DualFeasible { deadline, from, terms }))?;
             }
         }
     }
