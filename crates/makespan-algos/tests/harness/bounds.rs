@@ -1,7 +1,7 @@
 //! Bounds, and certificates that someone has tampered with: what is accepted must be true.
 
 use makespan_bounds::{Grid, makespan, standard, weighted_completion, weighted_completion_on};
-use makespan_core::certificate::{DualFeasible, IntervalPrices, Rejection, Scale, Selection, Term, TimePrices};
+use makespan_core::certificate::{IntervalPrices, Rejection, Selection, TimePrices};
 use makespan_core::{Bound, Certificate, Instance, JobId, Objective, Time};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseResult;
@@ -16,14 +16,15 @@ pub fn all(instance: &Instance) -> Vec<Bound> {
     bounds
 }
 
-struct Truth {
-    instance: Instance,
-    makespan: i128,
+/// An instance with its optima.
+pub(super) struct Truth {
+    pub(super) instance: Instance,
+    pub(super) makespan: i128,
     weighted_completion: i128,
 }
 
 impl Truth {
-    fn of(instance: Instance) -> Self {
+    pub(super) fn of(instance: Instance) -> Self {
         let [makespan, weighted_completion] = Objective::ALL.map(|objective| optimum(&instance, objective));
         Self { instance, makespan, weighted_completion }
     }
@@ -36,7 +37,7 @@ impl Truth {
     }
 
     /// Whatever the certificate proves is true, and one tick more is refused.
-    fn check(&self, certificate: Certificate) -> TestCaseResult {
+    pub(super) fn check(&self, certificate: Certificate) -> TestCaseResult {
         let Ok(bound) = Bound::proved_by(certificate, &self.instance) else { return Ok(()) };
         let least = self.least(bound.objective);
         prop_assert!(bound.value <= least, "{:?} is above the optimum {}", bound, least);
@@ -53,14 +54,14 @@ impl Truth {
 
 /// A wrong number near a right one, or far off.
 #[derive(Clone, Copy, Debug)]
-enum Twist {
+pub(super) enum Twist {
     Add(i64),
     Times(i64, i64),
     Become(i64),
 }
 
 impl Twist {
-    fn of(self, figure: i64) -> i64 {
+    pub(super) fn of(self, figure: i64) -> i64 {
         match self {
             Self::Add(more) => figure.saturating_add(more),
             Self::Times(over, under) => {
@@ -70,12 +71,12 @@ impl Twist {
         }
     }
 
-    fn time(self, time: Time) -> Time {
+    pub(super) fn time(self, time: Time) -> Time {
         Time::from_ticks(self.of(time.ticks()))
     }
 }
 
-fn twist() -> impl Strategy<Value = Twist> {
+pub(super) fn twist() -> impl Strategy<Value = Twist> {
     let far = prop_oneof![Just(0), Just(-1), Just(i64::MAX), Just(i64::MIN), any::<i64>(), 0_i64..100];
     prop_oneof![
         3 => Just(Twist::Add(0)),
@@ -96,25 +97,6 @@ fn rejections(instance: &Instance) -> Vec<Rejection> {
     let at = Time::from_ticks(deadline.ticks() / 2);
     let made = Rejection { deadline, from: Time::ZERO, at, selection: Selection::Knapsack };
     found.into_iter().chain([made]).collect()
-}
-
-/// Sizes in units, with what the value rises by there; empty for the size itself.
-type Rises = Vec<(i64, u32)>;
-
-fn rises(most: i64) -> impl Strategy<Value = Rises> {
-    prop_oneof![1 => Just(Vec::new()), 3 => prop::collection::vec((1..=most, 1_u32..4), 1..4)]
-}
-
-fn scale(rises: &Rises, unit: i64, more: i64) -> Scale {
-    let mut sizes: Vec<(i64, u32)> = rises.iter().map(|&(size, rise)| (size * unit + more, rise)).collect();
-    sizes.sort_unstable();
-    sizes.dedup_by_key(|step| step.0);
-    let mut value = 0;
-    let step = |(size, rise): (i64, u32)| {
-        value += rise;
-        (size.max(1), value)
-    };
-    if rises.is_empty() { Scale::Whole } else { Scale::Steps(sizes.into_iter().map(step).collect()) }
 }
 
 fn interval_prices(instance: &Instance) -> Vec<IntervalPrices> {
@@ -192,32 +174,6 @@ proptest! {
                         truth.check(Certificate::Rejection(Rejection { deadline, from, at, selection }))?;
                     }
                 }
-            }
-        }
-    }
-
-    /// Right up to the optimum: any function whatever, and the deadlines that would be too much.
-    #[test]
-    fn any_functions_prove_nothing_false(
-        draft in drafts(),
-        raw in prop::collection::vec((0_i64..4, rises(5), rises(30), -1_i64..=1), 1..4),
-        release in 0_usize..6,
-        other in 1_i64..40,
-    ) {
-        let truth = Truth::of(draft.instance(1));
-        let optimum = i64::try_from(truth.makespan).unwrap();
-        let jobs = truth.instance.jobs();
-        for from in [Time::ZERO, jobs[release % jobs.len()].release] {
-            for deadline in [optimum - 1, optimum, optimum + 1, other * draft.unit] {
-                let term = |&(price, ref widths, ref times, more): &(i64, Rises, Rises, i64)| Term {
-                    // A unit of work costs one; a step of the time is worth a unit of time.
-                    price: if times.is_empty() { price } else { price * draft.unit },
-                    widths: scale(widths, 1, 0),
-                    times: scale(times, draft.unit, more),
-                };
-                let terms = raw.iter().map(term).collect();
-                let deadline = Time::from_ticks(deadline);
-                truth.check(Certificate::DualFeasible(DualFeasible { deadline, from, terms }))?;
             }
         }
     }

@@ -195,15 +195,21 @@ impl<'a> Costs<'a> {
         profile.min_allotment(longest)?;
         match self {
             Self::Narrow { rates, area } => {
-                // With a time below the next step, a job has at least the work and the processors that this limit asks
-                // for. If its time is below this step too, that is counted at a lower rate before.
-                let limits = rates.iter().skip(1).map(|&(size, _)| Time::from_ticks(size - 1)).chain([Time::MAX]);
-                let cost = |(&(size, rate), limit): (&(i64, i128), Time)| {
-                    let limit = limit.min(longest);
-                    let work = profile.least_work(limit).filter(|_| size <= longest.ticks())?;
-                    Some(area * work + rate * i128::from(profile.min_allotment(limit)?))
-                };
-                rates.iter().zip(limits).filter_map(cost).min()
+                // Allotments that keep within the limit and are not below the step of the narrowest one's time cost
+                // at least what is counted here. Those below it come next.
+                let (mut least, mut limit) = (None, longest);
+                while let (Some(processors), Some(work)) = (profile.min_allotment(limit), profile.least_work(limit)) {
+                    if least.is_some_and(|least| least <= area * work) {
+                        // Shorter times need no less work.
+                        break;
+                    }
+                    let time = profile.time(processors).ticks();
+                    let (size, rate) = rates[rates.partition_point(|&(size, _)| size <= time) - 1];
+                    let cost = area * work + rate * i128::from(processors);
+                    least = Some(least.map_or(cost, |least: i128| least.min(cost)));
+                    limit = Time::from_ticks(size - 1);
+                }
+                least
             }
             Self::Wide(terms) => {
                 let mut choices = Vec::new();
