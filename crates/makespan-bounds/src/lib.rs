@@ -4,8 +4,8 @@
 //! by its certificate, which `makespan-core` checks in integers. So an imprecise search costs tightness and never
 //! truth. This is the only crate that calls a solver.
 //!
-//! * [`makespan()`]: the longest job, the area, and the deadline that the [`dual`] approximation refutes; with release
-//!   dates and unavailable processors taken into account.
+//! * [`makespan()`]: the longest job, the area, and the deadline that the [`dual`] approximation refutes, and those
+//!   that [`dual_feasible`] functions do; with release dates and unavailable processors taken into account.
 //! * [`weighted_completion`]: prices for processors in continuous time, and the interval linear programme of the DEMT
 //!   paper, corrected, by its dual, from which they start: one price for processor time in each interval.
 //!
@@ -23,6 +23,7 @@
 //! ```
 
 pub mod dual;
+pub mod dual_feasible;
 mod makespan;
 mod minsum;
 

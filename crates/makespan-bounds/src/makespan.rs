@@ -4,15 +4,17 @@ use makespan_core::certificate::{Rejection, Selection, earliest_completion};
 use makespan_core::{Area, Bound, Certificate, Instance, Job, JobId, Objective, Time};
 
 use crate::dual::{self, Need, choose};
+use crate::dual_feasible;
 
 /// How many release dates are tried as the start of the counted area.
 const RELEASES: usize = 8;
 
-/// The best proven lower bound on the makespan: the longest job, the area, and the refuted deadline of the dual
-/// approximation, with release dates and unavailable processors taken into account.
+/// The best proven lower bound on the makespan: the longest job, the area, the refuted deadline of the dual
+/// approximation, and from there on those that dual-feasible functions refute, with release dates and unavailable
+/// processors taken into account.
 ///
 /// Complexity: as [`dual::search`] when all jobs are released together on an open platform; otherwise a bisection of
-/// at most 62 steps of O(n log n) for each of a few release dates. Where the processors differ in speed or form a tree
+/// at most 62 steps of O(n log n) for each of a few release dates; then [`dual_feasible::search`]. Where the processors differ in speed or form a tree
 /// the bound is zero.
 pub fn makespan(instance: &Instance) -> Bound {
     if !instance.platform().is_homogeneous() {
@@ -28,8 +30,11 @@ pub fn makespan(instance: &Instance) -> Bound {
         with_releases(instance, alone.as_ref().map_or(0, |bound| bound.value))
     };
     let proved = |certificate| Bound::proved_by(certificate, instance).ok();
+    let from = rejection.as_ref().map_or(instance.first_release(), |rejection| rejection.from);
     let rejected = rejection.and_then(|rejection| proved(Certificate::Rejection(rejection)));
-    alone.into_iter().chain(rejected).max_by_key(|bound| bound.value).unwrap_or_else(nothing)
+    let best = alone.into_iter().chain(rejected).max_by_key(|bound| bound.value).unwrap_or_else(nothing);
+    let Ok(known) = i64::try_from(best.value) else { return best };
+    dual_feasible::search(instance, from, Time::from_ticks(known)).unwrap_or(best)
 }
 
 /// The bound that needs no proof.

@@ -126,6 +126,31 @@ fn every_changed_figure_of_a_certificate_is_rejected_or_proves_the_value_too() {
 }
 
 #[test]
+fn dual_feasible_functions_are_checked_again() {
+    let sandbox = Sandbox::new();
+    // Five jobs just over a third of the processors: two at a time, so 30 s, though the area needs 20 s.
+    let jobs = ["a", "b", "c", "d", "e"].map(|name| format!("{{ name = \"{name}\", processors = 4, time = 10 }}"));
+    let text = format!("version = 1\nplatform = {{ processors = 10 }}\njobs = [{}]\n", jobs.join(", "));
+    sandbox.write("small.toml", text);
+    let said = sandbox.makespan("bound small.toml").succeeds();
+    assert!(said.contains("makespan >= 30 s") || said.contains("makespan >= 29.9"), "{said}");
+    assert!(said.contains("is too short: jobs of these widths"), "{said}");
+    sandbox.makespan("plan small.toml --output p.json").succeeds();
+    sandbox.makespan("verify small.toml p.json").succeeds();
+    let on = ["bound on the makespan"];
+    let certificate = |plan: &mut Value, key: &str, value: Value| {
+        let certificate = &mut plan["bounds"]["makespan"]["certificate"];
+        assert_eq!(certificate["kind"], "dual_feasible");
+        certificate[key] = value;
+    };
+    rejected(&sandbox, |plan| certificate(plan, "deadline", json!(31_000_000_000_i64)), &on);
+    rejected(&sandbox, |plan| certificate(plan, "from", json!(1)), &on);
+    rejected(&sandbox, |plan| certificate(plan, "terms", json!([])), &on);
+    let whole = json!([{ "price": 1, "widths": "whole", "times": "whole" }]);
+    rejected(&sandbox, |plan| certificate(plan, "terms", whole), &on);
+}
+
+#[test]
 fn a_schedule_that_is_none_is_one_error() {
     let sandbox = planned();
     let case = |content: &[u8], parts: &[&str]| {

@@ -2,6 +2,8 @@
 //!
 //! [`Certificate::proves`] recomputes what a certificate proves in integers; no certificate is believed.
 
+mod choices;
+mod dual_feasible;
 mod interval_prices;
 mod rejection;
 mod time_prices;
@@ -9,6 +11,7 @@ mod time_prices;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+pub use dual_feasible::{DualFeasible, Scale, Term};
 pub use interval_prices::IntervalPrices;
 pub use rejection::{Rejection, Selection};
 pub use time_prices::TimePrices;
@@ -26,6 +29,8 @@ pub enum Certificate {
     },
     /// Makespan: not everything can end by a deadline.
     Rejection(Rejection),
+    /// Makespan: not everything can end by a deadline, by dual-feasible functions.
+    DualFeasible(DualFeasible),
     /// Weighted completion: prices for area in intervals of time.
     IntervalPrices(IntervalPrices),
     /// Weighted completion: prices for processors in continuous time.
@@ -98,7 +103,7 @@ impl Certificate {
     /// Which objective it bounds.
     pub fn objective(&self) -> Objective {
         match self {
-            Self::Alone { .. } | Self::Rejection(_) => Objective::Makespan,
+            Self::Alone { .. } | Self::Rejection(_) | Self::DualFeasible(_) => Objective::Makespan,
             Self::IntervalPrices(_) | Self::TimePrices(_) => Objective::WeightedCompletion,
             Self::FlowPrices(_) => Objective::MeanFlow,
         }
@@ -108,7 +113,7 @@ impl Certificate {
     pub fn horizon(&self) -> Option<Time> {
         match self {
             Self::TimePrices(prices) | Self::FlowPrices(prices) => prices.horizon,
-            Self::Alone { .. } | Self::Rejection(_) | Self::IntervalPrices(_) => None,
+            Self::Alone { .. } | Self::Rejection(_) | Self::DualFeasible(_) | Self::IntervalPrices(_) => None,
         }
     }
 
@@ -129,6 +134,7 @@ impl Certificate {
                 Ok(i128::from(earliest_completion(instance, *job).ticks()))
             }
             Self::Rejection(rejection) => rejection.proves(instance),
+            Self::DualFeasible(refutation) => refutation.proves(instance),
             Self::IntervalPrices(prices) => prices.proves(instance),
             Self::TimePrices(prices) => prices.proves(instance),
             Self::FlowPrices(prices) => prices.proves_flow(instance),

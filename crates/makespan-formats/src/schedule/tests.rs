@@ -1,4 +1,4 @@
-use makespan_core::certificate::{IntervalPrices, Rejection, Selection};
+use makespan_core::certificate::{DualFeasible, IntervalPrices, Rejection, Scale, Selection, Term};
 use makespan_core::{Certificate, Job, JobId, Placement, Platform, Profile, Time};
 
 use super::*;
@@ -53,6 +53,16 @@ fn what_is_written_is_read_back_exactly() {
         file.bounds[0].certificate = Certificate::Rejection(rejection);
         assert_eq!(read(&written(&file)), file);
     }
+    let steps = Scale::Steps(vec![(1, 1), (i64::MAX, u32::MAX)]);
+    let terms = vec![
+        Term { price: i64::MAX, widths: Scale::Whole, times: steps.clone() },
+        Term { price: 0, widths: steps, times: Scale::Whole },
+    ];
+    let refutation = DualFeasible { deadline: seconds("2"), from: Time::TICK, terms };
+    file.bounds[0].certificate = Certificate::DualFeasible(refutation);
+    let text = written(&file);
+    assert!(text.contains("\"kind\":\"dual_feasible\"") && text.contains("\"widths\":\"whole\""), "{text}");
+    assert_eq!(read(&text), file);
     file.bounds = vec![Bound { certificate: Certificate::Alone { job: JobId(1) }, ..file.bounds[0].clone() }];
     file.seed = None;
     assert_eq!(read(&written(&file)), file);

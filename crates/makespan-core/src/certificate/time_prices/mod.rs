@@ -1,13 +1,12 @@
 //! Prices for processor time that change at given instants: a Lagrangian bound in continuous time.
 
-mod choices;
 mod prefix;
 
 use serde::{Deserialize, Serialize};
 
 use super::CertificateError;
+use super::choices::{self, Choice};
 use crate::{Instance, Job, Time};
-use choices::Choice;
 use prefix::Prefix;
 
 /// A weight of one, in millionths.
