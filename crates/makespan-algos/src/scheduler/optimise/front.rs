@@ -5,7 +5,7 @@ use makespan_core::{FrontPoint, Objective, Time};
 use super::search::{Found, Search, Task};
 
 /// Limits on the makespan between the shortest schedule and the one of least weighted completion.
-const BETWEEN: usize = 5;
+const BETWEEN: usize = 4;
 /// The shares of the time for the two ends.
 const SHORTEST: f64 = 0.15;
 const LIGHTEST: f64 = 0.2;

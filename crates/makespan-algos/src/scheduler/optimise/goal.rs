@@ -24,7 +24,7 @@ pub(super) struct Goal {
 }
 
 /// The target lies here between the proven bound and the best makespan.
-const TARGET: f64 = 0.6;
+const TARGET: f64 = 0.625;
 /// How many times dearer area after the limit is than the most that it could cost in the middle of the schedule.
 const DEAR: f64 = 20.0;
 
