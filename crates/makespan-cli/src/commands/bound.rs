@@ -59,9 +59,9 @@ fn why(instance: &Instance, certificate: &Certificate) -> String {
             let how = match refutation.terms.as_slice() {
                 [term] if term.widths == Scale::Whole => "jobs of these times do not fit one after the other",
                 [term] if term.times == Scale::Whole => "jobs of these widths do not fit beside each other",
-                _ => "jobs of these widths and times do not fit beside and after each other",
+                _ => "what takes these widths and times does not fit",
             };
-            format!("{} s is too short: {how} (dual-feasible functions)", refutation.deadline)
+            format!("{} s is too short: {how}", refutation.deadline)
         }
         Certificate::IntervalPrices(prices) => {
             format!("prices for processor time in {} intervals (linear programming duality)", prices.ends.len() + 1)

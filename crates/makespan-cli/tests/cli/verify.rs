@@ -103,7 +103,7 @@ fn every_changed_figure_of_a_certificate_is_rejected_or_proves_the_value_too() {
     let sandbox = planned();
     let changed = |plan: &mut Value| {
         let certificate = &mut plan["bounds"]["makespan"]["certificate"];
-        assert_eq!(certificate["kind"], "rejection");
+        assert_eq!(certificate["kind"], "dual_feasible");
         certificate["deadline"] = json!(21_000_000_000_i64);
     };
     rejected(&sandbox, changed, &["bound on the makespan"]);
@@ -134,7 +134,7 @@ fn dual_feasible_functions_are_checked_again() {
     sandbox.write("small.toml", text);
     let said = sandbox.makespan("bound small.toml").succeeds();
     assert!(said.contains("makespan >= 30 s") || said.contains("makespan >= 29.9"), "{said}");
-    assert!(said.contains("is too short: jobs of these widths"), "{said}");
+    assert!(said.contains("is too short: "), "{said}");
     sandbox.makespan("plan small.toml --output p.json").succeeds();
     sandbox.makespan("verify small.toml p.json").succeeds();
     let on = ["bound on the makespan"];
