@@ -14,7 +14,7 @@ pub(super) fn first(instance: &Instance, shortest: f64, last: f64, count: usize)
     let even = (1..=even).map(|index| last * index as f64 / even as f64);
     let shortest = shortest.clamp(1.0, last);
     let geometric = (0..=geometric).map(|index| shortest * (last / shortest).powf(index as f64 / geometric as f64));
-    whole(even.chain(geometric).map(|offset| origin + offset).chain([origin]).collect())
+    on_grid(origin, last, even.chain(geometric).map(|offset| origin + offset).chain([origin]).collect())
 }
 
 /// `count` instants that lie close together where the costs of starting and ending bend sharply.
@@ -44,16 +44,24 @@ pub(super) fn settled(old: &[f64], bends: &[f64], count: usize, fixed: &[f64]) -
         let share = ((target - before) / mass(cell)).clamp(0.0, 1.0);
         instants.push(old[cell] + share * (old[cell + 1] - old[cell]));
     }
+    let mut instants = on_grid(old[0], span, instants);
     instants.extend(fixed.iter().copied().filter(|&instant| instant > old[0] && instant < old[cells]));
-    whole(instants)
+    instants.sort_unstable_by(f64::total_cmp);
+    instants.dedup();
+    instants
 }
 
-/// In whole ticks, ascending, none twice.
-fn whole(instants: Vec<f64>) -> Vec<f64> {
-    let mut ticks: Vec<i64> = instants.into_iter().map(|instant| instant.round() as i64).collect();
-    ticks.sort_unstable();
-    ticks.dedup();
-    ticks.into_iter().map(|ticks| ticks as f64).collect()
+/// Places on the grid, relative to the span of the instants.
+const PLACES: i32 = 24;
+
+/// On a grid from `origin` on, in whole ticks, ascending, none twice. The grid is a power of two as fine as the span
+/// asks for, not the tick, so that twice the times give twice the instants.
+fn on_grid(origin: f64, span: f64, mut instants: Vec<f64>) -> Vec<f64> {
+    let grid = 2_f64.powi(span.log2().floor() as i32 - PLACES).max(1.0);
+    instants.iter_mut().for_each(|instant| *instant = origin + ((*instant - origin) / grid).round() * grid);
+    instants.sort_unstable_by(f64::total_cmp);
+    instants.dedup();
+    instants
 }
 
 /// Mean open processors between instants.

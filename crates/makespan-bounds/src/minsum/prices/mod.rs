@@ -124,8 +124,9 @@ impl PriceSearch {
         Some(Self { options, availability, newton, fixed, count, settled: false })
     }
 
-    /// Makes so many steps, each over all jobs or a sample of some hundred. Once the best prices are found, it does
-    /// nothing more.
+    /// Makes so many steps, each over all jobs or a sample of some hundred. When the search has ended, it does nothing
+    /// more. The bound rises with the steps, except that it may fall by some thousandths once, when the search
+    /// places the instants anew.
     pub fn improve(&mut self, steps: usize) {
         for _ in 0..steps {
             let before = self.newton.temperature();
@@ -140,7 +141,12 @@ impl PriceSearch {
         }
     }
 
-    /// Places the instants anew, and looks at the allotments more closely.
+    /// Whether more steps would change nothing; some 40 to 170 steps lead there.
+    pub fn has_ended(&self) -> bool {
+        self.newton.has_ended()
+    }
+
+    /// Places the instants anew.
     fn settle(&mut self) {
         self.settled = true;
         let (old, point) = (&self.newton.landscape.instants, self.newton.point());

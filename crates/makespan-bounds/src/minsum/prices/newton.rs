@@ -73,6 +73,11 @@ impl Newton {
         self.rescale();
     }
 
+    /// Whether the last temperature is done with.
+    pub(super) fn has_ended(&self) -> bool {
+        self.done
+    }
+
     pub(super) fn temperature(&self) -> f64 {
         self.temperature
     }
