@@ -86,6 +86,18 @@ fn a_horizon_raises_the_bound() {
 }
 
 #[test]
+fn a_horizon_that_no_schedule_keeps_is_refuted() {
+    let instance = instance(1, sequential(40, &["1"]));
+    let options = PriceOptions { makespan_at_most: Some(Time::from_seconds(39)), ..PriceOptions::default() };
+    let mut search = PriceSearch::new(&instance, options).unwrap();
+    search.improve(300);
+    assert!(search.has_ended());
+    let bound = search.bound(&instance).unwrap();
+    assert_eq!(bound.verify(&instance), Ok(()));
+    assert!(bound.value > 40 * 39 * SECOND, "all 40 jobs end by 39 s in every such schedule: {}", bound.value);
+}
+
+#[test]
 fn mean_flow_counts_from_the_release() {
     let jobs = sequential(40, &["1"]).into_iter().map(|job| job.with_release(Time::from_seconds(7))).collect();
     let instance = instance(1, jobs);

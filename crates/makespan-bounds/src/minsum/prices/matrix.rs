@@ -25,7 +25,7 @@ impl Matrix {
         self.rows[0] = 1.0;
     }
 
-    /// Solves by Cholesky's decomposition, in place; `None` when it is not positive definite.
+    /// Solves by Cholesky's decomposition, in place; `None` when it is far from positive definite.
     pub(super) fn solve(mut self, right: &[f64]) -> Option<Vec<f64>> {
         let size = self.size;
         for row in 0..size {
@@ -37,9 +37,11 @@ impl Matrix {
                 current[column] = (current[column] - dot) / other[column];
             }
             let left = current[row] - dot(&current[..row], &current[..row]);
-            if left.is_nan() || left <= 1e-13 * current[row] {
+            if left.is_nan() || current[row] <= 0.0 {
                 return None;
             }
+            // An unknown that only rounding determines stays about where it is.
+            let left = if left <= 1e-13 * current[row] { current[row] } else { left };
             current[row] = left.sqrt();
         }
         let mut solution = right.to_vec();

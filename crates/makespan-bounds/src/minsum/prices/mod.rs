@@ -166,7 +166,8 @@ impl PriceSearch {
     }
 
     /// The bound of the best prices so far, proved in exact arithmetic over all jobs; under the condition of the
-    /// options, if there is one. `None` when its figures leave 128 bits.
+    /// options, if there is one. (If it is more than that makespan times the sum of the weights, no schedule meets the
+    /// condition.) `None` when its figures leave 128 bits.
     pub fn bound(&self, instance: &Instance) -> Option<Bound> {
         let (prices, instants) = (self.prices(), self.instants());
         let attempt = |scale: u32| {

@@ -125,6 +125,8 @@ impl Newton {
         if self.point.value > self.best.0 {
             self.best.0 = self.point.value;
             self.best.1.clone_from(&self.point.integrals);
+            // Prices would rise for ever.
+            self.done |= self.best.0 > self.landscape.most();
         }
     }
 
@@ -140,7 +142,7 @@ impl Newton {
         }
         let (gradient, curvature) = self.with_barrier();
         let Some(direction) = curvature.solve(&gradient) else {
-            self.hold_back();
+            self.done = true;
             return;
         };
         let gain: f64 = gradient.iter().zip(&direction).map(|(slope, step)| slope * step).sum();

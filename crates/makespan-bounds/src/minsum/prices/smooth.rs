@@ -117,6 +117,12 @@ impl Landscape {
         Self { jobs, instants, open, horizon, ends, windows, candidates, touched, slope }
     }
 
+    /// The weighted completion if all jobs end at the horizon: more proves that not all can end by then.
+    pub(super) fn most(&self) -> f64 {
+        let weight: f64 = self.jobs.weights.iter().zip(&self.jobs.counts).map(|(weight, count)| weight * count).sum();
+        if weight > 0.0 { weight * self.horizon } else { f64::INFINITY }
+    }
+
     /// Takes other instants, and mean open processors between them.
     pub(super) fn place_on(&mut self, instants: Vec<f64>, open: Vec<f64>) {
         self.windows = vec![CLOSED; self.jobs.shapes.len()];
