@@ -61,7 +61,7 @@ impl Replan {
         let due = self.upcoming.partition_point(|placement| placement.start <= view.now);
         let later = self.upcoming.split_off(due);
         for placement in std::mem::take(&mut self.upcoming) {
-            let Placement { job, start, end, ref processors } = placement;
+            let Placement { job, start, end, ref processors, .. } = placement;
             if view.waiting.contains(&job) && processors.is_disjoint(&held) {
                 held = held.union(processors);
                 self.expected.push((job, view.now + (end - start)));

@@ -75,6 +75,11 @@ impl Weight {
         self.0 as f64 / Self::MILLIONTHS as f64
     }
 
+    /// An equal share among so many, rounded down to a millionth.
+    pub const fn divided_by(self, shares: u64) -> Self {
+        if shares == 0 { self } else { Self(self.0 / shares) }
+    }
+
     /// This weight times a completion time.
     pub fn times(self, time: Time) -> WeightedTime {
         WeightedTime(i128::from(self.0) * i128::from(time.ticks()))

@@ -129,6 +129,7 @@ mod tests {
     fn a_schedule_gives_the_columns_of_batsim() {
         let placement = Placement {
             job: JobId(0),
+            task: 0,
             start: Time::from_seconds(2),
             end: Time::from_seconds(6),
             processors: "0-3,7".parse().unwrap(),

@@ -21,6 +21,10 @@
 //!
 //! *Equal jobs* may swap their places in S, so only the first of those left is placed.
 //!
+//! *Bags.* Each task is placed like a job. The weighted completion takes a job's last task, so it never improves either
+//! when a task ends later, and what is said above holds of tasks. Tasks of one bag are equal; those of two bags are not,
+//! since it matters which bag is complete.
+//!
 //! *What is pruned.* Partial schedules whose lower bound reaches the best complete one: each job that is left needs its
 //! least area after the present starts and its shortest time.
 
@@ -31,18 +35,31 @@ pub fn optimum(instance: &Instance, objective: Objective) -> i128 {
     let mut search = Search::new(instance, objective);
     let free = search.classes.iter().map(|class| vec![0; class.size]).collect();
     let all = (1 << search.jobs.len()) - 1;
-    search.descend(&Partial { left: all, last: (0, 0), free, value: 0 });
+    let ends = vec![0; instance.jobs().len()];
+    search.descend(&Partial { left: all, last: (0, 0), free, ends, value: 0 });
     search.best
 }
 
-#[derive(PartialEq)]
+/// One task.
 struct Small {
+    /// Of which job, and whether that is a bag.
+    job: usize,
+    bag: bool,
     /// Allotment and time.
     choices: Vec<(usize, i64)>,
     release: i64,
+    /// Of the whole job.
     weight: i128,
     shortest: i64,
     least_area: i128,
+}
+
+impl Small {
+    /// Whether the two may swap their places in any schedule.
+    fn equals(&self, other: &Self) -> bool {
+        let alike = (&self.choices, self.release, self.weight) == (&other.choices, other.release, other.weight);
+        if self.bag || other.bag { self.job == other.job } else { alike }
+    }
 }
 
 struct Class {
@@ -68,12 +85,16 @@ struct Partial {
     last: (i64, usize),
     /// For each class the instants from which its processors are free, ascending.
     free: Vec<Vec<i64>>,
+    /// For each job the last end of the tasks placed.
+    ends: Vec<i64>,
     value: i128,
 }
 
 impl Search {
     fn new(instance: &Instance, objective: Objective) -> Self {
-        let jobs: Vec<Small> = instance.jobs().iter().map(small).collect();
+        let tasks =
+            |(id, job): (usize, &makespan_core::Job)| (0..job.tasks()).map(|_| small(id, job)).collect::<Vec<Small>>();
+        let jobs: Vec<Small> = instance.jobs().iter().enumerate().flat_map(tasks).collect();
         let mut smith: Vec<usize> = (0..jobs.len()).collect();
         smith.sort_by(|&a, &b| {
             (jobs[a].least_area * jobs[b].weight).cmp(&(jobs[b].least_area * jobs[a].weight)).then(a.cmp(&b))
@@ -94,7 +115,7 @@ impl Search {
         let mut children = Vec::new();
         let left = |job: usize| partial.left & (1 << job) != 0;
         for (job, small) in self.jobs.iter().enumerate().filter(|&(job, _)| left(job)) {
-            if (0..job).any(|other| left(other) && self.jobs[other] == *small) {
+            if (0..job).any(|other| left(other) && self.jobs[other].equals(small)) {
                 continue;
             }
             for &(allotment, time) in &small.choices {
@@ -133,12 +154,15 @@ impl Search {
             }
             class.sort_unstable();
         }
-        let end = i128::from(start + time);
+        let end = start + time;
+        let mut ends = partial.ends.clone();
+        let later = (end - ends[small.job]).max(0);
+        ends[small.job] += later;
         let value = match self.objective {
-            Objective::Makespan => partial.value.max(end),
-            Objective::WeightedCompletion => partial.value + small.weight * end,
+            Objective::Makespan => partial.value.max(i128::from(end)),
+            Objective::WeightedCompletion => partial.value + small.weight * i128::from(later),
         };
-        Some(Partial { left: partial.left & !(1 << job), last: (start, job), free, value })
+        Some(Partial { left: partial.left & !(1 << job), last: (start, job), free, ends, value })
     }
 
     /// No completion of this partial schedule has a smaller value.
@@ -153,6 +177,15 @@ impl Search {
                 let longest = left().map(soonest).max().unwrap_or(0);
                 // The ceiling of a quotient of non-negative integers.
                 partial.value.max(longest).max((area + self.processors - 1) / self.processors)
+            }
+            Objective::WeightedCompletion if self.jobs.iter().any(|small| small.bag) => {
+                // Each job ends no sooner than any of its tasks.
+                let mut ends = partial.ends.clone();
+                for small in left() {
+                    ends[small.job] = ends[small.job].max(small.release.max(partial.last.0) + small.shortest);
+                }
+                let first = |job: usize| self.jobs.iter().find(|small| small.job == job);
+                (0..ends.len()).filter_map(|job| Some(first(job)?.weight * i128::from(ends[job]))).sum()
             }
             Objective::WeightedCompletion => {
                 let alone: i128 = left().map(|small| small.weight * soonest(small)).sum();
@@ -171,7 +204,7 @@ impl Search {
     }
 }
 
-fn small(job: &makespan_core::Job) -> Small {
+fn small(id: usize, job: &makespan_core::Job) -> Small {
     let profile = job.profile();
     let mut choices: Vec<(usize, i64)> = Vec::new();
     for allotment in profile.min_processors()..=profile.max_processors() {
@@ -182,6 +215,8 @@ fn small(job: &makespan_core::Job) -> Small {
     }
     let area = |&(allotment, time): &(usize, i64)| allotment as i128 * i128::from(time);
     Small {
+        job: id,
+        bag: job.is_bag(),
         release: job.release.ticks(),
         weight: i128::from(job.weight.millionths()),
         shortest: choices.iter().map(|&(_, time)| time).min().expect("a job has an allotment"),

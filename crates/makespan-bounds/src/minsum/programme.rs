@@ -4,7 +4,7 @@ use makespan_core::{Instance, Job, Time};
 
 use super::grid::Grid;
 
-/// Costs and works of jobs by interval, and the areas between instants. Floats: what they find is checked elsewhere.
+/// Costs and works of jobs by interval, for all tasks of a bag together, and the areas between instants. Floats: what they find is checked elsewhere.
 pub(super) struct Programme {
     /// For each job its first possible interval and where its cells start.
     rows: Vec<(usize, usize)>,
@@ -42,14 +42,16 @@ impl Programme {
     ) -> Self {
         let mut rows = Vec::with_capacity(instance.jobs().len());
         let mut cells = Vec::new();
-        for job in instance.jobs() {
+        // A best-effort bag costs nothing in the last interval.
+        for job in instance.jobs().iter().filter(|job| !job.is_best_effort()) {
+            let tasks = job.tasks() as f64;
             let soonest = job.release + job.profile().shortest();
             let first = ends.partition_point(|&end| end < soonest);
             rows.push((first, cells.len()));
-            let weight = job.weight.millionths() as f64;
+            let weight = job.task_weight().millionths() as f64;
             cells.extend((first..intervals).filter_map(|index| {
                 let (completion, work) = cell(job, index);
-                Some((weight * completion.ticks() as f64, work? as f64))
+                Some((tasks * weight * completion.ticks() as f64, tasks * work? as f64))
             }));
         }
         let area = |end: Time| instance.availability().open_area(instance.first_release(), end) as f64;

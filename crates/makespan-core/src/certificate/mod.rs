@@ -19,7 +19,7 @@ use crate::{Instance, JobId, Objective, Time};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Certificate {
-    /// Makespan: this job alone on the empty platform cannot end sooner.
+    /// Makespan: this job, or one task of this bag, alone on the empty platform cannot end sooner.
     Alone {
         /// Which job.
         job: JobId,
@@ -106,7 +106,7 @@ impl Certificate {
     }
 }
 
-/// When a job ends at the earliest if it has the platform for itself, reservations and outages excepted.
+/// When a job, or one task of a bag, ends at the earliest if it has the platform for itself, reservations and outages excepted.
 pub fn earliest_completion(instance: &Instance, id: JobId) -> Time {
     let job = instance.job(id);
     if instance.availability().is_always_open() {

@@ -9,6 +9,7 @@ fn job(name: &str) -> Job {
 fn placement(job: u32, start: i64, end: i64, processors: &str) -> Placement {
     Placement {
         job: JobId(job),
+        task: 0,
         start: Time::from_seconds(start),
         end: Time::from_seconds(end),
         processors: processors.parse().unwrap(),

@@ -94,6 +94,7 @@ fn what_is_written_is_read_back() {
     assert_eq!(read(&text, &Options { strict: true, ..Options::default() }).unwrap().instance.jobs(), instance.jobs());
     let placement = |job, start: i64, end: i64, width| Placement {
         job: JobId(job),
+        task: 0,
         start: Time::from_seconds(start),
         end: Time::from_seconds(end),
         processors: ProcSet::first(width),

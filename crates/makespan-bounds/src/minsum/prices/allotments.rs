@@ -7,6 +7,8 @@ use makespan_core::{Job, Profile};
 /// Figures of the jobs as floats.
 pub(super) struct Jobs {
     pub(super) weights: Vec<f64>,
+    /// How many tasks each of them stands for.
+    pub(super) tasks: Vec<f64>,
     pub(super) releases: Vec<f64>,
     /// Processors and time of each allotment of each job.
     pub(super) shapes: Vec<(f64, f64)>,
@@ -23,18 +25,20 @@ const NEAR: f64 = 1.02;
 
 impl Jobs {
     /// At most about `most` allotments a job, of geometric progression where there are more.
-    pub(super) fn new<'a>(jobs: impl Iterator<Item = &'a Job>, most: usize) -> Self {
+    pub(super) fn new<'a>(jobs: impl Iterator<Item = (&'a Job, f64)>, most: usize) -> Self {
         let mut figures = Self {
             weights: Vec::new(),
+            tasks: Vec::new(),
             releases: Vec::new(),
             shapes: Vec::new(),
             starts: vec![0],
             active: Vec::new(),
             costs: Vec::new(),
         };
-        for job in jobs {
+        for (job, tasks) in jobs {
             let start = figures.shapes.len();
-            figures.weights.push(job.weight.millionths() as f64);
+            figures.weights.push(job.task_weight().millionths() as f64);
+            figures.tasks.push(tasks);
             figures.releases.push(job.release.ticks() as f64);
             figures.shapes.extend(shapes(job.profile(), most));
             let end = figures.shapes.len();

@@ -125,8 +125,10 @@ impl Curve {
             if refresh {
                 jobs.activate(index, best.cost);
             }
-            total += best.cost;
-            self.charge(jobs.shapes[best.allotment], best.start, usage);
+            let tasks = jobs.tasks[index];
+            total += tasks * best.cost;
+            let (processors, time) = jobs.shapes[best.allotment];
+            self.charge((tasks * processors, time), best.start, usage);
         }
         total
     }

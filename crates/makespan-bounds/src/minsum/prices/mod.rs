@@ -34,7 +34,9 @@ const FEWEST: usize = 16;
 /// (but for other instants), and raises it by multiplicative updates of the prices with the usage of the minimising
 /// choices. `None` when the instance is too large for it.
 pub(super) fn improved(instance: &Instance, intervals: &IntervalPrices) -> Option<Bound> {
-    let cells: usize = instance.jobs().iter().map(choices).sum();
+    // Best-effort bags have no weight, so they cost nothing behind all prices.
+    let counting: Vec<&Job> = instance.jobs().iter().filter(|job| !job.is_best_effort()).collect();
+    let cells: usize = counting.iter().map(|job| choices(job)).sum();
     let most = MOST_CELLS / cells.max(1);
     if most < FEWEST {
         return None;
@@ -42,10 +44,14 @@ pub(super) fn improved(instance: &Instance, intervals: &IntervalPrices) -> Optio
     let instants = instants(instance.first_release(), intervals, most);
     let start = start(intervals, &instants);
     // Half the jobs with twice the usage have nearly the same best prices, if there are many.
-    let shapes: usize = instance.jobs().iter().map(|job| choices(job).min(ALLOTMENTS)).sum();
+    let (bags, plain): (Vec<&Job>, Vec<&Job>) = counting.into_iter().partition(|job| job.tasks() > 1);
+    let shapes: usize = plain.iter().map(|job| choices(job).min(ALLOTMENTS)).sum();
     let stride = shapes.div_ceil(SAMPLE).max(1);
-    let jobs = Jobs::new(instance.jobs().iter().step_by(stride), ALLOTMENTS);
-    let factor = instance.jobs().len() as f64 / jobs.count().max(1) as f64;
+    let sample = plain.iter().step_by(stride);
+    let factor = if plain.is_empty() { 1.0 } else { plain.len() as f64 / sample.len() as f64 };
+    // A bag stands for its own tasks only.
+    let sampled = sample.map(|job| (*job, 1.0)).chain(bags.iter().map(|job| (*job, job.tasks() as f64 / factor)));
+    let jobs = Jobs::new(sampled, ALLOTMENTS);
     let curve = Curve::new(instants.iter().map(|instant| instant.ticks() as f64).collect());
     let area = |pair: &[Time]| instance.availability().open_area(pair[0], pair[1]) as f64;
     let areas = instants.windows(2).map(area).collect();

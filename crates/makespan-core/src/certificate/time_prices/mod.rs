@@ -17,6 +17,8 @@ use prefix::Prefix;
 ///
 /// `sum_i min_(k, s >= r_i) [ w_i (s + p_i(k)) + k * integral of lambda over [s, s + p_i(k)] ] - integral of lambda * open`.
 ///
+/// A bag stands for as many jobs as it has tasks, of weight [`Job::task_weight`] each.
+///
 /// *Proof* (weak duality). Take a schedule; job i runs on `k_i` processors from `s_i`. At every instant the jobs that run
 /// hold at most `open(t)` processors, so the sum over the jobs of `k_i` times the integral of `lambda` over its run is
 /// at most the integral of `lambda * open`. Adding the difference, which is at most zero, to the weighted completion
@@ -78,7 +80,8 @@ impl TimePrices {
         let mut value: i128 = 0;
         for job in instance.jobs() {
             choices::of(job.profile(), prefix.never_rises_after(job.release), &mut choices);
-            value = value.checked_add(self.least_cost(job, &prefix, &choices)?)?;
+            let cost = self.least_cost(job, &prefix, &choices)?.checked_mul(i128::from(job.tasks()))?;
+            value = value.checked_add(cost)?;
         }
         for (pair, &price) in self.instants.windows(2).zip(&self.prices) {
             let area = instance.availability().open_area(pair[0], pair[1]);
@@ -88,10 +91,10 @@ impl TimePrices {
         Some((value >> self.scale).max(0))
     }
 
-    /// The inner minimum for one job; `None` on overflow.
+    /// The inner minimum for one task of a job; `None` on overflow.
     fn least_cost(&self, job: &Job, prefix: &Prefix, choices: &[Choice]) -> Option<i128> {
         let release = i128::from(job.release.ticks());
-        let weight = i128::from(job.weight.millionths()).checked_mul(1 << self.scale)?;
+        let weight = i128::from(job.task_weight().millionths()).checked_mul(1 << self.scale)?;
         // No figure below is larger than this one, so that they need no check of their own.
         let widest = choices.iter().map(|choice| choice.processors).max()?;
         let latest = release.max(prefix.last()) + choices.iter().map(|choice| choice.time).max()?;
