@@ -1,6 +1,7 @@
 //! Weights of jobs, and weighted sums of times.
 
 use std::fmt;
+use std::num::NonZeroU64;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -76,8 +77,8 @@ impl Weight {
     }
 
     /// An equal share among so many, rounded down to a millionth.
-    pub const fn divided_by(self, shares: u64) -> Self {
-        if shares == 0 { self } else { Self(self.0 / shares) }
+    pub fn divided_by(self, shares: NonZeroU64) -> Self {
+        Self(self.0 / shares)
     }
 
     /// This weight times a completion time.

@@ -98,7 +98,7 @@ impl Job {
     /// The weight of one task when the tasks share that of the job, rounded down to a millionth. As the job ends with
     /// its last task, the sum of its tasks' completions with this weight is at most its weighted completion.
     pub fn task_weight(&self) -> Weight {
-        self.weight.divided_by(self.tasks())
+        self.count.map_or(self.weight, |count| self.weight.divided_by(count))
     }
 
     /// How one task is called: `name/17` in a bag, the name of the job otherwise.
