@@ -36,9 +36,10 @@ pub fn write_swf(instance: &Instance, schedule: Option<&Schedule>, writer: &mut 
     order.sort_by_key(|&id| instance.job(id).release);
     for id in order {
         let from = first[id.index()];
-        for position in from..from + instance.job(id).tasks() as usize {
-            let number = numbers.as_ref().map_or(position as u64 + 1, |numbers| numbers[id.index()]);
-            record(number, instance.job(id), placed[position], writer)?;
+        let own = &placed[from..from + instance.job(id).tasks() as usize];
+        for (position, placed) in (from as u64 + 1..).zip(own) {
+            let number = numbers.as_ref().map_or(position, |numbers| numbers[id.index()]);
+            record(number, instance.job(id), *placed, writer)?;
         }
     }
     Ok(())
