@@ -108,7 +108,7 @@ pub(super) fn write_legend(out: &mut impl Write, report: &Report<'_>) -> io::Res
     if !report.instance.jobs().iter().any(Job::is_best_effort) {
         return Ok(());
     }
-    writeln!(out, "<p class=\"legend\"><span class=\"swatch\"></span>best effort: fills holes, delays nobody</p>")
+    writeln!(out, "<p class=\"legend\"><span class=\"swatch\"></span>best effort: planned last, into the holes</p>")
 }
 
 pub(super) fn write_remarks(out: &mut impl Write, remarks: &[String]) -> io::Result<()> {
