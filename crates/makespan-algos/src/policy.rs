@@ -7,6 +7,9 @@ use makespan_core::{Context, Decision, Event, JobId, Placement, Policy, ProcSet,
 ///
 /// Between two plans it starts each job at its planned time on its planned processors. When these are still held by a
 /// job that has outlived its estimate, what remains is planned again around it.
+///
+/// Best-effort tasks, each a bag of one task, start where the plan has them. Since nothing is preempted, one that runs
+/// may hold processors that a job could have had when the world departs from the plan.
 pub struct Replan {
     scheduler: Box<dyn Scheduler>,
     seed: u64,

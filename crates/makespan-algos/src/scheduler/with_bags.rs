@@ -62,10 +62,11 @@ impl Scheduler for WithBags {
         let reason = |error: makespan_core::InstanceError| Unsupported(error.to_string());
         let competing = Expansion::competing(instance)
             .map_err(|error| ScheduleError::Unsupported { scheduler: self.name(), reason: reason(error) })?;
-        // Bounds speak of the jobs of one instance, and this is another.
-        let bounds = std::mem::take(&mut context.bounds);
+        // Bounds speak of the jobs of one instance, and this is another; most are true of both.
+        let known = std::mem::take(&mut context.bounds);
         let planned = self.0.schedule(&competing.instance, context);
-        context.bounds = bounds;
+        let found = std::mem::replace(&mut context.bounds, known);
+        context.bounds.extend(found.into_iter().filter(|bound| bound.verify(instance).is_ok()));
         let others = competing.original_schedule(&planned?.into_schedule());
         Ok(fill_best_effort(instance, others).into())
     }
