@@ -13,9 +13,9 @@ const RELEASES: usize = 8;
 ///
 /// The tasks of a bag count as so many equal jobs, without a step for each.
 ///
-/// Complexity: as [`dual::search`] when all jobs are released together on an open platform and none is a bag; otherwise a bisection of
-/// at most 62 steps of O(n log n) for each of a few release dates. Where the processors differ in speed or form a tree
-/// the bound is zero.
+/// Complexity: as [`dual::search`] when all jobs are released together on an open platform and none is a bag; otherwise
+/// a bisection of at most 62 steps of O(n log n) for each of a few release dates. Where the processors differ in speed
+/// or form a tree the bound is zero.
 pub fn makespan(instance: &Instance) -> Bound {
     if !instance.platform().is_homogeneous() {
         return nothing();
@@ -139,8 +139,8 @@ fn refute(instance: &Instance, jobs: &[&Job], from: Time, deadline: Time) -> Opt
 }
 
 /// The need of equal tasks: bundles of 1, 2, 4 .. that cross together or not at all, up to as many as fit side by side,
-/// and one of the others, which do not cross. Together the bundles give every number of tasks that can cross. False when
-/// more must cross than fit.
+/// and one of the others, which do not cross. Together the bundles give every number of tasks that can cross. False
+/// when more must cross than fit.
 fn push_tasks(needs: &mut Vec<Need>, task: &Need, tasks: u64, capacity: u32) -> bool {
     if tasks == 1 {
         needs.push(*task);

@@ -12,8 +12,8 @@ use crate::{Area, Instance, Schedule, Time, WeightedTime};
 pub enum Objective {
     /// When the last job ends, in ticks.
     Makespan,
-    /// The sum over jobs of weight times completion time ("minsum"), in millionths times ticks. A bag completes when its
-    /// last task does.
+    /// The sum over jobs of weight times completion time ("minsum"), in millionths times ticks. A bag completes when
+    /// its last task does.
     WeightedCompletion,
 }
 
@@ -64,8 +64,8 @@ pub struct Metrics {
     pub weighted_completion: f64,
     /// Mean over jobs of completion minus release, s.
     pub mean_flow: f64,
-    /// Mean over jobs of `max(1, flow / max(10 s, run time))`; the run time of a bag is from its first start to its last
-    /// end.
+    /// Mean over jobs of `max(1, flow / max(10 s, run time))`; the run time of a bag is from its first start to its
+    /// last end.
     pub mean_bounded_slowdown: f64,
     /// Used area over the area that was open from the first release to the makespan, in [0, 1].
     pub utilisation: f64,

@@ -117,8 +117,8 @@ fn numbered(tasks: u64) -> String {
     if tasks == 1 { "its only task is 0".into() } else { format!("its tasks run from 0 to {}", tasks - 1) }
 }
 
-/// Checks that every task of every job is placed exactly once, on an accepted allotment for exactly its time, not before its
-/// release, on existing processors that are open and its own.
+/// Checks that every task of every job is placed exactly once, on an accepted allotment for exactly its time, not
+/// before its release, on existing processors that are open and its own.
 ///
 /// # Errors
 /// All violations, at most one of each kind for a task. A task of a bag is called `name/17`.

@@ -24,7 +24,9 @@ use crate::kernel::holes::{Holes, Tasks};
 /// use makespan_algos::scheduler::{Sequential, WithBags};
 /// use makespan_core::{Context, Instance, Job, Platform, Profile, Scheduler, Time, Weight};
 ///
-/// let rigid = |name: &str, processors, time| Job::new(name, Profile::rigid(processors, Time::from_seconds(time)).unwrap());
+/// let rigid = |name: &str, processors, seconds| {
+///     Job::new(name, Profile::rigid(processors, Time::from_seconds(seconds)).unwrap())
+/// };
 /// let bag = rigid("bag", 1, 2).with_weight(Weight::ZERO).with_count(5.try_into().unwrap());
 /// let jobs = vec![bag, rigid("wide", 2, 3), rigid("narrow", 1, 5)];
 /// let instance = Instance::new(Platform::flat(2).unwrap(), jobs, vec![]).unwrap();

@@ -5,7 +5,8 @@ use makespan_core::{Instance, Job, Time};
 
 use super::grid::Grid;
 
-/// Costs and works of jobs by interval, for all tasks of a bag together, and the areas between instants. Floats: what they find is checked elsewhere.
+/// Costs and works of jobs by interval, for all tasks of a bag together, and the areas between instants. Floats: what
+/// they find is checked elsewhere.
 pub(super) struct Programme {
     /// For each job its first possible interval and where its cells start.
     rows: Vec<(usize, usize)>,

@@ -125,7 +125,8 @@ pub fn soonest_completion(instance: &Instance, job: &Job) -> Time {
     Time::from_ticks(low)
 }
 
-/// When a job, or one task of a bag, ends at the earliest if it has the platform for itself, reservations and outages excepted.
+/// When a job, or one task of a bag, ends at the earliest if it has the platform for itself, reservations and outages
+/// excepted.
 pub fn earliest_completion(instance: &Instance, id: JobId) -> Time {
     let job = instance.job(id);
     if instance.availability().is_always_open() {

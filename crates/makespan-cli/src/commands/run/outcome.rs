@@ -11,7 +11,8 @@ use crate::summary::figure;
 /// Reasons that are told.
 const REASONS: usize = 20;
 
-/// A line for each job, all tasks of a bag together; why some did not succeed; then the makespans and how many succeeded.
+/// A line for each job, all tasks of a bag together; why some did not succeed; then the makespans and how many
+/// succeeded.
 pub fn describe(
     instance: &Instance,
     executed: &Expansion,
