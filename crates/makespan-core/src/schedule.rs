@@ -2,11 +2,13 @@
 
 use crate::{JobId, ProcSet, Time};
 
-/// One job on its processors from start to end.
+/// One task of a job on its processors from start to end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Placement {
     /// Which job.
     pub job: JobId,
+    /// Which task of a bag, from 0; 0 for a job that is no bag.
+    pub task: u32,
     /// First instant.
     pub start: Time,
     /// First instant at which the processors are free again.
@@ -22,13 +24,13 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// From placements in any order; they are kept by start, then job.
+    /// From placements in any order; they are kept by start, then job, then task.
     pub fn new(mut placements: Vec<Placement>) -> Self {
-        placements.sort_unstable_by_key(|placement| (placement.start, placement.job));
+        placements.sort_unstable_by_key(|placement| (placement.start, placement.job, placement.task));
         Self { placements }
     }
 
-    /// The placements by start, then job.
+    /// The placements by start, then job, then task.
     pub fn placements(&self) -> &[Placement] {
         &self.placements
     }

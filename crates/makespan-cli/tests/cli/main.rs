@@ -2,6 +2,7 @@
 
 mod bad_commands;
 mod bad_files;
+mod bags;
 mod commands;
 mod interrupt;
 mod layout;

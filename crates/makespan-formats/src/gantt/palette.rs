@@ -1,12 +1,22 @@
 //! Colours of jobs.
 
+use makespan_core::{Instance, Job, JobId};
+
 /// Paul Tol's "light" scheme without its grey: distinct for all common kinds of colour blindness, and light enough
 /// for dark text (<https://personal.sron.nl/~pault/>).
-pub const COLOURS: [&str; 8] = ["#77AADD", "#EE8866", "#EEDD88", "#FFAABB", "#99DDFF", "#44BB99", "#BBCC33", "#AAAA00"];
+///
+/// The last one, a muted grey, is that of all best-effort bags.
+pub const COLOURS: [&str; 9] =
+    ["#77AADD", "#EE8866", "#EEDD88", "#FFAABB", "#99DDFF", "#44BB99", "#BBCC33", "#AAAA00", BEST_EFFORT];
+
+/// The colour of best effort.
+pub const BEST_EFFORT: &str = "#C5CAD1";
 
 /// The index of a job's colour: neighbours in the file differ, and a job keeps its colour from one picture to another.
-pub const fn colour_of(job: u32) -> usize {
-    job as usize % COLOURS.len()
+pub fn colour_of(instance: &Instance, job: JobId) -> usize {
+    let last = COLOURS.len() - 1;
+    let best_effort = instance.jobs().get(job.index()).is_some_and(Job::is_best_effort);
+    if best_effort { last } else { job.index() % last }
 }
 
 /// Black or white, whichever has more contrast on `colour` (`#RRGGBB`) by the luminance of WCAG 2.

@@ -142,7 +142,7 @@ impl Panel<'_> {
             for area in self.areas(&placement.processors, placement.start, placement.end) {
                 if area[2] < SMALLEST || area[3] < SMALLEST {
                     let local = [area[0] - self.left, area[1] - self.top, area[2], area[3]];
-                    mosaic.add(local, colour_of(placement.job.0));
+                    mosaic.add(local, colour_of(self.instance, placement.job));
                 } else {
                     shapes.push(Shape { placement: index, area });
                 }
@@ -151,7 +151,7 @@ impl Panel<'_> {
         mosaic.write(out, self.left, self.top)?;
         if shapes.len() > DETAILED {
             shapes.sort_by(|a, b| (b.area[2] * b.area[3]).total_cmp(&(a.area[2] * a.area[3])));
-            write_plain(out, schedule.placements(), &shapes[DETAILED..])?;
+            self.write_plain(out, schedule.placements(), &shapes[DETAILED..])?;
             shapes.truncate(DETAILED);
             shapes.sort_by_key(|shape| shape.placement);
         }
@@ -164,12 +164,12 @@ impl Panel<'_> {
     fn write_placement(&self, out: &mut impl Write, placement: &Placement, shapes: &[Shape]) -> io::Result<()> {
         let number = placement.job.to_string();
         let job = self.instance.jobs().get(placement.job.index());
-        let name = job.map_or(number.as_str(), |job| &job.name);
+        let name = job.map_or(number, |job| job.task_name(placement.task));
         let (start, end) = (ticks::duration(placement.start.seconds()), ticks::duration(placement.end.seconds()));
         let (count, ids) = (placement.processors.len(), fitting(&placement.processors.to_string(), 1.0, 60.0));
         let ids = ids.unwrap_or_default();
-        let colour = COLOURS[colour_of(placement.job.0)];
-        write!(out, r#"<g fill="{colour}"><title>{}&#10;{start} to {end}, "#, Text(name))?;
+        let colour = COLOURS[colour_of(self.instance, placement.job)];
+        write!(out, r#"<g fill="{colour}"><title>{}&#10;{start} to {end}, "#, Text(&name))?;
         write!(out, "{count} processor{} ({ids})</title>", if count == 1 { "" } else { "s" })?;
         for shape in shapes {
             let [x, y, w, h] = shape.area.map(Pixels);
@@ -177,7 +177,19 @@ impl Panel<'_> {
         }
         writeln!(out, "</g>")?;
         let largest = shapes.iter().max_by(|a, b| (a.area[2] * a.area[3]).total_cmp(&(b.area[2] * b.area[3])));
-        largest.map_or(Ok(()), |shape| write_label(out, name, shape.area, text_on(colour)))
+        largest.map_or(Ok(()), |shape| write_label(out, &name, shape.area, text_on(colour)))
+    }
+
+    /// Rectangles without tooltip, one path for each colour.
+    fn write_plain(&self, out: &mut impl Write, placements: &[Placement], shapes: &[Shape]) -> io::Result<()> {
+        let mut paths = vec![String::new(); COLOURS.len()];
+        for shape in shapes {
+            paths[colour_of(self.instance, placements[shape.placement].job)] += &outline(shape.area);
+        }
+        for (colour, path) in COLOURS.iter().zip(paths).filter(|(_, path)| !path.is_empty()) {
+            writeln!(out, r##"<path fill="{colour}" stroke="#fff" stroke-width=".2" d="{path}"/>"##)?;
+        }
+        Ok(())
     }
 
     /// The makespan and its bound. The labels stand on the outer sides of the two lines, so they never meet.
@@ -212,18 +224,6 @@ impl Panel<'_> {
 fn outline(area: [f64; 4]) -> String {
     let [x, y, w, h] = area.map(Pixels);
     format!("M{x} {y}h{w}v{h}h-{w}z")
-}
-
-/// Rectangles without tooltip, one path for each colour.
-fn write_plain(out: &mut impl Write, placements: &[Placement], shapes: &[Shape]) -> io::Result<()> {
-    let mut paths = vec![String::new(); COLOURS.len()];
-    for shape in shapes {
-        paths[colour_of(placements[shape.placement].job.0)] += &outline(shape.area);
-    }
-    for (colour, path) in COLOURS.iter().zip(paths).filter(|(_, path)| !path.is_empty()) {
-        writeln!(out, r##"<path fill="{colour}" stroke="#fff" stroke-width=".2" d="{path}"/>"##)?;
-    }
-    Ok(())
 }
 
 fn write_label(out: &mut impl Write, name: &str, [x, y, w, h]: [f64; 4], colour: &str) -> io::Result<()> {

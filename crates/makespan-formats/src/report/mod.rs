@@ -86,6 +86,7 @@ pub fn write_html(out: &mut impl Write, report: &Report<'_>) -> io::Result<()> {
             "cards" => cards::write_cards(&mut out, report)?,
             "remarks" => cards::write_remarks(&mut out, report.remarks)?,
             "sections" => cards::write_sections(&mut out, report.sections)?,
+            "legend" => cards::write_legend(&mut out, report)?,
             "summary" => write!(out, "{}", Text(&cards::summary(report)))?,
             other => unreachable!("the page template has no slot {other}"),
         }

@@ -38,6 +38,7 @@ struct Bounds {
 #[serde(deny_unknown_fields)]
 struct PlacementEntry {
     job: String,
+    task: Option<Scalar<Count>>,
     start: Scalar<Time>,
     end: Scalar<Time>,
     processors: Scalar<ProcSet>,
@@ -94,9 +95,19 @@ fn placements(file: &str, entries: Vec<PlacementEntry>, instance: &Instance) -> 
         let problem = format!("the instance has no job `{name}`{hint}");
         FormatError::content(file, Place::field(format!("placements[{at}].job")), problem)
     };
+    let wrong_task = |at: usize, name: &str, what: &str| {
+        FormatError::content(file, Place::field(format!("placements[{at}].task")), format!("job `{name}` {what}"))
+    };
     let placement = |(at, entry): (usize, PlacementEntry)| {
         let job = *ids.get(entry.job.as_str()).ok_or_else(|| unknown(at, &entry.job))?;
-        Ok(Placement { job, start: entry.start.0, end: entry.end.0, processors: entry.processors.0 })
+        let bag = instance.job(job).is_bag();
+        let task = match (bag, &entry.task) {
+            (true, Some(task)) => task.0.0,
+            (false, None) => 0,
+            (true, None) => return Err(wrong_task(at, &entry.job, "is a bag; `task` must say which of its tasks")),
+            (false, Some(_)) => return Err(wrong_task(at, &entry.job, "is no bag; leave `task` out")),
+        };
+        Ok(Placement { job, task, start: entry.start.0, end: entry.end.0, processors: entry.processors.0 })
     };
     entries.into_iter().enumerate().map(placement).collect()
 }

@@ -16,6 +16,7 @@ fn instance() -> Instance {
 fn file() -> ScheduleFile {
     let placement = |job, start: &str, end: &str, processors: &str| Placement {
         job: JobId(job),
+        task: 0,
         start: seconds(start),
         end: seconds(end),
         processors: processors.parse().unwrap(),

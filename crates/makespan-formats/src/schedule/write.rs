@@ -46,5 +46,8 @@ fn write_placement(instance: &Instance, placement: &Placement, writer: &mut dyn 
     let Placement { start, end, processors, .. } = placement;
     write!(writer, "{{\"job\": ")?;
     serde_json::to_writer(&mut *writer, &job.name)?;
+    if job.is_bag() {
+        write!(writer, ", \"task\": {}", placement.task)?;
+    }
     write!(writer, ", \"start\": {start}, \"end\": {end}, \"processors\": \"{processors}\"}}")
 }

@@ -18,30 +18,29 @@ pub(super) struct Jobs {
 }
 
 impl Jobs {
-    /// At most about `most` allotments a job, of geometric progression where there are more; `weigh` gives the weights,
-    /// and each of the jobs counts `factor` times.
+    /// At most about `most` allotments a job, of geometric progression where there are more. Each job comes with how often it
+    /// counts; `weigh` gives the weights.
     pub(super) fn new<'a>(
-        jobs: impl Iterator<Item = &'a Job>,
+        jobs: impl Iterator<Item = (&'a Job, f64)>,
         most: usize,
         weigh: impl Fn(&Job) -> f64,
-        factor: f64,
     ) -> Self {
         let key = |job: &Job| {
             let profile = job.profile();
             (weigh(job), job.release, profile.min_processors(), profile.max_processors(), profile.shortest())
         };
-        let mut sorted: Vec<_> = jobs.map(|job| (key(job), job)).collect();
-        sorted.sort_by(|(a, _), (b, _)| a.0.total_cmp(&b.0).then((a.1, a.2, a.3, a.4).cmp(&(b.1, b.2, b.3, b.4))));
+        let mut sorted: Vec<_> = jobs.map(|(job, count)| (key(job), job, count)).collect();
+        sorted.sort_by(|(a, ..), (b, ..)| a.0.total_cmp(&b.0).then((a.1, a.2, a.3, a.4).cmp(&(b.1, b.2, b.3, b.4))));
         let mut figures = Self::empty();
         let mut before = None;
-        for (key, job) in sorted {
+        for (key, job, one) in sorted {
             let same = before.as_ref() == Some(&key) && figures.profiles.last() == Some(job.profile());
             before = Some(key);
             match figures.counts.last_mut() {
-                Some(count) if same => *count += factor,
+                Some(count) if same => *count += one,
                 _ => {
                     let profile = job.profile();
-                    figures.add(factor, weigh(job), job.release.ticks() as f64, shapes(profile, most));
+                    figures.add(one, weigh(job), job.release.ticks() as f64, shapes(profile, most));
                     figures.profiles.push(profile.clone());
                 }
             }

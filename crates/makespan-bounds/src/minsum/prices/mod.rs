@@ -91,7 +91,12 @@ impl PriceSearch {
     pub fn new(instance: &Instance, options: PriceOptions) -> Option<Self> {
         let feasible =
             |job: &Job| options.makespan_at_most.is_none_or(|most| job.profile().shortest() <= most - job.release);
-        let cells: usize = instance.jobs().iter().map(choices).sum();
+        // Best-effort bags have no weight: without a condition they cost nothing behind all prices.
+        let free = |job: &Job| {
+            job.is_best_effort() && options.objective != Objective::MeanFlow && options.makespan_at_most.is_none()
+        };
+        let counting: Vec<&Job> = instance.jobs().iter().filter(|job| !free(job)).collect();
+        let cells: usize = counting.iter().map(|job| choices(job)).sum();
         let most = MOST_CELLS / cells.max(1);
         if !instance.platform().is_homogeneous()
             || options.objective == Objective::Makespan
@@ -101,18 +106,23 @@ impl PriceSearch {
             return None;
         }
         // Half the jobs with twice the usage have nearly the same best prices, if there are many.
-        let shapes: usize = instance.jobs().iter().map(|job| choices(job).min(ALLOTMENTS)).sum();
+        let (bags, plain): (Vec<&Job>, Vec<&Job>) = counting.into_iter().partition(|job| job.tasks() > 1);
+        let shapes: usize = plain.iter().map(|job| choices(job).min(ALLOTMENTS)).sum();
         let stride = shapes.div_ceil(SAMPLE).max(1);
-        let factor = instance.jobs().len() as f64 / instance.jobs().len().div_ceil(stride).max(1) as f64;
-        let jobs = Jobs::new(sample(instance.jobs(), stride), ALLOTMENTS, options.weigh(), factor);
+        let factor = plain.len() as f64 / plain.len().div_ceil(stride).max(1) as f64;
+        let tasks = bags.iter().map(|job| job.tasks() as usize).fold(plain.len(), usize::saturating_add);
+        // A bag stands for its own tasks only.
+        let bags = bags.into_iter().map(|job| (job, job.tasks() as f64));
+        let sampled = sample(&plain, stride).map(|job| (job, factor)).chain(bags);
+        let jobs = Jobs::new(sampled, ALLOTMENTS, options.weigh());
         let horizon = options.horizon();
         let fluid = fluid(&jobs, instance.processors());
         let availability = instance.availability().clone();
         // Without these, the best prices fall all the time, and no job ends where they rise.
-        let equal = jobs.count() as f64 * factor * EQUAL <= instance.jobs().len() as f64;
+        let equal = jobs.count() as f64 * factor * EQUAL <= tasks as f64;
         let open = availability.is_always_open();
         let ends = instance.has_release_dates() || !open || horizon.is_finite() || equal;
-        let few = FEW + FEW_A_JOB * instance.jobs().len();
+        let few = FEW_A_JOB.saturating_mul(tasks).saturating_add(FEW);
         let instants = instants(instance, &jobs, &fluid, most.min(few).min(FIRST_INSTANTS));
         let integrals = integrals(&fluid, &instants);
         let mut landscape = Landscape::new(jobs, horizon, ends);
@@ -183,7 +193,7 @@ impl PriceSearch {
         finest(&prices, attempt).ok()
     }
 
-    /// For every job, in the order of the instance, what it does at least cost under the best prices so far; among at
+    /// For every job, or one task of a bag, in the order of the instance, what it does at least cost under the best prices so far; among at
     /// most some 24 of its allotments.
     pub fn choices(&self, instance: &Instance) -> Vec<PricedChoice> {
         let curve = Curve::new(self.newton.landscape.instants.clone(), self.prices(), self.options.horizon());
@@ -201,11 +211,11 @@ impl PriceSearch {
 }
 
 impl PriceOptions {
-    /// The weight of a job in millionths.
+    /// The weight of one task of a job in millionths.
     fn weigh(self) -> impl Fn(&Job) -> f64 {
         move |job| match self.objective {
-            Objective::MeanFlow => Weight::MILLIONTHS as f64,
-            _ => job.weight.millionths() as f64,
+            Objective::MeanFlow => (Weight::MILLIONTHS / job.tasks()) as f64,
+            _ => job.task_weight().millionths() as f64,
         }
     }
 
@@ -215,10 +225,10 @@ impl PriceOptions {
 }
 
 /// One job of every `stride`, not always the same one, so that a sample of jobs in a periodic order is fair.
-fn sample(jobs: &[Job], stride: usize) -> impl Iterator<Item = &Job> {
+fn sample<'a>(jobs: &[&'a Job], stride: usize) -> impl Iterator<Item = &'a Job> {
     // The golden ratio leaves no small period.
     let golden = |index: usize| (index as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
-    jobs.chunks(stride).enumerate().map(move |(index, chunk)| &chunk[golden(index) as usize % chunk.len()])
+    jobs.chunks(stride).enumerate().map(move |(index, chunk)| chunk[golden(index) as usize % chunk.len()])
 }
 
 /// About as many allotments as the check tries for a job.

@@ -89,7 +89,7 @@ impl DualFeasible {
         let mut needed = 0;
         for job in instance.jobs().iter().filter(|job| job.release >= self.from) {
             match costs.least(job, self.deadline - job.release) {
-                Some(cost) => needed += cost,
+                Some(cost) => needed += cost * i128::from(job.tasks()),
                 // The job alone cannot meet the deadline.
                 None => return proven,
             }
@@ -119,7 +119,7 @@ impl DualFeasible {
     fn available(&self, instance: &Instance) -> Result<i128, CertificateError> {
         let longest = self.deadline - self.from;
         // Twice, since a law's figures are lowered by a rounding that may take in an allotment beyond the limit.
-        let jobs = 2 * instance.jobs().len() as i128 + 2;
+        let jobs = 2 * i128::from(instance.tasks()) + 2;
         let (mut available, mut limit) = (0_i128, 0_i128);
         for term in &self.terms {
             let widths = Most::by_room(&term.widths, instance.processors())?;
