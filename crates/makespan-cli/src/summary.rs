@@ -95,32 +95,36 @@ pub fn objectives(instance: &Instance, schedule: &Schedule, bounds: &[Bound]) ->
 
 /// The schedules of a front beside their bounds.
 pub fn front(instance: &Instance, front: &Front, bounds: &[Bound]) -> String {
-    let mut text =
-        String::from("\nthe front; each bound holds among schedules of at most the makespan under `within`:\n");
+    let (heading, rows) = front_rows(instance, front, bounds);
+    let heading: Vec<&str> = heading.iter().map(String::as_str).collect();
+    let about = "the front; each bound holds among schedules of at most the makespan under `within`";
+    format!("\n{about}:\n{}", table(&heading, 1, rows))
+}
+
+/// The headings and cells of a front.
+pub fn front_rows(instance: &Instance, front: &Front, bounds: &[Bound]) -> (Vec<String>, Vec<Vec<String>>) {
     let shortest = bounds.iter().find(|bound| bound.objective == Objective::Makespan);
+    let second = front.points().iter().find_map(|point| point.bound.as_ref()).map(|bound| bound.objective);
+    let second = second.unwrap_or(Objective::WeightedCompletion);
     let rows = front.points().iter().enumerate().map(|(index, point)| {
         let schedule = &point.schedule;
-        let decimal = |objective: Objective| value(objective, objective.value(instance, schedule));
+        let reached = |objective: Objective| value(objective, objective.value(instance, schedule));
         let over = |bound: Option<&Bound>| {
             bound.and_then(|bound| ratio(instance, schedule, bound)).map_or("-".into(), |ratio| format!("{ratio:.4}"))
         };
         let bound = point.bound.as_ref();
-        let within = bound.and_then(|bound| bound.makespan_at_most).map_or("any".into(), |most| figure(most.seconds()));
-        let objective = bound.map_or(Objective::WeightedCompletion, |bound| bound.objective);
         vec![
             if index == front.chosen() { "chosen" } else { "" }.into(),
-            decimal(Objective::Makespan),
+            reached(Objective::Makespan),
             over(shortest),
-            decimal(objective),
+            reached(second),
             bound.map_or("-".into(), |bound| value(bound.objective, bound.value)),
-            within,
+            bound.and_then(|bound| bound.makespan_at_most).map_or("any".into(), |most| figure(most.seconds())),
             over(bound),
         ]
     });
-    let objective = front.points().iter().find_map(|point| point.bound.as_ref()).map(|bound| bound.objective);
-    let second = objective.unwrap_or(Objective::WeightedCompletion).to_string();
-    text += &table(&["", "makespan", "ratio", &second, "bound", "within", "ratio"], 1, rows);
-    text
+    let heading = ["", "makespan", "ratio", &second.to_string(), "bound", "within", "ratio"].map(str::to_owned);
+    (heading.to_vec(), rows.collect())
 }
 
 /// The jobs by start, a bag in one line, or how many placements there are when these are too many to read.

@@ -1,5 +1,6 @@
 //! `makespan plan`
 
+mod front;
 mod search;
 
 use std::path::{Path, PathBuf};
@@ -8,8 +9,9 @@ use std::process::ExitCode;
 use makespan::Planned;
 use makespan_core::{Instance, Stop};
 use makespan_formats::gantt::NamedSchedule;
-use makespan_formats::report::Report;
-use makespan_formats::{schedule::ScheduleFile, write_swf};
+use makespan_formats::report::{Report, Section};
+use makespan_formats::schedule::{FrontEntry, ScheduleFile};
+use makespan_formats::write_swf;
 use miette::{Result, miette};
 
 use crate::args::{Format, PictureOptions, PlanOptions};
@@ -29,6 +31,7 @@ pub fn plan(options: &PlanOptions) -> Result<ExitCode> {
     file.seed = Some(options.seed);
     file.bounds.clone_from(&bounds);
     file.remarks.clone_from(&remarks);
+    file.front = front.iter().flat_map(|front| front.points()).map(|point| FrontEntry::new(&instance, point)).collect();
     if let Some(path) = &options.output {
         write_file(path, |out| file.write(&instance, out))?;
     }
@@ -37,6 +40,7 @@ pub fn plan(options: &PlanOptions) -> Result<ExitCode> {
     }
     let title = options.input.instance.file_stem().map_or("plan".into(), |stem| stem.to_string_lossy());
     let schedules = [NamedSchedule { name: "plan", schedule: &schedule }];
+    let sections: Vec<Section> = front.iter().map(|front| front::section(&instance, front, &bounds)).collect();
     let report = Report {
         title: &title,
         instance: &instance,
@@ -45,7 +49,7 @@ pub fn plan(options: &PlanOptions) -> Result<ExitCode> {
         seed: options.seed,
         bounds: &bounds,
         remarks: &remarks,
-        sections: &[],
+        sections: &sections,
     };
     write_pictures(&report, &options.pictures)?;
     match options.format {

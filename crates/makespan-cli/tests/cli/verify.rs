@@ -9,7 +9,7 @@ use crate::sandbox::Sandbox;
 /// A sandbox with an instance and a plan that verify accepts.
 fn planned() -> Sandbox {
     let sandbox = Sandbox::with_small();
-    sandbox.makespan("plan small.toml --output p.json").succeeds();
+    sandbox.makespan("plan small.toml --algorithm demt --output p.json").succeeds();
     sandbox.makespan("verify small.toml p.json").succeeds();
     sandbox
 }
@@ -135,7 +135,7 @@ fn dual_feasible_functions_are_checked_again() {
     let said = sandbox.makespan("bound small.toml").succeeds();
     assert!(said.contains("makespan >= 30 s") || said.contains("makespan >= 29.9"), "{said}");
     assert!(said.contains("is too short: "), "{said}");
-    sandbox.makespan("plan small.toml --output p.json").succeeds();
+    sandbox.makespan("plan small.toml --algorithm demt --output p.json").succeeds();
     sandbox.makespan("verify small.toml p.json").succeeds();
     let on = ["bound on the makespan"];
     let certificate = |plan: &mut Value, key: &str, value: Value| {

@@ -9,6 +9,7 @@ use crate::gantt::NamedSchedule;
 use crate::gantt::escape::Text;
 use crate::gantt::summary::{Standing, grouped};
 use crate::gantt::ticks::duration;
+use crate::plot::write_figure;
 
 /// One figure at the head of the page.
 struct Card {
@@ -125,6 +126,11 @@ pub(super) fn write_sections(out: &mut impl Write, sections: &[Section]) -> io::
         writeln!(out, "<section><h2>{}</h2>", Text(&section.title))?;
         if !section.text.is_empty() {
             writeln!(out, "<p>{}</p>", Text(&section.text))?;
+        }
+        if let Some(figure) = &section.figure {
+            write!(out, "<figure>")?;
+            write_figure(out, figure)?;
+            writeln!(out, "</figure>")?;
         }
         if !section.columns.is_empty() {
             write!(out, "<div class=\"scroll\"><table><thead>")?;

@@ -28,6 +28,7 @@ fn html(instance: &Instance, schedule: &Schedule) -> String {
         title: HOSTILE.into(),
         text: HOSTILE.into(),
         columns: vec![HOSTILE.into()],
+        figure: None,
         rows: vec![vec![HOSTILE.into()]],
     };
     let report = Report {

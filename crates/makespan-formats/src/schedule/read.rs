@@ -4,8 +4,8 @@ use makespan_core::{Bound, Instance, JobId, Objective, Placement, ProcSet, Sched
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
 
-use super::ScheduleFile;
 use super::bound::{BoundEntry, read_bound, value};
+use super::{ScheduleFile, front};
 use crate::document::from_json;
 use crate::error::{FormatError, Place};
 use crate::scalar::{Count, Scalar};
@@ -23,6 +23,8 @@ struct Document {
     bounds: Bounds,
     #[serde(default)]
     remarks: Vec<String>,
+    #[serde(default)]
+    front: Vec<front::Point>,
     placements: Vec<PlacementEntry>,
 }
 
@@ -36,7 +38,7 @@ struct Bounds {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct PlacementEntry {
+pub(super) struct PlacementEntry {
     job: String,
     task: Option<Scalar<Count>>,
     start: Scalar<Time>,
@@ -71,7 +73,8 @@ impl ScheduleFile {
             algorithm: document.algorithm,
             seed: document.seed,
             remarks: document.remarks,
-            schedule: Schedule::new(placements(file, document.placements, instance)?),
+            front: front::read(file, document.front, instance)?,
+            schedule: Schedule::new(placements(file, "placements", document.placements, instance)?),
         })
     }
 }
@@ -87,16 +90,22 @@ fn bound(file: &str, objective: Objective, entry: BoundEntry) -> Result<Bound, F
     Ok(bound)
 }
 
-fn placements(file: &str, entries: Vec<PlacementEntry>, instance: &Instance) -> Result<Vec<Placement>, FormatError> {
+/// Placements of the jobs of the instance; `path` is where the list stands in the file.
+pub(super) fn placements(
+    file: &str,
+    path: &str,
+    entries: Vec<PlacementEntry>,
+    instance: &Instance,
+) -> Result<Vec<Placement>, FormatError> {
     let ids: FxHashMap<&str, JobId> = instance.ids().map(|id| (instance.job(id).name.as_str(), id)).collect();
     let unknown = |at: usize, name: &str| {
         let near = nearest(name, instance.jobs().iter().map(|job| job.name.as_str()));
         let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
         let problem = format!("the instance has no job `{name}`{hint}");
-        FormatError::content(file, Place::field(format!("placements[{at}].job")), problem)
+        FormatError::content(file, Place::field(format!("{path}[{at}].job")), problem)
     };
     let wrong_task = |at: usize, name: &str, what: &str| {
-        FormatError::content(file, Place::field(format!("placements[{at}].task")), format!("job `{name}` {what}"))
+        FormatError::content(file, Place::field(format!("{path}[{at}].task")), format!("job `{name}` {what}"))
     };
     let placement = |(at, entry): (usize, PlacementEntry)| {
         let job = *ids.get(entry.job.as_str()).ok_or_else(|| unknown(at, &entry.job))?;
