@@ -31,7 +31,8 @@ pub fn plan(options: &PlanOptions) -> Result<ExitCode> {
     file.seed = Some(options.seed);
     file.bounds.clone_from(&bounds);
     file.remarks.clone_from(&remarks);
-    file.front = front.iter().flat_map(|front| front.points()).map(|point| FrontEntry::new(&instance, point)).collect();
+    file.front =
+        front.iter().flat_map(makespan_core::Front::points).map(|point| FrontEntry::new(&instance, point)).collect();
     if let Some(path) = &options.output {
         write_file(path, |out| file.write(&instance, out))?;
     }

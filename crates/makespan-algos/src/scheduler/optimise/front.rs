@@ -14,10 +14,10 @@ const LIGHTEST: f64 = 0.2;
 /// proof. The last of the points has least weighted completion among schedules within `limit`.
 pub(super) fn front(search: &Search<'_>, limit: Option<Time>) -> Vec<FrontPoint> {
     let task = |objective, limit, begin, end| Task { objective, limit, begin, end };
-    let shortest = search.minimise(task(Objective::Makespan, None, 0.0, SHORTEST), Vec::new()).schedule;
-    let known = vec![shortest.clone()];
+    let shortest = search.minimise(task(Objective::Makespan, None, 0.0, SHORTEST), &[]).schedule;
     let ends = SHORTEST + LIGHTEST;
-    let lightest = search.minimise(task(Objective::WeightedCompletion, limit, SHORTEST, ends), known);
+    let lightest =
+        search.minimise(task(Objective::WeightedCompletion, limit, SHORTEST, ends), std::slice::from_ref(&shortest));
     let (least, most) = (shortest.makespan(), lightest.schedule.makespan());
     let limits = limits(least, most);
     let mut known = vec![shortest.clone(), lightest.schedule.clone()];
@@ -25,8 +25,7 @@ pub(super) fn front(search: &Search<'_>, limit: Option<Time>) -> Vec<FrontPoint>
     let share = (1.0 - ends) / limits.len().max(1) as f64;
     for (index, &limit) in limits.iter().enumerate() {
         let begin = ends + share * index as f64;
-        let found =
-            search.minimise(task(Objective::WeightedCompletion, Some(limit), begin, begin + share), known.clone());
+        let found = search.minimise(task(Objective::WeightedCompletion, Some(limit), begin, begin + share), &known);
         known.push(found.schedule.clone());
         points.push(found.into());
     }

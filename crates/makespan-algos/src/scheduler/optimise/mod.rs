@@ -117,7 +117,7 @@ impl Scheduler for Optimise {
             Target::Front => front::front(&search, limit),
             Target::Objective(objective) => {
                 let task = Task { objective, limit, begin: 0.0, end: 1.0 };
-                vec![search.minimise(task, Vec::new()).into()]
+                vec![search.minimise(task, &[]).into()]
             }
         };
         let plan = self.within(limit, plan, instance, floor)?;
