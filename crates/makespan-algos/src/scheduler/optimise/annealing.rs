@@ -136,8 +136,11 @@ impl<'a> Annealing<'a> {
         self.present.order.sort_unstable_by_key(|&job| (starts[job as usize], job));
         self.value = self.evaluate(0, f64::INFINITY);
         self.serial.accept(0);
-        if self.keep() {
+        let improved = self.keep();
+        if improved {
             self.goal.aim(self.best.makespan, self.floor);
+        }
+        if self.goal.adapt(self.serial.latest()) || improved {
             self.value = self.evaluate(0, f64::INFINITY);
             self.serial.accept(0);
         }

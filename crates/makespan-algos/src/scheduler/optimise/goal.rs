@@ -6,8 +6,9 @@ use makespan_core::{Instance, Objective};
 ///
 /// Weighted completion and mean flow are such sums. The makespan is the same for most schedules near a good one, which
 /// gives a search no direction; so what is minimised there is the makespan plus the area, over the number of
-/// processors, that lies after a target below it. With a limit on the makespan, the area after the limit costs so much
-/// that it pays to avoid it, and a schedule that passes the limit ranks behind all others.
+/// processors, that lies after a target below it. With a limit on the makespan, area after the limit has a price that
+/// rises while the limit is passed and falls while it is kept, so that the search stays near it; a schedule that
+/// passes the limit ranks behind all others.
 #[derive(Clone, Debug)]
 pub(super) struct Goal {
     objective: Objective,
@@ -19,18 +20,27 @@ pub(super) struct Goal {
     /// Area after this instant costs `price` a processor and tick.
     after: i64,
     price: f64,
+    first_price: f64,
     /// In ticks.
     makespan_at_most: Option<i64>,
 }
 
 /// The target lies here between the proven bound and the best makespan.
 const TARGET: f64 = 0.625;
-/// How many times dearer area after the limit is than the most that it could cost in the middle of the schedule.
-const DEAR: f64 = 20.0;
+/// The first price after a limit, in multiples of what all jobs together pay for a processor: low, where what passes
+/// the limit a little may still be the better beginning, or so high that the limit is kept.
+pub(super) const LOW: f64 = 1.0;
+pub(super) const HIGH: f64 = 20.0;
+/// By how much it rises and falls, and within which multiples of the first one.
+const RISE: f64 = 1.25;
+const FALL: f64 = 0.9;
+const CHEAPEST: f64 = 0.2;
+const DEAREST: f64 = 100.0;
 
 impl Goal {
-    /// For the jobs of the instance; `makespan_at_most` is in ticks.
-    pub(super) fn new(instance: &Instance, objective: Objective, makespan_at_most: Option<i64>) -> Self {
+    /// For the jobs of the instance, under a limit on the makespan in ticks with [`LOW`] or [`HIGH`] for its price.
+    pub(super) fn new(instance: &Instance, objective: Objective, limit: Option<(i64, f64)>) -> Self {
+        let (makespan_at_most, multiple) = limit.unzip();
         let weight = |job: &makespan_core::Job| match objective {
             Objective::Makespan => 0.0,
             Objective::WeightedCompletion => job.weight.as_f64(),
@@ -42,9 +52,17 @@ impl Goal {
         let processors = f64::from(instance.processors());
         let price = match objective {
             Objective::Makespan => 1.0 / processors,
-            _ => DEAR * weights.iter().sum::<f64>() / processors,
+            _ => multiple.unwrap_or(LOW) * weights.iter().sum::<f64>() / processors,
         };
-        Self { objective, weights, earliest, after: makespan_at_most.unwrap_or(i64::MAX), price, makespan_at_most }
+        Self {
+            objective,
+            weights,
+            earliest,
+            after: makespan_at_most.unwrap_or(i64::MAX),
+            price,
+            first_price: price,
+            makespan_at_most,
+        }
     }
 
     /// Aims at a makespan shorter than `makespan`, where `floor` is proved.
@@ -57,6 +75,15 @@ impl Goal {
     /// Whether the makespan alone counts.
     pub(super) fn is_makespan(&self) -> bool {
         self.objective == Objective::Makespan
+    }
+
+    /// Makes area after the limit dearer or cheaper, by what the makespan of the present schedule is. Returns whether
+    /// the values of schedules have changed.
+    pub(super) fn adapt(&mut self, makespan: i64) -> bool {
+        let Some(most) = self.makespan_at_most else { return false };
+        let factor = if makespan > most { RISE } else { FALL };
+        self.price = (self.price * factor).clamp(CHEAPEST * self.first_price, DEAREST * self.first_price);
+        true
     }
 
     /// What one job adds.

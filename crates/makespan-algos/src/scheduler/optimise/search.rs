@@ -11,7 +11,7 @@ use rand_chacha::ChaCha8Rng;
 use super::annealing::{Annealing, Ranked};
 use super::change::Solution;
 use super::course::{Budget, Course};
-use super::goal::Goal;
+use super::goal::{self, Goal};
 use super::{Optimise, start};
 use crate::kernel::choices::Choices;
 
@@ -207,7 +207,8 @@ impl Each<'_> {
         let mut random = ChaCha8Rng::seed_from_u64(self.seed);
         random.set_stream(u64::from(index));
         let floor = self.floor.ticks();
-        let mut solutions = vec![start::solution(self.choices, first)];
+        let start = start::solution(self.choices, first);
+        let mut solutions = vec![start.clone()];
         if task.objective == Objective::Makespan {
             let reached = first.makespan().ticks();
             let known = (self.instance, self.choices);
@@ -215,18 +216,26 @@ impl Each<'_> {
         } else {
             solutions.extend(priced.map(|priced| start::priced_solution(self.choices, priced)));
         }
-        let annealing = |solution: Solution| {
-            let mut goal = Goal::new(self.instance, task.objective, task.limit.map(Time::ticks));
+        let annealing = |solution: Solution, price: f64| {
+            let mut goal = Goal::new(self.instance, task.objective, task.limit.map(|limit| (limit.ticks(), price)));
             goal.aim(first.makespan().ticks(), floor);
             Annealing::new((self.instance, self.choices), goal, floor, solution, random.clone())
         };
-        // Where there is a limit, what passes it a little may still be the better beginning.
-        let starts = solutions.into_iter().map(annealing);
-        let mut annealing = starts
+        let starts = solutions.into_iter().map(|solution| annealing(solution, goal::LOW));
+        let mut search = starts
             .min_by(|a, b| a.value().total_cmp(&b.value()))
             .expect("there is one start at least, the best of the catalogue");
-        annealing.run(&mut course);
-        annealing.into_best()
+        if task.limit.is_some() {
+            // What passes the limit is given some time to come back within it.
+            search.run(&mut fits);
+            let found = search.into_best();
+            search = match found.rank.is_finite() {
+                true => annealing(found.solution, goal::HIGH),
+                false => annealing(start, goal::HIGH),
+            };
+        }
+        search.run(&mut course);
+        search.into_best()
     }
 }
 
