@@ -229,10 +229,8 @@ impl Each<'_> {
             // What passes the limit is given some time to come back within it.
             search.run(&mut fits);
             let found = search.into_best();
-            search = match found.rank.is_finite() {
-                true => annealing(found.solution, goal::HIGH),
-                false => annealing(start, goal::HIGH),
-            };
+            let within = if found.rank.is_finite() { found.solution } else { start };
+            search = annealing(within, goal::HIGH);
         }
         search.run(&mut course);
         search.into_best()
