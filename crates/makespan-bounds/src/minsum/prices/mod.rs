@@ -38,7 +38,7 @@ const EQUAL: f64 = 4.0;
 /// The temperature at which that happens.
 const SETTLE: f64 = 6e-3;
 /// Instants times allotments that the check is given at most, which is some seconds.
-const MOST_CELLS: usize = 600_000_000;
+const MOST_CELLS: usize = 3_400_000_000;
 /// Fewer instants than this are not worth the time.
 const FEWEST: usize = 16;
 
@@ -158,7 +158,11 @@ impl PriceSearch {
 
     fn prices(&self) -> Vec<f64> {
         let (instants, integrals) = (&self.newton.landscape.instants, self.newton.best());
-        instants.windows(2).zip(integrals.windows(2)).map(|(t, i)| (i[1] - i[0]) / (t[1] - t[0])).collect()
+        if self.newton.landscape.ends {
+            instants.windows(2).zip(integrals.windows(2)).map(|(t, i)| (i[1] - i[0]) / (t[1] - t[0])).collect()
+        } else {
+            falling(instants, integrals)
+        }
     }
 
     fn instants(&self) -> Vec<Time> {
@@ -257,6 +261,23 @@ fn integrals(fluid: &[(f64, f64)], instants: &[f64]) -> Vec<f64> {
 
 /// No price is less than this share of the largest at first.
 const LEAST: f64 = 1e-3;
+
+/// Prices that never rise, each the mean of those that it stands for: the slopes of the least concave function that is not
+/// below the integrals. Prices that rise by the inaccuracy of the search alone prove less, and are checked more slowly.
+fn falling(instants: &[f64], integrals: &[f64]) -> Vec<f64> {
+    let slope = |from: usize, until: usize| (integrals[until] - integrals[from]) / (instants[until] - instants[from]);
+    let mut corners: Vec<usize> = Vec::new();
+    for index in 0..instants.len() {
+        while let [.., before, last] = corners[..] {
+            if slope(before, last) > slope(last, index) {
+                break;
+            }
+            corners.pop();
+        }
+        corners.push(index);
+    }
+    corners.windows(2).flat_map(|pair| std::iter::repeat_n(slope(pair[0], pair[1]), pair[1] - pair[0])).collect()
+}
 
 /// The value at an instant of a function that is linear between others.
 fn interpolated(instants: &[f64], values: &[f64], instant: f64) -> f64 {
