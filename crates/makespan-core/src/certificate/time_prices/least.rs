@@ -68,7 +68,7 @@ impl<'a> Least<'a> {
         let horizon = horizon.map_or(i64::MAX, Time::ticks);
         let (starts, ends, groups, paid) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let blocks = Blocks::default();
-        let low = Prefix::default();
+        let low = prefix.clone();
         Self { prefix, low, horizon, release: None, starts, ends, groups, blocks, paid, before: (0, 0) }
     }
 

@@ -6,7 +6,7 @@ use crate::Time;
 pub(super) type Event = (i64, i128);
 
 /// Prefix integrals of a piecewise constant function, and the instants at which it changes.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Prefix {
     instants: Vec<i64>,
     prices: Vec<i64>,
@@ -16,6 +16,42 @@ pub(super) struct Prefix {
     falls: Vec<Event>,
     /// Instants at which the price rises.
     rises: Vec<Event>,
+    places: Places,
+}
+
+/// Equal parts of the time from the first instant to the last, to find an instant's place in one look and a few steps.
+#[derive(Clone, Debug)]
+struct Places {
+    first: i64,
+    /// A part is two to the power of this long.
+    shift: u32,
+    /// How many instants are before each part, and in the end how many there are.
+    before: Vec<u32>,
+}
+
+/// So many parts at least, and less than twice as many unless the instants span less ticks.
+const PARTS: i64 = 1024;
+
+impl Places {
+    /// Of ascending instants that are not negative.
+    fn new(instants: &[i64]) -> Self {
+        let (first, last) = (instants.first().copied().unwrap_or(0), instants.last().copied().unwrap_or(0));
+        let shift = ((last - first) / PARTS).checked_ilog2().unwrap_or(0);
+        let parts = ((last - first) >> shift) + 1;
+        let before = |part: i64| instants.partition_point(|&instant| (instant - first) >> shift < part) as u32;
+        Self { first, shift, before: (0..=parts).map(before).collect() }
+    }
+
+    /// How many of the instants are at most this one.
+    fn cursor(&self, instants: &[i64], instant: i64) -> usize {
+        if instant < self.first {
+            return 0;
+        }
+        let part = ((instant - self.first) >> self.shift) as usize;
+        let Some(&until) = self.before.get(part + 1) else { return instants.len() };
+        let from = self.before[part] as usize;
+        from + instants[from..until as usize].partition_point(|&other| other <= instant)
+    }
 }
 
 impl Prefix {
@@ -37,7 +73,8 @@ impl Prefix {
             }
             before = after;
         }
-        Some(Self { instants, prices: prices.to_vec(), integrals, falls, rises })
+        let places = Places::new(&instants);
+        Some(Self { places, instants, prices: prices.to_vec(), integrals, falls, rises })
     }
 
     /// The last instant.
@@ -58,9 +95,9 @@ impl Prefix {
         &self.rises[self.rises.partition_point(|rise| rise.0 <= instant)..]
     }
 
-    /// The same until `release`, and from then on the least price since: never more, and never rising.
+    /// Makes of `low`, a copy, the same until `release`, and from then on the least price since: never more, and never
+    /// rising.
     pub(super) fn lowered(&self, release: i64, low: &mut Self) {
-        low.instants.clone_from(&self.instants);
         low.prices.clone_from(&self.prices);
         low.integrals.clone_from(&self.integrals);
         let after = self.cursor(release);
@@ -76,7 +113,7 @@ impl Prefix {
 
     /// How many instants are at most this one.
     fn cursor(&self, instant: i64) -> usize {
-        self.instants.partition_point(|&other| other <= instant)
+        self.places.cursor(&self.instants, instant)
     }
 
     /// The integral until `instant`.
