@@ -23,8 +23,11 @@ use super::rounding::{finest, rounded};
 
 /// The search tries so many allotments of a job, in geometric progression. More were not better by 1 in 10,000.
 const ALLOTMENTS: usize = 24;
-/// The search knows so many allotments of all jobs together; of larger instances it takes every so manieth job.
+/// The search knows so many allotments of all jobs together; of larger instances it takes one of every so many jobs.
 const SAMPLE: usize = 12_000;
+/// Of far larger ones, whose check takes longer anyway, it knows one of so many allotments, up to the second number.
+const SAMPLE_SHARE: usize = 100;
+const LARGEST_SAMPLE: usize = 24_000;
 /// It looks closer at so many allotments around the best ones, once it knows them.
 const CLOSER: usize = 40;
 /// Instants at first, and when they are placed anew.
@@ -102,7 +105,7 @@ impl PriceSearch {
         }
         // Half the jobs with twice the usage have nearly the same best prices, if there are many.
         let shapes: usize = instance.jobs().iter().map(|job| choices(job).min(ALLOTMENTS)).sum();
-        let stride = shapes.div_ceil(SAMPLE).max(1);
+        let stride = shapes.div_ceil((shapes / SAMPLE_SHARE).clamp(SAMPLE, LARGEST_SAMPLE)).max(1);
         let factor = instance.jobs().len() as f64 / instance.jobs().len().div_ceil(stride).max(1) as f64;
         let jobs = Jobs::new(sample(instance.jobs(), stride), ALLOTMENTS, options.weigh(), factor);
         let horizon = options.horizon();
