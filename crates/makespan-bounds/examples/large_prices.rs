@@ -9,9 +9,11 @@ use makespan_core::{Bound, Certificate, Instance, Job, Platform, Profile, Speedu
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+type Law = fn(&mut ChaCha8Rng) -> SpeedupLaw;
+
 /// Sequential times uniform on [10, 10,000] s and weights uniform on [1, 10]. Release dates, if there are any, are
 /// spread evenly over the time that the machine is full at least.
-fn instance(jobs: usize, processors: u32, law: fn(&mut ChaCha8Rng) -> SpeedupLaw, released: bool) -> Instance {
+fn instance(jobs: usize, processors: u32, law: Law, released: bool) -> Instance {
     let random = &mut ChaCha8Rng::seed_from_u64(1);
     let seconds = |time: f64| Time::from_seconds_f64(time).expect("a short time");
     let job = |index: usize| {
@@ -66,8 +68,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let processors = arguments.next().map_or(Ok(10_000), |text| text.parse())?;
     println!("| law | released | bound | instants | search, s | bound, s | check, s |");
     println!("|---|---|---|---|---|---|---|");
-    let laws: [(&str, fn(&mut ChaCha8Rng) -> SpeedupLaw); 3] =
-        [("Amdahl", amdahl), ("power", power), ("Downey", downey)];
+    let laws: [(&str, Law); 3] = [("Amdahl", amdahl), ("power", power), ("Downey", downey)];
     for (name, law) in laws {
         for released in [false, true] {
             let instance = instance(jobs, processors, law, released);

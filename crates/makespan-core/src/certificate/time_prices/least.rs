@@ -5,6 +5,10 @@ use super::prefix::{Event, Prefix};
 use crate::certificate::choices::{self, Group};
 use crate::{Job, Profile, Time};
 
+/// A block is halved by its instants as long as it has no more than so many times as many choices: twice as fast as one
+/// for one.
+const MORE_STARTS: usize = 8;
+
 /// Finds the least cost of one job after another.
 ///
 /// The minimum is taken over cells, a choice k and a start s each: the release date and where the price falls; or an
@@ -174,12 +178,13 @@ impl<'a> Least<'a> {
             }
         }
         let cell = |index, range| (self.bound(search, side, self.blocks.get(index), range), index, range);
-        let mut halves = if choice.is_some() || range.last - range.first >= self.blocks.choices_below(index) {
-            let middle = usize::midpoint(range.first, range.last);
-            [cell(index, Range { last: middle, ..range }), cell(index, Range { first: middle + 1, ..range })]
-        } else {
-            [cell(2 * index, range), cell(2 * index + 1, range)]
-        };
+        let mut halves =
+            if choice.is_some() || MORE_STARTS * (range.last - range.first) >= self.blocks.choices_below(index) {
+                let middle = usize::midpoint(range.first, range.last);
+                [cell(index, Range { last: middle, ..range }), cell(index, Range { first: middle + 1, ..range })]
+            } else {
+                [cell(2 * index, range), cell(2 * index + 1, range)]
+            };
         if halves[1].0 < halves[0].0 {
             halves.swap(0, 1);
         }
