@@ -22,7 +22,7 @@ const STEPS: usize = 300;
 /// too many for that, the corrected interval programme on a fine grid ([`weighted_completion_on`]) if it is better.
 ///
 /// The former is usually 1.2 to 1.5 times the latter. It is searched for over at most some hundred jobs, a sample of a
-/// larger instance, and checked once over all; for more than 100,000 jobs of some hundred allotments each it is left out.
+/// larger instance, and checked once over all; for more than 800,000 jobs of some hundred allotments each it is left out.
 ///
 /// # Panics
 /// When the processors differ in speed or form a tree; [`crate::standard`] refuses such platforms.

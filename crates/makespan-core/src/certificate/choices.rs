@@ -1,6 +1,6 @@
 //! The allotments among which a job chooses, grouped where there are many.
 
-use crate::{Area, Profile, Time};
+use crate::{Area, Profile};
 
 /// An allotment, or something that costs no more than any of a group of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,18 +17,39 @@ const ALL: u32 = 256;
 /// Beyond, a group that starts at k holds `k / GROUP` allotments, at least one.
 const GROUP: u32 = 32;
 
+/// Successive allotments that become one choice, of which the last is the fastest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::certificate) struct Group {
+    pub(in crate::certificate) first: u32,
+    last: u32,
+    /// When the job ends after its start; the choice is never paid for less.
+    pub(in crate::certificate) time: i64,
+}
+
 /// The choices under prices that never rise after the release date, or under any.
 pub(in crate::certificate) fn of(profile: &Profile, never_rises: bool, choices: &mut Vec<Choice>) {
+    let mut groups = Vec::new();
+    self::groups(profile, &mut groups);
     choices.clear();
+    choices.extend(groups.iter().map(|group| Choice {
+        processors: i128::from(group.first),
+        paid: i128::from(group.paid(profile, never_rises)),
+        time: i128::from(group.time),
+    }));
+}
+
+/// The same without what is paid, which takes longer to find than the rest.
+pub(in crate::certificate) fn groups(profile: &Profile, groups: &mut Vec<Group>) {
+    groups.clear();
     let (first, last) = (profile.min_processors(), profile.max_processors());
     if last - first < ALL {
-        choices.extend(profile.allotments().map(|processors| single(profile, processors)));
+        groups.extend(profile.allotments().map(|processors| Group::new(profile, processors, processors)));
     } else if profile.speedup().is_some() {
         // A law is not enumerated.
         let mut from = first;
         while from <= last {
             let until = last.min(from.saturating_add(size(from) - 1));
-            choices.push(group(profile, from, until, never_rises));
+            groups.push(Group::new(profile, from, until));
             from = until.saturating_add(1);
         }
     } else {
@@ -38,7 +59,7 @@ pub(in crate::certificate) fn of(profile: &Profile, never_rises: bool, choices: 
             while let Some(next) = allotments.next_if(|&next| next - from < size(from)) {
                 until = next;
             }
-            choices.push(group(profile, from, until, never_rises));
+            groups.push(Group::new(profile, from, until));
         }
     }
 }
@@ -47,28 +68,33 @@ fn size(from: u32) -> u32 {
     (from / GROUP).max(1)
 }
 
-fn single(profile: &Profile, processors: u32) -> Choice {
-    let time = ticks(profile.time(processors));
-    Choice { processors: i128::from(processors), paid: time, time }
-}
-
-fn ticks(time: Time) -> i128 {
-    i128::from(time.ticks())
-}
-
-/// Stands for the allotments `from ..= until`, of which `until` is the fastest.
-fn group(profile: &Profile, from: u32, until: u32, never_rises: bool) -> Choice {
-    let processors = i128::from(from);
-    if from == until {
-        return single(profile, from);
+impl Group {
+    fn new(profile: &Profile, first: u32, last: u32) -> Self {
+        let fastest = profile.time(last).ticks();
+        // Along a law a float may fall by less than its rounding where it should not.
+        let slack = if first < last && profile.speedup().is_some() { 1 + fastest / 1_000_000_000_000 } else { 0 };
+        Self { first, last, time: (fastest - slack).max(1) }
     }
-    let fastest = ticks(profile.time(until));
-    // Along a law a float may fall by less than its rounding where it should not.
-    let slack = if profile.speedup().is_some() { 1 + fastest / 1_000_000_000_000 } else { 0 };
-    let time = (fastest - slack).max(1);
-    // With k >= from processors for p >= time: whatever the prices, that pays for `from` processors for `time`. And let
-    // q = least work / from. If p >= q it pays for `from` processors for q; otherwise k p >= from q at the mean price
-    // of a shorter run from the same start, which is no lower when prices never rise.
-    let least: Area = if never_rises { profile.least_work(profile.time(from)).unwrap_or(0) } else { 0 };
-    Choice { processors, paid: time.max(least / processors), time }
+
+    /// For how long the first allotment is paid.
+    ///
+    /// With k >= first processors for p >= time: whatever the prices, that pays for `first` processors for `time`. And
+    /// let q = least work / first. If p >= q it pays for `first` processors for q; otherwise k p >= first q at the mean
+    /// price of a shorter run from the same start, which is no lower when prices never rise.
+    pub(in crate::certificate) fn paid(&self, profile: &Profile, never_rises: bool) -> i64 {
+        if self.first == self.last || !never_rises {
+            return self.time;
+        }
+        let least: Area = profile.least_work(profile.time(self.first)).unwrap_or(0);
+        self.time.max(share(least, self.first))
+    }
+}
+
+/// What each of so many processors does of some work; the work is at most that of so many over a time.
+pub(in crate::certificate) fn share(work: Area, processors: u32) -> i64 {
+    // The same division as of 128 bits, and several times faster where it is enough.
+    match u64::try_from(work) {
+        Ok(narrow) => (narrow / u64::from(processors)) as i64,
+        Err(_) => (work / Area::from(processors)) as i64,
+    }
 }

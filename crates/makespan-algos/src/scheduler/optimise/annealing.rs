@@ -79,13 +79,13 @@ impl<'a> Annealing<'a> {
         self.best
     }
 
-    /// Anneals until the course is over.
-    pub(super) fn run(&mut self, course: &mut Course) {
+    /// Anneals until the course is over, beginning at `warmth` times the usual temperature.
+    pub(super) fn run(&mut self, course: &mut Course, warmth: f64) {
         let jobs = self.present.order.len() as f64;
         if jobs == 0.0 {
             return;
         }
-        let hottest = (HOT * (FEW / jobs).powf(1.5)).min(HOTTEST) * self.mean_cost;
+        let hottest = warmth * (HOT * (FEW / jobs).powf(1.5)).min(HOTTEST) * self.mean_cost;
         while let Some(done) = course.step() {
             if self.best.makespan <= self.floor && self.goal.is_makespan() {
                 return;

@@ -25,6 +25,9 @@ const OTHER_PRICES: f64 = 0.12;
 const FITS: f64 = 0.4;
 /// The end is kept for what cannot be interrupted: the last schedule and its proof.
 const RESERVE: f64 = 0.02;
+/// Every second search begins so much cooler: where the start is good, a hot one loses what it has; where it is poor, a
+/// cool one does not come away from it.
+const COOL: f64 = 0.15;
 /// Steps of a search for each step of the prices, and for each first fit, where steps are counted.
 const STEPS_A_PRICE: u64 = 20;
 const STEPS_A_FIT: u64 = 50;
@@ -206,6 +209,7 @@ impl Each<'_> {
     ) -> Ranked {
         let mut random = ChaCha8Rng::seed_from_u64(self.seed);
         random.set_stream(u64::from(index));
+        let warmth = if index.is_multiple_of(2) { 1.0 } else { COOL };
         let floor = self.floor.ticks();
         let start = start::solution(self.choices, first);
         let mut solutions = vec![start.clone()];
@@ -227,12 +231,12 @@ impl Each<'_> {
             .expect("there is one start at least, the best of the catalogue");
         if task.limit.is_some() {
             // What passes the limit is given some time to come back within it.
-            search.run(&mut fits);
+            search.run(&mut fits, warmth);
             let found = search.into_best();
             let within = if found.rank.is_finite() { found.solution } else { start };
             search = annealing(within, goal::HIGH);
         }
-        search.run(&mut course);
+        search.run(&mut course, warmth);
         search.into_best()
     }
 }

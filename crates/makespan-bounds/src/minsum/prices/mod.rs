@@ -23,8 +23,11 @@ use super::rounding::{finest, rounded};
 
 /// The search tries so many allotments of a job, in geometric progression. More were not better by 1 in 10,000.
 const ALLOTMENTS: usize = 24;
-/// The search knows so many allotments of all jobs together; of larger instances it takes every so manieth job.
+/// The search knows so many allotments of all jobs together; of larger instances it takes one of every so many jobs.
 const SAMPLE: usize = 12_000;
+/// Of far larger ones, whose check takes longer anyway, it knows one of so many allotments, up to the second number.
+const SAMPLE_SHARE: usize = 100;
+const LARGEST_SAMPLE: usize = 24_000;
 /// It looks closer at so many allotments around the best ones, once it knows them.
 const CLOSER: usize = 40;
 /// Instants at first, and when they are placed anew.
@@ -38,7 +41,7 @@ const EQUAL: f64 = 4.0;
 /// The temperature at which that happens.
 const SETTLE: f64 = 6e-3;
 /// Instants times allotments that the check is given at most, which is some seconds.
-const MOST_CELLS: usize = 600_000_000;
+const MOST_CELLS: usize = 3_400_000_000;
 /// Fewer instants than this are not worth the time.
 const FEWEST: usize = 16;
 
@@ -108,7 +111,7 @@ impl PriceSearch {
         // Half the jobs with twice the usage have nearly the same best prices, if there are many.
         let (bags, plain): (Vec<&Job>, Vec<&Job>) = counting.into_iter().partition(|job| job.tasks() > 1);
         let shapes: usize = plain.iter().map(|job| choices(job).min(ALLOTMENTS)).sum();
-        let stride = shapes.div_ceil(SAMPLE).max(1);
+        let stride = shapes.div_ceil((shapes / SAMPLE_SHARE).clamp(SAMPLE, LARGEST_SAMPLE)).max(1);
         let factor = plain.len() as f64 / plain.len().div_ceil(stride).max(1) as f64;
         let tasks = bags.iter().map(|job| job.tasks() as usize).fold(plain.len(), usize::saturating_add);
         // A bag stands for its own tasks only.
@@ -168,7 +171,11 @@ impl PriceSearch {
 
     fn prices(&self) -> Vec<f64> {
         let (instants, integrals) = (&self.newton.landscape.instants, self.newton.best());
-        instants.windows(2).zip(integrals.windows(2)).map(|(t, i)| (i[1] - i[0]) / (t[1] - t[0])).collect()
+        if self.newton.landscape.ends {
+            instants.windows(2).zip(integrals.windows(2)).map(|(t, i)| (i[1] - i[0]) / (t[1] - t[0])).collect()
+        } else {
+            falling(instants, integrals)
+        }
     }
 
     fn instants(&self) -> Vec<Time> {
@@ -267,6 +274,23 @@ fn integrals(fluid: &[(f64, f64)], instants: &[f64]) -> Vec<f64> {
 
 /// No price is less than this share of the largest at first.
 const LEAST: f64 = 1e-3;
+
+/// Prices that never rise, each the mean of those that it stands for: the slopes of the least concave function that is not
+/// below the integrals. Prices that rise by the inaccuracy of the search alone prove less, and are checked more slowly.
+fn falling(instants: &[f64], integrals: &[f64]) -> Vec<f64> {
+    let slope = |from: usize, until: usize| (integrals[until] - integrals[from]) / (instants[until] - instants[from]);
+    let mut corners: Vec<usize> = Vec::new();
+    for index in 0..instants.len() {
+        while let [.., before, last] = corners[..] {
+            if slope(before, last) > slope(last, index) {
+                break;
+            }
+            corners.pop();
+        }
+        corners.push(index);
+    }
+    corners.windows(2).flat_map(|pair| std::iter::repeat_n(slope(pair[0], pair[1]), pair[1] - pair[0])).collect()
+}
 
 /// The value at an instant of a function that is linear between others.
 fn interpolated(instants: &[f64], values: &[f64], instant: f64) -> f64 {

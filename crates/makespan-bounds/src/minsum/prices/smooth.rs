@@ -69,7 +69,7 @@ pub(super) struct Landscape {
     /// Every job ends by this instant, which may be infinite.
     horizon: f64,
     /// Whether ends at an instant are tried too, and not starts alone: where prices may rise.
-    ends: bool,
+    pub(super) ends: bool,
     /// For each allotment the starts that are tried until the next evaluation of all.
     windows: Vec<Window>,
     candidates: Vec<Candidate>,

@@ -1,12 +1,14 @@
 //! Prices for processor time that change at given instants: a Lagrangian bound in continuous time.
 
+mod blocks;
+mod least;
 mod prefix;
 
 use serde::{Deserialize, Serialize};
 
 use super::CertificateError;
-use super::choices::{self, Choice};
 use crate::{Instance, Job, Time};
+use least::Least;
 use prefix::Prefix;
 
 /// A weight of one, in millionths.
@@ -55,7 +57,8 @@ pub struct TimePrices {
 }
 
 impl TimePrices {
-    /// The weighted completion that follows, rounded down. O(J) for each job and allotment, J prices.
+    /// The weighted completion that follows, rounded down. At worst O(J log J) for each job and allotment, J prices; most
+    /// allotments and starts are ruled out together.
     ///
     /// # Errors
     /// [`CertificateError`] when the data are malformed or too large for 128 bits.
@@ -109,11 +112,11 @@ impl TimePrices {
     /// `None` on overflow.
     fn value(&self, instance: &Instance, weigh: impl Fn(&Job) -> u64) -> Option<i128> {
         let prefix = Prefix::new(&self.instants, &self.prices)?;
-        let mut choices = Vec::new();
+        let mut least = Least::new(&prefix, self.horizon);
         let mut value: i128 = 0;
         for job in instance.jobs() {
-            choices::of(job.profile(), prefix.never_rises_after(job.release), &mut choices);
-            let cost = self.least_cost(job, weigh(job), &prefix, &choices)?;
+            let weight = i128::from(weigh(job)).checked_mul(1 << self.scale)?;
+            let cost = least.cost(job, weight)?;
             value = value.checked_add(cost.checked_mul(i128::from(job.tasks()))?)?;
         }
         for (pair, &price) in self.instants.windows(2).zip(&self.prices) {
@@ -123,53 +126,9 @@ impl TimePrices {
         // Dividing by a power of two with a shift rounds down, the safe direction.
         Some((value >> self.scale).max(0))
     }
-
-    /// The inner minimum for one task of a job; `None` on overflow.
-    fn least_cost(&self, job: &Job, weight: u64, prefix: &Prefix, choices: &[Choice]) -> Option<i128> {
-        let release = i128::from(job.release.ticks());
-        let weight = i128::from(weight).checked_mul(1 << self.scale)?;
-        let horizon = self.horizon.map(|horizon| i128::from(horizon.ticks()));
-        // No figure below is larger than this one, so that they need no check of their own.
-        let widest = choices.iter().map(|choice| choice.processors).max()?;
-        let latest =
-            release.max(prefix.last()).max(horizon.unwrap_or(0)) + choices.iter().map(|choice| choice.time).max()?;
-        weight.checked_mul(latest)?.checked_add(widest.checked_mul(prefix.total())?)?;
-        let (mut least, paid_before) = (i128::MAX, prefix.at(release));
-        for choice in choices {
-            let Choice { processors, paid, time } = *choice;
-            let last_start = horizon.map_or(i128::MAX, |horizon| horizon - time);
-            if weight * (release + time) >= least || last_start < release {
-                continue;
-            }
-            let mut end = prefix.cursor(release + paid);
-            let price = prefix.advance(&mut end, release + paid) - paid_before;
-            least = least.min(weight * (release + time) + processors * price);
-            // Starts at which the price falls, then ends at which it rises. Waiting alone soon costs too much.
-            for &(start, before) in prefix.falls_after(release) {
-                let waiting = weight * (start + time);
-                if waiting >= least || start > last_start {
-                    break;
-                }
-                let price = prefix.advance(&mut end, start + paid) - before;
-                least = least.min(waiting + processors * price);
-            }
-            let mut begin = prefix.cursor(release);
-            for &(end, after) in prefix.rises_after(release + paid) {
-                let waiting = weight * (end - paid + time);
-                if waiting >= least || end - paid > last_start {
-                    break;
-                }
-                let price = after - prefix.advance(&mut begin, end - paid);
-                least = least.min(waiting + processors * price);
-            }
-            if let Some(horizon) = horizon {
-                let price = prefix.at(last_start + paid) - prefix.at(last_start);
-                least = least.min(weight * horizon + processors * price);
-            }
-        }
-        Some(least)
-    }
 }
 
+#[cfg(test)]
+mod plain;
 #[cfg(test)]
 mod tests;
