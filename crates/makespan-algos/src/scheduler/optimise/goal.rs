@@ -42,6 +42,8 @@ impl Goal {
         let processors = f64::from(instance.processors());
         let price = match objective {
             Objective::Makespan => 1.0 / processors,
+            // Where no job has a weight, the area after the limit is all there is to minimise.
+            _ if weights.iter().all(|&weight| weight == 0.0) => 1.0 / processors,
             _ => DEAR * weights.iter().sum::<f64>() / processors,
         };
         Self { objective, weights, earliest, after: makespan_at_most.unwrap_or(i64::MAX), price, makespan_at_most }

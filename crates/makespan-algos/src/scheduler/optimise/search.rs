@@ -12,6 +12,7 @@ use super::annealing::{Annealing, Ranked};
 use super::change::Solution;
 use super::course::{Budget, Course};
 use super::goal::Goal;
+use super::start::Deadlines;
 use super::{Optimise, start};
 use crate::kernel::choices::Choices;
 
@@ -208,11 +209,12 @@ impl Each<'_> {
         random.set_stream(u64::from(index));
         let floor = self.floor.ticks();
         let mut solutions = vec![start::solution(self.choices, first)];
-        if task.objective == Objective::Makespan {
-            let reached = first.makespan().ticks();
-            let known = (self.instance, self.choices);
-            solutions.extend(start::fitted(known, (floor, reached), &mut random, &mut fits));
-        } else {
+        let enough = if task.objective == Objective::Makespan { Some(floor) } else { task.limit.map(Time::ticks) };
+        if let Some(enough) = enough {
+            let range = Deadlines { floor, enough, reached: first.makespan().ticks() };
+            solutions.extend(start::fitted((self.instance, self.choices), range, &mut random, &mut fits));
+        }
+        if task.objective != Objective::Makespan {
             solutions.extend(priced.map(|priced| start::priced_solution(self.choices, priced)));
         }
         let annealing = |solution: Solution| {
