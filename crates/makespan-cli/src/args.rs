@@ -118,7 +118,7 @@ pub struct SearchOptions {
     /// How long to search, proofs included, such as 10s; Ctrl-C ends it earlier [default: 1s]
     #[arg(long, value_name = "TIME", conflicts_with = "algorithm", allow_hyphen_values = true)]
     pub time_limit: Option<String>,
-    /// Allow no makespan above this many times the proven bound, such as 1.25
+    /// Allow no makespan above this many times the proven bound, such as 1.25; best-effort bags are not counted
     #[arg(long, value_name = "FACTOR", conflicts_with = "algorithm", allow_negative_numbers = true)]
     pub makespan_at_most: Option<String>,
 }

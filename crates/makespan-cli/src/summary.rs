@@ -119,7 +119,8 @@ pub fn front_rows(instance: &Instance, front: &Front, bounds: &[Bound]) -> (Vec<
             over(shortest),
             reached(second),
             bound.map_or("-".into(), |bound| value(bound.objective, bound.value)),
-            bound.and_then(|bound| bound.makespan_at_most).map_or("any".into(), |most| figure(most.seconds())),
+            bound
+                .map_or("-".into(), |bound| bound.makespan_at_most.map_or("any".into(), |most| figure(most.seconds()))),
             over(bound),
         ]
     });

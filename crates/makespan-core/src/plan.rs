@@ -12,7 +12,8 @@ pub enum Plan {
     Front(Front),
 }
 
-/// Schedules of which none is at once shorter and of no more weighted completion than another, nor the reverse.
+/// Schedules of which none is at once shorter and of no more weighted completion than another, nor the reverse; where
+/// best-effort bags were filled in afterwards, that was so before.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Front {
     points: Vec<FrontPoint>,

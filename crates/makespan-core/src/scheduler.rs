@@ -101,7 +101,7 @@ pub enum ScheduleError {
     #[error(
         "{scheduler} found no schedule that ends by {limit} s; the shortest one found takes {reached} s, and none is \
          shorter than {floor} s: allow {:.4} times the bound, or a longer search",
-        reached.seconds() / floor.seconds().max(1e-9)
+        enough(*reached, *floor)
     )]
     NotFound {
         /// Spec of the scheduler.
@@ -113,4 +113,22 @@ pub enum ScheduleError {
         /// The makespan of the shortest schedule found.
         reached: Time,
     },
+}
+
+/// A factor of four places that times `floor` is no less than `reached`.
+fn enough(reached: Time, floor: Time) -> f64 {
+    let ten_thousandths = 10_000 * i128::from(reached.ticks()) / i128::from(floor.ticks().max(1)) + 1;
+    ten_thousandths as f64 / 1e4
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_factor_that_is_suggested_is_enough() {
+        let suggested = |reached, floor| enough(Time::from_ticks(reached), Time::from_ticks(floor));
+        assert!(suggested(100_004, 100_000) * 100_000.0 >= 100_004.0);
+        assert!(suggested(i64::MAX, 1) >= 9.2e18 && suggested(3, 0) >= 3.0);
+    }
 }

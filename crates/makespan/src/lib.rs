@@ -68,10 +68,16 @@ impl Planned {
     }
 }
 
-/// The value of a schedule over a bound, at least 1; `None` where the bound is zero or does not speak of the schedule.
+/// The value of a schedule over a bound, at least 1, and 1 exactly where both are equal; `None` where the bound is zero
+/// or does not speak of the schedule.
 pub fn ratio(instance: &Instance, schedule: &Schedule, bound: &Bound) -> Option<f64> {
-    (bound.value > 0 && bound.speaks_of(schedule))
-        .then(|| bound.objective.value(instance, schedule) as f64 / bound.value as f64)
+    if bound.value <= 0 || !bound.speaks_of(schedule) {
+        return None;
+    }
+    let value = bound.objective.value(instance, schedule);
+    let ratio = value as f64 / bound.value as f64;
+    // Large values that differ may have one float, and would pass for proved optimal.
+    Some(if value > bound.value { ratio.max(1.0_f64.next_up()) } else { ratio })
 }
 
 /// Plans by the algorithm that `spec` names and proves the standard bounds, and one on what the algorithm minimises.
@@ -140,4 +146,27 @@ fn bounds_with(instance: &Instance, known: &[Bound]) -> Result<Vec<Bound>, PlanE
 /// [`PlanError::Unproved`] when the platform is of a kind for which nothing is proved.
 pub fn bound(instance: &Instance) -> Result<Vec<Bound>, PlanError> {
     makespan_bounds::standard(instance).map_err(PlanError::Unproved)
+}
+
+#[cfg(test)]
+mod tests {
+    use makespan_core::{Certificate, Job, JobId, Placement, Platform, ProcSet, Profile, Time};
+
+    use super::*;
+
+    #[test]
+    fn the_ratio_is_one_for_equal_values_only() {
+        let end = Time::from_ticks((1 << 60) + 1);
+        let jobs = vec![Job::new("a", Profile::rigid(1, end).unwrap())];
+        let instance = Instance::new(Platform::flat(1).unwrap(), jobs, vec![]).unwrap();
+        let placement = Placement { job: JobId(0), task: 0, start: Time::ZERO, end, processors: ProcSet::first(1) };
+        let schedule = Schedule::new(vec![placement]);
+        let of = |value: i128| {
+            let certificate = Certificate::Alone { job: JobId(0) };
+            let bound = Bound { objective: Objective::Makespan, value, makespan_at_most: None, certificate };
+            ratio(&instance, &schedule, &bound)
+        };
+        assert_eq!((of((1 << 60) + 1), of(0)), (Some(1.0), None));
+        assert!(of(1 << 60).unwrap() > 1.0, "one float, two values");
+    }
 }

@@ -12,8 +12,8 @@ pub(super) fn build(spec: &mut Spec) -> Result<Optimise, SpecError> {
     let default = Optimise::default();
     let target = spec.take("objective", default.target, target)?;
     let makespan_at_most = spec.take("makespan-at-most", None, factor)?;
-    if makespan_at_most.is_some() && target == Target::Objective(Objective::Makespan) {
-        let (key, value) = ("makespan-at-most".to_owned(), "a factor".to_owned());
+    if let Some(factor) = makespan_at_most.filter(|_| target == Target::Objective(Objective::Makespan)) {
+        let (key, value) = ("makespan-at-most".to_owned(), factor.to_string());
         return Err(SpecError::Value { key, value, expected: "left out when the makespan itself is minimised".into() });
     }
     let time = spec.take("time-limit", None, time)?;

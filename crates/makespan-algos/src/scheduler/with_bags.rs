@@ -1,8 +1,8 @@
 //! Bags of tasks for any scheduler.
 
 use makespan_core::{
-    Bound, Context, Expansion, FrontPoint, Guarantee, Instance, Job, JobId, Objective, Placement, Plan, Schedule,
-    ScheduleError, Scheduler, Unsupported,
+    Bound, Context, Expansion, Front, FrontPoint, Guarantee, Instance, Job, JobId, Objective, Placement, Plan,
+    Schedule, ScheduleError, Scheduler, Unsupported,
 };
 
 use super::check_supported;
@@ -73,14 +73,25 @@ impl Scheduler for WithBags {
         let planned = self.0.schedule(&competing.instance, context);
         let found = std::mem::replace(&mut context.bounds, known);
         context.bounds.extend(found.into_iter().filter(|bound| bound.verify(instance).is_ok()));
-        let fill = |schedule: &Schedule| fill_best_effort(instance, competing.original_schedule(schedule));
+        let of_makespan = |bound: &Bound| bound.objective == Objective::Makespan;
+        if instance.jobs().iter().any(Job::is_best_effort) && context.bounds.iter().any(of_makespan) {
+            // What competes may end alone much sooner than everything can.
+            context.bounds.push(makespan_bounds::makespan(instance));
+        }
         Ok(match planned? {
-            Plan::Front(front) => Plan::Front(front.map(|point| {
-                let schedule = fill(&point.schedule);
-                let holds = |bound: &Bound| bound.speaks_of(&schedule) && bound.verify(instance).is_ok();
-                FrontPoint { bound: point.bound.filter(holds), schedule }
-            })),
-            plan => fill(&plan.into_schedule()).into(),
+            Plan::Front(front) => {
+                let each = front.points().iter().map(|FrontPoint { schedule, bound }| {
+                    let schedule = competing.original_schedule(schedule);
+                    FrontPoint { schedule, bound: bound.clone() }
+                });
+                // A bag that competes counts by its last task, which the scheduler did not know.
+                Plan::Front(Front::new(instance, each.collect()).map(|FrontPoint { schedule, bound }| {
+                    let schedule = fill_best_effort(instance, schedule);
+                    let holds = |bound: &Bound| bound.speaks_of(&schedule) && bound.verify(instance).is_ok();
+                    FrontPoint { bound: bound.filter(holds), schedule }
+                }))
+            }
+            plan => fill_best_effort(instance, competing.original_schedule(&plan.into_schedule())).into(),
         })
     }
 }
@@ -145,6 +156,33 @@ mod tests {
         assert!(seconds < 10.0, "{seconds} s");
         assert_eq!(schedule.placements().len(), 1_001_000);
         assert_eq!(validate(&instance, &schedule), Ok(()));
+    }
+
+    #[test]
+    fn the_bound_counts_best_effort_and_no_point_of_a_front_beats_another() {
+        let bag = |name: &str, count: u64, weight: &str| {
+            let profile = Profile::rigid(1, Time::from_seconds(2)).unwrap();
+            let bag = Job::new(name, profile).with_weight(Weight::parse(weight).unwrap());
+            bag.with_count(count.try_into().unwrap())
+        };
+        let on_four = |jobs| Instance::new(Platform::flat(4).unwrap(), jobs, vec![]).unwrap();
+        let mut context = Context::with_seed(1);
+        let best_effort = on_four(vec![bag("only", 40, "0")]);
+        scheduler("optimise[steps=10,searches=1]").unwrap().schedule(&best_effort, &mut context).unwrap();
+        let bound =
+            context.bounds.iter().filter(|bound| bound.objective == Objective::Makespan).map(|bound| bound.value);
+        assert_eq!(bound.max(), Some(20_000_000_000));
+        let wide = |index: i64| job(index, 1 + (index % 4) as u32, 1_000_000_000 * (1 + index % 5));
+        let jobs = (0..9).map(wide).chain([bag("a", 9, "3"), bag("b", 7, "1")]).collect();
+        let instance = on_four(jobs);
+        let front = scheduler("optimise[objective=pareto,steps=200,searches=1]").unwrap();
+        let Ok(Plan::Front(front)) = front.schedule(&instance, &mut Context::with_seed(1)) else { panic!("a front") };
+        let weighted = |point: &FrontPoint| Objective::WeightedCompletion.value(&instance, &point.schedule);
+        for pair in front.points().windows(2) {
+            assert!(
+                pair[0].schedule.makespan() < pair[1].schedule.makespan() && weighted(&pair[0]) > weighted(&pair[1])
+            );
+        }
     }
 
     #[test]

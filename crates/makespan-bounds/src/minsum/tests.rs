@@ -134,6 +134,18 @@ fn a_search_goes_on_where_it_stopped() {
     assert!(few.value < many.value && many.verify(&instance).is_ok(), "{few:?} {many:?}");
 }
 
+/// Release dates a billion times as far apart as the jobs are long: rounding swallows what prices gain.
+#[test]
+fn no_bound_is_below_that_of_jobs_alone() {
+    let job = |index: usize, job: Job| job.with_release(Time::from_seconds(10_i64.pow(index as u32 % 10)));
+    let jobs = sequential(20, &["5"]).into_iter().enumerate().map(|(index, one)| job(index, one)).collect();
+    let instance = instance(3, jobs);
+    let options = PriceOptions { objective: Objective::MeanFlow, makespan_at_most: None };
+    let bound = PriceSearch::new(&instance, options).unwrap().bound(&instance).unwrap();
+    assert_eq!(bound.verify(&instance), Ok(()));
+    assert!(bound.value >= 5_000_000_000_000, "{}", bound.value);
+}
+
 #[test]
 fn weights_of_zero_give_a_bound_of_zero() {
     let instance = instance(2, vec![flat_job("a", "1", "0", 1), flat_job("b", "3", "0", 2)]);

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use makespan::Planned;
-use makespan_core::{Instance, Stop};
+use makespan_core::{Instance, Objective, Stop};
 use makespan_formats::gantt::NamedSchedule;
 use makespan_formats::report::{Report, Section};
 use makespan_formats::schedule::{FrontEntry, ScheduleFile};
@@ -30,6 +30,9 @@ pub fn plan(options: &PlanOptions) -> Result<ExitCode> {
     let mut file = ScheduleFile::new(&instance, algorithm.clone(), schedule.clone());
     file.seed = Some(options.seed);
     file.bounds.clone_from(&bounds);
+    if file.bound(Objective::MeanFlow).is_some() {
+        file.mean_flow = Some(Objective::MeanFlow.value(&instance, &file.schedule));
+    }
     file.remarks.clone_from(&remarks);
     file.front =
         front.iter().flat_map(makespan_core::Front::points).map(|point| FrontEntry::new(&instance, point)).collect();

@@ -219,6 +219,8 @@ fn a_front_is_planned_drawn_and_verified() {
     assert!(sandbox.makespan("verify jobs.json front.json").succeeds().starts_with("valid"));
     let limited = sandbox.makespan("plan jobs.json --makespan-at-most 1.5 --time-limit 200ms").succeeds();
     assert!(limited.contains("makespan-at-most=1.5"), "{limited}");
+    let flow = sandbox.makespan("plan jobs.json --objective mean-flow --time-limit 50ms --format json").succeeds();
+    assert!(flow.contains("\"mean_flow\": ") && flow.matches("mean_flow").count() == 2, "value and bound");
     sandbox
         .makespan("plan jobs.json --makespan-at-most 1.000001 --time-limit 50ms")
         .refused(&["found no schedule", "allow"]);
@@ -248,6 +250,11 @@ fn a_changed_front_is_rejected() {
         |file: &mut Value| file["front"][0]["bounds"]["weighted_completion"]["makespan_at_most"] = 0.001.into();
     rejected(&shorter, "speaks of shorter schedules only");
     rejected(&|file| file["front"][0]["placements"][0]["start"] = 0.123.into(), "front[0]: job");
+    let mut file = sandbox.json("front.json");
+    let bounds = &mut file["front"][0]["bounds"];
+    bounds["mean_flow"] = bounds["weighted_completion"].clone();
+    sandbox.write("changed.json", file.to_string());
+    sandbox.makespan("verify jobs.json changed.json").refused(&["front[0].bounds", "has one bound"]);
     let other = |file: &mut Value| drop(file["front"].as_array_mut().unwrap().drain(..));
     let mut file = sandbox.json("front.json");
     other(&mut file);

@@ -11,7 +11,7 @@ const SHORTEST: f64 = 0.15;
 const LIGHTEST: f64 = 0.2;
 
 /// Searches the two ends, then the least weighted completion under limits on the makespan between them, each with its
-/// proof. The last of the points has least weighted completion among schedules within `limit`.
+/// proof.
 pub(super) fn front(search: &Search<'_>, limit: Option<Time>) -> Vec<FrontPoint> {
     let task = |objective, limit, begin, end| Task { objective, limit, begin, end };
     let shortest = search.minimise(task(Objective::Makespan, None, 0.0, SHORTEST), &[]).schedule;
@@ -20,9 +20,14 @@ pub(super) fn front(search: &Search<'_>, limit: Option<Time>) -> Vec<FrontPoint>
         search.minimise(task(Objective::WeightedCompletion, limit, SHORTEST, ends), std::slice::from_ref(&shortest));
     let (least, most) = (shortest.makespan(), lightest.schedule.makespan());
     let limits = limits(least, most);
-    let mut known = vec![shortest.clone(), lightest.schedule.clone()];
+    let mut known = vec![shortest, lightest.schedule.clone()];
+    if limits.is_empty() {
+        // Nothing lies between the ends, and perhaps not even the limit is kept yet: the rest of the time goes there.
+        let again = search.minimise(task(Objective::WeightedCompletion, limit, ends, 1.0), &known);
+        return vec![again.into(), lightest.into()];
+    }
     let mut points = Vec::with_capacity(limits.len() + 1);
-    let share = (1.0 - ends) / limits.len().max(1) as f64;
+    let share = (1.0 - ends) / limits.len() as f64;
     for (index, &limit) in limits.iter().enumerate() {
         let begin = ends + share * index as f64;
         let found = search.minimise(task(Objective::WeightedCompletion, Some(limit), begin, begin + share), &known);

@@ -52,6 +52,8 @@ impl Goal {
         let processors = f64::from(instance.processors());
         let price = match objective {
             Objective::Makespan => 1.0 / processors,
+            // Where no job has a weight, the area after the limit is all there is to minimise.
+            _ if weights.iter().all(|&weight| weight == 0.0) => 1.0 / processors,
             _ => multiple.unwrap_or(LOW) * weights.iter().sum::<f64>() / processors,
         };
         Self {

@@ -12,6 +12,7 @@ use super::annealing::{Annealing, Ranked};
 use super::change::Solution;
 use super::course::{Budget, Course};
 use super::goal::{self, Goal};
+use super::start::Deadlines;
 use super::{Optimise, start};
 use crate::kernel::choices::Choices;
 
@@ -211,13 +212,15 @@ impl Each<'_> {
         random.set_stream(u64::from(index));
         let warmth = if index.is_multiple_of(2) { 1.0 } else { COOL };
         let floor = self.floor.ticks();
-        let start = start::solution(self.choices, first);
-        let mut solutions = vec![start.clone()];
-        if task.objective == Objective::Makespan {
-            let reached = first.makespan().ticks();
-            let known = (self.instance, self.choices);
-            solutions.extend(start::fitted(known, (floor, reached), &mut random, &mut fits));
-        } else {
+        let mut solutions = vec![start::solution(self.choices, first)];
+        let enough = if task.objective == Objective::Makespan { Some(floor) } else { task.limit.map(Time::ticks) };
+        if let Some(enough) = enough {
+            let range = Deadlines { floor, enough, reached: first.makespan().ticks() };
+            solutions.extend(start::fitted((self.instance, self.choices), range, &mut random, &mut fits));
+        }
+        // The shortest so far: what a limit is most likely to let pass.
+        let shortest = solutions.last().cloned();
+        if task.objective != Objective::Makespan {
             solutions.extend(priced.map(|priced| start::priced_solution(self.choices, priced)));
         }
         let annealing = |solution: Solution, price: f64| {
@@ -233,7 +236,7 @@ impl Each<'_> {
             // What passes the limit is given some time to come back within it.
             search.run(&mut fits, warmth);
             let found = search.into_best();
-            let within = if found.rank.is_finite() { found.solution } else { start };
+            let within = shortest.filter(|_| found.rank.is_infinite()).unwrap_or(found.solution);
             search = annealing(within, goal::HIGH);
         }
         search.run(&mut course, warmth);

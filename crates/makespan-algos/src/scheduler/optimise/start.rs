@@ -97,19 +97,30 @@ pub(super) fn schedule(instance: &Instance, choices: &Choices, solution: &Soluti
     builder.finish()
 }
 
-/// A short schedule by [`Fit`]: deadlines between what is proved and what is reached, drawn at random, until the course
-/// is over.
+/// Between which deadlines a short schedule is looked for, in ticks.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Deadlines {
+    /// None shorter exists.
+    pub(super) floor: i64,
+    /// None shorter is needed.
+    pub(super) enough: i64,
+    /// There is one as short.
+    pub(super) reached: i64,
+}
+
+/// A short schedule by [`Fit`]: deadlines between what is proved and what is reached, drawn at random, until one is
+/// short enough or the course is over.
 pub(super) fn fitted(
     (instance, choices): (&Instance, &Choices),
-    (floor, reached): (i64, i64),
+    Deadlines { floor, enough, mut reached }: Deadlines,
     random: &mut ChaCha8Rng,
     course: &mut Course,
 ) -> Option<Solution> {
     let mut fit = Fit::new(instance, choices);
-    let (mut best, mut reached) = (None, reached);
+    let mut best = None;
     // The first in the order of the times, at deadlines in even steps; then other orders.
     let mut plain = 0..PLAIN;
-    while reached > floor && course.step().is_some() {
+    while reached > enough && course.step().is_some() {
         let (share, perturbed) = match plain.next() {
             Some(step) => (step as f64 / PLAIN as f64, None),
             None => (random.random::<f64>(), Some(&mut *random)),

@@ -187,17 +187,26 @@ impl PriceSearch {
     /// condition.) `None` when its figures leave 128 bits.
     pub fn bound(&self, instance: &Instance) -> Option<Bound> {
         let (prices, instants) = (self.prices(), self.instants());
+        let certificate = |prices| match self.options.objective {
+            Objective::MeanFlow => Certificate::FlowPrices(prices),
+            _ => Certificate::TimePrices(prices),
+        };
         let attempt = |scale: u32| {
             let prices = prices.iter().map(|&price| rounded(price, scale)).collect();
             let horizon = self.options.makespan_at_most;
             let prices = TimePrices { instants: instants.clone(), prices, scale, horizon };
-            let certificate = match self.options.objective {
-                Objective::MeanFlow => Certificate::FlowPrices(prices),
-                _ => Certificate::TimePrices(prices),
-            };
-            Bound::proved_by(certificate, instance)
+            Bound::proved_by(certificate(prices), instance)
         };
-        finest(&prices, attempt).ok()
+        let priced = finest(&prices, attempt).ok();
+        // Without prices every job ends as if it were alone. In instances of extreme range rounding costs more than this.
+        let free = TimePrices {
+            instants: vec![Time::ZERO],
+            prices: Vec::new(),
+            scale: 0,
+            horizon: self.options.makespan_at_most,
+        };
+        let free = Bound::proved_by(certificate(free), instance).ok();
+        free.into_iter().chain(priced).max_by_key(|bound| bound.value)
     }
 
     /// For every job, or one task of a bag, in the order of the instance, what it does at least cost under the best prices so far; among at
