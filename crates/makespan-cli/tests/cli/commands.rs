@@ -6,6 +6,9 @@ use serde_json::Value;
 
 use crate::sandbox::Sandbox;
 
+/// The default algorithm with a stop that is the same on every machine.
+const STEPS: &str = "optimise[steps=200,searches=2]";
+
 #[test]
 fn plan_writes_every_output_and_verify_accepts() {
     let sandbox = Sandbox::with_small();
@@ -87,7 +90,8 @@ fn the_same_seed_gives_the_same_bytes() {
         }
         let read = |name: &str| sandbox.read(&format!("{name}.{ending}"));
         assert!(read("a") == read("b") && read("a") != read("c"), "{ending}");
-        let plan = |seed: u32| sandbox.makespan(&format!("plan a.{ending} --seed {seed} --format json")).succeeds();
+        let plan =
+            |seed: u32| sandbox.makespan(&format!("plan a.{ending} --seed {seed} -a {STEPS} --format json")).succeeds();
         assert_eq!(plan(3), plan(3));
     }
     assert_eq!(sandbox.makespan(&format!("{base} --seed 5")).succeeds(), sandbox.read("a.json"));
@@ -104,7 +108,7 @@ fn convert_goes_between_all_formats_and_back() {
         sandbox.makespan(&format!("convert {name}.json {name}2.toml")).succeeds();
         sandbox.makespan(&format!("convert {name}2.toml {name}2.json")).succeeds();
         assert_eq!(sandbox.read(&format!("{name}.json")), sandbox.read(&format!("{name}2.json")));
-        let plan = |file: &str| sandbox.makespan(&format!("plan {file} --format json")).succeeds();
+        let plan = |file: &str| sandbox.makespan(&format!("plan {file} -a {STEPS} --format json")).succeeds();
         assert_eq!(plan(&format!("{name}.toml")), plan(&format!("{name}2.json")));
     }
     // A log knows no speed-ups and no weights; what it holds comes back from every format.

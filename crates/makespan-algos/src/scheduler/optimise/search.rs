@@ -1,6 +1,7 @@
 //! The course of one run: proofs, first schedules, annealing.
 
 use std::cell::RefCell;
+use std::panic::resume_unwind;
 use std::time::Instant;
 
 use makespan_bounds::{PriceOptions, PriceSearch, PricedChoice};
@@ -114,7 +115,7 @@ impl<'a> Search<'a> {
                 objective => prices_of(instance, objective, task.limit, prices),
             });
             let plans = made.unwrap_or_else(|| start::catalogue(instance, self.seed, plans_end, &self.stop));
-            (priced.join().unwrap_or_default(), plans)
+            (priced.join().unwrap_or_else(|panic| resume_unwind(panic)), plans)
         });
         let mut starts: Vec<Schedule> = plans.iter().chain(known).cloned().collect();
         *self.plans.borrow_mut() = Some(plans);
@@ -175,7 +176,7 @@ impl<'a> Search<'a> {
                 .map(|(index, courses)| scope.spawn(move || each.search(index, task, first, priced, courses)))
                 .collect();
             let own = each.search(0, task, first, priced, courses(0));
-            let others = others.into_iter().filter_map(|other| other.join().ok());
+            let others = others.into_iter().map(|other| other.join().unwrap_or_else(|panic| resume_unwind(panic)));
             std::iter::once(own).chain(others).min_by(|a, b| a.rank.total_cmp(&b.rank))
         });
         best.map_or_else(|| first.clone(), |best| start::schedule(self.instance, &self.choices, &best.solution))
