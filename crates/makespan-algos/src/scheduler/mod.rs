@@ -19,8 +19,18 @@ pub use sweep::Sweep;
 
 use makespan_core::{Guarantee, Instance, Objective, ScheduleError, Scheduler, Unsupported};
 
-/// What every scheduler of moldable jobs asks of the platform.
+/// What every scheduler of moldable jobs asks of the platform that chooses processors by their number alone.
 fn needs_equal_processors(instance: &Instance) -> Result<(), Unsupported> {
+    needs_equal_speeds(instance)?;
+    if instance.platform().restricts_placement() {
+        let remedy = "it cannot keep jobs within nodes (placement = compact); `shelves` does on equal nodes of 2, 4, 8 .. \
+                      processors, or leave the placement rule out";
+        return Err(Unsupported(remedy.into()));
+    }
+    Ok(())
+}
+
+fn needs_equal_speeds(instance: &Instance) -> Result<(), Unsupported> {
     if instance.platform().is_homogeneous() {
         Ok(())
     } else {
