@@ -7,7 +7,7 @@ use makespan_core::Scheduler;
 
 pub use spec::{Spec, SpecError};
 
-use crate::scheduler::{Compaction, Demt, DualApproximation, Gang, ListGraham, Order, Sequential, Sweep};
+use crate::scheduler::{Compaction, Demt, DualApproximation, Gang, ListGraham, Order, Sequential, Shelves, Sweep};
 
 /// A parameter of a scheduler, as its spec names it.
 #[derive(Clone, Copy, Debug)]
@@ -45,7 +45,7 @@ pub struct Entry {
 const ANY_JOBS: &str = "moldable, rigid and sequential jobs on equal processors; release dates; unavailable periods";
 const DEMT_PAPER: &str = "Dutot, Eyraud, Mounié, Trystram, SPAA 2004, doi:10.1145/1007912.1007932";
 
-static CATALOGUE: [Entry; 7] = [
+static CATALOGUE: [Entry; 8] = [
     Entry {
         name: "optimise",
         summary: "the best that time allows: prices, then annealing of a serial insertion; any objective, or their front",
@@ -102,6 +102,19 @@ static CATALOGUE: [Entry; 7] = [
         compared: &["dual"],
         representatives: &["dual"],
         build: |_| Ok(Box::new(DualApproximation)),
+    },
+    Entry {
+        name: "shelves",
+        summary: "two shelves on nodes of 2, 4, 8 .. processors, every job in its best placement: makespan",
+        supports: "moldable, rigid and sequential jobs on equal nodes of 2, 4, 8 .. processors; by a list: release dates; \
+                   unavailable periods",
+        guarantee: "makespan 2 - 2/k on nodes of k processors, 3/2 for k = 2, for monotone jobs; none with release dates or \
+                    unavailable periods",
+        source: "Dutot, Trystram, SPAA 2001, HAL inria-00001082",
+        parameters: &[],
+        compared: &["shelves"],
+        representatives: &["shelves"],
+        build: |_| Ok(Box::new(Shelves)),
     },
     Entry {
         name: "list",

@@ -11,12 +11,14 @@ pub struct ScheduleBuilder<'a> {
     instance: &'a Instance,
     timeline: Option<Timeline>,
     held: Vec<(JobId, Reservation)>,
+    /// Placements whose processors were chosen by the caller.
+    put: Vec<Placement>,
 }
 
 impl<'a> ScheduleBuilder<'a> {
     /// An empty schedule.
     pub fn new(instance: &'a Instance) -> Self {
-        Self { instance, timeline: None, held: Vec::with_capacity(instance.jobs().len()) }
+        Self { instance, timeline: None, held: Vec::with_capacity(instance.jobs().len()), put: Vec::new() }
     }
 
     /// The free processors that remain.
@@ -38,6 +40,12 @@ impl<'a> ScheduleBuilder<'a> {
     /// that is always open.
     pub fn hold(&mut self, job: JobId, reservation: Reservation) {
         self.held.push((job, reservation));
+    }
+
+    /// Records a placement with its processors, which no reservation of this builder may meet: for platforms on which
+    /// counts alone do not suffice.
+    pub fn put(&mut self, placement: Placement) {
+        self.put.push(placement);
     }
 
     /// Assigns processor ids.
@@ -74,7 +82,7 @@ impl<'a> ScheduleBuilder<'a> {
             end: reservation.end,
             processors: parts.into_iter().reduce(|a, b| a.union(&b)).unwrap_or_default(),
         };
-        Schedule::new(self.held.into_iter().zip(given).map(placement).collect())
+        Schedule::new(self.held.into_iter().zip(given).map(placement).chain(self.put).collect())
     }
 }
 

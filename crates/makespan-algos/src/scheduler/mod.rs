@@ -7,6 +7,7 @@ mod gang;
 mod list_graham;
 mod optimise;
 mod sequential;
+mod shelves;
 mod sweep;
 
 pub use demt::{Compaction, Demt};
@@ -15,22 +16,13 @@ pub use gang::Gang;
 pub use list_graham::{ListGraham, Order};
 pub use optimise::{Budget, Optimise, Target};
 pub use sequential::Sequential;
+pub use shelves::Shelves;
 pub use sweep::Sweep;
 
 use makespan_core::{Guarantee, Instance, Objective, ScheduleError, Scheduler, Unsupported};
 
-/// What every scheduler of moldable jobs asks of the platform that chooses processors by their number alone.
+/// What every scheduler of moldable jobs asks of the platform.
 fn needs_equal_processors(instance: &Instance) -> Result<(), Unsupported> {
-    needs_equal_speeds(instance)?;
-    if instance.platform().restricts_placement() {
-        let remedy = "it cannot keep jobs within nodes (placement = compact); `shelves` does on equal nodes of 2, 4, 8 .. \
-                      processors, or leave the placement rule out";
-        return Err(Unsupported(remedy.into()));
-    }
-    Ok(())
-}
-
-fn needs_equal_speeds(instance: &Instance) -> Result<(), Unsupported> {
     if instance.platform().is_homogeneous() {
         Ok(())
     } else {
@@ -38,12 +30,27 @@ fn needs_equal_speeds(instance: &Instance) -> Result<(), Unsupported> {
     }
 }
 
+/// What a scheduler asks that chooses processors by their number alone.
+fn needs_free_placement(instance: &Instance) -> Result<(), Unsupported> {
+    needs_equal_processors(instance)?;
+    if instance.platform().restricts_placement() {
+        let remedy = "it cannot keep jobs within nodes (placement = compact); `list`, `sweep`, `demt` and, on equal nodes \
+                      of 2, 4, 8 .. processors, `shelves` can";
+        return Err(Unsupported(remedy.into()));
+    }
+    Ok(())
+}
+
 /// What a greedy list is worth on allotments of at most the least possible area, none longer than the optimum (Garey and
-/// Graham): twice the best makespan, if nothing is released later or unavailable.
+/// Graham): twice the best makespan, if nothing is released later or unavailable and any processors serve.
 fn greedy_list_guarantee(instance: &Instance, objective: Objective) -> Option<Guarantee> {
-    let proved =
-        objective == Objective::Makespan && !instance.has_release_dates() && instance.availability().is_always_open();
+    let proved = objective == Objective::Makespan && !instance.has_release_dates() && is_unrestricted(instance);
     proved.then_some(Guarantee::ratio(2, 1))
+}
+
+/// Whether all processors are always open and any set of them serves.
+fn is_unrestricted(instance: &Instance) -> bool {
+    instance.availability().is_always_open() && !instance.platform().restricts_placement()
 }
 
 fn check_supported(scheduler: &dyn Scheduler, instance: &Instance) -> Result<(), ScheduleError> {

@@ -14,7 +14,7 @@ use makespan_core::{Context, Guarantee, Instance, Objective, Plan, ScheduleError
 
 pub use course::Budget;
 
-use super::{check_supported, greedy_list_guarantee, needs_equal_processors};
+use super::{check_supported, greedy_list_guarantee, needs_free_placement};
 use search::{Search, Task};
 
 /// Starts from the best plan of the catalogue and from what prices of processor time suggest, then anneals the order
@@ -94,7 +94,7 @@ impl Scheduler for Optimise {
     }
 
     fn supports(&self, instance: &Instance) -> Result<(), Unsupported> {
-        needs_equal_processors(instance)
+        needs_free_placement(instance)
     }
 
     fn guarantee(&self, instance: &Instance, objective: Objective) -> Option<Guarantee> {
