@@ -175,11 +175,10 @@ fn nodes() -> impl Strategy<Value = Vec<u32>> {
         1 => Just(vec![3, 2]),
         1 => Just(vec![1, 2, 2]),
         1 => Just(vec![1, 4]),
-        1 => Just(vec![3, 3]),
     ]
 }
 
-/// Instances of 1 to 6 jobs on 1 to 5 processors, or 6 in nodes.
+/// Instances of 1 to 6 jobs on 1 to 5 processors, or 6 in three nodes.
 pub fn drafts() -> impl Strategy<Value = Draft> {
     let unit = prop_oneof![Just(1), Just(2), Just(3), Just(7), Just(1_000), Just(999_983), Just(1_000_000_000)];
     let period = (0_u32..5, 0_u32..4, 0_i64..20, 1_i64..12);

@@ -1,4 +1,6 @@
-//! Colours of jobs.
+//! Colours of jobs and groups.
+
+use makespan_core::Schedule;
 
 /// Paul Tol's "light" scheme without its grey: distinct for all common kinds of colour blindness, and light enough
 /// for dark text (<https://personal.sron.nl/~pault/>).
@@ -7,6 +9,35 @@ pub const COLOURS: [&str; 8] = ["#77AADD", "#EE8866", "#EEDD88", "#FFAABB", "#99
 /// The index of a job's colour: neighbours in the file differ, and a job keeps its colour from one picture to another.
 pub const fn colour_of(job: u32) -> usize {
     job as usize % COLOURS.len()
+}
+
+/// The colours of one schedule: by group where it has groups, otherwise by job.
+pub struct Palette<'a> {
+    schedule: &'a Schedule,
+    /// The names of the groups, each in the colour of its position.
+    pub groups: Vec<&'a str>,
+}
+
+impl<'a> Palette<'a> {
+    /// Of this schedule.
+    pub fn new(schedule: &'a Schedule) -> Self {
+        Self { schedule, groups: schedule.group_names() }
+    }
+
+    /// The index of the colour of the placement at this position. Placements without a group have the last colour in a
+    /// schedule with groups.
+    pub fn colour(&self, placement: usize) -> usize {
+        if self.groups.is_empty() {
+            return colour_of(self.schedule.placements()[placement].job.0);
+        }
+        let at = self.schedule.group(placement).and_then(|group| self.groups.binary_search(&group).ok());
+        at.map_or(COLOURS.len() - 1, Self::of_group)
+    }
+
+    /// The index of the colour of the group at this position.
+    pub fn of_group(at: usize) -> usize {
+        at % COLOURS.len()
+    }
 }
 
 /// Black or white, whichever has more contrast on `colour` (`#RRGGBB`) by the luminance of WCAG 2.

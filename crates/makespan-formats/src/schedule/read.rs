@@ -1,5 +1,7 @@
 //! Reads Schedule JSON against its instance.
 
+use std::sync::Arc;
+
 use makespan_core::{Bound, Instance, JobId, Objective, Placement, ProcSet, Schedule, Time};
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
@@ -41,6 +43,7 @@ struct PlacementEntry {
     start: Scalar<Time>,
     end: Scalar<Time>,
     processors: Scalar<ProcSet>,
+    group: Option<String>,
 }
 
 impl ScheduleFile {
@@ -70,7 +73,7 @@ impl ScheduleFile {
             algorithm: document.algorithm,
             seed: document.seed,
             remarks: document.remarks,
-            schedule: Schedule::new(placements(file, document.placements, instance)?),
+            schedule: Schedule::with_groups(placements(file, document.placements, instance)?),
         })
     }
 }
@@ -86,7 +89,9 @@ fn bound(file: &str, objective: Objective, entry: BoundEntry) -> Result<Bound, F
     Ok(bound)
 }
 
-fn placements(file: &str, entries: Vec<PlacementEntry>, instance: &Instance) -> Result<Vec<Placement>, FormatError> {
+type Grouped = (Placement, Option<Arc<str>>);
+
+fn placements(file: &str, entries: Vec<PlacementEntry>, instance: &Instance) -> Result<Vec<Grouped>, FormatError> {
     let ids: FxHashMap<&str, JobId> = instance.ids().map(|id| (instance.job(id).name.as_str(), id)).collect();
     let unknown = |at: usize, name: &str| {
         let near = nearest(name, instance.jobs().iter().map(|job| job.name.as_str()));
@@ -94,9 +99,12 @@ fn placements(file: &str, entries: Vec<PlacementEntry>, instance: &Instance) -> 
         let problem = format!("the instance has no job `{name}`{hint}");
         FormatError::content(file, Place::field(format!("placements[{at}].job")), problem)
     };
+    let mut names: FxHashMap<String, Arc<str>> = FxHashMap::default();
+    let mut shared = |name: String| names.entry(name).or_insert_with_key(|name| name.as_str().into()).clone();
     let placement = |(at, entry): (usize, PlacementEntry)| {
         let job = *ids.get(entry.job.as_str()).ok_or_else(|| unknown(at, &entry.job))?;
-        Ok(Placement { job, start: entry.start.0, end: entry.end.0, processors: entry.processors.0 })
+        let group = entry.group.map(&mut shared);
+        Ok((Placement { job, start: entry.start.0, end: entry.end.0, processors: entry.processors.0 }, group))
     };
     entries.into_iter().enumerate().map(placement).collect()
 }

@@ -59,6 +59,22 @@ fn what_is_written_is_read_back_exactly() {
 }
 
 #[test]
+fn groups_are_kept() {
+    let mut file = file();
+    let plain = written(&file);
+    assert!(!plain.contains("group"));
+    let mut placements: Vec<(Placement, Option<std::sync::Arc<str>>)> =
+        file.schedule.placements().iter().map(|placement| (placement.clone(), None)).collect();
+    placements[1].1 = Some("P_\"full\"".into());
+    file.schedule = Schedule::with_groups(placements);
+    let text = written(&file);
+    assert_eq!(text.matches("\"group\"").count(), 1);
+    let read = ScheduleFile::read("s.json", text.as_bytes(), &instance()).unwrap();
+    assert_eq!(read, file);
+    assert_eq!(read.schedule.group_names(), ["P_\"full\""]);
+}
+
+#[test]
 fn changes_by_hand_stay_visible() {
     let text = written(&file());
     let changed = text.replace("\"makespan\": 2.500000001", "\"makespan\": 2.5");

@@ -32,13 +32,18 @@ impl ScheduleFile {
         write!(writer, " \"placements\": [")?;
         for (at, placement) in self.schedule.placements().iter().enumerate() {
             writer.write_all(if at == 0 { b"\n  " } else { b",\n  " })?;
-            write_placement(instance, placement, writer)?;
+            write_placement(instance, placement, self.schedule.group(at), writer)?;
         }
         writeln!(writer, "]}}")
     }
 }
 
-fn write_placement(instance: &Instance, placement: &Placement, writer: &mut dyn Write) -> io::Result<()> {
+fn write_placement(
+    instance: &Instance,
+    placement: &Placement,
+    group: Option<&str>,
+    writer: &mut dyn Write,
+) -> io::Result<()> {
     let Some(job) = instance.jobs().get(placement.job.index()) else {
         let problem = format!("the schedule places job number {}, which the instance does not have", placement.job);
         return Err(io::Error::new(io::ErrorKind::InvalidInput, problem));
@@ -46,5 +51,9 @@ fn write_placement(instance: &Instance, placement: &Placement, writer: &mut dyn 
     let Placement { start, end, processors, .. } = placement;
     write!(writer, "{{\"job\": ")?;
     serde_json::to_writer(&mut *writer, &job.name)?;
-    write!(writer, ", \"start\": {start}, \"end\": {end}, \"processors\": \"{processors}\"}}")
+    write!(writer, ", \"start\": {start}, \"end\": {end}, \"processors\": \"{processors}\"")?;
+    if let Some(group) = group {
+        write!(writer, ", \"group\": {}", serde_json::to_string(group)?)?;
+    }
+    write!(writer, "}}")
 }
