@@ -214,3 +214,6 @@ impl Nodes {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
