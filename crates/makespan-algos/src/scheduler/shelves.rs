@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use makespan_bounds::dual::{self, Dual};
 use makespan_core::{
-    Bound, Certificate, Context, Guarantee, Instance, Job, JobId, Objective, Placement, Plan, Profile, Schedule,
-    ScheduleBuilder, ScheduleError, Scheduler, Time, Unsupported,
+    Context, Guarantee, Instance, Job, JobId, Objective, Placement, Plan, Profile, Schedule, ScheduleBuilder,
+    ScheduleError, Scheduler, Time, Unsupported,
 };
 
 use super::allotment::DualAllotment;
@@ -20,6 +20,8 @@ use crate::kernel::list;
 /// Assumptions: equal nodes of 2, 4, 8 .. processors. Jobs that are not monotone (rigid ones, superlinear speed-up) and
 /// do not fit go to their earliest finish on top of the rest; then the guess is raised by 5 % at a time and the
 /// shortest schedule kept. With release dates or unavailable processors a greedy list in best placement serves.
+/// The guess is the least that is not refuted; the refuted one below it is a [`makespan_core::certificate::Rejection`], and
+/// what `makespan_bounds::makespan` proves is no weaker.
 /// Guarantee (makespan): 2 - 2/k for monotone tables, 3/2 for k = 2, against the optimum of any placement; none with
 /// release dates or unavailable processors.
 /// Complexity: O(n log n log(m k)) a step of the search, O(n m k) for those that need the knapsack; O(n log n + m k)
@@ -75,7 +77,7 @@ impl Scheduler for Shelves {
             return Ok(by_list(instance).into());
         }
         let profiles: Vec<&Profile> = instance.jobs().iter().map(Job::profile).collect();
-        let Dual { guess, first_shelf, rejection } = dual::search(profiles.iter().copied(), cluster.processors());
+        let Dual { guess, first_shelf, .. } = dual::search(profiles.iter().copied(), cluster.processors());
         let mut placed = build(&profiles, cluster, &first_shelf, guess);
         if end(&placed) > cluster.height(guess) {
             placed = raised(&profiles, cluster, guess, placed);
@@ -84,10 +86,6 @@ impl Scheduler for Shelves {
         if left > 0 {
             let remark = format!("{left} jobs stand on top of the shelves, because not all jobs are monotone");
             context.remarks.push(remark);
-        }
-        if instance.first_release() == Time::ZERO {
-            let proved = rejection.map(|rejection| Bound::proved_by(Certificate::Rejection(rejection), instance));
-            context.bounds.extend(proved.and_then(Result::ok));
         }
         Ok(annotated(&placed, instance.first_release()).into())
     }

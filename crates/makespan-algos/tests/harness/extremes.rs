@@ -34,7 +34,7 @@ fn check(processors: u32, jobs: Vec<Job>) {
 
 fn check_closed(processors: u32, jobs: Vec<Job>, closed: Vec<Unavailable>) {
     // Nodes of two, where there are some: the same figures with best placement.
-    if processors % 2 == 0 && processors <= 1000 {
+    if processors.is_multiple_of(2) && processors <= 1000 {
         let nodes = Platform::cluster(processors / 2, 2).unwrap().requiring_compact();
         check_on(nodes, jobs.clone(), closed.clone());
     }

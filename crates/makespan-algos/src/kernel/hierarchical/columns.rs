@@ -13,11 +13,11 @@ use super::{Ending, Part, Placed, Slot, fastest_within, pack};
 pub(super) struct Columns<'a> {
     parts: &'a Parts<'a>,
     placed: Vec<Placed>,
-    /// When each column is free above P_full, P_1 and what is stacked there.
+    /// When each column is free above `P_full`, `P_1` and what is stacked there.
     top: Vec<Time>,
-    /// How long the job of P_2 above it takes.
+    /// How long the job of `P_2` above it takes.
     above: Vec<Time>,
-    /// P_2: job and processors, without a start.
+    /// `P_2`: job and processors, without a start.
     second: Vec<(usize, ProcSet)>,
     left: Vec<usize>,
 }
@@ -99,7 +99,7 @@ impl Columns<'_> {
         self.second.push((job, processors));
     }
 
-    /// The only job of P_2: wherever it ends first.
+    /// The only job of `P_2`: wherever it ends first.
     fn put_alone(&mut self, job: usize, most: u32) {
         match earliest(self.parts.profiles[job], self.parts.cluster, &self.top, most) {
             Some(spot) if spot.end <= self.parts.height => self.put_above(job, spot.processors),
@@ -118,7 +118,7 @@ impl Columns<'_> {
         self.left.is_empty() && self.top.iter().zip(&self.above).all(|(&top, &above)| top + above <= height)
     }
 
-    /// Adds the small jobs, each to the column of the least load, lets P_2 start as soon as it can, and puts what is
+    /// Adds the small jobs, each to the column of the least load, lets `P_2` start as soon as it can, and puts what is
     /// left over on top.
     ///
     /// By the area argument of section 4.4 a column of load at most the guess always exists for a small job, if the
@@ -134,7 +134,7 @@ impl Columns<'_> {
             let Some(mut least) = loads.peek_mut() else { break };
             let time = profiles[job].time(1);
             let id = least.0.1;
-            least.0.0 = least.0.0 + time;
+            least.0.0 += time;
             let start = self.top[id as usize];
             self.top[id as usize] = start + time;
             let processors = ProcSet::range(id, id);

@@ -1,4 +1,4 @@
-//! What is done when no transformation is left and P_2 still does not fit: it has one or two jobs then (section 6 and
+//! What is done when no transformation is left and `P_2` still does not fit: it has one or two jobs then (section 6 and
 //! appendix of the paper), if all jobs are monotone.
 
 use std::cmp::Reverse;
@@ -9,22 +9,22 @@ use super::moves::Parts;
 /// How the schedule is completed from its parts.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ending {
-    /// P_full, P_1 and their partial SMPs are grouped, so that the idle processors are whole SMPs and a part of one more.
-    /// Otherwise P_full stands on the left, and P_1 and P_2 on the right.
+    /// `P_full`, `P_1` and their partial SMPs are grouped, so that the idle processors are whole SMPs and a part of one
+    /// more. Otherwise `P_full` stands on the left, and `P_1` and `P_2` on the right.
     pub(super) grouped: bool,
     /// The job for the idle processors, and how many it gets.
     pub(super) beside: Option<(usize, u32)>,
-    /// A sequential job of P_1 and the other one on whose first column it is stacked.
+    /// A sequential job of `P_1` and the other one on whose first column it is stacked.
     pub(super) stacked: Option<(usize, usize)>,
-    /// The only job of P_2, wherever it ends first on at most so many processors.
+    /// The only job of `P_2`, wherever it ends first on at most so many processors.
     pub(super) above: Option<(usize, u32)>,
-    /// Jobs of P_2 that do not fit.
+    /// Jobs of `P_2` that do not fit.
     pub(super) left: Vec<usize>,
 }
 
 impl Parts<'_> {
-    /// The ways to complete these parts, in the order in which they are to be tried. The jobs of P_2 that an ending places
-    /// itself or leaves are taken out of the parts.
+    /// The ways to complete these parts, in the order in which they are to be tried. The jobs of `P_2` that an ending
+    /// places itself or leaves are taken out of the parts.
     pub(super) fn endings(&mut self) -> Vec<Ending> {
         if self.is_feasible() {
             return vec![Ending::default()];
@@ -41,9 +41,9 @@ impl Parts<'_> {
         }
     }
 
-    /// A job whose box is too wide may still fit by itself, over all columns but those of P_full. Otherwise it goes to the
-    /// idle processors of the first shelf. If it needs one more, that is gained from the last sequential job, which goes
-    /// onto the shortest job of P_1.
+    /// A job whose box is too wide may still fit by itself, over all columns but those of `P_full`. Otherwise it goes
+    /// to the idle processors of the first shelf. If it needs one more, that is gained from the last sequential job,
+    /// which goes onto the shortest job of `P_1`.
     fn one_left(&mut self) -> Vec<Ending> {
         let Some(job) = self.second.pop().map(|slot| slot.job) else { return vec![Ending::default()] };
         let above = self.profiles[job].min_allotment(self.half).map(|most| (job, most));
@@ -61,7 +61,7 @@ impl Parts<'_> {
         endings
     }
 
-    /// The job of more work goes to the idle processors, and the other one alone into P_2; or the other way round.
+    /// The job of more work goes to the idle processors, and the other one alone into `P_2`; or the other way round.
     fn two_left(&mut self) -> Vec<Ending> {
         let mut jobs: Vec<usize> = std::mem::take(&mut self.second).into_iter().map(|slot| slot.job).collect();
         let canonical = |job: usize| self.profiles[job].min_allotment(self.half);

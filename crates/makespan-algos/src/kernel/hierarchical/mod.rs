@@ -3,10 +3,10 @@
 //! Source: P.-F. Dutot, D. Trystram, "Scheduling on hierarchical clusters using malleable tasks", SPAA 2001, pages
 //! 199-208, HAL inria-00001082.
 //!
-//! With a guess d of the makespan, every schedule built here for monotone jobs is no longer than `height`: 2 - 2/k times
-//! d, or 3/2 times d for k = 2. The jobs stand in four parts. Columns of *P_full* hold work for more than d. Jobs of
-//! *P_1* start at zero and last at most d. Jobs of *P_2* end by the height, over P_1 and idle columns. *Small* jobs, of
-//! at most d/2 on one processor, fill the gaps. One step of the paper a file:
+//! With a guess d of the makespan, every schedule built here for monotone jobs is no longer than `height`: 2 - 2/k
+//! times d, or 3/2 times d for k = 2. The jobs stand in four parts. Columns of `P_full` hold work for more than d. Jobs
+//! of `P_1` start at zero and last at most d. Jobs of `P_2` end by the height, over `P_1` and idle columns. *Small*
+//! jobs, of at most d/2 on one processor, fill the gaps. One step of the paper a file:
 //!
 //! * `partition`: which jobs are in the first shelf, by a knapsack (section 3.1), or why the guess is refuted;
 //! * `reduce`: allotments of the first shelf become a k + 2^j processors, which packs without loss (section 3.2);
@@ -15,7 +15,8 @@
 //! * `pack`: processors for all of them (figures 5 to 9);  `columns`: starts, and gaps for the small jobs (section 7);
 //! * `earliest`: one job in its best placement at its earliest finish, for what the paper's assumptions do not cover.
 //!
-//! Lengths are integers. `2 t <= d` and the like are compared exactly with `t <= floor(d / 2)`, because t is an integer.
+//! Lengths are integers. `2 t <= d` and the like are compared exactly with `t <= floor(d / 2)`, because t is an
+//! integer.
 
 mod boxes;
 mod columns;

@@ -13,7 +13,7 @@ pub(super) struct Slot {
     pub(super) width: u32,
 }
 
-/// Columns of P_full.
+/// Columns of `P_full`.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Full {
     One(Slot),
@@ -42,13 +42,13 @@ pub(super) struct Parts<'a> {
     pub(super) half: Time,
     pub(super) height: Time,
     pub(super) full: Vec<Full>,
-    /// P_1, what no transformation moves.
+    /// `P_1`, what no transformation moves.
     pub(super) first: Vec<Slot>,
-    /// P_1, jobs on several processors that could give up half of their last ones.
+    /// `P_1`, jobs on several processors that could give up half of their last ones.
     pub(super) narrowable: Vec<Slot>,
-    /// P_1, sequential jobs of at most half of the height, by decreasing time.
+    /// `P_1`, sequential jobs of at most half of the height, by decreasing time.
     pub(super) singles: Vec<Slot>,
-    /// P_2, in boxes, by decreasing width that they would take in the first shelf, so that the narrowest is last.
+    /// `P_2`, in boxes, by decreasing width that they would take in the first shelf, so that the narrowest is last.
     pub(super) second: Vec<Slot>,
     pub(super) small: Vec<usize>,
     /// Jobs that have no place: only jobs that are not monotone.
@@ -85,12 +85,12 @@ impl<'a> Parts<'a> {
         least.map_or(u32::MAX, |least| self.cluster.round_up(least))
     }
 
-    /// f, the processors that neither P_full nor P_1 uses.
+    /// f, the processors that neither `P_full` nor `P_1` uses.
     pub(super) fn idle(&self) -> u32 {
         self.cluster.processors() - self.full_width - self.first_width
     }
 
-    /// Whether P_2 has room beside P_full.
+    /// Whether `P_2` has room beside `P_full`.
     pub(super) fn is_feasible(&self) -> bool {
         u64::from(self.full_width) + self.second_width <= u64::from(self.cluster.processors())
     }
@@ -104,7 +104,7 @@ impl<'a> Parts<'a> {
         self.second.push(slot);
     }
 
-    /// Into P_1 or P_full by the time on this width, which must be idle.
+    /// Into `P_1` or `P_full` by the time on this width, which must be idle.
     pub(super) fn enter(&mut self, slot: Slot) {
         let time = self.time(slot);
         if time > self.guess {
@@ -128,7 +128,7 @@ impl<'a> Parts<'a> {
         4 * i128::from(time.ticks()) <= 3 * i128::from(self.guess.ticks())
     }
 
-    /// Orders P_2 for the transformations.
+    /// Orders `P_2` for the transformations.
     pub(super) fn sort(&mut self) {
         let mut second = std::mem::take(&mut self.second);
         second.sort_by_cached_key(|slot| Reverse((self.least(slot.job), slot.job)));
@@ -140,9 +140,9 @@ impl<'a> Parts<'a> {
         self.lower_one() || self.narrow_one() || self.stack_two()
     }
 
-    /// Section 5.1: a job of P_2 that keeps the height on idle processors of the first shelf goes there. The paper
+    /// Section 5.1: a job of `P_2` that keeps the height on idle processors of the first shelf goes there. The paper
     /// reduces the canonical allotment of the first shelf; the least a k + 2^j that keeps the height serves more jobs
-    /// (three processors in P_2 and two in P_1 may do with one), and one is always as narrow.
+    /// (three processors in `P_2` and two in `P_1` may do with one), and one is always as narrow.
     fn lower_one(&mut self) -> bool {
         let Some(&Slot { job, width }) = self.second.last() else { return false };
         let least = self.least(job);
@@ -155,7 +155,7 @@ impl<'a> Parts<'a> {
         true
     }
 
-    /// Section 5.2: a job of P_1 of at most three quarters of the guess goes to P_full on fewer processors.
+    /// Section 5.2: a job of `P_1` of at most three quarters of the guess goes to `P_full` on fewer processors.
     fn narrow_one(&mut self) -> bool {
         let Some(slot) = self.narrowable.pop() else { return false };
         self.first_width -= slot.width;
@@ -165,7 +165,7 @@ impl<'a> Parts<'a> {
         true
     }
 
-    /// Section 5.3: two sequential jobs of P_1, each at most half of the height, share a column of P_full.
+    /// Section 5.3: two sequential jobs of `P_1`, each at most half of the height, share a column of `P_full`.
     fn stack_two(&mut self) -> bool {
         if self.singles.len() < 2 {
             return false;
@@ -178,7 +178,7 @@ impl<'a> Parts<'a> {
         true
     }
 
-    /// Takes the widest box out of P_2: for jobs that are not monotone.
+    /// Takes the widest box out of `P_2`: for jobs that are not monotone.
     pub(super) fn give_up_one(&mut self) {
         let widest = (0..self.second.len()).max_by_key(|&at| (self.second[at].width, Reverse(at)));
         if let Some(at) = widest {
@@ -188,7 +188,7 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// All of P_1.
+    /// All of `P_1`.
     pub(super) fn first_shelf(&self) -> impl Iterator<Item = Slot> + '_ {
         self.first.iter().chain(&self.narrowable).chain(&self.singles).copied()
     }

@@ -109,7 +109,8 @@ fn wholes(widths: &[u32], cluster: Cluster) -> (Vec<Place>, u32) {
 
 /// The positions of those that have a remainder, the largest first.
 fn by_remainder(widths: &[u32], cluster: Cluster) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..widths.len()).filter(|&index| widths[index] % cluster.each > 0).collect();
+    let mut order: Vec<usize> =
+        (0..widths.len()).filter(|&index| !widths[index].is_multiple_of(cluster.each)).collect();
     order.sort_by_key(|&index| Reverse(widths[index] % cluster.each));
     order
 }

@@ -7,7 +7,7 @@ use super::boxes::boxed;
 use super::moves::{Parts, Slot};
 
 /// Gives every job its part: small ones aside, the second shelf in boxes, and the first shelf on a k + 2^j processors.
-/// Where that is fewer than the canonical allotment the job goes to P_full: it takes more than the guess there (lemma
+/// Where that is fewer than the canonical allotment the job goes to `P_full`: it takes more than the guess there (lemma
 /// 2), and at most the height (lemma 1), because its work did not grow.
 pub(super) fn reduced<'a>(
     profiles: &'a [&'a Profile],

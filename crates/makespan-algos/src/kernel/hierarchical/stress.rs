@@ -166,7 +166,7 @@ fn valid(instance: &Instance, built: &[Placed], tell: &dyn Fn() -> String) -> Sc
     schedule
 }
 
-/// Which ending is needed: how many jobs P_2 has in the end, and whether they fit.
+/// Which ending is needed: how many jobs `P_2` has in the end, and whether they fit.
 fn watch(profiles: &[&Profile], cluster: Cluster, first_shelf: &[bool], guess: Time, seen: &mut Seen) -> (usize, bool) {
     let mut parts = reduce::reduced(profiles, cluster, first_shelf, guess);
     seen.transformed += usize::from(!parts.is_feasible());
@@ -201,7 +201,7 @@ fn every_guess_that_is_not_refuted_is_met() {
 }
 
 /// Without the partition's promise on the work, and for any jobs, the schedule may be longer than the height. It is
-/// valid. This also reaches two jobs left in P_2, which no partition above leads to.
+/// valid. This also reaches two jobs left in `P_2`, which no partition above leads to.
 #[test]
 fn any_first_shelf_and_any_jobs_give_a_valid_schedule() {
     let mut random = ChaCha8Rng::seed_from_u64(2002);
