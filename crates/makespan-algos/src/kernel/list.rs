@@ -104,10 +104,7 @@ impl ListSweep {
         from: Time,
     ) -> &[Time] {
         if instance.platform().restricts_placement() {
-            self.completions.clear();
-            let starts = nodes::starts(instance, list, from);
-            self.completions
-                .extend(list.iter().zip(starts).map(|(allotted, (start, _))| start + allotted.time(instance)));
+            nodes::ends(instance, list, from, &mut self.completions);
         } else if instance.availability().is_always_open() {
             self.run(instance, list, from);
             self.completions.clear();
