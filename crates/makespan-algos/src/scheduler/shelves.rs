@@ -19,7 +19,8 @@ use crate::kernel::list;
 /// inria-00001082.
 /// Assumptions: equal nodes of 2, 4, 8 .. processors. Jobs that are not monotone (rigid ones, superlinear speed-up) and
 /// do not fit go to their earliest finish on top of the rest; then the guess is raised by 5 % at a time and the
-/// shortest schedule kept. With release dates or unavailable processors a greedy list in best placement serves.
+/// shortest schedule kept. With release dates or unavailable processors, or too many such jobs, a greedy list in best
+/// placement serves.
 /// The guess is the least that is not refuted; the refuted one below it is a [`makespan_core::certificate::Rejection`], and
 /// what `makespan_bounds::makespan` proves is no weaker.
 /// Guarantee (makespan): 2 - 2/k for monotone tables, 3/2 for k = 2, against the optimum of any placement; none with
@@ -45,7 +46,9 @@ use crate::kernel::list;
 pub struct Shelves;
 
 /// How often the guess is raised by 5 % for jobs that are not monotone: to about ten times as much.
-const RAISES: u32 = 48;
+const RAISES: usize = 48;
+/// Columns that are looked at for jobs that are not monotone, in all guesses together: a second or two.
+const MOST_COLUMNS: usize = 20_000_000;
 
 impl Scheduler for Shelves {
     fn name(&self) -> String {
@@ -66,12 +69,14 @@ impl Scheduler for Shelves {
 
     fn schedule(&self, instance: &Instance, context: &mut Context) -> Result<Plan, ScheduleError> {
         check_supported(self, instance)?;
+        let strange = instance.jobs().iter().filter(|job| !job.profile().is_monotone()).count();
+        let attempts = MOST_COLUMNS / (strange * instance.processors() as usize).max(1);
         let unsupported = |reason| ScheduleError::Unsupported { scheduler: self.name(), reason };
         let cluster = cluster(instance).map_err(unsupported)?;
-        if !is_offline(instance) {
+        if !is_offline(instance) || attempts == 0 {
             context.remarks.push(
-                "the shelves need jobs that are all there and processors that are always open; the jobs are placed by a \
-                 list in best placement, without a ratio"
+                "the shelves need jobs that are all there, most of them monotone, and processors that are always open; the \
+                 jobs are placed by a list in best placement, without a ratio"
                     .into(),
             );
             return Ok(by_list(instance).into());
@@ -80,7 +85,7 @@ impl Scheduler for Shelves {
         let Dual { guess, first_shelf, .. } = dual::search(profiles.iter().copied(), cluster.processors());
         let mut placed = build(&profiles, cluster, &first_shelf, guess);
         if end(&placed) > cluster.height(guess) {
-            placed = raised(&profiles, cluster, guess, placed);
+            placed = raised(&profiles, cluster, (guess, attempts.min(RAISES)), placed);
         }
         let left = placed.iter().filter(|placed| placed.part == Part::Left).count();
         if left > 0 {
@@ -123,10 +128,14 @@ fn end(placed: &[Placed]) -> Time {
 }
 
 /// The shortest of the schedules for guesses up to the first that is met. What is proved stays as it is.
-fn raised(profiles: &[&Profile], cluster: Cluster, guess: Time, first: Vec<Placed>) -> Vec<Placed> {
+fn raised(
+    profiles: &[&Profile],
+    cluster: Cluster,
+    (mut guess, times): (Time, usize),
+    first: Vec<Placed>,
+) -> Vec<Placed> {
     let mut best = first;
-    let mut guess = guess;
-    for _ in 0..RAISES {
+    for _ in 0..times {
         guess = guess + Time::from_ticks(guess.ticks() / 20).max(Time::TICK);
         let (Partition::Chosen(shelf) | Partition::Undecided(shelf)) = partition(profiles, cluster, guess) else {
             continue;

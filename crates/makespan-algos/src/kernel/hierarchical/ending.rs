@@ -33,9 +33,7 @@ impl Parts<'_> {
             1 => self.one_left(),
             2 => self.two_left(),
             _ => {
-                while !self.is_feasible() {
-                    self.give_up_one();
-                }
+                self.give_up();
                 vec![Ending::default()]
             }
         }

@@ -56,6 +56,8 @@ pub(super) struct Parts<'a> {
     full_width: u32,
     first_width: u32,
     second_width: u64,
+    /// Whether the parts are formed and their orders hold.
+    is_sorted: bool,
 }
 
 impl<'a> Parts<'a> {
@@ -76,6 +78,7 @@ impl<'a> Parts<'a> {
             full_width: 0,
             first_width: 0,
             second_width: 0,
+            is_sorted: false,
         }
     }
 
@@ -114,7 +117,8 @@ impl<'a> Parts<'a> {
         }
         self.first_width += slot.width;
         if slot.width == 1 && 2 * i128::from(time.ticks()) <= i128::from(self.height.ticks()) {
-            let at = self.singles.partition_point(|&other| self.time(other) >= time);
+            let sorted_place = || self.singles.partition_point(|&other| self.time(other) >= time);
+            let at = if self.is_sorted { sorted_place() } else { self.singles.len() };
             self.singles.insert(at, slot);
         } else if slot.width > 1 && self.is_low(time) && self.least(slot.job) < slot.width {
             self.narrowable.push(slot);
@@ -128,11 +132,12 @@ impl<'a> Parts<'a> {
         4 * i128::from(time.ticks()) <= 3 * i128::from(self.guess.ticks())
     }
 
-    /// Orders `P_2` for the transformations.
+    /// Puts `P_2` and the sequential jobs into their orders, once all jobs have entered.
     pub(super) fn sort(&mut self) {
-        let mut second = std::mem::take(&mut self.second);
+        let (mut second, mut singles) = (std::mem::take(&mut self.second), std::mem::take(&mut self.singles));
         second.sort_by_cached_key(|slot| Reverse((self.least(slot.job), slot.job)));
-        self.second = second;
+        singles.sort_by_cached_key(|&slot| Reverse(self.time(slot)));
+        (self.second, self.singles, self.is_sorted) = (second, singles, true);
     }
 
     /// One transformation; whether there was one.
@@ -178,14 +183,18 @@ impl<'a> Parts<'a> {
         true
     }
 
-    /// Takes the widest box out of `P_2`: for jobs that are not monotone.
-    pub(super) fn give_up_one(&mut self) {
-        let widest = (0..self.second.len()).max_by_key(|&at| (self.second[at].width, Reverse(at)));
-        if let Some(at) = widest {
-            let slot = self.second.remove(at);
+    /// Takes the widest boxes out of `P_2` until the others fit: for jobs that are not monotone.
+    pub(super) fn give_up(&mut self) {
+        let mut second = std::mem::take(&mut self.second);
+        second.sort_by_key(|slot| Reverse(slot.width));
+        let mut fitting = second.into_iter();
+        while !self.is_feasible()
+            && let Some(slot) = fitting.next()
+        {
             self.second_width -= u64::from(slot.width);
             self.left.push(slot.job);
         }
+        self.second = fitting.collect();
     }
 
     /// All of `P_1`.
