@@ -107,19 +107,6 @@ static CATALOGUE: [Entry; 8] = [
         build: |_| Ok(Box::new(DualApproximation)),
     },
     Entry {
-        name: "shelves",
-        summary: "two shelves on nodes of 2, 4, 8 .. processors, every job in its best placement: makespan",
-        supports: "moldable, rigid and sequential jobs on equal nodes of 2, 4, 8 .. processors; by a list: release dates; \
-                   unavailable periods; best placement",
-        guarantee: "makespan 2 - 2/k on nodes of k processors, 3/2 for k = 2, for monotone jobs; none with release dates or \
-                    unavailable periods",
-        source: "Dutot, Trystram, SPAA 2001, HAL inria-00001082",
-        parameters: &[],
-        compared: &["shelves"],
-        representatives: &["shelves"],
-        build: |_| Ok(Box::new(Shelves)),
-    },
-    Entry {
         name: "list",
         summary: "Graham's list on the allotments of the dual approximation",
         supports: ANY_JOBS,
@@ -143,6 +130,19 @@ static CATALOGUE: [Entry; 8] = [
             let steps = spec.take("steps", Sweep::default().steps, |text| number(text, 100_000_000))?;
             Ok(Box::new(Sweep { steps }))
         },
+    },
+    Entry {
+        name: "shelves",
+        summary: "two shelves on nodes of 2, 4, 8 .. processors, every job in its best placement: makespan",
+        supports: "moldable, rigid and sequential jobs on equal nodes of 2, 4, 8 .. processors; by a list: release dates; \
+                   unavailable periods; best placement",
+        guarantee: "makespan 2 - 2/k on nodes of k processors, 3/2 for k = 2, for monotone jobs; none with release dates or \
+                    unavailable periods",
+        source: "Dutot, Trystram, SPAA 2001, HAL inria-00001082",
+        parameters: &[],
+        compared: &["shelves"],
+        representatives: &["shelves"],
+        build: |_| Ok(Box::new(Shelves)),
     },
     Entry {
         name: "gang",
