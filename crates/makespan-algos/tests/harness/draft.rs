@@ -169,7 +169,7 @@ fn jobs() -> impl Strategy<Value = Vec<DraftJob>> {
 /// forbids nothing.
 fn nodes() -> impl Strategy<Value = Vec<u32>> {
     prop_oneof![
-        6 => Just(vec![]),
+        7 => Just(vec![]),
         3 => Just(vec![2, 2]),
         1 => Just(vec![2, 2, 2]),
         1 => Just(vec![3, 2]),

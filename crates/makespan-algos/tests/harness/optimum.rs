@@ -17,7 +17,8 @@
 //! may be taken.
 //!
 //! *Best placement*, where the platform requires it, forbids some sets of processors, and S only has others. Nodes are
-//! told apart like times of closing, so that the number taken from each class tells how much of each node is held.
+//! told apart like times of closing, so that the number taken from each class tells how much of each node is held. Nodes
+//! that are always open and free from the same instants may swap all that is still to come, so the first gets the most.
 //!
 //! *Which allotments.* All but those on which the job is no faster than on fewer processors: in S its processors could
 //! be replaced by some of them; some of a best placement are one, too, if whole nodes are kept while they fit.
@@ -118,7 +119,7 @@ impl Search {
         }
         let sizes: Vec<usize> = self.classes.iter().map(|class| class.size).collect();
         let mut children = Vec::new();
-        let allowed = |split: &[usize]| self.holds_one_node_in_part(split);
+        let allowed = |split: &[usize]| self.holds_one_node_in_part(split) && self.prefers_first(partial, split);
         let left = |job: usize| partial.left & (1 << job) != 0;
         for (job, small) in self.jobs.iter().enumerate().filter(|&(job, _)| left(job)) {
             if (0..job).any(|other| left(other) && self.jobs[other] == *small) {
@@ -145,6 +146,15 @@ impl Search {
             held > 0 && held < self.node_sizes[node]
         });
         in_part.count() <= 1
+    }
+
+    /// Of two nodes without closed times that are free from the same instants, the first gets no less than the second.
+    fn prefers_first(&self, partial: &Partial, split: &[usize]) -> bool {
+        let is_plain = |at: usize| {
+            self.classes[at].closed.is_empty() && self.classes[at].size == self.node_sizes[self.classes[at].node]
+        };
+        let alike = |a: usize, b: usize| is_plain(a) && is_plain(b) && partial.free[a] == partial.free[b];
+        (0..split.len()).all(|b| (0..b).all(|a| split[a] >= split[b] || !alike(a, b)))
     }
 
     /// With `split[c]` processors of each class; `None` when this order of starts is not to be followed.
