@@ -8,7 +8,9 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use makespan::{Bound, Certificate, Context, Instance, JobId, Objective, Placement, Platform, Profile, Schedule, Time};
+use makespan::{
+    Bound, Certificate, Context, Instance, Job, JobId, Objective, Placement, Platform, Profile, Schedule, Time,
+};
 use makespan_algos::kernel::hierarchical::{Cluster, Partition, build, partition};
 use makespan_lab::generate::{Family, MoldableOptions, generate};
 
@@ -60,7 +62,7 @@ fn measure(instance: &Instance, bound: &Bound, spec: &str, figures: &mut Figures
 
 /// Builds for guesses around the bound; fails unless each is refuted with proof or met.
 fn attempt(instance: &Instance, cluster: Cluster, bound: &Bound, guesses: &mut Guesses) -> Outcome<()> {
-    let profiles: Vec<&Profile> = instance.jobs().iter().map(|job| job.profile()).collect();
+    let profiles: Vec<&Profile> = instance.jobs().iter().map(Job::profile).collect();
     for twentieths in 18..=37 {
         let guess = Time::from_ticks(i64::try_from(bound.value * twentieths / 20)?.max(1));
         let first_shelf = match partition(&profiles, cluster, guess) {
