@@ -1,6 +1,6 @@
 //! How long planning takes. Targets: DEMT with 20 shuffles in 10 ms and `dual` in 1 ms at n = 400, m = 200; DEMT under
-//! 1 s at n = 10,000, m = 1,000; a list of 100,000 law jobs on 10,000 processors under 5 s (and 1 GiB, see `peak`); `shelves`
-//! with 800 jobs on 64 nodes of 16 processors in 0.3 s.
+//! 1 s at n = 10,000, m = 1,000; a list of 100,000 law jobs on 10,000 processors under 5 s (and 1 GiB, see `peak`);
+//! `shelves` with 800 jobs on 64 nodes of 16 processors in 0.3 s.
 
 use std::hint::black_box;
 use std::time::Duration;

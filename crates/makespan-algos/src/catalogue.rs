@@ -98,8 +98,8 @@ static CATALOGUE: [Entry; 8] = [
         name: "dual",
         summary: "two shelves of the shortest length that is not refuted: makespan",
         supports: ANY_JOBS,
-        guarantee: "makespan 3/2 for monotone jobs, 2 for any; doubled with release dates; none with unavailable periods or \
-                    best placement",
+        guarantee: "makespan 3/2 for monotone jobs, 2 for any; doubled with release dates; none with unavailable periods \
+                    or best placement",
         source: "Mounié, Rapine, Trystram, SIAM J. Comput. 37(2), 2007, doi:10.1137/S0097539701385995",
         parameters: &[],
         compared: &["dual"],
@@ -134,10 +134,10 @@ static CATALOGUE: [Entry; 8] = [
     Entry {
         name: "shelves",
         summary: "two shelves on nodes of 2, 4, 8 .. processors, every job in its best placement: makespan",
-        supports: "moldable, rigid and sequential jobs on equal nodes of 2, 4, 8 .. processors; by a list: release dates; \
-                   unavailable periods; best placement",
-        guarantee: "makespan 2 - 2/k on nodes of k processors, 3/2 for k = 2, for monotone jobs; none with release dates or \
-                    unavailable periods",
+        supports: "moldable, rigid and sequential jobs on equal nodes of 2, 4, 8 .. processors; by a list: release \
+                   dates; unavailable periods; best placement",
+        guarantee: "makespan 2 - 2/k on nodes of k processors, 3/2 for k = 2, for monotone jobs; none with release dates \
+                    or unavailable periods",
         source: "Dutot, Trystram, SPAA 2001, HAL inria-00001082",
         parameters: &[],
         compared: &["shelves"],

@@ -135,8 +135,8 @@ impl Platform {
 
     /// The same machines, on which every job must be in its best placement: of the nodes that it holds processors of,
     /// at most one is held in part. On m nodes of k processors, p = a k + r processors (r < k) are then exactly a whole
-    /// nodes and r processors of one more: the minimal penalty hypothesis of P.-F. Dutot and D. Trystram, "Scheduling on
-    /// hierarchical clusters using malleable tasks", SPAA 2001, hypothesis 1. Nodes of different sizes follow the same
+    /// nodes and r processors of one more: the minimal penalty hypothesis of P.-F. Dutot and D. Trystram, "Scheduling
+    /// on hierarchical clusters using malleable tasks", SPAA 2001, hypothesis 1. Nodes of different sizes follow the same
     /// sentence; whatever the sizes, some best placement exists for every number of processors.
     #[must_use]
     pub fn requiring_compact(self) -> Self {

@@ -32,8 +32,8 @@ impl Schedule {
         Self { placements, groups: Vec::new() }
     }
 
-    /// From placements in any order, each with the name of its group, if it has one: for people who look at the schedule,
-    /// without meaning to any rule. Equal names should share their text.
+    /// From placements in any order, each with the name of its group, if it has one: for people who look at the
+    /// schedule, without meaning to any rule. Equal names should share their text.
     pub fn with_groups(mut placements: Vec<(Placement, Option<Arc<str>>)>) -> Self {
         placements.sort_by_key(|(placement, _)| (placement.start, placement.job));
         let (placements, mut groups): (Vec<_>, Vec<_>) = placements.into_iter().unzip();

@@ -67,8 +67,8 @@ pub enum Violation {
     },
     /// A job on parts of several nodes of a platform that requires best placement.
     #[error(
-        "job `{job}` holds only a part of each of the nodes {nodes}; on this platform (placement = compact) a job holds whole \
-         nodes and a part of at most one"
+        "job `{job}` holds only a part of each of the nodes {nodes}; on this platform (placement = compact) a job holds \
+         whole nodes and a part of at most one"
     )]
     Scattered {
         /// The job.

@@ -21,8 +21,8 @@ use crate::kernel::list;
 /// do not fit go to their earliest finish on top of the rest; then the guess is raised by 5 % at a time and the
 /// shortest schedule kept. With release dates or unavailable processors, or too many such jobs, a greedy list in best
 /// placement serves.
-/// The guess is the least that is not refuted; the refuted one below it is a [`makespan_core::certificate::Rejection`], and
-/// what `makespan_bounds::makespan` proves is no weaker.
+/// The guess is the least that is not refuted; the refuted one below it is a [`makespan_core::certificate::Rejection`],
+/// and what `makespan_bounds::makespan` proves is no weaker.
 /// Guarantee (makespan): 2 - 2/k for monotone tables, 3/2 for k = 2, against the optimum of any placement; none with
 /// release dates or unavailable processors.
 /// Complexity: O(n log n log(m k)) a step of the search, O(n m k) for those that need the knapsack; O(n log n + m k)
@@ -75,8 +75,8 @@ impl Scheduler for Shelves {
         let cluster = cluster(instance).map_err(unsupported)?;
         if !is_offline(instance) || attempts == 0 {
             context.remarks.push(
-                "the shelves need jobs that are all there, most of them monotone, and processors that are always open; the \
-                 jobs are placed by a list in best placement, without a ratio"
+                "the shelves need jobs that are all there, most of them monotone, and processors that are always open; \
+                 the jobs are placed by a list in best placement, without a ratio"
                     .into(),
             );
             return Ok(by_list(instance).into());
@@ -102,7 +102,8 @@ fn cluster(instance: &Instance) -> Result<Cluster, Unsupported> {
     match platform.processors_per_node() {
         Some(each) if each >= 2 && each.is_power_of_two() => Ok(Cluster { nodes: platform.processors() / each, each }),
         Some(each) => Err(Unsupported(format!(
-            "it needs nodes of 2, 4, 8 .. processors and these have {each}; `list` and `sweep` keep jobs within any nodes"
+            "it needs nodes of 2, 4, 8 .. processors and these have {each}; `list` and `sweep` keep jobs within any \
+             nodes"
         ))),
         None => Err(Unsupported(
             "it needs nodes of equally many processors; `list` and `sweep` keep jobs within any nodes".into(),

@@ -17,8 +17,8 @@
 //! may be taken.
 //!
 //! *Best placement*, where the platform requires it, forbids some sets of processors, and S only has others. Nodes are
-//! told apart like times of closing, so that the number taken from each class tells how much of each node is held. Nodes
-//! that are always open and free from the same instants may swap all that is still to come, so the first gets the most.
+//! told apart like times of closing, so that the number taken from each class tells how much of each node is held.
+//! Nodes that are always open and free from the same instants may swap all that is still to come, so the first gets the most.
 //!
 //! *Which allotments.* All but those on which the job is no faster than on fewer processors: in S its processors could
 //! be replaced by some of them; some of a best placement are one, too, if whole nodes are kept while they fit.

@@ -49,8 +49,8 @@ impl TryFrom<Fields> for PlatformEntry {
             }
             Some(other) => {
                 return Err(format!(
-                    "`placement` is `{other}`; write \"compact\" (every job on whole nodes and a part of at most one) or \
-                     \"any\", the default"
+                    "`placement` is `{other}`; write \"compact\" (every job on whole nodes and a part of at most one) \
+                     or \"any\", the default"
                 ));
             }
         };

@@ -21,8 +21,8 @@ pub(super) type Start = (Time, Vec<u32>);
 ///
 /// If some processors are a best placement, so are some of any smaller number of them. So there is a widest job that
 /// fits at an instant, and every narrower one fits as well: on a platform that is always open the search in the list is
-/// that of [`super::ListSweep`], and all of it takes O(n (log n + nodes)) and the ids. Around unavailable processors every
-/// waiting job is asked at every instant.
+/// that of [`super::ListSweep`], and all of it takes O(n (log n + nodes)) and the ids. Around unavailable processors
+/// every waiting job is asked at every instant.
 pub(super) fn starts(instance: &Instance, list: &[Allotted], from: Time) -> Vec<Start> {
     if instance.availability().is_always_open() {
         Sweep::of(instance, list, from).with_ids()
