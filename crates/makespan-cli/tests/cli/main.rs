@@ -6,6 +6,7 @@ mod commands;
 mod layout;
 mod mangled;
 mod measuring;
+mod nodes;
 mod outputs;
 mod resume;
 mod run;

@@ -240,3 +240,20 @@ fn strange(cluster: Cluster, random: &mut ChaCha8Rng) -> Profile {
         }
     }
 }
+
+/// The last job of `P_2` takes 7 processors of a box of 8, and 7 columns are beside `P_full`. It fits neither on the two idle
+/// processors nor on three, since the last sequential job fits on no other. The paper has no move for this.
+#[test]
+fn a_last_job_that_does_without_its_box() {
+    let table = |times: [i64; 8]| Profile::table(times.map(Time::from_ticks).to_vec()).unwrap();
+    let profiles = [
+        table([2820, 1410, 940, 705, 564, 470, 403, 353]),
+        table([3000, 1500, 1000, 750, 600, 500, 429, 376]),
+        table([960, 480, 320, 240, 192, 160, 138, 121]),
+        table([660, 660, 660, 660, 528, 528, 528, 528]),
+    ];
+    let cluster = Cluster { nodes: 2, each: 4 };
+    let mut seen = Seen::default();
+    check(cluster, &profiles, &mut ChaCha8Rng::seed_from_u64(1), &mut seen);
+    assert!(seen.one_left > 0, "{seen:?}");
+}
