@@ -154,7 +154,8 @@ fn raised(
 }
 
 fn annotated(placed: &[Placed], from: Time) -> Schedule {
-    let names = ["P_full", "P_1", "P_2", "small", "left over"].map(Arc::<str>::from);
+    let parts = [Part::Full, Part::First, Part::Second, Part::Small, Part::Left];
+    let names = parts.map(|part| Arc::<str>::from(part.name()));
     let placement = |placed: &Placed| {
         let placement = Placement {
             job: JobId(placed.job as u32),

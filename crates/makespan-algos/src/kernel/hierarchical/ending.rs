@@ -3,8 +3,8 @@
 
 use std::cmp::Reverse;
 
-use super::fastest_within;
 use super::moves::Parts;
+use super::{Last, fastest_within};
 
 /// How the schedule is completed from its parts.
 #[derive(Clone, Debug, Default)]
@@ -20,6 +20,20 @@ pub(super) struct Ending {
     pub(super) above: Option<(usize, u32)>,
     /// Jobs of `P_2` that do not fit.
     pub(super) left: Vec<usize>,
+}
+
+impl Ending {
+    /// What it does, in a word.
+    pub(super) fn last(&self) -> Last {
+        match (self.beside, self.above) {
+            _ if !self.left.is_empty() => Last::Left,
+            (Some(_), Some(_)) => Last::Both,
+            (Some(_), None) if self.stacked.is_some() => Last::Stacked,
+            (Some(_), None) => Last::Beside,
+            (None, Some(_)) => Last::Above,
+            (None, None) => Last::Nothing,
+        }
+    }
 }
 
 impl Parts<'_> {

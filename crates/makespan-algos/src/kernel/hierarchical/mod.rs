@@ -60,6 +60,19 @@ pub enum Part {
     Left,
 }
 
+impl Part {
+    /// As plans and pictures name it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Full => "P_full",
+            Self::First => "P_1",
+            Self::Second => "P_2",
+            Self::Small => "small",
+            Self::Left => "left over",
+        }
+    }
+}
+
 /// One job in its best placement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Placed {
@@ -126,22 +139,60 @@ fn time_within(profile: &Profile, width: u32) -> Option<Time> {
     fastest_within(profile, width).map(|processors| profile.time(processors))
 }
 
+/// What was done once no transformation was left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Last {
+    /// Nothing: `P_2` fits beside `P_full`.
+    Nothing,
+    /// The last job of `P_2` does without a box.
+    Above,
+    /// The last job of `P_2` is on the idle processors of the first shelf, which are grouped (figure 8 of the paper).
+    Beside,
+    /// The same, and a sequential job of `P_1` was stacked for it.
+    Stacked,
+    /// Of the last two jobs of `P_2` one is on the idle processors and the other does without a box (figure 9).
+    Both,
+    /// Some jobs have no place in the parts: not all jobs are monotone.
+    Left,
+}
+
+/// A schedule, and how it came about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Construction {
+    /// Every job.
+    pub placed: Vec<Placed>,
+    /// How many transformations (section 5) were made.
+    pub transformations: usize,
+    /// What was done then.
+    pub last: Last,
+}
+
 /// Builds a schedule of all jobs in their best placement, from the jobs of the first shelf that [`partition`] (or
 /// [`makespan_bounds::dual::search`]) chose for this guess. For monotone jobs it ends by [`Cluster::height`]; for
 /// others it may end later.
 ///
 /// O(n log n + m k) without the partition; jobs that are not monotone may add O(n m k) each.
 pub fn build(profiles: &[&Profile], cluster: Cluster, first_shelf: &[bool], guess: Time) -> Vec<Placed> {
+    construct(profiles, cluster, first_shelf, guess).placed
+}
+
+/// [`build`], and how the schedule came about.
+pub fn construct(profiles: &[&Profile], cluster: Cluster, first_shelf: &[bool], guess: Time) -> Construction {
     let mut parts = reduce::reduced(profiles, cluster, first_shelf, guess);
-    while !parts.is_feasible() && parts.transform() {}
+    let mut transformations = 0;
+    while !parts.is_feasible() && parts.transform() {
+        transformations += 1;
+    }
     let endings = parts.endings();
-    let mut built: Vec<columns::Columns<'_>> = Vec::new();
+    let mut built: Vec<(columns::Columns<'_>, Last)> = Vec::new();
     for ending in &endings {
-        built.push(columns::raise(&parts, ending));
-        if built.last().is_some_and(columns::Columns::is_within_height) {
+        let last = if parts.left.is_empty() { ending.last() } else { Last::Left };
+        built.push((columns::raise(&parts, ending), last));
+        if built.last().is_some_and(|(columns, _)| columns.is_within_height()) {
             break;
         }
     }
-    let chosen = built.into_iter().min_by_key(|columns| (!columns.is_within_height(), columns.left()));
-    chosen.map_or_else(Vec::new, columns::Columns::finish)
+    let chosen = built.into_iter().min_by_key(|(columns, _)| (!columns.is_within_height(), columns.left()));
+    let (placed, last) = chosen.map_or_else(|| (vec![], Last::Nothing), |(columns, last)| (columns.finish(), last));
+    Construction { placed, transformations, last }
 }
