@@ -80,6 +80,7 @@ fn attempt(instance: &Instance, cluster: Cluster, bound: &Bound, guesses: &mut G
         let placed = build(&profiles, cluster, &first_shelf, guess);
         let place = placed.into_iter().map(|placed| Placement {
             job: JobId(placed.job as u32),
+            task: 0,
             start: placed.start,
             end: placed.end,
             processors: placed.processors,
