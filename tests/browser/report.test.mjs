@@ -1,5 +1,5 @@
 // Opens generated reports in headless Chromium and uses them as a person would.
-// MAKESPAN_PAGES: folder with demo.html and two.html. CHROMIUM: the browser. Run by scripts/browser-test.
+// MAKESPAN_PAGES: folder with demo.html, two.html and bags.html. CHROMIUM: the browser. Run by scripts/browser-test.
 
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
@@ -200,6 +200,32 @@ describe("a report of an empty schedule", () => {
     await page.locator("#stage").hover();
     await page.locator("#search").fill("a");
     assert.equal(await page.locator("#found").textContent(), "no match");
+    assert.deepEqual(faults, []);
+    await close();
+  });
+});
+
+describe("a plan with bags of tasks", () => {
+  it("names the tasks and says what best effort is", async () => {
+    const { page, faults, close } = await open("bags");
+    assert.ok(await page.locator(".legend .swatch").isVisible());
+    assert.match(await page.locator(".cards").textContent(), /best effort ends/i);
+    const names = new Map();
+    for (const wanted of ["fill", "urgent", "wide"]) {
+      const at = await page.evaluate((name) => {
+        const known = JSON.parse(document.getElementById("data").textContent).jobs.name;
+        return makespan.schedules[0].job.findLastIndex((job) => known[job] === name);
+      }, wanted);
+      await page.mouse.move(...(await pointOf(page, 0, at)));
+      names.set(wanted, await tooltip(page));
+    }
+    assert.equal(names.get("fill").title, "fill/49");
+    assert.equal(names.get("fill").weight, "best effort");
+    assert.equal(names.get("urgent").title, "urgent/3");
+    assert.deepEqual([names.get("wide").title, names.get("wide").weight], ["wide", "1"]);
+    await page.locator("#search").fill("fill");
+    assert.equal(await page.locator("#found").textContent(), "50 matches");
+    assert.ok((await column(page, 1)).some((name) => name.startsWith("fill/")));
     assert.deepEqual(faults, []);
     await close();
   });

@@ -106,6 +106,23 @@ fn cluster(criterion: &mut Criterion) {
     }
 }
 
+/// A million best-effort tasks in the holes of a thousand rigid jobs.
+fn best_effort(criterion: &mut Criterion) {
+    let rigid = |random: &mut ChaCha8Rng| {
+        let (width, time) = (random.random_range(1..=400), seconds(random.random_range(5.0..=500.0)));
+        Profile::rigid(width, time).expect("positive figures")
+    };
+    let jobs = instance(1000, 1000, rigid);
+    let count = std::num::NonZeroU64::new(1_000_000);
+    let bag = Job::new("bag", Profile::rigid(1, seconds(3.7)).expect("positive figures")).with_weight(Weight::ZERO);
+    let with_bag = jobs.with_jobs(jobs.jobs().iter().cloned().chain([Job { count, ..bag }]).collect());
+    let mut group = criterion.benchmark_group("best effort");
+    group.sample_size(10).measurement_time(Duration::from_secs(10));
+    bench(&mut group, "list[order=saf]", "1000 jobs", &jobs);
+    bench(&mut group, "list[order=saf]", "1000 jobs and 1000000 tasks", &with_bag);
+    group.finish();
+}
+
 /// The most memory that this process has held, as Linux tells it. Run the last group alone to see its own:
 /// `cargo bench -p makespan-algos --bench schedulers -- n=100000`.
 fn peak() -> Option<String> {
@@ -113,5 +130,5 @@ fn peak() -> Option<String> {
     Some(status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?.trim().to_owned())
 }
 
-criterion_group!(benches, paper_size, large, smps, cluster);
+criterion_group!(benches, paper_size, large, smps, best_effort, cluster);
 criterion_main!(benches);

@@ -7,7 +7,9 @@ use makespan_core::Scheduler;
 
 pub use spec::{Spec, SpecError};
 
-use crate::scheduler::{Compaction, Demt, DualApproximation, Gang, ListGraham, Order, Sequential, Shelves, Sweep};
+use crate::scheduler::{
+    Compaction, Demt, DualApproximation, Gang, ListGraham, Order, Sequential, Shelves, Sweep, WithBags,
+};
 
 /// A parameter of a scheduler, as its spec names it.
 #[derive(Clone, Copy, Debug)]
@@ -42,9 +44,10 @@ pub struct Entry {
     build: fn(&mut Spec) -> Result<Box<dyn Scheduler>, SpecError>,
 }
 
-const COUNTED: &str = "moldable, rigid and sequential jobs on equal processors; release dates; unavailable periods";
-const ANY_JOBS: &str =
-    "moldable, rigid and sequential jobs on equal processors; release dates; unavailable periods; best placement";
+const COUNTED: &str =
+    "moldable, rigid and sequential jobs and bags of them on equal processors; release dates; unavailable periods";
+const ANY_JOBS: &str = "moldable, rigid and sequential jobs and bags of them on equal processors; release dates; unavailable \
+                        periods; best placement";
 const DEMT_PAPER: &str = "Dutot, Eyraud, Mounié, Trystram, SPAA 2004, doi:10.1145/1007912.1007932";
 
 static CATALOGUE: [Entry; 8] = [
@@ -178,7 +181,8 @@ pub fn catalogue() -> &'static [Entry] {
     &CATALOGUE
 }
 
-/// The scheduler that a spec names: `demt`, `demt[shuffles=50]`, `list[order=saf]`.
+/// The scheduler that a spec names: `demt`, `demt[shuffles=50]`, `list[order=saf]`. It plans bags of tasks too
+/// ([`WithBags`]), for which no guarantee is stated.
 ///
 /// # Errors
 /// [`SpecError`] names what is unknown and what would be right.
@@ -191,7 +195,7 @@ pub fn scheduler(spec: &str) -> Result<Box<dyn Scheduler>, SpecError> {
         .ok_or_else(|| SpecError::unknown("algorithm", parsed.name(), names()))?;
     let scheduler = (entry.build)(&mut parsed)?;
     parsed.finish(entry.parameters.iter().map(|parameter| parameter.name))?;
-    Ok(scheduler)
+    Ok(Box::new(WithBags(scheduler)))
 }
 
 #[cfg(test)]

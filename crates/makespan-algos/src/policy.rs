@@ -7,6 +7,9 @@ use makespan_core::{Context, Decision, Event, JobId, Placement, Policy, ProcSet,
 ///
 /// Between two plans it starts each job at its planned time on its planned processors. When these are still held by a
 /// job that has outlived its estimate, what remains is planned again around it.
+///
+/// Best-effort tasks, each a bag of one task, start where the plan has them. Since nothing is preempted, one that runs
+/// may hold processors that a job could have had when the world departs from the plan.
 pub struct Replan {
     scheduler: Box<dyn Scheduler>,
     seed: u64,
@@ -61,7 +64,7 @@ impl Replan {
         let due = self.upcoming.partition_point(|placement| placement.start <= view.now);
         let later = self.upcoming.split_off(due);
         for placement in std::mem::take(&mut self.upcoming) {
-            let Placement { job, start, end, ref processors } = placement;
+            let Placement { job, start, end, ref processors, .. } = placement;
             if view.waiting.contains(&job) && processors.is_disjoint(&held) {
                 held = held.union(processors);
                 self.expected.push((job, view.now + (end - start)));

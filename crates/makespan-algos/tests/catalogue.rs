@@ -146,12 +146,41 @@ proptest! {
         }
     }
 
+    /// Best effort: whatever is in the bags, everything else is placed as if they were not there.
+    #[test]
+    fn best_effort_delays_nobody(draft in drafts()) {
+        let instance = draft.instance(1);
+        let others = competing(&instance);
+        if others.jobs().len() < instance.jobs().len() {
+            for scheduler in supported(&representatives(), &instance) {
+                let (with, _) = plan(scheduler, &instance, 5);
+                let (without, _) = plan(scheduler, &others, 5);
+                let (with, without) = (competing_placements(&instance, &with), competing_placements(&others, &without));
+                prop_assert_eq!(with, without, "{}", scheduler.name());
+            }
+        }
+    }
+
     #[test]
     fn the_least_makespan_scales_in_the_brute_force(draft in exact_drafts()) {
         for objective in Objective::ALL {
             prop_assert_eq!(optimum(&draft.instance(1), objective) * 8, optimum(&draft.instance(8), objective));
         }
     }
+}
+
+/// The jobs of an instance that are no best-effort bags, and their placements by name.
+fn competing(instance: &Instance) -> Instance {
+    instance.with_jobs(instance.jobs().iter().filter(|job| !job.is_best_effort()).cloned().collect())
+}
+
+fn competing_placements(instance: &Instance, schedule: &Schedule) -> Vec<(String, Time, Time, String)> {
+    let kept = schedule.placements().iter().filter(|placement| !instance.job(placement.job).is_best_effort());
+    let one = |placement: &Placement| {
+        let name = instance.job(placement.job).task_name(placement.task);
+        (name, placement.start, placement.end, placement.processors.to_string())
+    };
+    kept.map(one).collect()
 }
 
 /// What the properties say is worth what the instances are: each kind must really occur.
@@ -182,6 +211,9 @@ fn the_instances_are_of_every_kind() {
         let offline = !instance.has_release_dates() && instance.availability().is_always_open();
         compact(instance) && offline && all(instance, &|job| job.profile().is_monotone())
     });
+    count("best-effort bags", &|instance| any(instance, &|job| job.is_best_effort() && job.tasks() > 1));
+    count("competing bags", &|instance| any(instance, &|job| job.tasks() > 1 && !job.is_best_effort()));
+    count("bags only", &|instance| all(instance, &|job| job.is_bag()));
     count("six jobs", &|instance| instance.jobs().len() == 6);
     count("one processor", &|instance| instance.processors() == 1);
     let schedulers = representatives();

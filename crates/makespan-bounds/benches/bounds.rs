@@ -1,9 +1,10 @@
-//! How long the bounds take at the size of the paper's experiments. Target: the dual search in 1 ms.
+//! How long the bounds take at the size of the paper's experiments. Targets: the dual search in 1 ms, 20 steps of the
+//! price search in 0.2 s, the bound on weighted completion in 1 s.
 
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use makespan_bounds::{dual, makespan, weighted_completion};
+use makespan_bounds::{PriceOptions, PriceSearch, dual, makespan, weighted_completion};
 use makespan_core::{Instance, Job, Platform, Profile, Time, Weight};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -40,6 +41,19 @@ fn bounds(criterion: &mut Criterion) {
         });
         group.bench_function(format!("weighted_completion, {family}"), |bencher| {
             bencher.iter(|| weighted_completion(black_box(instance)));
+        });
+        group.bench_function(format!("20 steps of the price search, {family}"), |bencher| {
+            bencher.iter(|| {
+                let mut search =
+                    PriceSearch::new(black_box(instance), PriceOptions::default()).expect("equal processors");
+                search.improve(20);
+                search
+            });
+        });
+        let mut search = PriceSearch::new(instance, PriceOptions::default()).expect("equal processors");
+        search.improve(20);
+        group.bench_function(format!("choices, {family}"), |bencher| {
+            bencher.iter(|| search.choices(black_box(instance)));
         });
         let proved = weighted_completion(instance);
         group.bench_function(format!("verify weighted_completion, {family}"), |bencher| {

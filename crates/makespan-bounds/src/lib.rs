@@ -4,10 +4,11 @@
 //! by its certificate, which `makespan-core` checks in integers. So an imprecise search costs tightness and never
 //! truth. This is the only crate that calls a solver.
 //!
-//! * [`makespan()`]: the longest job, the area, and the deadline that the [`dual`] approximation refutes; with release
-//!   dates and unavailable processors taken into account.
-//! * [`weighted_completion`]: prices for processors in continuous time, and the interval linear programme of the DEMT
-//!   paper, corrected, by its dual, from which they start: one price for processor time in each interval.
+//! * [`makespan()`]: the longest job, the area, and the deadline that the [`dual`] approximation refutes, and those
+//!   that [`dual_feasible`] functions do; with release dates and unavailable processors taken into account.
+//! * [`weighted_completion`] and [`mean_flow`]: prices for processors in continuous time. [`PriceSearch`] finds them step
+//!   by step, also under a cap on the makespan, and tells what each job would choose under them.
+//! * [`weighted_completion_on`]: the interval linear programme of the DEMT paper, corrected, by its dual.
 //!
 //! The mathematics of each certificate is written out in `docs/bounds.md`.
 //!
@@ -23,6 +24,7 @@
 //! ```
 
 pub mod dual;
+pub mod dual_feasible;
 mod makespan;
 mod minsum;
 

@@ -4,22 +4,27 @@ use makespan_core::certificate::{Rejection, Selection, earliest_completion};
 use makespan_core::{Area, Bound, Certificate, Instance, Job, JobId, Objective, Time};
 
 use crate::dual::{self, Need, choose};
+use crate::dual_feasible;
 
 /// How many release dates are tried as the start of the counted area.
 const RELEASES: usize = 8;
 
-/// The best proven lower bound on the makespan: the longest job, the area, and the refuted deadline of the dual
-/// approximation, with release dates and unavailable processors taken into account.
+/// The best proven lower bound on the makespan: the longest job, the area, the refuted deadline of the dual
+/// approximation, and from there on those that dual-feasible functions refute, with release dates and unavailable
+/// processors taken into account.
 ///
-/// Complexity: as [`dual::search`] when all jobs are released together on an open platform; otherwise a bisection of
-/// at most 62 steps of O(n log n) for each of a few release dates. Where the processors differ in speed or form a tree
-/// the bound is zero.
+/// The tasks of a bag count as so many equal jobs, without a step for each.
+///
+/// Complexity: as [`dual::search`] when all jobs are released together on an open platform and none is a bag; otherwise
+/// a bisection of at most 62 steps of O(n log n) for each of a few release dates; then [`dual_feasible::search`]. Where
+/// the processors differ in speed or form a tree the bound is zero.
 pub fn makespan(instance: &Instance) -> Bound {
     if !instance.platform().is_homogeneous() {
         return nothing();
     }
     let alone = longest_alone(instance);
-    let rejection = if instance.first_release() == Time::ZERO
+    let rejection = if !instance.has_bags()
+        && instance.first_release() == Time::ZERO
         && !instance.has_release_dates()
         && instance.availability().is_always_open()
     {
@@ -28,8 +33,11 @@ pub fn makespan(instance: &Instance) -> Bound {
         with_releases(instance, alone.as_ref().map_or(0, |bound| bound.value))
     };
     let proved = |certificate| Bound::proved_by(certificate, instance).ok();
+    let from = rejection.as_ref().map_or(instance.first_release(), |rejection| rejection.from);
     let rejected = rejection.and_then(|rejection| proved(Certificate::Rejection(rejection)));
-    alone.into_iter().chain(rejected).max_by_key(|bound| bound.value).unwrap_or_else(nothing)
+    let best = alone.into_iter().chain(rejected).max_by_key(|bound| bound.value).unwrap_or_else(nothing);
+    let Ok(known) = i64::try_from(best.value) else { return best };
+    dual_feasible::search(instance, from, Time::from_ticks(known)).unwrap_or(best)
 }
 
 /// The bound that needs no proof.
@@ -90,8 +98,9 @@ fn with_releases(instance: &Instance, known: i128) -> Option<Rejection> {
 
 /// The release dates r with the largest r plus mean load of what is released from r on, best first.
 fn promising_releases(instance: &Instance) -> Vec<Time> {
+    let work = |job: &Job| Some(job.profile().least_work(Time::MAX)?.saturating_mul(Area::from(job.tasks())));
     let mut jobs: Vec<(Time, Area)> =
-        instance.jobs().iter().filter_map(|job| Some((job.release, job.profile().least_work(Time::MAX)?))).collect();
+        instance.jobs().iter().filter_map(|job| Some((job.release, work(job)?))).collect();
     jobs.sort_unstable();
     let processors = Area::from(instance.processors());
     let mut load = 0;
@@ -115,6 +124,7 @@ fn refute(instance: &Instance, jobs: &[&Job], from: Time, deadline: Time) -> Opt
     }
     let at = from + Time::from_ticks((deadline - from).ticks() / 2);
     let available = instance.availability().open_area(from, deadline);
+    let capacity = instance.availability().open_at(at);
     let proof = |selection| Some(Rejection { deadline, from, at, selection });
     let mut needs = Vec::with_capacity(jobs.len());
     for job in jobs {
@@ -123,13 +133,46 @@ fn refute(instance: &Instance, jobs: &[&Job], from: Time, deadline: Time) -> Opt
         let Some(crossing) = profile.least_work(longest) else { return proof(Selection::Price(0)) };
         let short = (at - job.release).max(deadline - at - Time::TICK).min(longest);
         let width = profile.min_allotment(longest).unwrap_or(u32::MAX);
-        needs.push(Need { short: profile.least_work(short), crossing, width });
+        let need = Need { short: profile.least_work(short), crossing, width };
+        if !push_tasks(&mut needs, &need, job.tasks(), capacity) {
+            return proof(Selection::Price(0));
+        }
     }
-    let choice = choose(&needs, instance.availability().open_at(at), available);
+    let choice = choose(&needs, capacity, available);
     if choice.least <= available {
         return None;
     }
     proof(choice.price.map_or(Selection::Knapsack, Selection::Price))
+}
+
+/// The need of equal tasks: bundles of 1, 2, 4 .. that cross together or not at all, up to as many as fit side by side,
+/// and one of the others, which do not cross. Together the bundles give every number of tasks that can cross. False
+/// when more must cross than fit.
+fn push_tasks(needs: &mut Vec<Need>, task: &Need, tasks: u64, capacity: u32) -> bool {
+    if tasks == 1 {
+        needs.push(*task);
+        return true;
+    }
+    let crossing = tasks.min(u64::from(capacity / task.width.max(1)));
+    if task.short.is_none() && crossing < tasks {
+        return false;
+    }
+    let times = |tasks: u64, width| Need {
+        short: task.short.map(|short| short.saturating_mul(Area::from(tasks))),
+        crossing: task.crossing.saturating_mul(Area::from(tasks)),
+        width,
+    };
+    let (mut left, mut bundle) = (crossing, 1);
+    while left > 0 {
+        let part = left.min(bundle);
+        needs.push(times(part, part as u32 * task.width));
+        left -= part;
+        bundle *= 2;
+    }
+    if tasks > crossing {
+        needs.push(times(tasks - crossing, u32::MAX));
+    }
+    true
 }
 
 #[cfg(test)]
@@ -162,6 +205,26 @@ mod tests {
             Unavailable { processors: ProcSet::range(0, 0), start: Time::from_seconds(5), end: Time::from_seconds(50) };
         let instance = Instance::new(Platform::flat(2).unwrap(), jobs, vec![period]).unwrap();
         assert!(seconds(&makespan(&instance), &instance) >= 11.0);
+    }
+
+    #[test]
+    fn a_bag_is_bounded_like_as_many_jobs() {
+        for (width, time, count, processors) in [(1, 10, 5, 2), (2, 10, 3, 3), (2, 7, 5, 5), (3, 4, 20, 7)] {
+            let jobs = (0..count).map(|index| rigid(&index.to_string(), width, time, 0));
+            let jobs = jobs.chain([rigid("other", 2, 9, 0)]).collect();
+            let bag = rigid("bag", width, time, 0).with_count((count as u64).try_into().unwrap());
+            let platform = || Platform::flat(processors).unwrap();
+            let jobs = Instance::new(platform(), jobs, vec![]).unwrap();
+            let bag = Instance::new(platform(), vec![bag, rigid("other", 2, 9, 0)], vec![]).unwrap();
+            let refuted = |instance| with_releases(instance, 0).map(|rejection| rejection.deadline);
+            assert_eq!(refuted(&bag), refuted(&jobs), "{count} of {width}");
+            let bound = makespan(&bag);
+            assert_eq!(bound.verify(&bag), Ok(()));
+            assert!(bound.value <= makespan(&jobs).value, "{count} of {width}");
+        }
+        let many = rigid("bag", 1, 1, 0).with_count(4_000_000.try_into().unwrap());
+        let instance = Instance::new(Platform::flat(4).unwrap(), vec![many], vec![]).unwrap();
+        assert!((seconds(&makespan(&instance), &instance) - 1e6).abs() < 1e-6);
     }
 
     #[test]

@@ -90,9 +90,11 @@ pub struct PictureOptions {
 pub struct PlanOptions {
     #[command(flatten)]
     pub input: InstanceOptions,
-    /// Algorithm, such as demt or list[order=saf]; see `makespan algorithms`
-    #[arg(long, short, default_value = "demt", value_name = "SPEC")]
-    pub algorithm: String,
+    /// Algorithm, such as demt or list[order=saf]; see `makespan algorithms` [default: optimise]
+    #[arg(long, short, value_name = "SPEC")]
+    pub algorithm: Option<String>,
+    #[command(flatten)]
+    pub search: SearchOptions,
     /// Seed of every random choice
     #[arg(long, default_value_t = 1, allow_negative_numbers = true)]
     pub seed: u64,
@@ -107,6 +109,28 @@ pub struct PlanOptions {
     /// What is printed
     #[arg(long, value_enum, default_value = "text")]
     pub format: Format,
+}
+
+/// What the default algorithm looks for and for how long.
+#[derive(Args)]
+pub struct SearchOptions {
+    /// What is minimised; pareto: makespan against weighted completion [default: weighted-completion]
+    #[arg(long, value_enum, conflicts_with = "algorithm")]
+    pub objective: Option<ObjectiveName>,
+    /// How long to search, proofs included, such as 10s; Ctrl-C ends it earlier [default: 1s]
+    #[arg(long, value_name = "TIME", conflicts_with = "algorithm", allow_hyphen_values = true)]
+    pub time_limit: Option<String>,
+    /// Allow no makespan above this many times the proven bound, such as 1.25
+    #[arg(long, value_name = "FACTOR", conflicts_with = "algorithm", allow_negative_numbers = true)]
+    pub makespan_at_most: Option<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ObjectiveName {
+    Makespan,
+    WeightedCompletion,
+    MeanFlow,
+    Pareto,
 }
 
 #[derive(Args)]
@@ -267,7 +291,7 @@ pub struct HierarchicalOptions {
     #[arg(long, default_value = "reproduce-hierarchical", value_name = "DIR")]
     pub output: PathBuf,
     /// Instances at each point
-    #[arg(long, default_value_t = 2, allow_negative_numbers = true)]
+    #[arg(long, default_value_t = 1, allow_negative_numbers = true)]
     pub runs: u32,
     /// Families, and adversarial jobs: linear, flat, steps, caps
     #[arg(

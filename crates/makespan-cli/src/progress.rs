@@ -14,3 +14,13 @@ pub fn bar(steps: u64, what: &'static str) -> ProgressBar {
     bar.enable_steady_tick(Duration::from_millis(200));
     bar
 }
+
+/// A clock beside a message, for work of unknown length; hidden when standard error is no terminal.
+pub fn clock(message: String) -> ProgressBar {
+    let style =
+        ProgressStyle::with_template("{spinner} {elapsed} {msg}").unwrap_or_else(|_| ProgressStyle::default_spinner());
+    let clock =
+        ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr()).with_style(style).with_message(message);
+    clock.enable_steady_tick(Duration::from_millis(200));
+    clock
+}

@@ -1,14 +1,19 @@
 //! Plans in words: objectives, bounds, ratios, placements.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use makespan::ratio;
-use makespan_core::{Bound, Instance, Metrics, Objective, Schedule};
+use makespan_core::{
+    Apart, Bound, Front, Instance, Job, JobId, Metrics, Objective, Placement, ProcSet, Schedule, Time,
+};
 
 use crate::output::{table, wrapped};
 
-/// Placements up to this many are listed.
+/// Jobs up to this many are listed.
 const LISTED: usize = 40;
+/// Intervals of processors that are kept before they are merged.
+const MOST_INTERVALS: usize = 1 << 16;
 
 /// `400 jobs on 200 processors`.
 pub fn instance(instance: &Instance) -> String {
@@ -16,6 +21,10 @@ pub fn instance(instance: &Instance) -> String {
     let processors = instance.processors();
     let plural = |count: usize| if count == 1 { "" } else { "s" };
     let mut text = format!("{jobs} job{} on {processors} processor{}", plural(jobs), plural(processors as usize));
+    let bags = instance.jobs().iter().filter(|job| job.is_bag()).count();
+    if bags > 0 {
+        let _ = write!(text, ", {bags} bag{} among them, {} tasks in all", plural(bags), instance.tasks());
+    }
     if instance.has_release_dates() {
         text += ", with release dates";
     }
@@ -77,25 +86,125 @@ pub fn objectives(instance: &Instance, schedule: &Schedule, bounds: &[Bound]) ->
         figure(metrics.mean_bounded_slowdown),
         100.0 * metrics.utilisation
     );
+    if let Some(Apart { others, best_effort }) = Apart::of(instance, schedule) {
+        let (others, best_effort) = (figure(others.seconds()), figure(best_effort.seconds()));
+        let _ = writeln!(text, "without best effort the makespan is {others} s; best effort ends at {best_effort} s");
+    }
     text
 }
 
-/// The placements by start, or how many there are when they are too many to read.
-pub fn placements(instance: &Instance, schedule: &Schedule) -> String {
-    let placements = schedule.placements();
-    if placements.len() > LISTED {
-        return format!("{} placements; --output, --gantt or --report shows them\n", placements.len());
-    }
-    let rows = placements.iter().map(|placement| {
+/// The schedules of a front beside their bounds.
+pub fn front(instance: &Instance, front: &Front, bounds: &[Bound]) -> String {
+    let (heading, rows) = front_rows(instance, front, bounds);
+    let heading: Vec<&str> = heading.iter().map(String::as_str).collect();
+    let about = "the front; each bound holds among schedules of at most the makespan under `within`";
+    format!("\n{about}:\n{}", table(&heading, 1, rows))
+}
+
+/// The headings and cells of a front.
+pub fn front_rows(instance: &Instance, front: &Front, bounds: &[Bound]) -> (Vec<String>, Vec<Vec<String>>) {
+    let shortest = bounds.iter().find(|bound| bound.objective == Objective::Makespan);
+    let second = front.points().iter().find_map(|point| point.bound.as_ref()).map(|bound| bound.objective);
+    let second = second.unwrap_or(Objective::WeightedCompletion);
+    let rows = front.points().iter().enumerate().map(|(index, point)| {
+        let schedule = &point.schedule;
+        let reached = |objective: Objective| value(objective, objective.value(instance, schedule));
+        let over = |bound: Option<&Bound>| {
+            bound.and_then(|bound| ratio(instance, schedule, bound)).map_or("-".into(), |ratio| format!("{ratio:.4}"))
+        };
+        let bound = point.bound.as_ref();
         vec![
-            instance.job(placement.job).name.clone(),
-            placement.processors.to_string(),
-            placement.processors.len().to_string(),
-            figure(placement.start.seconds()),
-            figure(placement.end.seconds()),
+            if index == front.chosen() { "chosen" } else { "" }.into(),
+            reached(Objective::Makespan),
+            over(shortest),
+            reached(second),
+            bound.map_or("-".into(), |bound| value(bound.objective, bound.value)),
+            bound.and_then(|bound| bound.makespan_at_most).map_or("any".into(), |most| figure(most.seconds())),
+            over(bound),
         ]
     });
-    table(&["job", "processors", "allotment", "start", "end"], 2, rows)
+    let heading = ["", "makespan", "ratio", &second.to_string(), "bound", "within", "ratio"].map(str::to_owned);
+    (heading.to_vec(), rows.collect())
+}
+
+/// The jobs by start, a bag in one line, or how many placements there are when these are too many to read.
+pub fn placements(instance: &Instance, schedule: &Schedule) -> String {
+    let mut bags: BTreeMap<JobId, Bag> = BTreeMap::new();
+    let mut rows: Vec<(Time, Vec<String>)> = Vec::new();
+    let placements = schedule.placements();
+    for placement in placements {
+        let job = instance.job(placement.job);
+        if job.is_bag() {
+            bags.entry(placement.job).or_insert_with(|| Bag::first(placement)).add(placement);
+        } else if rows.len() <= LISTED {
+            rows.push((placement.start, row(job.name.clone(), placement)));
+        }
+    }
+    if rows.len() + bags.len() > LISTED {
+        return format!("{} placements; --output, --gantt or --report shows them\n", placements.len());
+    }
+    rows.extend(bags.into_iter().map(|(id, bag)| (bag.start, bag.row(instance.job(id)))));
+    rows.sort_by_key(|(start, _)| *start);
+    table(&["job", "processors", "allotment", "start", "end"], 2, rows.into_iter().map(|(_, cells)| cells))
+}
+
+fn row(name: String, placement: &Placement) -> Vec<String> {
+    vec![
+        name,
+        placement.processors.to_string(),
+        placement.processors.len().to_string(),
+        figure(placement.start.seconds()),
+        figure(placement.end.seconds()),
+    ]
+}
+
+/// The placements of a bag together.
+struct Bag {
+    tasks: usize,
+    start: Time,
+    end: Time,
+    processors: Vec<(u32, u32)>,
+    narrowest: u32,
+    widest: u32,
+}
+
+impl Bag {
+    /// Of no task, beginning where this one does.
+    fn first(placement: &Placement) -> Self {
+        let width = placement.processors.len();
+        let (start, end) = (placement.start, placement.end);
+        Self { tasks: 0, start, end, processors: Vec::new(), narrowest: width, widest: width }
+    }
+
+    fn add(&mut self, placement: &Placement) {
+        self.tasks += 1;
+        self.start = self.start.min(placement.start);
+        self.end = self.end.max(placement.end);
+        self.processors.extend(placement.processors.intervals());
+        self.narrowest = self.narrowest.min(placement.processors.len());
+        self.widest = self.widest.max(placement.processors.len());
+        // Merged now and then, so that a million tasks do not pile up.
+        if self.processors.len() > MOST_INTERVALS {
+            self.processors = ProcSet::from_intervals(std::mem::take(&mut self.processors)).intervals().to_vec();
+        }
+    }
+
+    fn row(self, job: &Job) -> Vec<String> {
+        let processors = ProcSet::from_intervals(self.processors);
+        let ids = processors.to_string();
+        let kind = if job.is_best_effort() { ", best effort" } else { "" };
+        vec![
+            format!("{}: {} task{}{kind}", job.name, self.tasks, if self.tasks == 1 { "" } else { "s" }),
+            if ids.len() > 24 { format!("{} in all", processors.len()) } else { ids },
+            if self.narrowest == self.widest {
+                self.widest.to_string()
+            } else {
+                format!("{}-{}", self.narrowest, self.widest)
+            },
+            figure(self.start.seconds()),
+            figure(self.end.seconds()),
+        ]
+    }
 }
 
 /// One paragraph each.

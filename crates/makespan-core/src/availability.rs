@@ -96,6 +96,16 @@ impl Availability {
         if end <= start { 0 } else { self.area_until(end) - self.area_until(start) }
     }
 
+    /// The lengths of successive periods from `start` to `end` in which the number of open processors is constant, with
+    /// that number.
+    pub fn open_periods(&self, start: Time, end: Time) -> impl Iterator<Item = (Time, u32)> + '_ {
+        self.steps.iter().enumerate().filter_map(move |(index, step)| {
+            let until = self.steps.get(index + 1).map_or(end, |next| next.from.min(end));
+            let from = step.from.max(start);
+            (from < until).then(|| (until - from, step.open))
+        })
+    }
+
     /// When the last closed period ends; zero when there is none.
     pub fn last_change(&self) -> Time {
         self.steps.last().map_or(Time::ZERO, |step| step.from)
@@ -163,6 +173,13 @@ mod tests {
         assert_eq!(area(0, 10), 60);
         assert_eq!(area(5, 40), 30 + 15 + 10 + 40 + 60);
         assert_eq!(area(7, 7), 0);
+        let periods = |a, b| {
+            let (start, end) = (Time::from_ticks(a), Time::from_ticks(b));
+            availability.open_periods(start, end).map(|(time, open)| (time.ticks(), open)).collect::<Vec<_>>()
+        };
+        assert_eq!(periods(5, 18), [(5, 6), (5, 3), (3, 2)]);
+        assert_eq!(periods(25, 50), [(5, 4), (20, 6)]);
+        assert_eq!(periods(7, 7), []);
         assert!(!availability.is_always_open());
         assert_eq!(availability.last_change(), Time::from_ticks(30));
     }

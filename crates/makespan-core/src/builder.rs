@@ -78,6 +78,7 @@ impl<'a> ScheduleBuilder<'a> {
         }
         let placement = |((job, reservation), parts): ((JobId, Reservation), Vec<ProcSet>)| Placement {
             job,
+            task: 0,
             start: reservation.start,
             end: reservation.end,
             processors: parts.into_iter().reduce(|a, b| a.union(&b)).unwrap_or_default(),

@@ -5,7 +5,7 @@ use std::fmt;
 use rustc_hash::FxHashSet;
 use thiserror::Error;
 
-use crate::{Availability, Job, JobId, Platform, Time, Unavailable, View};
+use crate::{Availability, Expansion, Job, JobId, Platform, Time, Unavailable, View};
 
 /// Machines and jobs, checked. Every job can run: its allotments are clipped to the platform and to its walltime.
 #[derive(Clone, Debug)]
@@ -41,6 +41,15 @@ pub enum InstanceError {
         shortest: Time,
         /// Its walltime.
         walltime: Time,
+    },
+    /// A job that is called like a task of a bag.
+    #[error("job `{0}` is called like a task of a bag, which are numbered from 0; rename the job or the bag")]
+    TaskName(String),
+    /// More tasks than can be planned or run one by one.
+    #[error("{}", too_many(*.tasks))]
+    TooManyTasks {
+        /// How many there are in all.
+        tasks: u64,
     },
     /// An unavailable period on processors that do not exist.
     #[error("unavailable period {index}: processor {processor} does not exist; ids run from 0 to {last}")]
@@ -115,13 +124,19 @@ impl Instance {
     fn horizon(&self) -> i128 {
         let longest = |job: &Job| i128::from(job.profile().longest().ticks());
         let release = self.jobs.iter().map(|job| job.release).max().unwrap_or(Time::ZERO);
-        let serial: i128 = self.jobs.iter().map(longest).sum();
-        let load: i128 = self.jobs.iter().map(|job| job.profile().most_work()).sum();
-        let greedy = 2 * (load / i128::from(self.processors()) + self.jobs.iter().map(longest).max().unwrap_or(0));
+        // The tasks of a bag count one by one, and saturate where there are too many anyway.
+        let all = |of: &dyn Fn(&Job) -> i128| {
+            let each = self.jobs.iter().map(|job| of(job).saturating_mul(i128::from(job.tasks())));
+            each.fold(0, i128::saturating_add)
+        };
+        let serial = all(&longest);
+        let load = all(&|job| job.profile().most_work());
+        let longest = self.jobs.iter().map(longest).max().unwrap_or(0);
+        let greedy = (load / i128::from(self.processors()) + longest).saturating_mul(2);
         let serial = serial.min(greedy);
         let closed: i128 = self.unavailable.iter().map(|period| i128::from((period.end - period.start).ticks())).sum();
         let last = self.availability.last_change().max(release);
-        serial + closed + i128::from(last.ticks())
+        serial.saturating_add(closed + i128::from(last.ticks()))
     }
 
     /// The machines.
@@ -168,6 +183,16 @@ impl Instance {
     pub fn has_release_dates(&self) -> bool {
         let first = self.first_release();
         self.jobs.iter().any(|job| job.release > first)
+    }
+
+    /// Whether some job is a bag of tasks.
+    pub fn has_bags(&self) -> bool {
+        self.jobs.iter().any(Job::is_bag)
+    }
+
+    /// How many tasks all jobs have together; a job that is no bag has one.
+    pub fn tasks(&self) -> u64 {
+        self.jobs.iter().map(Job::tasks).fold(0, u64::saturating_add)
     }
 
     /// What the user should know about this instance.
@@ -218,9 +243,14 @@ impl Note {
     }
 }
 
+fn too_many(tasks: u64) -> String {
+    let most = Expansion::MOST_TASKS;
+    format!("there are {tasks} tasks in all, and at most {most} are planned one by one; make fewer and longer tasks")
+}
+
 fn fitted(job: Job, processors: u32) -> Result<Job, InstanceError> {
     let needs = job.profile().min_processors();
-    let Job { name, weight, release, walltime, mut task } = job;
+    let Job { name, weight, release, walltime, mut task, count } = job;
     task.profile = match task.profile.at_most(processors) {
         Some(profile) => profile,
         None => return Err(InstanceError::TooWide { job: name, needs, processors }),
@@ -232,7 +262,7 @@ fn fitted(job: Job, processors: u32) -> Result<Job, InstanceError> {
             None => return Err(InstanceError::Walltime { job: name, shortest, walltime }),
         };
     }
-    Ok(Job { name, weight, release, walltime, task })
+    Ok(Job { name, weight, release, walltime, task, count })
 }
 
 fn check_periods(unavailable: &[Unavailable], processors: u32) -> Result<(), InstanceError> {

@@ -12,9 +12,10 @@ use crate::{Area, Instance, Schedule, Time, WeightedTime};
 pub enum Objective {
     /// When the last job ends, in ticks.
     Makespan,
-    /// The sum over jobs of weight times completion time ("minsum"), in millionths times ticks.
+    /// The sum over jobs of weight times completion time ("minsum"), in millionths times ticks. A bag completes when
+    /// its last task does.
     WeightedCompletion,
-    /// The mean over jobs of completion minus release, in thousandths of a tick (1e-12 s), rounded down.
+    /// The mean over jobs of completion minus release (a bag counts once), in thousandths of a tick (1e-12 s), rounded down.
     MeanFlow,
 }
 
@@ -81,7 +82,8 @@ pub struct Metrics {
     pub weighted_completion: f64,
     /// Mean over jobs of completion minus release, s.
     pub mean_flow: f64,
-    /// Mean over jobs of `max(1, flow / max(10 s, run time))`.
+    /// Mean over jobs of `max(1, flow / max(10 s, run time))`; the run time of a bag is from its first start to its
+    /// last end.
     pub mean_bounded_slowdown: f64,
     /// Used area over the area that was open from the first release to the makespan, in [0, 1].
     pub utilisation: f64,
@@ -94,32 +96,80 @@ impl Metrics {
     /// Measures a schedule.
     pub fn of(instance: &Instance, schedule: &Schedule) -> Self {
         let placements = schedule.placements();
-        let count = placements.len().max(1) as f64;
-        let flow = |placement: &crate::Placement| (placement.end - instance.job(placement.job).release).seconds();
-        let slowdown = |placement: &crate::Placement| {
-            let run = (placement.end - placement.start).max(Self::SLOWDOWN_THRESHOLD);
-            (flow(placement) / run.seconds()).max(1.0)
-        };
+        let spans = spans(instance, schedule);
+        let count = spans.iter().flatten().count().max(1) as f64;
+        let (mut flows, mut slowdowns) = (0.0, 0.0);
+        for (job, span) in instance.jobs().iter().zip(&spans) {
+            let Some(Span { start, end }) = *span else { continue };
+            let flow = (end - job.release).seconds();
+            flows += flow;
+            slowdowns += (flow / (end - start).max(Self::SLOWDOWN_THRESHOLD).seconds()).max(1.0);
+        }
         let used: Area = placements.iter().map(|p| (p.end - p.start).area(p.processors.len())).sum();
         let makespan = schedule.makespan();
         let open = instance.availability().open_area(instance.first_release(), makespan);
         Self {
             makespan: makespan.seconds(),
             weighted_completion: weighted_completion(instance, schedule).seconds(),
-            mean_flow: placements.iter().map(flow).sum::<f64>() / count,
-            mean_bounded_slowdown: placements.iter().map(slowdown).sum::<f64>() / count,
+            mean_flow: flows / count,
+            mean_bounded_slowdown: slowdowns / count,
             utilisation: if open > 0 { used as f64 / open as f64 } else { 0.0 },
         }
     }
 }
 
+/// When the jobs that compete end, and when the best-effort bags do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Apart {
+    /// The makespan of all jobs but the best-effort bags.
+    pub others: Time,
+    /// When the last best-effort task ends.
+    pub best_effort: Time,
+}
+
+impl Apart {
+    /// Of a schedule; `None` when the instance has no best-effort bag.
+    pub fn of(instance: &Instance, schedule: &Schedule) -> Option<Self> {
+        let best_effort: Vec<bool> = instance.jobs().iter().map(crate::Job::is_best_effort).collect();
+        if !best_effort.contains(&true) {
+            return None;
+        }
+        let last = |wanted: bool| {
+            let of = schedule.placements().iter().filter(|placement| best_effort[placement.job.index()] == wanted);
+            of.map(|placement| placement.end).max().unwrap_or(Time::ZERO)
+        };
+        Some(Self { others: last(false), best_effort: last(true) })
+    }
+}
+
+/// From the first start of a job to its last end.
+#[derive(Clone, Copy)]
+struct Span {
+    start: Time,
+    end: Time,
+}
+
+/// The spans of the jobs; `None` for one that is not placed.
+fn spans(instance: &Instance, schedule: &Schedule) -> Vec<Option<Span>> {
+    let mut spans: Vec<Option<Span>> = vec![None; instance.jobs().len()];
+    for placement in schedule.placements() {
+        let (start, end) = (placement.start, placement.end);
+        let span = spans[placement.job.index()].get_or_insert(Span { start, end });
+        *span = Span { start: span.start.min(start), end: span.end.max(end) };
+    }
+    spans
+}
+
+/// Each job counts once, by its last end.
 fn weighted_completion(instance: &Instance, schedule: &Schedule) -> WeightedTime {
-    schedule.placements().iter().map(|placement| instance.job(placement.job).weight.times(placement.end)).sum()
+    let ends = spans(instance, schedule);
+    let each = instance.jobs().iter().zip(ends);
+    each.filter_map(|(job, span)| Some(job.weight.times(span?.end))).sum()
 }
 
 fn flow(instance: &Instance, schedule: &Schedule) -> i128 {
-    let flow = |placement: &crate::Placement| i128::from((placement.end - instance.job(placement.job).release).ticks());
-    schedule.placements().iter().map(flow).sum()
+    let each = instance.jobs().iter().zip(spans(instance, schedule));
+    each.filter_map(|(job, span)| Some(i128::from((span?.end - job.release).ticks()))).sum()
 }
 
 /// The mean of `count` durations that add up to `sum` ticks, in thousandths of a tick, rounded down.

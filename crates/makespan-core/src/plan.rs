@@ -53,6 +53,11 @@ impl Front {
         Self { chosen: chosen.unwrap_or(0), points }
     }
 
+    /// The same points in the same order, each changed; the chosen one stays chosen.
+    pub fn map(self, each: impl FnMut(FrontPoint) -> FrontPoint) -> Self {
+        Self { points: self.points.into_iter().map(each).collect(), chosen: self.chosen }
+    }
+
     /// The points, by makespan: their weighted completion falls.
     pub fn points(&self) -> &[FrontPoint] {
         &self.points

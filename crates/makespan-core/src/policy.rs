@@ -56,7 +56,8 @@ pub struct View<'a> {
     pub running: &'a [Running],
 }
 
-/// An online algorithm. It returns decisions and performs none.
+/// An online algorithm. It returns decisions and performs none. It speaks of jobs, so bags are taken apart first
+/// ([`crate::Expansion`]).
 pub trait Policy {
     /// Answers one event. Events of one instant come one after another, each with the state after it.
     fn on(&mut self, event: &Event, view: &View<'_>) -> Vec<Decision>;

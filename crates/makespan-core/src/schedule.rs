@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use crate::{JobId, ProcSet, Time};
 
-/// One job on its processors from start to end.
+/// One task of a job on its processors from start to end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Placement {
     /// Which job.
     pub job: JobId,
+    /// Which task of a bag, from 0; 0 for a job that is no bag.
+    pub task: u32,
     /// First instant.
     pub start: Time,
     /// First instant at which the processors are free again.
@@ -26,16 +28,16 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// From placements in any order; they are kept by start, then job.
+    /// From placements in any order; they are kept by start, then job, then task.
     pub fn new(mut placements: Vec<Placement>) -> Self {
-        placements.sort_unstable_by_key(|placement| (placement.start, placement.job));
+        placements.sort_unstable_by_key(|placement| (placement.start, placement.job, placement.task));
         Self { placements, groups: Vec::new() }
     }
 
     /// From placements in any order, each with the name of its group, if it has one: for people who look at the
     /// schedule, without meaning to any rule. Equal names should share their text.
     pub fn with_groups(mut placements: Vec<(Placement, Option<Arc<str>>)>) -> Self {
-        placements.sort_by_key(|(placement, _)| (placement.start, placement.job));
+        placements.sort_by_key(|(placement, _)| (placement.start, placement.job, placement.task));
         let (placements, mut groups): (Vec<_>, Vec<_>) = placements.into_iter().unzip();
         if groups.iter().all(Option::is_none) {
             groups.clear();
@@ -43,7 +45,7 @@ impl Schedule {
         Self { placements, groups }
     }
 
-    /// The placements by start, then job.
+    /// The placements by start, then job, then task.
     pub fn placements(&self) -> &[Placement] {
         &self.placements
     }
@@ -51,6 +53,12 @@ impl Schedule {
     /// The group of the placement at this position.
     pub fn group(&self, index: usize) -> Option<&str> {
         self.groups.get(index)?.as_deref()
+    }
+
+    /// The placements with the names of their groups: what [`Schedule::with_groups`] takes.
+    pub fn grouped(&self) -> impl Iterator<Item = (&Placement, Option<Arc<str>>)> {
+        let group = |at: usize| self.groups.get(at).cloned().flatten();
+        self.placements.iter().enumerate().map(move |(at, placement)| (placement, group(at)))
     }
 
     /// The names of all groups, in alphabetical order.
@@ -75,6 +83,7 @@ mod tests {
     fn groups_follow_their_placements() {
         let placement = |job, start| Placement {
             job: JobId(job),
+            task: 0,
             start: Time::from_ticks(start),
             end: Time::from_ticks(start + 1),
             processors: ProcSet::first(1),

@@ -18,6 +18,11 @@ pub trait Scheduler: Send + Sync {
     /// The proven ratio to the optimum on this instance, if there is one.
     fn guarantee(&self, instance: &Instance, objective: Objective) -> Option<Guarantee>;
 
+    /// Whether it searches, and returns the best that it has when [`Context::stop`] is requested.
+    fn is_anytime(&self) -> bool {
+        false
+    }
+
     /// Plans every job of the instance.
     ///
     /// # Errors

@@ -51,6 +51,7 @@ impl Trace {
             started
                 .map(|run| Placement {
                     job: run.job,
+                    task: 0,
                     start: run.start,
                     end: run.end,
                     processors: run.processors.clone(),

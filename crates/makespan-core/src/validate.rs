@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use crate::{Instance, JobId, Placement, ProcSet, Schedule, Time};
+use crate::{Instance, Job, JobId, Placement, ProcSet, Schedule, Time};
 
 /// A rule that a schedule breaks. Times are in seconds.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -10,10 +10,32 @@ pub enum Violation {
     /// A job that does not exist.
     #[error("job number {0} does not exist")]
     UnknownJob(JobId),
+    /// A task that does not exist.
+    #[error("task {task} of job `{job}` does not exist; {}", numbered(*.tasks))]
+    UnknownTask {
+        /// The job.
+        job: String,
+        /// The number of the task.
+        task: u32,
+        /// How many tasks the job has.
+        tasks: u64,
+    },
     /// A job without placement.
     #[error("job `{0}` is not placed")]
     Missing(String),
-    /// A job with several placements.
+    /// A bag of which not every task has a placement.
+    #[error("{missing} of the {tasks} tasks of job `{job}` are not placed, the first is {first}")]
+    MissingTasks {
+        /// The job.
+        job: String,
+        /// How many.
+        missing: u64,
+        /// How many tasks it has.
+        tasks: u64,
+        /// The smallest number of a task that is missing.
+        first: u64,
+    },
+    /// A job, or a task of a bag, with several placements.
     #[error("job `{job}` is placed {times} times")]
     Repeated {
         /// The job.
@@ -102,11 +124,16 @@ pub enum Violation {
     },
 }
 
-/// Checks that every job is placed exactly once, on an accepted allotment for exactly its time, not before its
-/// release, on existing processors that are open and its own, in its best placement where the platform requires it.
+fn numbered(tasks: u64) -> String {
+    if tasks == 1 { "its only task is 0".into() } else { format!("its tasks run from 0 to {}", tasks - 1) }
+}
+
+/// Checks that every task of every job is placed exactly once, on an accepted allotment for exactly its time, not
+/// before its release, on existing processors that are open and its own, in its best placement where the platform
+/// requires it.
 ///
 /// # Errors
-/// All violations, at most one of each kind for a job.
+/// All violations, at most one of each kind for a task. A task of a bag is called `name/17`.
 pub fn validate(instance: &Instance, schedule: &Schedule) -> Result<(), Vec<Violation>> {
     let mut violations: Vec<Violation> = unknown_jobs(instance, schedule).collect();
     if violations.is_empty() {
@@ -126,8 +153,8 @@ pub fn validate(instance: &Instance, schedule: &Schedule) -> Result<(), Vec<Viol
     if violations.is_empty() { Ok(()) } else { Err(violations) }
 }
 
-fn name(instance: &Instance, id: JobId) -> String {
-    instance.job(id).name.clone()
+fn name(instance: &Instance, placement: &Placement) -> String {
+    instance.job(placement.job).task_name(placement.task)
 }
 
 fn unknown_jobs(instance: &Instance, schedule: &Schedule) -> impl Iterator<Item = Violation> {
@@ -141,17 +168,41 @@ fn unknown_jobs(instance: &Instance, schedule: &Schedule) -> impl Iterator<Item 
 }
 
 fn placed_once(instance: &Instance, schedule: &Schedule) -> Vec<Violation> {
-    let mut times = vec![0_usize; instance.jobs().len()];
-    for placement in schedule.placements() {
-        times[placement.job.index()] += 1;
+    let mut placed: Vec<(JobId, u32)> = schedule.placements().iter().map(|one| (one.job, one.task)).collect();
+    placed.sort_unstable();
+    let mut rest = placed.as_slice();
+    let mut violations = Vec::new();
+    for id in instance.ids() {
+        let (own, later) = rest.split_at(rest.partition_point(|&(job, _)| job == id));
+        rest = later;
+        tasks_once(instance.job(id), own, &mut violations);
     }
-    let wrong = instance.ids().filter(|id| times[id.index()] != 1);
-    wrong
-        .map(|id| match times[id.index()] {
-            0 => Violation::Missing(name(instance, id)),
-            times => Violation::Repeated { job: name(instance, id), times },
-        })
-        .collect()
+    violations
+}
+
+/// `placed` are the placements of one job by task.
+fn tasks_once(job: &Job, placed: &[(JobId, u32)], violations: &mut Vec<Violation>) {
+    let tasks = job.tasks();
+    // The smallest number not seen so far, as long as none is missing before it.
+    let (mut known, mut first) = (0_u64, 0_u64);
+    for same in placed.chunk_by(|a, b| a == b) {
+        let task = same[0].1;
+        if u64::from(task) >= tasks {
+            violations.push(Violation::UnknownTask { job: job.name.clone(), task, tasks });
+            continue;
+        }
+        if same.len() > 1 {
+            violations.push(Violation::Repeated { job: job.task_name(task), times: same.len() });
+        }
+        known += 1;
+        first += u64::from(u64::from(task) == first);
+    }
+    let missing = tasks - known;
+    if missing > 0 && !job.is_bag() {
+        violations.push(Violation::Missing(job.name.clone()));
+    } else if missing > 0 {
+        violations.push(Violation::MissingTasks { job: job.name.clone(), missing, tasks, first });
+    }
 }
 
 fn allotment(instance: &Instance, placement: &Placement) -> Option<Violation> {
@@ -159,22 +210,22 @@ fn allotment(instance: &Instance, placement: &Placement) -> Option<Violation> {
     let processors = placement.processors.len();
     if !profile.accepts(processors) {
         let (min, max) = (profile.min_processors(), profile.max_processors());
-        return Some(Violation::Allotment { job: name(instance, placement.job), processors, min, max });
+        return Some(Violation::Allotment { job: name(instance, placement), processors, min, max });
     }
     let (lasts, takes) = (placement.end - placement.start, profile.time(processors));
-    (lasts != takes).then(|| Violation::Duration { job: name(instance, placement.job), processors, lasts, takes })
+    (lasts != takes).then(|| Violation::Duration { job: name(instance, placement), processors, lasts, takes })
 }
 
 fn release(instance: &Instance, placement: &Placement) -> Option<Violation> {
     let release = instance.job(placement.job).release;
     let early = placement.start < release;
-    early.then(|| Violation::TooEarly { job: name(instance, placement.job), start: placement.start, release })
+    early.then(|| Violation::TooEarly { job: name(instance, placement), start: placement.start, release })
 }
 
 fn processors_exist(instance: &Instance, placement: &Placement) -> Option<Violation> {
     let last = instance.processors() - 1;
     let processor = placement.processors.last().filter(|&id| id > last)?;
-    Some(Violation::UnknownProcessor { job: name(instance, placement.job), processor, last })
+    Some(Violation::UnknownProcessor { job: name(instance, placement), processor, last })
 }
 
 fn open(instance: &Instance, placement: &Placement) -> Option<Violation> {
@@ -184,7 +235,7 @@ fn open(instance: &Instance, placement: &Placement) -> Option<Violation> {
         let processors = period.processors.intersection(&placement.processors);
         let (start, end) = (period.start, period.end);
         (!processors.is_empty()).then(|| Violation::Unavailable {
-            job: name(instance, placement.job),
+            job: name(instance, placement),
             processors,
             start,
             end,
@@ -196,22 +247,23 @@ fn compact(instance: &Instance, placement: &Placement) -> Option<Violation> {
     let platform = instance.platform();
     let in_part = platform.held_in_part(&placement.processors);
     let nodes = || in_part.iter().map(|&node| platform.nodes()[node].name.as_str()).collect::<Vec<_>>().join(", ");
-    (in_part.len() > 1).then(|| Violation::Scattered { job: name(instance, placement.job), nodes: nodes() })
+    (in_part.len() > 1).then(|| Violation::Scattered { job: name(instance, placement), nodes: nodes() })
 }
 
 /// Walks the placements by start and remembers for each processor who holds it until when.
 fn exclusive(instance: &Instance, schedule: &Schedule) -> Vec<Violation> {
-    let mut holder = vec![(Time::ZERO, JobId(0)); instance.processors() as usize];
+    let placements = schedule.placements();
+    let mut holder = vec![(Time::ZERO, 0_usize); instance.processors() as usize];
     let mut violations = Vec::new();
-    for placement in schedule.placements() {
+    for (index, placement) in placements.iter().enumerate() {
         let clash = placement.processors.iter().find(|&id| holder[id as usize].0 > placement.start);
         if let Some(processor) = clash {
-            let first = name(instance, holder[processor as usize].1);
-            let second = name(instance, placement.job);
+            let first = name(instance, &placements[holder[processor as usize].1]);
+            let second = name(instance, placement);
             violations.push(Violation::Overlap { first, second, processor, at: placement.start });
         }
         for &(first, last) in placement.processors.intervals() {
-            holder[first as usize..=last as usize].fill((placement.end, placement.job));
+            holder[first as usize..=last as usize].fill((placement.end, index));
         }
     }
     violations
@@ -238,6 +290,7 @@ mod tests {
     fn check(placements: &[(u32, i64, i64, &str)], expect: &str) {
         let placement = |&(job, start, end, processors): &(u32, i64, i64, &str)| Placement {
             job: JobId(job),
+            task: 0,
             start: ticks(start),
             end: ticks(end),
             processors: processors.parse().unwrap(),
@@ -265,7 +318,7 @@ mod tests {
             let processors = processors.parse().unwrap();
             validate(
                 &instance,
-                &Schedule::new(vec![Placement { job: JobId(0), start: ticks(0), end: ticks(4), processors }]),
+                &Schedule::new(vec![Placement { job: JobId(0), task: 0, start: ticks(0), end: ticks(4), processors }]),
             )
         };
         let nodes = || Platform::cluster(3, 2).unwrap();
@@ -287,5 +340,27 @@ mod tests {
         check(&[(0, 0, 6, "0-1"), (1, 5, 9, "1")], "both hold processor 1");
         check(&[(0, 0, 6, "0-1"), (1, 4, 8, "2")], "unavailable from 0.000000005 s");
         check(&[(0, 0, 6, "0-1"), (7, 4, 8, "2")], "job number 7");
+    }
+
+    #[test]
+    fn every_task_of_a_bag_is_placed_once() {
+        let bag = Job::new("b", Profile::rigid(1, ticks(4)).unwrap()).with_count(3.try_into().unwrap());
+        let instance = Instance::new(Platform::flat(3).unwrap(), vec![bag], vec![]).unwrap();
+        let check = |tasks: &[u32], expect: &str| {
+            let place = |(at, &task): (usize, &u32)| {
+                let processors = ProcSet::range(at as u32 % 3, at as u32 % 3);
+                let start = ticks(at as i64 / 3 * 4);
+                Placement { job: JobId(0), task, start, end: start + ticks(4), processors }
+            };
+            let schedule = Schedule::new(tasks.iter().enumerate().map(place).collect());
+            let said = validate(&instance, &schedule)
+                .map_err(|violations| violations.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "));
+            assert_eq!(said.err().unwrap_or_default(), expect);
+        };
+        check(&[2, 0, 1], "");
+        check(&[2, 0], "1 of the 3 tasks of job `b` are not placed, the first is 1");
+        check(&[], "3 of the 3 tasks of job `b` are not placed, the first is 0");
+        check(&[0, 1, 1, 2], "job `b/1` is placed 2 times");
+        check(&[0, 1, 2, 3], "task 3 of job `b` does not exist; its tasks run from 0 to 2");
     }
 }

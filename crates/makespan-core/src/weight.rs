@@ -1,6 +1,7 @@
 //! Weights of jobs, and weighted sums of times.
 
 use std::fmt;
+use std::num::NonZeroU64;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -73,6 +74,11 @@ impl Weight {
     /// The weight as a float, for display and for searches.
     pub fn as_f64(self) -> f64 {
         self.0 as f64 / Self::MILLIONTHS as f64
+    }
+
+    /// An equal share among so many, rounded down to a millionth.
+    pub fn divided_by(self, shares: NonZeroU64) -> Self {
+        Self(self.0 / shares)
     }
 
     /// This weight times a completion time.

@@ -1,5 +1,7 @@
 //! What users submit.
 
+use std::num::NonZeroU64;
+
 use crate::{Profile, Time, Weight};
 
 /// The position of a job in its instance.
@@ -14,7 +16,11 @@ impl JobId {
     }
 }
 
-/// What a user submits and waits for: today one moldable, rigid or sequential [`Task`].
+/// What a user submits and waits for: one moldable, rigid or sequential [`Task`], or a *bag* of equal ones.
+///
+/// The job ends when its last task does. A bag of weight zero is *best effort*: it is planned after all other jobs into
+/// the holes that they leave. A bag with a weight competes: each of its tasks takes part like a job of weight
+/// [`Job::task_weight`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Job {
     /// Unique name.
@@ -27,6 +33,8 @@ pub struct Job {
     pub walltime: Option<Time>,
     /// What is placed.
     pub task: Task,
+    /// How many equal tasks a bag has, numbered from 0; `None` for a job that is no bag. Never expanded here.
+    pub count: Option<NonZeroU64>,
 }
 
 /// What is placed on processors.
@@ -34,7 +42,8 @@ pub struct Job {
 pub struct Task {
     /// Time as a function of the allotment.
     pub profile: Profile,
-    /// The program and its arguments, for `run`; `{processors}` stands for the allotment. Empty when there is none.
+    /// The program and its arguments, for `run`; `{processors}` stands for the allotment, and `{task}` in a bag for the
+    /// number of the task. Empty when there is none.
     pub command: Vec<String>,
 }
 
@@ -47,6 +56,7 @@ impl Job {
             release: Time::ZERO,
             walltime: None,
             task: Task { profile, command: Vec::new() },
+            count: None,
         }
     }
 
@@ -60,8 +70,39 @@ impl Job {
         Self { release, ..self }
     }
 
-    /// Time as a function of the allotment.
+    /// The same as a bag of `count` tasks; best effort if its weight is zero.
+    pub fn with_count(self, count: NonZeroU64) -> Self {
+        Self { count: Some(count), ..self }
+    }
+
+    /// Time as a function of the allotment, of one task.
     pub fn profile(&self) -> &Profile {
         &self.task.profile
+    }
+
+    /// How many tasks are placed: 1 for a job that is no bag.
+    pub fn tasks(&self) -> u64 {
+        self.count.map_or(1, NonZeroU64::get)
+    }
+
+    /// Whether this is a bag of tasks, of one task perhaps.
+    pub fn is_bag(&self) -> bool {
+        self.count.is_some()
+    }
+
+    /// Whether this is a bag that is planned after everything else and delays nobody.
+    pub fn is_best_effort(&self) -> bool {
+        self.is_bag() && self.weight == Weight::ZERO
+    }
+
+    /// The weight of one task when the tasks share that of the job, rounded down to a millionth. As the job ends with
+    /// its last task, the sum of its tasks' completions with this weight is at most its weighted completion.
+    pub fn task_weight(&self) -> Weight {
+        self.count.map_or(self.weight, |count| self.weight.divided_by(count))
+    }
+
+    /// How one task is called: `name/17` in a bag, the name of the job otherwise.
+    pub fn task_name(&self, task: u32) -> String {
+        if self.is_bag() { format!("{}/{task}", self.name) } else { self.name.clone() }
     }
 }

@@ -14,6 +14,9 @@ pub enum ExecuteError {
     /// A job that cannot be executed.
     #[error("job `{0}` has no command; add one, such as command = [\"./solve\", \"--threads\", \"{{processors}}\"]")]
     NoCommand(String),
+    /// A bag of several tasks, of which only jobs know when they end.
+    #[error("job `{0}` is a bag of tasks; each task is executed as a job, which `Expansion::of` makes of it")]
+    Bag(String),
     /// More processors than this process may use.
     #[error(
         "the platform has {processors} processors and this process may use {cores} cores; plan for {cores} processors, \

@@ -24,6 +24,8 @@ use crate::{ExecuteError, ExecuteOptions, Observer};
 /// that outlived the death of an earlier session is ended and run again, unless it has left its exit status: a job
 /// that finished is never repeated.
 ///
+/// Bags of tasks are executed as [`makespan_core::Expansion::of`] takes them apart.
+///
 /// A stop request ends the running jobs, and the trace so far is returned; [`crate::Stop::is_requested`] tells.
 ///
 /// ```
@@ -100,6 +102,9 @@ pub fn check(instance: &Instance, options: &ExecuteOptions) -> Result<(), Execut
 fn cores_for(instance: &Instance, options: &ExecuteOptions) -> Result<Vec<usize>, ExecuteError> {
     if let Some(job) = instance.jobs().iter().find(|job| job.task.command.is_empty()) {
         return Err(ExecuteError::NoCommand(job.name.clone()));
+    }
+    if let Some(job) = instance.jobs().iter().find(|job| job.tasks() > 1) {
+        return Err(ExecuteError::Bag(job.name.clone()));
     }
     let cores = cores()?;
     if instance.processors() as usize > cores.len() && !options.oversubscribe {

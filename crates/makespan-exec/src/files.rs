@@ -47,9 +47,16 @@ impl Files {
 }
 
 /// A name that is safe in any file system. One that had to be changed gets `~` and the job's number; an unchanged one
-/// holds no `~`, so all are distinct.
+/// holds no `~`, so all are distinct. A task of a bag, `bag/17`, becomes `bag~17`; a changed name begins with `_`.
 fn file_name(name: &str, index: usize) -> String {
     const LONGEST: usize = 100;
+    if let Some((bag, task)) = name.rsplit_once('/')
+        && task.parse::<u32>().is_ok_and(|number| number.to_string() == task)
+        && !bag.starts_with('_')
+        && file_name(bag, 0) == bag
+    {
+        return format!("{bag}~{task}");
+    }
     let safe: String = name
         .chars()
         .take(LONGEST)
@@ -72,5 +79,8 @@ mod tests {
         let files: Vec<String> = names.iter().enumerate().map(|(index, name)| file_name(name, index)).collect();
         assert_eq!(files, ["a", "_a_b~1", "a_b", "__up~3", "_~4", "_t_te~5", "_a_b~6", "_rf~7"]);
         assert!(file_name(&"x".repeat(500), 1).len() < 110);
+        let tasks = ["a/0", "a/17", "_a/1", "../1", "a b/2", "a/01", "a/-1", "/1"];
+        let files: Vec<String> = tasks.iter().enumerate().map(|(index, name)| file_name(name, index)).collect();
+        assert_eq!(files, ["a~0", "a~17", "__a_1~2", "__1~3", "_a_b_2~4", "_a_01~5", "_a_-1~6", "__1~7"]);
     }
 }

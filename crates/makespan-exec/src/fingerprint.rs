@@ -67,6 +67,11 @@ impl Fields {
         for part in &job.task.command {
             self.text(part);
         }
+        // Jobs that are no bags keep the fingerprint that they had before there were any.
+        if job.is_bag() {
+            self.text("bag");
+            self.number(job.tasks());
+        }
     }
 
     fn profile(&mut self, profile: &Profile) {
@@ -119,5 +124,7 @@ mod tests {
         assert_eq!(fingerprint(&instance(&["a", "bc"])), fingerprint(&instance(&["a", "bc"])));
         assert_ne!(fingerprint(&instance(&["a", "bc"])), fingerprint(&instance(&["ab", "c"])));
         assert_eq!(fingerprint(&instance(&[])).len(), 64);
+        let bag = instance(&[]).jobs()[0].clone().with_count(1.try_into().unwrap());
+        assert_ne!(fingerprint(&instance(&[])), fingerprint(&instance(&[]).with_jobs(vec![bag])));
     }
 }

@@ -185,7 +185,7 @@ function fillLayer(left, top, right, bottom, pixel) {
   }
 }
 
-/** Paints the placements in view into the layer; returns what may be labelled: job, colour, box. */
+/** Paints the placements in view into the layer; returns what may be labelled: placement, colour, box. */
 function paint(schedule, rows) {
   const { scale } = page;
   emptyLayer(Math.max(1, Math.round(plotWidth() * scale)), Math.round(rows.height * scale));
@@ -197,7 +197,7 @@ function paint(schedule, rows) {
     const x = xOf(schedule.start[i]);
     const w = xOf(schedule.end[i]) - x;
     const job = schedule.job[i];
-    const colour = job % data.colours.length;
+    const colour = colourOf(job);
     const marked = !view.marked || view.marked.has(job);
     const pixel = (marked ? CLEAR : FAINT)[colour];
     const left = (x - page.gutter) * scale;
@@ -212,7 +212,7 @@ function paint(schedule, rows) {
       fillLayer(left, top, right, top + h * scale, pixel);
       if (marked && w > 30 && h >= 10 && (!largest || h > largest[3])) largest = [x, y, w, h];
     }
-    if (largest) labels.push([job, colour, ...largest]);
+    if (largest) labels.push([i, colour, ...largest]);
   }
   return labels;
 }
@@ -224,12 +224,12 @@ function drawPlacements(pen, schedule, rows) {
   pen.drawImage(layer.canvas, Math.round(page.gutter * page.scale), Math.round(rows.top * page.scale));
   pen.setTransform(page.scale, 0, 0, page.scale, 0, 0);
   pen.textAlign = "center";
-  for (const [job, colour, x, y, w, h] of labels) {
+  for (const [i, colour, x, y, w, h] of labels) {
     const size = Math.min(11, h * 0.85);
     const left = Math.max(x, page.gutter);
     const room = Math.min(x + w, page.width - page.right) - left - 8;
     const fits = Math.floor(room / (size * 0.58));
-    const name = nameOf(job);
+    const name = nameAt(schedule, i);
     if (fits < Math.min(name.length, 4) || y + h / 2 < rows.top) continue;
     const text = name.length > fits ? `${name.slice(0, fits - 1)}\u2026` : name;
     pen.fillStyle = data.text[colour];

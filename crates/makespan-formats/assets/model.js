@@ -6,6 +6,14 @@ const byId = (id) => document.getElementById(id);
 /** A name for the screen: controls that are invisible or reorder text become a visible sign. */
 const shown = (name) => name.replace(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, "\ufffd");
 const nameOf = (job) => shown(data.jobs.name[job] ?? String(job));
+const isBestEffort = (job) => data.jobs.kind[job] === 2;
+/** A placement's name: of its job, or of a task of a bag. */
+const nameAt = (schedule, i) => {
+  const job = schedule.job[i];
+  return data.jobs.kind[job] ? `${nameOf(job)}/${schedule.task[i]}` : nameOf(job);
+};
+/** The last colour is that of best effort. */
+const colourOf = (job) => (isBestEffort(job) ? data.colours.length - 1 : job % (data.colours.length - 1));
 
 /** First index in [0, length) at which `test` holds; it must hold from there on. */
 function firstWhere(length, test) {
@@ -63,6 +71,7 @@ function scheduleOf(source) {
     makespan: source.makespan,
     count,
     job: Uint32Array.from(source.job),
+    task: Uint32Array.from(source.task),
     start: Float64Array.from(source.start),
     end: Float64Array.from(source.end),
     processors: source.processors,

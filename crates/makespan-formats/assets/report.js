@@ -78,7 +78,7 @@ function describe({ schedule, placement: i }) {
     ["time", exact(source.end[i] - source.start[i])],
     ["allotment", plural(source.width[i], "processor")],
     ["processors", setText(source.processors[i])],
-    ["weight", String(data.jobs.weight[job])],
+    ["weight", isBestEffort(job) ? "best effort" : String(data.jobs.weight[job])],
     ["release", exact(data.jobs.release[job])],
     ["completion", `${exact(source.end[i] - data.jobs.release[job])} after release`],
   ];
@@ -90,7 +90,7 @@ function showTooltip(target, x, y) {
   if (!target) return;
   const title = document.createElement("strong");
   title.dir = "auto";
-  title.textContent = nameOf(schedules[target.schedule].job[target.placement]);
+  title.textContent = nameAt(schedules[target.schedule], target.placement);
   const list = document.createElement("dl");
   for (const [word, value] of describe(target)) {
     const term = document.createElement("dt");
@@ -121,7 +121,7 @@ function show(target) {
   const rows = page.rows[target.schedule];
   showTooltip(target, xOf(start + time / 2), yOf(rows, middle));
   const text = describe(target).map(([word, value]) => `${word} ${value}`).join(", ");
-  byId("status").textContent = `${nameOf(schedule.job[i])}: ${text}`;
+  byId("status").textContent = `${nameAt(schedule, i)}: ${text}`;
   for (const row of byId("jobs").tBodies[0].rows) {
     row.classList.toggle("chosen", table.which === target.schedule && Number(row.dataset.placement) === i);
   }

@@ -4,7 +4,7 @@ const PAGE_ROWS = 50;
 
 /** Heading, value to sort by, text to show. */
 const COLUMNS = [
-  { name: "job", value: (s, i) => nameOf(s.job[i]), text: (s, i) => nameOf(s.job[i]) },
+  { name: "job", value: nameAt, text: nameAt },
   { name: "start", value: (s, i) => s.start[i] },
   { name: "end", value: (s, i) => s.end[i] },
   { name: "time", value: (s, i) => s.end[i] - s.start[i] },

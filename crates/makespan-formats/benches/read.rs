@@ -39,7 +39,7 @@ fn read(criterion: &mut Criterion) {
         let job: makespan_core::JobId = job;
         let start = instance.job(job).release;
         let processors = ProcSet::first(instance.job(job).profile().min_processors());
-        Placement { job, start, end: start + instance.job(job).profile().longest(), processors }
+        Placement { job, task: 0, start, end: start + instance.job(job).profile().longest(), processors }
     };
     let file = ScheduleFile::new(&instance, "none", Schedule::new(instance.ids().map(placement).collect()));
     let mut text = Vec::new();

@@ -1,14 +1,15 @@
 //! Writes reports and charts of generated schedules, for the browser test and for a look.
 //!
 //! `cargo run -p makespan-formats --example demo_report -- FOLDER [JOBS]` writes `demo.html` and `demo.svg` (10,000
-//! jobs, or JOBS), and `two.html` and `two.svg` (a small plan beside what happened), and `empty.html`.
+//! jobs, or JOBS), and `two.html` and `two.svg` (a small plan beside what happened), `bags.html` and `bags.svg` (two
+//! jobs, a best-effort bag and one that competes), and `empty.html`.
 
 use std::fs::{self, File};
 use std::path::Path;
 
 use makespan_core::{
-    Bound, Certificate, Instance, Job, Placement, Platform, Profile, Schedule, ScheduleBuilder, SpeedupLaw, Time,
-    Unavailable, Weight,
+    Bound, Certificate, Expansion, Instance, Job, Placement, Platform, Profile, Schedule, ScheduleBuilder, SpeedupLaw,
+    Time, Unavailable, Weight,
     certificate::{Rejection, Selection},
 };
 use makespan_formats::gantt::{GanttOptions, NamedSchedule, write_svg};
@@ -39,6 +40,7 @@ fn main() -> Result<(), Failure> {
     fs::create_dir_all(&folder)?;
     large(Path::new(&folder), jobs)?;
     two(Path::new(&folder))?;
+    bags(Path::new(&folder))?;
     let nothing = Instance::new(Platform::flat(4)?, vec![], vec![])?;
     write(Path::new(&folder), "empty", &nothing, &[("plan", Schedule::default())])
 }
@@ -98,6 +100,27 @@ fn two(folder: &Path) -> Result<(), Failure> {
     write(folder, "two", &instance, &[("planned", plan), ("happened", Schedule::new(happened))])
 }
 
+/// Every task after the one before it, on the first processors that are free.
+fn bags(folder: &Path) -> Result<(), Failure> {
+    let job = |name: &str, width, seconds| {
+        Ok::<_, Failure>(Job::new(name, Profile::rigid(width, Time::from_seconds(seconds))?))
+    };
+    let bag = |job: Job, weight, count: u64| Ok::<_, Failure>(job.with_weight(weight).with_count(count.try_into()?));
+    let jobs = vec![
+        job("wide", 6, 40)?,
+        job("narrow", 3, 70)?,
+        bag(job("urgent", 2, 15)?, Weight::ONE, 4)?,
+        bag(job("fill", 1, 6)?, Weight::ZERO, 50)?,
+    ];
+    let instance = Instance::new(Platform::flat(8)?, jobs, vec![])?;
+    let every = Expansion::of(&instance)?;
+    let mut builder = ScheduleBuilder::new(&every.instance);
+    for id in every.instance.ids() {
+        builder.place_earliest(id, every.instance.job(id).profile().min_processors(), Time::ZERO);
+    }
+    write(folder, "bags", &instance, &[("plan", every.original_schedule(&builder.finish()))])
+}
+
 /// The best bound of the area and the longest job.
 fn bounds(instance: &Instance, makespan: Time) -> Vec<Bound> {
     let alone = instance.ids().map(|job| Certificate::Alone { job });
@@ -120,6 +143,7 @@ fn write(folder: &Path, name: &str, instance: &Instance, schedules: &[(&str, Sch
         title: "Platform".to_owned(),
         text: "Every node of the platform.".to_owned(),
         columns: vec!["node".to_owned(), "processors".to_owned()],
+        figure: None,
         rows: instance.platform().nodes().iter().map(|n| vec![n.name.clone(), n.processors.to_string()]).collect(),
     }];
     let report = Report {

@@ -25,7 +25,7 @@ pub const COLUMNS: [&str; 17] = [
     "metadata",
 ];
 
-/// Writes a schedule as if it had happened.
+/// Writes a schedule as if it had happened, one line a placement; a task of a bag is called `name/17`.
 ///
 /// # Errors
 /// Those of the writer.
@@ -35,12 +35,15 @@ pub fn write_schedule(
     schedule: &Schedule,
     writer: &mut dyn Write,
 ) -> csv::Result<()> {
-    let runs = schedule.placements().iter().map(|placement| Run {
-        job: placement.job,
-        start: placement.start,
-        end: placement.end,
-        processors: placement.processors.clone(),
-        outcome: Outcome::Succeeded,
+    let runs = schedule.placements().iter().map(|placement| {
+        let run = Run {
+            job: placement.job,
+            start: placement.start,
+            end: placement.end,
+            processors: placement.processors.clone(),
+            outcome: Outcome::Succeeded,
+        };
+        (instance.job(placement.job).task_name(placement.task), run)
     });
     write(instance, workload, runs, writer)
 }
@@ -50,25 +53,26 @@ pub fn write_schedule(
 /// # Errors
 /// Those of the writer.
 pub fn write_trace(instance: &Instance, workload: &str, trace: &Trace, writer: &mut dyn Write) -> csv::Result<()> {
-    write(instance, workload, trace.runs.iter().cloned(), writer)
+    let runs = trace.runs.iter().map(|run| (instance.job(run.job).name.clone(), run.clone()));
+    write(instance, workload, runs, writer)
 }
 
 fn write(
     instance: &Instance,
     workload: &str,
-    runs: impl Iterator<Item = Run>,
+    runs: impl Iterator<Item = (String, Run)>,
     writer: &mut dyn Write,
 ) -> csv::Result<()> {
     let mut table = csv::Writer::from_writer(writer);
     table.write_record(COLUMNS)?;
-    for run in runs {
-        table.write_record(row(instance, workload, &run))?;
+    for (name, run) in runs {
+        table.write_record(row(instance, workload, name, &run))?;
     }
     table.flush()?;
     Ok(())
 }
 
-fn row(instance: &Instance, workload: &str, run: &Run) -> [String; 17] {
+fn row(instance: &Instance, workload: &str, name: String, run: &Run) -> [String; 17] {
     let job = instance.job(run.job);
     let started = run.outcome != Outcome::NotStarted;
     let (execution, turnaround) = (run.end - run.start, run.end - job.release);
@@ -77,7 +81,7 @@ fn row(instance: &Instance, workload: &str, run: &Run) -> [String; 17] {
     let stretch =
         if execution.ticks() > 0 { (turnaround.seconds() / execution.seconds()).to_string() } else { String::new() };
     [
-        job.name.clone(),
+        name,
         workload.to_owned(),
         job.name.clone(),
         job.release.to_string(),
@@ -129,6 +133,7 @@ mod tests {
     fn a_schedule_gives_the_columns_of_batsim() {
         let placement = Placement {
             job: JobId(0),
+            task: 0,
             start: Time::from_seconds(2),
             end: Time::from_seconds(6),
             processors: "0-3,7".parse().unwrap(),

@@ -5,6 +5,7 @@
 
 use std::fmt;
 use std::marker::PhantomData;
+use std::num::NonZeroU64;
 
 use makespan_core::{Platform, ProcSet, Time, Weight};
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
@@ -28,6 +29,10 @@ pub(crate) struct Scalar<T>(pub T);
 /// A count, such as of processors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Count(pub u32);
+
+/// How many tasks a bag has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Tasks(pub NonZeroU64);
 
 /// A finite number for which a float is exact enough: a speed, a parameter of a law.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -56,6 +61,18 @@ impl FromLiteral for Count {
         let count = text.parse().ok().filter(|&count| !quoted && count <= Platform::MAX_PROCESSORS);
         count.map(Self).ok_or_else(|| {
             format!("`{text}` is not a count; write a whole number from 0 to {}", Platform::MAX_PROCESSORS)
+        })
+    }
+}
+
+impl FromLiteral for Tasks {
+    const EXPECTED: &'static str = "a number of tasks";
+
+    fn from_literal(text: &str, quoted: bool) -> Result<Self, String> {
+        const MOST: u64 = 1_000_000_000_000_000_000;
+        let count = text.parse().ok().filter(|count: &NonZeroU64| !quoted && count.get() <= MOST);
+        count.map(Self).ok_or_else(|| {
+            format!("`{text}` is not a number of tasks; write a whole number from 1 to 10^18, or leave `count` out")
         })
     }
 }

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use makespan_core::{Instance, Job, Platform, Profile, Time};
-use makespan_formats::{ReadOptions, ScheduleFile, SpeedupSpec, parse_instance};
+use makespan_formats::{Language, ReadOptions, ScheduleFile, SpeedupSpec, parse_instance, write_instance, write_swf};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -14,11 +14,12 @@ const JSON: &str = r#"{"version": 1, "platform": {"nodes": [{"name": "s", "proce
  "jobs": [{"name": "a", "weight": 3.5, "released": 0, "walltime": "2h", "time": [10.0, 6.1, 4.9], "command": ["./s"]},
   {"name": "b", "work": 7200, "speedup": {"amdahl": {"serial": 0.05}}, "processors": {"min": 1, "max": 64}},
   {"name": "c", "work": 7200, "speedup": {"downey": {"parallelism": 20, "sigma": 0.7}}},
-  {"name": "f", "processors": 8, "time": 120}], "unavailable": [{"processors": "0-3", "start": 1, "end": "2s"}]}"#;
+  {"name": "f", "processors": 8, "time": 120}, {"name": "g", "count": 200, "work": 3},
+  {"name": "h", "count": 12, "weight": 3, "time": [5, 3]}], "unavailable": [{"processors": "0-3", "start": 1, "end": "2s"}]}"#;
 
 const TOML: &str = "version = 1\nplatform = { nodes = 4, processors_per_node = 2 }\n[[jobs]]\nname = 'a'\nweight = 0.1\n\
 time = [10, 6.1, '4.9s']\n[[jobs]]\nname = 'b'\nwork = 7200\nspeedup.power.exponent = 0.05\nprocessors = { min = 1 }\n\
-[[unavailable]]\nprocessors = '0-3'\nstart = 1\nend = '2s'\n";
+[[jobs]]\nname = 'c'\ncount = 200\nwork = '3s'\n[[unavailable]]\nprocessors = '0-3'\nstart = 1\nend = '2s'\n";
 
 const SWF: &str = "; Version: 2.2\n; MaxJobs: 10000000\n; MaxProcs: 8\n\
 1 0 -1 100 4 -1 -1 4 120 -1 1 1 1 -1 -1 1 -1 -1\n2 5.5 -1 50 -1 -1 -1 2 10 -1 1 1 1 -1 -1 1 -1 -1\n";
@@ -28,7 +29,8 @@ const SET: &str = r#"{"meta":{"n":2},"cpudata":{"nb_p":[1,2],"t1":[90.7027480122
 const SCHEDULE: &str = r#"{"version": 1, "algorithm": "demt", "seed": 1, "makespan": 12.5, "weighted_completion": 830.25,
  "bounds": {"makespan": {"value": 11.9, "certificate": {"kind":"rejection","deadline":5,"from":0,"at":2,"selection":{"price":3}}},
   "weighted_completion": {"value": 801.5, "certificate": {"kind":"interval_prices","ends":[1,4],"prices":[5,0],"scale":10}}},
- "placements": [{"job": "a", "start": 0, "end": 2.5, "processors": "0-3,7"}]}"#;
+ "placements": [{"job": "a", "start": 0, "end": 2.5, "processors": "0-3,7"},
+  {"job": "b", "task": 1, "start": 0, "end": 2, "processors": "4"}, {"job": "b", "task": 0, "start": 2, "end": 4, "processors": "4"}]}"#;
 
 /// Pieces that break number and structure handling.
 const PIECES: [&str; 24] = [
@@ -127,6 +129,9 @@ fn broken_instances_are_refused_without_panic() {
         match parse_instance(&bytes, "x", &options) {
             Ok(read) => {
                 assert!(!read.instance.jobs().is_empty());
+                assert!(read.instance.jobs().iter().all(|job| job.tasks() > 0));
+                let mut written = Vec::new();
+                write_instance(&read.instance, Language::Json, &mut written).expect("memory is writable");
                 accepted += 1;
             }
             Err(error) => assert_clear(&error.to_string(), &bytes),
@@ -139,7 +144,8 @@ fn broken_instances_are_refused_without_panic() {
 #[test]
 fn broken_schedules_are_refused_without_panic() {
     let job = Job::new("a", Profile::rigid(5, Time::from_ticks(2_500_000_000)).unwrap());
-    let instance = Instance::new(Platform::flat(8).unwrap(), vec![job], vec![]).unwrap();
+    let bag = Job::new("b", Profile::rigid(1, Time::from_seconds(2)).unwrap()).with_count(2.try_into().unwrap());
+    let instance = Instance::new(Platform::flat(8).unwrap(), vec![job, bag], vec![]).unwrap();
     let mut rng = ChaCha8Rng::seed_from_u64(2);
     let mut accepted = 0;
     ScheduleFile::read("x", SCHEDULE.as_bytes(), &instance).expect("the file is valid before it is broken");
@@ -151,6 +157,8 @@ fn broken_schedules_are_refused_without_panic() {
                 accepted += 1;
                 // What is done with a file that was read must not panic either.
                 let _ = makespan_core::validate(&instance, &file.schedule);
+                let _ = makespan_core::Metrics::of(&instance, &file.schedule);
+                write_swf(&instance, Some(&file.schedule), &mut Vec::new()).expect("memory is writable");
                 for bound in &file.bounds {
                     let _ = bound.verify(&instance);
                 }

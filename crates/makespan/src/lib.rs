@@ -16,10 +16,10 @@
 
 pub use makespan_algos::{Entry, SpecError, catalogue, policy, scheduler};
 pub use makespan_core::{
-    Bound, Certificate, CertificateError, Context, Decision, Event, Front, FrontPoint, Guarantee, Instance,
-    InstanceError, Job, JobId, Metrics, Objective, Placement, Plan, Platform, Policy, ProcSet, Profile, Schedule,
-    ScheduleError, Scheduler, SpeedupLaw, Stop, Task, Time, Trace, Unavailable, Unsupported, View, Violation, Weight,
-    WeightedTime, validate,
+    Apart, Bound, Certificate, CertificateError, Context, Decision, Event, Expansion, Front, FrontPoint, Guarantee,
+    Instance, InstanceError, Job, JobId, Metrics, Objective, Placement, Plan, Platform, Policy, ProcSet, Profile,
+    Schedule, ScheduleError, Scheduler, SpeedupLaw, Stop, Task, Time, Trace, Unavailable, Unsupported, View, Violation,
+    Weight, WeightedTime, validate,
 };
 
 use thiserror::Error;

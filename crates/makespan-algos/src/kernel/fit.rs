@@ -115,3 +115,56 @@ impl<'a> Fit<'a> {
         None
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use makespan_core::{Job, Platform, Profile, Time};
+
+    use super::*;
+
+    fn instance(processors: u32, tables: &[&[i64]]) -> Instance {
+        let job = |(index, times): (usize, &&[i64])| {
+            let times = times.iter().map(|&time| Time::from_ticks(time)).collect();
+            Job::new(index.to_string(), Profile::table(times).unwrap())
+        };
+        let jobs = tables.iter().enumerate().map(job).collect();
+        Instance::new(Platform::flat(processors).unwrap(), jobs, vec![]).unwrap()
+    }
+
+    #[test]
+    fn a_job_is_bent_until_it_fits() {
+        // The long job takes a processor for 10; of the others two of 5 share the second, and the third is spread over
+        // two processors after them only if the deadline leaves room.
+        let instance = instance(3, &[&[10], &[6, 3], &[7, 4], &[7, 4]]);
+        let choices = Choices::new(&instance);
+        let mut fit = Fit::new(&instance, &choices);
+        assert_eq!(fit.meet(9, None), None, "the long job takes 10");
+        // 7 on the second, 7 on the third; 6 does not fit behind 7 by 10, but 3 on two processors does.
+        assert_eq!(fit.meet(10, None), Some(10));
+        let bent = fit.placed().iter().find(|placed| placed.job == 1).unwrap();
+        assert_eq!((choices.of(1)[bent.chosen as usize].processors, bent.start), (2, 7));
+    }
+
+    #[test]
+    fn what_is_met_is_met() {
+        use rand::SeedableRng;
+        let tables: Vec<Vec<i64>> =
+            (0..30).map(|job| (1..=8).map(|p| (90 + 7 * job) / p + 3 * (job % 4)).collect()).collect();
+        let instance = instance(8, &tables.iter().map(Vec::as_slice).collect::<Vec<_>>());
+        let choices = Choices::new(&instance);
+        let mut fit = Fit::new(&instance, &choices);
+        let mut random = ChaCha8Rng::seed_from_u64(3);
+        let mut met = 0;
+        for deadline in (600..1200).step_by(20) {
+            let Some(makespan) = fit.meet(deadline, Some(&mut random)) else { continue };
+            met += 1;
+            let mut skyline = Skyline::new(&instance);
+            for placed in fit.placed() {
+                let choice = choices.of(placed.job)[placed.chosen as usize];
+                assert_eq!(skyline.place(choice.processors, choice.time, 0), placed.start);
+            }
+            assert!(makespan <= deadline && skyline.latest() == makespan && fit.placed().len() == 30);
+        }
+        assert!(met > 5, "only {met} deadlines are met");
+    }
+}

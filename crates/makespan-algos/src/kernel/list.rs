@@ -1,7 +1,7 @@
 //! Graham's list algorithm for jobs with fixed allotments.
 
 mod around;
-mod nodes;
+pub(super) mod nodes;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -129,7 +129,7 @@ pub fn place(builder: &mut ScheduleBuilder<'_>, instance: &Instance, list: &[All
         let mut last = from;
         for (allotted, (start, ids)) in list.iter().zip(nodes::starts(instance, list, from)) {
             let end = start + allotted.time(instance);
-            builder.put(Placement { job: allotted.job, start, end, processors: nodes::set(&ids) });
+            builder.put(Placement { job: allotted.job, task: 0, start, end, processors: nodes::set(&ids) });
             last = last.max(end);
         }
         return last;

@@ -6,6 +6,7 @@ pub mod compact;
 pub mod doubling;
 pub mod fit;
 pub mod hierarchical;
+pub mod holes;
 pub mod knapsack;
 pub mod list;
 pub mod serial;

@@ -9,6 +9,7 @@ mod optimise;
 mod sequential;
 mod shelves;
 mod sweep;
+mod with_bags;
 
 pub use demt::{Compaction, Demt};
 pub use dual_approximation::DualApproximation;
@@ -18,11 +19,15 @@ pub use optimise::{Budget, Optimise, Target};
 pub use sequential::Sequential;
 pub use shelves::Shelves;
 pub use sweep::Sweep;
+pub use with_bags::WithBags;
 
 use makespan_core::{Guarantee, Instance, Objective, ScheduleError, Scheduler, Unsupported};
 
-/// What every scheduler of moldable jobs asks of the platform.
+/// What every scheduler of moldable jobs asks: equal processors, and jobs that are no bags. Those are for [`WithBags`].
 fn needs_equal_processors(instance: &Instance) -> Result<(), Unsupported> {
+    if instance.has_bags() {
+        return Err(Unsupported("bags of tasks are planned by a scheduler made by `makespan_algos::scheduler`".into()));
+    }
     if instance.platform().is_homogeneous() {
         Ok(())
     } else {

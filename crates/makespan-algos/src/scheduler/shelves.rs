@@ -159,6 +159,7 @@ fn annotated(placed: &[Placed], from: Time) -> Schedule {
     let placement = |placed: &Placed| {
         let placement = Placement {
             job: JobId(placed.job as u32),
+            task: 0,
             start: from + placed.start,
             end: from + placed.end,
             processors: placed.processors.clone(),

@@ -21,6 +21,8 @@ pub struct DraftJob {
     /// In millionths.
     pub weight: u64,
     pub release: i64,
+    /// Tasks of a bag; 0 for a job that is none.
+    pub count: u64,
 }
 
 /// How a job's time depends on its allotment.
@@ -83,9 +85,9 @@ impl DraftJob {
                 Profile::law(ticks(*sequential), *law, min.min(max), min.max(max))
             }
         };
-        Job::new(format!("job {index}"), profile.unwrap())
-            .with_weight(Weight::from_millionths(self.weight).unwrap())
-            .with_release(ticks(self.release))
+        let count = std::num::NonZeroU64::new(self.count);
+        let job = Job { count, ..Job::new(format!("job {index}"), profile.unwrap()) };
+        job.with_weight(Weight::from_millionths(self.weight).unwrap()).with_release(ticks(self.release))
     }
 }
 
@@ -142,7 +144,12 @@ fn weight() -> impl Strategy<Value = u64> {
 }
 
 fn jobs() -> impl Strategy<Value = Vec<DraftJob>> {
-    let job = (shape(), weight(), 0_i64..15).prop_map(|(shape, weight, release)| DraftJob { shape, weight, release });
+    let job = (shape(), weight(), 0_i64..15).prop_map(|(shape, weight, release)| DraftJob {
+        shape,
+        weight,
+        release,
+        count: 0,
+    });
     (prop::collection::vec(job, 1..=6), 0_u8..5, any::<bool>(), any::<bool>()).prop_map(
         |(mut jobs, releases, equal_jobs, equal_weights)| {
             let first = jobs[0].clone();
@@ -178,8 +185,30 @@ fn nodes() -> impl Strategy<Value = Vec<u32>> {
     ]
 }
 
-/// Instances of 1 to 6 jobs on 1 to 5 processors, or 6 in three nodes.
+/// Makes bags of 1 to 3 tasks of the first jobs, of which then so many remain that there are at most 6 tasks in all.
+fn with_bags(mut draft: Draft, bags: &[(u64, bool)]) -> Draft {
+    for (job, &(count, best_effort)) in draft.jobs.iter_mut().zip(bags) {
+        job.count = count;
+        if count > 0 && best_effort {
+            job.weight = 0;
+        }
+    }
+    let mut tasks = 0;
+    draft.jobs.retain(|job| {
+        tasks += job.count.max(1);
+        tasks <= 6
+    });
+    draft
+}
+
+/// Instances of 1 to 6 jobs, at most 6 tasks in all, on 1 to 5 processors, or 6 in three nodes.
 pub fn drafts() -> impl Strategy<Value = Draft> {
+    let bags = prop::collection::vec((0_u64..=3, any::<bool>()), 1..=3);
+    prop_oneof![3 => plain_drafts(), 2 => (plain_drafts(), bags).prop_map(|(draft, bags)| with_bags(draft, &bags))]
+}
+
+/// Instances without bags.
+fn plain_drafts() -> impl Strategy<Value = Draft> {
     let unit = prop_oneof![Just(1), Just(2), Just(3), Just(7), Just(1_000), Just(999_983), Just(1_000_000_000)];
     let period = (0_u32..5, 0_u32..4, 0_i64..20, 1_i64..12);
     let closed = prop_oneof![2 => Just(Vec::new()), 1 => prop::collection::vec(period, 1..=3)];

@@ -160,3 +160,51 @@ fn laws_on_ten_thousand_processors() {
     let flat = [SpeedupLaw::Amdahl { serial: 1.0 }, SpeedupLaw::Power { exponent: 0.0 }, SpeedupLaw::Linear {}];
     check(10_000, (0..9).map(|index| law(index, 1, flat[index % 3], 10_000)).collect());
 }
+
+fn bag(index: usize, profile: Job, count: u64, weight: &str) -> Job {
+    let bag = weighing(profile, weight).with_count(count.try_into().unwrap());
+    Job { name: format!("bag {index}"), ..bag }
+}
+
+#[test]
+fn bags_of_hundreds_of_tasks() {
+    let bags = |weights: [&str; 3]| {
+        let shapes = [rigid(0, 3, 7), rigid(1, 1, 2), table(2, &[9, 6, 4])];
+        let counts = [40, 300, 100];
+        let bags = shapes.into_iter().zip(counts).zip(weights).enumerate();
+        bags.map(|(index, ((shape, count), weight))| bag(index, shape, count, weight)).collect::<Vec<_>>()
+    };
+    check(7, bags(["0", "0", "0"]));
+    check(7, bags(["1", "0", "1000000000"]));
+    check(7, bags(["0.000001", "3", "0"]).into_iter().chain((0..9).map(|index| rigid(index, 5, 50))).collect());
+    let late = Time::from_ticks(40);
+    check(3, bags(["2", "0", "0"]).into_iter().chain([rigid(0, 3, 30).with_release(late)]).collect());
+    let closed = Unavailable { processors: ProcSet::range(0, 1), start: Time::from_ticks(20), end: late };
+    check_closed(4, bags(["0", "2", "1"]), vec![closed]);
+    // As long as an instance may be.
+    check(2, vec![bag(0, rigid(0, 1, LIMIT / 200), 100, "1000000000"), bag(1, rigid(1, 2, LIMIT / 300), 100, "0")]);
+}
+
+/// What is too much to plan is still bounded, without a step for each task.
+#[test]
+fn bags_of_a_million_million_tasks_are_bounded() {
+    let count = 1_000_000_000_000;
+    for weight in ["0", "0.000001", "1", "1000000000"] {
+        let ticks = LIMIT / count as i64 / 4;
+        let shapes = [rigid(0, 1, ticks), rigid(1, 3, ticks), table(2, &[ticks, ticks / 2, ticks / 4])];
+        for (index, shape) in shapes.into_iter().enumerate() {
+            let jobs = vec![bag(index, shape, count, weight), rigid(9, 2, LIMIT / 10), table(10, &[100, 60])];
+            let instance = Instance::new(Platform::flat(3).unwrap(), jobs, Vec::new()).unwrap();
+            let bounds = super::bounds::all(&instance);
+            for bound in &bounds {
+                assert_eq!(bound.verify(&instance), Ok(()), "{bound:?}");
+            }
+            assert!(bounds[0].value >= i128::from(ticks) * i128::from(count) / 4, "{bounds:?}");
+        }
+    }
+    let all: Vec<Job> = (0..6).map(|index| bag(index, rigid(0, 2, 3), 1 << 57, "1000000000")).collect();
+    let instance = Instance::new(Platform::flat(16_000_000).unwrap(), all, Vec::new()).unwrap();
+    for bound in super::bounds::all(&instance) {
+        assert_eq!(bound.verify(&instance), Ok(()), "{bound:?}");
+    }
+}

@@ -3,6 +3,7 @@
 pub mod bounds;
 pub mod draft;
 pub mod extremes;
+pub mod functions;
 pub mod optimum;
 pub mod solved;
 

@@ -29,6 +29,10 @@
 //!
 //! *A cap on the makespan* drops what ends after it: the outcome above ends no later than S, job by job.
 //!
+//! *Bags.* Each task is placed like a job. The weighted completion takes a job's last task, so it never improves either
+//! when a task ends later, and what is said above holds of tasks. Tasks of one bag are equal; those of two bags are not,
+//! since it matters which bag is complete.
+//!
 //! *What is pruned.* Partial schedules whose lower bound reaches the best complete one: each job that is left needs its
 //! least area after the present starts and its shortest time.
 
@@ -44,23 +48,36 @@ pub fn optimum_until(instance: &Instance, objective: Objective, cap: Time) -> Op
     let mut search = Search::new(instance, objective, cap);
     let free = search.classes.iter().map(|class| vec![0; class.size]).collect();
     let all = (1 << search.jobs.len()) - 1;
-    search.descend(&Partial { left: all, last: (0, 0), free, value: 0 });
+    let ends = vec![0; instance.jobs().len()];
+    search.descend(&Partial { left: all, last: (0, 0), free, ends, value: 0 });
     let best = (search.best < i128::MAX).then_some(search.best)?;
     if objective != Objective::MeanFlow {
         return Some(best);
     }
-    let released: i128 = search.jobs.iter().map(|job| i128::from(job.release)).sum();
-    Some(1000 * (best - released) / search.jobs.len() as i128)
+    let released: i128 = instance.jobs().iter().map(|job| i128::from(job.release.ticks())).sum();
+    Some(1000 * (best - released) / instance.jobs().len() as i128)
 }
 
-#[derive(PartialEq)]
+/// One task.
 struct Small {
+    /// Of which job, and whether that is a bag.
+    job: usize,
+    bag: bool,
     /// Allotment and time.
     choices: Vec<(usize, i64)>,
     release: i64,
+    /// Of the whole job.
     weight: i128,
     shortest: i64,
     least_area: i128,
+}
+
+impl Small {
+    /// Whether the two may swap their places in any schedule.
+    fn equals(&self, other: &Self) -> bool {
+        let alike = (&self.choices, self.release, self.weight) == (&other.choices, other.release, other.weight);
+        if self.bag || other.bag { self.job == other.job } else { alike }
+    }
 }
 
 struct Class {
@@ -91,12 +108,16 @@ struct Partial {
     last: (i64, usize),
     /// For each class the instants from which its processors are free, ascending.
     free: Vec<Vec<i64>>,
+    /// For each job the last end of the tasks placed.
+    ends: Vec<i64>,
     value: i128,
 }
 
 impl Search {
     fn new(instance: &Instance, objective: Objective, cap: Time) -> Self {
-        let mut jobs: Vec<Small> = instance.jobs().iter().map(small).collect();
+        let tasks =
+            |(id, job): (usize, &makespan_core::Job)| (0..job.tasks()).map(|_| small(id, job)).collect::<Vec<Small>>();
+        let mut jobs: Vec<Small> = instance.jobs().iter().enumerate().flat_map(tasks).collect();
         if objective == Objective::MeanFlow {
             jobs.iter_mut().for_each(|job| job.weight = 1);
         }
@@ -122,7 +143,7 @@ impl Search {
         let allowed = |split: &[usize]| self.holds_one_node_in_part(split) && self.prefers_first(partial, split);
         let left = |job: usize| partial.left & (1 << job) != 0;
         for (job, small) in self.jobs.iter().enumerate().filter(|&(job, _)| left(job)) {
-            if (0..job).any(|other| left(other) && self.jobs[other] == *small) {
+            if (0..job).any(|other| left(other) && self.jobs[other].equals(small)) {
                 continue;
             }
             for &(allotment, time) in &small.choices {
@@ -183,12 +204,15 @@ impl Search {
             }
             class.sort_unstable();
         }
-        let end = i128::from(start + time);
+        let end = start + time;
+        let mut ends = partial.ends.clone();
+        let later = (end - ends[small.job]).max(0);
+        ends[small.job] += later;
         let value = match self.objective {
-            Objective::Makespan => partial.value.max(end),
-            Objective::WeightedCompletion | Objective::MeanFlow => partial.value + small.weight * end,
+            Objective::Makespan => partial.value.max(i128::from(end)),
+            Objective::WeightedCompletion | Objective::MeanFlow => partial.value + small.weight * i128::from(later),
         };
-        Some(Partial { left: partial.left & !(1 << job), last: (start, job), free, value })
+        Some(Partial { left: partial.left & !(1 << job), last: (start, job), free, ends, value })
     }
 
     /// No completion of this partial schedule has a smaller value.
@@ -203,6 +227,15 @@ impl Search {
                 let longest = left().map(soonest).max().unwrap_or(0);
                 // The ceiling of a quotient of non-negative integers.
                 partial.value.max(longest).max((area + self.processors - 1) / self.processors)
+            }
+            Objective::WeightedCompletion | Objective::MeanFlow if self.jobs.iter().any(|small| small.bag) => {
+                // Each job ends no sooner than any of its tasks.
+                let mut ends = partial.ends.clone();
+                for small in left() {
+                    ends[small.job] = ends[small.job].max(small.release.max(partial.last.0) + small.shortest);
+                }
+                let first = |job: usize| self.jobs.iter().find(|small| small.job == job);
+                (0..ends.len()).filter_map(|job| Some(first(job)?.weight * i128::from(ends[job]))).sum()
             }
             Objective::WeightedCompletion | Objective::MeanFlow => {
                 let alone: i128 = left().map(|small| small.weight * soonest(small)).sum();
@@ -221,7 +254,7 @@ impl Search {
     }
 }
 
-fn small(job: &makespan_core::Job) -> Small {
+fn small(id: usize, job: &makespan_core::Job) -> Small {
     let profile = job.profile();
     let mut choices: Vec<(usize, i64)> = Vec::new();
     for allotment in profile.min_processors()..=profile.max_processors() {
@@ -232,6 +265,8 @@ fn small(job: &makespan_core::Job) -> Small {
     }
     let area = |&(allotment, time): &(usize, i64)| allotment as i128 * i128::from(time);
     Small {
+        job: id,
+        bag: job.is_bag(),
         release: job.release.ticks(),
         weight: i128::from(job.weight.millionths()),
         shortest: choices.iter().map(|&(_, time)| time).min().expect("a job has an allotment"),

@@ -59,6 +59,21 @@ fn wide_jobs_do_not_share() {
 }
 
 #[test]
+fn a_bag_ends_with_its_last_task() {
+    let bag =
+        |name: &str, time, count: u64, weight| job(name, &[time], weight, 0).with_count(count.try_into().unwrap());
+    // Two of the three tasks side by side, then the third: 5 * 4.
+    check(2, vec![bag("bag", 2, 3, 5)], &[], (4, 20));
+    // The bag at 3 and the job at 4, or the job at 1 and the bag at 4: 3 * 3 + 4 = 13 against 1 + 3 * 4 = 13.
+    check(1, vec![bag("bag", 1, 3, 3), job("a", &[1], 1, 0)], &[], (4, 13));
+    check(1, vec![bag("bag", 1, 3, 2), job("a", &[1], 1, 0)], &[], (4, 9));
+    // Two bags do not take turns: 2 + 4, not 3 + 4.
+    check(1, vec![bag("a", 1, 2, 1), bag("b", 1, 2, 1)], &[], (4, 6));
+    // Best effort weighs nothing and counts in the makespan.
+    check(1, vec![bag("bag", 3, 2, 0), job("a", &[1], 1, 0)], &[], (7, 1));
+}
+
+#[test]
 fn closed_processors_are_worked_around() {
     // Processor 0 is closed from 2 to 10: the job of 2 goes before it, that of 3 on processor 1.
     check(2, vec![rigid("a", 1, 2), rigid("b", 1, 3)], &[("0", 2, 10)], (3, 5));

@@ -1,6 +1,6 @@
 //! The instants that cut time into intervals.
 
-use makespan_core::{Instance, Job, Time};
+use makespan_core::{Area, Instance, Job, Time};
 
 use crate::dual;
 
@@ -36,13 +36,16 @@ impl Grid {
     }
 
     fn geometric(instance: &Instance, parts: u32) -> Self {
-        let profiles = instance.jobs().iter().map(Job::profile);
+        // Best-effort bags have no weight: their length must not make the grid coarser for the others.
+        let counting: Vec<&Job> = instance.jobs().iter().filter(|job| !job.is_best_effort()).collect();
+        let profiles = counting.iter().map(|job| job.profile());
         let Some(shortest) = profiles.clone().map(makespan_core::Profile::shortest).min() else {
             return Self { ends: vec![Time::TICK] };
         };
-        let guess = dual::search(profiles, instance.processors()).guess;
+        let guess =
+            dual::search(profiles, instance.processors()).guess.max(mean_load(&counting, instance.processors()));
         let origin = instance.first_release();
-        let last_release = instance.jobs().iter().map(|job| job.release).max().unwrap_or(origin);
+        let last_release = counting.iter().map(|job| job.release).max().unwrap_or(origin);
         let horizon = guess.ticks().max((last_release - origin).ticks());
         let doublings = (horizon / shortest.ticks()).max(1).ilog2();
         // From the end: horizon * 2, horizon, horizon / 2 .. with equal ratios between.
@@ -61,4 +64,14 @@ impl Grid {
         ends.dedup();
         Self { ends }
     }
+}
+
+/// The mean load of the processors where some jobs are bags, of which the dual search sees one task; zero elsewhere.
+fn mean_load(jobs: &[&Job], processors: u32) -> Time {
+    if !jobs.iter().any(|job| job.is_bag()) {
+        return Time::ZERO;
+    }
+    let work = |job: &&Job| Some(job.profile().least_work(Time::MAX)?.saturating_mul(Area::from(job.tasks())));
+    let load = jobs.iter().filter_map(work).fold(0, Area::saturating_add) / Area::from(processors);
+    Time::from_ticks(i64::try_from(load).unwrap_or(i64::MAX / 4))
 }

@@ -1,10 +1,12 @@
 //! The dual function of the interval programme.
 
+use makespan_core::certificate::soonest_completion;
 use makespan_core::{Instance, Job, Time};
 
 use super::grid::Grid;
 
-/// Costs and works of jobs by interval, and the areas between instants. Floats: what they find is checked elsewhere.
+/// Costs and works of jobs by interval, for all tasks of a bag together, and the areas between instants. Floats: what
+/// they find is checked elsewhere.
 pub(super) struct Programme {
     /// For each job its first possible interval and where its cells start.
     rows: Vec<(usize, usize)>,
@@ -18,8 +20,7 @@ impl Programme {
     /// The corrected programme: intervals `(0, b_1], .., (b_J, inf)`, the last without price.
     pub(super) fn corrected(instance: &Instance, grid: &Grid) -> Self {
         let ends = grid.ends();
-        let cell = |job: &Job, index: usize| {
-            let soonest = job.release + job.profile().shortest();
+        let cell = |job: &Job, soonest: Time, index: usize| {
             let begin = if index == 0 { Time::ZERO } else { ends[index - 1] + Time::TICK };
             let limit = ends.get(index).map_or(Time::MAX, |&end| end - job.release);
             (begin.max(soonest), job.profile().least_work(limit))
@@ -30,7 +31,7 @@ impl Programme {
     /// The programme as printed: intervals `(t_j, t_j+1]`, each of cost `t_j`, none before or after.
     pub(super) fn printed(instance: &Instance, grid: &Grid) -> Self {
         let ends = &grid.ends()[1..];
-        let cell = |job: &Job, index: usize| (grid.ends()[index], job.profile().least_work(ends[index]));
+        let cell = |job: &Job, _, index: usize| (grid.ends()[index], job.profile().least_work(ends[index]));
         Self::build(instance, ends, ends.len(), cell)
     }
 
@@ -38,18 +39,21 @@ impl Programme {
         instance: &Instance,
         ends: &[Time],
         intervals: usize,
-        cell: impl Fn(&Job, usize) -> (Time, Option<makespan_core::Area>),
+        cell: impl Fn(&Job, Time, usize) -> (Time, Option<makespan_core::Area>),
     ) -> Self {
         let mut rows = Vec::with_capacity(instance.jobs().len());
         let mut cells = Vec::new();
-        for job in instance.jobs() {
-            let soonest = job.release + job.profile().shortest();
-            let first = ends.partition_point(|&end| end < soonest);
+        // A best-effort bag costs nothing in the last interval.
+        for job in instance.jobs().iter().filter(|job| !job.is_best_effort()) {
+            let tasks = job.tasks() as f64;
+            let alone = job.release + job.profile().shortest();
+            let soonest = soonest_completion(instance, job);
+            let first = ends.partition_point(|&end| end < alone);
             rows.push((first, cells.len()));
-            let weight = job.weight.millionths() as f64;
+            let weight = job.task_weight().millionths() as f64;
             cells.extend((first..intervals).filter_map(|index| {
-                let (completion, work) = cell(job, index);
-                Some((weight * completion.ticks() as f64, work? as f64))
+                let (completion, work) = cell(job, soonest, index);
+                Some((tasks * weight * completion.ticks() as f64, tasks * work? as f64))
             }));
         }
         let area = |end: Time| instance.availability().open_area(instance.first_release(), end) as f64;

@@ -24,36 +24,120 @@ fn the_corrected_programme_respects_the_counter_example() {
     assert!(printed_minsum_estimate(&instance) > 6.9);
 }
 
+/// `count` jobs of one processor and so many seconds each, in turn.
+fn sequential(count: usize, seconds: &[&str]) -> Vec<Job> {
+    (0..count).map(|index| flat_job(&index.to_string(), seconds[index % seconds.len()], "1", 1)).collect()
+}
+
+/// That the bound is verified, at most the optimum, and at least so many thousandths of it.
+fn check_quality(instance: &Instance, optimum: i128, thousandths: i128) {
+    let bound = weighted_completion(instance);
+    assert_eq!(bound.verify(instance), Ok(()));
+    assert!(matches!(bound.certificate, Certificate::TimePrices(_)), "{bound:?}");
+    let value = bound.value;
+    assert!(value <= optimum && 1000 * value >= thousandths * optimum, "{}", value as f64 / optimum as f64);
+    assert!(value >= weighted_completion_on(instance, &Grid::doubling(instance)).value);
+}
+
+const SECOND: i128 = 1_000_000_000_000_000;
+
 #[test]
-fn one_machine_and_equal_jobs_come_close_to_the_optimum() {
-    let jobs = (0..40).map(|index| flat_job(&index.to_string(), "1", "1", 1)).collect();
+fn equal_jobs_are_bounded_closely() {
+    check_quality(&instance(1, sequential(40, &["1"])), 40 * 41 / 2 * SECOND, 995);
+    check_quality(&instance(20, sequential(400, &["1"])), 20 * 20 * 21 / 2 * SECOND, 990);
+}
+
+#[test]
+fn two_classes_of_equal_jobs_are_bounded_closely() {
+    // On each of 10 processors ten jobs of one second, then ten of three: 55 + (13 + 16 + .. + 40).
+    check_quality(&instance(10, sequential(200, &["1", "3"])), 10 * (55 + 265) * SECOND, 990);
+}
+
+#[test]
+fn equal_jobs_that_come_later_are_bounded_closely() {
+    // Half of them come when the first half is still running: the machine never waits.
+    let later = |(index, job): (usize, Job)| if index % 2 == 0 { job } else { job.with_release(Time::from_seconds(5)) };
+    let jobs = sequential(40, &["1"]).into_iter().enumerate().map(later).collect();
+    check_quality(&instance(1, jobs), 820 * SECOND, 985);
+}
+
+#[test]
+fn a_horizon_raises_the_bound() {
+    // Weights want the long job last; by 4 s all ends only if it starts at once.
+    let jobs = || vec![flat_job("long", "4", "1", 1), flat_job("a", "2", "3", 1), flat_job("b", "2", "3", 1)];
+    let instance = instance(2, jobs());
+    let bound = |makespan_at_most| {
+        let options = PriceOptions { makespan_at_most, ..PriceOptions::default() };
+        let mut search = PriceSearch::new(&instance, options)?;
+        search.improve(100);
+        let choices = search.choices(&instance);
+        assert!(choices.iter().all(|choice| choice.start >= Time::ZERO && choice.processors == 1), "{choices:?}");
+        search.bound(&instance)
+    };
+    let (free, tight) = (bound(None).unwrap(), bound(Some(Time::from_seconds(4))).unwrap());
+    assert_eq!((free.makespan_at_most, tight.makespan_at_most), (None, Some(Time::from_seconds(4))));
+    // The optima are 6 + 6 + 6 and 4 + 6 + 12.
+    assert!(
+        free.value <= 18 * SECOND && tight.value <= 22 * SECOND && tight.value >= 21 * SECOND,
+        "{free:?} {tight:?}"
+    );
+    // No schedule ends before 4 s, since a job alone does not.
+    assert!(bound(Some(Time::from_seconds(3))).is_none());
+}
+
+#[test]
+fn a_horizon_that_no_schedule_keeps_is_refuted() {
+    let instance = instance(1, sequential(40, &["1"]));
+    let options = PriceOptions { makespan_at_most: Some(Time::from_seconds(39)), ..PriceOptions::default() };
+    let mut search = PriceSearch::new(&instance, options).unwrap();
+    search.improve(300);
+    assert!(search.has_ended());
+    let bound = search.bound(&instance).unwrap();
+    assert_eq!(bound.verify(&instance), Ok(()));
+    assert!(bound.value > 40 * 39 * SECOND, "all 40 jobs end by 39 s in every such schedule: {}", bound.value);
+}
+
+#[test]
+fn mean_flow_counts_from_the_release() {
+    let jobs = sequential(40, &["1"]).into_iter().map(|job| job.with_release(Time::from_seconds(7))).collect();
     let instance = instance(1, jobs);
-    let bound = weighted_completion(&instance);
-    let optimum = 40.0 * 41.0 / 2.0;
-    let value = bound.value as f64 / 1e15;
-    assert!(value <= optimum && value >= 0.85 * optimum, "{value}");
-    assert!(bound.value >= weighted_completion_on(&instance, &Grid::doubling(&instance)).value);
+    let bound = mean_flow(&instance);
+    assert_eq!(bound.verify(&instance), Ok(()));
+    assert_eq!(bound.objective, Objective::MeanFlow);
+    // 20.5 s in units of 1e-12 s.
+    let optimum = 20_500_000_000_000;
+    assert!(bound.value <= optimum && 1000 * bound.value >= 995 * optimum, "{}", bound.value);
+}
+
+#[test]
+fn a_search_goes_on_where_it_stopped() {
+    let instance = instance(
+        3,
+        (0..30)
+            .map(|index| {
+                flat_job(
+                    &index.to_string(),
+                    &format!("{}.5", 1 + index % 7),
+                    &format!("{}", 1 + index % 5),
+                    1 + index % 3,
+                )
+            })
+            .collect(),
+    );
+    let bound = |parts: &[usize]| {
+        let mut search = PriceSearch::new(&instance, PriceOptions::default()).unwrap();
+        parts.iter().for_each(|&steps| search.improve(steps));
+        (search.bound(&instance).unwrap(), search.choices(&instance))
+    };
+    assert_eq!(bound(&[20]), bound(&[1, 0, 12, 7]));
+    let (few, many) = (bound(&[0]).0, bound(&[200]).0);
+    assert!(few.value < many.value && many.verify(&instance).is_ok(), "{few:?} {many:?}");
 }
 
 #[test]
 fn weights_of_zero_give_a_bound_of_zero() {
     let instance = instance(2, vec![flat_job("a", "1", "0", 1), flat_job("b", "3", "0", 2)]);
     assert_eq!(weighted_completion(&instance).value, 0);
-}
-
-#[test]
-fn prices_in_time_prove_more_than_intervals() {
-    let jobs = || (0..40).map(|index| flat_job(&index.to_string(), "1", "1", 1)).collect();
-    let together = instance(1, jobs());
-    let bound = weighted_completion(&together);
-    assert!(matches!(bound.certificate, Certificate::TimePrices(_)), "{bound:?}");
-    assert!(bound.value as f64 >= 0.88 * 820e15, "{}", bound.value);
-    // Half of them come later, when the first half is still running.
-    let later = |(index, job): (usize, Job)| if index % 2 == 0 { job } else { job.with_release(Time::from_seconds(5)) };
-    let released = instance(1, Vec::into_iter(jobs()).enumerate().map(later).collect());
-    let bound = weighted_completion(&released);
-    assert_eq!(bound.verify(&released), Ok(()));
-    assert!(bound.value as f64 >= 0.88 * 820e15, "{}", bound.value);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use makespan_core::certificate::Selection;
+use makespan_core::certificate::{Scale, Selection};
 use makespan_core::{Bound, Certificate, Instance};
 use makespan_formats::schedule::write_bounds;
 use miette::{Result, miette};
@@ -54,6 +54,14 @@ fn why(instance: &Instance, certificate: &Certificate) -> String {
                 Selection::Knapsack => "no choice of the jobs that run at its middle fits".to_owned(),
             };
             format!("{} s is too short: {how}", rejection.deadline)
+        }
+        Certificate::DualFeasible(refutation) => {
+            let how = match refutation.terms.as_slice() {
+                [term] if term.widths == Scale::Whole => "jobs of these times do not fit one after the other",
+                [term] if term.times == Scale::Whole => "jobs of these widths do not fit beside each other",
+                _ => "what takes these widths and times does not fit",
+            };
+            format!("{} s is too short: {how}", refutation.deadline)
         }
         Certificate::IntervalPrices(prices) => {
             format!("prices for processor time in {} intervals (linear programming duality)", prices.ends.len() + 1)

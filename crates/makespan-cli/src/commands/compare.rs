@@ -85,11 +85,15 @@ fn text_rows(instance: &Instance, bounds: &[Bound], rows: &[Row]) -> String {
         let metrics = Metrics::of(instance, &row.schedule);
         cells.push(format!("{:.1} %", 100.0 * metrics.utilisation));
         cells.push(summary::figure(metrics.mean_flow));
-        cells.push(format!("{:.2} ms", 1e3 * row.seconds));
+        cells.push(duration(row.seconds));
         cells
     });
-    let heading = ["algorithm", "makespan", "ratio ", "weighted compl.", "ratio ", "used", "mean flow", "time"];
+    let heading = ["algorithm", "makespan", "ratio ", "w. compl.", "ratio ", "used", "mean flow", "time"];
     table(&heading, 1, text)
+}
+
+fn duration(seconds: f64) -> String {
+    if seconds < 1.0 { format!("{:.2} ms", 1e3 * seconds) } else { format!("{seconds:.2} s") }
 }
 
 fn json_row(instance: &Instance, bounds: &[Bound], row: &Row) -> serde_json::Value {

@@ -1,12 +1,17 @@
 //! `makespan plan`
 
+mod front;
+mod search;
+
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use makespan::Planned;
+use makespan_core::{Instance, Stop};
 use makespan_formats::gantt::NamedSchedule;
-use makespan_formats::report::Report;
-use makespan_formats::{schedule::ScheduleFile, write_swf};
+use makespan_formats::report::{Report, Section};
+use makespan_formats::schedule::{FrontEntry, ScheduleFile};
+use makespan_formats::write_swf;
 use miette::{Result, miette};
 
 use crate::args::{Format, PictureOptions, PlanOptions};
@@ -20,13 +25,14 @@ pub fn plan(options: &PlanOptions) -> Result<ExitCode> {
     let targets = [&options.output, &options.swf, gantt, report, jobs];
     let targets: Vec<&Path> = targets.into_iter().flatten().map(PathBuf::as_path).collect();
     check_targets(&options.input.instance, &targets)?;
-    let planned = makespan::plan(&instance, &options.algorithm, options.seed).map_err(|error| miette!("{error}"))?;
-    let Planned { algorithm, schedule, bounds, remarks: more, .. } = planned;
+    let Planned { algorithm, schedule, bounds, front, remarks: more } = planned(&instance, options)?;
     remarks.extend(more);
     let mut file = ScheduleFile::new(&instance, algorithm.clone(), schedule.clone());
     file.seed = Some(options.seed);
     file.bounds.clone_from(&bounds);
     file.remarks.clone_from(&remarks);
+    file.front =
+        front.iter().flat_map(makespan_core::Front::points).map(|point| FrontEntry::new(&instance, point)).collect();
     if let Some(path) = &options.output {
         write_file(path, |out| file.write(&instance, out))?;
     }
@@ -35,6 +41,7 @@ pub fn plan(options: &PlanOptions) -> Result<ExitCode> {
     }
     let title = options.input.instance.file_stem().map_or("plan".into(), |stem| stem.to_string_lossy());
     let schedules = [NamedSchedule { name: "plan", schedule: &schedule }];
+    let sections: Vec<Section> = front.iter().map(|front| front::section(&instance, front, &bounds)).collect();
     let report = Report {
         title: &title,
         instance: &instance,
@@ -43,7 +50,7 @@ pub fn plan(options: &PlanOptions) -> Result<ExitCode> {
         seed: options.seed,
         bounds: &bounds,
         remarks: &remarks,
-        sections: &[],
+        sections: &sections,
     };
     write_pictures(&report, &options.pictures)?;
     match options.format {
@@ -53,12 +60,28 @@ pub fn plan(options: &PlanOptions) -> Result<ExitCode> {
             emit(&String::from_utf8_lossy(&text))?;
         }
         Format::Text => emit(&format!(
-            "{}, planned by {algorithm}\n{}\n{}\n{}",
+            "{}, planned by {algorithm}\n{}\n{}{}\n{}",
             summary::instance(&instance),
             summary::remarks(&remarks),
             summary::objectives(&instance, &schedule, &bounds),
+            front.as_ref().map_or(String::new(), |front| summary::front(&instance, front, &bounds)),
             summary::placements(&instance, &schedule)
         ))?,
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn planned(instance: &Instance, options: &PlanOptions) -> Result<Planned> {
+    let spec = search::spec(options);
+    let scheduler = makespan::scheduler(&spec).map_err(|error| miette!("{error}"))?;
+    // Others are interrupted as any program is.
+    let stop = if scheduler.is_anytime() { search::stop_on_signals()? } else { Stop::default() };
+    let clock = search::watch(&spec);
+    let planned = makespan::plan_until(instance, &spec, options.seed, &stop);
+    clock.finish_and_clear();
+    let mut planned = planned.map_err(|error| miette!("{error}"))?;
+    if stop.is_requested() {
+        planned.remarks.push("the search was stopped before its time".into());
+    }
+    Ok(planned)
 }

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use makespan::Planned;
 use makespan::policy::Replan;
-use makespan_core::{Bound, Instance, Schedule, Trace};
+use makespan_core::{Bound, Expansion, Instance, Schedule, Trace};
 use makespan_exec::{ExecuteOptions, Stop, check, execute};
 use makespan_formats::gantt::NamedSchedule;
 use makespan_formats::report::Report;
@@ -43,8 +43,10 @@ pub fn run(options: &RunOptions) -> Result<ExitCode> {
         stop: stop.clone(),
         ..ExecuteOptions::new(&folder)
     };
+    // Tasks of bags run as jobs of their own; the plan and the outcome are shown in terms of the bags.
+    let executed = Expansion::of(&instance).map_err(|error| miette!("{}: {error}", options.instance.display()))?;
     // What cannot run is refused before anything is printed or written.
-    check(&instance, &execution).map_err(|error| miette!("{error}"))?;
+    check(&executed.instance, &execution).map_err(|error| miette!("{error}"))?;
     let resumed = options.resume.then(|| folder::planned(&folder, &instance)).flatten();
     let fresh = resumed.is_none();
     let begun = match resumed {
@@ -67,13 +69,13 @@ pub fn run(options: &RunOptions) -> Result<ExitCode> {
     let mut policy = if options.resume {
         Replan::new(scheduler, begun.seed)
     } else {
-        Replan::following(scheduler, begun.seed, &begun.schedule)
+        Replan::following(scheduler, begun.seed, &executed.expanded_schedule(&begun.schedule))
     };
-    let mut watch = Watch::new(&instance);
-    let trace = execute(&instance, &mut policy, &execution, &mut watch).map_err(|error| miette!("{error}"))?;
+    let mut watch = Watch::new(&executed.instance);
+    let trace = execute(&executed.instance, &mut policy, &execution, &mut watch).map_err(|error| miette!("{error}"))?;
     watch.finish();
-    write_results(&folder, &instance, &begun, &trace)?;
-    emit(&outcome::describe(&instance, &begun.schedule, &trace, watch.reasons()))?;
+    write_results(&folder, &instance, &executed, &begun, &trace)?;
+    emit(&outcome::describe(&instance, &executed, &begun.schedule, &trace, watch.reasons()))?;
     emit(&format!("\noutput of the jobs, report.html and gantt.svg are in {}\n", folder.display()))?;
     if stop.is_requested() {
         let oversubscribe = if options.oversubscribe { "--oversubscribe " } else { "" };
@@ -82,7 +84,7 @@ pub fn run(options: &RunOptions) -> Result<ExitCode> {
             "the run was stopped; `makespan run {instance} --folder {folder} {oversubscribe}--resume` continues it\n"
         ))?;
     }
-    Ok(if trace.all_succeeded(&instance) { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if trace.all_succeeded(&executed.instance) { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 fn plan(instance: &Instance, options: &RunOptions, mut remarks: Vec<String>) -> Result<Begun> {
@@ -108,8 +110,8 @@ fn write_plan(folder: &Path, instance: &Instance, begun: &Begun) -> Result<()> {
     write_file(&folder.join(folder::PLAN), |out| file.write(instance, out))
 }
 
-fn write_results(folder: &Path, instance: &Instance, begun: &Begun, trace: &Trace) -> Result<()> {
-    let happened = trace.schedule();
+fn write_results(folder: &Path, instance: &Instance, executed: &Expansion, begun: &Begun, trace: &Trace) -> Result<()> {
+    let happened = executed.original_schedule(&trace.schedule());
     let schedules = [
         NamedSchedule { name: "planned", schedule: &begun.schedule },
         NamedSchedule { name: "happened", schedule: &happened },
@@ -126,5 +128,5 @@ fn write_results(folder: &Path, instance: &Instance, begun: &Begun, trace: &Trac
     };
     write_gantt(&report, &folder.join("gantt.svg"))?;
     write_page(&report, &folder.join("report.html"))?;
-    write_file(&folder.join("jobs.csv"), |out| Ok(jobs_csv::write_trace(instance, "run", trace, out)?))
+    write_file(&folder.join("jobs.csv"), |out| Ok(jobs_csv::write_trace(&executed.instance, "run", trace, out)?))
 }

@@ -3,8 +3,8 @@
 use std::fs;
 use std::process::ExitCode;
 
-use makespan_core::{Instance, Objective, validate};
-use makespan_formats::schedule::ScheduleFile;
+use makespan_core::{Bound, Instance, Objective, Schedule, validate};
+use makespan_formats::schedule::{FrontEntry, ScheduleFile};
 use miette::{Result, miette};
 
 use crate::args::{Format, VerifyOptions};
@@ -30,7 +30,8 @@ pub fn verify(options: &VerifyOptions) -> Result<ExitCode> {
             emit(&format!("{report:#}\n"))?;
         }
         Format::Text if problems.is_empty() => {
-            let header = "valid: every job is placed once, and the stated values and bounds are proved";
+            let what = if instance.has_bags() { "task of every job" } else { "job" };
+            let header = format!("valid: every {what} is placed once, and the stated values and bounds are proved");
             let text = summary::objectives(&instance, &file.schedule, &file.bounds);
             emit(&format!("{header}\n{text}"))?;
         }
@@ -49,25 +50,47 @@ pub fn verify(options: &VerifyOptions) -> Result<ExitCode> {
 
 /// What is wrong with a schedule file, in sentences.
 fn problems(instance: &Instance, file: &ScheduleFile) -> Vec<String> {
-    let mut problems: Vec<String> = match validate(instance, &file.schedule) {
+    let mut problems = wrong_schedule(instance, &file.schedule, |objective| file.stated(objective));
+    for objective in Objective::ALL {
+        match file.bound(objective) {
+            None if !Objective::STANDARD.contains(&objective) => {}
+            None => problems.push(format!("there is no bound on the {objective}")),
+            Some(bound) => problems.extend(wrong_bound(instance, bound)),
+        }
+    }
+    for (at, entry) in file.front.iter().enumerate() {
+        let mut wrong = wrong_schedule(instance, &entry.schedule, |objective| entry.stated(objective));
+        if let Some(bound) = &entry.bound {
+            wrong.extend(wrong_bound(instance, bound));
+            if !bound.speaks_of(&entry.schedule) {
+                wrong.push(format!("the bound on the {} speaks of shorter schedules only", bound.objective));
+            }
+        }
+        problems.extend(wrong.into_iter().map(|problem| format!("front[{at}]: {problem}")));
+    }
+    let chosen = |entry: &FrontEntry| entry.schedule == file.schedule;
+    if !file.front.is_empty() && !file.front.iter().any(chosen) {
+        problems.push("the schedule is none of the front".into());
+    }
+    problems
+}
+
+/// What a schedule breaks, and values that it does not have.
+fn wrong_schedule(instance: &Instance, schedule: &Schedule, stated: impl Fn(Objective) -> Option<i128>) -> Vec<String> {
+    let mut problems: Vec<String> = match validate(instance, schedule) {
         Ok(()) => Vec::new(),
         Err(violations) => violations.iter().map(ToString::to_string).collect(),
     };
     for objective in Objective::ALL {
-        let real = objective.value(instance, &file.schedule);
-        if let Some(stated) = file.stated(objective).filter(|&stated| stated != real) {
+        let real = objective.value(instance, schedule);
+        if let Some(stated) = stated(objective).filter(|&stated| stated != real) {
             let (stated, real) = (objective.decimal(stated), objective.decimal(real));
             problems.push(format!("the stated {objective} is {stated}; the placements give {real}"));
         }
-        match file.bound(objective) {
-            None if !Objective::STANDARD.contains(&objective) => {}
-            None => problems.push(format!("there is no bound on the {objective}")),
-            Some(bound) => {
-                if let Err(error) = bound.verify(instance) {
-                    problems.push(format!("bound on the {objective}: {error}"));
-                }
-            }
-        }
     }
     problems
+}
+
+fn wrong_bound(instance: &Instance, bound: &Bound) -> Option<String> {
+    bound.verify(instance).err().map(|error| format!("bound on the {}: {error}", bound.objective))
 }

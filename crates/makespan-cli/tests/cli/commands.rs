@@ -12,7 +12,7 @@ fn plan_writes_every_output_and_verify_accepts() {
     let text = sandbox
         .makespan("plan small.toml --output p.json --gantt g.svg --report r.html --jobs j.csv --swf s.swf")
         .succeeds();
-    assert!(text.starts_with("3 jobs on 8 processors, planned by demt\n"), "{text}");
+    assert!(text.starts_with("3 jobs on 8 processors, planned by optimise\n"), "{text}");
     for word in ["makespan", "weighted completion", "proven bound", "table", "rigid", "law"] {
         assert!(text.contains(word), "`{word}` is missing in\n{text}");
     }
@@ -185,4 +185,86 @@ fn reproduce_makes_its_figures_and_goes_on_where_it_was() {
     let second = sandbox.makespan("reproduce demt --runs 1 --output results").succeeds();
     assert!(second.contains("20 instances (20 from an earlier campaign)"), "{second}");
     assert_eq!((results, claims), (sandbox.read("results/results.csv"), sandbox.read("results/claims.md")));
+}
+
+#[test]
+fn reproduce_measures_the_optimiser() {
+    let sandbox = Sandbox::new();
+    let line = "reproduce optimiser --runs 2 --families weak,cirne --jobs 4,6 --limits steps=30 --output results";
+    let first = sandbox.makespan(line).succeeds();
+    for part in ["makespan in 30 steps", "weighted completion in 30 steps", "one instance at a time", "worst mean"] {
+        assert!(first.contains(part), "{part} is missing in\n{first}");
+    }
+    assert!(first.contains("16 plans (0 from an earlier campaign)"), "{first}");
+    let results = sandbox.read("results/results.csv");
+    assert_eq!(results.lines().count(), 1 + 16);
+    for name in ["summary.csv", "report.txt", "makespan-steps-30.svg", "weighted_completion-steps-30.svg"] {
+        assert!(!sandbox.read(&format!("results/{name}")).is_empty());
+    }
+    let second = sandbox.makespan(line).succeeds();
+    assert!(second.contains("16 plans (16 from an earlier campaign)"), "{second}");
+    assert_eq!(results, sandbox.read("results/results.csv"));
+}
+
+#[test]
+fn a_front_is_planned_drawn_and_verified() {
+    let sandbox = Sandbox::new();
+    sandbox.makespan("generate moldable --family mixed --jobs 30 --processors 20 --output jobs.json").succeeds();
+    let line = "plan jobs.json --objective pareto --time-limit 400ms --output front.json --report page.html";
+    let text = sandbox.makespan(line).succeeds();
+    assert!(text.contains("chosen") && text.contains("within"), "{text}");
+    let front = sandbox.json("front.json")["front"].as_array().unwrap().clone();
+    assert!(front.len() > 1, "a short and a light schedule at least");
+    assert!(sandbox.read("page.html").contains("Makespan against weighted completion"));
+    assert!(sandbox.makespan("verify jobs.json front.json").succeeds().starts_with("valid"));
+    let limited = sandbox.makespan("plan jobs.json --makespan-at-most 1.5 --time-limit 200ms").succeeds();
+    assert!(limited.contains("makespan-at-most=1.5"), "{limited}");
+    sandbox
+        .makespan("plan jobs.json --makespan-at-most 1.000001 --time-limit 50ms")
+        .refused(&["found no schedule", "allow"]);
+}
+
+#[test]
+fn a_changed_front_is_rejected() {
+    let sandbox = Sandbox::new();
+    sandbox.makespan("generate moldable --family mixed --jobs 20 --processors 20 --output jobs.json").succeeds();
+    sandbox.makespan("plan jobs.json --objective pareto --time-limit 300ms --output front.json").succeeds();
+    let rejected = |change: &dyn Fn(&mut Value), part: &str| {
+        let mut file = sandbox.json("front.json");
+        change(&mut file);
+        sandbox.write("changed.json", file.to_string());
+        let said = sandbox.makespan("verify jobs.json changed.json");
+        assert_eq!(said.status, Some(1), "{said:?}");
+        assert!(said.out.contains(part), "{part} is missing in {said:?}");
+    };
+    rejected(&|file| file["front"][0]["makespan"] = 1.into(), "front[0]: the stated makespan is 1");
+    rejected(&|file| file["front"][0]["bounds"]["weighted_completion"]["value"] = 1e9.into(), "front[0]: bound on the");
+    let unlimited = |file: &mut Value| {
+        let bound = file["front"][0]["bounds"]["weighted_completion"].as_object_mut().unwrap();
+        bound.remove("makespan_at_most").expect("the shortest schedule is under a limit");
+    };
+    rejected(&unlimited, "speaks only of schedules with makespan at most");
+    let shorter =
+        |file: &mut Value| file["front"][0]["bounds"]["weighted_completion"]["makespan_at_most"] = 0.001.into();
+    rejected(&shorter, "speaks of shorter schedules only");
+    rejected(&|file| file["front"][0]["placements"][0]["start"] = 0.123.into(), "front[0]: job");
+    let other = |file: &mut Value| drop(file["front"].as_array_mut().unwrap().drain(..));
+    let mut file = sandbox.json("front.json");
+    other(&mut file);
+    sandbox.write("changed.json", file.to_string());
+    assert!(sandbox.makespan("verify jobs.json changed.json").succeeds().starts_with("valid"), "without a front");
+}
+
+#[test]
+fn reproduce_hierarchical_checks_the_guarantee_and_draws_the_figures() {
+    let sandbox = Sandbox::new();
+    let line = "reproduce hierarchical --families weak,steps --processors-per-node 4 --nodes 2 --jobs-per-node 1 \
+                --limits steps=20 --searches 1 --output results";
+    let first = sandbox.makespan(line).succeeds();
+    assert!(first.contains("2 instances (0 from an earlier campaign)"), "{first}");
+    assert!(first.contains("2 - 2/k") && first.contains("figure7.svg"), "{first}");
+    for name in ["results.csv", "summary.csv", "guesses.csv", "figure2.svg", "figure9.svg", "ratio-families.svg"] {
+        assert!(sandbox.path("results").join(name).exists(), "{name} is missing");
+    }
+    assert!(sandbox.makespan(line).succeeds().contains("2 instances (2 from an earlier campaign)"));
 }

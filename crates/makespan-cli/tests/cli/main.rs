@@ -2,7 +2,9 @@
 
 mod bad_commands;
 mod bad_files;
+mod bags;
 mod commands;
+mod interrupt;
 mod layout;
 mod mangled;
 mod measuring;

@@ -54,7 +54,7 @@ fn instances() {
 #[test]
 fn schedules_are_accepted_only_when_their_values_are_the_true_ones() {
     let sandbox = Sandbox::with_small();
-    sandbox.makespan("plan small.toml --output p.json").succeeds();
+    sandbox.makespan("plan small.toml --algorithm demt --output p.json").succeeds();
     let content = sandbox.read("p.json");
     let plan = sandbox.json("p.json");
     check(80, |damage| {

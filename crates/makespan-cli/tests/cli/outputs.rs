@@ -37,7 +37,9 @@ fn places_that_cannot_be_written_are_named_and_nothing_is_left() {
 fn a_full_device_is_an_error() {
     let sandbox = Sandbox::with_small();
     for option in ["output", "gantt", "report", "jobs", "swf"] {
-        sandbox.makespan(&format!("plan small.toml --{option} /dev/full")).refused(&["/dev/full", "No space left"]);
+        sandbox
+            .makespan(&format!("plan small.toml -a demt --{option} /dev/full"))
+            .refused(&["/dev/full", "No space left"]);
     }
     sandbox.makespan("plan small.toml --output /dev/null --gantt /dev/null").succeeds();
     let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();

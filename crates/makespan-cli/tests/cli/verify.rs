@@ -9,7 +9,7 @@ use crate::sandbox::Sandbox;
 /// A sandbox with an instance and a plan that verify accepts.
 fn planned() -> Sandbox {
     let sandbox = Sandbox::with_small();
-    sandbox.makespan("plan small.toml --output p.json").succeeds();
+    sandbox.makespan("plan small.toml --algorithm demt --output p.json").succeeds();
     sandbox.makespan("verify small.toml p.json").succeeds();
     sandbox
 }
@@ -103,7 +103,7 @@ fn every_changed_figure_of_a_certificate_is_rejected_or_proves_the_value_too() {
     let sandbox = planned();
     let changed = |plan: &mut Value| {
         let certificate = &mut plan["bounds"]["makespan"]["certificate"];
-        assert_eq!(certificate["kind"], "rejection");
+        assert_eq!(certificate["kind"], "dual_feasible");
         certificate["deadline"] = json!(21_000_000_000_i64);
     };
     rejected(&sandbox, changed, &["bound on the makespan"]);
@@ -123,6 +123,31 @@ fn every_changed_figure_of_a_certificate_is_rejected_or_proves_the_value_too() {
     rejected(&sandbox, end, &["bound on the weighted completion"]);
     let job = |plan: &mut Value| plan["bounds"]["makespan"]["certificate"] = json!({ "kind": "alone", "job": 77 });
     rejected(&sandbox, job, &["bound on the makespan"]);
+}
+
+#[test]
+fn dual_feasible_functions_are_checked_again() {
+    let sandbox = Sandbox::new();
+    // Five jobs just over a third of the processors: two at a time, so 30 s, though the area needs 20 s.
+    let jobs = ["a", "b", "c", "d", "e"].map(|name| format!("{{ name = \"{name}\", processors = 4, time = 10 }}"));
+    let text = format!("version = 1\nplatform = {{ processors = 10 }}\njobs = [{}]\n", jobs.join(", "));
+    sandbox.write("small.toml", text);
+    let said = sandbox.makespan("bound small.toml").succeeds();
+    assert!(said.contains("makespan >= 30 s") || said.contains("makespan >= 29.9"), "{said}");
+    assert!(said.contains("is too short: "), "{said}");
+    sandbox.makespan("plan small.toml --algorithm demt --output p.json").succeeds();
+    sandbox.makespan("verify small.toml p.json").succeeds();
+    let on = ["bound on the makespan"];
+    let certificate = |plan: &mut Value, key: &str, value: Value| {
+        let certificate = &mut plan["bounds"]["makespan"]["certificate"];
+        assert_eq!(certificate["kind"], "dual_feasible");
+        certificate[key] = value;
+    };
+    rejected(&sandbox, |plan| certificate(plan, "deadline", json!(31_000_000_000_i64)), &on);
+    rejected(&sandbox, |plan| certificate(plan, "from", json!(1)), &on);
+    rejected(&sandbox, |plan| certificate(plan, "terms", json!([])), &on);
+    let whole = json!([{ "price": 1, "widths": "whole", "times": "whole" }]);
+    rejected(&sandbox, |plan| certificate(plan, "terms", whole), &on);
 }
 
 #[test]

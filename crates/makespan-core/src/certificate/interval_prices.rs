@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::CertificateError;
+use super::{CertificateError, soonest_completion};
 use crate::{Instance, Job, Time};
 
 /// A dual solution of the interval-indexed linear programme of Dutot, Eyraud, Mounié and Trystram (SPAA 2004,
@@ -12,7 +12,8 @@ use crate::{Instance, Job, Time};
 /// ends in interval `j` costs at least its weight times `max(b_j + 1 tick, release + shortest time)` and uses at least
 /// `S_ij`, its least work among allotments that let it end by `b_j+1`. All that ends by `b_j+1` fits in the open area
 /// between the first release and it. With a price `pi_j >= 0` for each of these area constraints and `sigma_j = pi_j + pi_j+1 + ..`, weak
-/// duality gives, for any prices whatever,
+/// duality gives, for any prices whatever, with a job for each task of a bag, which has the weight
+/// [`Job::task_weight`] and costs at least that weight times the instant at which the whole bag can end,
 ///
 /// `sum_i min_j [ w_i max(b_j + 1, r_i + shortest_i) + S_ij sigma_j ] - sum_j pi_j area(b_j+1)  <=  sum_i w_i C_i`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,7 +36,9 @@ impl IntervalPrices {
         let cumulated = self.cumulated();
         let mut value: i128 = 0;
         for job in instance.jobs() {
-            let cost = self.least_cost(job, &cumulated).ok_or(CertificateError::Overflow)?;
+            let soonest = soonest_completion(instance, job);
+            let cost = self.least_cost(job, soonest, &cumulated).ok_or(CertificateError::Overflow)?;
+            let cost = cost.checked_mul(i128::from(job.tasks())).ok_or(CertificateError::Overflow)?;
             value = value.checked_add(cost).ok_or(CertificateError::Overflow)?;
         }
         for (&end, &price) in self.ends.iter().zip(&self.prices) {
@@ -74,12 +77,12 @@ impl IntervalPrices {
         sums
     }
 
-    /// The inner minimum for one job; `None` on overflow.
-    fn least_cost(&self, job: &Job, cumulated: &[i128]) -> Option<i128> {
-        let soonest = job.release + job.profile().shortest();
-        let weight = i128::from(job.weight.millionths());
+    /// The inner minimum for one task of a job that does not end before `soonest`; `None` on overflow.
+    fn least_cost(&self, job: &Job, soonest: Time, cumulated: &[i128]) -> Option<i128> {
+        let alone = job.release + job.profile().shortest();
+        let weight = i128::from(job.task_weight().millionths());
         let mut least: Option<i128> = None;
-        let first = self.ends.partition_point(|&end| end < soonest);
+        let first = self.ends.partition_point(|&end| end < alone);
         for (index, &price) in cumulated.iter().enumerate().skip(first) {
             let begin = if index == 0 { Time::ZERO } else { self.ends[index - 1] + Time::TICK };
             let completion = i128::from(begin.max(soonest).ticks());

@@ -2,6 +2,8 @@
 //!
 //! [`Certificate::proves`] recomputes what a certificate proves in integers; no certificate is believed.
 
+mod choices;
+mod dual_feasible;
 mod interval_prices;
 mod rejection;
 mod time_prices;
@@ -9,23 +11,26 @@ mod time_prices;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+pub use dual_feasible::{DualFeasible, Scale, Term};
 pub use interval_prices::IntervalPrices;
 pub use rejection::{Rejection, Selection};
 pub use time_prices::TimePrices;
 
-use crate::{Instance, JobId, Objective, Time};
+use crate::{Instance, Job, JobId, Objective, Time};
 
 /// A proof of a lower bound.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Certificate {
-    /// Makespan: this job alone on the empty platform cannot end sooner.
+    /// Makespan: this job, or one task of this bag, alone on the empty platform cannot end sooner.
     Alone {
         /// Which job.
         job: JobId,
     },
     /// Makespan: not everything can end by a deadline.
     Rejection(Rejection),
+    /// Makespan: not everything can end by a deadline, by dual-feasible functions.
+    DualFeasible(DualFeasible),
     /// Weighted completion: prices for area in intervals of time.
     IntervalPrices(IntervalPrices),
     /// Weighted completion: prices for processors in continuous time.
@@ -98,7 +103,7 @@ impl Certificate {
     /// Which objective it bounds.
     pub fn objective(&self) -> Objective {
         match self {
-            Self::Alone { .. } | Self::Rejection(_) => Objective::Makespan,
+            Self::Alone { .. } | Self::Rejection(_) | Self::DualFeasible(_) => Objective::Makespan,
             Self::IntervalPrices(_) | Self::TimePrices(_) => Objective::WeightedCompletion,
             Self::FlowPrices(_) => Objective::MeanFlow,
         }
@@ -108,7 +113,7 @@ impl Certificate {
     pub fn horizon(&self) -> Option<Time> {
         match self {
             Self::TimePrices(prices) | Self::FlowPrices(prices) => prices.horizon,
-            Self::Alone { .. } | Self::Rejection(_) | Self::IntervalPrices(_) => None,
+            Self::Alone { .. } | Self::Rejection(_) | Self::DualFeasible(_) | Self::IntervalPrices(_) => None,
         }
     }
 
@@ -129,6 +134,7 @@ impl Certificate {
                 Ok(i128::from(earliest_completion(instance, *job).ticks()))
             }
             Self::Rejection(rejection) => rejection.proves(instance),
+            Self::DualFeasible(refutation) => refutation.proves(instance),
             Self::IntervalPrices(prices) => prices.proves(instance),
             Self::TimePrices(prices) => prices.proves(instance),
             Self::FlowPrices(prices) => prices.proves_flow(instance),
@@ -136,7 +142,27 @@ impl Certificate {
     }
 }
 
-/// When a job ends at the earliest if it has the platform for itself, reservations and outages excepted.
+/// No sooner than this does a job end in any schedule: its release plus its shortest time, and for a bag also when the
+/// open area after its release holds the least work of all its tasks.
+pub fn soonest_completion(instance: &Instance, job: &Job) -> Time {
+    let alone = job.release + job.profile().shortest();
+    let least = job.profile().least_work(Time::MAX).unwrap_or(0);
+    let work = least.saturating_mul(i128::from(job.tasks()));
+    let enough = |end: i64| instance.availability().open_area(job.release, Time::from_ticks(end)) >= work;
+    // An instance is shorter than this.
+    let (mut low, mut high) = (alone.ticks(), i64::MAX / 2);
+    if job.tasks() == 1 || !enough(high) {
+        return alone;
+    }
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if enough(middle) { high = middle } else { low = middle + 1 }
+    }
+    Time::from_ticks(low)
+}
+
+/// When a job, or one task of a bag, ends at the earliest if it has the platform for itself, reservations and outages
+/// excepted.
 pub fn earliest_completion(instance: &Instance, id: JobId) -> Time {
     let job = instance.job(id);
     if instance.availability().is_always_open() {

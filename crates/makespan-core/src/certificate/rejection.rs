@@ -12,7 +12,8 @@ use crate::{Area, Instance, Job, Time};
 /// `at` or not. One that crosses holds at least its smallest allotment that meets the deadline, and all that cross
 /// hold at most the processors open at `at`. One that does not cross is short enough to end before `at` or to start
 /// after it. Either way it has a least work; if the works of the best choice exceed the open area between `from` and
-/// `deadline`, the supposition is false and the makespan is at least `deadline` plus one tick.
+/// `deadline`, the supposition is false and the makespan is at least `deadline` plus one tick. The tasks of a bag are
+/// as many equal jobs, of which no more cross than fit side by side.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rejection {
     /// The refuted deadline.
@@ -41,6 +42,20 @@ struct Need {
     short: Option<Area>,
     /// Least work and fewest processors when it crosses.
     crossing: (Area, u32),
+    /// How many equal tasks need this.
+    tasks: u64,
+}
+
+impl Need {
+    /// How many of the tasks can cross together.
+    fn at_most_crossing(&self, capacity: u32) -> u64 {
+        self.tasks.min(u64::from(capacity / self.crossing.1.max(1)))
+    }
+
+    /// Whether more must cross than fit.
+    fn overflows(&self, capacity: u32) -> bool {
+        self.short.is_none() && self.at_most_crossing(capacity) < self.tasks
+    }
 }
 
 impl Rejection {
@@ -70,6 +85,9 @@ impl Rejection {
                 None => return proven,
             }
         }
+        if needs.iter().any(|need| need.overflows(capacity)) {
+            return proven;
+        }
         let needed = match self.selection {
             Selection::Price(price) => priced(&needs, capacity, Area::from(price)),
             Selection::Knapsack => match knapsack(&needs, capacity) {
@@ -90,14 +108,19 @@ impl Rejection {
         let crossing = (profile.least_work(longest)?, profile.min_allotment(longest)?);
         // A run avoids `at` when it ends by then or starts after it; either way its time is at most `short`.
         let short = (self.at - job.release).max(self.deadline - self.at - Time::TICK).min(longest);
-        Some(Need { short: profile.least_work(short), crossing })
+        Some(Need { short: profile.least_work(short), crossing, tasks: job.tasks() })
     }
 }
 
+// Sums that leave 128 bits saturate: they claim less than is true.
+
 fn priced(needs: &[Need], capacity: u32, price: Area) -> Area {
     let cost = |need: &Need| {
+        let most = Area::from(need.at_most_crossing(capacity));
         let crossing = need.crossing.0.saturating_add(price.saturating_mul(Area::from(need.crossing.1)));
-        need.short.map_or(crossing, |short| short.min(crossing))
+        let least = need.short.map_or(crossing, |short| short.min(crossing));
+        let stays = need.short.unwrap_or(crossing).saturating_mul(Area::from(need.tasks) - most);
+        least.saturating_mul(most).saturating_add(stays)
     };
     let total = needs.iter().fold(0, |sum: Area, need| sum.saturating_add(cost(need)));
     total.saturating_sub(price.saturating_mul(Area::from(capacity)))
@@ -106,18 +129,36 @@ fn priced(needs: &[Need], capacity: u32, price: Area) -> Area {
 /// The least total work when the crossing jobs hold at most `capacity` processors; `None` when they cannot.
 fn knapsack(needs: &[Need], capacity: u32) -> Option<Area> {
     let mut least: Vec<Option<Area>> = vec![Some(0); capacity as usize + 1];
+    let mut stays: Area = 0;
     for need in needs {
-        let width = need.crossing.1 as usize;
-        for room in (0..least.len()).rev() {
-            let stay = least[room].zip(need.short).map(|(work, short)| work + short);
-            let cross = room.checked_sub(width).and_then(|left| least[left]).map(|work| work + need.crossing.0);
-            least[room] = match (stay, cross) {
-                (Some(a), Some(b)) => Some(a.min(b)),
-                (a, b) => a.or(b),
-            };
+        // Bundles of 1, 2, 4 .. equal tasks cross or not; together they give every number that can cross.
+        let mut left = need.at_most_crossing(capacity);
+        let beyond = Area::from(need.tasks - left);
+        stays = stays.saturating_add(need.short.unwrap_or(0).saturating_mul(beyond));
+        let mut bundle = 1;
+        while left > 0 {
+            let tasks = left.min(bundle);
+            add_bundle(&mut least, need, tasks);
+            left -= tasks;
+            bundle *= 2;
         }
     }
-    least[capacity as usize]
+    least[capacity as usize].map(|work| work.saturating_add(stays))
+}
+
+/// One step of the knapsack: so many equal tasks, which cross together or not at all.
+fn add_bundle(least: &mut [Option<Area>], need: &Need, tasks: u64) {
+    let width = need.crossing.1 as usize * tasks as usize;
+    let times = |work: Area| work.saturating_mul(Area::from(tasks));
+    let (short, crossing) = (need.short.map(times), times(need.crossing.0));
+    for room in (0..least.len()).rev() {
+        let stay = least[room].zip(short).map(|(work, short)| work.saturating_add(short));
+        let cross = room.checked_sub(width).and_then(|left| least[left]).map(|work| work.saturating_add(crossing));
+        least[room] = match (stay, cross) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        };
+    }
 }
 
 #[cfg(test)]
@@ -168,6 +209,35 @@ mod tests {
             rejection(9, 4, Selection::Price(-1)),
         ] {
             assert!(matches!(bad.proves(&instance), Err(CertificateError::Malformed(_))));
+        }
+    }
+
+    #[test]
+    fn the_tasks_of_a_bag_count_like_as_many_jobs() {
+        for (width, ticks, count, processors) in [(1, 10, 3_u64, 2), (2, 10, 3, 3), (2, 7, 5, 5), (3, 4, 2, 7)] {
+            let jobs = instance(processors, &vec![(width, ticks); count as usize]);
+            let bag = Job::new("bag", Profile::rigid(width, Time::from_ticks(ticks)).unwrap())
+                .with_count(count.try_into().unwrap());
+            let bag = Instance::new(Platform::flat(processors).unwrap(), vec![bag], vec![]).unwrap();
+            for deadline in 1..60 {
+                for at in 0..deadline {
+                    let knapsack = rejection(deadline, at, Selection::Knapsack);
+                    assert_eq!(knapsack.proves(&bag), knapsack.proves(&jobs), "{knapsack:?}");
+                    for price in [0, 1, 5, 100] {
+                        let priced = rejection(deadline, at, Selection::Price(price));
+                        // A bag knows how many of its tasks fit side by side, which equal jobs do not.
+                        assert!(priced.proves(&bag).is_ok() || priced.proves(&jobs).is_err(), "{priced:?}");
+                        assert!(priced.proves(&bag).is_err() || knapsack.proves(&jobs).is_ok(), "{priced:?}");
+                    }
+                }
+            }
+        }
+        // A thousand million million tasks of one tick, without a step for each.
+        let many = Job::new("bag", Profile::rigid(1, Time::TICK).unwrap()).with_count((1 << 50).try_into().unwrap());
+        let many = Instance::new(Platform::flat(4).unwrap(), vec![many], vec![]).unwrap();
+        for selection in [Selection::Price(0), Selection::Knapsack] {
+            assert_eq!(rejection((1 << 48) - 1, 1 << 47, selection.clone()).proves(&many), Ok(1 << 48));
+            assert!(rejection(1 << 48, 1 << 47, selection).proves(&many).is_err());
         }
     }
 }

@@ -57,6 +57,8 @@ const STYLE: &str = "text{font:11px system-ui,'Segoe UI','DejaVu Sans',sans-seri
 
 /// Writes schedules of one instance under each other, on one time axis.
 ///
+/// Tasks of best-effort bags are grey, and a legend says so.
+///
 /// Placements below a pixel are merged into shaded cells, so that the file stays small whatever their number.
 ///
 /// # Errors
@@ -73,7 +75,8 @@ pub fn write_svg(
     let bound = bound.max().map(|ticks| Time::from_ticks(i64::try_from(ticks).unwrap_or(i64::MAX)));
     let lines = schedules.first().map(|first| summary::lines(instance, first.schedule, options.bounds));
     let lines = lines.unwrap_or_default();
-    let top = 40.0 + 18.0 * lines.len() as f64;
+    let legend = schedules.first().and_then(|first| summary::best_effort(instance, first.schedule));
+    let top = 40.0 + 18.0 * (lines.len() + usize::from(legend.is_some())) as f64;
     let limit = HEIGHT / schedules.len().max(1) as f64;
     let rows = (f64::from(instance.processors()) * 24.0).clamp(48.0, limit.max(120.0));
     let left = panel::gutter(instance);
@@ -85,6 +88,12 @@ pub fn write_svg(
     for (index, line) in lines.iter().enumerate() {
         let y = 46.0 + 18.0 * index as f64;
         writeln!(out, r#"<text class="sub" x="16" y="{y}">{}</text>"#, Text(line))?;
+    }
+    if let Some(text) = legend {
+        let y = 46.0 + 18.0 * lines.len() as f64;
+        let swatch = y - 10.0;
+        write!(out, r#"<rect x="16" y="{swatch}" width="18" height="11" fill="{}"/>"#, palette::BEST_EFFORT)?;
+        writeln!(out, r#"<text class="sub" x="40" y="{y}">{}</text>"#, Text(&text))?;
     }
     for (index, named) in schedules.iter().enumerate() {
         let panel = Panel {

@@ -1,34 +1,43 @@
 //! Colours of jobs and groups.
 
-use makespan_core::Schedule;
+use makespan_core::{Instance, Job, JobId, Schedule};
 
 /// Paul Tol's "light" scheme without its grey: distinct for all common kinds of colour blindness, and light enough
 /// for dark text (<https://personal.sron.nl/~pault/>).
-pub const COLOURS: [&str; 8] = ["#77AADD", "#EE8866", "#EEDD88", "#FFAABB", "#99DDFF", "#44BB99", "#BBCC33", "#AAAA00"];
+///
+/// The last one, a muted grey, is that of all best-effort bags.
+pub const COLOURS: [&str; 9] =
+    ["#77AADD", "#EE8866", "#EEDD88", "#FFAABB", "#99DDFF", "#44BB99", "#BBCC33", "#AAAA00", BEST_EFFORT];
+
+/// The colour of best effort.
+pub const BEST_EFFORT: &str = "#C5CAD1";
 
 /// The index of a job's colour: neighbours in the file differ, and a job keeps its colour from one picture to another.
-pub const fn colour_of(job: u32) -> usize {
-    job as usize % COLOURS.len()
+pub fn colour_of(instance: &Instance, job: JobId) -> usize {
+    let last = COLOURS.len() - 1;
+    let best_effort = instance.jobs().get(job.index()).is_some_and(Job::is_best_effort);
+    if best_effort { last } else { job.index() % last }
 }
 
 /// The colours of one schedule: by group where it has groups, otherwise by job.
 pub struct Palette<'a> {
+    instance: &'a Instance,
     schedule: &'a Schedule,
     /// The names of the groups, each in the colour of its position.
     pub groups: Vec<&'a str>,
 }
 
 impl<'a> Palette<'a> {
-    /// Of this schedule.
-    pub fn new(schedule: &'a Schedule) -> Self {
-        Self { schedule, groups: schedule.group_names() }
+    /// Of this schedule of the instance.
+    pub fn new(instance: &'a Instance, schedule: &'a Schedule) -> Self {
+        Self { instance, schedule, groups: schedule.group_names() }
     }
 
-    /// The index of the colour of the placement at this position. Placements without a group have the last colour in a
-    /// schedule with groups.
+    /// The index of the colour of the placement at this position. Placements without a group, which are best effort,
+    /// have the last colour in a schedule with groups.
     pub fn colour(&self, placement: usize) -> usize {
         if self.groups.is_empty() {
-            return colour_of(self.schedule.placements()[placement].job.0);
+            return colour_of(self.instance, self.schedule.placements()[placement].job);
         }
         let at = self.schedule.group(placement).and_then(|group| self.groups.binary_search(&group).ok());
         at.map_or(COLOURS.len() - 1, Self::of_group)
@@ -36,7 +45,7 @@ impl<'a> Palette<'a> {
 
     /// The index of the colour of the group at this position.
     pub fn of_group(at: usize) -> usize {
-        at % COLOURS.len()
+        at % (COLOURS.len() - 1)
     }
 }
 

@@ -56,7 +56,7 @@ impl Panel<'_> {
         }
         self.write_axes(out)?;
         self.write_unavailable(out)?;
-        let palette = Palette::new(schedule);
+        let palette = Palette::new(self.instance, schedule);
         self.write_placements(out, schedule, &palette)?;
         writeln!(out, r##"<rect x="{x}" y="{y}" width="{w}" height="{h}" fill="none" stroke="#999"/>"##)?;
         self.write_legend(out, &palette)?;
@@ -187,13 +187,13 @@ impl Panel<'_> {
         let placement = &schedule.placements()[shapes[0].placement];
         let number = placement.job.to_string();
         let job = self.instance.jobs().get(placement.job.index());
-        let name = job.map_or(number.as_str(), |job| &job.name);
+        let name = job.map_or(number, |job| job.task_name(placement.task));
         let (start, end) = (ticks::duration(placement.start.seconds()), ticks::duration(placement.end.seconds()));
         let (count, ids) = (placement.processors.len(), fitting(&placement.processors.to_string(), 1.0, 60.0));
         let ids = ids.unwrap_or_default();
         let colour = COLOURS[colour];
         let part = schedule.group(shapes[0].placement).map_or_else(String::new, |group| format!(", {group}"));
-        write!(out, r#"<g fill="{colour}"><title>{}&#10;{start} to {end}, "#, Text(name))?;
+        write!(out, r#"<g fill="{colour}"><title>{}&#10;{start} to {end}, "#, Text(&name))?;
         write!(out, "{count} processor{} ({ids}){}</title>", if count == 1 { "" } else { "s" }, Text(&part))?;
         for shape in shapes {
             let [x, y, w, h] = shape.area.map(Pixels);
@@ -201,7 +201,7 @@ impl Panel<'_> {
         }
         writeln!(out, "</g>")?;
         let largest = shapes.iter().max_by(|a, b| (a.area[2] * a.area[3]).total_cmp(&(b.area[2] * b.area[3])));
-        largest.map_or(Ok(()), |shape| write_label(out, name, shape.area, text_on(colour)))
+        largest.map_or(Ok(()), |shape| write_label(out, &name, shape.area, text_on(colour)))
     }
 
     /// The makespan and its bound. The labels stand on the outer sides of the two lines, so they never meet.

@@ -1,6 +1,6 @@
 //! Objectives, bounds and ratios in words.
 
-use makespan_core::{Bound, Instance, Objective, Schedule};
+use makespan_core::{Apart, Bound, Instance, Objective, Schedule};
 
 use super::ticks::duration;
 
@@ -78,6 +78,13 @@ pub(super) fn lines(instance: &Instance, schedule: &Schedule, bounds: &[Bound]) 
         parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
     };
     Standing::all(instance, schedule, bounds).into_iter().map(line).collect()
+}
+
+/// The makespan apart, for a plan with best-effort bags.
+pub(super) fn best_effort(instance: &Instance, schedule: &Schedule) -> Option<String> {
+    let Apart { others, best_effort } = Apart::of(instance, schedule)?;
+    let (others, best_effort) = (duration(others.seconds()), duration(best_effort.seconds()));
+    Some(format!("best effort, ends at {best_effort}; without it the makespan is {others}"))
 }
 
 #[cfg(test)]

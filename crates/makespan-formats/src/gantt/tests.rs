@@ -9,6 +9,7 @@ fn job(name: &str) -> Job {
 fn placement(job: u32, start: i64, end: i64, processors: &str) -> Placement {
     Placement {
         job: JobId(job),
+        task: 0,
         start: Time::from_seconds(start),
         end: Time::from_seconds(end),
         processors: processors.parse().unwrap(),
@@ -26,6 +27,23 @@ fn svg(instance: &Instance, schedules: &[NamedSchedule<'_>], options: &GanttOpti
 fn jobs_drawn(text: &str) -> usize {
     let document = roxmltree::Document::parse(text).unwrap();
     document.descendants().filter(|node| node.attribute("class") == Some("job")).count()
+}
+
+#[test]
+fn best_effort_has_its_own_colour_and_a_legend() {
+    let bag = job("bag").with_weight(makespan_core::Weight::ZERO).with_count(3.try_into().unwrap());
+    let instance = Instance::new(Platform::flat(8).unwrap(), vec![job("a"), bag], vec![]).unwrap();
+    let task = |task, start| Placement { task, ..placement(1, start, start + 10, "4") };
+    let schedule = Schedule::new(vec![placement(0, 0, 10, "0-3"), task(0, 0), task(1, 10), task(2, 20)]);
+    let text = svg(&instance, &[NamedSchedule { name: "plan", schedule: &schedule }], &GanttOptions::default());
+    assert_eq!(jobs_drawn(&text), 4);
+    assert_eq!(text.matches(palette::BEST_EFFORT).count(), 4, "three tasks and the legend");
+    assert!(text.contains("best effort, ends at 30 s; without it the makespan is 10 s"), "{text}");
+    assert!(text.contains("<title>bag/2&#10;"), "{text}");
+    let plain = instance.with_jobs(vec![job("a")]);
+    let schedule = Schedule::new(vec![placement(0, 0, 10, "0-3")]);
+    let text = svg(&plain, &[NamedSchedule { name: "plan", schedule: &schedule }], &GanttOptions::default());
+    assert!(!text.contains("best effort") && !text.contains(palette::BEST_EFFORT));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use makespan_core::{Job, Platform, Profile, Task, Time, Weight};
 use serde::Deserialize;
 
 use super::schema::{Allotments, OneOrMany, SpeedupEntry};
-use crate::scalar::Scalar;
+use crate::scalar::{Scalar, Tasks};
 
 /// A job, checked while it is read, so that errors carry its place.
 #[derive(Deserialize)]
@@ -18,6 +18,7 @@ struct Fields {
     weight: Option<Scalar<Weight>>,
     released: Option<Scalar<Time>>,
     walltime: Option<Scalar<Time>>,
+    count: Option<Scalar<Tasks>>,
     time: Option<OneOrMany<Time, Scalar<Time>>>,
     work: Option<Scalar<Time>>,
     speedup: Option<SpeedupEntry>,
@@ -35,12 +36,16 @@ impl TryFrom<Fields> for JobEntry {
         }
         let profile = profile(fields.time, fields.work, fields.speedup, fields.processors)
             .map_err(|problem| format!("job `{}`: {problem}", fields.name))?;
+        let count = fields.count.map(|count| count.0.0);
+        // A bag competes only if it is given a weight to do so.
+        let usual = if count.is_some() { Weight::ZERO } else { Weight::ONE };
         Ok(Self(Job {
             name: fields.name,
-            weight: fields.weight.map_or(Weight::ONE, |weight| weight.0),
+            weight: fields.weight.map_or(usual, |weight| weight.0),
             release: fields.released.map_or(Time::ZERO, |release| release.0),
             walltime: fields.walltime.map(|walltime| walltime.0),
             task: Task { profile, command: fields.command },
+            count,
         }))
     }
 }

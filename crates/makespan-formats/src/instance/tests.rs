@@ -68,6 +68,14 @@ fn round_trip(instance: &Instance) {
 #[test]
 fn what_is_written_is_read_back() {
     round_trip(&json(FULL).unwrap());
+    let bags = r#"{"version": 1, "platform": {"processors": 8}, "jobs": [{"name": "a", "count": 200, "work": 3},
+        {"name": "b", "count": 1, "time": 2, "processors": 8}, {"name": "c", "count": 2, "weight": 1, "time": [2, 1]},
+        {"name": "d", "count": 9, "weight": 0, "work": 3, "speedup": {"linear": {}}}, {"name": "e", "weight": 0, "work": 1}]}"#;
+    let instance = json(bags).unwrap();
+    round_trip(&instance);
+    let kinds: Vec<_> = instance.jobs().iter().map(|job| (job.tasks(), job.is_bag(), job.is_best_effort())).collect();
+    let expected = [(200, true, true), (1, true, true), (2, true, false), (9, true, true), (1, false, false)];
+    assert_eq!(kinds, expected);
     let jobs = r#""jobs": [{"name": "a", "time": [2, 1]}]}"#;
     for platform in [
         r#"{"processors": 1}"#,
@@ -131,7 +139,12 @@ fn bad_jobs_are_refused_with_their_place() {
     refused(r#"{"name": "a", "work": 3, "speedup": {"amdahl": {"serial": 0, "x": 1}}}"#, &["unknown key `x`"]);
     refused(r#"{"name": "a", "work": 3, "weight": -1}"#, &["jobs[0].weight", "`-1` is not a weight"]);
     refused(r#"{"name": "a", "work": 3}, {"name": "a", "work": 3}"#, &["two jobs are named `a`"]);
-    refused(r#"{"name": "a", "work": 3, "count": 3}"#, &["unknown key `count`"]);
+    for count in ["0", "-1", "1.5", "\"3\"", "1e3", "99999999999999999999", "null, \"x\": 1"] {
+        refused(&format!(r#"{{"name": "a", "work": 3, "count": {count}}}"#), &["a.json:2:", "jobs[0]"]);
+    }
+    refused(r#"{"name": "a", "work": 3, "count": 0}"#, &["jobs[0].count", "`0` is not a number of tasks", "from 1"]);
+    refused(r#"{"name": "a", "work": 3, "count": 1000000000000000000}"#, &["more than 146 years"]);
+    refused(r#"{"name": "a", "count": 3, "tasks": [{"name": "t", "work": 1}]}"#, &["unknown key `tasks`"]);
     refused("", &["there are no jobs"]);
     refused(r#"{"name": "a", "#, &["a.json:2:"]);
 }
@@ -201,6 +214,7 @@ proptest! {
             let mut job = job.with_weight(Weight::from_millionths(weight).unwrap());
             job.walltime = (release % 2 == 0).then(|| job.profile().longest());
             job.task.command = vec![name];
+            job.count = std::num::NonZeroU64::new(weight % 4);
             job
         };
         let jobs = jobs.into_iter().enumerate().map(job).collect();

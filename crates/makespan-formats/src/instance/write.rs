@@ -1,6 +1,7 @@
 //! Writes an instance in the native format.
 
 use std::io::{self, Write};
+use std::num::NonZeroU64;
 
 use makespan_core::{Instance, Job, Platform, Profile, SpeedupLaw, Time, Weight};
 use serde::Serialize;
@@ -82,6 +83,8 @@ struct JobOut<'a> {
     released: Option<Figure>,
     #[serde(skip_serializing_if = "Option::is_none")]
     walltime: Option<Figure>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    count: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     work: Option<Figure>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -173,11 +176,13 @@ fn platform(platform: &Platform, language: Language) -> PlatformOut<'_> {
 fn job(job: &Job, language: Language) -> JobOut<'_> {
     let profile = job.profile();
     let (work, speedup) = profile.speedup().unzip();
+    let usual = if job.is_bag() { Weight::ZERO } else { Weight::ONE };
     JobOut {
         name: &job.name,
-        weight: (job.weight != Weight::ONE).then(|| figure(&job.weight.to_string(), job.weight.as_f64(), language)),
+        weight: (job.weight != usual).then(|| figure(&job.weight.to_string(), job.weight.as_f64(), language)),
         released: (job.release != Time::ZERO).then(|| time(job.release, language)),
         walltime: job.walltime.map(|walltime| time(walltime, language)),
+        count: job.count.map(NonZeroU64::get),
         work: work.map(|work| time(work, language)),
         time: times(profile, language),
         command: &job.task.command,

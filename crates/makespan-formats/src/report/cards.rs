@@ -2,12 +2,14 @@
 
 use std::io::{self, Write};
 
-use makespan_core::{Metrics, Objective};
+use makespan_core::{Apart, Job, Metrics, Objective};
 
 use super::{Report, Section};
+use crate::gantt::NamedSchedule;
 use crate::gantt::escape::Text;
 use crate::gantt::summary::{Standing, grouped};
 use crate::gantt::ticks::duration;
+use crate::plot::write_figure;
 
 /// One figure at the head of the page.
 struct Card {
@@ -37,7 +39,19 @@ fn cards(report: &Report<'_>) -> Vec<Card> {
     let slowdown = format!("mean bounded slowdown {:.2}", metrics.mean_bounded_slowdown);
     add("mean flow", flow(&metrics), [vec![slowdown], others(&flow)].concat());
     let machines = format!("on {} processors", grouped(f64::from(report.instance.processors())));
-    add("jobs", grouped(report.instance.jobs().len() as f64), vec![machines]);
+    let tasks = format!("{} tasks in all", grouped(report.instance.tasks() as f64));
+    let tasks = report.instance.has_bags().then_some(tasks);
+    add("jobs", grouped(report.instance.jobs().len() as f64), tasks.into_iter().chain([machines]).collect());
+    if let Some(apart) = Apart::of(report.instance, plan.schedule) {
+        let without = format!("without it the makespan is {}", duration(apart.others.seconds()));
+        let other = |named: &NamedSchedule<'_>| {
+            let apart = Apart::of(report.instance, named.schedule)?;
+            let (best_effort, others) = (duration(apart.best_effort.seconds()), duration(apart.others.seconds()));
+            Some(format!("{}: {best_effort}, without it {others}", named.name))
+        };
+        let others = report.schedules.iter().skip(1).filter_map(other);
+        add("best effort ends", duration(apart.best_effort.seconds()), [without].into_iter().chain(others).collect());
+    }
     cards
 }
 
@@ -90,6 +104,14 @@ pub(super) fn write_origin(out: &mut impl Write, report: &Report<'_>) -> io::Res
     write!(out, "<span>algorithm <b>{}</b></span> <span>seed <b>{}</b></span>", Text(report.algorithm), report.seed)
 }
 
+/// What the colour of best effort means, where there is any.
+pub(super) fn write_legend(out: &mut impl Write, report: &Report<'_>) -> io::Result<()> {
+    if !report.instance.jobs().iter().any(Job::is_best_effort) {
+        return Ok(());
+    }
+    writeln!(out, "<p class=\"legend\"><span class=\"swatch\"></span>best effort: planned last, into the holes</p>")
+}
+
 pub(super) fn write_remarks(out: &mut impl Write, remarks: &[String]) -> io::Result<()> {
     if remarks.is_empty() {
         return Ok(());
@@ -104,6 +126,11 @@ pub(super) fn write_sections(out: &mut impl Write, sections: &[Section]) -> io::
         writeln!(out, "<section><h2>{}</h2>", Text(&section.title))?;
         if !section.text.is_empty() {
             writeln!(out, "<p>{}</p>", Text(&section.text))?;
+        }
+        if let Some(figure) = &section.figure {
+            write!(out, "<figure>")?;
+            write_figure(out, figure)?;
+            writeln!(out, "</figure>")?;
         }
         if !section.columns.is_empty() {
             write!(out, "<div class=\"scroll\"><table><thead>")?;

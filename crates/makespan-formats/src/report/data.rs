@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use makespan_core::{Instance, Objective, ProcSet, Schedule};
+use makespan_core::{Instance, Job, Objective, ProcSet, Schedule};
 use serde::Serialize;
 
 use super::Report;
@@ -29,6 +29,8 @@ struct Jobs<'a> {
     name: Vec<&'a str>,
     weight: Vec<f64>,
     release: Vec<f64>,
+    /// 0 for a job, 1 for a bag, 2 for a best-effort bag; empty when there are no bags.
+    kind: Vec<u8>,
 }
 
 /// Periods, with the intervals of their processors as `[first, last, first, last, ..]`.
@@ -51,6 +53,8 @@ struct Placements<'a> {
     name: &'a str,
     makespan: f64,
     job: Vec<u32>,
+    /// Numbers of tasks; empty when there are no bags.
+    task: Vec<u32>,
     #[serde(flatten)]
     spans: Spans,
 }
@@ -73,7 +77,7 @@ pub(super) fn write(out: &mut impl Write, report: &Report<'_>) -> io::Result<()>
         jobs: jobs(instance),
         unavailable: spans(instance.unavailable().iter().map(|p| (p.start.seconds(), p.end.seconds(), &p.processors))),
         open: open(instance),
-        schedules: report.schedules.iter().map(|named| placements(named.name, named.schedule)).collect(),
+        schedules: report.schedules.iter().map(|named| placements(instance, named.name, named.schedule)).collect(),
     };
     let json = serde_json::to_string(&data)?;
     let mut pieces = json.split('<');
@@ -87,7 +91,12 @@ fn jobs(instance: &Instance) -> Jobs<'_> {
         name: jobs.iter().map(|job| job.name.as_str()).collect(),
         weight: jobs.iter().map(|job| job.weight.as_f64()).collect(),
         release: jobs.iter().map(|job| job.release.seconds()).collect(),
+        kind: if instance.has_bags() { jobs.iter().map(kind).collect() } else { Vec::new() },
     }
+}
+
+fn kind(job: &Job) -> u8 {
+    u8::from(job.is_bag()) + u8::from(job.is_best_effort())
 }
 
 fn spans<'a>(periods: impl Iterator<Item = (f64, f64, &'a ProcSet)>) -> Spans {
@@ -111,12 +120,14 @@ fn open(instance: &Instance) -> Steps {
     }
 }
 
-fn placements<'a>(name: &'a str, schedule: &Schedule) -> Placements<'a> {
+fn placements<'a>(instance: &Instance, name: &'a str, schedule: &Schedule) -> Placements<'a> {
     let placements = schedule.placements();
+    let bags = instance.has_bags();
     Placements {
         name,
         makespan: schedule.makespan().seconds(),
         job: placements.iter().map(|placement| placement.job.0).collect(),
+        task: placements.iter().filter(|_| bags).map(|placement| placement.task).collect(),
         spans: spans(placements.iter().map(|p| (p.start.seconds(), p.end.seconds(), &p.processors))),
     }
 }

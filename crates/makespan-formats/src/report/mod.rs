@@ -17,6 +17,7 @@ use sha2::{Digest, Sha256};
 
 use crate::gantt::NamedSchedule;
 use crate::gantt::escape::Text;
+use crate::plot::Figure;
 
 const PAGE: &str = include_str!("../../assets/report.html");
 const STYLE: &str = include_str!("../../assets/report.css");
@@ -49,8 +50,8 @@ pub struct Report<'a> {
     pub sections: &'a [Section],
 }
 
-/// A titled table under the schedule.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// A titled table under the schedule, and a figure.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Section {
     /// Its heading.
     pub title: String,
@@ -60,6 +61,8 @@ pub struct Section {
     pub columns: Vec<String>,
     /// Cells, row by row.
     pub rows: Vec<Vec<String>>,
+    /// Drawn before the table.
+    pub figure: Option<Figure>,
 }
 
 /// Writes the page.
@@ -86,6 +89,7 @@ pub fn write_html(out: &mut impl Write, report: &Report<'_>) -> io::Result<()> {
             "cards" => cards::write_cards(&mut out, report)?,
             "remarks" => cards::write_remarks(&mut out, report.remarks)?,
             "sections" => cards::write_sections(&mut out, report.sections)?,
+            "legend" => cards::write_legend(&mut out, report)?,
             "summary" => write!(out, "{}", Text(&cards::summary(report)))?,
             other => unreachable!("the page template has no slot {other}"),
         }

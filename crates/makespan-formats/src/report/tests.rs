@@ -12,6 +12,7 @@ fn instance(names: &[String]) -> Instance {
 fn schedule(jobs: u32) -> Schedule {
     let place = |id: u32| Placement {
         job: JobId(id),
+        task: 0,
         start: Time::from_seconds(i64::from(id / 2) * 10),
         end: Time::from_seconds(i64::from(id / 2) * 10 + 10),
         processors: ProcSet::range(id % 2 * 2, id % 2 * 2 + 1),
@@ -27,6 +28,7 @@ fn html(instance: &Instance, schedule: &Schedule) -> String {
         title: HOSTILE.into(),
         text: HOSTILE.into(),
         columns: vec![HOSTILE.into()],
+        figure: None,
         rows: vec![vec![HOSTILE.into()]],
     };
     let report = Report {

@@ -4,12 +4,14 @@
 //! statement that does not follow from the schedule is found by comparing integers.
 
 mod bound;
+mod front;
 mod read;
 #[cfg(test)]
 mod tests;
 mod write;
 
 pub use bound::{BoundEntry, read_bound, write_bound, write_bounds};
+pub use front::FrontEntry;
 
 use makespan_core::{Bound, Instance, Objective, Schedule};
 
@@ -30,6 +32,8 @@ pub struct ScheduleFile {
     pub bounds: Vec<Bound>,
     /// What the user should know.
     pub remarks: Vec<String>,
+    /// The schedules to choose from, by makespan; empty where there is one only.
+    pub front: Vec<FrontEntry>,
     /// The placements.
     pub schedule: Schedule,
 }
@@ -45,6 +49,7 @@ impl ScheduleFile {
             mean_flow: None,
             bounds: Vec::new(),
             remarks: Vec::new(),
+            front: Vec::new(),
             schedule,
         }
     }

@@ -6,8 +6,8 @@ use makespan_core::{Bound, Instance, JobId, Objective, Placement, ProcSet, Sched
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
 
-use super::ScheduleFile;
 use super::bound::{BoundEntry, read_bound, value};
+use super::{ScheduleFile, front};
 use crate::document::from_json;
 use crate::error::{FormatError, Place};
 use crate::scalar::{Count, Scalar};
@@ -25,6 +25,8 @@ struct Document {
     bounds: Bounds,
     #[serde(default)]
     remarks: Vec<String>,
+    #[serde(default)]
+    front: Vec<front::Point>,
     placements: Vec<PlacementEntry>,
 }
 
@@ -38,8 +40,9 @@ struct Bounds {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct PlacementEntry {
+pub(super) struct PlacementEntry {
     job: String,
+    task: Option<Scalar<Count>>,
     start: Scalar<Time>,
     end: Scalar<Time>,
     processors: Scalar<ProcSet>,
@@ -73,7 +76,8 @@ impl ScheduleFile {
             algorithm: document.algorithm,
             seed: document.seed,
             remarks: document.remarks,
-            schedule: Schedule::with_groups(placements(file, document.placements, instance)?),
+            front: front::read(file, document.front, instance)?,
+            schedule: Schedule::with_groups(placements(file, "placements", document.placements, instance)?),
         })
     }
 }
@@ -89,22 +93,40 @@ fn bound(file: &str, objective: Objective, entry: BoundEntry) -> Result<Bound, F
     Ok(bound)
 }
 
+/// A placement and the name of its group.
 type Grouped = (Placement, Option<Arc<str>>);
 
-fn placements(file: &str, entries: Vec<PlacementEntry>, instance: &Instance) -> Result<Vec<Grouped>, FormatError> {
+/// Placements of the jobs of the instance; `path` is where the list stands in the file.
+pub(super) fn placements(
+    file: &str,
+    path: &str,
+    entries: Vec<PlacementEntry>,
+    instance: &Instance,
+) -> Result<Vec<Grouped>, FormatError> {
     let ids: FxHashMap<&str, JobId> = instance.ids().map(|id| (instance.job(id).name.as_str(), id)).collect();
     let unknown = |at: usize, name: &str| {
         let near = nearest(name, instance.jobs().iter().map(|job| job.name.as_str()));
         let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
         let problem = format!("the instance has no job `{name}`{hint}");
-        FormatError::content(file, Place::field(format!("placements[{at}].job")), problem)
+        FormatError::content(file, Place::field(format!("{path}[{at}].job")), problem)
+    };
+    let wrong_task = |at: usize, name: &str, what: &str| {
+        FormatError::content(file, Place::field(format!("{path}[{at}].task")), format!("job `{name}` {what}"))
     };
     let mut names: FxHashMap<String, Arc<str>> = FxHashMap::default();
     let mut shared = |name: String| names.entry(name).or_insert_with_key(|name| name.as_str().into()).clone();
     let placement = |(at, entry): (usize, PlacementEntry)| {
         let job = *ids.get(entry.job.as_str()).ok_or_else(|| unknown(at, &entry.job))?;
+        let bag = instance.job(job).is_bag();
+        let task = match (bag, &entry.task) {
+            (true, Some(task)) => task.0.0,
+            (false, None) => 0,
+            (true, None) => return Err(wrong_task(at, &entry.job, "is a bag; `task` must say which of its tasks")),
+            (false, Some(_)) => return Err(wrong_task(at, &entry.job, "is no bag; leave `task` out")),
+        };
         let group = entry.group.map(&mut shared);
-        Ok((Placement { job, start: entry.start.0, end: entry.end.0, processors: entry.processors.0 }, group))
+        let placement = Placement { job, task, start: entry.start.0, end: entry.end.0, processors: entry.processors.0 };
+        Ok((placement, group))
     };
     entries.into_iter().enumerate().map(placement).collect()
 }

@@ -1,4 +1,4 @@
-use makespan_core::certificate::{IntervalPrices, Rejection, Selection};
+use makespan_core::certificate::{DualFeasible, IntervalPrices, Rejection, Scale, Selection, Term, TimePrices};
 use makespan_core::{Certificate, Job, JobId, Placement, Platform, Profile, Time};
 
 use super::*;
@@ -16,6 +16,7 @@ fn instance() -> Instance {
 fn file() -> ScheduleFile {
     let placement = |job, start: &str, end: &str, processors: &str| Placement {
         job: JobId(job),
+        task: 0,
         start: seconds(start),
         end: seconds(end),
         processors: processors.parse().unwrap(),
@@ -53,6 +54,16 @@ fn what_is_written_is_read_back_exactly() {
         file.bounds[0].certificate = Certificate::Rejection(rejection);
         assert_eq!(read(&written(&file)), file);
     }
+    let steps = Scale::Steps(vec![(1, 1), (i64::MAX, u32::MAX)]);
+    let terms = vec![
+        Term { price: i64::MAX, widths: Scale::Whole, times: steps.clone() },
+        Term { price: 0, widths: steps, times: Scale::Whole },
+    ];
+    let refutation = DualFeasible { deadline: seconds("2"), from: Time::TICK, terms };
+    file.bounds[0].certificate = Certificate::DualFeasible(refutation);
+    let text = written(&file);
+    assert!(text.contains("\"kind\":\"dual_feasible\"") && text.contains("\"widths\":\"whole\""), "{text}");
+    assert_eq!(read(&text), file);
     file.bounds = vec![Bound { certificate: Certificate::Alone { job: JobId(1) }, ..file.bounds[0].clone() }];
     file.seed = None;
     assert_eq!(read(&written(&file)), file);
@@ -72,6 +83,45 @@ fn groups_are_kept() {
     let read = ScheduleFile::read("s.json", text.as_bytes(), &instance()).unwrap();
     assert_eq!(read, file);
     assert_eq!(read.schedule.group_names(), ["P_\"full\""]);
+}
+
+#[test]
+fn mean_flow_is_stated_where_it_is_known() {
+    let mut file = file();
+    assert!(!written(&file).contains("mean_flow"), "files stay as they were");
+    file.mean_flow = Some(1_750_000_002_000);
+    let prices = TimePrices { instants: vec![seconds("0")], prices: vec![], scale: 0, horizon: None };
+    let certificate = Certificate::FlowPrices(prices);
+    file.bounds.push(Bound {
+        objective: Objective::MeanFlow,
+        value: 1_750_000_000_500,
+        makespan_at_most: None,
+        certificate,
+    });
+    let text = written(&file);
+    assert!(text.contains("\"mean_flow\": 1.750000002,"), "{text}");
+    assert!(text.contains("{\"value\": 1.7500000005, \"certificate\": {\"kind\":\"flow_prices\""), "{text}");
+    assert_eq!(ScheduleFile::read("s.json", text.as_bytes(), &instance()).unwrap(), file);
+}
+
+#[test]
+fn a_bound_under_a_condition_is_written_and_read_but_not_as_one_of_the_file() {
+    let horizon = Some(seconds("3.5"));
+    let prices = TimePrices { instants: vec![seconds("0"), seconds("2")], prices: vec![7], scale: 3, horizon };
+    let certificate = Certificate::TimePrices(prices);
+    let bound = Bound { objective: Objective::WeightedCompletion, value: 12, makespan_at_most: horizon, certificate };
+    let mut bytes = Vec::new();
+    write_bound(&bound, &mut bytes).unwrap();
+    let text = String::from_utf8(bytes).unwrap();
+    assert!(text.starts_with("{\"value\": 0.000000000000012, \"makespan_at_most\": 3.5, "), "{text}");
+    let entry: BoundEntry = serde_json::from_str(&text).unwrap();
+    assert_eq!(read_bound("s.json", "bound", bound.objective, entry).unwrap(), bound);
+    let entry: BoundEntry = serde_json::from_str(&text.replace("\"scale\"", "\"scales\"")).unwrap();
+    assert!(read_bound("s.json", "bound", bound.objective, entry).is_err());
+    let mut file = file();
+    file.bounds[1] = bound;
+    let error = ScheduleFile::read("s.json", written(&file).as_bytes(), &instance()).unwrap_err().to_string();
+    assert!(error.contains("bounds.weighted_completion.makespan_at_most"), "{error}");
 }
 
 #[test]

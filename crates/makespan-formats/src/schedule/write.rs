@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use makespan_core::{Bound, Instance, Objective, Placement};
+use makespan_core::{Bound, Instance, Objective, Placement, Schedule};
 
 use super::ScheduleFile;
 use super::bound::write_bounds;
@@ -29,13 +29,28 @@ impl ScheduleFile {
         if !self.remarks.is_empty() {
             writeln!(writer, " \"remarks\": {},", serde_json::to_string(&self.remarks)?)?;
         }
-        write!(writer, " \"placements\": [")?;
-        for (at, placement) in self.schedule.placements().iter().enumerate() {
-            writer.write_all(if at == 0 { b"\n  " } else { b",\n  " })?;
-            write_placement(instance, placement, self.schedule.group(at), writer)?;
+        if !self.front.is_empty() {
+            write!(writer, " \"front\": [")?;
+            for (at, entry) in self.front.iter().enumerate() {
+                writer.write_all(if at == 0 { b"\n  " } else { b",\n  " })?;
+                entry.write(instance, writer)?;
+            }
+            writeln!(writer, "],")?;
         }
-        writeln!(writer, "]}}")
+        write!(writer, " ")?;
+        write_placements(instance, &self.schedule, writer)?;
+        writeln!(writer, "}}")
     }
+}
+
+/// The key `placements` and its list, one placement a line.
+pub(super) fn write_placements(instance: &Instance, schedule: &Schedule, writer: &mut dyn Write) -> io::Result<()> {
+    write!(writer, "\"placements\": [")?;
+    for (at, placement) in schedule.placements().iter().enumerate() {
+        writer.write_all(if at == 0 { b"\n  " } else { b",\n  " })?;
+        write_placement(instance, placement, schedule.group(at), writer)?;
+    }
+    write!(writer, "]")
 }
 
 fn write_placement(
@@ -51,6 +66,9 @@ fn write_placement(
     let Placement { start, end, processors, .. } = placement;
     write!(writer, "{{\"job\": ")?;
     serde_json::to_writer(&mut *writer, &job.name)?;
+    if job.is_bag() {
+        write!(writer, ", \"task\": {}", placement.task)?;
+    }
     write!(writer, ", \"start\": {start}, \"end\": {end}, \"processors\": \"{processors}\"")?;
     if let Some(group) = group {
         write!(writer, ", \"group\": {}", serde_json::to_string(group)?)?;

@@ -94,6 +94,7 @@ fn what_is_written_is_read_back() {
     assert_eq!(read(&text, &Options { strict: true, ..Options::default() }).unwrap().instance.jobs(), instance.jobs());
     let placement = |job, start: i64, end: i64, width| Placement {
         job: JobId(job),
+        task: 0,
         start: Time::from_seconds(start),
         end: Time::from_seconds(end),
         processors: ProcSet::first(width),
@@ -104,4 +105,36 @@ fn what_is_written_is_read_back() {
     let text = String::from_utf8(bytes).unwrap();
     assert!(text.contains("\n1 0 10 100 4 -1 -1 4 120 -1 1 "), "{text}");
     assert!(text.contains("\n2 5.5 104.5 50 2 "), "{text}");
+}
+
+#[test]
+fn a_bag_is_written_as_a_record_a_task() {
+    use makespan_core::{Instance, Job, Platform, Profile};
+    let job = |name: &str, count| {
+        let job = Job::new(name, Profile::rigid(1, Time::from_seconds(4)).unwrap());
+        Job { count: std::num::NonZeroU64::new(count), ..job }
+    };
+    let instance =
+        |count| Instance::new(Platform::flat(8).unwrap(), vec![job("7", 0), job("bag", count)], vec![]).unwrap();
+    let mut bytes = Vec::new();
+    write_swf(&instance(3), None, &mut bytes).unwrap();
+    let text = String::from_utf8(bytes).unwrap();
+    assert!(text.contains("MaxJobs: 4\n") && text.contains("without bags of tasks (a record a task)"), "{text}");
+    let numbers = text.lines().filter(|line| !line.starts_with(';')).map(|line| line.split(' ').next().unwrap());
+    assert_eq!(numbers.collect::<Vec<_>>(), ["1", "2", "3", "4"]);
+    assert_eq!(read(&text, &Options { strict: true, ..Options::default() }).unwrap().instance.jobs().len(), 4);
+    let place = |job, task, start| Placement {
+        job: JobId(job),
+        task,
+        start: Time::from_seconds(start),
+        end: Time::from_seconds(start + 4),
+        processors: ProcSet::first(1),
+    };
+    let schedule = Schedule::new(vec![place(0, 0, 0), place(1, 0, 4), place(1, 2, 8), place(1, 1, 12)]);
+    let mut bytes = Vec::new();
+    write_swf(&instance(3), Some(&schedule), &mut bytes).unwrap();
+    let text = String::from_utf8(bytes).unwrap();
+    assert!(text.contains("\n3 0 12 4 1 ") && text.contains("\n4 0 8 4 1 "), "{text}");
+    let refused = write_swf(&instance(20_000_000), None, &mut Vec::new()).unwrap_err().to_string();
+    assert!(refused.contains("one record a task") && refused.contains("make fewer and longer tasks"), "{refused}");
 }

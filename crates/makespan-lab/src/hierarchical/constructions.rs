@@ -35,7 +35,8 @@ struct Wanted {
     figure: u32,
     shows: &'static str,
     cluster: Cluster,
-    /// The first shelf is drawn at random, and is not the knapsack's.
+    /// Guess and first shelf are drawn at random. No knapsack was seen to lead to figures 8 and 9: a last job that does
+    /// without its box makes room before.
     is_random: bool,
     /// What is drawn of the plan.
     parts: &'static [Part],
@@ -106,9 +107,9 @@ const WANTED: [Wanted; 6] = [
         figure: 8,
         shows: "The last job of P_2 beside P_full and P_1, on idle processors that are grouped",
         cluster: TWO,
-        is_random: false,
+        is_random: true,
         parts: &ALL,
-        first: 0,
+        first: 200,
         found: |plan| matches!(plan.construction.last, Last::Beside | Last::Stacked),
     },
     Wanted {
@@ -117,7 +118,7 @@ const WANTED: [Wanted; 6] = [
         cluster: EIGHT,
         is_random: true,
         parts: &ALL,
-        first: 0,
+        first: 250,
         found: |plan| plan.construction.last == Last::Both && plan.count(Part::Full) > 0 && plan.count(Part::First) > 1,
     },
 ];
@@ -137,7 +138,7 @@ fn draw(wanted: &Wanted) -> Result<Drawing, LabError> {
         let Cluster { nodes, each } = cluster;
         let (jobs, moves) = (plan.instance.jobs().len(), plan.construction.transformations);
         let guess = plan.guess;
-        let shelf = if is_random { "; the first shelf is drawn at random, not by the knapsack" } else { "" };
+        let shelf = if is_random { "; guess and first shelf at random, not the knapsack's" } else { "" };
         let caption = format!(
             "{shows} (m = {nodes}, k = {each}, seed {seed}, {jobs} jobs, guess {guess} s, {moves} transformations{shelf})"
         );
@@ -148,9 +149,21 @@ fn draw(wanted: &Wanted) -> Result<Drawing, LabError> {
     Ok(Drawing { figure, caption, svg: None })
 }
 
+/// One or two jobs of the second shelf, and those that do not fit into the first.
+fn random_shelf(profiles: &[&Profile], cluster: Cluster, guess: Time, random: &mut ChaCha8Rng) -> Vec<bool> {
+    let second: Vec<usize> = (0..2).map(|_| random.random_range(0..profiles.len())).collect();
+    let mut room = cluster.processors();
+    let fits = |(job, profile): (usize, &&Profile)| {
+        let width = profile.min_allotment(guess).filter(|&width| width <= room && !second.contains(&job));
+        room -= width.unwrap_or(0);
+        width.is_some()
+    };
+    profiles.iter().enumerate().map(fits).collect()
+}
+
 impl Plan {
-    /// Few jobs that nearly fill the platform, built for a guess that is not refuted. `None` when the guess is refuted,
-    /// or the schedule is longer than promised, as it may be with a first shelf at random.
+    /// Few jobs that nearly fill the platform, built for a guess that is not refuted, or for a guess and a first shelf at
+    /// random. `None` when the guess is refuted or the schedule is longer than promised, as it may be then.
     fn of(cluster: Cluster, seed: u64, is_random: bool) -> Result<Option<Self>, LabError> {
         let mut random = ChaCha8Rng::seed_from_u64(stirred(2001, [seed]));
         let shape = [Shape::Linear, Shape::Steps, Shape::Caps][random.random_range(0..3)];
@@ -167,11 +180,14 @@ impl Plan {
         let instance = Instance::new(instance, drawn, vec![])?;
         let profiles: Vec<&Profile> = instance.jobs().iter().map(Job::profile).collect();
         let least = dual::search(profiles.iter().copied(), cluster.processors()).guess.ticks();
-        let guess = Time::from_ticks(least + least / 100 * random.random_range(0..=20));
-        let Partition::Chosen(mut first_shelf) = partition(&profiles, cluster, guess) else { return Ok(None) };
-        if is_random {
-            first_shelf.iter_mut().for_each(|is_first| *is_first = random.random_bool(0.4));
-        }
+        let (guess, first_shelf) = if is_random {
+            let guess = Time::from_ticks(least / 100 * random.random_range(80..=105));
+            (guess, random_shelf(&profiles, cluster, guess, &mut random))
+        } else {
+            let guess = Time::from_ticks(least + least / 100 * random.random_range(0..=20));
+            let Partition::Chosen(first_shelf) = partition(&profiles, cluster, guess) else { return Ok(None) };
+            (guess, first_shelf)
+        };
         let construction = construct(&profiles, cluster, &first_shelf, guess);
         let schedule = Schedule::new(construction.placed.iter().map(placement).collect());
         valid(&instance, &schedule).map_err(LabError::Algorithm)?;

@@ -80,6 +80,7 @@ fn one(instance: &Instance, profiles: &[&Profile], key: Key, guess: Time) -> Res
 pub(super) fn placement(placed: &Placed) -> Placement {
     Placement {
         job: JobId(placed.job as u32),
+        task: 0,
         start: placed.start,
         end: placed.end,
         processors: placed.processors.clone(),

@@ -51,7 +51,7 @@ impl Options {
             each: vec![2, 4, 8, 16],
             nodes: vec![4, 16, 64],
             jobs_per_node: vec![0.5, 2.0, 12.5],
-            runs: 2,
+            runs: 1,
             limits: vec![Limit::Time(Time::from_seconds(1))],
             searches: 2,
             at_once: 1,

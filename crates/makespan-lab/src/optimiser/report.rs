@@ -32,9 +32,9 @@ fn head(options: &Options) -> String {
         count => format!("{count} instances at the same time"),
     };
     format!(
-        "Moldable jobs on {} processors; {} instances a point, seed {}.\n\
+        "Moldable jobs on {} processors; instances a point: {}; seed {}.\n\
          Searches a plan: {}; {instances}; cores of the machine: {cores}.\n\
-         A ratio is value over verified bound. A time is wall time from the instance to the plan with its bounds.\n",
+         A ratio is value over verified bound; a time runs from the instance to the plan with its bounds.\n",
         options.instances.processors, options.instances.runs, options.instances.seed, options.searches
     )
 }

@@ -15,7 +15,7 @@ pub enum Limit {
     /// After this time, the proof of the bounds included.
     Time(Time),
     /// After this many steps: the same seed gives the same plan on any machine.
-    Steps(u32),
+    Steps(u64),
 }
 
 /// An objective under a limit.

@@ -72,6 +72,18 @@ fn the_same_seed_gives_the_same_results_however_many_at_once() {
 }
 
 #[test]
+fn the_optimiser_of_the_catalogue_is_measured() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = Options { limits: vec![Limit::Steps(30)], searches: 2, ..small(folder.path()) };
+    let summary = reproduce(&options, &mut Silent).unwrap();
+    assert_eq!(summary.runs, 24);
+    let first = results(folder.path());
+    let again = tempfile::tempdir().unwrap();
+    reproduce(&Options { output: again.path().into(), ..options }, &mut Silent).unwrap();
+    assert_eq!(first, results(again.path()), "steps give the same plans each time");
+}
+
+#[test]
 fn a_wrong_plan_stops_the_campaign_and_its_instance_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let refused = |plan: &Planner<'_>, part: &str| {

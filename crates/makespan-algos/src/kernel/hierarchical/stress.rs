@@ -157,6 +157,7 @@ fn attempt(instance: &Instance, profiles: &[&Profile], cluster: Cluster, guess: 
 fn valid(instance: &Instance, built: &[Placed], tell: &dyn Fn() -> String) -> Schedule {
     let place = |placed: &Placed| Placement {
         job: JobId(placed.job as u32),
+        task: 0,
         start: placed.start,
         end: placed.end,
         processors: placed.processors.clone(),

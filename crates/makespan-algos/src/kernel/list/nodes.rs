@@ -1,7 +1,7 @@
 //! The list algorithm on platforms that require best placement.
 
 mod around;
-mod free;
+pub(in crate::kernel) mod free;
 #[cfg(test)]
 mod tests;
 

@@ -99,3 +99,6 @@ impl SerialInsertion {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -42,6 +42,7 @@ proptest! {
         prop_assert!(shelved.is_some(), "the shelves overflow at the guess {}", dual.guess.ticks());
         let placement = |shelved: Shelved| Placement {
             job: makespan_core::JobId(shelved.job as u32),
+            task: 0,
             start: shelved.start,
             end: shelved.start + profiles[shelved.job].time(shelved.processors.len()),
             processors: shelved.processors,

@@ -23,6 +23,8 @@ pub(super) struct Annealing<'a> {
     random: ChaCha8Rng,
     /// A proven bound on the makespan, in ticks.
     floor: i64,
+    /// Of a job in the first solution.
+    mean_cost: f64,
 }
 
 /// A solution with its rank; the lowest is best.
@@ -33,10 +35,12 @@ pub(super) struct Ranked {
     pub(super) solution: Solution,
 }
 
-/// The temperature falls from this share of the mean cost of a job, times what follows, to a hundredth of it.
-const HOTTEST: f64 = 0.1;
-/// For more jobs than this it begins lower in proportion: more changes are waiting to be tried.
+/// The temperature begins at this share of the mean cost of a job for `FEW` jobs. For more it begins lower, since more
+/// changes are waiting to be tried, and for fewer higher, at most at `HOTTEST`: all of them are tried soon. It falls to
+/// a hundredth.
+const HOT: f64 = 0.2;
 const FEW: f64 = 25.0;
+const HOTTEST: f64 = 1.0;
 const COLDEST: f64 = 0.01;
 
 impl<'a> Annealing<'a> {
@@ -58,8 +62,10 @@ impl<'a> Annealing<'a> {
             best,
             random,
             floor,
+            mean_cost: 0.0,
         };
         annealing.sort();
+        annealing.mean_cost = annealing.goal.mean_cost(instance, annealing.value);
         annealing
     }
 
@@ -79,7 +85,7 @@ impl<'a> Annealing<'a> {
         if jobs == 0.0 {
             return;
         }
-        let hottest = HOTTEST * (FEW / jobs).min(1.0) * self.value.abs() / jobs;
+        let hottest = (HOT * (FEW / jobs).powf(1.5)).min(HOTTEST) * self.mean_cost;
         while let Some(done) = course.step() {
             if self.best.makespan <= self.floor && self.goal.is_makespan() {
                 return;
@@ -130,8 +136,11 @@ impl<'a> Annealing<'a> {
         self.present.order.sort_unstable_by_key(|&job| (starts[job as usize], job));
         self.value = self.evaluate(0, f64::INFINITY);
         self.serial.accept(0);
-        if self.keep() {
+        let improved = self.keep();
+        if improved {
             self.goal.aim(self.best.makespan, self.floor);
+        }
+        if self.goal.adapt(self.serial.latest()) || improved {
             self.value = self.evaluate(0, f64::INFINITY);
             self.serial.accept(0);
         }

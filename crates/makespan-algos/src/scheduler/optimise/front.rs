@@ -1,23 +1,23 @@
 //! Makespan against weighted completion.
 
-use makespan_core::{Front, FrontPoint, Objective, Time};
+use makespan_core::{FrontPoint, Objective, Time};
 
 use super::search::{Found, Search, Task};
 
 /// Limits on the makespan between the shortest schedule and the one of least weighted completion.
-const BETWEEN: usize = 5;
+const BETWEEN: usize = 4;
 /// The shares of the time for the two ends.
 const SHORTEST: f64 = 0.15;
 const LIGHTEST: f64 = 0.2;
 
 /// Searches the two ends, then the least weighted completion under limits on the makespan between them, each with its
-/// proof. No schedule is longer than `limit`, unless all are.
-pub(super) fn front(search: &Search<'_>, limit: Option<Time>) -> Front {
+/// proof. The last of the points has least weighted completion among schedules within `limit`.
+pub(super) fn front(search: &Search<'_>, limit: Option<Time>) -> Vec<FrontPoint> {
     let task = |objective, limit, begin, end| Task { objective, limit, begin, end };
-    let shortest = search.minimise(task(Objective::Makespan, None, 0.0, SHORTEST), Vec::new()).schedule;
-    let known = vec![shortest.clone()];
+    let shortest = search.minimise(task(Objective::Makespan, None, 0.0, SHORTEST), &[]).schedule;
     let ends = SHORTEST + LIGHTEST;
-    let lightest = search.minimise(task(Objective::WeightedCompletion, limit, SHORTEST, ends), known);
+    let lightest =
+        search.minimise(task(Objective::WeightedCompletion, limit, SHORTEST, ends), std::slice::from_ref(&shortest));
     let (least, most) = (shortest.makespan(), lightest.schedule.makespan());
     let limits = limits(least, most);
     let mut known = vec![shortest.clone(), lightest.schedule.clone()];
@@ -25,17 +25,18 @@ pub(super) fn front(search: &Search<'_>, limit: Option<Time>) -> Front {
     let share = (1.0 - ends) / limits.len().max(1) as f64;
     for (index, &limit) in limits.iter().enumerate() {
         let begin = ends + share * index as f64;
-        let found =
-            search.minimise(task(Objective::WeightedCompletion, Some(limit), begin, begin + share), known.clone());
+        let found = search.minimise(task(Objective::WeightedCompletion, Some(limit), begin, begin + share), &known);
         known.push(found.schedule.clone());
-        points.push(point(found));
+        points.push(found.into());
     }
-    points.push(point(lightest));
-    Front::new(search.instance(), points)
+    points.push(lightest.into());
+    points
 }
 
-fn point(found: Found) -> FrontPoint {
-    FrontPoint { schedule: found.schedule, bound: found.bound }
+impl From<Found> for FrontPoint {
+    fn from(found: Found) -> Self {
+        Self { schedule: found.schedule, bound: found.bound }
+    }
 }
 
 /// The least makespan and what lies evenly between it and the most.

@@ -10,7 +10,9 @@ mod start;
 
 use std::time::Duration;
 
-use makespan_core::{Context, Guarantee, Instance, Objective, Plan, ScheduleError, Scheduler, Time, Unsupported};
+use makespan_core::{
+    Context, Front, FrontPoint, Guarantee, Instance, Objective, Plan, ScheduleError, Scheduler, Time, Unsupported,
+};
 
 pub use course::Budget;
 
@@ -102,25 +104,50 @@ impl Scheduler for Optimise {
         if makespan { greedy_list_guarantee(instance, objective) } else { None }
     }
 
+    fn is_anytime(&self) -> bool {
+        true
+    }
+
     fn schedule(&self, instance: &Instance, context: &mut Context) -> Result<Plan, ScheduleError> {
         check_supported(self, instance)?;
         let search = Search::new(self, instance, context);
         let floor = search.floor();
         let limit = self.makespan_at_most.map(|factor| floor_times(floor, factor));
         let plan = match self.target {
-            Target::Front => front::front(&search, limit).into(),
+            Target::Front => front::front(&search, limit),
             Target::Objective(objective) => {
                 let task = Task { objective, limit, begin: 0.0, end: 1.0 };
-                let found = search.minimise(task, Vec::new());
-                if let Some(limit) = limit.filter(|&limit| found.schedule.makespan() > limit) {
-                    let reached = found.schedule.makespan();
-                    return Err(ScheduleError::NotFound { scheduler: self.name(), limit, floor, reached });
-                }
-                found.schedule.into()
+                vec![search.minimise(task, &[]).into()]
             }
         };
+        let plan = self.within(limit, plan, instance, floor)?;
         context.bounds.extend(search.into_bounds());
         Ok(plan)
+    }
+}
+
+impl Optimise {
+    /// What was found, without what passes the limit. Under a limit a bound speaks of some schedules only, so it goes
+    /// with its schedule, even where there is one only.
+    fn within(
+        &self,
+        limit: Option<Time>,
+        mut points: Vec<FrontPoint>,
+        instance: &Instance,
+        floor: Time,
+    ) -> Result<Plan, ScheduleError> {
+        let makespan = |point: &FrontPoint| point.schedule.makespan();
+        let reached = points.iter().map(makespan).min().unwrap_or_default();
+        if let Some(limit) = limit {
+            points.retain(|point| makespan(point) <= limit);
+            if points.is_empty() {
+                return Err(ScheduleError::NotFound { scheduler: self.name(), limit, floor, reached });
+            }
+        }
+        match points.pop() {
+            Some(point) if limit.is_none() && self.target != Target::Front => Ok(point.schedule.into()),
+            point => Ok(Front::new(instance, points.into_iter().chain(point).collect()).into()),
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use rand_chacha::ChaCha8Rng;
 use super::annealing::{Annealing, Ranked};
 use super::change::Solution;
 use super::course::{Budget, Course};
-use super::goal::Goal;
+use super::goal::{self, Goal};
 use super::{Optimise, start};
 use crate::kernel::choices::Choices;
 
@@ -88,10 +88,6 @@ impl<'a> Search<'a> {
         self.floor
     }
 
-    pub(super) fn instance(&self) -> &'a Instance {
-        self.instance
-    }
-
     /// The bounds that hold for every schedule.
     pub(super) fn into_bounds(self) -> Vec<Bound> {
         self.bounds.into_inner()
@@ -99,7 +95,7 @@ impl<'a> Search<'a> {
 
     /// Minimises one objective, starting from the catalogue, the prices and `known` schedules. The outcome is no worse
     /// than any of the known schedules and the catalogue's plans that keep the limit.
-    pub(super) fn minimise(&self, task: Task, known: Vec<Schedule>) -> Found {
+    pub(super) fn minimise(&self, task: Task, known: &[Schedule]) -> Found {
         let instance = self.instance;
         // The prices and the first schedules do not need each other.
         let made = self.plans.borrow_mut().take();
@@ -116,22 +112,31 @@ impl<'a> Search<'a> {
             let plans = made.unwrap_or_else(|| start::catalogue(instance, self.seed, plans_end, &self.stop));
             (priced.join().unwrap_or_default(), plans)
         });
-        let mut starts: Vec<Schedule> = plans.iter().chain(&known).cloned().collect();
+        let mut starts: Vec<Schedule> = plans.iter().chain(known).cloned().collect();
         *self.plans.borrow_mut() = Some(plans);
         let (bound, priced) = priced.unzip();
         let priced = priced.filter(|_| task.objective != Objective::Makespan);
         starts.extend(priced.as_ref().map(|priced| start::priced(instance, priced)));
         let order = |schedule: &Schedule| (task.broken_by(schedule), task.objective.value(instance, schedule));
         let mut best = starts.into_iter().min_by_key(order).unwrap_or_default();
-        if !instance.jobs().is_empty() && instance.jobs().len() <= MOST_JOBS {
-            let annealed = self.anneal(task, &best, priced.as_deref());
-            if order(&annealed) < order(&best) {
-                best = annealed;
-            }
+        if !instance.jobs().is_empty() {
+            let searched = self.search_from(task, &best, priced.as_deref());
+            best = searched.into_iter().chain([best]).min_by_key(order).unwrap_or_default();
         }
         let bound = bound.flatten();
         self.bounds.borrow_mut().extend(bound.iter().filter(|bound| bound.makespan_at_most.is_none()).cloned());
         Found { schedule: best, bound }
+    }
+
+    /// The best schedule that is found from these starts on.
+    fn search_from(&self, task: Task, first: &Schedule, priced: Option<&[PricedChoice]>) -> Option<Schedule> {
+        if self.instance.jobs().len() <= MOST_JOBS {
+            return Some(self.anneal(task, first, priced));
+        }
+        // One insertion takes seconds here, so it is made once, and only while there is time.
+        let late = self.at(task, 1.0 - RESERVE).is_some_and(|end| Instant::now() >= end) || self.stop.is_requested();
+        let solution = start::priced_solution(&self.choices, priced.filter(|_| !late)?);
+        Some(start::schedule(self.instance, &self.choices, &solution))
     }
 
     /// The instant at which this share of a task's time is over, if time is what ends the search.
@@ -202,7 +207,8 @@ impl Each<'_> {
         let mut random = ChaCha8Rng::seed_from_u64(self.seed);
         random.set_stream(u64::from(index));
         let floor = self.floor.ticks();
-        let mut solutions = vec![start::solution(self.choices, first)];
+        let start = start::solution(self.choices, first);
+        let mut solutions = vec![start.clone()];
         if task.objective == Objective::Makespan {
             let reached = first.makespan().ticks();
             let known = (self.instance, self.choices);
@@ -210,18 +216,23 @@ impl Each<'_> {
         } else {
             solutions.extend(priced.map(|priced| start::priced_solution(self.choices, priced)));
         }
-        let annealing = |solution: Solution| {
-            let mut goal = Goal::new(self.instance, task.objective, task.limit.map(Time::ticks));
+        let annealing = |solution: Solution, price: f64| {
+            let mut goal = Goal::new(self.instance, task.objective, task.limit.map(|limit| (limit.ticks(), price)));
             goal.aim(first.makespan().ticks(), floor);
             Annealing::new((self.instance, self.choices), goal, floor, solution, random.clone())
         };
-        // Where there is a limit, what passes it a little may still be the better beginning.
-        let starts = solutions.into_iter().map(annealing);
-        let mut annealing = starts
+        let starts = solutions.into_iter().map(|solution| annealing(solution, goal::LOW));
+        let mut search = starts
             .min_by(|a, b| a.value().total_cmp(&b.value()))
             .expect("there is one start at least, the best of the catalogue");
-        annealing.run(&mut course);
-        annealing.into_best()
+        if task.limit.is_some() {
+            // What passes the limit is given some time to come back within it.
+            search.run(&mut fits);
+            let found = search.into_best();
+            search = annealing(if found.rank.is_finite() { found.solution } else { start }, goal::HIGH);
+        }
+        search.run(&mut course);
+        search.into_best()
     }
 }
 
@@ -233,8 +244,16 @@ fn prices_of(
     mut course: Course,
 ) -> Option<(Option<Bound>, Vec<PricedChoice>)> {
     let mut search = PriceSearch::new(instance, PriceOptions { objective, makespan_at_most })?;
-    while course.step().is_some() {
+    let mut early = None;
+    while let Some(done) = course.step()
+        && !search.has_ended()
+    {
+        // The bound dips when the search places its instants anew, which may be just before the end.
+        if done >= 0.5 && early.is_none() && instance.jobs().len() <= MOST_JOBS {
+            early = search.bound(instance);
+        }
         search.improve(1);
     }
-    Some((search.bound(instance), search.choices(instance)))
+    let bounds = early.into_iter().chain(search.bound(instance));
+    Some((bounds.max_by_key(|bound| bound.value), search.choices(instance)))
 }

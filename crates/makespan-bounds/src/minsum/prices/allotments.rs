@@ -1,46 +1,83 @@
-//! The allotments that the search tries, in flat arrays.
+//! The jobs and allotments that the search tries, in flat arrays.
 
 use std::ops::Range;
 
 use makespan_core::{Job, Profile};
 
-/// Figures of the jobs as floats.
+/// Figures of the jobs as floats. Equal jobs stand together.
 pub(super) struct Jobs {
+    /// How many jobs each stands for.
+    pub(super) counts: Vec<f64>,
     pub(super) weights: Vec<f64>,
     pub(super) releases: Vec<f64>,
+    profiles: Vec<Profile>,
     /// Processors and time of each allotment of each job.
     pub(super) shapes: Vec<(f64, f64)>,
     /// Where the allotments of each job begin; one more than jobs.
     starts: Vec<usize>,
-    /// The allotments of each job that are tried until the next refresh.
-    active: Vec<Range<usize>>,
-    /// Costs of one job's allotments, while it is refreshed.
-    pub(super) costs: Vec<f64>,
 }
 
-/// Allotments within this of the least cost stay active.
-const NEAR: f64 = 1.02;
-
 impl Jobs {
-    /// At most about `most` allotments a job, of geometric progression where there are more; `weigh` gives the weights.
-    pub(super) fn new<'a>(jobs: impl Iterator<Item = &'a Job>, most: usize, weigh: impl Fn(&Job) -> f64) -> Self {
-        let mut figures = Self {
-            weights: Vec::new(),
-            releases: Vec::new(),
-            shapes: Vec::new(),
-            starts: vec![0],
-            active: Vec::new(),
-            costs: Vec::new(),
+    /// At most about `most` allotments a job, of geometric progression where there are more. Each job comes with how often it
+    /// counts; `weigh` gives the weights.
+    pub(super) fn new<'a>(
+        jobs: impl Iterator<Item = (&'a Job, f64)>,
+        most: usize,
+        weigh: impl Fn(&Job) -> f64,
+    ) -> Self {
+        let key = |job: &Job| {
+            let profile = job.profile();
+            (weigh(job), job.release, profile.min_processors(), profile.max_processors(), profile.shortest())
         };
-        for job in jobs {
-            let start = figures.shapes.len();
-            figures.weights.push(weigh(job));
-            figures.releases.push(job.release.ticks() as f64);
-            figures.shapes.extend(shapes(job.profile(), most));
-            let end = figures.shapes.len();
-            figures.starts.push(end);
-            figures.active.push(start..end);
-            figures.costs.resize(figures.costs.len().max(end - start), 0.0);
+        let mut sorted: Vec<_> = jobs.map(|(job, count)| (key(job), job, count)).collect();
+        sorted.sort_by(|(a, ..), (b, ..)| a.0.total_cmp(&b.0).then((a.1, a.2, a.3, a.4).cmp(&(b.1, b.2, b.3, b.4))));
+        let mut figures = Self::empty();
+        let mut before = None;
+        for (key, job, one) in sorted {
+            let same = before.as_ref() == Some(&key) && figures.profiles.last() == Some(job.profile());
+            before = Some(key);
+            match figures.counts.last_mut() {
+                Some(count) if same => *count += one,
+                _ => {
+                    let profile = job.profile();
+                    figures.add(one, weigh(job), job.release.ticks() as f64, shapes(profile, most));
+                    figures.profiles.push(profile.clone());
+                }
+            }
+        }
+        figures
+    }
+
+    fn empty() -> Self {
+        let (counts, weights, releases) = (Vec::new(), Vec::new(), Vec::new());
+        Self { counts, weights, releases, profiles: Vec::new(), shapes: Vec::new(), starts: vec![0] }
+    }
+
+    fn add(&mut self, count: f64, weight: f64, release: f64, shapes: Vec<(f64, f64)>) {
+        self.counts.push(count);
+        self.weights.push(weight);
+        self.releases.push(release);
+        self.shapes.extend(shapes);
+        self.starts.push(self.shapes.len());
+    }
+
+    /// The same jobs with up to `most` allotments each from the one before to the one after those of `active`, and up to
+    /// `far` beyond.
+    pub(super) fn around(&self, active: impl Fn(usize) -> bool, most: usize, far: usize) -> Self {
+        let mut figures = Self::empty();
+        for (index, profile) in self.profiles.iter().enumerate() {
+            let all = self.all(index);
+            let first = all.clone().find(|&shape| active(shape)).unwrap_or(all.start);
+            let last = all.clone().rfind(|&shape| active(shape)).unwrap_or(all.end - 1);
+            let (first, last) = (first.saturating_sub(1).max(all.start), (last + 1).min(all.end - 1));
+            let (first, last) = (self.shapes[first].0 as u32, self.shapes[last].0 as u32);
+            let mut allotments = spread(profile.min_processors(), profile.max_processors(), far);
+            allotments.retain(|allotment| !(first..=last).contains(allotment));
+            allotments.extend(spread(first, last, most));
+            allotments.sort_unstable();
+            let shapes = useful(profile, &allotments);
+            figures.add(self.counts[index], self.weights[index], self.releases[index], shapes);
+            figures.profiles.push(profile.clone());
         }
         figures
     }
@@ -49,45 +86,38 @@ impl Jobs {
         self.weights.len()
     }
 
+    /// The allotments of a job.
     pub(super) fn all(&self, job: usize) -> Range<usize> {
         self.starts[job]..self.starts[job + 1]
     }
-
-    pub(super) fn active(&self, job: usize) -> Range<usize> {
-        self.active[job].clone()
-    }
-
-    /// Keeps the range of allotments whose costs, just computed, are near the least.
-    pub(super) fn activate(&mut self, job: usize, least: f64) {
-        let range = self.all(job);
-        let costs = &self.costs[..range.len()];
-        let near = |cost: &f64| *cost <= least * NEAR;
-        let first = costs.iter().position(near).unwrap_or(0);
-        let last = costs.iter().rposition(near).unwrap_or(costs.len() - 1);
-        self.active[job] = range.start + first..range.start + last + 1;
-    }
 }
 
-/// Processors and times of allotments of which none has both fewer and a shorter time, nor less work and a shorter time.
-fn shapes(profile: &Profile, most: usize) -> Vec<(f64, f64)> {
-    let (first, last) = (profile.min_processors(), profile.max_processors());
+/// Processors and times of at most about `most` allotments, of geometric progression where there are more.
+pub(super) fn shapes(profile: &Profile, most: usize) -> Vec<(f64, f64)> {
+    useful(profile, &spread(profile.min_processors(), profile.max_processors(), most))
+}
+
+/// Ascending numbers from first to last, at most about `most`.
+fn spread(first: u32, last: u32, most: usize) -> Vec<u32> {
+    if ((last - first) as usize) < most {
+        return (first..=last).collect();
+    }
     let ratio = (f64::from(last) / f64::from(first)).powf(1.0 / most.max(2) as f64);
-    let all = (last - first) as usize <= most;
+    let next = |&from: &u32| (from < last).then(|| (from + 1).max((f64::from(from) * ratio) as u32).min(last));
+    std::iter::successors(Some(first), next).collect()
+}
+
+/// Processors and times of those of the ascending allotments for which there is no other of less work and a shorter time.
+fn useful(profile: &Profile, allotments: &[u32]) -> Vec<(f64, f64)> {
     let mut shapes: Vec<(f64, f64)> = Vec::new();
-    let mut from = first;
-    loop {
-        let shape = (f64::from(from), profile.time(from).ticks() as f64);
+    for &allotment in allotments {
+        let shape = (f64::from(allotment), profile.time(allotment).ticks() as f64);
         if shapes.last().is_none_or(|&(_, time)| shape.1 < time) {
-            // Dominated by less work in less time.
             while shapes.last().is_some_and(|&(processors, time)| processors * time >= shape.0 * shape.1) {
                 shapes.pop();
             }
             shapes.push(shape);
         }
-        if from == last {
-            return shapes;
-        }
-        let next = if all { from + 1 } else { (from + 1).max((f64::from(from) * ratio) as u32) };
-        from = next.min(last);
     }
+    shapes
 }

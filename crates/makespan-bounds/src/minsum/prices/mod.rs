@@ -1,27 +1,42 @@
 //! Lower bounds on weighted completion by prices in continuous time: what [`TimePrices`] proves, made large.
 
 mod allotments;
+mod curve;
 mod fluid;
-mod function;
-mod search;
+mod instants;
+mod matrix;
+mod newton;
+mod smooth;
 
 use makespan_core::certificate::TimePrices;
-use makespan_core::{Bound, Certificate, Instance, Job, JobId, Objective, Time, Weight};
+use makespan_core::{Availability, Bound, Certificate, Instance, Job, JobId, Objective, Time, Weight};
 
 use allotments::Jobs;
+use curve::Curve;
 use fluid::Piece;
-use function::Curve;
-use search::Dual;
+use newton::Newton;
+use smooth::Landscape;
+
+use crate::dual;
 
 use super::rounding::{finest, rounded};
 
-/// Evenly spaced and geometrically spaced instants.
-const EVEN: usize = 48;
-const GEOMETRIC: usize = 24;
 /// The search tries so many allotments of a job, in geometric progression. More were not better by 1 in 10,000.
 const ALLOTMENTS: usize = 24;
 /// The search knows so many allotments of all jobs together; of larger instances it takes every so manieth job.
 const SAMPLE: usize = 12_000;
+/// It looks closer at so many allotments around the best ones, once it knows them.
+const CLOSER: usize = 40;
+/// Instants at first, and when they are placed anew.
+const FIRST_INSTANTS: usize = 48;
+const INSTANTS: usize = 128;
+/// Fewer instants are enough for few jobs: so many, and so many a job.
+const FEW: usize = 16;
+const FEW_A_JOB: usize = 5;
+/// With so many equal jobs of each kind, prices near the best ones rise here and there.
+const EQUAL: f64 = 4.0;
+/// The temperature at which that happens.
+const SETTLE: f64 = 6e-3;
 /// Instants times allotments that the check is given at most, which is some seconds.
 const MOST_CELLS: usize = 600_000_000;
 /// Fewer instants than this are not worth the time.
@@ -50,8 +65,12 @@ impl Default for PriceOptions {
 /// It owns all that it needs; the instance that is passed later must be the one that it was made of.
 pub struct PriceSearch {
     options: PriceOptions,
-    instants: Vec<Time>,
-    dual: Dual,
+    availability: Availability,
+    newton: Newton,
+    /// Instants to come back to when they are placed anew, and how many there are to be.
+    fixed: Vec<f64>,
+    count: usize,
+    settled: bool,
 }
 
 /// How one job reacts to the prices: the allotment and the start of least cost.
@@ -72,7 +91,12 @@ impl PriceSearch {
     pub fn new(instance: &Instance, options: PriceOptions) -> Option<Self> {
         let feasible =
             |job: &Job| options.makespan_at_most.is_none_or(|most| job.profile().shortest() <= most - job.release);
-        let cells: usize = instance.jobs().iter().map(choices).sum();
+        // Best-effort bags have no weight: without a condition they cost nothing behind all prices.
+        let free = |job: &Job| {
+            job.is_best_effort() && options.objective != Objective::MeanFlow && options.makespan_at_most.is_none()
+        };
+        let counting: Vec<&Job> = instance.jobs().iter().filter(|job| !free(job)).collect();
+        let cells: usize = counting.iter().map(|job| choices(job)).sum();
         let most = MOST_CELLS / cells.max(1);
         if !instance.platform().is_homogeneous()
             || options.objective == Objective::Makespan
@@ -82,74 +106,129 @@ impl PriceSearch {
             return None;
         }
         // Half the jobs with twice the usage have nearly the same best prices, if there are many.
-        let shapes: usize = instance.jobs().iter().map(|job| choices(job).min(ALLOTMENTS)).sum();
+        let (bags, plain): (Vec<&Job>, Vec<&Job>) = counting.into_iter().partition(|job| job.tasks() > 1);
+        let shapes: usize = plain.iter().map(|job| choices(job).min(ALLOTMENTS)).sum();
         let stride = shapes.div_ceil(SAMPLE).max(1);
-        let jobs = Jobs::new(instance.jobs().iter().step_by(stride), ALLOTMENTS, options.weigh());
-        let factor = instance.jobs().len() as f64 / jobs.count().max(1) as f64;
-        let start = fluid(&jobs, factor, instance.processors());
-        let instants = instants(instance, &jobs, &start, most);
-        let prices: Vec<f64> = instants.windows(2).map(|pair| at(&start, middle(pair))).collect();
-        let horizon = options.makespan_at_most.map_or(f64::INFINITY, |most| most.ticks() as f64);
-        let curve = Curve::new(instants.iter().map(|instant| instant.ticks() as f64).collect(), horizon);
-        let area = |pair: &[Time]| instance.availability().open_area(pair[0], pair[1]) as f64;
-        let areas = instants.windows(2).map(area).collect();
-        let dual = Dual::new(jobs, curve, areas, factor, &prices);
-        Some(Self { options, instants, dual })
+        let factor = plain.len() as f64 / plain.len().div_ceil(stride).max(1) as f64;
+        let tasks = bags.iter().map(|job| job.tasks() as usize).fold(plain.len(), usize::saturating_add);
+        // A bag stands for its own tasks only.
+        let bags = bags.into_iter().map(|job| (job, job.tasks() as f64));
+        let sampled = sample(&plain, stride).map(|job| (job, factor)).chain(bags);
+        let jobs = Jobs::new(sampled, ALLOTMENTS, options.weigh());
+        let horizon = options.horizon();
+        let fluid = fluid(&jobs, instance.processors());
+        let availability = instance.availability().clone();
+        // Without these, the best prices fall all the time, and no job ends where they rise.
+        let equal = jobs.count() as f64 * factor * EQUAL <= tasks as f64;
+        let open = availability.is_always_open();
+        let ends = instance.has_release_dates() || !open || horizon.is_finite() || equal;
+        let few = FEW_A_JOB.saturating_mul(tasks).saturating_add(FEW);
+        let instants = instants(instance, &jobs, &fluid, most.min(few).min(FIRST_INSTANTS));
+        let integrals = integrals(&fluid, &instants);
+        let mut landscape = Landscape::new(jobs, horizon, ends);
+        let open = instants::open(&availability, &instants);
+        landscape.place_on(instants, open);
+        let newton = Newton::new(landscape, integrals);
+        let fixed = fixed(instance, horizon);
+        let count = INSTANTS.min(few).min(most);
+        Some(Self { options, availability, newton, fixed, count, settled: false })
     }
 
-    /// Makes so many steps, each over all jobs or a sample of some hundred.
+    /// Makes so many steps, each over all jobs or a sample of some hundred. When the search has ended, it does nothing
+    /// more. The bound rises with the steps, except that it may fall by some thousandths once, when the search
+    /// places the instants anew.
     pub fn improve(&mut self, steps: usize) {
-        (0..steps).for_each(|_| self.dual.step());
+        for _ in 0..steps {
+            let before = self.newton.temperature();
+            self.newton.step();
+            let now = self.newton.temperature();
+            if now < before && now <= SETTLE {
+                if !self.settled {
+                    self.settle();
+                }
+                self.newton.look_closer(CLOSER, ALLOTMENTS);
+            }
+        }
+    }
+
+    /// Whether more steps would change nothing; some 40 to 170 steps lead there.
+    pub fn has_ended(&self) -> bool {
+        self.newton.has_ended()
+    }
+
+    /// Places the instants anew.
+    fn settle(&mut self) {
+        self.settled = true;
+        let (old, point) = (&self.newton.landscape.instants, self.newton.point());
+        let instants = instants::settled(old, &point.bends, self.count, &self.fixed);
+        let integrals = instants.iter().map(|&instant| interpolated(old, &point.integrals, instant)).collect();
+        let open = instants::open(&self.availability, &instants);
+        self.newton.place_on(instants, open, integrals);
+    }
+
+    fn prices(&self) -> Vec<f64> {
+        let (instants, integrals) = (&self.newton.landscape.instants, self.newton.best());
+        instants.windows(2).zip(integrals.windows(2)).map(|(t, i)| (i[1] - i[0]) / (t[1] - t[0])).collect()
+    }
+
+    fn instants(&self) -> Vec<Time> {
+        self.newton.landscape.instants.iter().map(|&instant| Time::from_ticks(instant as i64)).collect()
     }
 
     /// The bound of the best prices so far, proved in exact arithmetic over all jobs; under the condition of the
-    /// options, if there is one. `None` when its figures leave 128 bits.
+    /// options, if there is one. (If it is more than that makespan times the sum of the weights, no schedule meets the
+    /// condition.) `None` when its figures leave 128 bits.
     pub fn bound(&self, instance: &Instance) -> Option<Bound> {
-        let prices = self.dual.best();
+        let (prices, instants) = (self.prices(), self.instants());
         let attempt = |scale: u32| {
             let prices = prices.iter().map(|&price| rounded(price, scale)).collect();
             let horizon = self.options.makespan_at_most;
-            let prices = TimePrices { instants: self.instants.clone(), prices, scale, horizon };
+            let prices = TimePrices { instants: instants.clone(), prices, scale, horizon };
             let certificate = match self.options.objective {
                 Objective::MeanFlow => Certificate::FlowPrices(prices),
                 _ => Certificate::TimePrices(prices),
             };
             Bound::proved_by(certificate, instance)
         };
-        finest(prices, attempt).ok()
+        finest(&prices, attempt).ok()
     }
 
-    /// For every job, in the order of the instance, what it does at least cost under the best prices so far; among at
+    /// For every job, or one task of a bag, in the order of the instance, what it does at least cost under the best prices so far; among at
     /// most some 24 of its allotments.
     pub fn choices(&self, instance: &Instance) -> Vec<PricedChoice> {
-        let horizon = self.options.makespan_at_most.map_or(f64::INFINITY, |most| most.ticks() as f64);
-        let mut curve = Curve::new(self.instants.iter().map(|instant| instant.ticks() as f64).collect(), horizon);
-        curve.set(self.dual.best());
-        let mut choices = Vec::with_capacity(instance.jobs().len());
-        for (chunk, jobs) in instance.jobs().chunks(CHUNK).enumerate() {
-            let mut figures = Jobs::new(jobs.iter(), ALLOTMENTS, self.options.weigh());
-            for (index, job) in jobs.iter().enumerate() {
-                let best = curve.best(&mut figures, index, true);
-                let start = Time::from_ticks(best.start as i64).max(job.release);
-                let processors = figures.shapes[best.allotment].0 as u32;
-                choices.push(PricedChoice { job: JobId((chunk * CHUNK + index) as u32), processors, start });
-            }
-        }
-        choices
+        let curve = Curve::new(self.newton.landscape.instants.clone(), self.prices(), self.options.horizon());
+        let weigh = self.options.weigh();
+        let choice = |job: JobId| {
+            let Job { release, .. } = *instance.job(job);
+            let profile = instance.job(job).profile();
+            let shapes = allotments::shapes(profile, ALLOTMENTS);
+            let best = curve.best(weigh(instance.job(job)), release.ticks() as f64, &shapes);
+            let start = Time::from_ticks(best.start as i64).max(release);
+            PricedChoice { job, processors: shapes[best.allotment].0 as u32, start }
+        };
+        instance.ids().map(choice).collect()
     }
 }
 
-/// Jobs whose allotments are listed at a time, to bound the memory.
-const CHUNK: usize = 4096;
-
 impl PriceOptions {
-    /// The weight of a job in millionths.
+    /// The weight of one task of a job in millionths.
     fn weigh(self) -> impl Fn(&Job) -> f64 {
         move |job| match self.objective {
-            Objective::MeanFlow => Weight::MILLIONTHS as f64,
-            _ => job.weight.millionths() as f64,
+            Objective::MeanFlow => (Weight::MILLIONTHS / job.tasks()) as f64,
+            _ => job.task_weight().millionths() as f64,
         }
     }
+
+    fn horizon(self) -> f64 {
+        self.makespan_at_most.map_or(f64::INFINITY, |most| most.ticks() as f64)
+    }
+}
+
+/// One job of every `stride`, not always the same one, so that a sample of jobs in a periodic order is fair.
+fn sample<'a>(jobs: &[&'a Job], stride: usize) -> impl Iterator<Item = &'a Job> {
+    // The golden ratio leaves no small period.
+    let golden = |index: usize| (index as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
+    jobs.chunks(stride).enumerate().map(move |(index, chunk)| chunk[golden(index) as usize % chunk.len()])
 }
 
 /// About as many allotments as the check tries for a job.
@@ -159,43 +238,68 @@ fn choices(job: &Job) -> usize {
 }
 
 /// The prices of the fluid machine, on the allotments of least work.
-fn fluid(jobs: &Jobs, factor: f64, processors: u32) -> Vec<(f64, f64)> {
+fn fluid(jobs: &Jobs, processors: u32) -> Vec<(f64, f64)> {
     let least = |index: usize| {
         let work = |&(processors, time): &(f64, f64)| processors * time;
         jobs.shapes[jobs.all(index)].iter().map(work).fold(f64::INFINITY, f64::min)
     };
     let piece = |index: usize| Piece {
-        weight: factor * jobs.weights[index],
+        weight: jobs.counts[index] * jobs.weights[index],
         release: jobs.releases[index],
-        work: factor * least(index),
+        work: jobs.counts[index] * least(index),
     };
     fluid::run(&(0..jobs.count()).map(piece).collect::<Vec<_>>(), f64::from(processors))
 }
 
-/// The fluid machine's price at an instant.
-fn at(prices: &[(f64, f64)], instant: f64) -> f64 {
-    prices.get(prices.partition_point(|&(end, _)| end < instant)).map_or(0.0, |&(_, price)| price)
+/// The integrals of the fluid machine's price, which is nowhere quite zero.
+fn integrals(fluid: &[(f64, f64)], instants: &[f64]) -> Vec<f64> {
+    let at =
+        |instant: f64| fluid.get(fluid.partition_point(|&(end, _)| end < instant)).map_or(0.0, |&(_, price)| price);
+    let least = LEAST * fluid.iter().map(|&(_, price)| price).fold(0.0, f64::max);
+    let mut integral = 0.0;
+    let mut integrals = vec![0.0];
+    for pair in instants.windows(2) {
+        integral += at(f64::midpoint(pair[0], pair[1])).max(least) * (pair[1] - pair[0]);
+        integrals.push(integral);
+    }
+    integrals
 }
 
-fn middle(pair: &[Time]) -> f64 {
-    f64::midpoint(pair[0].ticks() as f64, pair[1].ticks() as f64)
+/// No price is less than this share of the largest at first.
+const LEAST: f64 = 1e-3;
+
+/// The value at an instant of a function that is linear between others.
+fn interpolated(instants: &[f64], values: &[f64], instant: f64) -> f64 {
+    let after = instants.partition_point(|&other| other <= instant).clamp(1, instants.len() - 1);
+    let (from, until) = (instants[after - 1], instants[after]);
+    let share = (instant - from) / (until - from);
+    values[after - 1] + share * (values[after] - values[after - 1])
 }
 
-/// Instants from the first release on, at most about `most`: close together at first and even later.
-fn instants(instance: &Instance, jobs: &Jobs, fluid: &[(f64, f64)], most: usize) -> Vec<Time> {
+/// Instants at which the price probably jumps.
+fn fixed(instance: &Instance, horizon: f64) -> Vec<f64> {
+    let ticks = |time: Time| time.ticks() as f64;
+    let mut fixed: Vec<f64> =
+        instance.unavailable().iter().flat_map(|period| [ticks(period.start), ticks(period.end)]).collect();
+    fixed.extend(instance.jobs().iter().map(|job| ticks(job.release)));
+    fixed.sort_by(f64::total_cmp);
+    fixed.dedup();
+    if fixed.len() > MOST_FIXED {
+        fixed.clear();
+    }
+    fixed.extend(Some(horizon).filter(|horizon| horizon.is_finite()));
+    fixed
+}
+
+const MOST_FIXED: usize = 32;
+
+/// The first instants.
+fn instants(instance: &Instance, jobs: &Jobs, fluid: &[(f64, f64)], count: usize) -> Vec<f64> {
     let origin = instance.first_release();
-    let longest = instance.jobs().iter().map(|job| job.profile().shortest().ticks()).max().unwrap_or(1) as f64;
-    let short = jobs.shapes.iter().map(|shape| shape.1).fold(f64::INFINITY, f64::min).clamp(1.0, longest);
+    let guess = dual::search(instance.jobs().iter().map(Job::profile), instance.processors()).guess.ticks() as f64;
+    let late = instance.jobs().iter().map(|job| job.release).max().unwrap_or(origin) - origin;
+    let short = jobs.shapes.iter().map(|shape| shape.1).fold(f64::INFINITY, f64::min);
     let closed = (instance.availability().last_change() - origin).max(Time::ZERO).ticks() as f64;
-    let last = fluid.last().map_or(0.0, |&(end, _)| end - origin.ticks() as f64).max(closed.min(longest));
-    let long = 1.5 * last + longest;
-    let share = (most as f64 / (EVEN + GEOMETRIC) as f64).min(1.0);
-    let count = |full: usize| (full as f64 * share) as usize;
-    let (even, geometric) = (count(EVEN), count(GEOMETRIC));
-    let even = (1..=even).map(|index| long * index as f64 / even as f64);
-    let geometric = (0..=geometric).map(|index| short * (long / short).powf(index as f64 / geometric as f64));
-    let mut offsets: Vec<i64> = even.chain(geometric).map(|offset| (offset as i64).max(1)).chain([0]).collect();
-    offsets.sort_unstable();
-    offsets.dedup();
-    offsets.into_iter().map(|offset| origin + Time::from_ticks(offset)).collect()
+    let last = fluid.last().map_or(0.0, |&(end, _)| end - origin.ticks() as f64).max(closed.min(guess));
+    instants::first(instance, short, (2.0 * guess).max(last) + late.ticks() as f64, count)
 }

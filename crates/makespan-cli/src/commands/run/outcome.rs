@@ -3,27 +3,45 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use makespan_core::{Instance, JobId, Outcome, Placement, Run, Schedule, Trace};
+use makespan_core::{Expansion, Instance, Job, JobId, Outcome, Run, Schedule, Time, Trace};
 
 use crate::output::{table, wrapped};
 use crate::summary::figure;
 
-/// A line for each job, why some did not succeed, then the makespans and how many succeeded.
-pub fn describe(instance: &Instance, plan: &Schedule, trace: &Trace, reasons: &BTreeMap<JobId, String>) -> String {
-    let planned: BTreeMap<JobId, &Placement> =
-        plan.placements().iter().map(|placement| (placement.job, placement)).collect();
+/// Reasons that are told.
+const REASONS: usize = 20;
+
+/// A line for each job, all tasks of a bag together; why some did not succeed; then the makespans and how many
+/// succeeded.
+pub fn describe(
+    instance: &Instance,
+    executed: &Expansion,
+    plan: &Schedule,
+    trace: &Trace,
+    reasons: &BTreeMap<JobId, String>,
+) -> String {
+    let mut lines: Vec<Line> = instance.jobs().iter().map(|job| Line::new(job.tasks())).collect();
+    for placement in plan.placements() {
+        widen(&mut lines[placement.job.index()].planned, placement.start, placement.end);
+    }
     // A job that was run again counts by its last run.
     let happened: BTreeMap<JobId, &Run> = trace.runs.iter().map(|run| (run.job, run)).collect();
-    let rows = instance.ids().map(|id| row(instance, id, planned.get(&id).copied(), happened.get(&id).copied()));
+    for (&task, run) in &happened {
+        lines[executed.tasks[task.index()].0.index()].add(run);
+    }
+    let rows = instance.jobs().iter().zip(&lines).map(|(job, line)| line.row(job));
     let heading = ["job", "outcome", "processors", "planned start", "end", "happened start", "end"];
     let mut text = table(&heading, 3, rows) + "\n";
-    for (&id, reason) in reasons {
-        text += &wrapped("", 2, &format!("job `{}`: {reason}", instance.job(id).name));
+    for (&id, reason) in reasons.iter().take(REASONS) {
+        text += &wrapped("", 2, &format!("job `{}`: {reason}", executed.instance.job(id).name));
     }
-    let succeeded = happened.values().filter(|run| run.outcome == Outcome::Succeeded).count();
+    if reasons.len() > REASONS {
+        let _ = writeln!(text, "and {} more; jobs.csv has all", reasons.len() - REASONS);
+    }
     let _ = writeln!(
         text,
-        "{succeeded} of {} jobs succeeded; makespan {} s, planned {} s",
+        "{} of {} jobs succeeded; makespan {} s, planned {} s",
+        lines.iter().filter(|line| line.succeeded == line.tasks).count(),
         instance.jobs().len(),
         figure(trace.schedule().makespan().seconds()),
         figure(plan.makespan().seconds())
@@ -31,23 +49,54 @@ pub fn describe(instance: &Instance, plan: &Schedule, trace: &Trace, reasons: &B
     text
 }
 
-fn row(instance: &Instance, id: JobId, planned: Option<&Placement>, run: Option<&Run>) -> Vec<String> {
-    let outcome = match run.map(|run| run.outcome) {
-        None => "did not run".to_owned(),
-        Some(Outcome::Succeeded) => "succeeded".into(),
-        Some(Outcome::Failed { status }) => format!("failed, status {status}"),
-        Some(Outcome::TimedOut) => "reached its walltime".into(),
-        Some(Outcome::NotStarted) => "not started".into(),
-    };
-    let seconds = |time: Option<makespan_core::Time>| time.map_or("-".into(), |time| figure(time.seconds()));
-    let ran = run.filter(|run| run.outcome != Outcome::NotStarted);
-    vec![
-        instance.job(id).name.clone(),
-        outcome,
-        ran.map_or("-".into(), |run| run.processors.to_string()),
-        seconds(planned.map(|placement| placement.start)),
-        seconds(planned.map(|placement| placement.end)),
-        seconds(ran.map(|run| run.start)),
-        seconds(ran.map(|run| run.end)),
-    ]
+/// What was planned and what happened of one job.
+struct Line<'a> {
+    tasks: u64,
+    succeeded: u64,
+    planned: Option<(Time, Time)>,
+    happened: Option<(Time, Time)>,
+    /// Of a job that is no bag, or the last task of one.
+    run: Option<&'a Run>,
+}
+
+impl<'a> Line<'a> {
+    fn new(tasks: u64) -> Self {
+        Self { tasks, succeeded: 0, planned: None, happened: None, run: None }
+    }
+
+    fn add(&mut self, run: &'a Run) {
+        self.run = Some(run);
+        self.succeeded += u64::from(run.outcome == Outcome::Succeeded);
+        if run.outcome != Outcome::NotStarted {
+            widen(&mut self.happened, run.start, run.end);
+        }
+    }
+
+    fn row(&self, job: &Job) -> Vec<String> {
+        let outcome = match self.run.map(|run| run.outcome) {
+            _ if job.is_bag() => format!("{} of {} tasks succeeded", self.succeeded, self.tasks),
+            None => "did not run".to_owned(),
+            Some(Outcome::Succeeded) => "succeeded".into(),
+            Some(Outcome::Failed { status }) => format!("failed, status {status}"),
+            Some(Outcome::TimedOut) => "reached its walltime".into(),
+            Some(Outcome::NotStarted) => "not started".into(),
+        };
+        let ran = self.run.filter(|run| run.outcome != Outcome::NotStarted && !job.is_bag());
+        let seconds = |time: Option<Time>| time.map_or("-".into(), |time| figure(time.seconds()));
+        vec![
+            job.name.clone(),
+            outcome,
+            ran.map_or("-".into(), |run| run.processors.to_string()),
+            seconds(self.planned.map(|span| span.0)),
+            seconds(self.planned.map(|span| span.1)),
+            seconds(self.happened.map(|span| span.0)),
+            seconds(self.happened.map(|span| span.1)),
+        ]
+    }
+}
+
+/// From the first start to the last end.
+fn widen(span: &mut Option<(Time, Time)>, start: Time, end: Time) {
+    let (first, last) = span.get_or_insert((start, end));
+    (*first, *last) = (start.min(*first), end.max(*last));
 }

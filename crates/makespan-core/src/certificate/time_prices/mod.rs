@@ -1,13 +1,12 @@
 //! Prices for processor time that change at given instants: a Lagrangian bound in continuous time.
 
-mod choices;
 mod prefix;
 
 use serde::{Deserialize, Serialize};
 
 use super::CertificateError;
+use super::choices::{self, Choice};
 use crate::{Instance, Job, Time};
-use choices::Choice;
 use prefix::Prefix;
 
 /// A weight of one, in millionths.
@@ -19,6 +18,8 @@ const ONE: u64 = 1_000_000;
 /// completion:
 ///
 /// `sum_i min_(k, s >= r_i) [ w_i (s + p_i(k)) + k * integral of lambda over [s, s + p_i(k)] ] - integral of lambda * open`.
+///
+/// A bag stands for as many jobs as it has tasks, of weight [`Job::task_weight`] each.
 ///
 /// *Proof* (weak duality). Take a schedule; job i runs on `k_i` processors from `s_i`. At every instant the jobs that run
 /// hold at most `open(t)` processors, so the sum over the jobs of `k_i` times the integral of `lambda` over its run is
@@ -59,23 +60,23 @@ impl TimePrices {
     /// # Errors
     /// [`CertificateError`] when the data are malformed or too large for 128 bits.
     pub fn proves(&self, instance: &Instance) -> Result<i128, CertificateError> {
-        self.completion(instance, |job| job.weight.millionths())
+        self.completion(instance, |job| job.task_weight().millionths())
     }
 
     /// The mean flow that follows, in thousandths of a tick, rounded down: the bound on the sum of completion times
-    /// (all weights one), without the release dates, over the number of jobs.
+    /// (all weights one, shared by the tasks of a bag), without the release dates, over the number of jobs.
     ///
     /// # Errors
     /// As [`TimePrices::proves`].
     pub fn proves_flow(&self, instance: &Instance) -> Result<i128, CertificateError> {
         // A sum of completion times is a whole number of ticks, so a fraction proves the next one.
-        let completion = self.completion(instance, |_| ONE)? + i128::from(ONE) - 1;
+        let completion = self.completion(instance, |job| ONE / job.tasks())? + i128::from(ONE) - 1;
         let released: i128 = instance.jobs().iter().map(|job| i128::from(job.release.ticks())).sum();
         let flow = (completion / i128::from(ONE) - released).max(0);
         Ok(crate::objective::mean(flow, instance.jobs().len()))
     }
 
-    /// The sum of completion times that follows when each job has the weight that `weigh` gives it, in millionths.
+    /// The sum of completion times that follows when each task has the weight that `weigh` gives it, in millionths.
     fn completion(&self, instance: &Instance, weigh: impl Fn(&Job) -> u64) -> Result<i128, CertificateError> {
         self.check()?;
         if let Some(horizon) = self.horizon {
@@ -112,7 +113,8 @@ impl TimePrices {
         let mut value: i128 = 0;
         for job in instance.jobs() {
             choices::of(job.profile(), prefix.never_rises_after(job.release), &mut choices);
-            value = value.checked_add(self.least_cost(job, weigh(job), &prefix, &choices)?)?;
+            let cost = self.least_cost(job, weigh(job), &prefix, &choices)?;
+            value = value.checked_add(cost.checked_mul(i128::from(job.tasks()))?)?;
         }
         for (pair, &price) in self.instants.windows(2).zip(&self.prices) {
             let area = instance.availability().open_area(pair[0], pair[1]);
@@ -122,7 +124,7 @@ impl TimePrices {
         Some((value >> self.scale).max(0))
     }
 
-    /// The inner minimum for one job; `None` on overflow.
+    /// The inner minimum for one task of a job; `None` on overflow.
     fn least_cost(&self, job: &Job, weight: u64, prefix: &Prefix, choices: &[Choice]) -> Option<i128> {
         let release = i128::from(job.release.ticks());
         let weight = i128::from(weight).checked_mul(1 << self.scale)?;

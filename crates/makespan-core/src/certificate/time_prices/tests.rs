@@ -1,5 +1,5 @@
 use super::*;
-use crate::{Platform, ProcSet, Profile, SpeedupLaw, Unavailable, Weight};
+use crate::{Bound, Certificate, Objective, Platform, ProcSet, Profile, SpeedupLaw, Unavailable, Weight};
 
 /// In ticks and millionths of weight, so that figures can be worked out by hand.
 fn job(name: &str, processors: u32, ticks: i64, weight: u64, release: i64) -> Job {
@@ -101,6 +101,39 @@ fn the_best_of_many_allotments_is_found_by_groups_too() {
             assert!(proven as f64 >= 0.97 * exact as f64, "{proven} {exact}");
         }
     }
+}
+
+#[test]
+fn a_horizon_forbids_what_ends_later() {
+    let instance = instance(1, vec![job("a", 1, 10, 1, 0), job("b", 1, 10, 1, 0)]);
+    let until = |horizon, prices: TimePrices| TimePrices { horizon: Some(Time::from_ticks(horizon)), ..prices };
+    // Whoever starts at 0 pays 5, from 4 on nothing: it would wait until then, but must have ended by 13.
+    let dear = prices(&[0, 4], &[5]);
+    assert_eq!(dear.proves(&instance), Ok(28 - 20));
+    assert_eq!(until(14, dear.clone()).proves(&instance), Ok(28 - 20));
+    // At the latest start, 3, it pays for one tick; the latest is neither a fall nor a rise.
+    assert_eq!(until(13, dear.clone()).proves(&instance), Ok(2 * (13 + 5) - 20));
+    assert_eq!(until(10, dear.clone()).proves(&instance), Ok(2 * (10 + 20) - 20));
+    let short = until(9, dear);
+    let refused = CertificateError::HorizonTooShort { horizon: Time::from_ticks(9), job: crate::JobId(0) };
+    assert_eq!(short.proves(&instance), Err(refused));
+    // Two jobs of 10 ticks that end by 19: no schedule does, and prices prove more and more without end.
+    let wanted = |price| until(19, prices(&[9, 10], &[price])).proves(&instance);
+    assert_eq!((wanted(0), wanted(1000)), (Ok(20), Ok(20 + 1000)));
+}
+
+#[test]
+fn flow_counts_from_the_release_and_without_weights() {
+    let instance = instance(1, vec![job("a", 1, 10, 7, 5), job("b", 1, 10, 0, 5), job("c", 1, 10, 1, 5)]);
+    let one = 1_000_000;
+    // Completions of 15, 25 and 35: a mean flow of 20 ticks, in thousandths.
+    assert_eq!(prices(&[5, 15, 25, 35], &[2 * one, one, 0]).proves_flow(&instance), Ok(20_000));
+    // Sums of completions are whole: 45.5 proves 46, which is 31 ticks after the release dates.
+    assert_eq!(prices(&[5, 6], &[one / 4]).proves_flow(&instance), Ok(31_000 / 3));
+    let certificate = Certificate::FlowPrices(prices(&[5], &[]));
+    let bound = Bound::proved_by(certificate, &instance).unwrap();
+    assert_eq!((bound.objective, bound.value), (Objective::MeanFlow, 10_000));
+    assert_eq!(bound.objective.decimal(bound.value), "0.00000001");
 }
 
 #[test]

@@ -2,10 +2,35 @@
 
 use std::cmp::Reverse;
 
-use makespan_core::{Instance, Time};
+use makespan_core::{Instance, Platform, ProcSet, Time};
 
 /// How many processors of one node a job holds.
 pub(super) type Part = (u32, u32);
+
+/// Takes `width` of the free processors in a best placement, if there is one: the lowest ids of where the list would
+/// take them.
+pub(in crate::kernel) fn take_compact(platform: &Platform, free: &mut ProcSet, width: u32) -> Option<ProcSet> {
+    let mut counts = Counts::of(platform);
+    counts.free.fill(0);
+    let mut here: Vec<ProcSet> = vec![ProcSet::new(); counts.sizes.len()];
+    for &(first, last) in free.intervals() {
+        let nodes = platform.node_of(first)..=platform.node_of(last);
+        for (node, here) in here.iter_mut().enumerate().take(nodes.end() + 1).skip(*nodes.start()) {
+            let part = ProcSet::range(first, last).intersection(&platform.processors_of(node));
+            counts.free[node] += part.len();
+            *here = here.union(&part);
+        }
+    }
+    if width > counts.widest() {
+        return None;
+    }
+    let mut parts = Vec::new();
+    counts.take(width, &mut parts);
+    let taken = parts.into_iter().map(|(node, count)| here[node as usize].take(count));
+    let taken = taken.collect::<Option<Vec<ProcSet>>>()?.iter().fold(ProcSet::new(), |all, part| all.union(part));
+    *free = free.difference(&taken);
+    Some(taken)
+}
 
 /// How many processors of each node are free.
 pub(super) struct Counts {
@@ -18,7 +43,12 @@ pub(super) struct Counts {
 
 impl Counts {
     pub(super) fn new(instance: &Instance) -> Self {
-        let sizes: Vec<u32> = instance.platform().nodes().iter().map(|node| node.processors).collect();
+        Self::of(instance.platform())
+    }
+
+    /// All processors of the platform.
+    fn of(platform: &Platform) -> Self {
+        let sizes: Vec<u32> = platform.nodes().iter().map(|node| node.processors).collect();
         let mut by_size: Vec<u32> = (0..).zip(&sizes).filter(|&(_, &size)| size > 0).map(|(node, _)| node).collect();
         by_size.sort_by_key(|&node| Reverse(sizes[node as usize]));
         let smallest = by_size.last().map_or(0, |&node| sizes[node as usize]);

@@ -1,6 +1,4 @@
-//! The Lagrangian function of the prices, in floating point.
-
-use super::allotments::Jobs;
+//! What a job does at least cost under given prices, in floating point.
 
 /// Prices that are constant between instants, with their integral.
 pub(super) struct Curve {
@@ -24,18 +22,16 @@ pub(super) struct Best {
 }
 
 impl Curve {
-    pub(super) fn new(instants: Vec<f64>, horizon: f64) -> Self {
-        let count = instants.len();
-        let (prices, integrals) = (vec![0.0; count], vec![0.0; count]);
-        let (falls, rises) = (Vec::with_capacity(count), Vec::with_capacity(count));
-        Self { instants, prices, integrals, falls, rises, horizon }
+    /// From instants, and one price fewer.
+    pub(super) fn new(instants: Vec<f64>, mut prices: Vec<f64>, horizon: f64) -> Self {
+        prices.push(0.0);
+        let integrals = vec![0.0; instants.len()];
+        let mut curve = Self { instants, prices, integrals, falls: Vec::new(), rises: Vec::new(), horizon };
+        curve.integrate();
+        curve
     }
 
-    /// Sets the prices, one fewer than instants.
-    pub(super) fn set(&mut self, prices: &[f64]) {
-        self.prices[..prices.len()].copy_from_slice(prices);
-        self.falls.clear();
-        self.rises.clear();
+    fn integrate(&mut self) {
         let (mut integral, mut before) = (0.0, 0.0);
         for index in 0..self.instants.len() {
             if index > 0 {
@@ -68,11 +64,11 @@ impl Curve {
 
     /// The cheapest start of one allotment, if it is cheaper than `best`.
     #[inline]
-    fn improve(&self, best: &mut Best, weight: f64, release: (f64, f64), shape: (f64, f64), allotment: usize) -> f64 {
+    fn improve(&self, best: &mut Best, weight: f64, release: (f64, f64), shape: (f64, f64), allotment: usize) {
         let ((release, before), (processors, time)) = (release, shape);
         let latest = self.horizon - time;
         if latest < release {
-            return f64::INFINITY;
+            return;
         }
         let mut end = self.cursor(release + time);
         let price = self.advance(&mut end, release + time) - before;
@@ -112,53 +108,17 @@ impl Curve {
         if least.0 < best.cost {
             *best = Best { cost: least.0, start: least.1, allotment };
         }
-        least.0
     }
 
-    /// The least costs of the jobs together, and for each interval what the minimising choices use of it. Only the
-    /// allotments that are active are tried; `refresh` tries all and makes those active that come near the best.
-    pub(super) fn evaluate(&self, jobs: &mut Jobs, refresh: bool, usage: &mut [f64]) -> f64 {
-        usage.fill(0.0);
-        let mut total = 0.0;
-        for index in 0..jobs.count() {
-            let best = self.best(jobs, index, refresh);
-            total += best.cost;
-            self.charge(jobs.shapes[best.allotment], best.start, usage);
-        }
-        total
-    }
-
-    /// The least cost of one job.
-    pub(super) fn best(&self, jobs: &mut Jobs, index: usize, refresh: bool) -> Best {
-        let (weight, release) = (jobs.weights[index], jobs.releases[index]);
+    /// The least cost of a job of these allotments.
+    pub(super) fn best(&self, weight: f64, release: f64, shapes: &[(f64, f64)]) -> Best {
         let at_release = (release, self.advance(&mut self.cursor(release), release));
-        let range = if refresh { jobs.all(index) } else { jobs.active(index) };
-        let mut best = Best { cost: f64::INFINITY, start: release, allotment: range.end - 1 };
-        for allotment in range.clone() {
-            let shape = jobs.shapes[allotment];
-            if !refresh && weight * (release + shape.1) >= best.cost {
-                continue;
+        let mut best = Best { cost: f64::INFINITY, start: release, allotment: shapes.len() - 1 };
+        for (allotment, &shape) in shapes.iter().enumerate() {
+            if weight * (release + shape.1) < best.cost {
+                self.improve(&mut best, weight, at_release, shape, allotment);
             }
-            let cost = self.improve(&mut best, weight, at_release, shape, allotment);
-            if refresh {
-                jobs.costs[allotment - range.start] = cost;
-            }
-        }
-        if refresh {
-            jobs.activate(index, best.cost);
         }
         best
-    }
-
-    /// Adds the run to what is used of each interval.
-    fn charge(&self, (processors, time): (f64, f64), start: f64, usage: &mut [f64]) {
-        let end = start + time;
-        let first = self.cursor(start).saturating_sub(1);
-        for (pair, usage) in self.instants[first..].windows(2).zip(&mut usage[first..]) {
-            if pair[0] >= end {
-                break;
-            }
-            *usage += processors * (end.min(pair[1]) - start.max(pair[0])).max(0.0);
-        }
     }
 }

@@ -4,12 +4,12 @@ use crate::{Area, Profile, Time};
 
 /// An allotment, or something that costs no more than any of a group of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Choice {
-    pub(super) processors: i128,
+pub(in crate::certificate) struct Choice {
+    pub(in crate::certificate) processors: i128,
     /// For how long the processors are paid.
-    pub(super) paid: i128,
+    pub(in crate::certificate) paid: i128,
     /// When the job ends after its start.
-    pub(super) time: i128,
+    pub(in crate::certificate) time: i128,
 }
 
 /// Profiles that accept at most this many numbers of processors are searched through.
@@ -18,7 +18,7 @@ const ALL: u32 = 256;
 const GROUP: u32 = 32;
 
 /// The choices under prices that never rise after the release date, or under any.
-pub(super) fn of(profile: &Profile, never_rises: bool, choices: &mut Vec<Choice>) {
+pub(in crate::certificate) fn of(profile: &Profile, never_rises: bool, choices: &mut Vec<Choice>) {
     choices.clear();
     let (first, last) = (profile.min_processors(), profile.max_processors());
     if last - first < ALL {

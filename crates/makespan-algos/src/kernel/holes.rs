@@ -1,0 +1,241 @@
+//! Fills what a schedule leaves free with equal tasks, without moving anything.
+
+use std::collections::BTreeMap;
+
+use makespan_core::{Instance, Platform, ProcSet, Schedule, Time};
+
+use super::list::nodes::free::take_compact;
+
+/// Equal tasks on a fixed number of processors each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tasks {
+    /// How many.
+    pub count: u64,
+    /// Processors of each.
+    pub width: u32,
+    /// Time of each.
+    pub time: Time,
+    /// None starts earlier.
+    pub release: Time,
+}
+
+/// When each processor is free: open and held by nobody.
+#[derive(Clone, Debug)]
+pub struct Holes<'a> {
+    platform: &'a Platform,
+    /// For each processor the free periods, ascending; the last has no end.
+    periods: Vec<Vec<Period>>,
+}
+
+/// Free from `start` to `end`; may be empty.
+#[derive(Clone, Copy, Debug)]
+struct Period {
+    start: Time,
+    end: Time,
+}
+
+/// The state of one filling.
+struct Sweep<'a> {
+    periods: &'a mut [Vec<Period>],
+    tasks: Tasks,
+    /// For each processor, the period in which it is free or will be next.
+    at: Vec<usize>,
+    /// Processors by the instant at which they become free for long enough.
+    arrivals: BTreeMap<Time, Vec<(u32, u32)>>,
+}
+
+impl<'a> Holes<'a> {
+    /// What a schedule and the unavailable periods leave. O(processors + their placements).
+    pub fn of(instance: &'a Instance, schedule: &Schedule) -> Self {
+        let placed = schedule.placements().iter().map(|one| (one.start, one.end, &one.processors));
+        let closed = instance.unavailable().iter().map(|period| (period.start, period.end, &period.processors));
+        let mut held: Vec<(Time, Time, &ProcSet)> = placed.chain(closed).collect();
+        held.sort_by_key(|&(start, _, _)| start);
+        let mut free_from = vec![Time::ZERO; instance.processors() as usize];
+        let mut periods = vec![Vec::new(); free_from.len()];
+        for (start, end, processors) in held {
+            for id in processors.iter() {
+                let from = &mut free_from[id as usize];
+                if *from < start {
+                    periods[id as usize].push(Period { start: *from, end: start });
+                }
+                *from = end.max(*from);
+            }
+        }
+        for (periods, start) in periods.iter_mut().zip(free_from) {
+            periods.push(Period { start, end: Time::MAX });
+        }
+        Self { platform: instance.platform(), periods }
+    }
+
+    /// Gives each of the tasks, one after the other, the earliest instant at which enough processors are free for all
+    /// of its time, in a best placement where that is required; `place` is told start and processors, by start. There
+    /// must be as many processors as a task is wide.
+    ///
+    /// As the tasks are equal, one walk forward in time finds all these instants: processors arrive when they become
+    /// free for long enough, and a task starts whenever enough are there. O(k log m) for k processors held by tasks,
+    /// and O(m) a task more where best placement is required and tasks are wider than one processor.
+    pub fn fill(&mut self, tasks: Tasks, mut place: impl FnMut(Time, ProcSet)) {
+        let compact = tasks.width > 1 && self.platform.restricts_placement();
+        let at = vec![0; self.periods.len()];
+        let mut sweep = Sweep { periods: &mut self.periods, tasks, at, arrivals: BTreeMap::new() };
+        (0..sweep.at.len() as u32).for_each(|id| sweep.await_from(id, tasks.release));
+        let mut ready = ProcSet::new();
+        let mut left = tasks.count;
+        while left > 0 {
+            // A processor that is not ready arrives later, the last time for ever.
+            let Some((&now, _)) = sweep.arrivals.first_key_value() else { return };
+            if !ready.is_empty() {
+                // One whose period has ended may arrive again at this very instant.
+                ready = sweep.still_ready(&ready, now);
+            }
+            let arrived = ProcSet::from_intervals(sweep.arrivals.remove(&now).unwrap_or_default());
+            ready = if ready.is_empty() { arrived } else { ready.union(&arrived) };
+            while left > 0
+                && let Some(processors) =
+                    if compact { take_compact(self.platform, &mut ready, tasks.width) } else { ready.take(tasks.width) }
+            {
+                processors.iter().for_each(|id| sweep.hold(id, now));
+                place(now, processors);
+                left -= 1;
+            }
+        }
+    }
+}
+
+impl Sweep<'_> {
+    /// Announces a processor at the first instant, not before `from`, from which it is free for a task.
+    fn await_from(&mut self, id: u32, from: Time) {
+        let index = id as usize;
+        let begin = |period: &Period| period.start.max(from);
+        while let Some(period) = self.periods[index].get(self.at[index]) {
+            if begin(period) + self.tasks.time <= period.end {
+                let waiting = self.arrivals.entry(begin(period)).or_default();
+                match waiting.last_mut() {
+                    Some(last) if last.1 + 1 == id => last.1 = id,
+                    _ => waiting.push((id, id)),
+                }
+                return;
+            }
+            self.at[index] += 1;
+        }
+    }
+
+    /// Those of the ready processors that are free for a task from now on; the others wait for their next period.
+    fn still_ready(&mut self, ready: &ProcSet, now: Time) -> ProcSet {
+        let mut still = Vec::new();
+        for id in ready.iter() {
+            if now + self.tasks.time <= self.periods[id as usize][self.at[id as usize]].end {
+                still.push((id, id));
+            } else {
+                self.await_from(id, now);
+            }
+        }
+        ProcSet::from_intervals(still)
+    }
+
+    /// Takes a task's time from the present period of a processor.
+    fn hold(&mut self, id: u32, now: Time) {
+        let end = now + self.tasks.time;
+        let (periods, at) = (&mut self.periods[id as usize], &mut self.at[id as usize]);
+        let before = Period { start: periods[*at].start, end: now };
+        periods[*at].start = end;
+        if before.start < before.end {
+            periods.insert(*at, before);
+            *at += 1;
+        }
+        self.await_from(id, end);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use makespan_core::{Job, JobId, Placement, Platform, Profile, Unavailable};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn ticks(ticks: i64) -> Time {
+        Time::from_ticks(ticks)
+    }
+
+    /// Each task by trying every instant: whether a processor is free is asked of all that is held.
+    fn one_by_one(held: &mut Vec<(i64, i64, ProcSet)>, platform: &Platform, tasks: Tasks) -> Vec<(i64, ProcSet)> {
+        let all = ProcSet::first(platform.processors());
+        let time = tasks.time.ticks();
+        let mut placed = Vec::new();
+        for _ in 0..tasks.count {
+            let found = (tasks.release.ticks()..).find_map(|start| {
+                let meets = |held: &&(i64, i64, ProcSet)| held.0 < start + time && start < held.1;
+                let busy = held.iter().filter(meets).fold(ProcSet::new(), |busy, held| busy.union(&held.2));
+                let mut free = all.difference(&busy);
+                let compact = tasks.width > 1 && platform.restricts_placement();
+                let taken =
+                    if compact { take_compact(platform, &mut free, tasks.width) } else { free.take(tasks.width) };
+                Some((start, taken?))
+            });
+            let (start, taken) = found.unwrap();
+            held.push((start, start + time, taken.clone()));
+            placed.push((start, taken));
+        }
+        placed
+    }
+
+    proptest! {
+        #[test]
+        fn every_task_starts_at_its_earliest_instant(
+            nodes in proptest::collection::vec(1_u32..6, 1..3),
+            jobs in proptest::collection::vec((1_u32..6, 1_i64..7, 0_i64..9), 0..6),
+            closed in proptest::option::of((0_u32..6, 0_i64..12, 1_i64..9)),
+            bags in proptest::collection::vec((0_u64..7, 1_u32..6, 1_i64..6, 0_i64..10), 1..4),
+        ) {
+            let node = |(index, &processors): (usize, &u32)| {
+                makespan_core::Node { name: index.to_string(), processors, speed: 1.0, parent: None, link: None }
+            };
+            let platform = Platform::new(nodes.iter().enumerate().map(node).collect()).unwrap().requiring_compact();
+            let processors = platform.processors();
+            let job = |(index, &(width, time, release)): (usize, &(u32, i64, i64))| {
+                Job::new(index.to_string(), Profile::rigid(width.min(processors), ticks(time)).unwrap())
+                    .with_release(ticks(release))
+            };
+            let jobs = jobs.iter().enumerate().map(job).collect();
+            let period = |(id, start, length): (u32, i64, i64)| {
+                let processors = ProcSet::range(id % processors, id % processors);
+                Unavailable { processors, start: ticks(start), end: ticks(start + length) }
+            };
+            let closed = closed.map(period).into_iter().collect();
+            let instance = Instance::new(platform, jobs, closed).unwrap();
+            // What is held by others need not be in best placement.
+            let mut builder = makespan_core::ScheduleBuilder::new(&instance);
+            for id in instance.ids() {
+                builder.place_earliest(id, instance.job(id).profile().min_processors(), Time::ZERO);
+            }
+            let schedule = builder.finish();
+            let placed = schedule.placements().iter().map(|p| (p.start.ticks(), p.end.ticks(), p.processors.clone()));
+            let periods = instance.unavailable().iter();
+            let periods = periods.map(|p| (p.start.ticks(), p.end.ticks(), p.processors.clone()));
+            let mut held: Vec<(i64, i64, ProcSet)> = placed.chain(periods).collect();
+            let mut holes = Holes::of(&instance, &schedule);
+            for (count, width, time, release) in bags {
+                let width = width.min(processors);
+                let tasks = Tasks { count, width, time: ticks(time), release: ticks(release) };
+                let mut filled = Vec::new();
+                holes.fill(tasks, |start, processors| filled.push((start.ticks(), processors)));
+                prop_assert_eq!(filled, one_by_one(&mut held, instance.platform(), tasks));
+            }
+        }
+    }
+
+    #[test]
+    fn a_hole_is_filled_to_its_end() {
+        let job = Job::new("a", Profile::rigid(1, ticks(10)).unwrap()).with_release(ticks(7));
+        let instance = Instance::new(Platform::flat(1).unwrap(), vec![job], vec![]).unwrap();
+        let placement =
+            Placement { job: JobId(0), task: 0, start: ticks(7), end: ticks(17), processors: ProcSet::first(1) };
+        let mut holes = Holes::of(&instance, &Schedule::new(vec![placement]));
+        let mut starts = Vec::new();
+        let tasks = Tasks { count: 5, width: 1, time: ticks(2), release: Time::ZERO };
+        holes.fill(tasks, |start, _| starts.push(start.ticks()));
+        assert_eq!(starts, [0, 2, 4, 17, 19]);
+    }
+}

@@ -1,0 +1,156 @@
+//! Bags of tasks for any scheduler.
+
+use makespan_core::{
+    Bound, Context, Expansion, FrontPoint, Guarantee, Instance, Job, JobId, Objective, Placement, Plan, Schedule,
+    ScheduleError, Scheduler, Unsupported,
+};
+
+use super::check_supported;
+use crate::kernel::holes::{Holes, Tasks};
+
+/// A scheduler of jobs made one of jobs and bags. An instance without bags is passed on as it is.
+///
+/// The tasks of competing bags take part as jobs that share the weight of their bag. When the scheduler has placed
+/// everything that competes, the best-effort bags are filled into what is left, in file order, each task on the fewest
+/// processors that it accepts, at the earliest instant at which they are free for all of its time. Nothing is moved,
+/// so no other job is delayed; the tasks of a bag are numbered by start.
+///
+/// Source: the third type of open job of Dutot, Eyraud, Mounié and Trystram, SPAA 2004,
+/// DOI 10.1145/1007912.1007932, section 2 (divisible load). Assumptions: at most [`Expansion::MOST_TASKS`] tasks in
+/// all. Guarantee: that of the scheduler without bags, none with them. Complexity: that of the scheduler on one job
+/// for each competing task, and O(k log m) for k best-effort tasks on m processors.
+///
+/// ```
+/// use makespan_algos::scheduler::{Sequential, WithBags};
+/// use makespan_core::{Context, Instance, Job, Platform, Profile, Scheduler, Time, Weight};
+///
+/// let rigid = |name: &str, processors, seconds| {
+///     Job::new(name, Profile::rigid(processors, Time::from_seconds(seconds)).unwrap())
+/// };
+/// let bag = rigid("bag", 1, 2).with_weight(Weight::ZERO).with_count(5.try_into().unwrap());
+/// let jobs = vec![bag, rigid("wide", 2, 3), rigid("narrow", 1, 5)];
+/// let instance = Instance::new(Platform::flat(2).unwrap(), jobs, vec![]).unwrap();
+/// let plan = WithBags(Box::new(Sequential)).schedule(&instance, &mut Context::default()).unwrap();
+/// // Beside the narrow job fit two tasks; the others follow at the end.
+/// assert_eq!(plan.into_schedule().placements().len(), 7);
+/// ```
+pub struct WithBags(pub Box<dyn Scheduler>);
+
+impl Scheduler for WithBags {
+    fn name(&self) -> String {
+        self.0.name()
+    }
+
+    fn supports(&self, instance: &Instance) -> Result<(), Unsupported> {
+        if !instance.has_bags() {
+            return self.0.supports(instance);
+        }
+        Expansion::check_count(instance.jobs()).map_err(|error| Unsupported(error.to_string()))?;
+        // What is supported of one task is supported of many.
+        let one = |job: &Job| Job { count: None, ..job.clone() };
+        let competing = instance.jobs().iter().filter(|job| !job.is_best_effort());
+        self.0.supports(&instance.with_jobs(competing.map(one).collect()))
+    }
+
+    fn guarantee(&self, instance: &Instance, objective: Objective) -> Option<Guarantee> {
+        if instance.has_bags() { None } else { self.0.guarantee(instance, objective) }
+    }
+
+    fn is_anytime(&self) -> bool {
+        self.0.is_anytime()
+    }
+
+    fn schedule(&self, instance: &Instance, context: &mut Context) -> Result<Plan, ScheduleError> {
+        if !instance.has_bags() {
+            return self.0.schedule(instance, context);
+        }
+        check_supported(self, instance)?;
+        let reason = |error: makespan_core::InstanceError| Unsupported(error.to_string());
+        let competing = Expansion::competing(instance)
+            .map_err(|error| ScheduleError::Unsupported { scheduler: self.name(), reason: reason(error) })?;
+        // Bounds speak of the jobs of one instance, and this is another; most are true of both.
+        let known = std::mem::take(&mut context.bounds);
+        let planned = self.0.schedule(&competing.instance, context);
+        let found = std::mem::replace(&mut context.bounds, known);
+        context.bounds.extend(found.into_iter().filter(|bound| bound.verify(instance).is_ok()));
+        let fill = |schedule: &Schedule| fill_best_effort(instance, competing.original_schedule(schedule));
+        Ok(match planned? {
+            Plan::Front(front) => Plan::Front(front.map(|point| {
+                let schedule = fill(&point.schedule);
+                let holds = |bound: &Bound| bound.speaks_of(&schedule) && bound.verify(instance).is_ok();
+                FrontPoint { bound: point.bound.filter(holds), schedule }
+            })),
+            plan => fill(&plan.into_schedule()).into(),
+        })
+    }
+}
+
+/// The schedule with the tasks of the best-effort bags in its holes.
+fn fill_best_effort(instance: &Instance, others: Schedule) -> Schedule {
+    let bags: Vec<JobId> = instance.ids().filter(|&id| instance.job(id).is_best_effort()).collect();
+    if bags.is_empty() {
+        return others;
+    }
+    let mut holes = Holes::of(instance, &others);
+    let mut placements: Vec<_> = others.grouped().map(|(placement, group)| (placement.clone(), group)).collect();
+    // Bags of equal tasks that follow each other are filled as one: a run takes bags apart into such.
+    let equal = |a: &JobId, b: &JobId| {
+        let (a, b) = (instance.job(*a), instance.job(*b));
+        a.release == b.release && a.profile() == b.profile()
+    };
+    for group in bags.chunk_by(equal) {
+        let job = instance.job(group[0]);
+        let width = job.profile().min_processors();
+        let time = job.profile().time(width);
+        let each = |&id: &JobId| (0..instance.job(id).tasks() as u32).map(move |task| (id, task));
+        let mut names = group.iter().flat_map(each);
+        let count = group.iter().map(|&id| instance.job(id).tasks()).sum();
+        holes.fill(Tasks { count, width, time, release: job.release }, |start, processors| {
+            let placement = |(job, task)| Placement { job, task, start, end: start + time, processors };
+            placements.extend(names.next().map(|name| (placement(name), None)));
+        });
+    }
+    Schedule::with_groups(placements)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use makespan_core::{Platform, Profile, Time, Weight, validate};
+
+    use super::*;
+    use crate::scheduler;
+
+    fn job(index: i64, processors: u32, ticks: i64) -> Job {
+        Job::new(index.to_string(), Profile::rigid(processors, Time::from_ticks(ticks)).unwrap())
+    }
+
+    #[test]
+    fn a_million_tasks_fill_the_holes_of_a_thousand_jobs_in_seconds() {
+        let jobs = (0..1000).map(|index| job(index, 1 + (index * 7919 % 300) as u32, 1000 + index * 104_729 % 5000));
+        let bag = Job::new("bag", Profile::rigid(1, Time::from_ticks(37)).unwrap()).with_weight(Weight::ZERO);
+        let bag = bag.with_count(1_000_000.try_into().unwrap());
+        let instance = Instance::new(Platform::flat(1000).unwrap(), jobs.chain([bag]).collect(), vec![]).unwrap();
+        let scheduler = scheduler("list[order=saf]").unwrap();
+        let begin = Instant::now();
+        let schedule = scheduler.schedule(&instance, &mut Context::default()).unwrap().into_schedule();
+        let seconds = begin.elapsed().as_secs_f64();
+        println!("planned in {seconds:.2} s");
+        assert!(seconds < 10.0, "{seconds} s");
+        assert_eq!(schedule.placements().len(), 1_001_000);
+        assert_eq!(validate(&instance, &schedule), Ok(()));
+    }
+
+    #[test]
+    fn too_many_tasks_and_bags_without_this_wrapper_are_refused() {
+        let bag = |count: u64| {
+            let bag = Job::new("bag", Profile::rigid(1, Time::TICK).unwrap()).with_count(count.try_into().unwrap());
+            Instance::new(Platform::flat(2).unwrap(), vec![bag], vec![]).unwrap()
+        };
+        let refusal = scheduler("demt").unwrap().supports(&bag(10_000_001)).unwrap_err();
+        assert!(refusal.0.contains("make fewer and longer tasks"), "{refusal}");
+        assert!(super::super::Gang.supports(&bag(2)).is_err());
+        assert!(scheduler("gang").unwrap().supports(&bag(2)).is_ok());
+    }
+}

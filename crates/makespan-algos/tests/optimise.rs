@@ -1,0 +1,137 @@
+//! What `optimise` promises beyond what every algorithm of the catalogue does: no worse than those from which it starts,
+//! optimal on tiny instances, bounds that hold, limits that are kept, and an end whenever it is asked for.
+
+#[path = "harness/draft.rs"]
+#[allow(dead_code, reason = "the harness uses the rest")]
+mod draft;
+#[path = "harness/optimum.rs"]
+#[allow(dead_code, reason = "the harness uses the rest")]
+mod optimum;
+
+use draft::{Draft, drafts};
+use makespan_algos::scheduler;
+use makespan_core::{Context, Instance, Objective, Plan, Schedule, ScheduleError, Stop, validate};
+use optimum::{optimum, optimum_until};
+use proptest::prelude::*;
+
+fn spec(objective: Objective, rest: &str) -> String {
+    format!("optimise[objective={},{rest}]", objective.name().replace('_', "-"))
+}
+
+/// Competing tasks are planned as jobs of their own, and best effort comes after the plan: what is said here of whole plans is
+/// said of instances without bags.
+fn without_bags() -> impl Strategy<Value = Draft> {
+    drafts().prop_filter("it has a bag", |draft| {
+        let instance = draft.instance(1);
+        !instance.has_bags() && !instance.platform().restricts_placement()
+    })
+}
+
+fn plan(instance: &Instance, spec: &str, context: &mut Context) -> Result<Plan, ScheduleError> {
+    scheduler(spec).unwrap().schedule(instance, context)
+}
+
+fn schedule(instance: &Instance, spec: &str) -> Schedule {
+    plan(instance, spec, &mut Context::with_seed(1)).unwrap().into_schedule()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+
+    #[test]
+    fn it_is_no_worse_than_the_catalogue(draft in without_bags()) {
+        let instance = draft.instance(1);
+        for objective in Objective::ALL {
+            let value = objective.value(&instance, &schedule(&instance, &spec(objective, "steps=1,searches=1")));
+            for other in ["list[order=saf]", "list[order=shelf]", "list[order=smith]", "dual", "gang", "sweep[steps=0]", "demt"] {
+                let other_value = objective.value(&instance, &schedule(&instance, other));
+                prop_assert!(value <= other_value, "{other} has {objective} {other_value}, optimise {value}");
+            }
+        }
+    }
+
+    #[test]
+    fn its_bounds_hold(draft in drafts().prop_filter("it is compact", |draft| !draft.instance(1).platform().restricts_placement())) {
+        let instance = draft.instance(1);
+        for objective in Objective::ALL {
+            let mut context = Context::with_seed(1);
+            plan(&instance, &spec(objective, "steps=100,searches=1"), &mut context).unwrap();
+            for bound in &context.bounds {
+                prop_assert_eq!(bound.verify(&instance), Ok(()));
+                prop_assert_eq!(bound.makespan_at_most, None);
+                prop_assert!(bound.value <= optimum(&instance, bound.objective));
+            }
+        }
+    }
+
+    /// Each point of a front: the limit of its bound is kept, and the bound holds among all schedules that keep it.
+    #[test]
+    fn every_point_of_a_front_stands_above_its_bound(draft in without_bags()) {
+        let instance = draft.instance(1);
+        let plan = plan(&instance, "optimise[objective=pareto,steps=300,searches=1]", &mut Context::with_seed(1)).unwrap();
+        let Plan::Front(front) = plan else { panic!("a front is a front") };
+        prop_assert!(!front.points().is_empty());
+        let mut last: Option<[i128; 2]> = None;
+        for point in front.points() {
+            prop_assert_eq!(validate(&instance, &point.schedule), Ok(()));
+            let figures = [Objective::Makespan, Objective::WeightedCompletion].map(|o| o.value(&instance, &point.schedule));
+            if let Some([makespan, weighted]) = last {
+                prop_assert!(makespan < figures[0] && weighted > figures[1], "no point beats another");
+            }
+            last = Some(figures);
+            let Some(bound) = &point.bound else { continue };
+            prop_assert_eq!(bound.verify(&instance), Ok(()));
+            prop_assert!(bound.speaks_of(&point.schedule));
+            let most = bound.makespan_at_most.unwrap_or(makespan_core::Time::MAX);
+            let least = optimum_until(&instance, bound.objective, most).expect("the point itself keeps the limit");
+            prop_assert!(bound.value <= least);
+        }
+    }
+
+    #[test]
+    fn a_limit_on_the_makespan_is_kept_or_nothing_is_returned(draft in without_bags(), percent in 100_u32..160) {
+        let instance = draft.instance(1);
+        let spec = format!("optimise[makespan-at-most={},steps=100,searches=1]", f64::from(percent) / 100.0);
+        let mut context = Context::with_seed(1);
+        let floor = makespan_bounds::makespan(&instance).value;
+        match plan(&instance, &spec, &mut context) {
+            Ok(plan) => {
+                let makespan = i128::from(plan.into_schedule().makespan().ticks());
+                prop_assert!(makespan * 100 <= floor * i128::from(percent), "{makespan} against {floor}");
+            }
+            Err(ScheduleError::NotFound { limit, reached, .. }) => prop_assert!(reached > limit),
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    /// A request that comes before the search begins leaves the plan of the quickest algorithm at least.
+    #[test]
+    fn stopped_at_once_it_still_has_a_plan(draft in drafts().prop_filter("it is compact", |draft| !draft.instance(1).platform().restricts_placement())) {
+        let instance = draft.instance(1);
+        let stop = Stop::default();
+        stop.request();
+        for objective in ["makespan", "weighted-completion", "mean-flow", "pareto"] {
+            let mut context = Context { stop: stop.clone(), ..Context::with_seed(1) };
+            let spec = format!("optimise[objective={objective},time-limit=1h,searches=2]");
+            let schedule = plan(&instance, &spec, &mut context).unwrap().into_schedule();
+            prop_assert_eq!(validate(&instance, &schedule), Ok(()));
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
+
+    /// On platforms that are always open. Around closed periods it matters which processors are held, and a serial
+    /// insertion chooses among them by a fixed rule.
+    #[test]
+    fn it_is_optimal_on_tiny_instances(draft in without_bags()) {
+        let instance = draft.instance(1);
+        if instance.availability().is_always_open() {
+            for objective in Objective::ALL {
+                let schedule = schedule(&instance, &spec(objective, "steps=6000,searches=1"));
+                prop_assert_eq!(objective.value(&instance, &schedule), optimum(&instance, objective), "{}", objective);
+            }
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! What the game is played on: the allotments that the jobs may choose, by class of width and time.
+
+use makespan_core::{Area, Instance, Job, Time};
+
+use super::functions::{Function, families};
+
+/// A scale of equal classes: class j holds the sizes beyond j / classes of the whole.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Grid {
+    whole: i64,
+    classes: i64,
+}
+
+impl Grid {
+    /// With at most `classes` classes of sizes up to `whole`.
+    pub(super) fn new(whole: i64, classes: i64) -> Self {
+        Self { whole, classes: classes.min(whole) }
+    }
+
+    /// Any sizes that sum to at most the whole have classes that sum to at most this.
+    pub(super) fn capacity(self) -> usize {
+        // One class a size, or each size strictly beyond its class.
+        (if self.classes == self.whole { self.classes } else { self.classes - 1 }) as usize
+    }
+
+    fn class(self, size: i64) -> usize {
+        if self.classes == self.whole {
+            return size as usize;
+        }
+        ((i128::from(size) * i128::from(self.classes) - 1) / i128::from(self.whole)) as usize
+    }
+
+    /// The least size in a class.
+    pub(super) fn least(self, class: usize) -> i64 {
+        if self.classes == self.whole {
+            return class as i64;
+        }
+        (class as i128 * i128::from(self.whole) / i128::from(self.classes)) as i64 + 1
+    }
+}
+
+/// An allotment of a job, in shares of what there is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Choice {
+    /// Of the processors.
+    pub processors: f32,
+    /// Of the time.
+    pub time: f32,
+    /// Of the open area.
+    pub work: f32,
+    /// Class of the allotment.
+    pub width: u16,
+    /// Class of the time.
+    pub length: u16,
+}
+
+/// The choices of each job, and the functions that price them.
+pub(super) struct Board<'a> {
+    pub setting: &'a Setting<'a>,
+    /// By job, one after the other.
+    pub choices: Vec<Choice>,
+    /// Where each job's choices end.
+    pub ends: Vec<usize>,
+    pub width_grid: Grid,
+    pub time_grid: Grid,
+}
+
+/// What stays the same from deadline to deadline.
+pub(super) struct Setting<'a> {
+    pub instance: &'a Instance,
+    /// The jobs released at `from` or later, or every so many of them.
+    pub jobs: Vec<&'a Job>,
+    /// How many jobs each of them stands for.
+    pub each: f64,
+    pub from: Time,
+    /// Whether every allotment is a choice, with its width, or only the smallest for each class of times.
+    pub wide: bool,
+    /// Classes of a grid.
+    pub classes: i64,
+    /// Functions of the class of the width; none where widths count as they are.
+    pub widths: Vec<Function>,
+    /// Functions of the class of the time.
+    pub times: Vec<Function>,
+}
+
+impl<'a> Setting<'a> {
+    pub(super) fn new(instance: &'a Instance, from: Time, most_jobs: usize, classes: i64) -> Self {
+        let mut jobs: Vec<&Job> = instance.jobs().iter().filter(|job| job.release >= from).collect();
+        let stride = jobs.len().div_ceil(most_jobs).max(1);
+        if stride > 1 {
+            // Every so many by work, so that the sample needs very nearly its share.
+            jobs.sort_by_cached_key(|job| job.profile().least_work(Time::MAX));
+        }
+        let all = jobs.len() as f64;
+        let jobs: Vec<&Job> = jobs.into_iter().skip(stride / 2).step_by(stride).collect();
+        let each = all / jobs.len().max(1) as f64;
+        let allotments = |job: &&Job| (job.profile().max_processors() - job.profile().min_processors()) as usize;
+        let wide = jobs.iter().map(allotments).sum::<usize>() <= 2 * jobs.len();
+        let widths = Grid::new(i64::from(instance.processors()), classes).capacity();
+        // Times are so fine that every grid has as many classes as it is asked for.
+        let (widths, times) = (if wide { families(widths) } else { Vec::new() }, families(classes as usize - 1));
+        Self { instance, jobs, each, from, wide, classes, widths, times }
+    }
+}
+
+impl<'a> Board<'a> {
+    /// `None` when a job cannot meet the deadline, nothing is open, or time is too short for the classes.
+    pub(super) fn new(setting: &'a Setting<'a>, deadline: Time) -> Option<Self> {
+        let span = deadline - setting.from;
+        if span.ticks() <= setting.classes {
+            return None;
+        }
+        let processors = setting.instance.processors();
+        let area = setting.instance.availability().open_area(setting.from, deadline);
+        let mut board = Self {
+            setting,
+            choices: Vec::new(),
+            ends: Vec::with_capacity(setting.jobs.len()),
+            width_grid: Grid::new(i64::from(processors), setting.classes),
+            time_grid: Grid::new(span.ticks(), setting.classes),
+        };
+        if area == 0 {
+            return None;
+        }
+        // Closed processors leave less of everything; how much exactly is seen when the certificate is checked.
+        let open = area as f64 / span.area(processors) as f64 / setting.each;
+        let whole = Shares {
+            processors: f64::from(processors) * open,
+            time: span.ticks() as f64 * open,
+            area: area as f64 / setting.each,
+        };
+        for job in &setting.jobs {
+            let before = board.choices.len();
+            if setting.wide {
+                board.add_all(job, deadline - job.release, &whole);
+            } else {
+                board.add_narrowest(job, deadline - job.release, &whole);
+            }
+            if board.choices.len() == before {
+                return None;
+            }
+            board.ends.push(board.choices.len());
+        }
+        Some(board)
+    }
+
+    fn add_all(&mut self, job: &Job, longest: Time, whole: &Shares) {
+        let profile = job.profile();
+        for processors in profile.allotments() {
+            let time = profile.time(processors);
+            if time <= longest {
+                let choice = self.choice(processors, time, time.area(processors), whole);
+                self.choices.push(choice);
+            }
+        }
+    }
+
+    /// From the longest time down: the fewest processors, then the fewest that reach a lower class of times.
+    fn add_narrowest(&mut self, job: &Job, longest: Time, whole: &Shares) {
+        let profile = job.profile();
+        let mut limit = longest;
+        while let Some(processors) = profile.min_allotment(limit) {
+            let time = profile.time(processors);
+            let work = profile.least_work(limit).unwrap_or_else(|| time.area(processors));
+            let choice = self.choice(processors, time, work, whole);
+            self.choices.push(choice);
+            limit = Time::from_ticks(self.time_grid.least(usize::from(choice.length)) - 1);
+        }
+    }
+
+    fn choice(&self, processors: u32, time: Time, work: Area, whole: &Shares) -> Choice {
+        let width = if self.setting.widths.is_empty() { 0 } else { self.width_grid.class(i64::from(processors)) };
+        Choice {
+            processors: (f64::from(processors) / whole.processors) as f32,
+            time: (time.ticks() as f64 / whole.time) as f32,
+            work: (work as f64 / whole.area) as f32,
+            width: width as u16,
+            length: self.time_grid.class(time.ticks()) as u16,
+        }
+    }
+}
+
+struct Shares {
+    processors: f64,
+    time: f64,
+    area: f64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_that_fit_have_classes_that_fit() {
+        for (whole, classes) in [(7, 60), (60, 60), (61, 60), (200, 60), (1000, 12)] {
+            let grid = Grid::new(whole, classes);
+            for size in 1..=whole {
+                let class = grid.class(size);
+                assert!(grid.least(class) <= size && (class >= grid.capacity() || size < grid.least(class + 1)));
+                // Two and three of a size, and a size with what is left beside it.
+                for count in 1..=3.min(whole / size) {
+                    assert!(class * count as usize <= grid.capacity());
+                }
+                assert!(size == whole || class + grid.class(whole - size) <= grid.capacity());
+            }
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! Dual-feasible functions on a grid: values of the sizes 0 .. C, of which any that sum to at most C have values that
+//! sum to at most one.
+//!
+//! The families are those of S. P. Fekete, J. Schepers (Math. Programming 91, 2001, DOI 10.1007/s101070100243) and
+//! J. Carlier, F. Clautiaux, A. Moukrim (Computers & OR 34(8), 2007, DOI 10.1016/j.cor.2005.08.012); see the survey of
+//! F. Clautiaux, C. Alves, J. Valério de Carvalho (Annals of OR 179, 2010, DOI 10.1007/s10479-008-0453-8). That each is
+//! dual feasible need not be believed: the certificate's check computes the most that fits itself.
+
+/// A function by its values at 0 .. C.
+pub(super) type Function = Vec<f64>;
+
+/// All functions of the families for capacity `capacity`, in integers divided by their value of the capacity.
+pub(super) fn families(capacity: usize) -> Vec<Function> {
+    let mut functions: Vec<Function> = Vec::new();
+    let mut add = |value: &dyn Fn(usize) -> usize| {
+        let whole = value(capacity) as f64;
+        let function: Function = (0..=capacity).map(|size| value(size) as f64 / whole).collect();
+        if whole > 0.0 && !functions.contains(&function) {
+            functions.push(function);
+        }
+    };
+    for parts in 1..capacity.min(16) {
+        add(&|size| rounded(parts, size, capacity));
+    }
+    for least in 1..=capacity / 2 {
+        add(&|size| symmetric(least, size, capacity));
+        add(&|size| threshold(least, size, capacity));
+    }
+    functions
+}
+
+/// u^(k) of Fekete and Schepers, times C: a size beyond h / (k + 1) of the capacity counts h / k of it.
+fn rounded(parts: usize, size: usize, capacity: usize) -> usize {
+    let scaled = (parts + 1) * size;
+    if scaled.is_multiple_of(capacity) { size * parts } else { scaled / capacity * capacity }
+}
+
+/// The discrete function of Carlier, Clautiaux and Moukrim: how many pieces of size `least` fit in a size, those beyond
+/// half of the capacity by what is left beside them.
+fn symmetric(least: usize, size: usize, capacity: usize) -> usize {
+    let pieces = capacity / least;
+    match (2 * size).cmp(&capacity) {
+        std::cmp::Ordering::Less => 2 * (size / least),
+        std::cmp::Ordering::Equal => pieces,
+        std::cmp::Ordering::Greater => 2 * (pieces - (capacity - size) / least),
+    }
+}
+
+/// U^(eps) of Fekete and Schepers: sizes below `least` count nothing, and those beside which only such ones fit count all.
+fn threshold(least: usize, size: usize, capacity: usize) -> usize {
+    if size < least {
+        0
+    } else if size > capacity - least {
+        capacity
+    } else {
+        size
+    }
+}
+
+/// The most that the values of sizes from 0 .. C can sum to when the sizes sum to at most C.
+pub(super) fn most(values: &[f64]) -> f64 {
+    let mut most = vec![0.0_f64; values.len()];
+    for room in 1..values.len() {
+        most[room] = (1..=room).map(|size| most[room - size] + values[size]).fold(0.0, f64::max);
+    }
+    most[values.len() - 1]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_are_dual_feasible() {
+        for capacity in 1..40 {
+            for function in families(capacity) {
+                assert!(most(&function) < 1.0 + 1e-9, "{capacity}: {function:?}");
+                assert!(function.windows(2).all(|pair| pair[0] <= pair[1]), "{capacity}: {function:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn halves_and_thirds_are_among_them() {
+        let of = |capacity| families(capacity);
+        assert!(of(5).contains(&vec![0.0, 0.0, 0.0, 1.0, 1.0, 1.0]));
+        assert!(of(5).contains(&vec![0.0, 0.0, 0.5, 0.5, 1.0, 1.0]));
+    }
+}

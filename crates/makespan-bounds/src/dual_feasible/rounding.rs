@@ -1,0 +1,58 @@
+//! From prices in floating point to a certificate in integers.
+
+use makespan_core::Time;
+use makespan_core::certificate::{DualFeasible, Scale, Term};
+
+use super::board::{Board, Grid};
+use super::game::Costs;
+
+/// The largest value of a step; halves, thirds .. tenths of it are whole.
+const LEVELS: f64 = 5040.0;
+/// Terms of both functions beyond the dearest of this many are left out.
+const MOST_PAIRS: usize = 8;
+
+/// The certificate that these costs make; whether it proves anything is for its check to say.
+pub(super) fn certificate(board: &Board, costs: &Costs, deadline: Time) -> DualFeasible {
+    let (processors, from) = (board.setting.instance.processors(), board.setting.from);
+    let (m, d) = (f64::from(processors), (deadline - from).ticks() as f64);
+    // The whole, area or pair, costs this many units: as fine as the prices in 64 bits allow.
+    let unit = (m * d * f64::from(1 << 20)).min(2_f64.powi(60));
+    let mut terms = Vec::new();
+    let mut add = |cost: f64, widths: Scale, times: Scale| {
+        let price = (unit * cost).round() as i64;
+        if price > 0 {
+            terms.push(Term { price, widths, times });
+        }
+    };
+    add(costs.area / m / d, Scale::Whole, Scale::Whole);
+    if let Some((times, share)) = steps(&costs.times, board.time_grid) {
+        add(share / m, Scale::Whole, times);
+    }
+    if let Some((widths, share)) = steps(&costs.widths, board.width_grid) {
+        add(share / d, widths, Scale::Whole);
+    }
+    let mut pairs: Vec<(usize, &Vec<f64>)> = costs.both.iter().enumerate().collect();
+    let dearest = |row: &[f64]| row.last().copied().unwrap_or(0.0);
+    pairs.sort_by(|(a, first), (b, second)| dearest(second).total_cmp(&dearest(first)).then(a.cmp(b)));
+    for (index, row) in pairs.into_iter().take(MOST_PAIRS) {
+        if let (Some((widths, wide)), Some((times, long))) =
+            (steps(&board.setting.widths[index], board.width_grid), steps(row, board.time_grid))
+        {
+            add(wide * long, widths, times);
+        }
+    }
+    DualFeasible { deadline, from, terms }
+}
+
+/// A function by class as steps, and what a unit of their value stands for; `None` when it is zero.
+fn steps(values: &[f64], grid: Grid) -> Option<(Scale, f64)> {
+    let top = values.last().copied().filter(|&top| top > 0.0)?;
+    let mut steps: Vec<(i64, u32)> = Vec::new();
+    for (class, value) in values.iter().enumerate().skip(1) {
+        let value = (value / top * LEVELS).round() as u32;
+        if value > steps.last().map_or(0, |step| step.1) {
+            steps.push((grid.least(class), value));
+        }
+    }
+    Some((Scale::Steps(steps), top / LEVELS))
+}

@@ -1,0 +1,80 @@
+use makespan_core::{Job, Platform, ProcSet, Profile, SpeedupLaw, Unavailable};
+
+use super::*;
+use crate::{dual, makespan};
+
+fn rigid(processors: u32, jobs: &[(u32, i64)], closed: Vec<Unavailable>) -> Instance {
+    let job = |(index, &(width, seconds)): (usize, &(u32, i64))| {
+        Job::new(index.to_string(), Profile::rigid(width, Time::from_seconds(seconds)).unwrap())
+    };
+    let jobs = jobs.iter().enumerate().map(job).collect();
+    Instance::new(Platform::flat(processors).unwrap(), jobs, closed).unwrap()
+}
+
+/// The verified bound in seconds, and whether it rests on dual-feasible functions.
+fn bound(instance: &Instance) -> (f64, bool) {
+    let bound = makespan(instance);
+    assert_eq!(bound.verify(instance), Ok(()));
+    (bound.value as f64 / 1e9, matches!(bound.certificate, Certificate::DualFeasible(_)))
+}
+
+#[track_caller]
+fn near_optimum(instance: &Instance, seconds: f64) {
+    let (value, functions) = bound(instance);
+    assert!(functions, "{value} is proved without functions");
+    assert!(value <= seconds && value > 0.999 * seconds, "{value} for the optimum {seconds}");
+}
+
+#[test]
+fn two_beside_each_other_though_the_area_has_room_for_more() {
+    near_optimum(&rigid(10, &[(4, 10); 5], vec![]), 30.0);
+    near_optimum(&rigid(200, &[(67, 10); 9], vec![]), 50.0);
+    // Two of three times just over a third fit in a row.
+    near_optimum(&rigid(2, &[(1, 10); 5], vec![]), 30.0);
+}
+
+#[test]
+fn halves_that_leave_room_only_for_small_ones() {
+    // Wide jobs one after the other, 40 s; those of width 4 fit beside none of them, two at a time, 10 s more.
+    near_optimum(&rigid(10, &[(7, 10), (7, 10), (7, 10), (7, 10), (4, 10), (4, 10)], vec![]), 50.0);
+}
+
+#[test]
+fn closed_processors_and_release_dates_count() {
+    let (start, end) = (Time::from_seconds(12), Time::from_seconds(112));
+    let closed = vec![Unavailable { processors: ProcSet::range(0, 2), start, end }];
+    // Two rounds before the period end at 20, so only one round fits before it and the rest comes after.
+    let (value, _) = bound(&rigid(10, &[(4, 10); 5], closed));
+    assert!(value <= 52.0, "one job at a time fits beside the closed processors: {value}");
+    let late = |job: Job| job.with_release(Time::from_seconds(100));
+    let jobs = rigid(10, &[(4, 10); 5], vec![]).jobs().iter().cloned().map(late).collect();
+    near_optimum(&Instance::new(Platform::flat(10).unwrap(), jobs, vec![]).unwrap(), 130.0);
+}
+
+#[test]
+fn moldable_jobs_that_dodge_each_function_alone() {
+    // Amdahl's law on 200 processors, 100 jobs: no single function raises the bound of the dual approximation.
+    let job = |index: u32| {
+        let law = SpeedupLaw::Amdahl { serial: 0.2 };
+        let time = Time::from_seconds(100 + i64::from(index * 37 % 101));
+        Job::new(index.to_string(), Profile::law(time, law, 1, 200).unwrap())
+    };
+    let instance = Instance::new(Platform::flat(200).unwrap(), (0..150).map(job).collect(), vec![]).unwrap();
+    let before = dual::search(instance.jobs().iter().map(Job::profile), 200).rejection.unwrap().deadline;
+    let (value, functions) = bound(&instance);
+    assert!(functions && value > 1.001 * before.seconds(), "{value} after {before}");
+}
+
+#[test]
+fn the_same_instance_gives_the_same_certificate() {
+    let instance = rigid(200, &[(67, 10), (67, 11), (67, 12), (40, 7), (101, 5), (90, 3)], vec![]);
+    assert_eq!(makespan(&instance), makespan(&instance));
+}
+
+#[test]
+fn nothing_is_found_where_nothing_can_be() {
+    let instance = rigid(2, &[(1, 10)], vec![]);
+    assert_eq!(search(&instance, Time::ZERO, Time::from_seconds(10)), None);
+    assert_eq!(search(&instance, Time::ZERO, Time::from_ticks(3)), None);
+    assert_eq!(search(&instance, Time::from_seconds(1), Time::from_seconds(1)), None);
+}

@@ -1,0 +1,72 @@
+//! Where the price may change.
+
+use makespan_core::{Availability, Instance, Time};
+
+/// The share of the instants that is spread evenly.
+const EVEN: f64 = 0.15;
+
+/// Instants from the first release on, `count` of them about, close together at first and evenly later.
+pub(super) fn first(instance: &Instance, shortest: f64, last: f64, count: usize) -> Vec<f64> {
+    let origin = instance.first_release().ticks() as f64;
+    // Not so short that floats cannot tell it from the origin.
+    let last = last.max(2.0).max(origin / 1e12);
+    let (geometric, even) = (count / 3, count - count / 3);
+    let even = (1..=even).map(|index| last * index as f64 / even as f64);
+    let shortest = shortest.clamp(1.0, last);
+    let geometric = (0..=geometric).map(|index| shortest * (last / shortest).powf(index as f64 / geometric as f64));
+    on_grid(origin, last, even.chain(geometric).map(|offset| origin + offset).chain([origin]).collect())
+}
+
+/// `count` instants that lie close together where the costs of starting and ending bend sharply.
+///
+/// A price that is constant over an interval of length h instead of falling by the second derivative b of a job's cost
+/// lets the job gain some b h^2 by starting where the price falls. With a density of such jobs, the sum is least when
+/// h is as the density to the power of -1/3.
+pub(super) fn settled(old: &[f64], bends: &[f64], count: usize, fixed: &[f64]) -> Vec<f64> {
+    let cells = old.len() - 1;
+    let bend = |cell: usize| {
+        let near = cell.saturating_sub(1)..(cell + 2).min(cells);
+        let length: f64 = near.clone().map(|cell| old[cell + 1] - old[cell]).sum();
+        (near.map(|cell| bends[cell]).sum::<f64>() / length).cbrt()
+    };
+    let sharp: Vec<f64> = (0..cells).map(|cell| bend(cell) * (old[cell + 1] - old[cell])).collect();
+    let sum: f64 = sharp.iter().sum();
+    let span = old[cells] - old[0];
+    let mass = |cell: usize| (1.0 - EVEN) * sharp[cell] / sum + EVEN * (old[cell + 1] - old[cell]) / span;
+    let mut instants = vec![old[0], old[cells]];
+    let (mut cell, mut before) = (0, 0.0);
+    for index in 1..count {
+        let target = index as f64 / count as f64;
+        while cell + 1 < cells && before + mass(cell) < target {
+            before += mass(cell);
+            cell += 1;
+        }
+        let share = ((target - before) / mass(cell)).clamp(0.0, 1.0);
+        instants.push(old[cell] + share * (old[cell + 1] - old[cell]));
+    }
+    let mut instants = on_grid(old[0], span, instants);
+    instants.extend(fixed.iter().copied().filter(|&instant| instant > old[0] && instant < old[cells]));
+    instants.sort_unstable_by(f64::total_cmp);
+    instants.dedup();
+    instants
+}
+
+/// Places on the grid, relative to the span of the instants.
+const PLACES: i32 = 24;
+
+/// On a grid from `origin` on, in whole ticks, ascending, none twice. The grid is a power of two as fine as the span
+/// asks for, not the tick, so that twice the times give twice the instants.
+fn on_grid(origin: f64, span: f64, mut instants: Vec<f64>) -> Vec<f64> {
+    let grid = 2_f64.powi(span.log2().floor() as i32 - PLACES).max(1.0);
+    instants.iter_mut().for_each(|instant| *instant = origin + ((*instant - origin) / grid).round() * grid);
+    instants.sort_unstable_by(f64::total_cmp);
+    instants.dedup();
+    instants
+}
+
+/// Mean open processors between instants.
+pub(super) fn open(availability: &Availability, instants: &[f64]) -> Vec<f64> {
+    let time = |instant: f64| Time::from_ticks(instant as i64);
+    let mean = |pair: &[f64]| availability.open_area(time(pair[0]), time(pair[1])) as f64 / (pair[1] - pair[0]);
+    instants.windows(2).map(mean).collect()
+}

@@ -1,0 +1,228 @@
+//! Maximises the smoothed Lagrangian function by Newton's method, at widths that fall.
+//!
+//! Source of the smoothing: Y. Nesterov, "Smooth minimization of non-smooth functions", Math. Programming 103, 2005,
+//! DOI 10.1007/s10107-004-0552-5. Prices are kept positive by a logarithmic barrier.
+
+use super::matrix::Matrix;
+use super::smooth::{Landscape, Point, Scope};
+
+/// The first temperature: the width of a soft minimum as a share of the job's cost.
+const HOT: f64 = 0.03;
+/// No lower temperature is begun.
+const COLD: f64 = 1e-4;
+/// What is left of it when it falls.
+const COOLING: f64 = 0.4;
+/// All choices are tried in every step above this temperature, and once in `REFRESH` steps below.
+const WARM: f64 = 4e-3;
+const REFRESH: usize = 4;
+/// The weight of the barrier, as a share of temperature and value.
+const BARRIER: f64 = 0.1;
+/// A temperature falls when a step gains less than this share of it.
+const SMALL: f64 = 0.3;
+/// It falls after so many steps anyway.
+const MOST_STEPS: usize = 24;
+/// How often a step is shortened before the temperature falls instead.
+const SHORTER: usize = 8;
+
+/// A state of the search on one grid of instants.
+pub(super) struct Newton {
+    pub(super) landscape: Landscape,
+    temperature: f64,
+    /// The width of each job's soft minimum.
+    widths: Vec<f64>,
+    barrier: f64,
+    /// How much relative changes of prices are held back.
+    caution: f64,
+    point: Point,
+    /// The integrals and the value, with the barrier, where all choices were tried last.
+    anchor: (Vec<f64>, f64),
+    /// Steps at this temperature.
+    steps: usize,
+    /// The bound, and the integrals of its prices.
+    best: (f64, Vec<f64>),
+    done: bool,
+}
+
+impl Newton {
+    /// From integrals of positive prices on.
+    pub(super) fn new(mut landscape: Landscape, integrals: Vec<f64>) -> Self {
+        let widths = vec![0.0; landscape.jobs.count()];
+        let point = landscape.evaluate(&integrals, &widths, Scope::All);
+        let anchor = (integrals.clone(), f64::NEG_INFINITY);
+        let best = (point.value, integrals);
+        let (temperature, barrier, caution, steps) = (HOT, 0.0, 0.0, 0);
+        let mut newton =
+            Self { landscape, temperature, widths, barrier, caution, point, anchor, steps, best, done: false };
+        newton.rescale();
+        newton
+    }
+
+    /// Goes on from other integrals on other instants.
+    pub(super) fn place_on(&mut self, instants: Vec<f64>, open: Vec<f64>, integrals: Vec<f64>) {
+        self.landscape.place_on(instants, open);
+        self.point = self.landscape.evaluate(&integrals, &self.widths, Scope::All);
+        self.anchor = (integrals.clone(), self.total(&self.point));
+        self.best = (self.point.value, integrals);
+    }
+
+    /// Takes the allotments around the best ones, and fewer far from them.
+    pub(super) fn look_closer(&mut self, most: usize, far: usize) {
+        self.landscape.look_closer(most, far);
+        // What the best prices are worth depends on the allotments that are tried.
+        self.best.0 = self.landscape.evaluate(&self.best.1, &self.widths, Scope::All).value;
+        self.rescale();
+    }
+
+    /// Whether the last temperature is done with.
+    pub(super) fn has_ended(&self) -> bool {
+        self.done
+    }
+
+    pub(super) fn temperature(&self) -> f64 {
+        self.temperature
+    }
+
+    pub(super) fn point(&self) -> &Point {
+        &self.point
+    }
+
+    /// The integrals of the best prices on these instants.
+    pub(super) fn best(&self) -> &[f64] {
+        &self.best.1
+    }
+
+    /// Sets the widths for the temperature, and evaluates there.
+    fn rescale(&mut self) {
+        let Landscape { jobs, .. } = &self.landscape;
+        let total: f64 = self.point.costs.iter().zip(&jobs.counts).map(|(cost, count)| cost * count).sum();
+        for (width, cost) in self.widths.iter_mut().zip(&self.point.costs) {
+            *width = self.temperature * cost;
+        }
+        self.barrier = BARRIER * self.temperature * total / self.point.integrals.len() as f64;
+        self.steps = 0;
+        self.point = self.landscape.evaluate(&self.point.integrals, &self.widths, Scope::All);
+        self.keep();
+        self.anchor = (self.point.integrals.clone(), self.total(&self.point));
+        self.done |= total <= 0.0;
+    }
+
+    /// Tries all choices at the present point. If it is worse than when they were tried last, goes back there, knowing
+    /// more choices, and returns false.
+    fn refresh(&mut self) -> bool {
+        self.point = self.landscape.evaluate(&self.point.integrals, &self.widths, Scope::More);
+        self.keep();
+        let total = self.total(&self.point);
+        if total < self.anchor.1 {
+            self.point = self.landscape.evaluate(&self.anchor.0, &self.widths, Scope::Near);
+            return false;
+        }
+        self.anchor.0.clone_from(&self.point.integrals);
+        self.anchor.1 = total;
+        true
+    }
+
+    fn keep(&mut self) {
+        if self.point.value > self.best.0 {
+            self.best.0 = self.point.value;
+            self.best.1.clone_from(&self.point.integrals);
+            // Prices would rise for ever.
+            self.done |= self.best.0 > self.landscape.most();
+        }
+    }
+
+    /// One step of Newton's method; the temperature falls when little more is to be gained at this one.
+    pub(super) fn step(&mut self) {
+        if self.done {
+            return;
+        }
+        let scope = if self.temperature >= WARM { Scope::All } else { Scope::Near };
+        self.steps += 1;
+        if scope == Scope::Near && self.steps.is_multiple_of(REFRESH) {
+            self.refresh();
+        }
+        let (gradient, curvature) = self.with_barrier();
+        let Some(direction) = curvature.solve(&gradient) else {
+            self.done = true;
+            return;
+        };
+        let gain: f64 = gradient.iter().zip(&direction).map(|(slope, step)| slope * step).sum();
+        let from = self.total(&self.point);
+        let mut length = self.longest(&direction).min(1.0);
+        let mut next = None;
+        for _ in 0..SHORTER {
+            let along = self.point.integrals.iter().zip(&direction);
+            let moved: Vec<f64> = along.map(|(integral, step)| integral + length * step).collect();
+            let point = self.landscape.evaluate(&moved, &self.widths, scope);
+            if self.total(&point) >= from + 0.01 * length * gain {
+                next = Some(point);
+                break;
+            }
+            length *= 0.4;
+        }
+        let loss = self.temperature * self.point.value.abs();
+        // What is gained by steps that are held back says little about what there is to gain.
+        let free = self.caution * self.point.integrals.len() as f64 <= loss;
+        let small = gain <= if free { SMALL } else { 0.01 * SMALL } * loss || self.steps >= MOST_STEPS;
+        let stuck = next.is_none();
+        if let Some(next) = next {
+            self.point = next;
+            if scope == Scope::All {
+                self.keep();
+            }
+        }
+        if length >= 0.9 {
+            self.caution /= 8.0;
+        } else if length < 0.3 {
+            self.hold_back();
+        }
+        if (stuck || (small && length >= 0.9)) && (scope == Scope::All || self.refresh()) {
+            self.cool();
+        }
+    }
+
+    fn hold_back(&mut self) {
+        let least = 1e-2 * self.temperature * self.point.value.abs() / self.point.integrals.len() as f64;
+        self.caution = (self.caution * 6.0).max(least).max(f64::MIN_POSITIVE);
+    }
+
+    fn cool(&mut self) {
+        if self.temperature * COOLING < COLD {
+            self.done = true;
+            return;
+        }
+        self.temperature *= COOLING;
+        self.rescale();
+    }
+
+    /// The smooth function with the barrier.
+    fn total(&self, point: &Point) -> f64 {
+        point.smooth + self.barrier * point.integrals.windows(2).map(|pair| (pair[1] - pair[0]).ln()).sum::<f64>()
+    }
+
+    /// The derivatives of the smooth function with a logarithmic barrier; the first integral stays zero.
+    fn with_barrier(&self) -> (Vec<f64>, Matrix) {
+        let (mut gradient, mut curvature) = (self.point.gradient.clone(), self.point.curvature.clone());
+        for (index, pair) in self.point.integrals.windows(2).enumerate() {
+            let length = pair[1] - pair[0];
+            let slope = self.barrier / length;
+            gradient[index] -= slope;
+            gradient[index + 1] += slope;
+            let bend = (slope + self.caution / length) / length;
+            curvature.add(index, index, bend);
+            curvature.add(index + 1, index + 1, bend);
+            curvature.add(index + 1, index, -bend);
+        }
+        gradient[0] = 0.0;
+        curvature.fix_first();
+        (gradient, curvature)
+    }
+
+    /// How far to go until a price is nearly zero.
+    fn longest(&self, direction: &[f64]) -> f64 {
+        let limit = |(pair, step): (&[f64], &[f64])| {
+            let (length, change) = (pair[1] - pair[0], step[1] - step[0]);
+            if change < 0.0 { -0.95 * length / change } else { f64::INFINITY }
+        };
+        self.point.integrals.windows(2).zip(direction.windows(2)).map(limit).fold(f64::INFINITY, f64::min)
+    }
+}

@@ -1,0 +1,313 @@
+//! The Lagrangian function of the prices, smoothed, with its first and second derivatives.
+//!
+//! With the integrals `L_j` of the price from the first instant to instant j as variables, the cost of an allotment k of
+//! time p that starts at s is linear: `w (s + p) + k (L(s + p) - L(s))`, L linear between instants. The bound is the
+//! sum over jobs of the least cost, minus what is refunded. It has kinks where a job hesitates between choices. The
+//! soft minimum `-width ln sum exp(-cost / width)` is smooth and less by at most `width ln choices`; its gradient is the
+//! mean of the choices with shares `exp(-cost / width)`, and its second derivative minus their covariance over the width.
+
+use super::allotments::Jobs;
+use super::matrix::Matrix;
+
+/// A place in time: the instant before it, and how far on to the next it lies, from 0 to 1.
+#[derive(Clone, Copy)]
+struct Place {
+    node: usize,
+    share: f64,
+}
+
+/// One start of one allotment.
+#[derive(Clone, Copy)]
+struct Candidate {
+    /// Replaced by its share once all costs are known.
+    cost: f64,
+    start: Place,
+    end: Place,
+    shape: usize,
+}
+
+/// What is known of one job's choices while they are listed.
+struct Found<'a> {
+    integrals: &'a [f64],
+    /// Choices are listed that cost as much more than the least, or this share of it.
+    margin: f64,
+    near: f64,
+    least: f64,
+    candidates: Vec<Candidate>,
+}
+
+impl Found<'_> {
+    /// The integral of the price until a place.
+    fn at(&self, place: Place) -> f64 {
+        let before = self.integrals[place.node];
+        self.integrals.get(place.node + 1).map_or(before, |after| before + place.share * (after - before))
+    }
+
+    /// From here on, choices are not listed.
+    fn dear(&self) -> f64 {
+        self.least + self.margin.max(self.near * self.least)
+    }
+
+    fn offer(&mut self, candidate: Candidate) {
+        if self.least == f64::INFINITY || candidate.cost <= self.dear() {
+            self.least = self.least.min(candidate.cost);
+            self.candidates.push(candidate);
+        }
+    }
+}
+
+/// First and last instant before the starts that are tried; none if the first is later.
+type Window = (u32, u32);
+const CLOSED: Window = (u32::MAX, 0);
+
+/// The jobs on a grid of instants.
+pub(super) struct Landscape {
+    pub(super) jobs: Jobs,
+    pub(super) instants: Vec<f64>,
+    /// Mean open processors between instants.
+    open: Vec<f64>,
+    /// Every job ends by this instant, which may be infinite.
+    horizon: f64,
+    /// Whether ends at an instant are tried too, and not starts alone: where prices may rise.
+    ends: bool,
+    /// For each allotment the starts that are tried until the next evaluation of all.
+    windows: Vec<Window>,
+    candidates: Vec<Candidate>,
+    touched: Vec<usize>,
+    slope: Vec<f64>,
+}
+
+/// The functions at some integrals of the price.
+pub(super) struct Point {
+    /// The integral of the price from the first instant to each.
+    pub(super) integrals: Vec<f64>,
+    /// The bound, if all allotments and starts were tried.
+    pub(super) value: f64,
+    /// The smooth function, which is less.
+    pub(super) smooth: f64,
+    pub(super) gradient: Vec<f64>,
+    /// Minus the second derivative.
+    pub(super) curvature: Matrix,
+    /// Least cost of each job.
+    pub(super) costs: Vec<f64>,
+    /// For each interval between instants, how sharply the costs of starting and ending there bend.
+    pub(super) bends: Vec<f64>,
+}
+
+/// Which allotments and starts are tried.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Scope {
+    /// All; those near the best are what `Near` tries from then on.
+    All,
+    /// All; those near the best are what `Near` tries from then on besides what it tried before.
+    More,
+    /// Those that came near the best.
+    Near,
+}
+
+/// Choices dearer than the least by this many widths have no share worth counting.
+const NEGLIGIBLE: f64 = 14.0;
+/// Choices dearer than the least by this share of it are not tried until the next evaluation of all.
+const NEAR: f64 = 0.01;
+
+impl Landscape {
+    pub(super) fn new(jobs: Jobs, horizon: f64, ends: bool) -> Self {
+        let (instants, open, windows, slope) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let (candidates, touched) = (Vec::new(), Vec::new());
+        Self { jobs, instants, open, horizon, ends, windows, candidates, touched, slope }
+    }
+
+    /// The weighted completion if all jobs end at the horizon: more proves that not all can end by then.
+    pub(super) fn most(&self) -> f64 {
+        let weight: f64 = self.jobs.weights.iter().zip(&self.jobs.counts).map(|(weight, count)| weight * count).sum();
+        if weight > 0.0 { weight * self.horizon } else { f64::INFINITY }
+    }
+
+    /// Takes other instants, and mean open processors between them.
+    pub(super) fn place_on(&mut self, instants: Vec<f64>, open: Vec<f64>) {
+        self.windows = vec![CLOSED; self.jobs.shapes.len()];
+        self.slope = vec![0.0; instants.len()];
+        self.instants = instants;
+        self.open = open;
+    }
+
+    /// Takes the allotments around those that were near the best at the last evaluation of all, and some `far` from them.
+    pub(super) fn look_closer(&mut self, most: usize, far: usize) {
+        self.jobs = self.jobs.around(|shape| self.windows[shape] != CLOSED, most, far);
+        self.windows = vec![CLOSED; self.jobs.shapes.len()];
+    }
+
+    /// The last instants not after this one, when it is after instant `from`.
+    fn place(&self, instant: f64, from: usize) -> Place {
+        let mut node = from;
+        let last = self.instants.len() - 1;
+        while node < last && self.instants[node + 1] <= instant {
+            node += 1;
+        }
+        if node == last {
+            return Place { node, share: 0.0 };
+        }
+        let (before, after) = (self.instants[node], self.instants[node + 1]);
+        Place { node, share: ((instant - before) / (after - before)).max(0.0) }
+    }
+
+    fn find(&self, instant: f64) -> Place {
+        self.place(instant, self.instants.partition_point(|&other| other <= instant).saturating_sub(1))
+    }
+
+    /// The functions at a width for each job; without derivatives where it is zero.
+    pub(super) fn evaluate(&mut self, integrals: &[f64], widths: &[f64], scope: Scope) -> Point {
+        let count = self.instants.len();
+        let mut point = Point {
+            integrals: integrals.to_vec(),
+            value: 0.0,
+            smooth: 0.0,
+            gradient: vec![0.0; count],
+            curvature: Matrix::zeros(count),
+            costs: vec![0.0; self.jobs.count()],
+            bends: vec![0.0; count],
+        };
+        for (job, &width) in widths.iter().enumerate() {
+            let least = self.search(job, integrals, width, scope);
+            point.costs[job] = least;
+            point.value += self.jobs.counts[job] * least;
+            point.smooth += self.jobs.counts[job] * least;
+            if width > 0.0 {
+                point.smooth += self.soften(job, width, &mut point);
+            }
+        }
+        for index in 0..count - 1 {
+            let paid = self.open[index] * (integrals[index + 1] - integrals[index]);
+            point.value -= paid;
+            point.smooth -= paid;
+            point.gradient[index] += self.open[index];
+            point.gradient[index + 1] -= self.open[index];
+        }
+        point
+    }
+
+    /// The least cost of a job; lists the choices that cost little more.
+    fn search(&mut self, job: usize, integrals: &[f64], width: f64, scope: Scope) -> f64 {
+        let all = scope != Scope::Near;
+        let mut candidates = std::mem::take(&mut self.candidates);
+        candidates.clear();
+        let near = if all { NEAR } else { 0.0 };
+        let mut found = Found { integrals, margin: NEGLIGIBLE * width, near, least: f64::INFINITY, candidates };
+        for shape in self.jobs.all(job) {
+            let window = if all { (0, u32::MAX) } else { self.windows[shape] };
+            if window != CLOSED {
+                self.starts(job, shape, window, &mut found);
+            }
+        }
+        let Found { least, mut candidates, .. } = found;
+        if all {
+            let near = least + (NEGLIGIBLE * width).max(NEAR * least);
+            if scope == Scope::All {
+                self.windows[self.jobs.all(job)].fill(CLOSED);
+            }
+            for candidate in candidates.iter().filter(|candidate| candidate.cost <= near) {
+                let window = &mut self.windows[candidate.shape];
+                let node = candidate.start.node as u32;
+                *window = (window.0.min(node.saturating_sub(1)), window.1.max(node + 1));
+            }
+        }
+        let limit = least + NEGLIGIBLE * width;
+        candidates.retain(|candidate| candidate.cost < limit);
+        candidates.iter_mut().for_each(|candidate| candidate.cost = ((least - candidate.cost) / width).exp());
+        self.candidates = candidates;
+        least
+    }
+
+    /// Lists the starts of one allotment within a window.
+    fn starts(&self, job: usize, shape: usize, window: Window, found: &mut Found<'_>) {
+        let (weight, release) = (self.jobs.weights[job], self.jobs.releases[job]);
+        let (processors, time) = self.jobs.shapes[shape];
+        let latest = self.horizon - time;
+        if latest < release {
+            return;
+        }
+        let offer = |start: Place, completion: f64, end: Place, found: &mut Found<'_>| {
+            let cost = weight * completion + processors * (found.at(end) - found.at(start));
+            found.offer(Candidate { cost, start, end, shape });
+        };
+        let first = self.find(release);
+        let (from, until) = (window.0 as usize, (window.1 as usize).min(self.instants.len() - 1));
+        let mut end = self.place(release + time, first.node);
+        if from <= first.node {
+            offer(first, release + time, end, found);
+        }
+        for node in from.max(first.node + 1)..=until {
+            let begin = self.instants[node];
+            if weight * (begin + time) >= found.dear() || begin > latest {
+                break;
+            }
+            end = self.place(begin + time, end.node);
+            offer(Place { node, share: 0.0 }, begin + time, end, found);
+        }
+        if self.ends {
+            let earliest = release.max(self.instants[from.min(self.instants.len() - 1)]) + time;
+            let mut start = first;
+            for node in self.instants.partition_point(|&instant| instant <= earliest)..self.instants.len() {
+                let end = self.instants[node];
+                if weight * end >= found.dear() || end > self.horizon {
+                    break;
+                }
+                start = self.place(end - time, start.node);
+                if start.node > until {
+                    break;
+                }
+                offer(start, end, Place { node, share: 0.0 }, found);
+            }
+        }
+        if latest.is_finite() {
+            offer(self.find(latest), self.horizon, self.find(self.horizon), found);
+        }
+    }
+
+    /// What the soft minimum of the choices listed is more than their minimum (it is less); adds its derivatives.
+    fn soften(&mut self, job: usize, width: f64, point: &mut Point) -> f64 {
+        let count = self.jobs.counts[job];
+        let sum: f64 = self.candidates.iter().map(|candidate| candidate.cost).sum();
+        let mut touched = std::mem::take(&mut self.touched);
+        touched.clear();
+        for &Candidate { cost, start, end, shape } in &self.candidates {
+            let (processors, time) = self.jobs.shapes[shape];
+            let share = cost / sum;
+            let parts = [
+                (start.node, -processors * (1.0 - start.share)),
+                (start.node + 1, -processors * start.share),
+                (end.node, processors * (1.0 - end.share)),
+                (end.node + 1, processors * end.share),
+            ];
+            for place in [start, end] {
+                if place.node + 1 < self.instants.len() {
+                    let length = self.instants[place.node + 1] - self.instants[place.node];
+                    point.bends[place.node] += share * count * self.jobs.weights[job] / time.max(length);
+                }
+            }
+            for (at, &(node, part)) in parts.iter().enumerate().filter(|(_, (_, part))| *part != 0.0) {
+                touched.push(node);
+                self.slope[node] += share * part;
+                let scaled = count * share / width * part;
+                point.curvature.add(node, node, scaled * part);
+                for &(other, second) in parts[..at].iter().filter(|(_, part)| *part != 0.0) {
+                    // The same node twice stands for both orders.
+                    let both = if other == node { 2.0 } else { 1.0 };
+                    point.curvature.add(node, other, both * scaled * second);
+                }
+            }
+        }
+        touched.sort_unstable();
+        touched.dedup();
+        for (at, &node) in touched.iter().enumerate() {
+            point.gradient[node] += count * self.slope[node];
+            let scaled = count / width * self.slope[node];
+            for &other in &touched[..=at] {
+                point.curvature.add(node, other, -scaled * self.slope[other]);
+            }
+        }
+        touched.iter().for_each(|&node| self.slope[node] = 0.0);
+        self.touched = touched;
+        -count * width * sum.ln()
+    }
+}

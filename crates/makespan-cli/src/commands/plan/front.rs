@@ -1,0 +1,43 @@
+//! The front in a report.
+
+use makespan_core::{Bound, Front, FrontPoint, Instance, Objective};
+use makespan_formats::plot::{Figure, Point, Series};
+use makespan_formats::report::Section;
+
+use crate::summary;
+
+/// Draws the schedules of a front and what is proved about them.
+pub fn section(instance: &Instance, front: &Front, bounds: &[Bound]) -> Section {
+    let objective = front.points().iter().find_map(|point| point.bound.as_ref()).map(|bound| bound.objective);
+    let objective = objective.unwrap_or(Objective::WeightedCompletion);
+    let (columns, rows) = summary::front_rows(instance, front, bounds);
+    let makespan = |point: &FrontPoint| point.schedule.makespan().seconds();
+    let unit = 10_f64.powi(objective.places() as i32);
+    let at = |x: f64, value: i128| {
+        let y = value as f64 / unit;
+        Point { x, y, low: y, high: y }
+    };
+    let reached = front.points().iter().map(|point| at(makespan(point), objective.value(instance, &point.schedule)));
+    let proved = front.points().iter().filter_map(|point| {
+        let bound = point.bound.as_ref()?;
+        Some(at(bound.makespan_at_most.map_or(makespan(point), makespan_core::Time::seconds), bound.value))
+    });
+    let series = |name: &str, points: Vec<Point>| Series { name: name.into(), points };
+    let figure = Figure {
+        title: format!("Makespan against {objective}"),
+        x_label: "makespan (s)".into(),
+        y_label: format!("{objective} (s)"),
+        series: vec![series("schedule", reached.collect()), series("proved: none below", proved.collect())],
+        ..Figure::default()
+    };
+    Section {
+        title: "Front".into(),
+        text: format!(
+            "Schedules of which none is both shorter and of less {objective} than another. Each bound holds among schedules \
+             of at most the makespan under \u{201c}within\u{201d}."
+        ),
+        columns,
+        rows,
+        figure: (front.points().len() > 1).then_some(figure),
+    }
+}

@@ -1,0 +1,49 @@
+//! Which algorithm plans, and how a search is watched and interrupted.
+
+use std::process;
+
+use clap::ValueEnum;
+use indicatif::ProgressBar;
+use makespan_core::Stop;
+use miette::{Result, miette};
+
+use crate::args::{PlanOptions, SearchOptions};
+use crate::output::complain;
+use crate::progress::clock;
+
+/// The status of a process that Ctrl-C ended, by convention.
+const INTERRUPTED: i32 = 130;
+
+/// The spec of the algorithm: the one asked for, or the default with what it shall look for.
+pub fn spec(options: &PlanOptions) -> String {
+    if let Some(algorithm) = &options.algorithm {
+        return algorithm.clone();
+    }
+    let SearchOptions { objective, time_limit, makespan_at_most } = &options.search;
+    let objective = objective.and_then(|name| name.to_possible_value()).map(|name| name.get_name().to_owned());
+    let parts = [("objective", &objective), ("time-limit", time_limit), ("makespan-at-most", makespan_at_most)];
+    let parts: Vec<String> =
+        parts.iter().filter_map(|(key, value)| value.as_ref().map(|value| format!("{key}={value}"))).collect();
+    if parts.is_empty() { "optimise".into() } else { format!("optimise[{}]", parts.join(",")) }
+}
+
+/// The first Ctrl-C or SIGTERM lets a search end with the best plan that it has, the second ends the program at once:
+/// no file is half written, since each takes its place whole.
+pub fn stop_on_signals() -> Result<Stop> {
+    let stop = Stop::default();
+    let requested = stop.clone();
+    let handler = move || {
+        if requested.is_requested() {
+            process::exit(INTERRUPTED);
+        }
+        requested.request();
+        complain("stopping with the best plan so far; press Ctrl-C again to give up at once");
+    };
+    ctrlc::set_handler(handler).map_err(|error| miette!("cannot listen for Ctrl-C: {error}"))?;
+    Ok(stop)
+}
+
+/// How long the search has gone on; on a terminal only.
+pub fn watch(spec: &str) -> ProgressBar {
+    clock(format!("searching by {spec}; Ctrl-C takes the best plan so far"))
+}

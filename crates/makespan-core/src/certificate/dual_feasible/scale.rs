@@ -1,0 +1,149 @@
+//! Sizes replaced by values, and the most value that fits.
+
+use serde::{Deserialize, Serialize};
+
+use super::super::CertificateError;
+
+/// Tables for the most value hold at most this many entries times steps.
+const MOST_EFFORT: u64 = 1 << 21;
+
+/// A function of a size (processors or ticks) that never falls and is zero at zero.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Scale {
+    /// The size itself.
+    Whole,
+    /// Pairs of a size and the value from that size on; zero below the first. Both ascend and are positive.
+    Steps(Vec<(i64, u32)>),
+}
+
+impl Scale {
+    pub(super) fn check(&self) -> Result<(), CertificateError> {
+        let Self::Steps(steps) = self else { return Ok(()) };
+        let ascending = steps.windows(2).all(|pair| pair[0].0 < pair[1].0 && pair[0].1 < pair[1].1);
+        if ascending && steps.first().is_some_and(|&(size, value)| size > 0 && value > 0) {
+            return Ok(());
+        }
+        Err(CertificateError::Malformed(
+            "steps must be positive, ascending in size and in value, and at least one".into(),
+        ))
+    }
+
+    /// The value of a size, for a size that is not negative.
+    pub(super) fn value(&self, size: i64) -> i64 {
+        match self {
+            Self::Whole => size,
+            Self::Steps(steps) => {
+                let index = steps.partition_point(|&(from, _)| from <= size);
+                index.checked_sub(1).map_or(0, |index| i64::from(steps[index].1))
+            }
+        }
+    }
+
+    /// The sizes at which the value changes.
+    pub(super) fn sizes(&self) -> impl Iterator<Item = i64> + '_ {
+        let steps: &[(i64, u32)] = if let Self::Steps(steps) = self { steps } else { &[] };
+        steps.iter().map(|&(size, _)| size)
+    }
+}
+
+/// The most that the values of sizes can sum to when the sizes sum to at most a given room: an unbounded knapsack.
+pub(super) enum Most {
+    /// Of the size itself.
+    Whole,
+    /// By room, up to the largest.
+    ByRoom(Vec<i64>),
+    /// By value: the least room in which the values sum to at least 1, 2 ..
+    ByValue(Vec<i64>),
+}
+
+impl Most {
+    /// For rooms up to `largest`, in O(largest x steps).
+    pub(super) fn by_room(scale: &Scale, largest: u32) -> Result<Self, CertificateError> {
+        let Scale::Steps(steps) = scale else { return Ok(Self::Whole) };
+        if u64::from(largest) * steps.len() as u64 > MOST_EFFORT {
+            return Err(too_many());
+        }
+        let mut most = vec![0; largest as usize + 1];
+        for room in 1..most.len() {
+            let with = |&(size, value): &(i64, u32)| {
+                Some(most[room.checked_sub(usize::try_from(size).ok()?)?] + i64::from(value))
+            };
+            most[room] = steps.iter().map_while(with).max().unwrap_or(0);
+        }
+        Ok(Self::ByRoom(most))
+    }
+
+    /// For rooms up to `largest`, in O(value x steps), where value is the most in the largest room.
+    pub(super) fn by_value(scale: &Scale, largest: i64) -> Result<Self, CertificateError> {
+        let Scale::Steps(steps) = scale else { return Ok(Self::Whole) };
+        let mut least: Vec<i64> = Vec::new();
+        loop {
+            // At least `least.len() + 1`: the last piece may be worth more than what is still missing.
+            let rest = |value: u32| (least.len() + 1).checked_sub(value as usize + 1).map_or(0, |index| least[index]);
+            let room = steps.iter().map(|&(size, value)| size.saturating_add(rest(value))).min().unwrap_or(i64::MAX);
+            if room > largest || room == i64::MAX {
+                return Ok(Self::ByValue(least));
+            }
+            least.push(room);
+            if (least.len() * steps.len()) as u64 > MOST_EFFORT {
+                return Err(too_many());
+            }
+        }
+    }
+
+    /// The most in this room, which is not negative and at most the largest.
+    pub(super) fn at(&self, room: i64) -> i64 {
+        match self {
+            Self::Whole => room,
+            Self::ByRoom(most) => most[room as usize],
+            Self::ByValue(least) => least.partition_point(|&least| least <= room) as i64,
+        }
+    }
+}
+
+fn too_many() -> CertificateError {
+    CertificateError::Malformed("its steps are too many or too fine to check".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// By trying every multiset.
+    fn brute_force(steps: &[(i64, u32)], room: i64) -> i64 {
+        let with =
+            |&(size, value): &(i64, u32)| (size <= room).then(|| i64::from(value) + brute_force(steps, room - size));
+        steps.iter().filter_map(with).max().unwrap_or(0)
+    }
+
+    proptest! {
+        #[test]
+        fn the_most_is_that_of_the_best_multiset(
+            raw in prop::collection::btree_map(1_i64..20, 1_u32..9, 1..5),
+            largest in 0_u32..40,
+        ) {
+            let mut last = 0;
+            let steps: Vec<(i64, u32)> = raw.into_iter().map(|(size, value)| { last += value; (size, last) }).collect();
+            let scale = Scale::Steps(steps.clone());
+            prop_assert_eq!(scale.check(), Ok(()));
+            let tables = [Most::by_room(&scale, largest).unwrap(), Most::by_value(&scale, i64::from(largest)).unwrap()];
+            for room in 0..=i64::from(largest) {
+                let expected = brute_force(&steps, room);
+                prop_assert_eq!(tables.each_ref().map(|most| most.at(room)), [expected, expected]);
+            }
+        }
+    }
+
+    #[test]
+    fn tables_out_of_reach_are_refused() {
+        let fine = Scale::Steps(vec![(1, 1)]);
+        assert!(matches!(Most::by_value(&fine, i64::MAX), Err(CertificateError::Malformed(_))));
+        assert!(matches!(Most::by_room(&fine, u32::MAX), Err(CertificateError::Malformed(_))));
+        let huge = Scale::Steps(vec![(i64::MAX - 1, u32::MAX)]);
+        assert_eq!(Most::by_value(&Scale::Steps(vec![(5, 3), (i64::MAX, u32::MAX)]), 4).unwrap().at(4), 0);
+        assert!(Most::by_value(&huge, i64::MAX - 2).is_ok());
+    }
+}

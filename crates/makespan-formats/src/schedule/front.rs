@@ -1,0 +1,107 @@
+//! The schedules of a front in Schedule JSON.
+
+use std::io::{self, Write};
+
+use makespan_core::{Bound, FrontPoint, Instance, Objective, Schedule};
+use serde::Deserialize;
+
+use super::bound::{BoundEntry, read_bound, value, write_bounds};
+use super::read::{PlacementEntry, placements};
+use super::write::write_placements;
+use crate::error::FormatError;
+use crate::scalar::Scalar;
+
+/// A schedule of a front with what its file states about it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FrontEntry {
+    /// The stated makespan, in ticks.
+    pub makespan: i128,
+    /// The stated weighted completion, in millionths of a weight times ticks.
+    pub weighted_completion: i128,
+    /// On weighted completion or mean flow, among the schedules of at most some makespan where it has this condition;
+    /// unchecked.
+    pub bound: Option<Bound>,
+    /// The placements.
+    pub schedule: Schedule,
+}
+
+impl FrontEntry {
+    /// A point with its true values.
+    pub fn new(instance: &Instance, point: &FrontPoint) -> Self {
+        let value = |objective: Objective| objective.value(instance, &point.schedule);
+        Self {
+            makespan: value(Objective::Makespan),
+            weighted_completion: value(Objective::WeightedCompletion),
+            bound: point.bound.clone(),
+            schedule: point.schedule.clone(),
+        }
+    }
+
+    /// The stated value of an objective, in its integer unit.
+    pub fn stated(&self, objective: Objective) -> Option<i128> {
+        match objective {
+            Objective::Makespan => Some(self.makespan),
+            Objective::WeightedCompletion => Some(self.weighted_completion),
+            Objective::MeanFlow => None,
+        }
+    }
+
+    pub(super) fn write(&self, instance: &Instance, writer: &mut dyn Write) -> io::Result<()> {
+        write!(writer, "{{")?;
+        for objective in Objective::STANDARD {
+            if let Some(stated) = self.stated(objective) {
+                write!(writer, "\"{}\": {}, ", objective.name(), objective.decimal(stated))?;
+            }
+        }
+        write!(writer, "\"bounds\": ")?;
+        write_bounds(&self.bound.iter().collect::<Vec<_>>(), writer)?;
+        write!(writer, ",\n   ")?;
+        write_placements(instance, &self.schedule, writer)?;
+        write!(writer, "}}")
+    }
+}
+
+/// A point as it stands in a file.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Point {
+    makespan: Scalar<String>,
+    weighted_completion: Scalar<String>,
+    bounds: PointBounds,
+    placements: Vec<PlacementEntry>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PointBounds {
+    weighted_completion: Option<BoundEntry>,
+    mean_flow: Option<BoundEntry>,
+}
+
+/// Reads the points of a front.
+pub(super) fn read(file: &str, points: Vec<Point>, instance: &Instance) -> Result<Vec<FrontEntry>, FormatError> {
+    let entry = |(at, point): (usize, Point)| {
+        let path = format!("front[{at}]");
+        let PointBounds { weighted_completion, mean_flow } = point.bounds;
+        let weighted = weighted_completion.map(|entry| (Objective::WeightedCompletion, entry));
+        let bound = weighted.or(mean_flow.map(|entry| (Objective::MeanFlow, entry)));
+        let bound = bound.map(|(objective, entry)| {
+            read_bound(file, &format!("{path}.bounds.{}", objective.name()), objective, entry)
+        });
+        let stated = |objective: Objective, text: &Scalar<String>| {
+            value(file, &format!("{path}.{}", objective.name()), objective, &text.0)
+        };
+        Ok(FrontEntry {
+            makespan: stated(Objective::Makespan, &point.makespan)?,
+            weighted_completion: stated(Objective::WeightedCompletion, &point.weighted_completion)?,
+            bound: bound.transpose()?,
+            schedule: Schedule::with_groups(placements(
+                file,
+                &format!("{path}.placements"),
+                point.placements,
+                instance,
+            )?),
+        })
+    };
+    points.into_iter().enumerate().map(entry).collect()
+}
