@@ -1,6 +1,6 @@
 //! Clusters of SMPs: how far `shelves` and the general lists are from the proven bound, and whether the construction
 //! keeps its height for every guess that is not refuted.
-//! `cargo run --release -p makespan-lab --example hierarchical [seeds]`; 5 seeds by default.
+//! `cargo run --release -p makespan-lab --example hierarchical [seeds [algorithm ..]]`; 5 seeds by default.
 //!
 //! Families x k = 2, 4, 8, 16 x m = 4, 16, 64 x 1/2, 2 and 8 jobs a node; every plan is validated with best placement,
 //! every bound verified. Twenty guesses from 0.9 to 2 times the proven bound are attempted on each instance.
@@ -98,6 +98,10 @@ fn attempt(instance: &Instance, cluster: Cluster, bound: &Bound, guesses: &mut G
 
 fn main() -> Outcome<()> {
     let seeds = std::env::args().nth(1).map_or(Ok(5), |text| text.parse::<u64>())?;
+    let mut planners: Vec<String> = std::env::args().skip(2).collect();
+    if planners.is_empty() {
+        planners.extend(PLANNERS.map(String::from));
+    }
     let mut figures: BTreeMap<(u32, usize), Figures> = BTreeMap::new();
     let mut guesses = Guesses::default();
     for each in [2, 4, 8, 16] {
@@ -108,7 +112,7 @@ fn main() -> Outcome<()> {
                     let instance = instance(family, cluster, nodes as usize * jobs / 2, seed)?;
                     let bound = makespan_bounds::makespan(&instance);
                     bound.verify(&instance)?;
-                    for (at, spec) in PLANNERS.iter().enumerate() {
+                    for (at, spec) in planners.iter().enumerate() {
                         measure(&instance, &bound, spec, figures.entry((each, at)).or_default())?;
                     }
                     attempt(&instance, cluster, &bound, &mut guesses)?;
@@ -118,7 +122,7 @@ fn main() -> Outcome<()> {
     }
     println!("| k | algorithm | mean ratio | largest | longest, s | instances |\n|---|---|---|---|---|---|");
     for ((each, at), Figures { sum, largest, count, seconds }) in figures {
-        let (spec, mean) = (PLANNERS[at], sum / f64::from(count));
+        let (spec, mean) = (&planners[at], sum / f64::from(count));
         println!("| {each} | {spec} | {mean:.3} | {largest:.3} | {seconds:.3} | {count} |");
     }
     let Guesses { refuted, met, undecided } = guesses;
