@@ -44,8 +44,6 @@ pub struct Entry {
     build: fn(&mut Spec) -> Result<Box<dyn Scheduler>, SpecError>,
 }
 
-const COUNTED: &str =
-    "moldable, rigid and sequential jobs and bags of them on equal processors; release dates; unavailable periods";
 const ANY_JOBS: &str = "moldable, rigid and sequential jobs and bags of them on equal processors; release dates; unavailable \
                         periods; best placement";
 const DEMT_PAPER: &str = "Dutot, Eyraud, Mounié, Trystram, SPAA 2004, doi:10.1145/1007912.1007932";
@@ -54,8 +52,8 @@ static CATALOGUE: [Entry; 8] = [
     Entry {
         name: "optimise",
         summary: "the best that time allows: prices, then annealing of a serial insertion; any objective, or their front",
-        supports: COUNTED,
-        guarantee: "with objective=makespan 2; none with release dates or unavailable periods",
+        supports: ANY_JOBS,
+        guarantee: "with objective=makespan 2; none with release dates, unavailable periods or best placement",
         source: "Makespan; annealing after Kirkpatrick et al. 1983, doi:10.1126/science.220.4598.671",
         parameters: &[
             Parameter {

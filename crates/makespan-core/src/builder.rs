@@ -54,7 +54,17 @@ impl<'a> ScheduleBuilder<'a> {
     /// When the reservations hold more processors than there are: a defect of the caller.
     pub fn finish(self) -> Schedule {
         let classes = self.instance.availability().classes();
-        let mut free: Vec<ProcSet> = classes.iter().map(|class| class.processors.clone()).collect();
+        let pools = classes.iter().map(|class| class.processors.clone()).collect();
+        self.finish_from(pools)
+    }
+
+    /// Assigns processor ids from these pools, of which [`Reservation::of_parts`] tells how many each job holds: for
+    /// callers who tell more processors apart than by when they are closed.
+    ///
+    /// # Panics
+    /// When the reservations hold more processors of a pool than there are: a defect of the caller.
+    pub fn finish_from(self, pools: Vec<ProcSet>) -> Schedule {
+        let mut free = pools;
         let mut by_start: Vec<usize> = (0..self.held.len()).collect();
         by_start.sort_unstable_by_key(|&index| (self.held[index].1.start, self.held[index].0));
         let mut by_end = by_start.clone();

@@ -39,8 +39,8 @@ fn needs_equal_processors(instance: &Instance) -> Result<(), Unsupported> {
 fn needs_free_placement(instance: &Instance) -> Result<(), Unsupported> {
     needs_equal_processors(instance)?;
     if instance.platform().restricts_placement() {
-        let remedy = "it cannot keep jobs within nodes (placement = compact); `list`, `sweep`, `demt` and, on equal \
-                      nodes of 2, 4, 8 .. processors, `shelves` can";
+        let remedy = "it cannot keep jobs within nodes (placement = compact); `optimise`, `list`, `sweep`, `demt` \
+                      and, on equal nodes of 2, 4, 8 .. processors, `shelves` can";
         return Err(Unsupported(remedy.into()));
     }
     Ok(())

@@ -55,9 +55,26 @@ fn scattered_jobs_are_rejected() {
 }
 
 #[test]
+fn the_default_keeps_best_placement_and_fills_it_with_bags() {
+    let sandbox = sandbox();
+    let bag = "[[jobs]]\nname = \"bag\"\ncount = 9\nweight = 0\nprocessors = 3\ntime = 0.5\n";
+    sandbox.write("bag.toml", format!("{INSTANCE}\n{bag}"));
+    for objective in ["makespan", "pareto"] {
+        let spec = format!("optimise[objective={objective},steps=200,searches=1]");
+        sandbox.makespan(&format!("plan bag.toml --algorithm {spec} --output p.json")).succeeds();
+        sandbox.makespan("verify bag.toml p.json").succeeds();
+    }
+}
+
+#[test]
 fn what_cannot_be_kept_is_refused_with_a_remedy() {
     let sandbox = sandbox();
-    sandbox.makespan("plan i.toml --algorithm optimise").refused(&["placement = compact", "`shelves`"]);
+    let raw = "demt[compaction=raw]";
+    sandbox.makespan(&format!("plan i.toml --algorithm {raw}")).refused(&[
+        "placement = compact",
+        "`optimise`",
+        "`shelves`",
+    ]);
     sandbox.write("odd.toml", INSTANCE.replace("processors_per_node = 4", "processors_per_node = 3"));
     sandbox.makespan("plan odd.toml --algorithm shelves").refused(&["nodes of 2, 4, 8", "these have 3"]);
     sandbox.write("flat.toml", INSTANCE.replace("nodes = 2, processors_per_node = 4", "processors = 8"));

@@ -100,7 +100,7 @@ const WANTED: [Wanted; 6] = [
         parts: &[Part::Second],
         first: 0,
         found: |plan| {
-            plan.is_plain() && plan.count(Part::Second) >= 2 && plan.boxes().iter().any(|idle| idle.1.len() > 0)
+            plan.is_plain() && plan.count(Part::Second) >= 2 && plan.boxes().iter().any(|idle| !idle.1.is_empty())
         },
     },
     Wanted {
