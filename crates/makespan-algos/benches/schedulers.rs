@@ -1,5 +1,6 @@
 //! How long planning takes. Targets: DEMT with 20 shuffles in 10 ms and `dual` in 1 ms at n = 400, m = 200; DEMT under
-//! 1 s at n = 10,000, m = 1,000; a list of 100,000 law jobs on 10,000 processors under 5 s (and 1 GiB, see `peak`).
+//! 1 s at n = 10,000, m = 1,000; a list of 100,000 law jobs on 10,000 processors under 5 s (and 1 GiB, see `peak`);
+//! `shelves` with 800 jobs on 64 nodes of 16 processors in 0.3 s.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -36,6 +37,12 @@ fn tables(processors: u32, jobs: usize, x: f64) -> Instance {
         }
         Profile::table(times).expect("positive times")
     })
+}
+
+/// The same jobs on nodes, each in its best placement.
+fn on_nodes(nodes: u32, each: u32, instance: &Instance) -> Instance {
+    let platform = Platform::cluster(nodes, each).expect("some processors").requiring_compact();
+    Instance::new(platform, instance.jobs().to_vec(), Vec::new()).expect("a valid instance")
 }
 
 /// Downey's law with a parallelism log-uniform on [1, processors] and sigma uniform on [0, 2]: the lab's `cirne`.
@@ -78,6 +85,17 @@ fn large(criterion: &mut Criterion) {
     group.finish();
 }
 
+fn smps(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("n=800 nodes=64 k=16");
+    group.sample_size(10);
+    for (family, instance) in [("weak", tables(1024, 800, 0.8)), ("high", tables(1024, 800, 0.0))] {
+        let instance = on_nodes(64, 16, &instance);
+        bench(&mut group, "shelves", family, &instance);
+        bench(&mut group, "list[order=saf]", family, &instance);
+    }
+    group.finish();
+}
+
 fn cluster(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("n=100000 m=10000");
     group.sample_size(10).measurement_time(Duration::from_secs(20));
@@ -112,5 +130,5 @@ fn peak() -> Option<String> {
     Some(status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?.trim().to_owned())
 }
 
-criterion_group!(benches, paper_size, large, best_effort, cluster);
+criterion_group!(benches, paper_size, large, smps, best_effort, cluster);
 criterion_main!(benches);

@@ -7,7 +7,9 @@ use makespan_core::Scheduler;
 
 pub use spec::{Spec, SpecError};
 
-use crate::scheduler::{Compaction, Demt, DualApproximation, Gang, ListGraham, Order, Sequential, Sweep, WithBags};
+use crate::scheduler::{
+    Compaction, Demt, DualApproximation, Gang, ListGraham, Order, Sequential, Shelves, Sweep, WithBags,
+};
 
 /// A parameter of a scheduler, as its spec names it.
 #[derive(Clone, Copy, Debug)]
@@ -42,16 +44,16 @@ pub struct Entry {
     build: fn(&mut Spec) -> Result<Box<dyn Scheduler>, SpecError>,
 }
 
-const ANY_JOBS: &str =
-    "moldable, rigid and sequential jobs and bags of them on equal processors; release dates; unavailable periods";
+const ANY_JOBS: &str = "moldable, rigid and sequential jobs and bags of them on equal processors; release dates; unavailable \
+                        periods; best placement";
 const DEMT_PAPER: &str = "Dutot, Eyraud, Mounié, Trystram, SPAA 2004, doi:10.1145/1007912.1007932";
 
-static CATALOGUE: [Entry; 7] = [
+static CATALOGUE: [Entry; 8] = [
     Entry {
         name: "optimise",
         summary: "the best that time allows: prices, then annealing of a serial insertion; any objective, or their front",
         supports: ANY_JOBS,
-        guarantee: "with objective=makespan 2; none with release dates or unavailable periods",
+        guarantee: "with objective=makespan 2; none with release dates, unavailable periods or best placement",
         source: "Makespan; annealing after Kirkpatrick et al. 1983, doi:10.1126/science.220.4598.671",
         parameters: &[
             Parameter {
@@ -97,7 +99,8 @@ static CATALOGUE: [Entry; 7] = [
         name: "dual",
         summary: "two shelves of the shortest length that is not refuted: makespan",
         supports: ANY_JOBS,
-        guarantee: "makespan 3/2 for monotone jobs, 2 for any; doubled with release dates; none with unavailable periods",
+        guarantee: "makespan 3/2 for monotone jobs, 2 for any; doubled with release dates; none with unavailable periods \
+                    or best placement",
         source: "Mounié, Rapine, Trystram, SIAM J. Comput. 37(2), 2007, doi:10.1137/S0097539701385995",
         parameters: &[],
         compared: &["dual"],
@@ -108,7 +111,7 @@ static CATALOGUE: [Entry; 7] = [
         name: "list",
         summary: "Graham's list on the allotments of the dual approximation",
         supports: ANY_JOBS,
-        guarantee: "makespan 2; none with release dates or unavailable periods",
+        guarantee: "makespan 2; none with release dates, unavailable periods or best placement",
         source: "Garey, Graham, SIAM J. Comput. 4, 1975, doi:10.1137/0204015",
         parameters: &[Parameter { name: "order", values: "shelf, weighted-lptf, smith or saf", default: "shelf" }],
         compared: &["list[order=shelf]", "list[order=weighted-lptf]", "list[order=smith]", "list[order=saf]"],
@@ -119,7 +122,7 @@ static CATALOGUE: [Entry; 7] = [
         name: "sweep",
         summary: "longest-first lists for a sweep of target lengths, then annealing: makespan",
         supports: ANY_JOBS,
-        guarantee: "makespan 2; none with release dates or unavailable periods",
+        guarantee: "makespan 2; none with release dates, unavailable periods or best placement",
         source: "Turek, Wolf, Yu, SPAA 1992, doi:10.1145/140901.141909; Kirkpatrick et al. 1983, doi:10.1126/science.220.4598.671",
         parameters: &[Parameter { name: "steps", values: "0 to 100000000", default: "100000" }],
         compared: &["sweep"],
@@ -128,6 +131,19 @@ static CATALOGUE: [Entry; 7] = [
             let steps = spec.take("steps", Sweep::default().steps, |text| number(text, 100_000_000))?;
             Ok(Box::new(Sweep { steps }))
         },
+    },
+    Entry {
+        name: "shelves",
+        summary: "two shelves on nodes of 2, 4, 8 .. processors, every job in its best placement: makespan",
+        supports: "moldable, rigid and sequential jobs on equal nodes of 2, 4, 8 .. processors; by a list: release \
+                   dates; unavailable periods; best placement",
+        guarantee: "makespan 2 - 2/k on nodes of k processors, 3/2 for k = 2, for monotone jobs; none with release dates \
+                    or unavailable periods",
+        source: "Dutot, Trystram, SPAA 2001, HAL inria-00001082",
+        parameters: &[],
+        compared: &["shelves"],
+        representatives: &["shelves"],
+        build: |_| Ok(Box::new(Shelves)),
     },
     Entry {
         name: "gang",
@@ -144,7 +160,7 @@ static CATALOGUE: [Entry; 7] = [
         name: "sequential",
         summary: "every job on its fewest processors, longest first",
         supports: ANY_JOBS,
-        guarantee: "makespan 2 when every job is rigid; otherwise none",
+        guarantee: "makespan 2 when every job is rigid and any placement serves; otherwise none",
         source: DEMT_PAPER,
         parameters: &[],
         compared: &["sequential"],

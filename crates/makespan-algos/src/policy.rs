@@ -102,12 +102,14 @@ mod tests {
     use makespan_core::{Instance, Job, Platform, Profile, Running};
 
     use super::*;
-    use crate::scheduler::ListGraham;
 
     /// Runs the policy against run times that are the estimates times a percentage; returns starts and ends.
     fn play(instance: &Instance, percent: impl Fn(JobId) -> i64) -> Vec<(Time, Time, JobId)> {
-        let scheduler = Box::new(ListGraham { order: crate::scheduler::Order::Shelf });
-        let mut policy = Replan::new(scheduler, 1);
+        play_by("list", instance, percent)
+    }
+
+    fn play_by(spec: &str, instance: &Instance, percent: impl Fn(JobId) -> i64) -> Vec<(Time, Time, JobId)> {
+        let mut policy = Replan::new(crate::scheduler(spec).unwrap(), 1);
         let mut waiting: Vec<JobId> = instance.ids().collect();
         let (mut running, mut ends, mut done): (Vec<Running>, Vec<(Time, JobId)>, Vec<_>) = (vec![], vec![], vec![]);
         let mut now = Time::ZERO;
@@ -119,6 +121,8 @@ mod tests {
                 match decision {
                     Decision::Start { job, processors } => {
                         assert!(running.iter().all(|other| other.processors.is_disjoint(&processors)));
+                        let platform = instance.platform();
+                        assert!(!platform.is_compact() || platform.held_in_part(&processors).len() < 2);
                         waiting.retain(|&other| other != job);
                         let estimate = instance.job(job).profile().time(processors.len());
                         ends.push((now + Time::from_ticks(estimate.ticks() * percent(job) / 100), job));
@@ -144,10 +148,14 @@ mod tests {
     }
 
     fn instance() -> Instance {
+        instance_on(Platform::flat(3).unwrap())
+    }
+
+    fn instance_on(platform: Platform) -> Instance {
         let times = |ticks: &[i64]| Profile::table(ticks.iter().map(|&t| Time::from_ticks(t)).collect()).unwrap();
         let tables: [&[i64]; 6] = [&[900, 500, 400], &[700], &[650, 400], &[300, 200, 180], &[1000, 600], &[250]];
         let jobs = tables.iter().enumerate().map(|(index, ticks)| Job::new(index.to_string(), times(ticks))).collect();
-        Instance::new(Platform::flat(3).unwrap(), jobs, vec![]).unwrap()
+        Instance::new(platform, jobs, vec![]).unwrap()
     }
 
     #[test]
@@ -161,14 +169,29 @@ mod tests {
         assert_eq!(played, planned);
     }
 
-    #[test]
-    fn early_and_late_ends_lose_no_job() {
-        let instance = instance();
-        for percents in [[30, 170, 100, 60, 110, 90], [250, 250, 250, 250, 250, 250], [1, 400, 1, 400, 1, 400]] {
-            let done = play(&instance, |job| percents[job.index()]);
+    const PERCENTS: [[i64; 6]; 3] =
+        [[30, 170, 100, 60, 110, 90], [250, 250, 250, 250, 250, 250], [1, 400, 1, 400, 1, 400]];
+
+    fn loses_no_job(spec: &str, instance: &Instance) {
+        for percents in PERCENTS {
+            let done = play_by(spec, instance, |job| percents[job.index()]);
             let mut jobs: Vec<JobId> = done.iter().map(|&(_, _, job)| job).collect();
             jobs.sort_unstable();
-            assert_eq!(jobs, instance.ids().collect::<Vec<_>>());
+            assert_eq!(jobs, instance.ids().collect::<Vec<_>>(), "{spec}");
+        }
+    }
+
+    #[test]
+    fn early_and_late_ends_lose_no_job() {
+        loses_no_job("list", &instance());
+    }
+
+    /// What remains while others run has closed processors, which the shelves leave to a list.
+    #[test]
+    fn best_placement_is_kept_whatever_happens() {
+        let instance = instance_on(Platform::cluster(2, 2).unwrap().requiring_compact());
+        for spec in ["shelves", "list", "demt", "gang"] {
+            loses_no_job(spec, &instance);
         }
     }
 }

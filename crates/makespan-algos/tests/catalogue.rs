@@ -120,7 +120,12 @@ proptest! {
         for scheduler in supported(&representatives(), &instance) {
             let (schedule, _) = plan(scheduler, &instance, 7);
             let (in_finer, _) = plan(scheduler, &finer, 7);
-            prop_assert_eq!(scaled(&schedule, factor), in_finer, "{} by {}", scheduler.name(), factor);
+            let scaled = scaled(&schedule, factor);
+            prop_assert_eq!(scaled.placements(), in_finer.placements(), "{} by {}", scheduler.name(), factor);
+            let groups = |schedule: &Schedule| -> Vec<Option<String>> {
+                (0..schedule.placements().len()).map(|at| schedule.group(at).map(str::to_owned)).collect()
+            };
+            prop_assert_eq!(groups(&schedule), groups(&in_finer), "{} by {}", scheduler.name(), factor);
         }
     }
 
@@ -200,6 +205,12 @@ fn the_instances_are_of_every_kind() {
     count("release dates", &Instance::has_release_dates);
     count("all late", &|instance| instance.first_release() > Time::ZERO && !instance.has_release_dates());
     count("closed periods", &|instance| !instance.availability().is_always_open());
+    let compact = |instance: &Instance| instance.platform().restricts_placement();
+    count("best placement", &compact);
+    count("best placement, monotone, offline", &|instance| {
+        let offline = !instance.has_release_dates() && instance.availability().is_always_open();
+        compact(instance) && offline && all(instance, &|job| job.profile().is_monotone())
+    });
     count("best-effort bags", &|instance| any(instance, &|job| job.is_best_effort() && job.tasks() > 1));
     count("competing bags", &|instance| any(instance, &|job| job.tasks() > 1 && !job.is_best_effort()));
     count("bags only", &|instance| all(instance, &|job| job.is_bag()));

@@ -40,6 +40,10 @@ proptest! {
         let instance = draft.instance(1);
         for objective in Objective::ALL {
             let value = objective.value(&instance, &schedule(&instance, &spec(objective, "steps=1,searches=1")));
+            let shelves = scheduler("shelves").unwrap();
+            if instance.platform().restricts_placement() && shelves.supports(&instance).is_ok() {
+                prop_assert!(value <= objective.value(&instance, &schedule(&instance, "shelves")));
+            }
             for other in ["list[order=saf]", "list[order=shelf]", "list[order=smith]", "dual", "gang", "sweep[steps=0]", "demt"] {
                 let other_value = objective.value(&instance, &schedule(&instance, other));
                 prop_assert!(value <= other_value, "{other} has {objective} {other_value}, optimise {value}");

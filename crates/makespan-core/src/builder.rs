@@ -11,12 +11,14 @@ pub struct ScheduleBuilder<'a> {
     instance: &'a Instance,
     timeline: Option<Timeline>,
     held: Vec<(JobId, Reservation)>,
+    /// Placements whose processors were chosen by the caller.
+    put: Vec<Placement>,
 }
 
 impl<'a> ScheduleBuilder<'a> {
     /// An empty schedule.
     pub fn new(instance: &'a Instance) -> Self {
-        Self { instance, timeline: None, held: Vec::with_capacity(instance.jobs().len()) }
+        Self { instance, timeline: None, held: Vec::with_capacity(instance.jobs().len()), put: Vec::new() }
     }
 
     /// The free processors that remain.
@@ -40,13 +42,29 @@ impl<'a> ScheduleBuilder<'a> {
         self.held.push((job, reservation));
     }
 
+    /// Records a placement with its processors, which no reservation of this builder may meet: for platforms on which
+    /// counts alone do not suffice.
+    pub fn put(&mut self, placement: Placement) {
+        self.put.push(placement);
+    }
+
     /// Assigns processor ids.
     ///
     /// # Panics
     /// When the reservations hold more processors than there are: a defect of the caller.
     pub fn finish(self) -> Schedule {
         let classes = self.instance.availability().classes();
-        let mut free: Vec<ProcSet> = classes.iter().map(|class| class.processors.clone()).collect();
+        let pools = classes.iter().map(|class| class.processors.clone()).collect();
+        self.finish_from(pools)
+    }
+
+    /// Assigns processor ids from these pools, of which [`Reservation::of_parts`] tells how many each job holds: for
+    /// callers who tell more processors apart than by when they are closed.
+    ///
+    /// # Panics
+    /// When the reservations hold more processors of a pool than there are: a defect of the caller.
+    pub fn finish_from(self, pools: Vec<ProcSet>) -> Schedule {
+        let mut free = pools;
         let mut by_start: Vec<usize> = (0..self.held.len()).collect();
         by_start.sort_unstable_by_key(|&index| (self.held[index].1.start, self.held[index].0));
         let mut by_end = by_start.clone();
@@ -75,7 +93,7 @@ impl<'a> ScheduleBuilder<'a> {
             end: reservation.end,
             processors: parts.into_iter().reduce(|a, b| a.union(&b)).unwrap_or_default(),
         };
-        Schedule::new(self.held.into_iter().zip(given).map(placement).collect())
+        Schedule::new(self.held.into_iter().zip(given).map(placement).chain(self.put).collect())
     }
 }
 

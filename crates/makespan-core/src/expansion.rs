@@ -76,7 +76,8 @@ impl Expansion {
 
     /// A schedule of the expanded instance, in the terms of the original.
     pub fn original_schedule(&self, schedule: &Schedule) -> Schedule {
-        Schedule::new(schedule.placements().iter().map(|placement| self.original(placement)).collect())
+        let original = |(placement, group)| (self.original(placement), group);
+        Schedule::with_groups(schedule.grouped().map(original).collect())
     }
 
     /// A schedule of the original, in the terms of the expanded instance, of which it must not lack a job.

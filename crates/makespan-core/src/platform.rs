@@ -35,6 +35,7 @@ pub struct Platform {
     nodes: Vec<Node>,
     first: Vec<u32>,
     processors: u32,
+    compact: bool,
 }
 
 /// Why nodes do not make a platform.
@@ -129,7 +130,56 @@ impl Platform {
             first.push(processors);
             processors += node.processors;
         }
-        Ok(Self { nodes, first, processors })
+        Ok(Self { nodes, first, processors, compact: false })
+    }
+
+    /// The same machines, on which every job must be in its best placement: of the nodes that it holds processors of,
+    /// at most one is held in part. On m nodes of k processors, p = a k + r processors (r < k) are then exactly a whole
+    /// nodes and r processors of one more: the minimal penalty hypothesis of P.-F. Dutot and D. Trystram, "Scheduling
+    /// on hierarchical clusters using malleable tasks", SPAA 2001, hypothesis 1. Nodes of different sizes follow the same
+    /// sentence; whatever the sizes, some best placement exists for every number of processors.
+    #[must_use]
+    pub fn requiring_compact(self) -> Self {
+        Self { compact: true, ..self }
+    }
+
+    /// Whether every job must be in its best placement.
+    pub fn is_compact(&self) -> bool {
+        self.compact
+    }
+
+    /// Whether there are sets of processors that no job may hold: best placement is required, and two nodes could be
+    /// held in part.
+    pub fn restricts_placement(&self) -> bool {
+        self.compact && self.nodes.iter().filter(|node| node.processors > 1).nth(1).is_some()
+    }
+
+    /// The nodes that are held in part by a job on these processors, in order. Ids beyond the platform do not count.
+    pub fn held_in_part(&self, processors: &ProcSet) -> Vec<usize> {
+        let mut held: Vec<(usize, u32)> = Vec::new();
+        let known = processors.intervals().iter().filter(|interval| interval.0 < self.processors);
+        for &(first, last) in known {
+            let last = last.min(self.processors - 1);
+            let mut from = first;
+            while from <= last {
+                let node = self.node_of(from);
+                let until = last.min(self.first[node] + self.nodes[node].processors - 1);
+                match held.last_mut() {
+                    Some((same, count)) if *same == node => *count += until - from + 1,
+                    _ => held.push((node, until - from + 1)),
+                }
+                from = until + 1;
+            }
+        }
+        held.retain(|&(node, count)| count < self.nodes[node].processors);
+        held.into_iter().map(|(node, _)| node).collect()
+    }
+
+    /// How many processors each node has, where all nodes that compute have equally many.
+    pub fn processors_per_node(&self) -> Option<u32> {
+        let mut sizes = self.nodes.iter().map(|node| node.processors).filter(|&size| size > 0);
+        let first = sizes.next()?;
+        sizes.all(|size| size == first).then_some(first)
     }
 
     /// The machines, in file order.
@@ -156,7 +206,8 @@ impl Platform {
         self.first.partition_point(|&first| first <= id) - 1
     }
 
-    /// Whether all processors are equal and any set of them serves as well as any other.
+    /// Whether all processors are of speed 1 and no network is between them. Which sets of them a job may hold is
+    /// another question: [`Platform::restricts_placement`].
     pub fn is_homogeneous(&self) -> bool {
         let mut computing = self.nodes.iter().filter(|node| node.processors > 0);
         let speed = computing.next().map_or(1.0, |node| node.speed);
@@ -220,6 +271,29 @@ mod tests {
         let mut slow = node("a", 1, None);
         slow.speed = 0.0;
         assert!(matches!(Platform::new(vec![slow]), Err(PlatformError::NotPositive { .. })));
+    }
+
+    #[test]
+    fn best_placement_holds_at_most_one_node_in_part() {
+        let nodes = vec![node("a", 4, None), node("switch", 0, None), node("b", 2, None), node("c", 3, None)];
+        let platform = Platform::new(nodes).unwrap().requiring_compact();
+        let in_part = |processors: &str| platform.held_in_part(&processors.parse().unwrap());
+        assert!(in_part("0-3").is_empty() && in_part("0-8").is_empty() && in_part("4-8").is_empty());
+        assert_eq!(in_part("0,2"), [0]);
+        assert_eq!(in_part("0-6"), [3]);
+        assert_eq!(in_part("3-6,8"), [0, 3]);
+        assert_eq!(in_part("3-4,8,20"), [0, 2, 3]);
+        assert_eq!(platform.processors_per_node(), None);
+        assert_eq!(Platform::cluster(3, 4).unwrap().processors_per_node(), Some(4));
+    }
+
+    #[test]
+    fn a_rule_that_forbids_nothing_restricts_nothing() {
+        let restricts = |platform: Platform| platform.requiring_compact().restricts_placement();
+        assert!(!restricts(Platform::flat(8).unwrap()));
+        assert!(!restricts(Platform::cluster(8, 1).unwrap()));
+        assert!(restricts(Platform::cluster(2, 2).unwrap()));
+        assert!(!Platform::cluster(2, 2).unwrap().restricts_placement());
     }
 
     #[test]

@@ -87,6 +87,17 @@ pub enum Violation {
         /// Largest id.
         last: u32,
     },
+    /// A job on parts of several nodes of a platform that requires best placement.
+    #[error(
+        "job `{job}` holds only a part of each of the nodes {nodes}; on this platform (placement = compact) a job holds \
+         whole nodes and a part of at most one"
+    )]
+    Scattered {
+        /// The job.
+        job: String,
+        /// The nodes held in part, by name.
+        nodes: String,
+    },
     /// Two jobs on one processor.
     #[error("jobs `{first}` and `{second}` both hold processor {processor} at {at} s")]
     Overlap {
@@ -118,7 +129,8 @@ fn numbered(tasks: u64) -> String {
 }
 
 /// Checks that every task of every job is placed exactly once, on an accepted allotment for exactly its time, not
-/// before its release, on existing processors that are open and its own.
+/// before its release, on existing processors that are open and its own, in its best placement where the platform
+/// requires it.
 ///
 /// # Errors
 /// All violations, at most one of each kind for a task. A task of a bag is called `name/17`.
@@ -131,6 +143,9 @@ pub fn validate(instance: &Instance, schedule: &Schedule) -> Result<(), Vec<Viol
         violations.extend(each.iter().filter_map(|placement| release(instance, placement)));
         violations.extend(each.iter().filter_map(|placement| processors_exist(instance, placement)));
         violations.extend(each.iter().filter_map(|placement| open(instance, placement)));
+        if instance.platform().is_compact() {
+            violations.extend(each.iter().filter_map(|placement| compact(instance, placement)));
+        }
     }
     if violations.is_empty() {
         violations.extend(exclusive(instance, schedule));
@@ -228,6 +243,13 @@ fn open(instance: &Instance, placement: &Placement) -> Option<Violation> {
     })
 }
 
+fn compact(instance: &Instance, placement: &Placement) -> Option<Violation> {
+    let platform = instance.platform();
+    let in_part = platform.held_in_part(&placement.processors);
+    let nodes = || in_part.iter().map(|&node| platform.nodes()[node].name.as_str()).collect::<Vec<_>>().join(", ");
+    (in_part.len() > 1).then(|| Violation::Scattered { job: name(instance, placement), nodes: nodes() })
+}
+
 /// Walks the placements by start and remembers for each processor who holds it until when.
 fn exclusive(instance: &Instance, schedule: &Schedule) -> Vec<Violation> {
     let placements = schedule.placements();
@@ -286,6 +308,25 @@ mod tests {
     #[test]
     fn accepts_a_correct_schedule() {
         check(&[(0, 0, 6, "0-1"), (1, 7, 11, "2")], "");
+    }
+
+    #[test]
+    fn best_placement_is_checked_where_it_is_required() {
+        let job = Job::new("a", Profile::rigid(3, ticks(4)).unwrap());
+        let verdict = |platform: Platform, processors: &str| {
+            let instance = Instance::new(platform, vec![job.clone()], vec![]).unwrap();
+            let processors = processors.parse().unwrap();
+            validate(
+                &instance,
+                &Schedule::new(vec![Placement { job: JobId(0), task: 0, start: ticks(0), end: ticks(4), processors }]),
+            )
+        };
+        let nodes = || Platform::cluster(3, 2).unwrap();
+        assert_eq!(verdict(nodes(), "1-3"), Ok(()));
+        assert_eq!(verdict(nodes().requiring_compact(), "1-3"), Ok(()));
+        assert_eq!(verdict(nodes(), "1-2,4"), Ok(()));
+        let scattered = Violation::Scattered { job: "a".into(), nodes: "n0, n1, n2".into() };
+        assert_eq!(verdict(nodes().requiring_compact(), "1-2,4"), Err(vec![scattered]));
     }
 
     #[test]

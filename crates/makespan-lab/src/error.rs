@@ -36,30 +36,22 @@ pub enum LabError {
         source: ProfileError,
     },
     /// A scheduler failed.
-    #[error("{algorithm} failed on family {family}, {jobs} jobs, run {run}: {reason}")]
+    #[error("{algorithm} failed on {instance}: {reason}")]
     Scheduler {
         /// Its spec.
         algorithm: String,
-        /// Family of the instance.
-        family: String,
-        /// Jobs of the instance.
-        jobs: usize,
-        /// Which repetition.
-        run: u32,
+        /// Which instance of the campaign.
+        instance: String,
         /// What it said.
         reason: String,
     },
     /// A bound did not survive its own check, or a schedule undercuts it.
-    #[error("the {bound} bound of family {family}, {jobs} jobs, run {run} is wrong: {reason}")]
+    #[error("the {bound} bound of {instance} is wrong: {reason}")]
     Bound {
         /// Of which objective.
         bound: &'static str,
-        /// Family of the instance.
-        family: String,
-        /// Jobs of the instance.
-        jobs: usize,
-        /// Which repetition.
-        run: u32,
+        /// Which instance of the campaign.
+        instance: String,
         /// What is wrong.
         reason: String,
     },

@@ -9,6 +9,7 @@ pub mod campaign;
 pub mod demt;
 mod error;
 pub mod generate;
+pub mod hierarchical;
 pub mod optimiser;
 pub mod statistics;
 

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use makespan_core::{Instance, ProcSet, Schedule, Time};
+use makespan_core::{Instance, Platform, ProcSet, Schedule, Time};
+
+use super::list::nodes::free::take_compact;
 
 /// Equal tasks on a fixed number of processors each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,7 +21,8 @@ pub struct Tasks {
 
 /// When each processor is free: open and held by nobody.
 #[derive(Clone, Debug)]
-pub struct Holes {
+pub struct Holes<'a> {
+    platform: &'a Platform,
     /// For each processor the free periods, ascending; the last has no end.
     periods: Vec<Vec<Period>>,
 }
@@ -41,9 +44,9 @@ struct Sweep<'a> {
     arrivals: BTreeMap<Time, Vec<(u32, u32)>>,
 }
 
-impl Holes {
+impl<'a> Holes<'a> {
     /// What a schedule and the unavailable periods leave. O(processors + their placements).
-    pub fn of(instance: &Instance, schedule: &Schedule) -> Self {
+    pub fn of(instance: &'a Instance, schedule: &Schedule) -> Self {
         let placed = schedule.placements().iter().map(|one| (one.start, one.end, &one.processors));
         let closed = instance.unavailable().iter().map(|period| (period.start, period.end, &period.processors));
         let mut held: Vec<(Time, Time, &ProcSet)> = placed.chain(closed).collect();
@@ -62,15 +65,18 @@ impl Holes {
         for (periods, start) in periods.iter_mut().zip(free_from) {
             periods.push(Period { start, end: Time::MAX });
         }
-        Self { periods }
+        Self { platform: instance.platform(), periods }
     }
 
     /// Gives each of the tasks, one after the other, the earliest instant at which enough processors are free for all
-    /// of its time; `place` is told start and processors, by start. There must be as many processors as a task is wide.
+    /// of its time, in a best placement where that is required; `place` is told start and processors, by start. There
+    /// must be as many processors as a task is wide.
     ///
     /// As the tasks are equal, one walk forward in time finds all these instants: processors arrive when they become
-    /// free for long enough, and a task starts whenever enough are there. O(k log m) for k processors held by tasks.
+    /// free for long enough, and a task starts whenever enough are there. O(k log m) for k processors held by tasks,
+    /// and O(m) a task more where best placement is required and tasks are wider than one processor.
     pub fn fill(&mut self, tasks: Tasks, mut place: impl FnMut(Time, ProcSet)) {
+        let compact = tasks.width > 1 && self.platform.restricts_placement();
         let at = vec![0; self.periods.len()];
         let mut sweep = Sweep { periods: &mut self.periods, tasks, at, arrivals: BTreeMap::new() };
         (0..sweep.at.len() as u32).for_each(|id| sweep.await_from(id, tasks.release));
@@ -86,7 +92,8 @@ impl Holes {
             let arrived = ProcSet::from_intervals(sweep.arrivals.remove(&now).unwrap_or_default());
             ready = if ready.is_empty() { arrived } else { ready.union(&arrived) };
             while left > 0
-                && let Some(processors) = ready.take(tasks.width)
+                && let Some(processors) =
+                    if compact { take_compact(self.platform, &mut ready, tasks.width) } else { ready.take(tasks.width) }
             {
                 processors.iter().for_each(|id| sweep.hold(id, now));
                 place(now, processors);
@@ -153,14 +160,19 @@ mod tests {
     }
 
     /// Each task by trying every instant: whether a processor is free is asked of all that is held.
-    fn one_by_one(held: &mut Vec<(i64, i64, ProcSet)>, processors: u32, tasks: Tasks) -> Vec<(i64, ProcSet)> {
+    fn one_by_one(held: &mut Vec<(i64, i64, ProcSet)>, platform: &Platform, tasks: Tasks) -> Vec<(i64, ProcSet)> {
+        let all = ProcSet::first(platform.processors());
         let time = tasks.time.ticks();
         let mut placed = Vec::new();
         for _ in 0..tasks.count {
             let found = (tasks.release.ticks()..).find_map(|start| {
                 let meets = |held: &&(i64, i64, ProcSet)| held.0 < start + time && start < held.1;
                 let busy = held.iter().filter(meets).fold(ProcSet::new(), |busy, held| busy.union(&held.2));
-                Some((start, ProcSet::first(processors).difference(&busy).take(tasks.width)?))
+                let mut free = all.difference(&busy);
+                let compact = tasks.width > 1 && platform.restricts_placement();
+                let taken =
+                    if compact { take_compact(platform, &mut free, tasks.width) } else { free.take(tasks.width) };
+                Some((start, taken?))
             });
             let (start, taken) = found.unwrap();
             held.push((start, start + time, taken.clone()));
@@ -172,11 +184,16 @@ mod tests {
     proptest! {
         #[test]
         fn every_task_starts_at_its_earliest_instant(
-            processors in 1_u32..6,
+            nodes in proptest::collection::vec(1_u32..6, 1..3),
             jobs in proptest::collection::vec((1_u32..6, 1_i64..7, 0_i64..9), 0..6),
             closed in proptest::option::of((0_u32..6, 0_i64..12, 1_i64..9)),
             bags in proptest::collection::vec((0_u64..7, 1_u32..6, 1_i64..6, 0_i64..10), 1..4),
         ) {
+            let node = |(index, &processors): (usize, &u32)| {
+                makespan_core::Node { name: index.to_string(), processors, speed: 1.0, parent: None, link: None }
+            };
+            let platform = Platform::new(nodes.iter().enumerate().map(node).collect()).unwrap().requiring_compact();
+            let processors = platform.processors();
             let job = |(index, &(width, time, release)): (usize, &(u32, i64, i64))| {
                 Job::new(index.to_string(), Profile::rigid(width.min(processors), ticks(time)).unwrap())
                     .with_release(ticks(release))
@@ -187,7 +204,8 @@ mod tests {
                 Unavailable { processors, start: ticks(start), end: ticks(start + length) }
             };
             let closed = closed.map(period).into_iter().collect();
-            let instance = Instance::new(Platform::flat(processors).unwrap(), jobs, closed).unwrap();
+            let instance = Instance::new(platform, jobs, closed).unwrap();
+            // What is held by others need not be in best placement.
             let mut builder = makespan_core::ScheduleBuilder::new(&instance);
             for id in instance.ids() {
                 builder.place_earliest(id, instance.job(id).profile().min_processors(), Time::ZERO);
@@ -203,7 +221,7 @@ mod tests {
                 let tasks = Tasks { count, width, time: ticks(time), release: ticks(release) };
                 let mut filled = Vec::new();
                 holes.fill(tasks, |start, processors| filled.push((start.ticks(), processors)));
-                prop_assert_eq!(filled, one_by_one(&mut held, processors, tasks));
+                prop_assert_eq!(filled, one_by_one(&mut held, instance.platform(), tasks));
             }
         }
     }

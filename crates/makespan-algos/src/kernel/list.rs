@@ -1,11 +1,12 @@
 //! Graham's list algorithm for jobs with fixed allotments.
 
 mod around;
+pub(super) mod nodes;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use makespan_core::{Instance, JobId, Reservation, ScheduleBuilder, Time};
+use makespan_core::{Instance, JobId, Placement, Reservation, ScheduleBuilder, Time};
 
 pub use around::reserve_around;
 
@@ -94,7 +95,7 @@ impl ListSweep {
 
 impl ListSweep {
     /// When the jobs of a list would end, in the order of the list; around unavailable processors where there are
-    /// some. The builder is left as it was.
+    /// some, and in best placement where that is required. The builder is left as it was.
     pub fn completions(
         &mut self,
         builder: &mut ScheduleBuilder<'_>,
@@ -102,7 +103,9 @@ impl ListSweep {
         list: &[Allotted],
         from: Time,
     ) -> &[Time] {
-        if instance.availability().is_always_open() {
+        if instance.platform().restricts_placement() {
+            nodes::ends(instance, list, from, &mut self.completions);
+        } else if instance.availability().is_always_open() {
             self.run(instance, list, from);
             self.completions.clear();
             let ends = list.iter().zip(&self.starts).map(|(allotted, &start)| start + allotted.time(instance));
@@ -119,7 +122,18 @@ impl ListSweep {
 
 /// Places the jobs of a list greedily into a schedule, not before `from`; returns when the last of them ends. With
 /// reservations or outages a job starts only where it fits until its end.
+///
+/// Where best placement is required, no other job of the builder may run after `from`.
 pub fn place(builder: &mut ScheduleBuilder<'_>, instance: &Instance, list: &[Allotted], from: Time) -> Time {
+    if instance.platform().restricts_placement() {
+        let mut last = from;
+        for (allotted, (start, ids)) in list.iter().zip(nodes::starts(instance, list, from)) {
+            let end = start + allotted.time(instance);
+            builder.put(Placement { job: allotted.job, task: 0, start, end, processors: nodes::set(&ids) });
+            last = last.max(end);
+        }
+        return last;
+    }
     let reservations = if instance.availability().is_always_open() {
         let mut sweep = ListSweep::default();
         let starts = sweep.run(instance, list, from);

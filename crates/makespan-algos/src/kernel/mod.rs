@@ -5,6 +5,7 @@ pub mod choices;
 pub mod compact;
 pub mod doubling;
 pub mod fit;
+pub mod hierarchical;
 pub mod holes;
 pub mod knapsack;
 pub mod list;

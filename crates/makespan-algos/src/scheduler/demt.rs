@@ -8,7 +8,7 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use super::allotment::DualAllotment;
-use super::{check_supported, needs_equal_processors};
+use super::{check_supported, needs_equal_processors, needs_free_placement};
 use crate::kernel::doubling::{self, Candidate};
 use crate::kernel::{batches::by_batches, compact, list};
 
@@ -94,7 +94,12 @@ impl Scheduler for Demt {
     }
 
     fn supports(&self, instance: &Instance) -> Result<(), Unsupported> {
-        needs_equal_processors(instance)
+        if self.compaction == Compaction::List {
+            needs_equal_processors(instance)
+        } else {
+            // The piles of a batch are counted before they have processors.
+            needs_free_placement(instance)
+        }
     }
 
     fn guarantee(&self, _instance: &Instance, _objective: Objective) -> Option<Guarantee> {

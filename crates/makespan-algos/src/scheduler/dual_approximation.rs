@@ -6,16 +6,17 @@ use makespan_core::{
 };
 
 use super::allotment::DualAllotment;
-use super::{all_monotone, check_supported, needs_equal_processors};
+use super::{all_monotone, check_supported, is_unrestricted, needs_equal_processors};
 use crate::kernel::{batches::by_batches, list, shelves};
 
 /// Two shelves of the smallest length that is not refuted, and of half of it.
 ///
 /// Source: G. Mounié, C. Rapine, D. Trystram, SIAM J. Comput. 37(2), 2007, DOI 10.1137/S0097539701385995.
 /// Assumptions: none; where jobs are not monotone (rigid ones, superlinear speed-up) and the shelves do not fit, or
-/// where processors are unavailable, the same allotments are placed by a greedy list in shelf order.
+/// where processors are unavailable or best placement is required, the same allotments are placed by a greedy list in
+/// shelf order.
 /// Guarantee (makespan): 3/2 for monotone tables, 2 for any jobs; twice as much with release dates, which are served
-/// by the batch rule; none with unavailable processors.
+/// by the batch rule; none with unavailable processors or best placement.
 /// Complexity: O(n log n log m) a step of the search, O(n m) for those that need the knapsack.
 /// Deviations: small jobs go to the largest gap instead of the first that fits.
 ///
@@ -42,7 +43,7 @@ impl Scheduler for DualApproximation {
     }
 
     fn guarantee(&self, instance: &Instance, objective: Objective) -> Option<Guarantee> {
-        if objective != Objective::Makespan || !instance.availability().is_always_open() {
+        if objective != Objective::Makespan || !is_unrestricted(instance) {
             return None;
         }
         Some(match (all_monotone(instance), instance.has_release_dates()) {
@@ -65,7 +66,7 @@ impl Scheduler for DualApproximation {
             let list = dual.in_shelf_order(jobs);
             list::place(builder, instance, &list, from)
         });
-        if lists > 0 && instance.availability().is_always_open() {
+        if lists > 0 && is_unrestricted(instance) {
             context.remarks.push(
                 "two shelves do not fit because not all jobs are monotone; their allotments are placed by a list"
                     .into(),
@@ -83,7 +84,7 @@ fn shelved(
     jobs: &[JobId],
     from: Time,
 ) -> Option<Time> {
-    if !instance.availability().is_always_open() {
+    if !is_unrestricted(instance) {
         return None;
     }
     let shelved = shelves::two_shelves(&dual.profiles, &dual.first_shelf, dual.guess, instance.processors())?;

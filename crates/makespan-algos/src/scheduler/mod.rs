@@ -7,6 +7,7 @@ mod gang;
 mod list_graham;
 mod optimise;
 mod sequential;
+mod shelves;
 mod sweep;
 mod with_bags;
 
@@ -16,6 +17,7 @@ pub use gang::Gang;
 pub use list_graham::{ListGraham, Order};
 pub use optimise::{Budget, Optimise, Target};
 pub use sequential::Sequential;
+pub use shelves::Shelves;
 pub use sweep::Sweep;
 pub use with_bags::WithBags;
 
@@ -33,12 +35,27 @@ fn needs_equal_processors(instance: &Instance) -> Result<(), Unsupported> {
     }
 }
 
+/// What a scheduler asks that chooses processors by their number alone.
+fn needs_free_placement(instance: &Instance) -> Result<(), Unsupported> {
+    needs_equal_processors(instance)?;
+    if instance.platform().restricts_placement() {
+        let remedy = "it cannot keep jobs within nodes (placement = compact); `optimise`, `list`, `sweep`, `demt` \
+                      and, on equal nodes of 2, 4, 8 .. processors, `shelves` can";
+        return Err(Unsupported(remedy.into()));
+    }
+    Ok(())
+}
+
 /// What a greedy list is worth on allotments of at most the least possible area, none longer than the optimum (Garey and
-/// Graham): twice the best makespan, if nothing is released later or unavailable.
+/// Graham): twice the best makespan, if nothing is released later or unavailable and any processors serve.
 fn greedy_list_guarantee(instance: &Instance, objective: Objective) -> Option<Guarantee> {
-    let proved =
-        objective == Objective::Makespan && !instance.has_release_dates() && instance.availability().is_always_open();
+    let proved = objective == Objective::Makespan && !instance.has_release_dates() && is_unrestricted(instance);
     proved.then_some(Guarantee::ratio(2, 1))
+}
+
+/// Whether all processors are always open and any set of them serves.
+fn is_unrestricted(instance: &Instance) -> bool {
+    instance.availability().is_always_open() && !instance.platform().restricts_placement()
 }
 
 fn check_supported(scheduler: &dyn Scheduler, instance: &Instance) -> Result<(), ScheduleError> {

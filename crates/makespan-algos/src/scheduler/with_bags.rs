@@ -103,7 +103,7 @@ fn fill_best_effort(instance: &Instance, others: Schedule) -> Schedule {
         return others;
     }
     let mut holes = Holes::of(instance, &others);
-    let mut placements = others.placements().to_vec();
+    let mut placements: Vec<_> = others.grouped().map(|(placement, group)| (placement.clone(), group)).collect();
     // Bags of equal tasks that follow each other are filled as one: a run takes bags apart into such.
     let equal = |a: &JobId, b: &JobId| {
         let (a, b) = (instance.job(*a), instance.job(*b));
@@ -117,16 +117,11 @@ fn fill_best_effort(instance: &Instance, others: Schedule) -> Schedule {
         let mut names = group.iter().flat_map(each);
         let count = group.iter().map(|&id| instance.job(id).tasks()).sum();
         holes.fill(Tasks { count, width, time, release: job.release }, |start, processors| {
-            placements.extend(names.next().map(|(job, task)| Placement {
-                job,
-                task,
-                start,
-                end: start + time,
-                processors,
-            }));
+            let placement = |(job, task)| Placement { job, task, start, end: start + time, processors };
+            placements.extend(names.next().map(|name| (placement(name), None)));
         });
     }
-    Schedule::new(placements)
+    Schedule::with_groups(placements)
 }
 
 #[cfg(test)]

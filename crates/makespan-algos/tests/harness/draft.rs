@@ -1,12 +1,14 @@
 //! Random small instances of every kind, as plain figures that shrink well.
 
-use makespan_core::{Instance, Job, Platform, ProcSet, Profile, SpeedupLaw, Time, Unavailable, Weight};
+use makespan_core::{Instance, Job, Node, Platform, ProcSet, Profile, SpeedupLaw, Time, Unavailable, Weight};
 use proptest::prelude::*;
 
 /// An instance before it is built; times are in units of `unit` ticks.
 #[derive(Clone, Debug)]
 pub struct Draft {
     pub processors: u32,
+    /// Processors of the nodes of a platform that requires best placement; empty for a flat one.
+    pub nodes: Vec<u32>,
     pub unit: i64,
     pub jobs: Vec<DraftJob>,
     pub closed: Vec<(u32, u32, i64, i64)>,
@@ -47,7 +49,21 @@ impl Draft {
             let (start, end) = (Time::from_ticks(start * unit), Time::from_ticks((start + length) * unit));
             Unavailable { processors: ProcSet::range(first, last), start, end }
         });
-        Instance::new(Platform::flat(self.processors).unwrap(), jobs, closed.collect()).unwrap()
+        Instance::new(self.platform(), jobs, closed.collect()).unwrap()
+    }
+
+    fn platform(&self) -> Platform {
+        if self.nodes.is_empty() {
+            return Platform::flat(self.processors).unwrap();
+        }
+        let node = |(index, &processors): (usize, &u32)| Node {
+            name: format!("node {index}"),
+            processors,
+            speed: 1.0,
+            parent: None,
+            link: None,
+        };
+        Platform::new(self.nodes.iter().enumerate().map(node).collect()).unwrap().requiring_compact()
     }
 
     /// Whether every time is given in whole units.
@@ -156,6 +172,19 @@ fn jobs() -> impl Strategy<Value = Vec<DraftJob>> {
     )
 }
 
+/// Nodes of a platform that requires best placement, or none: equal and unequal ones, and a few on which the rule
+/// forbids nothing.
+fn nodes() -> impl Strategy<Value = Vec<u32>> {
+    prop_oneof![
+        7 => Just(vec![]),
+        3 => Just(vec![2, 2]),
+        1 => Just(vec![2, 2, 2]),
+        1 => Just(vec![3, 2]),
+        1 => Just(vec![1, 2, 2]),
+        1 => Just(vec![1, 4]),
+    ]
+}
+
 /// Makes bags of 1 to 3 tasks of the first jobs, of which then so many remain that there are at most 6 tasks in all.
 fn with_bags(mut draft: Draft, bags: &[(u64, bool)]) -> Draft {
     for (job, &(count, best_effort)) in draft.jobs.iter_mut().zip(bags) {
@@ -172,7 +201,7 @@ fn with_bags(mut draft: Draft, bags: &[(u64, bool)]) -> Draft {
     draft
 }
 
-/// Instances of 1 to 6 jobs, at most 6 tasks in all, on 1 to 5 processors.
+/// Instances of 1 to 6 jobs, at most 6 tasks in all, on 1 to 5 processors, or 6 in three nodes.
 pub fn drafts() -> impl Strategy<Value = Draft> {
     let bags = prop::collection::vec((0_u64..=3, any::<bool>()), 1..=3);
     prop_oneof![3 => plain_drafts(), 2 => (plain_drafts(), bags).prop_map(|(draft, bags)| with_bags(draft, &bags))]
@@ -183,8 +212,9 @@ fn plain_drafts() -> impl Strategy<Value = Draft> {
     let unit = prop_oneof![Just(1), Just(2), Just(3), Just(7), Just(1_000), Just(999_983), Just(1_000_000_000)];
     let period = (0_u32..5, 0_u32..4, 0_i64..20, 1_i64..12);
     let closed = prop_oneof![2 => Just(Vec::new()), 1 => prop::collection::vec(period, 1..=3)];
-    (1_u32..=5, unit, jobs(), closed).prop_map(|(processors, unit, jobs, closed)| Draft {
-        processors,
+    (1_u32..=5, nodes(), unit, jobs(), closed).prop_map(|(flat, nodes, unit, jobs, closed)| Draft {
+        processors: if nodes.is_empty() { flat } else { nodes.iter().sum() },
+        nodes,
         unit,
         jobs,
         closed,

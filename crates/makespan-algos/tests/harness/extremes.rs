@@ -33,7 +33,16 @@ fn check(processors: u32, jobs: Vec<Job>) {
 }
 
 fn check_closed(processors: u32, jobs: Vec<Job>, closed: Vec<Unavailable>) {
-    let instance = Instance::new(Platform::flat(processors).unwrap(), jobs, closed).unwrap();
+    // Nodes of two, where there are some: the same figures with best placement.
+    if processors.is_multiple_of(2) && processors <= 1000 {
+        let nodes = Platform::cluster(processors / 2, 2).unwrap().requiring_compact();
+        check_on(nodes, jobs.clone(), closed.clone());
+    }
+    check_on(Platform::flat(processors).unwrap(), jobs, closed);
+}
+
+fn check_on(platform: Platform, jobs: Vec<Job>, closed: Vec<Unavailable>) {
+    let instance = Instance::new(platform, jobs, closed).unwrap();
     let bounds = super::bounds::all(&instance);
     for bound in &bounds {
         assert_eq!(bound.verify(&instance), Ok(()), "{bound:?}");

@@ -16,8 +16,12 @@
 //! start on, as far as anything later can tell: only the number taken from each class matters, and the first free ones
 //! may be taken.
 //!
+//! *Best placement*, where the platform requires it, forbids some sets of processors, and S only has others. Nodes are
+//! told apart like times of closing, so that the number taken from each class tells how much of each node is held.
+//! Nodes that are always open and free from the same instants may swap all that is still to come, so the first gets the most.
+//!
 //! *Which allotments.* All but those on which the job is no faster than on fewer processors: in S its processors could
-//! be replaced by some of them.
+//! be replaced by some of them; some of a best placement are one, too, if whole nodes are kept while they fit.
 //!
 //! *Equal jobs* may swap their places in S, so only the first of those left is placed.
 //!
@@ -77,6 +81,8 @@ impl Small {
 }
 
 struct Class {
+    /// Zero for all, where any set of processors serves.
+    node: usize,
     closed: Vec<(i64, i64)>,
     size: usize,
 }
@@ -87,6 +93,8 @@ struct Search {
     /// Jobs by least area over weight: the order of Smith.
     smith: Vec<usize>,
     classes: Vec<Class>,
+    /// Processors of each node; of the whole platform as one, where any set of processors serves.
+    node_sizes: Vec<usize>,
     processors: i128,
     cap: i64,
     best: i128,
@@ -118,7 +126,8 @@ impl Search {
             (jobs[a].least_area * jobs[b].weight).cmp(&(jobs[b].least_area * jobs[a].weight)).then(a.cmp(&b))
         });
         let processors = i128::from(instance.processors());
-        Self { objective, jobs, smith, classes: classes(instance), processors, cap: cap.ticks(), best: i128::MAX }
+        let (classes, node_sizes) = classes(instance);
+        Self { objective, jobs, smith, classes, node_sizes, processors, cap: cap.ticks(), best: i128::MAX }
     }
 
     fn descend(&mut self, partial: &Partial) {
@@ -131,13 +140,14 @@ impl Search {
         }
         let sizes: Vec<usize> = self.classes.iter().map(|class| class.size).collect();
         let mut children = Vec::new();
+        let allowed = |split: &[usize]| self.holds_one_node_in_part(split) && self.prefers_first(partial, split);
         let left = |job: usize| partial.left & (1 << job) != 0;
         for (job, small) in self.jobs.iter().enumerate().filter(|&(job, _)| left(job)) {
             if (0..job).any(|other| left(other) && self.jobs[other].equals(small)) {
                 continue;
             }
             for &(allotment, time) in &small.choices {
-                for split in splits(allotment, &sizes) {
+                for split in splits(allotment, &sizes).into_iter().filter(|split| allowed(split)) {
                     children.extend(self.place(partial, job, time, &split));
                 }
             }
@@ -147,6 +157,25 @@ impl Search {
         for child in &children {
             self.descend(child);
         }
+    }
+
+    /// Whether at most one node is held in part by `split[c]` processors of each class; always, where that is no rule.
+    fn holds_one_node_in_part(&self, split: &[usize]) -> bool {
+        let in_part = (0..self.node_sizes.len()).filter(|&node| {
+            let of_node = self.classes.iter().zip(split).filter(|(class, _)| class.node == node);
+            let held: usize = of_node.map(|(_, count)| count).sum();
+            held > 0 && held < self.node_sizes[node]
+        });
+        in_part.count() <= 1
+    }
+
+    /// Of two nodes without closed times that are free from the same instants, the first gets no less than the second.
+    fn prefers_first(&self, partial: &Partial, split: &[usize]) -> bool {
+        let is_plain = |at: usize| {
+            self.classes[at].closed.is_empty() && self.classes[at].size == self.node_sizes[self.classes[at].node]
+        };
+        let alike = |a: usize, b: usize| is_plain(a) && is_plain(b) && partial.free[a] == partial.free[b];
+        (0..split.len()).all(|b| (0..b).all(|a| split[a] >= split[b] || !alike(a, b)))
     }
 
     /// With `split[c]` processors of each class; `None` when this order of starts is not to be followed.
@@ -246,18 +275,22 @@ fn small(id: usize, job: &makespan_core::Job) -> Small {
     }
 }
 
-/// Processors by the periods that name them.
-fn classes(instance: &Instance) -> Vec<Class> {
+/// Processors by the periods that name them, and by nodes where best placement is required; and the sizes of nodes.
+fn classes(instance: &Instance) -> (Vec<Class>, Vec<usize>) {
+    let platform = instance.platform();
+    let compact = platform.is_compact();
+    let sizes = platform.nodes().iter().map(|node| node.processors as usize);
     let mut classes: Vec<Class> = Vec::new();
     for id in 0..instance.processors() {
         let named = instance.unavailable().iter().filter(|period| period.processors.contains(id));
         let closed: Vec<(i64, i64)> = named.map(|period| (period.start.ticks(), period.end.ticks())).collect();
-        match classes.iter_mut().find(|class| class.closed == closed) {
+        let node = if compact { platform.node_of(id) } else { 0 };
+        match classes.iter_mut().find(|class| class.closed == closed && class.node == node) {
             Some(class) => class.size += 1,
-            None => classes.push(Class { closed, size: 1 }),
+            None => classes.push(Class { node, closed, size: 1 }),
         }
     }
-    classes
+    (classes, if compact { sizes.collect() } else { vec![instance.processors() as usize] })
 }
 
 /// All ways to take `count` processors from classes of these sizes.

@@ -91,3 +91,15 @@ fn which_processors_are_taken_matters() {
     check(2, vec![rigid("short", 1, 4), rigid("long", 1, 6)], &[("0", 4, 100)], (6, 10));
     check(2, vec![rigid("long", 1, 6), rigid("short", 1, 4)], &[("1", 4, 100)], (6, 10));
 }
+
+#[test]
+fn best_placement_can_cost_time() {
+    let optimum_on = |platform: Platform| {
+        let jobs = (0..3).map(|index| rigid(&index.to_string(), 2, 4)).collect();
+        optimum(&Instance::new(platform, jobs, vec![]).unwrap(), Objective::Makespan)
+    };
+    // Three jobs of width 2 on two nodes of 3 processors: side by side only across the nodes.
+    assert_eq!(optimum_on(Platform::cluster(2, 3).unwrap()), 4);
+    assert_eq!(optimum_on(Platform::cluster(2, 3).unwrap().requiring_compact()), 8);
+    assert_eq!(optimum_on(Platform::cluster(3, 2).unwrap().requiring_compact()), 4);
+}

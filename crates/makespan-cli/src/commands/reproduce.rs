@@ -4,10 +4,10 @@ use std::process::ExitCode;
 
 use indicatif::ProgressBar;
 use makespan_lab::campaign::{Instances, Progress};
-use makespan_lab::{demt, optimiser};
+use makespan_lab::{demt, hierarchical, optimiser};
 use miette::{Result, miette};
 
-use crate::args::{OptimiserOptions, Paper, ReproduceOptions};
+use crate::args::{HierarchicalOptions, LimitOrNone, OptimiserOptions, Paper, ReproduceOptions};
 use crate::output::emit;
 use crate::progress::bar;
 
@@ -18,6 +18,7 @@ pub fn reproduce(options: &ReproduceOptions) -> Result<ExitCode> {
             reproduce_demt(&demt::Options { instances, threads, ..demt::Options::paper(output) })?;
         }
         Paper::Optimiser(ref options) => reproduce_optimiser(options)?,
+        Paper::Hierarchical(ref options) => reproduce_hierarchical(options)?,
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -51,6 +52,32 @@ fn reproduce_optimiser(options: &OptimiserOptions) -> Result<()> {
     progress.0.finish_and_clear();
     emit(&format!(
         "{}\n{} plans ({} from an earlier campaign); tables and figures are in {}\n",
+        summary.text,
+        summary.runs,
+        summary.reused,
+        output.display()
+    ))
+}
+
+fn reproduce_hierarchical(options: &HierarchicalOptions) -> Result<()> {
+    let HierarchicalOptions { output, runs, processors_per_node, nodes, searches, at_once, seed, .. } = options;
+    let campaign = hierarchical::Options {
+        output: output.clone(),
+        seed: *seed,
+        populations: options.families.clone(),
+        each: processors_per_node.clone(),
+        nodes: nodes.clone(),
+        jobs_per_node: options.jobs_per_node.clone(),
+        runs: *runs,
+        limits: options.limits.iter().filter_map(|&LimitOrNone(limit)| limit).collect(),
+        searches: *searches,
+        at_once: *at_once,
+    };
+    let mut progress = Bar(bar(0, "instances"));
+    let summary = hierarchical::reproduce(&campaign, &mut progress).map_err(|error| miette!("{error}"))?;
+    progress.0.finish_and_clear();
+    emit(&format!(
+        "{}\n{} instances ({} from an earlier campaign); tables and figures are in {}\n",
         summary.text,
         summary.runs,
         summary.reused,

@@ -93,5 +93,15 @@ fn campaigns_refuse_what_is_none() {
         sandbox.makespan(&line).misused(&[limit, "a positive time such as 1s or 500ms, or steps=500"]);
     }
     sandbox.makespan("reproduce optimiser --output r --families wek").misused(&["weak, high, mixed or cirne"]);
+    let case = |options: &str, parts: &[&str]| {
+        sandbox.makespan(&format!("reproduce hierarchical --output r {options}")).refused(parts);
+    };
+    case("--runs 0", &["runs is 0", "at least 1"]);
+    case("--processors-per-node 4,3", &["[4, 3]", "powers of two"]);
+    case("--nodes 0", &["nodes is [0]", "from 1"]);
+    case("--jobs-per-node 0", &["jobs a node", "positive"]);
+    sandbox
+        .makespan("reproduce hierarchical --output r --families wek")
+        .misused(&["`wek`", "linear, flat, steps or caps"]);
     assert_eq!(sandbox.entries(), ["file"]);
 }

@@ -265,3 +265,17 @@ fn a_changed_front_is_rejected() {
     sandbox.write("changed.json", file.to_string());
     assert!(sandbox.makespan("verify jobs.json changed.json").succeeds().starts_with("valid"), "without a front");
 }
+
+#[test]
+fn reproduce_hierarchical_checks_the_guarantee_and_draws_the_figures() {
+    let sandbox = Sandbox::new();
+    let line = "reproduce hierarchical --families weak,steps --processors-per-node 4 --nodes 2 --jobs-per-node 1 \
+                --limits steps=20 --searches 1 --output results";
+    let first = sandbox.makespan(line).succeeds();
+    assert!(first.contains("2 instances (0 from an earlier campaign)"), "{first}");
+    assert!(first.contains("2 - 2/k") && first.contains("figure7.svg"), "{first}");
+    for name in ["results.csv", "summary.csv", "guesses.csv", "figure2.svg", "figure9.svg", "ratio-families.svg"] {
+        assert!(sandbox.path("results").join(name).exists(), "{name} is missing");
+    }
+    assert!(sandbox.makespan(line).succeeds().contains("2 instances (2 from an earlier campaign)"));
+}

@@ -8,6 +8,7 @@ mod interrupt;
 mod layout;
 mod mangled;
 mod measuring;
+mod nodes;
 mod outputs;
 mod resume;
 mod run;

@@ -203,7 +203,9 @@ fn every_plan_of_every_algorithm_is_accepted() {
         let arrival = arrival.map_or(String::new(), |tenths| format!("--arrival-rate {}", f64::from(tenths) / 10.0));
         let line = format!("generate moldable --family {family} --jobs {jobs} --processors {processors} --seed {seed}");
         sandbox.makespan(&format!("{line} {arrival} --output i.toml")).succeeds();
-        for spec in &specs {
+        // The generated platform is one node, and this one plans nodes of 2, 4, 8 .. processors.
+        let is_planned = |spec: &&String| *spec != "shelves" || processors > 1 && processors.is_power_of_two();
+        for spec in specs.iter().filter(is_planned) {
             sandbox.makespan(&format!("plan i.toml --algorithm {spec} --output i.json")).succeeds();
             let said = sandbox.makespan("verify i.toml i.json");
             prop_assert_eq!(said.status, Some(0), "{} {:?}", spec, said);

@@ -36,6 +36,11 @@ impl Reservation {
     pub fn on_open_platform(width: u32, start: Time, end: Time) -> Self {
         Self { start, end, width, parts: None }
     }
+
+    /// A reservation of so many processors of each pool of [`ScheduleBuilder::finish_from`](crate::ScheduleBuilder).
+    pub fn of_parts(parts: Box<[u32]>, start: Time, end: Time) -> Self {
+        Self { start, end, width: parts.iter().sum(), parts: Some(parts) }
+    }
 }
 
 impl Timeline {

@@ -1,6 +1,6 @@
-//! Colours of jobs.
+//! Colours of jobs and groups.
 
-use makespan_core::{Instance, Job, JobId};
+use makespan_core::{Instance, Job, JobId, Schedule};
 
 /// Paul Tol's "light" scheme without its grey: distinct for all common kinds of colour blindness, and light enough
 /// for dark text (<https://personal.sron.nl/~pault/>).
@@ -17,6 +17,36 @@ pub fn colour_of(instance: &Instance, job: JobId) -> usize {
     let last = COLOURS.len() - 1;
     let best_effort = instance.jobs().get(job.index()).is_some_and(Job::is_best_effort);
     if best_effort { last } else { job.index() % last }
+}
+
+/// The colours of one schedule: by group where it has groups, otherwise by job.
+pub struct Palette<'a> {
+    instance: &'a Instance,
+    schedule: &'a Schedule,
+    /// The names of the groups, each in the colour of its position.
+    pub groups: Vec<&'a str>,
+}
+
+impl<'a> Palette<'a> {
+    /// Of this schedule of the instance.
+    pub fn new(instance: &'a Instance, schedule: &'a Schedule) -> Self {
+        Self { instance, schedule, groups: schedule.group_names() }
+    }
+
+    /// The index of the colour of the placement at this position. Placements without a group, which are best effort,
+    /// have the last colour in a schedule with groups.
+    pub fn colour(&self, placement: usize) -> usize {
+        if self.groups.is_empty() {
+            return colour_of(self.instance, self.schedule.placements()[placement].job);
+        }
+        let at = self.schedule.group(placement).and_then(|group| self.groups.binary_search(&group).ok());
+        at.map_or(COLOURS.len() - 1, Self::of_group)
+    }
+
+    /// The index of the colour of the group at this position.
+    pub fn of_group(at: usize) -> usize {
+        at % (COLOURS.len() - 1)
+    }
 }
 
 /// Black or white, whichever has more contrast on `colour` (`#RRGGBB`) by the luminance of WCAG 2.

@@ -2,11 +2,11 @@
 
 use std::io::{self, Write};
 
-use makespan_core::{Instance, Placement, ProcSet, Schedule, Time};
+use makespan_core::{Instance, ProcSet, Schedule, Time};
 
 use super::escape::{Pixels, Text, fitting};
 use super::mosaic::Mosaic;
-use super::palette::{COLOURS, colour_of, text_on};
+use super::palette::{COLOURS, Palette, text_on};
 use super::ticks;
 
 /// Rectangles with a tooltip of their own; beyond these only colours are kept.
@@ -56,9 +56,24 @@ impl Panel<'_> {
         }
         self.write_axes(out)?;
         self.write_unavailable(out)?;
-        self.write_placements(out, schedule)?;
+        let palette = Palette::new(self.instance, schedule);
+        self.write_placements(out, schedule, &palette)?;
         writeln!(out, r##"<rect x="{x}" y="{y}" width="{w}" height="{h}" fill="none" stroke="#999"/>"##)?;
+        self.write_legend(out, &palette)?;
         self.write_lines(out, schedule.makespan(), bound)
+    }
+
+    /// The groups, right of the rows.
+    fn write_legend(&self, out: &mut impl Write, palette: &Palette<'_>) -> io::Result<()> {
+        for (at, name) in palette.groups.iter().enumerate() {
+            let (x, y) = (self.left + self.width + 12.0, self.top + 4.0 + 16.0 * at as f64);
+            let colour = COLOURS[Palette::of_group(at)];
+            let (left, top, right, base) = (Pixels(x), Pixels(y), Pixels(x + 16.0), Pixels(y + 9.5));
+            let name = fitting(name, 11.0, 110.0).unwrap_or_default();
+            write!(out, r#"<rect x="{left}" y="{top}" width="11" height="11" fill="{colour}"/>"#)?;
+            writeln!(out, r#"<text x="{right}" y="{base}">{}</text>"#, Text(&name))?;
+        }
+        Ok(())
     }
 
     fn x(&self, at: Time) -> f64 {
@@ -135,14 +150,14 @@ impl Panel<'_> {
         Ok(())
     }
 
-    fn write_placements(&self, out: &mut impl Write, schedule: &Schedule) -> io::Result<()> {
+    fn write_placements(&self, out: &mut impl Write, schedule: &Schedule, palette: &Palette<'_>) -> io::Result<()> {
         let mut mosaic = Mosaic::new(self.width, self.height);
         let mut shapes = Vec::new();
         for (index, placement) in schedule.placements().iter().enumerate() {
             for area in self.areas(&placement.processors, placement.start, placement.end) {
                 if area[2] < SMALLEST || area[3] < SMALLEST {
                     let local = [area[0] - self.left, area[1] - self.top, area[2], area[3]];
-                    mosaic.add(local, colour_of(self.instance, placement.job));
+                    mosaic.add(local, palette.colour(index));
                 } else {
                     shapes.push(Shape { placement: index, area });
                 }
@@ -151,26 +166,35 @@ impl Panel<'_> {
         mosaic.write(out, self.left, self.top)?;
         if shapes.len() > DETAILED {
             shapes.sort_by(|a, b| (b.area[2] * b.area[3]).total_cmp(&(a.area[2] * a.area[3])));
-            self.write_plain(out, schedule.placements(), &shapes[DETAILED..])?;
+            write_plain(out, palette, &shapes[DETAILED..])?;
             shapes.truncate(DETAILED);
             shapes.sort_by_key(|shape| shape.placement);
         }
         for group in shapes.chunk_by(|a, b| a.placement == b.placement) {
-            self.write_placement(out, &schedule.placements()[group[0].placement], group)?;
+            self.write_placement(out, schedule, palette.colour(group[0].placement), group)?;
         }
         Ok(())
     }
 
-    fn write_placement(&self, out: &mut impl Write, placement: &Placement, shapes: &[Shape]) -> io::Result<()> {
+    /// The rectangles of one placement, with a tooltip.
+    fn write_placement(
+        &self,
+        out: &mut impl Write,
+        schedule: &Schedule,
+        colour: usize,
+        shapes: &[Shape],
+    ) -> io::Result<()> {
+        let placement = &schedule.placements()[shapes[0].placement];
         let number = placement.job.to_string();
         let job = self.instance.jobs().get(placement.job.index());
         let name = job.map_or(number, |job| job.task_name(placement.task));
         let (start, end) = (ticks::duration(placement.start.seconds()), ticks::duration(placement.end.seconds()));
         let (count, ids) = (placement.processors.len(), fitting(&placement.processors.to_string(), 1.0, 60.0));
         let ids = ids.unwrap_or_default();
-        let colour = COLOURS[colour_of(self.instance, placement.job)];
+        let colour = COLOURS[colour];
+        let part = schedule.group(shapes[0].placement).map_or_else(String::new, |group| format!(", {group}"));
         write!(out, r#"<g fill="{colour}"><title>{}&#10;{start} to {end}, "#, Text(&name))?;
-        write!(out, "{count} processor{} ({ids})</title>", if count == 1 { "" } else { "s" })?;
+        write!(out, "{count} processor{} ({ids}){}</title>", if count == 1 { "" } else { "s" }, Text(&part))?;
         for shape in shapes {
             let [x, y, w, h] = shape.area.map(Pixels);
             write!(out, r#"<rect class="job" x="{x}" y="{y}" width="{w}" height="{h}"/>"#)?;
@@ -178,18 +202,6 @@ impl Panel<'_> {
         writeln!(out, "</g>")?;
         let largest = shapes.iter().max_by(|a, b| (a.area[2] * a.area[3]).total_cmp(&(b.area[2] * b.area[3])));
         largest.map_or(Ok(()), |shape| write_label(out, &name, shape.area, text_on(colour)))
-    }
-
-    /// Rectangles without tooltip, one path for each colour.
-    fn write_plain(&self, out: &mut impl Write, placements: &[Placement], shapes: &[Shape]) -> io::Result<()> {
-        let mut paths = vec![String::new(); COLOURS.len()];
-        for shape in shapes {
-            paths[colour_of(self.instance, placements[shape.placement].job)] += &outline(shape.area);
-        }
-        for (colour, path) in COLOURS.iter().zip(paths).filter(|(_, path)| !path.is_empty()) {
-            writeln!(out, r##"<path fill="{colour}" stroke="#fff" stroke-width=".2" d="{path}"/>"##)?;
-        }
-        Ok(())
     }
 
     /// The makespan and its bound. The labels stand on the outer sides of the two lines, so they never meet.
@@ -224,6 +236,18 @@ impl Panel<'_> {
 fn outline(area: [f64; 4]) -> String {
     let [x, y, w, h] = area.map(Pixels);
     format!("M{x} {y}h{w}v{h}h-{w}z")
+}
+
+/// Rectangles without tooltip, one path for each colour.
+fn write_plain(out: &mut impl Write, palette: &Palette<'_>, shapes: &[Shape]) -> io::Result<()> {
+    let mut paths = vec![String::new(); COLOURS.len()];
+    for shape in shapes {
+        paths[palette.colour(shape.placement)] += &outline(shape.area);
+    }
+    for (colour, path) in COLOURS.iter().zip(paths).filter(|(_, path)| !path.is_empty()) {
+        writeln!(out, r##"<path fill="{colour}" stroke="#fff" stroke-width=".2" d="{path}"/>"##)?;
+    }
+    Ok(())
 }
 
 fn write_label(out: &mut impl Write, name: &str, [x, y, w, h]: [f64; 4], colour: &str) -> io::Result<()> {

@@ -105,3 +105,28 @@ fn many_placements_make_a_small_file() {
     assert!(text.len() < 5_000_000, "{}", text.len());
     assert!(text.matches("<path fill=\"#").count() >= 8, "every colour is still there");
 }
+
+#[test]
+fn groups_have_colours_and_a_legend() {
+    let instance = Instance::new(Platform::cluster(2, 2).unwrap(), ["a", "b", "c"].map(job).to_vec(), vec![]).unwrap();
+    let group = |name: &str| Some(std::sync::Arc::<str>::from(name));
+    let placements = vec![
+        (placement(0, 0, 10, "0"), group("P_1")),
+        (placement(1, 0, 10, "1"), group("<P_2>")),
+        (placement(2, 0, 10, "2"), group("P_1")),
+    ];
+    let schedule = Schedule::with_groups(placements);
+    let text = svg(&instance, &[NamedSchedule { name: "plan", schedule: &schedule }], &GanttOptions::default());
+    let document = roxmltree::Document::parse(&text).unwrap();
+    let colours: Vec<&str> = document
+        .descendants()
+        .filter(|node| node.has_tag_name("g") && node.children().any(|child| child.has_tag_name("title")))
+        .filter_map(|node| node.attribute("fill"))
+        .collect();
+    assert!(colours[0] == colours[2] && colours[0] != colours[1], "{colours:?}");
+    let texts: Vec<&str> =
+        document.descendants().filter(|node| node.has_tag_name("text")).filter_map(|node| node.text()).collect();
+    assert!(texts.contains(&"P_1") && texts.contains(&"<P_2>"), "{texts:?}");
+    let titles = document.descendants().filter(|node| node.has_tag_name("title")).filter_map(|node| node.text());
+    assert_eq!(titles.filter(|title| title.ends_with(", P_1")).count(), 2);
+}

@@ -21,6 +21,7 @@ struct Fields {
     processors: Option<Scalar<Count>>,
     nodes: Option<OneOrMany<Count, NodeEntry>>,
     processors_per_node: Option<Scalar<Count>>,
+    placement: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -38,6 +39,21 @@ impl TryFrom<Fields> for PlatformEntry {
     type Error = String;
 
     fn try_from(fields: Fields) -> Result<Self, String> {
+        let compact = match fields.placement.as_deref() {
+            None | Some("any") => false,
+            Some("compact") if fields.nodes.is_some() => true,
+            Some("compact") => {
+                return Err("`placement` is \"compact\" and there are no nodes to keep jobs within; give `nodes` and \
+                            `processors_per_node`, or leave `placement` out"
+                    .to_owned());
+            }
+            Some(other) => {
+                return Err(format!(
+                    "`placement` is `{other}`; write \"compact\" (every job on whole nodes and a part of at most one) \
+                     or \"any\", the default"
+                ));
+            }
+        };
         let platform = match (fields.processors, fields.nodes, fields.processors_per_node) {
             (Some(processors), None, None) => Platform::flat(processors.0.0),
             (None, Some(OneOrMany::One(nodes)), Some(each)) => Platform::cluster(nodes.0, each.0.0),
@@ -48,7 +64,8 @@ impl TryFrom<Fields> for PlatformEntry {
                     .to_owned());
             }
         };
-        platform.map(Self).map_err(|error| error.to_string())
+        let ruled = |platform: Platform| Self(if compact { platform.requiring_compact() } else { platform });
+        platform.map(ruled).map_err(|error| error.to_string())
     }
 }
 

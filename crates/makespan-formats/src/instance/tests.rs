@@ -80,12 +80,26 @@ fn what_is_written_is_read_back() {
     for platform in [
         r#"{"processors": 1}"#,
         r#"{"nodes": 3, "processors_per_node": 2}"#,
+        r#"{"nodes": 3, "processors_per_node": 2, "placement": "compact"}"#,
+        r#"{"placement": "compact", "nodes": [{"name": "a", "processors": 2}, {"name": "b", "processors": 3}]}"#,
         r#"{"nodes": [{"name": "s", "processors": 0},
             {"name": "a", "processors": 2, "speed": 1.5, "parent": "s", "bandwidth": "7Mbit/s", "latency": "1ms"},
             {"name": "b", "processors": 1, "speed": 0.1, "parent": "s"}]}"#,
     ] {
         round_trip(&json(&format!(r#"{{"version": 1, "platform": {platform}, {jobs}"#)).unwrap());
     }
+}
+
+#[test]
+fn best_placement_is_a_rule_of_the_platform() {
+    let read = |rule: &str| {
+        let platform = format!(r#"{{"nodes": 3, "processors_per_node": 2{rule}}}"#);
+        let text = format!(r#"{{"version": 1, "platform": {platform}, "jobs": [{{"name": "a", "time": [2, 1]}}]}}"#);
+        json(&text).unwrap().platform().clone()
+    };
+    assert!(read(r#", "placement": "compact""#).is_compact());
+    assert!(!read(r#", "placement": "any""#).is_compact());
+    assert!(!read("").is_compact());
 }
 
 #[test]
@@ -148,6 +162,11 @@ fn bad_documents_are_refused_with_their_place() {
     check(r#"{"version": 1, "platform": {"processors": -4}, "jobs": []}"#, "`-4` is not a count");
     check(r#"{"version": 1, "platform": {"nodes": 4}, "jobs": []}"#, "processors_per_node");
     check(r#"{"version": 1, "platform": {"processors": 4}, "jobs": []} x"#, "a.json:1:");
+    let rule =
+        |platform: &str| format!(r#"{{"version": 1, "platform": {{{platform}, "placement": "compact"}}, "jobs": []}}"#);
+    check(&rule(r#""processors": 4"#), "there are no nodes to keep jobs within; give `nodes`");
+    let other = rule(r#""nodes": 2, "processors_per_node": 4"#).replace("compact", "compct");
+    check(&other, "`placement` is `compct`; write \"compact\"");
     let check = |text: &str, expect: &str| {
         let error = toml(text).unwrap_err();
         assert!(error.contains(expect), "{error}");

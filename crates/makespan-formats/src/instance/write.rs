@@ -37,9 +37,21 @@ struct Document<'a> {
 #[derive(Serialize)]
 #[serde(untagged)]
 enum PlatformOut<'a> {
-    Flat { processors: u32 },
-    Cluster { nodes: usize, processors_per_node: u32 },
-    Nodes { nodes: Vec<NodeOut<'a>> },
+    Flat {
+        processors: u32,
+    },
+    Cluster {
+        nodes: usize,
+        processors_per_node: u32,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        placement: Option<&'static str>,
+    },
+    Nodes {
+        // Before the tables, as TOML wants it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        placement: Option<&'static str>,
+        nodes: Vec<NodeOut<'a>>,
+    },
 }
 
 #[derive(Serialize)]
@@ -146,8 +158,9 @@ fn platform(platform: &Platform, language: Language) -> PlatformOut<'_> {
     if Platform::flat(platform.processors()).is_ok_and(|flat| flat == *platform) {
         return PlatformOut::Flat { processors: platform.processors() };
     }
-    if Platform::cluster(nodes.len() as u32, each).is_ok_and(|cluster| cluster == *platform) {
-        return PlatformOut::Cluster { nodes: nodes.len(), processors_per_node: each };
+    let placement = platform.is_compact().then_some("compact");
+    if Platform::cluster(nodes.len() as u32, each).is_ok_and(|cluster| cluster.nodes() == nodes) {
+        return PlatformOut::Cluster { nodes: nodes.len(), processors_per_node: each, placement };
     }
     let node = |node: &'_ makespan_core::Node| -> (Option<f64>, Option<Figure>) {
         (node.link.map(|link| link.bandwidth), node.link.map(|link| time(link.latency, language)))
@@ -157,7 +170,7 @@ fn platform(platform: &Platform, language: Language) -> PlatformOut<'_> {
         let parent = one.parent.map(|parent| nodes[parent].name.as_str());
         NodeOut { name: &one.name, processors: one.processors, speed: one.speed, parent, bandwidth, latency }
     });
-    PlatformOut::Nodes { nodes: out.collect() }
+    PlatformOut::Nodes { placement, nodes: out.collect() }
 }
 
 fn job(job: &Job, language: Language) -> JobOut<'_> {

@@ -99,7 +99,12 @@ pub(super) fn read(file: &str, points: Vec<Point>, instance: &Instance) -> Resul
             makespan: stated(Objective::Makespan, &point.makespan)?,
             weighted_completion: stated(Objective::WeightedCompletion, &point.weighted_completion)?,
             bound: bound.transpose()?,
-            schedule: Schedule::new(placements(file, &format!("{path}.placements"), point.placements, instance)?),
+            schedule: Schedule::with_groups(placements(
+                file,
+                &format!("{path}.placements"),
+                point.placements,
+                instance,
+            )?),
         })
     };
     points.into_iter().enumerate().map(entry).collect()

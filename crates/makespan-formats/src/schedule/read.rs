@@ -1,5 +1,7 @@
 //! Reads Schedule JSON against its instance.
 
+use std::sync::Arc;
+
 use makespan_core::{Bound, Instance, JobId, Objective, Placement, ProcSet, Schedule, Time};
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
@@ -44,6 +46,7 @@ pub(super) struct PlacementEntry {
     start: Scalar<Time>,
     end: Scalar<Time>,
     processors: Scalar<ProcSet>,
+    group: Option<String>,
 }
 
 impl ScheduleFile {
@@ -74,7 +77,7 @@ impl ScheduleFile {
             seed: document.seed,
             remarks: document.remarks,
             front: front::read(file, document.front, instance)?,
-            schedule: Schedule::new(placements(file, "placements", document.placements, instance)?),
+            schedule: Schedule::with_groups(placements(file, "placements", document.placements, instance)?),
         })
     }
 }
@@ -90,13 +93,16 @@ fn bound(file: &str, objective: Objective, entry: BoundEntry) -> Result<Bound, F
     Ok(bound)
 }
 
+/// A placement and the name of its group.
+type Grouped = (Placement, Option<Arc<str>>);
+
 /// Placements of the jobs of the instance; `path` is where the list stands in the file.
 pub(super) fn placements(
     file: &str,
     path: &str,
     entries: Vec<PlacementEntry>,
     instance: &Instance,
-) -> Result<Vec<Placement>, FormatError> {
+) -> Result<Vec<Grouped>, FormatError> {
     let ids: FxHashMap<&str, JobId> = instance.ids().map(|id| (instance.job(id).name.as_str(), id)).collect();
     let unknown = |at: usize, name: &str| {
         let near = nearest(name, instance.jobs().iter().map(|job| job.name.as_str()));
@@ -107,6 +113,8 @@ pub(super) fn placements(
     let wrong_task = |at: usize, name: &str, what: &str| {
         FormatError::content(file, Place::field(format!("{path}[{at}].task")), format!("job `{name}` {what}"))
     };
+    let mut names: FxHashMap<String, Arc<str>> = FxHashMap::default();
+    let mut shared = |name: String| names.entry(name).or_insert_with_key(|name| name.as_str().into()).clone();
     let placement = |(at, entry): (usize, PlacementEntry)| {
         let job = *ids.get(entry.job.as_str()).ok_or_else(|| unknown(at, &entry.job))?;
         let bag = instance.job(job).is_bag();
@@ -116,7 +124,9 @@ pub(super) fn placements(
             (true, None) => return Err(wrong_task(at, &entry.job, "is a bag; `task` must say which of its tasks")),
             (false, Some(_)) => return Err(wrong_task(at, &entry.job, "is no bag; leave `task` out")),
         };
-        Ok(Placement { job, task, start: entry.start.0, end: entry.end.0, processors: entry.processors.0 })
+        let group = entry.group.map(&mut shared);
+        let placement = Placement { job, task, start: entry.start.0, end: entry.end.0, processors: entry.processors.0 };
+        Ok((placement, group))
     };
     entries.into_iter().enumerate().map(placement).collect()
 }

@@ -70,6 +70,22 @@ fn what_is_written_is_read_back_exactly() {
 }
 
 #[test]
+fn groups_are_kept() {
+    let mut file = file();
+    let plain = written(&file);
+    assert!(!plain.contains("group"));
+    let mut placements: Vec<(Placement, Option<std::sync::Arc<str>>)> =
+        file.schedule.placements().iter().map(|placement| (placement.clone(), None)).collect();
+    placements[1].1 = Some("P_\"full\"".into());
+    file.schedule = Schedule::with_groups(placements);
+    let text = written(&file);
+    assert_eq!(text.matches("\"group\"").count(), 1);
+    let read = ScheduleFile::read("s.json", text.as_bytes(), &instance()).unwrap();
+    assert_eq!(read, file);
+    assert_eq!(read.schedule.group_names(), ["P_\"full\""]);
+}
+
+#[test]
 fn mean_flow_is_stated_where_it_is_known() {
     let mut file = file();
     assert!(!written(&file).contains("mean_flow"), "files stay as they were");

@@ -48,12 +48,17 @@ pub(super) fn write_placements(instance: &Instance, schedule: &Schedule, writer:
     write!(writer, "\"placements\": [")?;
     for (at, placement) in schedule.placements().iter().enumerate() {
         writer.write_all(if at == 0 { b"\n  " } else { b",\n  " })?;
-        write_placement(instance, placement, writer)?;
+        write_placement(instance, placement, schedule.group(at), writer)?;
     }
     write!(writer, "]")
 }
 
-fn write_placement(instance: &Instance, placement: &Placement, writer: &mut dyn Write) -> io::Result<()> {
+fn write_placement(
+    instance: &Instance,
+    placement: &Placement,
+    group: Option<&str>,
+    writer: &mut dyn Write,
+) -> io::Result<()> {
     let Some(job) = instance.jobs().get(placement.job.index()) else {
         let problem = format!("the schedule places job number {}, which the instance does not have", placement.job);
         return Err(io::Error::new(io::ErrorKind::InvalidInput, problem));
@@ -64,5 +69,9 @@ fn write_placement(instance: &Instance, placement: &Placement, writer: &mut dyn 
     if job.is_bag() {
         write!(writer, ", \"task\": {}", placement.task)?;
     }
-    write!(writer, ", \"start\": {start}, \"end\": {end}, \"processors\": \"{processors}\"}}")
+    write!(writer, ", \"start\": {start}, \"end\": {end}, \"processors\": \"{processors}\"")?;
+    if let Some(group) = group {
+        write!(writer, ", \"group\": {}", serde_json::to_string(group)?)?;
+    }
+    write!(writer, "}}")
 }

@@ -1,12 +1,13 @@
 //! Nothing enters a result unchecked: bounds are verified, schedules validated, and no value is below a bound.
 
+use std::fmt::Display;
+
 use makespan_core::{Bound, Instance, Objective, Schedule, validate};
 
-use super::Key;
 use crate::LabError;
 
 /// The value of a bound whose certificate proves it.
-pub(crate) fn verified(bound: &Bound, instance: &Instance, key: Key) -> Result<i128, LabError> {
+pub(crate) fn verified(bound: &Bound, instance: &Instance, key: impl Display) -> Result<i128, LabError> {
     match bound.verify(instance) {
         Ok(()) => Ok(bound.value),
         Err(error) => Err(wrong(bound.objective, key, error.to_string())),
@@ -19,7 +20,7 @@ pub(crate) fn at_least(
     objective: Objective,
     value: i128,
     algorithm: &str,
-    key: Key,
+    key: impl Display,
 ) -> Result<(), LabError> {
     if value >= bound {
         return Ok(());
@@ -37,12 +38,10 @@ pub(crate) fn valid(instance: &Instance, schedule: &Schedule) -> Result<(), Stri
 }
 
 /// An algorithm that did not do its work on an instance.
-pub(crate) fn failed(algorithm: &str, key: Key, reason: String) -> LabError {
-    let Key { family, jobs, run } = key;
-    LabError::Scheduler { algorithm: algorithm.to_owned(), family: family.to_string(), jobs, run, reason }
+pub(crate) fn failed(algorithm: &str, key: impl Display, reason: String) -> LabError {
+    LabError::Scheduler { algorithm: algorithm.to_owned(), instance: key.to_string(), reason }
 }
 
-fn wrong(objective: Objective, key: Key, reason: String) -> LabError {
-    let Key { family, jobs, run } = key;
-    LabError::Bound { bound: objective.name(), family: family.to_string(), jobs, run, reason }
+fn wrong(objective: Objective, key: impl Display, reason: String) -> LabError {
+    LabError::Bound { bound: objective.name(), instance: key.to_string(), reason }
 }

@@ -1,5 +1,7 @@
 //! Which instances a campaign draws.
 
+use std::fmt;
+
 use makespan_core::Instance;
 use serde::{Deserialize, Serialize};
 
@@ -44,16 +46,9 @@ impl Instances {
         points.flat_map(|(family, jobs)| (0..self.runs).map(move |run| Key { family, jobs, run }))
     }
 
-    /// The seed of an instance: all parts of the key stirred into the seed of the campaign, so that neighbouring
-    /// points share no instance.
+    /// The seed of an instance.
     pub(crate) fn seed_of(&self, key: Key) -> u64 {
-        [key.family as u64, key.jobs as u64, u64::from(key.run)].into_iter().fold(self.seed, |state, part| {
-            // The finaliser of SplitMix64 (Steele, Lea and Flood 2014).
-            let mut mixed = state.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(part).wrapping_add(1);
-            mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-            mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-            mixed ^ (mixed >> 31)
-        })
+        stirred(self.seed, [key.family as u64, key.jobs as u64, u64::from(key.run)])
     }
 
     /// Draws an instance.
@@ -76,4 +71,23 @@ impl Instances {
         }
         Ok(())
     }
+}
+
+/// `family weak, 25 jobs, run 0`.
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "family {}, {} jobs, run {}", self.family, self.jobs, self.run)
+    }
+}
+
+/// The seed of an instance: all parts of its key stirred into the seed of the campaign, so that neighbouring points
+/// share no instance.
+pub(crate) fn stirred(seed: u64, parts: impl IntoIterator<Item = u64>) -> u64 {
+    parts.into_iter().fold(seed, |state, part| {
+        // The finaliser of SplitMix64 (Steele, Lea and Flood 2014).
+        let mut mixed = state.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(part).wrapping_add(1);
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^ (mixed >> 31)
+    })
 }

@@ -19,11 +19,12 @@ mod tables;
 
 use makespan_core::{Context, Instance, Schedule};
 
-pub use claims::{Claim, Verdict};
 pub use options::{Options, algorithm};
 pub use points::{Criterion, Point, Points};
 pub use prototype::Comparison;
 pub use run::{Outcome, Run};
+
+pub use crate::campaign::{Claim, Verdict};
 
 use crate::LabError;
 use crate::campaign::{Finished, Progress, Work, finish, write};

@@ -3,14 +3,13 @@
 use std::fmt::Write as _;
 
 use super::{Claim, Comparison, Criterion, Options};
-use crate::campaign::{markdown_table, text_table};
+use crate::campaign::{claims_markdown, claims_text, markdown_table, text_table};
 
-const CLAIM_HEADER: [&str; 4] = ["Place", "Claim", "Measured", "Verdict"];
 const COMPARISON_HEADER: [&str; 5] = ["Family", "Ratio", "Prototype", "Measured", "Largest difference"];
 
 /// Both as text tables.
 pub(super) fn text(claims: &[Claim], comparisons: &[Comparison]) -> String {
-    let mut text = text_table(CLAIM_HEADER, claims.iter().map(claim_row));
+    let mut text = claims_text(claims);
     text.push_str("\n\nDEMT beside an independent prototype (average ratios over the numbers of jobs):\n");
     text.push_str(&text_table(COMPARISON_HEADER, comparisons.iter().map(comparison_row)));
     text.push('\n');
@@ -34,14 +33,10 @@ pub(super) fn markdown(options: &Options, claims: &[Claim], comparisons: &[Compa
         options.instances.processors,
         options.instances.seed
     );
-    page.push_str(&markdown_table(CLAIM_HEADER, claims.iter().map(claim_row)));
+    page.push_str(&claims_markdown(claims));
     page.push_str("\n## DEMT beside an independent prototype\n\n");
     page.push_str(&markdown_table(COMPARISON_HEADER, comparisons.iter().map(comparison_row)));
     page
-}
-
-fn claim_row(claim: &Claim) -> [String; 4] {
-    [claim.place.into(), claim.statement.into(), claim.measured.clone(), claim.verdict.to_string()]
 }
 
 fn comparison_row(comparison: &Comparison) -> [String; 5] {

@@ -1,14 +1,13 @@
 //! What to run.
 
 use std::collections::BTreeSet;
-use std::hash::{DefaultHasher, Hasher};
 use std::path::PathBuf;
 
 use makespan_core::{Objective, Time};
 
 use super::{Key, Limit, Setting};
 use crate::LabError;
-use crate::campaign::Instances;
+use crate::campaign::{Instances, build};
 
 /// A campaign.
 #[derive(Clone, Debug)]
@@ -79,12 +78,4 @@ impl Options {
         }
         Ok(())
     }
-}
-
-/// A fingerprint of the running program.
-fn build() -> Result<u64, LabError> {
-    let path = std::env::current_exe().map_err(LabError::file("the running program".as_ref()))?;
-    let mut hasher = DefaultHasher::new();
-    hasher.write(&std::fs::read(&path).map_err(LabError::file(&path))?);
-    Ok(hasher.finish())
 }

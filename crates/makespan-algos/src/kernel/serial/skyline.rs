@@ -1,16 +1,25 @@
 //! Free processors over time in one flat array: for searches that build thousands of schedules a second.
 
-use makespan_core::{Instance, Time};
+mod nodes;
+
+use std::sync::Arc;
+
+use makespan_core::{Instance, ProcSet, Time};
+
+use nodes::Nodes;
 
 /// Free processors over time, for schedules of some thousands of jobs at most.
 ///
 /// The same function as [`makespan_core::Timeline`], which answers in logarithmic time, as a sorted array of steps: a
 /// question walks over the steps, which for hundreds of them is several times faster and copies in no time.
+///
+/// Where best placement is required the processors of each node are a class, and a job fits where the least that each
+/// node has free over its time is enough for a best placement. A question then takes steps times nodes.
 #[derive(Debug, Default)]
 pub struct Skyline {
     /// When each step begins.
     from: Vec<i64>,
-    /// Processors free until the next step.
+    /// Processors free until the next step; where best placement is required, of the widest job that fits there.
     free: Vec<i32>,
     /// The same for each class of equally available processors, step by step; empty when there is one class.
     parts: Vec<i32>,
@@ -21,6 +30,10 @@ pub struct Skyline {
     latest: i64,
     /// Least free processors of each class over a period, while it is measured.
     least: Vec<i32>,
+    /// How many of each class were taken last, where there are several.
+    taken: Vec<i32>,
+    /// The nodes, where best placement is required.
+    nodes: Option<Arc<Nodes>>,
 }
 
 impl Clone for Skyline {
@@ -36,6 +49,8 @@ impl Clone for Skyline {
         self.free.clone_from(&source.free);
         self.parts.clone_from(&source.parts);
         self.least.clone_from(&source.least);
+        self.taken.clone_from(&source.taken);
+        self.nodes.clone_from(&source.nodes);
         (self.classes, self.head, self.latest) = (source.classes, source.head, source.latest);
     }
 }
@@ -43,7 +58,7 @@ impl Clone for Skyline {
 impl Skyline {
     /// The platform of the instance, empty but for its reservations and outages.
     pub fn new(instance: &Instance) -> Self {
-        let classes = instance.availability().classes();
+        let (classes, nodes) = nodes::classes(instance);
         let ticks = |time: Time| time.ticks();
         let changes = classes.iter().flat_map(|class| class.closed.iter().flat_map(|&(start, end)| [start, end]));
         let mut from: Vec<i64> = changes.map(ticks).chain([0]).collect();
@@ -55,10 +70,22 @@ impl Skyline {
         };
         let each = |at: &i64| classes.iter().map(|class| open(class, *at)).collect::<Vec<_>>();
         let parts: Vec<Vec<i32>> = from.iter().map(each).collect();
-        let free = parts.iter().map(|parts| parts.iter().sum()).collect();
+        let widest = |parts: &Vec<i32>| nodes.as_ref().map_or_else(|| parts.iter().sum(), |nodes| nodes.widest(parts));
+        let free = parts.iter().map(widest).collect();
         let several = if classes.len() > 1 { classes.len() } else { 0 };
         let parts = if several > 0 { parts.concat() } else { Vec::new() };
-        Self { from, free, parts, classes: several, head: 0, latest: 0, least: vec![0; several] }
+        let (least, taken) = (vec![0; several], vec![0; several]);
+        Self { from, free, parts, classes: several, head: 0, latest: 0, least, taken, nodes: nodes.map(Arc::new) }
+    }
+
+    /// The processors of each class, where best placement is required, in the order of [`Skyline::taken`].
+    pub fn pools(&self) -> Option<&[ProcSet]> {
+        self.nodes.as_deref().map(Nodes::pools)
+    }
+
+    /// How many processors of each class were placed last; empty where there is only one class.
+    pub fn taken(&self) -> impl Iterator<Item = u32> + '_ {
+        self.taken.iter().map(|&count| count as u32)
     }
 
     /// Places `width` processors for `duration` at their earliest fit, not before `release`; returns the start.
@@ -76,12 +103,12 @@ impl Skyline {
     }
 
     /// When `width` processors would be placed for `duration`.
-    pub fn would_start(&self, width: u32, duration: i64, release: i64) -> i64 {
+    pub fn would_start(&mut self, width: u32, duration: i64, release: i64) -> i64 {
         self.earliest_fit(width as i32, duration, release).1
     }
 
     /// The step in which the earliest fit begins, and when.
-    fn earliest_fit(&self, width: i32, duration: i64, release: i64) -> (usize, i64) {
+    fn earliest_fit(&mut self, width: i32, duration: i64, release: i64) -> (usize, i64) {
         let mut first = self.head;
         // The last step goes on for ever.
         while self.from.get(first + 1).is_some_and(|&next| next <= release) {
@@ -99,12 +126,24 @@ impl Skyline {
             }
             if step < self.from.len() && self.from[step] < end {
                 first = step + 1;
-            } else if self.classes == 0 || self.free_throughout(first, end) >= width {
+            } else if self.classes == 0 || self.fits(width, first, end) {
                 return (first, start);
             } else {
                 first += 1;
             }
         }
+    }
+
+    /// Whether enough processors are free from step `first` until `end`, each throughout.
+    fn fits(&mut self, width: i32, first: usize, end: i64) -> bool {
+        let Some(nodes) = &self.nodes else { return self.free_throughout(first, end) >= width };
+        let classes = self.classes;
+        let last = first + 1 + self.from[first + 1..].partition_point(|&from| from < end);
+        if last == first + 1 {
+            return true;
+        }
+        least_of(&self.parts[first * classes..last * classes], &mut self.least);
+        nodes.widest(&self.least) >= width
     }
 
     /// Processors that are free from step `first` until `end`, each throughout.
@@ -133,8 +172,11 @@ impl Skyline {
         if self.classes > 0 {
             self.hold_parts(first, last, width);
         }
-        for free in &mut self.free[first..last] {
-            *free -= width;
+        if let Some(nodes) = &self.nodes {
+            let steps = self.parts[first * self.classes..last * self.classes].chunks_exact(self.classes);
+            self.free[first..last].iter_mut().zip(steps).for_each(|(free, parts)| *free = nodes.widest(parts));
+        } else {
+            self.free[first..last].iter_mut().for_each(|free| *free -= width);
         }
         self.join(last);
         self.join(first);
@@ -143,22 +185,21 @@ impl Skyline {
         }
     }
 
-    /// Takes from the most constrained classes first, as the timeline does.
+    /// Takes from the most constrained classes first, as the timeline does, or a best placement.
     fn hold_parts(&mut self, first: usize, last: usize, width: i32) {
         let classes = self.classes;
-        self.least.fill(i32::MAX);
-        for parts in self.parts[first * classes..last * classes].chunks_exact(classes) {
-            for (least, &part) in self.least.iter_mut().zip(parts) {
-                *least = (*least).min(part);
+        least_of(&self.parts[first * classes..last * classes], &mut self.least);
+        if let Some(nodes) = &self.nodes {
+            nodes.take(width, &self.least, &mut self.taken);
+        } else {
+            let mut missing = width;
+            for (taken, &least) in self.taken.iter_mut().zip(&self.least) {
+                *taken = missing.min(least);
+                missing -= *taken;
             }
         }
-        let mut missing = width;
-        for least in &mut self.least {
-            *least = missing.min(*least);
-            missing -= *least;
-        }
         for parts in self.parts[first * classes..last * classes].chunks_exact_mut(classes) {
-            for (part, taken) in parts.iter_mut().zip(&self.least) {
+            for (part, taken) in parts.iter_mut().zip(&self.taken) {
                 *part -= taken;
             }
         }
@@ -193,5 +234,13 @@ impl Skyline {
             self.parts.drain(step * classes..(step + 1) * classes);
             self.head = self.head.min(step - 1);
         }
+    }
+}
+
+/// The least of each class over the steps of `parts`.
+fn least_of(parts: &[i32], least: &mut [i32]) {
+    least.fill(i32::MAX);
+    for parts in parts.chunks_exact(least.len()) {
+        least.iter_mut().zip(parts).for_each(|(least, &part)| *least = (*least).min(part));
     }
 }

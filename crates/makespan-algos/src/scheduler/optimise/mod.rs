@@ -26,10 +26,11 @@ use search::{Search, Task};
 /// [`crate::kernel::serial::SerialInsertion`]; first fit under a deadline as in [`crate::kernel::fit::Fit`], for the
 /// makespan; annealing after Kirkpatrick, Gelatt and Vecchi (Science 220, 1983, DOI 10.1126/science.220.4598.671).
 /// Assumptions: none. Guarantee: that of the list of the dual approximation, from which it starts (makespan 2 without
-/// release dates and unavailable processors). What it proves on its way is left in [`Context::bounds`].
+/// release dates, unavailable processors and best placement). What it proves on its way is left in [`Context::bounds`].
 ///
 /// A change costs O(k s) for k jobs that come after it and s steps of the free processors; beyond 20,000 jobs
-/// nothing is annealed, and the best of the catalogue and of the priced list is returned.
+/// nothing is annealed, and the best of the catalogue and of the priced list is returned. Where best placement is
+/// required every step has its nodes, so a change costs O(k s) times the nodes, and annealing ends earlier.
 ///
 /// ```
 /// use makespan_algos::scheduler::{Budget, Optimise};

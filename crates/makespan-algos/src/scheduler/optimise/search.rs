@@ -19,6 +19,8 @@ use crate::kernel::choices::Choices;
 
 /// More jobs are not annealed: a single change would take milliseconds.
 const MOST_JOBS: usize = 20_000;
+/// Where best placement is required every node is counted: jobs times nodes times jobs that may run at once.
+const MOST_COUNTED: usize = 200_000_000;
 /// The share of a task's time that goes to prices and, at the same time, to the first schedules.
 const PRICES: f64 = 0.2;
 /// The same where prices serve the proof of the other objective only.
@@ -135,13 +137,24 @@ impl<'a> Search<'a> {
 
     /// The best schedule that is found from these starts on.
     fn search_from(&self, task: Task, first: &Schedule, priced: Option<&[PricedChoice]>) -> Option<Schedule> {
-        if self.instance.jobs().len() <= MOST_JOBS {
+        if self.can_anneal() {
             return Some(self.anneal(task, first, priced));
+        }
+        if self.instance.platform().restricts_placement() {
+            return None;
         }
         // One insertion takes seconds here, so it is made once, and only while there is time.
         let late = self.at(task, 1.0 - RESERVE).is_some_and(|end| Instant::now() >= end) || self.stop.is_requested();
         let solution = start::priced_solution(&self.choices, priced.filter(|_| !late)?);
         Some(start::schedule(self.instance, &self.choices, &solution))
+    }
+
+    /// Whether a change takes milliseconds at most, or a few hundredths of a second.
+    fn can_anneal(&self) -> bool {
+        let jobs = self.instance.jobs().len();
+        let platform = self.instance.platform();
+        let counted = jobs.min(platform.processors() as usize) * jobs * platform.nodes().len();
+        jobs <= MOST_JOBS && (!platform.restricts_placement() || counted <= MOST_COUNTED)
     }
 
     /// The instant at which this share of a task's time is over, if time is what ends the search.

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use makespan_bounds::PricedChoice;
-use makespan_core::{Context, Instance, Reservation, Schedule, ScheduleBuilder, Stop, Time};
+use makespan_core::{Context, Instance, ProcSet, Reservation, Schedule, ScheduleBuilder, Stop, Time};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
@@ -26,10 +26,14 @@ const CATALOGUE: [&str; 8] = [
     "demt",
 ];
 
+/// What is there besides for platforms that require best placement.
+const IN_BEST_PLACEMENT: [&str; 1] = ["shelves"];
+
 /// The plans of the catalogue, until `end` if one is given; at least the first.
 pub(super) fn catalogue(instance: &Instance, seed: u64, end: Option<Instant>, stop: &Stop) -> Vec<Schedule> {
     let mut plans = Vec::with_capacity(CATALOGUE.len());
-    for spec in CATALOGUE {
+    let compact = instance.platform().restricts_placement();
+    for spec in CATALOGUE.into_iter().chain(IN_BEST_PLACEMENT.into_iter().filter(|_| compact)) {
         let late = end.is_some_and(|end| Instant::now() >= end) || stop.is_requested();
         if late && !plans.is_empty() {
             break;
@@ -83,18 +87,24 @@ pub(super) fn schedule(instance: &Instance, choices: &Choices, solution: &Soluti
     let mut builder = ScheduleBuilder::new(instance);
     let mut skyline = Skyline::new(instance);
     let open = instance.availability().is_always_open();
+    let pools = skyline.pools().map(<[ProcSet]>::to_vec);
     for &job in &solution.order {
         let choice = choices.of(job)[solution.chosen[job as usize] as usize];
         let start = Time::from_ticks(skyline.place(choice.processors, choice.time, choices.release(job)));
         let end = start + Time::from_ticks(choice.time);
-        let reservation = if open {
+        let reservation = if pools.is_some() {
+            Reservation::of_parts(skyline.taken().collect(), start, end)
+        } else if open {
             Reservation::on_open_platform(choice.processors, start, end)
         } else {
             builder.timeline().reserve(choice.processors, start, end)
         };
         builder.hold(makespan_core::JobId(job), reservation);
     }
-    builder.finish()
+    match pools {
+        Some(pools) => builder.finish_from(pools),
+        None => builder.finish(),
+    }
 }
 
 /// Between which deadlines a short schedule is looked for, in ticks.

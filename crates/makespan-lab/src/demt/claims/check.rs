@@ -60,12 +60,7 @@ impl Evidence {
     /// The claim that this evidence decides: it holds when every answer is yes, partly when some are.
     pub(super) fn claim(self, place: &'static str, statement: &'static str) -> Claim {
         let (yes, all) = (self.answers.iter().filter(|&&answer| answer).count(), self.answers.len());
-        let verdict = match yes {
-            _ if all == 0 => Verdict::NotMeasured,
-            yes if yes == all => Verdict::Holds,
-            0 => Verdict::DoesNotHold,
-            _ => Verdict::Partly,
-        };
+        let verdict = Verdict::of(&self.answers);
         let mut measured = self.figures.join("; ");
         if all > 1 {
             measured = format!("{measured} ({yes} of {all} comparisons agree)");

@@ -1,0 +1,24 @@
+//! Boxes of the second shelf.
+
+use makespan_core::{Profile, Time};
+
+use super::Cluster;
+
+/// The width of the box for a job of canonical allotment `canonical` = a k + b: a k + 2^j with the least j such that
+/// b <= 2^j.
+///
+/// With k >= 8 the second shelf has room for three quarters of the guess. There a job that uses at most three quarters
+/// of the last 2^j processors gives up half of them: its time grows by at most 3/2. So every box is filled to three
+/// quarters (the strong form of lemma 5).
+pub(super) fn boxed(profile: &Profile, cluster: Cluster, canonical: u32, guess: Time) -> u32 {
+    let rest = canonical % cluster.each;
+    let width = cluster.round_up(canonical);
+    if cluster.each < 8 || rest == 0 || rest.is_power_of_two() {
+        return width;
+    }
+    let whole = rest.next_power_of_two();
+    let narrower = canonical - rest + whole / 2;
+    let three_quarters = Time::from_ticks((i128::from(guess.ticks()) * 3 / 4) as i64);
+    let fits = profile.min_allotment(three_quarters).is_some_and(|least| least <= narrower);
+    if 4 * rest <= 3 * whole && fits { narrower } else { width }
+}

@@ -1,0 +1,204 @@
+//! The parts, and the three transformations that make the second shelf fit. None of them adds work.
+
+use std::cmp::Reverse;
+
+use makespan_core::{Profile, Time};
+
+use super::{Cluster, time_within};
+
+/// A job with the width that is kept for it: a k + 2^j processors, some of which it may leave idle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Slot {
+    pub(super) job: usize,
+    pub(super) width: u32,
+}
+
+/// Columns of `P_full`.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Full {
+    One(Slot),
+    /// Two sequential jobs in one column.
+    Stacked {
+        lower: usize,
+        upper: usize,
+    },
+}
+
+impl Full {
+    pub(super) fn width(self) -> u32 {
+        match self {
+            Self::One(slot) => slot.width,
+            Self::Stacked { .. } => 1,
+        }
+    }
+}
+
+/// Where every job stands while the parts are formed.
+#[derive(Clone)]
+pub(super) struct Parts<'a> {
+    pub(super) profiles: &'a [&'a Profile],
+    pub(super) cluster: Cluster,
+    pub(super) guess: Time,
+    pub(super) half: Time,
+    pub(super) height: Time,
+    pub(super) full: Vec<Full>,
+    /// `P_1`, what no transformation moves.
+    pub(super) first: Vec<Slot>,
+    /// `P_1`, jobs on several processors that could give up half of their last ones.
+    pub(super) narrowable: Vec<Slot>,
+    /// `P_1`, sequential jobs of at most half of the height, by decreasing time.
+    pub(super) singles: Vec<Slot>,
+    /// `P_2`, in boxes, by decreasing width that they would take in the first shelf, so that the narrowest is last.
+    pub(super) second: Vec<Slot>,
+    pub(super) small: Vec<usize>,
+    /// Jobs that have no place: only jobs that are not monotone.
+    pub(super) left: Vec<usize>,
+    full_width: u32,
+    first_width: u32,
+    second_width: u64,
+    /// Whether the parts are formed and their orders hold.
+    is_sorted: bool,
+}
+
+impl<'a> Parts<'a> {
+    pub(super) fn new(profiles: &'a [&'a Profile], cluster: Cluster, guess: Time) -> Self {
+        Self {
+            profiles,
+            cluster,
+            guess,
+            half: Time::from_ticks(guess.ticks() / 2),
+            height: cluster.height(guess),
+            full: vec![],
+            first: vec![],
+            narrowable: vec![],
+            singles: vec![],
+            second: vec![],
+            small: vec![],
+            left: vec![],
+            full_width: 0,
+            first_width: 0,
+            second_width: 0,
+            is_sorted: false,
+        }
+    }
+
+    /// The narrowest a k + 2^j on which the job keeps the height; wider than the platform if it never does.
+    pub(super) fn least(&self, job: usize) -> u32 {
+        let least = self.profiles[job].min_allotment(self.height);
+        least.map_or(u32::MAX, |least| self.cluster.round_up(least))
+    }
+
+    /// f, the processors that neither `P_full` nor `P_1` uses.
+    pub(super) fn idle(&self) -> u32 {
+        self.cluster.processors() - self.full_width - self.first_width
+    }
+
+    /// Whether `P_2` has room beside `P_full`.
+    pub(super) fn is_feasible(&self) -> bool {
+        u64::from(self.full_width) + self.second_width <= u64::from(self.cluster.processors())
+    }
+
+    pub(super) fn time(&self, slot: Slot) -> Time {
+        time_within(self.profiles[slot.job], slot.width).unwrap_or(Time::MAX)
+    }
+
+    pub(super) fn enter_second(&mut self, slot: Slot) {
+        self.second_width += u64::from(slot.width);
+        self.second.push(slot);
+    }
+
+    /// Into `P_1` or `P_full` by the time on this width, which must be idle.
+    pub(super) fn enter(&mut self, slot: Slot) {
+        let time = self.time(slot);
+        if time > self.guess {
+            self.full_width += slot.width;
+            self.full.push(Full::One(slot));
+            return;
+        }
+        self.first_width += slot.width;
+        if slot.width == 1 && 2 * i128::from(time.ticks()) <= i128::from(self.height.ticks()) {
+            let sorted_place = || self.singles.partition_point(|&other| self.time(other) >= time);
+            let at = if self.is_sorted { sorted_place() } else { self.singles.len() };
+            self.singles.insert(at, slot);
+        } else if slot.width > 1 && self.is_low(time) && self.least(slot.job) < slot.width {
+            self.narrowable.push(slot);
+        } else {
+            self.first.push(slot);
+        }
+    }
+
+    /// At most three quarters of the guess.
+    fn is_low(&self, time: Time) -> bool {
+        4 * i128::from(time.ticks()) <= 3 * i128::from(self.guess.ticks())
+    }
+
+    /// Puts `P_2` and the sequential jobs into their orders, once all jobs have entered.
+    pub(super) fn sort(&mut self) {
+        let (mut second, mut singles) = (std::mem::take(&mut self.second), std::mem::take(&mut self.singles));
+        second.sort_by_cached_key(|slot| Reverse((self.least(slot.job), slot.job)));
+        singles.sort_by_cached_key(|&slot| Reverse(self.time(slot)));
+        (self.second, self.singles, self.is_sorted) = (second, singles, true);
+    }
+
+    /// One transformation; whether there was one.
+    pub(super) fn transform(&mut self) -> bool {
+        self.lower_one() || self.narrow_one() || self.stack_two()
+    }
+
+    /// Section 5.1: a job of `P_2` that keeps the height on idle processors of the first shelf goes there. The paper
+    /// reduces the canonical allotment of the first shelf; the least a k + 2^j that keeps the height serves more jobs
+    /// (three processors in `P_2` and two in `P_1` may do with one), and one is always as narrow.
+    fn lower_one(&mut self) -> bool {
+        let Some(&Slot { job, width }) = self.second.last() else { return false };
+        let least = self.least(job);
+        if least > self.idle() {
+            return false;
+        }
+        self.second.pop();
+        self.second_width -= u64::from(width);
+        self.enter(Slot { job, width: least });
+        true
+    }
+
+    /// Section 5.2: a job of `P_1` of at most three quarters of the guess goes to `P_full` on fewer processors.
+    fn narrow_one(&mut self) -> bool {
+        let Some(slot) = self.narrowable.pop() else { return false };
+        self.first_width -= slot.width;
+        let width = self.least(slot.job);
+        self.full_width += width;
+        self.full.push(Full::One(Slot { job: slot.job, width }));
+        true
+    }
+
+    /// Section 5.3: two sequential jobs of `P_1`, each at most half of the height, share a column of `P_full`.
+    fn stack_two(&mut self) -> bool {
+        if self.singles.len() < 2 {
+            return false;
+        }
+        if let (Some(upper), Some(lower)) = (self.singles.pop(), self.singles.pop()) {
+            self.first_width -= 2;
+            self.full_width += 1;
+            self.full.push(Full::Stacked { lower: lower.job, upper: upper.job });
+        }
+        true
+    }
+
+    /// Takes the widest boxes out of `P_2` until the others fit: for jobs that are not monotone.
+    pub(super) fn give_up(&mut self) {
+        let mut second = std::mem::take(&mut self.second);
+        second.sort_by_key(|slot| Reverse(slot.width));
+        let mut fitting = second.into_iter();
+        while !self.is_feasible()
+            && let Some(slot) = fitting.next()
+        {
+            self.second_width -= u64::from(slot.width);
+            self.left.push(slot.job);
+        }
+        self.second = fitting.collect();
+    }
+
+    /// All of `P_1`.
+    pub(super) fn first_shelf(&self) -> impl Iterator<Item = Slot> + '_ {
+        self.first.iter().chain(&self.narrowable).chain(&self.singles).copied()
+    }
+}

@@ -1,0 +1,121 @@
+//! Processors for widths of a k + 2^j, side by side and without loss.
+
+use std::cmp::Reverse;
+
+use makespan_core::ProcSet;
+
+use super::Cluster;
+
+/// Some whole SMPs in a row, and processors in a row within one more.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Place {
+    /// First id and length, both multiples of k.
+    whole: (u32, u32),
+    /// First id and length, less than k.
+    rest: (u32, u32),
+}
+
+impl Place {
+    /// `count` processors of this place in their best placement: on a k + r of them, a whole SMPs and r in one.
+    pub(super) fn take(self, count: u32, cluster: Cluster) -> ProcSet {
+        let range = |(first, count): (u32, u32)| if count == 0 { None } else { Some((first, first + count - 1)) };
+        let whole = count - count % cluster.each;
+        let parts = if count <= self.whole.1 {
+            // The remainder lies in the next of the whole SMPs.
+            [range((self.whole.0, count)), None]
+        } else {
+            [range((self.whole.0, whole)), range((self.rest.0, count - whole))]
+        };
+        ProcSet::from_intervals(parts.into_iter().flatten().collect())
+    }
+
+    /// The same place counted from the other end of the platform.
+    fn mirrored(self, cluster: Cluster) -> Self {
+        let mirror = |(first, count): (u32, u32)| (cluster.processors() - first - count, count);
+        Self { whole: mirror(self.whole), rest: mirror(self.rest) }
+    }
+}
+
+/// Packs from the left: whole SMPs first, then the remainders by decreasing size. All that stands before a remainder
+/// of 2^j is a multiple of 2^j, so that none crosses the border of an SMP (lemma 3).
+pub(super) fn from_left(widths: &[u32], cluster: Cluster) -> Vec<Place> {
+    let (mut places, mut cursor) = wholes(widths, cluster);
+    for index in by_remainder(widths, cluster) {
+        cursor = put_rest(&mut places[index], widths[index] % cluster.each, cursor);
+    }
+    places
+}
+
+/// The same from the right.
+pub(super) fn from_right(widths: &[u32], cluster: Cluster) -> Vec<Place> {
+    from_left(widths, cluster).into_iter().map(|place| place.mirrored(cluster)).collect()
+}
+
+/// Packs `left` from the left and `right` from the right as before, but for the remainders that would fill only a part
+/// of an SMP on either side: these share SMPs in the middle. Also returns what is idle: whole SMPs and a part of one.
+///
+/// So at most two SMPs are used by both sides (figure 9 of the paper, and figure 8 when nothing else is to come).
+pub(super) fn grouped(left: &[u32], right: &[u32], cluster: Cluster) -> (Vec<Place>, Vec<Place>, Place) {
+    let (mut left_places, mut cursor) = wholes(left, cluster);
+    let (mut right_places, mut from_right) = wholes(right, cluster);
+    // How many remainders fill SMPs without a rest: decreasing powers of two meet every multiple of k exactly.
+    let full_smps = |order: &[usize], widths: &[u32]| {
+        let sizes = || order.iter().map(|&index| widths[index] % cluster.each);
+        let total: u32 = sizes().sum();
+        let mut room = total - total % cluster.each;
+        sizes()
+            .take_while(|&size| {
+                room > 0 && {
+                    room -= size;
+                    true
+                }
+            })
+            .count()
+    };
+    let (left_order, right_order) = (by_remainder(left, cluster), by_remainder(right, cluster));
+    let (left_full, right_full) = (full_smps(&left_order, left), full_smps(&right_order, right));
+    for &index in &left_order[..left_full] {
+        cursor = put_rest(&mut left_places[index], left[index] % cluster.each, cursor);
+    }
+    for &index in &right_order[..right_full] {
+        from_right = put_rest(&mut right_places[index], right[index] % cluster.each, from_right);
+    }
+    right_places.iter_mut().for_each(|place| *place = place.mirrored(cluster));
+    let remainder = |widths: &[u32], index: usize| widths[index] % cluster.each;
+    let mut middle: Vec<(u32, bool, usize)> =
+        left_order[left_full..].iter().map(|&index| (remainder(left, index), false, index)).collect();
+    middle.extend(right_order[right_full..].iter().map(|&index| (remainder(right, index), true, index)));
+    middle.sort_by_key(|&(size, is_right, index)| (Reverse(size), is_right, index));
+    for (size, is_right, index) in middle {
+        let place = if is_right { &mut right_places[index] } else { &mut left_places[index] };
+        cursor = put_rest(place, size, cursor);
+    }
+    let end = cluster.processors() - from_right;
+    let part = (cursor.next_multiple_of(cluster.each)).min(end) - cursor;
+    (left_places, right_places, Place { whole: (cursor + part, end - cursor - part), rest: (cursor, part) })
+}
+
+/// Whole SMPs from the left, and where they end.
+fn wholes(widths: &[u32], cluster: Cluster) -> (Vec<Place>, u32) {
+    let mut cursor = 0;
+    let place = |&width: &u32| {
+        let whole = width - width % cluster.each;
+        cursor += whole;
+        Place { whole: (cursor - whole, whole), rest: (0, 0) }
+    };
+    let places = widths.iter().map(place).collect();
+    (places, cursor)
+}
+
+/// The positions of those that have a remainder, the largest first.
+fn by_remainder(widths: &[u32], cluster: Cluster) -> Vec<usize> {
+    let mut order: Vec<usize> =
+        (0..widths.len()).filter(|&index| !widths[index].is_multiple_of(cluster.each)).collect();
+    order.sort_by_key(|&index| Reverse(widths[index] % cluster.each));
+    order
+}
+
+fn put_rest(place: &mut Place, size: u32, cursor: u32) -> u32 {
+    place.rest = (cursor, size);
+    cursor + size
+}

@@ -1,0 +1,46 @@
+//! Which jobs are in the first shelf.
+
+use makespan_bounds::dual::{Need, choose};
+use makespan_core::certificate::{Rejection, Selection};
+use makespan_core::{Area, Profile, Time};
+
+use super::Cluster;
+
+/// What is known of a guess.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Partition {
+    /// No schedule ends by then, whatever the placement.
+    Refuted(Rejection),
+    /// For each job whether it is in the first shelf. The work of all jobs is at most that of the whole area.
+    Chosen(Vec<bool>),
+    /// The knapsack's table would be too large and prices do not decide; this choice needs more than the area.
+    Undecided(Vec<bool>),
+}
+
+/// Chooses the first shelf for a guess, or refutes it.
+///
+/// Jobs of the first shelf take their least work within the guess and together at most m k processors; those of the
+/// second take theirs within half of it. Jobs that are within half on one processor gain nothing in the first shelf and
+/// are never in it; those that never are within half always are. The least work of any choice is a lower bound on
+/// that of any schedule of this length, in which the jobs running at the middle share the processors. O(n m k).
+pub fn partition(profiles: &[&Profile], cluster: Cluster, guess: Time) -> Partition {
+    let half = Time::from_ticks(guess.ticks() / 2);
+    let need = |profile: &&Profile| Need {
+        short: profile.least_work(half),
+        // A job that misses the guess on every allotment is wider than any platform.
+        crossing: profile.least_work(guess).unwrap_or(Area::MAX >> 32),
+        width: profile.min_allotment(guess).unwrap_or(u32::MAX),
+    };
+    let needs: Vec<Need> = profiles.iter().map(need).collect();
+    let target = guess.area(cluster.processors());
+    let choice = choose(&needs, cluster.processors(), target);
+    if choice.least > target {
+        let selection = choice.price.map_or(Selection::Knapsack, Selection::Price);
+        return Partition::Refuted(Rejection { deadline: guess, from: Time::ZERO, at: half, selection });
+    }
+    match choice.found {
+        Some((work, first_shelf)) if work <= target => Partition::Chosen(first_shelf),
+        Some((_, first_shelf)) => Partition::Undecided(first_shelf),
+        None => Partition::Undecided(vec![false; profiles.len()]),
+    }
+}

@@ -1,0 +1,149 @@
+//! The list algorithm on platforms that require best placement.
+
+mod around;
+pub(in crate::kernel) mod free;
+#[cfg(test)]
+mod tests;
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use makespan_core::{Instance, ProcSet, Time};
+
+use super::{Allotted, WidthTree};
+use free::{Counts, Free, Part};
+
+/// A start and processors.
+pub(super) type Start = (Time, Vec<u32>);
+
+/// Graham's rule with best placement: at each instant the list is read from its head, and a job starts when there are
+/// whole nodes and a part of at most one more for it, free and open until its end. In the order of the list.
+///
+/// If some processors are a best placement, so are some of any smaller number of them. So there is a widest job that
+/// fits at an instant, and every narrower one fits as well: on a platform that is always open the search in the list is
+/// that of [`super::ListSweep`], and all of it takes O(n (log n + nodes)) and the ids. Around unavailable processors
+/// every waiting job is asked at every instant.
+pub(super) fn starts(instance: &Instance, list: &[Allotted], from: Time) -> Vec<Start> {
+    if instance.availability().is_always_open() {
+        Sweep::of(instance, list, from).with_ids()
+    } else {
+        around::starts(instance, list, from)
+    }
+}
+
+/// When the jobs would end, in the order of the list.
+pub(super) fn ends(instance: &Instance, list: &[Allotted], from: Time, ends: &mut Vec<Time>) {
+    let end = |(allotted, start): (&Allotted, Time)| start + allotted.time(instance);
+    ends.clear();
+    if instance.availability().is_always_open() {
+        ends.extend(list.iter().zip(Sweep::of(instance, list, from).starts).map(end));
+    } else {
+        let starts = around::starts(instance, list, from);
+        ends.extend(list.iter().zip(starts.iter().map(|start| start.0)).map(end));
+    }
+}
+
+/// Ids as a set.
+pub(super) fn set(ids: &[u32]) -> ProcSet {
+    ProcSet::from_intervals(ids.iter().map(|&id| (id, id)).collect())
+}
+
+/// The list on a platform that is always open, with counts only.
+struct Sweep<'a> {
+    instance: &'a Instance,
+    list: &'a [Allotted],
+    now: Time,
+    free: Counts,
+    waiting: WidthTree,
+    /// Positions in the list by falling release date.
+    arrivals: Vec<usize>,
+    ends: BinaryHeap<Reverse<(Time, usize)>>,
+    starts: Vec<Time>,
+    /// What each job holds, one after another, and where in there.
+    parts: Vec<Part>,
+    held: Vec<(usize, usize)>,
+}
+
+impl<'a> Sweep<'a> {
+    fn of(instance: &'a Instance, list: &'a [Allotted], from: Time) -> Self {
+        let release = |index: usize| instance.job(list[index].job).release;
+        let mut waiting = WidthTree::default();
+        waiting.reset(list.len());
+        let mut arrivals = Vec::new();
+        for (index, allotted) in list.iter().enumerate() {
+            if release(index) <= from { waiting.set(index, allotted.processors) } else { arrivals.push(index) }
+        }
+        waiting.rebuild();
+        arrivals.sort_unstable_by_key(|&index| Reverse((release(index), index)));
+        let mut sweep = Self {
+            instance,
+            list,
+            now: from,
+            free: Counts::new(instance),
+            waiting,
+            arrivals,
+            ends: BinaryHeap::with_capacity(list.len()),
+            starts: vec![from; list.len()],
+            parts: Vec::with_capacity(list.len()),
+            held: vec![(0, 0); list.len()],
+        };
+        sweep.start_jobs();
+        while sweep.advance() {
+            sweep.start_jobs();
+        }
+        sweep
+    }
+
+    fn start_jobs(&mut self) {
+        while let Some(index) = self.waiting.first_at_most(self.free.widest()) {
+            let begin = self.parts.len();
+            self.free.take(self.list[index].processors, &mut self.parts);
+            self.held[index] = (begin, self.parts.len());
+            self.waiting.update(index, u32::MAX);
+            self.starts[index] = self.now;
+            self.ends.push(Reverse((self.now + self.list[index].time(self.instance), index)));
+        }
+    }
+
+    /// To the next release or end; whether there is one.
+    fn advance(&mut self) -> bool {
+        let (instance, list) = (self.instance, self.list);
+        let release = |index: usize| instance.job(list[index].job).release;
+        let arrival = self.arrivals.last().map(|&index| release(index));
+        let end = self.ends.peek().map(|Reverse((end, _))| *end);
+        let Some(now) = arrival.into_iter().chain(end).min() else { return false };
+        self.now = now;
+        while let Some(&Reverse((end, index))) = self.ends.peek()
+            && end <= now
+        {
+            self.ends.pop();
+            let (from, until) = self.held[index];
+            self.free.give_back(&self.parts[from..until]);
+        }
+        while let Some(index) = self.arrivals.pop_if(|index| release(*index) <= now) {
+            self.waiting.update(index, list[index].processors);
+        }
+        true
+    }
+
+    /// Gives out ids in the order of the starts.
+    fn with_ids(self) -> Vec<Start> {
+        let ends: Vec<Time> =
+            self.list.iter().zip(&self.starts).map(|(allotted, &start)| start + allotted.time(self.instance)).collect();
+        let mut by_start: Vec<usize> = (0..self.list.len()).collect();
+        by_start.sort_by_key(|&index| self.starts[index]);
+        let mut by_end = by_start.clone();
+        by_end.sort_by_key(|&index| ends[index]);
+        let mut ending = by_end.into_iter().peekable();
+        let mut free = Free::new(self.instance);
+        let mut ids: Vec<Vec<u32>> = vec![Vec::new(); self.list.len()];
+        for index in by_start {
+            while let Some(ended) = ending.next_if(|&other| ends[other] <= self.starts[index]) {
+                free.give_back_ids(&ids[ended]);
+            }
+            let (from, until) = self.held[index];
+            ids[index] = free.take_parts(&self.parts[from..until]);
+        }
+        self.starts.into_iter().zip(ids).collect()
+    }
+}

@@ -1,0 +1,179 @@
+//! The free processors of every node, counted and by id.
+
+use std::cmp::Reverse;
+
+use makespan_core::{Instance, Platform, ProcSet, Time};
+
+/// How many processors of one node a job holds.
+pub(super) type Part = (u32, u32);
+
+/// Takes `width` of the free processors in a best placement, if there is one: the lowest ids of where the list would
+/// take them.
+pub(in crate::kernel) fn take_compact(platform: &Platform, free: &mut ProcSet, width: u32) -> Option<ProcSet> {
+    let mut counts = Counts::of(platform);
+    counts.free.fill(0);
+    let mut here: Vec<ProcSet> = vec![ProcSet::new(); counts.sizes.len()];
+    for &(first, last) in free.intervals() {
+        let nodes = platform.node_of(first)..=platform.node_of(last);
+        for (node, here) in here.iter_mut().enumerate().take(nodes.end() + 1).skip(*nodes.start()) {
+            let part = ProcSet::range(first, last).intersection(&platform.processors_of(node));
+            counts.free[node] += part.len();
+            *here = here.union(&part);
+        }
+    }
+    if width > counts.widest() {
+        return None;
+    }
+    let mut parts = Vec::new();
+    counts.take(width, &mut parts);
+    let taken = parts.into_iter().map(|(node, count)| here[node as usize].take(count));
+    let taken = taken.collect::<Option<Vec<ProcSet>>>()?.iter().fold(ProcSet::new(), |all, part| all.union(part));
+    *free = free.difference(&taken);
+    Some(taken)
+}
+
+/// How many processors of each node are free.
+pub(super) struct Counts {
+    sizes: Vec<u32>,
+    free: Vec<u32>,
+    /// Nodes that have processors, by falling size.
+    by_size: Vec<u32>,
+    smallest: u32,
+}
+
+impl Counts {
+    pub(super) fn new(instance: &Instance) -> Self {
+        Self::of(instance.platform())
+    }
+
+    /// All processors of the platform.
+    fn of(platform: &Platform) -> Self {
+        let sizes: Vec<u32> = platform.nodes().iter().map(|node| node.processors).collect();
+        let mut by_size: Vec<u32> = (0..).zip(&sizes).filter(|&(_, &size)| size > 0).map(|(node, _)| node).collect();
+        by_size.sort_by_key(|&node| Reverse(sizes[node as usize]));
+        let smallest = by_size.last().map_or(0, |&node| sizes[node as usize]);
+        Self { free: sizes.clone(), sizes, by_size, smallest }
+    }
+
+    /// The most processors that are free in a best placement.
+    pub(super) fn widest(&self) -> u32 {
+        let (mut whole, mut part) = (0, 0);
+        for (&free, &size) in self.free.iter().zip(&self.sizes) {
+            let is_whole = free == size;
+            whole += if is_whole { size } else { 0 };
+            part = part.max(if is_whole { 0 } else { free });
+        }
+        whole + part
+    }
+
+    /// Takes `width` processors, at most [`Counts::widest`], and adds where to `parts`: whole nodes while they fit, the
+    /// largest first, and the rest where the fewest are free, if possible not in a whole node.
+    pub(super) fn take(&mut self, width: u32, parts: &mut Vec<Part>) {
+        let mut rest = width;
+        for &node in &self.by_size {
+            if rest < self.smallest {
+                break;
+            }
+            let size = self.sizes[node as usize];
+            if size <= rest && self.free[node as usize] == size {
+                rest -= size;
+                self.free[node as usize] = 0;
+                parts.push((node, size));
+            }
+        }
+        if rest == 0 {
+            return;
+        }
+        let fitting = (0..).zip(self.free.iter().zip(&self.sizes)).filter(|&(_, (&free, _))| free >= rest);
+        let ranked = fitting.map(|(node, (&free, &size)): (u32, _)| (free == size, free, node));
+        if let Some((_, _, node)) = ranked.min() {
+            self.free[node as usize] -= rest;
+            parts.push((node, rest));
+        }
+    }
+
+    pub(super) fn give_back(&mut self, parts: &[Part]) {
+        for &(node, count) in parts {
+            self.free[node as usize] += count;
+        }
+    }
+}
+
+/// The same with the ids.
+pub(super) struct Free {
+    counts: Counts,
+    /// Of each node, falling.
+    ids: Vec<Vec<u32>>,
+    node_of: Vec<u32>,
+    parts: Vec<Part>,
+}
+
+impl Free {
+    pub(super) fn new(instance: &Instance) -> Self {
+        let platform = instance.platform();
+        let ids = |node: usize| platform.processors_of(node).iter().collect::<Vec<u32>>();
+        let ids = (0..platform.nodes().len()).map(|node| ids(node).into_iter().rev().collect()).collect();
+        let node_of = (0..platform.processors()).map(|id| platform.node_of(id) as u32).collect();
+        Self { counts: Counts::new(instance), ids, node_of, parts: Vec::new() }
+    }
+
+    pub(super) fn widest(&self) -> u32 {
+        self.counts.widest()
+    }
+
+    /// The lowest ids of where [`Counts::take`] takes them.
+    pub(super) fn take(&mut self, width: u32) -> Vec<u32> {
+        self.parts.clear();
+        self.counts.take(width, &mut self.parts);
+        let mut taken = Vec::with_capacity(width as usize);
+        for &part in &self.parts {
+            taken.extend(lowest(&mut self.ids, part));
+        }
+        taken
+    }
+
+    /// The lowest ids of these parts, which must be free.
+    pub(super) fn take_parts(&mut self, parts: &[Part]) -> Vec<u32> {
+        parts.iter().flat_map(|&part| lowest(&mut self.ids, part).collect::<Vec<u32>>()).collect()
+    }
+
+    /// Takes the free processors that are closed at some time from `start` to `end`.
+    pub(super) fn set_aside(&mut self, instance: &Instance, start: Time, end: Time) -> Vec<u32> {
+        let meets = |closed: &[(Time, Time)]| closed.iter().any(|&(from, until)| from < end && start < until);
+        let classes = instance.availability().classes().iter().filter(|class| meets(&class.closed));
+        let mut shut = Vec::new();
+        for id in classes.flat_map(|class| class.processors.iter()) {
+            let node = self.node_of[id as usize] as usize;
+            if let Ok(at) = self.ids[node].binary_search_by(|other| id.cmp(other)) {
+                self.ids[node].remove(at);
+                self.counts.free[node] -= 1;
+                shut.push(id);
+            }
+        }
+        shut
+    }
+
+    pub(super) fn give_back(&mut self, ids: &[u32]) {
+        for &id in ids {
+            let node = self.node_of[id as usize] as usize;
+            let at = self.ids[node].partition_point(|&other| other > id);
+            self.ids[node].insert(at, id);
+            self.counts.free[node] += 1;
+        }
+    }
+
+    /// Gives back what was taken by [`Free::take_parts`], which does not count.
+    pub(super) fn give_back_ids(&mut self, ids: &[u32]) {
+        for &id in ids {
+            let free = &mut self.ids[self.node_of[id as usize] as usize];
+            let at = free.partition_point(|&other| other > id);
+            free.insert(at, id);
+        }
+    }
+}
+
+fn lowest(ids: &mut [Vec<u32>], (node, count): Part) -> impl Iterator<Item = u32> + '_ {
+    let ids = &mut ids[node as usize];
+    let keep = ids.len() - count as usize;
+    ids.drain(keep..).rev()
+}

@@ -1,0 +1,101 @@
+//! Which processors a skyline tells apart, and best placement among them.
+
+use std::borrow::Cow;
+use std::cmp::Reverse;
+use std::ops::Range;
+
+use makespan_core::availability::Class;
+use makespan_core::{Instance, ProcSet};
+
+/// The nodes of a platform that requires best placement. The processors of each are one class, or several where they
+/// are closed at different times.
+#[derive(Debug)]
+pub(super) struct Nodes {
+    sizes: Vec<i32>,
+    /// The classes of each node.
+    classes: Vec<Range<usize>>,
+    /// Nodes by falling size.
+    by_size: Vec<usize>,
+    /// Whether there is one class for each node.
+    plain: bool,
+    pools: Vec<ProcSet>,
+}
+
+/// The classes of equally available processors, told apart by nodes where best placement is required.
+pub(super) fn classes(instance: &Instance) -> (Cow<'_, [Class]>, Option<Nodes>) {
+    let available = instance.availability().classes();
+    let platform = instance.platform();
+    if !platform.restricts_placement() {
+        return (Cow::Borrowed(available), None);
+    }
+    let mut all: Vec<Class> = Vec::new();
+    let (mut sizes, mut ranges) = (Vec::new(), Vec::new());
+    for node in (0..platform.nodes().len()).filter(|&node| platform.nodes()[node].processors > 0) {
+        let own = platform.processors_of(node);
+        let begin = all.len();
+        let parts = available.iter().map(|class| (class.processors.intersection(&own), class));
+        let parts = parts.filter(|(processors, _)| !processors.is_empty());
+        all.extend(parts.map(|(processors, class)| Class { processors, closed: class.closed.clone() }));
+        sizes.push(own.len() as i32);
+        ranges.push(begin..all.len());
+    }
+    let mut by_size: Vec<usize> = (0..sizes.len()).collect();
+    by_size.sort_by_key(|&node| Reverse(sizes[node]));
+    let plain = all.len() == sizes.len();
+    let pools = all.iter().map(|class| class.processors.clone()).collect();
+    (Cow::Owned(all), Some(Nodes { sizes, classes: ranges, by_size, plain, pools }))
+}
+
+impl Nodes {
+    pub(super) fn pools(&self) -> &[ProcSet] {
+        &self.pools
+    }
+
+    /// The most processors in a best placement, of what each class has free: all of the free nodes, and the largest
+    /// part of another.
+    pub(super) fn widest(&self, free: &[i32]) -> i32 {
+        let (mut whole, mut part) = (0, 0);
+        let mut add = |free: i32, size: i32| {
+            let is_whole = free == size;
+            whole += if is_whole { size } else { 0 };
+            part = part.max(if is_whole { 0 } else { free });
+        };
+        if self.plain {
+            free.iter().zip(&self.sizes).for_each(|(&free, &size)| add(free, size));
+        } else {
+            (0..self.sizes.len()).for_each(|node| add(self.free(node, free), self.sizes[node]));
+        }
+        whole + part
+    }
+
+    /// Takes at most the [widest](Nodes::widest): whole nodes while they fit, the largest first, and the rest where the
+    /// fewest are free, if possible not in a whole node.
+    pub(super) fn take(&self, width: i32, free: &[i32], taken: &mut [i32]) {
+        taken.fill(0);
+        let mut rest = width;
+        for &node in &self.by_size {
+            let size = self.sizes[node];
+            if size <= rest && self.free(node, free) == size {
+                let classes = self.classes[node].clone();
+                taken[classes.clone()].copy_from_slice(&free[classes]);
+                rest -= size;
+            }
+        }
+        if rest == 0 {
+            return;
+        }
+        let left = (0..self.sizes.len()).filter(|&node| taken[self.classes[node].start] == 0);
+        let ranked = left.map(|node| (node, self.free(node, free))).filter(|&(_, free)| free >= rest);
+        let Some((_, _, node)) = ranked.map(|(node, free)| (free == self.sizes[node], free, node)).min() else {
+            return;
+        };
+        for class in self.classes[node].clone() {
+            taken[class] = rest.min(free[class]);
+            rest -= taken[class];
+        }
+    }
+
+    fn free(&self, node: usize, free: &[i32]) -> i32 {
+        free[self.classes[node].clone()].iter().sum()
+    }
+}

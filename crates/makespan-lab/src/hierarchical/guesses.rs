@@ -1,0 +1,88 @@
+//! The construction attempted for many guesses of one instance.
+
+use makespan_algos::kernel::hierarchical::{Cluster, Part, Partition, Placed, build, partition};
+use makespan_bounds::dual;
+use makespan_core::{Bound, Certificate, Instance, Job, JobId, Placement, Profile, Schedule, Time};
+use serde::{Deserialize, Serialize};
+
+use super::Key;
+use crate::LabError;
+use crate::campaign::{failed, valid, verified};
+
+/// What became of attempted guesses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Guesses {
+    /// How many.
+    pub attempted: u64,
+    /// Accepted, and the schedule keeps 2 - 2/k times the guess, 3/2 times for k = 2, with every job in a part.
+    pub met: u64,
+    /// Accepted, and the schedule does not keep that.
+    pub missed: u64,
+    /// Refused, with a certificate that was verified.
+    pub refuted: u64,
+    /// Neither: the knapsack's table would be too large, and prices do not decide.
+    pub undecided: u64,
+    /// The longest schedule of an accepted guess, over the guess.
+    pub longest: f64,
+}
+
+impl Guesses {
+    /// Both together.
+    pub(super) fn and(self, other: &Self) -> Self {
+        Self {
+            attempted: self.attempted + other.attempted,
+            met: self.met + other.met,
+            missed: self.missed + other.missed,
+            refuted: self.refuted + other.refuted,
+            undecided: self.undecided + other.undecided,
+            longest: self.longest.max(other.longest),
+        }
+    }
+}
+
+/// Attempts twenty guesses from 0.9 to 1.85 times the bound, the least that is not refuted, and the one before it.
+pub(super) fn attempt(instance: &Instance, key: Key, bound: &Bound) -> Result<Guesses, LabError> {
+    let profiles: Vec<&Profile> = instance.jobs().iter().map(Job::profile).collect();
+    let least = dual::search(profiles.iter().copied(), instance.processors()).guess;
+    let around = (18..38).map(|twentieths| bound.value * twentieths / 20);
+    let around = around.map(|ticks| Time::from_ticks(i64::try_from(ticks).unwrap_or(i64::MAX)));
+    let mut guesses = Guesses::default();
+    for guess in around.chain([least, least - Time::TICK]).filter(|&guess| guess > Time::ZERO) {
+        guesses = guesses.and(&one(instance, &profiles, key, guess)?);
+    }
+    Ok(guesses)
+}
+
+/// A schedule that breaks a rule, or a certificate that proves something else, is an error.
+fn one(instance: &Instance, profiles: &[&Profile], key: Key, guess: Time) -> Result<Guesses, LabError> {
+    let cluster = Cluster { nodes: key.nodes, each: key.each };
+    let attempted = Guesses { attempted: 1, ..Guesses::default() };
+    let first_shelf = match partition(profiles, cluster, guess) {
+        Partition::Refuted(rejection) => {
+            let bound = Bound::proved_by(Certificate::Rejection(rejection), instance);
+            let bound = bound.map_err(|error| failed("shelves", key, format!("guess {guess}: {error}")))?;
+            verified(&bound, instance, key)?;
+            return Ok(Guesses { refuted: 1, ..attempted });
+        }
+        Partition::Undecided(_) => return Ok(Guesses { undecided: 1, ..attempted }),
+        Partition::Chosen(first_shelf) => first_shelf,
+    };
+    let placed = build(profiles, cluster, &first_shelf, guess);
+    let schedule = Schedule::new(placed.iter().map(placement).collect());
+    valid(instance, &schedule).map_err(|reason| failed("shelves", key, format!("guess {guess}: {reason}")))?;
+    let length = schedule.makespan();
+    let met = length <= cluster.height(guess) && placed.iter().all(|placed| placed.part != Part::Left);
+    let longest = length.ticks() as f64 / guess.ticks() as f64;
+    Ok(Guesses { met: u64::from(met), missed: u64::from(!met), longest, ..attempted })
+}
+
+/// As it stands in a schedule.
+pub(super) fn placement(placed: &Placed) -> Placement {
+    Placement {
+        job: JobId(placed.job as u32),
+        task: 0,
+        start: placed.start,
+        end: placed.end,
+        processors: placed.processors.clone(),
+    }
+}

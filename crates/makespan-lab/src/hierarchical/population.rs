@@ -1,0 +1,151 @@
+//! Which jobs are drawn.
+
+use std::fmt;
+use std::str::FromStr;
+
+use makespan_core::{Instance, Job, Platform, Profile, Time};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use serde::{Deserialize, Serialize};
+
+use crate::LabError;
+use crate::generate::{Family, MoldableOptions, generate};
+
+/// How the times of an adversarial job fall with its processors. Each is monotone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Shape {
+    /// As fast as can be.
+    Linear,
+    /// Not at all.
+    Flat,
+    /// Only at some allotments, and there as much as can be.
+    Steps,
+    /// As fast as can be up to some allotment.
+    Caps,
+}
+
+/// Which jobs an instance has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Population {
+    /// A family of the generator.
+    Family(Family),
+    /// Adversarial jobs, whose work at the best allotments for one length nearly fills the platform.
+    Shape(Shape),
+}
+
+/// The length for which adversarial jobs nearly fill the platform.
+const LENGTH: Time = Time::from_seconds(10);
+
+impl Population {
+    /// The families, then the shapes.
+    pub const ALL: [Self; 8] = [
+        Self::Family(Family::Weak),
+        Self::Family(Family::High),
+        Self::Family(Family::Mixed),
+        Self::Family(Family::Cirne),
+        Self::Shape(Shape::Linear),
+        Self::Shape(Shape::Flat),
+        Self::Shape(Shape::Steps),
+        Self::Shape(Shape::Caps),
+    ];
+
+    /// The word in files and on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Family(family) => family.name(),
+            Self::Shape(Shape::Linear) => "linear",
+            Self::Shape(Shape::Flat) => "flat",
+            Self::Shape(Shape::Steps) => "steps",
+            Self::Shape(Shape::Caps) => "caps",
+        }
+    }
+
+    /// Jobs on `nodes` SMPs of `each` processors that must be in their best placement.
+    pub(super) fn draw(self, smps: (u32, u32), jobs: usize, seed: u64) -> Result<Instance, LabError> {
+        let platform = Self::platform(smps)?;
+        let processors = platform.processors();
+        let drawn = match self {
+            Self::Family(family) => {
+                let options = MoldableOptions { family, jobs, processors, seed, arrival_rate: None };
+                generate(&options)?.jobs().to_vec()
+            }
+            Self::Shape(shape) => adversarial(shape, jobs, processors, seed)?,
+        };
+        Ok(Instance::new(platform, drawn, vec![])?)
+    }
+
+    /// `nodes` SMPs of `each` processors.
+    pub(super) fn platform((nodes, each): (u32, u32)) -> Result<Platform, LabError> {
+        let platform = Platform::cluster(nodes, each).map_err(|error| LabError::Option {
+            name: "nodes",
+            value: format!("{nodes} of {each} processors ({error})"),
+            expected: "give numbers that a platform can have",
+        })?;
+        Ok(platform.requiring_compact())
+    }
+}
+
+/// Each job needs between half and all of [`LENGTH`] on a number of processors of its own; these numbers sum up to the
+/// platform's, as nearly as so many jobs allow. Such jobs leave little idle, and stand around every border of the
+/// construction: the half of the guess, the whole, and the steps of allotments.
+fn adversarial(shape: Shape, jobs: usize, processors: u32, seed: u64) -> Result<Vec<Job>, LabError> {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    // Exponential shares of the platform: cuts at random places.
+    let shares: Vec<f64> = (0..jobs).map(|_| -random.random_range(1e-9_f64..1.0).ln()).collect();
+    let total: f64 = shares.iter().sum();
+    let mut drawn = Vec::with_capacity(jobs);
+    for (index, share) in shares.into_iter().enumerate() {
+        let width = match shape {
+            // On one processor or never.
+            Shape::Flat => 1.0,
+            _ => (share / total * f64::from(processors)).round().max(1.0),
+        };
+        let percent = random.random_range(51..=100);
+        let sequential = LENGTH.ticks() / 100 * percent * width as i64;
+        let name = index.to_string();
+        let times = times(shape, sequential, processors, &mut random);
+        let profile = Profile::table(times).map_err(|source| LabError::Profile { job: name.clone(), source })?;
+        drawn.push(Job::new(name, profile));
+    }
+    Ok(drawn)
+}
+
+fn times(shape: Shape, sequential: i64, processors: u32, random: &mut ChaCha8Rng) -> Vec<Time> {
+    let (cap, chance) = (i64::from(random.random_range(1..=processors)), random.random_range(0.1..0.9));
+    let mut last = sequential;
+    let mut times = vec![Time::from_ticks(last)];
+    for count in 2..=i64::from(processors) {
+        // The least time whose work is not below that of one processor fewer.
+        let perfect = (last * (count - 1) + count - 1) / count;
+        let faster = match shape {
+            Shape::Linear => true,
+            Shape::Flat => false,
+            Shape::Steps => random.random_bool(chance),
+            Shape::Caps => count <= cap,
+        };
+        last = if faster { perfect } else { last };
+        times.push(Time::from_ticks(last));
+    }
+    times
+}
+
+impl fmt::Display for Population {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Population {
+    type Err = LabError;
+
+    fn from_str(text: &str) -> Result<Self, LabError> {
+        let found = Self::ALL.into_iter().find(|population| population.name() == text);
+        found.ok_or_else(|| LabError::Option {
+            name: "family",
+            value: format!("`{text}`"),
+            expected: "write weak, high, mixed, cirne, linear, flat, steps or caps",
+        })
+    }
+}
