@@ -83,7 +83,7 @@ fn ratios(contents: &Contents<'_>) -> String {
         let first = if title.starts_with("by") { "family" } else { "k" };
         let _infallible = writeln!(
             text,
-            "\n{title}\n{first:<8}{:<50}{:>8}{:>9}{:>8}{:>9}{:>7}",
+            "\n{title}\n{first:<7}{:<53}{:>8}{:>8}{:>8}{:>8}{:>6}",
             "algorithm", "mean", "largest", "time", "longest", "plans"
         );
         for ((group, at), figures) in rows {
@@ -92,7 +92,7 @@ fn ratios(contents: &Contents<'_>) -> String {
                 let (group, algorithm) = (of(group).1, &algorithms[*at]);
                 let _infallible = writeln!(
                     text,
-                    "{group:<8}{algorithm:<50}{mean:>8.3}{max:>9.3}{seconds:>8.3}{longest:>9.3}{plans:>7}"
+                    "{group:<7}{algorithm:<53}{mean:>8.3}{max:>8.3}{seconds:>8.3}{longest:>8.3}{plans:>6}"
                 );
             }
         }
