@@ -24,16 +24,21 @@ pub struct Choices {
     begins: Vec<usize>,
     /// In ticks.
     releases: Vec<i64>,
+    /// Processors of the largest node, where best placement is required.
+    node: Option<u32>,
 }
 
 impl Choices {
     /// Of the jobs of an instance: all allotments that are not dominated, or some hundred where there are more than
     /// 256.
     pub fn new(instance: &Instance) -> Self {
+        let platform = instance.platform();
+        let sizes = platform.nodes().iter().map(|node| node.processors);
         let mut choices = Self {
             all: Vec::new(),
             begins: vec![0],
             releases: instance.jobs().iter().map(|job| job.release.ticks()).collect(),
+            node: platform.restricts_placement().then(|| sizes.max().unwrap_or(1)),
         };
         for job in instance.jobs() {
             choices.extend(job);
@@ -55,6 +60,11 @@ impl Choices {
     /// In ticks.
     pub fn release(&self, job: u32) -> i64 {
         self.releases[job as usize]
+    }
+
+    /// Processors of the largest node, where best placement is required: allotments that fill nodes leave less idle.
+    pub fn node(&self) -> Option<u32> {
+        self.node
     }
 
     /// The position of the largest kept allotment that is at most `processors`, or of the smallest.

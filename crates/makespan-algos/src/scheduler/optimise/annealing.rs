@@ -42,6 +42,9 @@ const HOT: f64 = 0.2;
 const FEW: f64 = 25.0;
 const HOTTEST: f64 = 1.0;
 const COLDEST: f64 = 0.01;
+/// It falls so often, each time from the start, for at most `FEW` jobs that must keep best placement: few sets of wide
+/// allotments fill the nodes, and one descent often ends far from them.
+const CYCLES: f64 = 8.0;
 
 impl<'a> Annealing<'a> {
     pub(super) fn new(
@@ -86,11 +89,12 @@ impl<'a> Annealing<'a> {
             return;
         }
         let hottest = warmth * (HOT * (FEW / jobs).powf(1.5)).min(HOTTEST) * self.mean_cost;
+        let cycles = if self.choices.node().is_some() && jobs <= FEW { CYCLES } else { 1.0 };
         while let Some(done) = course.step() {
             if self.best.makespan <= self.floor && self.goal.is_makespan() {
                 return;
             }
-            self.step(hottest * COLDEST.powf(done));
+            self.step(hottest * COLDEST.powf((done * cycles).fract()));
         }
     }
 

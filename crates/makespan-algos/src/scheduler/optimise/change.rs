@@ -13,11 +13,13 @@ pub(super) struct Solution {
     pub(super) chosen: Vec<u32>,
 }
 
-/// A change of a solution that can be taken back: of places in the order, of one allotment, or of both.
+/// A change of a solution that can be taken back: of places in the order, of one allotment or two, or of both.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Change {
     places: Places,
     choice: Option<OtherChoice>,
+    /// Of another job, and which place it has.
+    second: Option<(OtherChoice, usize)>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -39,6 +41,8 @@ struct OtherChoice {
 const ALLOTMENT: u32 = 45;
 const PLACE: u32 = 35;
 const SWAP: u32 = 10;
+/// In so many of a hundred, where best placement is required, allotments are aligned with nodes before any of these.
+const TRADES: u32 = 35;
 
 impl Change {
     /// Draws a change. Distances, in the order and among the allotments, are short more often than long: their
@@ -46,17 +50,22 @@ impl Change {
     pub(super) fn draw(solution: &Solution, choices: &Choices, random: &mut ChaCha8Rng) -> Self {
         let place = random.random_range(0..solution.order.len());
         let kind = random.random_range(0..100);
+        if let Some(node) = choices.node()
+            && let Some(trade) = trade(solution, choices, (place, node), random)
+        {
+            return trade;
+        }
         let choice = other_choice(solution, choices, place, random);
         if kind < ALLOTMENT && choice.is_some() {
-            return Self { places: Places::Stay(place), choice };
+            return Self { places: Places::Stay(place), choice, second: None };
         }
         let other = other_place(solution.order.len(), place, random);
         if kind < ALLOTMENT + PLACE {
-            Self { places: Places::Move(place, other), choice: None }
+            Self { places: Places::Move(place, other), choice: None, second: None }
         } else if kind < ALLOTMENT + PLACE + SWAP {
-            Self { places: Places::Swap(place, other), choice: None }
+            Self { places: Places::Swap(place, other), choice: None, second: None }
         } else {
-            Self { places: Places::Move(place, other), choice }
+            Self { places: Places::Move(place, other), choice, second: None }
         }
     }
 
@@ -65,8 +74,11 @@ impl Change {
         if let Some(OtherChoice { job, new, .. }) = self.choice {
             solution.chosen[job as usize] = new;
         }
+        if let Some((OtherChoice { job, new, .. }, _)) = self.second {
+            solution.chosen[job as usize] = new;
+        }
         match self.places {
-            Places::Stay(place) => place,
+            Places::Stay(place) => self.second.map_or(place, |(_, second)| second.min(place)),
             Places::Move(from, to) => {
                 move_to(&mut solution.order, from, to);
                 from.min(to)
@@ -83,12 +95,49 @@ impl Change {
         if let Some(OtherChoice { job, old, .. }) = self.choice {
             solution.chosen[job as usize] = old;
         }
+        if let Some((OtherChoice { job, old, .. }, _)) = self.second {
+            solution.chosen[job as usize] = old;
+        }
         match self.places {
             Places::Stay(_) => {}
             Places::Move(from, to) => move_to(&mut solution.order, to, from),
             Places::Swap(a, b) => solution.order.swap(a, b),
         }
     }
+}
+
+/// Where best placement is required, in some of the changes: an allotment to the next multiple of a node, or of a half,
+/// a quarter .. of one, and in half of these another job near it gives what the one takes. Sets of such allotments fill
+/// nodes, and few of them are a single step away from each other.
+fn trade(
+    solution: &Solution,
+    choices: &Choices,
+    (place, node): (usize, u32),
+    random: &mut ChaCha8Rng,
+) -> Option<Change> {
+    if random.random_range(0..100) >= TRADES {
+        return None;
+    }
+    let grain = (node >> random.random_range(0..=node.ilog2())).max(1);
+    let changed = |place: usize, wish: &dyn Fn(u32) -> u32| {
+        let job = solution.order[place];
+        let old = solution.chosen[job as usize];
+        let new = choices.nearest(job, wish(choices.of(job)[old as usize].processors));
+        (new != old).then_some(OtherChoice { job, old, new })
+    };
+    let up = random.random_bool(0.5);
+    let aligned = |now: u32| if up { (now / grain + 1) * grain } else { (now - 1) / grain * grain };
+    let choice = changed(place, &aligned)?;
+    let of = |position: u32| i64::from(choices.of(choice.job)[position as usize].processors);
+    let more = of(choice.new) - of(choice.old);
+    let second = if random.random_bool(0.5) {
+        let other = other_place(solution.order.len(), place, random);
+        let given = |now: u32| u32::try_from((i64::from(now) - more).max(1)).unwrap_or(now);
+        changed(other, &given).filter(|_| other != place).map(|second| (second, other))
+    } else {
+        None
+    };
+    Some(Change { places: Places::Stay(place), choice: Some(choice), second })
 }
 
 fn other_place(jobs: usize, place: usize, random: &mut ChaCha8Rng) -> usize {

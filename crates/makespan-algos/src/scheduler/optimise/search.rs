@@ -20,7 +20,7 @@ use crate::kernel::choices::Choices;
 /// More jobs are not annealed: a single change would take milliseconds.
 const MOST_JOBS: usize = 20_000;
 /// Where best placement is required every node is counted: jobs times nodes times jobs that may run at once.
-const MOST_COUNTED: usize = 200_000_000;
+const MOST_COUNTED: usize = 20_000_000;
 /// The share of a task's time that goes to prices and, at the same time, to the first schedules.
 const PRICES: f64 = 0.2;
 /// The same where prices serve the proof of the other objective only.

@@ -26,14 +26,16 @@ const CATALOGUE: [&str; 8] = [
     "demt",
 ];
 
-/// What is there besides for platforms that require best placement.
-const IN_BEST_PLACEMENT: [&str; 1] = ["shelves"];
+/// What follows the first of these on platforms that require best placement, where `sweep` is by far the best of them.
+const IN_BEST_PLACEMENT: [&str; 2] = ["sweep[steps=0]", "shelves"];
 
 /// The plans of the catalogue, until `end` if one is given; at least the first.
 pub(super) fn catalogue(instance: &Instance, seed: u64, end: Option<Instant>, stop: &Stop) -> Vec<Schedule> {
     let mut plans = Vec::with_capacity(CATALOGUE.len());
     let compact = instance.platform().restricts_placement();
-    for spec in CATALOGUE.into_iter().chain(IN_BEST_PLACEMENT.into_iter().filter(|_| compact)) {
+    let early = IN_BEST_PLACEMENT.into_iter().filter(|_| compact);
+    let others = CATALOGUE.into_iter().skip(1).filter(|spec| !compact || !IN_BEST_PLACEMENT.contains(spec));
+    for spec in CATALOGUE.into_iter().take(1).chain(early).chain(others) {
         let late = end.is_some_and(|end| Instant::now() >= end) || stop.is_requested();
         if late && !plans.is_empty() {
             break;
