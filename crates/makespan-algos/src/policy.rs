@@ -1,6 +1,6 @@
 //! Online policies made from offline schedulers.
 
-use makespan_core::{Context, Decision, Event, JobId, Placement, Policy, ProcSet, Schedule, Scheduler, Time, View};
+use makespan_core::{Context, Decision, Event, JobId, Placement, Policy, Schedule, Scheduler, Time, View};
 
 /// Plans first, then plans what remains again whenever a job ends early or late, or one arrives that the plan does
 /// not have.
@@ -32,17 +32,23 @@ impl Replan {
         Self { upcoming: plan.placements().to_vec(), valid: true, ..Self::new(scheduler, seed) }
     }
 
-    /// Whether the plan survives the event: a job ended exactly when expected, or one arrived that is planned.
+    /// Whether the plan survives the event: a job ended exactly when expected, or one arrived that is planned. Machines
+    /// that come or go change every plan.
     fn survives(&mut self, event: &Event, view: &View<'_>) -> bool {
         match *event {
             Event::Wake => true,
             Event::Submitted(job) => {
-                !view.waiting.contains(&job) || self.upcoming.iter().any(|placement| placement.job == job)
+                !view.waiting.contains(job) || self.upcoming.iter().any(|placement| placement.job == job)
             }
             Event::Finished(job) | Event::Failed(job) => {
                 let at = self.expected.iter().position(|&(running, _)| running == job);
                 at.is_some_and(|at| self.expected.swap_remove(at).1 == view.now)
             }
+            Event::Interrupted(job) => {
+                self.expected.retain(|&(running, _)| running != job);
+                false
+            }
+            Event::NodeUp(_) | Event::NodeDown(_) => false,
         }
     }
 
@@ -57,20 +63,19 @@ impl Replan {
         self.valid = true;
     }
 
-    /// Starts what is due on free processors. A due job that cannot start stays; other events of this instant may
-    /// still free its processors or submit it, but once the instant has passed the plan is invalid.
+    /// Starts what is due on free processors. A due job that cannot start makes the plan invalid.
     fn start_due(&mut self, view: &View<'_>, decisions: &mut Vec<Decision>) {
-        let mut held = view.running.iter().fold(ProcSet::new(), |held, running| held.union(&running.processors));
+        let mut free = view.free.clone();
         let due = self.upcoming.partition_point(|placement| placement.start <= view.now);
         let later = self.upcoming.split_off(due);
         for placement in std::mem::take(&mut self.upcoming) {
             let Placement { job, start, end, ref processors, .. } = placement;
-            if view.waiting.contains(&job) && processors.is_disjoint(&held) {
-                held = held.union(processors);
+            if view.waiting.contains(job) && processors.is_subset(&free) {
+                free = free.difference(processors);
                 self.expected.push((job, view.now + (end - start)));
                 decisions.push(Decision::Start { job, processors: processors.clone() });
             } else {
-                self.valid &= start == view.now;
+                self.valid = false;
                 self.upcoming.push(placement);
             }
         }
@@ -79,27 +84,27 @@ impl Replan {
 }
 
 impl Policy for Replan {
-    fn on(&mut self, event: &Event, view: &View<'_>) -> Vec<Decision> {
-        self.valid &= self.survives(event, view);
-        let mut decisions = Vec::new();
+    fn on(&mut self, events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
+        for event in events {
+            self.valid &= self.survives(event, view);
+        }
         if self.valid {
-            self.start_due(view, &mut decisions);
+            self.start_due(view, decisions);
         }
         // What was just started is not yet in the view: a plan made now would start it again.
         if !self.valid && decisions.is_empty() {
             self.plan(view);
-            self.start_due(view, &mut decisions);
+            self.start_due(view, decisions);
         }
         if let Some(next) = self.upcoming.first() {
             decisions.push(Decision::WakeAt(next.start.max(view.now + Time::TICK)));
         }
-        decisions
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use makespan_core::{Instance, Job, Platform, Profile, Running};
+    use makespan_core::{Instance, Job, JobSet, Platform, ProcSet, Profile, Running};
 
     use super::*;
 
@@ -110,20 +115,23 @@ mod tests {
 
     fn play_by(spec: &str, instance: &Instance, percent: impl Fn(JobId) -> i64) -> Vec<(Time, Time, JobId)> {
         let mut policy = Replan::new(crate::scheduler(spec).unwrap(), 1);
-        let mut waiting: Vec<JobId> = instance.ids().collect();
+        let mut waiting: JobSet = instance.ids().collect();
         let (mut running, mut ends, mut done): (Vec<Running>, Vec<(Time, JobId)>, Vec<_>) = (vec![], vec![], vec![]);
         let mut now = Time::ZERO;
-        let mut event = Event::Submitted(waiting[0]);
+        let mut events: Vec<Event> = instance.ids().map(Event::Submitted).collect();
         for _ in 0..1000 {
-            let view = View { now, instance, waiting: &waiting.clone(), running: &running.clone() };
-            let mut wake = None;
-            for decision in policy.on(&event, &view) {
+            let held = running.iter().fold(ProcSet::new(), |held, running| held.union(&running.processors));
+            let free = ProcSet::first(instance.processors()).difference(&held);
+            let view = View { now, instance, waiting: &waiting, running: &running, free: &free, down: &[] };
+            let (mut wake, mut decisions) = (None, Vec::new());
+            policy.on(&events, &view, &mut decisions);
+            for decision in decisions {
                 match decision {
                     Decision::Start { job, processors } => {
                         assert!(running.iter().all(|other| other.processors.is_disjoint(&processors)));
                         let platform = instance.platform();
                         assert!(!platform.is_compact() || platform.held_in_part(&processors).len() < 2);
-                        waiting.retain(|&other| other != job);
+                        assert!(waiting.remove(job));
                         let estimate = instance.job(job).profile().time(processors.len());
                         ends.push((now + Time::from_ticks(estimate.ticks() * percent(job) / 100), job));
                         running.push(Running { job, start: now, processors });
@@ -134,13 +142,17 @@ mod tests {
             }
             ends.sort_unstable();
             match (ends.first().copied(), wake) {
-                (Some((end, job)), wake) if wake.is_none_or(|wake| end <= wake) => {
-                    ends.remove(0);
-                    let at = running.iter().position(|run| run.job == job).unwrap();
-                    done.push((running.remove(at).start, end, job));
-                    (now, event) = (end, Event::Finished(job));
+                (Some((end, _)), wake) if wake.is_none_or(|wake| end <= wake) => {
+                    let together = ends.iter().take_while(|&&(other, _)| other == end).count();
+                    events.clear();
+                    for (_, job) in ends.drain(..together) {
+                        let at = running.iter().position(|run| run.job == job).unwrap();
+                        done.push((running.remove(at).start, end, job));
+                        events.push(Event::Finished(job));
+                    }
+                    now = end;
                 }
-                (_, Some(at)) => (now, event) = (at, Event::Wake),
+                (_, Some(at)) => (now, events) = (at, vec![Event::Wake]),
                 _ => break,
             }
         }

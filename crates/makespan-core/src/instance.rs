@@ -5,7 +5,7 @@ use std::fmt;
 use rustc_hash::FxHashSet;
 use thiserror::Error;
 
-use crate::{Availability, Expansion, Job, JobId, Platform, Time, Unavailable, View};
+use crate::{Availability, Expansion, Job, JobId, Platform, ProcSet, Time, Unavailable, View};
 
 /// Machines and jobs, checked. Every job can run: its allotments are clipped to the platform and to its walltime.
 #[derive(Clone, Debug)]
@@ -159,6 +159,14 @@ impl Instance {
         &self.jobs[id.index()]
     }
 
+    /// How long a job is estimated to take on these processors: the time of its profile, as the slowest of them has it.
+    ///
+    /// # Panics
+    /// When the job does not accept as many processors.
+    pub fn time(&self, id: JobId, processors: &ProcSet) -> Time {
+        self.platform.slowed(self.job(id).profile().time(processors.len()), processors)
+    }
+
     /// All job ids, in file order.
     pub fn ids(&self) -> impl Iterator<Item = JobId> + use<> {
         (0..self.jobs.len() as u32).map(JobId)
@@ -211,7 +219,7 @@ impl Instance {
 
     /// What remains to be planned: the waiting jobs, released now at the earliest, beside the running ones.
     pub fn residual(&self, view: &View<'_>) -> Residual {
-        let jobs: Vec<JobId> = view.waiting.to_vec();
+        let jobs: Vec<JobId> = view.waiting.iter().collect();
         let waiting = jobs
             .iter()
             .map(|&id| {
@@ -225,8 +233,8 @@ impl Instance {
             start: Time::ZERO,
             end: running.expected_end(self, view.now),
         });
-        let unavailable =
-            self.unavailable.iter().filter(|period| period.end > view.now).cloned().chain(running).collect();
+        let unavailable = self.unavailable.iter().filter(|period| period.end > view.now).cloned();
+        let unavailable = unavailable.chain(running).chain(view.down.iter().cloned()).collect();
         Residual { instance: Self::joined(self.platform.clone(), waiting, unavailable), jobs }
     }
 }
@@ -287,7 +295,7 @@ impl fmt::Display for JobId {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ProcSet, Profile, Running};
+    use crate::{Profile, Running};
 
     fn rigid(name: &str, processors: u32, seconds: i64) -> Job {
         Job::new(name, Profile::rigid(processors, Time::from_seconds(seconds)).unwrap())
@@ -323,10 +331,11 @@ mod tests {
     fn a_residual_instance_holds_what_waits_beside_what_runs() {
         let instance = instance(vec![rigid("a", 2, 10), rigid("b", 4, 5), rigid("c", 1, 1)]).unwrap();
         let running = [Running { job: JobId(0), start: Time::ZERO, processors: ProcSet::first(2) }];
-        let waiting = [JobId(1)];
-        let view = View { now: Time::from_seconds(4), instance: &instance, waiting: &waiting, running: &running };
+        let waiting = [JobId(1)].into_iter().collect();
+        let (now, free) = (Time::from_seconds(4), ProcSet::range(2, 3));
+        let view = View { now, instance: &instance, waiting: &waiting, running: &running, free: &free, down: &[] };
         let residual = instance.residual(&view);
-        assert_eq!(residual.jobs, waiting);
+        assert_eq!(residual.jobs, [JobId(1)]);
         assert_eq!(residual.instance.first_release(), Time::from_seconds(4));
         assert_eq!(residual.instance.availability().open_at(Time::from_seconds(9)), 2);
         assert_eq!(residual.instance.availability().open_at(Time::from_seconds(10)), 4);

@@ -18,12 +18,14 @@
 
 #![warn(missing_docs)]
 
+mod actual;
 pub mod availability;
 pub mod bound;
 mod builder;
 pub mod certificate;
 mod expansion;
 mod instance;
+mod job_set;
 mod objective;
 mod plan;
 mod platform;
@@ -40,12 +42,14 @@ mod validate;
 mod weight;
 mod workload;
 
+pub use actual::Actual;
 pub use availability::{Availability, Unavailable};
 pub use bound::Bound;
 pub use builder::ScheduleBuilder;
 pub use certificate::{Certificate, CertificateError};
 pub use expansion::Expansion;
 pub use instance::{Instance, InstanceError, Note};
+pub use job_set::JobSet;
 pub use objective::{Apart, Metrics, Objective};
 pub use plan::{Front, FrontPoint, Plan};
 pub use platform::{Link, Node, Platform, PlatformError};

@@ -36,6 +36,8 @@ pub struct Platform {
     first: Vec<u32>,
     processors: u32,
     compact: bool,
+    /// Whether every node that computes has speed 1.
+    unit_speed: bool,
 }
 
 /// Why nodes do not make a platform.
@@ -130,7 +132,9 @@ impl Platform {
             first.push(processors);
             processors += node.processors;
         }
-        Ok(Self { nodes, first, processors, compact: false })
+        let mut computing = nodes.iter().filter(|node| node.processors > 0);
+        let unit_speed = computing.all(|node| (node.speed - 1.0).abs() < f64::EPSILON);
+        Ok(Self { nodes, first, processors, compact: false, unit_speed })
     }
 
     /// The same machines, on which every job must be in its best placement: of the nodes that it holds processors of,
@@ -204,6 +208,17 @@ impl Platform {
     pub fn node_of(&self, id: u32) -> usize {
         // A switch shares its first id with the next node, so the last node that starts at or before `id` holds it.
         self.first.partition_point(|&first| first <= id) - 1
+    }
+
+    /// A time on processors of speed 1 as it is on these: that of the slowest of them, rounded up to a tick.
+    pub fn slowed(&self, time: Time, processors: &ProcSet) -> Time {
+        if self.unit_speed {
+            return time;
+        }
+        let nodes = processors.intervals().iter().map(|&(first, last)| self.node_of(first)..=self.node_of(last));
+        let speeds = nodes.flatten().map(|node| &self.nodes[node]).filter(|node| node.processors > 0);
+        let slowest = speeds.map(|node| node.speed).fold(f64::INFINITY, f64::min);
+        time.divided_by(slowest)
     }
 
     /// Whether all processors are of speed 1 and no network is between them. Which sets of them a job may hold is

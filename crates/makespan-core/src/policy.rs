@@ -1,16 +1,22 @@
 //! Online decisions: the same policy drives a simulated and a real cluster.
 
-use crate::{Instance, JobId, ProcSet, Time};
+use crate::{Instance, JobId, JobSet, ProcSet, Time, Unavailable};
 
 /// What happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// A job reached its release date and may start.
-    Submitted(JobId),
     /// A job ended with success.
     Finished(JobId),
     /// A job ended without success; it will not be run again.
     Failed(JobId),
+    /// A job lost processors while it ran; all that it did is lost, and it waits again.
+    Interrupted(JobId),
+    /// Processors of this node that were down are up again.
+    NodeUp(usize),
+    /// Processors of this node went down.
+    NodeDown(usize),
+    /// A job reached its release date and may start.
+    Submitted(JobId),
     /// An instant that the policy asked for.
     Wake,
 }
@@ -47,27 +53,47 @@ pub struct Running {
 pub struct View<'a> {
     /// The present instant.
     pub now: Time,
-    /// Machines and jobs, with estimated times.
+    /// Machines and jobs, with estimated times. A policy does not look at jobs that it has not heard of.
     pub instance: &'a Instance,
-    /// Jobs that are released and not started, ascending. Jobs of one instant are all here before the first of them
-    /// is announced, so that they can be planned together.
-    pub waiting: &'a [JobId],
-    /// Jobs that run, by start.
+    /// Jobs that are released and not started.
+    pub waiting: &'a JobSet,
+    /// Jobs that run, in no order.
     pub running: &'a [Running],
+    /// Processors on which a job may start now: not held, not unavailable, not down.
+    pub free: &'a ProcSet,
+    /// Processors that went down, until they are expected to be up again.
+    pub down: &'a [Unavailable],
 }
 
 /// An online algorithm. It returns decisions and performs none. It speaks of jobs, so bags are taken apart first
 /// ([`crate::Expansion`]).
 pub trait Policy {
-    /// Answers one event. Events of one instant come one after another, each with the state after it.
-    fn on(&mut self, event: &Event, view: &View<'_>) -> Vec<Decision>;
+    /// Answers all events of one instant, in the order of [`Event::order`], with the state after the
+    /// last of them. What it wants is added to `decisions` and done in that order.
+    fn on(&mut self, events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>);
+}
+
+impl Event {
+    /// The order of the events of one instant: that of the variants, then of ids. What gives processors back comes before
+    /// what asks for them.
+    pub const fn order(&self) -> (u8, usize) {
+        match *self {
+            Self::Finished(job) => (0, job.index()),
+            Self::Failed(job) => (1, job.index()),
+            Self::Interrupted(job) => (2, job.index()),
+            Self::NodeUp(node) => (3, node),
+            Self::NodeDown(node) => (4, node),
+            Self::Submitted(job) => (5, job.index()),
+            Self::Wake => (6, 0),
+        }
+    }
 }
 
 impl Running {
     /// When the job is expected to end. One that has outlived its estimate is expected to take a quarter longer than
     /// it has taken so far.
     pub fn expected_end(&self, instance: &Instance, now: Time) -> Time {
-        let estimate = self.start + instance.job(self.job).profile().time(self.processors.len());
+        let estimate = self.start + instance.time(self.job, &self.processors);
         if estimate > now {
             return estimate;
         }

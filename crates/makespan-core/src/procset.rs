@@ -60,6 +60,15 @@ impl ProcSet {
         self.intervals.iter().map(|&(first, last)| last - first + 1).sum()
     }
 
+    /// Whether every id is in the other set.
+    pub fn is_subset(&self, other: &Self) -> bool {
+        let mut others = other.intervals.iter().peekable();
+        self.intervals.iter().all(|&(first, last)| {
+            while others.next_if(|interval| interval.1 < first).is_some() {}
+            others.peek().is_some_and(|interval| interval.0 <= first && last <= interval.1)
+        })
+    }
+
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.intervals.is_empty()

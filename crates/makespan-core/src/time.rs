@@ -113,6 +113,13 @@ impl Time {
         i64::try_from(ticks).map(Self).map_err(|_| TimeError::Overflow(text.to_owned()))
     }
 
+    /// This duration on something of a relative speed, rounded up to a tick; a float is exact for what it holds exactly,
+    /// and saturates.
+    #[must_use]
+    pub fn divided_by(self, speed: f64) -> Self {
+        Self((self.0 as f64 / speed).ceil() as i64)
+    }
+
     /// `self - other`, or zero when `other` is later.
     pub const fn saturating_since(self, other: Self) -> Self {
         if self.0 > other.0 { Self(self.0 - other.0) } else { Self::ZERO }

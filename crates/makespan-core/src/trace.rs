@@ -17,6 +17,8 @@ pub enum Outcome {
     },
     /// It reached its walltime and was ended.
     TimedOut,
+    /// It lost processors and waits again.
+    Interrupted,
     /// It could not be started.
     NotStarted,
 }

@@ -1,6 +1,6 @@
 //! The entrance: an instance, a policy, a folder.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
 use makespan_core::{Instance, Policy, Trace};
 
@@ -36,9 +36,9 @@ use crate::{ExecuteError, ExecuteOptions, Observer};
 /// struct InTurn;
 ///
 /// impl Policy for InTurn {
-///     fn on(&mut self, _event: &Event, view: &View<'_>) -> Vec<Decision> {
+///     fn on(&mut self, _events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
 ///         let next = view.waiting.first().filter(|_| view.running.is_empty());
-///         next.map(|&job| Decision::Start { job, processors: ProcSet::first(1) }).into_iter().collect()
+///         decisions.extend(next.map(|job| Decision::Start { job, processors: ProcSet::first(1) }));
 ///     }
 /// }
 ///
@@ -79,7 +79,7 @@ pub fn execute(
         attempts: history.attempts,
         active: BTreeMap::new(),
         exits: Exits::new(),
-        events: VecDeque::new(),
+        events: Vec::new(),
         wake: None,
     };
     session.run(policy)?;

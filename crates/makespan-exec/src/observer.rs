@@ -37,14 +37,14 @@ pub struct Progress<'a> {
 impl Progress<'_> {
     /// When everything will have ended if the estimates hold and the processors stay busy: an estimate, not a bound.
     pub fn expected_end(&self) -> Time {
-        let View { now, instance, waiting, running } = self.view;
+        let View { now, instance, waiting, running, .. } = self.view;
         let ends = running.iter().map(|running| running.expected_end(instance, now));
         let last = ends.clone().max().unwrap_or(now);
         let held: i128 =
             running.iter().zip(ends).map(|(running, end)| (end - now).area(running.processors.len())).sum();
         let work = |profile: &makespan_core::Profile| profile.least_work(Time::MAX).unwrap_or(0);
         let later = instance.jobs().iter().filter(|job| self.unreleased > 0 && job.release > now);
-        let queued: i128 = waiting.iter().map(|&id| instance.job(id)).chain(later).map(|job| work(job.profile())).sum();
+        let queued: i128 = waiting.iter().map(|id| instance.job(id)).chain(later).map(|job| work(job.profile())).sum();
         let spread = (held + queued) / i128::from(instance.processors());
         last.max(now + Time::from_ticks(i64::try_from(spread).unwrap_or(i64::MAX)))
     }

@@ -12,8 +12,8 @@ use makespan_exec::{Defect, ExecuteError, ExecuteOptions, Silent, execute};
 struct Once(Vec<Decision>);
 
 impl Policy for Once {
-    fn on(&mut self, _event: &Event, _view: &View<'_>) -> Vec<Decision> {
-        std::mem::take(&mut self.0)
+    fn on(&mut self, _events: &[Event], _view: &View<'_>, decisions: &mut Vec<Decision>) {
+        decisions.append(&mut self.0);
     }
 }
 
@@ -63,8 +63,8 @@ fn defects_of_a_policy_are_named_and_end_the_run() {
 struct Crowd;
 
 impl Policy for Crowd {
-    fn on(&mut self, _event: &Event, view: &View<'_>) -> Vec<Decision> {
-        view.waiting.iter().map(|job| start(job.0, "0")).collect()
+    fn on(&mut self, _events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
+        decisions.extend(view.waiting.iter().map(|job| start(job.0, "0")));
     }
 }
 
@@ -83,16 +83,18 @@ struct Sleeper {
 }
 
 impl Policy for Sleeper {
-    fn on(&mut self, event: &Event, view: &View<'_>) -> Vec<Decision> {
-        match event {
-            Event::Submitted(JobId(1)) => {
-                vec![Decision::Cancel(JobId(1)), Decision::WakeAt(Time::from_ticks(90_000_000))]
+    fn on(&mut self, events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
+        for event in events {
+            match event {
+                Event::Submitted(JobId(1)) => {
+                    decisions.extend([Decision::Cancel(JobId(1)), Decision::WakeAt(Time::from_ticks(90_000_000))]);
+                }
+                Event::Wake => {
+                    self.woken.get_or_insert(view.now);
+                    decisions.push(start(0, "0"));
+                }
+                _ => {}
             }
-            Event::Wake => {
-                self.woken.get_or_insert(view.now);
-                vec![start(0, "0")]
-            }
-            _ => vec![],
         }
     }
 }
@@ -142,16 +144,18 @@ fn a_stop_ends_what_runs_and_a_resumption_completes() {
 struct Broken(bool);
 
 impl Policy for Broken {
-    fn on(&mut self, _event: &Event, _view: &View<'_>) -> Vec<Decision> {
+    fn on(&mut self, _events: &[Event], _view: &View<'_>, decisions: &mut Vec<Decision>) {
         assert!(!std::mem::replace(&mut self.0, true), "this policy breaks down on purpose");
-        vec![start(0, "0")]
+        decisions.push(start(0, "0"));
     }
 }
 
 #[test]
 fn a_policy_that_panics_leaves_nothing_running() {
     let folder = tempfile::tempdir().unwrap();
-    let instance = instance(vec![job("a", 1, "exec sleep 60"), job("b", 1, "true")]);
+    let mut late = job("b", 1, "true");
+    late.release = Time::from_ticks(200_000_000);
+    let instance = instance(vec![job("a", 1, "exec sleep 60"), late]);
     let run = || execute(&instance, &mut Broken(false), &options(folder.path()), &mut Silent);
     assert!(std::panic::catch_unwind(run).is_err());
     let journal = text(folder.path(), "journal.jsonl");

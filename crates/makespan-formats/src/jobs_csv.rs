@@ -107,6 +107,7 @@ fn final_state(outcome: Outcome) -> &'static str {
         Outcome::Succeeded => "COMPLETED_SUCCESSFULLY",
         Outcome::Failed { .. } => "COMPLETED_FAILED",
         Outcome::TimedOut => "COMPLETED_WALLTIME_REACHED",
+        Outcome::Interrupted => "COMPLETED_KILLED",
         Outcome::NotStarted => "REJECTED",
     }
 }

@@ -36,7 +36,7 @@ impl Session<'_> {
             }
             Outcome::Failed { status } if status > 128 => Some(format!("signal {} ended it", status - 128)),
             Outcome::Failed { status } => Some(format!("it returned exit status {status}")),
-            Outcome::Succeeded | Outcome::NotStarted => None,
+            Outcome::Succeeded | Outcome::Interrupted | Outcome::NotStarted => None,
         }
     }
 

@@ -5,7 +5,7 @@ mod clock;
 mod ending;
 mod state;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
 
@@ -35,7 +35,7 @@ pub(crate) struct Session<'a> {
     pub active: BTreeMap<JobId, Active>,
     pub exits: Exits,
     /// What the policy has not heard yet.
-    pub events: VecDeque<Event>,
+    pub events: Vec<Event>,
     pub wake: Option<Time>,
 }
 
@@ -67,15 +67,15 @@ impl Session<'_> {
         while !self.options.stop.is_requested() {
             let now = self.clock.now();
             while let Some(job) = self.state.release(now) {
-                // All jobs of an instant wait before the policy hears of the first, so that it can plan them together.
                 self.state.submit(job);
-                self.events.push_back(Event::Submitted(job));
+                self.events.push(Event::Submitted(job));
             }
             if self.events.is_empty() && self.wake.is_some_and(|wake| wake <= now) {
-                self.events.push_back(Event::Wake);
+                self.events.push(Event::Wake);
             }
-            while let Some(event) = self.events.pop_front() {
-                self.tell(policy, event)?;
+            // A job that cannot be started ends at once.
+            while !self.events.is_empty() {
+                self.tell(policy)?;
             }
             self.enforce_limits()?;
             if self.active.is_empty() && self.state.unreleased.is_empty() && self.wake.is_none() {
@@ -90,21 +90,28 @@ impl Session<'_> {
     fn check_complete(&self) -> Result<(), ExecuteError> {
         match self.state.waiting.first() {
             None => Ok(()),
-            Some(&job) => {
+            Some(job) => {
                 let example = self.state.name(job).to_owned();
                 Err(Defect::Stalled { waiting: self.state.waiting.len(), example }.into())
             }
         }
     }
 
-    fn tell(&mut self, policy: &mut dyn Policy, event: Event) -> Result<(), ExecuteError> {
-        match event {
-            Event::Finished(job) | Event::Failed(job) => self.state.running.retain(|running| running.job != job),
-            Event::Submitted(_) | Event::Wake => {}
+    /// Tells the policy all that it has not heard yet, and does what it wants.
+    fn tell(&mut self, policy: &mut dyn Policy) -> Result<(), ExecuteError> {
+        let mut events = std::mem::take(&mut self.events);
+        events.sort_by_key(Event::order);
+        for event in &events {
+            if let Event::Finished(job) | Event::Failed(job) = *event {
+                self.state.running.retain(|running| running.job != job);
+            }
         }
         self.wake = None;
         let now = self.clock.now();
-        for decision in policy.on(&event, &self.state.view(now)) {
+        self.state.refresh(now);
+        let mut decisions = Vec::new();
+        policy.on(&events, &self.state.view(now), &mut decisions);
+        for decision in decisions {
             match decision {
                 Decision::Start { job, processors } => {
                     self.state.check_start(job, &processors, now)?;
@@ -173,7 +180,7 @@ impl Session<'_> {
         let run = Run { job, start, end: at, processors, outcome };
         self.state.runs.push(run.clone());
         let succeeded = outcome == Outcome::Succeeded;
-        self.events.push_back(if succeeded { Event::Finished(job) } else { Event::Failed(job) });
+        self.events.push(if succeeded { Event::Finished(job) } else { Event::Failed(job) });
         self.observer.ended(&run, reason, &self.state.progress(at));
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! What waits, what runs, and what has ended.
 
-use makespan_core::{Instance, JobId, ProcSet, Run, Running, Time, View};
+use makespan_core::{Instance, JobId, JobSet, ProcSet, Run, Running, Time, View};
 
 use crate::{Defect, Progress};
 
@@ -8,8 +8,10 @@ use crate::{Defect, Progress};
 #[derive(Debug)]
 pub(crate) struct State<'a> {
     pub instance: &'a Instance,
-    pub waiting: Vec<JobId>,
+    pub waiting: JobSet,
     pub running: Vec<Running>,
+    /// Processors that a job may have, as of [`State::refresh`].
+    free: ProcSet,
     pub runs: Vec<Run>,
     /// Jobs to be released, the latest first.
     pub unreleased: Vec<JobId>,
@@ -19,11 +21,21 @@ impl<'a> State<'a> {
     /// A state in which these jobs are still to be released.
     pub fn new(instance: &'a Instance, mut open: Vec<JobId>, runs: Vec<Run>) -> Self {
         open.sort_unstable_by_key(|&id| std::cmp::Reverse((instance.job(id).release, id)));
-        Self { instance, waiting: Vec::new(), running: Vec::new(), runs, unreleased: open }
+        let free = ProcSet::first(instance.processors());
+        Self { instance, waiting: JobSet::new(), running: Vec::new(), free, runs, unreleased: open }
     }
 
     pub fn view(&self, now: Time) -> View<'_> {
-        View { now, instance: self.instance, waiting: &self.waiting, running: &self.running }
+        let Self { instance, waiting, running, free, .. } = self;
+        View { now, instance, waiting, running, free, down: &[] }
+    }
+
+    /// Looks again which processors are free.
+    pub fn refresh(&mut self, now: Time) {
+        let held = self.running.iter().fold(ProcSet::new(), |held, running| held.union(&running.processors));
+        let closed = self.instance.unavailable().iter().filter(|period| period.start <= now && now < period.end);
+        let taken = closed.fold(held, |taken, period| taken.union(&period.processors));
+        self.free = ProcSet::first(self.instance.processors()).difference(&taken);
     }
 
     pub fn progress(&self, now: Time) -> Progress<'_> {
@@ -44,11 +56,9 @@ impl<'a> State<'a> {
         self.unreleased.last().map(|&id| self.instance.job(id).release)
     }
 
-    /// Puts a job among the waiting ones, which are kept ascending.
+    /// Puts a job among the waiting ones.
     pub fn submit(&mut self, job: JobId) {
-        if let Err(at) = self.waiting.binary_search(&job) {
-            self.waiting.insert(at, job);
-        }
+        self.waiting.insert(job);
     }
 
     /// Takes a job from the waiting ones.
@@ -56,9 +66,7 @@ impl<'a> State<'a> {
         if job.index() >= self.instance.jobs().len() {
             return Err(Defect::UnknownJob(job.0));
         }
-        let at = self.waiting.binary_search(&job).map_err(|_| Defect::NotWaiting(self.name(job).to_owned()))?;
-        self.waiting.remove(at);
-        Ok(())
+        if self.waiting.remove(job) { Ok(()) } else { Err(Defect::NotWaiting(self.name(job).to_owned())) }
     }
 
     /// Checks a start that the policy wants, and takes the job from the waiting ones.

@@ -5,18 +5,16 @@
 use std::path::Path;
 use std::time::Duration;
 
-use makespan_core::{Decision, Event, Instance, Job, Platform, Policy, ProcSet, Profile, Run, Running, Time, View};
+use makespan_core::{Decision, Event, Instance, Job, Platform, Policy, Profile, Run, Running, Time, View};
 use makespan_exec::{ExecuteOptions, Observer, Progress};
 
 /// First come, first served; a moldable job takes what is free.
 pub struct FirstCome;
 
 impl Policy for FirstCome {
-    fn on(&mut self, _event: &Event, view: &View<'_>) -> Vec<Decision> {
-        let held = view.running.iter().fold(ProcSet::new(), |held, running| held.union(&running.processors));
-        let mut free = ProcSet::first(view.instance.processors()).difference(&held);
-        let mut decisions = Vec::new();
-        for &job in view.waiting {
+    fn on(&mut self, _events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
+        let mut free = view.free.clone();
+        for job in view.waiting.iter() {
             let profile = view.instance.job(job).profile();
             if free.len() < profile.min_processors() {
                 break;
@@ -24,7 +22,6 @@ impl Policy for FirstCome {
             let processors = free.take(profile.max_processors().min(free.len())).unwrap();
             decisions.push(Decision::Start { job, processors });
         }
-        decisions
     }
 }
 

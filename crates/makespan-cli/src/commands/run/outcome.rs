@@ -79,6 +79,7 @@ impl<'a> Line<'a> {
             Some(Outcome::Succeeded) => "succeeded".into(),
             Some(Outcome::Failed { status }) => format!("failed, status {status}"),
             Some(Outcome::TimedOut) => "reached its walltime".into(),
+            Some(Outcome::Interrupted) => "interrupted".into(),
             Some(Outcome::NotStarted) => "not started".into(),
         };
         let ran = self.run.filter(|run| run.outcome != Outcome::NotStarted && !job.is_bag());
