@@ -100,6 +100,14 @@ pub enum Defect {
         /// Most.
         max: u32,
     },
+    /// Processors on which the job cannot run.
+    #[error("it starts job `{job}` on processors {processors}, where the job cannot run")]
+    Machine {
+        /// The job.
+        job: String,
+        /// The processors.
+        processors: ProcSet,
+    },
     /// Nothing runs, nothing will be released, and it asks for no wake-up.
     #[error("it leaves {waiting} jobs waiting for ever, `{example}` among them")]
     Stalled {

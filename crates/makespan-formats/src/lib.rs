@@ -11,6 +11,7 @@ mod atomic;
 mod bandwidth;
 mod document;
 pub mod error;
+pub mod etc;
 pub mod gantt;
 mod input;
 pub mod instance;
@@ -26,6 +27,7 @@ pub mod swf;
 
 pub use atomic::write_atomic;
 pub use error::{FormatError, Place};
+pub use etc::write_etc;
 pub use instance::{Language, write_instance};
 pub use moldable_set::read_moldable_set;
 pub use read::{Format, ReadInstance, ReadOptions, parse_instance, read_instance};

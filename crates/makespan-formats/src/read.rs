@@ -10,7 +10,7 @@ use makespan_core::Instance;
 use crate::error::{FormatError, Place};
 use crate::input::{Input, filled, open};
 use crate::swf::{self, SpeedupSpec, read_swf};
-use crate::{instance, moldable_set};
+use crate::{etc, instance, moldable_set};
 
 /// The formats of instance files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +23,8 @@ pub enum Format {
     Swf,
     /// A published set of moldable jobs.
     MoldableSet,
+    /// A matrix of times on machines.
+    Etc,
 }
 
 impl fmt::Display for Format {
@@ -32,6 +34,7 @@ impl fmt::Display for Format {
             Self::Toml => "native TOML",
             Self::Swf => "SWF",
             Self::MoldableSet => "moldable set",
+            Self::Etc => "ETC matrix",
         })
     }
 }
@@ -39,7 +42,7 @@ impl fmt::Display for Format {
 /// How an instance file is read. The options of logs are refused for files that are none.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ReadOptions {
-    /// Processors of a log's platform, instead of the header's.
+    /// Processors of a log's platform, instead of the header's, or the machines of an ETC matrix that is one column.
     pub processors: Option<u32>,
     /// Makes the jobs of a log moldable.
     pub speedup: Option<SpeedupSpec>,
@@ -94,6 +97,10 @@ fn read_from(raw: impl Read, name: &str, options: &ReadOptions) -> Result<ReadIn
     if format == Format::Swf {
         return log(input, name, options);
     }
+    if format == Format::Etc && options.speedup.is_none() {
+        let instance = etc::read_etc(name, &mut input, options.processors)?;
+        return Ok(ReadInstance { instance, format, remarks: Vec::new() });
+    }
     if options.speedup.is_some() || options.processors.is_some() {
         let option = if options.speedup.is_some() { "a speed-up" } else { "a number of processors" };
         let problem = format!("{option} is stated for reading SWF logs only, and this file is {format}");
@@ -109,7 +116,7 @@ fn read_from(raw: impl Read, name: &str, options: &ReadOptions) -> Result<ReadIn
     let instance = match format {
         Format::Json => instance::read_json(name, bytes)?,
         Format::MoldableSet => moldable_set::read_moldable_set(name, bytes)?,
-        Format::Toml | Format::Swf => instance::read_toml(name, text)?,
+        Format::Toml | Format::Swf | Format::Etc => instance::read_toml(name, text)?,
     };
     Ok(ReadInstance { instance, format, remarks: Vec::new() })
 }
@@ -128,7 +135,7 @@ fn detect(head: &[u8], name: &str) -> Result<Format, FormatError> {
     let ending = Path::new(stem).extension().map(|ending| ending.to_string_lossy().to_lowercase());
     match (text.first(), ending.as_deref()) {
         (None, _) => {
-            let problem = "the file is empty; give an instance in JSON or TOML, or an SWF log";
+            let problem = "the file is empty; give an instance in JSON or TOML, an SWF log or an ETC matrix";
             Err(FormatError::content(name, Place::default(), problem))
         }
         (Some(b'{'), _) => {
@@ -138,12 +145,17 @@ fn detect(head: &[u8], name: &str) -> Result<Format, FormatError> {
                 .any(|known| key.strip_prefix(known.as_bytes()).is_some_and(|rest| rest.first() == Some(&b'"')));
             Ok(if set { Format::MoldableSet } else { Format::Json })
         }
-        (Some(b';' | b'-' | b'0'..=b'9'), _) | (_, Some("swf")) => Ok(Format::Swf),
+        (Some(b';' | b'-'), _) | (_, Some("swf")) => Ok(Format::Swf),
+        (Some(b'0'..=b'9'), _) => {
+            let first = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
+            Ok(if etc::is_matrix(first) { Format::Etc } else { Format::Swf })
+        }
+        (_, Some("etc")) => Ok(Format::Etc),
         (_, Some("json")) => Ok(Format::Json),
         (_, Some("toml")) => Ok(Format::Toml),
         (Some(_), _) if text.iter().any(|byte| matches!(byte, b'=' | b'[')) => Ok(Format::Toml),
         _ => {
-            let problem = "the format is not known; instances are written in JSON, TOML or SWF";
+            let problem = "the format is not known; instances are written in JSON, TOML or SWF, or as an ETC matrix";
             Err(FormatError::content(name, Place::default(), problem))
         }
     }

@@ -83,6 +83,9 @@ impl<'a> State<'a> {
             let (min, max) = (profile.min_processors(), profile.max_processors());
             return Err(Defect::Allotment { job: name(), allotment, min, max });
         }
+        if !self.instance.accepts(job, processors) {
+            return Err(Defect::Machine { job: name(), processors: processors.clone() });
+        }
         let held = self.running.iter().fold(ProcSet::new(), |held, running| held.union(&running.processors));
         let busy = processors.intersection(&held);
         if !busy.is_empty() {

@@ -1,15 +1,25 @@
 //! One job of the native file.
 
+use std::collections::HashMap;
+
 use makespan_core::{Job, Platform, Profile, Task, Time, Weight};
 use serde::Deserialize;
 
-use super::schema::{Allotments, OneOrMany, SpeedupEntry};
+use super::schema::{Allotments, OneOrMany, SpeedupEntry, TimesOn};
 use crate::scalar::{Scalar, Tasks};
+use crate::suggest::nearest;
 
 /// A job, checked while it is read, so that errors carry its place.
 #[derive(Deserialize)]
 #[serde(try_from = "Fields")]
-pub(super) struct JobEntry(pub Job);
+pub(super) struct JobEntry {
+    job: Job,
+    /// The nodes of `time_on`, in the order of the times of the profile, until the platform is known.
+    nodes: Option<Vec<String>>,
+}
+
+/// The positions of nodes by name.
+pub(super) type Positions<'a> = HashMap<&'a str, usize>;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -21,6 +31,7 @@ struct Fields {
     count: Option<Scalar<Tasks>>,
     time: Option<OneOrMany<Time, Scalar<Time>>>,
     work: Option<Scalar<Time>>,
+    time_on: Option<TimesOn>,
     speedup: Option<SpeedupEntry>,
     processors: Option<Allotments>,
     #[serde(default)]
@@ -34,19 +45,60 @@ impl TryFrom<Fields> for JobEntry {
         if fields.name.is_empty() {
             return Err("a job's name is empty; give it a unique name".to_owned());
         }
-        let profile = profile(fields.time, fields.work, fields.speedup, fields.processors)
-            .map_err(|problem| format!("job `{}`: {problem}", fields.name))?;
+        let of_job = |problem: String| format!("job `{}`: {problem}", fields.name);
+        let (profile, nodes) = match fields.time_on {
+            None => {
+                let profile = profile(fields.time, fields.work, fields.speedup, fields.processors);
+                (profile.map_err(of_job)?, None)
+            }
+            Some(TimesOn(pairs)) => {
+                let others = fields.time.is_some() || fields.work.is_some() || fields.speedup.is_some();
+                let (nodes, times) = pairs.into_iter().unzip();
+                (on_machines(times, others, fields.processors).map_err(of_job)?, Some(nodes))
+            }
+        };
         let count = fields.count.map(|count| count.0.0);
         // A bag competes only if it is given a weight to do so.
         let usual = if count.is_some() { Weight::ZERO } else { Weight::ONE };
-        Ok(Self(Job {
+        let job = Job {
             name: fields.name,
             weight: fields.weight.map_or(usual, |weight| weight.0),
             release: fields.released.map_or(Time::ZERO, |release| release.0),
             walltime: fields.walltime.map(|walltime| walltime.0),
             task: Task { profile, command: fields.command },
             count,
-        }))
+        };
+        Ok(Self { job, nodes })
+    }
+}
+
+impl JobEntry {
+    /// The job on a platform of these nodes.
+    pub(super) fn resolved(self, positions: &Positions<'_>) -> Result<Job, String> {
+        let Self { mut job, nodes } = self;
+        let (Some(nodes), Some(times)) = (nodes, job.task.profile.machine_times()) else { return Ok(job) };
+        let mut row = vec![Profile::CANNOT_RUN; positions.len()];
+        for (node, &time) in nodes.iter().zip(times) {
+            let known = positions.get(node.as_str()).ok_or_else(|| {
+                let near = nearest(node, positions.keys().copied());
+                let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+                format!("job `{}`: `time_on` names `{node}`, which is no node of the platform{hint}", job.name)
+            })?;
+            row[*known] = time;
+        }
+        job.task.profile = Profile::on_machines(row).map_err(|error| format!("job `{}`: {error}", job.name))?;
+        Ok(job)
+    }
+}
+
+/// The times in the order in which they are written.
+fn on_machines(times: Vec<Time>, others: bool, allotments: Option<Allotments>) -> Result<Profile, String> {
+    if others {
+        return Err("`time_on` stands alone, without `time`, `work` or `speedup`".to_owned());
+    }
+    match range(allotments) {
+        (None | Some(1), None | Some(1)) => Profile::on_machines(times).map_err(|error| error.to_string()),
+        _ => Err("`time_on` is the time on one processor; leave `processors` out".to_owned()),
     }
 }
 
@@ -58,7 +110,7 @@ fn profile(
 ) -> Result<Profile, String> {
     match (time, work, speedup) {
         (Some(_), Some(_), _) => Err("it has both `time` and `work`; write one of them".to_owned()),
-        (None, None, _) => Err("it has neither `time` nor `work`; write one of them".to_owned()),
+        (None, None, _) => Err("it has neither `time` nor `work`; write one of them, or `time_on`".to_owned()),
         (Some(_), None, Some(_)) => Err("`speedup` goes with `work`, not with `time`".to_owned()),
         (Some(OneOrMany::One(time)), None, None) => rigid(time, allotments),
         (Some(OneOrMany::Many(times)), None, None) => table(times, allotments),

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::num::NonZeroU64;
 
 use makespan_core::{Instance, Job, Platform, Profile, SpeedupLaw, Time, Weight};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 /// The two languages of the native format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,9 +93,25 @@ struct JobOut<'a> {
     command: &'a [String],
     // Tables come last, as TOML wants them.
     #[serde(skip_serializing_if = "Option::is_none")]
+    time_on: Option<TimesOnOut<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     processors: Option<AllotmentsOut>,
     #[serde(skip_serializing_if = "Option::is_none")]
     speedup: Option<SpeedupLaw>,
+}
+
+/// Times on the nodes that can run the job.
+struct TimesOnOut<'a> {
+    nodes: &'a [makespan_core::Node],
+    times: &'a [Time],
+    language: Language,
+}
+
+impl Serialize for TimesOnOut<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let known = self.nodes.iter().zip(self.times).filter(|pair| *pair.1 < Profile::CANNOT_RUN);
+        serializer.collect_map(known.map(|(node, &at)| (node.name.as_str(), time(at, self.language))))
+    }
 }
 
 #[derive(Serialize)]
@@ -126,7 +142,7 @@ pub fn write_instance(instance: &Instance, language: Language, writer: &mut dyn 
         version: 1,
         platform: platform(instance.platform(), language),
         unavailable: instance.unavailable().iter().map(period).collect(),
-        jobs: instance.jobs().iter().map(|one| job(one, language)).collect(),
+        jobs: instance.jobs().iter().map(|one| job(one, instance.platform(), language)).collect(),
     };
     match language {
         Language::Json => write_json(&document, writer),
@@ -173,8 +189,9 @@ fn platform(platform: &Platform, language: Language) -> PlatformOut<'_> {
     PlatformOut::Nodes { placement, nodes: out.collect() }
 }
 
-fn job(job: &Job, language: Language) -> JobOut<'_> {
+fn job<'a>(job: &'a Job, platform: &'a Platform, language: Language) -> JobOut<'a> {
     let profile = job.profile();
+    let on = |times| TimesOnOut { nodes: platform.nodes(), times, language };
     let (work, speedup) = profile.speedup().unzip();
     let usual = if job.is_bag() { Weight::ZERO } else { Weight::ONE };
     JobOut {
@@ -186,6 +203,7 @@ fn job(job: &Job, language: Language) -> JobOut<'_> {
         work: work.map(|work| time(work, language)),
         time: times(profile, language),
         command: &job.task.command,
+        time_on: profile.machine_times().map(on),
         processors: allotments(profile),
         speedup,
     }
@@ -195,12 +213,14 @@ fn times(profile: &Profile, language: Language) -> Option<TimeOut> {
     if let Some(times) = profile.times() {
         return Some(TimeOut::Many(times.iter().map(|&one| time(one, language)).collect()));
     }
-    profile.speedup().is_none().then(|| TimeOut::One(time(profile.shortest(), language)))
+    let rigid = profile.speedup().is_none() && profile.machine_times().is_none();
+    rigid.then(|| TimeOut::One(time(profile.shortest(), language)))
 }
 
 fn allotments(profile: &Profile) -> Option<AllotmentsOut> {
     let (min, max) = (profile.min_processors(), profile.max_processors());
     match profile.times() {
+        _ if profile.machine_times().is_some() => None,
         Some(_) if min == 1 => None,
         None if profile.speedup().is_none() => Some(AllotmentsOut::Exactly(min)),
         _ => Some(AllotmentsOut::Range { min, max }),
