@@ -128,15 +128,16 @@ impl<'a> Panels<'a> {
         let (y, h) = (Pixels(top), Pixels(height));
         writeln!(out, r#"<rect class="ground" x="{LEFT}" y="{y}" width="{width}" height="{h}"/>"#)?;
         let scale = height / f64::from(most.max(1));
-        let shades: [(&str, fn(Spread) -> f64); 3] = [
-            ("most", |spread| f64::from(spread.most)),
-            ("mean", |spread| spread.mean),
-            ("least", |spread| f64::from(spread.least)),
-        ];
-        for (shade, value) in shades {
+        for shade in ["most", "mean", "least"] {
             let mut path = format!("M{LEFT} {}", Pixels(bottom));
             for column in series {
-                path += &format!("V{}H{}", Pixels(bottom - scale * value(of(column))), Pixels(self.x(column.to)));
+                let Spread { least, mean, most } = of(column);
+                let value = match shade {
+                    "most" => f64::from(most),
+                    "mean" => mean,
+                    _ => f64::from(least),
+                };
+                path += &format!("V{}H{}", Pixels(bottom - scale * value), Pixels(self.x(column.to)));
             }
             writeln!(out, r#"<path class="{class} {shade}" d="{path}V{}z"/>"#, Pixels(bottom))?;
         }
