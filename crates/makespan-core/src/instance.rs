@@ -1,12 +1,13 @@
 //! The problem: machines, jobs, and when processors are unavailable.
 
+mod compound;
+
 use std::fmt;
-use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 use thiserror::Error;
 
-use crate::{Availability, Expansion, Job, JobId, Platform, ProcSet, Profile, Route, Task, Time, Unavailable, View};
+use crate::{Availability, Expansion, Job, JobId, Platform, ProcSet, Time, Unavailable, View};
 
 /// Machines and jobs, checked. Every job can run: its allotments are clipped to the platform and to its walltime.
 #[derive(Clone, Debug)]
@@ -142,31 +143,10 @@ impl Instance {
         let greedy = (load / i128::from(self.processors()) + longest).saturating_mul(2);
         let serial = serial.min(greedy);
         // Tasks that wait for each other may leave everything else idle.
-        let serial = if self.has_compound_jobs() { self.horizon_of_tasks() } else { serial };
+        let serial = if self.has_compound_jobs() { compound::horizon(&self.platform, &self.jobs) } else { serial };
         let closed: i128 = self.unavailable.iter().map(|period| i128::from((period.end - period.start).ticks())).sum();
         let last = self.availability.last_change().max(release);
         serial.saturating_add(closed + i128::from(last.ticks()))
-    }
-
-    /// All tasks one after the other on the slowest processor, each after the slowest transfer of all its data.
-    fn horizon_of_tasks(&self) -> i128 {
-        let nodes = self.platform.nodes();
-        let computing = nodes.iter().filter(|node| node.processors > 0);
-        let slowest = computing.map(|node| node.speed).fold(f64::INFINITY, f64::min);
-        // No route is slower than all links in a row.
-        let links = || nodes.iter().filter_map(|node| node.link).chain(self.platform.interconnect());
-        let route = Route {
-            latency: links().map(|link| link.latency).sum(),
-            bandwidth: links().map(|link| link.bandwidth).fold(f64::INFINITY, f64::min),
-            takes_time: true,
-        };
-        let of_job = |job: &Job| {
-            let time = |profile: &Profile| i128::from(profile.longest().divided_by(slowest).ticks());
-            let Some(graph) = &job.graph else { return time(job.profile()).saturating_mul(i128::from(job.tasks())) };
-            let tasks: i128 = graph.tasks().iter().map(|task| time(&task.task.profile)).sum();
-            tasks + graph.edges().iter().map(|edge| i128::from(route.time(edge.load).ticks())).sum::<i128>()
-        };
-        self.jobs.iter().map(of_job).fold(0, i128::saturating_add)
     }
 
     /// The machines.
@@ -303,9 +283,9 @@ fn too_many(tasks: u64) -> String {
 fn fitted(job: Job, processors: u32) -> Result<Job, InstanceError> {
     let needs = job.profile().min_processors();
     if job.is_compound() {
-        return fitted_compound(job, processors);
+        return compound::fitted(job, processors);
     }
-    let Job { name, weight, release, walltime, mut task, count, graph } = job;
+    let Job { name, weight, release, walltime, mut task, count, graph, data } = job;
     task.profile = match task.profile.at_most(processors) {
         Some(profile) => profile,
         None => return Err(InstanceError::TooWide { job: name, needs, processors }),
@@ -317,26 +297,7 @@ fn fitted(job: Job, processors: u32) -> Result<Job, InstanceError> {
             None => return Err(InstanceError::Walltime { job: name, shortest, walltime }),
         };
     }
-    Ok(Job { name, weight, release, walltime, task, count, graph })
-}
-
-/// Each task of a compound job for itself. Its walltime is for all of them, and is no rule of a schedule.
-fn fitted_compound(job: Job, processors: u32) -> Result<Job, InstanceError> {
-    let Some(graph) = &job.graph else { return Ok(job) };
-    if job.count.is_some() {
-        return Err(InstanceError::CompoundBag(job.name));
-    }
-    let fits = |task: &Task| task.profile.max_processors() <= processors;
-    if graph.tasks().iter().all(|task| fits(&task.task)) {
-        return Ok(job);
-    }
-    let clip = |name: &str, task: Task| {
-        let needs = task.profile.min_processors();
-        let too_wide = || InstanceError::TooWide { job: format!("{}/{name}", job.name), needs, processors };
-        Ok(Task { profile: task.profile.at_most(processors).ok_or_else(too_wide)?, ..task })
-    };
-    let graph = Arc::unwrap_or_clone(Arc::clone(graph)).with_tasks(clip)?;
-    Ok(Job { graph: Some(Arc::new(graph)), ..job })
+    Ok(Job { name, weight, release, walltime, task, count, graph, data })
 }
 
 fn check_periods(unavailable: &[Unavailable], processors: u32) -> Result<(), InstanceError> {
@@ -361,7 +322,7 @@ impl fmt::Display for JobId {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Running;
+    use crate::{Profile, Running};
 
     fn rigid(name: &str, processors: u32, seconds: i64) -> Job {
         Job::new(name, Profile::rigid(processors, Time::from_seconds(seconds)).unwrap())

@@ -40,6 +40,9 @@ pub struct Job {
     pub count: Option<NonZeroU64>,
     /// The tasks of a compound job; `None` for any other.
     pub graph: Option<Arc<Graph>>,
+    /// Bytes that each task of a bag needs before it runs, which all begin at the root of a tree network; `None` where
+    /// none are stated.
+    pub data: Option<u64>,
 }
 
 /// What is placed on processors.
@@ -63,6 +66,7 @@ impl Job {
             task: Task { profile, command: Vec::new() },
             count: None,
             graph: None,
+            data: None,
         }
     }
 
@@ -85,6 +89,11 @@ impl Job {
     /// The same as a bag of `count` tasks; best effort if its weight is zero.
     pub fn with_count(self, count: NonZeroU64) -> Self {
         Self { count: Some(count), ..self }
+    }
+
+    /// The same with so many bytes a task.
+    pub fn with_data(self, data: u64) -> Self {
+        Self { data: Some(data), ..self }
     }
 
     /// Time as a function of the allotment, of one task. Of a compound job: of all its tasks one after the other, which

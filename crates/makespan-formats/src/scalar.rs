@@ -34,7 +34,7 @@ pub(crate) struct Count(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Tasks(pub NonZeroU64);
 
-/// A whole number of bytes.
+/// How many bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Bytes(pub u64);
 
@@ -85,11 +85,10 @@ impl FromLiteral for Bytes {
     const EXPECTED: &'static str = "a number of bytes";
 
     fn from_literal(text: &str, quoted: bool) -> Result<Self, String> {
-        // The limit keeps the time of a transfer within range on a slow link.
         const MOST: i128 = 1_000_000_000_000_000_000;
-        let bytes = exact_decimal(text, 0).filter(|&bytes| !quoted && (0..=MOST).contains(&bytes));
+        let bytes = exact_decimal(text, 0).filter(|bytes| !quoted && (0..=MOST).contains(bytes));
         bytes.map(|bytes| Self(bytes as u64)).ok_or_else(|| {
-            format!("`{text}` is not a number of bytes; write a whole number from 0 to 10^18, such as 5e6")
+            format!("`{text}` is not a number of bytes; write a whole number from 0 to 10^18, such as 5e5")
         })
     }
 }

@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use super::graph::{EdgeEntry, TaskEntry, graph};
 use super::schema::{Allotments, OneOrMany, SpeedupEntry};
-use crate::scalar::{Scalar, Tasks};
+use crate::scalar::{Bytes, Scalar, Tasks};
 
 /// A job, checked while it is read, so that errors carry its place.
 #[derive(Deserialize)]
@@ -20,6 +20,7 @@ struct Fields {
     released: Option<Scalar<Time>>,
     walltime: Option<Scalar<Time>>,
     count: Option<Scalar<Tasks>>,
+    data: Option<Scalar<Bytes>>,
     time: Option<OneOrMany<Time, Scalar<Time>>>,
     work: Option<Scalar<Time>>,
     speedup: Option<SpeedupEntry>,
@@ -44,16 +45,19 @@ impl TryFrom<Fields> for JobEntry {
         let profile = profile(fields.time, fields.work, fields.speedup, fields.processors)
             .map_err(|problem| format!("job `{}`: {problem}", fields.name))?;
         let count = fields.count.map(|count| count.0.0);
-        // A bag competes only if it is given a weight to do so.
-        let usual = if count.is_some() { Weight::ZERO } else { Weight::ONE };
+        let data = fields.data.map(|data| data.0.0);
+        if data.is_some() && count.is_none() {
+            return Err(format!("job `{}`: `data` is what each task of a bag needs; give `count` too", fields.name));
+        }
         Ok(Self(Job {
             name: fields.name,
-            weight: fields.weight.map_or(usual, |weight| weight.0),
+            weight: fields.weight.map_or(usual_weight(count.is_some(), data), |weight| weight.0),
             release: fields.released.map_or(Time::ZERO, |release| release.0),
             walltime: fields.walltime.map(|walltime| walltime.0),
             task: Task { profile, command: fields.command },
             count,
             graph: None,
+            data,
         }))
     }
 }
@@ -65,6 +69,7 @@ fn compound(fields: Fields) -> Result<Job, String> {
     };
     let given = [
         ("count", fields.count.is_some()),
+        ("data", fields.data.is_some()),
         ("time", fields.time.is_some()),
         ("work", fields.work.is_some()),
         ("speedup", fields.speedup.is_some()),
@@ -82,6 +87,12 @@ fn compound(fields: Fields) -> Result<Job, String> {
         walltime: fields.walltime.map(|walltime| walltime.0),
         ..job
     })
+}
+
+/// The weight of a job that states none. A bag competes only if it is given a weight to do so, or the bytes of its
+/// tasks: then it is an application, which shares a tree with others.
+pub(super) fn usual_weight(bag: bool, data: Option<u64>) -> Weight {
+    if bag && data.is_none() { Weight::ZERO } else { Weight::ONE }
 }
 
 pub(super) fn profile(

@@ -3,8 +3,10 @@
 use std::io::{self, Write};
 use std::num::NonZeroU64;
 
-use makespan_core::{Edge, Graph, Instance, Job, Load, Platform, Profile, SpeedupLaw, Task, Time, Weight};
+use makespan_core::{Edge, Graph, Instance, Job, Load, Platform, Profile, SpeedupLaw, Task, Time};
 use serde::Serialize;
+
+use super::job::usual_weight;
 
 /// The two languages of the native format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,6 +100,8 @@ struct JobOut<'a> {
     walltime: Option<Figure>,
     #[serde(skip_serializing_if = "Option::is_none")]
     count: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    data: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     work: Option<Figure>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -211,7 +215,7 @@ fn machines(platform: &Platform, language: Language) -> PlatformOut<'_> {
 }
 
 fn job(job: &Job, language: Language) -> JobOut<'_> {
-    let usual = if job.is_bag() { Weight::ZERO } else { Weight::ONE };
+    let usual = usual_weight(job.is_bag(), job.data);
     let out = match &job.graph {
         None => task(&job.name, &job.task, language),
         Some(graph) => JobOut {
@@ -226,6 +230,7 @@ fn job(job: &Job, language: Language) -> JobOut<'_> {
         released: (job.release != Time::ZERO).then(|| time(job.release, language)),
         walltime: job.walltime.map(|walltime| time(walltime, language)),
         count: job.count.map(NonZeroU64::get),
+        data: job.data,
         ..out
     }
 }
