@@ -93,11 +93,14 @@ pub enum Defect {
         /// One of them.
         example: String,
     },
-    /// One wake-up after the other, without any other event, and nothing is started or cancelled.
-    #[error("it asked {wakes} times on end to be woken and did nothing, while `{example}` is waiting")]
+    /// It lets time pass from one wake-up or failure to the next and does nothing.
+    #[error(
+        "it did nothing at {instants} instants on end, at which it was woken or processors went down and up and no job ran, \
+         while `{example}` is waiting"
+    )]
     Restless {
-        /// How often.
-        wakes: u64,
+        /// How many.
+        instants: u64,
         /// One of the jobs.
         example: String,
     },
