@@ -41,6 +41,7 @@ mod stop;
 mod time;
 mod timeline;
 mod trace;
+pub mod tree;
 mod validate;
 mod weight;
 mod workload;
