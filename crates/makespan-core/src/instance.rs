@@ -1,5 +1,7 @@
 //! The problem: machines, jobs, and when processors are unavailable.
 
+mod compound;
+
 use std::fmt;
 
 use rustc_hash::FxHashSet;
@@ -58,6 +60,12 @@ pub enum InstanceError {
     /// A job that is called like a task of a bag.
     #[error("job `{0}` is called like a task of a bag, which are numbered from 0; rename the job or the bag")]
     TaskName(String),
+    /// A job that is both a bag and a graph.
+    #[error("job `{0}` is both a bag of equal tasks and a graph of tasks; make it one of them")]
+    CompoundBag(String),
+    /// A compound job whose tasks cannot be taken apart here.
+    #[error("job `{0}` is a graph of tasks, and only jobs of one task and bags are taken apart")]
+    Compound(String),
     /// More tasks than can be planned or run one by one.
     #[error("{}", too_many(*.tasks))]
     TooManyTasks {
@@ -160,6 +168,8 @@ impl Instance {
             let greedy = (load / i128::from(self.processors()) + most).saturating_mul(2);
             all(&|job| at(job.profile().shortest(), fastest, job)).max(greedy)
         };
+        // Tasks that wait for each other may leave everything else idle.
+        let span = if self.has_compound_jobs() { compound::horizon(&self.platform, &self.jobs) } else { span };
         let closed: i128 = self.unavailable.iter().map(|period| i128::from((period.end - period.start).ticks())).sum();
         let last = self.availability.last_change().max(release);
         span.saturating_add(closed + i128::from(last.ticks()))
@@ -185,6 +195,16 @@ impl Instance {
         &self.jobs[id.index()]
     }
 
+    /// How long one task of a job is estimated to take on these processors: [`Instance::time`], of each task of a
+    /// compound job for itself.
+    ///
+    /// # Panics
+    /// When the task does not accept these processors ([`Instance::accepts_task`]), or a compound job has no such task.
+    pub fn time_of(&self, id: JobId, task: u32, processors: &ProcSet) -> Time {
+        let profile = self.job(id).profile_of(task);
+        self.platform.time(profile, processors).expect("a task is timed only where it can run")
+    }
+
     /// How long a job is estimated to take on these processors: the time of its profile, as the slowest of them has it,
     /// or its own time on this machine.
     ///
@@ -197,23 +217,36 @@ impl Instance {
     /// Whether a job can run on these processors, as many and as fast as they are: it accepts their number, it has a time
     /// on the machine where times are its own, and its walltime is kept. Ids beyond the platform do not count.
     pub fn accepts(&self, id: JobId, processors: &ProcSet) -> bool {
+        self.accepts_task(id, 0, processors)
+    }
+
+    /// [`Instance::accepts`], of each task of a compound job for itself; the walltime of a compound job is for all of them
+    /// and is not looked at.
+    ///
+    /// # Panics
+    /// When a compound job has no such task.
+    pub fn accepts_task(&self, id: JobId, task: u32, processors: &ProcSet) -> bool {
         let job = self.job(id);
-        let time = self.platform.time(job.profile(), processors);
-        time.is_some_and(|time| job.walltime.is_none_or(|walltime| time <= walltime))
+        let time = self.platform.time(job.profile_of(task), processors);
+        time.is_some_and(|time| job.is_compound() || job.walltime.is_none_or(|walltime| time <= walltime))
     }
 
     /// How long a sequential job takes on one processor of a node (by its position in the platform): its own time there,
     /// or its time over the speed of the node, rounded up to a tick. `None` when the job is not sequential, or cannot run
-    /// there within its walltime.
+    /// there within its walltime. Of tasks of compound jobs [`Platform::time_on`] tells it.
     pub fn time_on(&self, id: JobId, node: usize) -> Option<Time> {
         let job = self.job(id);
         let time = self.platform.time_on(job.profile(), node)?;
         job.walltime.is_none_or(|walltime| time <= walltime).then_some(time)
     }
 
-    /// Whether some job has a time of its own on each machine: *unrelated* machines.
+    /// Whether some job, or task of a compound job, has a time of its own on each machine: *unrelated* machines.
     pub fn has_machine_times(&self) -> bool {
-        self.jobs.iter().any(|job| job.profile().machine_times().is_some())
+        let own = |task: &crate::Task| task.profile.machine_times().is_some();
+        self.jobs.iter().any(|job| match &job.graph {
+            Some(graph) => graph.tasks().iter().any(|task| own(&task.task)),
+            None => own(&job.task),
+        })
     }
 
     /// Whether which processors a job has does not change its time, and no network is between them: what an algorithm
@@ -226,7 +259,7 @@ impl Instance {
     /// Whether every job takes one processor, on whichever node: the instances of mapping algorithms, on *uniform*
     /// machines (a time is the same work over a speed) or unrelated ones.
     pub fn is_sequential(&self) -> bool {
-        self.jobs.iter().all(|job| job.profile().is_sequential())
+        self.jobs.iter().all(|job| !job.is_compound() && job.profile().is_sequential())
     }
 
     /// All job ids, in file order.
@@ -260,7 +293,12 @@ impl Instance {
         self.jobs.iter().any(Job::is_bag)
     }
 
-    /// How many tasks all jobs have together; a job that is no bag has one.
+    /// Whether some job is a graph of tasks.
+    pub fn has_compound_jobs(&self) -> bool {
+        self.jobs.iter().any(Job::is_compound)
+    }
+
+    /// How many tasks all jobs have together; a job that is neither bag nor compound has one.
     pub fn tasks(&self) -> u64 {
         self.jobs.iter().map(Job::tasks).fold(0, u64::saturating_add)
     }
@@ -322,16 +360,11 @@ fn too_many(tasks: u64) -> String {
 fn fitted(job: Job, platform: &Platform, fastest: f64) -> Result<Job, InstanceError> {
     let processors = platform.processors();
     let needs = job.profile().min_processors();
-    let Job { name, weight, release, walltime, mut task, count } = job;
-    if let Some(row) = task.profile.machine_times() {
-        let nodes = platform.nodes().len();
-        if row.len() != nodes {
-            return Err(InstanceError::MachineTimes { job: name, times: row.len(), nodes });
-        }
-        if (0..nodes).all(|node| platform.time_on(&task.profile, node).is_none()) {
-            return Err(InstanceError::Nowhere(name));
-        }
+    if job.is_compound() {
+        return compound::fitted(job, platform);
     }
+    let Job { name, weight, release, walltime, mut task, count, graph, data } = job;
+    check_row(&name, &task.profile, platform)?;
     task.profile = match task.profile.at_most(processors) {
         Some(profile) => profile,
         None => return Err(InstanceError::TooWide { job: name, needs, processors }),
@@ -351,7 +384,18 @@ fn fitted(job: Job, platform: &Platform, fastest: f64) -> Result<Job, InstanceEr
             };
         }
     }
-    Ok(Job { name, weight, release, walltime, task, count })
+    Ok(Job { name, weight, release, walltime, task, count, graph, data })
+}
+
+/// Whether the times on machines, if there are any, are those of this platform's nodes. `name` is the job's or the task's.
+fn check_row(name: &str, profile: &crate::Profile, platform: &Platform) -> Result<(), InstanceError> {
+    let Some(row) = profile.machine_times() else { return Ok(()) };
+    let nodes = platform.nodes().len();
+    if row.len() != nodes {
+        return Err(InstanceError::MachineTimes { job: name.to_owned(), times: row.len(), nodes });
+    }
+    let nowhere = (0..nodes).all(|node| platform.time_on(profile, node).is_none());
+    if nowhere { Err(InstanceError::Nowhere(name.to_owned())) } else { Ok(()) }
 }
 
 fn check_periods(unavailable: &[Unavailable], processors: u32) -> Result<(), InstanceError> {
