@@ -3,8 +3,9 @@
 use makespan_core::{Job, Platform, Profile, Task, Time, Weight};
 use serde::Deserialize;
 
+use super::graph::{EdgeEntry, TaskEntry, graph};
 use super::schema::{Allotments, OneOrMany, SpeedupEntry};
-use crate::scalar::{Scalar, Tasks};
+use crate::scalar::{Bytes, Scalar, Tasks};
 
 /// A job, checked while it is read, so that errors carry its place.
 #[derive(Deserialize)]
@@ -19,12 +20,15 @@ struct Fields {
     released: Option<Scalar<Time>>,
     walltime: Option<Scalar<Time>>,
     count: Option<Scalar<Tasks>>,
+    data: Option<Scalar<Bytes>>,
     time: Option<OneOrMany<Time, Scalar<Time>>>,
     work: Option<Scalar<Time>>,
     speedup: Option<SpeedupEntry>,
     processors: Option<Allotments>,
     #[serde(default)]
     command: Vec<String>,
+    tasks: Option<Vec<TaskEntry>>,
+    edges: Option<Vec<EdgeEntry>>,
 }
 
 impl TryFrom<Fields> for JobEntry {
@@ -34,23 +38,64 @@ impl TryFrom<Fields> for JobEntry {
         if fields.name.is_empty() {
             return Err("a job's name is empty; give it a unique name".to_owned());
         }
+        if fields.tasks.is_some() || fields.edges.is_some() {
+            let name = fields.name.clone();
+            return compound(fields).map(Self).map_err(|problem| format!("job `{name}`: {problem}"));
+        }
         let profile = profile(fields.time, fields.work, fields.speedup, fields.processors)
             .map_err(|problem| format!("job `{}`: {problem}", fields.name))?;
         let count = fields.count.map(|count| count.0.0);
-        // A bag competes only if it is given a weight to do so.
-        let usual = if count.is_some() { Weight::ZERO } else { Weight::ONE };
+        let data = fields.data.map(|data| data.0.0);
+        if data.is_some() && count.is_none() {
+            return Err(format!("job `{}`: `data` is what each task of a bag needs; give `count` too", fields.name));
+        }
         Ok(Self(Job {
             name: fields.name,
-            weight: fields.weight.map_or(usual, |weight| weight.0),
+            weight: fields.weight.map_or(usual_weight(count.is_some(), data), |weight| weight.0),
             release: fields.released.map_or(Time::ZERO, |release| release.0),
             walltime: fields.walltime.map(|walltime| walltime.0),
             task: Task { profile, command: fields.command },
             count,
+            graph: None,
+            data,
         }))
     }
 }
 
-fn profile(
+/// A job with `tasks` and perhaps `edges`.
+fn compound(fields: Fields) -> Result<Job, String> {
+    let Some(tasks) = fields.tasks else {
+        return Err("it has `edges` and no `tasks`; write the tasks that they join".to_owned());
+    };
+    let given = [
+        ("count", fields.count.is_some()),
+        ("data", fields.data.is_some()),
+        ("time", fields.time.is_some()),
+        ("work", fields.work.is_some()),
+        ("speedup", fields.speedup.is_some()),
+        ("processors", fields.processors.is_some()),
+        ("command", !fields.command.is_empty()),
+    ];
+    if let Some((key, _)) = given.iter().find(|(_, given)| *given) {
+        return Err(format!("it has both `tasks` and `{key}`; a job with `tasks` is what they are"));
+    }
+    let graph = graph(tasks, &fields.edges.unwrap_or_default())?;
+    let job = Job::compound(fields.name, graph);
+    Ok(Job {
+        weight: fields.weight.map_or(job.weight, |weight| weight.0),
+        release: fields.released.map_or(job.release, |release| release.0),
+        walltime: fields.walltime.map(|walltime| walltime.0),
+        ..job
+    })
+}
+
+/// The weight of a job that states none. A bag competes only if it is given a weight to do so, or the bytes of its
+/// tasks: then it is an application, which shares a tree with others.
+pub(super) fn usual_weight(bag: bool, data: Option<u64>) -> Weight {
+    if bag && data.is_none() { Weight::ZERO } else { Weight::ONE }
+}
+
+pub(super) fn profile(
     time: Option<OneOrMany<Time, Scalar<Time>>>,
     work: Option<Scalar<Time>>,
     speedup: Option<SpeedupEntry>,
