@@ -13,6 +13,7 @@ mod atomic;
 mod bandwidth;
 mod document;
 pub mod error;
+mod failures;
 pub mod gantt;
 mod input;
 pub mod instance;
@@ -30,6 +31,7 @@ pub mod swf;
 
 pub use atomic::write_atomic;
 pub use error::{FormatError, Place};
+pub use failures::{parse_failures, read_failures};
 pub use instance::{Language, write_instance};
 pub use moldable_set::read_moldable_set;
 pub use read::{Format, ReadInstance, ReadOptions, parse_instance, read_instance};
