@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use makespan_algos::scheduler;
-use makespan_core::{Context, Instance, Job, Platform, Profile, Time, validate};
+use makespan_core::{Context, Instance, Job, Objective, Platform, Profile, Time, validate};
 
 /// A matrix of the reference data; `None`, said aloud, where it is not present.
 fn matrix(name: &str) -> Option<Instance> {
@@ -35,5 +35,28 @@ fn published_makespans_are_met_exactly() {
         assert_eq!(validate(&instance, &schedule), Ok(()));
         let makespan = schedule.makespan().seconds();
         assert!((makespan - expect).abs() < 0.05, "{spec}: {makespan}, published {expect}");
+    }
+}
+
+/// Bounds of the linear programme, as other solvers found them.
+const FILES: [(&str, f64); 6] = [
+    ("u_c_hihi.0.gz", 7_346_524.2),
+    ("u_c_lolo.0.gz", 5132.8),
+    ("u_i_hilo.0.gz", 73_057.9),
+    ("u_i_lohi.0.gz", 101_063.4),
+    ("u_s_hilo.0.gz", 95_419.0),
+    ("u_s_lohi.0.gz", 120_452.3),
+];
+
+#[test]
+fn prices_reach_the_linear_programme() {
+    for (name, expect) in FILES {
+        let Some(instance) = matrix(name) else { return };
+        let begin = std::time::Instant::now();
+        let bound = makespan_bounds::best(&instance, Objective::Makespan).unwrap();
+        println!("{name}: {:.3} s", begin.elapsed().as_secs_f64());
+        assert_eq!(bound.verify(&instance), Ok(()));
+        let ratio = bound.value as f64 / 1e9 / expect;
+        assert!((ratio - 1.0).abs() < 1e-5, "{name}: {ratio}");
     }
 }

@@ -5,6 +5,7 @@
 mod choices;
 mod dual_feasible;
 mod interval_prices;
+mod machine_prices;
 mod rejection;
 mod time_prices;
 
@@ -13,6 +14,7 @@ use thiserror::Error;
 
 pub use dual_feasible::{DualFeasible, Scale, Term};
 pub use interval_prices::IntervalPrices;
+pub use machine_prices::MachinePrices;
 pub use rejection::{Rejection, Selection};
 pub use time_prices::TimePrices;
 
@@ -37,6 +39,12 @@ pub enum Certificate {
     TimePrices(TimePrices),
     /// Mean flow: prices for processors in continuous time, of the same jobs with weights one.
     FlowPrices(TimePrices),
+    /// Makespan: prices for time on machines that differ.
+    MachinePrices(MachinePrices),
+    /// Weighted completion: prices for time on machines that differ.
+    MachineCompletion(MachinePrices),
+    /// Mean flow: prices for time on machines that differ, of the same jobs with weights one.
+    MachineFlow(MachinePrices),
 }
 
 /// Why a certificate proves nothing, or less than was stated.
@@ -106,9 +114,11 @@ impl Certificate {
     /// Which objective it bounds.
     pub fn objective(&self) -> Objective {
         match self {
-            Self::Alone { .. } | Self::Rejection(_) | Self::DualFeasible(_) => Objective::Makespan,
-            Self::IntervalPrices(_) | Self::TimePrices(_) => Objective::WeightedCompletion,
-            Self::FlowPrices(_) => Objective::MeanFlow,
+            Self::Alone { .. } | Self::Rejection(_) | Self::DualFeasible(_) | Self::MachinePrices(_) => {
+                Objective::Makespan
+            }
+            Self::IntervalPrices(_) | Self::TimePrices(_) | Self::MachineCompletion(_) => Objective::WeightedCompletion,
+            Self::FlowPrices(_) | Self::MachineFlow(_) => Objective::MeanFlow,
         }
     }
 
@@ -116,7 +126,7 @@ impl Certificate {
     pub fn horizon(&self) -> Option<Time> {
         match self {
             Self::TimePrices(prices) | Self::FlowPrices(prices) => prices.horizon,
-            Self::Alone { .. } | Self::Rejection(_) | Self::DualFeasible(_) | Self::IntervalPrices(_) => None,
+            _ => None,
         }
     }
 
@@ -126,11 +136,15 @@ impl Certificate {
     /// # Errors
     /// [`CertificateError`] when nothing follows on this instance.
     pub fn proves(&self, instance: &Instance) -> Result<i128, CertificateError> {
-        if !instance.has_equal_processors() {
-            return Err(CertificateError::UnequalProcessors);
-        }
         if instance.has_compound_jobs() {
             return Err(CertificateError::Compound);
+        }
+        let of_machines = matches!(
+            self,
+            Self::Alone { .. } | Self::MachinePrices(_) | Self::MachineCompletion(_) | Self::MachineFlow(_)
+        );
+        if !of_machines && !instance.has_equal_processors() {
+            return Err(CertificateError::UnequalProcessors);
         }
         match self {
             Self::Alone { job } => {
@@ -144,6 +158,9 @@ impl Certificate {
             Self::IntervalPrices(prices) => prices.proves(instance),
             Self::TimePrices(prices) => prices.proves(instance),
             Self::FlowPrices(prices) => prices.proves_flow(instance),
+            Self::MachinePrices(prices) => prices.proves(instance),
+            Self::MachineCompletion(prices) => prices.proves_completion(instance),
+            Self::MachineFlow(prices) => prices.proves_flow(instance),
         }
     }
 }
@@ -168,9 +185,14 @@ pub fn soonest_completion(instance: &Instance, job: &Job) -> Time {
 }
 
 /// When a job, or one task of a bag, ends at the earliest if it has the platform for itself, reservations and outages
-/// excepted.
+/// excepted; these are not looked at where processors differ.
 pub fn earliest_completion(instance: &Instance, id: JobId) -> Time {
     let job = instance.job(id);
+    if !instance.has_equal_processors() {
+        let shortest = job.profile().shortest();
+        let own = job.profile().machine_times().is_some();
+        return job.release + if own { shortest } else { shortest.divided_by(instance.platform().speeds().1) };
+    }
     if instance.availability().is_always_open() {
         return job.release + job.profile().shortest();
     }
