@@ -41,4 +41,4 @@ pub use read::{Format, ReadInstance, ReadOptions, parse_instance, read_instance}
 pub use replay::{Estimates, Replay, ReplayOptions, parse_replay, read_replay};
 pub use schedule::ScheduleFile;
 pub use speedup::{SpeedupSpec, SpeedupSpecError};
-pub use swf::{write_swf, write_swf_trace};
+pub use swf::{write_swf, write_swf_log, write_swf_trace};

@@ -180,4 +180,9 @@ fn a_trace_is_written_and_read_back_for_replay() {
         panic!("both have requests")
     };
     assert_eq!(after, &before[..2]);
+    let mut bytes = Vec::new();
+    write_swf_log(&replay.instance, &replay.actual, &replay.users, &mut bytes).unwrap();
+    let again = crate::parse_replay(&bytes, "c.swf", &options).unwrap();
+    assert_eq!((again.instance.jobs(), &again.actual), (replay.instance.jobs(), &replay.actual));
+    assert_eq!(again.users, replay.users);
 }

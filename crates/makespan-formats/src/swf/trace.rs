@@ -1,8 +1,8 @@
-//! Writes what happened as a log.
+//! Writes what happened, or what is to happen, as a log.
 
 use std::io::{self, Write};
 
-use makespan_core::{Instance, JobId, Outcome, Run, Trace};
+use makespan_core::{Actual, Instance, JobId, Outcome, ProcSet, Run, Trace};
 
 use super::write::{header, numbers};
 
@@ -67,9 +67,36 @@ fn record(
             write!(writer, "-1 -1 -1 -1 -1 {fewest} {requested} -1 5 ")?;
         }
     }
-    match user {
-        Some(user) => write!(writer, "{user}")?,
-        None => write!(writer, "-1")?,
+    rest(user, writer)
+}
+
+/// The fields from the user on.
+fn rest(user: Option<u32>, writer: &mut dyn Write) -> io::Result<()> {
+    writeln!(writer, "{} -1 -1 -1 -1 -1 -1", user.map_or(-1, i64::from))
+}
+
+/// Writes a workload as a log to be replayed, by submit time: the real run times, the estimates as requested times, and
+/// the users; no wait times, which are what a replay finds out. A moldable job is written on its fewest processors.
+///
+/// # Errors
+/// Those of the writer.
+pub fn write_swf_log(
+    instance: &Instance,
+    actual: &Actual,
+    users: &[Option<u32>],
+    writer: &mut dyn Write,
+) -> io::Result<()> {
+    header(instance, writer)?;
+    let mut order: Vec<JobId> = instance.ids().collect();
+    order.sort_by_key(|&id| instance.job(id).release);
+    let numbers = numbers(instance);
+    for id in order {
+        let job = instance.job(id);
+        let number = numbers.as_ref().map_or(id.index() as u64 + 1, |numbers| numbers[id.index()]);
+        let fewest = job.profile().min_processors();
+        let (estimate, run) = (job.profile().time(fewest), actual.time(instance, id, &ProcSet::first(fewest)));
+        write!(writer, "{number} {} -1 {run} -1 -1 -1 {fewest} {estimate} -1 -1 ", job.release)?;
+        rest(users.get(id.index()).copied().flatten(), writer)?;
     }
-    writeln!(writer, " -1 -1 -1 -1 -1 -1")
+    Ok(())
 }
