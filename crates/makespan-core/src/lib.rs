@@ -26,6 +26,7 @@ pub mod certificate;
 mod expansion;
 mod instance;
 mod job_set;
+pub mod network;
 mod objective;
 mod plan;
 mod platform;
