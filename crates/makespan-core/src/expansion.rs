@@ -95,9 +95,9 @@ fn named(job: &Job, task: u32) -> Job {
     let number = task.to_string();
     let command = job.task.command.iter().map(|word| word.replace("{task}", &number)).collect();
     let count = if job.is_best_effort() { std::num::NonZeroU64::new(1) } else { None };
-    let Job { weight, release, walltime, .. } = *job;
+    let Job { weight, release, walltime, data, .. } = *job;
     let profile = job.profile().clone();
-    Job { name: job.task_name(task), weight, release, walltime, task: Task { profile, command }, count }
+    Job { name: job.task_name(task), weight, release, walltime, task: Task { profile, command }, count, data }
 }
 
 fn check_names(instance: &Instance) -> Result<(), InstanceError> {

@@ -258,7 +258,7 @@ fn too_many(tasks: u64) -> String {
 
 fn fitted(job: Job, processors: u32) -> Result<Job, InstanceError> {
     let needs = job.profile().min_processors();
-    let Job { name, weight, release, walltime, mut task, count } = job;
+    let Job { name, weight, release, walltime, mut task, count, data } = job;
     task.profile = match task.profile.at_most(processors) {
         Some(profile) => profile,
         None => return Err(InstanceError::TooWide { job: name, needs, processors }),
@@ -270,7 +270,7 @@ fn fitted(job: Job, processors: u32) -> Result<Job, InstanceError> {
             None => return Err(InstanceError::Walltime { job: name, shortest, walltime }),
         };
     }
-    Ok(Job { name, weight, release, walltime, task, count })
+    Ok(Job { name, weight, release, walltime, task, count, data })
 }
 
 fn check_periods(unavailable: &[Unavailable], processors: u32) -> Result<(), InstanceError> {

@@ -39,6 +39,7 @@ mod stop;
 mod time;
 mod timeline;
 mod trace;
+pub mod tree;
 mod validate;
 mod weight;
 mod workload;

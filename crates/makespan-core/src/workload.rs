@@ -35,6 +35,9 @@ pub struct Job {
     pub task: Task,
     /// How many equal tasks a bag has, numbered from 0; `None` for a job that is no bag. Never expanded here.
     pub count: Option<NonZeroU64>,
+    /// Bytes that each task of a bag needs before it runs, which all begin at the root of a tree network; `None` where
+    /// none are stated.
+    pub data: Option<u64>,
 }
 
 /// What is placed on processors.
@@ -57,6 +60,7 @@ impl Job {
             walltime: None,
             task: Task { profile, command: Vec::new() },
             count: None,
+            data: None,
         }
     }
 
@@ -73,6 +77,11 @@ impl Job {
     /// The same as a bag of `count` tasks; best effort if its weight is zero.
     pub fn with_count(self, count: NonZeroU64) -> Self {
         Self { count: Some(count), ..self }
+    }
+
+    /// The same with so many bytes a task.
+    pub fn with_data(self, data: u64) -> Self {
+        Self { data: Some(data), ..self }
     }
 
     /// Time as a function of the allotment, of one task.

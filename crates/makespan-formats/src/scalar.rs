@@ -34,6 +34,10 @@ pub(crate) struct Count(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Tasks(pub NonZeroU64);
 
+/// How many bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Bytes(pub u64);
+
 /// A finite number for which a float is exact enough: a speed, a parameter of a law.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Real(pub f64);
@@ -73,6 +77,18 @@ impl FromLiteral for Tasks {
         let count = text.parse().ok().filter(|count: &NonZeroU64| !quoted && count.get() <= MOST);
         count.map(Self).ok_or_else(|| {
             format!("`{text}` is not a number of tasks; write a whole number from 1 to 10^18, or leave `count` out")
+        })
+    }
+}
+
+impl FromLiteral for Bytes {
+    const EXPECTED: &'static str = "a number of bytes";
+
+    fn from_literal(text: &str, quoted: bool) -> Result<Self, String> {
+        const MOST: i128 = 1_000_000_000_000_000_000;
+        let bytes = exact_decimal(text, 0).filter(|bytes| !quoted && (0..=MOST).contains(bytes));
+        bytes.map(|bytes| Self(bytes as u64)).ok_or_else(|| {
+            format!("`{text}` is not a number of bytes; write a whole number from 0 to 10^18, such as 5e5")
         })
     }
 }

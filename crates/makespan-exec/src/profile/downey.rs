@@ -8,6 +8,10 @@ use super::search::search;
 /// Beyond this multiple of the largest measured allotment the parallelism cannot be told from the times.
 const FARTHEST: f64 = 16.0;
 
+/// How far, on the logarithmic scale, the speed-up of the largest allotment is from the parallelism where it is that
+/// but for the measuring.
+const NEAR: f64 = 0.05;
+
 /// The largest variance that is searched; speed-ups hardly change beyond it.
 const WIDEST: f64 = 64.0;
 
@@ -25,8 +29,18 @@ pub(super) fn downey(points: &[Point]) -> SpeedupLaw {
     let best_share = |logarithm: f64| {
         search(0.0, WIDEST / (1.0 + WIDEST), SHARE_STEPS, &|share| scale(points, law(logarithm, share)).1)
     };
-    let best = search(0.0, (most * FARTHEST).ln(), PARALLELISM_STEPS, &|logarithm| {
-        scale(points, law(logarithm, best_share(logarithm))).1
-    });
+    let error = |logarithm: f64| scale(points, law(logarithm, best_share(logarithm))).1;
+    let farthest = (most * FARTHEST).ln();
+    let mut best = search(0.0, farthest, PARALLELISM_STEPS, &error);
+    // Allotments beyond the law's last bend all have the parallelism as their speed-up, and only that one: a valley
+    // narrower than the grid, around the speed-up of the largest.
+    if let (Some(first), Some(last)) = (points.first(), points.last()) {
+        let speedup = (f64::from(first.processors) * first.seconds / last.seconds).ln();
+        let near = |offset: f64| (speedup + offset).clamp(0.0, farthest);
+        let bend = search(near(-NEAR), near(NEAR), PARALLELISM_STEPS, &error);
+        if error(bend) < error(best) {
+            best = bend;
+        }
+    }
     law(best, best_share(best))
 }

@@ -1,18 +1,21 @@
 //! Minima of functions of one variable.
 
-/// A minimum on an interval: the best places of a grid, each refined by golden sections, so that a function with a few
-/// valleys is searched in the deepest of them.
+/// A minimum on an interval: the lowest places of a grid that are lower than both neighbours, each refined by golden
+/// sections, so that a function with a few valleys is searched in the deepest of them.
 pub(super) fn search(low: f64, high: f64, steps: u32, error: &dyn Fn(f64) -> f64) -> f64 {
     const VALLEYS: usize = 3;
     let width = (high - low) / f64::from(steps);
-    let mut places: Vec<(f64, f64)> =
+    let grid: Vec<(f64, f64)> =
         (0..=steps).map(|step| low + f64::from(step) * width).map(|place| (error(place), place)).collect();
+    let lowest_here =
+        |at: &usize| grid[at.saturating_sub(1)..grid.len().min(at + 2)].iter().all(|near| grid[*at].0 <= near.0);
+    let mut places: Vec<(f64, f64)> = (0..grid.len()).filter(lowest_here).map(|at| grid[at]).collect();
     places.sort_by(|a, b| a.0.total_cmp(&b.0));
     let ends = places.iter().take(VALLEYS).map(|&(_, place)| {
         let end = golden((place - width).max(low), (place + width).min(high), error);
         (error(end), end)
     });
-    ends.chain([places[0]]).min_by(|a, b| a.0.total_cmp(&b.0)).map_or(low, |(_, place)| place)
+    ends.chain(places.first().copied()).min_by(|a, b| a.0.total_cmp(&b.0)).map_or(low, |(_, place)| place)
 }
 
 /// A minimum of a function with one valley on an interval, its ends included.

@@ -4,7 +4,7 @@ use makespan_core::{Job, Platform, Profile, Task, Time, Weight};
 use serde::Deserialize;
 
 use super::schema::{Allotments, OneOrMany, SpeedupEntry};
-use crate::scalar::{Scalar, Tasks};
+use crate::scalar::{Bytes, Scalar, Tasks};
 
 /// A job, checked while it is read, so that errors carry its place.
 #[derive(Deserialize)]
@@ -19,6 +19,7 @@ struct Fields {
     released: Option<Scalar<Time>>,
     walltime: Option<Scalar<Time>>,
     count: Option<Scalar<Tasks>>,
+    data: Option<Scalar<Bytes>>,
     time: Option<OneOrMany<Time, Scalar<Time>>>,
     work: Option<Scalar<Time>>,
     speedup: Option<SpeedupEntry>,
@@ -37,17 +38,26 @@ impl TryFrom<Fields> for JobEntry {
         let profile = profile(fields.time, fields.work, fields.speedup, fields.processors)
             .map_err(|problem| format!("job `{}`: {problem}", fields.name))?;
         let count = fields.count.map(|count| count.0.0);
-        // A bag competes only if it is given a weight to do so.
-        let usual = if count.is_some() { Weight::ZERO } else { Weight::ONE };
+        let data = fields.data.map(|data| data.0.0);
+        if data.is_some() && count.is_none() {
+            return Err(format!("job `{}`: `data` is what each task of a bag needs; give `count` too", fields.name));
+        }
         Ok(Self(Job {
             name: fields.name,
-            weight: fields.weight.map_or(usual, |weight| weight.0),
+            weight: fields.weight.map_or(usual_weight(count.is_some(), data), |weight| weight.0),
             release: fields.released.map_or(Time::ZERO, |release| release.0),
             walltime: fields.walltime.map(|walltime| walltime.0),
             task: Task { profile, command: fields.command },
             count,
+            data,
         }))
     }
+}
+
+/// The weight of a job that states none. A bag competes only if it is given a weight to do so, or the bytes of its
+/// tasks: then it is an application, which shares a tree with others.
+pub(super) fn usual_weight(bag: bool, data: Option<u64>) -> Weight {
+    if bag && data.is_none() { Weight::ZERO } else { Weight::ONE }
 }
 
 fn profile(

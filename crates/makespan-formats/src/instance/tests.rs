@@ -221,3 +221,20 @@ proptest! {
         round_trip(&Instance::new(Platform::flat(16).unwrap(), jobs, vec![]).unwrap());
     }
 }
+
+const TREE: &str = r#"{"version": 1, "platform": {"nodes": [{"name": "r", "processors": 1, "speed": 22.5},
+  {"name": "a", "processors": 2, "parent": "r", "bandwidth": "7Mbit/s", "latency": "6ms"}]},
+ "jobs": [{"name": "x", "count": 200, "work": 1e6, "data": 5e5}, {"name": "y", "count": 20, "work": 1, "data": 0, "weight": 3}]}"#;
+
+#[test]
+fn a_bag_with_data_is_an_application() {
+    let instance = json(TREE).unwrap();
+    let problem = makespan_core::tree::TreeProblem::new(&instance).unwrap();
+    assert_eq!(problem.applications()[0].ratio().to_string(), "1/2");
+    assert_eq!(instance.jobs().iter().map(|job| job.weight.millionths()).collect::<Vec<_>>(), [1_000_000, 3_000_000]);
+    assert_eq!(instance.jobs().iter().map(|job| job.data).collect::<Vec<_>>(), [Some(500_000), Some(0)]);
+    round_trip(&instance);
+    refused(r#"{"name": "x", "time": 1, "data": 5}"#, &["`data`", "`count`"]);
+    refused(r#"{"name": "x", "count": 2, "time": 1, "data": 0.5}"#, &["`0.5` is not a number of bytes"]);
+    refused(r#"{"name": "x", "count": 2, "time": 1, "data": -5}"#, &["`-5` is not a number of bytes"]);
+}

@@ -3,8 +3,10 @@
 use std::io::{self, Write};
 use std::num::NonZeroU64;
 
-use makespan_core::{Instance, Job, Platform, Profile, SpeedupLaw, Time, Weight};
+use makespan_core::{Instance, Job, Platform, Profile, SpeedupLaw, Time};
 use serde::Serialize;
+
+use super::job::usual_weight;
 
 /// The two languages of the native format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,6 +87,8 @@ struct JobOut<'a> {
     walltime: Option<Figure>,
     #[serde(skip_serializing_if = "Option::is_none")]
     count: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    data: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     work: Option<Figure>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -176,13 +180,14 @@ fn platform(platform: &Platform, language: Language) -> PlatformOut<'_> {
 fn job(job: &Job, language: Language) -> JobOut<'_> {
     let profile = job.profile();
     let (work, speedup) = profile.speedup().unzip();
-    let usual = if job.is_bag() { Weight::ZERO } else { Weight::ONE };
+    let usual = usual_weight(job.is_bag(), job.data);
     JobOut {
         name: &job.name,
         weight: (job.weight != usual).then(|| figure(&job.weight.to_string(), job.weight.as_f64(), language)),
         released: (job.release != Time::ZERO).then(|| time(job.release, language)),
         walltime: job.walltime.map(|walltime| time(walltime, language)),
         count: job.count.map(NonZeroU64::get),
+        data: job.data,
         work: work.map(|work| time(work, language)),
         time: times(profile, language),
         command: &job.task.command,

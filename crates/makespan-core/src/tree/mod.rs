@@ -1,0 +1,210 @@
+//! Bags of tasks on a tree of machines: what a steady state is about.
+//!
+//! The model is that of O. Beaumont, L. Carter, J. Ferrante, A. Legrand, L. Marchal and Y. Robert, "Centralized versus
+//! distributed schedulers for multiple bag-of-task applications" (IPDPS 2006, DOI 10.1109/IPDPS.2006.1639262), section 2:
+//! all data begin at the root; a node receives from its parent, computes, and sends to one child at a time, all at once
+//! (full overlap, single port); results are negligible.
+//!
+//! Figures are exact rationals, so that a throughput can be proved and a period computed. A float of the platform stands
+//! for its shortest decimal: a speed that a file writes as 0.1 is one tenth here.
+
+mod rational;
+#[cfg(test)]
+mod tests;
+
+use dashu_ratio::RBig;
+use thiserror::Error;
+
+pub use rational::{decimal_of, float_of};
+
+use crate::{Instance, Job, JobId, Time};
+
+/// An instance seen as a tree problem: nodes in platform order, applications in job order.
+#[derive(Clone, Debug)]
+pub struct TreeProblem {
+    nodes: Vec<TreeNode>,
+    applications: Vec<Application>,
+    children: Vec<Vec<usize>>,
+    order: Vec<usize>,
+}
+
+/// A node with its link to the parent.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TreeNode {
+    /// The node above; `None` for the root, which holds all data.
+    pub parent: Option<usize>,
+    /// How many tasks it computes side by side; 0 for a switch.
+    pub processors: u32,
+    /// Work units a second of one processor.
+    pub speed: RBig,
+    /// Bytes a second from the parent; 0 for the root, which has none.
+    pub bandwidth: RBig,
+    /// Delay of every transfer from the parent.
+    pub latency: Time,
+}
+
+/// A bag of equal tasks, all of which begin at the root.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Application {
+    /// The job that it is in the instance.
+    pub job: JobId,
+    /// Work units a task.
+    pub work: RBig,
+    /// Bytes a task.
+    pub data: RBig,
+    /// Importance: throughputs are compared after division by it.
+    pub weight: RBig,
+    /// How many tasks there are.
+    pub count: u64,
+}
+
+/// Why an instance is no tree problem.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum TreeError {
+    /// No job.
+    #[error("there are no applications; give at least one job with a `count`")]
+    NoApplications,
+    /// Several nodes without a tree.
+    #[error("the nodes form no tree: `{0}` has no parent and is not the only such node; give `parent` and `bandwidth`")]
+    NoTree(String),
+    /// A link without bandwidth.
+    #[error("node `{0}` has a parent and no bandwidth; give `bandwidth` in bytes a second")]
+    NoBandwidth(String),
+    /// A job that is not a bag.
+    #[error("job `{0}` is not a bag of tasks; give it a `count`, the number of its tasks")]
+    NotABag(String),
+    /// Tasks that need, or may take, several processors.
+    #[error("job `{0}`: a task on a tree runs on one processor; give `work` without `speedup`, or one `time`")]
+    Parallel(String),
+    /// An application of weight zero.
+    #[error("job `{0}` has weight 0, and a fair throughput divides by it; give a positive weight")]
+    NoWeight(String),
+    /// A release date.
+    #[error("job `{0}` is released later than 0; a steady state knows no release dates")]
+    Released(String),
+    /// Reservations or outages.
+    #[error("processors are unavailable at times; a steady state knows no such periods")]
+    Unavailable,
+}
+
+impl TreeProblem {
+    /// The view of an instance whose platform is one tree (or one node) and whose jobs are all bags of tasks on one
+    /// processor. O(nodes + jobs).
+    ///
+    /// # Errors
+    /// [`TreeError`] says which node or job does not fit. A cycle of parents and zero bandwidths or speeds are refused
+    /// before, by [`crate::Platform::new`].
+    pub fn new(instance: &Instance) -> Result<Self, TreeError> {
+        if instance.jobs().is_empty() {
+            return Err(TreeError::NoApplications);
+        }
+        if !instance.unavailable().is_empty() {
+            return Err(TreeError::Unavailable);
+        }
+        let nodes = nodes(instance)?;
+        let applications = instance.ids().map(|id| application(id, instance.job(id))).collect::<Result<_, _>>()?;
+        let mut children = vec![Vec::new(); nodes.len()];
+        for (at, node) in nodes.iter().enumerate() {
+            if let Some(parent) = node.parent {
+                children[parent].push(at);
+            }
+        }
+        let mut order: Vec<usize> = (0..nodes.len()).filter(|&at| nodes[at].parent.is_none()).collect();
+        let mut next = 0;
+        while next < order.len() {
+            order.extend_from_slice(&children[order[next]]);
+            next += 1;
+        }
+        Ok(Self { nodes, applications, children, order })
+    }
+
+    /// Whether [`TreeProblem::new`] is meant for this instance: the platform has links, and some job is a bag.
+    pub fn is_meant(instance: &Instance) -> bool {
+        instance.platform().nodes().iter().any(|node| node.parent.is_some()) && instance.has_bags()
+    }
+
+    /// The nodes, in platform order.
+    pub fn nodes(&self) -> &[TreeNode] {
+        &self.nodes
+    }
+
+    /// The applications, in job order.
+    pub fn applications(&self) -> &[Application] {
+        &self.applications
+    }
+
+    /// The root.
+    pub fn root(&self) -> usize {
+        self.order[0]
+    }
+
+    /// The children of a node, in platform order.
+    pub fn children(&self, node: usize) -> &[usize] {
+        &self.children[node]
+    }
+
+    /// All nodes, every parent before its children (breadth first).
+    pub fn order(&self) -> &[usize] {
+        &self.order
+    }
+
+    /// Work units a second of all processors of a node.
+    pub fn capacity(&self, node: usize) -> RBig {
+        RBig::from(self.nodes[node].processors) * &self.nodes[node].speed
+    }
+}
+
+impl TreeNode {
+    /// Whether it computes at all.
+    pub fn computes(&self) -> bool {
+        self.processors > 0
+    }
+}
+
+impl Application {
+    /// Bytes for each unit of work, the communication-to-computation ratio of the paper.
+    pub fn ratio(&self) -> RBig {
+        &self.data / &self.work
+    }
+}
+
+fn nodes(instance: &Instance) -> Result<Vec<TreeNode>, TreeError> {
+    let nodes = instance.platform().nodes();
+    if let Some(second) = nodes.iter().filter(|node| node.parent.is_none()).nth(1) {
+        return Err(TreeError::NoTree(second.name.clone()));
+    }
+    let node = |node: &crate::Node| {
+        let (bandwidth, latency) = match (node.parent, node.link) {
+            (None, _) => (RBig::ZERO, Time::ZERO),
+            (Some(_), Some(link)) => (decimal_of(link.bandwidth), link.latency),
+            (Some(_), None) => return Err(TreeError::NoBandwidth(node.name.clone())),
+        };
+        let speed = decimal_of(node.speed);
+        Ok(TreeNode { parent: node.parent, processors: node.processors, speed, bandwidth, latency })
+    };
+    nodes.iter().map(node).collect()
+}
+
+fn application(id: JobId, job: &Job) -> Result<Application, TreeError> {
+    let name = || job.name.clone();
+    let profile = job.profile();
+    let Some(count) = job.count else { return Err(TreeError::NotABag(name())) };
+    if (profile.min_processors(), profile.max_processors()) != (1, 1) {
+        return Err(TreeError::Parallel(name()));
+    }
+    if job.weight == crate::Weight::ZERO {
+        return Err(TreeError::NoWeight(name()));
+    }
+    if job.release > Time::ZERO {
+        return Err(TreeError::Released(name()));
+    }
+    let parts = |whole: i64, unit: u64| RBig::from_parts(whole.into(), unit.into());
+    Ok(Application {
+        job: id,
+        // A unit of work takes a second at speed 1.
+        work: parts(profile.time(1).ticks(), Time::TICKS_PER_SECOND as u64),
+        data: RBig::from(job.data.unwrap_or(0)),
+        weight: parts(job.weight.millionths() as i64, crate::Weight::MILLIONTHS),
+        count: count.get(),
+    })
+}

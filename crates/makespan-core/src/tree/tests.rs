@@ -1,0 +1,63 @@
+use std::num::NonZeroU64;
+
+use super::*;
+use crate::{Link, Node, Platform, Profile, Unavailable, Weight};
+
+fn node(name: &str, parent: Option<usize>, bandwidth: Option<f64>) -> Node {
+    let link = bandwidth.map(|bandwidth| Link { bandwidth, latency: Time::from_ticks(5) });
+    Node { name: name.into(), processors: 2, speed: 0.1, parent, link }
+}
+
+fn bag(name: &str) -> Job {
+    let job = Job::new(name, Profile::rigid(1, Time::parse("2.5").unwrap()).unwrap());
+    job.with_count(NonZeroU64::new(7).unwrap()).with_data(1000)
+}
+
+fn tree(jobs: Vec<Job>) -> Result<TreeProblem, TreeError> {
+    let nodes = vec![node("leaf", Some(2), Some(0.3)), node("root", None, None), node("middle", Some(1), Some(8.0))];
+    TreeProblem::new(&Instance::new(Platform::new(nodes).unwrap(), jobs, vec![]).unwrap())
+}
+
+#[test]
+fn figures_are_exact_and_parents_come_first() {
+    let problem = tree(vec![bag("a")]).unwrap();
+    let ratio = |numerator: i64, denominator: u64| RBig::from_parts(numerator.into(), denominator.into());
+    assert_eq!((problem.order(), problem.children(2)), (&[1, 2, 0][..], &[0][..]));
+    assert_eq!((problem.nodes()[0].bandwidth.clone(), problem.capacity(0)), (ratio(3, 10), ratio(1, 5)));
+    let application = &problem.applications()[0];
+    assert_eq!((application.work.clone(), application.ratio()), (ratio(5, 2), RBig::from(400)));
+    assert_eq!((application.weight.clone(), application.count), (RBig::ONE, 7));
+}
+
+#[test]
+fn every_other_instance_is_refused_with_a_remedy() {
+    assert_eq!(tree(vec![]).unwrap_err(), TreeError::NoApplications);
+    assert_eq!(tree(vec![bag("a").with_weight(Weight::ZERO)]).unwrap_err(), TreeError::NoWeight("a".into()));
+    assert_eq!(tree(vec![Job { count: None, ..bag("a") }]).unwrap_err(), TreeError::NotABag("a".into()));
+    assert_eq!(tree(vec![bag("a").with_release(Time::TICK)]).unwrap_err(), TreeError::Released("a".into()));
+    let wide = Job::new("w", Profile::rigid(2, Time::TICK).unwrap()).with_count(NonZeroU64::MIN);
+    assert_eq!(tree(vec![wide]).unwrap_err(), TreeError::Parallel("w".into()));
+    let on = |nodes: Vec<Node>, unavailable| {
+        TreeProblem::new(&Instance::new(Platform::new(nodes).unwrap(), vec![bag("a")], unavailable).unwrap())
+    };
+    let no_link = vec![node("root", None, None), node("leaf", Some(0), None)];
+    assert_eq!(on(no_link, vec![]).unwrap_err(), TreeError::NoBandwidth("leaf".into()));
+    let apart = vec![node("a", None, None), node("b", None, None)];
+    assert_eq!(on(apart, vec![]).unwrap_err(), TreeError::NoTree("b".into()));
+    let period = Unavailable { processors: crate::ProcSet::first(1), start: Time::ZERO, end: Time::TICK };
+    assert_eq!(on(vec![node("a", None, None)], vec![period]).unwrap_err(), TreeError::Unavailable);
+    assert!(on(vec![node("a", None, None)], vec![]).is_ok(), "one node is a tree");
+}
+
+#[test]
+fn decimals_of_floats_are_those_that_were_written() {
+    let of = |value: f64| decimal_of(value).to_string();
+    assert_eq!(
+        (of(0.1), of(-2.5), of(875_000.0), of(0.0)),
+        ("1/10".into(), "-5/2".into(), "875000".into(), "0".into())
+    );
+    assert_eq!(of(1e20), "100000000000000000000");
+    for value in [22.151, 171.667, 1e-9, 6.25e300, 4.9e-324, f64::MAX, 0.1 + 0.2] {
+        assert_eq!(float_of(&decimal_of(value)).to_bits(), value.to_bits(), "{value}");
+    }
+}
