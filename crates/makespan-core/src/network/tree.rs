@@ -5,6 +5,7 @@ use std::ops::Range;
 use thiserror::Error;
 
 use crate::Time;
+use crate::tree::{Application, TreeProblem, float_of};
 
 /// One machine of a network.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -101,6 +102,35 @@ impl Network {
         let renumbered = |&node: &usize| NetworkNode { parent: nodes[node].parent.map(|p| number[p]), ..nodes[node] };
         let nodes = origin.iter().map(renumbered).collect();
         Ok(Self { nodes, first_child, origin, kinds, applications })
+    }
+
+    /// The network of a tree problem, one kind an application, in the nearest floats. Nodes keep the order of
+    /// [`TreeProblem::order`].
+    ///
+    /// # Errors
+    /// [`NetworkError::TooManyTasks`] when there are more tasks than are counted.
+    pub fn of(problem: &TreeProblem) -> Result<Self, NetworkError> {
+        let nodes: Vec<NetworkNode> = problem
+            .nodes()
+            .iter()
+            .map(|node| NetworkNode {
+                parent: node.parent,
+                processors: node.processors,
+                speed: float_of(&node.speed),
+                bandwidth: float_of(&node.bandwidth),
+                latency: node.latency,
+            })
+            .collect();
+        let kind = |(at, application): (usize, &Application)| {
+            Ok(Kind {
+                data: float_of(&application.data),
+                work: float_of(&application.work),
+                weight: float_of(&application.weight),
+                count: u32::try_from(application.count).map_err(|_| NetworkError::TooManyTasks)?,
+                tasks: vec![(at, 1)],
+            })
+        };
+        Self::new(&nodes, problem.applications().iter().enumerate().map(kind).collect::<Result<_, _>>()?)
     }
 
     /// The same machines with other kinds of the same applications.
