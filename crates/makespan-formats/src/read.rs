@@ -9,8 +9,9 @@ use makespan_core::Instance;
 
 use crate::error::{FormatError, Place};
 use crate::input::{Input, filled, open};
-use crate::swf::{self, SpeedupSpec, read_swf};
-use crate::{instance, moldable_set};
+use crate::replay::{Replay, ReplayOptions, given, replay};
+use crate::swf::{self, Lines, read_swf};
+use crate::{SpeedupSpec, instance, moldable_set};
 
 /// The formats of instance files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,11 +95,40 @@ fn read_from(raw: impl Read, name: &str, options: &ReadOptions) -> Result<ReadIn
     if format == Format::Swf {
         return log(input, name, options);
     }
-    if options.speedup.is_some() || options.processors.is_some() {
-        let option = if options.speedup.is_some() { "a speed-up" } else { "a number of processors" };
-        let problem = format!("{option} is stated for reading SWF logs only, and this file is {format}");
-        return Err(FormatError::content(name, Place::default(), problem));
+    let number = options.processors.map(|_| "a number of processors");
+    refuse_options(options.speedup.map(|_| "a speed-up").or(number), format, name)?;
+    Ok(ReadInstance { instance: document(input, format, name)?, format, remarks: Vec::new() })
+}
+
+/// Reads for replay, as [`crate::read_replay`] does.
+pub(crate) fn read_replay_from(raw: impl Read, name: &str, options: &ReplayOptions) -> Result<Replay, FormatError> {
+    let unreadable = |source: io::Error| FormatError::io(name, "read", source);
+    let mut input = open(raw, options.max_bytes).map_err(unreadable)?;
+    let format = detect(filled(&mut input).map_err(unreadable)?, name)?;
+    match format {
+        Format::Swf => replay(name, format, swf::records(name, &mut input, Lines::Short)?, options),
+        Format::Json | Format::Toml | Format::MoldableSet => {
+            let platform = options.platform.as_ref().map(|_| "a platform");
+            refuse_options(options.speedup.map(|_| "a speed-up").or(platform), format, name)?;
+            Ok(given(document(input, format, name)?, format))
+        }
     }
+}
+
+/// Refuses what is stated for logs only.
+fn refuse_options(stated: Option<&str>, format: Format, name: &str) -> Result<(), FormatError> {
+    match stated {
+        Some(option) => {
+            let problem = format!("{option} is stated for reading SWF logs only, and this file is {format}");
+            Err(FormatError::content(name, Place::default(), problem))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Reads an instance that is one document.
+fn document(mut input: Input<'_>, format: Format, name: &str) -> Result<Instance, FormatError> {
+    let unreadable = |source: io::Error| FormatError::io(name, "read", source);
     let mut bytes = Vec::new();
     input.read_to_end(&mut bytes).map_err(unreadable)?;
     let bytes = without_mark(&bytes);
@@ -106,18 +136,17 @@ fn read_from(raw: impl Read, name: &str, options: &ReadOptions) -> Result<ReadIn
         let line = bytes[..error.valid_up_to()].split(|&byte| byte == b'\n').count();
         FormatError::content(name, Place::line(line), "the text is not UTF-8")
     })?;
-    let instance = match format {
-        Format::Json => instance::read_json(name, bytes)?,
-        Format::MoldableSet => moldable_set::read_moldable_set(name, bytes)?,
-        Format::Toml | Format::Swf => instance::read_toml(name, text)?,
-    };
-    Ok(ReadInstance { instance, format, remarks: Vec::new() })
+    match format {
+        Format::Json => instance::read_json(name, bytes),
+        Format::MoldableSet => moldable_set::read_moldable_set(name, bytes),
+        Format::Toml | Format::Swf => instance::read_toml(name, text),
+    }
 }
 
 fn log(mut input: Input<'_>, name: &str, options: &ReadOptions) -> Result<ReadInstance, FormatError> {
     let ReadOptions { processors, speedup, seed, strict, .. } = *options;
     let log = read_swf(name, &mut input, &swf::Options { processors, speedup, seed, strict })?;
-    let remarks = log.report.skipped.iter().map(ToString::to_string).collect();
+    let remarks = log.report.remarks().collect();
     Ok(ReadInstance { instance: log.instance, format: Format::Swf, remarks })
 }
 

@@ -3,7 +3,7 @@
 use makespan_core::network::{Kind, NodeDecision, NodePolicy, NodeView};
 
 /// Back-pressure: an idle processor of the node itself first; otherwise the port sends the (child, kind) with the
-/// steepest fall of queue lengths times the rate of the hop, (Q_u - Q_child) * bandwidth / data.
+/// steepest fall of queue lengths times the rate of the hop, `(Q_u - Q_child) * bandwidth / data`.
 ///
 /// L. Tassiulas and A. Ephremides, "Stability properties of constrained queueing systems and scheduling policies for
 /// maximum throughput in multihop radio networks" (IEEE Transactions on Automatic Control 37(12), 1992, DOI
