@@ -1,7 +1,5 @@
 //! Online policies made from offline schedulers.
 
-pub mod tree;
-
 use makespan_core::{Context, Decision, Event, JobId, Placement, Policy, Schedule, Scheduler, Time, View};
 
 /// Plans first, then plans what remains again whenever a job ends early or late, or one arrives that the plan does

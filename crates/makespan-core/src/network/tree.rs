@@ -157,6 +157,17 @@ impl Network {
         self.origin[node]
     }
 
+    /// Whether each node computes or has one that computes below it.
+    pub fn serves(&self) -> Vec<bool> {
+        let mut serves: Vec<bool> = self.nodes.iter().map(|node| node.processors > 0).collect();
+        for (at, node) in self.nodes.iter().enumerate().rev() {
+            if let Some(parent) = node.parent {
+                serves[parent] |= serves[at];
+            }
+        }
+        serves
+    }
+
     /// What is sent and computed.
     pub fn kinds(&self) -> &[Kind] {
         &self.kinds

@@ -28,14 +28,28 @@ impl<P: NodePolicy, O: NetworkObserver> Engine<'_, P, O> {
                 let child = node - self.state.network.children(parent).start;
                 self.tell(parent, NodeEvent::BandwidthChanged { child });
             }
-            (Changed::Removed, Some(parent)) => self.remove(node, parent),
+            (Changed::Removed, Some(_)) => self.remove(self.last_use(node)),
             (Changed::Bandwidth(_) | Changed::Removed, None) => {}
         }
     }
 
+    /// The node itself, or the highest switch above it that leads nowhere without it.
+    fn last_use(&self, mut node: usize) -> usize {
+        while let Some(parent) = self.state.parent(node) {
+            let other = |other: usize| other != node && self.state.serves[other] && !self.state.removed[other];
+            let is_needed = self.state.network.children(parent).any(other);
+            if parent == 0 || self.state.network.nodes()[parent].processors > 0 || is_needed {
+                break;
+            }
+            node = parent;
+        }
+        node
+    }
+
     /// Takes a node and all below it away. What they had goes back to the root, which has the data of every task; what
     /// was on its way to the node stays with its parent, in whose buffer it still counts.
-    fn remove(&mut self, node: usize, parent: usize) {
+    fn remove(&mut self, node: usize) {
+        let Some(parent) = self.state.parent(node) else { return };
         let now = self.state.now;
         let (lanes, kinds) = (self.state.lanes, self.state.kinds());
         let child = node - self.state.network.children(parent).start;

@@ -85,7 +85,7 @@ impl<P: NodePolicy, O: NetworkObserver> Engine<'_, P, O> {
             }
             let child = node - self.state.network.children(parent).start;
             for lane in 0..lanes {
-                for _ in 0..self.options.buffer {
+                for _ in 0..self.state.requests[node * lanes + lane] {
                     self.tell(parent, NodeEvent::Requested { child, lane });
                 }
             }

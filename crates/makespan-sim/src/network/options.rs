@@ -51,7 +51,7 @@ pub enum Changed {
     Bandwidth(f64),
     /// Its processors have this speed, in work units a second.
     Speed(f64),
-    /// It is gone, with all nodes below it. The root, which has the data of all tasks, sends again what was there and not
+    /// It is gone, with all nodes below it and the switches above it that lead nowhere else. The root, which has the data of all tasks, sends again what was there and not
     /// computed.
     Removed,
 }

@@ -94,8 +94,10 @@ impl NetworkRun {
     /// slow to arrive.
     pub fn unreached(&self, network: &Network) -> Vec<usize> {
         let kinds = network.kinds().len();
+        let serves = network.serves();
         let received = |node: usize| self.received[node * kinds..(node + 1) * kinds].iter().any(|&count| count > 0);
-        (1..network.nodes().len()).filter(|&node| !self.removed[node] && !received(node)).collect()
+        let missing = |node: &usize| serves[*node] && !self.removed[*node] && !received(*node);
+        (1..network.nodes().len()).filter(missing).collect()
     }
 
     /// Throughput in the steady part: between `skipped` of the time until the first application was done and as much

@@ -28,6 +28,8 @@ pub(super) struct State<'a> {
     pub(super) bandwidth: Vec<f64>,
     pub(super) speed: Vec<f64>,
     pub(super) removed: Vec<bool>,
+    /// By node: whether anything below it, or itself, ever computed. Others ask for nothing.
+    pub(super) serves: Vec<bool>,
     pub(super) port: Vec<Server>,
     pub(super) processors: Vec<Server>,
     /// By node: ticks of service of the link from the parent.
@@ -41,6 +43,7 @@ impl<'a> State<'a> {
     pub(super) fn new(network: &'a Network, options: &NetworkOptions) -> Self {
         let (nodes, kinds) = (network.nodes(), network.kinds().len());
         let lanes = if options.lanes { kinds } else { 1 };
+        let serves = network.serves();
         let mut ready = vec![0; nodes.len() * kinds];
         for (ready, kind) in ready.iter_mut().zip(network.kinds()) {
             *ready = kind.count;
@@ -57,12 +60,13 @@ impl<'a> State<'a> {
             peak: vec![0; nodes.len()],
             idle: each_lane(&|node| nodes[node].processors),
             ports: each_lane(&|_| options.sends.max(1)),
-            requests: each_lane(&|node| if node == 0 { 0 } else { options.buffer }),
+            requests: each_lane(&|node| if node > 0 && serves[node] { options.buffer } else { 0 }),
             receiving: vec![false; nodes.len() * lanes],
             levels: vec![0; nodes.len() * kinds],
             bandwidth: nodes.iter().map(|node| node.bandwidth).collect(),
             speed: nodes.iter().map(|node| node.speed).collect(),
             removed: vec![false; nodes.len()],
+            serves,
             port: vec![Server::new(1); nodes.len()],
             processors: nodes.iter().map(|node| Server::new(node.processors)).collect(),
             link_busy: vec![0.0; nodes.len()],

@@ -29,6 +29,21 @@ impl Balance {
         due.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, choice)| choice)
     }
 
+    /// How many choices there are.
+    pub(super) fn len(&self) -> usize {
+        self.frequency.len()
+    }
+
+    /// Whether a choice is ever made.
+    pub(super) fn is_made(&self, choice: usize) -> bool {
+        self.frequency[choice] > 0.0
+    }
+
+    /// The choice is never made again.
+    pub(super) fn stop(&mut self, choice: usize) {
+        self.frequency[choice] = 0.0;
+    }
+
     pub(super) fn make(&mut self, choice: usize) {
         self.made[choice] += 1.0;
     }

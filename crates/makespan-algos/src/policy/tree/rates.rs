@@ -26,6 +26,13 @@ impl NodeRates {
         Self { compute, sent }
     }
 
+    /// What a node computes, by kind, and what it sends, by child and kind.
+    pub(super) fn of(&self, network: &Network, node: usize) -> (&[f64], &[f64]) {
+        let (kinds, children) = (network.kinds().len(), network.children(node));
+        let (first, last) = (children.start * kinds, children.end * kinds);
+        (&self.compute[node * kinds..(node + 1) * kinds], &self.sent[first..last])
+    }
+
     /// Tasks a second of each kind.
     pub fn throughput(&self, kinds: usize) -> Vec<f64> {
         (0..kinds).map(|kind| self.compute.iter().skip(kind).step_by(kinds).sum()).collect()
