@@ -2,44 +2,19 @@
 // MAKESPAN_PAGES: folder with demo.html, two.html and bags.html. CHROMIUM: the browser. Run by scripts/browser-test.
 
 import assert from "node:assert/strict";
-import { createRequire } from "node:module";
 import { after, before, describe, it } from "node:test";
-import { pathToFileURL } from "node:url";
 
-// The browser driver is installed outside the sources, so it is looked up from that folder.
-const { chromium } = createRequire(`${process.env.MAKESPAN_MODULES}/`)("playwright-core");
+import { launch, openPage, settle } from "./open.mjs";
+
 const HOSTILE = "</script><img src=x onerror=alert(1)>";
-const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-  "--disable-component-update", "--disable-sync"];
 
 let browser;
 before(async () => {
-  browser = await chromium.launch({ executablePath: process.env.CHROMIUM, headless: true, args: FLAGS });
+  browser = await launch();
 });
 after(() => browser?.close());
+const open = (name, options) => openPage(browser, name, options);
 
-/** Opens a page and records everything that must not happen. */
-async function open(name, options = {}) {
-  const context = await browser.newContext({ viewport: { width: 1400, height: 1000 }, ...options });
-  const page = await context.newPage();
-  const address = pathToFileURL(`${process.env.MAKESPAN_PAGES}/${name}.html`).href;
-  const faults = [];
-  page.on("console", (message) => ["error", "warning"].includes(message.type()) && faults.push(message.text()));
-  page.on("pageerror", (error) => faults.push(String(error)));
-  page.on("dialog", (dialog) => {
-    faults.push(`dialog ${dialog.message()}`);
-    dialog.dismiss();
-  });
-  page.on("request", (request) => {
-    const allowed = request.url() === address || request.url().startsWith("data:");
-    if (!allowed) faults.push(`request ${request.url()}`);
-  });
-  await page.goto(address);
-  await settle(page);
-  return { page, faults, close: () => context.close() };
-}
-
-const settle = (page) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
 const view = (page) => page.evaluate(() => ({ ...makespan.view, marked: makespan.view.marked?.size ?? null }));
 
 /** Where a placement is on the screen. */

@@ -1,8 +1,12 @@
 //! Checks of a schedule by small rules that share no code with the schedulers.
 
+mod precedence;
+
+use std::sync::Arc;
+
 use thiserror::Error;
 
-use crate::{Instance, Job, JobId, Placement, ProcSet, Schedule, Time};
+use crate::{Graph, Instance, Job, JobId, Placement, ProcSet, Schedule, Time};
 
 /// A rule that a schedule breaks. Times are in seconds.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -23,7 +27,7 @@ pub enum Violation {
     /// A job without placement.
     #[error("job `{0}` is not placed")]
     Missing(String),
-    /// A bag of which not every task has a placement.
+    /// A bag or a compound job of which not every task has a placement.
     #[error("{missing} of the {tasks} tasks of job `{job}` are not placed, the first is {first}")]
     MissingTasks {
         /// The job.
@@ -32,8 +36,8 @@ pub enum Violation {
         missing: u64,
         /// How many tasks it has.
         tasks: u64,
-        /// The smallest number of a task that is missing.
-        first: u64,
+        /// The task of the smallest number that is missing: its number in a bag, its name in a compound job.
+        first: String,
     },
     /// A job, or a task of a bag, with several placements.
     #[error("job `{job}` is placed {times} times")]
@@ -55,16 +59,28 @@ pub enum Violation {
         /// Most accepted.
         max: u32,
     },
-    /// A duration that is not the job's time on its allotment.
-    #[error("job `{job}` lasts {lasts} s; on {processors} processors it takes {takes} s")]
+    /// A machine on which the job cannot run.
+    #[error("job `{job}` is placed on processors {processors} of {node}; it cannot run there{walltime}")]
+    Machine {
+        /// The job.
+        job: String,
+        /// Its processors.
+        processors: ProcSet,
+        /// The first of their nodes.
+        node: String,
+        /// That its walltime is the reason, if it is; otherwise empty.
+        walltime: &'static str,
+    },
+    /// A duration that is not the job's time on its processors.
+    #[error("job `{job}` lasts {lasts} s; on processors {processors} it takes {takes} s")]
     Duration {
         /// The job.
         job: String,
-        /// Its allotment.
-        processors: u32,
+        /// Its processors.
+        processors: ProcSet,
         /// End minus start.
         lasts: Time,
-        /// Time of the profile.
+        /// Its time there.
         takes: Time,
     },
     /// A start before the release date.
@@ -98,6 +114,20 @@ pub enum Violation {
         /// The nodes held in part, by name.
         nodes: String,
     },
+    /// A task that does not wait for another, or not for its data.
+    #[error("job `{job}` starts at {start} s; `{after}` ends at {end} s and its data arrive at {arrival} s")]
+    Precedence {
+        /// The task.
+        job: String,
+        /// When it starts.
+        start: Time,
+        /// The task that it waits for.
+        after: String,
+        /// When that ends.
+        end: Time,
+        /// When the data are where they are needed.
+        arrival: Time,
+    },
     /// Two jobs on one processor.
     #[error("jobs `{first}` and `{second}` both hold processor {processor} at {at} s")]
     Overlap {
@@ -130,7 +160,7 @@ fn numbered(tasks: u64) -> String {
 
 /// Checks that every task of every job is placed exactly once, on an accepted allotment for exactly its time, not
 /// before its release, on existing processors that are open and its own, in its best placement where the platform
-/// requires it.
+/// requires it, and after the tasks that it waits for and the transfer of their data.
 ///
 /// # Errors
 /// All violations, at most one of each kind for a task. A task of a bag is called `name/17`.
@@ -149,6 +179,7 @@ pub fn validate(instance: &Instance, schedule: &Schedule) -> Result<(), Vec<Viol
     }
     if violations.is_empty() {
         violations.extend(exclusive(instance, schedule));
+        violations.extend(precedence::check(instance, schedule));
     }
     if violations.is_empty() { Ok(()) } else { Err(violations) }
 }
@@ -198,22 +229,41 @@ fn tasks_once(job: &Job, placed: &[(JobId, u32)], violations: &mut Vec<Violation
         first += u64::from(u64::from(task) == first);
     }
     let missing = tasks - known;
-    if missing > 0 && !job.is_bag() {
+    if missing > 0 && !job.is_bag() && !job.is_compound() {
         violations.push(Violation::Missing(job.name.clone()));
     } else if missing > 0 {
+        let named = |graph: &Arc<Graph>| graph.name(first as u32).to_owned();
+        let first = job.graph.as_ref().map_or_else(|| first.to_string(), named);
         violations.push(Violation::MissingTasks { job: job.name.clone(), missing, tasks, first });
     }
 }
 
 fn allotment(instance: &Instance, placement: &Placement) -> Option<Violation> {
-    let profile = instance.job(placement.job).profile();
+    let job = instance.job(placement.job);
+    if job.is_compound() && u64::from(placement.task) >= job.tasks() {
+        return None;
+    }
+    let profile = job.profile_of(placement.task);
     let processors = placement.processors.len();
     if !profile.accepts(processors) {
         let (min, max) = (profile.min_processors(), profile.max_processors());
         return Some(Violation::Allotment { job: name(instance, placement), processors, min, max });
     }
-    let (lasts, takes) = (placement.end - placement.start, profile.time(processors));
-    (lasts != takes).then(|| Violation::Duration { job: name(instance, placement), processors, lasts, takes })
+    let held = &placement.processors;
+    if held.last().is_none_or(|id| id >= instance.processors()) {
+        // Reported as processors that do not exist.
+        return None;
+    }
+    let named = || name(instance, placement);
+    if !instance.accepts_task(placement.job, placement.task, held) {
+        let first = held.iter().next().unwrap_or_default();
+        let node = instance.platform().nodes()[instance.platform().node_of(first)].name.clone();
+        let within = instance.platform().time(profile, held).is_some();
+        let walltime = if within { " within its walltime" } else { "" };
+        return Some(Violation::Machine { job: named(), processors: held.clone(), node, walltime });
+    }
+    let (lasts, takes) = (placement.end - placement.start, instance.time_of(placement.job, placement.task, held));
+    (lasts != takes).then(|| Violation::Duration { job: named(), processors: held.clone(), lasts, takes })
 }
 
 fn release(instance: &Instance, placement: &Placement) -> Option<Violation> {
@@ -340,6 +390,22 @@ mod tests {
         check(&[(0, 0, 6, "0-1"), (1, 5, 9, "1")], "both hold processor 1");
         check(&[(0, 0, 6, "0-1"), (1, 4, 8, "2")], "unavailable from 0.000000005 s");
         check(&[(0, 0, 6, "0-1"), (7, 4, 8, "2")], "job number 7");
+    }
+
+    #[test]
+    fn times_are_those_of_the_machine() {
+        let job = Job::new("a", Profile::on_machines(vec![ticks(4), ticks(9), Profile::CANNOT_RUN]).unwrap());
+        let instance = Instance::new(Platform::cluster(3, 2).unwrap(), vec![job], vec![]).unwrap();
+        let verdict = |processor: u32, end| {
+            let processors = ProcSet::range(processor, processor);
+            let placement = Placement { job: JobId(0), task: 0, start: ticks(0), end: ticks(end), processors };
+            let violations = validate(&instance, &Schedule::new(vec![placement])).err().unwrap_or_default();
+            violations.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+        };
+        assert_eq!(verdict(1, 4), "");
+        assert_eq!(verdict(2, 9), "");
+        assert_eq!(verdict(2, 4), "job `a` lasts 0.000000004 s; on processors 2 it takes 0.000000009 s");
+        assert_eq!(verdict(5, 4), "job `a` is placed on processors 5 of n2; it cannot run there");
     }
 
     #[test]

@@ -125,7 +125,6 @@ function setText(intervals, limit = 60) {
   return text;
 }
 
-const UNITS = [[86400, "d"], [3600, "h"], [60, "min"], [1, "s"]];
 const STEPS = [1, 2, 5, 10, 15, 20, 30, 60, 120, 300, 600, 900, 1200, 1800, 3600, 7200, 10800, 14400, 21600, 43200,
   86400, 172800, 432000, 604800, 864000];
 
@@ -158,23 +157,6 @@ function tickText(seconds, step) {
 function fraction(seconds, step) {
   const [unit, name] = step >= 0.01 || seconds >= 1 ? [1, "s"] : step >= 1e-5 ? [1e-3, "ms"] : [1e-6, "\u00b5s"];
   return `${(seconds / unit).toFixed(Math.max(0, Math.ceil(-Math.log10(step / unit) - 1e-9)))} ${name}`;
-}
-
-/** A duration in its two largest units, or with three digits after the point below a minute. */
-function duration(seconds) {
-  const trimmed = (value, name) => `${String(Number(value.toFixed(3)))} ${name}`;
-  if (seconds === 0) return "0 s";
-  if (seconds < 0) return `\u2212${duration(-seconds)}`;
-  if (seconds < 1e-3) return trimmed(seconds * 1e6, "\u00b5s");
-  if (seconds < 1) return trimmed(seconds * 1e3, "ms");
-  if (seconds < 60) return trimmed(seconds, "s");
-  const rounded = (i) => Math.round(seconds / UNITS[i + 1][0]) * UNITS[i + 1][0];
-  const large = [0, 1, 2].find((i) => rounded(i) >= UNITS[i][0]) ?? 2;
-  const [[unit, name], [minor, minorName]] = [UNITS[large], UNITS[large + 1]];
-  const minors = Math.round(seconds / minor);
-  const rest = minors % (unit / minor);
-  const whole = `${Math.floor(minors / (unit / minor))} ${name}`;
-  return rest ? `${whole} ${rest} ${minorName}` : whole;
 }
 
 /** A time to the millisecond (finer below a second), in all its units: for tooltips and tables. */

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use makespan_core::{Placement, ProcSet, Schedule};
-use makespan_formats::{ReadOptions, ScheduleFile, parse_instance};
+use makespan_formats::{ReadOptions, ReplayOptions, ScheduleFile, parse_instance, parse_replay};
 
 const HPC2N: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/swf/HPC2N-2002-2.1-cln.swf.gz");
 
@@ -33,6 +33,10 @@ fn read(criterion: &mut Criterion) {
     let options = ReadOptions::default();
     criterion.bench_function(&format!("read {name} swf.gz"), |bencher| {
         bencher.iter(|| parse_instance(black_box(&bytes), "log.swf.gz", &options).expect("the log is valid"));
+    });
+    criterion.bench_function(&format!("read {name} swf.gz for replay"), |bencher| {
+        let options = ReplayOptions::default();
+        bencher.iter(|| parse_replay(black_box(&bytes), "log.swf.gz", &options).expect("the log is valid"));
     });
     let instance = parse_instance(&bytes, "log.swf.gz", &options).expect("the log is valid").instance;
     let placement = |job| {

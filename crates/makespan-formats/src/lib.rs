@@ -1,33 +1,46 @@
 //! File formats of Makespan: instances, schedules and logs, to and from the types of the core; Gantt charts, reports
 //! and figures.
 //!
-//! [`read_instance`] reads any instance file, by content first. Readers never panic: whatever is wrong with a file
+//! [`read_instance`] reads any instance file, by content first, and [`read_replay`] any log, with what a policy may know
+//! apart from what happened. Readers never panic: whatever is wrong with a file
 //! is one [`FormatError`] that names the place and what would be right. Writers go through [`write_atomic`], so that
 //! no file is ever half written.
 
 #![warn(missing_docs)]
 
+pub mod anomaly;
 mod atomic;
 mod bandwidth;
+mod batsim;
 mod document;
 pub mod error;
+pub mod etc;
+mod failures;
 pub mod gantt;
 mod input;
 pub mod instance;
 pub mod jobs_csv;
+mod lines;
 pub mod moldable_set;
 pub mod plot;
 mod read;
+mod replay;
 pub mod report;
+mod sacct;
 mod scalar;
 pub mod schedule;
+mod speedup;
 mod suggest;
 pub mod swf;
 
 pub use atomic::write_atomic;
 pub use error::{FormatError, Place};
+pub use etc::write_etc;
+pub use failures::{parse_failures, read_failures};
 pub use instance::{Language, write_instance};
 pub use moldable_set::read_moldable_set;
 pub use read::{Format, ReadInstance, ReadOptions, parse_instance, read_instance};
+pub use replay::{Estimates, Replay, ReplayOptions, parse_replay, read_replay};
 pub use schedule::ScheduleFile;
-pub use swf::{SpeedupSpec, write_swf};
+pub use speedup::{SpeedupSpec, SpeedupSpecError};
+pub use swf::write_swf;

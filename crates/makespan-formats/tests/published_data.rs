@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use makespan_formats::{Format, ReadOptions, read_instance};
+use makespan_formats::anomaly::Anomaly;
+use makespan_formats::{Format, ReadOptions, ReplayOptions, read_instance, read_replay};
 
 /// A file of the reference data beside the project; `None`, said aloud, where it is not.
 fn data(name: &str) -> Option<PathBuf> {
@@ -31,10 +32,34 @@ fn logs_of_the_parallel_workloads_archive() {
     check("swf/lublin-256.swf.gz", Format::Swf, 256, 10_000);
 }
 
+/// How many records of each anomaly a log has when it is read for replay.
+fn odd(name: &str, jobs: usize, expect: &[(Anomaly, usize)]) {
+    let Some(path) = data(name) else { return };
+    let replay = read_replay(&path, &ReplayOptions::default()).unwrap();
+    let found: Vec<_> = replay.report.found.iter().map(|found| (found.anomaly, found.count)).collect();
+    assert_eq!(found, expect, "{name}");
+    assert_eq!((replay.report.jobs, replay.users.len()), (jobs, jobs), "{name}");
+}
+
+#[test]
+fn logs_for_replay() {
+    odd("swf/HPC2N-2002-2.1-cln.swf.gz", 202_876, &[(Anomaly::Overrun, 14_817)]);
+    odd("swf/KTH-SP2-1996-raw.swf.gz", 28_481, &[(Anomaly::ZeroRunTime, 8), (Anomaly::Overrun, 475)]);
+    odd("swf/KTH-SP2-filtered.swf.gz", 28_481, &[]);
+    odd("swf/CTC-SP2-filtered.swf.gz", 77_199, &[]);
+    odd("swf/lublin-256.swf.gz", 10_000, &[(Anomaly::NoEstimate, 10_000)]);
+}
+
 #[test]
 fn moldable_sets() {
     check("moldable/problem_n10_m16_k1_i0.in.bz2", Format::MoldableSet, 16, 10);
     check("moldable/problem_n10_m4_k1_i1.in.bz2", Format::MoldableSet, 4, 10);
+}
+
+#[test]
+fn matrices_of_braun_et_al() {
+    check("etc/u_c_hihi.0.gz", Format::Etc, 16, 512);
+    check("etc/u_i_lohi.0.gz", Format::Etc, 16, 512);
 }
 
 #[test]

@@ -62,9 +62,12 @@ pub enum CertificateError {
         /// Area that there is.
         available: i128,
     },
-    /// The platform has processors of different speeds, or a network.
-    #[error("the certificate speaks of equal processors, and the platform's differ in speed or form a tree")]
+    /// The platform has processors of different speeds, or a network, or jobs have a time of their own on each machine.
+    #[error("the certificate speaks of equal processors, and those of this instance differ or form a tree")]
     UnequalProcessors,
+    /// The instance has jobs that are graphs of tasks.
+    #[error("the certificate speaks of single tasks and bags, and some job is a graph of tasks")]
+    Compound,
     /// An intermediate value leaves 128 bits.
     #[error("the certificate's figures are too large to check exactly")]
     Overflow,
@@ -125,8 +128,11 @@ impl Certificate {
     /// # Errors
     /// [`CertificateError`] when nothing follows on this instance.
     pub fn proves(&self, instance: &Instance) -> Result<i128, CertificateError> {
-        if !instance.platform().is_homogeneous() {
+        if !instance.has_equal_processors() {
             return Err(CertificateError::UnequalProcessors);
+        }
+        if instance.has_compound_jobs() {
+            return Err(CertificateError::Compound);
         }
         match self {
             Self::Alone { job } => {

@@ -32,7 +32,7 @@ fn unprintable(c: char) -> bool {
 
 /// A coordinate in pixels with one decimal, none when it is whole.
 #[derive(Clone, Copy)]
-pub(super) struct Pixels(pub f64);
+pub(crate) struct Pixels(pub f64);
 
 impl fmt::Display for Pixels {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

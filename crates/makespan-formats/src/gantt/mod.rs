@@ -34,11 +34,13 @@ pub struct GanttOptions<'a> {
     pub bounds: &'a [Bound],
     /// Width in pixels, kept between 400 and 1600.
     pub width: u32,
+    /// Whether the objectives of the first schedule stand under the title.
+    pub objectives: bool,
 }
 
 impl Default for GanttOptions<'_> {
     fn default() -> Self {
-        Self { title: "Schedule", bounds: &[], width: 1200 }
+        Self { title: "Schedule", bounds: &[], width: 1200, objectives: true }
     }
 }
 
@@ -73,7 +75,10 @@ pub fn write_svg(
     let width = f64::from(options.width.clamp(400, 1600));
     let bound = options.bounds.iter().filter(|bound| bound.objective == Objective::Makespan).map(|bound| bound.value);
     let bound = bound.max().map(|ticks| Time::from_ticks(i64::try_from(ticks).unwrap_or(i64::MAX)));
-    let lines = schedules.first().map(|first| summary::lines(instance, first.schedule, options.bounds));
+    let lines = schedules
+        .first()
+        .filter(|_| options.objectives)
+        .map(|first| summary::lines(instance, first.schedule, options.bounds));
     let lines = lines.unwrap_or_default();
     let legend = schedules.first().and_then(|first| summary::best_effort(instance, first.schedule));
     let top = 40.0 + 18.0 * (lines.len() + usize::from(legend.is_some())) as f64;

@@ -9,7 +9,7 @@ const STEPS: [f64; 25] = [
 ];
 
 /// The distance between ticks, in seconds, so that at most `count` of them cover `span` seconds.
-pub(super) fn step(span: f64, count: usize) -> f64 {
+pub(crate) fn step(span: f64, count: usize) -> f64 {
     let least = span / count.max(1) as f64;
     let last = STEPS[STEPS.len() - 1];
     match STEPS.iter().find(|&&step| step >= least) {
@@ -31,7 +31,7 @@ pub(super) fn round_up(value: f64) -> f64 {
 }
 
 /// The label of a tick at `seconds` on an axis ruled at `step`.
-pub(super) fn label(seconds: f64, step: f64) -> String {
+pub(crate) fn label(seconds: f64, step: f64) -> String {
     if seconds == 0.0 {
         return "0".to_owned();
     }

@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 use std::num::NonZeroU64;
 
-use makespan_core::{Instance, Job, Platform, Profile, SpeedupLaw, Time};
-use serde::Serialize;
+use makespan_core::{Edge, Graph, Instance, Job, Load, Node, Platform, Profile, SpeedupLaw, Task, Time};
+use serde::{Serialize, Serializer};
 
 use super::job::usual_weight;
 
@@ -30,10 +30,22 @@ enum Figure {
 #[derive(Serialize)]
 struct Document<'a> {
     version: u32,
-    platform: PlatformOut<'a>,
+    platform: PlatformEntry<'a>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     unavailable: Vec<PeriodOut>,
     jobs: Vec<JobOut<'a>>,
+}
+
+#[derive(Serialize)]
+struct PlatformEntry<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bandwidth: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    latency: Option<Figure>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    local_transfers: bool,
+    #[serde(flatten)]
+    machines: PlatformOut<'a>,
 }
 
 #[derive(Serialize)]
@@ -76,7 +88,8 @@ struct PeriodOut {
     end: Figure,
 }
 
-#[derive(Serialize)]
+/// A job, or a task of one.
+#[derive(Default, Serialize)]
 struct JobOut<'a> {
     name: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -97,9 +110,39 @@ struct JobOut<'a> {
     command: &'a [String],
     // Tables come last, as TOML wants them.
     #[serde(skip_serializing_if = "Option::is_none")]
+    time_on: Option<TimesOnOut<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     processors: Option<AllotmentsOut>,
     #[serde(skip_serializing_if = "Option::is_none")]
     speedup: Option<SpeedupLaw>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tasks: Vec<JobOut<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    edges: Vec<EdgeOut<'a>>,
+}
+
+#[derive(Serialize)]
+struct EdgeOut<'a> {
+    from: &'a str,
+    to: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    data: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    transfer: Option<Figure>,
+}
+
+/// Times on the nodes that can run the job.
+struct TimesOnOut<'a> {
+    nodes: &'a [Node],
+    times: &'a [Time],
+    language: Language,
+}
+
+impl Serialize for TimesOnOut<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let known = self.nodes.iter().zip(self.times).filter(|pair| *pair.1 < Profile::CANNOT_RUN);
+        serializer.collect_map(known.map(|(node, &at)| (node.name.as_str(), time(at, self.language))))
+    }
 }
 
 #[derive(Serialize)]
@@ -128,9 +171,9 @@ pub fn write_instance(instance: &Instance, language: Language, writer: &mut dyn 
     };
     let document = Document {
         version: 1,
-        platform: platform(instance.platform(), language),
+        platform: entry(instance.platform(), language),
         unavailable: instance.unavailable().iter().map(period).collect(),
-        jobs: instance.jobs().iter().map(|one| job(one, language)).collect(),
+        jobs: instance.jobs().iter().map(|one| job(one, instance.platform().nodes(), language)).collect(),
     };
     match language {
         Language::Json => write_json(&document, writer),
@@ -156,17 +199,27 @@ fn json_rows<T: Serialize>(rows: &[T]) -> io::Result<Vec<String>> {
     rows.iter().map(|row| serde_json::to_string(row).map_err(io::Error::from)).collect()
 }
 
-fn platform(platform: &Platform, language: Language) -> PlatformOut<'_> {
+fn entry(platform: &Platform, language: Language) -> PlatformEntry<'_> {
+    let link = platform.interconnect();
+    PlatformEntry {
+        bandwidth: link.map(|link| link.bandwidth),
+        latency: link.map(|link| time(link.latency, language)),
+        local_transfers: platform.has_local_transfers(),
+        machines: machines(platform, language),
+    }
+}
+
+fn machines(platform: &Platform, language: Language) -> PlatformOut<'_> {
     let nodes = platform.nodes();
     let each = nodes[0].processors;
-    if Platform::flat(platform.processors()).is_ok_and(|flat| flat == *platform) {
+    if Platform::flat(platform.processors()).is_ok_and(|flat| flat.nodes() == nodes) && !platform.is_compact() {
         return PlatformOut::Flat { processors: platform.processors() };
     }
     let placement = platform.is_compact().then_some("compact");
     if Platform::cluster(nodes.len() as u32, each).is_ok_and(|cluster| cluster.nodes() == nodes) {
         return PlatformOut::Cluster { nodes: nodes.len(), processors_per_node: each, placement };
     }
-    let node = |node: &'_ makespan_core::Node| -> (Option<f64>, Option<Figure>) {
+    let node = |node: &'_ Node| -> (Option<f64>, Option<Figure>) {
         (node.link.map(|link| link.bandwidth), node.link.map(|link| time(link.latency, language)))
     };
     let out = nodes.iter().map(|one| {
@@ -177,35 +230,63 @@ fn platform(platform: &Platform, language: Language) -> PlatformOut<'_> {
     PlatformOut::Nodes { placement, nodes: out.collect() }
 }
 
-fn job(job: &Job, language: Language) -> JobOut<'_> {
-    let profile = job.profile();
-    let (work, speedup) = profile.speedup().unzip();
+fn job<'a>(job: &'a Job, nodes: &'a [Node], language: Language) -> JobOut<'a> {
     let usual = usual_weight(job.is_bag(), job.data);
+    let out = match &job.graph {
+        None => task(&job.name, &job.task, nodes, language),
+        Some(graph) => JobOut {
+            name: &job.name,
+            tasks: graph.tasks().iter().map(|one| task(&one.name, &one.task, nodes, language)).collect(),
+            edges: graph.edges().iter().map(|one| edge(graph, one, language)).collect(),
+            ..JobOut::default()
+        },
+    };
     JobOut {
-        name: &job.name,
         weight: (job.weight != usual).then(|| figure(&job.weight.to_string(), job.weight.as_f64(), language)),
         released: (job.release != Time::ZERO).then(|| time(job.release, language)),
         walltime: job.walltime.map(|walltime| time(walltime, language)),
         count: job.count.map(NonZeroU64::get),
         data: job.data,
+        ..out
+    }
+}
+
+/// What is placed, under its name.
+fn task<'a>(name: &'a str, task: &'a Task, nodes: &'a [Node], language: Language) -> JobOut<'a> {
+    let profile = &task.profile;
+    let (work, speedup) = profile.speedup().unzip();
+    JobOut {
+        name,
         work: work.map(|work| time(work, language)),
         time: times(profile, language),
-        command: &job.task.command,
+        command: &task.command,
+        time_on: profile.machine_times().map(|times| TimesOnOut { nodes, times, language }),
         processors: allotments(profile),
         speedup,
+        ..JobOut::default()
     }
+}
+
+fn edge<'a>(graph: &'a Graph, edge: &Edge, language: Language) -> EdgeOut<'a> {
+    let (data, transfer) = match edge.load {
+        Load::Bytes(bytes) => (Some(bytes), None),
+        Load::Fixed(fixed) => (None, Some(time(fixed, language))),
+    };
+    EdgeOut { from: graph.name(edge.from), to: graph.name(edge.to), data, transfer }
 }
 
 fn times(profile: &Profile, language: Language) -> Option<TimeOut> {
     if let Some(times) = profile.times() {
         return Some(TimeOut::Many(times.iter().map(|&one| time(one, language)).collect()));
     }
-    profile.speedup().is_none().then(|| TimeOut::One(time(profile.shortest(), language)))
+    let rigid = profile.speedup().is_none() && profile.machine_times().is_none();
+    rigid.then(|| TimeOut::One(time(profile.shortest(), language)))
 }
 
 fn allotments(profile: &Profile) -> Option<AllotmentsOut> {
     let (min, max) = (profile.min_processors(), profile.max_processors());
     match profile.times() {
+        _ if profile.machine_times().is_some() => None,
         Some(_) if min == 1 => None,
         None if profile.speedup().is_none() => Some(AllotmentsOut::Exactly(min)),
         _ => Some(AllotmentsOut::Range { min, max }),

@@ -5,6 +5,7 @@
 
 mod cards;
 mod data;
+mod simulation;
 #[cfg(test)]
 mod tests;
 
@@ -19,10 +20,13 @@ use crate::gantt::NamedSchedule;
 use crate::gantt::escape::Text;
 use crate::plot::Figure;
 
+pub use simulation::{Level, PolicyPanel, SimulationReport, write_simulation};
+
 const PAGE: &str = include_str!("../../assets/report.html");
 const STYLE: &str = include_str!("../../assets/report.css");
 /// The script in the order of its parts: each uses names of those before it.
-const SCRIPTS: [&str; 4] = [
+const SCRIPTS: [&str; 5] = [
+    include_str!("../../assets/duration.js"),
     include_str!("../../assets/model.js"),
     include_str!("../../assets/draw.js"),
     include_str!("../../assets/table.js"),

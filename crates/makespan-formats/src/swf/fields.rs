@@ -30,15 +30,15 @@ pub(super) const NAMES: [&str; COUNT] = [
 /// What is wrong with a line.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Wrong {
-    /// It has this many fields.
+    /// It has this many fields, which is too many.
     Count(usize),
     /// This field is no number.
     Number(usize),
 }
 
-/// The fields of a line, each checked to be a number.
-pub(super) fn split(line: &[u8]) -> Result<[&[u8]; COUNT], Wrong> {
-    let mut fields: [&[u8]; COUNT] = [&[]; COUNT];
+/// The fields of a line, each checked to be a number, and how many there are; those behind them are missing.
+pub(super) fn split(line: &[u8]) -> Result<([&[u8]; COUNT], usize), Wrong> {
+    let mut fields: [&[u8]; COUNT] = [b"-1"; COUNT];
     let mut count = 0;
     let mut at = 0;
     loop {
@@ -57,12 +57,12 @@ pub(super) fn split(line: &[u8]) -> Result<[&[u8]; COUNT], Wrong> {
         }
         count += 1;
     }
-    if count != COUNT {
+    if count > COUNT {
         return Err(Wrong::Count(count));
     }
     match fields.iter().position(|field| !is_number(field)) {
         Some(field) => Err(Wrong::Number(field)),
-        None => Ok(fields),
+        None => Ok((fields, count)),
     }
 }
 
@@ -112,8 +112,10 @@ mod tests {
     #[test]
     fn splits_numbers_and_names_what_is_none() {
         let line = b"  1 2.5 -1 1e3\t5 6 7 8 9 10 11 12 13 14 15 16 17 -1\r\n";
-        assert_eq!(split(line).unwrap()[3], b"1e3");
-        assert_eq!(split(b"1 2 3"), Err(Wrong::Count(3)));
+        assert_eq!(split(line).unwrap().0[3], b"1e3");
+        let (short, count) = split(b"1 2 3").unwrap();
+        assert_eq!((short[2], short[3], count), (&b"3"[..], &b"-1"[..], 3));
+        assert_eq!(split(&b"1 ".repeat(19)), Err(Wrong::Count(19)));
         for bad in ["x", "nan", "inf", "-", "1.2.3", "--1", "1e999", "1;2"] {
             let line = format!("1 2 3 4 5 6 {bad} 8 9 10 11 12 13 14 15 16 17 18");
             assert_eq!(split(line.as_bytes()), Err(Wrong::Number(6)), "{bad}");

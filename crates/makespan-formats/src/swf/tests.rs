@@ -1,6 +1,7 @@
 use makespan_core::{JobId, Placement, ProcSet, Schedule, Time};
 
 use super::*;
+use crate::anomaly::{Anomaly, Found, Unit};
 
 fn read(text: &str, options: &Options) -> Result<Log, String> {
     read_swf("a.swf", &mut text.as_bytes(), options).map_err(|error| error.to_string())
@@ -38,15 +39,17 @@ fn records_become_rigid_jobs_and_the_others_are_counted() {
     assert_eq!(instance.jobs()[1].walltime, None, "a request below the run time is no walltime");
     assert_eq!(instance.jobs()[1].release, Time::from_ticks(5_500_000_000));
     assert_eq!(instance.jobs()[1].profile().min_processors(), 2, "requested stands in for allocated");
-    let skipped = |reason, count, first_line| Skipped { reason, count, first_line };
+    let found = |anomaly, count, first| Found { anomaly, count, first, unit: Unit::Line };
     let expect = [
-        skipped(Reason::NoRunTime, 2, 7),
-        skipped(Reason::NoProcessors, 1, 8),
-        skipped(Reason::RepeatedNumber, 1, 9),
-        skipped(Reason::TooWide, 1, 10),
+        found(Anomaly::NoRunTime, 1, 7),
+        found(Anomaly::NoProcessors, 1, 8),
+        found(Anomaly::RepeatedNumber, 1, 9),
+        found(Anomaly::ZeroRunTime, 1, 11),
+        found(Anomaly::TooWide, 1, 10),
     ];
-    assert_eq!(report.skipped, expect);
-    assert_eq!(report.skipped[0].to_string(), "2 records skipped: no positive run time (first at line 7)");
+    assert_eq!(report.found, expect);
+    assert_eq!(report.found[0].to_string(), "1 record skipped: no run time (first at line 7)");
+    assert_eq!((report.skipped(), report.jobs), (5, 3));
 }
 
 #[test]
@@ -54,7 +57,7 @@ fn options_override_the_platform_and_refuse_skips() {
     let wide = read(&log(), &Options { processors: Some(16), ..Options::default() }).unwrap();
     assert_eq!(wide.report.jobs, 4);
     let error = read(&log(), &Options { strict: true, ..Options::default() }).unwrap_err();
-    assert_eq!(error, "a.swf:7: a record is refused: no positive run time");
+    assert_eq!(error, "a.swf:7: a record is refused: no run time");
 }
 
 #[test]

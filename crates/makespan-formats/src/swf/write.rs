@@ -13,10 +13,15 @@ use rustc_hash::FxHashSet;
 /// Weights, speed-ups, bags and unavailable periods have no place in the format; a header note tells what was left out.
 ///
 /// # Errors
-/// Those of the writer; [`io::ErrorKind::InvalidInput`] when there are more tasks than [`Expansion::MOST_TASKS`].
+/// Those of the writer; [`io::ErrorKind::InvalidInput`] when there are more tasks than [`Expansion::MOST_TASKS`], or a
+/// compound job.
 pub fn write_swf(instance: &Instance, schedule: Option<&Schedule>, writer: &mut dyn Write) -> io::Result<()> {
     let refused = |error| io::Error::new(io::ErrorKind::InvalidInput, format!("SWF has one record a task; {error}"));
     Expansion::check_count(instance.jobs()).map_err(refused)?;
+    if let Some(job) = instance.jobs().iter().find(|job| job.is_compound()) {
+        let problem = format!("SWF has no place for the edges of a graph of tasks, such as job `{}`", job.name);
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, problem));
+    }
     header(instance, writer)?;
     let numbers = numbers(instance);
     let mut first = Vec::with_capacity(instance.jobs().len());
@@ -70,6 +75,12 @@ fn header(instance: &Instance, writer: &mut dyn Write) -> io::Result<()> {
     }
     if instance.jobs().iter().any(|job| !job.profile().is_rigid()) {
         left_out.push("speed-ups");
+    }
+    if instance.has_machine_times() {
+        left_out.push("times on machines (the shortest is written)");
+    }
+    if !instance.platform().has_unit_speed() {
+        left_out.push("speeds");
     }
     if instance.has_bags() {
         left_out.push("bags of tasks (a record a task)");

@@ -68,7 +68,7 @@ impl fmt::Display for SpeedupSpec {
 }
 
 /// Gives each job its law.
-pub(super) struct Laws {
+pub(crate) struct Laws {
     spec: SpeedupSpec,
     rng: ChaCha8Rng,
     /// Natural logarithm of the processors of the platform.
@@ -76,12 +76,12 @@ pub(super) struct Laws {
 }
 
 impl Laws {
-    pub(super) fn new(spec: SpeedupSpec, seed: u64, processors: u32) -> Self {
+    pub(crate) fn new(spec: SpeedupSpec, seed: u64, processors: u32) -> Self {
         Self { spec, rng: ChaCha8Rng::seed_from_u64(seed), log_processors: f64::from(processors).ln() }
     }
 
     /// The law of the next job.
-    pub(super) fn next(&mut self) -> SpeedupLaw {
+    pub(crate) fn next(&mut self) -> SpeedupLaw {
         match self.spec {
             SpeedupSpec::Law(law) => law,
             SpeedupSpec::DowneyRandom => {
@@ -94,7 +94,7 @@ impl Laws {
 
 /// The profile by `law` on `1 ..= max` processors that takes exactly `time` on `processors`; `None` when its
 /// sequential time does not fit.
-pub(super) fn through(time: Time, processors: u32, law: SpeedupLaw, max: u32) -> Option<Profile> {
+pub(crate) fn through(time: Time, processors: u32, law: SpeedupLaw, max: u32) -> Option<Profile> {
     let profile = |ticks: i64| Profile::law(Time::from_ticks(ticks), law, 1, max).ok();
     let at = |ticks: i64| profile(ticks).map(|profile| profile.time(processors));
     // The time on `processors` grows with the sequential time, by at most one tick a tick: a bisection meets it.

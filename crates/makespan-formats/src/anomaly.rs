@@ -1,0 +1,172 @@
+//! What is odd in a log, counted by kind, with the place of the first.
+
+use std::fmt;
+
+use crate::error::{FormatError, Place};
+
+/// What can be odd about a record of a log. The first ones cost the record, the others are put right as they say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Anomaly {
+    /// The job number is missing or not a whole number. Skipped.
+    NoNumber,
+    /// The name or job number was used before. Skipped: names are unique, and the first is kept.
+    RepeatedNumber,
+    /// The submit time is missing. Skipped.
+    NoSubmitTime,
+    /// The run time is missing: the job was cancelled before it started, or never ended. Skipped.
+    NoRunTime,
+    /// The run time is zero: the job started and ended within the resolution of the log. Skipped.
+    ZeroRunTime,
+    /// Both the allocated and the requested processors are missing or zero. Skipped.
+    NoProcessors,
+    /// It is wider than the platform. Skipped.
+    TooWide,
+    /// The job had not ended when the log was written. Skipped.
+    NotEnded,
+    /// The record has more fields than the header names. Skipped: which of them is meant is unknown.
+    LongRecord,
+    /// The record ends before its last field; the missing fields are read as missing.
+    ShortRecord,
+    /// It was submitted before the record that precedes it; jobs are sorted by submit time.
+    OutOfOrder,
+    /// No requested time, where the user's estimates are asked for: the run time stands in.
+    NoEstimate,
+    /// The run time is longer than the requested time; the job keeps both.
+    Overrun,
+    /// The profile communicates, which takes no time here.
+    Communication,
+    /// One component of a heterogeneous job; it is a job of its own here.
+    Component,
+}
+
+impl Anomaly {
+    /// Whether such a record becomes no job.
+    pub const fn skips(self) -> bool {
+        use Anomaly::{Communication, Component, NoEstimate, OutOfOrder, Overrun, ShortRecord};
+        !matches!(self, ShortRecord | OutOfOrder | NoEstimate | Overrun | Communication | Component)
+    }
+
+    /// Whether a strict reading refuses it. Jobs that outlive their request are usual in logs, and nothing is changed
+    /// about them.
+    pub const fn is_refused(self) -> bool {
+        !matches!(self, Self::Overrun)
+    }
+}
+
+impl fmt::Display for Anomaly {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NoNumber => "no job number or name",
+            Self::RepeatedNumber => "repeated job number or name",
+            Self::NoSubmitTime => "no submit time",
+            Self::NoRunTime => "no run time",
+            Self::ZeroRunTime => "run time 0",
+            Self::NoProcessors => "no positive number of processors",
+            Self::TooWide => "more processors than the platform has",
+            Self::NotEnded => "not ended when the log was written",
+            Self::LongRecord => "more fields than the header names",
+            Self::ShortRecord => "fields are missing at the end",
+            Self::OutOfOrder => "submitted before the record above; the jobs are sorted by submit time",
+            Self::NoEstimate => "no requested time; the run time is the estimate",
+            Self::Overrun => "the run time is longer than the requested time; both are kept",
+            Self::Communication => "the profile communicates, which takes no time here",
+            Self::Component => "component of a heterogeneous job; it is a job of its own here",
+        })
+    }
+}
+
+/// Records of one anomaly.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// What is odd.
+    pub anomaly: Anomaly,
+    /// How many records.
+    pub count: usize,
+    /// Where the first is, counted as [`Report::unit`] says.
+    pub first: usize,
+    /// How `first` is counted.
+    pub unit: Unit,
+}
+
+/// How the records of a file are counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Unit {
+    /// By lines, from 1.
+    #[default]
+    Line,
+    /// By positions in the list of jobs, from 0.
+    Job,
+}
+
+impl Unit {
+    /// The place of a record.
+    pub fn place(self, at: usize) -> Place {
+        match self {
+            Self::Line => Place::line(at),
+            Self::Job => Place::field(format!("jobs[{at}]")),
+        }
+    }
+}
+
+impl fmt::Display for Found {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let records = if self.count == 1 { "record" } else { "records" };
+        let what = if self.anomaly.skips() { " skipped" } else { "" };
+        write!(f, "{} {records}{what}: {} ", self.count, self.anomaly)?;
+        match self.unit {
+            Unit::Line => write!(f, "(first at line {})", self.first),
+            Unit::Job => write!(f, "(first at jobs[{}])", self.first),
+        }
+    }
+}
+
+/// What a log held.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// Records that became jobs.
+    pub jobs: usize,
+    /// What was odd, by kind, in the order in which the kinds were met.
+    pub found: Vec<Found>,
+    /// How records are counted.
+    pub unit: Unit,
+}
+
+impl Report {
+    /// An empty report.
+    pub(crate) fn by(unit: Unit) -> Self {
+        Self { unit, ..Self::default() }
+    }
+
+    /// Counts one more.
+    pub(crate) fn add(&mut self, anomaly: Anomaly, at: usize) {
+        match self.found.iter_mut().find(|found| found.anomaly == anomaly) {
+            Some(found) => {
+                found.count += 1;
+                found.first = found.first.min(at);
+            }
+            None => self.found.push(Found { anomaly, count: 1, first: at, unit: self.unit }),
+        }
+    }
+
+    /// How many records became no job.
+    pub fn skipped(&self) -> usize {
+        self.found.iter().filter(|found| found.anomaly.skips()).map(|found| found.count).sum()
+    }
+
+    /// One sentence an anomaly.
+    pub fn remarks(&self) -> impl Iterator<Item = String> + '_ {
+        self.found.iter().map(ToString::to_string)
+    }
+
+    /// Refuses the first record that a strict reading does not accept.
+    pub(crate) fn refuse(&self, file: &str) -> Result<(), FormatError> {
+        let refused = self.found.iter().filter(|found| found.anomaly.is_refused());
+        match refused.min_by_key(|found| found.first) {
+            Some(found) => {
+                let problem = format!("a record is refused: {}", found.anomaly);
+                Err(FormatError::content(file, self.unit.place(found.first), problem))
+            }
+            None => Ok(()),
+        }
+    }
+}

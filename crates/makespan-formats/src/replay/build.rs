@@ -1,0 +1,110 @@
+//! Logged into what is replayed.
+
+use makespan_core::{Actual, Instance, Job, Profile, Time};
+
+use super::record::{Logged, Record};
+use super::{Estimates, Replay, ReplayOptions};
+use crate::anomaly::Anomaly;
+use crate::error::{FormatError, Place};
+use crate::read::Format;
+use crate::speedup::Laws;
+
+/// The records by submit time, with what a policy is told apart from what happened.
+pub(crate) fn replay(
+    file: &str,
+    format: Format,
+    mut log: Logged,
+    options: &ReplayOptions,
+) -> Result<Replay, FormatError> {
+    let platform = log.platform(file, options.platform.clone())?;
+    let processors = platform.processors();
+    log.fit(processors);
+    note_estimates(&mut log, options.estimates);
+    sort(&mut log);
+    log.accept(file, options.strict)?;
+    let Logged { records, report, remarks: said, .. } = log;
+    let mut laws = options.speedup.map(|spec| Laws::new(spec, options.seed, processors));
+    let mut remarks: Vec<String> = report.remarks().chain(said).collect();
+    remarks.extend(options.speedup.map(|spec| {
+        format!(
+            "moldable replay: the logged jobs are rigid; {spec} is assumed of them on 1 to {processors} processors, with \
+             the logged time on the logged processors"
+        )
+    }));
+    let mut jobs = Vec::with_capacity(records.len());
+    let mut real = Vec::with_capacity(records.len());
+    let users = records.iter().map(|record| record.user).collect();
+    for record in records {
+        let law = laws.as_mut().map(Laws::next);
+        let estimate = estimate(&record, options.estimates);
+        let wrong = |problem: String| FormatError::content(file, report.unit.place(record.at), problem);
+        let told = record.profile(estimate, law, processors).map_err(wrong)?;
+        if options.estimates == Estimates::User {
+            real.push(record.profile(record.run, law, processors).map_err(wrong)?);
+        }
+        let mut job = Job::new(record.name, told).with_release(record.submit);
+        // On fewer processors than logged a moldable job may take longer than its user asked for.
+        job.walltime = record.requested.filter(|&requested| law.is_none() && requested >= estimate);
+        jobs.push(job);
+    }
+    let wrong = |problem: &dyn std::fmt::Display| FormatError::content(file, Place::default(), problem);
+    let instance = Instance::new(platform, jobs, Vec::new()).map_err(|error| wrong(&error))?;
+    let actual = match options.estimates {
+        Estimates::Clairvoyant => Actual::AsEstimated,
+        Estimates::User => Actual::Profiles(real),
+    };
+    if !fits(&instance, &actual) {
+        return Err(wrong(&makespan_core::InstanceError::TooLong));
+    }
+    Ok(Replay { instance, actual, users, format, report, remarks })
+}
+
+/// A native instance: it happens as estimated.
+pub(crate) fn given(instance: Instance, format: Format) -> Replay {
+    let users = vec![None; instance.jobs().len()];
+    let report = crate::anomaly::Report { jobs: users.len(), ..crate::anomaly::Report::default() };
+    Replay { instance, actual: Actual::AsEstimated, users, format, report, remarks: Vec::new() }
+}
+
+fn estimate(record: &Record, estimates: Estimates) -> Time {
+    match estimates {
+        Estimates::User => record.requested.unwrap_or(record.run),
+        Estimates::Clairvoyant => record.run,
+    }
+}
+
+fn note_estimates(log: &mut Logged, estimates: Estimates) {
+    for record in log.records.iter().filter(|_| estimates == Estimates::User) {
+        match record.requested {
+            None => log.report.add(Anomaly::NoEstimate, record.at),
+            Some(requested) if requested < record.run => log.report.add(Anomaly::Overrun, record.at),
+            Some(_) => {}
+        }
+    }
+}
+
+/// By submit time, and in the order of the file where that is equal.
+fn sort(log: &mut Logged) {
+    let before = log.records.iter().map(|record| record.submit);
+    let late: Vec<usize> = before
+        .zip(log.records.iter().skip(1))
+        .filter(|(before, record)| record.submit < *before)
+        .map(|(_, record)| record.at)
+        .collect();
+    for &at in &late {
+        log.report.add(Anomaly::OutOfOrder, at);
+    }
+    if !late.is_empty() {
+        log.records.sort_by_key(|record| record.submit);
+    }
+}
+
+/// Whether the real times leave as much room in the range of times as the instance requires of its estimates.
+fn fits(instance: &Instance, actual: &Actual) -> bool {
+    let Actual::Profiles(profiles) = actual else { return true };
+    let longest = profiles.iter().map(|profile| i128::from(profile.longest().ticks())).max().unwrap_or(0);
+    let load = profiles.iter().map(Profile::most_work).fold(0, i128::saturating_add);
+    let last = instance.jobs().iter().map(|job| i128::from(job.release.ticks())).max().unwrap_or(0);
+    let greedy = (load / i128::from(instance.processors()) + longest).saturating_mul(2);
+    greedy.saturating_add(last) < i128::from(i64::MAX / 2)
+}

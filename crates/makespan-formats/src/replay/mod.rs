@@ -1,0 +1,124 @@
+//! Logs to be replayed: what a policy may know, and what really happened.
+
+mod build;
+pub(crate) mod record;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+use std::fs::File;
+use std::path::Path;
+use std::str::FromStr;
+
+use makespan_core::{Actual, Instance, Platform};
+
+use crate::SpeedupSpec;
+use crate::anomaly::Report;
+use crate::error::FormatError;
+use crate::read::{Format, read_replay_from};
+
+pub(crate) use build::{given, replay};
+
+/// Which run times a policy is told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Estimates {
+    /// The requested times of the users; the run time where there is none.
+    #[default]
+    User,
+    /// The run times themselves.
+    Clairvoyant,
+}
+
+impl fmt::Display for Estimates {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::User => "user",
+            Self::Clairvoyant => "clairvoyant",
+        })
+    }
+}
+
+impl FromStr for Estimates {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "user" => Ok(Self::User),
+            "clairvoyant" => Ok(Self::Clairvoyant),
+            _ => Err(format!("`{text}` is no kind of estimates; write user or clairvoyant")),
+        }
+    }
+}
+
+/// How a log is read for replay.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReplayOptions {
+    /// The machines, instead of a flat cluster of as many processors as the log tells.
+    pub platform: Option<Platform>,
+    /// Which run times the policy is told.
+    pub estimates: Estimates,
+    /// Makes the jobs moldable.
+    pub speedup: Option<SpeedupSpec>,
+    /// Of `downey:random`.
+    pub seed: u64,
+    /// Floating-point operations a second of a processor of speed 1, for the homogeneous parallel profiles of Batsim.
+    pub flops: f64,
+    /// Refuses a log of which any record would be skipped or put right.
+    pub strict: bool,
+    /// Most decompressed bytes.
+    pub max_bytes: u64,
+}
+
+impl Default for ReplayOptions {
+    fn default() -> Self {
+        Self {
+            platform: None,
+            estimates: Estimates::User,
+            speedup: None,
+            seed: 0,
+            flops: crate::batsim::SPEED,
+            strict: false,
+            max_bytes: crate::ReadOptions::default().max_bytes,
+        }
+    }
+}
+
+/// A log as it is replayed.
+#[derive(Clone, Debug)]
+pub struct Replay {
+    /// Machines and jobs, by submit time and then in the order of the file; the times are the estimates.
+    ///
+    /// The walltime of a job is its requested time. It has none where the log has none, where the estimates are
+    /// clairvoyant and the request is below the run time, and in a moldable replay, where one time cannot stand for all
+    /// allotments.
+    pub instance: Instance,
+    /// How long the jobs really ran.
+    pub actual: Actual,
+    /// Who submitted each job, by number; names are numbered in the order in which they appear in the file.
+    pub users: Vec<Option<u32>>,
+    /// How the file was written.
+    pub format: Format,
+    /// What was odd in the file.
+    pub report: Report,
+    /// What the user should know about the reading, the anomalies of the report included.
+    pub remarks: Vec<String>,
+}
+
+/// Reads a log or an instance for replay, plain or compressed with gzip or bzip2; the format is known by its content
+/// first. In a native instance the jobs take as long as estimated.
+///
+/// # Errors
+/// [`FormatError`] names the file, the place, what is wrong and what would be right.
+pub fn read_replay(path: &Path, options: &ReplayOptions) -> Result<Replay, FormatError> {
+    let name = path.display().to_string();
+    let file = File::open(path).map_err(|source| FormatError::io(&name, "open", source))?;
+    read_replay_from(file, &name, options)
+}
+
+/// Reads a log from the bytes of a file, as [`read_replay`] does.
+///
+/// # Errors
+/// As [`read_replay`].
+pub fn parse_replay(bytes: &[u8], file_name: &str, options: &ReplayOptions) -> Result<Replay, FormatError> {
+    read_replay_from(bytes, file_name, options)
+}

@@ -1,0 +1,110 @@
+//! The records of a log, however it is written.
+
+use makespan_core::{Instance, Job, Platform, PlatformError, Profile, SpeedupLaw, Time};
+
+use crate::anomaly::{Anomaly, Report};
+use crate::error::{FormatError, Place};
+use crate::speedup::{Laws, through};
+use crate::swf::{Log, Options};
+
+/// A record that can be a job, but for its width.
+pub(crate) struct Record {
+    /// Where it is in the file, counted as the report counts.
+    pub at: usize,
+    pub name: String,
+    pub submit: Time,
+    /// How long it really ran.
+    pub run: Time,
+    pub processors: u32,
+    /// The time that its user asked for.
+    pub requested: Option<Time>,
+    pub user: Option<u32>,
+}
+
+/// What a log says.
+pub(crate) struct Logged {
+    pub records: Vec<Record>,
+    pub report: Report,
+    /// Processors of the machine, where the log tells.
+    pub processors: Option<u32>,
+    /// What is to be said where it does not.
+    pub untold: &'static str,
+    /// What else its user should know.
+    pub remarks: Vec<String>,
+}
+
+impl Logged {
+    /// The stated platform, or else a flat one of as many processors as the log tells.
+    pub(crate) fn platform(&self, file: &str, stated: Option<Platform>) -> Result<Platform, FormatError> {
+        let wrong = |problem: &dyn std::fmt::Display| FormatError::content(file, Place::default(), problem);
+        if let Some(platform) = stated {
+            return Ok(platform);
+        }
+        let processors = self
+            .processors
+            .ok_or_else(|| wrong(&format!("{}; state the processors of the platform (--processors)", self.untold)))?;
+        Platform::flat(processors).map_err(|error: PlatformError| wrong(&error))
+    }
+
+    /// Leaves out, and counts, what is wider than the platform.
+    pub(crate) fn fit(&mut self, processors: u32) {
+        let Self { records, report, .. } = self;
+        records.retain(|record| {
+            let fits = record.processors <= processors;
+            if !fits {
+                report.add(Anomaly::TooWide, record.at);
+            }
+            fits
+        });
+        report.jobs = records.len();
+    }
+
+    /// Refuses what a strict reading refuses, and a log without any job.
+    pub(crate) fn accept(&self, file: &str, strict: bool) -> Result<(), FormatError> {
+        let Self { records, report, .. } = self;
+        if strict {
+            report.refuse(file)?;
+        }
+        if !records.is_empty() {
+            return Ok(());
+        }
+        let skipped = report.found.iter().find(|found| found.anomaly.skips());
+        let skipped = skipped.map_or_else(String::new, |found| format!(" ({found})"));
+        Err(FormatError::content(file, Place::default(), format!("no record can be a job{skipped}")))
+    }
+}
+
+impl Record {
+    /// The profile that takes `time` on the logged processors: rigid, or by a law on all of the platform.
+    pub(crate) fn profile(&self, time: Time, law: Option<SpeedupLaw>, platform: u32) -> Result<Profile, String> {
+        match law {
+            None => Profile::rigid(self.processors, time).map_err(|error| error.to_string()),
+            Some(law) => through(time, self.processors, law, platform)
+                .ok_or_else(|| "its sequential time by this speed-up is longer than 146 years".to_owned()),
+        }
+    }
+}
+
+/// The records as an instance to plan: every job takes its run time.
+pub(crate) fn planned(file: &str, mut log: Logged, options: &Options) -> Result<Log, FormatError> {
+    let wrong = |problem: &dyn std::fmt::Display| FormatError::content(file, Place::default(), problem);
+    let stated = options.processors.map(Platform::flat).transpose().map_err(|error| wrong(&error))?;
+    let platform = log.platform(file, stated)?;
+    let processors = platform.processors();
+    log.fit(processors);
+    log.accept(file, options.strict)?;
+    let Logged { records, report, .. } = log;
+    let mut laws = options.speedup.map(|spec| Laws::new(spec, options.seed, processors));
+    let job = |record: Record| {
+        let law = laws.as_mut().map(Laws::next);
+        let profile = record.profile(record.run, law, processors);
+        let profile = profile.map_err(|problem| FormatError::content(file, report.unit.place(record.at), problem))?;
+        let mut job = Job::new(record.name, profile).with_release(record.submit);
+        // A log keeps jobs that outlived their request; such a request is no walltime.
+        job.walltime = record.requested.filter(|&requested| requested >= record.run);
+        Ok(job)
+    };
+    let jobs = records.into_iter().map(job).collect::<Result<Vec<_>, FormatError>>()?;
+    let instance = Instance::new(platform, jobs, Vec::new()).map_err(|error| wrong(&error))?;
+    Ok(Log { instance, report })
+}

@@ -1,0 +1,136 @@
+use makespan_core::{JobId, ProcSet, Time};
+
+use super::*;
+use crate::anomaly::Anomaly;
+
+/// A record of 18 fields: number, submit, run, processors, requested time, user.
+fn record(fields: [i64; 6]) -> String {
+    let [number, submit, run, processors, requested, user] = fields;
+    format!("{number} {submit} -1 {run} {processors} -1 -1 -1 {requested} -1 1 {user} -1 -1 -1 -1 -1 -1\n")
+}
+
+fn log() -> String {
+    let records = [
+        record([1, 0, 100, 4, 120, 7]),
+        record([2, 9, 50, 2, 10, 8]),
+        record([3, 5, 0, 1, 10, 8]),
+        record([4, 5, -1, 1, 10, 8]),
+        record([5, 5, 30, 8, 0, -1]),
+        record([5, 6, 30, 8, 60, 7]),
+        record([6, 6, 30, 9, 60, 7]),
+        "8 11 -1 20 3\n".to_owned(),
+    ];
+    format!("; MaxProcs: 8\n{}", records.concat())
+}
+
+fn read(text: &str, options: &ReplayOptions) -> Result<Replay, String> {
+    parse_replay(text.as_bytes(), "a.swf", options).map_err(|error| error.to_string())
+}
+
+fn seconds(replay: &Replay, job: u32, processors: u32) -> (f64, f64) {
+    let processors = ProcSet::first(processors);
+    let told = replay.instance.time(JobId(job), &processors);
+    (told.seconds(), replay.actual.time(&replay.instance, JobId(job), &processors).seconds())
+}
+
+#[test]
+fn a_policy_is_told_requests_and_jobs_take_their_run_times() {
+    let replay = read(&log(), &ReplayOptions::default()).unwrap();
+    let names: Vec<&str> = replay.instance.jobs().iter().map(|job| job.name.as_str()).collect();
+    assert_eq!(names, ["1", "5", "2", "8"], "by submit time");
+    assert_eq!(replay.users, [Some(7), None, Some(8), None]);
+    assert_eq!(seconds(&replay, 0, 4), (120.0, 100.0));
+    assert_eq!(seconds(&replay, 2, 2), (10.0, 50.0), "a job that outlives its request keeps both times");
+    assert_eq!(seconds(&replay, 1, 8), (30.0, 30.0), "the run time stands in");
+    let walltimes: Vec<Option<Time>> = replay.instance.jobs().iter().map(|job| job.walltime).collect();
+    assert_eq!(walltimes, [Some(Time::from_seconds(120)), None, Some(Time::from_seconds(10)), None]);
+}
+
+#[test]
+fn what_is_odd_is_counted_and_named_once() {
+    let replay = read(&log(), &ReplayOptions::default()).unwrap();
+    let found: Vec<_> = replay.report.found.iter().map(|found| (found.anomaly, found.count, found.first)).collect();
+    let expect = [
+        (Anomaly::ZeroRunTime, 1, 4),
+        (Anomaly::NoRunTime, 1, 5),
+        (Anomaly::RepeatedNumber, 1, 7),
+        (Anomaly::ShortRecord, 1, 9),
+        (Anomaly::TooWide, 1, 8),
+        (Anomaly::Overrun, 1, 3),
+        (Anomaly::NoEstimate, 2, 6),
+        (Anomaly::OutOfOrder, 1, 6),
+    ];
+    assert_eq!(found, expect);
+    assert_eq!(replay.remarks.len(), expect.len());
+    assert_eq!(replay.remarks[0], "1 record skipped: run time 0 (first at line 4)");
+    assert_eq!(replay.remarks[6], "2 records: no requested time; the run time is the estimate (first at line 6)");
+}
+
+#[test]
+fn a_strict_reading_refuses_the_first_odd_record_but_no_overrun() {
+    let strict = ReplayOptions { strict: true, ..ReplayOptions::default() };
+    assert_eq!(read(&log(), &strict).unwrap_err(), "a.swf:4: a record is refused: run time 0");
+    let only = |records: &[String]| read(&format!("; MaxProcs: 8\n{}", records.concat()), &strict);
+    assert!(only(&[record([1, 0, 100, 4, 50, 1])]).is_ok(), "an overrun is usual");
+    let late = only(&[record([1, 9, 1, 4, 50, 1]), record([2, 0, 1, 4, 50, 1])]).unwrap_err();
+    assert!(late.starts_with("a.swf:3: a record is refused: submitted before"), "{late}");
+    let missing = only(&[record([1, 0, 1, 4, -1, 1])]).unwrap_err();
+    assert!(missing.contains("no requested time"), "{missing}");
+    let clairvoyant = ReplayOptions { estimates: Estimates::Clairvoyant, ..strict.clone() };
+    assert!(read(&format!("; MaxProcs: 8\n{}", record([1, 0, 1, 4, -1, 1])), &clairvoyant).is_ok());
+}
+
+#[test]
+fn the_clairvoyant_are_told_what_happens() {
+    let options = ReplayOptions { estimates: Estimates::Clairvoyant, ..ReplayOptions::default() };
+    let replay = read(&log(), &options).unwrap();
+    assert_eq!(replay.actual, Actual::AsEstimated);
+    assert_eq!(seconds(&replay, 0, 4), (100.0, 100.0));
+    assert_eq!(seconds(&replay, 2, 2), (50.0, 50.0));
+    assert_eq!(replay.instance.job(JobId(0)).walltime, Some(Time::from_seconds(120)));
+    assert_eq!(replay.instance.job(JobId(2)).walltime, None, "a request below the run time is no walltime");
+}
+
+#[test]
+fn a_moldable_replay_bends_estimate_and_run_time_alike() {
+    for estimates in [Estimates::User, Estimates::Clairvoyant] {
+        let speedup = "amdahl:0.1".parse().ok();
+        let options = ReplayOptions { estimates, speedup, ..ReplayOptions::default() };
+        let replay = read(&log(), &options).unwrap();
+        let (told, real) = seconds(&replay, 0, 4);
+        assert_eq!((told, real), (if estimates == Estimates::User { 120.0 } else { 100.0 }, 100.0));
+        for processors in 1..=8 {
+            let (at, really) = seconds(&replay, 0, processors);
+            assert!((at / really - told / real).abs() < 1e-8, "{processors}: {at} {really}");
+        }
+        assert_eq!(replay.instance.job(JobId(0)).walltime, None, "no one time fits all allotments");
+        assert!(replay.remarks.last().unwrap().starts_with("moldable replay: "), "{:?}", replay.remarks);
+    }
+}
+
+#[test]
+fn the_platform_can_be_stated() {
+    let platform = Platform::cluster(3, 4).unwrap().requiring_compact();
+    let options = ReplayOptions { platform: Some(platform.clone()), ..ReplayOptions::default() };
+    let replay = read(&log(), &options).unwrap();
+    assert_eq!((replay.instance.platform(), replay.instance.jobs().len()), (&platform, 5));
+    let headless = read(&record([1, 0, 1, 1, 1, 1]), &ReplayOptions::default()).unwrap_err();
+    assert!(headless.contains("neither MaxProcs nor MaxNodes; state the processors"), "{headless}");
+}
+
+#[test]
+fn a_native_instance_happens_as_estimated() {
+    let text = r#"{"version": 1, "platform": {"processors": 2}, "jobs": [{"name": "a", "work": 1, "released": 3}]}"#;
+    let replay = read(text, &ReplayOptions::default()).unwrap();
+    assert_eq!((replay.actual, replay.users, replay.report.jobs), (Actual::AsEstimated, vec![None], 1));
+    let platform = ReplayOptions { platform: Platform::flat(9).ok(), ..ReplayOptions::default() };
+    assert!(read(text, &platform).unwrap_err().contains("a platform is stated for reading"));
+}
+
+#[test]
+fn run_times_that_add_up_to_centuries_are_refused() {
+    let text = format!("; MaxProcs: 8\n{}", record([1, 0, 9_000_000_000, 1, 1, 1]));
+    assert!(read(&text, &ReplayOptions::default()).unwrap_err().contains("146 years"));
+    let long = format!("; MaxProcs: 8\n{}", record([1, 0, 99_999_999_999, 1, 1, 1]));
+    assert!(read(&long, &ReplayOptions::default()).unwrap_err().contains("run time"));
+}

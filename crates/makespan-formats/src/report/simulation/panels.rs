@@ -1,0 +1,171 @@
+//! Usage and queue of each policy as SVG, one above the other on one time axis.
+
+use std::io::{self, Write};
+
+use makespan_core::Time;
+use serde::Serialize;
+
+use super::envelope::{Column, Spread, columns};
+use super::{PolicyPanel, SimulationReport};
+use crate::gantt::escape::{Pixels, Text};
+use crate::gantt::summary::grouped;
+use crate::gantt::ticks;
+
+/// Size of the picture in its own pixels; the page scales it.
+const WIDTH: f64 = 1200.0;
+const LEFT: f64 = 64.0;
+const RIGHT: f64 = 18.0;
+/// Above a policy's plots: its name.
+const NAME: f64 = 30.0;
+const USAGE: f64 = 92.0;
+const BETWEEN: f64 = 9.0;
+const QUEUE: f64 = 64.0;
+const AFTER: f64 = 12.0;
+const AXIS: f64 = 28.0;
+/// Series up to this many levels are drawn as they are, longer ones in a column a pixel or so.
+const EXACT: usize = 2_000;
+const COLUMNS: usize = 1_000;
+
+/// What the picture shows, ready to be drawn.
+pub(super) struct Panels<'a> {
+    policies: &'a [PolicyPanel<'a>],
+    series: Vec<Vec<Column>>,
+    span: [Time; 2],
+    processors: u32,
+    /// The longest queue of any policy: all queues are drawn on one scale.
+    longest: u32,
+}
+
+/// The same series for the script that tells what holds under the pointer. Times are seconds from the first instant.
+#[derive(Serialize)]
+struct Data<'a> {
+    span: f64,
+    width: f64,
+    left: f64,
+    right: f64,
+    policies: Vec<Readings<'a>>,
+}
+
+#[derive(Serialize)]
+struct Readings<'a> {
+    name: &'a str,
+    from: Vec<f64>,
+    held: Vec<f64>,
+    waiting: Vec<f64>,
+}
+
+impl<'a> Panels<'a> {
+    pub(super) fn new(report: &SimulationReport<'a>) -> Self {
+        let policies = report.policies;
+        let first = report.instance.jobs().iter().map(|job| job.release).min().unwrap_or_default();
+        let ends = policies.iter().map(|policy| policy.end);
+        let span = [first, ends.max().unwrap_or_default().max(first + Time::TICK)];
+        let series: Vec<Vec<Column>> =
+            policies.iter().map(|policy| columns(policy.levels, span, EXACT, COLUMNS)).collect();
+        let longest = series.iter().flatten().map(|column| column.waiting.most).max().unwrap_or(0).max(1);
+        Self { policies, series, span, processors: report.instance.processors(), longest }
+    }
+
+    /// Whether the series are shown in columns.
+    pub(super) fn is_reduced(&self) -> bool {
+        self.policies.iter().any(|policy| policy.levels.len() > EXACT)
+    }
+
+    pub(super) fn write(&self, out: &mut impl Write) -> io::Result<()> {
+        let each = NAME + USAGE + BETWEEN + QUEUE + AFTER;
+        let height = each * self.policies.len() as f64 + AXIS;
+        write!(
+            out,
+            r#"<svg id="panels" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img" "#
+        )?;
+        writeln!(out, r#"aria-label="Busy processors and waiting jobs over time">"#)?;
+        for (index, (policy, series)) in self.policies.iter().zip(&self.series).enumerate() {
+            let top = each * index as f64 + NAME;
+            writeln!(out, r#"<text class="policy" x="{LEFT}" y="{}">{}</text>"#, Pixels(top - 9.0), Text(policy.name))?;
+            let line = Text(policy.summary);
+            writeln!(out, r#"<text class="end" x="{}" y="{}">{line}</text>"#, WIDTH - RIGHT, Pixels(top - 9.0))?;
+            self.write_plot(out, [top, USAGE], ("held", self.processors), series, |column| column.held)?;
+            let queue = top + USAGE + BETWEEN;
+            self.write_plot(out, [queue, QUEUE], ("waiting", self.longest), series, |column| column.waiting)?;
+        }
+        self.write_axis(out, height - AXIS + 4.0)?;
+        writeln!(out, r#"<path id="pointer" d="M0 0V{}" visibility="hidden"/></svg>"#, Pixels(height - AXIS))
+    }
+
+    /// The series as JSON; `<` is written `\u003c`.
+    pub(super) fn write_data(&self, out: &mut impl Write) -> io::Result<()> {
+        let readings = |(policy, series): (&PolicyPanel<'a>, &Vec<Column>)| Readings {
+            name: policy.name,
+            from: series.iter().map(|column| (column.from - self.span[0]).seconds()).collect(),
+            held: series.iter().map(|column| rounded(column.held.mean)).collect(),
+            waiting: series.iter().map(|column| rounded(column.waiting.mean)).collect(),
+        };
+        let data = Data {
+            span: (self.span[1] - self.span[0]).seconds(),
+            width: WIDTH,
+            left: LEFT,
+            right: RIGHT,
+            policies: self.policies.iter().zip(&self.series).map(readings).collect(),
+        };
+        out.write_all(serde_json::to_string(&data)?.replace('<', "\\u003c").as_bytes())
+    }
+
+    fn x(&self, at: Time) -> f64 {
+        let share = (at - self.span[0]).seconds() / (self.span[1] - self.span[0]).seconds();
+        LEFT + (WIDTH - LEFT - RIGHT) * share.clamp(0.0, 1.0)
+    }
+
+    /// One quantity as three areas: what there always was, what there was on average, and what there was at most.
+    fn write_plot(
+        &self,
+        out: &mut impl Write,
+        [top, height]: [f64; 2],
+        (class, most): (&str, u32),
+        series: &[Column],
+        of: impl Fn(&Column) -> Spread,
+    ) -> io::Result<()> {
+        let (bottom, width) = (top + height, WIDTH - LEFT - RIGHT);
+        let (y, h) = (Pixels(top), Pixels(height));
+        writeln!(out, r#"<rect class="ground" x="{LEFT}" y="{y}" width="{width}" height="{h}"/>"#)?;
+        let scale = height / f64::from(most.max(1));
+        for shade in ["most", "mean", "least"] {
+            let mut path = format!("M{LEFT} {}", Pixels(bottom));
+            for column in series {
+                let Spread { least, mean, most } = of(column);
+                let value = match shade {
+                    "most" => f64::from(most),
+                    "mean" => mean,
+                    _ => f64::from(least),
+                };
+                path += &format!("V{}H{}", Pixels(bottom - scale * value), Pixels(self.x(column.to)));
+            }
+            writeln!(out, r#"<path class="{class} {shade}" d="{path}V{}z"/>"#, Pixels(bottom))?;
+        }
+        let word = if class == "held" { "busy" } else { "waiting" };
+        let labels = [(top + 9.0, grouped(f64::from(most))), (bottom - 1.0, "0".to_owned())];
+        for (y, text) in labels.iter().map(|(y, text)| (Pixels(*y), Text(text))) {
+            writeln!(out, r#"<text class="end" x="{}" y="{y}">{text}</text>"#, LEFT - 7.0)?;
+        }
+        let middle = Pixels(top + height / 2.0 + 4.0);
+        writeln!(out, r#"<text class="end word" x="{}" y="{middle}">{word}</text>"#, LEFT - 7.0)
+    }
+
+    fn write_axis(&self, out: &mut impl Write, top: f64) -> io::Result<()> {
+        let seconds = (self.span[1] - self.span[0]).seconds();
+        let step = ticks::step(seconds, 11);
+        for index in 0..=(seconds / step + 1e-9) as u32 {
+            let at = f64::from(index) * step;
+            let x = LEFT + (WIDTH - LEFT - RIGHT) * at / seconds;
+            writeln!(out, r#"<path class="rule" d="M{} {}V0"/>"#, Pixels(x), Pixels(top))?;
+            let anchor = if x > WIDTH - 40.0 { "end" } else { "middle" };
+            let (x, y) = (Pixels(x), Pixels(top + 14.0));
+            writeln!(out, r#"<text class="{anchor}" x="{x}" y="{y}">{}</text>"#, ticks::label(at, step))?;
+        }
+        Ok(())
+    }
+}
+
+/// Means to a tenth, which is more than the picture shows.
+fn rounded(value: f64) -> f64 {
+    (value * 10.0).round() / 10.0
+}

@@ -1,0 +1,78 @@
+use makespan_core::{Job, JobId, Placement, Platform, ProcSet, Profile};
+
+use super::*;
+
+const HOSTILE: &str = "</script><img src=x onerror=alert(1)><!-- {{data}} \u{2028} \u{1} \"'& טקסט";
+
+fn instance(jobs: u32) -> Instance {
+    let job = |id: u32| {
+        let profile = Profile::rigid(2, Time::from_seconds(10)).unwrap();
+        Job::new(format!("{id}{HOSTILE}"), profile).with_release(Time::from_seconds(i64::from(id)))
+    };
+    Instance::new(Platform::flat(4).unwrap(), (0..jobs).map(job).collect(), vec![]).unwrap()
+}
+
+fn levels(count: u32) -> Vec<Level> {
+    let level =
+        |id: u32| Level { time: Time::from_seconds(i64::from(id)), held: id % 5, waiting: id % 97 * (id % 31) % 17 };
+    (0..count).map(level).collect()
+}
+
+fn page(instance: &Instance, levels: &[Level], schedule: Option<&Schedule>) -> String {
+    let end = levels.last().map_or(Time::ZERO, |level| level.time);
+    let panel = PolicyPanel { name: HOSTILE, summary: HOSTILE, end, levels, schedule };
+    let comparison = Section {
+        title: HOSTILE.into(),
+        columns: vec![HOSTILE.into()],
+        rows: vec![vec![HOSTILE.into()]],
+        ..Section::default()
+    };
+    let report = SimulationReport {
+        title: HOSTILE,
+        instance,
+        policies: &[panel, panel],
+        seed: u64::MAX,
+        remarks: &[HOSTILE.to_owned()],
+        comparison: &comparison,
+    };
+    let mut bytes = Vec::new();
+    write_simulation(&mut bytes, &report).unwrap();
+    String::from_utf8(bytes).unwrap()
+}
+
+#[test]
+fn hostile_text_is_text_everywhere() {
+    let instance = instance(2);
+    let place = Placement {
+        job: JobId(0),
+        task: 0,
+        start: Time::ZERO,
+        end: Time::from_seconds(10),
+        processors: ProcSet::first(2),
+    };
+    let html = page(&instance, &levels(9), Some(&Schedule::new(vec![place])));
+    assert_eq!(html.matches("<img").count(), 1, "the chart is the only picture");
+    assert!(!html.contains("<!-- ") && html.contains("data:image/svg+xml;base64,"));
+    assert_eq!(html.matches("</script>").count(), 2);
+    let (_, rest) = html.split_once("<script id=\"data\" type=\"application/json\">").unwrap();
+    let data: serde_json::Value = serde_json::from_str(rest.split_once("</script>").unwrap().0).unwrap();
+    assert_eq!(data["policies"][1]["name"], HOSTILE);
+    let (_, script) = html.rsplit_once("<script>").unwrap();
+    assert!(html.contains(&format!("script-src '{}'", hash(script.split_once("</script>").unwrap().0))));
+    let panels = &html[html.find("<svg id=").unwrap()..html.find("</svg>").unwrap() + 6];
+    roxmltree::Document::parse(panels).unwrap();
+}
+
+#[test]
+fn long_logs_make_small_pages() {
+    let instance = instance(3);
+    let short = page(&instance, &levels(1500), None);
+    let long = page(&instance, &levels(300_000), None);
+    assert!(long.len() < 700_000 && short.len() < 700_000, "{} {}", long.len(), short.len());
+    assert!(long.contains("The log is long") && !short.contains("The log is long"));
+}
+
+#[test]
+fn an_empty_simulation_is_a_page() {
+    assert!(page(&instance(0), &[], None).contains("</html>"));
+}

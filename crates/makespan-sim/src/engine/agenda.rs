@@ -1,0 +1,63 @@
+//! What is to come.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use makespan_core::{Instance, JobId, Time};
+
+use crate::SimulationOptions;
+use crate::failures::{Outages, Turn};
+
+/// When a running job will end, and whether its walltime ends it. Of a job that was interrupted it stays behind until
+/// its instant comes.
+pub(super) type End = (Time, JobId, bool);
+
+/// All instants of interest but the unavailable periods, which the cluster knows.
+pub(super) struct Agenda<'a> {
+    /// By release date, then id.
+    releases: Vec<JobId>,
+    released: usize,
+    ends: BinaryHeap<Reverse<End>>,
+    outages: Outages<'a>,
+    pub wake: Option<Time>,
+}
+
+impl<'a> Agenda<'a> {
+    pub fn new(instance: &Instance, options: &'a SimulationOptions) -> Self {
+        let mut releases: Vec<JobId> = instance.ids().collect();
+        releases.sort_by_key(|&id| instance.job(id).release);
+        let model = options.failure_model.as_ref();
+        let outages = Outages::new(&options.failures, model, instance.platform(), instance.first_release());
+        Self { releases, released: 0, ends: BinaryHeap::new(), outages, wake: None }
+    }
+
+    /// The next instant of interest; `None` when nothing will happen any more.
+    pub fn next(&self, instance: &Instance) -> Option<Time> {
+        let release = self.releases.get(self.released).map(|&id| instance.job(id).release);
+        let end = self.ends.peek().map(|Reverse(end)| end.0);
+        [release, end, self.outages.next(), self.wake].into_iter().flatten().min()
+    }
+
+    /// A job will end.
+    pub fn expect(&mut self, end: End) {
+        self.ends.push(Reverse(end));
+    }
+
+    /// The next end that is due.
+    pub fn end(&mut self, now: Time) -> Option<End> {
+        let due = self.ends.peek().is_some_and(|Reverse(end)| end.0 <= now);
+        if due { self.ends.pop().map(|Reverse(end)| end) } else { None }
+    }
+
+    /// The next job that is due to be released.
+    pub fn release(&mut self, instance: &Instance, now: Time) -> Option<JobId> {
+        let job = *self.releases.get(self.released).filter(|&&id| instance.job(id).release <= now)?;
+        self.released += 1;
+        Some(job)
+    }
+
+    /// Processors that are due to go down or up.
+    pub fn turn(&mut self, now: Time) -> Option<Turn> {
+        self.outages.turn(now)
+    }
+}
