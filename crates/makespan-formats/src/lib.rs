@@ -30,7 +30,7 @@ pub mod swf;
 
 pub use atomic::write_atomic;
 pub use error::{FormatError, Place};
-pub use instance::{Language, write_instance};
+pub use instance::{Language, read_platform, write_instance};
 pub use moldable_set::read_moldable_set;
 pub use read::{Format, ReadInstance, ReadOptions, parse_instance, read_instance};
 pub use replay::{Estimates, Replay, ReplayOptions, parse_replay, read_replay};

@@ -16,6 +16,8 @@ use crate::scalar::{Count, FromLiteral, NUMBER_KEY, Real, Scalar, literal};
 pub(super) struct Document {
     pub version: Scalar<Count>,
     pub platform: PlatformEntry,
+    /// None in a file that is read for its platform.
+    #[serde(default)]
     pub jobs: Vec<JobEntry>,
     #[serde(default)]
     pub unavailable: Vec<Period>,
