@@ -1,5 +1,7 @@
 //! Sets of processors.
 
+mod in_place;
+
 use std::fmt;
 use std::str::FromStr;
 
@@ -60,12 +62,12 @@ impl ProcSet {
         self.intervals.iter().map(|&(first, last)| last - first + 1).sum()
     }
 
-    /// Whether every id is in the other set.
+    /// Whether every id is in the other set. O(k log n) for k intervals here and n there.
     pub fn is_subset(&self, other: &Self) -> bool {
-        let mut others = other.intervals.iter().peekable();
+        let mut rest = other.intervals.as_slice();
         self.intervals.iter().all(|&(first, last)| {
-            while others.next_if(|interval| interval.1 < first).is_some() {}
-            others.peek().is_some_and(|interval| interval.0 <= first && last <= interval.1)
+            rest = &rest[rest.partition_point(|interval| interval.1 < first)..];
+            rest.first().is_some_and(|interval| interval.0 <= first && last <= interval.1)
         })
     }
 
@@ -135,9 +137,13 @@ impl ProcSet {
         Self { intervals: common }
     }
 
-    /// Whether no id is in both sets.
+    /// Whether no id is in both sets. O(k log n) for k intervals here and n there.
     pub fn is_disjoint(&self, other: &Self) -> bool {
-        self.intersection(other).is_empty()
+        let mut rest = other.intervals.as_slice();
+        self.intervals.iter().all(|&(first, last)| {
+            rest = &rest[rest.partition_point(|interval| interval.1 < first)..];
+            rest.first().is_none_or(|interval| last < interval.0)
+        })
     }
 
     /// Removes `count` processors and returns them: the first contiguous block that is long enough, otherwise the

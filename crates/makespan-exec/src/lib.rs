@@ -23,10 +23,10 @@ pub mod profile;
 mod recover;
 mod session;
 
-pub use error::{Defect, ExecuteError};
+pub use error::ExecuteError;
 pub use execute::{check, execute};
 pub use fingerprint::fingerprint;
 pub use machine::cores;
-pub use makespan_core::Stop;
+pub use makespan_core::{Defect, Stop};
 pub use observer::{Observer, Progress, Silent};
 pub use options::ExecuteOptions;

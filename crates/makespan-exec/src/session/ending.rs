@@ -14,12 +14,12 @@ impl Session<'_> {
         let cause = active.ending.map(|(cause, _)| cause);
         let status = active.reap();
         let at = self.clock.now();
-        let Some(running) = self.state.running.iter().find(|running| running.job == job).cloned() else {
+        let Some(running) = self.state.cluster.run_of(job).cloned() else {
             return Ok(());
         };
         let Some(outcome) = outcome(status, cause) else {
             self.journal.append(&Record::Interrupted { job, at })?;
-            self.state.running.retain(|running| running.job != job);
+            self.state.cluster.end(job);
             let name = self.state.name(job);
             self.observer.message(&format!("job `{name}` was interrupted; resuming the run starts it again"));
             return Ok(());

@@ -13,7 +13,7 @@ use makespan_core::{Decision, Event, JobId, Outcome, Policy, ProcSet, Run, Runni
 
 use crate::files::Files;
 use crate::journal::{Journal, Record};
-use crate::{Defect, ExecuteError, ExecuteOptions, Observer};
+use crate::{ExecuteError, ExecuteOptions, Observer};
 use active::{Active, Start};
 pub(crate) use active::{exit_status, outcome};
 pub(crate) use clock::{Clock, since_origin, ticks};
@@ -67,7 +67,7 @@ impl Session<'_> {
         while !self.options.stop.is_requested() {
             let now = self.clock.now();
             while let Some(job) = self.state.release(now) {
-                self.state.submit(job);
+                self.state.cluster.submit(job);
                 self.events.push(Event::Submitted(job));
             }
             if self.events.is_empty() && self.wake.is_some_and(|wake| wake <= now) {
@@ -79,22 +79,11 @@ impl Session<'_> {
             }
             self.enforce_limits()?;
             if self.active.is_empty() && self.state.unreleased.is_empty() && self.wake.is_none() {
-                return self.check_complete();
+                return Ok(self.state.cluster.check_complete()?);
             }
             self.wait()?;
         }
         Ok(())
-    }
-
-    /// Nothing will happen any more, so nothing may wait.
-    fn check_complete(&self) -> Result<(), ExecuteError> {
-        match self.state.waiting.first() {
-            None => Ok(()),
-            Some(job) => {
-                let example = self.state.name(job).to_owned();
-                Err(Defect::Stalled { waiting: self.state.waiting.len(), example }.into())
-            }
-        }
     }
 
     /// Tells the policy all that it has not heard yet, and does what it wants.
@@ -103,18 +92,18 @@ impl Session<'_> {
         events.sort_by_key(Event::order);
         for event in &events {
             if let Event::Finished(job) | Event::Failed(job) = *event {
-                self.state.running.retain(|running| running.job != job);
+                self.state.cluster.end(job);
             }
         }
         self.wake = None;
         let now = self.clock.now();
-        self.state.refresh(now);
+        self.state.cluster.advance(now);
         let mut decisions = Vec::new();
-        policy.on(&events, &self.state.view(now), &mut decisions);
+        policy.on(&events, &self.state.cluster.view(), &mut decisions);
         for decision in decisions {
             match decision {
                 Decision::Start { job, processors } => {
-                    self.state.check_start(job, &processors, now)?;
+                    self.state.cluster.admit(job, &processors)?;
                     self.start(job, processors)?;
                 }
                 Decision::WakeAt(at) => {
@@ -122,7 +111,7 @@ impl Session<'_> {
                     self.wake = Some(self.wake.map_or(at, |wake| wake.min(at)));
                 }
                 Decision::Cancel(job) => {
-                    self.state.take(job)?;
+                    self.state.cluster.withdraw(job)?;
                     self.journal.append(&Record::Cancelled { job, at: now })?;
                     self.observer.message(&format!("job `{}` was given up by the policy", self.state.name(job)));
                 }
@@ -148,7 +137,7 @@ impl Session<'_> {
         });
         let at = self.clock.now();
         let running = Running { job, start: at, processors: processors.clone() };
-        self.state.running.push(running.clone());
+        self.state.cluster.begin(running.clone());
         let mut active = match started {
             Ok(active) => active,
             Err(reason) => return self.record_end(running, at, Outcome::NotStarted, Some(&reason)),

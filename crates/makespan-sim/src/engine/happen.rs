@@ -1,0 +1,102 @@
+//! What happens at an instant before the policy is asked.
+
+use makespan_core::{Event, JobId, Outage, Outcome, ProcSet, Run, Running, Time};
+
+use super::{Engine, NEVER};
+
+/// The status of a job that was killed, as shells count signals.
+const KILLED: i32 = 137;
+
+impl Engine<'_> {
+    /// Everything of one instant, in its order; the events are left for the policy.
+    pub(super) fn happen(&mut self, now: Time) {
+        while let Some((at, job, timed_out)) = self.agenda.end(now) {
+            self.end(at, job, timed_out);
+        }
+        let closing = self.cluster.advance(now);
+        let failing = self.fail_and_repair(now);
+        if closing || failing {
+            self.interrupt();
+        }
+        while let Some(job) = self.agenda.release(self.instance, now) {
+            self.cluster.submit(job);
+            self.events.push(Event::Submitted(job));
+        }
+        if self.agenda.wake.is_some_and(|wake| wake <= now) {
+            self.events.push(Event::Wake);
+        }
+        self.events.sort_unstable_by_key(Event::order);
+        self.events.dedup();
+    }
+
+    /// A job ends, unless this end is that of a run that was interrupted.
+    fn end(&mut self, at: Time, job: JobId, timed_out: bool) {
+        if self.ends[job.index()] != (at, timed_out) {
+            return;
+        }
+        self.ends[job.index()] = NEVER;
+        let Some(running) = self.cluster.end(job) else { return };
+        let outcome = if timed_out { Outcome::TimedOut } else { Outcome::Succeeded };
+        self.record(running, at, outcome);
+    }
+
+    /// Processors go up and down; whether any went down.
+    fn fail_and_repair(&mut self, now: Time) -> bool {
+        let mut failing = false;
+        let options = self.options;
+        while let Some((down, index)) = self.agenda.outage(now) {
+            let failure = &options.failures[index as usize];
+            if down {
+                failing = true;
+                self.cluster.fail(Outage(index), &failure.processors, failure.expected_up);
+            } else {
+                self.cluster.repair(Outage(index));
+            }
+            self.tell_nodes(&failure.processors, if down { Event::NodeDown } else { Event::NodeUp });
+        }
+        failing
+    }
+
+    fn tell_nodes(&mut self, processors: &ProcSet, event: fn(usize) -> Event) {
+        let platform = self.instance.platform();
+        for &(first, last) in processors.intervals() {
+            let nodes = platform.node_of(first)..=platform.node_of(last);
+            self.events.extend(nodes.filter(|&node| platform.nodes()[node].processors > 0).map(event));
+        }
+    }
+
+    /// Takes the jobs from processors on which none may run any more.
+    fn interrupt(&mut self) {
+        let blocked = self.cluster.blocked();
+        let on_blocked = self.cluster.running().iter().filter(|running| !running.processors.is_disjoint(blocked));
+        let mut lost: Vec<JobId> = on_blocked.map(|running| running.job).collect();
+        lost.sort_unstable();
+        for job in lost {
+            self.ends[job.index()] = NEVER;
+            let Some(running) = self.cluster.end(job) else { continue };
+            let interruptions = &mut self.interruptions[job.index()];
+            *interruptions += 1;
+            let again = *interruptions <= self.options.requeues;
+            if again {
+                self.cluster.submit(job);
+            }
+            self.record(
+                running,
+                self.now(),
+                if again { Outcome::Interrupted } else { Outcome::Failed { status: KILLED } },
+            );
+        }
+    }
+
+    /// A run has ended.
+    fn record(&mut self, running: Running, end: Time, outcome: Outcome) {
+        let Running { job, start, processors } = running;
+        self.events.push(match outcome {
+            Outcome::Succeeded => Event::Finished(job),
+            Outcome::Interrupted => Event::Interrupted(job),
+            Outcome::Failed { .. } | Outcome::TimedOut | Outcome::NotStarted => Event::Failed(job),
+        });
+        self.left -= usize::from(outcome != Outcome::Interrupted);
+        self.runs.push(Run { job, start, end, processors, outcome });
+    }
+}

@@ -1,0 +1,125 @@
+//! The loop between policy and simulated cluster.
+
+mod agenda;
+mod decide;
+mod happen;
+
+use makespan_core::{Actual, Cluster, Decision, Defect, Event, Instance, JobId, Policy, Run, Time, Trace};
+
+use crate::{Observer, Simulation, SimulationError, SimulationOptions};
+use agenda::Agenda;
+
+/// So many instants on end at which nothing starts or ends are taken for no progress at all.
+const MOST_BARREN: u64 = 1_000_000;
+
+/// No end is to come.
+const NEVER: (Time, bool) = (Time::MAX, false);
+
+/// Everything that one simulation holds.
+pub(crate) struct Engine<'a> {
+    instance: &'a Instance,
+    actual: &'a Actual,
+    options: &'a SimulationOptions,
+    cluster: Cluster<'a>,
+    agenda: Agenda,
+    /// For each job when it will really end, and whether at its walltime; tells an end from one that stayed behind.
+    ends: Vec<(Time, bool)>,
+    runs: Vec<Run>,
+    cancelled: Vec<JobId>,
+    /// For each job how often it was interrupted.
+    interruptions: Vec<u32>,
+    /// How many jobs have neither ended nor been given up.
+    left: usize,
+    /// What the policy has not heard yet.
+    events: Vec<Event>,
+    /// What it answers; kept for its memory.
+    decisions: Vec<Decision>,
+    told: u64,
+    instants: u64,
+    /// Instants on end at which nothing was released, started, ended or given up.
+    barren: u64,
+}
+
+impl<'a> Engine<'a> {
+    pub fn new(instance: &'a Instance, actual: &'a Actual, options: &'a SimulationOptions) -> Self {
+        let jobs = instance.jobs().len();
+        Self {
+            instance,
+            actual,
+            options,
+            cluster: Cluster::new(instance),
+            agenda: Agenda::new(instance, &options.failures),
+            ends: vec![NEVER; jobs],
+            runs: Vec::with_capacity(jobs),
+            cancelled: Vec::new(),
+            interruptions: vec![0; jobs],
+            left: jobs,
+            events: Vec::new(),
+            decisions: Vec::new(),
+            told: 0,
+            instants: 0,
+            barren: 0,
+        }
+    }
+
+    /// From instant to instant until every job has ended or was given up.
+    pub fn run(&mut self, policy: &mut dyn Policy, observer: &mut dyn Observer) -> Result<(), SimulationError> {
+        let jobs = self.instance.jobs().len();
+        while self.left > 0 {
+            let ended = jobs - self.left;
+            if self.options.stop.is_requested() {
+                return Err(SimulationError::Stopped { at: self.cluster.now(), ended, jobs });
+            }
+            let Some(now) = self.agenda.next(self.instance).into_iter().chain(self.cluster.next_change()).min() else {
+                return self.cluster.check_complete().map_err(|defect| self.defect(defect));
+            };
+            self.happen(now);
+            if !self.events.is_empty() {
+                self.tell(policy)?;
+                observer.progress(now, jobs - self.left);
+            }
+        }
+        Ok(())
+    }
+
+    pub fn into_simulation(self) -> Simulation {
+        let Self { runs, cancelled, told: events, instants, .. } = self;
+        Simulation { trace: Trace { runs }, cancelled, events, instants }
+    }
+
+    /// Tells the policy all that happened at this instant, and does what it wants.
+    fn tell(&mut self, policy: &mut dyn Policy) -> Result<(), SimulationError> {
+        self.agenda.wake = None;
+        self.told += self.events.len() as u64;
+        self.instants += 1;
+        let idle = self.cluster.running().is_empty();
+        let barren = |event: &Event| match event {
+            Event::Wake => true,
+            Event::NodeUp(_) | Event::NodeDown(_) => idle,
+            _ => false,
+        };
+        self.barren = if self.events.iter().all(barren) { self.barren + 1 } else { 0 };
+        let mut decisions = std::mem::take(&mut self.decisions);
+        policy.on(&self.events, &self.cluster.view(), &mut decisions);
+        self.events.clear();
+        for decision in decisions.drain(..) {
+            self.decide(decision)?;
+        }
+        self.decisions = decisions;
+        match self.cluster.waiting().first() {
+            Some(job) if self.barren > MOST_BARREN => {
+                let example = self.cluster.name(job).to_owned();
+                Err(self.defect(Defect::Restless { instants: self.barren, example }))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn defect(&self, defect: Defect) -> SimulationError {
+        SimulationError::Policy { at: self.now(), defect }
+    }
+
+    fn now(&self) -> Time {
+        self.cluster.now()
+    }
+}

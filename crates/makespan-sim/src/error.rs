@@ -1,0 +1,64 @@
+//! Why there is no trace.
+
+use makespan_core::{Defect, Time};
+use thiserror::Error;
+
+/// Why a simulation did not begin, or ended early. Times are in seconds.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum SimulationError {
+    /// A bag of several tasks.
+    #[error("job `{0}` is a bag of tasks; each task is simulated as a job, which `Expansion::of` makes of it")]
+    Bag(String),
+    /// Not one real profile for each job.
+    #[error("there are {jobs} jobs and the real times of {profiles}; there must be as many")]
+    Profiles {
+        /// Of the instance.
+        jobs: usize,
+        /// Of the real times.
+        profiles: usize,
+    },
+    /// A job whose real times lack allotments.
+    #[error("job `{job}` accepts {min} to {max} processors; its real times are known on {from} to {to}")]
+    RealTimes {
+        /// The job.
+        job: String,
+        /// Fewest accepted.
+        min: u32,
+        /// Most accepted.
+        max: u32,
+        /// Fewest known.
+        from: u32,
+        /// Most known.
+        to: u32,
+    },
+    /// A failure that names no processors of the platform, or ends before it begins.
+    #[error("failure {index}: it must name processors from 0 to {last}, and go up after it went down")]
+    Failure {
+        /// Position in the list.
+        index: usize,
+        /// The largest id.
+        last: u32,
+    },
+    /// Real times whose sum does not fit.
+    #[error("job `{0}` would end after more than 292 years; check the unit of the real times")]
+    TooLong(String),
+    /// The policy broke its contract.
+    #[error("defect of the policy at {at} s: {defect}")]
+    Policy {
+        /// When.
+        at: Time,
+        /// What it did.
+        #[source]
+        defect: Defect,
+    },
+    /// Somebody asked for an end.
+    #[error("the simulation was stopped at {at} s, when {ended} of {jobs} jobs had ended")]
+    Stopped {
+        /// When in virtual time.
+        at: Time,
+        /// How many jobs had ended.
+        ended: usize,
+        /// How many there are.
+        jobs: usize,
+    },
+}

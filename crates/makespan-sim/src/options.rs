@@ -1,0 +1,24 @@
+//! How a simulation is carried out.
+
+use makespan_core::{Failure, Stop};
+
+/// What happens besides jobs and a policy.
+#[derive(Clone, Debug)]
+pub struct SimulationOptions {
+    /// A job that really takes longer than its walltime is ended there
+    /// ([`Outcome::TimedOut`](makespan_core::Outcome::TimedOut)). Otherwise walltimes are no limits.
+    pub kill_at_walltime: bool,
+    /// Processors that go down and up, in any order. They may overlap.
+    pub failures: Vec<Failure>,
+    /// How often a job that was interrupted is queued again. Interrupted once more it has failed, with the status of
+    /// a job that was killed: 137.
+    pub requeues: u32,
+    /// Ends the simulation with an error.
+    pub stop: Stop,
+}
+
+impl Default for SimulationOptions {
+    fn default() -> Self {
+        Self { kill_at_walltime: false, failures: Vec::new(), requeues: 1000, stop: Stop::default() }
+    }
+}

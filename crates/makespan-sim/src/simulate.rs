@@ -1,0 +1,72 @@
+//! The entrance: an instance, real times, a policy.
+
+use makespan_core::{Actual, Failure, Instance, JobId, Policy, Trace};
+
+use crate::engine::Engine;
+use crate::{Observer, SimulationError, SimulationOptions};
+
+/// What happened in virtual time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Simulation {
+    /// The executions, by their end. Each job that was not given up ends once; before that it may have been interrupted.
+    pub trace: Trace,
+    /// Jobs that the policy gave up, in this order.
+    pub cancelled: Vec<JobId>,
+    /// How many events the policy was told.
+    pub events: u64,
+    /// At how many instants.
+    pub instants: u64,
+}
+
+/// Plays an instance in virtual time, as a policy decides.
+///
+/// Every job is submitted at its release date and really takes the time that `actual` says. The policy is asked once an
+/// instant ([`makespan_core::Event::order`]). A wake-up comes at its instant, also together with other events, and is forgotten when the
+/// policy hears of anything before. Bags of tasks are simulated as [`makespan_core::Expansion::of`] takes them apart.
+///
+/// An instant costs the logarithm of the number of running jobs for each event, beside what the policy does; a failure
+/// looks at all running jobs.
+///
+/// # Errors
+/// [`SimulationError`]: what does not fit together, and what the policy did wrong.
+pub fn simulate(
+    instance: &Instance,
+    actual: &Actual,
+    policy: &mut dyn Policy,
+    options: &SimulationOptions,
+    observer: &mut dyn Observer,
+) -> Result<Simulation, SimulationError> {
+    if let Some(job) = instance.jobs().iter().find(|job| job.tasks() > 1) {
+        return Err(SimulationError::Bag(job.name.clone()));
+    }
+    check_actual(instance, actual)?;
+    check_failures(instance, &options.failures)?;
+    let mut engine = Engine::new(instance, actual, options);
+    engine.run(policy, observer)?;
+    Ok(engine.into_simulation())
+}
+
+fn check_actual(instance: &Instance, actual: &Actual) -> Result<(), SimulationError> {
+    let Actual::Profiles(profiles) = actual else { return Ok(()) };
+    let jobs = instance.jobs();
+    if jobs.len() != profiles.len() {
+        return Err(SimulationError::Profiles { jobs: jobs.len(), profiles: profiles.len() });
+    }
+    for (job, real) in jobs.iter().zip(profiles) {
+        let (min, max) = (job.profile().min_processors(), job.profile().max_processors());
+        let (from, to) = (real.min_processors(), real.max_processors());
+        if min < from || max > to {
+            return Err(SimulationError::RealTimes { job: job.name.clone(), min, max, from, to });
+        }
+    }
+    Ok(())
+}
+
+fn check_failures(instance: &Instance, failures: &[Failure]) -> Result<(), SimulationError> {
+    let last = instance.processors() - 1;
+    let fits = |failure: &Failure| failure.processors.last().is_some_and(|id| id <= last) && failure.down < failure.up;
+    match failures.iter().position(|failure| !fits(failure)) {
+        Some(index) => Err(SimulationError::Failure { index, last }),
+        None => Ok(()),
+    }
+}
