@@ -54,6 +54,9 @@ pub fn best(instance: &Instance, objective: Objective) -> Result<Bound, Unsuppor
             "bounds are proved for processors of equal speed without a network between them".into(),
         ));
     }
+    if instance.has_compound_jobs() {
+        return Err(Unsupported("bounds on jobs that are graphs of tasks are not proved".into()));
+    }
     Ok(match objective {
         Objective::Makespan => makespan(instance),
         Objective::WeightedCompletion => weighted_completion(instance),

@@ -27,7 +27,7 @@ impl Expansion {
     /// # Errors
     /// [`InstanceError::TooManyTasks`], and [`InstanceError::TaskName`] when a job is called like a task.
     pub fn of(instance: &Instance) -> Result<Self, InstanceError> {
-        Self::check_count(instance.jobs())?;
+        Self::check(instance.jobs())?;
         check_names(instance)?;
         Ok(Self::build(instance, |_| true, named))
     }
@@ -37,9 +37,16 @@ impl Expansion {
     /// # Errors
     /// [`InstanceError::TooManyTasks`]; best-effort tasks are counted too, since they are placed afterwards.
     pub fn competing(instance: &Instance) -> Result<Self, InstanceError> {
-        Self::check_count(instance.jobs())?;
+        Self::check(instance.jobs())?;
         let nameless = |job: &Job, _| Job::new(String::new(), job.profile().clone()).with_release(job.release);
         Ok(Self::build(instance, |job| !job.is_best_effort(), nameless))
+    }
+
+    fn check(jobs: &[Job]) -> Result<(), InstanceError> {
+        match jobs.iter().find(|job| job.is_compound()) {
+            Some(job) => Err(InstanceError::Compound(job.name.clone())),
+            None => Self::check_count(jobs),
+        }
     }
 
     /// Refuses more tasks in all than are planned or run one by one.
@@ -97,7 +104,8 @@ fn named(job: &Job, task: u32) -> Job {
     let count = if job.is_best_effort() { std::num::NonZeroU64::new(1) } else { None };
     let Job { weight, release, walltime, data, .. } = *job;
     let profile = job.profile().clone();
-    Job { name: job.task_name(task), weight, release, walltime, task: Task { profile, command }, count, data }
+    let name = job.task_name(task);
+    Job { name, weight, release, walltime, task: Task { profile, command }, count, graph: None, data }
 }
 
 fn check_names(instance: &Instance) -> Result<(), InstanceError> {

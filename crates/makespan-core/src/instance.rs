@@ -1,5 +1,7 @@
 //! The problem: machines, jobs, and when processors are unavailable.
 
+mod compound;
+
 use std::fmt;
 
 use rustc_hash::FxHashSet;
@@ -45,6 +47,12 @@ pub enum InstanceError {
     /// A job that is called like a task of a bag.
     #[error("job `{0}` is called like a task of a bag, which are numbered from 0; rename the job or the bag")]
     TaskName(String),
+    /// A job that is both a bag and a graph.
+    #[error("job `{0}` is both a bag of equal tasks and a graph of tasks; make it one of them")]
+    CompoundBag(String),
+    /// A compound job whose tasks cannot be taken apart here.
+    #[error("job `{0}` is a graph of tasks, and only jobs of one task and bags are taken apart")]
+    Compound(String),
     /// More tasks than can be planned or run one by one.
     #[error("{}", too_many(*.tasks))]
     TooManyTasks {
@@ -134,6 +142,8 @@ impl Instance {
         let longest = self.jobs.iter().map(longest).max().unwrap_or(0);
         let greedy = (load / i128::from(self.processors()) + longest).saturating_mul(2);
         let serial = serial.min(greedy);
+        // Tasks that wait for each other may leave everything else idle.
+        let serial = if self.has_compound_jobs() { compound::horizon(&self.platform, &self.jobs) } else { serial };
         let closed: i128 = self.unavailable.iter().map(|period| i128::from((period.end - period.start).ticks())).sum();
         let last = self.availability.last_change().max(release);
         serial.saturating_add(closed + i128::from(last.ticks()))
@@ -157,6 +167,15 @@ impl Instance {
     /// One job.
     pub fn job(&self, id: JobId) -> &Job {
         &self.jobs[id.index()]
+    }
+
+    /// How long one task of a job is estimated to take on these processors: [`Instance::time`], of each task of a
+    /// compound job for itself.
+    ///
+    /// # Panics
+    /// When the task does not accept as many processors, or a compound job has no such task.
+    pub fn time_of(&self, id: JobId, task: u32, processors: &ProcSet) -> Time {
+        self.platform.slowed(self.job(id).profile_of(task).time(processors.len()), processors)
     }
 
     /// How long a job is estimated to take on these processors: the time of its profile, as the slowest of them has it.
@@ -198,7 +217,12 @@ impl Instance {
         self.jobs.iter().any(Job::is_bag)
     }
 
-    /// How many tasks all jobs have together; a job that is no bag has one.
+    /// Whether some job is a graph of tasks.
+    pub fn has_compound_jobs(&self) -> bool {
+        self.jobs.iter().any(Job::is_compound)
+    }
+
+    /// How many tasks all jobs have together; a job that is neither bag nor compound has one.
     pub fn tasks(&self) -> u64 {
         self.jobs.iter().map(Job::tasks).fold(0, u64::saturating_add)
     }
@@ -258,7 +282,10 @@ fn too_many(tasks: u64) -> String {
 
 fn fitted(job: Job, processors: u32) -> Result<Job, InstanceError> {
     let needs = job.profile().min_processors();
-    let Job { name, weight, release, walltime, mut task, count, data } = job;
+    if job.is_compound() {
+        return compound::fitted(job, processors);
+    }
+    let Job { name, weight, release, walltime, mut task, count, graph, data } = job;
     task.profile = match task.profile.at_most(processors) {
         Some(profile) => profile,
         None => return Err(InstanceError::TooWide { job: name, needs, processors }),
@@ -270,7 +297,7 @@ fn fitted(job: Job, processors: u32) -> Result<Job, InstanceError> {
             None => return Err(InstanceError::Walltime { job: name, shortest, walltime }),
         };
     }
-    Ok(Job { name, weight, release, walltime, task, count, data })
+    Ok(Job { name, weight, release, walltime, task, count, graph, data })
 }
 
 fn check_periods(unavailable: &[Unavailable], processors: u32) -> Result<(), InstanceError> {

@@ -38,6 +38,10 @@ pub struct Platform {
     compact: bool,
     /// Whether every node that computes has speed 1.
     unit_speed: bool,
+    /// Between any two nodes of a fully connected cluster.
+    interconnect: Option<Link>,
+    /// Whether data between tasks on one node take their time, too.
+    local_transfers: bool,
 }
 
 /// Why nodes do not make a platform.
@@ -63,6 +67,9 @@ pub enum PlatformError {
     /// A parent that does not exist, or a cycle of parents.
     #[error("node `{0}`: its parents do not lead to a root; a tree has one node without parent above all others")]
     NotATree(String),
+    /// A link between all nodes of a tree, which has its own.
+    #[error("the nodes form a tree, whose links are stated node by node; leave out the bandwidth of the platform")]
+    Interconnect,
 }
 
 impl Platform {
@@ -134,7 +141,7 @@ impl Platform {
         }
         let mut computing = nodes.iter().filter(|node| node.processors > 0);
         let unit_speed = computing.all(|node| (node.speed - 1.0).abs() < f64::EPSILON);
-        Ok(Self { nodes, first, processors, compact: false, unit_speed })
+        Ok(Self { nodes, first, processors, compact: false, unit_speed, interconnect: None, local_transfers: false })
     }
 
     /// The same machines, on which every job must be in its best placement: of the nodes that it holds processors of,
@@ -145,6 +152,36 @@ impl Platform {
     #[must_use]
     pub fn requiring_compact(self) -> Self {
         Self { compact: true, ..self }
+    }
+
+    /// The same machines, every two of which exchange data over a link of this kind, as many as want at the same time.
+    ///
+    /// # Errors
+    /// [`PlatformError`] when the nodes form a tree or the bandwidth is not positive.
+    pub fn with_interconnect(self, link: Link) -> Result<Self, PlatformError> {
+        if self.nodes.iter().any(|node| node.parent.is_some()) {
+            return Err(PlatformError::Interconnect);
+        }
+        if !(link.bandwidth.is_finite() && link.bandwidth > 0.0) {
+            return Err(PlatformError::NotPositive { node: self.nodes[0].name.clone(), what: "bandwidth" });
+        }
+        Ok(Self { interconnect: Some(link), ..self })
+    }
+
+    /// The link between any two nodes of a fully connected cluster, if there is one; data take no time without.
+    pub fn interconnect(&self) -> Option<Link> {
+        self.interconnect
+    }
+
+    /// The same machines, on which data between tasks on one node take their time, too: that of the node's own link.
+    #[must_use]
+    pub fn with_local_transfers(self) -> Self {
+        Self { local_transfers: true, ..self }
+    }
+
+    /// Whether data between tasks on one node take their time, too.
+    pub fn has_local_transfers(&self) -> bool {
+        self.local_transfers
     }
 
     /// Whether every job must be in its best placement.

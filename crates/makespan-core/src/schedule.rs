@@ -9,7 +9,7 @@ use crate::{JobId, ProcSet, Time};
 pub struct Placement {
     /// Which job.
     pub job: JobId,
-    /// Which task of a bag, from 0; 0 for a job that is no bag.
+    /// Which task of a bag or of a compound job, from 0; 0 for a job of one task.
     pub task: u32,
     /// First instant.
     pub start: Time,

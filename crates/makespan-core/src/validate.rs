@@ -1,8 +1,12 @@
 //! Checks of a schedule by small rules that share no code with the schedulers.
 
+mod precedence;
+
+use std::sync::Arc;
+
 use thiserror::Error;
 
-use crate::{Instance, Job, JobId, Placement, ProcSet, Schedule, Time};
+use crate::{Graph, Instance, Job, JobId, Placement, ProcSet, Schedule, Time};
 
 /// A rule that a schedule breaks. Times are in seconds.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -23,7 +27,7 @@ pub enum Violation {
     /// A job without placement.
     #[error("job `{0}` is not placed")]
     Missing(String),
-    /// A bag of which not every task has a placement.
+    /// A bag or a compound job of which not every task has a placement.
     #[error("{missing} of the {tasks} tasks of job `{job}` are not placed, the first is {first}")]
     MissingTasks {
         /// The job.
@@ -32,8 +36,8 @@ pub enum Violation {
         missing: u64,
         /// How many tasks it has.
         tasks: u64,
-        /// The smallest number of a task that is missing.
-        first: u64,
+        /// The task of the smallest number that is missing: its number in a bag, its name in a compound job.
+        first: String,
     },
     /// A job, or a task of a bag, with several placements.
     #[error("job `{job}` is placed {times} times")]
@@ -98,6 +102,20 @@ pub enum Violation {
         /// The nodes held in part, by name.
         nodes: String,
     },
+    /// A task that does not wait for another, or not for its data.
+    #[error("job `{job}` starts at {start} s; `{after}` ends at {end} s and its data arrive at {arrival} s")]
+    Precedence {
+        /// The task.
+        job: String,
+        /// When it starts.
+        start: Time,
+        /// The task that it waits for.
+        after: String,
+        /// When that ends.
+        end: Time,
+        /// When the data are where they are needed.
+        arrival: Time,
+    },
     /// Two jobs on one processor.
     #[error("jobs `{first}` and `{second}` both hold processor {processor} at {at} s")]
     Overlap {
@@ -130,7 +148,7 @@ fn numbered(tasks: u64) -> String {
 
 /// Checks that every task of every job is placed exactly once, on an accepted allotment for exactly its time, not
 /// before its release, on existing processors that are open and its own, in its best placement where the platform
-/// requires it.
+/// requires it, and after the tasks that it waits for and the transfer of their data.
 ///
 /// # Errors
 /// All violations, at most one of each kind for a task. A task of a bag is called `name/17`.
@@ -149,6 +167,7 @@ pub fn validate(instance: &Instance, schedule: &Schedule) -> Result<(), Vec<Viol
     }
     if violations.is_empty() {
         violations.extend(exclusive(instance, schedule));
+        violations.extend(precedence::check(instance, schedule));
     }
     if violations.is_empty() { Ok(()) } else { Err(violations) }
 }
@@ -198,21 +217,28 @@ fn tasks_once(job: &Job, placed: &[(JobId, u32)], violations: &mut Vec<Violation
         first += u64::from(u64::from(task) == first);
     }
     let missing = tasks - known;
-    if missing > 0 && !job.is_bag() {
+    if missing > 0 && !job.is_bag() && !job.is_compound() {
         violations.push(Violation::Missing(job.name.clone()));
     } else if missing > 0 {
+        let named = |graph: &Arc<Graph>| graph.name(first as u32).to_owned();
+        let first = job.graph.as_ref().map_or_else(|| first.to_string(), named);
         violations.push(Violation::MissingTasks { job: job.name.clone(), missing, tasks, first });
     }
 }
 
 fn allotment(instance: &Instance, placement: &Placement) -> Option<Violation> {
-    let profile = instance.job(placement.job).profile();
+    let job = instance.job(placement.job);
+    if job.is_compound() && u64::from(placement.task) >= job.tasks() {
+        return None;
+    }
+    let profile = job.profile_of(placement.task);
     let processors = placement.processors.len();
     if !profile.accepts(processors) {
         let (min, max) = (profile.min_processors(), profile.max_processors());
         return Some(Violation::Allotment { job: name(instance, placement), processors, min, max });
     }
-    let (lasts, takes) = (placement.end - placement.start, profile.time(processors));
+    let (lasts, takes) =
+        (placement.end - placement.start, instance.time_of(placement.job, placement.task, &placement.processors));
     (lasts != takes).then(|| Violation::Duration { job: name(instance, placement), processors, lasts, takes })
 }
 

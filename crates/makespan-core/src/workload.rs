@@ -1,8 +1,9 @@
 //! What users submit.
 
 use std::num::NonZeroU64;
+use std::sync::Arc;
 
-use crate::{Profile, Time, Weight};
+use crate::{Graph, Profile, Time, Weight};
 
 /// The position of a job in its instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
@@ -16,7 +17,8 @@ impl JobId {
     }
 }
 
-/// What a user submits and waits for: one moldable, rigid or sequential [`Task`], or a *bag* of equal ones.
+/// What a user submits and waits for: one moldable, rigid or sequential [`Task`], a *bag* of equal ones, or a *compound*
+/// job, whose tasks wait for each other as the edges of a [`Graph`] say.
 ///
 /// The job ends when its last task does. A bag of weight zero is *best effort*: it is planned after all other jobs into
 /// the holes that they leave. A bag with a weight competes: each of its tasks takes part like a job of weight
@@ -29,12 +31,15 @@ pub struct Job {
     pub weight: Weight,
     /// The job cannot start earlier.
     pub release: Time,
-    /// `run` ends the job after this time; allotments that take longer are not used.
+    /// `run` ends the job after this time; allotments that take longer are not used. That of a compound job is for its
+    /// whole graph, and is looked at by those only who plan under it.
     pub walltime: Option<Time>,
-    /// What is placed.
+    /// What is placed. Of a compound job: all its tasks one after the other, which nobody places; see [`Job::task`].
     pub task: Task,
     /// How many equal tasks a bag has, numbered from 0; `None` for a job that is no bag. Never expanded here.
     pub count: Option<NonZeroU64>,
+    /// The tasks of a compound job; `None` for any other.
+    pub graph: Option<Arc<Graph>>,
     /// Bytes that each task of a bag needs before it runs, which all begin at the root of a tree network; `None` where
     /// none are stated.
     pub data: Option<u64>,
@@ -60,8 +65,15 @@ impl Job {
             walltime: None,
             task: Task { profile, command: Vec::new() },
             count: None,
+            graph: None,
             data: None,
         }
+    }
+
+    /// A compound job of weight 1, released at 0, without walltime.
+    pub fn compound(name: impl Into<String>, graph: Graph) -> Self {
+        let profile = graph.one_after_the_other();
+        Self { graph: Some(Arc::new(graph)), ..Self::new(name, profile) }
     }
 
     /// The same job with this weight.
@@ -84,14 +96,39 @@ impl Job {
         Self { data: Some(data), ..self }
     }
 
-    /// Time as a function of the allotment, of one task.
+    /// Time as a function of the allotment, of one task. Of a compound job: of all its tasks one after the other, which
+    /// nobody may place; see [`Job::profile_of`].
     pub fn profile(&self) -> &Profile {
         &self.task.profile
     }
 
-    /// How many tasks are placed: 1 for a job that is no bag.
+    /// What is placed as this task: each task of a compound job is another, those of a bag are equal.
+    ///
+    /// # Panics
+    /// When a compound job has no such task.
+    pub fn task(&self, task: u32) -> &Task {
+        self.graph.as_ref().map_or(&self.task, |graph| graph.task(task))
+    }
+
+    /// Time as a function of the allotment, of this task.
+    ///
+    /// # Panics
+    /// When a compound job has no such task.
+    pub fn profile_of(&self, task: u32) -> &Profile {
+        &self.task(task).profile
+    }
+
+    /// How many tasks are placed: 1 for a job that is neither bag nor compound.
     pub fn tasks(&self) -> u64 {
-        self.count.map_or(1, NonZeroU64::get)
+        match &self.graph {
+            Some(graph) => graph.len() as u64,
+            None => self.count.map_or(1, NonZeroU64::get),
+        }
+    }
+
+    /// Whether this is a compound job, of one task perhaps.
+    pub fn is_compound(&self) -> bool {
+        self.graph.is_some()
     }
 
     /// Whether this is a bag of tasks, of one task perhaps.
@@ -110,8 +147,12 @@ impl Job {
         self.count.map_or(self.weight, |count| self.weight.divided_by(count))
     }
 
-    /// How one task is called: `name/17` in a bag, the name of the job otherwise.
+    /// How one task is called: `name/17` in a bag, `name/task` in a compound job, the name of the job otherwise.
     pub fn task_name(&self, task: u32) -> String {
+        if let Some(graph) = &self.graph {
+            let name = graph.tasks().get(task as usize).map_or_else(|| task.to_string(), |task| task.name.clone());
+            return format!("{}/{name}", self.name);
+        }
         if self.is_bag() { format!("{}/{task}", self.name) } else { self.name.clone() }
     }
 }

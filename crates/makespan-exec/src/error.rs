@@ -17,6 +17,9 @@ pub enum ExecuteError {
     /// A bag of several tasks, of which only jobs know when they end.
     #[error("job `{0}` is a bag of tasks; each task is executed as a job, which `Expansion::of` makes of it")]
     Bag(String),
+    /// A graph of tasks, which this machine does not take apart.
+    #[error("job `{0}` is a graph of tasks; only jobs of one task and bags are executed")]
+    Compound(String),
     /// More processors than this process may use.
     #[error(
         "the platform has {processors} processors and this process may use {cores} cores; plan for {cores} processors, \

@@ -100,6 +100,9 @@ pub fn check(instance: &Instance, options: &ExecuteOptions) -> Result<(), Execut
 
 /// The cores of this machine, if they can execute the instance.
 fn cores_for(instance: &Instance, options: &ExecuteOptions) -> Result<Vec<usize>, ExecuteError> {
+    if let Some(job) = instance.jobs().iter().find(|job| job.is_compound()) {
+        return Err(ExecuteError::Compound(job.name.clone()));
+    }
     if let Some(job) = instance.jobs().iter().find(|job| job.task.command.is_empty()) {
         return Err(ExecuteError::NoCommand(job.name.clone()));
     }

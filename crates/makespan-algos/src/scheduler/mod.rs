@@ -28,6 +28,9 @@ fn needs_equal_processors(instance: &Instance) -> Result<(), Unsupported> {
     if instance.has_bags() {
         return Err(Unsupported("bags of tasks are planned by a scheduler made by `makespan_algos::scheduler`".into()));
     }
+    if instance.has_compound_jobs() {
+        return Err(Unsupported("it plans single tasks and bags, and some job is a graph of tasks".into()));
+    }
     if instance.platform().is_homogeneous() {
         Ok(())
     } else {

@@ -45,6 +45,9 @@ impl Scheduler for WithBags {
         if !instance.has_bags() {
             return self.0.supports(instance);
         }
+        if instance.has_compound_jobs() {
+            return Err(Unsupported("bags and graphs of tasks are not planned together".into()));
+        }
         Expansion::check_count(instance.jobs()).map_err(|error| Unsupported(error.to_string()))?;
         // What is supported of one task is supported of many.
         let one = |job: &Job| Job { count: None, ..job.clone() };

@@ -63,6 +63,9 @@ pub enum CertificateError {
     /// The platform has processors of different speeds, or a network.
     #[error("the certificate speaks of equal processors, and the platform's differ in speed or form a tree")]
     UnequalProcessors,
+    /// The instance has jobs that are graphs of tasks.
+    #[error("the certificate speaks of single tasks and bags, and some job is a graph of tasks")]
+    Compound,
     /// An intermediate value leaves 128 bits.
     #[error("the certificate's figures are too large to check exactly")]
     Overflow,
@@ -125,6 +128,9 @@ impl Certificate {
     pub fn proves(&self, instance: &Instance) -> Result<i128, CertificateError> {
         if !instance.platform().is_homogeneous() {
             return Err(CertificateError::UnequalProcessors);
+        }
+        if instance.has_compound_jobs() {
+            return Err(CertificateError::Compound);
         }
         match self {
             Self::Alone { job } => {

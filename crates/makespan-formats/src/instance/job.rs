@@ -3,6 +3,7 @@
 use makespan_core::{Job, Platform, Profile, Task, Time, Weight};
 use serde::Deserialize;
 
+use super::graph::{EdgeEntry, TaskEntry, graph};
 use super::schema::{Allotments, OneOrMany, SpeedupEntry};
 use crate::scalar::{Bytes, Scalar, Tasks};
 
@@ -26,6 +27,8 @@ struct Fields {
     processors: Option<Allotments>,
     #[serde(default)]
     command: Vec<String>,
+    tasks: Option<Vec<TaskEntry>>,
+    edges: Option<Vec<EdgeEntry>>,
 }
 
 impl TryFrom<Fields> for JobEntry {
@@ -34,6 +37,10 @@ impl TryFrom<Fields> for JobEntry {
     fn try_from(fields: Fields) -> Result<Self, String> {
         if fields.name.is_empty() {
             return Err("a job's name is empty; give it a unique name".to_owned());
+        }
+        if fields.tasks.is_some() || fields.edges.is_some() {
+            let name = fields.name.clone();
+            return compound(fields).map(Self).map_err(|problem| format!("job `{name}`: {problem}"));
         }
         let profile = profile(fields.time, fields.work, fields.speedup, fields.processors)
             .map_err(|problem| format!("job `{}`: {problem}", fields.name))?;
@@ -49,9 +56,37 @@ impl TryFrom<Fields> for JobEntry {
             walltime: fields.walltime.map(|walltime| walltime.0),
             task: Task { profile, command: fields.command },
             count,
+            graph: None,
             data,
         }))
     }
+}
+
+/// A job with `tasks` and perhaps `edges`.
+fn compound(fields: Fields) -> Result<Job, String> {
+    let Some(tasks) = fields.tasks else {
+        return Err("it has `edges` and no `tasks`; write the tasks that they join".to_owned());
+    };
+    let given = [
+        ("count", fields.count.is_some()),
+        ("data", fields.data.is_some()),
+        ("time", fields.time.is_some()),
+        ("work", fields.work.is_some()),
+        ("speedup", fields.speedup.is_some()),
+        ("processors", fields.processors.is_some()),
+        ("command", !fields.command.is_empty()),
+    ];
+    if let Some((key, _)) = given.iter().find(|(_, given)| *given) {
+        return Err(format!("it has both `tasks` and `{key}`; a job with `tasks` is what they are"));
+    }
+    let graph = graph(tasks, &fields.edges.unwrap_or_default())?;
+    let job = Job::compound(fields.name, graph);
+    Ok(Job {
+        weight: fields.weight.map_or(job.weight, |weight| weight.0),
+        release: fields.released.map_or(job.release, |release| release.0),
+        walltime: fields.walltime.map(|walltime| walltime.0),
+        ..job
+    })
 }
 
 /// The weight of a job that states none. A bag competes only if it is given a weight to do so, or the bytes of its
@@ -60,7 +95,7 @@ pub(super) fn usual_weight(bag: bool, data: Option<u64>) -> Weight {
     if bag && data.is_none() { Weight::ZERO } else { Weight::ONE }
 }
 
-fn profile(
+pub(super) fn profile(
     time: Option<OneOrMany<Time, Scalar<Time>>>,
     work: Option<Scalar<Time>>,
     speedup: Option<SpeedupEntry>,

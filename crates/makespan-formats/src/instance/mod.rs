@@ -3,6 +3,9 @@
 //! Both languages share one schema (`schema`, `platform`, `job`): a platform, jobs, and periods when processors are
 //! unavailable. Unknown keys are errors that name the nearest known key.
 
+mod graph;
+#[cfg(test)]
+mod graph_tests;
 mod job;
 mod platform;
 mod schema;

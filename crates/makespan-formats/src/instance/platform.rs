@@ -22,6 +22,9 @@ struct Fields {
     nodes: Option<OneOrMany<Count, NodeEntry>>,
     processors_per_node: Option<Scalar<Count>>,
     placement: Option<String>,
+    bandwidth: Option<Scalar<Bandwidth>>,
+    latency: Option<Scalar<Time>>,
+    local_transfers: Option<bool>,
 }
 
 #[derive(Deserialize)]
@@ -64,6 +67,20 @@ impl TryFrom<Fields> for PlatformEntry {
                     .to_owned());
             }
         };
+        let local = fields.local_transfers == Some(true);
+        let between = match (fields.bandwidth, fields.latency) {
+            (Some(bandwidth), latency) => {
+                Some(Link { bandwidth: bandwidth.0.0, latency: latency.map_or(Time::ZERO, |latency| latency.0) })
+            }
+            (None, None) => None,
+            (None, Some(_)) => return Err("it has a `latency` without a `bandwidth`; give both".to_owned()),
+        };
+        let joined = |platform: Platform| match between {
+            Some(link) => platform.with_interconnect(link),
+            None => Ok(platform),
+        };
+        let platform = platform.and_then(joined);
+        let platform = platform.map(|platform| if local { platform.with_local_transfers() } else { platform });
         let ruled = |platform: Platform| Self(if compact { platform.requiring_compact() } else { platform });
         platform.map(ruled).map_err(|error| error.to_string())
     }

@@ -144,7 +144,7 @@ fn bad_jobs_are_refused_with_their_place() {
     }
     refused(r#"{"name": "a", "work": 3, "count": 0}"#, &["jobs[0].count", "`0` is not a number of tasks", "from 1"]);
     refused(r#"{"name": "a", "work": 3, "count": 1000000000000000000}"#, &["more than 146 years"]);
-    refused(r#"{"name": "a", "count": 3, "tasks": [{"name": "t", "work": 1}]}"#, &["unknown key `tasks`"]);
+    refused(r#"{"name": "a", "count": 3, "tasks": [{"name": "t", "work": 1}]}"#, &["both `tasks` and `count`"]);
     refused("", &["there are no jobs"]);
     refused(r#"{"name": "a", "#, &["a.json:2:"]);
 }

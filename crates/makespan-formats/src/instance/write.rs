@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::num::NonZeroU64;
 
-use makespan_core::{Instance, Job, Platform, Profile, SpeedupLaw, Time};
+use makespan_core::{Edge, Graph, Instance, Job, Load, Platform, Profile, SpeedupLaw, Task, Time};
 use serde::Serialize;
 
 use super::job::usual_weight;
@@ -30,10 +30,22 @@ enum Figure {
 #[derive(Serialize)]
 struct Document<'a> {
     version: u32,
-    platform: PlatformOut<'a>,
+    platform: PlatformEntry<'a>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     unavailable: Vec<PeriodOut>,
     jobs: Vec<JobOut<'a>>,
+}
+
+#[derive(Serialize)]
+struct PlatformEntry<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bandwidth: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    latency: Option<Figure>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    local_transfers: bool,
+    #[serde(flatten)]
+    machines: PlatformOut<'a>,
 }
 
 #[derive(Serialize)]
@@ -76,7 +88,8 @@ struct PeriodOut {
     end: Figure,
 }
 
-#[derive(Serialize)]
+/// A job, or a task of one.
+#[derive(Default, Serialize)]
 struct JobOut<'a> {
     name: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -100,6 +113,20 @@ struct JobOut<'a> {
     processors: Option<AllotmentsOut>,
     #[serde(skip_serializing_if = "Option::is_none")]
     speedup: Option<SpeedupLaw>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tasks: Vec<JobOut<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    edges: Vec<EdgeOut<'a>>,
+}
+
+#[derive(Serialize)]
+struct EdgeOut<'a> {
+    from: &'a str,
+    to: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    data: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    transfer: Option<Figure>,
 }
 
 #[derive(Serialize)]
@@ -128,7 +155,7 @@ pub fn write_instance(instance: &Instance, language: Language, writer: &mut dyn 
     };
     let document = Document {
         version: 1,
-        platform: platform(instance.platform(), language),
+        platform: entry(instance.platform(), language),
         unavailable: instance.unavailable().iter().map(period).collect(),
         jobs: instance.jobs().iter().map(|one| job(one, language)).collect(),
     };
@@ -156,10 +183,20 @@ fn json_rows<T: Serialize>(rows: &[T]) -> io::Result<Vec<String>> {
     rows.iter().map(|row| serde_json::to_string(row).map_err(io::Error::from)).collect()
 }
 
-fn platform(platform: &Platform, language: Language) -> PlatformOut<'_> {
+fn entry(platform: &Platform, language: Language) -> PlatformEntry<'_> {
+    let link = platform.interconnect();
+    PlatformEntry {
+        bandwidth: link.map(|link| link.bandwidth),
+        latency: link.map(|link| time(link.latency, language)),
+        local_transfers: platform.has_local_transfers(),
+        machines: machines(platform, language),
+    }
+}
+
+fn machines(platform: &Platform, language: Language) -> PlatformOut<'_> {
     let nodes = platform.nodes();
     let each = nodes[0].processors;
-    if Platform::flat(platform.processors()).is_ok_and(|flat| flat == *platform) {
+    if Platform::flat(platform.processors()).is_ok_and(|flat| flat.nodes() == nodes) && !platform.is_compact() {
         return PlatformOut::Flat { processors: platform.processors() };
     }
     let placement = platform.is_compact().then_some("compact");
@@ -178,22 +215,47 @@ fn platform(platform: &Platform, language: Language) -> PlatformOut<'_> {
 }
 
 fn job(job: &Job, language: Language) -> JobOut<'_> {
-    let profile = job.profile();
-    let (work, speedup) = profile.speedup().unzip();
     let usual = usual_weight(job.is_bag(), job.data);
+    let out = match &job.graph {
+        None => task(&job.name, &job.task, language),
+        Some(graph) => JobOut {
+            name: &job.name,
+            tasks: graph.tasks().iter().map(|one| task(&one.name, &one.task, language)).collect(),
+            edges: graph.edges().iter().map(|one| edge(graph, one, language)).collect(),
+            ..JobOut::default()
+        },
+    };
     JobOut {
-        name: &job.name,
         weight: (job.weight != usual).then(|| figure(&job.weight.to_string(), job.weight.as_f64(), language)),
         released: (job.release != Time::ZERO).then(|| time(job.release, language)),
         walltime: job.walltime.map(|walltime| time(walltime, language)),
         count: job.count.map(NonZeroU64::get),
         data: job.data,
+        ..out
+    }
+}
+
+/// What is placed, under its name.
+fn task<'a>(name: &'a str, task: &'a Task, language: Language) -> JobOut<'a> {
+    let profile = &task.profile;
+    let (work, speedup) = profile.speedup().unzip();
+    JobOut {
+        name,
         work: work.map(|work| time(work, language)),
         time: times(profile, language),
-        command: &job.task.command,
+        command: &task.command,
         processors: allotments(profile),
         speedup,
+        ..JobOut::default()
     }
+}
+
+fn edge<'a>(graph: &'a Graph, edge: &Edge, language: Language) -> EdgeOut<'a> {
+    let (data, transfer) = match edge.load {
+        Load::Bytes(bytes) => (Some(bytes), None),
+        Load::Fixed(fixed) => (None, Some(time(fixed, language))),
+    };
+    EdgeOut { from: graph.name(edge.from), to: graph.name(edge.to), data, transfer }
 }
 
 fn times(profile: &Profile, language: Language) -> Option<TimeOut> {

@@ -10,7 +10,7 @@ use super::bound::{BoundEntry, read_bound, value};
 use super::{ScheduleFile, front};
 use crate::document::from_json;
 use crate::error::{FormatError, Place};
-use crate::scalar::{Count, Scalar};
+use crate::scalar::{Count, FromLiteral, Scalar};
 use crate::suggest::nearest;
 
 #[derive(Deserialize)]
@@ -42,7 +42,7 @@ struct Bounds {
 #[serde(deny_unknown_fields)]
 pub(super) struct PlacementEntry {
     job: String,
-    task: Option<Scalar<Count>>,
+    task: Option<Scalar<TaskName>>,
     start: Scalar<Time>,
     end: Scalar<Time>,
     processors: Scalar<ProcSet>,
@@ -93,6 +93,44 @@ fn bound(file: &str, objective: Objective, entry: BoundEntry) -> Result<Bound, F
     Ok(bound)
 }
 
+/// Which task of a job a placement is of: a number in a bag, a name in a compound job.
+struct TaskName {
+    text: String,
+    quoted: bool,
+}
+
+impl FromLiteral for TaskName {
+    const EXPECTED: &'static str = "the number of a bag's task, or the name of a compound job's";
+
+    fn from_literal(text: &str, quoted: bool) -> Result<Self, String> {
+        Ok(Self { text: text.to_owned(), quoted })
+    }
+}
+
+/// The number of the task that `name` means; `numbers` are those of a compound job by name.
+fn task_number(
+    instance: &Instance,
+    job: JobId,
+    numbers: &FxHashMap<&str, u32>,
+    name: Option<&TaskName>,
+) -> Result<u32, String> {
+    let job = instance.job(job);
+    match name {
+        None if job.is_bag() => Err("is a bag; `task` must say which of its tasks".into()),
+        None if job.is_compound() => Err("is a graph of tasks; `task` must say which of them".into()),
+        None => Ok(0),
+        Some(name) if job.is_bag() => Count::from_literal(&name.text, name.quoted)
+            .map(|count| count.0)
+            .map_err(|problem| format!("is a bag: {problem}")),
+        Some(name) if job.is_compound() => numbers.get(name.text.as_str()).copied().ok_or_else(|| {
+            let near = nearest(&name.text, numbers.keys().copied());
+            let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+            format!("has no task `{}`{hint}", name.text)
+        }),
+        Some(_) => Err("is no bag; leave `task` out".into()),
+    }
+}
+
 /// A placement and the name of its group.
 type Grouped = (Placement, Option<Arc<str>>);
 
@@ -113,17 +151,17 @@ pub(super) fn placements(
     let wrong_task = |at: usize, name: &str, what: &str| {
         FormatError::content(file, Place::field(format!("{path}[{at}].task")), format!("job `{name}` {what}"))
     };
+    let numbers = |id| {
+        let named = instance.job(id).graph.iter().flat_map(|graph| graph.tasks());
+        named.enumerate().map(|(number, task)| (task.name.as_str(), number as u32)).collect()
+    };
+    let tasks: Vec<FxHashMap<&str, u32>> = instance.ids().map(numbers).collect();
     let mut names: FxHashMap<String, Arc<str>> = FxHashMap::default();
     let mut shared = |name: String| names.entry(name).or_insert_with_key(|name| name.as_str().into()).clone();
     let placement = |(at, entry): (usize, PlacementEntry)| {
         let job = *ids.get(entry.job.as_str()).ok_or_else(|| unknown(at, &entry.job))?;
-        let bag = instance.job(job).is_bag();
-        let task = match (bag, &entry.task) {
-            (true, Some(task)) => task.0.0,
-            (false, None) => 0,
-            (true, None) => return Err(wrong_task(at, &entry.job, "is a bag; `task` must say which of its tasks")),
-            (false, Some(_)) => return Err(wrong_task(at, &entry.job, "is no bag; leave `task` out")),
-        };
+        let number = task_number(instance, job, &tasks[job.index()], entry.task.as_ref().map(|task| &task.0));
+        let task = number.map_err(|what| wrong_task(at, &entry.job, &what))?;
         let group = entry.group.map(&mut shared);
         let placement = Placement { job, task, start: entry.start.0, end: entry.end.0, processors: entry.processors.0 };
         Ok((placement, group))

@@ -66,8 +66,20 @@ fn write_placement(
     let Placement { start, end, processors, .. } = placement;
     write!(writer, "{{\"job\": ")?;
     serde_json::to_writer(&mut *writer, &job.name)?;
-    if job.is_bag() {
-        write!(writer, ", \"task\": {}", placement.task)?;
+    match &job.graph {
+        Some(graph) => {
+            let Some(task) = graph.tasks().get(placement.task as usize) else {
+                let problem = format!(
+                    "the schedule places task {} of job `{}`, which it does not have",
+                    placement.task, job.name
+                );
+                return Err(io::Error::new(io::ErrorKind::InvalidInput, problem));
+            };
+            write!(writer, ", \"task\": ")?;
+            serde_json::to_writer(&mut *writer, &task.name)?;
+        }
+        None if job.is_bag() => write!(writer, ", \"task\": {}", placement.task)?,
+        None => {}
     }
     write!(writer, ", \"start\": {start}, \"end\": {end}, \"processors\": \"{processors}\"")?;
     if let Some(group) = group {

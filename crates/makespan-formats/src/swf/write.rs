@@ -13,10 +13,15 @@ use rustc_hash::FxHashSet;
 /// Weights, speed-ups, bags and unavailable periods have no place in the format; a header note tells what was left out.
 ///
 /// # Errors
-/// Those of the writer; [`io::ErrorKind::InvalidInput`] when there are more tasks than [`Expansion::MOST_TASKS`].
+/// Those of the writer; [`io::ErrorKind::InvalidInput`] when there are more tasks than [`Expansion::MOST_TASKS`], or a
+/// compound job.
 pub fn write_swf(instance: &Instance, schedule: Option<&Schedule>, writer: &mut dyn Write) -> io::Result<()> {
     let refused = |error| io::Error::new(io::ErrorKind::InvalidInput, format!("SWF has one record a task; {error}"));
     Expansion::check_count(instance.jobs()).map_err(refused)?;
+    if let Some(job) = instance.jobs().iter().find(|job| job.is_compound()) {
+        let problem = format!("SWF has no place for the edges of a graph of tasks, such as job `{}`", job.name);
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, problem));
+    }
     header(instance, writer)?;
     let numbers = numbers(instance);
     let mut first = Vec::with_capacity(instance.jobs().len());

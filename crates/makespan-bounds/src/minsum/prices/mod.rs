@@ -102,6 +102,7 @@ impl PriceSearch {
         let cells: usize = counting.iter().map(|job| choices(job)).sum();
         let most = MOST_CELLS / cells.max(1);
         if !instance.platform().is_homogeneous()
+            || instance.has_compound_jobs()
             || options.objective == Objective::Makespan
             || !instance.jobs().iter().all(feasible)
             || most < FEWEST

@@ -1,0 +1,46 @@
+//! What an instance asks of its compound jobs.
+
+use std::sync::Arc;
+
+use super::InstanceError;
+use crate::{Job, Platform, Profile, Route, Task};
+
+/// All tasks one after the other on the slowest processor, each after the slowest transfer of all its data.
+pub(super) fn horizon(platform: &Platform, jobs: &[Job]) -> i128 {
+    let nodes = platform.nodes();
+    let computing = nodes.iter().filter(|node| node.processors > 0);
+    let slowest = computing.map(|node| node.speed).fold(f64::INFINITY, f64::min);
+    // No route is slower than all links in a row.
+    let links = || nodes.iter().filter_map(|node| node.link).chain(platform.interconnect());
+    let route = Route {
+        latency: links().map(|link| link.latency).sum(),
+        bandwidth: links().map(|link| link.bandwidth).fold(f64::INFINITY, f64::min),
+        takes_time: true,
+    };
+    let of_job = |job: &Job| {
+        let time = |profile: &Profile| i128::from(profile.longest().divided_by(slowest).ticks());
+        let Some(graph) = &job.graph else { return time(job.profile()).saturating_mul(i128::from(job.tasks())) };
+        let tasks: i128 = graph.tasks().iter().map(|task| time(&task.task.profile)).sum();
+        tasks + graph.edges().iter().map(|edge| i128::from(route.time(edge.load).ticks())).sum::<i128>()
+    };
+    jobs.iter().map(of_job).fold(0, i128::saturating_add)
+}
+
+/// Each task of a compound job for itself. Its walltime is for all of them, and is no rule of a schedule.
+pub(super) fn fitted(job: Job, processors: u32) -> Result<Job, InstanceError> {
+    let Some(graph) = &job.graph else { return Ok(job) };
+    if job.count.is_some() {
+        return Err(InstanceError::CompoundBag(job.name));
+    }
+    let fits = |task: &Task| task.profile.max_processors() <= processors;
+    if graph.tasks().iter().all(|task| fits(&task.task)) {
+        return Ok(job);
+    }
+    let clip = |name: &str, task: Task| {
+        let needs = task.profile.min_processors();
+        let too_wide = || InstanceError::TooWide { job: format!("{}/{name}", job.name), needs, processors };
+        Ok(Task { profile: task.profile.at_most(processors).ok_or_else(too_wide)?, ..task })
+    };
+    let graph = Arc::unwrap_or_clone(Arc::clone(graph)).with_tasks(clip)?;
+    Ok(Job { graph: Some(Arc::new(graph)), ..job })
+}

@@ -1,0 +1,74 @@
+//! The tasks and edges of a compound job of the native file.
+
+use makespan_core::{Edge, Graph, Load, NamedTask, Task, Time};
+use rustc_hash::FxHashMap;
+use serde::Deserialize;
+
+use super::job::profile;
+use super::schema::{Allotments, OneOrMany, SpeedupEntry};
+use crate::scalar::{Bytes, Scalar};
+use crate::suggest::nearest;
+
+/// A task, checked while it is read, so that errors carry its place.
+#[derive(Deserialize)]
+#[serde(try_from = "TaskFields")]
+pub(super) struct TaskEntry(NamedTask);
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TaskFields {
+    name: String,
+    time: Option<OneOrMany<Time, Scalar<Time>>>,
+    work: Option<Scalar<Time>>,
+    speedup: Option<SpeedupEntry>,
+    processors: Option<Allotments>,
+    #[serde(default)]
+    command: Vec<String>,
+}
+
+/// An edge by the names of its tasks.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct EdgeEntry {
+    from: String,
+    to: String,
+    data: Option<Scalar<Bytes>>,
+    transfer: Option<Scalar<Time>>,
+}
+
+impl TryFrom<TaskFields> for TaskEntry {
+    type Error = String;
+
+    fn try_from(fields: TaskFields) -> Result<Self, String> {
+        let profile = profile(fields.time, fields.work, fields.speedup, fields.processors)
+            .map_err(|problem| format!("task `{}`: {problem}", fields.name))?;
+        Ok(Self(NamedTask { name: fields.name, task: Task { profile, command: fields.command } }))
+    }
+}
+
+/// Joins tasks and edges.
+pub(super) fn graph(tasks: Vec<TaskEntry>, edges: &[EdgeEntry]) -> Result<Graph, String> {
+    let tasks: Vec<NamedTask> = tasks.into_iter().map(|task| task.0).collect();
+    let numbers: FxHashMap<&str, u32> =
+        tasks.iter().enumerate().map(|(number, task)| (task.name.as_str(), number as u32)).collect();
+    let number = |at: usize, key: &str, name: &str| {
+        numbers.get(name).copied().ok_or_else(|| {
+            let near = nearest(name, tasks.iter().map(|task| task.name.as_str()));
+            let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+            format!("edges[{at}].{key}: there is no task `{name}`{hint}")
+        })
+    };
+    let edge = |(at, edge): (usize, &EdgeEntry)| {
+        let (from, to) = (number(at, "from", &edge.from)?, number(at, "to", &edge.to)?);
+        let load = match (&edge.data, &edge.transfer) {
+            (Some(_), Some(_)) => {
+                return Err(format!("edges[{at}] has both `data` and `transfer`; write one of them"));
+            }
+            (data, None) => Load::Bytes(data.map_or(0, |data| data.0.0)),
+            (None, Some(time)) => Load::Fixed(time.0),
+        };
+        Ok(Edge { from, to, load })
+    };
+    let edges = edges.iter().enumerate().map(edge).collect::<Result<Vec<_>, String>>()?;
+    Graph::new(tasks, edges).map_err(|error| error.to_string())
+}

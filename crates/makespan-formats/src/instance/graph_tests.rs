@@ -1,0 +1,99 @@
+use makespan_core::{Instance, JobId, Load, Placement, ProcSet, Schedule, Time};
+
+use super::{Language, read_json, read_toml, write_instance};
+use crate::ScheduleFile;
+
+const PLATFORM: &str =
+    r#""version": 1, "platform": {"nodes": 3, "processors_per_node": 1, "bandwidth": "1MB/s", "latency": "1ms"}"#;
+
+fn json(job: &str) -> Result<Instance, String> {
+    read_json("a.json", format!("{{{PLATFORM},\n \"jobs\": [{job}]}}").as_bytes()).map_err(|error| error.to_string())
+}
+
+const DIAMOND: &str = r#"{"name": "j", "released": 2, "walltime": "1h", "tasks": [{"name": "a", "work": 4},
+ {"name": "b", "time": 2.5, "command": ["./b"]}, {"name": "c", "work": 1}, {"name": "d", "time": [6, 4]}],
+ "edges": [{"from": "a", "to": "b", "data": 1e6}, {"from": "a", "to": "c", "transfer": "3s"},
+ {"from": "b", "to": "d", "data": 0}, {"from": "c", "to": "d"}]}, {"name": "k", "work": 3}"#;
+
+#[test]
+fn a_graph_survives_both_languages() {
+    let instance = json(DIAMOND).unwrap();
+    let job = &instance.jobs()[0];
+    let graph = job.graph.as_ref().unwrap();
+    assert_eq!((job.release, job.walltime), (Time::from_seconds(2), Some(Time::from_seconds(3600))));
+    let loads: Vec<Load> = graph.edges().iter().map(|edge| edge.load).collect();
+    let fixed = Load::Fixed(Time::from_seconds(3));
+    assert_eq!(loads, [Load::Bytes(1_000_000), fixed, Load::Bytes(0), Load::Bytes(0)]);
+    assert_eq!(graph.task(1).command, ["./b"]);
+    assert_eq!(instance.platform().transfer(0, 2, 1_000_000), Time::parse("1.001").unwrap());
+    assert_eq!((instance.tasks(), job.task_name(3)), (5, "j/d".to_owned()));
+    for language in [Language::Json, Language::Toml] {
+        let mut bytes = Vec::new();
+        write_instance(&instance, language, &mut bytes).unwrap();
+        let text = String::from_utf8(bytes).unwrap();
+        let again = match language {
+            Language::Json => read_json("b", text.as_bytes()),
+            Language::Toml => read_toml("b", &text),
+        };
+        let again = again.unwrap_or_else(|error| panic!("{error}\n{text}"));
+        assert_eq!((again.jobs(), again.platform()), (instance.jobs(), instance.platform()), "{text}");
+    }
+}
+
+fn refused(job: &str, expect: &str) {
+    let error = json(job).unwrap_err();
+    assert!(error.contains(expect), "{error}");
+    assert!(error.contains("job `j`"), "{error}");
+}
+
+#[test]
+fn what_is_no_graph_is_refused() {
+    let with = |edges: &str| {
+        format!(
+            r#"{{"name": "j", "tasks": [{{"name": "first", "work": 1}}, {{"name": "b", "work": 1}}], "edges": [{edges}]}}"#
+        )
+    };
+    refused(&with(r#"{"from": "frst", "to": "b"}"#), "edges[0].from: there is no task `frst`; did you mean `first`?");
+    refused(&with(r#"{"from": "first", "to": "x"}"#), "edges[0].to: there is no task `x`");
+    refused(&with(r#"{"from": "first", "to": "b", "data": 1, "transfer": 1}"#), "both `data` and `transfer`");
+    let cycle = with(r#"{"from": "first", "to": "b"}, {"from": "b", "to": "first"}"#);
+    refused(&cycle, "in a cycle: first -> b -> first");
+    refused(&with(r#"{"from": "first", "to": "b"}, {"from": "first", "to": "b"}"#), "two edges lead from `first`");
+    refused(r#"{"name": "j", "tasks": []}"#, "there are no tasks");
+    refused(r#"{"name": "j", "work": 1, "edges": []}"#, "`edges` and no `tasks`");
+    refused(r#"{"name": "j", "work": 1, "tasks": [{"name": "a", "work": 1}]}"#, "both `tasks` and `work`");
+    refused(r#"{"name": "j", "tasks": [{"name": "a", "work": 1}, {"name": "a", "work": 1}]}"#, "two tasks are named");
+    let error = json(r#"{"name": "j", "tasks": [{"name": "a", "time": 1, "processors": 9}]}"#).unwrap_err();
+    assert!(error.contains("job `j/a` needs at least 9 processors and the platform has 3"), "{error}");
+    let error = json(r#"{"name": "j", "tasks": [{"name": "a", "work": 0}]}"#).unwrap_err();
+    assert!(error.contains("jobs[0].tasks[0]: task `a`") && error.contains("must be positive"), "{error}");
+    let error = json(&with(r#"{"from": "first", "to": "b", "data": 0.5}"#)).unwrap_err();
+    assert!(error.contains("jobs[0].edges[0].data: `0.5` is not a number of bytes"), "{error}");
+}
+
+#[test]
+fn a_schedule_names_the_tasks_of_a_graph() {
+    let instance = json(DIAMOND).unwrap();
+    let place = |(job, task): (u32, u32)| Placement {
+        job: JobId(job),
+        task,
+        start: Time::from_ticks(i64::from(task)),
+        end: Time::from_seconds(9),
+        processors: ProcSet::first(1),
+    };
+    let schedule = Schedule::new([(0, 0), (0, 1), (0, 3), (1, 0)].map(place).to_vec());
+    let file = ScheduleFile::new(&instance, "heft", schedule.clone());
+    let mut bytes = Vec::new();
+    file.write(&instance, &mut bytes).unwrap();
+    let text = String::from_utf8(bytes).unwrap();
+    assert!(text.contains(r#"{"job": "j", "task": "d", "start""#), "{text}");
+    let read = |text: &str| ScheduleFile::read("s", text.as_bytes(), &instance).map_err(|error| error.to_string());
+    assert_eq!(read(&text).unwrap().schedule, schedule);
+    let check = |from: &str, to: &str, expect: &str| {
+        let error = read(&text.replace(from, to)).unwrap_err();
+        assert!(error.contains(expect), "{error}");
+    };
+    check("\"task\": \"d\"", "\"task\": \"dd\"", "job `j` has no task `dd`");
+    check("\"task\": \"d\", ", "", "job `j` is a graph of tasks; `task` must say which");
+    check("\"k\"", "\"k\", \"task\": 0", "is no bag");
+}
