@@ -53,7 +53,7 @@ pub enum SimulateError {
 /// ```
 /// use makespan::{Actual, Instance, Job, Platform, Profile, Scene, SimulationOptions, Time, simulate};
 ///
-/// let job = |name, processors, hours| {
+/// let job = |name, processors, hours: i64| {
 ///     Job::new(name, Profile::rigid(processors, Time::from_seconds(3600 * hours)).unwrap())
 /// };
 /// let jobs = vec![job("running", 2, 4), job("wide", 4, 1), job("narrow", 1, 3)];

@@ -14,7 +14,7 @@ pub struct SimulateOptions {
     /// Policies, separated by commas, such as easy,conservative,batch[scheduler=demt]
     #[arg(long, short, default_value = "easy", value_name = "SPECS")]
     pub policy: String,
-    /// Machines of a log: a number of processors, NODESxPROCESSORS, or a native file with a platform
+    /// Machines of a log: processors such as 128, nodes by processors such as 16x8, or a native file with a platform
     #[arg(long, value_name = "N|NxP|FILE")]
     pub platform: Option<String>,
     /// Run times that the policies are told

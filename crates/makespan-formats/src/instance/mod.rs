@@ -42,6 +42,9 @@ pub fn read_toml(file: &str, text: &str) -> Result<Instance, FormatError> {
 }
 
 fn build(file: &str, document: schema::Document) -> Result<Instance, FormatError> {
+    if document.jobs.is_none() {
+        return Err(FormatError::content(file, Place::default(), "the key `jobs` is missing; give at least one job"));
+    }
     let (platform, jobs, unavailable) = parts(file, document)?;
     if jobs.is_empty() {
         return Err(FormatError::content(file, Place::field("jobs"), "there are no jobs; give at least one"));
@@ -89,7 +92,7 @@ fn parts(file: &str, document: schema::Document) -> Result<Parts, FormatError> {
         let problem = format!("version {version} is not known; write 1");
         return Err(FormatError::content(file, Place::field("version"), problem));
     }
-    let jobs = document.jobs.into_iter().map(|job| job.0).collect();
+    let jobs = document.jobs.into_iter().flatten().map(|job| job.0).collect();
     let period = |period: schema::Period| Unavailable {
         processors: period.processors.0,
         start: period.start.0,

@@ -17,8 +17,7 @@ pub(super) struct Document {
     pub version: Scalar<Count>,
     pub platform: PlatformEntry,
     /// None in a file that is read for its platform.
-    #[serde(default)]
-    pub jobs: Vec<JobEntry>,
+    pub jobs: Option<Vec<JobEntry>>,
     #[serde(default)]
     pub unavailable: Vec<Period>,
 }

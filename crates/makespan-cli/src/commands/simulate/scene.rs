@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use makespan_core::{Actual, Expansion, Instance, Platform, Unavailable};
+use makespan_core::{Actual, Expansion, Instance, Job, Platform, Unavailable};
 use makespan_formats::{Replay, ReplayOptions, read_platform, read_replay};
 use miette::{Result, miette};
 
@@ -39,9 +39,11 @@ pub fn read(options: &SimulateOptions) -> Result<Log> {
     if !instance.has_bags() {
         return Ok(Log { instance, actual, users, remarks });
     }
-    let Expansion { instance, tasks, .. } = Expansion::of(&instance).map_err(failed)?;
+    let Expansion { instance: expanded, tasks, .. } = Expansion::of(&instance).map_err(failed)?;
     let users = tasks.iter().map(|&(job, _)| users.get(job.index()).copied().flatten()).collect();
-    remarks.push("every task of a bag is submitted as a job of its own".into());
+    let jobs = expanded.jobs().iter().map(|job| Job { count: None, ..job.clone() }).collect();
+    let instance = Instance::new(instance.platform().clone(), jobs, instance.unavailable().to_vec()).map_err(failed)?;
+    remarks.push("every task of a bag is submitted as a job of its own, best effort like the others".into());
     // Bags are in native instances only, whose jobs take as long as estimated.
     Ok(Log { instance, actual: Actual::AsEstimated, users, remarks })
 }
