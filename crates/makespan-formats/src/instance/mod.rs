@@ -92,7 +92,13 @@ fn parts(file: &str, document: schema::Document) -> Result<Parts, FormatError> {
         let problem = format!("version {version} is not known; write 1");
         return Err(FormatError::content(file, Place::field("version"), problem));
     }
-    let jobs = document.jobs.into_iter().flatten().map(|job| job.0).collect();
+    let nodes = document.platform.0.nodes().iter().enumerate();
+    let positions: job::Positions<'_> = nodes.map(|(at, node)| (node.name.as_str(), at)).collect();
+    let resolved = |(at, job): (usize, job::JobEntry)| {
+        let place = || Place::field(format!("jobs[{at}].time_on"));
+        job.resolved(&positions).map_err(|problem| FormatError::content(file, place(), problem))
+    };
+    let jobs = document.jobs.into_iter().flatten().enumerate().map(resolved).collect::<Result<_, _>>()?;
     let period = |period: schema::Period| Unavailable {
         processors: period.processors.0,
         start: period.start.0,
