@@ -27,6 +27,7 @@ pub mod dual;
 pub mod dual_feasible;
 mod makespan;
 mod minsum;
+pub mod tree;
 
 pub use makespan::makespan;
 pub use minsum::{
@@ -49,9 +50,9 @@ pub fn standard(instance: &Instance) -> Result<Vec<Bound>, Unsupported> {
 /// # Errors
 /// [`Unsupported`] when the processors differ in speed or form a tree, for which nothing is proved here.
 pub fn best(instance: &Instance, objective: Objective) -> Result<Bound, Unsupported> {
-    if !instance.platform().is_homogeneous() {
+    if !instance.has_equal_processors() {
         return Err(Unsupported(
-            "bounds are proved for processors of equal speed without a network between them".into(),
+            "bounds are proved for processors of equal speed, jobs without times on machines, and no network".into(),
         ));
     }
     if instance.has_compound_jobs() {

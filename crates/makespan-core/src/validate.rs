@@ -59,16 +59,28 @@ pub enum Violation {
         /// Most accepted.
         max: u32,
     },
-    /// A duration that is not the job's time on its allotment.
-    #[error("job `{job}` lasts {lasts} s; on {processors} processors it takes {takes} s")]
+    /// A machine on which the job cannot run.
+    #[error("job `{job}` is placed on processors {processors} of {node}; it cannot run there{walltime}")]
+    Machine {
+        /// The job.
+        job: String,
+        /// Its processors.
+        processors: ProcSet,
+        /// The first of their nodes.
+        node: String,
+        /// That its walltime is the reason, if it is; otherwise empty.
+        walltime: &'static str,
+    },
+    /// A duration that is not the job's time on its processors.
+    #[error("job `{job}` lasts {lasts} s; on processors {processors} it takes {takes} s")]
     Duration {
         /// The job.
         job: String,
-        /// Its allotment.
-        processors: u32,
+        /// Its processors.
+        processors: ProcSet,
         /// End minus start.
         lasts: Time,
-        /// Time of the profile.
+        /// Its time there.
         takes: Time,
     },
     /// A start before the release date.
@@ -237,9 +249,21 @@ fn allotment(instance: &Instance, placement: &Placement) -> Option<Violation> {
         let (min, max) = (profile.min_processors(), profile.max_processors());
         return Some(Violation::Allotment { job: name(instance, placement), processors, min, max });
     }
-    let (lasts, takes) =
-        (placement.end - placement.start, instance.time_of(placement.job, placement.task, &placement.processors));
-    (lasts != takes).then(|| Violation::Duration { job: name(instance, placement), processors, lasts, takes })
+    let held = &placement.processors;
+    if held.last().is_none_or(|id| id >= instance.processors()) {
+        // Reported as processors that do not exist.
+        return None;
+    }
+    let named = || name(instance, placement);
+    if !instance.accepts_task(placement.job, placement.task, held) {
+        let first = held.iter().next().unwrap_or_default();
+        let node = instance.platform().nodes()[instance.platform().node_of(first)].name.clone();
+        let within = instance.platform().time(profile, held).is_some();
+        let walltime = if within { " within its walltime" } else { "" };
+        return Some(Violation::Machine { job: named(), processors: held.clone(), node, walltime });
+    }
+    let (lasts, takes) = (placement.end - placement.start, instance.time_of(placement.job, placement.task, held));
+    (lasts != takes).then(|| Violation::Duration { job: named(), processors: held.clone(), lasts, takes })
 }
 
 fn release(instance: &Instance, placement: &Placement) -> Option<Violation> {
@@ -366,6 +390,22 @@ mod tests {
         check(&[(0, 0, 6, "0-1"), (1, 5, 9, "1")], "both hold processor 1");
         check(&[(0, 0, 6, "0-1"), (1, 4, 8, "2")], "unavailable from 0.000000005 s");
         check(&[(0, 0, 6, "0-1"), (7, 4, 8, "2")], "job number 7");
+    }
+
+    #[test]
+    fn times_are_those_of_the_machine() {
+        let job = Job::new("a", Profile::on_machines(vec![ticks(4), ticks(9), Profile::CANNOT_RUN]).unwrap());
+        let instance = Instance::new(Platform::cluster(3, 2).unwrap(), vec![job], vec![]).unwrap();
+        let verdict = |processor: u32, end| {
+            let processors = ProcSet::range(processor, processor);
+            let placement = Placement { job: JobId(0), task: 0, start: ticks(0), end: ticks(end), processors };
+            let violations = validate(&instance, &Schedule::new(vec![placement])).err().unwrap_or_default();
+            violations.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+        };
+        assert_eq!(verdict(1, 4), "");
+        assert_eq!(verdict(2, 9), "");
+        assert_eq!(verdict(2, 4), "job `a` lasts 0.000000004 s; on processors 2 it takes 0.000000009 s");
+        assert_eq!(verdict(5, 4), "job `a` is placed on processors 5 of n2; it cannot run there");
     }
 
     #[test]

@@ -7,6 +7,7 @@ mod dual_feasible;
 mod interval_prices;
 mod rejection;
 mod time_prices;
+mod tree_prices;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -15,6 +16,7 @@ pub use dual_feasible::{DualFeasible, Scale, Term};
 pub use interval_prices::IntervalPrices;
 pub use rejection::{Rejection, Selection};
 pub use time_prices::TimePrices;
+pub use tree_prices::TreePrices;
 
 use crate::{Instance, Job, JobId, Objective, Time};
 
@@ -60,8 +62,8 @@ pub enum CertificateError {
         /// Area that there is.
         available: i128,
     },
-    /// The platform has processors of different speeds, or a network.
-    #[error("the certificate speaks of equal processors, and the platform's differ in speed or form a tree")]
+    /// The platform has processors of different speeds, or a network, or jobs have a time of their own on each machine.
+    #[error("the certificate speaks of equal processors, and those of this instance differ or form a tree")]
     UnequalProcessors,
     /// The instance has jobs that are graphs of tasks.
     #[error("the certificate speaks of single tasks and bags, and some job is a graph of tasks")]
@@ -126,7 +128,7 @@ impl Certificate {
     /// # Errors
     /// [`CertificateError`] when nothing follows on this instance.
     pub fn proves(&self, instance: &Instance) -> Result<i128, CertificateError> {
-        if !instance.platform().is_homogeneous() {
+        if !instance.has_equal_processors() {
             return Err(CertificateError::UnequalProcessors);
         }
         if instance.has_compound_jobs() {

@@ -11,6 +11,7 @@ mod lublin;
 mod parallelism;
 mod poisson;
 mod requests;
+mod tree;
 
 use makespan_core::{Instance, Job, Platform, Profile, Time, Weight};
 use rand::{RngExt, SeedableRng};
@@ -21,6 +22,7 @@ pub use family::Family;
 pub use lublin::{DrawnLog, LublinOptions, lublin};
 pub use poisson::{PoissonOptions, poisson};
 pub use requests::Requests;
+pub use tree::{LARGEST_RATIO, LEAST_RATIO, TreeOptions, Unit, generate_tree};
 
 use crate::LabError;
 
