@@ -5,7 +5,7 @@ use thiserror::Error;
 
 use super::desk::{Reading, without_bags};
 use super::held::counts_suffice;
-use super::{Easy, Fcfs, Passes, QueueOrder, Replan, Request};
+use super::{Conservative, Easy, Fcfs, Passes, QueueOrder, Replan, Request};
 use crate::catalogue::{Parameter, Spec, SpecError};
 
 /// A policy of the catalogue, for listings.
@@ -55,7 +55,7 @@ const REQUEST: Parameter = Parameter { name: "request", values: Request::VALUES,
 const SCHEDULER: Parameter =
     Parameter { name: "scheduler", values: "a scheduler, such as demt[shuffles=5]", default: "list" };
 
-static POLICIES: [PolicyEntry; 3] = [
+static POLICIES: [PolicyEntry; 4] = [
     PolicyEntry {
         name: "fcfs",
         summary: "the queue strictly in order",
@@ -75,6 +75,14 @@ static POLICIES: [PolicyEntry; 3] = [
             let built = Built::any(Easy::new(reading(spec)?).looking(passes));
             Ok(if passes == Passes::Event { built.only(equal_and_open) } else { built })
         },
+    },
+    PolicyEntry {
+        name: "conservative",
+        summary: "conservative backfilling: every job has a reservation, and a later job may start if it delays none",
+        supports: ANY,
+        source: "Mu'alem, Feitelson, TPDS 2001, doi:10.1109/71.932708",
+        parameters: &[ORDER, REQUEST],
+        build: |spec, _| Ok(Built::any(Conservative::new(reading(spec)?))),
     },
     PolicyEntry {
         name: "replan",

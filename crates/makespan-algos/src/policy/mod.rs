@@ -4,6 +4,7 @@
 //! first event to the last.
 
 mod catalogue;
+mod conservative;
 mod desk;
 mod easy;
 mod expected;
@@ -18,6 +19,7 @@ mod space;
 mod tests;
 
 pub use catalogue::{PolicyEntry, PolicyError, policies, policy, policy_for};
+pub use conservative::Conservative;
 pub use desk::Reading;
 pub use easy::{Easy, Passes};
 pub use expected::{ExpectedStart, expected_starts};

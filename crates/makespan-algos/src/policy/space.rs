@@ -50,6 +50,13 @@ impl<'a> Space<'a> {
         self.slots.push(slot);
     }
 
+    /// Opens what [`Space::hold`] closed.
+    pub(super) fn release(&mut self, slot: &Slot) {
+        if let Some(at) = self.slots.iter().rposition(|other| other == slot) {
+            self.slots.swap_remove(at);
+        }
+    }
+
     /// Closes processors for the job that is first to start later.
     pub(super) fn reserve(&mut self, slot: Slot) {
         self.reserved = slot.processors.clone();
