@@ -2,7 +2,7 @@
 
 mod plan;
 
-use makespan_core::{Decision, Event, Policy, Reservation, Time, View};
+use makespan_core::{Decision, Event, Policy, ProcSet, Time, View};
 
 use self::plan::{Plan, Room, Start};
 use super::desk::{Desk, Heard, Reading, Starts, wait_for};
@@ -118,13 +118,6 @@ struct Counts<'a> {
     held: &'a mut Held,
 }
 
-impl Counts<'_> {
-    fn reservation(queue: &Queue, rank: usize, start: Time) -> Reservation {
-        let asked = queue.asked(rank);
-        Reservation::on_open_platform(asked.width, start, start + asked.time)
-    }
-}
-
 impl Start for Time {
     fn start(&self) -> Time {
         *self
@@ -140,27 +133,28 @@ impl Start for Slot {
 impl Room<Time> for Counts<'_> {
     fn earliest(&mut self, queue: &Queue, rank: usize, after: Time) -> Option<Time> {
         let asked = queue.asked(rank);
-        Some(self.held.timeline.earliest_fit(asked.width, asked.time, after))
+        self.held.timeline.earliest_fit(asked.width, asked.time, after, Time::MAX)
     }
 
     fn hold(&mut self, queue: &Queue, rank: usize, start: &Time) {
         let asked = queue.asked(rank);
-        self.held.timeline.reserve(asked.width, *start, *start + asked.time);
+        self.held.timeline.hold(asked.width, *start, *start + asked.time);
     }
 
     fn release(&mut self, queue: &Queue, rank: usize, start: &Time) {
-        self.held.timeline.release(&Self::reservation(queue, rank, *start));
+        let asked = queue.asked(rank);
+        self.held.timeline.release(asked.width, *start, *start + asked.time);
     }
 
-    fn may_improve(&mut self, queue: &Queue, rank: usize, start: &Time, now: Time) -> bool {
-        // It needs an instant before its reservation at which enough is free beside it.
-        self.held.timeline.earliest_fit(queue.asked(rank).width, Time::TICK, now) < *start
+    fn earlier(&mut self, queue: &Queue, rank: usize, start: &Time, now: Time) -> Option<Time> {
+        let asked = queue.asked(rank);
+        self.held.timeline.earliest_fit(asked.width, asked.time, now, *start)
     }
 }
 
 impl Room<Slot> for Space<'_> {
     fn earliest(&mut self, queue: &Queue, rank: usize, after: Time) -> Option<Slot> {
-        Space::earliest(self, queue.job(rank), queue.asked(rank).width, after, &makespan_core::ProcSet::new())
+        Space::earliest(self, queue.job(rank), queue.asked(rank).width, after, &ProcSet::new())
     }
 
     fn hold(&mut self, _: &Queue, _: usize, slot: &Slot) {
@@ -171,7 +165,10 @@ impl Room<Slot> for Space<'_> {
         Space::release(self, slot);
     }
 
-    fn may_improve(&mut self, _: &Queue, _: usize, slot: &Slot, now: Time) -> bool {
-        slot.start > now
+    fn earlier(&mut self, queue: &Queue, rank: usize, slot: &Slot, now: Time) -> Option<Slot> {
+        Space::release(self, slot);
+        let new = Room::earliest(self, queue, rank, now).filter(|new| new.start < slot.start);
+        Space::hold(self, slot.clone());
+        new
     }
 }

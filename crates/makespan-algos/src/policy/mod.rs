@@ -15,6 +15,7 @@ mod play;
 mod queue;
 mod replan;
 mod space;
+mod strips;
 #[cfg(test)]
 mod tests;
 

@@ -17,8 +17,8 @@ pub(super) trait Room<S> {
     fn earliest(&mut self, queue: &Queue, rank: usize, after: Time) -> Option<S>;
     fn hold(&mut self, queue: &Queue, rank: usize, reservation: &S);
     fn release(&mut self, queue: &Queue, rank: usize, reservation: &S);
-    /// Whether there can be an earlier fit; false only when there is none.
-    fn may_improve(&mut self, queue: &Queue, rank: usize, reservation: &S, now: Time) -> bool;
+    /// The earliest fit from `now` on, were the reservation given back, if that is earlier.
+    fn earlier(&mut self, queue: &Queue, rank: usize, reservation: &S, now: Time) -> Option<S>;
 }
 
 /// A reservation for every job that waits.
@@ -93,14 +93,9 @@ impl<S: Start> Plan<S> {
         while let Some(rank) = queue.next(from) {
             from = rank + 1;
             let Some(old) = &self.reserved[rank] else { continue };
-            if !room.may_improve(queue, rank, old, now) {
-                continue;
-            }
-            let old = old.clone();
-            room.release(queue, rank, &old);
-            let new = room.earliest(queue, rank, now).filter(|new| new.start() < old.start());
-            room.hold(queue, rank, new.as_ref().unwrap_or(&old));
-            if let Some(new) = new {
+            if let Some(new) = room.earlier(queue, rank, old, now) {
+                room.release(queue, rank, old);
+                room.hold(queue, rank, &new);
                 self.take(rank);
                 self.put(rank, new);
             }
