@@ -26,7 +26,7 @@ struct Strip {
 }
 
 /// A strip of twice as many steps is cut in two.
-const LENGTH: usize = 96;
+const LENGTH: usize = 32;
 
 impl Strip {
     fn measure(&mut self) {
@@ -94,6 +94,16 @@ impl Strips {
             }
         }
         None
+    }
+
+    /// From an instant on, until when how many are free.
+    pub(super) fn steps(&self, after: Time) -> impl Iterator<Item = (Time, u32)> + '_ {
+        let at = self.strip(after.ticks());
+        let first = self.strips[at].step(after.ticks());
+        let free = self.strips[at..].iter().flat_map(|strip| strip.free.iter().map(|free| free + strip.added));
+        let from = self.strips[at..].iter().flat_map(|strip| strip.from.iter().copied());
+        let until = from.skip(first + 1).chain([i64::MAX]);
+        until.zip(free.skip(first)).map(|(until, free)| (Time::from_ticks(until), free.max(0) as u32))
     }
 
     /// The first instant from `after` on, before `until`, at which what is free is as `wanted`; strips in which it is nowhere

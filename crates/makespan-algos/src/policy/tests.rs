@@ -3,7 +3,8 @@
 use std::io::Read;
 
 use makespan_core::{
-    Decision, Event, Instance, Job, JobId, Node, Placement, Platform, Policy, ProcSet, Profile, Time, Unavailable, View,
+    Context, Decision, Event, Instance, Job, JobId, Node, Placement, Platform, Policy, ProcSet, Profile, Time,
+    Unavailable, View,
 };
 use proptest::prelude::*;
 
@@ -108,7 +109,7 @@ fn naive_conservative(rows: &[Row], order: &[JobId]) -> Vec<i64> {
         };
         let queue: Vec<usize> = order.iter().map(|job| job.index()).collect();
         if (0..rows.len()).any(|job| starts[job] >= 0 && end(&starts, job) == now && starts[job] + rows[job].1 > now) {
-            for &job in queue.iter() {
+            for &job in &queue {
                 if let Some(old) = reserved[job] {
                     let new = fit(&starts, &reserved, job);
                     assert!(new <= old, "compression delays nobody");
@@ -194,8 +195,18 @@ fn particular(rows: &[Row], periods: &[(u32, i64, i64)]) -> Vec<Instance> {
     platforms.into_iter().map(|platform| instance_on(platform, rows, periods.clone())).collect()
 }
 
-const PARTICULAR: [&str; 6] =
-    ["fcfs", "fcfs[order=laf]", "easy", "easy[order=sjf]", "conservative", "conservative[order=widest]"];
+const PARTICULAR: [&str; 10] = [
+    "fcfs",
+    "fcfs[order=laf]",
+    "easy",
+    "easy[order=sjf]",
+    "conservative",
+    "conservative[order=widest]",
+    "moldable-easy",
+    "batch[scheduler=demt[shuffles=2]]",
+    "doubling",
+    "replan",
+];
 
 proptest! {
     #[test]
@@ -204,11 +215,57 @@ proptest! {
     ) {
         for instance in particular(&rows, &periods) {
             for spec in PARTICULAR {
-                let mut policy = policy_for(spec, &instance, 1).unwrap();
+                // Some are for equal speeds only.
+                let Ok(mut policy) = policy_for(spec, &instance, 1) else { continue };
                 let played = Play::starts(&instance, policy.as_mut(), &|job, on| instance.time(job, on));
                 prop_assert_eq!(played.len(), rows.len(), "{}", spec);
                 sound(&instance, &played)?;
             }
+        }
+    }
+
+    /// With rigid jobs there is nothing to choose.
+    #[test]
+    fn moldable_easy_is_easy_for_rigid_jobs(rows in rows(25)) {
+        let instance = flat(&rows);
+        let easy = Play::starts(&instance, policy("easy", 1).unwrap().as_mut(), &real(&rows));
+        let moldable = Play::starts(&instance, policy("moldable-easy", 1).unwrap().as_mut(), &real(&rows));
+        prop_assert_eq!(starts(&moldable, rows.len()), starts(&easy, rows.len()));
+    }
+
+    /// A batch begins when the one before has ended; with exact estimates its jobs start as planned.
+    #[test]
+    fn nothing_starts_before_the_batch_before_has_ended(rows in rows(25)) {
+        let instance = flat(&rows);
+        for spec in ["batch", "batch[scheduler=demt[shuffles=2]]", "doubling"] {
+            let played = Play::starts(&instance, policy(spec, 1).unwrap().as_mut(), &real(&rows));
+            prop_assert_eq!(played.len(), rows.len());
+            sound(&instance, &played)?;
+            if !spec.starts_with("batch") {
+                continue;
+            }
+            // Jobs released after the first start of a batch start after its last end.
+            let mut rest: Vec<&Placement> = played.iter().collect();
+            while let Some(first) = rest.first().map(|placement| placement.start) {
+                let released = |placement: &&Placement| instance.job(placement.job).release <= first;
+                let (batch, later): (Vec<&Placement>, Vec<&Placement>) = rest.into_iter().partition(released);
+                let end = batch.iter().map(|placement| placement.end).max();
+                prop_assert!(later.iter().all(|placement| Some(placement.start) >= end), "{}", spec);
+                rest = later;
+            }
+        }
+    }
+
+    #[test]
+    fn a_batch_with_exact_estimates_is_the_plan(rows in rows(20)) {
+        let rows: Vec<Row> = rows.into_iter().map(|(width, time, _, _)| (width, time, 0, 100)).collect();
+        let instance = flat(&rows);
+        for scheduler in ["list", "demt[shuffles=2]", "gang"] {
+            let plan = crate::scheduler(scheduler).unwrap().schedule(&instance, &mut Context::with_seed(1)).unwrap();
+            let mut played = Play::starts(&instance, policy(&format!("batch[scheduler={scheduler}]"), 1).unwrap().as_mut(), &real(&rows));
+            played.sort_by_key(|placement| (placement.start, placement.job));
+            let planned = plan.into_schedule();
+            prop_assert_eq!(played.as_slice(), planned.placements(), "{}", scheduler);
         }
     }
 
