@@ -2,8 +2,8 @@
 //!
 //! [`kernel`] holds the mathematics that algorithms share: lists, shelves, knapsacks, doubling batches, compaction, the
 //! batch rule. [`mod@scheduler`] composes kernels into offline algorithms, one a file, each with its source, assumptions,
-//! guarantee and deviations. [`mod@catalogue`] names them by specs such as `demt[shuffles=50]`. [`policy`] turns any of
-//! them into an online policy that plans again whenever the world departs from the plan.
+//! guarantee and deviations. [`mod@catalogue`] names them by specs such as `demt[shuffles=50]`. [`mod@policy`] has online
+//! policies: queues with backfilling, and any scheduler made to work online.
 //!
 //! Most of them begin with the dual approximation: `makespan_bounds::dual` finds the smallest guess of the makespan that
 //! is not refuted, and with it an allotment for every job. What is left is an order and a place.

@@ -36,8 +36,10 @@ pub fn simulate(
     options: &SimulationOptions,
     observer: &mut dyn Observer,
 ) -> Result<Simulation, SimulationError> {
-    if let Some(job) = instance.jobs().iter().find(|job| job.tasks() > 1) {
-        return Err(SimulationError::Bag(job.name.clone()));
+    let mut jobs = instance.jobs().iter();
+    if let Some(job) = jobs.find(|job| job.is_compound() || job.tasks() > 1) {
+        let name = job.name.clone();
+        return Err(if job.is_compound() { SimulationError::Graph(name) } else { SimulationError::Bag(name) });
     }
     check_actual(instance, actual)?;
     check_failures(instance, &options.failures)?;

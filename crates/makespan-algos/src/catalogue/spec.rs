@@ -1,4 +1,4 @@
-//! The text form of an algorithm with its parameters.
+//! The text form of an algorithm with its parameters. A value may be a spec: `batch[scheduler=demt[shuffles=5]]`.
 
 use thiserror::Error;
 
@@ -42,7 +42,7 @@ pub enum SpecError {
 
 impl SpecError {
     /// With the nearest known word, or all of them.
-    pub(super) fn unknown(what: &'static str, found: &str, known: impl Iterator<Item = &'static str>) -> Self {
+    pub(crate) fn unknown(what: &'static str, found: &str, known: impl Iterator<Item = &'static str>) -> Self {
         let known: Vec<&str> = known.collect();
         let nearest = known.iter().map(|word| (strsim::damerau_levenshtein(word, found), word)).min();
         let hint = match nearest {
@@ -68,11 +68,12 @@ impl Spec {
         };
         let is_word =
             |word: &str| !word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.'));
+        let parts = inside.map_or(Some(Vec::new()), split_outside_brackets).ok_or_else(fail)?;
         if !is_word(name) {
             return Err(fail());
         }
         let mut parameters: Vec<(String, String)> = Vec::new();
-        for part in inside.into_iter().flat_map(|inside| inside.split(',')) {
+        for part in parts {
             let (key, value) = part.split_once('=').ok_or_else(fail)?;
             if parameters.iter().any(|(known, _)| known == key.trim()) {
                 return Err(SpecError::Repeated(key.trim().to_owned()));
@@ -112,4 +113,22 @@ impl Spec {
             Some((key, _)) => Err(SpecError::unknown("parameter", key, known)),
         }
     }
+}
+
+/// The parts between the commas that are in no bracket; `None` where brackets do not match.
+fn split_outside_brackets(text: &str) -> Option<Vec<&str>> {
+    let (mut parts, mut depth, mut from) = (Vec::new(), 0_u32, 0);
+    for (at, c) in text.char_indices() {
+        match c {
+            '[' => depth += 1,
+            ']' => depth = depth.checked_sub(1)?,
+            ',' if depth == 0 => {
+                parts.push(&text[from..at]);
+                from = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(&text[from..]);
+    (depth == 0).then_some(parts)
 }

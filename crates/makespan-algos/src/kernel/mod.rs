@@ -12,3 +12,5 @@ pub mod knapsack;
 pub mod list;
 pub mod serial;
 pub mod shelves;
+
+pub(crate) use list::nodes::free::take_compact;

@@ -9,7 +9,7 @@ pub(super) type Part = (u32, u32);
 
 /// Takes `width` of the free processors in a best placement, if there is one: the lowest ids of where the list would
 /// take them.
-pub(in crate::kernel) fn take_compact(platform: &Platform, free: &mut ProcSet, width: u32) -> Option<ProcSet> {
+pub(crate) fn take_compact(platform: &Platform, free: &mut ProcSet, width: u32) -> Option<ProcSet> {
     let mut counts = Counts::of(platform);
     counts.free.fill(0);
     let mut here: Vec<ProcSet> = vec![ProcSet::new(); counts.sizes.len()];

@@ -1,0 +1,213 @@
+//! The policies by name.
+
+use makespan_core::{Instance, Policy, Unsupported};
+use thiserror::Error;
+
+use super::desk::{Reading, without_bags};
+use super::held::counts_suffice;
+use super::{Easy, Fcfs, Passes, QueueOrder, Replan, Request};
+use crate::catalogue::{Parameter, Spec, SpecError};
+
+/// A policy of the catalogue, for listings.
+#[derive(Clone, Copy, Debug)]
+pub struct PolicyEntry {
+    /// The name in specs.
+    pub name: &'static str,
+    /// One line: what it does.
+    pub summary: &'static str,
+    /// What it can drive.
+    pub supports: &'static str,
+    /// Where it comes from.
+    pub source: &'static str,
+    /// Its parameters.
+    pub parameters: &'static [Parameter],
+    build: fn(&mut Spec, u64) -> Result<Built, SpecError>,
+}
+
+/// A policy and what it cannot drive.
+struct Built {
+    policy: Box<dyn Policy>,
+    supports: Supports,
+}
+
+type Supports = Box<dyn Fn(&Instance) -> Result<(), Unsupported>>;
+
+/// Why there is no policy.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum PolicyError {
+    /// The spec is wrong.
+    #[error(transparent)]
+    Spec(#[from] SpecError),
+    /// The policy cannot drive this instance.
+    #[error("the policy {spec} cannot drive this instance: {reason}")]
+    Unsupported {
+        /// The spec.
+        spec: String,
+        /// Which property of the instance.
+        reason: Unsupported,
+    },
+}
+
+const ANY: &str =
+    "rigid, sequential and moldable jobs on any platform; unavailable periods; best placement; speeds; failures";
+const ORDER: Parameter = Parameter { name: "order", values: QueueOrder::VALUES, default: "fcfs" };
+const REQUEST: Parameter = Parameter { name: "request", values: Request::VALUES, default: "efficient" };
+const SCHEDULER: Parameter =
+    Parameter { name: "scheduler", values: "a scheduler, such as demt[shuffles=5]", default: "list" };
+
+static POLICIES: [PolicyEntry; 3] = [
+    PolicyEntry {
+        name: "fcfs",
+        summary: "the queue strictly in order",
+        supports: ANY,
+        source: "Feitelson, Rudolph, Schwiegelshohn, JSSPP 2004, doi:10.1007/11407522_1",
+        parameters: &[ORDER, REQUEST],
+        build: |spec, _| Ok(Built::any(Fcfs::new(reading(spec)?))),
+    },
+    PolicyEntry {
+        name: "easy",
+        summary: "EASY backfilling: a later job may start if it does not delay the reservation of the first",
+        supports: ANY,
+        source: "Lifka, JSSPP 1995, doi:10.1007/3-540-60153-8_35; Mu'alem, Feitelson, TPDS 2001, doi:10.1109/71.932708",
+        parameters: &[ORDER, REQUEST, Parameter { name: "passes", values: Passes::VALUES, default: "instant" }],
+        build: |spec, _| {
+            let passes = spec.take("passes", Passes::default(), str::parse::<Passes>)?;
+            let built = Built::any(Easy::new(reading(spec)?).looking(passes));
+            Ok(if passes == Passes::Event { built.only(equal_and_open) } else { built })
+        },
+    },
+    PolicyEntry {
+        name: "replan",
+        summary: "a plan by a scheduler, made again whenever the world departs from it",
+        supports: "what its scheduler plans",
+        source: "Makespan",
+        parameters: &[SCHEDULER],
+        build: |spec, seed| {
+            let scheduler = scheduler_of(spec)?;
+            let judge = scheduler_of_name(&scheduler.name())?;
+            let built = Built::any(Replan::new(scheduler, seed));
+            Ok(built.only(move |instance| judge.supports(instance)))
+        },
+    },
+];
+
+impl Built {
+    /// Any instance without bags.
+    fn any(policy: impl Policy + 'static) -> Self {
+        Self { policy: Box::new(policy), supports: Box::new(without_bags) }
+    }
+
+    /// Only what is supported in this sense as well.
+    fn only(self, supports: impl Fn(&Instance) -> Result<(), Unsupported> + 'static) -> Self {
+        let before = self.supports;
+        Self {
+            policy: self.policy,
+            supports: Box::new(move |instance| before(instance).and_then(|()| supports(instance))),
+        }
+    }
+}
+
+fn reading(spec: &mut Spec) -> Result<Reading, SpecError> {
+    Ok(Reading {
+        order: spec.take("order", QueueOrder::default(), str::parse::<QueueOrder>)?,
+        request: spec.take("request", Request::default(), str::parse::<Request>)?,
+    })
+}
+
+fn scheduler_of(spec: &mut Spec) -> Result<Box<dyn makespan_core::Scheduler>, SpecError> {
+    let mut name = SCHEDULER.default.to_owned();
+    name = spec.take("scheduler", name, |text| Ok(text.to_owned()))?;
+    scheduler_of_name(&name)
+}
+
+fn scheduler_of_name(name: &str) -> Result<Box<dyn makespan_core::Scheduler>, SpecError> {
+    crate::scheduler(name)
+}
+
+fn equal_and_open(instance: &Instance) -> Result<(), Unsupported> {
+    if counts_suffice(instance) {
+        return Ok(());
+    }
+    Err(Unsupported(
+        "passes=event is for equal processors that are always open and serve in any set; use passes=instant".into(),
+    ))
+}
+
+/// Every policy.
+pub fn policies() -> &'static [PolicyEntry] {
+    &POLICIES
+}
+
+fn build(spec: &str, seed: u64) -> Result<Built, SpecError> {
+    let mut parsed = Spec::parse(spec)?;
+    let names = || POLICIES.iter().map(|entry| entry.name);
+    let entry = POLICIES
+        .iter()
+        .find(|entry| entry.name == parsed.name())
+        .ok_or_else(|| SpecError::unknown("policy", parsed.name(), names()))?;
+    let built = (entry.build)(&mut parsed, seed)?;
+    parsed.finish(entry.parameters.iter().map(|parameter| parameter.name))?;
+    Ok(built)
+}
+
+/// The policy that a spec names: `fcfs`, `easy[order=sjf]`, `batch[scheduler=demt[shuffles=5]]`. It is for one instance
+/// without bags; [`policy_for`] checks that it supports it. Equal seeds make equal decisions.
+///
+/// # Errors
+/// [`SpecError`] names what is unknown and what would be right.
+pub fn policy(spec: &str, seed: u64) -> Result<Box<dyn Policy>, SpecError> {
+    build(spec, seed).map(|built| built.policy)
+}
+
+/// The policy that a spec names, for this instance.
+///
+/// # Errors
+/// [`PolicyError`] when the spec is wrong or the policy cannot drive the instance.
+pub fn policy_for(spec: &str, instance: &Instance, seed: u64) -> Result<Box<dyn Policy>, PolicyError> {
+    let built = build(spec, seed)?;
+    match (built.supports)(instance) {
+        Ok(()) => Ok(built.policy),
+        Err(reason) => Err(PolicyError::Unsupported { spec: spec.to_owned(), reason }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wrong_specs_are_told_what_would_be_right() {
+        let refused = |spec: &str, part: &str| {
+            let message = policy(spec, 1).err().map(|error| error.to_string()).unwrap_or_default();
+            assert!(message.contains(part), "{spec}: {message}");
+        };
+        refused("esay", "did you mean `easy`");
+        refused("easy[ordre=sjf]", "did you mean `order`");
+        refused("easy[order=first]", "one of fcfs, sjf");
+        refused("easy[passes=twice]", "instant or event");
+        refused("replan[scheduler=dmet]", "did you mean `demt`");
+        refused("replan[scheduler=demt[shufles=2]]", "did you mean `shuffles`");
+        refused("replan[scheduler=demt[shuffles=2]", "name[key=value,..]");
+        refused("replan[scheduler=demt]]", "name[key=value,..]");
+        assert!(policy("replan[scheduler=demt[shuffles=5,compaction=list]]", 1).is_ok());
+    }
+
+    #[test]
+    fn defaults_are_what_the_listing_says() {
+        for entry in policies() {
+            for parameter in entry.parameters {
+                assert!(policy(&format!("{}[{}={}]", entry.name, parameter.name, parameter.default), 1).is_ok());
+            }
+        }
+    }
+
+    #[test]
+    fn what_a_policy_cannot_drive_is_refused() {
+        use makespan_core::{Platform, ProcSet, Time, Unavailable};
+        let period = Unavailable { processors: ProcSet::first(1), start: Time::ZERO, end: Time::TICK };
+        let instance = Instance::new(Platform::flat(2).unwrap(), vec![], vec![period]).unwrap();
+        let refused = policy_for("easy[passes=event]", &instance, 1).err().map(|error| error.to_string());
+        assert!(refused.unwrap_or_default().contains("use passes=instant"));
+        assert!(policy_for("easy", &instance, 1).is_ok());
+    }
+}

@@ -1,0 +1,165 @@
+//! What the policies with a queue share: the queue and what is held, kept from event to event.
+
+use makespan_core::{Decision, Event, Instance, JobId, Time, View};
+
+use super::held::{Held, counts_suffice};
+use super::order::{QueueOrder, Request};
+use super::queue::Queue;
+use super::space::{Slot, Space};
+
+/// The waiting jobs in order and, where counts describe the platform, what is held.
+#[derive(Debug)]
+pub(super) struct Desk {
+    pub queue: Queue,
+    /// `None` where it matters which processors a job gets.
+    pub held: Option<Held>,
+}
+
+/// How a policy reads its queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reading {
+    /// In which order.
+    pub order: QueueOrder,
+    /// For how many processors a moldable job asks.
+    pub request: Request,
+}
+
+/// What a desk heard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Heard {
+    /// Jobs arrived and nothing else happened.
+    Arrivals,
+    /// Something ended, and not as believed.
+    Surprise,
+    /// All that ended, if anything, ended when it was believed to.
+    AsBelieved,
+    /// Machines came or went, or what was kept was not so: it was taken from the view again.
+    Anew,
+}
+
+impl Desk {
+    /// What the view shows.
+    pub(super) fn of(view: &View<'_>, Reading { order, request }: Reading) -> Self {
+        let mut queue = Queue::new(view.instance, order, request);
+        queue.reset(view.waiting);
+        Self { queue, held: counts_suffice(view.instance).then(|| Held::of(view)) }
+    }
+
+    /// Takes in the events of an instant. Policies that meet what they do not know, such as the jobs of a session before
+    /// this one, take it from the view.
+    pub(super) fn hear(desk: &mut Option<Self>, reading: Reading, events: &[Event], view: &View<'_>) -> Heard {
+        let Some(known) = desk.as_mut() else {
+            *desk = Some(Self::of(view, reading));
+            return Heard::Anew;
+        };
+        let mut heard = Heard::Arrivals;
+        for event in events {
+            heard = match (known.take_in(event, view), heard) {
+                (Heard::Arrivals, before) => before,
+                (now, Heard::Arrivals) => now,
+                (Heard::AsBelieved, before) => before,
+                (now, _) => now,
+            };
+        }
+        if known.agrees(view) && heard != Heard::Anew {
+            return heard;
+        }
+        known.queue.reset(view.waiting);
+        known.held = counts_suffice(view.instance).then(|| Held::of(view));
+        Heard::Anew
+    }
+
+    /// Takes in one event.
+    pub(super) fn take_in(&mut self, event: &Event, view: &View<'_>) -> Heard {
+        match *event {
+            Event::Submitted(job) => self.arrive(job, view),
+            Event::Finished(job) | Event::Failed(job) => self.end(job, view.now),
+            Event::Interrupted(job) => {
+                self.end(job, view.now);
+                self.arrive(job, view);
+                Heard::Surprise
+            }
+            Event::NodeUp(_) | Event::NodeDown(_) => Heard::Anew,
+            Event::Wake => Heard::AsBelieved,
+        }
+    }
+
+    fn arrive(&mut self, job: JobId, view: &View<'_>) -> Heard {
+        if view.waiting.contains(job) {
+            self.queue.insert(job);
+        }
+        Heard::Arrivals
+    }
+
+    fn end(&mut self, job: JobId, now: Time) -> Heard {
+        match self.held.as_mut().and_then(|held| held.end(job)) {
+            Some(end) if end == now => Heard::AsBelieved,
+            _ => Heard::Surprise,
+        }
+    }
+
+    /// Whether as many wait and run as in the view.
+    pub(super) fn agrees(&self, view: &View<'_>) -> bool {
+        self.queue.len() == view.waiting.len() && self.held.as_ref().is_none_or(|held| held.agrees(view))
+    }
+
+    /// Starts the jobs at the head of the queue while they fit; where it matters which processors they get.
+    pub(super) fn start_heads(&mut self, space: &mut Space<'_>, decisions: &mut Vec<Decision>) -> Option<usize> {
+        while let Some(rank) = self.queue.first() {
+            let (job, width) = (self.queue.job(rank), self.queue.asked(rank).width);
+            let nothing = makespan_core::ProcSet::new();
+            let Some(slot) = space.place(job, width, space.now(), &nothing) else { return Some(rank) };
+            self.start_in(space, rank, slot, decisions);
+        }
+        None
+    }
+
+    /// Starts the job at this place of the queue there and now.
+    pub(super) fn start_in(&mut self, space: &mut Space<'_>, rank: usize, slot: Slot, decisions: &mut Vec<Decision>) {
+        self.queue.remove(rank);
+        decisions.push(Decision::Start { job: self.queue.job(rank), processors: slot.processors.clone() });
+        space.hold(slot);
+    }
+}
+
+/// Starts by counts: any processors serve.
+pub(super) struct Starts<'a, 'b> {
+    view: &'a View<'b>,
+    /// The free processors, once one was needed.
+    free: Option<makespan_core::ProcSet>,
+}
+
+impl<'a, 'b> Starts<'a, 'b> {
+    pub(super) fn new(view: &'a View<'b>) -> Self {
+        Self { view, free: None }
+    }
+
+    /// The present.
+    pub(super) fn now(&self) -> Time {
+        self.view.now
+    }
+
+    /// Starts the job at this place of the queue now; whether there are as many processors.
+    pub(super) fn start(
+        &mut self,
+        (queue, held): (&mut Queue, &mut Held),
+        rank: usize,
+        decisions: &mut Vec<Decision>,
+    ) -> bool {
+        let (job, asked) = (queue.job(rank), queue.asked(rank));
+        let free = self.free.get_or_insert_with(|| self.view.free.clone());
+        let Some(processors) = free.take(asked.width) else { return false };
+        queue.remove(rank);
+        held.begin(job, asked.width, (self.view.now, self.view.now + asked.time));
+        decisions.push(Decision::Start { job, processors });
+        true
+    }
+}
+
+/// Whether a job may ever run: used by policies that place single jobs and no bags.
+pub(super) fn without_bags(instance: &Instance) -> Result<(), makespan_core::Unsupported> {
+    if instance.has_bags() {
+        return Err(makespan_core::Unsupported("bags of tasks, which have to be taken apart first".into()));
+    }
+    Ok(())
+}

@@ -1,0 +1,116 @@
+//! When the jobs that wait now should start.
+
+use makespan_core::{JobId, Placement, Policy, ProcSet, Time, View};
+
+use super::play::Play;
+
+/// When a waiting job is expected to start, and what it waits for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExpectedStart {
+    /// The job.
+    pub job: JobId,
+    /// When it should start.
+    pub start: Time,
+    /// Where, and on how many processors.
+    pub processors: ProcSet,
+    /// Jobs that run now on processors that it is to get: it waits for their ends. Ascending.
+    pub running: Vec<JobId>,
+    /// Jobs that wait now as well, start before it and hold processors that it is to get until then, or that were
+    /// submitted before it and start at the same instant or earlier but not at once: it waits for these. Ascending.
+    pub waiting: Vec<JobId>,
+}
+
+/// When a policy would start each waiting job of a view if every job ended when it is expected to, and nothing else
+/// arrived or failed: in the order of these starts. Jobs that it would never start are left out.
+///
+/// The policy must be fresh, or have heard all events up to those of the view; it has then lived through that future,
+/// and is of no use for the present. Estimates of users are mostly too long, so jobs tend to start earlier than this
+/// says; later arrivals delay them under orders other than first come, first served.
+///
+/// ```
+/// use makespan_algos::policy::{expected_starts, policy};
+/// use makespan_core::{Instance, Job, JobId, Platform, ProcSet, Profile, Running, Time, View};
+///
+/// let job = |name, width| Job::new(name, Profile::rigid(width, Time::from_seconds(10)).unwrap());
+/// let instance = Instance::new(Platform::flat(4)?, vec![job("a", 3), job("b", 2)], vec![])?;
+/// let running = [Running { job: JobId(0), start: Time::ZERO, processors: ProcSet::first(3) }];
+/// let (waiting, free) = ([JobId(1)].into_iter().collect(), ProcSet::range(3, 3));
+/// let now = Time::from_seconds(4);
+/// let view = View { now, instance: &instance, waiting: &waiting, running: &running, free: &free, down: &[] };
+/// let expected = expected_starts(policy("easy", 1)?.as_mut(), &view);
+/// assert_eq!((expected[0].start, &expected[0].running), (Time::from_seconds(10), &vec![JobId(0)]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn expected_starts(policy: &mut dyn Policy, view: &View<'_>) -> Vec<ExpectedStart> {
+    let instance = view.instance;
+    let mut play = Play::from(instance, view);
+    // Each job starts and ends once, each period and failure ends once, and a policy may ask to be woken as often.
+    let happenings = view.running.len() + view.waiting.len() + instance.unavailable().len() + view.down.len();
+    play.run(policy, &|job, processors| instance.time(job, processors), 4 * happenings + 4);
+    let submitted = |job: JobId| (instance.job(job).release, job);
+    let expected = |(index, placement): (usize, &Placement)| {
+        let Placement { job, start, ref processors, .. } = *placement;
+        let waits = start > view.now;
+        let running = view.running.iter().filter(|running| !running.processors.is_disjoint(processors));
+        let mut running: Vec<JobId> = running.map(|running| running.job).filter(|_| waits).collect();
+        let before = play.started[..index].iter().filter(|other| {
+            let holds = other.end <= start && !other.processors.is_disjoint(processors);
+            let leads = other.start > view.now && submitted(other.job) < submitted(job);
+            waits && (holds || leads)
+        });
+        let mut waiting: Vec<JobId> = before.map(|other| other.job).collect();
+        running.sort_unstable();
+        waiting.sort_unstable();
+        ExpectedStart { job, start, processors: processors.clone(), running, waiting }
+    };
+    play.started.iter().enumerate().map(expected).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use makespan_core::{Instance, Job, JobSet, Platform, Profile, Running, Unavailable};
+
+    use super::*;
+    use crate::policy::policy;
+
+    fn t(ticks: i64) -> Time {
+        Time::from_ticks(ticks)
+    }
+
+    /// Job 0 holds 3 of 4 processors until 10; jobs 1 (all 4, 5 long), 2 (1, until 10) and 3 (1, 20 long) wait at 4.
+    fn expected(spec: &str, closed: Vec<Unavailable>) -> Vec<ExpectedStart> {
+        let job = |(index, &(width, time, release)): (usize, &(u32, i64, i64))| {
+            Job::new(index.to_string(), Profile::rigid(width, t(time)).unwrap()).with_release(t(release))
+        };
+        let jobs = [(3, 10, 0), (4, 5, 1), (1, 6, 2), (1, 20, 3)].iter().enumerate().map(job).collect();
+        let instance = Instance::new(Platform::flat(4).unwrap(), jobs, closed).unwrap();
+        let running = [Running { job: JobId(0), start: t(0), processors: ProcSet::first(3) }];
+        let waiting: JobSet = (1..4).map(JobId).collect();
+        let free = ProcSet::range(3, 3);
+        let view =
+            View { now: t(4), instance: &instance, waiting: &waiting, running: &running, free: &free, down: &[] };
+        expected_starts(policy(spec, 1).unwrap().as_mut(), &view)
+    }
+
+    fn summary(expected: &[ExpectedStart]) -> Vec<(u32, i64, Vec<u32>, Vec<u32>)> {
+        let ids = |jobs: &[JobId]| jobs.iter().map(|job| job.0).collect();
+        let row = |one: &ExpectedStart| (one.job.0, one.start.ticks(), ids(&one.running), ids(&one.waiting));
+        expected.iter().map(row).collect()
+    }
+
+    #[test]
+    fn a_job_waits_for_what_runs_and_for_what_is_ahead() {
+        let easy = summary(&expected("easy", vec![]));
+        assert_eq!(easy, [(2, 4, vec![], vec![]), (1, 10, vec![0], vec![2]), (3, 15, vec![0], vec![1])]);
+        let fcfs = summary(&expected("fcfs", vec![]));
+        let behind = vec![(1, 10, vec![0], vec![]), (2, 15, vec![0], vec![1]), (3, 15, vec![0], vec![1, 2])];
+        assert_eq!(fcfs, behind);
+    }
+
+    #[test]
+    fn unavailable_periods_are_waited_for() {
+        let period = Unavailable { processors: ProcSet::range(0, 0), start: t(12), end: t(30) };
+        let easy = summary(&expected("easy", vec![period]));
+        assert_eq!(easy.iter().map(|row| (row.0, row.1)).collect::<Vec<_>>(), [(2, 4), (3, 10), (1, 30)]);
+    }
+}

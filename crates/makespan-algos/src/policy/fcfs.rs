@@ -1,0 +1,47 @@
+//! First come, first served.
+
+use makespan_core::{Decision, Event, Policy, View};
+
+use super::desk::{Desk, Reading, Starts};
+use super::space::{Space, next_opening};
+
+/// Starts the jobs of a queue strictly in order: what does not fit makes all behind it wait.
+///
+/// Source: the base line of D. Feitelson, L. Rudolph and U. Schwiegelshohn, "Parallel job scheduling - a status report",
+/// JSSPP 2004, DOI `10.1007/11407522_1`. Around unavailable periods a job starts only where it fits until its estimated
+/// end. Complexity: O(log n) an event on equal processors that are always open; elsewhere a walk over what runs.
+///
+/// ```
+/// let policy = makespan_algos::policy::policy("fcfs[order=sjf]", 1)?;
+/// # Ok::<(), makespan_algos::SpecError>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct Fcfs {
+    reading: Reading,
+    desk: Option<Desk>,
+}
+
+impl Fcfs {
+    /// With this queue.
+    pub fn new(reading: Reading) -> Self {
+        Self { reading, desk: None }
+    }
+}
+
+impl Policy for Fcfs {
+    fn on(&mut self, events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
+        Desk::hear(&mut self.desk, self.reading, events, view);
+        let Some(desk) = self.desk.as_mut() else { return };
+        let Some(held) = desk.held.as_mut() else {
+            let waits = desk.start_heads(&mut Space::of(view), decisions).is_some();
+            decisions.extend(next_opening(view).filter(|_| waits).map(Decision::WakeAt));
+            return;
+        };
+        held.extend(view.now, &[]);
+        let mut starts = Starts::new(view);
+        while let Some(rank) = desk.queue.first()
+            && desk.queue.asked(rank).width <= held.free(view.now)
+            && starts.start((&mut desk.queue, &mut *held), rank, decisions)
+        {}
+    }
+}

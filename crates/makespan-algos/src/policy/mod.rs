@@ -1,0 +1,26 @@
+//! Online policies: queues with and without backfilling, and any offline scheduler made to work online.
+//!
+//! [`policy`] names them by specs such as `easy[order=sjf]`. A policy is for one instance: it is asked about it from the
+//! first event to the last.
+
+mod catalogue;
+mod desk;
+mod easy;
+mod expected;
+mod fcfs;
+mod held;
+mod order;
+mod play;
+mod queue;
+mod replan;
+mod space;
+#[cfg(test)]
+mod tests;
+
+pub use catalogue::{PolicyEntry, PolicyError, policies, policy, policy_for};
+pub use desk::Reading;
+pub use easy::{Easy, Passes};
+pub use expected::{ExpectedStart, expected_starts};
+pub use fcfs::Fcfs;
+pub use order::{QueueOrder, Request};
+pub use replan::Replan;

@@ -1,0 +1,172 @@
+//! In which order a queue is read, and how many processors a moldable job asks for.
+
+use std::cmp::Reverse;
+use std::str::FromStr;
+
+use makespan_core::{Area, Instance, JobId, Profile, Time};
+
+/// The order of a queue. Equals are in the order of release, then of id.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum QueueOrder {
+    /// First come, first served.
+    #[default]
+    Fcfs,
+    /// Shortest estimated time first.
+    Sjf,
+    /// Longest estimated time first.
+    Ljf,
+    /// Smallest area (processors times estimated time) first.
+    Saf,
+    /// Largest area first.
+    Laf,
+    /// Fewest processors first.
+    Narrowest,
+    /// Most processors first.
+    Widest,
+}
+
+impl QueueOrder {
+    pub(super) const VALUES: &'static str = "fcfs, sjf, ljf, saf, laf, narrowest or widest";
+    const NAMES: [(&'static str, Self); 7] = [
+        ("fcfs", Self::Fcfs),
+        ("sjf", Self::Sjf),
+        ("ljf", Self::Ljf),
+        ("saf", Self::Saf),
+        ("laf", Self::Laf),
+        ("narrowest", Self::Narrowest),
+        ("widest", Self::Widest),
+    ];
+
+    /// All jobs of the instance in this order, when each asks for `widths[id]` processors.
+    pub(super) fn sorted(self, instance: &Instance, widths: &[u32]) -> Vec<JobId> {
+        let mut jobs: Vec<JobId> = instance.ids().collect();
+        let release = |id: JobId| (instance.job(id).release, id);
+        let time = |id: JobId| instance.job(id).profile().time(widths[id.index()]);
+        let area = |id: JobId| -> Area { time(id).area(widths[id.index()]) };
+        let width = |id: JobId| widths[id.index()];
+        match self {
+            Self::Fcfs => jobs.sort_by_key(|&id| release(id)),
+            Self::Sjf => jobs.sort_by_cached_key(|&id| (time(id), release(id))),
+            Self::Ljf => jobs.sort_by_cached_key(|&id| (Reverse(time(id)), release(id))),
+            Self::Saf => jobs.sort_by_cached_key(|&id| (area(id), release(id))),
+            Self::Laf => jobs.sort_by_cached_key(|&id| (Reverse(area(id)), release(id))),
+            Self::Narrowest => jobs.sort_by_cached_key(|&id| (width(id), release(id))),
+            Self::Widest => jobs.sort_by_cached_key(|&id| (Reverse(width(id)), release(id))),
+        }
+        jobs
+    }
+}
+
+impl FromStr for QueueOrder {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        named(&Self::NAMES, text).ok_or_else(|| format!("one of {}", Self::VALUES))
+    }
+}
+
+/// How many processors a moldable job asks for under a policy that does not choose: as a user would have to say when
+/// submitting. A rigid job asks for what it needs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Request {
+    /// The most processors on which it still does at least half the work a processor and second that it does on its
+    /// fewest: the knee of D. Eager, J. Zahorjan and E. Lazowska, IEEE Trans. Comput. 38(3), 1989, DOI 10.1109/12.21127,
+    /// is near there.
+    #[default]
+    Efficient,
+    /// The fewest that it accepts.
+    Fewest,
+    /// The fewest on which it is fastest.
+    Fastest,
+}
+
+impl Request {
+    pub(super) const VALUES: &'static str = "efficient, fewest or fastest";
+    const NAMES: [(&'static str, Self); 3] =
+        [("efficient", Self::Efficient), ("fewest", Self::Fewest), ("fastest", Self::Fastest)];
+
+    /// The number of processors.
+    pub(super) fn processors(self, profile: &Profile) -> u32 {
+        if profile.is_rigid() {
+            return profile.min_processors();
+        }
+        match self {
+            Self::Fewest => profile.min_processors(),
+            Self::Fastest => profile.fastest(),
+            Self::Efficient => efficient(profile),
+        }
+    }
+}
+
+impl FromStr for Request {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        named(&Self::NAMES, text).ok_or_else(|| format!("one of {}", Self::VALUES))
+    }
+}
+
+fn named<T: Copy>(names: &[(&'static str, T)], text: &str) -> Option<T> {
+    names.iter().find(|(name, _)| *name == text).map(|&(_, value)| value)
+}
+
+fn efficient(profile: &Profile) -> u32 {
+    let most = 2 * profile.work(profile.min_processors());
+    let good = |&processors: &u32| profile.work(processors) <= most;
+    if profile.speedup().is_none() {
+        return profile.allotments().filter(good).last().unwrap_or_else(|| profile.min_processors());
+    }
+    // Along a law work never falls, so the boundary is found by halving.
+    let (mut low, mut high) = (profile.min_processors(), profile.max_processors());
+    while low < high {
+        let middle = low + (high - low).div_ceil(2);
+        if good(&middle) { low = middle } else { high = middle - 1 }
+    }
+    profile.min_allotment(profile.time(low)).unwrap_or(low)
+}
+
+/// The time on so many processors of a platform whose processors are equally fast.
+pub(super) fn time_on_equal(instance: &Instance, job: JobId, processors: u32) -> Time {
+    let time = instance.job(job).profile().time(processors);
+    instance.platform().slowed(time, &makespan_core::ProcSet::first(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use makespan_core::{Job, Platform, SpeedupLaw};
+
+    use super::*;
+
+    #[test]
+    fn orders_break_ties_by_release_then_id() {
+        let job = |(width, time, release): (u32, i64, i64)| {
+            let profile = Profile::rigid(width, Time::from_ticks(time)).unwrap();
+            Job::new(format!("{width}-{time}-{release}"), profile).with_release(Time::from_ticks(release))
+        };
+        let jobs: Vec<Job> = [(2, 5, 9), (1, 5, 3), (4, 1, 3), (1, 10, 0)].map(job).to_vec();
+        let instance = Instance::new(Platform::flat(4).unwrap(), jobs, vec![]).unwrap();
+        let ids = |order: &str| {
+            let order: QueueOrder = order.parse().unwrap();
+            order.sorted(&instance, &[2, 1, 4, 1]).iter().map(|id| id.0).collect::<Vec<_>>()
+        };
+        assert_eq!(ids("fcfs"), [3, 1, 2, 0]);
+        assert_eq!(ids("sjf"), [2, 1, 0, 3]);
+        assert_eq!(ids("ljf"), [3, 1, 0, 2]);
+        assert_eq!(ids("saf"), [2, 1, 3, 0]);
+        assert_eq!(ids("laf"), [3, 0, 1, 2]);
+        assert_eq!(ids("narrowest"), [3, 1, 0, 2]);
+        assert_eq!(ids("widest"), [2, 0, 3, 1]);
+    }
+
+    #[test]
+    fn an_efficient_request_does_at_most_twice_the_work() {
+        let seconds = Time::from_seconds;
+        let table = Profile::table([12, 7, 5, 5, 4, 4].map(seconds).to_vec()).unwrap();
+        let asked = |request: Request, profile: &Profile| request.processors(profile);
+        assert_eq!([Request::Efficient, Request::Fewest, Request::Fastest].map(|r| asked(r, &table)), [5, 1, 5]);
+        // Amdahl's law: on p processors the work is 0.09 p + 0.91, twice as much on 12.1.
+        let law = Profile::law(seconds(100), SpeedupLaw::Amdahl { serial: 0.09 }, 1, 64).unwrap();
+        assert_eq!(asked(Request::Efficient, &law), 12);
+        assert_eq!(asked(Request::Efficient, &Profile::rigid(7, seconds(1)).unwrap()), 7);
+    }
+}

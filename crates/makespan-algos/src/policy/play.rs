@@ -1,0 +1,148 @@
+//! Plays a policy forward in time from a view, as if jobs took the times that a function says.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use makespan_core::{
+    Decision, Event, Instance, JobId, JobSet, Placement, Policy, ProcSet, Running, Time, Unavailable, View,
+};
+
+/// A future that a policy makes, without failures.
+pub(super) struct Play<'a> {
+    instance: &'a Instance,
+    now: Time,
+    waiting: JobSet,
+    running: Vec<Running>,
+    down: Vec<Unavailable>,
+    /// Processors that nobody holds.
+    idle: ProcSet,
+    ends: BinaryHeap<Reverse<(Time, JobId)>>,
+    /// Jobs that are yet to come, the next one last.
+    arrivals: Vec<JobId>,
+    /// What started, in this order, with its end.
+    pub started: Vec<Placement>,
+}
+
+impl<'a> Play<'a> {
+    /// Begins with what waits and runs in the view; what runs ends when it is expected to.
+    pub(super) fn from(instance: &'a Instance, view: &View<'_>) -> Self {
+        let held = view.running.iter().map(|running| &running.processors);
+        let held = held.chain(view.down.iter().map(|failure| &failure.processors));
+        let held = held.flat_map(|processors| processors.intervals().iter().copied()).collect();
+        let ends = view.running.iter().map(|running| Reverse((running.expected_end(instance, view.now), running.job)));
+        Self {
+            instance,
+            now: view.now,
+            waiting: view.waiting.clone(),
+            running: view.running.to_vec(),
+            down: view.down.to_vec(),
+            idle: ProcSet::first(instance.processors()).difference(&ProcSet::from_intervals(held)),
+            ends: ends.collect(),
+            arrivals: Vec::new(),
+            started: Vec::new(),
+        }
+    }
+
+    /// Asks the policy at every event until nothing more happens, or `most` instants have passed.
+    pub(super) fn run(&mut self, policy: &mut dyn Policy, time: &dyn Fn(JobId, &ProcSet) -> Time, most: usize) {
+        let mut events: Vec<Event> = self.waiting.iter().map(Event::Submitted).collect();
+        let mut decisions = Vec::new();
+        for _ in 0..most {
+            let free = self.free();
+            let Self { now, instance, .. } = *self;
+            let (waiting, running, down) = (&self.waiting, &self.running, &self.down);
+            policy.on(&events, &View { now, instance, waiting, running, free: &free, down }, &mut decisions);
+            let mut wake = None;
+            for decision in decisions.drain(..) {
+                match decision {
+                    Decision::Start { job, processors } => self.start(job, processors, time),
+                    Decision::WakeAt(at) => wake = wake.into_iter().chain([at]).min(),
+                    Decision::Cancel(job) => _ = self.waiting.remove(job),
+                }
+            }
+            if !self.advance(wake, &mut events) {
+                break;
+            }
+        }
+    }
+
+    /// What nobody holds and is not unavailable.
+    fn free(&self) -> ProcSet {
+        let now = self.now;
+        let open = self.instance.unavailable().iter().filter(|period| period.start <= now && now < period.end);
+        let closed: Vec<(u32, u32)> = open.flat_map(|period| period.processors.intervals().iter().copied()).collect();
+        if closed.is_empty() { self.idle.clone() } else { self.idle.difference(&ProcSet::from_intervals(closed)) }
+    }
+
+    fn start(&mut self, job: JobId, processors: ProcSet, time: &dyn Fn(JobId, &ProcSet) -> Time) {
+        let waited = self.waiting.remove(job);
+        debug_assert!(waited && processors.is_subset(&self.free()), "a policy starts what waits on what is free");
+        let (start, end) = (self.now, self.now + time(job, &processors));
+        self.idle = self.idle.difference(&processors);
+        self.ends.push(Reverse((end, job)));
+        self.started.push(Placement { job, task: 0, start, end, processors: processors.clone() });
+        self.running.push(Running { job, start, processors });
+    }
+
+    /// To the next instant at which something happens, and what that is; whether there is one.
+    fn advance(&mut self, wake: Option<Time>, events: &mut Vec<Event>) -> bool {
+        events.clear();
+        let end = self.ends.peek().map(|Reverse((end, _))| *end);
+        let arrival = self.arrivals.last().map(|&job| self.instance.job(job).release);
+        let up = self.down.iter().map(|failure| failure.end).filter(|&end| end < Time::MAX).min();
+        let next = [end, arrival, up.map(|up| up.max(self.now + Time::TICK)), wake].into_iter().flatten().min();
+        let Some(now) = next else { return false };
+        self.now = now;
+        while let Some(&Reverse((end, job))) = self.ends.peek()
+            && end <= now
+        {
+            self.ends.pop();
+            if let Some(at) = self.running.iter().position(|running| running.job == job) {
+                self.idle = self.idle.union(&self.running.swap_remove(at).processors);
+            }
+            events.push(Event::Finished(job));
+        }
+        let platform = self.instance.platform();
+        let (up, down): (Vec<_>, Vec<_>) = self.down.drain(..).partition(|failure| failure.end <= now);
+        self.down = down;
+        for failure in up {
+            self.idle = self.idle.union(&failure.processors);
+            events.extend(failure.processors.last().map(|last| Event::NodeUp(platform.node_of(last))));
+        }
+        while let Some(job) = self.arrivals.pop_if(|job| self.instance.job(*job).release <= now) {
+            self.waiting.insert(job);
+            events.push(Event::Submitted(job));
+        }
+        if wake == Some(now) {
+            events.push(Event::Wake);
+        }
+        events.sort_unstable_by_key(Event::order);
+        true
+    }
+}
+
+#[cfg(test)]
+impl<'a> Play<'a> {
+    /// Begins before the first release with all jobs yet to come.
+    pub(super) fn all(instance: &'a Instance) -> Self {
+        let (waiting, free) = (JobSet::new(), ProcSet::first(instance.processors()));
+        let mut play = Self::from(
+            instance,
+            &View { now: Time::ZERO, instance, waiting: &waiting, running: &[], free: &free, down: &[] },
+        );
+        play.arrivals = instance.ids().collect();
+        play.arrivals.sort_by_key(|&job| Reverse((instance.job(job).release, job)));
+        play
+    }
+
+    /// The starts of all jobs under a policy, and that what was played is a schedule.
+    pub(super) fn starts(
+        instance: &'a Instance,
+        policy: &mut dyn Policy,
+        time: &dyn Fn(JobId, &ProcSet) -> Time,
+    ) -> Vec<Placement> {
+        let mut play = Self::all(instance);
+        play.run(policy, time, 1_000_000);
+        play.started
+    }
+}

@@ -1,0 +1,150 @@
+//! What is held now and until when, processor by processor: for platforms where it matters which.
+
+use makespan_core::{Instance, JobId, ProcSet, Time, View};
+
+use crate::kernel::take_compact;
+
+/// Processors that are closed from `start` to `end`: held, reserved, down or unavailable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Slot {
+    pub processors: ProcSet,
+    pub start: Time,
+    pub end: Time,
+}
+
+/// Which processors are closed when, from now on. Built from a view in one walk; a question walks over all of it.
+#[derive(Debug)]
+pub(super) struct Space<'a> {
+    instance: &'a Instance,
+    now: Time,
+    slots: Vec<Slot>,
+    /// Processors that a waiting job is to get: who ends before takes these first, and leaves others to who does not.
+    reserved: ProcSet,
+    /// Distinct speeds, falling, each with the processors that are at least as fast.
+    speeds: Vec<(f64, ProcSet)>,
+}
+
+impl<'a> Space<'a> {
+    /// What the view shows: jobs that run until they are expected to end, failures, unavailable periods.
+    pub(super) fn of(view: &View<'a>) -> Self {
+        let now = view.now;
+        let running = view.running.iter().map(|running| Slot {
+            processors: running.processors.clone(),
+            start: running.start,
+            end: running.expected_end(view.instance, now),
+        });
+        let closed = view.instance.unavailable().iter().filter(|period| period.end > now);
+        let closed = closed.map(|period| (period, period.end));
+        let down = view.down.iter().map(|failure| (failure, failure.end.max(now + Time::TICK)));
+        let closed = closed.chain(down).map(|(period, end)| Slot {
+            processors: period.processors.clone(),
+            start: period.start,
+            end,
+        });
+        let slots = running.chain(closed).collect();
+        Self { instance: view.instance, now, slots, reserved: ProcSet::new(), speeds: speeds(view.instance) }
+    }
+
+    /// Closes processors.
+    pub(super) fn hold(&mut self, slot: Slot) {
+        self.slots.push(slot);
+    }
+
+    /// Closes processors for the job that is first to start later.
+    pub(super) fn reserve(&mut self, slot: Slot) {
+        self.reserved.clone_from(&slot.processors);
+        self.slots.push(slot);
+    }
+
+    /// Those of `base` that are open all the time from `start` to `end`.
+    pub(super) fn open(&self, base: &ProcSet, start: Time, end: Time) -> ProcSet {
+        let meeting = self.slots.iter().filter(|slot| slot.start < end && start < slot.end);
+        let closed: Vec<(u32, u32)> = meeting.flat_map(|slot| slot.processors.intervals().iter().copied()).collect();
+        if closed.is_empty() { base.clone() } else { base.difference(&ProcSet::from_intervals(closed)) }
+    }
+
+    /// The place from `start` on for a job on so many processors: the fastest there are, and of these no faster ones than
+    /// that takes; in best placement where it is required; those that `avoid` has only if needed.
+    pub(super) fn place(&self, job: JobId, width: u32, start: Time, avoid: &ProcSet) -> Option<Slot> {
+        let time = self.instance.job(job).profile().time(width);
+        for (index, (speed, fast)) in self.speeds.iter().enumerate() {
+            if fast.len() < width {
+                continue;
+            }
+            let end = start + time.divided_by(*speed);
+            let open = self.open(fast, start, end);
+            let faster = index.checked_sub(1).map(|index| &self.speeds[index].1);
+            if let Some(processors) = self.take(open, width, faster, avoid) {
+                // On a platform of unequal speeds the slowest of them says how long.
+                let end = start + self.instance.time(job, &processors);
+                return Some(Slot { processors, start, end });
+            }
+        }
+        None
+    }
+
+    fn take(&self, mut open: ProcSet, width: u32, faster: Option<&ProcSet>, avoid: &ProcSet) -> Option<ProcSet> {
+        if open.len() < width {
+            return None;
+        }
+        if self.instance.platform().restricts_placement() {
+            return take_compact(self.instance.platform(), &mut open, width);
+        }
+        // Slow ones first, of these what need not be avoided, of these what is reserved or closed soonest.
+        let mut pools = vec![open];
+        for apart in [faster, Some(avoid)].into_iter().flatten().filter(|apart| !apart.is_empty()) {
+            pools = pools.iter().flat_map(|pool| [pool.difference(apart), pool.intersection(apart)]).collect();
+        }
+        if !self.reserved.is_empty() {
+            let split = |pool: &ProcSet| [pool.intersection(&self.reserved), pool.difference(&self.reserved)];
+            pools = pools.iter().flat_map(split).collect();
+        }
+        let classes = self.instance.availability().classes();
+        let mut taken = ProcSet::new();
+        for mut pool in pools {
+            for class in classes {
+                let missing = width - taken.len();
+                let mut here = if classes.len() == 1 { pool.clone() } else { pool.intersection(&class.processors) };
+                let part = here.take(missing.min(here.len()))?;
+                pool = pool.difference(&part);
+                taken = taken.union(&part);
+            }
+        }
+        (taken.len() == width).then_some(taken)
+    }
+
+    /// The first place from `after` on: at that instant or when something is opened.
+    pub(super) fn earliest(&self, job: JobId, width: u32, after: Time, avoid: &ProcSet) -> Option<Slot> {
+        let mut instants: Vec<Time> = self.slots.iter().map(|slot| slot.end).filter(|&end| end > after).collect();
+        instants.push(after);
+        instants.sort_unstable();
+        instants.dedup();
+        instants.into_iter().find_map(|instant| self.place(job, width, instant, avoid))
+    }
+
+    /// The present.
+    pub(super) fn now(&self) -> Time {
+        self.now
+    }
+}
+
+fn speeds(instance: &Instance) -> Vec<(f64, ProcSet)> {
+    let platform = instance.platform();
+    let nodes = (0..platform.nodes().len()).filter(|&node| platform.nodes()[node].processors > 0);
+    let mut nodes: Vec<(f64, usize)> = nodes.map(|node| (platform.nodes()[node].speed, node)).collect();
+    nodes.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    let mut speeds: Vec<(f64, ProcSet)> = Vec::new();
+    let mut intervals = Vec::new();
+    for (index, &(speed, node)) in nodes.iter().enumerate() {
+        intervals.extend_from_slice(platform.processors_of(node).intervals());
+        if nodes.get(index + 1).is_none_or(|next| next.0 < speed) {
+            speeds.push((speed, ProcSet::from_intervals(intervals.clone())));
+        }
+    }
+    speeds
+}
+
+/// When the next unavailable period ends: for policies that nothing else might wake.
+pub(super) fn next_opening(view: &View<'_>) -> Option<Time> {
+    view.instance.unavailable().iter().map(|period| period.end).filter(|&end| end > view.now).min()
+}

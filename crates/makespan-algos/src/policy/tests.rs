@@ -1,0 +1,261 @@
+//! The policies against references that do the same slowly, and against published figures.
+
+use std::io::Read;
+
+use makespan_core::{
+    Decision, Event, Instance, Job, JobId, Node, Placement, Platform, Policy, ProcSet, Profile, Time, Unavailable, View,
+};
+use proptest::prelude::*;
+
+use super::play::Play;
+use super::*;
+
+fn t(ticks: i64) -> Time {
+    Time::from_ticks(ticks)
+}
+
+/// A rigid job: width, estimate, release and how long it really takes, in percent of the estimate.
+type Row = (u32, i64, i64, i64);
+
+fn rows(most: usize) -> impl Strategy<Value = Vec<Row>> {
+    prop::collection::vec((1_u32..9, 1_i64..30, 0_i64..60, 1_i64..=100), 1..most)
+}
+
+fn instance_on(platform: Platform, rows: &[Row], closed: Vec<Unavailable>) -> Instance {
+    let job = |(index, &(width, estimate, release, _)): (usize, &Row)| {
+        Job::new(index.to_string(), Profile::rigid(width, t(estimate)).unwrap()).with_release(t(release))
+    };
+    Instance::new(platform, rows.iter().enumerate().map(job).collect(), closed).unwrap()
+}
+
+fn flat(rows: &[Row]) -> Instance {
+    instance_on(Platform::flat(8).unwrap(), rows, vec![])
+}
+
+/// What the jobs really take.
+fn real(rows: &[Row]) -> impl Fn(JobId, &ProcSet) -> Time + '_ {
+    |job, _| {
+        let (_, estimate, _, percent) = rows[job.index()];
+        t((estimate * percent + 99) / 100)
+    }
+}
+
+fn starts(played: &[Placement], jobs: usize) -> Vec<i64> {
+    let mut starts = vec![-1; jobs];
+    played.iter().for_each(|placement| starts[placement.job.index()] = placement.start.ticks());
+    starts
+}
+
+/// Instant by instant, as the definition says it: `order` has the jobs as the queue has them.
+fn naive_easy(rows: &[Row], order: &[JobId], backfilling: bool) -> Vec<i64> {
+    let real = real(rows);
+    let nothing = ProcSet::new();
+    let mut starts = vec![-1_i64; rows.len()];
+    let ends = |starts: &[i64], job: usize| starts[job] + real(JobId(job as u32), &nothing).ticks();
+    for now in 0..10_000 {
+        let free_at = |starts: &[i64], at: i64| -> i64 {
+            // By estimates, of what runs now.
+            let running = (0..rows.len()).filter(|&job| starts[job] >= 0 && now < ends(starts, job));
+            8 - running.filter(|&job| at < starts[job] + rows[job].1).map(|job| i64::from(rows[job].0)).sum::<i64>()
+        };
+        let mut queue: Vec<usize> = order.iter().map(|job| job.index()).collect();
+        queue.retain(|&job| starts[job] < 0 && rows[job].2 <= now);
+        let mut queue = queue.into_iter();
+        let Some(head) = queue.find(|&job| {
+            let fits = i64::from(rows[job].0) <= free_at(&starts, now);
+            if fits {
+                starts[job] = now;
+            }
+            !fits
+        }) else {
+            continue;
+        };
+        if !backfilling {
+            continue;
+        }
+        let width = i64::from(rows[head].0);
+        let shadow = (now..).find(|&at| free_at(&starts, at) >= width).unwrap();
+        for job in queue {
+            let (wide, estimate) = (i64::from(rows[job].0), rows[job].1);
+            let in_time = now + estimate <= shadow;
+            if wide <= free_at(&starts, now) && (in_time || wide <= free_at(&starts, shadow) - width) {
+                starts[job] = now;
+            }
+        }
+    }
+    starts
+}
+
+fn queue_order(name: &str, instance: &Instance) -> Vec<JobId> {
+    let widths: Vec<u32> = instance.jobs().iter().map(|job| job.profile().min_processors()).collect();
+    name.parse::<QueueOrder>().unwrap().sorted(instance, &widths)
+}
+
+proptest! {
+    #[test]
+    fn easy_and_fcfs_start_what_the_definition_starts(rows in rows(25)) {
+        let instance = flat(&rows);
+        for name in ["fcfs", "sjf", "laf", "widest"] {
+            let order = queue_order(name, &instance);
+            let reading = Reading { order: name.parse().unwrap(), ..Reading::default() };
+            let played = Play::starts(&instance, &mut Easy::new(reading), &real(&rows));
+            prop_assert_eq!(starts(&played, rows.len()), naive_easy(&rows, &order, true), "{}", name);
+            let played = Play::starts(&instance, &mut Fcfs::new(reading), &real(&rows));
+            prop_assert_eq!(starts(&played, rows.len()), naive_easy(&rows, &order, false), "{}", name);
+        }
+    }
+
+    /// The way by sets of processors does what the way by counts does where counts suffice.
+    #[test]
+    fn sets_and_counts_agree(rows in rows(25)) {
+        let counted = flat(&rows);
+        // A period long past makes processors differ, and nothing else.
+        let past = Unavailable { processors: ProcSet::range(1, 2), start: t(-9), end: t(-8) };
+        let by_sets = instance_on(Platform::flat(8).unwrap(), &rows, vec![past]);
+        prop_assert!(!super::held::counts_suffice(&by_sets));
+        for spec in ["fcfs", "easy", "easy[order=sjf]"] {
+            let a = Play::starts(&counted, policy(spec, 1).unwrap().as_mut(), &real(&rows));
+            let b = Play::starts(&by_sets, policy(spec, 1).unwrap().as_mut(), &real(&rows));
+            prop_assert_eq!(starts(&a, rows.len()), starts(&b, rows.len()), "{}", spec);
+        }
+    }
+}
+
+fn closed(processors: &str, start: i64, end: i64) -> Unavailable {
+    Unavailable { processors: processors.parse().unwrap(), start: t(start), end: t(end) }
+}
+
+/// Platforms on which it matters which processors a job gets.
+fn particular(rows: &[Row], periods: &[(u32, i64, i64)]) -> Vec<Instance> {
+    let node = |(name, speed): (&str, f64)| Node { name: name.into(), processors: 4, speed, parent: None, link: None };
+    let periods: Vec<Unavailable> = periods
+        .iter()
+        .map(|&(first, start, length)| closed(&format!("{first}-{}", first + 2), start, start + length))
+        .collect();
+    let compact = Platform::cluster(4, 2).unwrap().requiring_compact();
+    let speeds = Platform::new([("a", 1.0), ("b", 2.5)].map(node).to_vec()).unwrap();
+    let platforms = [Platform::flat(8).unwrap(), compact, speeds];
+    platforms.into_iter().map(|platform| instance_on(platform, rows, periods.clone())).collect()
+}
+
+const PARTICULAR: [&str; 4] = ["fcfs", "fcfs[order=laf]", "easy", "easy[order=sjf]"];
+
+proptest! {
+    #[test]
+    fn every_job_runs_and_nothing_runs_where_it_must_not(
+        rows in rows(20), periods in prop::collection::vec((0_u32..6, 0_i64..80, 1_i64..40), 0..4),
+    ) {
+        for instance in particular(&rows, &periods) {
+            for spec in PARTICULAR {
+                let mut policy = policy_for(spec, &instance, 1).unwrap();
+                let played = Play::starts(&instance, policy.as_mut(), &|job, on| instance.time(job, on));
+                prop_assert_eq!(played.len(), rows.len(), "{}", spec);
+                sound(&instance, &played)?;
+            }
+        }
+    }
+
+    /// What was believed of the head is kept: when run times are at most the estimates, it starts no later.
+    #[test]
+    fn the_head_of_easy_starts_no_later_than_it_was_first_reserved(rows in rows(25)) {
+        let instance = flat(&rows);
+        let mut watched = Watched { policy: Easy::default(), reserved: vec![None; rows.len()] };
+        let played = Play::starts(&instance, &mut watched, &real(&rows));
+        for placement in &played {
+            if let Some(reserved) = watched.reserved[placement.job.index()] {
+                prop_assert!(placement.start <= reserved);
+            }
+        }
+    }
+}
+
+/// No processor twice, none closed, best placement, none before its release.
+fn sound(instance: &Instance, played: &[Placement]) -> Result<(), TestCaseError> {
+    for (index, one) in played.iter().enumerate() {
+        prop_assert!(one.start >= instance.job(one.job).release);
+        prop_assert!(!instance.platform().is_compact() || instance.platform().held_in_part(&one.processors).len() < 2);
+        let periods = instance.unavailable().iter().filter(|period| period.start < one.end && one.start < period.end);
+        let others = played[..index].iter().filter(|other| other.start < one.end && one.start < other.end);
+        let taken = periods.map(|period| &period.processors).chain(others.map(|other| &other.processors));
+        for taken in taken {
+            prop_assert!(taken.is_disjoint(&one.processors), "{:?}", one);
+        }
+    }
+    Ok(())
+}
+
+/// EASY, and when it first reserved each job that was the head of its queue.
+struct Watched {
+    policy: Easy,
+    reserved: Vec<Option<Time>>,
+}
+
+impl Policy for Watched {
+    fn on(&mut self, events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
+        self.policy.on(events, view, decisions);
+        if let Some((job, start)) = self.policy.reservation() {
+            self.reserved[job.index()].get_or_insert(start);
+        }
+    }
+}
+
+/// The log as instance with real times; clairvoyant or with the users' estimates. `None` without the data.
+fn log(name: &str, clairvoyant: bool) -> Option<(Instance, Vec<Time>)> {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/swf").join(name);
+    let Ok(file) = std::fs::File::open(&path) else {
+        eprintln!("SKIPPED: {} is not there", path.display());
+        return None;
+    };
+    let mut text = String::new();
+    flate2::read::GzDecoder::new(file).read_to_string(&mut text).unwrap();
+    let (mut processors, mut jobs, mut real) = (0, Vec::new(), Vec::new());
+    for line in text.lines() {
+        if let Some(most) = line.strip_prefix("; MaxProcs:") {
+            processors = most.trim().parse().unwrap();
+        }
+        if line.starts_with(';') {
+            continue;
+        }
+        let field: Vec<i64> = line.split_whitespace().map(|field| field.parse::<f64>().unwrap() as i64).collect();
+        let width = if field[7] > 0 { field[7] } else { field[4] };
+        if width <= 0 || field[3] <= 0 {
+            continue;
+        }
+        let requested = if clairvoyant || field[8] <= 0 { field[3] } else { field[8] };
+        let profile = Profile::rigid(width as u32, Time::from_seconds(requested)).unwrap();
+        jobs.push(Job::new(field[0].to_string(), profile).with_release(Time::from_seconds(field[1])));
+        real.push(Time::from_seconds(field[3]));
+    }
+    Some((Instance::new(Platform::flat(processors).unwrap(), jobs, vec![]).unwrap(), real))
+}
+
+fn average(instance: &Instance, real: &[Time], policy: &mut dyn Policy) -> (f64, f64) {
+    let played = Play::starts(instance, policy, &|job, _| real[job.index()]);
+    let (mut slowdown, mut wait) = (0.0, 0.0);
+    for placement in &played {
+        let waited = (placement.start - instance.job(placement.job).release).seconds();
+        let run = real[placement.job.index()].seconds();
+        slowdown += ((waited + run) / run.max(10.0)).max(1.0);
+        wait += waited;
+    }
+    assert_eq!(played.len(), real.len());
+    (slowdown / real.len() as f64, wait / real.len() as f64)
+}
+
+#[test]
+fn published_figures_of_easy() {
+    let published = [
+        ("KTH-SP2-filtered.swf.gz", false, "92.58 6836.9", "92.69 6834.6"),
+        ("KTH-SP2-filtered.swf.gz", true, "71.72 6327.7", "71.72 6327.7"),
+        ("CTC-SP2-filtered.swf.gz", false, "49.57 14272.6", "48.84 13943.0"),
+        ("CTC-SP2-filtered.swf.gz", true, "37.17 13581.7", "37.17 13581.7"),
+    ];
+    for (name, clairvoyant, figures, once_an_instant) in published {
+        let Some((instance, real)) = log(name, clairvoyant) else { continue };
+        let shown = |(slowdown, wait): (f64, f64)| format!("{slowdown:.2} {wait:.1}");
+        let by_event = average(&instance, &real, policy("easy[passes=event]", 1).unwrap().as_mut());
+        assert_eq!(shown(by_event), figures, "{name}");
+        let by_instant = average(&instance, &real, policy("easy", 1).unwrap().as_mut());
+        assert_eq!(shown(by_instant), once_an_instant, "{name}");
+    }
+}
