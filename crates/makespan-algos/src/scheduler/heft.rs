@@ -29,8 +29,8 @@ use crate::kernel::graph::{Problem, placing::Placing, rank};
 /// let instance =
 ///     Instance::new(Platform::cluster(2, 1).unwrap(), vec![Job::compound("diamond", graph)], vec![]).unwrap();
 /// let plan = Heft.schedule(&instance, &mut Context::default()).unwrap();
-/// // b and c side by side, with a transfer there and back, or one after the other without.
-/// assert_eq!(plan.into_schedule().makespan(), Time::from_seconds(12));
+/// // c runs on the other processor, and d there, too: the data of b are longer on their way than c runs on.
+/// assert_eq!(plan.into_schedule().makespan(), Time::from_seconds(10));
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Heft;
