@@ -56,9 +56,9 @@ pub fn best(instance: &Instance, objective: Objective) -> Result<Bound, Unsuppor
     if instance.has_compound_jobs() {
         return Ok(windows::best(instance, objective));
     }
-    if !instance.platform().is_homogeneous() {
+    if !instance.has_equal_processors() {
         return Err(Unsupported(
-            "bounds are proved for processors of equal speed without a network between them".into(),
+            "bounds are proved for processors of equal speed, jobs without times on machines, and no network".into(),
         ));
     }
     Ok(match objective {

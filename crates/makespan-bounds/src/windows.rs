@@ -6,7 +6,10 @@ mod search;
 mod tests;
 
 use makespan_core::certificate::TimeWindow;
-use makespan_core::{Bound, Certificate, Instance, JobId, Objective, ProcSet};
+use makespan_core::{Bound, Certificate, Instance, JobId, Objective, ProcSet, Time};
+
+/// Stands for a machine that cannot run a task.
+const NEVER: i64 = i64::MAX;
 
 /// Tasks of some jobs in flat arrays, in ticks.
 struct Tasks {
@@ -64,9 +67,12 @@ impl Tasks {
             for task in 0..job.tasks_apart() {
                 let profile = job.profile_of(task);
                 let sequential = profile.max_processors() == 1;
-                let on = |&processor: &&ProcSet| match sequential {
-                    true => instance.time_of(id, task, processor).ticks(),
-                    false => platform.slowed(profile.shortest(), processor).ticks(),
+                let on = |&processor: &&ProcSet| {
+                    if sequential {
+                        instance.try_time_of(id, task, processor).map_or(NEVER, Time::ticks)
+                    } else {
+                        platform.slowed(profile.shortest(), processor).ticks()
+                    }
                 };
                 let row: Vec<i64> = computing.iter().map(on).collect();
                 tasks.fastest.push(row.iter().copied().min().unwrap_or(0));

@@ -14,6 +14,7 @@ mod bandwidth;
 mod batsim;
 mod document;
 pub mod error;
+pub mod etc;
 mod failures;
 pub mod gantt;
 mod input;
@@ -34,6 +35,7 @@ pub mod swf;
 
 pub use atomic::write_atomic;
 pub use error::{FormatError, Place};
+pub use etc::write_etc;
 pub use failures::{parse_failures, read_failures};
 pub use instance::{Language, write_instance};
 pub use moldable_set::read_moldable_set;

@@ -14,7 +14,7 @@ use crate::replay::record::{Logged, planned};
 use crate::replay::{Replay, ReplayOptions, given, replay};
 use crate::sacct::{self, read_sacct};
 use crate::swf::{self, Lines};
-use crate::{SpeedupSpec, instance, moldable_set};
+use crate::{SpeedupSpec, etc, instance, moldable_set};
 
 /// The formats of instance files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +27,8 @@ pub enum Format {
     Swf,
     /// A published set of moldable jobs.
     MoldableSet,
+    /// A matrix of times on machines.
+    Etc,
     /// A workload of Batsim.
     Batsim,
     /// What `sacct --parsable2` of Slurm prints.
@@ -47,6 +49,7 @@ impl fmt::Display for Format {
             Self::Toml => "native TOML",
             Self::Swf => "SWF",
             Self::MoldableSet => "moldable set",
+            Self::Etc => "ETC matrix",
             Self::Batsim => "a Batsim workload",
             Self::Sacct => "a dump of sacct",
         })
@@ -56,7 +59,7 @@ impl fmt::Display for Format {
 /// How an instance file is read. The options of logs are refused for files that are none.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ReadOptions {
-    /// Processors of a log's platform, instead of the header's.
+    /// Processors of a log's platform, instead of the header's, or the machines of an ETC matrix that is one column.
     pub processors: Option<u32>,
     /// Makes the jobs of a log moldable.
     pub speedup: Option<SpeedupSpec>,
@@ -111,6 +114,10 @@ fn read_from(raw: impl Read, name: &str, options: &ReadOptions) -> Result<ReadIn
     if format.is_log() {
         return planned_log(input, format, name, options);
     }
+    if format == Format::Etc && options.speedup.is_none() {
+        let instance = etc::read_etc(name, &mut input, options.processors)?;
+        return Ok(ReadInstance { instance, format, remarks: Vec::new() });
+    }
     let number = options.processors.map(|_| "a number of processors");
     refuse_options(options.speedup.map(|_| "a speed-up").or(number), format, name)?;
     Ok(ReadInstance { instance: document(input, format, name)?, format, remarks: Vec::new() })
@@ -160,6 +167,9 @@ fn refuse_options(stated: Option<&str>, format: Format, name: &str) -> Result<()
 
 /// Reads an instance that is one document.
 fn document(mut input: Input<'_>, format: Format, name: &str) -> Result<Instance, FormatError> {
+    if format == Format::Etc {
+        return etc::read_etc(name, &mut input, None);
+    }
     let unreadable = |source: io::Error| FormatError::io(name, "read", source);
     let mut bytes = Vec::new();
     input.read_to_end(&mut bytes).map_err(unreadable)?;
@@ -199,7 +209,7 @@ fn detect(head: &[u8], name: &str) -> Result<Format, FormatError> {
     let ending = Path::new(stem).extension().map(|ending| ending.to_string_lossy().to_lowercase());
     match (text.first(), ending.as_deref()) {
         (None, _) => {
-            let problem = "the file is empty; give an instance in JSON or TOML, or an SWF log";
+            let problem = "the file is empty; give an instance in JSON or TOML, an SWF log or an ETC matrix";
             Err(FormatError::content(name, Place::default(), problem))
         }
         (Some(b'{'), _) => {
@@ -215,12 +225,17 @@ fn detect(head: &[u8], name: &str) -> Result<Format, FormatError> {
             })
         }
         _ if sacct::is_dump(text) => Ok(Format::Sacct),
-        (Some(b';' | b'-' | b'0'..=b'9'), _) | (_, Some("swf")) => Ok(Format::Swf),
+        (Some(b';' | b'-'), _) | (_, Some("swf")) => Ok(Format::Swf),
+        (Some(b'0'..=b'9'), _) => {
+            let first = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
+            Ok(if etc::is_matrix(first) { Format::Etc } else { Format::Swf })
+        }
+        (_, Some("etc")) => Ok(Format::Etc),
         (_, Some("json")) => Ok(Format::Json),
         (_, Some("toml")) => Ok(Format::Toml),
         (Some(_), _) if text.iter().any(|byte| matches!(byte, b'=' | b'[')) => Ok(Format::Toml),
         _ => {
-            let problem = "the format is not known; write an instance in JSON, TOML or SWF, a Batsim workload, or what \
+            let problem = "the format is not known; write an instance in JSON, TOML or SWF, or as an ETC matrix, a Batsim workload, or what \
                            `sacct --parsable2` prints";
             Err(FormatError::content(name, Place::default(), problem))
         }

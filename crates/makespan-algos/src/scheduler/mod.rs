@@ -39,10 +39,13 @@ fn needs_equal_processors(instance: &Instance) -> Result<(), Unsupported> {
     if instance.has_compound_jobs() {
         return Err(Unsupported("it plans single tasks and bags, and some job is a graph of tasks".into()));
     }
-    if instance.platform().is_homogeneous() {
+    if instance.has_equal_processors() {
         Ok(())
     } else {
-        Err(Unsupported("it needs processors of equal speed without a network between them".into()))
+        Err(Unsupported(
+            "it needs processors of equal speed, jobs without a time of their own on each machine, and no network"
+                .into(),
+        ))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Prices of machines at which the work of all tasks is worth most.
 
-use super::Tasks;
+use super::{NEVER, Tasks};
 
 /// Rounds of the search.
 const ROUNDS: usize = 80;
@@ -39,7 +39,8 @@ fn assign(tasks: &Tasks, prices: &[f64]) -> (f64, Vec<f64>) {
     let mut worth = 0.0;
     for (row, &count) in tasks.times.iter().zip(&tasks.counts) {
         let cost = |kind: usize| row[kind] as f64 * prices[kind];
-        let Some(kind) = (0..tasks.kinds).min_by(|&a, &b| cost(a).total_cmp(&cost(b))) else { continue };
+        let able = (0..tasks.kinds).filter(|&kind| row[kind] < NEVER);
+        let Some(kind) = able.min_by(|&a, &b| cost(a).total_cmp(&cost(b))) else { continue };
         worth += cost(kind) * count as f64;
         loads[kind] += row[kind] as f64 * count as f64;
     }
@@ -51,7 +52,7 @@ fn relative_speeds(tasks: &Tasks) -> Vec<f64> {
     let mut speeds = vec![0.0; tasks.kinds];
     for (row, &fastest) in tasks.times.iter().zip(&tasks.fastest) {
         for (speed, &time) in speeds.iter_mut().zip(row) {
-            *speed += fastest as f64 / time.max(1) as f64;
+            *speed += if time == NEVER { 0.0 } else { fastest as f64 / time.max(1) as f64 };
         }
     }
     speeds.into_iter().map(|speed: f64| (speed / tasks.len().max(1) as f64).max(f64::MIN_POSITIVE)).collect()

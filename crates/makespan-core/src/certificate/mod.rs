@@ -75,8 +75,8 @@ pub enum CertificateError {
         /// Area that there is.
         available: i128,
     },
-    /// The platform has processors of different speeds, or a network.
-    #[error("the certificate speaks of equal processors, and the platform's differ in speed or form a tree")]
+    /// The platform has processors of different speeds, or a network, or jobs have a time of their own on each machine.
+    #[error("the certificate speaks of equal processors, and those of this instance differ or form a tree")]
     UnequalProcessors,
     /// The instance has jobs that are graphs of tasks.
     #[error("the certificate speaks of single tasks and bags, and some job is a graph of tasks")]
@@ -158,7 +158,7 @@ impl Certificate {
             }
             _ => {}
         }
-        if !instance.platform().is_homogeneous() {
+        if !instance.has_equal_processors() {
             return Err(CertificateError::UnequalProcessors);
         }
         if instance.has_compound_jobs() {

@@ -95,7 +95,7 @@ impl TimeWindow {
         let (from, until) = (i128::from(self.from.ticks()), i128::from(self.until.ticks()));
         let mut least: Option<i128> = None;
         for (node, processor) in &times.nodes {
-            let time = times.on(id, task, processor);
+            let Some(time) = times.on(id, task, processor) else { continue };
             if span.head + time > latest {
                 continue;
             }
@@ -148,16 +148,16 @@ impl<'a> Times<'a> {
         Self { instance, nodes: computing.filter_map(one).collect() }
     }
 
-    /// The time of a task that holds one processor.
-    fn on(&self, id: JobId, task: u32, processor: &ProcSet) -> i128 {
-        i128::from(self.instance.time_of(id, task, processor).ticks())
+    /// The time of a task that holds one processor; `None` where it cannot run.
+    fn on(&self, id: JobId, task: u32, processor: &ProcSet) -> Option<i128> {
+        Some(i128::from(self.instance.try_time_of(id, task, processor)?.ticks()))
     }
 
     /// No set of processors runs the task in less.
     fn fastest(&self, id: JobId, task: u32) -> i128 {
         let profile = self.instance.job(id).profile_of(task);
         if profile.max_processors() == 1 {
-            let each = self.nodes.iter().map(|(_, processor)| self.on(id, task, processor));
+            let each = self.nodes.iter().filter_map(|(_, processor)| self.on(id, task, processor));
             return each.min().unwrap_or(0);
         }
         let shortest = profile.shortest();

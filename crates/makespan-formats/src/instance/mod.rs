@@ -44,7 +44,12 @@ fn build(file: &str, document: schema::Document) -> Result<Instance, FormatError
     if document.jobs.is_empty() {
         return Err(wrong("jobs", &"there are no jobs; give at least one"));
     }
-    let jobs = document.jobs.into_iter().map(|job| job.0).collect();
+    let nodes = document.platform.0.nodes().iter().enumerate();
+    let positions: job::Positions<'_> = nodes.map(|(at, node)| (node.name.as_str(), at)).collect();
+    let resolved = |(at, job): (usize, job::JobEntry)| {
+        job.resolved(&positions).map_err(|problem| wrong(&format!("jobs[{at}].time_on"), &problem))
+    };
+    let jobs = document.jobs.into_iter().enumerate().map(resolved).collect::<Result<_, _>>()?;
     let period = |period: schema::Period| Unavailable {
         processors: period.processors.0,
         start: period.start.0,

@@ -120,7 +120,8 @@ impl Problem {
         for task in 0..tasks {
             self.names.push((id, task));
             self.release.push(job.release.ticks());
-            self.times.extend(firsts.iter().map(|processor| instance.time_of(id, task, processor).ticks()));
+            let on = |processor| instance.try_time_of(id, task, processor).map_or(NEVER, Time::ticks);
+            self.times.extend(firsts.iter().map(on));
             if let Some(graph) = &job.graph {
                 let ends = graph.incoming_edges(task).iter().zip(graph.incoming(task));
                 let from = |(&number, end): (&u32, &Edge)| Neighbour { task: first + end.from, edge: edge + number };
