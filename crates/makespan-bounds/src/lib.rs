@@ -30,6 +30,7 @@ pub mod dual;
 pub mod dual_feasible;
 mod makespan;
 mod minsum;
+pub mod tree;
 mod windows;
 
 pub use makespan::makespan;

@@ -8,6 +8,7 @@ mod interval_prices;
 mod rejection;
 mod time_prices;
 mod time_window;
+mod tree_prices;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -17,6 +18,7 @@ pub use interval_prices::IntervalPrices;
 pub use rejection::{Rejection, Selection};
 pub use time_prices::TimePrices;
 pub use time_window::TimeWindow;
+pub use tree_prices::TreePrices;
 
 use crate::objective::mean;
 use crate::{Instance, Job, JobId, Objective, Time};
