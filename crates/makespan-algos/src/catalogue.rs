@@ -170,7 +170,7 @@ static CATALOGUE: [Entry; 8] = [
 ];
 
 /// A parameter that is a whole number from 0 to `most`.
-fn number(text: &str, most: u32) -> Result<u32, String> {
+pub(crate) fn number(text: &str, most: u32) -> Result<u32, String> {
     text.parse().ok().filter(|&count| count <= most).ok_or_else(|| format!("a number from 0 to {most}"))
 }
 

@@ -27,6 +27,7 @@ pub mod dual;
 pub mod dual_feasible;
 mod makespan;
 mod minsum;
+pub mod tree;
 
 pub use makespan::makespan;
 pub use minsum::{

@@ -1,5 +1,7 @@
 //! The command line.
 
+mod simulate;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -9,6 +11,8 @@ use makespan_lab::LabError;
 use makespan_lab::generate::Family;
 use makespan_lab::hierarchical::Population;
 use makespan_lab::optimiser::Limit;
+
+pub use simulate::{SimulateOptions, SimulationOutputs, StartQuestion};
 
 /// A scheduling engine for clusters and grids: says what runs where and when, proves how far that is from the best
 /// possible, and runs it.
@@ -29,6 +33,8 @@ pub enum Command {
     Verify(VerifyOptions),
     /// Plan by several algorithms and compare them
     Compare(CompareOptions),
+    /// Replay a log, or play an instance, in virtual time under one or several policies
+    Simulate(SimulateOptions),
     /// Run the jobs of an instance on this machine
     Run(RunOptions),
     /// Measure a command at several allotments and fit its speed-up

@@ -37,7 +37,7 @@ pub use atomic::write_atomic;
 pub use error::{FormatError, Place};
 pub use etc::write_etc;
 pub use failures::{parse_failures, read_failures};
-pub use instance::{Language, write_instance};
+pub use instance::{Language, read_platform, write_instance};
 pub use moldable_set::read_moldable_set;
 pub use read::{Format, ReadInstance, ReadOptions, parse_instance, read_instance};
 pub use replay::{Estimates, Replay, ReplayOptions, parse_replay, read_replay};

@@ -7,6 +7,7 @@ mod dual_feasible;
 mod interval_prices;
 mod rejection;
 mod time_prices;
+mod tree_prices;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -15,6 +16,7 @@ pub use dual_feasible::{DualFeasible, Scale, Term};
 pub use interval_prices::IntervalPrices;
 pub use rejection::{Rejection, Selection};
 pub use time_prices::TimePrices;
+pub use tree_prices::TreePrices;
 
 use crate::{Instance, Job, JobId, Objective, Time};
 
