@@ -19,7 +19,7 @@ const RELEASES: usize = 8;
 /// a bisection of at most 62 steps of O(n log n) for each of a few release dates; then [`dual_feasible::search`]. Where
 /// the processors differ in speed or form a tree the bound is zero.
 pub fn makespan(instance: &Instance) -> Bound {
-    if !instance.platform().is_homogeneous() || instance.has_compound_jobs() {
+    if !instance.has_equal_processors() || instance.has_compound_jobs() {
         return nothing();
     }
     let alone = longest_alone(instance);

@@ -1,5 +1,7 @@
 //! The command line.
 
+mod simulate;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -9,6 +11,8 @@ use makespan_lab::LabError;
 use makespan_lab::generate::Family;
 use makespan_lab::hierarchical::Population;
 use makespan_lab::optimiser::Limit;
+
+pub use simulate::{SimulateOptions, SimulationOutputs, StartQuestion};
 
 /// A scheduling engine for clusters and grids: says what runs where and when, proves how far that is from the best
 /// possible, and runs it.
@@ -29,6 +33,8 @@ pub enum Command {
     Verify(VerifyOptions),
     /// Plan by several algorithms and compare them
     Compare(CompareOptions),
+    /// Replay a log, or play an instance, in virtual time under one or several policies
+    Simulate(SimulateOptions),
     /// Run the jobs of an instance on this machine
     Run(RunOptions),
     /// Measure a command at several allotments and fit its speed-up
@@ -59,9 +65,9 @@ pub enum Format {
 /// Which instance, and how it is read.
 #[derive(Args)]
 pub struct InstanceOptions {
-    /// Instance file: native JSON or TOML, SWF (also .gz), or a published moldable set (also .bz2)
+    /// Instance file: native JSON or TOML, SWF, an ETC matrix, or a published moldable set (all also .gz or .bz2)
     pub instance: PathBuf,
-    /// Processors of a log's platform, instead of those in its header
+    /// Processors of a log's platform, instead of those in its header; machines of an ETC matrix that is one column
     #[arg(long, allow_negative_numbers = true)]
     pub processors: Option<u32>,
     /// Make the jobs of a log moldable: linear, amdahl:SERIAL, power:EXPONENT, downey:A,SIGMA or downey:random
@@ -242,7 +248,7 @@ pub enum Generator {
         /// Jobs released a second, as a Poisson process; all at 0 when left out
         #[arg(long, value_name = "PER SECOND", allow_negative_numbers = true)]
         arrival_rate: Option<f64>,
-        /// Where to write; the ending .toml, .json or .swf chooses the format [default: JSON on standard output]
+        /// Where to write; the ending .toml, .json, .swf or .etc chooses the format [default: JSON on standard output]
         #[arg(long, short, value_name = "FILE")]
         output: Option<PathBuf>,
     },
@@ -252,7 +258,7 @@ pub enum Generator {
 pub struct ConvertOptions {
     #[command(flatten)]
     pub input: InstanceOptions,
-    /// Where to write; the ending .toml, .json or .swf chooses the format
+    /// Where to write; the ending .toml, .json, .swf or .etc chooses the format
     pub output: PathBuf,
 }
 

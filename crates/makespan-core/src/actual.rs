@@ -22,7 +22,8 @@ impl Actual {
         match self {
             Self::AsEstimated => instance.time(job, processors),
             Self::Profiles(profiles) => {
-                instance.platform().slowed(profiles[job.index()].time(processors.len()), processors)
+                let time = instance.platform().time(&profiles[job.index()], processors);
+                time.expect("a job is timed only where it can run")
             }
         }
     }

@@ -74,6 +74,14 @@ pub enum Defect {
         /// Most.
         max: u32,
     },
+    /// Processors on which the job cannot run.
+    #[error("it starts job `{job}` on processors {processors}, where the job cannot run")]
+    Machine {
+        /// The job.
+        job: String,
+        /// The processors.
+        processors: ProcSet,
+    },
     /// Parts of several nodes, where best placement is required.
     #[error(
         "it starts job `{job}` on {processors}, which holds several nodes in part; on this platform (placement = compact) a \

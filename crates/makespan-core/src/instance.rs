@@ -44,6 +44,19 @@ pub enum InstanceError {
         /// Its walltime.
         walltime: Time,
     },
+    /// Times on machines that are not those of the platform.
+    #[error("job `{job}` has times on {times} machines and the platform has {nodes} nodes; give one for each")]
+    MachineTimes {
+        /// The job.
+        job: String,
+        /// How many times it has.
+        times: usize,
+        /// How many nodes there are.
+        nodes: usize,
+    },
+    /// A job that has times only on nodes without processors.
+    #[error("job `{0}` has a time on no node that has processors; give one")]
+    Nowhere(String),
     /// A job that is called like a task of a bag.
     #[error("job `{0}` is called like a task of a bag, which are numbered from 0; rename the job or the bag")]
     TaskName(String),
@@ -114,9 +127,9 @@ impl Instance {
         if let Some(job) = jobs.iter().find(|job| !names.insert(job.name.as_str())) {
             return Err(InstanceError::DuplicateName(job.name.clone()));
         }
-        let processors = platform.processors();
-        let jobs = jobs.into_iter().map(|job| fitted(job, processors)).collect::<Result<Vec<_>, _>>()?;
-        check_periods(&unavailable, processors)?;
+        let fastest = platform.speeds().1;
+        let jobs = jobs.into_iter().map(|job| fitted(job, &platform, fastest)).collect::<Result<Vec<_>, _>>()?;
+        check_periods(&unavailable, platform.processors())?;
         let instance = Self::joined(platform, jobs, unavailable);
         // Half the range of Time is kept free, so that sums made by schedulers never saturate.
         if instance.horizon() >= i128::from(i64::MAX / 2) { Err(InstanceError::TooLong) } else { Ok(instance) }
@@ -128,25 +141,38 @@ impl Instance {
     }
 
     /// An instant, in ticks, by which any schedule that never idles without reason has ended: all jobs one after the
-    /// other, or twice the larger of the mean load and the longest job (Garey and Graham), whichever is less.
+    /// other, or twice the larger of the mean load and the longest job (Garey and Graham), whichever is less. Where
+    /// machines differ: all jobs one after the other, each on its fastest machine, or every job as soon as any machine is
+    /// free, whichever is more.
     fn horizon(&self) -> i128 {
-        let longest = |job: &Job| i128::from(job.profile().longest().ticks());
+        let (slowest, fastest) = self.platform.speeds();
+        let at = |time: Time, speed: f64, job: &Job| {
+            let as_stated = self.platform.has_unit_speed() || job.profile().machine_times().is_some();
+            let time = if as_stated { time } else { time.divided_by(speed) };
+            i128::from(time.ticks())
+        };
+        let longest = |job: &Job| at(job.profile().longest(), slowest, job);
         let release = self.jobs.iter().map(|job| job.release).max().unwrap_or(Time::ZERO);
         // The tasks of a bag count one by one, and saturate where there are too many anyway.
         let all = |of: &dyn Fn(&Job) -> i128| {
             let each = self.jobs.iter().map(|job| of(job).saturating_mul(i128::from(job.tasks())));
             each.fold(0, i128::saturating_add)
         };
-        let serial = all(&longest);
-        let load = all(&|job| job.profile().most_work());
-        let longest = self.jobs.iter().map(longest).max().unwrap_or(0);
-        let greedy = (load / i128::from(self.processors()) + longest).saturating_mul(2);
-        let serial = serial.min(greedy);
+        let most = self.jobs.iter().map(longest).max().unwrap_or(0);
+        let span = if self.has_equal_processors() {
+            let load = all(&|job| job.profile().most_work());
+            let greedy = (load / i128::from(self.processors()) + most).saturating_mul(2);
+            all(&longest).min(greedy)
+        } else {
+            let load = all(&|job| longest(job) * i128::from(job.profile().max_processors()));
+            let greedy = (load / i128::from(self.processors()) + most).saturating_mul(2);
+            all(&|job| at(job.profile().shortest(), fastest, job)).max(greedy)
+        };
         // Tasks that wait for each other may leave everything else idle.
-        let serial = if self.has_compound_jobs() { compound::horizon(&self.platform, &self.jobs) } else { serial };
+        let span = if self.has_compound_jobs() { compound::horizon(&self.platform, &self.jobs) } else { span };
         let closed: i128 = self.unavailable.iter().map(|period| i128::from((period.end - period.start).ticks())).sum();
         let last = self.availability.last_change().max(release);
-        serial.saturating_add(closed + i128::from(last.ticks()))
+        span.saturating_add(closed + i128::from(last.ticks()))
     }
 
     /// The machines.
@@ -173,17 +199,75 @@ impl Instance {
     /// compound job for itself.
     ///
     /// # Panics
-    /// When the task does not accept as many processors, or a compound job has no such task.
+    /// When the task does not accept these processors ([`Instance::accepts_task`]), or a compound job has no such task.
     pub fn time_of(&self, id: JobId, task: u32, processors: &ProcSet) -> Time {
-        self.platform.slowed(self.job(id).profile_of(task).time(processors.len()), processors)
+        let profile = self.job(id).profile_of(task);
+        self.platform.time(profile, processors).expect("a task is timed only where it can run")
     }
 
-    /// How long a job is estimated to take on these processors: the time of its profile, as the slowest of them has it.
+    /// [`Instance::time_of`], or `None` where the task cannot run ([`Instance::accepts_task`]).
     ///
     /// # Panics
-    /// When the job does not accept as many processors.
+    /// When a compound job has no such task.
+    pub fn try_time_of(&self, id: JobId, task: u32, processors: &ProcSet) -> Option<Time> {
+        let job = self.job(id);
+        let time = self.platform.time(job.profile_of(task), processors)?;
+        (job.is_compound() || job.walltime.is_none_or(|walltime| time <= walltime)).then_some(time)
+    }
+
+    /// How long a job is estimated to take on these processors: the time of its profile, as the slowest of them has it,
+    /// or its own time on this machine.
+    ///
+    /// # Panics
+    /// When the job does not accept these processors ([`Instance::accepts`]).
     pub fn time(&self, id: JobId, processors: &ProcSet) -> Time {
-        self.platform.slowed(self.job(id).profile().time(processors.len()), processors)
+        self.platform.time(self.job(id).profile(), processors).expect("a job is timed only where it can run")
+    }
+
+    /// Whether a job can run on these processors, as many and as fast as they are: it accepts their number, it has a time
+    /// on the machine where times are its own, and its walltime is kept. Ids beyond the platform do not count.
+    pub fn accepts(&self, id: JobId, processors: &ProcSet) -> bool {
+        self.accepts_task(id, 0, processors)
+    }
+
+    /// [`Instance::accepts`], of each task of a compound job for itself; the walltime of a compound job is for all of them
+    /// and is not looked at.
+    ///
+    /// # Panics
+    /// When a compound job has no such task.
+    pub fn accepts_task(&self, id: JobId, task: u32, processors: &ProcSet) -> bool {
+        self.try_time_of(id, task, processors).is_some()
+    }
+
+    /// How long a sequential job takes on one processor of a node (by its position in the platform): its own time there,
+    /// or its time over the speed of the node, rounded up to a tick. `None` when the job is not sequential, or cannot run
+    /// there within its walltime. Of tasks of compound jobs [`Platform::time_on`] tells it.
+    pub fn time_on(&self, id: JobId, node: usize) -> Option<Time> {
+        let job = self.job(id);
+        let time = self.platform.time_on(job.profile(), node)?;
+        job.walltime.is_none_or(|walltime| time <= walltime).then_some(time)
+    }
+
+    /// Whether some job, or task of a compound job, has a time of its own on each machine: *unrelated* machines.
+    pub fn has_machine_times(&self) -> bool {
+        let own = |task: &crate::Task| task.profile.machine_times().is_some();
+        self.jobs.iter().any(|job| match &job.graph {
+            Some(graph) => graph.tasks().iter().any(|task| own(&task.task)),
+            None => own(&job.task),
+        })
+    }
+
+    /// Whether which processors a job has does not change its time, and no network is between them: what an algorithm
+    /// needs that thinks in numbers of processors. Which sets a job may hold is another question:
+    /// [`Platform::restricts_placement`].
+    pub fn has_equal_processors(&self) -> bool {
+        self.platform.is_homogeneous() && !self.has_machine_times()
+    }
+
+    /// Whether every job takes one processor, on whichever node: the instances of mapping algorithms, on *uniform*
+    /// machines (a time is the same work over a speed) or unrelated ones.
+    pub fn is_sequential(&self) -> bool {
+        self.jobs.iter().all(|job| !job.is_compound() && job.profile().is_sequential())
     }
 
     /// All job ids, in file order.
@@ -280,24 +364,46 @@ fn too_many(tasks: u64) -> String {
     format!("there are {tasks} tasks in all, and at most {most} are planned one by one; make fewer and longer tasks")
 }
 
-fn fitted(job: Job, processors: u32) -> Result<Job, InstanceError> {
+/// `fastest` is the highest speed of the platform.
+fn fitted(job: Job, platform: &Platform, fastest: f64) -> Result<Job, InstanceError> {
+    let processors = platform.processors();
     let needs = job.profile().min_processors();
     if job.is_compound() {
-        return compound::fitted(job, processors);
+        return compound::fitted(job, platform);
     }
     let Job { name, weight, release, walltime, mut task, count, graph, data } = job;
+    check_row(&name, &task.profile, platform)?;
     task.profile = match task.profile.at_most(processors) {
         Some(profile) => profile,
         None => return Err(InstanceError::TooWide { job: name, needs, processors }),
     };
     if let Some(walltime) = walltime {
         let shortest = task.profile.shortest();
-        task.profile = match task.profile.within(walltime) {
-            Some(profile) => profile,
-            None => return Err(InstanceError::Walltime { job: name, shortest, walltime }),
-        };
+        let own = task.profile.machine_times().is_some();
+        // On processors of several speeds the walltime is kept by some of them: `accepts` and `time_on` tell by which.
+        let shortest = if own { shortest } else { shortest.divided_by(fastest) };
+        if shortest > walltime {
+            return Err(InstanceError::Walltime { job: name, shortest, walltime });
+        }
+        if own || platform.has_unit_speed() {
+            task.profile = match task.profile.within(walltime) {
+                Some(profile) => profile,
+                None => return Err(InstanceError::Walltime { job: name, shortest, walltime }),
+            };
+        }
     }
     Ok(Job { name, weight, release, walltime, task, count, graph, data })
+}
+
+/// Whether the times on machines, if there are any, are those of this platform's nodes. `name` is the job's or the task's.
+fn check_row(name: &str, profile: &crate::Profile, platform: &Platform) -> Result<(), InstanceError> {
+    let Some(row) = profile.machine_times() else { return Ok(()) };
+    let nodes = platform.nodes().len();
+    if row.len() != nodes {
+        return Err(InstanceError::MachineTimes { job: name.to_owned(), times: row.len(), nodes });
+    }
+    let nowhere = (0..nodes).all(|node| platform.time_on(profile, node).is_none());
+    if nowhere { Err(InstanceError::Nowhere(name.to_owned())) } else { Ok(()) }
 }
 
 fn check_periods(unavailable: &[Unavailable], processors: u32) -> Result<(), InstanceError> {
@@ -320,51 +426,4 @@ impl fmt::Display for JobId {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{Profile, Running};
-
-    fn rigid(name: &str, processors: u32, seconds: i64) -> Job {
-        Job::new(name, Profile::rigid(processors, Time::from_seconds(seconds)).unwrap())
-    }
-
-    fn instance(jobs: Vec<Job>) -> Result<Instance, InstanceError> {
-        Instance::new(Platform::flat(4).unwrap(), jobs, vec![])
-    }
-
-    #[test]
-    fn refuses_what_cannot_run() {
-        let twice = instance(vec![rigid("a", 1, 1), rigid("a", 1, 1)]).unwrap_err();
-        assert_eq!(twice, InstanceError::DuplicateName("a".into()));
-        assert!(matches!(instance(vec![rigid("a", 5, 1)]), Err(InstanceError::TooWide { needs: 5, .. })));
-        let mut job = rigid("a", 1, 10);
-        job.walltime = Some(Time::from_seconds(9));
-        assert!(matches!(instance(vec![job]), Err(InstanceError::Walltime { .. })));
-        let ages: Vec<Job> = (0..10).map(|i| rigid(&i.to_string(), 1, 1_000_000_000)).collect();
-        assert_eq!(instance(ages).unwrap_err(), InstanceError::TooLong);
-    }
-
-    #[test]
-    fn clips_allotments_to_platform_and_walltime() {
-        let times = [10, 6, 4, 3, 2].map(Time::from_seconds).to_vec();
-        let mut job = Job::new("a", Profile::table(times).unwrap());
-        job.walltime = Some(Time::from_seconds(6));
-        let instance = instance(vec![job]).unwrap();
-        let profile = instance.jobs()[0].profile();
-        assert_eq!(profile.allotments().collect::<Vec<_>>(), [2, 3, 4]);
-    }
-
-    #[test]
-    fn a_residual_instance_holds_what_waits_beside_what_runs() {
-        let instance = instance(vec![rigid("a", 2, 10), rigid("b", 4, 5), rigid("c", 1, 1)]).unwrap();
-        let running = [Running { job: JobId(0), start: Time::ZERO, processors: ProcSet::first(2) }];
-        let waiting = [JobId(1)].into_iter().collect();
-        let (now, free) = (Time::from_seconds(4), ProcSet::range(2, 3));
-        let view = View { now, instance: &instance, waiting: &waiting, running: &running, free: &free, down: &[] };
-        let residual = instance.residual(&view);
-        assert_eq!(residual.jobs, [JobId(1)]);
-        assert_eq!(residual.instance.first_release(), Time::from_seconds(4));
-        assert_eq!(residual.instance.availability().open_at(Time::from_seconds(9)), 2);
-        assert_eq!(residual.instance.availability().open_at(Time::from_seconds(10)), 4);
-    }
-}
+mod tests;

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::{ProcSet, Time};
+use crate::{ProcSet, Profile, Time};
 
 /// One machine: `processors` equal processors of a relative speed. A node without processors is a switch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -245,6 +245,41 @@ impl Platform {
     pub fn node_of(&self, id: u32) -> usize {
         // A switch shares its first id with the next node, so the last node that starts at or before `id` holds it.
         self.first.partition_point(|&first| first <= id) - 1
+    }
+
+    /// How long a task of this profile takes on these processors: the time of its profile, as the slowest of them has it,
+    /// or its own time on this machine. `None` when it does not accept so many or cannot run there.
+    pub fn time(&self, profile: &Profile, processors: &ProcSet) -> Option<Time> {
+        let Some(row) = profile.machine_times() else {
+            let count = processors.len();
+            return profile.accepts(count).then(|| self.slowed(profile.time(count), processors));
+        };
+        let only = processors.last().filter(|&id| processors.len() == 1 && id < self.processors)?;
+        row.get(self.node_of(only)).copied().filter(|&time| time < Profile::CANNOT_RUN)
+    }
+
+    /// How long a sequential task takes on one processor of a node; `None` when it is not sequential or cannot run
+    /// there.
+    pub fn time_on(&self, profile: &Profile, node: usize) -> Option<Time> {
+        if self.nodes[node].processors == 0 || !profile.accepts(1) {
+            return None;
+        }
+        match profile.machine_times() {
+            Some(row) => row.get(node).copied().filter(|&time| time < Profile::CANNOT_RUN),
+            None if self.unit_speed => Some(profile.time(1)),
+            None => Some(profile.time(1).divided_by(self.nodes[node].speed)),
+        }
+    }
+
+    /// Whether every node that computes has speed 1.
+    pub fn has_unit_speed(&self) -> bool {
+        self.unit_speed
+    }
+
+    /// The lowest and the highest speed of a node that has processors.
+    pub fn speeds(&self) -> (f64, f64) {
+        let computing = self.nodes.iter().filter(|node| node.processors > 0).map(|node| node.speed);
+        computing.fold((f64::INFINITY, 0.0), |(low, high), speed| (low.min(speed), high.max(speed)))
     }
 
     /// A time on processors of speed 1 as it is on these: that of the slowest of them, rounded up to a tick.

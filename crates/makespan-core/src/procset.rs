@@ -9,9 +9,20 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use thiserror::Error;
 
 /// A set of processor ids as sorted, disjoint, non-adjacent closed intervals; written `0-3,8`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Debug, Default, PartialEq, Eq, Hash)]
 pub struct ProcSet {
     intervals: Vec<(u32, u32)>,
+}
+
+/// [`Clone::clone_from`] keeps the memory, for a policy that copies what is free at every event.
+impl Clone for ProcSet {
+    fn clone(&self) -> Self {
+        Self { intervals: self.intervals.clone() }
+    }
+
+    fn clone_from(&mut self, source: &Self) {
+        self.intervals.clone_from(&source.intervals);
+    }
 }
 
 /// Why a text is not a set of processors.

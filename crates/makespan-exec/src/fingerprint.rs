@@ -94,6 +94,9 @@ impl Fields {
             for &time in times {
                 self.time(time);
             }
+        } else if let Some(row) = profile.machine_times() {
+            self.text("machines");
+            row.iter().for_each(|&time| self.time(time));
         } else {
             self.text("rigid");
             self.time(profile.shortest());

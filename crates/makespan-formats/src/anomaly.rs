@@ -21,6 +21,10 @@ pub enum Anomaly {
     NoProcessors,
     /// It is wider than the platform. Skipped.
     TooWide,
+    /// The job had not ended when the log was written. Skipped.
+    NotEnded,
+    /// The record has more fields than the header names. Skipped: which of them is meant is unknown.
+    LongRecord,
     /// The record ends before its last field; the missing fields are read as missing.
     ShortRecord,
     /// It was submitted before the record that precedes it; jobs are sorted by submit time.
@@ -31,13 +35,15 @@ pub enum Anomaly {
     Overrun,
     /// The profile communicates, which takes no time here.
     Communication,
+    /// One component of a heterogeneous job; it is a job of its own here.
+    Component,
 }
 
 impl Anomaly {
     /// Whether such a record becomes no job.
     pub const fn skips(self) -> bool {
-        use Anomaly::{NoNumber, NoProcessors, NoRunTime, NoSubmitTime, RepeatedNumber, TooWide, ZeroRunTime};
-        matches!(self, NoNumber | RepeatedNumber | NoSubmitTime | NoRunTime | ZeroRunTime | NoProcessors | TooWide)
+        use Anomaly::{Communication, Component, NoEstimate, OutOfOrder, Overrun, ShortRecord};
+        !matches!(self, ShortRecord | OutOfOrder | NoEstimate | Overrun | Communication | Component)
     }
 
     /// Whether a strict reading refuses it. Jobs that outlive their request are usual in logs, and nothing is changed
@@ -50,18 +56,21 @@ impl Anomaly {
 impl fmt::Display for Anomaly {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::NoNumber => "no job number",
-            Self::RepeatedNumber => "repeated job number",
+            Self::NoNumber => "no job number or name",
+            Self::RepeatedNumber => "repeated job number or name",
             Self::NoSubmitTime => "no submit time",
             Self::NoRunTime => "no run time",
             Self::ZeroRunTime => "run time 0",
             Self::NoProcessors => "no positive number of processors",
             Self::TooWide => "more processors than the platform has",
-            Self::ShortRecord => "fields are missing at the end, and read as -1",
+            Self::NotEnded => "not ended when the log was written",
+            Self::LongRecord => "more fields than the header names",
+            Self::ShortRecord => "fields are missing at the end",
             Self::OutOfOrder => "submitted before the record above; the jobs are sorted by submit time",
             Self::NoEstimate => "no requested time; the run time is the estimate",
             Self::Overrun => "the run time is longer than the requested time; both are kept",
             Self::Communication => "the profile communicates, which takes no time here",
+            Self::Component => "component of a heterogeneous job; it is a job of its own here",
         })
     }
 }

@@ -7,11 +7,14 @@ use std::path::Path;
 
 use makespan_core::Instance;
 
+use crate::batsim::{self, read_batsim};
 use crate::error::{FormatError, Place};
 use crate::input::{Input, filled, open};
+use crate::replay::record::{Logged, planned};
 use crate::replay::{Replay, ReplayOptions, given, replay};
-use crate::swf::{self, Lines, read_swf};
-use crate::{SpeedupSpec, instance, moldable_set};
+use crate::sacct::{self, read_sacct};
+use crate::swf::{self, Lines};
+use crate::{SpeedupSpec, etc, instance, moldable_set};
 
 /// The formats of instance files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +27,19 @@ pub enum Format {
     Swf,
     /// A published set of moldable jobs.
     MoldableSet,
+    /// A matrix of times on machines.
+    Etc,
+    /// A workload of Batsim.
+    Batsim,
+    /// What `sacct --parsable2` of Slurm prints.
+    Sacct,
+}
+
+impl Format {
+    /// Whether it holds the jobs that a machine ran, so that they are replayed, and can be made moldable.
+    pub const fn is_log(self) -> bool {
+        matches!(self, Self::Swf | Self::Batsim | Self::Sacct)
+    }
 }
 
 impl fmt::Display for Format {
@@ -33,6 +49,9 @@ impl fmt::Display for Format {
             Self::Toml => "native TOML",
             Self::Swf => "SWF",
             Self::MoldableSet => "moldable set",
+            Self::Etc => "ETC matrix",
+            Self::Batsim => "a Batsim workload",
+            Self::Sacct => "a dump of sacct",
         })
     }
 }
@@ -40,7 +59,7 @@ impl fmt::Display for Format {
 /// How an instance file is read. The options of logs are refused for files that are none.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ReadOptions {
-    /// Processors of a log's platform, instead of the header's.
+    /// Processors of a log's platform, instead of the header's, or the machines of an ETC matrix that is one column.
     pub processors: Option<u32>,
     /// Makes the jobs of a log moldable.
     pub speedup: Option<SpeedupSpec>,
@@ -92,8 +111,12 @@ fn read_from(raw: impl Read, name: &str, options: &ReadOptions) -> Result<ReadIn
     let mut input = open(raw, options.max_bytes).map_err(unreadable)?;
     let head = filled(&mut input).map_err(unreadable)?;
     let format = detect(head, name)?;
-    if format == Format::Swf {
-        return log(input, name, options);
+    if format.is_log() {
+        return planned_log(input, format, name, options);
+    }
+    if format == Format::Etc && options.speedup.is_none() {
+        let instance = etc::read_etc(name, &mut input, options.processors)?;
+        return Ok(ReadInstance { instance, format, remarks: Vec::new() });
     }
     let number = options.processors.map(|_| "a number of processors");
     refuse_options(options.speedup.map(|_| "a speed-up").or(number), format, name)?;
@@ -105,13 +128,28 @@ pub(crate) fn read_replay_from(raw: impl Read, name: &str, options: &ReplayOptio
     let unreadable = |source: io::Error| FormatError::io(name, "read", source);
     let mut input = open(raw, options.max_bytes).map_err(unreadable)?;
     let format = detect(filled(&mut input).map_err(unreadable)?, name)?;
+    if format.is_log() {
+        return replay(name, format, logged(input, format, name, options.flops)?, options);
+    }
+    let platform = options.platform.as_ref().map(|_| "a platform");
+    refuse_options(options.speedup.map(|_| "a speed-up").or(platform), format, name)?;
+    Ok(given(document(input, format, name)?, format))
+}
+
+/// Reads the records of a log.
+fn logged(mut input: Input<'_>, format: Format, name: &str, flops: f64) -> Result<Logged, FormatError> {
     match format {
-        Format::Swf => replay(name, format, swf::records(name, &mut input, Lines::Short)?, options),
-        Format::Json | Format::Toml | Format::MoldableSet => {
-            let platform = options.platform.as_ref().map(|_| "a platform");
-            refuse_options(options.speedup.map(|_| "a speed-up").or(platform), format, name)?;
-            Ok(given(document(input, format, name)?, format))
+        Format::Sacct => read_sacct(name, &mut input),
+        Format::Batsim => {
+            if !(flops.is_finite() && flops > 0.0) {
+                let problem = format!("{flops} floating-point operations a second is no speed; write one such as 1e9");
+                return Err(FormatError::content(name, Place::default(), problem));
+            }
+            let mut bytes = Vec::new();
+            input.read_to_end(&mut bytes).map_err(|source| FormatError::io(name, "read", source))?;
+            read_batsim(name, without_mark(&bytes), flops)
         }
+        _ => swf::records(name, &mut input, Lines::Short),
     }
 }
 
@@ -119,7 +157,8 @@ pub(crate) fn read_replay_from(raw: impl Read, name: &str, options: &ReplayOptio
 fn refuse_options(stated: Option<&str>, format: Format, name: &str) -> Result<(), FormatError> {
     match stated {
         Some(option) => {
-            let problem = format!("{option} is stated for reading SWF logs only, and this file is {format}");
+            let problem =
+                format!("{option} is stated for reading logs only (SWF, Batsim, sacct), and this file is {format}");
             Err(FormatError::content(name, Place::default(), problem))
         }
         None => Ok(()),
@@ -128,6 +167,9 @@ fn refuse_options(stated: Option<&str>, format: Format, name: &str) -> Result<()
 
 /// Reads an instance that is one document.
 fn document(mut input: Input<'_>, format: Format, name: &str) -> Result<Instance, FormatError> {
+    if format == Format::Etc {
+        return etc::read_etc(name, &mut input, None);
+    }
     let unreadable = |source: io::Error| FormatError::io(name, "read", source);
     let mut bytes = Vec::new();
     input.read_to_end(&mut bytes).map_err(unreadable)?;
@@ -139,15 +181,25 @@ fn document(mut input: Input<'_>, format: Format, name: &str) -> Result<Instance
     match format {
         Format::Json => instance::read_json(name, bytes),
         Format::MoldableSet => moldable_set::read_moldable_set(name, bytes),
-        Format::Toml | Format::Swf => instance::read_toml(name, text),
+        _ => instance::read_toml(name, text),
     }
 }
 
-fn log(mut input: Input<'_>, name: &str, options: &ReadOptions) -> Result<ReadInstance, FormatError> {
+/// A log as an instance to plan: the jobs take their run times.
+fn planned_log(
+    mut input: Input<'_>,
+    format: Format,
+    name: &str,
+    options: &ReadOptions,
+) -> Result<ReadInstance, FormatError> {
     let ReadOptions { processors, speedup, seed, strict, .. } = *options;
-    let log = read_swf(name, &mut input, &swf::Options { processors, speedup, seed, strict })?;
-    let remarks = log.report.remarks().collect();
-    Ok(ReadInstance { instance: log.instance, format: Format::Swf, remarks })
+    let log = match format {
+        Format::Swf => swf::records(name, &mut input, Lines::Whole)?,
+        _ => logged(input, format, name, batsim::SPEED)?,
+    };
+    let said = log.remarks.clone();
+    let log = planned(name, log, &swf::Options { processors, speedup, seed, strict })?;
+    Ok(ReadInstance { instance: log.instance, format, remarks: log.report.remarks().chain(said).collect() })
 }
 
 /// Knows the format by the first bytes, or else by the ending of the name.
@@ -157,7 +209,7 @@ fn detect(head: &[u8], name: &str) -> Result<Format, FormatError> {
     let ending = Path::new(stem).extension().map(|ending| ending.to_string_lossy().to_lowercase());
     match (text.first(), ending.as_deref()) {
         (None, _) => {
-            let problem = "the file is empty; give an instance in JSON or TOML, or an SWF log";
+            let problem = "the file is empty; give an instance in JSON or TOML, an SWF log or an ETC matrix";
             Err(FormatError::content(name, Place::default(), problem))
         }
         (Some(b'{'), _) => {
@@ -165,14 +217,26 @@ fn detect(head: &[u8], name: &str) -> Result<Format, FormatError> {
             let set = moldable_set::KEYS
                 .iter()
                 .any(|known| key.strip_prefix(known.as_bytes()).is_some_and(|rest| rest.first() == Some(&b'"')));
-            Ok(if set { Format::MoldableSet } else { Format::Json })
+            let workload = batsim::is_workload(text);
+            Ok(match (set, workload) {
+                (true, _) => Format::MoldableSet,
+                (false, true) => Format::Batsim,
+                (false, false) => Format::Json,
+            })
         }
-        (Some(b';' | b'-' | b'0'..=b'9'), _) | (_, Some("swf")) => Ok(Format::Swf),
+        _ if sacct::is_dump(text) => Ok(Format::Sacct),
+        (Some(b';' | b'-'), _) | (_, Some("swf")) => Ok(Format::Swf),
+        (Some(b'0'..=b'9'), _) => {
+            let first = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
+            Ok(if etc::is_matrix(first) { Format::Etc } else { Format::Swf })
+        }
+        (_, Some("etc")) => Ok(Format::Etc),
         (_, Some("json")) => Ok(Format::Json),
         (_, Some("toml")) => Ok(Format::Toml),
         (Some(_), _) if text.iter().any(|byte| matches!(byte, b'=' | b'[')) => Ok(Format::Toml),
         _ => {
-            let problem = "the format is not known; instances are written in JSON, TOML or SWF";
+            let problem = "the format is not known; write an instance in JSON, TOML or SWF, or as an ETC matrix, a Batsim workload, or what \
+                           `sacct --parsable2` prints";
             Err(FormatError::content(name, Place::default(), problem))
         }
     }

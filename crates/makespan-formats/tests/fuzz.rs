@@ -3,7 +3,10 @@
 use std::io::Write;
 
 use makespan_core::{Instance, Job, Platform, Profile, Time};
-use makespan_formats::{Language, ReadOptions, ScheduleFile, SpeedupSpec, parse_instance, write_instance, write_swf};
+use makespan_formats::{
+    Estimates, Language, ReadOptions, ReplayOptions, ScheduleFile, SpeedupSpec, parse_instance, parse_replay,
+    write_instance, write_swf,
+};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -25,6 +28,17 @@ const SWF: &str = "; Version: 2.2\n; MaxJobs: 10000000\n; MaxProcs: 8\n\
 1 0 -1 100 4 -1 -1 4 120 -1 1 1 1 -1 -1 1 -1 -1\n2 5.5 -1 50 -1 -1 -1 2 10 -1 1 1 1 -1 -1 1 -1 -1\n";
 
 const SET: &str = r#"{"meta":{"n":2},"cpudata":{"nb_p":[1,2],"t1":[90.70274801226311,46.7],"t2":[3,2]},"gpudata":{}}"#;
+
+const BATSIM: &str = r#"{"nb_res": 8, "jobs": [{"id": 1, "subtime": 3, "walltime": 30, "res": 1, "profile": "d"},
+  {"id": "two", "subtime": 1.5, "walltime": -1, "res": 4, "profile": "h", "user": "x"}], "profiles": {"d": {"type": "delay",
+  "delay": 20.25}, "h": {"type": "ParallelTaskHomogeneousProfile", "cpu": 1e10, "com": 1e6,
+  "generation_strategy": "DefinedAmountsSpreadUniformly"}, "p": {"type": "parallel", "cpu": [5e6, 0], "com": [1, 2]}}}"#;
+
+const SACCT: &str = "JobID|User|Submit|Start|End|Elapsed|Timelimit|AllocCPUS|State\n\
+100|ann|2024-03-30T23:00:00|2024-03-30T23:00:10|2024-03-31T01:00:10|02:00:00|1-00:00:00|8|COMPLETED\n\
+100.batch||2024-03-30T23:00:00|2024-03-30T23:00:10|2024-03-31T01:00:10|02:00:00||8|COMPLETED\n\
+101_4|bob|2024-03-30T22:00:00|2024-03-30T23:00:10|2024-03-30T23:10:10|00:10:00|UNLIMITED|2|FAILED\n\
+102+0|ann|2024-03-31T00:00:00|None|2024-03-31T00:01:00|00:00:00|01:00:00|0|CANCELLED by 1000\n";
 
 const SCHEDULE: &str = r#"{"version": 1, "algorithm": "demt", "seed": 1, "makespan": 12.5, "weighted_completion": 830.25,
  "bounds": {"makespan": {"value": 11.9, "certificate": {"kind":"rejection","deadline":5,"from":0,"at":2,"selection":{"price":3}}},
@@ -139,6 +153,44 @@ fn broken_instances_are_refused_without_panic() {
     }
     // Mutations must reach beyond the first check, or this test shows nothing.
     assert!(accepted > CASES / 200 && accepted < CASES, "{accepted} accepted");
+}
+
+#[test]
+fn broken_logs_are_refused_without_panic() {
+    let mut seeds: Vec<Vec<u8>> = [SWF, BATSIM, SACCT, JSON].iter().map(|text| text.as_bytes().to_vec()).collect();
+    seeds.push(gzip(SACCT.as_bytes()));
+    let platform = Platform::flat(8).ok();
+    let mut rng = ChaCha8Rng::seed_from_u64(3);
+    let mut accepted = [0; 5];
+    for case in 0..CASES {
+        let kind = case % seeds.len();
+        let mut bytes = seeds[kind].clone();
+        let other = seeds[rng.random_range(0..seeds.len())].clone();
+        if case >= seeds.len() {
+            mutate(&mut bytes, &other, &mut rng);
+        }
+        let log = kind != 3;
+        let speedup = (log && case % 7 == 0).then(|| "downey:random".parse().expect("the law is known"));
+        let estimates = if case % 2 == 0 { Estimates::User } else { Estimates::Clairvoyant };
+        let platform = platform.clone().filter(|_| log);
+        let options = ReplayOptions { platform, speedup, estimates, max_bytes: 1 << 20, ..ReplayOptions::default() };
+        match parse_replay(&bytes, "x", &options) {
+            Ok(replay) => {
+                accepted[kind] += 1;
+                assert_eq!(replay.users.len(), replay.instance.jobs().len());
+                for id in replay.instance.ids() {
+                    let fewest = replay.instance.job(id).profile().min_processors();
+                    let processors = makespan_core::ProcSet::first(fewest);
+                    // A profile of real times accepts what the estimate does.
+                    assert!(replay.actual.time(&replay.instance, id, &processors) > Time::ZERO);
+                }
+            }
+            Err(error) if case >= seeds.len() => assert_clear(&error.to_string(), &bytes),
+            Err(error) => panic!("the file is valid before it is broken: {error}"),
+        }
+    }
+    // Of compressed files few pass the check sum.
+    assert!(accepted.iter().all(|&accepted| accepted > CASES / 1000 && accepted < CASES / 5), "{accepted:?} accepted");
 }
 
 #[test]

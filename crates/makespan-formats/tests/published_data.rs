@@ -57,6 +57,12 @@ fn moldable_sets() {
 }
 
 #[test]
+fn matrices_of_braun_et_al() {
+    check("etc/u_c_hihi.0.gz", Format::Etc, 16, 512);
+    check("etc/u_i_lohi.0.gz", Format::Etc, 16, 512);
+}
+
+#[test]
 fn a_log_with_a_speedup_becomes_moldable() {
     let Some(path) = data("swf/KTH-SP2-1996-raw.swf.gz") else { return };
     let rigid = read_instance(&path, &ReadOptions::default()).unwrap().instance;

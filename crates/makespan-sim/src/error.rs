@@ -9,6 +9,9 @@ pub enum SimulationError {
     /// A bag of several tasks.
     #[error("job `{0}` is a bag of tasks; each task is simulated as a job, which `Expansion::of` makes of it")]
     Bag(String),
+    /// A job of several tasks that depend on each other.
+    #[error("job `{0}` is a graph of tasks; simulation takes jobs of one task")]
+    Graph(String),
     /// Not one real profile for each job.
     #[error("there are {jobs} jobs and the real times of {profiles}; there must be as many")]
     Profiles {
@@ -30,6 +33,14 @@ pub enum SimulationError {
         from: u32,
         /// Most known.
         to: u32,
+    },
+    /// A machine on which a job can run, and nobody knows how long.
+    #[error("job `{job}` can run on node `{node}`; its real time there is not known")]
+    RealMachine {
+        /// The job.
+        job: String,
+        /// The node.
+        node: String,
     },
     /// A failure that names no processors of the platform, or ends before it begins.
     #[error("failure {index}: it must name processors from 0 to {last}, and go up after it went down")]

@@ -13,7 +13,9 @@
 //! says what is free. A job that is expected to run into a period must not be started
 //! ([`Defect::Closing`](makespan_core::Defect::Closing)); one that outlives its estimate is interrupted when it begins.
 //!
-//! *Failures* come unannounced. Jobs on the processors that went down are interrupted, wait again and start anew.
+//! *Failures* come unannounced, from a list or drawn from a [`FailureModel`]. Jobs on the processors that went down are interrupted, wait again and start anew.
+//!
+//! [`network`] is the other kind of platform: bags of tasks on a tree of machines, each node with a scheduler of its own.
 //!
 //! This crate knows no algorithm; it never imports one.
 //!
@@ -51,11 +53,14 @@
 
 mod engine;
 mod error;
+mod failures;
+pub mod network;
 mod observer;
 mod options;
 mod simulate;
 
 pub use error::SimulationError;
+pub use failures::{FailureModel, FailureModelError, FailureUnit, Lifetime};
 pub use makespan_core::Failure;
 pub use observer::{Observer, Silent};
 pub use options::SimulationOptions;

@@ -2,6 +2,8 @@
 
 use makespan_core::{Failure, Stop};
 
+use crate::FailureModel;
+
 /// What happens besides jobs and a policy.
 #[derive(Clone, Debug)]
 pub struct SimulationOptions {
@@ -10,6 +12,8 @@ pub struct SimulationOptions {
     pub kill_at_walltime: bool,
     /// Processors that go down and up, in any order. They may overlap.
     pub failures: Vec<Failure>,
+    /// Failures that are drawn while the simulation goes on, besides those of the list.
+    pub failure_model: Option<FailureModel>,
     /// How often a job that was interrupted is queued again. Interrupted once more it has failed, with the status of
     /// a job that was killed: 137.
     pub requeues: u32,
@@ -19,6 +23,12 @@ pub struct SimulationOptions {
 
 impl Default for SimulationOptions {
     fn default() -> Self {
-        Self { kill_at_walltime: false, failures: Vec::new(), requeues: 1000, stop: Stop::default() }
+        Self {
+            kill_at_walltime: false,
+            failures: Vec::new(),
+            failure_model: None,
+            requeues: 1000,
+            stop: Stop::default(),
+        }
     }
 }

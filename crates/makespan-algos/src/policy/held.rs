@@ -150,7 +150,7 @@ impl Held {
 /// Whether counts describe the platform: processors are equal, never closed, and any of them serve.
 pub(super) fn counts_suffice(instance: &Instance) -> bool {
     let platform = instance.platform();
-    let equal = platform.is_homogeneous() || equal_speeds(instance);
+    let equal = equal_speeds(instance) && !instance.has_machine_times();
     equal && !platform.restricts_placement() && instance.availability().is_always_open()
 }
 

@@ -20,6 +20,7 @@ mod space;
 mod strips;
 #[cfg(test)]
 mod tests;
+pub mod tree;
 
 pub use batch::{Batch, Doubling};
 pub use catalogue::{PolicyEntry, PolicyError, policies, policy, policy_for};

@@ -59,7 +59,7 @@ impl<'a> Space<'a> {
 
     /// Closes processors for the job that is first to start later.
     pub(super) fn reserve(&mut self, slot: Slot) {
-        self.reserved = slot.processors.clone();
+        self.reserved.clone_from(&slot.processors);
         self.slots.push(slot);
     }
 

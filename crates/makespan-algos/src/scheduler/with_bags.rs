@@ -49,6 +49,10 @@ impl Scheduler for WithBags {
             return Err(Unsupported("bags and graphs of tasks are not planned together".into()));
         }
         Expansion::check_count(instance.jobs()).map_err(|error| Unsupported(error.to_string()))?;
+        if !instance.has_equal_processors() && instance.jobs().iter().any(Job::is_best_effort) {
+            let remedy = "best-effort bags fill the holes of equal processors only; give the bag a weight";
+            return Err(Unsupported(remedy.into()));
+        }
         // What is supported of one task is supported of many.
         let one = |job: &Job| Job { count: None, ..job.clone() };
         let competing = instance.jobs().iter().filter(|job| !job.is_best_effort());

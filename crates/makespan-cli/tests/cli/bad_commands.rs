@@ -47,8 +47,9 @@ fn options_that_cannot_be_read_are_misuse() {
 fn options_of_logs_are_refused_for_native_files() {
     let sandbox = Sandbox::with_small();
     for command in ["plan small.toml", "bound small.toml", "compare small.toml", "convert small.toml out.json"] {
-        let case =
-            |option: &str| sandbox.makespan(&format!("{command} {option}")).refused(&["small.toml", "SWF logs only"]);
+        let case = |option: &str| {
+            sandbox.makespan(&format!("{command} {option}")).refused(&["small.toml", "logs only (SWF, Batsim, sacct)"])
+        };
         case("--processors 7");
         case("--speedup linear");
     }

@@ -44,7 +44,7 @@ fn files_that_are_no_instance() {
     for name in ["empty.toml", "empty.json", "empty.swf", "empty"] {
         refused(name, "", &["the file is empty; give an instance"]);
     }
-    refused("words.txt", "hello world\n", &["the format is not known", "JSON, TOML or SWF"]);
+    refused("words.txt", "hello world\n", &["the format is not known", "JSON, TOML or SWF, or as an ETC matrix"]);
     refused("trunc.json", r#"{"version": 1, "platform": {"processors": 4}, "jobs": [{"na"#, &[":1:", "too early"]);
     refused("trunc.toml", format!("{HEAD}[[jobs]]\nname = \"a"), &[":5"]);
     refused("latin.toml", b"version = 1\nname = \"\xff\xfe\"\n", &[":2: the text is not UTF-8"]);

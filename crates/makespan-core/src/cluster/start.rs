@@ -32,6 +32,9 @@ impl Cluster<'_> {
             let (min, max) = (profile.min_processors(), profile.max_processors());
             return Err(Defect::Allotment { job: name(), allotment, min, max });
         }
+        if !self.instance.accepts(job, processors) {
+            return Err(Defect::Machine { job: name(), processors: processors.clone() });
+        }
         if !processors.is_subset(&self.free) {
             return Err(self.not_free(job, processors));
         }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::InstanceError;
+use super::{InstanceError, check_row};
 use crate::{Job, Platform, Profile, Route, Task};
 
 /// All tasks one after the other on the slowest processor, each after the slowest transfer of all its data.
@@ -18,7 +18,11 @@ pub(super) fn horizon(platform: &Platform, jobs: &[Job]) -> i128 {
         takes_time: true,
     };
     let of_job = |job: &Job| {
-        let time = |profile: &Profile| i128::from(profile.longest().divided_by(slowest).ticks());
+        let time = |profile: &Profile| {
+            let own = profile.machine_times().is_some();
+            let longest = profile.longest();
+            i128::from(if own { longest } else { longest.divided_by(slowest) }.ticks())
+        };
         let Some(graph) = &job.graph else { return time(job.profile()).saturating_mul(i128::from(job.tasks())) };
         let tasks: i128 = graph.tasks().iter().map(|task| time(&task.task.profile)).sum();
         tasks + graph.edges().iter().map(|edge| i128::from(route.time(edge.load).ticks())).sum::<i128>()
@@ -27,10 +31,14 @@ pub(super) fn horizon(platform: &Platform, jobs: &[Job]) -> i128 {
 }
 
 /// Each task of a compound job for itself. Its walltime is for all of them, and is no rule of a schedule.
-pub(super) fn fitted(job: Job, processors: u32) -> Result<Job, InstanceError> {
+pub(super) fn fitted(job: Job, platform: &Platform) -> Result<Job, InstanceError> {
+    let processors = platform.processors();
     let Some(graph) = &job.graph else { return Ok(job) };
     if job.count.is_some() {
         return Err(InstanceError::CompoundBag(job.name));
+    }
+    for task in graph.tasks().iter().filter(|task| task.task.profile.machine_times().is_some()) {
+        check_row(&format!("{}/{}", job.name, task.name), &task.task.profile, platform)?;
     }
     let fits = |task: &Task| task.profile.max_processors() <= processors;
     if graph.tasks().iter().all(|task| fits(&task.task)) {

@@ -1,5 +1,6 @@
 //! The time of a task as a function of its allotment.
 
+mod machines;
 mod speedup;
 mod table;
 
@@ -7,6 +8,7 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
+use machines::Machines;
 pub use speedup::SpeedupLaw;
 use table::Table;
 
@@ -16,6 +18,10 @@ use crate::{Area, Time};
 ///
 /// An allotment is *dominated* when fewer processors are at least as fast; schedulers never choose one
 /// ([`Profile::allotments`] leaves them out), which makes times strictly decreasing whatever was measured.
+///
+/// A task with a time of its own on each machine ([`Profile::on_machines`]) is sequential; what is asked of its one
+/// allotment is answered for the machine on which it is fastest. How long a job takes on given processors, and whether
+/// it can run there, only the instance knows: [`crate::Instance::time`], [`crate::Instance::time_on`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Profile(Shape);
 
@@ -24,6 +30,7 @@ enum Shape {
     Rigid { processors: u32, time: Time },
     Table(Arc<Table>),
     Law { sequential: Time, law: SpeedupLaw, min: u32, max: u32 },
+    Machines(Machines),
 }
 
 /// Why figures do not make a profile.
@@ -48,6 +55,17 @@ pub enum ProfileError {
         /// Most.
         max: u32,
     },
+    /// A time on a machine that is no time.
+    #[error("the time on machine number {machine} is {time} s; it must be positive and below 146 years")]
+    OnMachine {
+        /// Position of the node, from 0.
+        machine: usize,
+        /// The time.
+        time: Time,
+    },
+    /// A task that no machine can run.
+    #[error("no machine can run it; give the time on at least one")]
+    NoMachine,
     /// A law's parameter outside its range.
     #[error("{name} is {value}; it must be {range}")]
     Law {
@@ -102,12 +120,39 @@ impl Profile {
         Ok(Self(Shape::Law { sequential, law, min, max }))
     }
 
+    /// A sequential task with a time of its own on one processor of each node of the platform, in the order of the
+    /// nodes; [`Profile::CANNOT_RUN`] where it cannot run. Speeds of nodes do not change these times.
+    ///
+    /// # Errors
+    /// [`ProfileError`] when a time is not positive, or no machine can run the task.
+    pub fn on_machines(row: impl Into<Arc<[Time]>>) -> Result<Self, ProfileError> {
+        Machines::new(row.into()).map(|machines| Self(Shape::Machines(machines)))
+    }
+
+    /// In [`Profile::on_machines`] the time on a machine that cannot run the task: longer than any schedule.
+    pub const CANNOT_RUN: Time = Machines::CANNOT;
+
+    /// The times on one processor of each node, for a task that has a time of its own on each machine;
+    /// [`Profile::CANNOT_RUN`] where it cannot run.
+    pub fn machine_times(&self) -> Option<&[Time]> {
+        match &self.0 {
+            Shape::Machines(machines) => Some(&machines.row),
+            _ => None,
+        }
+    }
+
+    /// Whether the task takes exactly one processor.
+    pub fn is_sequential(&self) -> bool {
+        self.max_processors() == 1
+    }
+
     /// Fewest processors that the task accepts.
     pub fn min_processors(&self) -> u32 {
         match &self.0 {
             Shape::Rigid { processors, .. } => *processors,
             Shape::Table(table) => table.min,
             Shape::Law { min, .. } => *min,
+            Shape::Machines(_) => 1,
         }
     }
 
@@ -117,6 +162,7 @@ impl Profile {
             Shape::Rigid { processors, .. } => *processors,
             Shape::Table(table) => table.times.len() as u32,
             Shape::Law { max, .. } => *max,
+            Shape::Machines(_) => 1,
         }
     }
 
@@ -125,7 +171,7 @@ impl Profile {
         (self.min_processors()..=self.max_processors()).contains(&processors)
     }
 
-    /// The time on `processors`.
+    /// The time on `processors`; that of the fastest machine where machines have their own.
     ///
     /// # Panics
     /// When the task does not accept this allotment.
@@ -135,6 +181,7 @@ impl Profile {
             Shape::Rigid { time, .. } => *time,
             Shape::Table(table) => table.times[processors as usize - 1],
             Shape::Law { sequential, law, .. } => law_time(*sequential, *law, processors),
+            Shape::Machines(machines) => machines.shortest,
         }
     }
 
@@ -162,6 +209,7 @@ impl Profile {
                 let near = law.processors_for(fraction).ceil() as u32;
                 Some(first_fitting(*min, *max, near.clamp(*min, *max), fits))
             }
+            Shape::Machines(machines) => (machines.shortest <= deadline).then_some(1),
         }
     }
 
@@ -199,6 +247,7 @@ impl Profile {
             }
             // Work never falls along a law.
             Shape::Law { max, .. } => self.work(*max),
+            Shape::Machines(machines) => machines.longest.area(1),
         }
     }
 
@@ -208,6 +257,7 @@ impl Profile {
             Shape::Rigid { processors, .. } => *processors,
             Shape::Table(table) => table.allotment(table.useful() - 1),
             Shape::Law { max, .. } => self.min_allotment(self.time(*max)).unwrap_or(*max),
+            Shape::Machines(_) => 1,
         }
     }
 
@@ -217,12 +267,17 @@ impl Profile {
             Shape::Rigid { time, .. } => *time,
             Shape::Table(table) => table.time(table.useful() - 1),
             Shape::Law { max, .. } => self.time(*max),
+            Shape::Machines(machines) => machines.shortest,
         }
     }
 
-    /// The longest time over all allotments that are not dominated: that of the fewest processors.
+    /// The longest time over all allotments that are not dominated: that of the fewest processors, on the slowest
+    /// machine that can run the task where machines have their own.
     pub fn longest(&self) -> Time {
-        self.time(self.min_processors())
+        match &self.0 {
+            Shape::Machines(machines) => machines.longest,
+            _ => self.time(self.min_processors()),
+        }
     }
 
     /// The allotments that are not dominated, ascending: their times strictly decrease. Enumerates a law's whole
@@ -258,6 +313,7 @@ impl Profile {
                     })
             }
             Shape::Law { min, .. } => *min == 1,
+            Shape::Machines(_) => true,
         }
     }
 
@@ -297,7 +353,7 @@ impl Profile {
                 Shape::Table(Arc::new(Table::new(table.times[..processors as usize].to_vec(), table.min)))
             }
             Shape::Law { sequential, law, min, .. } => Shape::Law { sequential, law, min, max: processors },
-            shape @ Shape::Rigid { .. } => shape,
+            shape @ (Shape::Rigid { .. } | Shape::Machines(_)) => shape,
         }))
     }
 
@@ -312,13 +368,15 @@ impl Profile {
         Some(Self(match self.0 {
             Shape::Table(table) => Shape::Table(Arc::new(Table::new(table.times.clone(), processors))),
             Shape::Law { sequential, law, max, .. } => Shape::Law { sequential, law, min: processors, max },
-            shape @ Shape::Rigid { .. } => shape,
+            shape @ (Shape::Rigid { .. } | Shape::Machines(_)) => shape,
         }))
     }
 
-    /// This profile without the allotments that take longer than `limit` because they are too small; `None` when
-    /// every allotment does.
+    /// This profile without the allotments, or machines, that take longer than `limit`; `None` when every one does.
     pub fn within(self, limit: Time) -> Option<Self> {
+        if let Shape::Machines(machines) = self.0 {
+            return machines.within(limit).map(|machines| Self(Shape::Machines(machines)));
+        }
         let fewest = self.min_allotment(limit)?;
         self.at_least(fewest)
     }

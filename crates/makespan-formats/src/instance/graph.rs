@@ -4,15 +4,19 @@ use makespan_core::{Edge, Graph, Load, NamedTask, Task, Time};
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
 
-use super::job::profile;
-use super::schema::{Allotments, OneOrMany, SpeedupEntry};
+use super::job::{TimeFields, profile};
+use super::schema::{Allotments, OneOrMany, SpeedupEntry, TimesOn};
 use crate::scalar::{Bytes, Scalar};
 use crate::suggest::nearest;
 
 /// A task, checked while it is read, so that errors carry its place.
 #[derive(Deserialize)]
 #[serde(try_from = "TaskFields")]
-pub(super) struct TaskEntry(NamedTask);
+pub(super) struct TaskEntry {
+    task: NamedTask,
+    /// The nodes of `time_on`, in the order of the times.
+    nodes: Option<Vec<String>>,
+}
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -20,6 +24,7 @@ struct TaskFields {
     name: String,
     time: Option<OneOrMany<Time, Scalar<Time>>>,
     work: Option<Scalar<Time>>,
+    time_on: Option<TimesOn>,
     speedup: Option<SpeedupEntry>,
     processors: Option<Allotments>,
     #[serde(default)]
@@ -40,15 +45,20 @@ impl TryFrom<TaskFields> for TaskEntry {
     type Error = String;
 
     fn try_from(fields: TaskFields) -> Result<Self, String> {
-        let profile = profile(fields.time, fields.work, fields.speedup, fields.processors)
-            .map_err(|problem| format!("task `{}`: {problem}", fields.name))?;
-        Ok(Self(NamedTask { name: fields.name, task: Task { profile, command: fields.command } }))
+        let times =
+            TimeFields { time: fields.time, work: fields.work, time_on: fields.time_on, speedup: fields.speedup };
+        let (profile, nodes) =
+            profile(times, fields.processors).map_err(|problem| format!("task `{}`: {problem}", fields.name))?;
+        Ok(Self { task: NamedTask { name: fields.name, task: Task { profile, command: fields.command } }, nodes })
     }
 }
 
+/// A graph, and for each task the nodes of its times on machines.
+type Joined = (Graph, Vec<Option<Vec<String>>>);
+
 /// Joins tasks and edges.
-pub(super) fn graph(tasks: Vec<TaskEntry>, edges: &[EdgeEntry]) -> Result<Graph, String> {
-    let tasks: Vec<NamedTask> = tasks.into_iter().map(|task| task.0).collect();
+pub(super) fn graph(tasks: Vec<TaskEntry>, edges: &[EdgeEntry]) -> Result<Joined, String> {
+    let (tasks, nodes): (Vec<NamedTask>, Vec<_>) = tasks.into_iter().map(|entry| (entry.task, entry.nodes)).unzip();
     let numbers: FxHashMap<&str, u32> =
         tasks.iter().enumerate().map(|(number, task)| (task.name.as_str(), number as u32)).collect();
     let number = |at: usize, key: &str, name: &str| {
@@ -70,5 +80,5 @@ pub(super) fn graph(tasks: Vec<TaskEntry>, edges: &[EdgeEntry]) -> Result<Graph,
         Ok(Edge { from, to, load })
     };
     let edges = edges.iter().enumerate().map(edge).collect::<Result<Vec<_>, String>>()?;
-    Graph::new(tasks, edges).map_err(|error| error.to_string())
+    Ok((Graph::new(tasks, edges).map_err(|error| error.to_string())?, nodes))
 }

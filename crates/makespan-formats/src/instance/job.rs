@@ -1,16 +1,26 @@
 //! One job of the native file.
 
-use makespan_core::{Job, Platform, Profile, Task, Time, Weight};
+use std::collections::HashMap;
+
+use makespan_core::{Graph, Job, NamedTask, Platform, Profile, Task, Time, Weight};
 use serde::Deserialize;
 
 use super::graph::{EdgeEntry, TaskEntry, graph};
-use super::schema::{Allotments, OneOrMany, SpeedupEntry};
+use super::schema::{Allotments, OneOrMany, SpeedupEntry, TimesOn};
 use crate::scalar::{Bytes, Scalar, Tasks};
+use crate::suggest::nearest;
 
 /// A job, checked while it is read, so that errors carry its place.
 #[derive(Deserialize)]
 #[serde(try_from = "Fields")]
-pub(super) struct JobEntry(pub Job);
+pub(super) struct JobEntry {
+    job: Job,
+    /// For each task the nodes of its `time_on`, in the order of the times of its profile, until the platform is known.
+    nodes: Vec<Option<Vec<String>>>,
+}
+
+/// The positions of nodes by name.
+pub(super) type Positions<'a> = HashMap<&'a str, usize>;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -23,6 +33,7 @@ struct Fields {
     data: Option<Scalar<Bytes>>,
     time: Option<OneOrMany<Time, Scalar<Time>>>,
     work: Option<Scalar<Time>>,
+    time_on: Option<TimesOn>,
     speedup: Option<SpeedupEntry>,
     processors: Option<Allotments>,
     #[serde(default)]
@@ -40,16 +51,18 @@ impl TryFrom<Fields> for JobEntry {
         }
         if fields.tasks.is_some() || fields.edges.is_some() {
             let name = fields.name.clone();
-            return compound(fields).map(Self).map_err(|problem| format!("job `{name}`: {problem}"));
+            return compound(fields).map_err(|problem| format!("job `{name}`: {problem}"));
         }
-        let profile = profile(fields.time, fields.work, fields.speedup, fields.processors)
-            .map_err(|problem| format!("job `{}`: {problem}", fields.name))?;
+        let times =
+            TimeFields { time: fields.time, work: fields.work, time_on: fields.time_on, speedup: fields.speedup };
+        let (profile, nodes) =
+            profile(times, fields.processors).map_err(|problem| format!("job `{}`: {problem}", fields.name))?;
         let count = fields.count.map(|count| count.0.0);
         let data = fields.data.map(|data| data.0.0);
         if data.is_some() && count.is_none() {
             return Err(format!("job `{}`: `data` is what each task of a bag needs; give `count` too", fields.name));
         }
-        Ok(Self(Job {
+        let job = Job {
             name: fields.name,
             weight: fields.weight.map_or(usual_weight(count.is_some(), data), |weight| weight.0),
             release: fields.released.map_or(Time::ZERO, |release| release.0),
@@ -58,12 +71,62 @@ impl TryFrom<Fields> for JobEntry {
             count,
             graph: None,
             data,
-        }))
+        };
+        Ok(Self { job, nodes: vec![nodes] })
+    }
+}
+
+impl JobEntry {
+    /// The job on a platform of these nodes.
+    pub(super) fn resolved(self, positions: &Positions<'_>) -> Result<Job, String> {
+        let Self { job, nodes } = self;
+        if nodes.iter().all(Option::is_none) {
+            return Ok(job);
+        }
+        let of_job = |problem| format!("job `{}`: {problem}", job.name);
+        let Some(graph) = &job.graph else {
+            let profile = placed(&job.task.profile, nodes[0].as_deref(), positions).map_err(of_job)?;
+            return Ok(Job { task: Task { profile, ..job.task }, ..job });
+        };
+        let mut nodes = nodes.iter();
+        let mut tasks = Vec::with_capacity(graph.len());
+        for one in graph.tasks() {
+            let nodes = nodes.next().and_then(|nodes| nodes.as_deref());
+            let profile = placed(&one.task.profile, nodes, positions)
+                .map_err(|problem| of_job(format!("task `{}`: {problem}", one.name)))?;
+            tasks.push(NamedTask { name: one.name.clone(), task: Task { profile, ..one.task.clone() } });
+        }
+        let graph = Graph::new(tasks, graph.edges().to_vec()).map_err(|error| of_job(error.to_string()))?;
+        let whole = Job::compound(String::new(), graph);
+        Ok(Job { task: whole.task, graph: whole.graph, ..job })
+    }
+}
+
+/// A profile whose times stand in the order of `nodes`, in the order of the platform.
+fn placed(profile: &Profile, nodes: Option<&[String]>, positions: &Positions<'_>) -> Result<Profile, String> {
+    let (Some(nodes), Some(times)) = (nodes, profile.machine_times()) else { return Ok(profile.clone()) };
+    let mut row = vec![Profile::CANNOT_RUN; positions.len()];
+    for (node, &time) in nodes.iter().zip(times) {
+        let known = positions.get(node.as_str()).ok_or_else(|| {
+            let near = nearest(node, positions.keys().copied());
+            let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+            format!("`time_on` names `{node}`, which is no node of the platform{hint}")
+        })?;
+        row[*known] = time;
+    }
+    Profile::on_machines(row).map_err(|error| error.to_string())
+}
+
+/// The times in the order in which they are written.
+fn on_machines(times: Vec<Time>, allotments: Option<Allotments>) -> Result<Profile, String> {
+    match range(allotments) {
+        (None | Some(1), None | Some(1)) => Profile::on_machines(times).map_err(|error| error.to_string()),
+        _ => Err("`time_on` is the time on one processor; leave `processors` out".to_owned()),
     }
 }
 
 /// A job with `tasks` and perhaps `edges`.
-fn compound(fields: Fields) -> Result<Job, String> {
+fn compound(fields: Fields) -> Result<JobEntry, String> {
     let Some(tasks) = fields.tasks else {
         return Err("it has `edges` and no `tasks`; write the tasks that they join".to_owned());
     };
@@ -72,6 +135,7 @@ fn compound(fields: Fields) -> Result<Job, String> {
         ("data", fields.data.is_some()),
         ("time", fields.time.is_some()),
         ("work", fields.work.is_some()),
+        ("time_on", fields.time_on.is_some()),
         ("speedup", fields.speedup.is_some()),
         ("processors", fields.processors.is_some()),
         ("command", !fields.command.is_empty()),
@@ -79,14 +143,15 @@ fn compound(fields: Fields) -> Result<Job, String> {
     if let Some((key, _)) = given.iter().find(|(_, given)| *given) {
         return Err(format!("it has both `tasks` and `{key}`; a job with `tasks` is what they are"));
     }
-    let graph = graph(tasks, &fields.edges.unwrap_or_default())?;
+    let (graph, nodes) = graph(tasks, &fields.edges.unwrap_or_default())?;
     let job = Job::compound(fields.name, graph);
-    Ok(Job {
+    let job = Job {
         weight: fields.weight.map_or(job.weight, |weight| weight.0),
         release: fields.released.map_or(job.release, |release| release.0),
         walltime: fields.walltime.map(|walltime| walltime.0),
         ..job
-    })
+    };
+    Ok(JobEntry { job, nodes })
 }
 
 /// The weight of a job that states none. A bag competes only if it is given a weight to do so, or the bytes of its
@@ -95,7 +160,31 @@ pub(super) fn usual_weight(bag: bool, data: Option<u64>) -> Weight {
     if bag && data.is_none() { Weight::ZERO } else { Weight::ONE }
 }
 
+/// How the times of a job or a task are written.
+pub(super) struct TimeFields {
+    pub(super) time: Option<OneOrMany<Time, Scalar<Time>>>,
+    pub(super) work: Option<Scalar<Time>>,
+    pub(super) time_on: Option<TimesOn>,
+    pub(super) speedup: Option<SpeedupEntry>,
+}
+
+/// The profile, and the nodes of its times where it has its own on each.
 pub(super) fn profile(
+    fields: TimeFields,
+    allotments: Option<Allotments>,
+) -> Result<(Profile, Option<Vec<String>>), String> {
+    let TimeFields { time, work, time_on, speedup } = fields;
+    let Some(TimesOn(pairs)) = time_on else {
+        return Ok((profile_by_number(time, work, speedup, allotments)?, None));
+    };
+    if time.is_some() || work.is_some() || speedup.is_some() {
+        return Err("`time_on` stands alone, without `time`, `work` or `speedup`".to_owned());
+    }
+    let (nodes, times) = pairs.into_iter().unzip();
+    Ok((on_machines(times, allotments)?, Some(nodes)))
+}
+
+fn profile_by_number(
     time: Option<OneOrMany<Time, Scalar<Time>>>,
     work: Option<Scalar<Time>>,
     speedup: Option<SpeedupEntry>,
@@ -103,7 +192,7 @@ pub(super) fn profile(
 ) -> Result<Profile, String> {
     match (time, work, speedup) {
         (Some(_), Some(_), _) => Err("it has both `time` and `work`; write one of them".to_owned()),
-        (None, None, _) => Err("it has neither `time` nor `work`; write one of them".to_owned()),
+        (None, None, _) => Err("it has neither `time` nor `work`; write one of them, or `time_on`".to_owned()),
         (Some(_), None, Some(_)) => Err("`speedup` goes with `work`, not with `time`".to_owned()),
         (Some(OneOrMany::One(time)), None, None) => rigid(time, allotments),
         (Some(OneOrMany::Many(times)), None, None) => table(times, allotments),

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use makespan_core::{ProcSet, SpeedupLaw, Time};
+use rustc_hash::FxHashSet;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
@@ -16,7 +17,8 @@ use crate::scalar::{Count, FromLiteral, NUMBER_KEY, Real, Scalar, literal};
 pub(super) struct Document {
     pub version: Scalar<Count>,
     pub platform: PlatformEntry,
-    pub jobs: Vec<JobEntry>,
+    /// None in a file that is read for its platform.
+    pub jobs: Option<Vec<JobEntry>>,
     #[serde(default)]
     pub unavailable: Vec<Period>,
 }
@@ -108,6 +110,36 @@ impl<'de, T: FromLiteral, M: Deserialize<'de>> Visitor<'de> for OneOrManyVisitor
 
 fn one<T: FromLiteral, M, E: Error>(text: &str, quoted: bool) -> Result<OneOrMany<T, M>, E> {
     literal(text, quoted).map(|scalar| OneOrMany::One(scalar.0))
+}
+
+/// Times by the name of a node, in the order in which they are written.
+pub(super) struct TimesOn(pub Vec<(String, Time)>);
+
+impl<'de> Deserialize<'de> for TimesOn {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(TimesOnVisitor)
+    }
+}
+
+struct TimesOnVisitor;
+
+impl<'de> Visitor<'de> for TimesOnVisitor {
+    type Value = TimesOn;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a table of times by the names of nodes, such as {\"n0\": 12.0, \"n1\": 31.5}")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<TimesOn, A::Error> {
+        let (mut times, mut seen) = (Vec::new(), FxHashSet::default());
+        while let Some((node, time)) = map.next_entry::<String, Scalar<Time>>()? {
+            if !seen.insert(node.clone()) {
+                return Err(Error::custom(format_args!("the node `{node}` stands here twice")));
+            }
+            times.push((node, time.0));
+        }
+        Ok(TimesOn(times))
+    }
 }
 
 /// A job's allotments: one number, or `{min, max}`.

@@ -204,6 +204,36 @@ fn profiles() -> impl Strategy<Value = Profile> {
     prop_oneof![table, law, rigid]
 }
 
+#[test]
+fn times_on_machines_are_read_by_name_and_written_back() {
+    let text = |jobs: &str| {
+        format!(
+            r#"{{"version": 1, "platform": {{"nodes": [{{"name": "n0", "processors": 1}}, {{"name": "s", "processors": 0}},
+            {{"name": "n1", "processors": 2, "speed": 4}}]}}, "jobs": [{jobs}]}}"#
+        )
+    };
+    let read = |jobs: &str| read_json("a.json", text(jobs).as_bytes()).map_err(|error| error.to_string());
+    let instance =
+        read(r#"{"name": "a", "time_on": {"n1": 31.5, "n0": "12s"}}, {"name": "b", "time_on": {"n1": 0.1}}"#);
+    let instance = instance.unwrap();
+    let on = |job: u32, node| instance.time_on(makespan_core::JobId(job), node).map(|time| time.to_string());
+    assert_eq!([on(0, 0), on(0, 1), on(0, 2)], [Some("12".into()), None, Some("31.5".into())]);
+    assert_eq!([on(1, 0), on(1, 2)], [None, Some("0.1".into())]);
+    round_trip(&instance);
+    let refused = |job: &str, part: &str| {
+        let error = read(job).unwrap_err();
+        assert!(error.contains(part), "{error}");
+    };
+    refused(r#"{"name": "a", "time_on": {"n3": 1}}"#, "jobs[0].time_on: job `a`: `time_on` names `n3`");
+    refused(r#"{"name": "a", "time_on": {"n0": 1, "n0": 2}}"#, "`n0` stands here twice");
+    refused(r#"{"name": "a", "time_on": {"n0": 0}}"#, "must be positive");
+    refused(r#"{"name": "a", "time_on": {}}"#, "no machine can run it");
+    refused(r#"{"name": "a", "time_on": {"s": 1}}"#, "no node that has processors");
+    refused(r#"{"name": "a", "time_on": 3}"#, "a table of times by the names of nodes");
+    refused(r#"{"name": "a", "time_on": {"n0": 1}, "time": 3}"#, "stands alone");
+    refused(r#"{"name": "a", "time_on": {"n0": 1}, "processors": 2}"#, "leave `processors` out");
+}
+
 proptest! {
     #[test]
     fn any_instance_survives_writing_and_reading(
@@ -237,4 +267,27 @@ fn a_bag_with_data_is_an_application() {
     refused(r#"{"name": "x", "time": 1, "data": 5}"#, &["`data`", "`count`"]);
     refused(r#"{"name": "x", "count": 2, "time": 1, "data": 0.5}"#, &["`0.5` is not a number of bytes"]);
     refused(r#"{"name": "x", "count": 2, "time": 1, "data": -5}"#, &["`-5` is not a number of bytes"]);
+}
+
+#[test]
+fn a_file_may_be_read_for_its_platform_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("machines");
+    let read = |text: &str| {
+        std::fs::write(&path, text).unwrap();
+        read_platform(&path)
+    };
+    let toml = "version = 1\nplatform = { nodes = 2, processors_per_node = 4 }\n";
+    let machines = read(toml).unwrap();
+    assert_eq!((machines.processors(), machines.jobs().len()), (8, 0));
+    let json = r#"{"version": 1, "platform": {"processors": 4},
+        "jobs": [{"name": "a", "time": 1}], "unavailable": [{"processors": "1", "start": 3, "end": 5}]}"#;
+    let machines = read(json).unwrap();
+    assert_eq!((machines.unavailable().len(), machines.jobs().len()), (1, 0));
+    for (text, part) in
+        [("version = 2\nplatform = { processors = 4 }", "version 2"), ("1 2 3", "machines:1"), ("", "version")]
+    {
+        let error = read(text).unwrap_err().to_string();
+        assert!(error.contains(part) && error.contains("machines"), "{error}");
+    }
 }

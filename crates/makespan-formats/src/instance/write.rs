@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 use std::num::NonZeroU64;
 
-use makespan_core::{Edge, Graph, Instance, Job, Load, Platform, Profile, SpeedupLaw, Task, Time};
-use serde::Serialize;
+use makespan_core::{Edge, Graph, Instance, Job, Load, Node, Platform, Profile, SpeedupLaw, Task, Time};
+use serde::{Serialize, Serializer};
 
 use super::job::usual_weight;
 
@@ -110,6 +110,8 @@ struct JobOut<'a> {
     command: &'a [String],
     // Tables come last, as TOML wants them.
     #[serde(skip_serializing_if = "Option::is_none")]
+    time_on: Option<TimesOnOut<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     processors: Option<AllotmentsOut>,
     #[serde(skip_serializing_if = "Option::is_none")]
     speedup: Option<SpeedupLaw>,
@@ -127,6 +129,20 @@ struct EdgeOut<'a> {
     data: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     transfer: Option<Figure>,
+}
+
+/// Times on the nodes that can run the job.
+struct TimesOnOut<'a> {
+    nodes: &'a [Node],
+    times: &'a [Time],
+    language: Language,
+}
+
+impl Serialize for TimesOnOut<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let known = self.nodes.iter().zip(self.times).filter(|pair| *pair.1 < Profile::CANNOT_RUN);
+        serializer.collect_map(known.map(|(node, &at)| (node.name.as_str(), time(at, self.language))))
+    }
 }
 
 #[derive(Serialize)]
@@ -157,7 +173,7 @@ pub fn write_instance(instance: &Instance, language: Language, writer: &mut dyn 
         version: 1,
         platform: entry(instance.platform(), language),
         unavailable: instance.unavailable().iter().map(period).collect(),
-        jobs: instance.jobs().iter().map(|one| job(one, language)).collect(),
+        jobs: instance.jobs().iter().map(|one| job(one, instance.platform().nodes(), language)).collect(),
     };
     match language {
         Language::Json => write_json(&document, writer),
@@ -203,7 +219,7 @@ fn machines(platform: &Platform, language: Language) -> PlatformOut<'_> {
     if Platform::cluster(nodes.len() as u32, each).is_ok_and(|cluster| cluster.nodes() == nodes) {
         return PlatformOut::Cluster { nodes: nodes.len(), processors_per_node: each, placement };
     }
-    let node = |node: &'_ makespan_core::Node| -> (Option<f64>, Option<Figure>) {
+    let node = |node: &'_ Node| -> (Option<f64>, Option<Figure>) {
         (node.link.map(|link| link.bandwidth), node.link.map(|link| time(link.latency, language)))
     };
     let out = nodes.iter().map(|one| {
@@ -214,13 +230,13 @@ fn machines(platform: &Platform, language: Language) -> PlatformOut<'_> {
     PlatformOut::Nodes { placement, nodes: out.collect() }
 }
 
-fn job(job: &Job, language: Language) -> JobOut<'_> {
+fn job<'a>(job: &'a Job, nodes: &'a [Node], language: Language) -> JobOut<'a> {
     let usual = usual_weight(job.is_bag(), job.data);
     let out = match &job.graph {
-        None => task(&job.name, &job.task, language),
+        None => task(&job.name, &job.task, nodes, language),
         Some(graph) => JobOut {
             name: &job.name,
-            tasks: graph.tasks().iter().map(|one| task(&one.name, &one.task, language)).collect(),
+            tasks: graph.tasks().iter().map(|one| task(&one.name, &one.task, nodes, language)).collect(),
             edges: graph.edges().iter().map(|one| edge(graph, one, language)).collect(),
             ..JobOut::default()
         },
@@ -236,7 +252,7 @@ fn job(job: &Job, language: Language) -> JobOut<'_> {
 }
 
 /// What is placed, under its name.
-fn task<'a>(name: &'a str, task: &'a Task, language: Language) -> JobOut<'a> {
+fn task<'a>(name: &'a str, task: &'a Task, nodes: &'a [Node], language: Language) -> JobOut<'a> {
     let profile = &task.profile;
     let (work, speedup) = profile.speedup().unzip();
     JobOut {
@@ -244,6 +260,7 @@ fn task<'a>(name: &'a str, task: &'a Task, language: Language) -> JobOut<'a> {
         work: work.map(|work| time(work, language)),
         time: times(profile, language),
         command: &task.command,
+        time_on: profile.machine_times().map(|times| TimesOnOut { nodes, times, language }),
         processors: allotments(profile),
         speedup,
         ..JobOut::default()
@@ -262,12 +279,14 @@ fn times(profile: &Profile, language: Language) -> Option<TimeOut> {
     if let Some(times) = profile.times() {
         return Some(TimeOut::Many(times.iter().map(|&one| time(one, language)).collect()));
     }
-    profile.speedup().is_none().then(|| TimeOut::One(time(profile.shortest(), language)))
+    let rigid = profile.speedup().is_none() && profile.machine_times().is_none();
+    rigid.then(|| TimeOut::One(time(profile.shortest(), language)))
 }
 
 fn allotments(profile: &Profile) -> Option<AllotmentsOut> {
     let (min, max) = (profile.min_processors(), profile.max_processors());
     match profile.times() {
+        _ if profile.machine_times().is_some() => None,
         Some(_) if min == 1 => None,
         None if profile.speedup().is_none() => Some(AllotmentsOut::Exactly(min)),
         _ => Some(AllotmentsOut::Range { min, max }),

@@ -5,6 +5,7 @@ use super::*;
 const JSON: &str = r#"{"version": 1, "platform": {"processors": 2}, "jobs": [{"name": "a", "work": 1}]}"#;
 const TOML: &str = "version = 1\nplatform.processors = 2\n[[jobs]]\nname = 'a'\nwork = 1\n";
 const SWF: &str = "; MaxProcs: 2\n1 0 -1 1 1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1\n";
+const ETC: &str = "1 2\n3.5 4\n";
 const SET: &str = r#"{"cpudata": {"nb_p": [1, 2], "t1": [1, 0.5]}}"#;
 
 fn gzip(bytes: &[u8]) -> Vec<u8> {
@@ -21,7 +22,14 @@ fn bzip2(bytes: &[u8]) -> Vec<u8> {
 
 #[test]
 fn formats_are_known_by_content_whatever_the_name() {
-    for (text, format) in [(JSON, Format::Json), (TOML, Format::Toml), (SWF, Format::Swf), (SET, Format::MoldableSet)] {
+    let formats = [
+        (JSON, Format::Json),
+        (TOML, Format::Toml),
+        (SWF, Format::Swf),
+        (SET, Format::MoldableSet),
+        (ETC, Format::Etc),
+    ];
+    for (text, format) in formats {
         let marked = [b"\xef\xbb\xbf".as_slice(), text.as_bytes()].concat();
         for bytes in [text.as_bytes().to_vec(), gzip(text.as_bytes()), bzip2(text.as_bytes()), marked] {
             for name in ["x", "x.data"] {
@@ -48,7 +56,7 @@ fn bad_files_are_one_clear_error() {
     check(SWF.as_bytes(), &ReadOptions { max_bytes: 20, ..plain }, "larger than the limit of 20 bytes");
     check(JSON.as_bytes(), &ReadOptions { max_bytes: 20, ..plain }, "larger than the limit of 20 bytes");
     let speedup = ReadOptions { speedup: "linear".parse().ok(), ..plain };
-    check(JSON.as_bytes(), &speedup, "SWF logs only, and this file is native JSON");
+    check(JSON.as_bytes(), &speedup, "stated for reading logs only (SWF, Batsim, sacct), and this file is native JSON");
     assert!(read_instance(Path::new("/does/not/exist"), &plain).unwrap_err().to_string().contains("cannot open"));
     assert!(read_instance(Path::new("/"), &plain).unwrap_err().to_string().contains("cannot read"));
 }

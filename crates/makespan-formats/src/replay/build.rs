@@ -22,9 +22,9 @@ pub(crate) fn replay(
     note_estimates(&mut log, options.estimates);
     sort(&mut log);
     log.accept(file, options.strict)?;
-    let Logged { records, report, .. } = log;
+    let Logged { records, report, remarks: said, .. } = log;
     let mut laws = options.speedup.map(|spec| Laws::new(spec, options.seed, processors));
-    let mut remarks: Vec<String> = report.remarks().collect();
+    let mut remarks: Vec<String> = report.remarks().chain(said).collect();
     remarks.extend(options.speedup.map(|spec| {
         format!(
             "moldable replay: the logged jobs are rigid; {spec} is assumed of them on 1 to {processors} processors, with \

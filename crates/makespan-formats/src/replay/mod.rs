@@ -61,6 +61,8 @@ pub struct ReplayOptions {
     pub speedup: Option<SpeedupSpec>,
     /// Of `downey:random`.
     pub seed: u64,
+    /// Floating-point operations a second of a processor of speed 1, for the homogeneous parallel profiles of Batsim.
+    pub flops: f64,
     /// Refuses a log of which any record would be skipped or put right.
     pub strict: bool,
     /// Most decompressed bytes.
@@ -74,6 +76,7 @@ impl Default for ReplayOptions {
             estimates: Estimates::User,
             speedup: None,
             seed: 0,
+            flops: crate::batsim::SPEED,
             strict: false,
             max_bytes: crate::ReadOptions::default().max_bytes,
         }

@@ -5,6 +5,7 @@ use makespan_core::{Instance, Job, Platform, PlatformError, Profile, SpeedupLaw,
 use crate::anomaly::{Anomaly, Report};
 use crate::error::{FormatError, Place};
 use crate::speedup::{Laws, through};
+use crate::swf::{Log, Options};
 
 /// A record that can be a job, but for its width.
 pub(crate) struct Record {
@@ -28,6 +29,8 @@ pub(crate) struct Logged {
     pub processors: Option<u32>,
     /// What is to be said where it does not.
     pub untold: &'static str,
+    /// What else its user should know.
+    pub remarks: Vec<String>,
 }
 
 impl Logged {
@@ -83,23 +86,25 @@ impl Record {
 }
 
 /// The records as an instance to plan: every job takes its run time.
-pub(crate) fn instance(
-    file: &str,
-    log: &Logged,
-    platform: Platform,
-    mut laws: Option<Laws>,
-) -> Result<Instance, FormatError> {
+pub(crate) fn planned(file: &str, mut log: Logged, options: &Options) -> Result<Log, FormatError> {
+    let wrong = |problem: &dyn std::fmt::Display| FormatError::content(file, Place::default(), problem);
+    let stated = options.processors.map(Platform::flat).transpose().map_err(|error| wrong(&error))?;
+    let platform = log.platform(file, stated)?;
     let processors = platform.processors();
-    let job = |record: &Record| {
+    log.fit(processors);
+    log.accept(file, options.strict)?;
+    let Logged { records, report, .. } = log;
+    let mut laws = options.speedup.map(|spec| Laws::new(spec, options.seed, processors));
+    let job = |record: Record| {
         let law = laws.as_mut().map(Laws::next);
         let profile = record.profile(record.run, law, processors);
-        let profile =
-            profile.map_err(|problem| FormatError::content(file, log.report.unit.place(record.at), problem))?;
-        let mut job = Job::new(record.name.clone(), profile).with_release(record.submit);
+        let profile = profile.map_err(|problem| FormatError::content(file, report.unit.place(record.at), problem))?;
+        let mut job = Job::new(record.name, profile).with_release(record.submit);
         // A log keeps jobs that outlived their request; such a request is no walltime.
         job.walltime = record.requested.filter(|&requested| requested >= record.run);
         Ok(job)
     };
-    let jobs = log.records.iter().map(job).collect::<Result<Vec<_>, FormatError>>()?;
-    Instance::new(platform, jobs, Vec::new()).map_err(|error| FormatError::content(file, Place::default(), error))
+    let jobs = records.into_iter().map(job).collect::<Result<Vec<_>, FormatError>>()?;
+    let instance = Instance::new(platform, jobs, Vec::new()).map_err(|error| wrong(&error))?;
+    Ok(Log { instance, report })
 }

@@ -1,8 +1,8 @@
 //! Reads a log.
 
-use std::io::{BufRead, Read};
+use std::io::BufRead;
 
-use makespan_core::{Instance, Platform, Time};
+use makespan_core::{Instance, Time};
 use rustc_hash::FxHashSet;
 
 use super::fields::{COUNT, NAMES, Wrong, split, time, whole};
@@ -10,11 +10,8 @@ use super::header::Header;
 use crate::SpeedupSpec;
 use crate::anomaly::{Anomaly, Report, Unit};
 use crate::error::{FormatError, Place};
-use crate::replay::record::{Logged, Record, instance};
-use crate::speedup::Laws;
-
-/// No line of a log is longer.
-const LONGEST_LINE: u64 = 1 << 16;
+use crate::lines::each;
+use crate::replay::record::{Logged, Record, planned};
 
 /// How a log is read.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -52,14 +49,7 @@ pub(crate) enum Lines {
 /// # Errors
 /// [`FormatError`] with the line and the field.
 pub fn read_swf(file: &str, input: &mut dyn BufRead, options: &Options) -> Result<Log, FormatError> {
-    let mut log = records(file, input, Lines::Whole)?;
-    let wrong = |error| FormatError::content(file, Place::default(), error);
-    let stated = options.processors.map(Platform::flat).transpose().map_err(wrong)?;
-    let platform = log.platform(file, stated)?;
-    log.fit(platform.processors());
-    log.accept(file, options.strict)?;
-    let laws = options.speedup.map(|spec| Laws::new(spec, options.seed, platform.processors()));
-    Ok(Log { instance: instance(file, &log, platform, laws)?, report: log.report })
+    planned(file, records(file, input, Lines::Whole)?, options)
 }
 
 /// Reads the records of a decompressed log.
@@ -69,7 +59,7 @@ pub(crate) fn records(file: &str, input: &mut dyn BufRead, lines: Lines) -> Resu
     let records = reader.records(input)?;
     let Reader { header, report, .. } = reader;
     let untold = "the header names neither MaxProcs nor MaxNodes";
-    Ok(Logged { records, report, processors: header.processors(), untold })
+    Ok(Logged { records, report, processors: header.processors(), untold, remarks: Vec::new() })
 }
 
 struct Reader<'a> {
@@ -84,25 +74,14 @@ impl Reader<'_> {
     fn records(&mut self, input: &mut dyn BufRead) -> Result<Vec<Record>, FormatError> {
         // The header's MaxJobs is not trusted with memory.
         let mut records = Vec::new();
-        let mut bytes = Vec::with_capacity(256);
-        for line in 1.. {
-            bytes.clear();
-            let read = input.take(LONGEST_LINE).read_until(b'\n', &mut bytes);
-            let read = read.map_err(|source| FormatError::io(self.file, "read", source))?;
-            if read == 0 {
-                break;
-            }
-            if read as u64 == LONGEST_LINE {
-                return Err(self.wrong(line, None, &format!("the line is longer than {LONGEST_LINE} bytes")));
-            }
-            let content = if line == 1 { bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes) } else { &bytes };
-            let content = content.trim_ascii();
+        each(self.file, input, |line, content| {
             if content.starts_with(b";") {
                 self.header.take(content).map_err(|problem| self.wrong(line, Some("header"), &problem))?;
-            } else if !content.is_empty() {
+            } else {
                 records.extend(self.record(line, content)?);
             }
-        }
+            Ok(())
+        })?;
         Ok(records)
     }
 

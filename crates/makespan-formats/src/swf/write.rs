@@ -76,6 +76,12 @@ fn header(instance: &Instance, writer: &mut dyn Write) -> io::Result<()> {
     if instance.jobs().iter().any(|job| !job.profile().is_rigid()) {
         left_out.push("speed-ups");
     }
+    if instance.has_machine_times() {
+        left_out.push("times on machines (the shortest is written)");
+    }
+    if !instance.platform().has_unit_speed() {
+        left_out.push("speeds");
+    }
     if instance.has_bags() {
         left_out.push("bags of tasks (a record a task)");
     }

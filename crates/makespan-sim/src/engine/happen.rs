@@ -1,6 +1,6 @@
 //! What happens at an instant before the policy is asked.
 
-use makespan_core::{Event, JobId, Outage, Outcome, ProcSet, Run, Running, Time};
+use makespan_core::{Event, JobId, Outcome, ProcSet, Run, Running, Time};
 
 use super::{Engine, NEVER};
 
@@ -43,16 +43,14 @@ impl Engine<'_> {
     /// Processors go up and down; whether any went down.
     fn fail_and_repair(&mut self, now: Time) -> bool {
         let mut failing = false;
-        let options = self.options;
-        while let Some((down, index)) = self.agenda.outage(now) {
-            let failure = &options.failures[index as usize];
-            if down {
+        while let Some(turn) = self.agenda.turn(now) {
+            if turn.down {
                 failing = true;
-                self.cluster.fail(Outage(index), &failure.processors, failure.expected_up);
+                self.cluster.fail(turn.outage, &turn.processors, turn.expected_up);
             } else {
-                self.cluster.repair(Outage(index));
+                self.cluster.repair(turn.outage);
             }
-            self.tell_nodes(&failure.processors, if down { Event::NodeDown } else { Event::NodeUp });
+            self.tell_nodes(&turn.processors, if turn.down { Event::NodeDown } else { Event::NodeUp });
         }
         failing
     }

@@ -21,7 +21,7 @@ pub(crate) struct Engine<'a> {
     actual: &'a Actual,
     options: &'a SimulationOptions,
     cluster: Cluster<'a>,
-    agenda: Agenda,
+    agenda: Agenda<'a>,
     /// For each job when it will really end, and whether at its walltime; tells an end from one that stayed behind.
     ends: Vec<(Time, bool)>,
     runs: Vec<Run>,
@@ -48,7 +48,7 @@ impl<'a> Engine<'a> {
             actual,
             options,
             cluster: Cluster::new(instance),
-            agenda: Agenda::new(instance, &options.failures),
+            agenda: Agenda::new(instance, options),
             ends: vec![NEVER; jobs],
             runs: Vec::with_capacity(jobs),
             cancelled: Vec::new(),

@@ -101,7 +101,7 @@ impl PriceSearch {
         let counting: Vec<&Job> = instance.jobs().iter().filter(|job| !free(job)).collect();
         let cells: usize = counting.iter().map(|job| choices(job)).sum();
         let most = MOST_CELLS / cells.max(1);
-        if !instance.platform().is_homogeneous()
+        if !instance.has_equal_processors()
             || instance.has_compound_jobs()
             || options.objective == Objective::Makespan
             || !instance.jobs().iter().all(feasible)

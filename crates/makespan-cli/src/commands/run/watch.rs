@@ -59,7 +59,7 @@ fn style(template: &str) -> ProgressStyle {
 impl Observer for Watch<'_> {
     fn started(&mut self, running: &Running, progress: &Progress<'_>) {
         let job = self.instance.job(running.job);
-        let estimate = job.profile().time(running.processors.len());
+        let estimate = self.instance.time(running.job, &running.processors);
         let line = self.bars.add(ProgressBar::new(estimate.ticks().unsigned_abs() / 1_000_000));
         line.set_style(style("  {msg:30!} {bar:30} {elapsed}"));
         line.set_message(harmless(&format!("{} on {}", job.name, running.processors)).into_owned());

@@ -1,0 +1,53 @@
+//! Writes an ETC matrix.
+
+use std::io::{self, Write};
+
+use makespan_core::{Instance, Time, Weight};
+
+use super::CANNOT;
+
+/// Writes the times of sequential jobs, a line a job and a column a processor, under a line `tasks machines 0`. Names,
+/// walltimes and commands are left out; machines that a walltime forbids are written as such.
+///
+/// # Errors
+/// Those of the writer, and one of kind [`io::ErrorKind::InvalidInput`] for what the format cannot hold: jobs on several
+/// processors, bags, release dates, weights, unavailable periods.
+pub fn write_etc(instance: &Instance, writer: &mut dyn Write) -> io::Result<()> {
+    if let Some(lost) = lost(instance) {
+        let problem = format!("an ETC matrix cannot hold {lost}; write .json or .toml");
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, problem));
+    }
+    let platform = instance.platform();
+    writeln!(writer, "{} {} 0", instance.jobs().len(), instance.processors())?;
+    for job in instance.ids() {
+        let mut separator = "";
+        for (node, of) in platform.nodes().iter().enumerate() {
+            let time = instance.time_on(job, node).map_or_else(|| CANNOT.to_owned(), |time| time.to_string());
+            for _ in 0..of.processors {
+                write!(writer, "{separator}{time}")?;
+                separator = " ";
+            }
+        }
+        writeln!(writer)?;
+    }
+    Ok(())
+}
+
+/// What would be lost.
+fn lost(instance: &Instance) -> Option<&'static str> {
+    let jobs = instance.jobs();
+    let released = |at: Time| at != Time::ZERO;
+    if instance.has_bags() {
+        Some("bags of tasks")
+    } else if !instance.is_sequential() {
+        Some("jobs on several processors")
+    } else if jobs.iter().any(|job| released(job.release)) {
+        Some("release dates")
+    } else if jobs.iter().any(|job| job.weight != Weight::ONE) {
+        Some("weights")
+    } else if !instance.unavailable().is_empty() {
+        Some("unavailable periods")
+    } else {
+        None
+    }
+}

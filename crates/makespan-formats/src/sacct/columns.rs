@@ -1,0 +1,67 @@
+//! Which column is where.
+
+use crate::suggest::nearest;
+
+/// Positions of the columns that are used, in the order in which one is preferred to another.
+#[derive(Debug, Default)]
+pub(super) struct Columns {
+    /// How many columns there are in all.
+    pub count: usize,
+    pub job: usize,
+    pub submit: usize,
+    pub start: Option<usize>,
+    pub end: Option<usize>,
+    /// Seconds.
+    pub elapsed_raw: Option<usize>,
+    pub elapsed: Option<usize>,
+    /// Minutes.
+    pub limit_raw: Option<usize>,
+    pub limit: Option<usize>,
+    pub processors: Vec<usize>,
+    pub user: Option<usize>,
+    pub state: Option<usize>,
+}
+
+impl Columns {
+    /// Reads the header line.
+    pub(super) fn read(line: &str) -> Result<Self, String> {
+        let names: Vec<&str> = line.split('|').map(str::trim).collect();
+        let place = |wanted: &str| names.iter().position(|name| name.eq_ignore_ascii_case(wanted));
+        let needed = |wanted: &str| {
+            place(wanted).ok_or_else(|| {
+                let near = nearest(wanted, names.iter().copied());
+                let near = near.map_or_else(String::new, |near| format!("; the nearest is `{near}`"));
+                missing(&format!("no column `{wanted}`{near}"))
+            })
+        };
+        let columns = Self {
+            // `--parsable` ends every line with a separator, `--parsable2` none.
+            count: names.len() - usize::from(names.len() > 1 && names.last() == Some(&"")),
+            job: place("JobID").map_or_else(|| needed("JobIDRaw"), Ok)?,
+            submit: needed("Submit")?,
+            start: place("Start"),
+            end: place("End"),
+            elapsed_raw: place("ElapsedRaw"),
+            elapsed: place("Elapsed"),
+            limit_raw: place("TimelimitRaw"),
+            limit: place("Timelimit"),
+            processors: ["AllocCPUS", "NCPUS", "ReqCPUS"].into_iter().filter_map(place).collect(),
+            user: place("User").or_else(|| place("UID")),
+            state: place("State"),
+        };
+        if columns.processors.is_empty() {
+            return Err(missing("no column of processors (`AllocCPUS`, `NCPUS` or `ReqCPUS`)"));
+        }
+        let span = columns.start.is_some() && columns.end.is_some();
+        if columns.elapsed_raw.or(columns.elapsed).is_none() && !span {
+            return Err(missing("no column of run times (`Elapsed`, `ElapsedRaw`, or `Start` and `End`)"));
+        }
+        Ok(columns)
+    }
+}
+
+fn missing(what: &str) -> String {
+    format!(
+        "{what}; ask for `sacct --allusers --parsable2 --format=JobID,User,Submit,Start,End,Elapsed,Timelimit,AllocCPUS,State`"
+    )
+}

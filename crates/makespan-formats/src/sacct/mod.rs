@@ -1,0 +1,22 @@
+//! What Slurm's `sacct --parsable2` prints: a header line of column names and a line a job, separated by `|`.
+//!
+//! Needed are `JobID`, `Submit`, processors (`AllocCPUS`, `NCPUS` or `ReqCPUS`) and a run time (`ElapsedRaw`, `Elapsed`, or
+//! `Start` and `End`). `User` (or `UID`), `TimelimitRaw` or `Timelimit`, and `State` are used where they are there.
+
+mod columns;
+mod read;
+#[cfg(test)]
+mod tests;
+mod values;
+
+pub(crate) use read::read_sacct;
+
+/// Whether a file begins like a dump: a first line with `|` that names the column of job ids.
+pub(crate) fn is_dump(head: &[u8]) -> bool {
+    let line = head.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    line.contains(&b'|')
+        && line.split(|&byte| byte == b'|').any(|name| {
+            let name = name.trim_ascii();
+            name.eq_ignore_ascii_case(b"JobID") || name.eq_ignore_ascii_case(b"JobIDRaw")
+        })
+}

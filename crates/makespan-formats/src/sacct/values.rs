@@ -1,0 +1,101 @@
+//! The values of cells: instants, durations, counts.
+
+/// A second in the calendar, counted from 1970 as if the clock were never set: Slurm writes local times without a zone.
+pub(super) fn instant(text: &str) -> Result<Option<i64>, String> {
+    if matches!(text, "" | "Unknown" | "None" | "N/A") {
+        return Ok(None);
+    }
+    // SLURM_TIME_FORMAT=%s.
+    if text.len() > 4 && text.bytes().all(|byte| byte.is_ascii_digit()) {
+        let seconds = text.parse().ok().filter(|&seconds: &i64| seconds < 1 << 40);
+        return seconds.map(Some).ok_or_else(|| wrong(text));
+    }
+    let (date, clock) = text.split_once('T').ok_or_else(|| wrong(text))?;
+    let numbers = |text: &str, separator| -> Option<[i64; 3]> {
+        let parts: Vec<i64> = text.split(separator).map(digits).collect::<Option<_>>()?;
+        parts.try_into().ok()
+    };
+    let [year, month, day] = numbers(date, '-').ok_or_else(|| wrong(text))?;
+    let [hour, minute, second] = numbers(clock, ':').ok_or_else(|| wrong(text))?;
+    let real = (1970..=9999).contains(&year)
+        && (1..=12).contains(&month)
+        && (1..=31).contains(&day)
+        && hour < 24
+        && minute < 60
+        && second <= 60;
+    let seconds = || days(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second;
+    real.then(|| Some(seconds())).ok_or_else(|| wrong(text))
+}
+
+fn wrong(text: &str) -> String {
+    format!("`{text}` is not an instant such as 2024-01-31T23:59:00, Unknown or None")
+}
+
+fn digits(text: &str) -> Option<i64> {
+    (!text.is_empty() && text.len() <= 9 && text.bytes().all(|byte| byte.is_ascii_digit()))
+        .then(|| text.parse().ok())?
+}
+
+/// Days from 1970-01-01 to a day of the Gregorian calendar.
+fn days(year: i64, month: i64, day: i64) -> i64 {
+    // Years begin in March, so that the leap day is the last of its year.
+    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let leaps = year / 4 - year / 100 + year / 400;
+    365 * year + leaps + (153 * month + 2) / 5 + day - 1 - 719_468
+}
+
+/// Seconds of `[D-]HH:MM:SS[.mmm]` or `MM:SS`; `None` where there is no limit or no value.
+pub(super) fn duration(text: &str) -> Result<Option<i64>, String> {
+    if matches!(text, "" | "UNLIMITED" | "Partition_Limit" | "INVALID" | "Unknown" | "None" | "N/A") {
+        return Ok(None);
+    }
+    let wrong = || format!("`{text}` is not a duration such as 1-02:30:00, UNLIMITED or Partition_Limit");
+    let whole = text.split_once('.').map_or(text, |(whole, _)| whole);
+    let (days, clock) = match whole.split_once('-') {
+        Some((days, clock)) => (digits(days).ok_or_else(wrong)?, clock),
+        None => (0, whole),
+    };
+    let parts: Vec<i64> = clock.split(':').map(digits).collect::<Option<_>>().ok_or_else(wrong)?;
+    let seconds = match parts.as_slice() {
+        [hours, minutes, seconds] => hours * 3600 + minutes * 60 + seconds,
+        [minutes, seconds] if days == 0 => minutes * 60 + seconds,
+        _ => return Err(wrong()),
+    };
+    Ok(Some(days * 86_400 + seconds))
+}
+
+/// A whole number; `None` where there is none.
+pub(super) fn count(text: &str) -> Result<Option<i64>, String> {
+    if matches!(text, "" | "UNLIMITED" | "Partition_Limit" | "INVALID" | "Unknown" | "None" | "N/A") {
+        return Ok(None);
+    }
+    digits(text).map(Some).ok_or_else(|| format!("`{text}` is not a whole number"))
+}
+
+#[cfg(test)]
+mod unit {
+    use super::*;
+
+    #[test]
+    fn instants_are_seconds_of_the_calendar() {
+        assert_eq!(instant("1970-01-01T00:00:00"), Ok(Some(0)));
+        assert_eq!(instant("2024-02-29T12:34:56"), Ok(Some(1_709_210_096)));
+        assert_eq!(instant("2000-03-01T00:00:00"), Ok(Some(951_868_800)));
+        assert_eq!(instant("1709210096"), Ok(Some(1_709_210_096)));
+        assert_eq!((instant("Unknown"), instant("None"), instant("")), (Ok(None), Ok(None), Ok(None)));
+        for bad in ["2024-13-01T00:00:00", "2024-01-01", "2024-01-01T25:00:00", "x", "-3", "99999999999999999999"] {
+            assert!(instant(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn durations_have_days_and_words() {
+        assert_eq!(duration("1-02:03:04"), Ok(Some(93_784)));
+        assert_eq!(duration("00:00:10.250"), Ok(Some(10)));
+        assert_eq!(duration("05:30"), Ok(Some(330)));
+        assert_eq!((duration("UNLIMITED"), duration("Partition_Limit")), (Ok(None), Ok(None)));
+        for bad in ["10", "1-5", "a:b:c", "1-1:1:1:1", "-1:00:00"] {
+            assert!(duration(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! What fails, how often, and for how long.
+
+use makespan_core::{Failure, Platform, ProcSet, Time, TimeError};
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use thiserror::Error;
+
+use super::{Lifetime, Outages};
+
+/// Units of a platform that fail and are repaired, each by itself and alike.
+///
+/// A repair is expected after the mean of `repair`; that is what policies see.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FailureModel {
+    /// From a repair, or the first release of a job, to the next failure of the unit.
+    pub up: Lifetime,
+    /// From a failure to its repair.
+    pub repair: Lifetime,
+    /// What fails as a whole.
+    pub unit: FailureUnit,
+    /// Of all random numbers. Each unit has its own, so that one does not move when another is added.
+    pub seed: u64,
+}
+
+/// What fails as a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FailureUnit {
+    /// A node. A flat cluster is one node.
+    Node,
+    /// So many processors with successive ids, from 0 on; the last unit may have fewer.
+    Processors(u32),
+}
+
+/// Why a model of failures is none.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum FailureModelError {
+    /// A mean that is not positive.
+    #[error("the mean is {0} s; it must be positive")]
+    Mean(Time),
+    /// A shape out of range.
+    #[error(
+        "the shape is {0}; it must be from 0.1 to 100, where 1 is exponential and failures of real clusters have 0.7"
+    )]
+    Shape(f64),
+    /// A unit without processors.
+    #[error("a unit of 0 processors cannot fail; give it at least 1")]
+    EmptyUnit,
+    /// A key that is missing, unknown or given twice.
+    #[error("{0}; write mtbf=30d,mttr=4h and if wanted shape=0.7, repair_shape=1, processors=16")]
+    Key(String),
+    /// A duration that is none.
+    #[error("{key}: {error}")]
+    Time {
+        /// Of which key.
+        key: String,
+        /// What is wrong.
+        error: TimeError,
+    },
+    /// A number that is none.
+    #[error("{key}: `{text}` is not a number")]
+    Number {
+        /// Of which key.
+        key: String,
+        /// What is written.
+        text: String,
+    },
+}
+
+impl FailureModel {
+    /// Reads `mtbf=30d,mttr=4h`: the mean time from a repair to the next failure, and the mean time to repair. Also
+    /// `shape=0.7` of the former and `repair_shape=1` of the latter (1 when left out), and `processors=16` for units of so
+    /// many processors instead of nodes.
+    ///
+    /// # Errors
+    /// [`FailureModelError`] says what is wrong and what would be right.
+    pub fn parse(text: &str, seed: u64) -> Result<Self, FailureModelError> {
+        let (mut times, mut shapes, mut unit) = ([None; 2], [None; 2], None);
+        for part in text.split(',') {
+            let key = |problem: &str| FailureModelError::Key(format!("`{}` {problem}", part.trim()));
+            let (name, value) = part.split_once('=').ok_or_else(|| key("is no key with a value"))?;
+            let (name, value) = (name.trim(), value.trim());
+            let twice = match name {
+                "mtbf" => times[0].replace(duration(name, value)?).is_some(),
+                "mttr" => times[1].replace(duration(name, value)?).is_some(),
+                "shape" => shapes[0].replace(number(name, value)?).is_some(),
+                "repair_shape" => shapes[1].replace(number(name, value)?).is_some(),
+                "processors" => unit.replace(number(name, value)?).is_some(),
+                _ => return Err(key("is not known")),
+            };
+            if twice {
+                return Err(key("is given twice"));
+            }
+        }
+        let missing = |name: &str| FailureModelError::Key(format!("`{name}` is missing"));
+        let [up, repair] = [times[0].ok_or_else(|| missing("mtbf"))?, times[1].ok_or_else(|| missing("mttr"))?];
+        Ok(Self {
+            up: Lifetime::weibull(up, shapes[0].unwrap_or(1.0))?,
+            repair: Lifetime::weibull(repair, shapes[1].unwrap_or(1.0))?,
+            unit: match unit {
+                None => FailureUnit::Node,
+                Some(0) => return Err(FailureModelError::EmptyUnit),
+                Some(processors) => FailureUnit::Processors(processors),
+            },
+            seed,
+        })
+    }
+
+    /// The failures that begin from `from` to `until`, by their begin. A simulation draws the same itself, for as long as it
+    /// goes on.
+    pub fn draw(&self, platform: &Platform, from: Time, until: Time) -> Vec<Failure> {
+        let mut outages = Outages::new(&[], Some(self), platform, from);
+        let mut failures: Vec<Failure> = Vec::new();
+        let mut open: Vec<(u32, usize)> = Vec::new();
+        while let Some(turn) =
+            outages.next().filter(|&at| at < until || !open.is_empty()).and_then(|at| outages.turn(at))
+        {
+            let (unit, at) = (turn.outage.0, turn.at);
+            if !turn.down {
+                let Some(place) = open.iter().position(|&(other, _)| other == unit) else { continue };
+                failures[open.swap_remove(place).1].up = at;
+            } else if at < until {
+                open.push((unit, failures.len()));
+                failures.push(Failure { processors: turn.processors, down: at, up: at, expected_up: turn.expected_up });
+            }
+        }
+        failures
+    }
+
+    /// How many units the platform has, and the processors of each.
+    pub(super) fn units(&self, platform: &Platform) -> Vec<ProcSet> {
+        match self.unit {
+            FailureUnit::Node => {
+                let nodes = (0..platform.nodes().len()).map(|node| platform.processors_of(node));
+                nodes.filter(|processors| !processors.is_empty()).collect()
+            }
+            FailureUnit::Processors(count) => {
+                let all = platform.processors();
+                let firsts = (0..all).step_by(count.max(1) as usize);
+                firsts.map(|first| ProcSet::range(first, first.saturating_add(count.max(1) - 1).min(all - 1))).collect()
+            }
+        }
+    }
+
+    /// The random numbers of a unit from its `draw`-th duration on.
+    pub(super) fn random(&self, unit: u32, draw: u32) -> ChaCha8Rng {
+        let mut random = ChaCha8Rng::seed_from_u64(self.seed);
+        random.set_stream(u64::from(unit));
+        // One float takes two words.
+        random.set_word_pos(2 * u128::from(draw));
+        random
+    }
+}
+
+fn duration(key: &str, text: &str) -> Result<Time, FailureModelError> {
+    Time::parse(text).map_err(|error| FailureModelError::Time { key: key.to_owned(), error })
+}
+
+fn number<N: std::str::FromStr>(key: &str, text: &str) -> Result<N, FailureModelError> {
+    text.parse().map_err(|_| FailureModelError::Number { key: key.to_owned(), text: text.to_owned() })
+}

@@ -1,0 +1,77 @@
+//! Which processors go down and up next.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use makespan_core::{Failure, Outage, Platform, ProcSet, Time};
+
+use super::FailureModel;
+
+/// The failures of a list and of a model, merged by time.
+pub(crate) struct Outages<'a> {
+    listed: &'a [Failure],
+    model: Option<&'a FailureModel>,
+    /// The processors of each unit of the model, and how many durations were drawn for it.
+    units: Vec<(ProcSet, u32)>,
+    /// When processors go up (false) or down (true), and whose: a position in the list, or behind it one of a unit.
+    queue: BinaryHeap<Reverse<(Time, bool, u32)>>,
+}
+
+/// Processors go down or up.
+pub(crate) struct Turn {
+    pub at: Time,
+    pub down: bool,
+    pub outage: Outage,
+    pub processors: ProcSet,
+    /// When processors that go down are expected back.
+    pub expected_up: Option<Time>,
+}
+
+impl<'a> Outages<'a> {
+    /// The list as it is, and a model that begins at an instant.
+    pub fn new(listed: &'a [Failure], model: Option<&'a FailureModel>, platform: &Platform, from: Time) -> Self {
+        let units = model.map_or_else(Vec::new, |model| model.units(platform));
+        let downs = listed.iter().enumerate().map(|(index, failure)| Reverse((failure.down, true, index as u32)));
+        let queue = downs.collect();
+        let mut outages = Self { listed, model, units: units.into_iter().map(|unit| (unit, 0)).collect(), queue };
+        for unit in 0..outages.units.len() {
+            outages.draw(unit, from, true);
+        }
+        outages
+    }
+
+    /// When processors go down or up next.
+    pub fn next(&self) -> Option<Time> {
+        self.queue.peek().map(|Reverse(turn)| turn.0)
+    }
+
+    /// The next turn, if it is due. Those that go up come first.
+    pub fn turn(&mut self, now: Time) -> Option<Turn> {
+        self.next().filter(|&at| at <= now)?;
+        let Reverse((at, down, index)) = self.queue.pop()?;
+        let outage = Outage(index);
+        if let Some(failure) = self.listed.get(index as usize) {
+            if down {
+                self.queue.push(Reverse((failure.up, false, index)));
+            }
+            let (processors, expected_up) = (failure.processors.clone(), failure.expected_up);
+            return Some(Turn { at, down, outage, processors, expected_up });
+        }
+        let unit = index as usize - self.listed.len();
+        self.draw(unit, at, !down);
+        let expected_up = self.model.map(|model| at + model.repair.mean());
+        Some(Turn { at, down, outage, processors: self.units[unit].0.clone(), expected_up })
+    }
+
+    /// Draws how long a unit stays as it is from `from` on, until it goes down or up.
+    fn draw(&mut self, unit: usize, from: Time, down: bool) {
+        let Some(model) = self.model else { return };
+        let draws = &mut self.units[unit].1;
+        let lifetime = if down { model.up } else { model.repair };
+        let at = from + lifetime.draw(&mut model.random(unit as u32, *draws));
+        *draws += 1;
+        if at < Time::MAX {
+            self.queue.push(Reverse((at, down, (self.listed.len() + unit) as u32)));
+        }
+    }
+}
