@@ -1,7 +1,7 @@
-//! Traces in the Pajé format, for ViTE and `pj_dump`.
+//! Traces in the Pajé format, for `ViTE` and `pj_dump`.
 //!
 //! B. de Oliveira Stein, J. Chassin de Kergommeaux and G. Mounié, "Pajé trace file format" (2002); the field names are
-//! those that PajeNG requires. A file defines its events, the types of what it shows, and then lists events by time.
+//! those that `PajeNG` requires. A file defines its events, the types of what it shows, and then lists events by time.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
