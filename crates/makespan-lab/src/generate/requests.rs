@@ -17,7 +17,7 @@ const STEP: i64 = 300 * Time::TICKS_PER_SECOND;
 /// The simple model of the literature ("f-model": D. G. Feitelson and A. Mu'alem Weil, "Utilization and predictability in
 /// scheduling the IBM SP2 with backfilling", IPPS 1998, DOI 10.1109/IPPS.1998.669970). Real requests cluster on fewer
 /// values and tell less than such factors do (D. Tsafrir, Y. Etsion, D. G. Feitelson, "Modeling user runtime
-/// estimates", JSSPP 2005, DOI 10.1007/11605300_1); a factor flatters policies that use requests.
+/// estimates", JSSPP 2005, DOI `10.1007/11605300_1`); a factor flatters policies that use requests.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Requests {
     factor: f64,
