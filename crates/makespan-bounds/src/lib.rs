@@ -11,6 +11,9 @@
 //! * [`machines`]: prices for time on machines that differ in speed, or on which each job has a time of its own.
 //! * [`weighted_completion_on`]: the interval linear programme of the DEMT paper, corrected, by its dual.
 //!
+//! * [`best`] of instances with graphs of tasks: windows of time between the tasks before and behind, with prices for
+//!   machines.
+//!
 //! The mathematics of each certificate is written out in `docs/bounds.md`.
 //!
 //! ```
@@ -29,6 +32,8 @@ pub mod dual_feasible;
 pub mod machines;
 mod makespan;
 mod minsum;
+pub mod tree;
+mod windows;
 
 pub use makespan::makespan;
 pub use minsum::{
@@ -49,11 +54,11 @@ pub fn standard(instance: &Instance) -> Result<Vec<Bound>, Unsupported> {
 /// The best bound on one objective that is found without being told how long to search.
 ///
 /// # Errors
-/// [`Unsupported`] when a job is a graph of tasks, when there is a network, or when processors differ and a job takes several:
-/// for these nothing is proved here.
+/// [`Unsupported`] when no job is a graph of tasks, and there is a network, or processors differ and a job takes several: for
+/// these nothing is proved here.
 pub fn best(instance: &Instance, objective: Objective) -> Result<Bound, Unsupported> {
     if instance.has_compound_jobs() {
-        return Err(Unsupported("bounds on jobs that are graphs of tasks are not proved".into()));
+        return Ok(windows::best(instance, objective));
     }
     if !instance.has_equal_processors() {
         machines::check(instance)?;

@@ -1,4 +1,4 @@
-//! Makespan as a library: plan, prove, verify.
+//! Makespan as a library: plan, prove, verify, simulate.
 //!
 //! ```
 //! use makespan::{Job, Instance, Objective, Platform, Profile, Time};
@@ -14,13 +14,18 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod simulation;
+
 pub use makespan_algos::{Entry, SpecError, catalogue, policy, scheduler};
 pub use makespan_core::{
-    Apart, Bound, Certificate, CertificateError, Context, Decision, Event, Expansion, Front, FrontPoint, Guarantee,
-    Instance, InstanceError, Job, JobId, Metrics, Objective, Placement, Plan, Platform, Policy, ProcSet, Profile,
-    Schedule, ScheduleError, Scheduler, SpeedupLaw, Stop, Task, Time, Trace, Unavailable, Unsupported, View, Violation,
-    Weight, WeightedTime, validate,
+    Actual, Apart, Bound, Certificate, CertificateError, Context, Decision, Event, Expansion, Front, FrontPoint,
+    Guarantee, Instance, InstanceError, Job, JobId, Measures, Metrics, Objective, Placement, Plan, Platform, Policy,
+    ProcSet, Profile, Schedule, ScheduleError, Scheduler, SpeedupLaw, Stop, Task, Time, Trace, Unavailable,
+    Unsupported, View, Violation, Weight, WeightedTime, validate,
 };
+
+pub use makespan_sim::{Observer, Silent, Simulation, SimulationError, SimulationOptions};
+pub use simulation::{Scene, SimulateError, Simulated, simulate};
 
 use thiserror::Error;
 

@@ -8,6 +8,8 @@ mod interval_prices;
 mod machine_prices;
 mod rejection;
 mod time_prices;
+mod time_window;
+mod tree_prices;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -17,7 +19,10 @@ pub use interval_prices::IntervalPrices;
 pub use machine_prices::MachinePrices;
 pub use rejection::{Rejection, Selection};
 pub use time_prices::TimePrices;
+pub use time_window::TimeWindow;
+pub use tree_prices::TreePrices;
 
+use crate::objective::mean;
 use crate::{Instance, Job, JobId, Objective, Time};
 
 /// A proof of a lower bound.
@@ -45,6 +50,18 @@ pub enum Certificate {
     MachineCompletion(MachinePrices),
     /// Mean flow: prices for time on machines that differ, of the same jobs with weights one.
     MachineFlow(MachinePrices),
+    /// Makespan: not everything can end by a deadline, by a window of time; of graphs and of unequal processors.
+    TimeWindow(TimeWindow),
+    /// Weighted completion: for each job such a deadline, as if it were alone.
+    JobWindows {
+        /// One a job.
+        windows: Vec<TimeWindow>,
+    },
+    /// Mean flow: the same.
+    FlowWindows {
+        /// One a job.
+        windows: Vec<TimeWindow>,
+    },
 }
 
 /// Why a certificate proves nothing, or less than was stated.
@@ -114,11 +131,15 @@ impl Certificate {
     /// Which objective it bounds.
     pub fn objective(&self) -> Objective {
         match self {
-            Self::Alone { .. } | Self::Rejection(_) | Self::DualFeasible(_) | Self::MachinePrices(_) => {
-                Objective::Makespan
+            Self::Alone { .. }
+            | Self::Rejection(_)
+            | Self::DualFeasible(_)
+            | Self::TimeWindow(_)
+            | Self::MachinePrices(_) => Objective::Makespan,
+            Self::IntervalPrices(_) | Self::TimePrices(_) | Self::JobWindows { .. } | Self::MachineCompletion(_) => {
+                Objective::WeightedCompletion
             }
-            Self::IntervalPrices(_) | Self::TimePrices(_) | Self::MachineCompletion(_) => Objective::WeightedCompletion,
-            Self::FlowPrices(_) | Self::MachineFlow(_) => Objective::MeanFlow,
+            Self::FlowPrices(_) | Self::FlowWindows { .. } | Self::MachineFlow(_) => Objective::MeanFlow,
         }
     }
 
@@ -136,6 +157,21 @@ impl Certificate {
     /// # Errors
     /// [`CertificateError`] when nothing follows on this instance.
     pub fn proves(&self, instance: &Instance) -> Result<i128, CertificateError> {
+        match self {
+            Self::TimeWindow(window) => return window.proves(instance, instance.ids()),
+            Self::JobWindows { windows } => {
+                let each = time_window::completions(instance, windows)?;
+                let weigh =
+                    |(id, end): (JobId, i128)| end.checked_mul(i128::from(instance.job(id).weight.millionths()));
+                return total(each.into_iter().map(weigh));
+            }
+            Self::FlowWindows { windows } => {
+                let each = time_window::completions(instance, windows)?;
+                let flow = |(id, end): (JobId, i128)| end.checked_sub(i128::from(instance.job(id).release.ticks()));
+                return Ok(mean(total(each.into_iter().map(flow))?, instance.jobs().len()));
+            }
+            _ => {}
+        }
         if instance.has_compound_jobs() {
             return Err(CertificateError::Compound);
         }
@@ -161,8 +197,14 @@ impl Certificate {
             Self::MachinePrices(prices) => prices.proves(instance),
             Self::MachineCompletion(prices) => prices.proves_completion(instance),
             Self::MachineFlow(prices) => prices.proves_flow(instance),
+            // Answered above: they speak of any processors.
+            Self::TimeWindow(_) | Self::JobWindows { .. } | Self::FlowWindows { .. } => Ok(0),
         }
     }
+}
+
+fn total(mut each: impl Iterator<Item = Option<i128>>) -> Result<i128, CertificateError> {
+    each.try_fold(0_i128, |sum, one| sum.checked_add(one?)).ok_or(CertificateError::Overflow)
 }
 
 /// No sooner than this does a job end in any schedule: its release plus its shortest time, and for a bag also when the

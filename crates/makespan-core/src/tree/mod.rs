@@ -8,6 +8,8 @@
 //! Figures are exact rationals, so that a throughput can be proved and a period computed. A float of the platform stands
 //! for its shortest decimal: a speed that a file writes as 0.1 is one tenth here.
 
+mod optimum;
+mod rates;
 mod rational;
 #[cfg(test)]
 mod tests;
@@ -15,6 +17,8 @@ mod tests;
 use dashu_ratio::RBig;
 use thiserror::Error;
 
+pub use optimum::{Optimum, OptimumError, dual_value};
+pub use rates::{Rates, RatesError, link_load, port_load};
 pub use rational::{decimal_of, float_of};
 
 use crate::{Instance, Job, JobId, Time};

@@ -2,6 +2,9 @@
 
 #![allow(dead_code, reason = "each test binary uses a part")]
 
+pub mod cases;
+pub mod wanderer;
+
 use makespan_core::{Decision, Event, JobId, Policy, ProcSet, Profile, Time, View};
 use makespan_sim::Simulation;
 

@@ -1,0 +1,59 @@
+//! From the basis that floats found to the optimum in rationals.
+
+use dashu_ratio::RBig;
+use makespan_core::tree::{Optimum, Rates, TreeProblem};
+
+use super::basis::{Basis, Share};
+use super::figures::Figures;
+use super::prices::{Goal, Prices};
+use super::simplex::{Stuck, Vertex};
+
+/// Solves a basis in rationals and walks on in rationals if it is not optimal: a few steps, where floats took two figures
+/// for equal. The optimum is verified before it is returned.
+///
+/// # Errors
+/// [`Stuck`] when the vertex is not feasible in rationals, or more than `steps` steps would be needed.
+pub(super) fn optimum(problem: &TreeProblem, basis: Basis, steps: usize) -> Result<Optimum, Stuck> {
+    let figures: Figures<RBig> = Figures::new(problem, None);
+    let mut vertex = Vertex::new(&figures, basis)?;
+    if !vertex.is_feasible(&figures) {
+        return Err(Stuck::Infeasible);
+    }
+    vertex.optimise(&figures, steps)?;
+    let prices = Prices::new(&figures, &vertex.basis, &vertex.factor, Goal::Throughput)?;
+    let optimum = Optimum {
+        throughput: vertex.solution.throughput.clone(),
+        rates: rates(problem, &vertex),
+        task_prices: problem
+            .applications()
+            .iter()
+            .zip(&prices.worth[1..])
+            .map(|(app, worth)| worth * &app.work)
+            .collect(),
+        port_prices: by_node(problem, &prices.port),
+    };
+    optimum.verify(problem).map_err(|_| Stuck::Unproved)?;
+    Ok(optimum)
+}
+
+/// Tasks a second, in platform order.
+fn rates(problem: &TreeProblem, vertex: &Vertex<RBig>) -> Rates {
+    let applications = problem.applications();
+    let mut tasks = vec![RBig::ZERO; problem.nodes().len() * applications.len()];
+    for (position, &node) in problem.order().iter().enumerate() {
+        for (at, app) in applications.iter().enumerate() {
+            let share = Share { node: position as u32, application: at as u32 + 1 };
+            tasks[node * applications.len() + at] = vertex.solution.work(share) / &app.work;
+        }
+    }
+    Rates::new(applications.len(), tasks)
+}
+
+/// Figures by position, in platform order.
+pub(super) fn by_node<T: Clone>(problem: &TreeProblem, figures: &[T]) -> Vec<T> {
+    let mut ordered = figures.to_vec();
+    for (position, &node) in problem.order().iter().enumerate() {
+        ordered[node] = figures[position].clone();
+    }
+    ordered
+}

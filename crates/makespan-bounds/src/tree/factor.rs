@@ -1,0 +1,127 @@
+//! The basis, eliminated from the leaves to the root.
+//!
+//! What a subtree takes of each application is an affine function of the shares of its extras. The equation of a busy port
+//! speaks of extras below it only and gives one of them as a function of the others; what stays *open* are at most as
+//! many as there are applications. So a basis is solved in O(nodes * applications^2), in floats and in rationals alike,
+//! and when it changes, only the nodes between the change and the root are eliminated again.
+
+use super::basis::{Basis, Share};
+use super::field::Field;
+use super::figures::Figures;
+
+/// How what a subtree takes depends on one open share: a row for each application, and one for the time of its ports.
+#[derive(Clone)]
+pub(super) struct Column<F> {
+    pub share: Share,
+    pub takes: Vec<F>,
+}
+
+/// The open share that a busy port determines.
+#[derive(Clone)]
+pub(super) struct Pivot<F> {
+    /// It, and how the subtree depended on it before.
+    pub column: Column<F>,
+    /// Its coefficient in the port's equation.
+    pub coefficient: F,
+    /// The coefficients of the others, divided by it.
+    pub others: Vec<(Share, F)>,
+}
+
+/// The elimination of one subtree.
+#[derive(Clone)]
+pub(super) struct Part<F> {
+    pub open: Vec<Column<F>>,
+    pub pivot: Option<Pivot<F>>,
+}
+
+/// The eliminated basis.
+pub(super) struct Factor<F> {
+    pub parts: Vec<Part<F>>,
+}
+
+/// The matrix is singular, as far as the field can tell.
+#[derive(Debug)]
+pub(super) struct Singular;
+
+impl<F: Field> Factor<F> {
+    pub fn new(figures: &Figures<F>, basis: &Basis) -> Result<Self, Singular> {
+        let nodes = figures.nodes();
+        let mut factor = Self { parts: vec![Part { open: Vec::new(), pivot: None }; nodes] };
+        for node in (0..nodes).rev() {
+            factor.parts[node] = factor.part(figures, basis, node)?;
+        }
+        Ok(factor)
+    }
+
+    /// Eliminates again what lies between a node and the root.
+    pub fn refresh(&mut self, figures: &Figures<F>, basis: &Basis, mut node: usize) -> Result<(), Singular> {
+        loop {
+            self.parts[node] = self.part(figures, basis, node)?;
+            if node == 0 {
+                return Ok(());
+            }
+            node = figures.parent[node] as usize;
+        }
+    }
+
+    fn part(&self, figures: &Figures<F>, basis: &Basis, node: usize) -> Result<Part<F>, Singular> {
+        let rows = figures.applications();
+        let mut open: Vec<Column<F>> = Vec::new();
+        let mut coefficients: Vec<F> = Vec::new();
+        for child in figures.children[node].clone() {
+            for column in &self.parts[child].open {
+                let coefficient = port_time(figures, child, &column.takes);
+                let mut column = column.clone();
+                column.takes[rows].add(&coefficient);
+                open.push(column);
+                coefficients.push(coefficient);
+            }
+        }
+        let pivot = if basis.busy[node] { Some(eliminate(&mut open, coefficients)?) } else { None };
+        let key = basis.key[node] as usize;
+        for &extra in &basis.extras[node] {
+            let mut takes = vec![F::zero(); rows + 1];
+            if extra > 0 {
+                takes[extra as usize - 1] = F::one();
+            }
+            if key > 0 {
+                takes[key - 1] = F::one().negated();
+            }
+            open.push(Column { share: Share { node: node as u32, application: extra }, takes });
+        }
+        Ok(Part { open, pivot })
+    }
+}
+
+/// The time of the port above `child` for what its subtree takes.
+pub(super) fn port_time<F: Field>(figures: &Figures<F>, child: usize, takes: &[F]) -> F {
+    let mut bytes = F::zero();
+    for (take, ratio) in takes.iter().zip(&figures.ratio[1..]) {
+        bytes.add_product(take, ratio);
+    }
+    let mut time = F::zero();
+    time.add_product(&bytes, &figures.delay[child]);
+    time
+}
+
+/// Solves a port's equation for the share with the largest coefficient.
+fn eliminate<F: Field>(open: &mut Vec<Column<F>>, mut coefficients: Vec<F>) -> Result<Pivot<F>, Singular> {
+    let magnitudes = coefficients.iter().map(Field::magnitude).enumerate();
+    // The first of the largest, so that the choice does not depend on anything else.
+    let largest = magnitudes.fold((0, 0.0), |best, (at, size)| if size > best.1 { (at, size) } else { best });
+    if largest.1 == 0.0 {
+        return Err(Singular);
+    }
+    let column = open.remove(largest.0);
+    let coefficient = coefficients.remove(largest.0);
+    let mut others = Vec::with_capacity(open.len());
+    for (other, its) in open.iter_mut().zip(&coefficients) {
+        let factor = its.over(&coefficient);
+        for (take, by) in other.takes.iter_mut().zip(&column.takes) {
+            take.subtract_product(by, &factor);
+        }
+        others.push((other.share, factor));
+    }
+    // A share that no longer moves anything the subtree takes is still needed where another depends on it.
+    Ok(Pivot { column, coefficient, others })
+}

@@ -1,0 +1,132 @@
+//! The figures of the linear programme, by position: breadth first from the root, so that the children of a node are a
+//! range behind it.
+
+use std::ops::Range;
+
+use dashu_ratio::RBig;
+use makespan_core::tree::TreeProblem;
+
+use super::field::Field;
+
+/// Variables are in work units a second: x = alpha c. Application 0 is idleness.
+#[derive(Clone)]
+pub(super) struct Figures<F> {
+    /// Position of the parent; of the root itself, 0.
+    pub parent: Vec<u32>,
+    /// Positions of the children.
+    pub children: Vec<Range<usize>>,
+    /// Work units a second.
+    pub capacity: Vec<F>,
+    /// Seconds a second that a node may send: 1, or nearly.
+    pub port: Vec<F>,
+    /// Seconds a byte on the link from the parent.
+    pub delay: Vec<F>,
+    /// Bytes a unit of work, by application; idleness has none.
+    pub ratio: Vec<F>,
+    /// Work units of each application for one unit of fair throughput; idleness has none.
+    pub share: Vec<F>,
+    /// By how little more of an application is asked for, against ties.
+    pub slack: Vec<F>,
+}
+
+/// What the floats are divided by to be near 1.
+pub(super) struct Scale {
+    /// Work units a second.
+    pub work: RBig,
+    /// Work units for one unit of fair throughput.
+    pub share: RBig,
+}
+
+impl<F: Field> Figures<F> {
+    pub fn new(problem: &TreeProblem, scale: Option<&Scale>) -> Self {
+        let order = problem.order();
+        let mut position = vec![0_u32; order.len()];
+        for (at, &node) in order.iter().enumerate() {
+            position[node] = at as u32;
+        }
+        let parent = order.iter().map(|&node| problem.nodes()[node].parent.map_or(0, |parent| position[parent]));
+        let mut next = 1;
+        let children = order.iter().map(|&node| {
+            let first = next;
+            next += problem.children(node).len();
+            first..next
+        });
+        let children = children.collect();
+        let one = RBig::ONE;
+        let (work, share) = scale.map_or((&one, &one), |scale| (&scale.work, &scale.share));
+        let delay = |node: usize| {
+            let bandwidth = &problem.nodes()[node].bandwidth;
+            if bandwidth.is_zero() { F::zero() } else { F::of(&(work / bandwidth)) }
+        };
+        let apps = problem.applications();
+        let idle = std::iter::once(F::zero);
+        let ratio = apps.iter().map(|app| F::of(&app.ratio()));
+        let shares = apps.iter().map(|app| F::of(&(&app.work * &app.weight / share)));
+        Self {
+            parent: parent.collect(),
+            children,
+            capacity: order.iter().map(|&node| F::of(&(problem.capacity(node) / work))).collect(),
+            port: vec![F::one(); order.len()],
+            delay: order.iter().map(|&node| delay(node)).collect(),
+            ratio: idle.clone().map(|zero| zero()).chain(ratio).collect(),
+            share: idle.map(|zero| zero()).chain(shares).collect(),
+            slack: vec![F::zero(); apps.len() + 1],
+        }
+    }
+
+    /// How many applications; idleness is not one.
+    pub fn applications(&self) -> usize {
+        self.ratio.len() - 1
+    }
+
+    pub fn nodes(&self) -> usize {
+        self.parent.len()
+    }
+}
+
+impl Scale {
+    /// Such that the largest node has capacity 1, and the shares add up to 1.
+    pub fn new(problem: &TreeProblem) -> Self {
+        let capacities = (0..problem.nodes().len()).map(|node| problem.capacity(node));
+        let work = capacities.max().filter(|most| !most.is_zero()).unwrap_or(RBig::ONE);
+        let share = problem.applications().iter().fold(RBig::ZERO, |sum, app| sum + &app.work * &app.weight);
+        Self { work, share }
+    }
+}
+
+/// A link that would take this many seconds to feed the largest node for a second is no link to floats.
+const HOPELESS: f64 = 1e9;
+
+impl Figures<f64> {
+    /// Without the nodes behind links that are too slow for floats to reckon with; rationals take them in again.
+    pub fn without_hopeless(mut self) -> Self {
+        let least = self.ratio[1..].iter().copied().fold(f64::INFINITY, f64::min);
+        let mut reached = vec![true; self.nodes()];
+        for at in 1..self.nodes() {
+            let hopeless = least * self.delay[at] > HOPELESS;
+            reached[at] = reached[self.parent[at] as usize] && !hopeless;
+            if !reached[at] {
+                self.capacity[at] = 0.0;
+                self.delay[at] = 0.0;
+            }
+        }
+        self
+    }
+
+    /// Figures that differ by about `size`, so that no two vertices meet: against cycles of degenerate steps. The
+    /// factors are those of a multiplicative hash of the position.
+    pub fn perturb(&mut self, size: f64) {
+        let factor = |at: usize, salt: u64| {
+            let hash = (at as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(salt);
+            let hash = (hash ^ (hash >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+            size * (0.5 + 0.5 * ((hash >> 11) as f64 / (1_u64 << 53) as f64))
+        };
+        for at in 0..self.nodes() {
+            self.capacity[at] *= 1.0 + factor(at, 1);
+            self.port[at] *= 1.0 + factor(at, 2);
+        }
+        for application in 1..self.slack.len() {
+            self.slack[application] = factor(application, 3);
+        }
+    }
+}

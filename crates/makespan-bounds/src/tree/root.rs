@@ -1,0 +1,55 @@
+//! What is left at the root: a small dense system.
+
+use super::basis::Basis;
+use super::factor::{Factor, Singular};
+use super::field::Field;
+use super::figures::Figures;
+
+/// The columns of the open shares, of the throughput and of the surpluses, one row an application: row `k` says that
+/// what the tree takes of application k is its share of the throughput, and its surplus.
+pub(super) fn matrix<F: Field>(
+    figures: &Figures<F>,
+    basis: &Basis,
+    factor: &Factor<F>,
+) -> Result<Vec<Vec<F>>, Singular> {
+    let applications = figures.applications();
+    let mut columns: Vec<Vec<F>> =
+        factor.parts[0].open.iter().map(|column| column.takes[..applications].to_vec()).collect();
+    columns.push(figures.share[1..].iter().map(Field::negated).collect());
+    for application in (1..=applications).filter(|&application| basis.surplus[application]) {
+        let mut column = vec![F::zero(); applications];
+        column[application - 1] = F::one().negated();
+        columns.push(column);
+    }
+    if columns.len() == applications { Ok(columns) } else { Err(Singular) }
+}
+
+/// Solves `sum over j of columns[j] x_j = right`, or, `transposed`, `columns[j] . y = right_j` for every j.
+pub(super) fn solve<F: Field>(columns: &[Vec<F>], right: &[F], transposed: bool) -> Result<Vec<F>, Singular> {
+    let n = columns.len();
+    let entry = |row: usize, column: usize| if transposed { &columns[row][column] } else { &columns[column][row] };
+    let mut rows: Vec<Vec<F>> = (0..n)
+        .map(|row| (0..n).map(|column| entry(row, column).clone()).chain([right[row].clone()]).collect())
+        .collect();
+    for at in 0..n {
+        let best = (at..n).fold((at, 0.0), |best, row| {
+            let size = rows[row][at].magnitude();
+            if size > best.1 { (row, size) } else { best }
+        });
+        if best.1 == 0.0 {
+            return Err(Singular);
+        }
+        rows.swap(at, best.0);
+        let pivot = rows[at].clone();
+        for (row, line) in rows.iter_mut().enumerate() {
+            if row == at || line[at].is_zero() {
+                continue;
+            }
+            let factor = line[at].over(&pivot[at]);
+            for column in at..=n {
+                line[column].subtract_product(&pivot[column], &factor);
+            }
+        }
+    }
+    Ok((0..n).map(|at| rows[at][n].over(&rows[at][at])).collect())
+}

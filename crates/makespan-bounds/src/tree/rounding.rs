@@ -1,0 +1,81 @@
+//! From floats to rates that are feasible exactly, and prices that are integers.
+
+use dashu_ratio::RBig;
+use makespan_core::certificate::TreePrices;
+use makespan_core::tree::{Rates, TreeProblem, float_of};
+
+use super::Throughput;
+use super::basis::Share;
+use super::exact::by_node;
+use super::figures::Scale;
+use super::prices::Prices;
+use super::simplex::Vertex;
+
+/// What rounding may cost: rates are first made smaller by this, then by ten times as much, until they are feasible.
+const SHRINK: [f64; 6] = [1e-12, 1e-11, 1e-10, 1e-9, 1e-7, 1e-4];
+
+/// The vertex and the prices, each made exact in the safe direction.
+pub(super) fn rounded(problem: &TreeProblem, vertex: &Vertex<f64>, prices: &Prices<f64>, scale: &Scale) -> Throughput {
+    let tree_prices = integer_prices(problem, prices, scale);
+    let bound = tree_prices.proves(problem).ok();
+    let feasible = SHRINK.into_iter().find_map(|shrink| {
+        let rates = shrunk(problem, vertex, scale, 1.0 - shrink);
+        rates.fair_throughput(problem).ok().map(|value| (rates, value))
+    });
+    let (Some(bound), Some((rates, value))) = (bound, feasible) else { return nothing(problem) };
+    Throughput { rates, value, bound, prices: tree_prices, optimum: None, steps: 0 }
+}
+
+/// No work at all, and the bound that computing alone gives: what is left if all searches fail.
+pub(super) fn nothing(problem: &TreeProblem) -> Throughput {
+    let applications = problem.applications().len();
+    let nodes = problem.nodes().len();
+    let rates = Rates::new(applications, vec![RBig::ZERO; nodes * applications]);
+    // Worth in proportion to work, no port costs anything.
+    let works: Vec<f64> = problem.applications().iter().map(|app| float_of(&app.work)).collect();
+    let prices = TreePrices { tasks: integers(&works).0, ports: vec![0; nodes], exponent: 0 };
+    let bound = prices.proves(problem).unwrap_or(RBig::ZERO);
+    Throughput { rates, value: RBig::ZERO, bound, prices, optimum: None, steps: 0 }
+}
+
+/// The rates of a vertex times `factor`, without what is negative, in steps of 2^-60 of the largest.
+fn shrunk(problem: &TreeProblem, vertex: &Vertex<f64>, scale: &Scale, factor: f64) -> Rates {
+    let applications = problem.applications();
+    let mut tasks = vec![RBig::ZERO; problem.nodes().len() * applications.len()];
+    for (position, &node) in problem.order().iter().enumerate() {
+        for (at, app) in applications.iter().enumerate() {
+            let work = vertex.solution.work(Share { node: position as u32, application: at as u32 + 1 });
+            let rate = work * factor * float_of(&(&scale.work / &app.work));
+            tasks[node * applications.len() + at] = dyadic(rate.max(0.0));
+        }
+    }
+    Rates::new(applications.len(), tasks)
+}
+
+/// A float as it is.
+fn dyadic(value: f64) -> RBig {
+    RBig::try_from(value).unwrap_or(RBig::ZERO)
+}
+
+/// Prices of the scaled programme in units of the problem, as integers.
+fn integer_prices(problem: &TreeProblem, prices: &Prices<f64>, scale: &Scale) -> TreePrices {
+    let work = float_of(&scale.work);
+    let apps = problem.applications().iter();
+    let tasks: Vec<f64> =
+        apps.zip(&prices.worth[1..]).map(|(app, worth)| worth.max(0.0) * float_of(&app.work)).collect();
+    let ports: Vec<f64> = prices.port.iter().map(|port| port.max(0.0) * work).collect();
+    let (tasks, unit_of_tasks) = integers(&tasks);
+    let (ports, unit_of_ports) = integers(&by_node(problem, &ports));
+    TreePrices { tasks, ports, exponent: unit_of_ports - unit_of_tasks }
+}
+
+/// Floats as integers of at most 62 bits, and the binary exponent of their unit.
+fn integers(values: &[f64]) -> (Vec<u64>, i32) {
+    let largest = values.iter().copied().fold(0.0, f64::max);
+    if largest == 0.0 {
+        return (vec![0; values.len()], 0);
+    }
+    let exponent = largest.log2().ceil() as i32 - 61;
+    let unit = 2.0_f64.powi(exponent);
+    (values.iter().map(|value| (value / unit).round() as u64).collect(), exponent)
+}

@@ -1,0 +1,215 @@
+//! The primal simplex method on the eliminated basis.
+
+use super::basis::{Basis, Share, Variable};
+use super::factor::{Factor, Singular};
+use super::field::Field;
+use super::figures::Figures;
+use super::prices::{Goal, Prices};
+use super::solution::Solution;
+
+/// Why the method stopped without an optimum.
+#[derive(Debug)]
+pub(super) enum Stuck {
+    /// The basis is singular.
+    Singular,
+    /// Nothing limits a direction, which rounding alone can bring about.
+    Unbounded,
+    /// Too many steps.
+    Steps,
+    /// A basic variable is negative.
+    Infeasible,
+    /// The solution fails its verification.
+    Unproved,
+}
+
+impl From<Singular> for Stuck {
+    fn from(_: Singular) -> Self {
+        Self::Singular
+    }
+}
+
+/// A vertex with everything that is known about it.
+pub(super) struct Vertex<F> {
+    pub basis: Basis,
+    pub factor: Factor<F>,
+    pub solution: Solution<F>,
+    pub steps: usize,
+}
+
+/// Fewer nodes than this are flipped one by one, as any step does it.
+const SMALLEST_BLOCK: usize = 16;
+/// Most steps between two attempts to flip a block.
+const LONGEST_WAIT: usize = 100;
+
+/// A variable that may enter.
+struct Candidate {
+    variable: Variable,
+    /// Its gain times how far it may go.
+    size: f64,
+}
+
+impl<F: Field> Vertex<F> {
+    pub fn new(figures: &Figures<F>, basis: Basis) -> Result<Self, Stuck> {
+        let factor = Factor::new(figures, &basis)?;
+        let mut solution = Solution::new(figures);
+        solution.solve(figures, &basis, &factor, None)?;
+        Ok(Self { basis, factor, solution, steps: 0 })
+    }
+
+    /// Whether no basic variable is negative.
+    pub fn is_feasible(&self, figures: &Figures<F>) -> bool {
+        basics(figures, &self.basis).all(|variable| !self.solution.value(variable).less(&F::zero()))
+    }
+
+    /// Walks to an optimum for the throughput, then, where several are optimal, to one of least communication.
+    pub fn optimise(&mut self, figures: &Figures<F>, most: usize) -> Result<(), Stuck> {
+        let mut direction = Solution::new(figures);
+        // Where no block was flipped, none is tried for a while, which doubles.
+        let (mut wait, mut next_flip) = (0, 0);
+        for goal in [Goal::Throughput, Goal::Communication] {
+            loop {
+                let candidates = self.candidates(figures, goal)?;
+                let Some(&Candidate { variable: enters, .. }) = candidates.first() else { break };
+                if self.steps == most {
+                    return Err(Stuck::Steps);
+                }
+                self.steps += 1;
+                if self.steps >= next_flip {
+                    let flipped = self.flip(figures, &candidates)?;
+                    wait = if flipped { 0 } else { (2 * wait + 1).min(LONGEST_WAIT) };
+                    next_flip = self.steps + wait;
+                    if flipped {
+                        continue;
+                    }
+                }
+                direction.solve(figures, &self.basis, &self.factor, Some(enters))?;
+                let leaves = self.leaving(figures, &direction).ok_or(Stuck::Unbounded)?;
+                self.exchange(figures, enters, leaves)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives whole nodes to the applications that gain there, as many at once as stay feasible, the best first. A node
+    /// without extras is in no other equation of the basis, so prices stay as they are. Whether any was flipped.
+    fn flip(&mut self, figures: &Figures<F>, candidates: &[Candidate]) -> Result<bool, Stuck> {
+        let whole = |candidate: &&Candidate| match candidate.variable {
+            Variable::Work(share) => self.basis.extras[share.node as usize].is_empty(),
+            _ => false,
+        };
+        let mut seen = vec![false; figures.nodes()];
+        let mut flips: Vec<Share> = Vec::new();
+        for candidate in candidates.iter().filter(whole) {
+            if let Variable::Work(share) = candidate.variable
+                && !std::mem::replace(&mut seen[share.node as usize], true)
+            {
+                flips.push(share);
+            }
+        }
+        let (mut done, mut size, mut flipped) = (0, flips.len(), false);
+        while size >= SMALLEST_BLOCK && done < flips.len() {
+            let block = &flips[done..flips.len().min(done + size)];
+            let before: Vec<u32> = block.iter().map(|share| self.basis.key[share.node as usize]).collect();
+            block.iter().for_each(|share| self.basis.key[share.node as usize] = share.application);
+            self.solution.solve(figures, &self.basis, &self.factor, None)?;
+            if self.is_feasible(figures) {
+                done += block.len();
+                flipped = true;
+                continue;
+            }
+            block.iter().zip(before).for_each(|(share, key)| self.basis.key[share.node as usize] = key);
+            size /= 2;
+        }
+        if flips.len() >= SMALLEST_BLOCK {
+            self.solution.solve(figures, &self.basis, &self.factor, None)?;
+        }
+        Ok(flipped)
+    }
+
+    fn exchange(&mut self, figures: &Figures<F>, enters: Variable, leaves: Variable) -> Result<(), Stuck> {
+        let Self { basis, factor, solution, .. } = self;
+        // The largest extra becomes the key, so that the others stay small beside it.
+        let largest = |node: u32, extras: &[u32]| {
+            let of = |&application: &u32| solution.work(Share { node, application }).float();
+            extras.iter().copied().max_by(|a, b| of(a).total_cmp(&of(b)).then(b.cmp(a))).unwrap_or(0)
+        };
+        basis.exchange(enters, leaves, largest);
+        for variable in [enters, leaves] {
+            if !matches!(variable, Variable::Surplus(_)) {
+                factor.refresh(figures, basis, variable.node())?;
+            }
+        }
+        solution.solve(figures, basis, factor, None)?;
+        Ok(())
+    }
+
+    /// The variables that gain, by gain times how far they may go, the best first; one that costs throughput never gains
+    /// communication.
+    fn candidates(&self, figures: &Figures<F>, goal: Goal) -> Result<Vec<Candidate>, Stuck> {
+        let of = |goal| Prices::new(figures, &self.basis, &self.factor, goal);
+        let throughput = of(Goal::Throughput)?;
+        let prices = match goal {
+            Goal::Throughput => None,
+            Goal::Communication => Some(of(goal)?),
+        };
+        let mut candidates = Vec::new();
+        for (variable, reach) in nonbasics(figures, &self.basis) {
+            let gain = throughput.gain(figures, &self.basis, variable);
+            let gain = match &prices {
+                None => gain,
+                Some(_) if gain.negated().is_gain() => continue,
+                Some(prices) => prices.gain(figures, &self.basis, variable),
+            };
+            if gain.is_gain() {
+                candidates.push(Candidate { variable, size: gain.float() * reach });
+            }
+        }
+        candidates.sort_by(|a, b| b.size.total_cmp(&a.size));
+        Ok(candidates)
+    }
+
+    /// The basic variable that reaches zero first along a direction.
+    fn leaving(&self, figures: &Figures<F>, direction: &Solution<F>) -> Option<Variable> {
+        let mut first: Option<(Variable, F)> = None;
+        for variable in basics(figures, &self.basis) {
+            let slope = direction.value(variable);
+            if !slope.falls() {
+                continue;
+            }
+            let value = self.solution.value(variable);
+            let step = if value.less(&F::zero()) { F::zero() } else { value.over(&slope.negated()) };
+            if first.as_ref().is_none_or(|(_, least)| step.less(least)) {
+                first = Some((variable, step));
+            }
+        }
+        first.map(|(variable, _)| variable)
+    }
+}
+
+fn computes<F: Field>(figures: &Figures<F>, node: usize) -> bool {
+    !figures.capacity[node].is_zero()
+}
+
+/// Every basic variable but the throughput, which only rises.
+fn basics<'a, F: Field>(figures: &'a Figures<F>, basis: &'a Basis) -> impl Iterator<Item = Variable> + 'a {
+    let works = (0..figures.nodes()).filter(|&node| computes(figures, node)).flat_map(|node| {
+        let held = std::iter::once(basis.key[node]).chain(basis.extras[node].iter().copied());
+        held.map(move |application| Variable::Work(Share { node: node as u32, application }))
+    });
+    let ports = (0..figures.nodes()).filter(|&node| !basis.busy[node] && !figures.children[node].is_empty());
+    let surpluses = (1..basis.surplus.len()).filter(|&application| basis.surplus[application]);
+    works.chain(ports.map(Variable::Port)).chain(surpluses.map(Variable::Surplus))
+}
+
+/// Every variable that may enter, and about how far.
+fn nonbasics<'a, F: Field>(figures: &'a Figures<F>, basis: &'a Basis) -> impl Iterator<Item = (Variable, f64)> + 'a {
+    let works = (0..figures.nodes()).filter(|&node| computes(figures, node)).flat_map(move |node| {
+        let share = move |application| Share { node: node as u32, application };
+        let absent = (0..=figures.applications() as u32).map(share).filter(|&share| !basis.holds(share));
+        let reach = figures.capacity[node].float();
+        absent.map(move |share| (Variable::Work(share), reach))
+    });
+    let ports = (0..figures.nodes()).filter(|&node| basis.busy[node]).map(|node| (Variable::Port(node), 1.0));
+    let surpluses = (1..basis.surplus.len()).filter(|&application| !basis.surplus[application]);
+    works.chain(ports).chain(surpluses.map(|application| (Variable::Surplus(application), 1.0)))
+}

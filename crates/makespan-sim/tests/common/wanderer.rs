@@ -1,0 +1,103 @@
+//! A policy that does anything that is legal.
+
+use makespan_core::{Decision, Event, JobId, Platform, Policy, ProcSet, Time, View};
+use rand::seq::SliceRandom;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+/// Starts waiting jobs in any order, on any processors that a job may have, and now and then gives one up. At each call
+/// it compares what it is shown with what follows from the instance.
+pub struct Wanderer {
+    random: ChaCha8Rng,
+    cancels: bool,
+}
+
+impl Wanderer {
+    pub fn new(seed: u64, cancels: bool) -> Self {
+        Self { random: ChaCha8Rng::seed_from_u64(seed), cancels }
+    }
+
+    /// Processors for a job, of any allotment; `None` when none was found.
+    fn place(&mut self, job: JobId, free: &ProcSet, view: &View<'_>) -> Option<ProcSet> {
+        let profile = view.instance.job(job).profile();
+        let most = profile.max_processors().min(free.len());
+        if most < profile.min_processors() {
+            return None;
+        }
+        let wanted = self.random.random_range(profile.min_processors()..=most);
+        let processors = if view.instance.platform().is_compact() {
+            compact(wanted, free, view.instance.platform(), &mut self.random)?
+        } else {
+            let mut ids: Vec<u32> = free.iter().collect();
+            ids.shuffle(&mut self.random);
+            ProcSet::from_intervals(ids[..wanted as usize].iter().map(|&id| (id, id)).collect())
+        };
+        if !view.instance.accepts(job, &processors) {
+            return None;
+        }
+        let end = view.now + view.instance.time(job, &processors);
+        let closing =
+            view.instance.unavailable().iter().any(|period| {
+                period.start < end && period.end > view.now && !period.processors.is_disjoint(&processors)
+            });
+        (!closing).then_some(processors)
+    }
+}
+
+/// Whole nodes in any order, and a part of one.
+fn compact(wanted: u32, free: &ProcSet, platform: &Platform, random: &mut ChaCha8Rng) -> Option<ProcSet> {
+    let mut nodes: Vec<ProcSet> = (0..platform.nodes().len()).map(|node| platform.processors_of(node)).collect();
+    nodes.shuffle(random);
+    let mut taken = ProcSet::new();
+    for node in &nodes {
+        if node.is_subset(free) && node.len() <= wanted - taken.len() {
+            taken.insert(node);
+        }
+    }
+    let rest = wanted - taken.len();
+    let parts = nodes.iter().map(|node| node.intersection(free).difference(&taken));
+    let part = if rest == 0 { Some(ProcSet::new()) } else { parts.into_iter().find_map(|mut part| part.take(rest)) };
+    part.map(|part| taken.union(&part))
+}
+
+fn check_view(events: &[Event], view: &View<'_>) {
+    let View { now, instance, waiting, running, free, down } = *view;
+    assert!(!events.is_empty() && events.is_sorted_by_key(Event::order));
+    let mut left = ProcSet::first(instance.processors());
+    for run in running {
+        assert!(run.processors.is_subset(&left), "two jobs on one processor");
+        left = left.difference(&run.processors);
+        assert!(!waiting.contains(run.job));
+    }
+    let closed = instance.unavailable().iter().filter(|period| period.start <= now && now < period.end);
+    for period in closed.chain(down) {
+        assert!(running.iter().all(|run| run.processors.is_disjoint(&period.processors)));
+        left = left.difference(&period.processors);
+    }
+    assert_eq!(&left, free);
+    assert!(waiting.iter().all(|job| instance.job(job).release <= now));
+    assert!(down.iter().all(|down| down.start <= now && now < down.end));
+}
+
+impl Policy for Wanderer {
+    fn on(&mut self, events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
+        check_view(events, view);
+        let mut waiting: Vec<JobId> = view.waiting.iter().collect();
+        waiting.shuffle(&mut self.random);
+        let mut free = view.free.clone();
+        for job in waiting {
+            if self.cancels && self.random.random_bool(0.02) {
+                decisions.push(Decision::Cancel(job));
+            } else if self.random.random_bool(0.8)
+                && let Some(processors) = self.place(job, &free, view)
+            {
+                free.remove(&processors);
+                decisions.push(Decision::Start { job, processors });
+            }
+        }
+        if !view.waiting.is_empty() {
+            let seconds = self.random.random_range(0..20);
+            decisions.push(Decision::WakeAt(view.now + Time::from_seconds(seconds)));
+        }
+    }
+}
