@@ -66,10 +66,7 @@ pub fn maximise(columns: &Columns, counts: &[f64], nodes: usize, time: impl Fn(u
         for _ in 0..STEPS {
             let (next, used) = programme.step(&point, width);
             looks = looks.saturating_sub(used);
-            let Some(next) = next else {
-                eprintln!("none at {width:.2e}");
-                break;
-            };
+            let Some(next) = next else { break };
             let gain = next.smooth - point.smooth;
             point = next;
             if point.value > best.0 {
