@@ -27,7 +27,7 @@ struct Strip {
 
 /// Where a step is, and an instant in it.
 #[derive(Clone, Copy, Debug)]
-struct Step {
+struct Cursor {
     strip: usize,
     step: usize,
     from: i64,
@@ -104,7 +104,7 @@ impl Strips {
             return None;
         }
         let strip = self.strip(after.ticks());
-        let mut at = Step { strip, step: self.strips[strip].step(after.ticks()), from: after.ticks() };
+        let mut at = Cursor { strip, step: self.strips[strip].step(after.ticks()), from: after.ticks() };
         loop {
             at = self.next(at, before, |free| free >= width, |strip| strip.most + strip.added >= width)?;
             let end = at.from.saturating_add(duration).min(own.ticks());
@@ -127,7 +127,13 @@ impl Strips {
 
     /// The first step from this one on, begun before `until`, in which what is free is as `wanted`; strips in which it is
     /// nowhere so are left out.
-    fn next(&self, at: Step, until: i64, wanted: impl Fn(i64) -> bool, may: impl Fn(&Strip) -> bool) -> Option<Step> {
+    fn next(
+        &self,
+        at: Cursor,
+        until: i64,
+        wanted: impl Fn(i64) -> bool,
+        may: impl Fn(&Strip) -> bool,
+    ) -> Option<Cursor> {
         let mut first = at.step;
         for (index, strip) in self.strips.iter().enumerate().skip(at.strip) {
             if strip.from[0] >= until {
@@ -138,7 +144,7 @@ impl Strips {
             {
                 let step = first + found;
                 let from = strip.from[step].max(at.from);
-                return (from < until).then_some(Step { strip: index, step, from });
+                return (from < until).then_some(Cursor { strip: index, step, from });
             }
             first = 0;
         }
