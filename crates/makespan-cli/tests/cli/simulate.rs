@@ -168,6 +168,30 @@ fn machines_and_bags() {
 }
 
 #[test]
+fn failures_interrupt_jobs_and_are_seen_in_answers() {
+    let sandbox = sandbox();
+    sandbox.write("f.csv", "processors,down,up,expected_up\n0-1,30,400,200\n");
+    let text = sandbox.makespan("simulate log.swf --policy fcfs --failures f.csv --start-time-of 2 --at 50").succeeds();
+    assert_eq!(row(&text, "interrupted runs"), ["1"]);
+    // Job 2 needs all processors, and sees those that failed come back at 200.
+    assert!(text.contains("expected to start at 200.000 s"), "{text}");
+    assert!(text.contains("in the simulation at 400.000 s"), "{text}");
+    let text = sandbox.makespan("simulate log.swf --failures f.csv --requeue 0").succeeds();
+    assert_eq!(row(&text, "jobs that failed"), ["1"]);
+    let model = "--failures model:mtbf=100,mttr=5,processors=1";
+    let seeded = |seed: u32| sandbox.makespan(&format!("simulate log.swf {model} --seed {seed}")).succeeds();
+    assert_eq!(seeded(1), seeded(1));
+    assert_ne!(seeded(1), seeded(2));
+    let case = |options: &str, parts: &[&str]| sandbox.makespan(&format!("simulate log.swf {options}")).refused(parts);
+    case("--failures missing.csv", &["missing.csv", "No such file"]);
+    case("--failures model:mtbf=5", &["--failures model:mtbf=5", "mttr"]);
+    case("--failures model:mtbf=5,mttr=0", &["must be positive"]);
+    sandbox.write("bad.csv", "processors,down,up\n0-9,1,2\n");
+    case("--failures bad.csv", &["bad.csv:2", "processor 9 does not exist"]);
+    sandbox.makespan("simulate log.swf --requeue 3").misused(&["--failures"]);
+}
+
+#[test]
 fn wrong_inputs_are_one_error_and_leave_nothing() {
     let sandbox = sandbox();
     let case = |options: &str, parts: &[&str]| {

@@ -63,7 +63,13 @@ impl Question {
         let trace = &simulated.simulation.trace;
         let runs = || trace.runs.iter().filter(|run| run.job == self.job && run.outcome != Outcome::NotStarted);
         let last = runs().map(|run| run.start).max();
-        let moment = Moment::of(scene.instance, trace, &scene.options.failures, self.at);
+        let mut failures = scene.options.failures.clone();
+        if let Some(model) = &scene.options.failure_model {
+            // The simulation drew the same.
+            let first = scene.instance.first_release();
+            failures.extend(model.draw(scene.instance.platform(), first, self.at + Time::TICK));
+        }
+        let moment = Moment::of(scene.instance, trace, &failures, self.at);
         let state = if moment.waiting.contains(self.job) {
             let mut policy =
                 policy_for(&simulated.policy, scene.instance, scene.seed).map_err(|error| miette!("{error}"))?;

@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use makespan::{FailureModel, SimulationOptions};
 use makespan_core::{Actual, Expansion, Instance, Job, Platform, Unavailable};
-use makespan_formats::{Replay, ReplayOptions, read_platform, read_replay};
+use makespan_formats::{Replay, ReplayOptions, read_failures, read_platform, read_replay};
 use miette::{Result, miette};
 
 use crate::args::SimulateOptions;
@@ -68,4 +69,25 @@ fn machines(text: &str) -> Result<(Platform, Vec<Unavailable>)> {
     }
     let machines = read_platform(Path::new(&path)).map_err(|error| miette!("{error}"))?;
     Ok((machines.platform().clone(), machines.unavailable().to_vec()))
+}
+
+/// What happens besides jobs and a policy.
+pub fn rules(options: &SimulateOptions, instance: &Instance) -> Result<SimulationOptions> {
+    let mut rules = SimulationOptions { kill_at_walltime: options.kill_at_walltime, ..SimulationOptions::default() };
+    if let Some(times) = options.breakdowns.requeue {
+        rules.requeues = times;
+    }
+    if let Some(text) = &options.breakdowns.failures {
+        match text.strip_prefix("model:") {
+            Some(model) => {
+                let model = FailureModel::parse(model, options.seed);
+                rules.failure_model = Some(model.map_err(|error| miette!("--failures {text}: {error}"))?);
+            }
+            None => {
+                let failures = read_failures(Path::new(text), instance.platform());
+                rules.failures = failures.map_err(|error| miette!("{error}"))?;
+            }
+        }
+    }
+    Ok(rules)
 }
