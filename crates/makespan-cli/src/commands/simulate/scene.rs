@@ -44,7 +44,7 @@ pub fn read(options: &SimulateOptions) -> Result<Log> {
     let users = tasks.iter().map(|&(job, _)| users.get(job.index()).copied().flatten()).collect();
     let jobs = expanded.jobs().iter().map(|job| Job { count: None, ..job.clone() }).collect();
     let instance = Instance::new(instance.platform().clone(), jobs, instance.unavailable().to_vec()).map_err(failed)?;
-    remarks.push("every task of a bag is submitted as a job of its own, best effort like the others".into());
+    remarks.push("every task of a bag is submitted as a job of its own; best effort is served like the rest".into());
     // Bags are in native instances only, whose jobs take as long as estimated.
     Ok(Log { instance, actual: Actual::AsEstimated, users, remarks })
 }
