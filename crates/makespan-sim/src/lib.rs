@@ -15,6 +15,8 @@
 //!
 //! *Failures* come unannounced, from a list or drawn from a [`FailureModel`]. Jobs on the processors that went down are interrupted, wait again and start anew.
 //!
+//! [`network`] is the other kind of platform: bags of tasks on a tree of machines, each node with a scheduler of its own.
+//!
 //! This crate knows no algorithm; it never imports one.
 //!
 //! ```
@@ -52,6 +54,7 @@
 mod engine;
 mod error;
 mod failures;
+pub mod network;
 mod observer;
 mod options;
 mod simulate;

@@ -5,6 +5,7 @@ pub mod choices;
 pub mod compact;
 pub mod doubling;
 pub mod fit;
+pub mod graph;
 pub mod hierarchical;
 pub mod holes;
 pub mod knapsack;

@@ -16,6 +16,7 @@ mod replan;
 mod space;
 #[cfg(test)]
 mod tests;
+pub mod tree;
 
 pub use catalogue::{PolicyEntry, PolicyError, policies, policy, policy_for};
 pub use desk::Reading;

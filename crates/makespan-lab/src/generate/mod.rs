@@ -6,6 +6,7 @@
 
 mod family;
 mod parallelism;
+mod tree;
 
 use makespan_core::{Instance, Job, Platform, Profile, Time, Weight};
 use rand::{RngExt, SeedableRng};
@@ -13,6 +14,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, Exp};
 
 pub use family::Family;
+pub use tree::{LARGEST_RATIO, LEAST_RATIO, TreeOptions, Unit, generate_tree};
 
 use crate::LabError;
 
