@@ -64,6 +64,12 @@ pub struct SimulationOutputs {
     /// Write the executions as CSV in the columns of Batsim and evalys; out.POLICY.csv with several policies
     #[arg(long, value_name = "FILE.csv")]
     pub jobs: Option<PathBuf>,
+    /// Write what happened as an SWF log; out.POLICY.swf with several policies
+    #[arg(long, value_name = "FILE.swf")]
+    pub swf: Option<PathBuf>,
+    /// Write a Paje trace; out.POLICY.trace with several policies
+    #[arg(long, value_name = "FILE.trace")]
+    pub paje: Option<PathBuf>,
     /// Write a report of all policies as one HTML page
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,

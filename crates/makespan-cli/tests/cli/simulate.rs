@@ -79,9 +79,9 @@ fn clairvoyant_policies_know_more() {
 #[test]
 fn files_are_named_after_their_policy_where_there_are_several() {
     let sandbox = sandbox();
-    let outputs = "--jobs out.csv --report out.html";
+    let outputs = "--jobs out.csv --report out.html --swf out.swf --paje out.trace";
     sandbox.makespan(&format!("simulate log.swf {outputs}")).succeeds();
-    assert_eq!(sandbox.entries(), ["log.swf", "out.csv", "out.html"]);
+    assert_eq!(sandbox.entries(), ["log.swf", "out.csv", "out.html", "out.swf", "out.trace"]);
     let jobs = sandbox.read("out.csv");
     assert!(
         jobs.lines().any(|line| line.starts_with("3,log.swf,3,20,2,40,1,COMPLETED_SUCCESSFULLY,20,30,50,0,")),
@@ -90,11 +90,49 @@ fn files_are_named_after_their_policy_where_there_are_several() {
     sandbox
         .makespan(&format!("simulate log.swf --policy easy,replan[scheduler=demt[shuffles=3]] {outputs}"))
         .succeeds();
-    let all = ["log.swf", "out.csv", "out.easy.csv", "out.html", "out.replan-scheduler-demt-shuffles-3.csv"];
+    let word = "replan-scheduler-demt-shuffles-3";
+    let mut all: Vec<String> = ["log.swf", "out.csv", "out.html", "out.swf", "out.trace"].map(str::to_owned).to_vec();
+    for ending in ["csv", "swf", "trace"] {
+        all.extend([format!("out.easy.{ending}"), format!("out.{word}.{ending}")]);
+    }
+    all.sort();
     assert_eq!(sandbox.entries(), all);
+    assert!(sandbox.read("out.trace").starts_with("%EventDef"));
+    // What EASY made of the log is a log itself; in it every job starts when EASY started it.
+    let again = sandbox.makespan("simulate out.easy.swf --policy fcfs,easy").succeeds();
+    assert!(again.starts_with("4 jobs on 4 processors"), "{again}");
     assert_eq!(sandbox.read("out.easy.csv"), jobs);
     let page = sandbox.read("out.html");
     assert!(page.contains("replan[scheduler=demt[shuffles=3]]") && page.contains("wait, mean"));
+}
+
+#[test]
+fn every_policy_of_the_catalogue_plays() {
+    let sandbox = Sandbox::new();
+    sandbox
+        .makespan("generate moldable --family high --jobs 30 --processors 8 --arrival-rate 0.9 --output m.json")
+        .succeeds();
+    let listed = json(&sandbox.makespan("algorithms --format json").succeeds());
+    let names = listed.as_array().unwrap().iter().filter(|entry| entry["kind"] == "policy");
+    let names: Vec<&str> = names.map(|entry| entry["name"].as_str().unwrap()).collect();
+    assert!(names.contains(&"conservative") && names.contains(&"batch"), "{names:?}");
+    let policies = format!("{},batch[scheduler=demt[shuffles=3]]", names.join(","));
+    let text = sandbox.makespan(&format!("simulate m.json --policy {policies} --format json")).succeeds();
+    for policy in json(&text)["policies"].as_array().unwrap() {
+        assert_eq!(policy["metrics"]["jobs"], 30, "{policy}");
+    }
+}
+
+#[test]
+fn a_moldable_replay_says_so() {
+    let sandbox = sandbox();
+    let text = sandbox.makespan("simulate log.swf --speedup downey:random --seed 2 --policy moldable-easy").succeeds();
+    assert!(text.contains("moldable replay"), "{text}");
+    assert!(!sandbox.makespan("simulate log.swf").succeeds().contains("moldable"));
+    assert_ne!(
+        text,
+        sandbox.makespan("simulate log.swf --speedup downey:random --seed 3 --policy moldable-easy").succeeds()
+    );
 }
 
 #[test]
@@ -103,7 +141,7 @@ fn nothing_depends_on_the_number_of_threads() {
     sandbox
         .makespan("generate moldable --family cirne --jobs 60 --processors 16 --arrival-rate 0.8 --output m.json")
         .succeeds();
-    let policies = "--policy easy,fcfs,replan[scheduler=list],easy[order=sjf],replan[scheduler=demt]";
+    let policies = "--policy easy,fcfs,replan[scheduler=list],conservative,batch[scheduler=demt]";
     let run = |threads: u32, name: &str| {
         let files = format!("--jobs {name}.csv --report {name}.html");
         let text = sandbox
