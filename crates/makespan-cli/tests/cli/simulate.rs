@@ -33,7 +33,7 @@ fn row(text: &str, label: &str) -> Vec<String> {
 fn policies_stand_side_by_side() {
     let sandbox = sandbox();
     let text = sandbox.makespan("simulate log.swf --policy fcfs,easy,replan[scheduler=list]").succeeds();
-    assert!(text.starts_with("4 jobs on 4 processors, with release dates\n"), "{text}");
+    assert!(text.starts_with("4 jobs on 4 processors, with release dates; times in seconds\n"), "{text}");
     assert_eq!(row(&text, "policy"), ["fcfs", "easy", "replan[scheduler=list]"]);
     // By hand: FCFS starts jobs 2, 3 and 4 at 60, 110 and 110; EASY starts job 3 at 20.
     assert_eq!(row(&text, "wait, mean")[..2], ["57.500", "35.000"]);
@@ -164,7 +164,7 @@ fn a_job_is_told_when_it_starts_and_who_is_in_the_way() {
         sandbox.makespan(&format!("simulate log.swf --policy fcfs,easy --start-time-of {question}")).succeeds()
     };
     let text = ask("4");
-    assert!(text.contains("job `4` (1 processors, submitted at 20.000 s), seen at 20.000 s"), "{text}");
+    assert!(text.contains("job `4` (1 processor, submitted at 20.000 s), seen at 20.000 s"), "{text}");
     // The users' estimates say that job 1 ends at 100, job 2 at 150; job 1 really ends at 60.
     assert!(
         text.contains("fcfs: expected to start at 150.000 s, after 130.000 s; in the simulation at 110.000 s"),

@@ -75,7 +75,8 @@ fn cluster(
             emit(&format!("{object:#}\n"))?;
         }
         Format::Text => {
-            let mut text = summary::instance(&log.instance) + "\n" + &summary::remarks(&log.remarks) + "\n";
+            let mut text =
+                summary::instance(&log.instance) + "; times in seconds\n" + &summary::remarks(&log.remarks) + "\n";
             text += &comparison::text(&simulated);
             if let Some(question) = &question {
                 text += &format!("\n{}", question.text(&scene));

@@ -90,8 +90,12 @@ impl Question {
         let job = scene.instance.job(self.job);
         let (release, at) = (figure(job.release.seconds()), figure(self.at.seconds()));
         let (fewest, most) = (job.profile().min_processors(), job.profile().max_processors());
-        let processors = if fewest == most { fewest.to_string() } else { format!("{fewest} to {most}") };
-        format!("job `{}` ({processors} processors, submitted at {release} s), seen at {at} s\n", job.name)
+        let processors = match (fewest, most) {
+            (1, 1) => "1 processor".to_owned(),
+            (fewest, most) if fewest == most => format!("{fewest} processors"),
+            _ => format!("{fewest} to {most} processors"),
+        };
+        format!("job `{}` ({processors}, submitted at {release} s), seen at {at} s\n", job.name)
     }
 
     /// The answer of a policy, in a few lines.
