@@ -14,6 +14,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod network;
 mod simulation;
 
 pub use makespan_algos::{Entry, SpecError, catalogue, policy, scheduler};
@@ -25,6 +26,7 @@ pub use makespan_core::{
 };
 
 pub use makespan_sim::{Observer, Silent, Simulation, SimulationError, SimulationOptions};
+pub use network::{TreeRun, TreeRunError, TreeScene};
 pub use simulation::{Scene, SimulateError, Simulated, simulate};
 
 use thiserror::Error;
