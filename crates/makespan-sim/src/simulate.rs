@@ -1,6 +1,6 @@
 //! The entrance: an instance, real times, a policy.
 
-use makespan_core::{Actual, Failure, Instance, JobId, Policy, Trace};
+use makespan_core::{Actual, Failure, Instance, JobId, Platform, Policy, Profile, Trace};
 
 use crate::engine::Engine;
 use crate::{Observer, SimulationError, SimulationOptions};
@@ -60,8 +60,21 @@ fn check_actual(instance: &Instance, actual: &Actual) -> Result<(), SimulationEr
         if min < from || max > to {
             return Err(SimulationError::RealTimes { job: job.name.clone(), min, max, from, to });
         }
+        if let Some(node) = unknown_machine(instance.platform(), job.profile(), real) {
+            return Err(SimulationError::RealMachine { job: job.name.clone(), node });
+        }
     }
     Ok(())
+}
+
+/// A node on which the estimate has a time and the real profile has none.
+fn unknown_machine(platform: &Platform, estimate: &Profile, real: &Profile) -> Option<String> {
+    if estimate.machine_times().is_none() && real.machine_times().is_none() {
+        return None;
+    }
+    let mut nodes = (0..platform.nodes().len()).filter(|&node| platform.nodes()[node].processors > 0);
+    let unknown = |&node: &usize| platform.time_on(estimate, node).is_some() && platform.time_on(real, node).is_none();
+    nodes.find(unknown).map(|node| platform.nodes()[node].name.clone())
 }
 
 fn check_failures(instance: &Instance, failures: &[Failure]) -> Result<(), SimulationError> {

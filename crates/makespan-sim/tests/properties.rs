@@ -112,9 +112,7 @@ proptest! {
         let undisturbed = Case { actual: Actual::AsEstimated, options: SimulationOptions::default(), ..case };
         let instance = &undisturbed.instance;
         let plan = wander(&undisturbed, false).trace.schedule();
-        if instance.platform().is_homogeneous() {
-            prop_assert_eq!(validate(instance, &plan), Ok(()));
-        }
+        prop_assert_eq!(validate(instance, &plan), Ok(()));
         prop_assert_eq!(follow(instance, &plan).schedule(), plan);
     }
 
