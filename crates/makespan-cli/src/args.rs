@@ -1,6 +1,7 @@
 //! The command line.
 
 mod simulate;
+mod trees;
 
 use std::path::PathBuf;
 
@@ -13,6 +14,7 @@ use makespan_lab::hierarchical::Population;
 use makespan_lab::optimiser::Limit;
 
 pub use simulate::{SimulateOptions, SimulationOutputs, StartQuestion};
+pub use trees::{GenerateTreeOptions, TreesOptions};
 
 /// A scheduling engine for clusters and grids: says what runs where and when, proves how far that is from the best
 /// possible, and runs it.
@@ -294,6 +296,8 @@ pub enum Generator {
         #[arg(long, short, value_name = "FILE")]
         output: Option<PathBuf>,
     },
+    /// A tree of machines with bags of tasks: Beaumont, Carter, Ferrante, Legrand, Marchal, Robert (IPDPS 2006)
+    Tree(GenerateTreeOptions),
 }
 
 #[derive(Args)]
@@ -331,6 +335,8 @@ pub enum Paper {
     Optimiser(OptimiserOptions),
     /// Dutot, Trystram: scheduling on hierarchical clusters using malleable tasks (SPAA 2001), beside general algorithms
     Hierarchical(HierarchicalOptions),
+    /// Beaumont, Carter, Ferrante, Legrand, Marchal, Robert: schedulers for bags of tasks on trees (IPDPS 2006)
+    Trees(TreesOptions),
 }
 
 #[derive(Args)]
