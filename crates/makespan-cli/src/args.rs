@@ -1,5 +1,6 @@
 //! The command line.
 
+mod generate;
 mod simulate;
 mod trees;
 
@@ -9,10 +10,11 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use makespan_formats::SpeedupSpec;
 use makespan_lab::LabError;
-use makespan_lab::generate::{Family, Requests};
+use makespan_lab::generate::Family;
 use makespan_lab::hierarchical::Population;
 use makespan_lab::optimiser::Limit;
 
+pub use generate::{GenerateOptions, Generator};
 pub use simulate::{SimulateOptions, SimulationOutputs, StartQuestion};
 pub use trees::{GenerateTreeOptions, TreesOptions};
 
@@ -72,9 +74,12 @@ pub struct InstanceOptions {
     /// Processors of a log's platform, instead of those in its header; machines of an ETC matrix that is one column
     #[arg(long, allow_negative_numbers = true)]
     pub processors: Option<u32>,
-    /// Make the jobs of a log moldable: linear, amdahl:SERIAL, power:EXPONENT, downey:A,SIGMA or downey:random
+    /// Make the jobs of a log moldable: linear, amdahl:SERIAL, power:EXPONENT, downey:A,SIGMA, downey:random or fitted
     #[arg(long, value_name = "LAW")]
     pub speedup: Option<SpeedupSpec>,
+    /// Seed of downey:random
+    #[arg(long, value_name = "SEED", default_value_t = 0, allow_negative_numbers = true)]
+    pub speedup_seed: u64,
     /// Refuse a log with records that cannot be used, instead of skipping them
     #[arg(long)]
     pub strict: bool,
@@ -223,81 +228,6 @@ pub struct ProfileOptions {
     /// The command; {processors} stands for the allotment
     #[arg(last = true, required = true)]
     pub command: Vec<String>,
-}
-
-#[derive(Args)]
-pub struct GenerateOptions {
-    #[command(subcommand)]
-    pub kind: Generator,
-}
-
-#[derive(Subcommand)]
-pub enum Generator {
-    /// Moldable jobs on a cluster: the four families of Dutot, Eyraud, Mounié and Trystram (SPAA 2004)
-    Moldable {
-        /// weak, high, mixed or cirne
-        #[arg(long)]
-        family: Family,
-        /// How many jobs
-        #[arg(long, allow_negative_numbers = true)]
-        jobs: usize,
-        /// How many processors
-        #[arg(long, allow_negative_numbers = true)]
-        processors: u32,
-        /// The same seed gives the same bytes
-        #[arg(long, default_value_t = 1, allow_negative_numbers = true)]
-        seed: u64,
-        /// Jobs released a second, as a Poisson process; all at 0 when left out
-        #[arg(long, value_name = "PER SECOND", allow_negative_numbers = true)]
-        arrival_rate: Option<f64>,
-        /// Where to write; the ending .toml, .json, .swf or .etc chooses the format [default: JSON on standard output]
-        #[arg(long, short, value_name = "FILE")]
-        output: Option<PathBuf>,
-    },
-    /// Moldable jobs that arrive as a Poisson process at a given load
-    Poisson {
-        /// weak, high, mixed or cirne
-        #[arg(long)]
-        family: Family,
-        /// How many jobs
-        #[arg(long, allow_negative_numbers = true)]
-        jobs: usize,
-        /// How many processors
-        #[arg(long, allow_negative_numbers = true)]
-        processors: u32,
-        /// Work that arrives, at the times on one processor, over what the processors can do
-        #[arg(long, allow_negative_numbers = true)]
-        load: f64,
-        /// The same seed gives the same bytes
-        #[arg(long, default_value_t = 1, allow_negative_numbers = true)]
-        seed: u64,
-        /// Where to write; the ending .toml, .json or .swf chooses the format [default: JSON on standard output]
-        #[arg(long, short, value_name = "FILE")]
-        output: Option<PathBuf>,
-    },
-    /// A log of rigid jobs: the model of Lublin and Feitelson (JPDC 2003)
-    Lublin {
-        /// How many jobs
-        #[arg(long, allow_negative_numbers = true)]
-        jobs: usize,
-        /// How many processors, at least 8
-        #[arg(long, allow_negative_numbers = true)]
-        processors: u32,
-        /// Move the arrivals so that the work is this part of what the processors can do until the last one
-        #[arg(long, allow_negative_numbers = true)]
-        load: Option<f64>,
-        /// Users ask for up to this many times the run time, in steps of 5 minutes (SWF only) [default: the run time]
-        #[arg(long, value_name = "FACTOR", allow_negative_numbers = true)]
-        requests: Option<Requests>,
-        /// The same seed gives the same bytes
-        #[arg(long, default_value_t = 1, allow_negative_numbers = true)]
-        seed: u64,
-        /// Where to write; the ending .toml, .json or .swf chooses the format [default: JSON on standard output]
-        #[arg(long, short, value_name = "FILE")]
-        output: Option<PathBuf>,
-    },
-    /// A tree of machines with bags of tasks: Beaumont, Carter, Ferrante, Legrand, Marchal, Robert (IPDPS 2006)
-    Tree(GenerateTreeOptions),
 }
 
 #[derive(Args)]

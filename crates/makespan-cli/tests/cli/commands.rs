@@ -107,6 +107,11 @@ fn logs_and_arrivals_are_drawn() {
     assert!(sandbox.read("a.swf") == sandbox.read("b.swf") && sandbox.read("a.swf") != sandbox.read("c.swf"));
     sandbox.makespan("plan a.swf -a list").succeeds();
     sandbox.makespan("generate lublin --jobs 9 --processors 64 -o d.toml").succeeds();
+    let moldable = |seed: u32| {
+        let plan = format!("plan a.swf --speedup downey:random --speedup-seed {seed} -a list --format json");
+        sandbox.makespan(&plan).succeeds()
+    };
+    assert!(moldable(1) == moldable(1) && moldable(1) != moldable(2), "the seed of the laws is the user's");
     let text = sandbox.makespan("generate poisson --family weak --jobs 9 --processors 4 --load 0.7").succeeds();
     assert!(text.contains("\"released\""), "{text}");
     sandbox.makespan(log).refused(&["--requests needs --output FILE.swf"]);
