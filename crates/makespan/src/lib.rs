@@ -25,7 +25,8 @@ pub use makespan_core::{
     Unsupported, View, Violation, Weight, WeightedTime, validate,
 };
 
-pub use makespan_sim::{Observer, Silent, Simulation, SimulationError, SimulationOptions};
+pub use makespan_sim::network::{Change, Changed, NetworkOptions, NetworkRun, Until};
+pub use makespan_sim::{FailureModel, Observer, Silent, Simulation, SimulationError, SimulationOptions};
 pub use network::{TreeRun, TreeRunError, TreeScene};
 pub use simulation::{Scene, SimulateError, Simulated, simulate};
 

@@ -1,7 +1,7 @@
 //! Bags of tasks on a tree of machines, played under decentralised policies.
 
 use makespan_algos::policy::tree::{Heuristic, NodeRates, SetupError};
-use makespan_bounds::tree::Throughput;
+use makespan_bounds::tree::{Precision, Throughput, throughput};
 use makespan_core::network::{Network, NetworkError};
 use makespan_core::tree::{TreeProblem, float_of};
 use makespan_sim::network::{Measured, NetworkOptions, NetworkRun, Silent, SimulationDefect};
@@ -39,6 +39,9 @@ pub enum TreeRunError {
     /// The problem makes no network.
     #[error(transparent)]
     Network(#[from] NetworkError),
+    /// The bound is not what its prices prove: a defect of Makespan.
+    #[error("the bound on the throughput is wrong, which is a defect of Makespan; please report it: {0}")]
+    Bound(String),
     /// The heuristic cannot play it.
     #[error(transparent)]
     Setup(#[from] SetupError),
@@ -51,6 +54,19 @@ pub enum TreeRunError {
 const SKIPPED: f64 = 0.1;
 
 impl TreeScene {
+    /// A problem with its best steady state, which is searched for in floats; the bound is verified.
+    ///
+    /// # Errors
+    /// [`TreeRunError`] when there are more tasks than are counted, or the bound does not survive its check.
+    pub fn of(problem: &TreeProblem) -> Result<Self, TreeRunError> {
+        let best = throughput(problem, Precision::Float);
+        match best.prices.proves(problem) {
+            Ok(proved) if proved == best.bound => Ok(Self::new(problem, &best)?),
+            Ok(_) => Err(TreeRunError::Bound("its prices prove another figure".into())),
+            Err(error) => Err(TreeRunError::Bound(error.to_string())),
+        }
+    }
+
     /// A problem with its best steady state, of [`makespan_bounds::tree::throughput`].
     ///
     /// # Errors
