@@ -24,7 +24,7 @@ pub use makespan_core::{
     Unsupported, View, Violation, Weight, WeightedTime, validate,
 };
 
-pub use makespan_sim::{Observer, Silent, Simulation, SimulationError, SimulationOptions};
+pub use makespan_sim::{FailureModel, Observer, Silent, Simulation, SimulationError, SimulationOptions};
 pub use simulation::{Scene, SimulateError, Simulated, simulate};
 
 use thiserror::Error;
