@@ -48,12 +48,12 @@ pub enum When {
 /// Sends the tasks of a flow to the queues of machines.
 ///
 /// [`When::Poll`] and [`When::Events`] are the *dynamic scheduling cycle* of W. Sun, Y. Zhang, Y. Wu and Y. Inoguchi,
-/// "Practical Task Flow Scheduling for High Throughput Computational Grid", section 3: with t_l the shortest time in which a
-/// machine has done all that it has, and t_s the time that a mapping would take, nothing is done while t_l > t_s; then more
-/// than 2 m tasks are mapped by the mapper as a batch, without their communication cost, for the state t_s later, when they
+/// "Practical Task Flow Scheduling for High Throughput Computational Grid", section 3: with `t_l` the shortest time in
+/// which a machine has done all that it has, and `t_s` the time that a mapping would take, nothing is done while
+/// `t_l > t_s`; then more than 2 m tasks are mapped by the mapper as a batch, without their communication cost, for the state `t_s` later, when they
 /// are sent; fewer go one by one to where they are complete first.
 ///
-/// Deviations: all waiting tasks are mapped, not the first m; t_l covers the task that runs. The polled cycle does not look
+/// Deviations: all waiting tasks are mapped, not the first m; `t_l` covers the task that runs. The polled cycle does not look
 /// while nothing waits, which changes nothing.
 ///
 /// Complexity: O(m) an event for m machines, and what the mapper takes; memory for the queues.

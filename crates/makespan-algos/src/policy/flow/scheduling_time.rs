@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use makespan_core::Time;
 
-/// The time between the beginning of a mapping and the sending of its tasks, t_s in the paper.
+/// The time between the beginning of a mapping and the sending of its tasks, `t_s` in the paper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SchedulingTime {
     /// As printed for the hardware of its day: `40 exp(|N| / 1580) - 40` seconds for |N| tasks. It has no limit, and is cut
