@@ -37,6 +37,8 @@ fn every_other_instance_is_refused_with_a_remedy() {
     assert_eq!(tree(vec![bag("a").with_release(Time::TICK)]).unwrap_err(), TreeError::Released("a".into()));
     let wide = Job::new("w", Profile::rigid(2, Time::TICK).unwrap()).with_count(NonZeroU64::MIN);
     assert_eq!(tree(vec![wide]).unwrap_err(), TreeError::Parallel("w".into()));
+    let walltime = Some(Time::from_seconds(1000));
+    assert_eq!(tree(vec![Job { walltime, ..bag("a") }]).unwrap_err(), TreeError::Walltime("a".into()));
     let on = |nodes: Vec<Node>, unavailable| {
         TreeProblem::new(&Instance::new(Platform::new(nodes).unwrap(), vec![bag("a")], unavailable).unwrap())
     };
