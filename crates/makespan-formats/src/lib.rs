@@ -29,9 +29,11 @@ pub mod report;
 mod sacct;
 mod scalar;
 pub mod schedule;
+pub mod simgrid;
 mod speedup;
 mod suggest;
 pub mod swf;
+pub mod tree_plan;
 
 pub use atomic::write_atomic;
 pub use error::{FormatError, Place};
@@ -44,3 +46,4 @@ pub use replay::{Estimates, Replay, ReplayOptions, parse_replay, read_replay};
 pub use schedule::ScheduleFile;
 pub use speedup::{SpeedupSpec, SpeedupSpecError};
 pub use swf::write_swf;
+pub use tree_plan::TreePlanFile;

@@ -14,6 +14,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod steady_state;
+
+pub use steady_state::{Part, SteadyState, Upgrade, steady_state};
+
 pub use makespan_algos::{Entry, SpecError, catalogue, policy, scheduler};
 pub use makespan_core::{
     Apart, Bound, Certificate, CertificateError, Context, Decision, Event, Expansion, Front, FrontPoint, Guarantee,

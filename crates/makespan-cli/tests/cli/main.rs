@@ -13,4 +13,5 @@ mod outputs;
 mod resume;
 mod run;
 mod sandbox;
+mod trees;
 mod verify;

@@ -24,7 +24,7 @@ pub use network_schedule::{NetworkSchedule, NetworkViolation, Transfer, validate
 pub use optimum::{Optimum, OptimumError, dual_value};
 pub use periodic::{Periodic, PeriodicError, exact_period};
 pub use rates::{Rates, RatesError, link_load, port_load};
-pub use rational::{decimal_of, float_of};
+pub use rational::{decimal_of, decimal_text, float_of, parse_decimal, short_decimal};
 
 use crate::{Instance, Job, JobId, Time};
 
@@ -137,9 +137,12 @@ impl TreeProblem {
         Ok(Self { nodes, applications, children, order, times })
     }
 
-    /// Whether [`TreeProblem::new`] is meant for this instance: the platform has links, and some job is a bag.
+    /// Whether [`TreeProblem::new`] is meant for this instance: the platform has links, and the tasks of some job have
+    /// data or all jobs are bags.
     pub fn is_meant(instance: &Instance) -> bool {
-        instance.platform().nodes().iter().any(|node| node.parent.is_some()) && instance.has_bags()
+        let jobs = instance.jobs();
+        instance.platform().nodes().iter().any(|node| node.parent.is_some())
+            && (jobs.iter().any(|job| job.data.is_some()) || jobs.iter().all(Job::is_bag))
     }
 
     /// The nodes, in platform order.

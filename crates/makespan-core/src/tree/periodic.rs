@@ -126,6 +126,12 @@ impl Periodic {
         i64::try_from(longest).ok().filter(|&ticks| ticks <= i64::MAX / 4)
     }
 
+    /// Tasks a second, by node and then application, exactly.
+    pub fn rates(&self) -> Vec<RBig> {
+        let (second, ticks) = (RBig::from(Time::TICKS_PER_SECOND), RBig::from(self.period.ticks()));
+        self.tasks.iter().map(|&tasks| RBig::from(tasks) * &second / &ticks).collect()
+    }
+
     /// The fair throughput of the period, weighted tasks a second, exactly.
     pub fn throughput(&self, problem: &TreeProblem) -> RBig {
         let applications = problem.applications();
