@@ -8,7 +8,8 @@ use makespan_core::Scheduler;
 pub use spec::{Spec, SpecError};
 
 use crate::scheduler::{
-    Compaction, Demt, DualApproximation, Gang, ListGraham, Order, Sequential, Shelves, Sweep, WithBags,
+    Compaction, Cpop, Demt, DualApproximation, Gang, Heft, ListGraham, Order, Peft, Sequential, Shelves, Sweep,
+    WithBags,
 };
 
 /// A parameter of a scheduler, as its spec names it.
@@ -46,9 +47,12 @@ pub struct Entry {
 
 const ANY_JOBS: &str = "moldable, rigid and sequential jobs and bags of them on equal processors; release dates; unavailable \
                         periods; best placement";
+const GRAPHS: &str = "graphs of tasks and single tasks, each on one processor, of any speeds; transfers over links; release \
+                      dates; unavailable periods";
+const HEFT_PAPER: &str = "Topcuoglu, Hariri, Wu, IEEE TPDS 13(3), 2002, doi:10.1109/71.993206";
 const DEMT_PAPER: &str = "Dutot, Eyraud, Mounié, Trystram, SPAA 2004, doi:10.1145/1007912.1007932";
 
-static CATALOGUE: [Entry; 8] = [
+static CATALOGUE: [Entry; 11] = [
     Entry {
         name: "optimise",
         summary: "the best that time allows: prices, then annealing of a serial insertion; any objective, or their front",
@@ -167,10 +171,43 @@ static CATALOGUE: [Entry; 8] = [
         representatives: &["sequential"],
         build: |_| Ok(Box::new(Sequential)),
     },
+    Entry {
+        name: "heft",
+        summary: "graphs by falling distance from the end, each task where it ends first: makespan",
+        supports: GRAPHS,
+        guarantee: "none",
+        source: HEFT_PAPER,
+        parameters: &[],
+        compared: &["heft"],
+        representatives: &["heft"],
+        build: |_| Ok(Box::new(Heft)),
+    },
+    Entry {
+        name: "cpop",
+        summary: "graphs with the critical path of each job on one processor: makespan",
+        supports: GRAPHS,
+        guarantee: "none",
+        source: HEFT_PAPER,
+        parameters: &[],
+        compared: &["cpop"],
+        representatives: &["cpop"],
+        build: |_| Ok(Box::new(Cpop)),
+    },
+    Entry {
+        name: "peft",
+        summary: "HEFT that looks ahead by a table of optimistic costs: makespan",
+        supports: GRAPHS,
+        guarantee: "none",
+        source: "Arabnejad, Barbosa, IEEE TPDS 25(3), 2014, doi:10.1109/TPDS.2013.57",
+        parameters: &[],
+        compared: &["peft"],
+        representatives: &["peft"],
+        build: |_| Ok(Box::new(Peft)),
+    },
 ];
 
 /// A parameter that is a whole number from 0 to `most`.
-fn number(text: &str, most: u32) -> Result<u32, String> {
+pub(crate) fn number(text: &str, most: u32) -> Result<u32, String> {
     text.parse().ok().filter(|&count| count <= most).ok_or_else(|| format!("a number from 0 to {most}"))
 }
 

@@ -10,6 +10,9 @@
 //!   by step, also under a cap on the makespan, and tells what each job would choose under them.
 //! * [`weighted_completion_on`]: the interval linear programme of the DEMT paper, corrected, by its dual.
 //!
+//! * [`best`] of instances with graphs of tasks: windows of time between the tasks before and behind, with prices for
+//!   machines.
+//!
 //! The mathematics of each certificate is written out in `docs/bounds.md`.
 //!
 //! ```
@@ -28,6 +31,7 @@ pub mod dual_feasible;
 mod makespan;
 mod minsum;
 pub mod tree;
+mod windows;
 
 pub use makespan::makespan;
 pub use minsum::{
@@ -48,15 +52,15 @@ pub fn standard(instance: &Instance) -> Result<Vec<Bound>, Unsupported> {
 /// The best bound on one objective that is found without being told how long to search.
 ///
 /// # Errors
-/// [`Unsupported`] when the processors differ in speed or form a tree, for which nothing is proved here.
+/// [`Unsupported`] when the processors differ in speed or form a tree, and no job is a graph of tasks.
 pub fn best(instance: &Instance, objective: Objective) -> Result<Bound, Unsupported> {
+    if instance.has_compound_jobs() {
+        return Ok(windows::best(instance, objective));
+    }
     if !instance.has_equal_processors() {
         return Err(Unsupported(
             "bounds are proved for processors of equal speed, jobs without times on machines, and no network".into(),
         ));
-    }
-    if instance.has_compound_jobs() {
-        return Err(Unsupported("bounds on jobs that are graphs of tasks are not proved".into()));
     }
     Ok(match objective {
         Objective::Makespan => makespan(instance),

@@ -1,5 +1,9 @@
 //! The command line.
 
+mod generate;
+mod simulate;
+mod trees;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -9,6 +13,10 @@ use makespan_lab::LabError;
 use makespan_lab::generate::Family;
 use makespan_lab::hierarchical::Population;
 use makespan_lab::optimiser::Limit;
+
+pub use generate::{GenerateOptions, Generator};
+pub use simulate::{EstimatesName, SimulateOptions, SimulationOutputs, StartQuestion};
+pub use trees::{GenerateTreeOptions, TreeRules, TreesOptions};
 
 /// A scheduling engine for clusters and grids: says what runs where and when, proves how far that is from the best
 /// possible, and runs it.
@@ -29,6 +37,8 @@ pub enum Command {
     Verify(VerifyOptions),
     /// Plan by several algorithms and compare them
     Compare(CompareOptions),
+    /// Replay a log, or play an instance, in virtual time under one or several policies
+    Simulate(SimulateOptions),
     /// Run the jobs of an instance on this machine
     Run(RunOptions),
     /// Measure a command at several allotments and fit its speed-up
@@ -64,9 +74,12 @@ pub struct InstanceOptions {
     /// Processors of a log's platform, instead of those in its header; machines of an ETC matrix that is one column
     #[arg(long, allow_negative_numbers = true)]
     pub processors: Option<u32>,
-    /// Make the jobs of a log moldable: linear, amdahl:SERIAL, power:EXPONENT, downey:A,SIGMA or downey:random
+    /// Make the jobs of a log moldable: linear, amdahl:SERIAL, power:EXPONENT, downey:A,SIGMA, downey:random or fitted
     #[arg(long, value_name = "LAW")]
     pub speedup: Option<SpeedupSpec>,
+    /// Seed of downey:random
+    #[arg(long, value_name = "SEED", default_value_t = 0, allow_negative_numbers = true)]
+    pub speedup_seed: u64,
     /// Refuse a log with records that cannot be used, instead of skipping them
     #[arg(long)]
     pub strict: bool,
@@ -218,41 +231,13 @@ pub struct ProfileOptions {
 }
 
 #[derive(Args)]
-pub struct GenerateOptions {
-    #[command(subcommand)]
-    pub kind: Generator,
-}
-
-#[derive(Subcommand)]
-pub enum Generator {
-    /// Moldable jobs on a cluster: the four families of Dutot, Eyraud, Mounié and Trystram (SPAA 2004)
-    Moldable {
-        /// weak, high, mixed or cirne
-        #[arg(long)]
-        family: Family,
-        /// How many jobs
-        #[arg(long, allow_negative_numbers = true)]
-        jobs: usize,
-        /// How many processors
-        #[arg(long, allow_negative_numbers = true)]
-        processors: u32,
-        /// The same seed gives the same bytes
-        #[arg(long, default_value_t = 1, allow_negative_numbers = true)]
-        seed: u64,
-        /// Jobs released a second, as a Poisson process; all at 0 when left out
-        #[arg(long, value_name = "PER SECOND", allow_negative_numbers = true)]
-        arrival_rate: Option<f64>,
-        /// Where to write; the ending .toml, .json, .swf or .etc chooses the format [default: JSON on standard output]
-        #[arg(long, short, value_name = "FILE")]
-        output: Option<PathBuf>,
-    },
-}
-
-#[derive(Args)]
 pub struct ConvertOptions {
     #[command(flatten)]
     pub input: InstanceOptions,
-    /// Where to write; the ending .toml, .json, .swf or .etc chooses the format
+    /// Put the jobs on the machines of a `SimGrid` platform file that describes a tree
+    #[arg(long, value_name = "FILE.xml")]
+    pub platform: Option<PathBuf>,
+    /// Where to write; the ending .toml, .json, .swf or .etc chooses the format, .xml is for the machines of a tree alone
     pub output: PathBuf,
 }
 
@@ -283,6 +268,8 @@ pub enum Paper {
     Optimiser(OptimiserOptions),
     /// Dutot, Trystram: scheduling on hierarchical clusters using malleable tasks (SPAA 2001), beside general algorithms
     Hierarchical(HierarchicalOptions),
+    /// Beaumont, Carter, Ferrante, Legrand, Marchal, Robert: schedulers for bags of tasks on trees (IPDPS 2006)
+    Trees(TreesOptions),
 }
 
 #[derive(Args)]

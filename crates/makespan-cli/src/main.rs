@@ -25,6 +25,7 @@ fn main() -> ExitCode {
         Command::Bound(options) => commands::bound::bound(&options),
         Command::Verify(options) => commands::verify::verify(&options),
         Command::Compare(options) => commands::compare::compare(&options),
+        Command::Simulate(options) => commands::simulate::simulate(&options),
         Command::Run(options) => commands::run::run(&options),
         Command::Profile(options) => commands::profile::profile(&options),
         Command::Generate(options) => commands::generate::generate(&options),

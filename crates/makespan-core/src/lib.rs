@@ -31,6 +31,7 @@ mod graph;
 mod instance;
 mod job_set;
 mod measures;
+pub mod network;
 mod objective;
 mod plan;
 mod platform;

@@ -126,6 +126,16 @@ impl Job {
         }
     }
 
+    /// How many different tasks: those of a compound job, else one.
+    pub fn tasks_apart(&self) -> u32 {
+        self.graph.as_ref().map_or(1, |graph| graph.len() as u32)
+    }
+
+    /// How many tasks are equal to each: those of a bag, else one.
+    pub fn equal_tasks(&self) -> u64 {
+        self.count.map_or(1, NonZeroU64::get)
+    }
+
     /// Whether this is a compound job, of one task perhaps.
     pub fn is_compound(&self) -> bool {
         self.graph.is_some()

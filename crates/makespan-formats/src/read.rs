@@ -133,7 +133,11 @@ pub(crate) fn read_replay_from(raw: impl Read, name: &str, options: &ReplayOptio
     }
     let platform = options.platform.as_ref().map(|_| "a platform");
     refuse_options(options.speedup.map(|_| "a speed-up").or(platform), format, name)?;
-    Ok(given(document(input, format, name)?, format))
+    let instance = match format {
+        Format::Etc => etc::read_etc(name, &mut input, None)?,
+        _ => document(input, format, name)?,
+    };
+    Ok(given(instance, format))
 }
 
 /// Reads the records of a log.

@@ -34,6 +34,14 @@ pub enum SimulationError {
         /// Most known.
         to: u32,
     },
+    /// A machine on which a job can run, and nobody knows how long.
+    #[error("job `{job}` can run on node `{node}`; its real time there is not known")]
+    RealMachine {
+        /// The job.
+        job: String,
+        /// The node.
+        node: String,
+    },
     /// A failure that names no processors of the platform, or ends before it begins.
     #[error("failure {index}: it must name processors from 0 to {last}, and go up after it went down")]
     Failure {

@@ -1,6 +1,6 @@
 //! The entrance: an instance, real times, a policy.
 
-use makespan_core::{Actual, Failure, Instance, JobId, Policy, Trace};
+use makespan_core::{Actual, Failure, Instance, JobId, Platform, Policy, Profile, Trace};
 
 use crate::engine::Engine;
 use crate::{Observer, SimulationError, SimulationOptions};
@@ -8,7 +8,8 @@ use crate::{Observer, SimulationError, SimulationOptions};
 /// What happened in virtual time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Simulation {
-    /// The executions, by their end. Each job that was not given up ends once; before that it may have been interrupted.
+    /// The executions, by their end. Each job that was not given up ends once; before that it may have been
+    /// interrupted.
     pub trace: Trace,
     /// Jobs that the policy gave up, in this order.
     pub cancelled: Vec<JobId>,
@@ -20,9 +21,10 @@ pub struct Simulation {
 
 /// Plays an instance in virtual time, as a policy decides.
 ///
-/// Every job is submitted at its release date and really takes the time that `actual` says. The policy is asked once an
-/// instant ([`makespan_core::Event::order`]). A wake-up comes at its instant, also together with other events, and is forgotten when the
-/// policy hears of anything before. Bags of tasks are simulated as [`makespan_core::Expansion::of`] takes them apart.
+/// Every job is submitted at its release date and really takes the time that `actual` says. The policy is asked once
+/// an instant ([`makespan_core::Event::order`]). A wake-up comes at its instant, also together with other events, and
+/// is forgotten when the policy hears of anything before. Bags of tasks are simulated as
+/// [`makespan_core::Expansion::of`] takes them apart.
 ///
 /// An instant costs the logarithm of the number of running jobs for each event, beside what the policy does; a failure
 /// looks at all running jobs.
@@ -60,8 +62,21 @@ fn check_actual(instance: &Instance, actual: &Actual) -> Result<(), SimulationEr
         if min < from || max > to {
             return Err(SimulationError::RealTimes { job: job.name.clone(), min, max, from, to });
         }
+        if let Some(node) = unknown_machine(instance.platform(), job.profile(), real) {
+            return Err(SimulationError::RealMachine { job: job.name.clone(), node });
+        }
     }
     Ok(())
+}
+
+/// A node on which the estimate has a time and the real profile has none.
+fn unknown_machine(platform: &Platform, estimate: &Profile, real: &Profile) -> Option<String> {
+    if estimate.machine_times().is_none() && real.machine_times().is_none() {
+        return None;
+    }
+    let mut nodes = (0..platform.nodes().len()).filter(|&node| platform.nodes()[node].processors > 0);
+    let unknown = |&node: &usize| platform.time_on(estimate, node).is_some() && platform.time_on(real, node).is_none();
+    nodes.find(unknown).map(|node| platform.nodes()[node].name.clone())
 }
 
 fn check_failures(instance: &Instance, failures: &[Failure]) -> Result<(), SimulationError> {

@@ -1,4 +1,4 @@
-//! Makespan as a library: plan, prove, verify.
+//! Makespan as a library: plan, prove, verify, simulate.
 //!
 //! ```
 //! use makespan::{Job, Instance, Objective, Platform, Profile, Time};
@@ -14,17 +14,24 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod network;
+mod simulation;
 mod steady_state;
 
 pub use steady_state::{Part, SteadyState, Upgrade, steady_state};
 
 pub use makespan_algos::{Entry, SpecError, catalogue, policy, scheduler};
 pub use makespan_core::{
-    Apart, Bound, Certificate, CertificateError, Context, Decision, Event, Expansion, Front, FrontPoint, Guarantee,
-    Instance, InstanceError, Job, JobId, Metrics, Objective, Placement, Plan, Platform, Policy, ProcSet, Profile,
-    Schedule, ScheduleError, Scheduler, SpeedupLaw, Stop, Task, Time, Trace, Unavailable, Unsupported, View, Violation,
-    Weight, WeightedTime, validate,
+    Actual, Apart, Bound, Certificate, CertificateError, Context, Decision, Event, Expansion, Front, FrontPoint,
+    Guarantee, Instance, InstanceError, Job, JobId, Measures, Metrics, Objective, Placement, Plan, Platform, Policy,
+    ProcSet, Profile, Schedule, ScheduleError, Scheduler, SpeedupLaw, Stop, Task, Time, Trace, Unavailable,
+    Unsupported, View, Violation, Weight, WeightedTime, validate,
 };
+
+pub use makespan_sim::network::{Change, Changed, NetworkOptions, NetworkRun, Until};
+pub use makespan_sim::{FailureModel, Observer, Silent, Simulation, SimulationError, SimulationOptions};
+pub use network::{TreeRun, TreeRunError, TreeScene};
+pub use simulation::{Scene, SimulateError, Simulated, simulate};
 
 use thiserror::Error;
 

@@ -5,6 +5,7 @@ pub mod choices;
 pub mod compact;
 pub mod doubling;
 pub mod fit;
+pub mod graph;
 pub mod hierarchical;
 pub mod holes;
 pub mod knapsack;
@@ -12,4 +13,4 @@ pub mod list;
 pub mod serial;
 pub mod shelves;
 
-pub(crate) use list::nodes::free::take_compact;
+pub(crate) use list::nodes::free::{take_compact, widest_compact};

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use makespan_core::{Instance, JobId, Reservation, Time, Timeline, View};
+use makespan_core::{Instance, JobId, Time, View};
+
+use super::strips::Strips;
 
 /// The processors that running jobs and failures hold, until they are believed to end. It is kept from event to event,
 /// so that an event costs no more than what it changes.
@@ -12,7 +14,7 @@ use makespan_core::{Instance, JobId, Reservation, Time, Timeline, View};
 #[derive(Debug)]
 pub(super) struct Held {
     /// Free processors from now on; what is past is of no interest.
-    pub timeline: Timeline,
+    pub timeline: Strips,
     /// When what is held is believed to end.
     ends: BTreeSet<(Time, Holder)>,
     running: Vec<Option<Hold>>,
@@ -20,6 +22,13 @@ pub(super) struct Held {
     down: Vec<Hold>,
     count: usize,
     started: u64,
+    /// From when to when processors were given back by jobs that ended early, since this was last taken.
+    opened: Option<(Time, Time)>,
+}
+
+/// The smallest period that holds two.
+pub(super) fn hull(a: Option<(Time, Time)>, b: (Time, Time)) -> (Time, Time) {
+    a.map_or(b, |a| (a.0.min(b.0), a.1.max(b.1)))
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -44,12 +53,13 @@ impl Held {
     /// What the view shows.
     pub(super) fn of(view: &View<'_>) -> Self {
         let mut held = Self {
-            timeline: Timeline::new(view.instance),
+            timeline: Strips::constant(view.instance.processors()),
             ends: BTreeSet::new(),
             running: vec![None; view.instance.jobs().len()],
             down: Vec::new(),
             count: 0,
             started: 0,
+            opened: None,
         };
         let mut running: Vec<_> = view.running.iter().collect();
         running.sort_unstable_by_key(|running| (running.start, running.job));
@@ -86,11 +96,19 @@ impl Held {
     }
 
     /// A job runs no more; when it was believed to end.
-    pub(super) fn end(&mut self, job: JobId) -> Option<Time> {
+    pub(super) fn end(&mut self, job: JobId, now: Time) -> Option<Time> {
         let hold = self.running[job.index()].take()?;
         self.count -= 1;
+        if hold.end > now {
+            self.opened = Some(hull(self.opened, (now, hold.end)));
+        }
         self.let_go(Holder::Job(job), hold);
         Some(hold.end)
+    }
+
+    /// In which period jobs that ended early gave processors back since this was last asked.
+    pub(super) fn take_opened(&mut self) -> Option<(Time, Time)> {
+        self.opened.take()
     }
 
     /// How many were started before a job that runs.
@@ -106,6 +124,7 @@ impl Held {
     /// Believes that what should have ended by now, and has not, takes longer: all but the jobs in `ending`, which is
     /// sorted. Whether there was any.
     pub(super) fn extend(&mut self, now: Time, ending: &[JobId]) -> bool {
+        self.timeline.forget(now);
         let mut late = Vec::new();
         for &(_, holder) in self.ends.range(..=(now, Holder::Failure(usize::MAX))) {
             if !matches!(holder, Holder::Job(job) if ending.binary_search(&job).is_ok()) {
@@ -135,13 +154,12 @@ impl Held {
 
     fn hold(&mut self, holder: Holder, hold: Hold) {
         self.ends.insert((hold.end, holder));
-        self.timeline.reserve(hold.width, hold.start, hold.end);
+        self.timeline.hold(hold.width, hold.start, hold.end);
     }
 
-    /// Takes back all of it, past and future, so that the timeline stays as small as what is held now.
     fn let_go(&mut self, holder: Holder, hold: Hold) {
         self.ends.remove(&(hold.end, holder));
-        self.timeline.release(&Reservation::on_open_platform(hold.width, hold.start, hold.end));
+        self.timeline.release(hold.width, hold.start, hold.end);
     }
 }
 

@@ -1,27 +1,35 @@
 //! The schedulers of the catalogue, one a file.
 
 mod allotment;
+mod cpop;
 mod demt;
 mod dual_approximation;
 mod gang;
+mod heft;
 mod list_graham;
 mod optimise;
+mod peft;
 mod sequential;
 mod shelves;
 mod sweep;
 mod with_bags;
 
+pub use cpop::Cpop;
 pub use demt::{Compaction, Demt};
 pub use dual_approximation::DualApproximation;
 pub use gang::Gang;
+pub use heft::Heft;
 pub use list_graham::{ListGraham, Order};
 pub use optimise::{Budget, Optimise, Target};
+pub use peft::Peft;
 pub use sequential::Sequential;
 pub use shelves::Shelves;
 pub use sweep::Sweep;
 pub use with_bags::WithBags;
 
 use makespan_core::{Guarantee, Instance, Objective, ScheduleError, Scheduler, Unsupported};
+
+use crate::kernel::graph::Network;
 
 /// What every scheduler of moldable jobs asks: equal processors, and jobs that are no bags. Those are for [`WithBags`].
 fn needs_equal_processors(instance: &Instance) -> Result<(), Unsupported> {
@@ -39,6 +47,24 @@ fn needs_equal_processors(instance: &Instance) -> Result<(), Unsupported> {
                 .into(),
         ))
     }
+}
+
+/// What every scheduler of graphs asks: that each task runs on one processor, and that no job is a bag.
+fn needs_single_processors(instance: &Instance) -> Result<(), Unsupported> {
+    if let Some(job) = instance.jobs().iter().find(|job| job.is_bag()) {
+        return Err(Unsupported(format!("it plans jobs and graphs of tasks, and job `{}` is a bag", job.name)));
+    }
+    for job in instance.jobs() {
+        if let Some(task) = (0..job.tasks() as u32).find(|&task| !job.profile_of(task).accepts(1)) {
+            let name = job.task_name(task);
+            return Err(Unsupported(format!("it runs every task on one processor, and `{name}` needs more")));
+        }
+    }
+    if !Network::fits(instance.platform()) {
+        let most = Network::MOST_NODES;
+        return Err(Unsupported(format!("it looks at each pair of the nodes of a tree, of which {most} are allowed")));
+    }
+    Ok(())
 }
 
 /// What a scheduler asks that chooses processors by their number alone.

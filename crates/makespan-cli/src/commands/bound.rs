@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use makespan_core::certificate::{Scale, Selection};
+use makespan_core::certificate::{Scale, Selection, TimeWindow};
 use makespan_core::tree::{TreeProblem, decimal_text};
 use makespan_core::{Bound, Certificate, Instance};
 use makespan_formats::TreePlanFile;
@@ -90,6 +90,15 @@ fn why(instance: &Instance, certificate: &Certificate) -> String {
                 _ => "what takes these widths and times does not fit",
             };
             format!("{} s is too short: {how}", refutation.deadline)
+        }
+        Certificate::TimeWindow(window) if window.from == window.until => {
+            format!("{} s is too short for the longest path of tasks", window.deadline)
+        }
+        Certificate::TimeWindow(TimeWindow { deadline, from, until, .. }) => {
+            format!("{deadline} s is too short: what must run from {from} s to {until} s is too much")
+        }
+        Certificate::JobWindows { .. } | Certificate::FlowWindows { .. } => {
+            "each job alone ends no sooner, by its longest path of tasks or by what must run in some window".to_owned()
         }
         Certificate::IntervalPrices(prices) => {
             format!("prices for processor time in {} intervals (linear programming duality)", prices.ends.len() + 1)

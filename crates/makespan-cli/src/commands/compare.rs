@@ -117,7 +117,7 @@ fn exact(objective: Objective, value: i128) -> serde_json::Number {
 }
 
 /// Splits at the commas outside brackets.
-fn split(list: &str) -> Vec<String> {
+pub fn split(list: &str) -> Vec<String> {
     let mut depth = 0_u32;
     let parts = list.split(|c: char| {
         match c {

@@ -9,6 +9,7 @@ pub mod plan;
 pub mod profile;
 pub mod reproduce;
 pub mod run;
+pub mod simulate;
 pub mod verify;
 
 use std::process::ExitCode;

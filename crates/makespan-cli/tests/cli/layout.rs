@@ -28,6 +28,7 @@ fn texts_fit_a_terminal() {
         "compare small.toml",
         "compare big.toml",
         "algorithms",
+        "simulate small.toml --policy easy,fcfs --start-time-of law",
         "convert small.toml small.json",
         "profile --allotments 1,2 --repetitions 1 -- true",
         "reproduce demt --runs 1 --output results",

@@ -13,5 +13,7 @@ mod outputs;
 mod resume;
 mod run;
 mod sandbox;
+mod simulate;
+mod tree_plans;
 mod trees;
 mod verify;

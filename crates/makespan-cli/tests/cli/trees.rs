@@ -1,77 +1,66 @@
-//! Bags of tasks on trees, from the file to the picture.
+//! Bags of tasks on trees: generated, simulated, reproduced.
+
+use serde_json::Value;
 
 use crate::sandbox::Sandbox;
 
-const TREE: &str = r#"{"version": 1, "platform": {"nodes": [{"name": "root", "processors": 1, "speed": 2},
-  {"name": "a", "processors": 2, "speed": 1.5, "parent": "root", "bandwidth": 4, "latency": "5ms"},
-  {"name": "switch", "processors": 0, "parent": "root", "bandwidth": 1},
-  {"name": "b", "processors": 1, "speed": 3, "parent": "switch", "bandwidth": 0.5}]},
- "jobs": [{"name": "x", "count": 2000, "work": 3, "data": 2}, {"name": "y", "count": 2000, "work": 1, "data": 1, "weight": 2}]}"#;
-
 fn sandbox() -> Sandbox {
     let sandbox = Sandbox::new();
-    sandbox.write("t.json", TREE);
+    sandbox.makespan("generate tree --nodes 8 --degree 3 --tasks 60 --seed 4 --output tree.json").succeeds();
     sandbox
 }
 
 #[test]
-fn a_tree_is_planned_proved_and_drawn() {
+fn policies_on_a_tree_stand_side_by_side() {
     let sandbox = sandbox();
-    let said = sandbox.makespan("plan t.json --output p.json --gantt t.svg --report r.html");
-    assert_eq!(said.status, Some(0), "{said:?}");
-    for part in ["proved optimal: exactly ", "Who computes what", "Bottlenecks", "period ", "link to "] {
-        assert!(said.out.contains(part), "{} lacks {part}", said.out);
+    let text = sandbox.makespan("simulate tree.json").succeeds();
+    assert!(text.starts_with("3 applications of 180 tasks on a tree of 8 nodes, buffers of 10 tasks\n"), "{text}");
+    assert!(text.contains("(proved)") && text.contains("back-pressure, shares of the time until its end\n"), "{text}");
+    let all = "simulate tree.json --policy back-pressure,lp,data-centric,cgbc,fcfs,pbc --format json";
+    let json = sandbox.makespan(all).succeeds();
+    let one = sandbox.makespan(&format!("{all} --threads 1")).succeeds();
+    assert_eq!(json, one);
+    let json: Value = serde_json::from_str(&json).unwrap();
+    let policies = json["policies"].as_array().unwrap();
+    let names: Vec<&str> = policies.iter().filter_map(|policy| policy["policy"].as_str()).collect();
+    assert_eq!(names, ["back-pressure", "lp", "data-centric", "cgbc", "fcfs", "pbc"]);
+    for policy in policies {
+        assert_eq!((&policy["unfinished"], &policy["stalled"]), (&0.into(), &false.into()), "{policy}");
+        let computed = policy["nodes"].as_array().unwrap().iter().flat_map(|node| node["computed"].as_array().unwrap());
+        assert_eq!(computed.filter_map(Value::as_u64).sum::<u64>(), 180);
+        assert!(policy["of_bound"].as_f64().unwrap() < 1.2, "{policy}");
     }
-    let plan = sandbox.json("p.json");
-    let (value, bound) = (&plan["fair_throughput"], &plan["bounds"]["fair_throughput"]["value"]);
-    assert!(value.as_f64().unwrap() <= bound.as_f64().unwrap() && value.as_f64().unwrap() > 0.0, "{plan}");
-    assert!(plan["rates"]["x"]["a"].is_number() && plan["period"]["seconds"].is_number(), "{plan}");
-    assert!(sandbox.read("t.svg").contains(">switch</text>") && sandbox.read("r.html").contains("<svg"));
-    sandbox.makespan("verify t.json p.json").succeeds();
-    assert!(sandbox.makespan("bound t.json").succeeds().contains("fair throughput <= "));
-    let json = sandbox.makespan("plan t.json --algorithm steady-state --format json").succeeds();
-    assert_eq!(json, sandbox.read("p.json"), "the same plan on standard output");
 }
 
 #[test]
-fn a_changed_plan_is_rejected() {
+fn a_node_that_leaves_loses_no_task() {
     let sandbox = sandbox();
-    sandbox.makespan("plan t.json --output p.json").succeeds();
-    let more = |value: &serde_json::Value| serde_json::Value::from(value.as_f64().unwrap() * 1.000_001);
-    let changes: [(&str, &str); 3] =
-        [("/fair_throughput", "the stated"), ("/rates/x/a", "would"), ("/period/tasks/y/a", "period")];
-    for (path, expect) in changes {
-        let mut plan = sandbox.json("p.json");
-        let figure = plan.pointer_mut(path).unwrap_or_else(|| panic!("no {path}"));
-        *figure = if path.starts_with("/period") { 1_000_000.into() } else { more(figure) };
-        sandbox.write("changed.json", plan.to_string());
-        let said = sandbox.makespan("verify t.json changed.json");
-        assert!(said.status == Some(1) && said.out.contains(expect), "{path}: {said:?}");
-    }
-    let mut plan = sandbox.json("p.json");
-    let value = plan.pointer_mut("/bounds/fair_throughput/value").unwrap();
-    *value = (value.as_f64().unwrap() * 0.999).into();
-    sandbox.write("changed.json", plan.to_string());
-    assert!(sandbox.makespan("verify t.json changed.json").out.contains("is not proved"));
+    let changes = "--change 40s:n1:bandwidth=9kbit/s --change 2min:n2:speed=1 --change 3min:n1:removed";
+    let text = sandbox.makespan(&format!("simulate tree.json --format json {changes}")).succeeds();
+    let json: Value = serde_json::from_str(&text).unwrap();
+    let policy = &json["policies"][0];
+    assert_eq!((&policy["unfinished"], &policy["nodes"][1]["removed"]), (&0.into(), &true.into()));
 }
 
 #[test]
-fn what_a_steady_state_cannot_have_is_refused_with_a_remedy() {
+fn what_does_not_fit_is_refused_once_and_clearly() {
     let sandbox = sandbox();
-    let refused = |command: &str, expect: &str| {
-        let said = sandbox.makespan(command);
-        assert!(said.status == Some(1) && said.err.contains(expect), "{said:?} lacks {expect}");
-    };
-    refused("plan t.json --swf o.swf", "--swf is not for a steady state");
-    let changed = |from: &str, to: &str| sandbox.write("bad.json", TREE.replacen(from, to, 1));
-    changed("\"weight\": 2", "\"weight\": 0");
-    refused("plan bad.json", "weight 0");
-    changed("\"bandwidth\": 1}", "\"latency\": 0}");
-    refused("plan bad.json", "`bandwidth`");
-    changed("\"bandwidth\": 1}", "\"bandwidth\": 0}");
-    refused("plan bad.json", "`0` is not a bandwidth");
-    changed("\"parent\": \"root\", \"bandwidth\": 1", "\"parent\": \"b\", \"bandwidth\": 1");
-    refused("plan bad.json", "do not lead to a root");
-    changed("\"count\": 2000, ", "");
-    refused("plan bad.json", "`count`");
+    sandbox.write("log.swf", "1 0 -1 60 2 -1 -1 2 100 -1 1 7 -1 -1 -1 -1 -1 -1\n");
+    for (arguments, reason) in [
+        ("simulate tree.json --policy easy", "unknown policy for trees `easy`"),
+        ("simulate tree.json --policy lp,lp", "names `lp` twice"),
+        ("simulate tree.json --buffer 0", "--buffer is 0; it must be at least 1"),
+        ("simulate tree.json --swf out.swf", "--swf is for jobs on a cluster"),
+        ("simulate tree.json --change 5s:n9:removed", "there is no node `n9`"),
+        ("simulate tree.json --change 5s:n0:removed", "`n0` is the root"),
+        ("simulate tree.json --change 5s:n1:bandwidth=0", "`0` is not a bandwidth"),
+        ("simulate tree.json --change n1:removed", "write TIME:NODE:WHAT"),
+        ("simulate tree.json --change 5s:n1:speed=-1", "`-1` is no speed"),
+        ("simulate log.swf --platform 4 --buffer 3", "--buffer is for bags of tasks on a tree"),
+        ("generate tree --nodes 0", "nodes is 0; it must be at least 1"),
+        ("generate tree --nodes 5 --largest-ratio 0", "largest ratio is 0"),
+        ("reproduce trees --trees 0", "trees is 0; it must be at least 1"),
+    ] {
+        sandbox.makespan(arguments).refused(&[reason]);
+    }
 }

@@ -7,6 +7,7 @@ mod dual_feasible;
 mod interval_prices;
 mod rejection;
 mod time_prices;
+mod time_window;
 mod tree_prices;
 
 use serde::{Deserialize, Serialize};
@@ -16,8 +17,10 @@ pub use dual_feasible::{DualFeasible, Scale, Term};
 pub use interval_prices::IntervalPrices;
 pub use rejection::{Rejection, Selection};
 pub use time_prices::TimePrices;
+pub use time_window::TimeWindow;
 pub use tree_prices::TreePrices;
 
+use crate::objective::mean;
 use crate::{Instance, Job, JobId, Objective, Time};
 
 /// A proof of a lower bound.
@@ -39,6 +42,18 @@ pub enum Certificate {
     TimePrices(TimePrices),
     /// Mean flow: prices for processors in continuous time, of the same jobs with weights one.
     FlowPrices(TimePrices),
+    /// Makespan: not everything can end by a deadline, by a window of time; of graphs and of unequal processors.
+    TimeWindow(TimeWindow),
+    /// Weighted completion: for each job such a deadline, as if it were alone.
+    JobWindows {
+        /// One a job.
+        windows: Vec<TimeWindow>,
+    },
+    /// Mean flow: the same.
+    FlowWindows {
+        /// One a job.
+        windows: Vec<TimeWindow>,
+    },
 }
 
 /// Why a certificate proves nothing, or less than was stated.
@@ -108,9 +123,11 @@ impl Certificate {
     /// Which objective it bounds.
     pub fn objective(&self) -> Objective {
         match self {
-            Self::Alone { .. } | Self::Rejection(_) | Self::DualFeasible(_) => Objective::Makespan,
-            Self::IntervalPrices(_) | Self::TimePrices(_) => Objective::WeightedCompletion,
-            Self::FlowPrices(_) => Objective::MeanFlow,
+            Self::Alone { .. } | Self::Rejection(_) | Self::DualFeasible(_) | Self::TimeWindow(_) => {
+                Objective::Makespan
+            }
+            Self::IntervalPrices(_) | Self::TimePrices(_) | Self::JobWindows { .. } => Objective::WeightedCompletion,
+            Self::FlowPrices(_) | Self::FlowWindows { .. } => Objective::MeanFlow,
         }
     }
 
@@ -118,7 +135,7 @@ impl Certificate {
     pub fn horizon(&self) -> Option<Time> {
         match self {
             Self::TimePrices(prices) | Self::FlowPrices(prices) => prices.horizon,
-            Self::Alone { .. } | Self::Rejection(_) | Self::DualFeasible(_) | Self::IntervalPrices(_) => None,
+            _ => None,
         }
     }
 
@@ -128,6 +145,21 @@ impl Certificate {
     /// # Errors
     /// [`CertificateError`] when nothing follows on this instance.
     pub fn proves(&self, instance: &Instance) -> Result<i128, CertificateError> {
+        match self {
+            Self::TimeWindow(window) => return window.proves(instance, instance.ids()),
+            Self::JobWindows { windows } => {
+                let each = time_window::completions(instance, windows)?;
+                let weigh =
+                    |(id, end): (JobId, i128)| end.checked_mul(i128::from(instance.job(id).weight.millionths()));
+                return total(each.into_iter().map(weigh));
+            }
+            Self::FlowWindows { windows } => {
+                let each = time_window::completions(instance, windows)?;
+                let flow = |(id, end): (JobId, i128)| end.checked_sub(i128::from(instance.job(id).release.ticks()));
+                return Ok(mean(total(each.into_iter().map(flow))?, instance.jobs().len()));
+            }
+            _ => {}
+        }
         if !instance.has_equal_processors() {
             return Err(CertificateError::UnequalProcessors);
         }
@@ -146,8 +178,14 @@ impl Certificate {
             Self::IntervalPrices(prices) => prices.proves(instance),
             Self::TimePrices(prices) => prices.proves(instance),
             Self::FlowPrices(prices) => prices.proves_flow(instance),
+            // Answered above: they speak of any processors.
+            Self::TimeWindow(_) | Self::JobWindows { .. } | Self::FlowWindows { .. } => Ok(0),
         }
     }
+}
+
+fn total(mut each: impl Iterator<Item = Option<i128>>) -> Result<i128, CertificateError> {
+    each.try_fold(0_i128, |sum, one| sum.checked_add(one?)).ok_or(CertificateError::Overflow)
 }
 
 /// No sooner than this does a job end in any schedule: its release plus its shortest time, and for a bag also when the

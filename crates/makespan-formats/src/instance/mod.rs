@@ -13,12 +13,17 @@ mod schema;
 mod tests;
 mod write;
 
-use makespan_core::{Instance, Unavailable};
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use makespan_core::{Instance, Job, Platform, Unavailable};
 
 pub use write::{Language, write_instance};
 
 use crate::document::{from_json, from_toml};
 use crate::error::{FormatError, Place};
+use crate::input::open;
 
 /// Reads a native instance in JSON; `file` names it in errors.
 ///
@@ -37,25 +42,67 @@ pub fn read_toml(file: &str, text: &str) -> Result<Instance, FormatError> {
 }
 
 fn build(file: &str, document: schema::Document) -> Result<Instance, FormatError> {
-    let wrong = |field: &str, problem: &dyn std::fmt::Display| FormatError::content(file, Place::field(field), problem);
-    if document.version.0.0 != 1 {
-        return Err(wrong("version", &format!("version {} is not known; write 1", document.version.0.0)));
+    if document.jobs.is_none() {
+        return Err(FormatError::content(file, Place::default(), "the key `jobs` is missing; give at least one job"));
     }
-    if document.jobs.is_empty() {
-        return Err(wrong("jobs", &"there are no jobs; give at least one"));
+    let (platform, jobs, unavailable) = parts(file, document)?;
+    if jobs.is_empty() {
+        return Err(FormatError::content(file, Place::field("jobs"), "there are no jobs; give at least one"));
+    }
+    joined(file, platform, jobs, unavailable)
+}
+
+/// Reads a native file for its machines alone: the platform and when processors are unavailable. Its jobs, if there
+/// are any, are left out. The file may be compressed.
+///
+/// # Errors
+/// [`FormatError`] with line, column and field.
+pub fn read_platform(path: &Path) -> Result<Instance, FormatError> {
+    let name = path.display().to_string();
+    let file = File::open(path).map_err(|source| FormatError::io(&name, "open", source))?;
+    let mut bytes = Vec::new();
+    let mut input =
+        open(file, crate::ReadOptions::default().max_bytes).map_err(|source| FormatError::io(&name, "read", source))?;
+    input.read_to_end(&mut bytes).map_err(|source| FormatError::io(&name, "read", source))?;
+    let document = if bytes.trim_ascii_start().starts_with(b"{") {
+        from_json(&name, &bytes)?
+    } else {
+        let text = std::str::from_utf8(&bytes)
+            .map_err(|_| FormatError::content(&name, Place::default(), "the text is not UTF-8"))?;
+        from_toml(&name, text)?
+    };
+    let (platform, _, unavailable) = parts(&name, document)?;
+    joined(&name, platform, Vec::new(), unavailable)
+}
+
+fn joined(
+    file: &str,
+    platform: Platform,
+    jobs: Vec<Job>,
+    unavailable: Vec<Unavailable>,
+) -> Result<Instance, FormatError> {
+    Instance::new(platform, jobs, unavailable).map_err(|error| FormatError::content(file, Place::default(), error))
+}
+
+type Parts = (Platform, Vec<Job>, Vec<Unavailable>);
+
+fn parts(file: &str, document: schema::Document) -> Result<Parts, FormatError> {
+    let version = document.version.0.0;
+    if version != 1 {
+        let problem = format!("version {version} is not known; write 1");
+        return Err(FormatError::content(file, Place::field("version"), problem));
     }
     let nodes = document.platform.0.nodes().iter().enumerate();
     let positions: job::Positions<'_> = nodes.map(|(at, node)| (node.name.as_str(), at)).collect();
     let resolved = |(at, job): (usize, job::JobEntry)| {
-        job.resolved(&positions).map_err(|problem| wrong(&format!("jobs[{at}].time_on"), &problem))
+        let place = || Place::field(format!("jobs[{at}].time_on"));
+        job.resolved(&positions).map_err(|problem| FormatError::content(file, place(), problem))
     };
-    let jobs = document.jobs.into_iter().enumerate().map(resolved).collect::<Result<_, _>>()?;
+    let jobs = document.jobs.into_iter().flatten().enumerate().map(resolved).collect::<Result<_, _>>()?;
     let period = |period: schema::Period| Unavailable {
         processors: period.processors.0,
         start: period.start.0,
         end: period.end.0,
     };
-    let unavailable = document.unavailable.into_iter().map(period).collect();
-    Instance::new(document.platform.0, jobs, unavailable)
-        .map_err(|error| FormatError::content(file, Place::default(), error))
+    Ok((document.platform.0, jobs, document.unavailable.into_iter().map(period).collect()))
 }

@@ -17,7 +17,8 @@ use crate::scalar::{Count, FromLiteral, NUMBER_KEY, Real, Scalar, literal};
 pub(super) struct Document {
     pub version: Scalar<Count>,
     pub platform: PlatformEntry,
-    pub jobs: Vec<JobEntry>,
+    /// None in a file that is read for its platform.
+    pub jobs: Option<Vec<JobEntry>>,
     #[serde(default)]
     pub unavailable: Vec<Period>,
 }

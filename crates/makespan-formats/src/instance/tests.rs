@@ -268,3 +268,26 @@ fn a_bag_with_data_is_an_application() {
     refused(r#"{"name": "x", "count": 2, "time": 1, "data": 0.5}"#, &["`0.5` is not a number of bytes"]);
     refused(r#"{"name": "x", "count": 2, "time": 1, "data": -5}"#, &["`-5` is not a number of bytes"]);
 }
+
+#[test]
+fn a_file_may_be_read_for_its_platform_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("machines");
+    let read = |text: &str| {
+        std::fs::write(&path, text).unwrap();
+        read_platform(&path)
+    };
+    let toml = "version = 1\nplatform = { nodes = 2, processors_per_node = 4 }\n";
+    let machines = read(toml).unwrap();
+    assert_eq!((machines.processors(), machines.jobs().len()), (8, 0));
+    let json = r#"{"version": 1, "platform": {"processors": 4},
+        "jobs": [{"name": "a", "time": 1}], "unavailable": [{"processors": "1", "start": 3, "end": 5}]}"#;
+    let machines = read(json).unwrap();
+    assert_eq!((machines.unavailable().len(), machines.jobs().len()), (1, 0));
+    for (text, part) in
+        [("version = 2\nplatform = { processors = 4 }", "version 2"), ("1 2 3", "machines:1"), ("", "version")]
+    {
+        let error = read(text).unwrap_err().to_string();
+        assert!(error.contains(part) && error.contains("machines"), "{error}");
+    }
+}

@@ -1,4 +1,4 @@
-//! Platform files of SimGrid, where they describe a tree.
+//! Platform files of `SimGrid`, where they describe a tree.
 //!
 //! Read are the elements `host`, `router`, `link`, `route` with `link_ctn`, and a lone `cluster`, in one `zone` (or `AS`)
 //! of a `platform`. Routes of one link are the edges of the tree; longer routes must follow it. Anything else is refused by

@@ -20,7 +20,7 @@ pub(super) struct Zone {
 /// A problem and the byte at which it stands.
 type Wrong = (usize, String);
 
-/// Reads a platform file of SimGrid that describes a tree; `file` names it in errors.
+/// Reads a platform file of `SimGrid` that describes a tree; `file` names it in errors.
 ///
 /// # Errors
 /// [`FormatError`] with the line: broken XML, an element or unit that is not read, or a network that is no tree.

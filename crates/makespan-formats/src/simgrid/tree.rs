@@ -56,7 +56,7 @@ pub(super) fn joined(zone: Zone) -> Result<Vec<Node>, (usize, String)> {
         let [link] = &route.links[..] else { continue };
         ends.sort_unstable();
         match user.insert(link, ends) {
-            Some(other) if other == ends => continue,
+            Some(other) if other == ends => {}
             Some(_) => {
                 let problem = format!("link `{link}` is shared by several pairs of neighbours, which no tree does");
                 return Err((route.at, problem));

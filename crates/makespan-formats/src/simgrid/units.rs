@@ -1,4 +1,4 @@
-//! Figures with the units of SimGrid.
+//! Figures with the units of `SimGrid`.
 
 use makespan_core::Time;
 

@@ -1,4 +1,4 @@
-//! Writes a tree as a platform file of SimGrid.
+//! Writes a tree as a platform file of `SimGrid`.
 
 use std::io::{self, Write};
 
@@ -6,7 +6,7 @@ use makespan_core::Platform;
 
 use crate::gantt::escape::Text;
 
-/// Writes the machines of a tree, the root first, with a route of one link for each edge; SimGrid finds longer routes by
+/// Writes the machines of a tree, the root first, with a route of one link for each edge; `SimGrid` finds longer routes by
 /// itself (`routing="Floyd"`). Reading the file back gives the same nodes, in the order of the file.
 ///
 /// # Errors

@@ -42,22 +42,31 @@ fn some(mask: u8) -> ProcSet {
 
 prop_compose! {
     /// A job, and its real profile.
-    fn job()(
+    fn job(nodes: usize)(
         times in prop::collection::vec(1_i64..20_000, 1..5),
         rigid in prop::option::of(1_u32..=6),
+        by_machine in any::<bool>(),
         release in 0_i64..60_000,
         percent in 10_i64..300,
-        walltime in prop::option::of(100_i64..150),
+        // Enough on the slowest node as well, of speed 0.7.
+        walltime in prop::option::of(145_i64..200),
     ) -> (Job, Profile) {
         let profile = |percent: i64| {
             let time = |ms: &i64| milliseconds((ms * percent / 100).max(1));
             match rigid {
+                // One time for each of the three nodes; the second cannot run some.
+                Some(1) if by_machine && nodes == 3 => {
+                    let second = if release % 2 == 0 { Profile::CANNOT_RUN } else { time(&times[0]) };
+                    Profile::on_machines(vec![time(&times[0]), second, time(&times[times.len() - 1])]).unwrap()
+                }
                 Some(processors) => Profile::rigid(processors, time(&times[0])).unwrap(),
                 None => Profile::table(times.iter().map(time).collect()).unwrap(),
             }
         };
         let mut job = Job::new("", profile(100)).with_release(milliseconds(release));
-        job.walltime = walltime.map(|percent| Time::from_ticks(job.profile().longest().ticks() / 100 * percent));
+        let own = job.profile().machine_times().into_iter().flatten().filter(|&&time| time < Profile::CANNOT_RUN);
+        let longest = own.max().map_or(job.profile().longest(), |&time| time).ticks();
+        job.walltime = walltime.map(|percent| Time::from_ticks(longest / 100 * percent));
         (job, profile(percent))
     }
 }
@@ -78,9 +87,9 @@ prop_compose! {
 }
 
 prop_compose! {
-    pub fn case()(
-        kind in 0_u8..3,
-        jobs in prop::collection::vec(job(), 1..25),
+    pub fn case()(kind in 0_u8..3)(
+        kind in Just(kind),
+        jobs in prop::collection::vec(job(platform(kind).nodes().len()), 1..25),
         periods in prop::collection::vec(period(), 0..4),
         failures in prop::collection::vec(failure(), 0..5),
         drawn in prop::option::of(1_u32..4),

@@ -32,6 +32,9 @@ impl Wanderer {
             ids.shuffle(&mut self.random);
             ProcSet::from_intervals(ids[..wanted as usize].iter().map(|&id| (id, id)).collect())
         };
+        if !view.instance.accepts(job, &processors) {
+            return None;
+        }
         let end = view.now + view.instance.time(job, &processors);
         let closing =
             view.instance.unavailable().iter().any(|period| {

@@ -22,9 +22,9 @@ const BETWEEN: f64 = 9.0;
 const QUEUE: f64 = 64.0;
 const AFTER: f64 = 12.0;
 const AXIS: f64 = 28.0;
-/// Series up to this many levels are drawn as they are, longer ones in a column a pixel or so.
+/// Series up to this many levels are drawn as they are, longer ones in columns of two pixels or so.
 const EXACT: usize = 2_000;
-const COLUMNS: usize = 1_000;
+const COLUMNS: usize = 500;
 
 /// What the picture shows, ready to be drawn.
 pub(super) struct Panels<'a> {

@@ -1,0 +1,109 @@
+//! How long the data of each edge travel between two nodes.
+
+use makespan_core::{Edge, Load, Platform, Route};
+use rustc_hash::FxHashMap;
+
+/// Routes by kind: most platforms have few.
+#[derive(Clone, Debug)]
+pub struct Network {
+    nodes: usize,
+    /// For each pair of nodes the kind of the route between them; empty when every pair has the second kind but that of
+    /// a node with itself, which has the first.
+    kinds: Vec<u32>,
+    routes: Vec<Route>,
+    loads: Vec<Load>,
+    /// For each edge its time on each kind of route, in ticks; empty where these are too many to keep.
+    times: Vec<i64>,
+    /// Means over the pairs of different nodes: of the latency in ticks, and of the ticks for each byte.
+    means: (f64, f64),
+}
+
+impl Network {
+    /// More nodes of a tree are not looked at pair by pair.
+    pub const MOST_NODES: usize = 4096;
+    /// More times are not kept but computed again.
+    const MOST_TIMES: usize = 1 << 24;
+
+    /// The routes between the nodes `computing` of the platform.
+    pub fn new(platform: &Platform, computing: &[usize], edges: &[Edge]) -> Self {
+        let (kinds, routes, counts) = kinds(platform, computing);
+        let loads: Vec<Load> = edges.iter().map(|edge| edge.load).collect();
+        let kept = loads.len().saturating_mul(routes.len()) <= Self::MOST_TIMES;
+        let of_edge = |&load: &Load| routes.iter().map(move |route| route.time(load).ticks());
+        let times = if kept { loads.iter().flat_map(of_edge).collect() } else { Vec::new() };
+        let pairs = counts.iter().sum::<u64>().max(1) as f64;
+        let mean = |of: &dyn Fn(&Route) -> f64| {
+            let weighed = routes.iter().zip(&counts).filter(|(_, count)| **count > 0);
+            weighed.map(|(route, &count)| of(route) * count as f64).sum::<f64>() / pairs
+        };
+        let second = makespan_core::Time::TICKS_PER_SECOND as f64;
+        let means = (mean(&|route| route.latency.ticks() as f64), mean(&|route| second / route.bandwidth));
+        Self { nodes: computing.len(), kinds, routes, loads, times, means }
+    }
+
+    /// Whether the pairs of nodes of the platform are within the limit of this table.
+    pub fn fits(platform: &Platform) -> bool {
+        let computing = platform.nodes().iter().filter(|node| node.processors > 0);
+        is_alike(platform) || computing.count() <= Self::MOST_NODES
+    }
+
+    /// How long an edge takes from one node to another, in ticks.
+    pub fn time(&self, edge: u32, from: u32, to: u32) -> i64 {
+        let kind = match self.kinds.as_slice() {
+            [] => usize::from(from != to),
+            kinds => kinds[from as usize * self.nodes + to as usize] as usize,
+        };
+        match self.times.as_slice() {
+            [] => self.routes[kind].time(self.loads[edge as usize]).ticks(),
+            times => times[edge as usize * self.routes.len() + kind],
+        }
+    }
+
+    /// The mean time of an edge over all pairs of different nodes, in ticks; zero on one node.
+    pub fn mean(&self, edge: u32) -> f64 {
+        match self.loads[edge as usize] {
+            _ if self.nodes == 1 => 0.0,
+            Load::Bytes(bytes) => self.means.0 + bytes as f64 * self.means.1,
+            Load::Fixed(time) => time.ticks() as f64,
+        }
+    }
+
+    /// Whether no edge takes any time anywhere.
+    pub fn is_instant(&self) -> bool {
+        let instant = |&load: &Load| self.routes.iter().all(|route| route.time(load).ticks() == 0);
+        self.loads.iter().all(instant)
+    }
+}
+
+/// Whether all nodes are joined in the same way.
+fn is_alike(platform: &Platform) -> bool {
+    let nodes = platform.nodes();
+    let links = nodes.iter().any(|node| node.link.is_some());
+    nodes.iter().all(|node| node.parent.is_none()) && !(links && platform.has_local_transfers())
+}
+
+/// The kind of each pair, the routes by kind, and how many pairs of different nodes are of each.
+fn kinds(platform: &Platform, computing: &[usize]) -> (Vec<u32>, Vec<Route>, Vec<u64>) {
+    let nodes = computing.len() as u64;
+    if is_alike(platform) {
+        let own = platform.route(computing[0], computing[0]);
+        let other = computing.get(1).map_or(own, |&other| platform.route(computing[0], other));
+        return (Vec::new(), vec![own, other], vec![0, nodes * (nodes - 1)]);
+    }
+    let mut numbers = FxHashMap::default();
+    let (mut kinds, mut routes, mut counts) = (Vec::new(), Vec::new(), Vec::new());
+    for &from in computing {
+        for &to in computing {
+            let route = platform.route(from, to);
+            let key = (route.latency, route.bandwidth.to_bits(), route.takes_time);
+            let kind = *numbers.entry(key).or_insert_with(|| {
+                routes.push(route);
+                counts.push(0);
+                routes.len() as u32 - 1
+            });
+            kinds.push(kind);
+            counts[kind as usize] += u64::from(from != to);
+        }
+    }
+    (kinds, routes, counts)
+}

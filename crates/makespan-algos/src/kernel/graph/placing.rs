@@ -1,0 +1,90 @@
+//! Tasks placed one by one, each in the earliest gap of a processor that is long enough.
+
+use super::calendar::Calendar;
+use super::{NEVER, Place, Problem};
+
+/// A schedule in the making: the insertion-based policy of HEFT.
+#[derive(Clone, Debug)]
+pub struct Placing<'a> {
+    problem: &'a Problem,
+    calendars: Vec<Calendar>,
+    /// For each task that is placed where and when; of the others the default.
+    places: Vec<Place>,
+    /// For each task that is placed when it ends.
+    ends: Vec<i64>,
+    /// For each node when the data of the present task are there.
+    arrivals: Vec<i64>,
+}
+
+impl<'a> Placing<'a> {
+    /// Nothing is placed.
+    pub fn new(problem: &'a Problem) -> Self {
+        let processors = 0..problem.processors() as u32;
+        Self {
+            problem,
+            calendars: processors.map(|processor| Calendar::new(problem.closed(processor))).collect(),
+            places: vec![Place::default(); problem.tasks()],
+            ends: vec![0; problem.tasks()],
+            arrivals: vec![0; problem.nodes()],
+        }
+    }
+
+    /// Places a task, all of whose predecessors are placed, on the processor where `cost` of its node and its end is
+    /// least, the first of several. O(predecessors * nodes + processors log tasks) where gaps are long enough.
+    ///
+    /// # Panics
+    /// When no node can run the task.
+    pub fn place<C: PartialOrd>(&mut self, task: u32, cost: impl Fn(u32, i64) -> C) {
+        let problem = self.problem;
+        self.arrive(task);
+        let mut best: Option<(C, Place, i64)> = None;
+        for node in 0..problem.nodes() as u32 {
+            let time = problem.time(task, node);
+            if time == NEVER {
+                continue;
+            }
+            for processor in problem.processors_of(node) {
+                let start = self.calendars[processor as usize].earliest_fit(self.arrivals[node as usize], time);
+                let cost = cost(node, start + time);
+                if best.as_ref().is_none_or(|best| cost < best.0) {
+                    best = Some((cost, Place { processor, start }, start + time));
+                }
+            }
+        }
+        let (_, place, end) = best.expect("an instance has no task that runs nowhere");
+        self.put(task, place, end);
+    }
+
+    /// Places a task, all of whose predecessors are placed, on this processor, which must be able to run it.
+    pub fn place_on(&mut self, task: u32, processor: u32) {
+        self.arrive(task);
+        let node = self.problem.node_of(processor);
+        let time = self.problem.time(task, node);
+        let start = self.calendars[processor as usize].earliest_fit(self.arrivals[node as usize], time);
+        self.put(task, Place { processor, start }, start + time);
+    }
+
+    /// The places of all tasks.
+    pub fn into_places(self) -> Vec<Place> {
+        self.places
+    }
+
+    fn put(&mut self, task: u32, place: Place, end: i64) {
+        self.calendars[place.processor as usize].occupy(place.start, end);
+        self.places[task as usize] = place;
+        self.ends[task as usize] = end;
+    }
+
+    /// When the data of a task are on each node.
+    fn arrive(&mut self, task: u32) {
+        let problem = self.problem;
+        self.arrivals.fill(problem.release(task));
+        for from in problem.incoming(task) {
+            let node = problem.node_of(self.places[from.task as usize].processor);
+            let end = self.ends[from.task as usize];
+            for (to, arrival) in self.arrivals.iter_mut().enumerate() {
+                *arrival = (*arrival).max(end + problem.network().time(from.edge, node, to as u32));
+            }
+        }
+    }
+}

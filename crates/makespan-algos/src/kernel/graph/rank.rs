@@ -1,0 +1,110 @@
+//! How far a task is from the end of its graph, and from its beginning.
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
+use super::{NEVER, Problem};
+
+/// The mean time of each task over the processors that can run it.
+pub fn mean_times(problem: &Problem) -> Vec<f64> {
+    let mean = |task: u32| {
+        let (mut sum, mut count) = (0.0, 0.0);
+        for (node, &time) in problem.times(task).iter().enumerate().filter(|&(_, &time)| time != NEVER) {
+            let processors = problem.processors_of(node as u32).len() as f64;
+            sum += time as f64 * processors;
+            count += processors;
+        }
+        sum / count
+    };
+    (0..problem.tasks() as u32).map(mean).collect()
+}
+
+/// The longest path from the beginning of each task to the end of its graph, by mean times and mean transfers: the
+/// upward rank of Topcuoglu, Hariri and Wu (DOI 10.1109/71.993206), equation 8.
+pub fn upward(problem: &Problem, times: &[f64]) -> Vec<f64> {
+    let mut ranks = vec![0.0; problem.tasks()];
+    for &task in problem.order().iter().rev() {
+        let after = problem.outgoing(task).iter().map(|to| problem.network().mean(to.edge) + ranks[to.task as usize]);
+        ranks[task as usize] = times[task as usize] + after.fold(0.0, f64::max);
+    }
+    ranks
+}
+
+/// The longest path from the beginning of its graph to the beginning of each task: the downward rank, equation 10
+/// there.
+pub fn downward(problem: &Problem, times: &[f64]) -> Vec<f64> {
+    let mut ranks = vec![0.0; problem.tasks()];
+    for &task in problem.order() {
+        let before = problem.incoming(task).iter().map(|from| {
+            let at = from.task as usize;
+            ranks[at] + times[at] + problem.network().mean(from.edge)
+        });
+        ranks[task as usize] = before.fold(0.0, f64::max);
+    }
+    ranks
+}
+
+/// For each task its place in the order of [`Problem::order`].
+pub fn positions(problem: &Problem) -> Vec<u32> {
+    let mut positions = vec![0; problem.tasks()];
+    for (position, &task) in problem.order().iter().enumerate() {
+        positions[task as usize] = position as u32;
+    }
+    positions
+}
+
+/// The tasks in falling order of a rank, of which no task's is above that of one that it waits for; of equal ones the
+/// first in topological order.
+pub fn falling(problem: &Problem, ranks: &[f64]) -> Vec<u32> {
+    let mut order = problem.order().to_vec();
+    order.sort_by(|&a, &b| ranks[b as usize].total_cmp(&ranks[a as usize]));
+    order
+}
+
+/// The tasks in an order in which always the one of highest rank comes next of those that wait for none that is left.
+pub fn ready_first(problem: &Problem, ranks: &[f64]) -> Vec<u32> {
+    let positions = positions(problem);
+    let entry = |task: u32| Ready { rank: ranks[task as usize], position: positions[task as usize], task };
+    let mut missing: Vec<usize> = (0..problem.tasks() as u32).map(|task| problem.incoming(task).len()).collect();
+    let mut ready: BinaryHeap<Ready> =
+        (0..problem.tasks() as u32).filter(|&task| missing[task as usize] == 0).map(entry).collect();
+    let mut order = Vec::with_capacity(problem.tasks());
+    while let Some(Ready { task, .. }) = ready.pop() {
+        order.push(task);
+        for to in problem.outgoing(task) {
+            let missing = &mut missing[to.task as usize];
+            *missing -= 1;
+            if *missing == 0 {
+                ready.push(entry(to.task));
+            }
+        }
+    }
+    order
+}
+
+/// A task that may come next; the greatest does.
+struct Ready {
+    rank: f64,
+    position: u32,
+    task: u32,
+}
+
+impl Ord for Ready {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.rank.total_cmp(&other.rank).then(other.position.cmp(&self.position))
+    }
+}
+
+impl PartialOrd for Ready {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Ready {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Ready {}

@@ -1,0 +1,69 @@
+//! One-dimensional load balancing.
+
+/// Choices with frequencies, and how often each was made.
+///
+/// P. Boulet, J. Dongarra, F. Rastello, Y. Robert and F. Vivien, "Algorithmic issues on heterogeneous computing
+/// platforms" (Parallel Processing Letters 9(2), 1999), section 3, as used by O. Beaumont et al. (IPDPS 2006, section
+/// 4.1): if choice i is to be made with frequency f(i) and was made g(i) times, the next is that with the least
+/// (g(i) + 1) / f(i).
+#[derive(Clone, Debug, Default)]
+pub(super) struct Balance {
+    frequency: Vec<f64>,
+    made: Vec<f64>,
+}
+
+impl Balance {
+    pub(super) fn new(frequency: Vec<f64>) -> Self {
+        let made = vec![0.0; frequency.len()];
+        Self { frequency, made }
+    }
+
+    /// When a choice is due; the end of time for one that is never made.
+    pub(super) fn due(&self, choice: usize) -> f64 {
+        if self.frequency[choice] > 0.0 { (self.made[choice] + 1.0) / self.frequency[choice] } else { f64::INFINITY }
+    }
+
+    /// The one that is due first, of those that are possible; the first of equals.
+    pub(super) fn next(&self, possible: impl Iterator<Item = usize>) -> Option<usize> {
+        let due = possible.map(|choice| (self.due(choice), choice)).filter(|(due, _)| due.is_finite());
+        due.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, choice)| choice)
+    }
+
+    /// How many choices there are.
+    pub(super) fn len(&self) -> usize {
+        self.frequency.len()
+    }
+
+    /// Whether a choice is ever made.
+    pub(super) fn is_made(&self, choice: usize) -> bool {
+        self.frequency[choice] > 0.0
+    }
+
+    /// The choice is never made again.
+    pub(super) fn stop(&mut self, choice: usize) {
+        self.frequency[choice] = 0.0;
+    }
+
+    pub(super) fn make(&mut self, choice: usize) {
+        self.made[choice] += 1.0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn choices_are_made_as_often_as_they_should_be() {
+        let mut balance = Balance::new(vec![3.0, 0.0, 1.0]);
+        let made: Vec<usize> = (0..8)
+            .map(|_| {
+                let next = balance.next(0..3).unwrap();
+                balance.make(next);
+                next
+            })
+            .collect();
+        assert_eq!(made, [0, 0, 0, 2, 0, 0, 0, 2]);
+        assert_eq!(balance.next([1].into_iter()), None);
+    }
+}

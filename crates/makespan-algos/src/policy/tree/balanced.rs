@@ -1,0 +1,74 @@
+//! Rates followed by one-dimensional load balancing.
+
+use makespan_core::network::{NodeDecision, NodeEvent, NodePolicy, NodeView};
+
+use super::balance::Balance;
+
+/// Follows rates: of the pairs (thread, kind) that are possible now, a thread being an idle processor of the node or a child
+/// that asked, the one whose turn it is by one-dimensional load balancing.
+///
+/// O. Beaumont et al. (IPDPS 2006, DOI 10.1109/IPDPS.2006.1639262), section 4.1, where the rates are those of the linear
+/// programme. Read literally, the choice is made among all pairs and the node then waits for it; waiting for the ideal pair is
+/// 1.3 to 1.4 times worse, so that here the pairs that ask compete.
+///
+/// A task of a kind that has no rate here, because the rates or the machines have changed, goes wherever it can when
+/// nothing else is possible, so that it does not stay for ever.
+#[derive(Clone, Debug)]
+pub struct Balanced {
+    /// Of the own processors by kind, then of each child by kind.
+    balance: Balance,
+    /// Whether some thread has a rate, by kind.
+    served: Vec<bool>,
+}
+
+impl Balanced {
+    /// The policy of a node that computes these kinds, and sends to each child these kinds, at these rates.
+    pub fn new(compute: &[f64], sent: &[f64]) -> Self {
+        let balance = Balance::new(compute.iter().chain(sent).copied().collect());
+        let mut balanced = Self { served: vec![true; compute.len()], balance };
+        balanced.look();
+        balanced
+    }
+
+    /// Sees which kinds have a rate.
+    fn look(&mut self) {
+        let kinds = self.served.len();
+        for kind in 0..kinds {
+            self.served[kind] = (kind..self.balance.len()).step_by(kinds).any(|choice| self.balance.is_made(choice));
+        }
+    }
+}
+
+/// The pairs that are possible now, numbered as in the balance.
+fn possible<'a>(view: &'a NodeView<'_>) -> impl Iterator<Item = usize> + 'a {
+    let kinds = view.kinds.len();
+    let own = (0..kinds).filter(|&kind| view.can_compute(kind));
+    let sendable = (0..kinds).filter(|&kind| view.ready[kind] > 0 && view.ports[view.lane(kind)] > 0);
+    let sent = sendable.flat_map(move |kind| {
+        let asking = (0..view.degree()).filter(move |&child| view.asks(child, view.lane(kind)));
+        asking.map(move |child| (child + 1) * kinds + kind)
+    });
+    own.chain(sent)
+}
+
+impl NodePolicy for Balanced {
+    fn hear(&mut self, event: NodeEvent, view: &NodeView<'_>) {
+        if let NodeEvent::ChildRemoved { child } = event {
+            let kinds = view.kinds.len();
+            (0..kinds).for_each(|kind| self.balance.stop((child + 1) * kinds + kind));
+            self.look();
+        }
+    }
+
+    fn decide(&mut self, view: &NodeView<'_>) -> Option<NodeDecision> {
+        let kinds = view.kinds.len();
+        let stray = || possible(view).find(|&choice| !self.served[choice % kinds]);
+        let choice = self.balance.next(possible(view)).or_else(stray)?;
+        self.balance.make(choice);
+        let kind = choice % kinds;
+        Some(match choice / kinds {
+            0 => NodeDecision::Compute { kind },
+            thread => NodeDecision::Send { child: thread - 1, kind },
+        })
+    }
+}

@@ -1,0 +1,102 @@
+//! The four operations, in their order.
+
+use super::messages::{best_offer, give};
+use super::state::State;
+
+/// Trades of less than this share of the highest throughput are not worth a message.
+const LEAST_SHARE: f64 = 1e-4;
+
+/// Does the first operation that is possible; returns whether there was one. A and B as in the paper: the applications
+/// of the highest and lowest weighted throughput.
+pub(super) fn next(state: &mut State<'_>, a: usize, b: usize) -> bool {
+    let operations = [communication_trading, gap_filling, bus_desaturation, trading_on_the_root];
+    operations.iter().any(|operation| operation(state, a, b))
+}
+
+/// By how many weighted tasks a second the two differ.
+fn gap(state: &State<'_>, a: usize, b: usize) -> f64 {
+    state.throughput(a) - state.throughput(b)
+}
+
+fn is_worth(state: &State<'_>, a: usize, amount: f64, b: usize) -> bool {
+    amount > LEAST_SHARE * state.throughput(a) * state.weight(b)
+}
+
+/// A node with idle processors gets x tasks of B for x b(B)/b(A) of A. No link has more to do, so none limits.
+fn communication_trading(state: &mut State<'_>, a: usize, b: usize) -> bool {
+    if state.data(a) <= 0.0 || state.data(a) * state.work(b) <= state.data(b) * state.work(a) {
+        return false;
+    }
+    let each = state.data(b) / state.data(a);
+    // After the trade the throughputs are equal at the most.
+    let most = gap(state, a, b) / (1.0 / state.weight(b) + each / state.weight(a));
+    let more_work = state.work(b) - each * state.work(a);
+    let own = |state: &State<'_>, node: usize| {
+        if node == 0 {
+            return 0.0;
+        }
+        let has = state.compute[node * state.kinds + a];
+        let tasks = if each > 0.0 { has / each } else { f64::INFINITY };
+        (state.idle(node) / more_work).min(tasks).min(most)
+    };
+    let offer = best_offer(state, own, |_, _| f64::INFINITY);
+    if !is_worth(state, a, offer.amount, b) {
+        return false;
+    }
+    give(state, offer.node, a, -offer.amount * each);
+    give(state, offer.node, b, offer.amount);
+    true
+}
+
+/// A node with idle processors gets more of B, where no link on the way is busy.
+fn gap_filling(state: &mut State<'_>, a: usize, b: usize) -> bool {
+    let most = gap(state, a, b) * state.weight(b);
+    let own = |state: &State<'_>, node: usize| (state.idle(node) / state.work(b)).min(most);
+    let left: Vec<f64> = (0..state.network.nodes().len()).map(|node| state.port_left(node)).collect();
+    let limit = |state: &State<'_>, node: usize| {
+        let parent = state.network.nodes()[node].parent.unwrap_or(0);
+        let bytes = left[parent] * state.bandwidth[node];
+        if state.data(b) > 0.0 { bytes / state.data(b) } else { f64::INFINITY }
+    };
+    let offer = best_offer(state, own, limit);
+    if !is_worth(state, a, offer.amount, b) {
+        return false;
+    }
+    give(state, offer.node, b, offer.amount);
+    true
+}
+
+/// The branch under the root with the smallest bandwidth that has tasks of A has a tenth fewer of them.
+fn bus_desaturation(state: &mut State<'_>, a: usize, _b: usize) -> bool {
+    let kinds = state.kinds;
+    let least = LEAST_SHARE * state.throughput(a) * state.weight(a);
+    let branches = state.network.children(0).filter(|&child| state.sent[child * kinds + a] > least);
+    let Some(branch) = branches.min_by(|&x, &y| state.bandwidth[x].total_cmp(&state.bandwidth[y])) else {
+        return false;
+    };
+    let mut inside = vec![false; state.network.nodes().len()];
+    inside[branch] = true;
+    for node in branch..inside.len() {
+        if let Some(parent) = state.network.nodes()[node].parent {
+            inside[node] |= inside[parent];
+        }
+        if inside[node] {
+            state.compute[node * kinds + a] *= 0.9;
+            state.sent[node * kinds + a] *= 0.9;
+        }
+    }
+    true
+}
+
+/// The root computes tasks of B for tasks of A, with the same work.
+fn trading_on_the_root(state: &mut State<'_>, a: usize, b: usize) -> bool {
+    let each = state.work(a) / state.work(b);
+    let equal = gap(state, a, b) / (1.0 / state.weight(a) + each / state.weight(b));
+    let amount = state.compute[a].min(equal);
+    if !is_worth(state, a, amount * each, b) {
+        return false;
+    }
+    give(state, 0, a, -amount);
+    give(state, 0, b, amount * each);
+    true
+}

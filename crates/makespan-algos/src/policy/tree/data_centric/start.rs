@@ -1,0 +1,43 @@
+//! The bandwidth-centric rates of one application.
+
+use super::state::State;
+
+/// Gives every node its rates of the kind with the largest ratio of data to work: first what each subtree could take
+/// comes up, then what it gets goes down. The own processors come first, then the children by falling bandwidth.
+pub(super) fn bandwidth_centric(state: &mut State<'_>) {
+    let ratio = |kind: usize| state.data(kind) / state.work(kind);
+    let kind = (0..state.kinds).max_by(|&a, &b| ratio(a).total_cmp(&ratio(b)).then(b.cmp(&a))).unwrap_or(0);
+    let (nodes, kinds) = (state.network.nodes().len(), state.kinds);
+    let mut takes = vec![0.0; nodes];
+    for node in (0..nodes).rev() {
+        let own = state.capacity[node] / state.work(kind);
+        let below: f64 = shared(state, node, kind, &takes, f64::INFINITY).iter().map(|&(_, rate)| rate).sum();
+        takes[node] = own + below;
+    }
+    let mut gets = vec![0.0; nodes];
+    gets[0] = takes[0];
+    for node in 0..nodes {
+        let own = gets[node].min(state.capacity[node] / state.work(kind));
+        state.compute[node * kinds + kind] = own;
+        for (child, rate) in shared(state, node, kind, &takes, gets[node] - own) {
+            gets[child] = rate;
+            state.sent[child * kinds + kind] = rate;
+        }
+    }
+}
+
+/// What each child gets when the node has so much for all of them and its port is shared by bandwidth.
+fn shared(state: &State<'_>, node: usize, kind: usize, takes: &[f64], mut all: f64) -> Vec<(usize, f64)> {
+    let mut children: Vec<usize> = state.network.children(node).collect();
+    children.sort_by(|&a, &b| state.bandwidth[b].total_cmp(&state.bandwidth[a]));
+    let mut port = 1.0;
+    let mut give = |child: usize| {
+        let each = state.data(kind) / state.bandwidth[child];
+        let most = if each > 0.0 { port / each } else { f64::INFINITY };
+        let rate = takes[child].min(most).min(all).max(0.0);
+        all -= rate;
+        port = (port - rate * each).max(0.0);
+        (child, rate)
+    };
+    children.into_iter().map(&mut give).collect()
+}

@@ -1,0 +1,83 @@
+//! What the nodes know between two waves.
+
+use makespan_core::network::Network;
+
+pub(super) struct State<'a> {
+    pub(super) network: &'a Network,
+    pub(super) bandwidth: &'a [f64],
+    /// Work units a second of all processors, by node.
+    pub(super) capacity: Vec<f64>,
+    /// Tasks a second, by node and kind.
+    pub(super) compute: Vec<f64>,
+    /// From the parent, by node and kind.
+    pub(super) sent: Vec<f64>,
+    pub(super) kinds: usize,
+}
+
+impl<'a> State<'a> {
+    pub(super) fn new(network: &'a Network, bandwidth: &'a [f64], speed: &[f64]) -> Self {
+        let (nodes, kinds) = (network.nodes(), network.kinds().len());
+        let rate = |(node, speed): (&makespan_core::network::NetworkNode, &f64)| f64::from(node.processors) * speed;
+        Self {
+            network,
+            bandwidth,
+            capacity: nodes.iter().zip(speed).map(rate).collect(),
+            compute: vec![0.0; nodes.len() * kinds],
+            sent: vec![0.0; nodes.len() * kinds],
+            kinds,
+        }
+    }
+
+    pub(super) fn data(&self, kind: usize) -> f64 {
+        self.network.kinds()[kind].data
+    }
+
+    pub(super) fn work(&self, kind: usize) -> f64 {
+        self.network.kinds()[kind].work
+    }
+
+    pub(super) fn weight(&self, kind: usize) -> f64 {
+        self.network.kinds()[kind].weight
+    }
+
+    /// Tasks a second over weight.
+    pub(super) fn throughput(&self, kind: usize) -> f64 {
+        self.compute.iter().skip(kind).step_by(self.kinds).sum::<f64>() / self.weight(kind)
+    }
+
+    /// The kinds of the highest and of the lowest weighted throughput; the first of equals.
+    pub(super) fn extremes(&self) -> (usize, usize) {
+        let all: Vec<f64> = (0..self.kinds).map(|kind| self.throughput(kind)).collect();
+        let mut extremes = (0, 0);
+        for kind in 1..self.kinds {
+            if all[kind] > all[extremes.0] {
+                extremes.0 = kind;
+            }
+            if all[kind] < all[extremes.1] {
+                extremes.1 = kind;
+            }
+        }
+        extremes
+    }
+
+    /// Whether these throughputs differ by less than a twentieth of the lower.
+    pub(super) fn balanced(&self, most: usize, least: usize) -> bool {
+        let (most, least) = (self.throughput(most), self.throughput(least));
+        most - least < 0.05 * least || most <= 0.0
+    }
+
+    /// Work units a second that a node has left.
+    pub(super) fn idle(&self, node: usize) -> f64 {
+        let used: f64 = (0..self.kinds).map(|kind| self.compute[node * self.kinds + kind] * self.work(kind)).sum();
+        (self.capacity[node] - used).max(0.0)
+    }
+
+    /// The share of its time that a node's port has left.
+    pub(super) fn port_left(&self, node: usize) -> f64 {
+        let of_child = |child: usize| {
+            let bytes: f64 = (0..self.kinds).map(|kind| self.sent[child * self.kinds + kind] * self.data(kind)).sum();
+            bytes / self.bandwidth[child]
+        };
+        (1.0 - self.network.children(node).map(of_child).sum::<f64>()).max(0.0)
+    }
+}

@@ -1,0 +1,74 @@
+//! First come, first served.
+
+use std::collections::VecDeque;
+
+use makespan_core::network::{Kind, NodeDecision, NodeEvent, NodePolicy, NodeView};
+
+use super::balance::Balance;
+
+/// FCFS of O. Beaumont et al., "Centralized versus distributed schedulers for multiple bag-of-task applications" (IPDPS
+/// 2006, DOI 10.1109/IPDPS.2006.1639262), section 4.2: a node serves requests in their order with tasks in theirs. The
+/// root chooses the kind by one-dimensional load balancing with the weights as frequencies.
+///
+/// The paper leaves open whether a request for the port holds up the node's own processor. Here it does not: the own
+/// processor takes the oldest task as soon as it is idle and no request that could be served now is older.
+#[derive(Clone, Debug)]
+pub struct Fcfs {
+    /// Children that asked, oldest first.
+    requests: VecDeque<u32>,
+    /// Kinds of the tasks here, oldest first; not used at the root.
+    tasks: VecDeque<u32>,
+    root: Option<Balance>,
+}
+
+impl Fcfs {
+    /// The policy of one node.
+    pub fn new(kinds: &[Kind], is_root: bool) -> Self {
+        let root = is_root.then(|| Balance::new(kinds.iter().map(|kind| kind.weight).collect()));
+        Self { requests: VecDeque::new(), tasks: VecDeque::new(), root }
+    }
+
+    fn next_kind(&self, view: &NodeView<'_>) -> Option<usize> {
+        match &self.root {
+            Some(balance) => balance.next((0..view.kinds.len()).filter(|&kind| view.ready[kind] > 0)),
+            None => self.tasks.front().map(|&kind| kind as usize),
+        }
+    }
+
+    fn taken(&mut self, kind: usize) {
+        match &mut self.root {
+            Some(balance) => balance.make(kind),
+            None => {
+                self.tasks.pop_front();
+            }
+        }
+    }
+}
+
+impl NodePolicy for Fcfs {
+    fn hear(&mut self, event: NodeEvent, _view: &NodeView<'_>) {
+        match event {
+            NodeEvent::Requested { child, .. } => self.requests.push_back(child as u32),
+            NodeEvent::Received { kind } if self.root.is_none() => self.tasks.push_back(kind as u32),
+            NodeEvent::Returned { kind } if self.root.is_none() => self.tasks.push_front(kind as u32),
+            NodeEvent::ChildRemoved { child } => self.requests.retain(|&asked| asked as usize != child),
+            _ => {}
+        }
+    }
+
+    fn decide(&mut self, view: &NodeView<'_>) -> Option<NodeDecision> {
+        let kind = self.next_kind(view)?;
+        let decision = if view.can_compute(kind) {
+            NodeDecision::Compute { kind }
+        } else {
+            let child = *self.requests.front()? as usize;
+            if !view.can_send(child, kind) {
+                return None;
+            }
+            self.requests.pop_front();
+            NodeDecision::Send { child, kind }
+        };
+        self.taken(kind);
+        Some(decision)
+    }
+}

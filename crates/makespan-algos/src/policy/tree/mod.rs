@@ -1,0 +1,24 @@
+//! Decentralised schedulers for bags of tasks on trees: one policy a node.
+//!
+//! [`Heuristic`] names them by specs such as `back-pressure`; [`Heuristic::setup`] makes the policies of all nodes of a
+//! [`makespan_core::network::Network`].
+
+mod back_pressure;
+mod balance;
+mod balanced;
+mod bandwidth_centric;
+mod data_centric;
+mod fcfs;
+mod heuristic;
+mod rates;
+
+pub use back_pressure::BackPressure;
+pub use balanced::Balanced;
+pub use bandwidth_centric::BandwidthCentric;
+pub use data_centric::{DataCentric, data_centric_rates};
+pub use fcfs::Fcfs;
+pub use heuristic::{Heuristic, HeuristicEntry, Setup, SetupError, TreePolicy, heuristics};
+pub use rates::NodeRates;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,58 @@
+//! Who computes how much in the steady state.
+
+use makespan_core::network::Network;
+
+/// Tasks a second of a steady state, on a network of one kind an application, in the network's numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NodeRates {
+    /// Computed, by node and kind.
+    pub compute: Vec<f64>,
+    /// Received from the parent, by node and kind; zero for the root.
+    pub sent: Vec<f64>,
+}
+
+impl NodeRates {
+    /// The rates in which everything that a node receives and does not compute goes on to its children.
+    pub fn from_compute(network: &Network, compute: Vec<f64>) -> Self {
+        let kinds = network.kinds().len();
+        let mut sent = compute.clone();
+        for node in (1..network.nodes().len()).rev() {
+            let Some(parent) = network.nodes()[node].parent else { continue };
+            for kind in 0..kinds {
+                sent[parent * kinds + kind] += sent[node * kinds + kind];
+            }
+        }
+        sent[..kinds].fill(0.0);
+        Self { compute, sent }
+    }
+
+    /// Rates given by node as the network was made of them, and kind.
+    pub fn from_origin(network: &Network, compute: &[f64]) -> Self {
+        let kinds = network.kinds().len();
+        let of_node = |node: usize| {
+            let at = network.origin(node) * kinds;
+            &compute[at..at + kinds]
+        };
+        let compute = (0..network.nodes().len()).flat_map(of_node).copied().collect();
+        Self::from_compute(network, compute)
+    }
+
+    /// What a node computes, by kind, and what it sends, by child and kind.
+    pub(super) fn of(&self, network: &Network, node: usize) -> (&[f64], &[f64]) {
+        let (kinds, children) = (network.kinds().len(), network.children(node));
+        let (first, last) = (children.start * kinds, children.end * kinds);
+        (&self.compute[node * kinds..(node + 1) * kinds], &self.sent[first..last])
+    }
+
+    /// Tasks a second of each kind.
+    pub fn throughput(&self, kinds: usize) -> Vec<f64> {
+        (0..kinds).map(|kind| self.compute.iter().skip(kind).step_by(kinds).sum()).collect()
+    }
+
+    /// The smallest throughput over weight.
+    pub fn fair(&self, network: &Network) -> f64 {
+        let throughput = self.throughput(network.kinds().len());
+        let weighted = throughput.iter().zip(network.kinds()).map(|(rate, kind)| rate / kind.weight);
+        weighted.fold(f64::INFINITY, f64::min)
+    }
+}

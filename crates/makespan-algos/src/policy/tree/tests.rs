@@ -1,0 +1,164 @@
+use makespan_core::Time;
+use makespan_core::network::{Kind, Network, NetworkNode};
+use makespan_sim::network::{Change, Changed, NetworkOptions, NetworkRun, Silent, Until, simulate};
+use proptest::prelude::*;
+
+use super::*;
+
+fn node(parent: Option<usize>, speed: f64, bandwidth: f64) -> NetworkNode {
+    NetworkNode { parent, processors: 1, speed, bandwidth, latency: Time::ZERO }
+}
+
+fn network(nodes: &[NetworkNode], kinds: &[(f64, f64, f64, u32)]) -> Network {
+    let kind = |(at, &(data, work, weight, count)): (usize, &(f64, f64, f64, u32))| Kind {
+        data,
+        work,
+        weight,
+        count,
+        tasks: vec![(at, 1)],
+    };
+    Network::new(nodes, kinds.iter().enumerate().map(kind).collect()).unwrap()
+}
+
+fn play(heuristic: Heuristic, network: &Network, options: &NetworkOptions) -> NetworkRun {
+    let bandwidth: Vec<f64> = network.nodes().iter().map(|node| node.bandwidth).collect();
+    let speed: Vec<f64> = network.nodes().iter().map(|node| node.speed).collect();
+    let rates = data_centric_rates(network, &bandwidth, &speed, 1000);
+    let mut setup = heuristic.setup(network, options.buffer, Some(&rates)).unwrap();
+    let options = NetworkOptions { buffer: setup.buffer, lanes: setup.lanes, ..options.clone() };
+    simulate(&setup.network, &mut setup.policies, &options, &mut Silent).unwrap()
+}
+
+fn networks() -> impl Strategy<Value = Network> {
+    let nodes = prop::collection::vec((any::<prop::sample::Index>(), 0_u32..3, 0.1..10.0_f64, 0.1..10.0_f64), 1..15);
+    let kinds = prop::collection::vec((0.0..5.0_f64, 0.1..5.0_f64, 1_u32..4, 0_u32..40), 1..4);
+    (nodes, kinds).prop_map(|(nodes, kinds)| {
+        let tree: Vec<NetworkNode> = nodes
+            .iter()
+            .enumerate()
+            .map(|(at, &(parent, processors, speed, bandwidth))| NetworkNode {
+                processors: if at == 0 { 1 } else { processors },
+                ..node((at > 0).then(|| parent.index(at)), speed, bandwidth)
+            })
+            .collect();
+        let kinds: Vec<_> =
+            kinds.iter().map(|&(data, work, weight, count)| (data, work, weight.into(), count)).collect();
+        network(&tree, &kinds)
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(150))]
+
+    /// Every heuristic finishes all tasks, also when a link is cut to a hundredth and a node leaves, and does the same
+    /// again when asked again.
+    #[test]
+    fn every_heuristic_finishes(network in networks(), at in 0_i64..20, which in any::<prop::sample::Index>()) {
+        let nodes = network.nodes().len();
+        let node = which.index(nodes);
+        let at = Time::from_seconds(at);
+        let mut changes = vec![Change { at, node, what: Changed::Speed(0.05) }];
+        if node > 0 {
+            changes.push(Change { at, node, what: Changed::Bandwidth(network.nodes()[node].bandwidth / 100.0) });
+            let at = at + Time::from_seconds(3);
+            changes.push(Change { at, node: nodes - 1, what: Changed::Removed });
+        }
+        for heuristic in Heuristic::ALL {
+            for changes in [Vec::new(), changes.clone()] {
+                let options = NetworkOptions { changes, buffer: 4, ..NetworkOptions::default() };
+                let run = play(heuristic, &network, &options);
+                prop_assert_eq!((run.unfinished(), run.stalled), (0, false), "{}", heuristic);
+                prop_assert_eq!(&run, &play(heuristic, &network, &options));
+            }
+        }
+    }
+
+    /// The rates of DATA-CENTRIC are within what processors and ports can do.
+    #[test]
+    fn traded_rates_are_feasible(network in networks()) {
+        let bandwidth: Vec<f64> = network.nodes().iter().map(|node| node.bandwidth).collect();
+        let speed: Vec<f64> = network.nodes().iter().map(|node| node.speed).collect();
+        let rates = data_centric_rates(&network, &bandwidth, &speed, 500);
+        let kinds = network.kinds().len();
+        prop_assert!(rates.compute.iter().chain(&rates.sent).all(|rate| *rate >= 0.0 && rate.is_finite()));
+        for (at, node) in network.nodes().iter().enumerate() {
+            let work: f64 = (0..kinds).map(|kind| rates.compute[at * kinds + kind] * network.kinds()[kind].work).sum();
+            prop_assert!(work <= f64::from(node.processors) * node.speed * (1.0 + 1e-9));
+            let port: f64 = network.children(at).map(|child| {
+                let bytes = (0..kinds).map(|kind| rates.sent[child * kinds + kind] * network.kinds()[kind].data);
+                bytes.sum::<f64>() / network.nodes()[child].bandwidth
+            }).sum();
+            prop_assert!(port <= 1.0 + 1e-9);
+        }
+    }
+}
+
+/// A star in which bandwidth-centric scheduling is optimal: the port feeds the first child fully, the second in part.
+#[test]
+fn bandwidth_centric_is_near_the_optimum_for_one_application() {
+    let nodes = [node(None, 1.0, 1.0), node(Some(0), 1.0, 4.0), node(Some(0), 3.0, 2.0), node(Some(0), 5.0, 1.0)];
+    // Own work 1; a quarter of the port gives 1, three quarters give 1.5.
+    let network = network(&nodes, &[(1.0, 1.0, 1.0, 2000)]);
+    for heuristic in [Heuristic::Cgbc, Heuristic::Pbc, Heuristic::BackPressure, Heuristic::DataCentric { waves: 100 }] {
+        let run = play(heuristic, &network, &NetworkOptions::default());
+        let fair = run.measured(&[1.0], 0.1).unwrap().fair;
+        assert!((3.4..3.505).contains(&fair), "{heuristic}: {fair}");
+    }
+}
+
+#[test]
+fn throughput_is_in_proportion_to_weights() {
+    let nodes = [node(None, 1.0, 1.0), node(Some(0), 2.0, 4.0), node(Some(1), 3.0, 2.0), node(Some(0), 5.0, 1.0)];
+    let network = network(&nodes, &[(1.0, 1.0, 3.0, 3000), (2.0, 0.5, 1.0, 1000)]);
+    for heuristic in [Heuristic::BackPressure, Heuristic::Cgbc, Heuristic::Fcfs] {
+        let options = NetworkOptions { until: Until::FirstApplication, ..NetworkOptions::default() };
+        let run = play(heuristic, &network, &options);
+        let throughput = run.measured(&[3.0, 1.0], 0.1).unwrap().throughput;
+        let ratio = throughput[0] / throughput[1];
+        assert!((2.9..3.1).contains(&ratio), "{heuristic}: {ratio}");
+    }
+}
+
+/// The queue of requests is served in order, though the second child is faster.
+#[test]
+fn first_come_is_first_served() {
+    let nodes =
+        [NetworkNode { processors: 0, ..node(None, 1.0, 1.0) }, node(Some(0), 1.0, 1.0), node(Some(0), 1.0, 9.0)];
+    let network = network(&nodes, &[(1.0, 1.0, 1.0, 3)]);
+    let run = play(Heuristic::Fcfs, &network, &NetworkOptions { buffer: 2, ..NetworkOptions::default() });
+    assert_eq!(run.received, [0, 2, 1]);
+}
+
+/// A traded rate follows a change: the cut link gets next to nothing afterwards.
+#[test]
+fn data_centric_trades_again_when_a_link_is_cut() {
+    let nodes = [node(None, 1.0, 1.0), node(Some(0), 5.0, 5.0), node(Some(0), 5.0, 4.0)];
+    let network = network(&nodes, &[(1.0, 1.0, 1.0, 2000)]);
+    let cut = Change { at: Time::from_seconds(20), node: 1, what: Changed::Bandwidth(0.05) };
+    let played =
+        |heuristic| play(heuristic, &network, &NetworkOptions { changes: vec![cut], ..NetworkOptions::default() });
+    let (adapts, keeps) = (played(Heuristic::DataCentric { waves: 100 }), played(Heuristic::Lp));
+    assert!(adapts.received[1] < 150, "{:?}", adapts.received);
+    assert!(adapts.end.seconds() < 0.5 * keeps.end.seconds(), "{} and {}", adapts.end, keeps.end);
+}
+
+#[test]
+fn specs_name_heuristics() {
+    for heuristic in Heuristic::ALL {
+        assert_eq!(heuristic.to_string().parse(), Ok(heuristic));
+    }
+    assert_eq!("data-centric[waves=7]".parse(), Ok(Heuristic::DataCentric { waves: 7 }));
+    let error = |text: &str| text.parse::<Heuristic>().unwrap_err().to_string();
+    assert_eq!(error("backpressure"), "unknown policy for trees `backpressure`; did you mean `back-pressure`?");
+    assert_eq!(error("lp[waves=3]"), "unknown parameter `waves`; it takes no parameters");
+    assert_eq!(heuristics().iter().map(|entry| entry.name).collect::<Vec<_>>(), Heuristic::ALL.map(Heuristic::name));
+}
+
+#[test]
+fn rates_of_another_network_are_refused() {
+    let network = network(&[node(None, 1.0, 1.0)], &[(1.0, 1.0, 1.0, 1)]);
+    assert_eq!(Heuristic::Lp.setup(&network, 10, None).unwrap_err(), SetupError::NoRates);
+    let rates = NodeRates { compute: vec![], sent: vec![] };
+    let refused = Heuristic::Lp.setup(&network, 10, Some(&rates)).unwrap_err();
+    assert_eq!(refused, SetupError::OtherRates { found: 0, expected: 1 });
+}

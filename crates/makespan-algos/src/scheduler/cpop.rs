@@ -1,0 +1,108 @@
+//! CPOP.
+
+use makespan_core::{Context, Guarantee, Instance, JobId, Objective, Plan, ScheduleError, Scheduler, Unsupported};
+
+use super::{check_supported, needs_single_processors};
+use crate::kernel::graph::{NEVER, Problem, placing::Placing, rank};
+
+/// Critical path on a processor: the tasks of the critical path of each job all run on the processor that is fastest
+/// for them together, the others where they end first; the highest sum of upward and downward rank goes first.
+///
+/// Source: H. Topcuoglu, S. Hariri, M.-Y. Wu, "Performance-effective and low-complexity task scheduling for
+/// heterogeneous computing", IEEE Trans. Parallel Distrib. Syst. 13(3), 2002, DOI 10.1109/71.993206, figure 4.
+/// Assumptions: every task accepts one processor, and runs on one. Guarantee: none. Complexity: as HEFT.
+/// Deviations: as [`super::Heft`]; each job of several has a critical path of its own; where no processor can run all of
+/// it, its tasks are placed like the others.
+///
+/// ```
+/// use makespan_algos::scheduler::Cpop;
+/// use makespan_core::{
+///     Context, Edge, Graph, Instance, Job, Load, NamedTask, Platform, Profile, Scheduler, Time,
+/// };
+///
+/// let task = |name, seconds| NamedTask::new(name, Profile::rigid(1, Time::from_seconds(seconds)).unwrap());
+/// let edge = |from, to| Edge { from, to, load: Load::Fixed(Time::from_seconds(2)) };
+/// let tasks = vec![task("a", 3), task("b", 4), task("c", 1)];
+/// let graph = Graph::new(tasks, vec![edge(0, 1), edge(0, 2)]).unwrap();
+/// let instance =
+///     Instance::new(Platform::cluster(2, 1).unwrap(), vec![Job::compound("fork", graph)], vec![]).unwrap();
+/// let plan = Cpop.schedule(&instance, &mut Context::default()).unwrap();
+/// assert_eq!(plan.into_schedule().makespan(), Time::from_seconds(7));
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cpop;
+
+impl Scheduler for Cpop {
+    fn name(&self) -> String {
+        "cpop".into()
+    }
+
+    fn supports(&self, instance: &Instance) -> Result<(), Unsupported> {
+        needs_single_processors(instance)
+    }
+
+    fn guarantee(&self, _: &Instance, _: Objective) -> Option<Guarantee> {
+        None
+    }
+
+    fn schedule(&self, instance: &Instance, _: &mut Context) -> Result<Plan, ScheduleError> {
+        check_supported(self, instance)?;
+        let problem = Problem::new(instance);
+        let times = rank::mean_times(&problem);
+        let (up, down) = (rank::upward(&problem, &times), rank::downward(&problem, &times));
+        let priorities: Vec<f64> = up.iter().zip(&down).map(|(up, down)| up + down).collect();
+        let fixed = critical_processors(&problem, &up);
+        let mut placing = Placing::new(&problem);
+        for task in rank::ready_first(&problem, &priorities) {
+            match fixed[task as usize] {
+                Some(processor) => placing.place_on(task, processor),
+                None => placing.place(task, |_, end| end),
+            }
+        }
+        Ok(problem.schedule(&placing.into_places()).into())
+    }
+}
+
+/// For each task of a critical path the processor of that path.
+fn critical_processors(problem: &Problem, up: &[f64]) -> Vec<Option<u32>> {
+    let mut fixed = vec![None; problem.tasks()];
+    // The entry of the highest upward rank begins the longest path.
+    let mut entries: Vec<Option<u32>> = vec![None; problem.jobs()];
+    for task in (0..problem.tasks() as u32).filter(|&task| problem.incoming(task).is_empty()) {
+        let JobId(job) = problem.job_of(task);
+        let entry = &mut entries[job as usize];
+        if entry.is_none_or(|entry| up[task as usize] > up[entry as usize]) {
+            *entry = Some(task);
+        }
+    }
+    for entry in entries.into_iter().flatten() {
+        let path = critical_path(problem, up, entry);
+        let total = |node: u32| {
+            let times = path.iter().map(|&task| problem.time(task, node));
+            times.fold(0, |sum: i64, time| if time == NEVER { NEVER } else { sum.saturating_add(time) })
+        };
+        let node = (0..problem.nodes() as u32).min_by_key(|&node| total(node)).filter(|&node| total(node) < NEVER);
+        for task in path {
+            fixed[task as usize] = node.map(|node| problem.processors_of(node).start);
+        }
+    }
+    fixed
+}
+
+/// From the entry always on to the task through which the longest path leads, the first of several.
+fn critical_path(problem: &Problem, up: &[f64], entry: u32) -> Vec<u32> {
+    let mut path = vec![entry];
+    let mut at = entry;
+    loop {
+        let mut next: Option<(f64, u32)> = None;
+        for to in problem.outgoing(at) {
+            let length = problem.network().mean(to.edge) + up[to.task as usize];
+            if next.is_none_or(|(longest, _)| length > longest) {
+                next = Some((length, to.task));
+            }
+        }
+        let Some((_, task)) = next else { return path };
+        path.push(task);
+        at = task;
+    }
+}

@@ -1,0 +1,61 @@
+//! HEFT.
+
+use makespan_core::{Context, Guarantee, Instance, Objective, Plan, ScheduleError, Scheduler, Unsupported};
+
+use super::{check_supported, needs_single_processors};
+use crate::kernel::graph::{Problem, placing::Placing, rank};
+
+/// Heterogeneous earliest finish time: tasks by falling upward rank, each into the earliest gap of the processor on
+/// which it ends first.
+///
+/// Source: H. Topcuoglu, S. Hariri, M.-Y. Wu, "Performance-effective and low-complexity task scheduling for
+/// heterogeneous computing", IEEE Trans. Parallel Distrib. Syst. 13(3), 2002, DOI 10.1109/71.993206, figure 2.
+/// Assumptions: every task accepts one processor, and runs on one. Guarantee: none. Complexity: O((e + n) m) for n
+/// tasks with e edges on m processors, and a step for each gap that is too short.
+/// Deviations: ties go to the task and the processor of the lowest number, not to a random one; transfers are averaged
+/// over all pairs of different nodes; several jobs are planned together, one rank over all; no task starts before the
+/// release of its job or while its processor is unavailable, of which the ranks know nothing.
+///
+/// ```
+/// use makespan_algos::scheduler::Heft;
+/// use makespan_core::{
+///     Context, Edge, Graph, Instance, Job, Load, NamedTask, Platform, Profile, Scheduler, Time,
+/// };
+///
+/// let task = |name, seconds| NamedTask::new(name, Profile::rigid(1, Time::from_seconds(seconds)).unwrap());
+/// let edge = |from, to| Edge { from, to, load: Load::Fixed(Time::from_seconds(2)) };
+/// let tasks = vec![task("a", 3), task("b", 4), task("c", 4), task("d", 1)];
+/// let graph = Graph::new(tasks, vec![edge(0, 1), edge(0, 2), edge(1, 3), edge(2, 3)]).unwrap();
+/// let instance =
+///     Instance::new(Platform::cluster(2, 1).unwrap(), vec![Job::compound("diamond", graph)], vec![]).unwrap();
+/// let plan = Heft.schedule(&instance, &mut Context::default()).unwrap();
+/// // c runs on the other processor, and d there, too: the data of b are longer on their way than c runs on.
+/// assert_eq!(plan.into_schedule().makespan(), Time::from_seconds(10));
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Heft;
+
+impl Scheduler for Heft {
+    fn name(&self) -> String {
+        "heft".into()
+    }
+
+    fn supports(&self, instance: &Instance) -> Result<(), Unsupported> {
+        needs_single_processors(instance)
+    }
+
+    fn guarantee(&self, _: &Instance, _: Objective) -> Option<Guarantee> {
+        None
+    }
+
+    fn schedule(&self, instance: &Instance, _: &mut Context) -> Result<Plan, ScheduleError> {
+        check_supported(self, instance)?;
+        let problem = Problem::new(instance);
+        let ranks = rank::upward(&problem, &rank::mean_times(&problem));
+        let mut placing = Placing::new(&problem);
+        for task in rank::falling(&problem, &ranks) {
+            placing.place(task, |_, end| end);
+        }
+        Ok(problem.schedule(&placing.into_places()).into())
+    }
+}

@@ -1,0 +1,102 @@
+//! PEFT.
+
+use makespan_core::{Context, Guarantee, Instance, Objective, Plan, ScheduleError, Scheduler, Unsupported};
+
+use super::{check_supported, needs_single_processors};
+use crate::kernel::graph::{NEVER, Problem, placing::Placing, rank};
+
+/// Predict earliest finish time: HEFT that looks ahead by a table of what is left behind each task at best, for each
+/// processor that may run it.
+///
+/// Source: H. Arabnejad, J. G. Barbosa, "List scheduling algorithm for heterogeneous systems by an optimistic cost
+/// table", IEEE Trans. Parallel Distrib. Syst. 25(3), 2014, DOI 10.1109/TPDS.2013.57, algorithm 1.
+/// Assumptions: every task accepts one processor, and runs on one. Guarantee: none. Complexity: O(e k^2) for the table
+/// of e edges on k nodes, and as HEFT.
+/// Deviations: as [`super::Heft`]; the table is of nodes, since the processors of one are alike.
+///
+/// ```
+/// use makespan_algos::scheduler::Peft;
+/// use makespan_core::{
+///     Context, Edge, Graph, Instance, Job, Load, NamedTask, Platform, Profile, Scheduler, Time,
+/// };
+///
+/// let task = |name, seconds| NamedTask::new(name, Profile::rigid(1, Time::from_seconds(seconds)).unwrap());
+/// let edge = |from, to| Edge { from, to, load: Load::Fixed(Time::from_seconds(2)) };
+/// let tasks = vec![task("a", 3), task("b", 4), task("c", 3)];
+/// let graph = Graph::new(tasks, vec![edge(0, 1), edge(0, 2)]).unwrap();
+/// let instance =
+///     Instance::new(Platform::cluster(2, 1).unwrap(), vec![Job::compound("fork", graph)], vec![]).unwrap();
+/// let plan = Peft.schedule(&instance, &mut Context::default()).unwrap();
+/// assert_eq!(plan.into_schedule().makespan(), Time::from_seconds(8));
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Peft;
+
+impl Scheduler for Peft {
+    fn name(&self) -> String {
+        "peft".into()
+    }
+
+    fn supports(&self, instance: &Instance) -> Result<(), Unsupported> {
+        needs_single_processors(instance)
+    }
+
+    fn guarantee(&self, _: &Instance, _: Objective) -> Option<Guarantee> {
+        None
+    }
+
+    fn schedule(&self, instance: &Instance, _: &mut Context) -> Result<Plan, ScheduleError> {
+        check_supported(self, instance)?;
+        let problem = Problem::new(instance);
+        let table = optimistic_costs(&problem);
+        let nodes = problem.nodes();
+        let row = |task: u32| &table[task as usize * nodes..][..nodes];
+        let ranks: Vec<f64> = (0..problem.tasks() as u32).map(|task| mean(&problem, task, row(task))).collect();
+        let mut placing = Placing::new(&problem);
+        for task in rank::ready_first(&problem, &ranks) {
+            let costs = row(task);
+            placing.place(task, |node, end| end as f64 + costs[node as usize]);
+        }
+        Ok(problem.schedule(&placing.into_places()).into())
+    }
+}
+
+/// For each task and node: what is left behind the task at best if it runs there. Of each successor the best node,
+/// with a mean transfer if it is another one; of all successors the worst.
+fn optimistic_costs(problem: &Problem) -> Vec<f64> {
+    let nodes = problem.nodes();
+    let mut table = vec![0.0; problem.tasks() * nodes];
+    // Of the successor looked at: its time and what is left behind it, on each node.
+    let mut behind = vec![f64::INFINITY; nodes];
+    let mut worst = vec![0.0_f64; nodes];
+    for &task in problem.order().iter().rev() {
+        worst.fill(0.0);
+        for to in problem.outgoing(task) {
+            let next = to.task as usize * nodes;
+            for (node, behind) in behind.iter_mut().enumerate() {
+                let time = problem.time(to.task, node as u32);
+                *behind = if time == NEVER { f64::INFINITY } else { time as f64 + table[next + node] };
+            }
+            // The best of all nodes serves every node with a transfer.
+            let elsewhere = behind.iter().copied().fold(f64::INFINITY, f64::min) + problem.network().mean(to.edge);
+            for (worst, &behind) in worst.iter_mut().zip(&behind) {
+                *worst = worst.max(behind.min(elsewhere));
+            }
+        }
+        table[task as usize * nodes..][..nodes].copy_from_slice(&worst);
+    }
+    table
+}
+
+/// The mean over the processors that can run the task.
+fn mean(problem: &Problem, task: u32, row: &[f64]) -> f64 {
+    let (mut sum, mut count) = (0.0, 0.0);
+    for (node, cost) in row.iter().enumerate() {
+        if problem.time(task, node as u32) != NEVER {
+            let processors = problem.processors_of(node as u32).len() as f64;
+            sum += cost * processors;
+            count += processors;
+        }
+    }
+    sum / count
+}

@@ -1,0 +1,131 @@
+//! Bounds for tasks that wait for each other and for processors that differ: windows of time, with prices for machines.
+
+mod prices;
+mod search;
+#[cfg(test)]
+mod tests;
+
+use makespan_core::certificate::TimeWindow;
+use makespan_core::{Bound, Certificate, Instance, JobId, Objective, ProcSet, Time};
+
+/// Stands for a machine that cannot run a task.
+const NEVER: i64 = i64::MAX;
+
+/// Tasks of some jobs in flat arrays, in ticks.
+struct Tasks {
+    /// Columns of `times`: nodes on which every task takes the same time are one.
+    kinds: usize,
+    /// How many processors each kind has.
+    processors: Vec<u32>,
+    /// The times on one processor of each kind; nothing for a task that may hold several.
+    times: Vec<Vec<i64>>,
+    heads: Vec<i64>,
+    fastest: Vec<i64>,
+    tails: Vec<i64>,
+    /// How many equal tasks each stands for.
+    counts: Vec<u64>,
+    /// For each node of the platform its kind.
+    kind_of: Vec<Option<usize>>,
+}
+
+/// The best bound of this kind on one objective. On weighted completion and mean flow each job counts as if it were
+/// alone.
+pub(crate) fn best(instance: &Instance, objective: Objective) -> Bound {
+    let alone = || instance.ids().map(|id| search::window(&Tasks::of(instance, &[id]))).collect::<Vec<TimeWindow>>();
+    let certificate = match objective {
+        Objective::Makespan => {
+            let ids: Vec<JobId> = instance.ids().collect();
+            Certificate::TimeWindow(search::window(&Tasks::of(instance, &ids)))
+        }
+        Objective::WeightedCompletion => Certificate::JobWindows { windows: alone() },
+        Objective::MeanFlow => Certificate::FlowWindows { windows: alone() },
+    };
+    let nothing = Bound { objective, value: 0, makespan_at_most: None, certificate: certificate.clone() };
+    Bound::proved_by(certificate, instance).unwrap_or(nothing)
+}
+
+impl Tasks {
+    fn of(instance: &Instance, jobs: &[JobId]) -> Self {
+        let platform = instance.platform();
+        let first = |node: usize| platform.processors_of(node).iter().next().map(|id| ProcSet::range(id, id));
+        let nodes: Vec<Option<ProcSet>> = (0..platform.nodes().len()).map(first).collect();
+        let computing: Vec<&ProcSet> = nodes.iter().flatten().collect();
+        let mut rows: Vec<Vec<i64>> = Vec::new();
+        let mut tasks = Self {
+            kinds: 0,
+            processors: Vec::new(),
+            times: Vec::new(),
+            heads: Vec::new(),
+            fastest: Vec::new(),
+            tails: Vec::new(),
+            counts: Vec::new(),
+            kind_of: Vec::new(),
+        };
+        for &id in jobs {
+            let job = instance.job(id);
+            let begin = tasks.heads.len();
+            for task in 0..job.tasks_apart() {
+                let profile = job.profile_of(task);
+                let sequential = profile.max_processors() == 1;
+                let on = |&processor: &&ProcSet| {
+                    if sequential {
+                        instance.try_time_of(id, task, processor).map_or(NEVER, Time::ticks)
+                    } else {
+                        platform.slowed(profile.shortest(), processor).ticks()
+                    }
+                };
+                let row: Vec<i64> = computing.iter().map(on).collect();
+                tasks.fastest.push(row.iter().copied().min().unwrap_or(0));
+                tasks.heads.push(job.release.ticks());
+                tasks.tails.push(0);
+                tasks.counts.push(if sequential { job.equal_tasks() } else { 0 });
+                rows.push(row);
+            }
+            tasks.span(instance, id, begin);
+        }
+        tasks.join_equal_nodes(&rows, instance, &nodes);
+        tasks
+    }
+
+    /// Heads and tails of the tasks of a job, which begin at this index.
+    fn span(&mut self, instance: &Instance, id: JobId, begin: usize) {
+        let Some(graph) = &instance.job(id).graph else { return };
+        for &task in graph.order() {
+            let ends = graph.incoming(task).map(|edge| begin + edge.from as usize);
+            let head = ends.map(|from| self.heads[from] + self.fastest[from]).max();
+            let own = &mut self.heads[begin + task as usize];
+            *own = head.unwrap_or(*own);
+        }
+        for &task in graph.order().iter().rev() {
+            let begins = graph.outgoing(task).map(|edge| begin + edge.to as usize);
+            let tail = begins.map(|to| self.fastest[to] + self.tails[to]).max();
+            self.tails[begin + task as usize] = tail.unwrap_or(0);
+        }
+    }
+
+    fn join_equal_nodes(&mut self, rows: &[Vec<i64>], instance: &Instance, nodes: &[Option<ProcSet>]) {
+        let mut columns: Vec<usize> = Vec::new();
+        let mut column = 0;
+        for (node, processor) in nodes.iter().enumerate() {
+            if processor.is_none() {
+                self.kind_of.push(None);
+                continue;
+            }
+            let same = |&other: &usize| rows.iter().all(|row| row[other] == row[column]);
+            let kind = columns.iter().position(same).unwrap_or_else(|| {
+                columns.push(column);
+                self.processors.push(0);
+                columns.len() - 1
+            });
+            self.processors[kind] += instance.platform().nodes()[node].processors;
+            self.kind_of.push(Some(kind));
+            column += 1;
+        }
+        self.kinds = columns.len();
+        self.times = rows.iter().map(|row| columns.iter().map(|&column| row[column]).collect()).collect();
+    }
+
+    fn len(&self) -> usize {
+        self.heads.len()
+    }
+}

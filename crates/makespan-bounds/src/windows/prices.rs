@@ -1,0 +1,59 @@
+//! Prices of machines at which the work of all tasks is worth most.
+
+use super::{NEVER, Tasks};
+
+/// Rounds of the search.
+const ROUNDS: usize = 80;
+/// The largest price.
+const SCALE: f64 = 4_294_967_296.0;
+
+/// For each kind of node the price of a tick of a processor: whole numbers near a maximum of
+/// `sum over tasks of the least price * time / sum over processors of the price`, the bound on the time of all tasks.
+/// Prices begin where machines of unequal speed cost the same for the same work, which is best if speed is all that
+/// differs; then machines on which too much of the work is cheapest become dearer.
+pub(super) fn prices(tasks: &Tasks) -> Vec<u64> {
+    let mut prices = relative_speeds(tasks);
+    let (mut best, mut most) = (prices.clone(), 0.0);
+    for round in 0..if tasks.kinds > 1 { ROUNDS } else { 1 } {
+        let (worth, loads) = assign(tasks, &prices);
+        let cost: f64 = prices.iter().zip(&tasks.processors).map(|(price, &count)| price * f64::from(count)).sum();
+        if worth / cost > most {
+            most = worth / cost;
+            best.clone_from(&prices);
+        }
+        let mean = worth / cost;
+        let step = 0.5 / (1.0 + round as f64 * 0.3);
+        for ((price, load), &count) in prices.iter_mut().zip(&loads).zip(&tasks.processors) {
+            // A load above the mean asks for a higher price.
+            let load = load / f64::from(count) / mean.max(f64::MIN_POSITIVE);
+            *price *= (step * (load - 1.0).clamp(-1.0, 1.0)).exp();
+        }
+    }
+    let highest = best.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+    best.into_iter().map(|price| (price / highest * SCALE).round().max(1.0) as u64).collect()
+}
+
+/// What all tasks pay where they pay least, and the time that this takes on each kind.
+fn assign(tasks: &Tasks, prices: &[f64]) -> (f64, Vec<f64>) {
+    let mut loads = vec![0.0; tasks.kinds];
+    let mut worth = 0.0;
+    for (row, &count) in tasks.times.iter().zip(&tasks.counts) {
+        let cost = |kind: usize| row[kind] as f64 * prices[kind];
+        let able = (0..tasks.kinds).filter(|&kind| row[kind] < NEVER);
+        let Some(kind) = able.min_by(|&a, &b| cost(a).total_cmp(&cost(b))) else { continue };
+        worth += cost(kind) * count as f64;
+        loads[kind] += row[kind] as f64 * count as f64;
+    }
+    (worth, loads)
+}
+
+/// How fast each kind is in the mean, beside the fastest kind of each task.
+fn relative_speeds(tasks: &Tasks) -> Vec<f64> {
+    let mut speeds = vec![0.0; tasks.kinds];
+    for (row, &fastest) in tasks.times.iter().zip(&tasks.fastest) {
+        for (speed, &time) in speeds.iter_mut().zip(row) {
+            *speed += if time == NEVER { 0.0 } else { fastest as f64 / time.max(1) as f64 };
+        }
+    }
+    speeds.into_iter().map(|speed: f64| (speed / tasks.len().max(1) as f64).max(f64::MIN_POSITIVE)).collect()
+}

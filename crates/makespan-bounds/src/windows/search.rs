@@ -1,0 +1,110 @@
+//! The latest deadline that a window refutes.
+
+use makespan_core::Time;
+use makespan_core::certificate::TimeWindow;
+
+use super::{Tasks, prices::prices};
+
+/// Beginnings of windows, and as many ends, where there are few tasks.
+const INSTANTS: usize = 32;
+/// Times that are looked at for one deadline, for more tasks with fewer windows.
+const LOOKED_AT: usize = 1 << 20;
+
+/// A window that refutes a late deadline; that before the longest path is always refuted. Bisection between deadlines,
+/// with up to 1024 windows each: from the earliest starts of tasks to where the last ones behind others must end.
+pub(super) fn window(tasks: &Tasks) -> TimeWindow {
+    let by_kind = prices(tasks);
+    let instants = Instants::of(tasks);
+    let ends = (0..tasks.len()).map(|task| tasks.heads[task] + tasks.fastest[task] + tasks.tails[task]);
+    let path = ends.max().unwrap_or(0);
+    let deadline = (path - 1).max(0);
+    let mut best = (deadline, 0, 0);
+    let (mut low, mut step) = (deadline, path.max(1));
+    // Beyond the work of all tasks nothing is refuted, but the search need not know where that is.
+    let mut high = loop {
+        let probe = low.saturating_add(step);
+        match instants.refute(tasks, &by_kind, probe) {
+            Some((from, until)) if probe < i64::MAX / 4 => {
+                best = (probe, from, until);
+                (low, step) = (probe, step.saturating_mul(2));
+            }
+            _ => break probe,
+        }
+    };
+    while low + 1 < high {
+        let middle = low + (high - low) / 2;
+        match instants.refute(tasks, &by_kind, middle) {
+            Some((from, until)) => (low, best) = (middle, (middle, from, until)),
+            None => high = middle,
+        }
+    }
+    let (deadline, from, until) = best;
+    let ticks = Time::from_ticks;
+    let prices = tasks.kind_of.iter().map(|kind| kind.map_or(0, |kind| by_kind[kind])).collect();
+    TimeWindow { deadline: ticks(deadline), from: ticks(from), until: ticks(until), prices }
+}
+
+/// Where windows may begin and how long before the deadline they may end.
+struct Instants {
+    begins: Vec<i64>,
+    before_end: Vec<i64>,
+}
+
+impl Instants {
+    fn of(tasks: &Tasks) -> Self {
+        let each = LOOKED_AT / (tasks.len() * tasks.kinds).max(1);
+        let count = (each.isqrt()).clamp(1, INSTANTS);
+        Self { begins: spread(&tasks.heads, count), before_end: spread(&tasks.tails, count) }
+    }
+
+    /// A window in which the tasks must pay more than all open time costs. Closed periods are left to the certificate,
+    /// which proves more with them than without.
+    fn refute(&self, tasks: &Tasks, prices: &[u64], deadline: i64) -> Option<(i64, i64)> {
+        let each = prices.iter().zip(&tasks.processors);
+        let rate: i128 = each.map(|(&price, &count)| i128::from(price) * i128::from(count)).sum();
+        for &from in &self.begins {
+            for &before in &self.before_end {
+                let until = deadline - before;
+                if until > from && paid(tasks, prices, deadline, (from, until)) > rate * i128::from(until - from) {
+                    return Some((from, until));
+                }
+            }
+        }
+        None
+    }
+}
+
+/// What the tasks pay at least within a window.
+fn paid(tasks: &Tasks, prices: &[u64], deadline: i64, (from, until): (i64, i64)) -> i128 {
+    let mut sum = 0_i128;
+    for task in 0..tasks.len() {
+        if tasks.counts[task] == 0 {
+            continue;
+        }
+        let (head, latest) = (tasks.heads[task], deadline - tasks.tails[task]);
+        let mut least = i128::MAX;
+        for (&time, &price) in tasks.times[task].iter().zip(prices) {
+            if time > latest - head {
+                continue;
+            }
+            let within = time.min(until - from).min(head + time - from).min(until - (latest - time)).max(0);
+            least = least.min(i128::from(within) * i128::from(price));
+        }
+        if least < i128::MAX {
+            sum = sum.saturating_add(least.saturating_mul(i128::from(tasks.counts[task])));
+        }
+    }
+    sum
+}
+
+/// At most so many of these values, spread evenly over their order, the least among them.
+fn spread(values: &[i64], count: usize) -> Vec<i64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable();
+    sorted.dedup();
+    if sorted.len() > count {
+        let of = |at: usize| sorted[at * sorted.len() / count];
+        sorted = (0..count).map(of).collect();
+    }
+    sorted
+}

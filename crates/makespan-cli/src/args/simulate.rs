@@ -1,0 +1,106 @@
+//! The options of `makespan simulate`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use makespan_formats::{Estimates, SpeedupSpec};
+
+use super::{Format, TreeRules};
+
+#[derive(Args)]
+pub struct SimulateOptions {
+    /// Log or instance: SWF, Batsim JSON, `sacct --parsable2`, native JSON or TOML; also .gz and .bz2
+    pub trace: PathBuf,
+    /// Policies, separated by commas, such as easy,conservative,batch[scheduler=demt] [default: easy; on a tree back-pressure]
+    #[arg(long, short, value_name = "SPECS")]
+    pub policy: Option<String>,
+    /// Machines of a log: processors such as 128, nodes by processors such as 16x8, or a native file with a platform
+    #[arg(long, value_name = "N|NxP|FILE")]
+    pub platform: Option<String>,
+    /// Run times that the policies are told
+    #[arg(long, value_enum, default_value = "user")]
+    pub estimates: EstimatesName,
+    /// Make the jobs of a log moldable: linear, amdahl:SERIAL, power:EXPONENT, downey:A,SIGMA, downey:random or fitted
+    #[arg(long, value_name = "LAW")]
+    pub speedup: Option<SpeedupSpec>,
+    /// Seed of every random choice
+    #[arg(long, default_value_t = 1, allow_negative_numbers = true)]
+    pub seed: u64,
+    /// End a job that reaches its walltime
+    #[arg(long)]
+    pub kill_at_walltime: bool,
+    /// Refuse a log with records that cannot be used or must be put right
+    #[arg(long)]
+    pub strict: bool,
+    /// Policies simulated at the same time [default: all cores]; the output does not depend on it
+    #[arg(long, allow_negative_numbers = true, value_name = "N")]
+    pub threads: Option<usize>,
+    #[command(flatten)]
+    pub breakdowns: Breakdowns,
+    #[command(flatten)]
+    pub tree: TreeRules,
+    #[command(flatten)]
+    pub outputs: SimulationOutputs,
+    #[command(flatten)]
+    pub question: StartQuestion,
+    /// What is printed
+    #[arg(long, value_enum, default_value = "text")]
+    pub format: Format,
+}
+
+/// Failures of nodes.
+#[derive(Args)]
+pub struct Breakdowns {
+    /// Failures and repairs: a CSV file, or a model such as model:mtbf=30d,mttr=4h,shape=0.7,processors=16
+    #[arg(long, value_name = "FILE|model:..")]
+    pub failures: Option<String>,
+    /// How often a job that a failure interrupted is queued again before it counts as failed [default: 1000]
+    #[arg(long, value_name = "TIMES", requires = "failures", allow_negative_numbers = true)]
+    pub requeue: Option<u32>,
+}
+
+/// Where results go; with several policies each file but the report is written once a policy, `out.easy.csv` for
+/// `out.csv`.
+#[derive(Args)]
+pub struct SimulationOutputs {
+    /// Write the executions as CSV in the columns of Batsim and evalys; out.POLICY.csv with several policies
+    #[arg(long, value_name = "FILE.csv")]
+    pub jobs: Option<PathBuf>,
+    /// Write what happened as an SWF log; out.POLICY.swf with several policies
+    #[arg(long, value_name = "FILE.swf")]
+    pub swf: Option<PathBuf>,
+    /// Write a Paje trace; out.POLICY.trace with several policies
+    #[arg(long, value_name = "FILE.trace")]
+    pub paje: Option<PathBuf>,
+    /// Write a report of all policies as one HTML page
+    #[arg(long, value_name = "FILE.html")]
+    pub report: Option<PathBuf>,
+}
+
+/// When will a job start?
+#[derive(Args)]
+pub struct StartQuestion {
+    /// Say when this job is expected to start, which jobs hold it back, and when it did start
+    #[arg(long, value_name = "JOB")]
+    pub start_time_of: Option<String>,
+    /// The instant of that question, such as 36h in the time of the log [default: when the job was submitted]
+    #[arg(long, value_name = "TIME", requires = "start_time_of", allow_hyphen_values = true)]
+    pub at: Option<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum EstimatesName {
+    /// The requested times of the users
+    User,
+    /// The run times themselves
+    Clairvoyant,
+}
+
+impl From<EstimatesName> for Estimates {
+    fn from(name: EstimatesName) -> Self {
+        match name {
+            EstimatesName::User => Self::User,
+            EstimatesName::Clairvoyant => Self::Clairvoyant,
+        }
+    }
+}

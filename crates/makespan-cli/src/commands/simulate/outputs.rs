@@ -1,0 +1,71 @@
+//! The files of a simulation.
+
+use std::path::{Path, PathBuf};
+
+use makespan::Simulated;
+use makespan_formats::{jobs_csv, write_paje, write_swf_trace};
+use miette::Result;
+
+use super::scene::Log;
+use crate::args::SimulationOutputs;
+use crate::output::{check_targets, write_file};
+
+/// A file for one policy.
+pub struct Target {
+    policy: usize,
+    kind: Kind,
+    pub path: PathBuf,
+}
+
+#[derive(Clone, Copy)]
+enum Kind {
+    Jobs,
+    Swf,
+    Paje,
+}
+
+/// The files that are asked for, refused where they cannot be written or meet.
+pub fn targets(trace: &Path, outputs: &SimulationOutputs, specs: &[String]) -> Result<Vec<Target>> {
+    let SimulationOutputs { jobs, swf, paje, report } = outputs;
+    let mut targets = Vec::new();
+    for (kind, path) in [(Kind::Jobs, jobs), (Kind::Swf, swf), (Kind::Paje, paje)] {
+        let Some(path) = path else { continue };
+        for (policy, spec) in specs.iter().enumerate() {
+            let path = if specs.len() == 1 { path.clone() } else { named(path, spec) };
+            targets.push(Target { policy, kind, path });
+        }
+    }
+    let paths: Vec<&Path> = targets.iter().map(|target| target.path.as_path()).chain(report.as_deref()).collect();
+    check_targets(trace, &paths)?;
+    Ok(targets)
+}
+
+/// `out.csv` and `batch[scheduler=demt]` give `out.batch-scheduler-demt.csv`. What is no file, such as a device, keeps
+/// its name.
+fn named(path: &Path, spec: &str) -> PathBuf {
+    if path.metadata().is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir()) {
+        return path.to_owned();
+    }
+    let words = spec.split(|c: char| !c.is_ascii_alphanumeric() && c != '.' && c != '_');
+    let word = words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-");
+    match (path.file_stem(), path.extension()) {
+        (Some(stem), Some(ending)) => {
+            let name = format!("{}.{word}.{}", stem.to_string_lossy(), ending.to_string_lossy());
+            path.with_file_name(name)
+        }
+        _ => PathBuf::from(format!("{}.{word}", path.display())),
+    }
+}
+
+/// Writes every file whole or not at all.
+pub fn write(log: &Log, workload: &str, targets: &[Target], simulated: &[Simulated]) -> Result<()> {
+    for Target { policy, kind, path } in targets {
+        let trace = &simulated[*policy].simulation.trace;
+        match kind {
+            Kind::Jobs => write_file(path, |out| Ok(jobs_csv::write_trace(&log.instance, workload, trace, out)?))?,
+            Kind::Swf => write_file(path, |out| write_swf_trace(&log.instance, trace, &log.users, out))?,
+            Kind::Paje => write_file(path, |out| write_paje(&log.instance, trace, out))?,
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,62 @@
+//! The report of a simulation.
+
+use std::path::Path;
+
+use makespan::{Scene, Simulated};
+use makespan_core::{Schedule, Usage, UsageStep};
+use makespan_formats::report::{Level, PolicyPanel, SimulationReport, write_simulation};
+use miette::Result;
+
+use super::comparison;
+use crate::output::write_file;
+use crate::summary::figure;
+
+/// With more jobs a Gantt chart shows nothing but colour.
+const CHARTED: usize = 20_000;
+
+/// Writes one page about all policies.
+pub fn write(path: &Path, title: &str, scene: &Scene<'_>, remarks: &[String], simulated: &[Simulated]) -> Result<()> {
+    let charted = scene.instance.jobs().len() <= CHARTED;
+    let levels: Vec<Vec<Level>> = simulated.iter().map(|one| levels(scene, one)).collect();
+    let schedules: Vec<Schedule> =
+        simulated.iter().filter(|_| charted).map(|one| one.simulation.trace.schedule()).collect();
+    let summaries: Vec<String> = simulated.iter().map(summary).collect();
+    let panel =
+        |(index, one): (usize, &'_ Simulated)| (index, one.simulation.trace.runs.iter().map(|run| run.end).max());
+    let panels: Vec<PolicyPanel<'_>> = simulated
+        .iter()
+        .enumerate()
+        .map(panel)
+        .map(|(index, end)| PolicyPanel {
+            name: &simulated[index].policy,
+            summary: &summaries[index],
+            end: end.unwrap_or_default(),
+            levels: &levels[index],
+            schedule: schedules.get(index),
+        })
+        .collect();
+    let report = SimulationReport {
+        title,
+        instance: scene.instance,
+        policies: &panels,
+        seed: scene.seed,
+        remarks,
+        comparison: &comparison::section(simulated),
+    };
+    write_file(path, |mut out| write_simulation(&mut out, &report))
+}
+
+fn levels(scene: &Scene<'_>, simulated: &Simulated) -> Vec<Level> {
+    let level = |&UsageStep { from, held, waiting }: &UsageStep| Level { time: from, held, waiting };
+    Usage::of(scene.instance, &simulated.simulation.trace).steps.iter().map(level).collect()
+}
+
+fn summary(simulated: &Simulated) -> String {
+    let measures = &simulated.measures;
+    format!(
+        "mean wait {} s, mean bounded slowdown {}, utilisation {:.1} %",
+        figure(measures.wait.mean),
+        figure(measures.bounded_slowdown.mean),
+        100.0 * measures.utilisation
+    )
+}

@@ -1,0 +1,57 @@
+//! Every policy simulated, several at the same time.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use indicatif::ProgressBar;
+use makespan::{Observer, Scene, SimulateError, Simulated, simulate};
+use makespan_core::Time;
+use miette::{Result, miette};
+
+use crate::progress::bar;
+
+/// Ended jobs between two steps of the bar.
+const STEP: usize = 1 << 12;
+
+/// What each policy made of the scene, in the order of the specs, with at most `threads` at the same time. The first
+/// policy that fails, in the same order, is the error.
+pub fn play(scene: &Scene<'_>, specs: &[String], threads: usize) -> Result<Vec<Simulated>> {
+    let bar = bar((scene.instance.jobs().len() * specs.len()) as u64, "simulating");
+    let done: Mutex<Vec<Option<Result<Simulated, SimulateError>>>> = Mutex::new(specs.iter().map(|_| None).collect());
+    let next = AtomicUsize::new(0);
+    let work = || {
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some(spec) = specs.get(at) else { return };
+            let outcome = simulate(scene, spec, &mut Watch { bar: &bar, shown: 0 });
+            if let Ok(mut done) = done.lock() {
+                done[at] = Some(outcome);
+            }
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 1..threads.min(specs.len()) {
+            scope.spawn(work);
+        }
+        work();
+    });
+    bar.finish_and_clear();
+    let done = done.into_inner().unwrap_or_default();
+    done.into_iter().flatten().map(|outcome| outcome.map_err(|error| miette!("{error}"))).collect()
+}
+
+/// Moves the bar on by what one policy has done.
+struct Watch<'a> {
+    bar: &'a ProgressBar,
+    shown: usize,
+}
+
+impl Observer for Watch<'_> {
+    fn progress(&mut self, _now: Time, ended: usize) {
+        if ended >= self.shown + STEP {
+            self.bar.inc((ended - self.shown) as u64);
+            self.shown = ended;
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! When will a job start, and what holds it back?
+
+use makespan::policy::{ExpectedStart, expected_starts, policy_for};
+use makespan::{Scene, Simulated};
+use makespan_core::{JobId, Outcome, Time};
+use miette::{Result, miette};
+use serde_json::{Value, json};
+
+use super::instant::Moment;
+use crate::args::StartQuestion;
+use crate::output::wrapped;
+use crate::summary::figure;
+
+/// Jobs that are named in a text.
+const NAMED: usize = 20;
+
+/// A question that has a job and perhaps an instant.
+pub struct Question {
+    job: JobId,
+    at: Time,
+}
+
+/// What one policy answers.
+pub struct Answer {
+    state: State,
+    /// The last start that was simulated.
+    simulated: Option<Time>,
+}
+
+enum State {
+    /// It waits; `None` if the policy would never start it.
+    Waiting(Option<ExpectedStart>),
+    Running(Time),
+    Ended,
+    GivenUp,
+}
+
+impl Question {
+    /// Finds the job and reads the instant; nothing where nothing is asked.
+    pub fn new(options: &StartQuestion, scene: &Scene<'_>) -> Result<Option<Self>> {
+        let Some(name) = &options.start_time_of else { return Ok(None) };
+        let instance = scene.instance;
+        let job = instance.ids().find(|&id| instance.job(id).name == *name).ok_or_else(|| {
+            let first = instance.jobs().first().map_or("", |job| job.name.as_str());
+            miette!("--start-time-of {name}: there is no such job; names are those of the log, such as `{first}`")
+        })?;
+        let release = instance.job(job).release;
+        let at = match &options.at {
+            None => release,
+            Some(text) => Time::parse(text).map_err(|error| miette!("--at {text}: {error}"))?,
+        };
+        if at < release {
+            let at = at.seconds();
+            return Err(miette!(
+                "--at {at}: job `{name}` is submitted at {release} s; ask for that instant or a later one"
+            ));
+        }
+        Ok(Some(Self { job, at }))
+    }
+
+    /// What the policy would have answered at that instant, by estimates alone.
+    pub fn answer(&self, scene: &Scene<'_>, simulated: &Simulated) -> Result<Answer> {
+        let trace = &simulated.simulation.trace;
+        let runs = || trace.runs.iter().filter(|run| run.job == self.job && run.outcome != Outcome::NotStarted);
+        let last = runs().map(|run| run.start).max();
+        let mut failures = scene.options.failures.clone();
+        if let Some(model) = &scene.options.failure_model {
+            // The simulation drew the same.
+            let first = scene.instance.first_release();
+            failures.extend(model.draw(scene.instance.platform(), first, self.at + Time::TICK));
+        }
+        let moment = Moment::of(scene.instance, trace, &failures, self.at);
+        let state = if moment.waiting.contains(self.job) {
+            let mut policy =
+                policy_for(&simulated.policy, scene.instance, scene.seed).map_err(|error| miette!("{error}"))?;
+            let expected = expected_starts(policy.as_mut(), &moment.view(scene.instance));
+            State::Waiting(expected.into_iter().find(|expected| expected.job == self.job))
+        } else if let Some(run) = runs().find(|run| run.start <= self.at && self.at < run.end) {
+            State::Running(run.start)
+        } else if last.is_some() {
+            State::Ended
+        } else {
+            State::GivenUp
+        };
+        Ok(Answer { state, simulated: last })
+    }
+
+    /// What is asked, in a line.
+    pub fn text(&self, scene: &Scene<'_>) -> String {
+        let job = scene.instance.job(self.job);
+        let (release, at) = (figure(job.release.seconds()), figure(self.at.seconds()));
+        let (fewest, most) = (job.profile().min_processors(), job.profile().max_processors());
+        let processors = match (fewest, most) {
+            (1, 1) => "1 processor".to_owned(),
+            (fewest, most) if fewest == most => format!("{fewest} processors"),
+            _ => format!("{fewest} to {most} processors"),
+        };
+        format!("job `{}` ({processors}, submitted at {release} s), seen at {at} s\n", job.name)
+    }
+
+    /// The answer of a policy, in a few lines.
+    pub fn describe(&self, scene: &Scene<'_>, policy: &str, answer: &Answer) -> String {
+        let release = scene.instance.job(self.job).release;
+        let started = answer.simulated.map_or("it never starts".into(), |start| {
+            format!(
+                "in the simulation at {} s, after {} s",
+                figure(start.seconds()),
+                figure((start - release).seconds())
+            )
+        });
+        let label = format!("{policy}: ");
+        match &answer.state {
+            State::Running(since) if *since == self.at => wrapped(&label, 2, &format!("starts at once; {started}")),
+            State::Running(since) => wrapped(&label, 2, &format!("runs since {} s", figure(since.seconds()))),
+            State::Ended => wrapped(&label, 2, &format!("has ended; {started}")),
+            State::GivenUp => wrapped(&label, 2, "gives it up"),
+            State::Waiting(None) => wrapped(&label, 2, &format!("expects never to start it; {started}")),
+            State::Waiting(Some(expected)) => {
+                let wait = expected.start - release;
+                let (start, wait) = (figure(expected.start.seconds()), figure(wait.seconds()));
+                let text = format!("expected to start at {start} s, after {wait} s; {started}");
+                let behind = [("running", &expected.running), ("queued", &expected.waiting)];
+                let lists = behind.iter().filter(|(_, jobs)| !jobs.is_empty());
+                let lists = lists.map(|(kind, jobs)| wrapped("  ", 4, &held_back(scene, kind, jobs)));
+                wrapped(&label, 2, &text) + &lists.collect::<String>()
+            }
+        }
+    }
+
+    /// The answer of a policy for programs.
+    pub fn json(&self, scene: &Scene<'_>, answer: &Answer) -> Value {
+        let names = |jobs: &[JobId]| -> Value {
+            jobs.iter().map(|&job| scene.instance.job(job).name.as_str()).collect::<Vec<_>>().into()
+        };
+        let mut object = json!({
+            "job": scene.instance.job(self.job).name,
+            "at": self.at.seconds(),
+            "simulated": answer.simulated.map(Time::seconds),
+        });
+        let (state, expected) = match &answer.state {
+            State::Waiting(expected) => ("waiting", expected.as_ref()),
+            State::Running(_) => ("running", None),
+            State::Ended => ("ended", None),
+            State::GivenUp => ("given up", None),
+        };
+        object["state"] = state.into();
+        if let Some(expected) = expected {
+            object["expected"] = expected.start.seconds().into();
+            object["processors"] = expected.processors.to_string().into();
+            object["held_back_by"] =
+                json!({ "running": names(&expected.running), "waiting": names(&expected.waiting) });
+        }
+        object
+    }
+}
+
+/// `behind 2 running jobs: a, b`.
+fn held_back(scene: &Scene<'_>, kind: &str, jobs: &[JobId]) -> String {
+    let names: Vec<&str> = jobs.iter().take(NAMED).map(|&job| scene.instance.job(job).name.as_str()).collect();
+    let more = jobs.len().saturating_sub(NAMED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let plural = if jobs.len() == 1 { "" } else { "s" };
+    format!("behind {} {kind} job{plural}: {}{more}", jobs.len(), names.join(", "))
+}

@@ -1,0 +1,100 @@
+//! What is simulated, from the options.
+
+use std::path::{Path, PathBuf};
+
+use makespan::{FailureModel, SimulationOptions};
+use makespan_core::{Actual, Expansion, Instance, Job, Platform, Unavailable};
+use makespan_formats::{Replay, ReplayOptions, read_failures, read_platform, read_replay};
+use miette::{Result, miette};
+
+use crate::args::SimulateOptions;
+
+/// A log as all policies meet it.
+pub struct Log {
+    pub instance: Instance,
+    pub actual: Actual,
+    pub users: Vec<Option<u32>>,
+    pub remarks: Vec<String>,
+}
+
+/// Reads the log on the machines that the options name.
+pub fn read(options: &SimulateOptions) -> Result<Log> {
+    let machines = options.platform.as_deref().map(machines).transpose()?;
+    let (platform, unavailable) = machines.map_or((None, Vec::new()), |(platform, closed)| (Some(platform), closed));
+    let reading = ReplayOptions {
+        platform,
+        estimates: options.estimates.into(),
+        speedup: options.speedup,
+        seed: options.seed,
+        strict: options.strict,
+        ..ReplayOptions::default()
+    };
+    let Replay { mut instance, actual, users, mut remarks, .. } =
+        read_replay(&options.trace, &reading).map_err(|error| miette!("{error}"))?;
+    let failed = |error| miette!("{}: {error}", options.trace.display());
+    if !unavailable.is_empty() {
+        let (platform, jobs) = (instance.platform().clone(), instance.jobs().to_vec());
+        instance = Instance::new(platform, jobs, unavailable).map_err(failed)?;
+    }
+    remarks.extend(instance.notes().iter().map(|note| note.describe(&instance)));
+    Ok(Log { instance, actual, users, remarks })
+}
+
+/// The same log with every task of a bag a job of its own.
+pub fn expanded(options: &SimulateOptions, log: Log) -> Result<Log> {
+    if !log.instance.has_bags() {
+        return Ok(log);
+    }
+    let Log { instance, users, mut remarks, .. } = log;
+    let failed = |error| miette!("{}: {error}", options.trace.display());
+    let Expansion { instance: expanded, tasks, .. } = Expansion::of(&instance).map_err(failed)?;
+    let users = tasks.iter().map(|&(job, _)| users.get(job.index()).copied().flatten()).collect();
+    let jobs = expanded.jobs().iter().map(|job| Job { count: None, ..job.clone() }).collect();
+    let instance = Instance::new(instance.platform().clone(), jobs, instance.unavailable().to_vec()).map_err(failed)?;
+    remarks.push("every task of a bag is submitted as a job of its own; best effort is served like the rest".into());
+    // Bags are in native instances only, whose jobs take as long as estimated.
+    Ok(Log { instance, actual: Actual::AsEstimated, users, remarks })
+}
+
+/// `100`, `16x8`, or a file.
+fn machines(text: &str) -> Result<(Platform, Vec<Unavailable>)> {
+    let number = |text: &str| text.trim().parse::<u32>().ok();
+    let platform = match text.split_once('x') {
+        None => number(text).map(Platform::flat),
+        Some((nodes, each)) => number(nodes).zip(number(each)).map(|(nodes, each)| Platform::cluster(nodes, each)),
+    };
+    if let Some(platform) = platform {
+        let platform = platform.map_err(|error| miette!("--platform {text}: {error}"))?;
+        return Ok((platform, Vec::new()));
+    }
+    let path = PathBuf::from(text);
+    if !path.exists() {
+        return Err(miette!(
+            "--platform {text}: there is no such file; write a number of processors such as 128, nodes and processors \
+             such as 16x8, or name a native file with a platform"
+        ));
+    }
+    let machines = read_platform(Path::new(&path)).map_err(|error| miette!("{error}"))?;
+    Ok((machines.platform().clone(), machines.unavailable().to_vec()))
+}
+
+/// What happens besides jobs and a policy.
+pub fn rules(options: &SimulateOptions, instance: &Instance) -> Result<SimulationOptions> {
+    let mut rules = SimulationOptions { kill_at_walltime: options.kill_at_walltime, ..SimulationOptions::default() };
+    if let Some(times) = options.breakdowns.requeue {
+        rules.requeues = times;
+    }
+    if let Some(text) = &options.breakdowns.failures {
+        match text.strip_prefix("model:") {
+            Some(model) => {
+                let model = FailureModel::parse(model, options.seed);
+                rules.failure_model = Some(model.map_err(|error| miette!("--failures {text}: {error}"))?);
+            }
+            None => {
+                let failures = read_failures(Path::new(text), instance.platform());
+                rules.failures = failures.map_err(|error| miette!("{error}"))?;
+            }
+        }
+    }
+    Ok(rules)
+}

@@ -1,0 +1,271 @@
+//! `makespan simulate`: tables, JSON, files, questions, and what is refused.
+
+use serde_json::Value;
+
+use crate::sandbox::Sandbox;
+
+/// Four processors. Job 2 is wide and must wait for job 1, which asked for 100 s and ended after 60; job 3 can run
+/// beside job 1 and ends in time; job 4 cannot.
+const LOG: &str = "; MaxProcs: 4
+1 0 -1 60 2 -1 -1 2 100 -1 1 7 -1 -1 -1 -1 -1 -1
+2 10 -1 50 4 -1 -1 4 50 -1 1 8 -1 -1 -1 -1 -1 -1
+3 20 -1 30 2 -1 -1 2 40 -1 1 7 -1 -1 -1 -1 -1 -1
+4 20 -1 90 1 -1 -1 1 90 -1 1 9 -1 -1 -1 -1 -1 -1
+";
+
+fn sandbox() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write("log.swf", LOG);
+    sandbox
+}
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+/// The row of a table as words.
+fn row(text: &str, label: &str) -> Vec<String> {
+    let line = text.lines().find(|line| line.starts_with(label)).unwrap_or_else(|| panic!("no `{label}` in {text}"));
+    line[label.len()..].split_whitespace().map(str::to_owned).collect()
+}
+
+#[test]
+fn policies_stand_side_by_side() {
+    let sandbox = sandbox();
+    let text = sandbox.makespan("simulate log.swf --policy fcfs,easy,replan[scheduler=list]").succeeds();
+    assert!(text.starts_with("4 jobs on 4 processors, with release dates; times in seconds\n"), "{text}");
+    assert_eq!(row(&text, "policy"), ["fcfs", "easy", "replan[scheduler=list]"]);
+    // By hand: FCFS starts jobs 2, 3 and 4 at 60, 110 and 110; EASY starts job 3 at 20.
+    assert_eq!(row(&text, "wait, mean")[..2], ["57.500", "35.000"]);
+    assert_eq!(row(&text, "makespan")[..2], ["200.000", "200.000"]);
+    assert_eq!(row(&text, "backfilled jobs")[..2], ["0", "1"]);
+    assert!(!text.contains("given up") && !text.contains("interrupted"), "{text}");
+    let default = sandbox.makespan("simulate log.swf").succeeds();
+    assert_eq!(row(&default, "policy"), ["easy"]);
+}
+
+#[test]
+fn json_has_an_object_a_policy() {
+    let sandbox = sandbox();
+    let said = json(&sandbox.makespan("simulate log.swf --policy easy,fcfs --format json --seed 3").succeeds());
+    assert_eq!((&said["jobs"], &said["processors"], &said["seed"]), (&4.into(), &4.into(), &3.into()));
+    let easy = &said["policies"][0];
+    assert_eq!((&easy["policy"], &easy["metrics"]["backfilled"]), (&"easy".into(), &1.into()));
+    assert_eq!(easy["metrics"]["wait"]["mean"].as_f64(), Some(35.0));
+    assert_eq!(easy["metrics"]["fairness"]["users"], 3);
+    // (60 + 100 / 50 + 30 + 180 / 90): all but two jobs have slowdown 1.
+    assert_eq!(easy["metrics"]["bounded_slowdown"]["mean"].as_f64(), Some((1.0 + 2.0 + 1.0 + 2.0) / 4.0));
+    assert_eq!(said["policies"][1]["policy"], "fcfs");
+    assert_eq!(easy["given_up"], Value::Array(vec![]));
+}
+
+#[test]
+fn clairvoyant_policies_know_more() {
+    let sandbox = sandbox();
+    let backfilled = |options: &str| {
+        let text = sandbox.makespan(&format!("simulate log.swf {options} --format json")).succeeds();
+        json(&text)["policies"][0]["metrics"].clone()
+    };
+    // Told that job 1 ends at 60, EASY does not let job 3 run beyond: it ends at 50.
+    assert_eq!(backfilled("--estimates clairvoyant")["backfilled"], 1);
+    sandbox.write("late.swf", LOG.replace("3 20 -1 30", "3 20 -1 70"));
+    let killed = sandbox.makespan("simulate late.swf --kill-at-walltime").succeeds();
+    assert_eq!(row(&killed, "jobs ended at walltime"), ["1"]);
+    let kept = sandbox.makespan("simulate late.swf").succeeds();
+    assert!(kept.contains("1 record: the run time is longer than the requested time"), "{kept}");
+    assert!(!kept.contains("walltime"), "{kept}");
+}
+
+#[test]
+fn files_are_named_after_their_policy_where_there_are_several() {
+    let sandbox = sandbox();
+    let outputs = "--jobs out.csv --report out.html --swf out.swf --paje out.trace";
+    sandbox.makespan(&format!("simulate log.swf {outputs}")).succeeds();
+    assert_eq!(sandbox.entries(), ["log.swf", "out.csv", "out.html", "out.swf", "out.trace"]);
+    let jobs = sandbox.read("out.csv");
+    assert!(
+        jobs.lines().any(|line| line.starts_with("3,log.swf,3,20,2,40,1,COMPLETED_SUCCESSFULLY,20,30,50,0,")),
+        "{jobs}"
+    );
+    sandbox
+        .makespan(&format!("simulate log.swf --policy easy,replan[scheduler=demt[shuffles=3]] {outputs}"))
+        .succeeds();
+    let word = "replan-scheduler-demt-shuffles-3";
+    let mut all: Vec<String> = ["log.swf", "out.csv", "out.html", "out.swf", "out.trace"].map(str::to_owned).to_vec();
+    for ending in ["csv", "swf", "trace"] {
+        all.extend([format!("out.easy.{ending}"), format!("out.{word}.{ending}")]);
+    }
+    all.sort();
+    assert_eq!(sandbox.entries(), all);
+    assert!(sandbox.read("out.trace").starts_with("%EventDef"));
+    // What EASY made of the log is a log itself; in it every job starts when EASY started it.
+    let again = sandbox.makespan("simulate out.easy.swf --policy fcfs,easy").succeeds();
+    assert!(again.starts_with("4 jobs on 4 processors"), "{again}");
+    assert_eq!(sandbox.read("out.easy.csv"), jobs);
+    let page = sandbox.read("out.html");
+    assert!(page.contains("replan[scheduler=demt[shuffles=3]]") && page.contains("wait, mean"));
+}
+
+#[test]
+fn every_policy_of_the_catalogue_plays() {
+    let sandbox = Sandbox::new();
+    sandbox
+        .makespan("generate moldable --family high --jobs 30 --processors 8 --arrival-rate 0.9 --output m.json")
+        .succeeds();
+    let listed = json(&sandbox.makespan("algorithms --format json").succeeds());
+    let names = listed.as_array().unwrap().iter().filter(|entry| entry["kind"] == "policy");
+    let names: Vec<&str> = names.map(|entry| entry["name"].as_str().unwrap()).collect();
+    assert!(names.contains(&"conservative") && names.contains(&"batch"), "{names:?}");
+    let policies = format!("{},batch[scheduler=demt[shuffles=3]]", names.join(","));
+    let text = sandbox.makespan(&format!("simulate m.json --policy {policies} --format json")).succeeds();
+    for policy in json(&text)["policies"].as_array().unwrap() {
+        assert_eq!(policy["metrics"]["jobs"], 30, "{policy}");
+    }
+}
+
+#[test]
+fn a_moldable_replay_says_so() {
+    let sandbox = sandbox();
+    let text = sandbox.makespan("simulate log.swf --speedup downey:random --seed 2 --policy moldable-easy").succeeds();
+    assert!(text.contains("moldable replay"), "{text}");
+    assert!(!sandbox.makespan("simulate log.swf").succeeds().contains("moldable"));
+    assert_ne!(
+        text,
+        sandbox.makespan("simulate log.swf --speedup downey:random --seed 3 --policy moldable-easy").succeeds()
+    );
+}
+
+#[test]
+fn nothing_depends_on_the_number_of_threads() {
+    let sandbox = Sandbox::new();
+    sandbox
+        .makespan("generate moldable --family cirne --jobs 60 --processors 16 --arrival-rate 0.8 --output m.json")
+        .succeeds();
+    let policies = "--policy easy,fcfs,replan[scheduler=list],conservative,batch[scheduler=demt]";
+    let run = |threads: u32, name: &str| {
+        let files = format!("--jobs {name}.csv --report {name}.html");
+        let text = sandbox
+            .makespan(&format!("simulate m.json {policies} --threads {threads} --format json {files}"))
+            .succeeds();
+        let csv =
+            sandbox.entries().into_iter().filter(|entry| entry.starts_with(name)).map(|entry| sandbox.read(&entry));
+        (text, csv.collect::<Vec<_>>())
+    };
+    let one = run(1, "a");
+    assert_eq!(one.1.len(), 6);
+    assert_eq!(run(4, "b"), one);
+    assert_eq!(run(4, "c"), one);
+}
+
+#[test]
+fn a_job_is_told_when_it_starts_and_who_is_in_the_way() {
+    let sandbox = sandbox();
+    let ask = |question: &str| {
+        sandbox.makespan(&format!("simulate log.swf --policy fcfs,easy --start-time-of {question}")).succeeds()
+    };
+    let text = ask("4");
+    assert!(text.contains("job `4` (1 processor, submitted at 20.000 s), seen at 20.000 s"), "{text}");
+    // The users' estimates say that job 1 ends at 100, job 2 at 150; job 1 really ends at 60.
+    assert!(
+        text.contains("fcfs: expected to start at 150.000 s, after 130.000 s; in the simulation at 110.000 s"),
+        "{text}"
+    );
+    assert!(text.contains("queued job: 2") || text.contains("queued jobs: 2"), "{text}");
+    assert!(ask("1").contains("easy: starts at once"));
+    assert!(ask("3 --at 30").contains("easy: runs since 20.000 s"));
+    assert!(ask("3 --at '10min'").contains("easy: has ended"));
+    let said = json(&ask("2 --format json"));
+    let answer = &said["policies"][1]["start_time"];
+    assert_eq!((answer["expected"].as_f64(), answer["simulated"].as_f64()), (Some(100.0), Some(60.0)), "{answer}");
+    assert_eq!(answer["held_back_by"]["running"][0], "1");
+    assert_eq!((&answer["state"], &answer["processors"]), (&"waiting".into(), &"0-3".into()));
+}
+
+#[test]
+fn machines_and_bags() {
+    let sandbox = sandbox();
+    let processors = |platform: &str| {
+        let text = sandbox.makespan(&format!("simulate log.swf --platform {platform} --format json")).succeeds();
+        json(&text)["processors"].clone()
+    };
+    assert_eq!((processors("8"), processors("3x4")), (8.into(), 12.into()));
+    let closed =
+        "version = 1\nplatform = { processors = 6 }\nunavailable = [{ processors = \"0-5\", start = 0, end = 1000 }]";
+    sandbox.write("machines.toml", closed);
+    assert_eq!(processors("machines.toml"), 6);
+    let text = sandbox.makespan("simulate log.swf --platform machines.toml").succeeds();
+    assert!(text.contains("1 unavailable period"), "{text}");
+    assert_eq!(row(&text, "wait, most"), ["1030.0"]);
+    sandbox.write(
+        "bag.toml",
+        "version = 1\nplatform = { processors = 2 }\n[[jobs]]\nname = \"bag\"\ncount = 5\ntime = 3\n",
+    );
+    let text = sandbox.makespan("simulate bag.toml --start-time-of bag/4").succeeds();
+    assert!(text.contains("every task of a bag is submitted as a job of its own"), "{text}");
+    assert_eq!(row(&text, "makespan"), ["9.000"]);
+}
+
+#[test]
+fn failures_interrupt_jobs_and_are_seen_in_answers() {
+    let sandbox = sandbox();
+    sandbox.write("f.csv", "processors,down,up,expected_up\n0-1,30,400,200\n");
+    let text = sandbox.makespan("simulate log.swf --policy fcfs --failures f.csv --start-time-of 2 --at 50").succeeds();
+    assert_eq!(row(&text, "interrupted runs"), ["1"]);
+    // Job 2 needs all processors, and sees those that failed come back at 200.
+    assert!(text.contains("expected to start at 200.000 s"), "{text}");
+    assert!(text.contains("in the simulation at 400.000 s"), "{text}");
+    let text = sandbox.makespan("simulate log.swf --failures f.csv --requeue 0").succeeds();
+    assert_eq!(row(&text, "jobs that failed"), ["1"]);
+    let model = "--failures model:mtbf=100,mttr=5,processors=1";
+    let seeded = |seed: u32| sandbox.makespan(&format!("simulate log.swf {model} --seed {seed}")).succeeds();
+    assert_eq!(seeded(1), seeded(1));
+    assert_ne!(seeded(1), seeded(2));
+    let case = |options: &str, parts: &[&str]| sandbox.makespan(&format!("simulate log.swf {options}")).refused(parts);
+    case("--failures missing.csv", &["missing.csv", "No such file"]);
+    case("--failures model:mtbf=5", &["--failures model:mtbf=5", "mttr"]);
+    case("--failures model:mtbf=5,mttr=0", &["must be positive"]);
+    sandbox.write("bad.csv", "processors,down,up\n0-9,1,2\n");
+    case("--failures bad.csv", &["bad.csv:2", "processor 9 does not exist"]);
+    sandbox.makespan("simulate log.swf --requeue 3").misused(&["--failures"]);
+}
+
+#[test]
+fn wrong_inputs_are_one_error_and_leave_nothing() {
+    let sandbox = sandbox();
+    let case = |options: &str, parts: &[&str]| {
+        let outputs = "--jobs out.csv --report out.html";
+        sandbox.makespan(&format!("simulate {options} {outputs}")).refused(parts);
+    };
+    case("missing.swf", &["missing.swf", "No such file"]);
+    case("log.swf --policy esay", &["unknown policy `esay`", "did you mean `easy`?"]);
+    case("log.swf --policy easy[ordr=sjf]", &["`ordr`", "did you mean `order`?"]);
+    case("log.swf --policy easy,easy", &["`easy` twice"]);
+    case("log.swf --policy easy,", &["does not name"]);
+    case("log.swf --platform machines.toml", &["--platform machines.toml", "no such file", "16x8"]);
+    case("log.swf --platform 0", &["--platform 0", "no processors"]);
+    case("log.swf --platform 4x", &["--platform 4x"]);
+    case("log.swf --threads 0", &["--threads is 0", "at least 1"]);
+    case("log.swf --start-time-of 9", &["--start-time-of 9", "no such job", "`1`"]);
+    case("log.swf --start-time-of 2 --at 5", &["submitted at 10 s"]);
+    case("log.swf --start-time-of 2 --at soon", &["--at soon"]);
+    sandbox.write("odd.swf", LOG.replace("3 20 -1 30", "3 20 -1 0"));
+    case("odd.swf --strict", &["odd.swf:4", "refused"]);
+    sandbox.write("broken.swf", LOG.replace("3 20 -1 30", "3 20 -1 x"));
+    case("broken.swf", &["broken.swf:4", "`x` is not a number"]);
+    sandbox.write("empty.swf", "; MaxProcs: 4\n");
+    case("empty.swf", &["empty.swf", "no record can be a job"]);
+    sandbox.write(
+        "wide.toml",
+        "version = 1\nplatform = { processors = 2 }\n[[jobs]]\nname = \"a\"\nprocessors = 3\ntime = 1\n",
+    );
+    case("wide.toml", &["`a` needs at least 3 processors"]);
+    sandbox.makespan("simulate log.swf --jobs log.swf").refused(&["log.swf", "replace the instance"]);
+    sandbox.makespan("simulate log.swf --jobs x --report x").refused(&["x", "two outputs"]);
+    sandbox.makespan("simulate log.swf --jobs no/x.csv").refused(&["no/x.csv", "does not exist"]);
+    let untouched = ["broken.swf", "empty.swf", "log.swf", "odd.swf", "wide.toml"];
+    assert_eq!(sandbox.entries(), untouched);
+    sandbox.makespan("simulate log.swf --at 5").misused(&["--start-time-of"]);
+    sandbox.makespan("simulate log.swf --estimates guess").misused(&["user, clairvoyant"]);
+    sandbox.makespan("simulate log.swf --speedup foo").misused(&["'foo'", "amdahl:SERIAL"]);
+    sandbox.makespan("simulate").misused(&["<TRACE>"]);
+}

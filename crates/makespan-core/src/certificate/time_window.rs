@@ -1,0 +1,199 @@
+//! Why tasks that wait for each other cannot all end by a deadline.
+
+use serde::{Deserialize, Serialize};
+
+use super::CertificateError;
+use crate::{Instance, JobId, ProcSet, Time};
+
+/// A refuted deadline: the windows of Fernandez and Bussell ("Bounds on the number of processors and time for
+/// multiprocessor optimal schedules", IEEE Trans. Comput. C-22(8), 1973, DOI 10.1109/TC.1973.5009153) with a price for
+/// the time of each machine.
+///
+/// Suppose that everything ends by `deadline`. A task cannot start before the longest path of tasks that lead to it has
+/// ended, each at its fastest, and must end early enough for the longest path behind it. If that leaves too little time
+/// for some task, the supposition is false. Otherwise a task that runs on a machine is at least so long within
+/// `from .. until` as it would be if it started as early as possible, or ended as late as possible, whichever is less.
+/// Each task pays the price of its machine for that time, and at least the least of all machines; if all of them
+/// together pay more than the open time of the machines between `from` and `until` costs, the supposition is false,
+/// too. The makespan is then at least `deadline` plus one tick. Transfers count as nothing, since tasks may run on one
+/// node; a task that may hold several processors is not asked to pay.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TimeWindow {
+    /// The refuted deadline.
+    pub deadline: Time,
+    /// Beginning of the window.
+    pub from: Time,
+    /// End of the window.
+    pub until: Time,
+    /// For each node the price of a tick of one of its processors.
+    pub prices: Vec<u64>,
+}
+
+/// When one task may run, in ticks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Span {
+    /// It cannot start earlier.
+    head: i128,
+    /// Its shortest time.
+    fastest: i128,
+    /// The longest path behind it.
+    tail: i128,
+}
+
+impl TimeWindow {
+    /// The makespan that follows for these jobs, in ticks: `deadline + 1`. Other jobs only make it longer.
+    ///
+    /// # Errors
+    /// [`CertificateError`] when the deadline is not refuted.
+    pub fn proves(&self, instance: &Instance, jobs: impl IntoIterator<Item = JobId>) -> Result<i128, CertificateError> {
+        let nodes = instance.platform().nodes().len();
+        if self.prices.len() != nodes {
+            let problem = format!("it has {} prices for {nodes} nodes", self.prices.len());
+            return Err(CertificateError::Malformed(problem));
+        }
+        let deadline = i128::from(self.deadline.ticks());
+        let proven = Ok(deadline + 1);
+        let mut needed = 0_i128;
+        for id in jobs {
+            match self.paid_by(instance, id)? {
+                Some(paid) => needed = needed.checked_add(paid).ok_or(CertificateError::Overflow)?,
+                None => return proven,
+            }
+        }
+        let available = self.cost_of_open_time(instance)?;
+        if needed > available {
+            return proven;
+        }
+        Err(CertificateError::NotRefuted { deadline: self.deadline, needed, available })
+    }
+
+    /// What the tasks of a job pay at least; `None` when some task has too little time.
+    fn paid_by(&self, instance: &Instance, id: JobId) -> Result<Option<i128>, CertificateError> {
+        let job = instance.job(id);
+        let times = Times::new(instance);
+        let fastest: Vec<i128> = (0..job.tasks_apart()).map(|task| times.fastest(id, task)).collect();
+        let spans = spans(instance, id, &fastest);
+        let deadline = i128::from(self.deadline.ticks());
+        let mut sum = 0_i128;
+        for (task, span) in spans.iter().enumerate() {
+            if span.head + span.fastest + span.tail > deadline {
+                return Ok(None);
+            }
+            let Some(paid) = self.paid(&times, id, task as u32, *span)? else { return Ok(None) };
+            let paid = paid.checked_mul(i128::from(job.equal_tasks())).ok_or(CertificateError::Overflow)?;
+            sum = sum.checked_add(paid).ok_or(CertificateError::Overflow)?;
+        }
+        Ok(Some(sum))
+    }
+
+    /// What one task pays on the machine where it pays least; `None` when no machine runs it in its span.
+    fn paid(&self, times: &Times<'_>, id: JobId, task: u32, span: Span) -> Result<Option<i128>, CertificateError> {
+        if times.instance.job(id).profile_of(task).max_processors() > 1 {
+            return Ok(Some(0));
+        }
+        let latest = i128::from(self.deadline.ticks()) - span.tail;
+        let (from, until) = (i128::from(self.from.ticks()), i128::from(self.until.ticks()));
+        let mut least: Option<i128> = None;
+        for (node, processor) in &times.nodes {
+            let Some(time) = times.on(id, task, processor) else { continue };
+            if span.head + time > latest {
+                continue;
+            }
+            let early = span.head + time - from;
+            let late = until - (latest - time);
+            let within = time.min(until - from).min(early).min(late).max(0);
+            let paid = within.checked_mul(i128::from(self.prices[*node])).ok_or(CertificateError::Overflow)?;
+            least = Some(least.map_or(paid, |least| least.min(paid)));
+        }
+        Ok(least)
+    }
+
+    /// The open time of all processors within the window, at their prices.
+    fn cost_of_open_time(&self, instance: &Instance) -> Result<i128, CertificateError> {
+        let (from, until) = (self.from.ticks(), self.until.ticks());
+        let length = i128::from(until) - i128::from(from);
+        if length < 0 || from < 0 {
+            return Err(CertificateError::Malformed("its window must not begin before 0 or after its end".into()));
+        }
+        let mut sum = 0_i128;
+        for (node, &price) in self.prices.iter().enumerate() {
+            let own = instance.platform().processors_of(node);
+            for class in instance.availability().classes() {
+                let count = i128::from(own.intersection(&class.processors).len());
+                let closed = class
+                    .closed
+                    .iter()
+                    .map(|&(start, end)| i128::from((end.ticks().min(until) - start.ticks().max(from)).max(0)));
+                let open = count * (length - closed.sum::<i128>());
+                let cost = open.checked_mul(i128::from(price)).ok_or(CertificateError::Overflow)?;
+                sum = sum.checked_add(cost).ok_or(CertificateError::Overflow)?;
+            }
+        }
+        Ok(sum)
+    }
+}
+
+/// Times of tasks on the nodes that compute.
+struct Times<'a> {
+    instance: &'a Instance,
+    /// Each node with one of its processors.
+    nodes: Vec<(usize, ProcSet)>,
+}
+
+impl<'a> Times<'a> {
+    fn new(instance: &'a Instance) -> Self {
+        let platform = instance.platform();
+        let computing = (0..platform.nodes().len()).filter(|&node| platform.nodes()[node].processors > 0);
+        let one = |node: usize| platform.processors_of(node).iter().next().map(|id| (node, ProcSet::range(id, id)));
+        Self { instance, nodes: computing.filter_map(one).collect() }
+    }
+
+    /// The time of a task that holds one processor; `None` where it cannot run.
+    fn on(&self, id: JobId, task: u32, processor: &ProcSet) -> Option<i128> {
+        Some(i128::from(self.instance.try_time_of(id, task, processor)?.ticks()))
+    }
+
+    /// No set of processors runs the task in less.
+    fn fastest(&self, id: JobId, task: u32) -> i128 {
+        let profile = self.instance.job(id).profile_of(task);
+        if profile.max_processors() == 1 {
+            let each = self.nodes.iter().filter_map(|(_, processor)| self.on(id, task, processor));
+            return each.min().unwrap_or(0);
+        }
+        let shortest = profile.shortest();
+        let each = self.nodes.iter().map(|(_, processor)| self.instance.platform().slowed(shortest, processor));
+        each.min().map_or(0, |time| i128::from(time.ticks()))
+    }
+}
+
+/// When the tasks of a job may run. A bag has one, which stands for all.
+fn spans(instance: &Instance, id: JobId, fastest: &[i128]) -> Vec<Span> {
+    let job = instance.job(id);
+    let release = i128::from(job.release.ticks());
+    let each = fastest.iter().map(|&fastest| Span { head: release, fastest, tail: 0 });
+    let mut spans: Vec<Span> = each.collect();
+    let Some(graph) = &job.graph else { return spans };
+    for &task in graph.order() {
+        let before = graph.incoming(task).map(|edge| &spans[edge.from as usize]);
+        let head = before.map(|span| span.head + span.fastest).max().unwrap_or(release);
+        spans[task as usize].head = head;
+    }
+    for &task in graph.order().iter().rev() {
+        let behind = graph.outgoing(task).map(|edge| &spans[edge.to as usize]);
+        let tail = behind.map(|span| span.fastest + span.tail).max().unwrap_or(0);
+        spans[task as usize].tail = tail;
+    }
+    spans
+}
+
+/// For each job a refuted deadline, as if it were alone.
+pub(super) fn completions(instance: &Instance, windows: &[TimeWindow]) -> Result<Vec<(JobId, i128)>, CertificateError> {
+    if windows.len() != instance.jobs().len() {
+        let problem = format!("it has {} windows for {} jobs", windows.len(), instance.jobs().len());
+        return Err(CertificateError::Malformed(problem));
+    }
+    instance.ids().zip(windows).map(|(id, window)| Ok((id, window.proves(instance, [id])?))).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,241 @@
+//! Trees of machines with bags of tasks.
+//!
+//! O. Beaumont, L. Carter, J. Ferrante, A. Legrand, L. Marchal and Y. Robert, "Centralized versus distributed schedulers
+//! for multiple bag-of-task applications" (IPDPS 2006, DOI 10.1109/IPDPS.2006.1639262), sections 5.1.2 and 5.1.3.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::num::NonZeroU64;
+use std::str::FromStr;
+
+use makespan_core::{Instance, Job, Link, Node, Platform, Profile, Time, Weight};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use serde::{Deserialize, Serialize};
+
+use crate::LabError;
+
+/// Speeds in millions of operations a second: an old Pentium Pro and an Athlon.
+const SPEED: (f64, f64) = (22.151, 171.667);
+/// Bandwidths as printed: 110 kb/s to 7 Mb/s.
+const BANDWIDTH: (f64, f64) = (110e3, 7e6);
+/// Latencies in seconds, where there are any.
+const LATENCY: (f64, f64) = (0.006, 10.0);
+/// Bytes of every task; with bandwidths and ratios given this only sets the unit of time.
+const DATA: u64 = 1_000_000;
+/// The least ratio of bytes to operations: the product of two 3500 x 3500 matrices.
+pub const LEAST_RATIO: f64 = 0.001;
+/// The largest: the sum of two such matrices.
+pub const LARGEST_RATIO: f64 = 4.6;
+
+/// How the paper's "kb/s" and "Mb/s" are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Unit {
+    /// As bits.
+    Bits,
+    /// As bytes.
+    Bytes,
+}
+
+/// A tree and its applications.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TreeOptions {
+    /// How many nodes.
+    pub nodes: usize,
+    /// The most children of a node.
+    pub degree: usize,
+    /// How many applications.
+    pub applications: usize,
+    /// Bytes an operation of the most communication-intensive application; the first has [`LEAST_RATIO`], and those
+    /// between are evenly spaced.
+    pub largest_ratio: f64,
+    /// Tasks of each application.
+    pub tasks: u64,
+    /// How bandwidths are read.
+    pub unit: Unit,
+    /// Whether links have latencies.
+    pub latency: bool,
+    /// The same seed gives the same instance.
+    pub seed: u64,
+}
+
+impl Unit {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Bytes, Self::Bits];
+}
+
+impl fmt::Display for Unit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Bits => "bits",
+            Self::Bytes => "bytes",
+        })
+    }
+}
+
+impl FromStr for Unit {
+    type Err = LabError;
+
+    fn from_str(text: &str) -> Result<Self, LabError> {
+        Self::ALL.into_iter().find(|unit| unit.to_string() == text).ok_or_else(|| LabError::Option {
+            name: "unit",
+            value: format!("`{text}`"),
+            expected: "write bits or bytes",
+        })
+    }
+}
+
+/// Draws an instance.
+///
+/// The tree grows breadth first, each node in turn getting 1 to `degree` children, uniformly, until there are enough. Speeds
+/// are uniform, bandwidths and latencies log-uniform in the paper's ranges (their distribution is not printed). The
+/// machines do not depend on the applications, nor on the unit but for the factor of eight. Work is counted in millions of
+/// operations; all weights are 1.
+///
+/// # Errors
+/// [`LabError`] when an option draws nothing.
+pub fn generate_tree(options: &TreeOptions) -> Result<Instance, LabError> {
+    check(options)?;
+    let parents = parents(options);
+    let bits = if options.unit == Unit::Bits { 8.0 } else { 1.0 };
+    let digits = (options.nodes - 1).to_string().len();
+    let node = |(at, parent): (usize, Option<usize>)| {
+        let mut stream = stream(options.seed, 1 + at as u64);
+        let speed = stream.random_range(SPEED.0..=SPEED.1);
+        let bandwidth = log_uniform(BANDWIDTH, &mut stream) / bits;
+        let latency = log_uniform(LATENCY, &mut stream);
+        // Rounded to what a measurement would print, which keeps exact throughputs short.
+        let (speed, bandwidth) = ((speed * 1e3).round() / 1e3, bandwidth.round());
+        let latency = if options.latency { (latency * 1e6).round() as i64 * 1000 } else { 0 };
+        let link = parent.map(|_| Link { bandwidth, latency: Time::from_ticks(latency) });
+        Node { name: format!("n{at:0digits$}"), processors: 1, speed, parent, link }
+    };
+    let platform = Platform::new(parents.into_iter().enumerate().map(node).collect()).map_err(|error| {
+        LabError::Option { name: "nodes", value: format!("{} ({error})", options.nodes), expected: "give fewer" }
+    })?;
+    let jobs = (0..options.applications).map(|at| application(options, at)).collect::<Result<_, _>>()?;
+    Ok(Instance::new(platform, jobs, Vec::new())?)
+}
+
+fn application(options: &TreeOptions, at: usize) -> Result<Job, LabError> {
+    let name = format!("app{}", at + 1);
+    let place = if options.applications == 1 { 1.0 } else { at as f64 / (options.applications - 1) as f64 };
+    let ratio = LEAST_RATIO + (options.largest_ratio - LEAST_RATIO) * place;
+    let work = Time::from_seconds_f64(DATA as f64 / ratio / 1e6);
+    let work = work.map_err(|error| LabError::Option {
+        name: "largest ratio",
+        value: format!("{} ({error})", options.largest_ratio),
+        expected: "give one between 0.001 and 1000",
+    })?;
+    let profile = Profile::rigid(1, work).map_err(|source| LabError::Profile { job: name.clone(), source })?;
+    let count = NonZeroU64::new(options.tasks).unwrap_or(NonZeroU64::MIN);
+    Ok(Job::new(name, profile).with_weight(Weight::ONE).with_count(count).with_data(DATA))
+}
+
+/// The parent of each node.
+fn parents(options: &TreeOptions) -> Vec<Option<usize>> {
+    let mut stream = stream(options.seed, 0);
+    let (mut parents, mut open) = (vec![None], VecDeque::from([0]));
+    while parents.len() < options.nodes {
+        let Some(parent) = open.pop_front() else { break };
+        for _ in 0..stream.random_range(1..=options.degree).min(options.nodes - parents.len()) {
+            open.push_back(parents.len());
+            parents.push(Some(parent));
+        }
+    }
+    parents
+}
+
+fn stream(seed: u64, number: u64) -> ChaCha8Rng {
+    let mut stream = ChaCha8Rng::seed_from_u64(seed);
+    stream.set_stream(number);
+    stream
+}
+
+fn log_uniform((low, high): (f64, f64), stream: &mut ChaCha8Rng) -> f64 {
+    stream.random_range(low.ln()..=high.ln()).exp()
+}
+
+fn check(options: &TreeOptions) -> Result<(), LabError> {
+    let counts = [
+        ("nodes", options.nodes as u64),
+        ("degree", options.degree as u64),
+        ("applications", options.applications as u64),
+        ("tasks", options.tasks),
+    ];
+    for (name, value) in counts {
+        if value == 0 {
+            return Err(LabError::Option { name, value: "0".into(), expected: "it must be at least 1" });
+        }
+    }
+    if !(LEAST_RATIO..=1000.0).contains(&options.largest_ratio) {
+        return Err(LabError::Option {
+            name: "largest ratio",
+            value: options.largest_ratio.to_string(),
+            expected: "give one between 0.001 and 1000 bytes an operation",
+        });
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use makespan_core::tree::TreeProblem;
+
+    use super::*;
+
+    const OPTIONS: TreeOptions = TreeOptions {
+        nodes: 50,
+        degree: 5,
+        applications: 3,
+        largest_ratio: LARGEST_RATIO,
+        tasks: 200,
+        unit: Unit::Bytes,
+        latency: false,
+        seed: 3,
+    };
+
+    #[test]
+    fn machines_are_within_the_printed_ranges_and_do_not_depend_on_the_applications() {
+        let instance = generate_tree(&OPTIONS).unwrap();
+        let other = generate_tree(&TreeOptions { largest_ratio: 0.05, tasks: 7, ..OPTIONS }).unwrap();
+        assert_eq!(instance.platform(), other.platform());
+        let nodes = instance.platform().nodes();
+        assert_eq!((nodes.len(), nodes[0].parent), (50, None));
+        assert!(nodes.iter().all(|node| (22.151..=171.667).contains(&node.speed)));
+        assert!(nodes.iter().filter_map(|node| node.link).all(|link| (110e3..=7e6).contains(&link.bandwidth)));
+        let degree = |at| nodes.iter().filter(|node| node.parent == Some(at)).count();
+        assert!((0..50).all(|at| degree(at) <= 5));
+        // Breadth first: parents never go back.
+        assert!(nodes.windows(2).all(|pair| pair[0].parent <= pair[1].parent));
+        let problem = TreeProblem::new(&instance).unwrap();
+        let ratios = problem.applications().iter().map(|one| makespan_core::tree::float_of(&one.ratio()) / 1e6);
+        for (ratio, expected) in ratios.zip([0.001, 2.3005, 4.6]) {
+            assert!((ratio - expected).abs() < 1e-8 * expected, "{ratio} is not {expected}");
+        }
+    }
+
+    #[test]
+    fn bits_are_an_eighth_of_bytes_and_latencies_are_in_range() {
+        let bytes = generate_tree(&OPTIONS).unwrap();
+        let bits = generate_tree(&TreeOptions { unit: Unit::Bits, latency: true, ..OPTIONS }).unwrap();
+        for (byte, bit) in bytes.platform().nodes().iter().zip(bits.platform().nodes()).skip(1) {
+            let (byte, bit) = (byte.link.unwrap(), bit.link.unwrap());
+            assert!((byte.bandwidth / bit.bandwidth - 8.0).abs() < 1e-3);
+            assert!((0.006..=10.0).contains(&bit.latency.seconds()) && byte.latency == Time::ZERO);
+        }
+    }
+
+    #[test]
+    fn options_that_draw_nothing_are_refused() {
+        for bad in [
+            TreeOptions { nodes: 0, ..OPTIONS },
+            TreeOptions { tasks: 0, ..OPTIONS },
+            TreeOptions { largest_ratio: 0.0, ..OPTIONS },
+            TreeOptions { largest_ratio: f64::NAN, ..OPTIONS },
+        ] {
+            assert!(matches!(generate_tree(&bad), Err(LabError::Option { .. })));
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! Machines that change during a run.
+
+use makespan_core::network::{NodeEvent, NodePolicy};
+
+use super::engine::Engine;
+use super::observer::{NetworkObserver, Record};
+use super::options::{Change, Changed};
+
+impl<P: NodePolicy, O: NetworkObserver> Engine<'_, P, O> {
+    pub(super) fn change(&mut self, change: Change) {
+        let (node, now) = (change.node, self.state.now);
+        if self.state.removed[node] {
+            return;
+        }
+        match (change.what, self.state.parent(node)) {
+            (Changed::Speed(speed), _) => {
+                let factor = self.state.speed[node] / speed;
+                self.state.speed[node] = speed;
+                self.state.processors[node].stretch(now, node, factor);
+                self.await_processor(node);
+                self.tell(node, NodeEvent::SpeedChanged);
+            }
+            (Changed::Bandwidth(bandwidth), Some(parent)) => {
+                let factor = self.state.bandwidth[node] / bandwidth;
+                self.state.bandwidth[node] = bandwidth;
+                self.state.port[parent].stretch(now, node, factor);
+                self.await_port(parent);
+                let child = node - self.state.network.children(parent).start;
+                self.tell(parent, NodeEvent::BandwidthChanged { child });
+            }
+            (Changed::Removed, Some(_)) => self.remove(self.last_use(node)),
+            (Changed::Bandwidth(_) | Changed::Removed, None) => {}
+        }
+    }
+
+    /// The node itself, or the highest switch above it that leads nowhere without it.
+    fn last_use(&self, mut node: usize) -> usize {
+        while let Some(parent) = self.state.parent(node) {
+            let other = |other: usize| other != node && self.state.serves[other] && !self.state.removed[other];
+            let is_needed = self.state.network.children(parent).any(other);
+            if parent == 0 || self.state.network.nodes()[parent].processors > 0 || is_needed {
+                break;
+            }
+            node = parent;
+        }
+        node
+    }
+
+    /// Takes a node and all below it away. What they had goes back to the root, which has the data of every task; what
+    /// was on its way to the node stays with its parent, in whose buffer it still counts.
+    fn remove(&mut self, node: usize) {
+        let Some(parent) = self.state.parent(node) else { return };
+        let now = self.state.now;
+        let (lanes, kinds) = (self.state.lanes, self.state.kinds());
+        let child = node - self.state.network.children(parent).start;
+        while let Some(active) = self.state.port[parent].abort(now, node) {
+            let kind = active.kind as usize;
+            let lane = self.state.lane(kind);
+            self.state.link_busy[node] += active.used;
+            self.state.ports[parent * lanes + lane] += 1;
+            self.state.ready[parent * kinds + kind] += 1;
+            self.tell(parent, NodeEvent::Returned { kind });
+        }
+        self.await_port(parent);
+        let mut gone = vec![node];
+        let mut at = 0;
+        while at < gone.len() {
+            gone.extend(self.state.network.children(gone[at]).filter(|&below| !self.state.removed[below]));
+            at += 1;
+        }
+        let mut back = vec![0_u32; kinds];
+        for &node in gone.iter().rev() {
+            self.clear(node, &mut back);
+        }
+        self.tell(parent, NodeEvent::ChildRemoved { child });
+        for (kind, &count) in back.iter().enumerate() {
+            self.resent += u64::from(count);
+            for _ in 0..count {
+                self.state.ready[kind] += 1;
+                self.tell(0, NodeEvent::Received { kind });
+            }
+        }
+    }
+
+    /// Empties a node; what was there is counted in `back`.
+    fn clear(&mut self, node: usize, back: &mut [u32]) {
+        let now = self.state.now;
+        let (lanes, kinds) = (self.state.lanes, self.state.kinds());
+        for (back, ready) in back.iter_mut().zip(&mut self.state.ready[node * kinds..(node + 1) * kinds]) {
+            *back += std::mem::take(ready);
+        }
+        let sent = self.state.port[node].abort_all(now);
+        for active in &sent {
+            self.state.link_busy[active.node as usize] += active.used;
+        }
+        for active in sent.into_iter().chain(self.state.processors[node].abort_all(now)) {
+            back[active.kind as usize] += 1;
+        }
+        let own = node * lanes..(node + 1) * lanes;
+        self.state.requests[own.clone()].fill(0);
+        self.state.held[own.clone()].fill(0);
+        self.state.receiving[own].fill(false);
+        self.state.levels[node * kinds..(node + 1) * kinds].fill(0);
+        self.state.removed[node] = true;
+        self.observer.on(now, Record::Removed { node });
+    }
+}

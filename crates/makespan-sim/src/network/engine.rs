@@ -1,0 +1,195 @@
+//! The clock of a network.
+
+use std::collections::VecDeque;
+
+use makespan_core::Time;
+use makespan_core::network::{Network, NodeEvent, NodePolicy};
+
+use super::events::{Due, Events};
+use super::observer::NetworkObserver;
+use super::options::{NetworkOptions, Until};
+use super::run::{NetworkRun, SimulationDefect};
+use super::state::State;
+
+/// A run under way.
+pub(super) struct Engine<'a, P, O> {
+    pub(super) state: State<'a>,
+    pub(super) policies: &'a mut [P],
+    pub(super) observer: &'a mut O,
+    pub(super) options: &'a NetworkOptions,
+    pub(super) events: Events,
+    /// Nodes whose policies are to be asked, each once.
+    asking: VecDeque<u32>,
+    is_asking: Vec<bool>,
+    pub(super) completions: Vec<Vec<Time>>,
+    pub(super) left: Vec<u64>,
+    pub(super) hops: u64,
+    pub(super) resent: u64,
+}
+
+/// Plays the policies, one a node in the network's order, until all tasks are done or as the options say.
+///
+/// The same network, policies and options give the same run. A task is a hop on each link of its way; a run takes a
+/// time of the order of hops times the logarithm of the nodes that are busy, besides what the policies take.
+///
+/// # Errors
+/// [`SimulationDefect`] when a policy decides what cannot be done, or the options do not fit the network.
+pub fn simulate<P: NodePolicy, O: NetworkObserver>(
+    network: &Network,
+    policies: &mut [P],
+    options: &NetworkOptions,
+    observer: &mut O,
+) -> Result<NetworkRun, SimulationDefect> {
+    options.check(network)?;
+    if options.buffer == 0 {
+        return Err(SimulationDefect::NoBuffer);
+    }
+    let nodes = network.nodes().len();
+    if policies.len() != nodes {
+        return Err(SimulationDefect::Policies { policies: policies.len(), nodes });
+    }
+    let mut engine = Engine {
+        state: State::new(network, options),
+        policies,
+        observer,
+        options,
+        events: Events::default(),
+        asking: VecDeque::new(),
+        is_asking: vec![false; nodes],
+        completions: vec![Vec::new(); network.applications()],
+        left: network.tasks(),
+        hops: 0,
+        resent: 0,
+    };
+    engine.begin();
+    let stalled = engine.play()?;
+    Ok(engine.finish(stalled))
+}
+
+impl<P: NodePolicy, O: NetworkObserver> Engine<'_, P, O> {
+    /// Every node asks for as many tasks as it has room for.
+    fn begin(&mut self) {
+        for (index, change) in self.options.changes.iter().enumerate() {
+            self.events.push(change.at, Due::Change(index as u32));
+        }
+        let lanes = self.state.lanes;
+        for node in 1..self.state.network.nodes().len() {
+            let Some(parent) = self.state.parent(node) else { continue };
+            if self.options.slow_requests && self.state.network.nodes()[node].latency > Time::ZERO {
+                for lane in 0..lanes {
+                    for _ in 0..std::mem::take(&mut self.state.requests[node * lanes + lane]) {
+                        self.request(node, lane, None);
+                    }
+                }
+                continue;
+            }
+            let child = node - self.state.network.children(parent).start;
+            for lane in 0..lanes {
+                for _ in 0..self.state.requests[node * lanes + lane] {
+                    self.tell(parent, NodeEvent::Requested { child, lane });
+                }
+            }
+        }
+        self.ask(0);
+    }
+
+    /// Returns whether tasks were left with nothing to wait for.
+    fn play(&mut self) -> Result<bool, SimulationDefect> {
+        self.settle()?;
+        while !self.is_over() {
+            let Some(now) = self.events.next_time() else { return Ok(true) };
+            if let Until::At(last) = self.options.until
+                && now > last
+            {
+                self.state.now = last;
+                return Ok(false);
+            }
+            self.state.now = now;
+            while let Some(due) = self.events.pop_at(now) {
+                self.happen(due);
+            }
+            self.settle()?;
+        }
+        Ok(false)
+    }
+
+    fn is_over(&self) -> bool {
+        match self.options.until {
+            Until::FirstApplication => self.left.contains(&0),
+            Until::AllDone | Until::At(_) => self.left.iter().all(|&left| left == 0),
+        }
+    }
+
+    fn happen(&mut self, due: Due) {
+        match due {
+            Due::Port { node, version } if self.state.port[node as usize].version == version => {
+                self.send_ends(node as usize);
+            }
+            Due::Processor { node, version } if self.state.processors[node as usize].version == version => {
+                self.computing_ends(node as usize);
+            }
+            Due::Port { .. } | Due::Processor { .. } => {}
+            Due::Request { node, lane, freed } => self.requested(node as usize, lane as usize, freed),
+            Due::Change(index) => self.change(self.options.changes[index as usize]),
+        }
+    }
+
+    /// Asks the policies until none wants anything more.
+    fn settle(&mut self) -> Result<(), SimulationDefect> {
+        while let Some(node) = self.asking.pop_front() {
+            let node = node as usize;
+            self.is_asking[node] = false;
+            while !self.state.removed[node] {
+                let Some(decision) = self.policies[node].decide(&self.state.view(node)) else { break };
+                self.decided(node, decision)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A policy is to be asked when the events of this instant are over.
+    pub(super) fn ask(&mut self, node: usize) {
+        if !self.is_asking[node] {
+            self.is_asking[node] = true;
+            self.asking.push_back(node as u32);
+        }
+    }
+
+    /// A policy hears of an event.
+    pub(super) fn tell(&mut self, node: usize, event: NodeEvent) {
+        self.policies[node].hear(event, &self.state.view(node));
+        self.ask(node);
+    }
+
+    fn finish(mut self, stalled: bool) -> NetworkRun {
+        let now = self.state.now;
+        let whole = |ticks: f64| Time::from_ticks(ticks.round() as i64);
+        let busy = |servers: &mut Vec<super::server::Server>| -> Vec<Time> {
+            servers.iter_mut().for_each(|server| server.advance(now));
+            servers.iter().map(|server| whole(server.busy)).collect()
+        };
+        let processor_busy = busy(&mut self.state.processors);
+        let port_busy = busy(&mut self.state.port);
+        for port in &mut self.state.port {
+            for active in port.abort_all(now) {
+                self.state.link_busy[active.node as usize] += active.used;
+            }
+        }
+        NetworkRun {
+            end: now,
+            completions: self.completions,
+            tasks: self.state.network.tasks(),
+            computed: self.state.computed,
+            received: self.state.received,
+            processor_busy,
+            port_busy,
+            link_busy: self.state.link_busy.iter().copied().map(whole).collect(),
+            peak: self.state.peak,
+            removed: self.state.removed,
+            hops: self.hops,
+            events: self.events.count(),
+            resent: self.resent,
+            stalled,
+        }
+    }
+}

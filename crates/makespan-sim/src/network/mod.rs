@@ -1,0 +1,52 @@
+//! Bags of tasks on a tree of machines, each node with a scheduler of its own.
+//!
+//! A node receives, sends and computes at the same time. It sends one task at a time, a task is sent when all of it is
+//! there (store and forward), and a hop takes the link's latency and the data over its bandwidth, during which the
+//! sender's port is held. A buffer of a few tasks holds what waits at a node. A task that is being sent leaves the sender's
+//! count when its send ends; one that is computed has left. Whenever a place becomes free the node asks its parent for a
+//! task of any kind, so that no more tasks come than there is room for.
+//!
+//! ```
+//! use makespan_core::network::{Kind, Network, NetworkNode, NodeDecision, NodePolicy, NodeView};
+//! use makespan_core::Time;
+//! use makespan_sim::network::{NetworkOptions, Silent, simulate};
+//!
+//! struct Greedy;
+//! impl NodePolicy for Greedy {
+//!     fn decide(&mut self, view: &NodeView<'_>) -> Option<NodeDecision> {
+//!         if view.can_compute(0) {
+//!             return Some(NodeDecision::Compute { kind: 0 });
+//!         }
+//!         let child = (0..view.degree()).find(|&child| view.can_send(child, 0))?;
+//!         Some(NodeDecision::Send { child, kind: 0 })
+//!     }
+//! }
+//!
+//! let root = NetworkNode { parent: None, processors: 1, speed: 1.0, bandwidth: 1.0, latency: Time::ZERO };
+//! let child = NetworkNode { parent: Some(0), bandwidth: 4.0, ..root };
+//! let kind = Kind { data: 2.0, work: 1.0, weight: 1.0, count: 10, tasks: vec![(0, 1)] };
+//! let network = Network::new(&[root, child], vec![kind])?;
+//! let options = NetworkOptions { buffer: 1, ..NetworkOptions::default() };
+//! let run = simulate(&network, &mut [Greedy, Greedy], &options, &mut Silent)?;
+//! // The child works half a second later than the root, which is the time of a hop.
+//! assert_eq!(run.end, Time::from_ticks(5_500_000_000));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod changes;
+mod engine;
+mod events;
+mod moves;
+mod observer;
+mod options;
+mod run;
+mod server;
+mod state;
+
+pub use engine::simulate;
+pub use observer::{NetworkObserver, Record, Silent};
+pub use options::{Change, ChangeError, Changed, NetworkOptions, Until};
+pub use run::{Measured, NetworkRun, SimulationDefect};
+
+#[cfg(test)]
+mod tests;

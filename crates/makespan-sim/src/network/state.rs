@@ -1,0 +1,109 @@
+//! The state of all nodes in flat arrays; each policy sees its own slice.
+
+use makespan_core::Time;
+use makespan_core::network::{Children, Network, NodeView};
+
+use super::options::NetworkOptions;
+use super::server::Server;
+
+pub(super) struct State<'a> {
+    pub(super) network: &'a Network,
+    pub(super) now: Time,
+    pub(super) lanes: usize,
+    /// By node and kind: waiting, not being sent.
+    pub(super) ready: Vec<u32>,
+    /// By node and lane: waiting or being sent.
+    pub(super) held: Vec<u32>,
+    /// By node: the most that it held in one lane.
+    pub(super) peak: Vec<u32>,
+    /// By node and lane.
+    pub(super) idle: Vec<u32>,
+    pub(super) ports: Vec<u32>,
+    /// By node and lane, of the node as a child.
+    pub(super) requests: Vec<u32>,
+    pub(super) receiving: Vec<bool>,
+    /// By node and kind, of the node as a child.
+    pub(super) levels: Vec<u32>,
+    /// By node; they change during a run.
+    pub(super) bandwidth: Vec<f64>,
+    pub(super) speed: Vec<f64>,
+    pub(super) removed: Vec<bool>,
+    /// By node: whether anything below it, or itself, ever computed. Others ask for nothing.
+    pub(super) serves: Vec<bool>,
+    pub(super) port: Vec<Server>,
+    pub(super) processors: Vec<Server>,
+    /// By node: ticks of service of the link from the parent.
+    pub(super) link_busy: Vec<f64>,
+    /// By node and kind.
+    pub(super) received: Vec<u32>,
+    pub(super) computed: Vec<u32>,
+}
+
+impl<'a> State<'a> {
+    pub(super) fn new(network: &'a Network, options: &NetworkOptions) -> Self {
+        let (nodes, kinds) = (network.nodes(), network.kinds().len());
+        let lanes = if options.lanes { kinds } else { 1 };
+        let serves = network.serves();
+        let mut ready = vec![0; nodes.len() * kinds];
+        for (ready, kind) in ready.iter_mut().zip(network.kinds()) {
+            *ready = kind.count;
+        }
+        let each_lane = |count: &dyn Fn(usize) -> u32| -> Vec<u32> {
+            (0..nodes.len()).flat_map(|node| std::iter::repeat_n(count(node), lanes)).collect()
+        };
+        Self {
+            network,
+            now: Time::ZERO,
+            lanes,
+            ready,
+            held: vec![0; nodes.len() * lanes],
+            peak: vec![0; nodes.len()],
+            idle: each_lane(&|node| nodes[node].processors),
+            ports: each_lane(&|_| options.sends.max(1)),
+            requests: each_lane(&|node| if node > 0 && serves[node] { options.buffer } else { 0 }),
+            receiving: vec![false; nodes.len() * lanes],
+            levels: vec![0; nodes.len() * kinds],
+            bandwidth: nodes.iter().map(|node| node.bandwidth).collect(),
+            speed: nodes.iter().map(|node| node.speed).collect(),
+            removed: vec![false; nodes.len()],
+            serves,
+            port: vec![Server::new(1); nodes.len()],
+            processors: nodes.iter().map(|node| Server::new(node.processors)).collect(),
+            link_busy: vec![0.0; nodes.len()],
+            received: vec![0; nodes.len() * kinds],
+            computed: vec![0; nodes.len() * kinds],
+        }
+    }
+
+    pub(super) fn kinds(&self) -> usize {
+        self.network.kinds().len()
+    }
+
+    pub(super) fn lane(&self, kind: usize) -> usize {
+        if self.lanes == 1 { 0 } else { kind }
+    }
+
+    pub(super) fn parent(&self, node: usize) -> Option<usize> {
+        self.network.nodes()[node].parent
+    }
+
+    /// What the policy of a node sees.
+    pub(super) fn view(&self, node: usize) -> NodeView<'_> {
+        let (kinds, lanes, children) = (self.kinds(), self.lanes, self.network.children(node));
+        let (first, last) = (children.start, children.end);
+        NodeView {
+            now: self.now,
+            kinds: self.network.kinds(),
+            ready: &self.ready[node * kinds..(node + 1) * kinds],
+            idle: &self.idle[node * lanes..(node + 1) * lanes],
+            ports: &self.ports[node * lanes..(node + 1) * lanes],
+            speed: self.speed[node],
+            children: Children {
+                bandwidth: &self.bandwidth[children],
+                requests: &self.requests[first * lanes..last * lanes],
+                levels: &self.levels[first * kinds..last * kinds],
+                receiving: &self.receiving[first * lanes..last * lanes],
+            },
+        }
+    }
+}

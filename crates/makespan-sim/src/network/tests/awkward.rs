@@ -1,0 +1,119 @@
+//! Machines that change, and leave.
+
+use makespan_core::network::{NetworkError, NodeEvent};
+
+use super::*;
+
+fn chain() -> Network {
+    let nodes = [node(None, 1.0, 1.0), node(Some(0), 1.0, 10.0), node(Some(1), 1.0, 10.0)];
+    Network::new(&nodes, vec![kind(0, 1.0, 1.0, 60), kind(1, 2.0, 0.5, 60)]).unwrap()
+}
+
+fn played(network: &Network, options: &NetworkOptions) -> NetworkRun {
+    let mut audit = Audit::new(network, options);
+    let run = simulate(network, &mut whims(network, 5), options, &mut audit).unwrap();
+    audit.check();
+    run
+}
+
+#[test]
+fn a_link_cut_to_a_hundredth_in_mid_run_loses_no_task() {
+    let network = chain();
+    let before = played(&network, &NetworkOptions::default());
+    let cut = Change { at: Time::from_seconds(5), node: 1, what: Changed::Bandwidth(0.1) };
+    let run = played(&network, &NetworkOptions { changes: vec![cut], ..NetworkOptions::default() });
+    assert_eq!((run.unfinished(), run.stalled), (0, false));
+    assert!(run.end > before.end);
+}
+
+#[test]
+fn what_is_under_way_goes_on_at_the_new_rate() {
+    let root = NetworkNode { processors: 0, ..node(None, 1.0, 1.0) };
+    let network = Network::new(&[root, node(Some(0), 1.0, 1.0)], vec![kind(0, 10.0, 10.0, 1)]).unwrap();
+    let at = |seconds, what| Change { at: Time::from_seconds(seconds), node: 1, what };
+    let changes = vec![at(4, Changed::Bandwidth(2.0)), at(11, Changed::Speed(4.0))];
+    let run = played(&network, &NetworkOptions { changes, ..NetworkOptions::default() });
+    // Four bytes in 4 s, six in 3 s: there at 7. Four units by 11, six in 1.5 s.
+    assert_eq!(run.end, Time::from_ticks(12_500_000_000));
+}
+
+#[test]
+fn a_node_that_is_removed_loses_no_task() {
+    let network = chain();
+    for second in 0..25 {
+        for removed in [1, 2] {
+            let change = Change { at: Time::from_seconds(second), node: removed, what: Changed::Removed };
+            let run = played(&network, &NetworkOptions { changes: vec![change], ..NetworkOptions::default() });
+            assert_eq!((run.unfinished(), run.stalled), (0, false), "node {removed} removed at {second}");
+            assert!(run.removed[2] && run.removed[1] == (removed == 1));
+        }
+    }
+}
+
+#[test]
+fn a_leaf_unreachable_in_time_is_reported() {
+    let nodes = [node(None, 1.0, 1.0), node(Some(0), 1.0, 1e-6), node(Some(0), 1.0, 1e-300)];
+    let network = Network::new(&nodes, vec![kind(0, 1.0, 1.0, 10)]).unwrap();
+    let options = NetworkOptions { until: Until::At(Time::from_seconds(100)), ..NetworkOptions::default() };
+    let run = played(&network, &options);
+    assert_eq!(run.unreached(&network), [1, 2]);
+    assert_eq!((run.end, run.stalled), (Time::from_seconds(100), false));
+    assert!(run.measured(&[1.0], 0.1).is_none_or(|measured| measured.fair.is_finite()));
+    // Without an end, a hop of longer than all time is waited for by nobody.
+    let only = [NetworkNode { processors: 0, ..nodes[0] }, node(Some(0), 1.0, 1e-300)];
+    let network = Network::new(&only, vec![kind(0, 1.0, 1.0, 10)]).unwrap();
+    let run = played(&network, &NetworkOptions::default());
+    assert_eq!((run.stalled, run.unfinished(), run.measured(&[1.0], 0.1)), (true, 10, None));
+}
+
+#[test]
+fn nodes_hear_of_changes() {
+    struct Hears(Vec<NodeEvent>, Whim);
+    impl NodePolicy for Hears {
+        fn hear(&mut self, event: NodeEvent, _view: &NodeView<'_>) {
+            if !matches!(event, NodeEvent::Received { .. } | NodeEvent::Requested { .. }) {
+                self.0.push(event);
+            }
+        }
+        fn decide(&mut self, view: &NodeView<'_>) -> Option<NodeDecision> {
+            self.1.decide(view)
+        }
+    }
+    let network = chain();
+    let at = |node, what| Change { at: Time::from_seconds(3), node, what };
+    let changes = vec![at(2, Changed::Bandwidth(3.0)), at(1, Changed::Speed(3.0)), at(2, Changed::Removed)];
+    let mut policies: Vec<Hears> = whims(&network, 1).into_iter().map(|whim| Hears(Vec::new(), whim)).collect();
+    simulate(&network, &mut policies, &NetworkOptions { changes, ..NetworkOptions::default() }, &mut Silent).unwrap();
+    let mut heard = policies[1].0.clone();
+    heard.retain(|event| !matches!(event, NodeEvent::Returned { .. }));
+    let expected =
+        [NodeEvent::BandwidthChanged { child: 0 }, NodeEvent::SpeedChanged, NodeEvent::ChildRemoved { child: 0 }];
+    assert_eq!(heard, expected);
+}
+
+#[test]
+fn bad_input_has_clear_errors() {
+    let network = chain();
+    let with = |node, what| {
+        let change = Change { at: Time::ZERO, node, what };
+        let options = NetworkOptions { changes: vec![change], ..NetworkOptions::default() };
+        simulate(&network, &mut whims(&network, 1), &options, &mut Silent).unwrap_err()
+    };
+    assert_eq!(with(3, Changed::Removed), ChangeError::UnknownNode(0).into());
+    assert_eq!(with(0, Changed::Removed), ChangeError::Root(0).into());
+    assert_eq!(with(1, Changed::Speed(0.0)), ChangeError::Rate(0).into());
+    let none = NetworkOptions { buffer: 0, ..NetworkOptions::default() };
+    let refused = simulate(&network, &mut whims(&network, 1), &none, &mut Silent);
+    assert_eq!(refused.unwrap_err(), SimulationDefect::NoBuffer);
+    let one = vec![kind(0, 1.0, 1.0, 1)];
+    let new = |nodes: &[NetworkNode], kinds| Network::new(nodes, kinds).unwrap_err();
+    assert_eq!(new(&[], one.clone()), NetworkError::Roots(0));
+    assert_eq!(new(&[node(None, 1.0, 1.0); 2], one.clone()), NetworkError::Roots(2));
+    let circle = [node(None, 1.0, 1.0), node(Some(2), 1.0, 1.0), node(Some(1), 1.0, 1.0)];
+    assert_eq!(new(&circle, one.clone()), NetworkError::Detached(1));
+    assert!(matches!(new(&[node(None, 1.0, 1.0), node(Some(0), 1.0, 0.0)], one.clone()), NetworkError::Node { .. }));
+    assert!(matches!(new(&[node(None, 0.0, 1.0)], one), NetworkError::Node { node: 0, what: "speed" }));
+    assert_eq!(new(&[node(None, 1.0, 1.0)], vec![]), NetworkError::NoKinds);
+    let free = Kind { weight: 0.0, ..kind(0, 1.0, 1.0, 1) };
+    assert!(matches!(new(&[node(None, 1.0, 1.0)], vec![free]), NetworkError::Kind { kind: 0, .. }));
+}
