@@ -147,3 +147,12 @@ fn an_overdue_repair_moves_reservations() {
         assert!(simulation.instants < 20, "{spec}: {} instants", simulation.instants);
     }
 }
+
+#[test]
+fn queues_refuse_times_on_machines() {
+    let job = Job::new("a", Profile::on_machines(vec![t(5), Profile::CANNOT_RUN]).unwrap());
+    let instance = Instance::new(Platform::cluster(2, 1).unwrap(), vec![job], vec![]).unwrap();
+    for spec in SPECS {
+        assert!(matches!(policy_for(spec, &instance, 1), Err(PolicyError::Unsupported { .. })), "{spec}");
+    }
+}
