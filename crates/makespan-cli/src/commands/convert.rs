@@ -29,7 +29,7 @@ pub fn convert(options: &ConvertOptions) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The same jobs on the machines of a SimGrid platform file.
+/// The same jobs on the machines of a `SimGrid` platform file.
 fn moved(instance: &Instance, path: &Path) -> Result<Instance> {
     let name = path.display().to_string();
     let text = fs::read_to_string(path).map_err(|error| miette!("{name}: cannot read: {error}"))?;
