@@ -15,8 +15,8 @@ use makespan_lab::hierarchical::Population;
 use makespan_lab::optimiser::Limit;
 
 pub use generate::{GenerateOptions, Generator};
-pub use simulate::{SimulateOptions, SimulationOutputs, StartQuestion};
-pub use trees::{GenerateTreeOptions, TreesOptions};
+pub use simulate::{EstimatesName, SimulateOptions, SimulationOutputs, StartQuestion};
+pub use trees::{GenerateTreeOptions, TreeRules, TreesOptions};
 
 /// A scheduling engine for clusters and grids: says what runs where and when, proves how far that is from the best
 /// possible, and runs it.
