@@ -8,13 +8,16 @@ use super::Problem;
 
 /// Machines that are tried for a task, those of least price, at most.
 const MOST_CANDIDATES: usize = 12;
-/// The temperature, as a share of the bound over all machines, at the beginning and at the end.
-const HOT: f64 = 1e-3;
-const COLD: f64 = 1e-6;
+/// The temperature, in multiples of the price of a mean task, at the beginning and at the end.
+const HOT: f64 = 0.125;
+const COLD: f64 = 1.25e-4;
+/// It falls so often, each time from the start, for at most `FEW` tasks: one descent often ends far from the best.
+const CYCLES: f64 = 8.0;
+const FEW: usize = 25;
 /// Where the target lies between the bound and the shortest makespan so far.
 const TARGET: f64 = 0.5;
-/// What is over the target by this share of the bound counts double.
-const STEEP: f64 = 0.004;
+/// What is over the target by so many mean tasks counts double.
+const STEEP: f64 = 2.0;
 /// A chain is tried so often for each move of one task.
 const CHAINS: f64 = 0.8;
 
@@ -102,6 +105,8 @@ pub struct Chains<'a> {
     best_mapping: Vec<u32>,
     /// Machines that are not done before the best makespan.
     late: usize,
+    /// The price of a mean task, as a share of the bound.
+    mean: f64,
 }
 
 impl<'a> Chains<'a> {
@@ -128,7 +133,9 @@ impl<'a> Chains<'a> {
             target: 0.0,
             best: f64::INFINITY,
             late: 0,
+            mean: 0.0,
         };
+        chains.mean = 1.0 / chains.machine_of.len().max(1) as f64;
         chains.keep();
         chains
     }
@@ -146,8 +153,8 @@ impl<'a> Chains<'a> {
     /// Tries so many changes when `done`, from 0 to 1, of the way from hot to cold is behind.
     pub fn round(&mut self, done: f64, changes: usize, random: &mut ChaCha8Rng) {
         let tasks = self.machine_of.len();
-        let share = 1.0 / self.loads.len() as f64;
-        let temperature = HOT * share.sqrt() * (COLD / HOT).powf(done);
+        let cycles = if tasks <= FEW { CYCLES } else { 1.0 };
+        let temperature = HOT * self.mean * (COLD / HOT).powf((done * cycles).fract());
         for _ in 0..changes {
             let task = random.random_range(0..tasks);
             let chain = random.random_bool(CHAINS);
@@ -199,7 +206,7 @@ impl<'a> Chains<'a> {
     /// What it costs that a machine is done so late.
     fn penalty(&self, machine: usize, load: f64) -> f64 {
         let over = load - self.target;
-        if over > 0.0 { self.candidates.prices[machine] * over * (1.0 + over / STEEP) } else { 0.0 }
+        if over > 0.0 { self.candidates.prices[machine] * over * (1.0 + over / (STEEP * self.mean)) } else { 0.0 }
     }
 
     fn give(&mut self, task: usize, to: usize, time: f64) {

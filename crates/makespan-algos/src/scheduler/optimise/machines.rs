@@ -21,6 +21,8 @@ const CHANGES: usize = 512;
 const RESERVE: f64 = 0.03;
 /// Makespans farther above the bound, as a share, are not of interest, unless there is nothing nearer.
 const REACH: f64 = 0.01;
+/// Tasks for each machine that are few.
+const FEW: usize = 4;
 /// More times than this are too many for rules that look at all of them again and again.
 const MANY: usize = 2_000_000;
 
@@ -128,7 +130,10 @@ impl Search<'_> {
         let of_node = |node: usize| std::iter::repeat_n(self.prices[node], platform.nodes()[node].processors as usize);
         let prices: Vec<f64> = nodes.flat_map(of_node).collect();
         let gap = rank(&first) as f64 / self.floor.max(1) as f64 - 1.0;
-        let candidates = Candidates::new(problem, &prices, self.floor, (gap / 4.0).clamp(REACH / 4.0, REACH));
+        // A single task of few is more than any gap: then every machine is worth trying.
+        let few = problem.tasks() <= FEW * problem.machines();
+        let reach = if few { f64::INFINITY } else { (gap / 4.0).clamp(REACH / 4.0, REACH) };
+        let candidates = Candidates::new(problem, &prices, self.floor, reach);
         let cores = || std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
         let searches = self.optimise.searches.unwrap_or_else(cores).max(1);
         let search = |index: u32| {
