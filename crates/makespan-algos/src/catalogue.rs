@@ -61,8 +61,9 @@ static ENTRIES: [Entry; 11] = [
     Entry {
         name: "optimise",
         summary: "the best that time allows: prices, then annealing of a serial insertion; any objective, or their front",
-        supports: ANY_JOBS,
-        guarantee: "with objective=makespan 2; none with release dates, unavailable periods or best placement",
+        supports: "as demt; and sequential jobs on machines that differ, as min-min",
+        guarantee: "with objective=makespan 2; none with release dates, unavailable periods, best placement or machines \
+                    that differ",
         source: "Makespan; annealing after Kirkpatrick et al. 1983, doi:10.1126/science.220.4598.671",
         parameters: &[
             Parameter {

@@ -15,8 +15,8 @@ use makespan_lab::hierarchical::Population;
 use makespan_lab::optimiser::Limit;
 
 pub use generate::{GenerateOptions, Generator};
-pub use simulate::{SimulateOptions, SimulationOutputs, StartQuestion};
-pub use trees::{GenerateTreeOptions, TreesOptions};
+pub use simulate::{EstimatesName, SimulateOptions, SimulationOutputs, StartQuestion};
+pub use trees::{GenerateTreeOptions, TreeRules, TreesOptions};
 
 /// A scheduling engine for clusters and grids: says what runs where and when, proves how far that is from the best
 /// possible, and runs it.
@@ -127,7 +127,8 @@ pub struct PlanOptions {
 /// What the default algorithm looks for and for how long.
 #[derive(Args)]
 pub struct SearchOptions {
-    /// What is minimised; pareto: makespan against weighted completion [default: weighted-completion]
+    /// What is minimised; pareto: makespan against weighted completion [default: weighted-completion, on
+    /// machines that differ makespan]
     #[arg(long, value_enum, conflicts_with = "algorithm")]
     pub objective: Option<ObjectiveName>,
     /// How long to search, proofs included, such as 10s; Ctrl-C ends it earlier [default: 1s]
@@ -234,7 +235,10 @@ pub struct ProfileOptions {
 pub struct ConvertOptions {
     #[command(flatten)]
     pub input: InstanceOptions,
-    /// Where to write; the ending .toml, .json, .swf or .etc chooses the format
+    /// Put the jobs on the machines of a `SimGrid` platform file that describes a tree
+    #[arg(long, value_name = "FILE.xml")]
+    pub platform: Option<PathBuf>,
+    /// Where to write; the ending .toml, .json, .swf or .etc chooses the format, .xml is for the machines of a tree alone
     pub output: PathBuf,
 }
 

@@ -18,6 +18,7 @@
 //! ```
 
 mod braun;
+mod chains;
 mod descent;
 mod genetic;
 mod immediate;
@@ -30,6 +31,7 @@ mod sufferage;
 mod tests;
 
 pub use braun::BraunGenetic;
+pub use chains::{Candidates, Chains};
 pub use descent::Descent;
 pub use genetic::{Fitness, Genetic};
 pub use immediate::{MinimumCompletion, MinimumExecution, OpportunisticLoadBalancing};
