@@ -1,5 +1,6 @@
 //! The command line.
 
+mod flow;
 mod generate;
 mod simulate;
 mod trees;
@@ -14,6 +15,7 @@ use makespan_lab::generate::Family;
 use makespan_lab::hierarchical::Population;
 use makespan_lab::optimiser::Limit;
 
+pub use flow::GenerateFlowOptions;
 pub use generate::{GenerateOptions, Generator};
 pub use simulate::{EstimatesName, SimulateOptions, SimulationOutputs, StartQuestion};
 pub use trees::{GenerateTreeOptions, TreeRules, TreesOptions};

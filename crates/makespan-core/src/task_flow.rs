@@ -17,7 +17,7 @@ use crate::{Instance, Outcome, Time, Trace};
 pub struct TaskFlowMeasures {
     /// When the last task ends.
     pub maxspan: f64,
-    /// No policy reaches less ([`release_area_bound`]).
+    /// No policy reaches less.
     pub bound: f64,
     /// The mean over processors of the part of the time from 0 to the maxspan in which they run a task: as the paper has it,
     /// so that it falls when fast processors are preferred.
@@ -40,8 +40,9 @@ impl TaskFlowMeasures {
             && (!instance.platform().has_unit_speed() || instance.has_machine_times())
     }
 
-    /// Measures what happened to a sequential instance without bags. Interrupted runs count as use.
-    pub fn of(instance: &Instance, trace: &Trace) -> Self {
+    /// Measures what happened to a sequential instance without bags. Interrupted runs count as use. `bound` is on the maxspan,
+    /// by the real times: [`release_area_bound`] where the estimates are these.
+    pub fn of(instance: &Instance, trace: &Trace, bound: Time) -> Self {
         let platform = instance.platform();
         let started = || trace.runs.iter().filter(|run| run.outcome != Outcome::NotStarted);
         let ended = started().filter(|run| run.outcome != Outcome::Interrupted).count();
@@ -59,7 +60,7 @@ impl TaskFlowMeasures {
         let span = maxspan.saturating_since(instance.first_release()).seconds();
         Self {
             maxspan: maxspan.seconds(),
-            bound: release_area_bound(instance).seconds(),
+            bound: bound.seconds(),
             utilisation: plain / busy.len() as f64,
             utilisation_by_speed: fast / speeds,
             throughput: if span > 0.0 { ended as f64 / span } else { 0.0 },

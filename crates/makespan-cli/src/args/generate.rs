@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use makespan_lab::generate::{Family, Requests};
 
-use super::GenerateTreeOptions;
+use super::{GenerateFlowOptions, GenerateTreeOptions};
 
 #[derive(Args)]
 pub struct GenerateOptions {
@@ -80,4 +80,6 @@ pub enum Generator {
     },
     /// A tree of machines with bags of tasks: Beaumont, Carter, Ferrante, Legrand, Marchal, Robert (IPDPS 2006)
     Tree(GenerateTreeOptions),
+    /// Tasks that arrive at a swinging rate, for nodes of different speeds: Sun, Zhang, Wu and Inoguchi's task flow
+    Flow(GenerateFlowOptions),
 }

@@ -7,12 +7,13 @@ use makespan_core::Instance;
 use makespan_formats::{Language, write_instance, write_swf_log};
 use makespan_lab::LabError;
 use makespan_lab::generate::{
-    LublinOptions, MoldableOptions, PoissonOptions, TreeOptions, generate as draw, generate_tree, lublin, poisson,
+    FlowOptions, LublinOptions, MoldableOptions, PoissonOptions, TreeOptions, flow, generate as draw, generate_tree,
+    lublin, poisson,
 };
 use miette::{Result, miette};
 
 use super::convert::{check_ending, write_by_ending};
-use crate::args::{GenerateOptions, GenerateTreeOptions, Generator};
+use crate::args::{GenerateFlowOptions, GenerateOptions, GenerateTreeOptions, Generator};
 use crate::output::{emit, write_file};
 
 pub fn generate(options: &GenerateOptions) -> Result<ExitCode> {
@@ -29,6 +30,7 @@ pub fn generate(options: &GenerateOptions) -> Result<ExitCode> {
             write(&poisson(&options).map_err(failed)?, output.as_deref())
         }
         Generator::Tree(ref options) => tree(options),
+        Generator::Flow(ref options) => task_flow(options),
         Generator::Lublin { jobs, processors, load, requests, seed, ref output } => {
             some(jobs)?;
             log(&LublinOptions { jobs, processors, seed, load, requests }, output.as_deref())
@@ -59,6 +61,13 @@ fn tree(options: &GenerateTreeOptions) -> Result<ExitCode> {
         *options;
     let drawn = TreeOptions { nodes, degree, applications, largest_ratio, tasks, unit, latency, seed };
     write(&generate_tree(&drawn).map_err(|error| miette!("{error}"))?, output.as_deref())
+}
+
+fn task_flow(options: &GenerateFlowOptions) -> Result<ExitCode> {
+    let GenerateFlowOptions { tasks, mean_size, ref capacities, rate, swing, swings, seed, ref output } = *options;
+    some(tasks)?;
+    let drawn = FlowOptions { tasks, mean_size, capacities: capacities.clone(), rate, swing, swings, seed };
+    write(&flow(&drawn).map_err(|error| miette!("{error}"))?, output.as_deref())
 }
 
 fn some(jobs: usize) -> Result<()> {

@@ -69,7 +69,7 @@ fn saturation_needs_enough_tasks() {
 #[test]
 fn figures_by_hand() {
     let (instance, trace) = played();
-    let measures = TaskFlowMeasures::of(&instance, &trace);
+    let measures = TaskFlowMeasures::of(&instance, &trace, release_area_bound(&instance));
     // The slow node runs 12 s of 31, the fast one 1 + 2 + 2 + 2 + 2 + 1.
     let (slow, fast) = (12.0 / 31.0, 10.0 / 31.0);
     assert!((measures.utilisation - f64::midpoint(slow, fast)).abs() < 1e-12);

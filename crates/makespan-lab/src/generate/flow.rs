@@ -114,7 +114,8 @@ fn node((index, &capacity): (usize, &u32)) -> Node {
 /// A rate that swings.
 struct Swing {
     mean: f64,
-    swing: f64,
+    /// As a part of the mean.
+    depth: f64,
     period: f64,
     phase: f64,
 }
@@ -129,24 +130,24 @@ impl Swing {
         let phase = random.random_range(0.0..TAU);
         let mean = options.mean_rate();
         // Without swings the period is not looked at.
-        let swing = if options.swings > 0.0 { options.swing } else { 0.0 };
+        let depth = if options.swings > 0.0 { options.swing } else { 0.0 };
         let period = options.tasks.max(1) as f64 / mean / f64::max(options.swings, f64::MIN_POSITIVE);
-        Self { mean, swing, period, phase }
+        Self { mean, depth, period, phase }
     }
 
     /// How many tasks are expected until an instant: the integral of the rate.
     fn expected(&self, at: f64) -> f64 {
-        if self.swing <= 0.0 {
+        if self.depth <= 0.0 {
             return self.mean * at;
         }
         let turn = TAU / self.period;
-        self.mean * (at + self.swing / turn * (self.phase.cos() - turn.mul_add(at, self.phase).cos()))
+        self.mean * (at + self.depth / turn * (self.phase.cos() - turn.mul_add(at, self.phase).cos()))
     }
 
     /// When so many are expected, by bisection: the integral is within one swing of the mean.
     fn when(&self, expected: f64) -> f64 {
         let middle = expected / self.mean;
-        if self.swing <= 0.0 {
+        if self.depth <= 0.0 {
             return middle;
         }
         let (mut low, mut high) = (f64::max(middle - self.period, 0.0), middle + self.period);
