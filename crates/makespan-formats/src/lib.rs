@@ -32,6 +32,7 @@ pub mod schedule;
 mod speedup;
 mod suggest;
 pub mod swf;
+mod workflow;
 
 pub use atomic::write_atomic;
 pub use error::{FormatError, Place};

@@ -5,6 +5,7 @@
 //! the generator, so job 7 of a seed is the same in an instance of 10 jobs and in one of 1,000.
 
 mod family;
+mod graph;
 mod parallelism;
 mod tree;
 
@@ -14,6 +15,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, Exp};
 
 pub use family::Family;
+pub use graph::{GraphOptions, Shape, generate_graphs};
 pub use tree::{LARGEST_RATIO, LEAST_RATIO, TreeOptions, Unit, generate_tree};
 
 use crate::LabError;
