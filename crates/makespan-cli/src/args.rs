@@ -1,5 +1,6 @@
 //! The command line.
 
+mod generate;
 mod simulate;
 
 use std::path::PathBuf;
@@ -12,6 +13,7 @@ use makespan_lab::generate::Family;
 use makespan_lab::hierarchical::Population;
 use makespan_lab::optimiser::Limit;
 
+pub use generate::{GenerateOptions, Generator};
 pub use simulate::{SimulateOptions, SimulationOutputs, StartQuestion};
 
 /// A scheduling engine for clusters and grids: says what runs where and when, proves how far that is from the best
@@ -70,9 +72,12 @@ pub struct InstanceOptions {
     /// Processors of a log's platform, instead of those in its header; machines of an ETC matrix that is one column
     #[arg(long, allow_negative_numbers = true)]
     pub processors: Option<u32>,
-    /// Make the jobs of a log moldable: linear, amdahl:SERIAL, power:EXPONENT, downey:A,SIGMA or downey:random
+    /// Make the jobs of a log moldable: linear, amdahl:SERIAL, power:EXPONENT, downey:A,SIGMA, downey:random or fitted
     #[arg(long, value_name = "LAW")]
     pub speedup: Option<SpeedupSpec>,
+    /// Seed of downey:random
+    #[arg(long, value_name = "SEED", default_value_t = 0, allow_negative_numbers = true)]
+    pub speedup_seed: u64,
     /// Refuse a log with records that cannot be used, instead of skipping them
     #[arg(long)]
     pub strict: bool,
@@ -221,37 +226,6 @@ pub struct ProfileOptions {
     /// The command; {processors} stands for the allotment
     #[arg(last = true, required = true)]
     pub command: Vec<String>,
-}
-
-#[derive(Args)]
-pub struct GenerateOptions {
-    #[command(subcommand)]
-    pub kind: Generator,
-}
-
-#[derive(Subcommand)]
-pub enum Generator {
-    /// Moldable jobs on a cluster: the four families of Dutot, Eyraud, Mounié and Trystram (SPAA 2004)
-    Moldable {
-        /// weak, high, mixed or cirne
-        #[arg(long)]
-        family: Family,
-        /// How many jobs
-        #[arg(long, allow_negative_numbers = true)]
-        jobs: usize,
-        /// How many processors
-        #[arg(long, allow_negative_numbers = true)]
-        processors: u32,
-        /// The same seed gives the same bytes
-        #[arg(long, default_value_t = 1, allow_negative_numbers = true)]
-        seed: u64,
-        /// Jobs released a second, as a Poisson process; all at 0 when left out
-        #[arg(long, value_name = "PER SECOND", allow_negative_numbers = true)]
-        arrival_rate: Option<f64>,
-        /// Where to write; the ending .toml, .json, .swf or .etc chooses the format [default: JSON on standard output]
-        #[arg(long, short, value_name = "FILE")]
-        output: Option<PathBuf>,
-    },
 }
 
 #[derive(Args)]

@@ -14,8 +14,8 @@ pub struct Loaded {
 
 /// Reads the instance that the options name.
 pub fn load(options: &InstanceOptions) -> Result<Loaded> {
-    let InstanceOptions { processors, speedup, strict, .. } = *options;
-    let read = ReadOptions { processors, speedup, strict, ..ReadOptions::default() };
+    let InstanceOptions { processors, speedup, speedup_seed, strict, .. } = *options;
+    let read = ReadOptions { processors, speedup, seed: speedup_seed, strict, ..ReadOptions::default() };
     from_file(read_instance(&options.instance, &read))
 }
 

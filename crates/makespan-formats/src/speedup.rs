@@ -8,20 +8,26 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use thiserror::Error;
 
-/// How a logged job is made moldable: `linear`, `amdahl:S`, `power:E`, `downey:A,SIGMA` or `downey:random`.
+/// How a logged job is made moldable: `linear`, `amdahl:S`, `power:E`, `downey:A,SIGMA`, `downey:random` or `fitted`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SpeedupSpec {
     /// The same law for every job.
     Law(SpeedupLaw),
     /// Downey's law with A log-uniform on [1, processors of the platform] and sigma uniform on [0, 2] for each job.
     DowneyRandom,
+    /// Amdahl's law through the efficiency that was logged: the average CPU time of its processors over its run time. With a
+    /// serial share s, n processors work for 1 / (1 + s (n - 1)) of the time. A job that tells none, or ran on one
+    /// processor, stays rigid.
+    ///
+    /// A processor that waits busily counts as working, so that s is rather too small; one that waits for a disk does not.
+    Fitted,
 }
 
 /// Why a text is no speed-up.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error(
-    "`{text}` is not a speed-up: {reason}; write linear, amdahl:SERIAL, power:EXPONENT, downey:PARALLELISM,SIGMA or \
-     downey:random"
+    "`{text}` is not a speed-up: {reason}; write linear, amdahl:SERIAL, power:EXPONENT, downey:PARALLELISM,SIGMA, \
+     downey:random or fitted"
 )]
 pub struct SpeedupSpecError {
     text: String,
@@ -41,6 +47,7 @@ fn parse(text: &str) -> Result<SpeedupSpec, String> {
     let parameters: Vec<&str> = if rest.is_empty() { Vec::new() } else { rest.split(',').map(str::trim).collect() };
     let number = |text: &str| text.parse::<f64>().map_err(|_| format!("`{text}` is not a number"));
     let law = match (name, parameters.as_slice()) {
+        ("fitted", []) => return Ok(SpeedupSpec::Fitted),
         ("downey", ["random"]) => return Ok(SpeedupSpec::DowneyRandom),
         ("linear", []) => SpeedupLaw::Linear {},
         ("amdahl", [serial]) => SpeedupLaw::Amdahl { serial: number(serial)? },
@@ -48,7 +55,9 @@ fn parse(text: &str) -> Result<SpeedupSpec, String> {
         ("downey", [parallelism, sigma]) => {
             SpeedupLaw::Downey { parallelism: number(parallelism)?, sigma: number(sigma)? }
         }
-        ("linear" | "amdahl" | "power" | "downey", _) => return Err("the number of parameters is wrong".to_owned()),
+        ("linear" | "amdahl" | "power" | "downey" | "fitted", _) => {
+            return Err("the number of parameters is wrong".to_owned());
+        }
         _ => return Err(format!("the law `{name}` is unknown")),
     };
     law.check().map_err(|error| error.to_string())?;
@@ -63,6 +72,7 @@ impl fmt::Display for SpeedupSpec {
             Self::Law(SpeedupLaw::Power { exponent }) => write!(f, "power:{exponent}"),
             Self::Law(SpeedupLaw::Downey { parallelism, sigma }) => write!(f, "downey:{parallelism},{sigma}"),
             Self::DowneyRandom => f.write_str("downey:random"),
+            Self::Fitted => f.write_str("fitted"),
         }
     }
 }
@@ -80,13 +90,18 @@ impl Laws {
         Self { spec, rng: ChaCha8Rng::seed_from_u64(seed), log_processors: f64::from(processors).ln() }
     }
 
-    /// The law of the next job.
-    pub(crate) fn next(&mut self) -> SpeedupLaw {
+    /// The law of the next job, which ran on so many processors with this efficiency; `None` where it stays rigid.
+    pub(crate) fn next(&mut self, processors: u32, efficiency: Option<f64>) -> Option<SpeedupLaw> {
         match self.spec {
-            SpeedupSpec::Law(law) => law,
+            SpeedupSpec::Law(law) => Some(law),
             SpeedupSpec::DowneyRandom => {
                 let parallelism = (self.rng.random::<f64>() * self.log_processors).exp().max(1.0);
-                SpeedupLaw::Downey { parallelism, sigma: 2.0 * self.rng.random::<f64>() }
+                Some(SpeedupLaw::Downey { parallelism, sigma: 2.0 * self.rng.random::<f64>() })
+            }
+            SpeedupSpec::Fitted => {
+                let efficiency = efficiency.filter(|_| processors > 1)?;
+                let serial = (1.0 / efficiency.min(1.0) - 1.0) / f64::from(processors - 1);
+                Some(SpeedupLaw::Amdahl { serial: serial.clamp(0.0, 1.0) })
             }
         }
     }
@@ -120,15 +135,37 @@ mod tests {
 
     #[test]
     fn reads_what_it_prints() {
-        for text in ["linear", "amdahl:0.05", "power:0.8", "downey:20,0.7", "downey:random"] {
+        for text in ["linear", "amdahl:0.05", "power:0.8", "downey:20,0.7", "downey:random", "fitted"] {
             assert_eq!(text.parse::<SpeedupSpec>().unwrap().to_string(), text);
         }
-        for bad in
-            ["", "amdal:1", "amdahl", "amdahl:2", "amdahl:NaN", "downey:3", "power:x", "linear:1", "downey:0.5,1"]
-        {
+        for bad in [
+            "",
+            "amdal:1",
+            "amdahl",
+            "amdahl:2",
+            "amdahl:NaN",
+            "downey:3",
+            "power:x",
+            "linear:1",
+            "downey:0.5,1",
+            "fitted:1",
+        ] {
             let error = bad.parse::<SpeedupSpec>().unwrap_err().to_string();
             assert!(error.contains("write linear"), "{error}");
         }
+    }
+
+    #[test]
+    fn a_fitted_law_has_the_logged_efficiency() {
+        let mut laws = Laws::new(SpeedupSpec::Fitted, 0, 64);
+        for (processors, efficiency) in [(2, 0.9), (8, 0.5), (64, 0.02)] {
+            let law = laws.next(processors, Some(efficiency)).unwrap();
+            let fitted = 1.0 / (law.time_fraction(processors) * f64::from(processors));
+            assert!((fitted - efficiency).abs() < 1e-12, "{fitted} on {processors}");
+        }
+        assert_eq!(laws.next(4, Some(1.7)), Some(SpeedupLaw::Amdahl { serial: 0.0 }), "a measurement's error");
+        assert_eq!(laws.next(4, Some(0.1)), Some(SpeedupLaw::Amdahl { serial: 1.0 }), "below one processor's work");
+        assert_eq!((laws.next(1, Some(0.5)), laws.next(4, None)), (None, None));
     }
 
     proptest! {

@@ -4,7 +4,7 @@ use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use makespan_core::{Actual, Decision, Event, Instance, Job, Platform, Policy, ProcSet, Profile, Time, View};
-use makespan_sim::{Silent, SimulationOptions, simulate};
+use makespan_sim::{FailureModel, Silent, SimulationOptions, simulate};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -28,8 +28,8 @@ impl Policy for FirstCome {
     }
 }
 
-/// Rigid jobs of log-uniform widths and times that arrive as fast as 70 % of the processors can serve them: 256 on
-/// average for 100 s, about. Real times are a part of the estimates.
+/// Rigid jobs of log-uniform widths and times that arrive as fast as 70 % of the processors can serve them. Estimates are
+/// up to three times the real times.
 fn workload(jobs: u32, processors: u32) -> (Instance, Actual) {
     let random = &mut ChaCha8Rng::seed_from_u64(1);
     let (mut arrival, mut real) = (0.0, Vec::new());
@@ -62,6 +62,14 @@ fn simulations(criterion: &mut Criterion) {
                 let policy = &mut FirstCome::default();
                 let simulation = simulate(black_box(instance), actual, policy, &options, &mut Silent);
                 assert_eq!(simulation.expect("no defect").events, 1_000_000);
+            });
+        });
+        let model = FailureModel::parse("mtbf=60d,mttr=4h,shape=0.7,processors=16", 1).expect("a model");
+        let options = SimulationOptions { failure_model: Some(model), ..SimulationOptions::default() };
+        group.bench_function(format!("{processors} processors, with failures"), |bencher| {
+            bencher.iter(|| {
+                let policy = &mut FirstCome::default();
+                simulate(black_box(instance), actual, policy, &options, &mut Silent).expect("no defect")
             });
         });
     }

@@ -13,4 +13,4 @@ pub mod list;
 pub mod serial;
 pub mod shelves;
 
-pub(crate) use list::nodes::free::take_compact;
+pub(crate) use list::nodes::free::{take_compact, widest_compact};

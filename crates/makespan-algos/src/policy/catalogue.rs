@@ -1,11 +1,11 @@
 //! The policies by name.
 
-use makespan_core::{Instance, Policy, Unsupported};
+use makespan_core::{Instance, Policy, Scheduler, Unsupported};
 use thiserror::Error;
 
 use super::desk::{Reading, without_bags};
-use super::held::counts_suffice;
-use super::{Easy, Fcfs, Passes, QueueOrder, Replan, Request};
+use super::held::{counts_suffice, equal_speeds};
+use super::{Batch, Conservative, Doubling, Easy, Fcfs, MoldableEasy, Passes, QueueOrder, Replan, Request};
 use crate::catalogue::{Parameter, Spec, SpecError};
 
 /// A policy of the catalogue, for listings.
@@ -50,12 +50,13 @@ pub enum PolicyError {
 
 const ANY: &str =
     "rigid, sequential and moldable jobs on any platform; unavailable periods; best placement; speeds; failures";
+const OFFLINE: &str = "what its scheduler plans";
 const ORDER: Parameter = Parameter { name: "order", values: QueueOrder::VALUES, default: "fcfs" };
 const REQUEST: Parameter = Parameter { name: "request", values: Request::VALUES, default: "efficient" };
 const SCHEDULER: Parameter =
     Parameter { name: "scheduler", values: "a scheduler, such as demt[shuffles=5]", default: "list" };
 
-static POLICIES: [PolicyEntry; 3] = [
+static POLICIES: [PolicyEntry; 7] = [
     PolicyEntry {
         name: "fcfs",
         summary: "the queue strictly in order",
@@ -77,17 +78,47 @@ static POLICIES: [PolicyEntry; 3] = [
         },
     },
     PolicyEntry {
+        name: "conservative",
+        summary: "conservative backfilling: every job has a reservation, and a later job may start if it delays none",
+        supports: ANY,
+        source: "Mu'alem, Feitelson, TPDS 2001, doi:10.1109/71.932708",
+        parameters: &[ORDER, REQUEST],
+        build: |spec, _| Ok(Built::any(Conservative::new(reading(spec)?))),
+    },
+    PolicyEntry {
+        name: "moldable-easy",
+        summary: "EASY backfilling that chooses each job's processors when it starts",
+        supports: "rigid, sequential and moldable jobs on equally fast processors; unavailable periods; best placement; failures",
+        source: "Makespan, after Srinivasan, Krishnamoorthy, Sadayappan, CLUSTER 2003",
+        parameters: &[ORDER],
+        build: |spec, _| {
+            let order = spec.take("order", QueueOrder::default(), str::parse::<QueueOrder>)?;
+            Ok(Built::any(MoldableEasy::new(order)).only(equally_fast))
+        },
+    },
+    PolicyEntry {
+        name: "batch",
+        summary: "all that waits is planned as one batch when the batch before has ended",
+        supports: OFFLINE,
+        source: "Shmoys, Wein, Williamson, SIAM J. Comput. 24(6), 1995, doi:10.1137/S0097539793248317",
+        parameters: &[SCHEDULER],
+        build: |spec, seed| by_scheduler(spec, |scheduler| Batch::new(scheduler, seed)),
+    },
+    PolicyEntry {
+        name: "doubling",
+        summary: "batches of doubling length, each of the jobs that are short enough, by weight for their work",
+        supports: OFFLINE,
+        source: "Hall, Schulz, Shmoys, Wein, Math. Oper. Res. 22(3), 1997, doi:10.1287/moor.22.3.513",
+        parameters: &[SCHEDULER],
+        build: |spec, seed| by_scheduler(spec, |scheduler| Doubling::new(scheduler, seed)),
+    },
+    PolicyEntry {
         name: "replan",
         summary: "a plan by a scheduler, made again whenever the world departs from it",
-        supports: "what its scheduler plans",
+        supports: OFFLINE,
         source: "Makespan",
         parameters: &[SCHEDULER],
-        build: |spec, seed| {
-            let scheduler = scheduler_of(spec)?;
-            let judge = scheduler_of_name(&scheduler.name())?;
-            let built = Built::any(Replan::new(scheduler, seed));
-            Ok(built.only(move |instance| judge.supports(instance)))
-        },
+        build: |spec, seed| by_scheduler(spec, |scheduler| Replan::new(scheduler, seed)),
     },
 ];
 
@@ -114,14 +145,22 @@ fn reading(spec: &mut Spec) -> Result<Reading, SpecError> {
     })
 }
 
-fn scheduler_of(spec: &mut Spec) -> Result<Box<dyn makespan_core::Scheduler>, SpecError> {
-    let mut name = SCHEDULER.default.to_owned();
-    name = spec.take("scheduler", name, |text| Ok(text.to_owned()))?;
-    scheduler_of_name(&name)
+/// A policy that plans by the scheduler that the spec names, and supports what that does.
+fn by_scheduler<P: Policy + 'static>(
+    spec: &mut Spec,
+    policy: impl FnOnce(Box<dyn Scheduler>) -> P,
+) -> Result<Built, SpecError> {
+    let name = spec.take("scheduler", SCHEDULER.default.to_owned(), |text| Ok(text.to_owned()))?;
+    let judge = crate::scheduler(&name)?;
+    let built = Built::any(policy(crate::scheduler(&name)?));
+    Ok(built.only(move |instance| judge.supports(instance)))
 }
 
-fn scheduler_of_name(name: &str) -> Result<Box<dyn makespan_core::Scheduler>, SpecError> {
-    crate::scheduler(name)
+fn equally_fast(instance: &Instance) -> Result<(), Unsupported> {
+    if equal_speeds(instance) {
+        return Ok(());
+    }
+    Err(Unsupported("processors of unequal speeds; use easy".into()))
 }
 
 fn equal_and_open(instance: &Instance) -> Result<(), Unsupported> {

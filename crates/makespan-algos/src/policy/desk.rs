@@ -5,7 +5,7 @@ use makespan_core::{Decision, Event, Instance, JobId, Time, View};
 use super::held::{Held, counts_suffice};
 use super::order::{QueueOrder, Request};
 use super::queue::Queue;
-use super::space::{Slot, Space};
+use super::space::{Slot, Space, next_opening};
 
 /// The waiting jobs in order and, where counts describe the platform, what is held.
 #[derive(Debug)]
@@ -154,6 +154,11 @@ impl<'a, 'b> Starts<'a, 'b> {
         decisions.push(Decision::Start { job, processors });
         true
     }
+}
+
+/// Asks to be woken when the next unavailable period ends, if anybody waits.
+pub(super) fn wait_for(queue: &Queue, view: &View<'_>) -> Option<Decision> {
+    next_opening(view).filter(|_| queue.len() > 0).map(Decision::WakeAt)
 }
 
 /// Whether a job may ever run: used by policies that place single jobs and no bags.

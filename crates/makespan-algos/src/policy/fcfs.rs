@@ -2,8 +2,8 @@
 
 use makespan_core::{Decision, Event, Policy, View};
 
-use super::desk::{Desk, Reading, Starts};
-use super::space::{Space, next_opening};
+use super::desk::{Desk, Reading, Starts, wait_for};
+use super::space::Space;
 
 /// Starts the jobs of a queue strictly in order: what does not fit makes all behind it wait.
 ///
@@ -33,8 +33,8 @@ impl Policy for Fcfs {
         Desk::hear(&mut self.desk, self.reading, events, view);
         let Some(desk) = self.desk.as_mut() else { return };
         let Some(held) = desk.held.as_mut() else {
-            let waits = desk.start_heads(&mut Space::of(view), decisions).is_some();
-            decisions.extend(next_opening(view).filter(|_| waits).map(Decision::WakeAt));
+            desk.start_heads(&mut Space::of(view), decisions);
+            decisions.extend(wait_for(&desk.queue, view));
             return;
         };
         held.extend(view.now, &[]);

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use makespan_core::{Instance, JobId, Reservation, Time, Timeline, View};
+use makespan_core::{Instance, JobId, Time, View};
+
+use super::strips::Strips;
 
 /// The processors that running jobs and failures hold, until they are believed to end. It is kept from event to event,
 /// so that an event costs no more than what it changes.
@@ -12,7 +14,7 @@ use makespan_core::{Instance, JobId, Reservation, Time, Timeline, View};
 #[derive(Debug)]
 pub(super) struct Held {
     /// Free processors from now on; what is past is of no interest.
-    pub timeline: Timeline,
+    pub timeline: Strips,
     /// When what is held is believed to end.
     ends: BTreeSet<(Time, Holder)>,
     running: Vec<Option<Hold>>,
@@ -44,7 +46,7 @@ impl Held {
     /// What the view shows.
     pub(super) fn of(view: &View<'_>) -> Self {
         let mut held = Self {
-            timeline: Timeline::new(view.instance),
+            timeline: Strips::constant(view.instance.processors()),
             ends: BTreeSet::new(),
             running: vec![None; view.instance.jobs().len()],
             down: Vec::new(),
@@ -106,6 +108,7 @@ impl Held {
     /// Believes that what should have ended by now, and has not, takes longer: all but the jobs in `ending`, which is
     /// sorted. Whether there was any.
     pub(super) fn extend(&mut self, now: Time, ending: &[JobId]) -> bool {
+        self.timeline.forget(now);
         let mut late = Vec::new();
         for &(_, holder) in self.ends.range(..=(now, Holder::Failure(usize::MAX))) {
             if !matches!(holder, Holder::Job(job) if ending.binary_search(&job).is_ok()) {
@@ -135,13 +138,12 @@ impl Held {
 
     fn hold(&mut self, holder: Holder, hold: Hold) {
         self.ends.insert((hold.end, holder));
-        self.timeline.reserve(hold.width, hold.start, hold.end);
+        self.timeline.hold(hold.width, hold.start, hold.end);
     }
 
-    /// Takes back all of it, past and future, so that the timeline stays as small as what is held now.
     fn let_go(&mut self, holder: Holder, hold: Hold) {
         self.ends.remove(&(hold.end, holder));
-        self.timeline.release(&Reservation::on_open_platform(hold.width, hold.start, hold.end));
+        self.timeline.release(hold.width, hold.start, hold.end);
     }
 }
 

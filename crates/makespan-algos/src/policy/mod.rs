@@ -3,25 +3,32 @@
 //! [`policy`] names them by specs such as `easy[order=sjf]`. A policy is for one instance: it is asked about it from the
 //! first event to the last.
 
+mod batch;
 mod catalogue;
+mod conservative;
 mod desk;
 mod easy;
 mod expected;
 mod fcfs;
 mod held;
+mod moldable_easy;
 mod order;
 mod play;
 mod queue;
 mod replan;
 mod space;
+mod strips;
 #[cfg(test)]
 mod tests;
 pub mod tree;
 
+pub use batch::{Batch, Doubling};
 pub use catalogue::{PolicyEntry, PolicyError, policies, policy, policy_for};
+pub use conservative::Conservative;
 pub use desk::Reading;
 pub use easy::{Easy, Passes};
 pub use expected::{ExpectedStart, expected_starts};
 pub use fcfs::Fcfs;
+pub use moldable_easy::MoldableEasy;
 pub use order::{QueueOrder, Request};
 pub use replan::Replan;

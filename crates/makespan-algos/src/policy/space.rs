@@ -2,7 +2,7 @@
 
 use makespan_core::{Instance, JobId, ProcSet, Time, View};
 
-use crate::kernel::take_compact;
+use crate::kernel::{take_compact, widest_compact};
 
 /// Processors that are closed from `start` to `end`: held, reserved, down or unavailable.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,6 +48,13 @@ impl<'a> Space<'a> {
     /// Closes processors.
     pub(super) fn hold(&mut self, slot: Slot) {
         self.slots.push(slot);
+    }
+
+    /// Opens what [`Space::hold`] closed.
+    pub(super) fn release(&mut self, slot: &Slot) {
+        if let Some(at) = self.slots.iter().rposition(|other| other == slot) {
+            self.slots.swap_remove(at);
+        }
     }
 
     /// Closes processors for the job that is first to start later.
@@ -115,11 +122,30 @@ impl<'a> Space<'a> {
 
     /// The first place from `after` on: at that instant or when something is opened.
     pub(super) fn earliest(&self, job: JobId, width: u32, after: Time, avoid: &ProcSet) -> Option<Slot> {
-        let mut instants: Vec<Time> = self.slots.iter().map(|slot| slot.end).filter(|&end| end > after).collect();
-        instants.push(after);
-        instants.sort_unstable();
-        instants.dedup();
-        instants.into_iter().find_map(|instant| self.place(job, width, instant, avoid))
+        let mut instants = std::iter::once(after).chain(self.openings(after));
+        instants.find_map(|instant| self.place(job, width, instant, avoid))
+    }
+
+    /// The most processors that a job could have from `start` until each of some instants, the last one far away.
+    pub(super) fn widest(&self, start: Time) -> impl Iterator<Item = (Time, u32)> + '_ {
+        let mut until: Vec<Time> = self.slots.iter().map(|slot| slot.start).filter(|&at| at > start).collect();
+        until.push(Time::MAX);
+        until.sort_unstable();
+        until.dedup();
+        let all = ProcSet::first(self.instance.processors());
+        until.into_iter().map(move |until| {
+            let open = self.open(&all, start, until);
+            let platform = self.instance.platform();
+            (until, if platform.restricts_placement() { widest_compact(platform, &open) } else { open.len() })
+        })
+    }
+
+    /// When something is opened after an instant, ascending.
+    pub(super) fn openings(&self, after: Time) -> Vec<Time> {
+        let mut ends: Vec<Time> = self.slots.iter().map(|slot| slot.end).filter(|&end| end > after).collect();
+        ends.sort_unstable();
+        ends.dedup();
+        ends
     }
 
     /// The present.

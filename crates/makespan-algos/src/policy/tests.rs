@@ -3,7 +3,8 @@
 use std::io::Read;
 
 use makespan_core::{
-    Decision, Event, Instance, Job, JobId, Node, Placement, Platform, Policy, ProcSet, Profile, Time, Unavailable, View,
+    Context, Decision, Event, Instance, Job, JobId, Node, Placement, Platform, Policy, ProcSet, Profile, Time,
+    Unavailable, View,
 };
 use proptest::prelude::*;
 
@@ -86,6 +87,51 @@ fn naive_easy(rows: &[Row], order: &[JobId], backfilling: bool) -> Vec<i64> {
     starts
 }
 
+/// Instant by instant: early ends, then arrivals, in the order given.
+fn naive_conservative(rows: &[Row], order: &[JobId]) -> Vec<i64> {
+    let (real, nothing) = (real(rows), ProcSet::new());
+    let end = |starts: &[i64], job: usize| starts[job] + real(JobId(job as u32), &nothing).ticks();
+    let mut starts = vec![-1_i64; rows.len()];
+    // Reservations of those that wait.
+    let mut reserved: Vec<Option<i64>> = vec![None; rows.len()];
+    for now in 0..4000 {
+        let fit = |starts: &[i64], reserved: &[Option<i64>], job: usize| -> i64 {
+            let free = |at: i64| -> i64 {
+                let holds = |other: usize| match reserved[other] {
+                    Some(start) => other != job && start <= at && at < start + rows[other].1,
+                    None => starts[other] >= 0 && now < end(starts, other) && at < starts[other] + rows[other].1,
+                };
+                8 - (0..rows.len()).filter(|&other| holds(other)).map(|other| i64::from(rows[other].0)).sum::<i64>()
+            };
+            let mut fits =
+                (now..).filter(|&start| (start..start + rows[job].1).all(|at| free(at) >= i64::from(rows[job].0)));
+            fits.next().unwrap()
+        };
+        let queue: Vec<usize> = order.iter().map(|job| job.index()).collect();
+        if (0..rows.len()).any(|job| starts[job] >= 0 && end(&starts, job) == now && starts[job] + rows[job].1 > now) {
+            for &job in &queue {
+                if let Some(old) = reserved[job] {
+                    let new = fit(&starts, &reserved, job);
+                    assert!(new <= old, "compression delays nobody");
+                    reserved[job] = Some(new);
+                }
+            }
+        }
+        for &job in queue.iter().filter(|&&job| rows[job].2 == now) {
+            reserved[job] = Some(fit(&starts, &reserved, job));
+        }
+        for job in 0..rows.len() {
+            if reserved[job] == Some(now) {
+                (starts[job], reserved[job]) = (now, None);
+            }
+        }
+        if starts.iter().all(|&start| start >= 0) {
+            break;
+        }
+    }
+    starts
+}
+
 fn queue_order(name: &str, instance: &Instance) -> Vec<JobId> {
     let widths: Vec<u32> = instance.jobs().iter().map(|job| job.profile().min_processors()).collect();
     name.parse::<QueueOrder>().unwrap().sorted(instance, &widths)
@@ -102,6 +148,17 @@ proptest! {
             prop_assert_eq!(starts(&played, rows.len()), naive_easy(&rows, &order, true), "{}", name);
             let played = Play::starts(&instance, &mut Fcfs::new(reading), &real(&rows));
             prop_assert_eq!(starts(&played, rows.len()), naive_easy(&rows, &order, false), "{}", name);
+        }
+    }
+
+    #[test]
+    fn conservative_starts_what_the_definition_starts(rows in rows(18)) {
+        let instance = flat(&rows);
+        for name in ["fcfs", "sjf", "laf"] {
+            let order = queue_order(name, &instance);
+            let reading = Reading { order: name.parse().unwrap(), ..Reading::default() };
+            let played = Play::starts(&instance, &mut Conservative::new(reading), &real(&rows));
+            prop_assert_eq!(starts(&played, rows.len()), naive_conservative(&rows, &order), "{}", name);
         }
     }
 
@@ -138,7 +195,18 @@ fn particular(rows: &[Row], periods: &[(u32, i64, i64)]) -> Vec<Instance> {
     platforms.into_iter().map(|platform| instance_on(platform, rows, periods.clone())).collect()
 }
 
-const PARTICULAR: [&str; 4] = ["fcfs", "fcfs[order=laf]", "easy", "easy[order=sjf]"];
+const PARTICULAR: [&str; 10] = [
+    "fcfs",
+    "fcfs[order=laf]",
+    "easy",
+    "easy[order=sjf]",
+    "conservative",
+    "conservative[order=widest]",
+    "moldable-easy",
+    "batch[scheduler=demt[shuffles=2]]",
+    "doubling",
+    "replan",
+];
 
 proptest! {
     #[test]
@@ -147,11 +215,57 @@ proptest! {
     ) {
         for instance in particular(&rows, &periods) {
             for spec in PARTICULAR {
-                let mut policy = policy_for(spec, &instance, 1).unwrap();
+                // Some are for equal speeds only.
+                let Ok(mut policy) = policy_for(spec, &instance, 1) else { continue };
                 let played = Play::starts(&instance, policy.as_mut(), &|job, on| instance.time(job, on));
                 prop_assert_eq!(played.len(), rows.len(), "{}", spec);
                 sound(&instance, &played)?;
             }
+        }
+    }
+
+    /// With rigid jobs there is nothing to choose.
+    #[test]
+    fn moldable_easy_is_easy_for_rigid_jobs(rows in rows(25)) {
+        let instance = flat(&rows);
+        let easy = Play::starts(&instance, policy("easy", 1).unwrap().as_mut(), &real(&rows));
+        let moldable = Play::starts(&instance, policy("moldable-easy", 1).unwrap().as_mut(), &real(&rows));
+        prop_assert_eq!(starts(&moldable, rows.len()), starts(&easy, rows.len()));
+    }
+
+    /// A batch begins when the one before has ended; with exact estimates its jobs start as planned.
+    #[test]
+    fn nothing_starts_before_the_batch_before_has_ended(rows in rows(25)) {
+        let instance = flat(&rows);
+        for spec in ["batch", "batch[scheduler=demt[shuffles=2]]", "doubling"] {
+            let played = Play::starts(&instance, policy(spec, 1).unwrap().as_mut(), &real(&rows));
+            prop_assert_eq!(played.len(), rows.len());
+            sound(&instance, &played)?;
+            if !spec.starts_with("batch") {
+                continue;
+            }
+            // Jobs released after the first start of a batch start after its last end.
+            let mut rest: Vec<&Placement> = played.iter().collect();
+            while let Some(first) = rest.first().map(|placement| placement.start) {
+                let released = |placement: &&Placement| instance.job(placement.job).release <= first;
+                let (batch, later): (Vec<&Placement>, Vec<&Placement>) = rest.into_iter().partition(released);
+                let end = batch.iter().map(|placement| placement.end).max();
+                prop_assert!(later.iter().all(|placement| Some(placement.start) >= end), "{}", spec);
+                rest = later;
+            }
+        }
+    }
+
+    #[test]
+    fn a_batch_with_exact_estimates_is_the_plan(rows in rows(20)) {
+        let rows: Vec<Row> = rows.into_iter().map(|(width, time, _, _)| (width, time, 0, 100)).collect();
+        let instance = flat(&rows);
+        for scheduler in ["list", "demt[shuffles=2]", "gang"] {
+            let plan = crate::scheduler(scheduler).unwrap().schedule(&instance, &mut Context::with_seed(1)).unwrap();
+            let mut played = Play::starts(&instance, policy(&format!("batch[scheduler={scheduler}]"), 1).unwrap().as_mut(), &real(&rows));
+            played.sort_by_key(|placement| (placement.start, placement.job));
+            let planned = plan.into_schedule();
+            prop_assert_eq!(played.as_slice(), planned.placements(), "{}", scheduler);
         }
     }
 

@@ -20,7 +20,7 @@ pub struct SimulateOptions {
     /// Run times that the policies are told
     #[arg(long, value_enum, default_value = "user")]
     pub estimates: EstimatesName,
-    /// Make the jobs of a log moldable: linear, amdahl:SERIAL, power:EXPONENT, downey:A,SIGMA or downey:random
+    /// Make the jobs of a log moldable: linear, amdahl:SERIAL, power:EXPONENT, downey:A,SIGMA, downey:random or fitted
     #[arg(long, value_name = "LAW")]
     pub speedup: Option<SpeedupSpec>,
     /// Seed of every random choice

@@ -1,28 +1,67 @@
 //! `makespan generate`
 
+use std::path::Path;
 use std::process::ExitCode;
 
-use makespan_formats::{Language, write_instance};
-use makespan_lab::generate::{MoldableOptions, generate as draw};
+use makespan_core::Instance;
+use makespan_formats::{Language, write_instance, write_swf_log};
+use makespan_lab::LabError;
+use makespan_lab::generate::{LublinOptions, MoldableOptions, PoissonOptions, generate as draw, lublin, poisson};
 use miette::{Result, miette};
 
-use super::convert::write_by_ending;
+use super::convert::{check_ending, write_by_ending};
 use crate::args::{GenerateOptions, Generator};
-use crate::output::emit;
+use crate::output::{emit, write_file};
 
 pub fn generate(options: &GenerateOptions) -> Result<ExitCode> {
-    let Generator::Moldable { family, jobs, processors, seed, arrival_rate, ref output } = options.kind;
-    if jobs == 0 {
-        return Err(miette!("--jobs is 0; an instance has at least 1 job"));
+    let failed = |error: LabError| miette!("{error}");
+    match options.kind {
+        Generator::Moldable { family, jobs, processors, seed, arrival_rate, ref output } => {
+            some(jobs)?;
+            let options = MoldableOptions { family, jobs, processors, seed, arrival_rate };
+            write(&draw(&options).map_err(failed)?, output.as_deref())
+        }
+        Generator::Poisson { family, jobs, processors, seed, load, ref output } => {
+            some(jobs)?;
+            let options = PoissonOptions { family, jobs, processors, seed, load };
+            write(&poisson(&options).map_err(failed)?, output.as_deref())
+        }
+        Generator::Lublin { jobs, processors, load, requests, seed, ref output } => {
+            some(jobs)?;
+            log(&LublinOptions { jobs, processors, seed, load, requests }, output.as_deref())
+        }
     }
-    let instance =
-        draw(&MoldableOptions { family, jobs, processors, seed, arrival_rate }).map_err(|error| miette!("{error}"))?;
+}
+
+fn log(options: &LublinOptions, output: Option<&Path>) -> Result<ExitCode> {
+    let swf = output.filter(|path| path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("swf")));
+    if options.requests.is_some() && swf.is_none() {
+        return Err(miette!("--requests needs --output FILE.swf: only a log has both requests and run times"));
+    }
     if let Some(path) = output {
-        write_by_ending(&instance, path)?;
+        check_ending(path)?;
+    }
+    let drawn = lublin(options).map_err(|error| miette!("{error}"))?;
+    match swf {
+        Some(path) => {
+            write_file(path, |out| write_swf_log(&drawn.instance, &drawn.actual, &[], out))?;
+            Ok(ExitCode::SUCCESS)
+        }
+        None => write(&drawn.instance, output),
+    }
+}
+
+fn some(jobs: usize) -> Result<()> {
+    if jobs == 0 { Err(miette!("--jobs is 0; an instance has at least 1 job")) } else { Ok(()) }
+}
+
+fn write(instance: &Instance, output: Option<&Path>) -> Result<ExitCode> {
+    if let Some(path) = output {
+        write_by_ending(instance, path)?;
         return Ok(ExitCode::SUCCESS);
     }
     let mut text = Vec::new();
-    write_instance(&instance, Language::Json, &mut text).map_err(|error| miette!("{error}"))?;
+    write_instance(instance, Language::Json, &mut text).map_err(|error| miette!("{error}"))?;
     emit(&String::from_utf8_lossy(&text))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -98,6 +98,31 @@ fn the_same_seed_gives_the_same_bytes() {
 }
 
 #[test]
+fn logs_and_arrivals_are_drawn() {
+    let sandbox = Sandbox::new();
+    let log = "generate lublin --jobs 40 --processors 64 --load 0.8 --requests 4";
+    for (name, seed) in [("a", 5), ("b", 5), ("c", 6)] {
+        sandbox.makespan(&format!("{log} --seed {seed} -o {name}.swf")).succeeds();
+    }
+    assert!(sandbox.read("a.swf") == sandbox.read("b.swf") && sandbox.read("a.swf") != sandbox.read("c.swf"));
+    sandbox.makespan("plan a.swf -a list").succeeds();
+    sandbox.makespan("generate lublin --jobs 9 --processors 64 -o d.toml").succeeds();
+    let moldable = |seed: u32| {
+        let plan = format!("plan a.swf --speedup downey:random --speedup-seed {seed} -a list --format json");
+        sandbox.makespan(&plan).succeeds()
+    };
+    assert!(moldable(1) == moldable(1) && moldable(1) != moldable(2), "the seed of the laws is the user's");
+    let text = sandbox.makespan("generate poisson --family weak --jobs 9 --processors 4 --load 0.7").succeeds();
+    assert!(text.contains("\"released\""), "{text}");
+    sandbox.makespan(log).refused(&["--requests needs --output FILE.swf"]);
+    sandbox.makespan(&format!("{log} -o d.toml")).refused(&["--requests needs"]);
+    sandbox.makespan("generate lublin --jobs 0 --processors 64").refused(&["--jobs is 0"]);
+    sandbox.makespan("generate lublin --jobs 3 --processors 4 -o x.swf").refused(&["processors is 4", "at least 8"]);
+    sandbox.makespan("generate lublin --jobs 3 --processors 64 --requests 0.5").misused(&["from 1 to 1000"]);
+    sandbox.makespan("generate poisson --family weak --jobs 9 --processors 4 --load 0").refused(&["load is 0"]);
+}
+
+#[test]
 fn convert_goes_between_all_formats_and_back() {
     let sandbox = Sandbox::with_small();
     sandbox

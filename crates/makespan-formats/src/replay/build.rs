@@ -4,6 +4,7 @@ use makespan_core::{Actual, Instance, Job, Profile, Time};
 
 use super::record::{Logged, Record};
 use super::{Estimates, Replay, ReplayOptions};
+use crate::SpeedupSpec;
 use crate::anomaly::Anomaly;
 use crate::error::{FormatError, Place};
 use crate::read::Format;
@@ -22,20 +23,16 @@ pub(crate) fn replay(
     note_estimates(&mut log, options.estimates);
     sort(&mut log);
     log.accept(file, options.strict)?;
+    let fitted = log.fittable(file, options.speedup)?;
     let Logged { records, report, remarks: said, .. } = log;
     let mut laws = options.speedup.map(|spec| Laws::new(spec, options.seed, processors));
     let mut remarks: Vec<String> = report.remarks().chain(said).collect();
-    remarks.extend(options.speedup.map(|spec| {
-        format!(
-            "moldable replay: the logged jobs are rigid; {spec} is assumed of them on 1 to {processors} processors, with \
-             the logged time on the logged processors"
-        )
-    }));
+    remarks.extend(options.speedup.map(|spec| moldable(spec, fitted, records.len(), processors)));
     let mut jobs = Vec::with_capacity(records.len());
     let mut real = Vec::with_capacity(records.len());
     let users = records.iter().map(|record| record.user).collect();
     for record in records {
-        let law = laws.as_mut().map(Laws::next);
+        let law = laws.as_mut().and_then(|laws| laws.next(record.processors, record.efficiency));
         let estimate = estimate(&record, options.estimates);
         let wrong = |problem: String| FormatError::content(file, report.unit.place(record.at), problem);
         let told = record.profile(estimate, law, processors).map_err(wrong)?;
@@ -57,6 +54,20 @@ pub(crate) fn replay(
         return Err(wrong(&makespan_core::InstanceError::TooLong));
     }
     Ok(Replay { instance, actual, users, format, report, remarks })
+}
+
+/// What a moldable replay rests on.
+fn moldable(spec: SpeedupSpec, fitted: usize, jobs: usize, processors: u32) -> String {
+    match spec {
+        SpeedupSpec::Fitted => format!(
+            "moldable replay: the logged jobs are rigid; Amdahl's law is assumed of {fitted} of {jobs} jobs on 1 to {processors} \
+             processors, through their logged times and CPU times; the others stay rigid"
+        ),
+        _ => format!(
+            "moldable replay: the logged jobs are rigid; {spec} is assumed of them on 1 to {processors} processors, with the \
+             logged time on the logged processors"
+        ),
+    }
 }
 
 /// A native instance: it happens as estimated.

@@ -2,6 +2,7 @@
 
 use makespan_core::{Instance, Job, Platform, PlatformError, Profile, SpeedupLaw, Time};
 
+use crate::SpeedupSpec;
 use crate::anomaly::{Anomaly, Report};
 use crate::error::{FormatError, Place};
 use crate::speedup::{Laws, through};
@@ -19,6 +20,8 @@ pub(crate) struct Record {
     /// The time that its user asked for.
     pub requested: Option<Time>,
     pub user: Option<u32>,
+    /// The average CPU time of its processors over its run time, where the log tells; positive.
+    pub efficiency: Option<f64>,
 }
 
 /// What a log says.
@@ -74,6 +77,19 @@ impl Logged {
     }
 }
 
+impl Logged {
+    /// Refuses to fit laws to a log that tells nothing about any; otherwise how many jobs a law is fitted to.
+    pub(crate) fn fittable(&self, file: &str, speedup: Option<SpeedupSpec>) -> Result<usize, FormatError> {
+        let tells = self.records.iter().filter(|record| record.efficiency.is_some() && record.processors > 1).count();
+        if speedup == Some(SpeedupSpec::Fitted) && tells == 0 {
+            let problem =
+                "no speed-up can be fitted: no job on several processors has an average CPU time (SWF: field 6)";
+            return Err(FormatError::content(file, Place::default(), problem));
+        }
+        Ok(tells)
+    }
+}
+
 impl Record {
     /// The profile that takes `time` on the logged processors: rigid, or by a law on all of the platform.
     pub(crate) fn profile(&self, time: Time, law: Option<SpeedupLaw>, platform: u32) -> Result<Profile, String> {
@@ -93,10 +109,11 @@ pub(crate) fn planned(file: &str, mut log: Logged, options: &Options) -> Result<
     let processors = platform.processors();
     log.fit(processors);
     log.accept(file, options.strict)?;
+    log.fittable(file, options.speedup)?;
     let Logged { records, report, .. } = log;
     let mut laws = options.speedup.map(|spec| Laws::new(spec, options.seed, processors));
     let job = |record: Record| {
-        let law = laws.as_mut().map(Laws::next);
+        let law = laws.as_mut().and_then(|laws| laws.next(record.processors, record.efficiency));
         let profile = record.profile(record.run, law, processors);
         let profile = profile.map_err(|problem| FormatError::content(file, report.unit.place(record.at), problem))?;
         let mut job = Job::new(record.name, profile).with_release(record.submit);

@@ -134,3 +134,18 @@ fn run_times_that_add_up_to_centuries_are_refused() {
     let long = format!("; MaxProcs: 8\n{}", record([1, 0, 99_999_999_999, 1, 1, 1]));
     assert!(read(&long, &ReplayOptions::default()).unwrap_err().contains("run time"));
 }
+
+#[test]
+fn laws_are_fitted_to_jobs_that_tell_their_cpu_time() {
+    let speedup = "fitted".parse().ok();
+    let options = ReplayOptions { speedup, ..ReplayOptions::default() };
+    let text = "; MaxProcs: 8\n1 0 -1 100 4 50 -1 4 120 -1 1 1 1 -1 -1 1 -1 -1\n2 0 -1 100 4 -1 -1 4 120 -1 1 1 1 -1 -1 1 -1 -1\n";
+    let replay = read(text, &options).unwrap();
+    // Half of the time is work: S(4) = 2, so that one processor takes 200 s.
+    assert_eq!(seconds(&replay, 0, 4), (120.0, 100.0));
+    let (told, real) = seconds(&replay, 0, 1);
+    assert!((told - 240.0).abs() < 1e-6 && (real - 200.0).abs() < 1e-6, "{told} {real}");
+    assert!(replay.instance.job(JobId(1)).profile().is_rigid());
+    assert!(replay.remarks.last().unwrap().contains("assumed of 1 of 2 jobs"), "{:?}", replay.remarks);
+    assert!(read(&log(), &options).unwrap_err().contains("no speed-up can be fitted"));
+}

@@ -120,7 +120,16 @@ fn record(columns: &Columns, cells: &[&str], line: usize) -> Result<Result<(i64,
     let submitted = Time::ZERO;
     Ok(Ok((
         submit,
-        Record { at: line, name: name.to_owned(), submit: submitted, run, processors, requested, user: None },
+        Record {
+            at: line,
+            name: name.to_owned(),
+            submit: submitted,
+            run,
+            processors,
+            requested,
+            user: None,
+            efficiency: None,
+        },
     )))
 }
 

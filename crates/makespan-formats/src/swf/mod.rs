@@ -8,8 +8,10 @@ mod header;
 mod read;
 #[cfg(test)]
 mod tests;
+mod trace;
 mod write;
 
 pub(crate) use read::{Lines, records};
 pub use read::{Log, Options, read_swf};
+pub use trace::{write_swf_log, write_swf_trace};
 pub use write::write_swf;

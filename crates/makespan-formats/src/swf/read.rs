@@ -112,6 +112,11 @@ impl Reader<'_> {
             run,
             processors: u32::try_from(processors).unwrap_or(u32::MAX),
             requested: requested.filter(|&requested| requested > Time::ZERO),
+            // Read by few, so that a bad one is no error.
+            efficiency: time(fields[5])
+                .unwrap_or_default()
+                .filter(|&busy| busy > Time::ZERO)
+                .map(|busy| busy.ticks() as f64 / run.ticks() as f64),
             user: whole(fields[11]).and_then(|user| u32::try_from(user).ok()),
         }))
     }

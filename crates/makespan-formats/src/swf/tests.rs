@@ -141,3 +141,48 @@ fn a_bag_is_written_as_a_record_a_task() {
     let refused = write_swf(&instance(20_000_000), None, &mut Vec::new()).unwrap_err().to_string();
     assert!(refused.contains("one record a task") && refused.contains("make fewer and longer tasks"), "{refused}");
 }
+
+#[test]
+fn a_trace_is_written_and_read_back_for_replay() {
+    use makespan_core::{Outcome, Run, Trace};
+
+    let text = HEADER.to_owned()
+        + &["1 0 -1 100 4 -1 -1 4 120 -1 1 7", "2 5 -1 50 2 -1 -1 2 40 -1 1 8", "9 6 -1 5 1 -1 -1 1 60"]
+            .map(record)
+            .concat();
+    let options = crate::ReplayOptions::default();
+    let replay = crate::parse_replay(text.as_bytes(), "a.swf", &options).unwrap();
+    let run = |job, start: i64, end: i64, width, outcome| Run {
+        job: JobId(job),
+        start: Time::from_seconds(start),
+        end: Time::from_seconds(end),
+        processors: ProcSet::first(width),
+        outcome,
+    };
+    let runs = vec![
+        run(0, 0, 30, 4, Outcome::Interrupted),
+        run(1, 30, 80, 2, Outcome::TimedOut),
+        run(0, 80, 180, 4, Outcome::Succeeded),
+    ];
+    let mut bytes = Vec::new();
+    write_swf_trace(&replay.instance, &Trace { runs }, &replay.users, &mut bytes).unwrap();
+    let written = String::from_utf8(bytes.clone()).unwrap();
+    assert!(written.contains("; Note: 1 interrupted runs are left out"), "{written}");
+    assert!(written.contains("\n1 0 80 100 4 -1 -1 4 120 -1 1 7 "), "{written}");
+    assert!(written.contains("\n2 5 25 50 2 -1 -1 2 40 -1 0 8 "), "{written}");
+    assert!(written.contains("\n9 6 -1 -1 -1 -1 -1 1 60 -1 5 -1 "), "{written}");
+    let again = crate::parse_replay(&bytes, "b.swf", &options).unwrap();
+    assert_eq!(again.instance.jobs(), &replay.instance.jobs()[..2], "the third job was cancelled");
+    assert_eq!(again.users, replay.users[..2]);
+    let (makespan_core::Actual::Profiles(before), makespan_core::Actual::Profiles(after)) =
+        (&replay.actual, &again.actual)
+    else {
+        panic!("both have requests")
+    };
+    assert_eq!(after, &before[..2]);
+    let mut bytes = Vec::new();
+    write_swf_log(&replay.instance, &replay.actual, &replay.users, &mut bytes).unwrap();
+    let again = crate::parse_replay(&bytes, "c.swf", &options).unwrap();
+    assert_eq!((again.instance.jobs(), &again.actual), (replay.instance.jobs(), &replay.actual));
+    assert_eq!(again.users, replay.users);
+}

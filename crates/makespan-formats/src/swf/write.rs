@@ -64,7 +64,7 @@ fn record(number: u64, job: &Job, placed: Option<&Placement>, writer: &mut dyn W
     writeln!(writer, " -1 -1 -1 -1 -1 -1 -1")
 }
 
-fn header(instance: &Instance, writer: &mut dyn Write) -> io::Result<()> {
+pub(super) fn header(instance: &Instance, writer: &mut dyn Write) -> io::Result<()> {
     let (jobs, processors) = (instance.tasks(), instance.processors());
     writeln!(writer, "; Version: 2.2\n; MaxJobs: {jobs}\n; MaxRecords: {jobs}")?;
     writeln!(writer, "; MaxNodes: {}\n; MaxProcs: {processors}", instance.platform().nodes().len())?;
@@ -95,7 +95,7 @@ fn header(instance: &Instance, writer: &mut dyn Write) -> io::Result<()> {
 }
 
 /// The names as job numbers, where each is a different number and of one record.
-fn numbers(instance: &Instance) -> Option<Vec<u64>> {
+pub(super) fn numbers(instance: &Instance) -> Option<Vec<u64>> {
     if instance.has_bags() {
         return None;
     }

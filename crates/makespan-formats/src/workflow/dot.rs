@@ -211,7 +211,7 @@ impl Parts {
         }
         let stated = attributes(tokens)?;
         if let &[task] = chain.as_slice() {
-            self.tasks[task as usize].0.extend(stated);
+            self.tasks[task as usize].0.extend(stated.clone());
         }
         for pair in chain.windows(2) {
             let mut own = self.usual_edge.clone();

@@ -22,7 +22,8 @@ pub(super) struct Draft {
 impl Draft {
     /// Adds a task; its number.
     pub(super) fn task(&mut self, name: &str, time: Time, command: Vec<String>) -> Result<u32, String> {
-        let profile = Profile::rigid(1, time).map_err(|_| format!("task `{name}` takes {time} s; it must take some time"))?;
+        let profile =
+            Profile::rigid(1, time).map_err(|_| format!("task `{name}` takes {time} s; it must take some time"))?;
         let number = self.tasks.len() as u32;
         if self.numbers.insert(name.to_owned(), number).is_some() {
             return Err(format!("two tasks are named `{name}`; names must be unique"));

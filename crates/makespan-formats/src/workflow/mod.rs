@@ -89,7 +89,9 @@ pub(crate) fn read(
         (Some(stated), _) => stated.clone(),
         (None, Some(own)) => own,
         (None, None) => {
-            let problem = format!("{format} says nothing of machines; state them: --processors N for N of speed 1, or --platform FILE");
+            let problem = format!(
+                "{format} says nothing of machines; state them: --processors N for N of speed 1, or --platform FILE"
+            );
             return Err(FormatError::content(file, Place::default(), problem));
         }
     };

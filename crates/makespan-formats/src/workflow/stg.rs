@@ -31,7 +31,8 @@ struct Row {
 
 pub(super) fn read(text: &str, name: &str) -> Result<Read, Wrong> {
     let content = |line: &str| line.split('#').next().unwrap_or_default().trim().to_owned();
-    let mut lines = text.lines().enumerate().map(|(at, line)| (at + 1, content(line))).filter(|line| !line.1.is_empty());
+    let mut lines =
+        text.lines().enumerate().map(|(at, line)| (at + 1, content(line))).filter(|line| !line.1.is_empty());
     let Some((line, first)) = lines.next() else { return Err("there is no number of tasks".to_owned().into()) };
     let stated: u64 = number(line, &first)?;
     let rows = lines.map(|(line, text)| row(line, &text)).collect::<Result<Vec<Row>, Wrong>>()?;
@@ -52,7 +53,8 @@ pub(super) fn read(text: &str, name: &str) -> Result<Read, Wrong> {
     let mut numbers = Vec::with_capacity(rows.len());
     for (at, row) in rows.iter().enumerate() {
         let wrong = |problem| Wrong::at(Place::line(row.line), problem);
-        let task = if is_dummy(at) { None } else { Some(draft.task(&at.to_string(), row.time, Vec::new()).map_err(wrong)?) };
+        let task =
+            if is_dummy(at) { None } else { Some(draft.task(&at.to_string(), row.time, Vec::new()).map_err(wrong)?) };
         numbers.push(task);
     }
     for (at, row) in rows.iter().enumerate() {

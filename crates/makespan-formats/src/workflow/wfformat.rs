@@ -152,7 +152,9 @@ pub(super) fn read(file: &str, text: &str, strict: bool) -> Result<Read, FormatE
         ("1.3" | "1.4", Workflow { tasks: Some(tasks), .. }) => {
             together(tasks, &mut seen).map_err(|problem| wrong("workflow.tasks", &problem))?
         }
-        ("1.5" | "1.6", _) => return Err(wrong("workflow.specification", &"it is missing, and version 1.5 and 1.6 have it")),
+        ("1.5" | "1.6", _) => {
+            return Err(wrong("workflow.specification", &"it is missing, and version 1.5 and 1.6 have it"));
+        }
         ("1.3" | "1.4", _) => return Err(wrong("workflow.tasks", &"it is missing, and version 1.3 and 1.4 have it")),
         (other, _) => {
             let problem = format!("version {other} of WfFormat is not known; 1.3 to 1.6 are read");
@@ -190,7 +192,9 @@ impl Seen {
         });
         let wide = self.wide.first().map(|task| {
             let count = self.wide.len();
-            format!("{count} tasks (such as `{task}`) ran on several cores; each is planned on one, for as long as it took")
+            format!(
+                "{count} tasks (such as `{task}`) ran on several cores; each is planned on one, for as long as it took"
+            )
         });
         timeless.into_iter().chain(wide)
     }
@@ -215,12 +219,12 @@ fn apart(specification: Specification, execution: Execution, seen: &mut Seen) ->
         draft.size(&file.id, file.size_in_bytes.0.0)?;
     }
     for task in &specification.tasks {
-        let Some(ran) = executed.remove(&task.id) else {
+        let Some(ran) = executed.get_mut(&task.id) else {
             return Err(format!("task `{}` has no run time; execution.tasks lacks it", task.id));
         };
         seen.cores(&task.id, ran.core_count);
         let time = seen.time(&task.id, ran.runtime_in_seconds.0);
-        let number = draft.task(&task.id, time, command(ran.command))?;
+        let number = draft.task(&task.id, time, command(ran.command.take()))?;
         for file in task.input_files.iter().chain(&task.output_files) {
             if !draft.knows(file) {
                 return Err(format!("task `{}` uses the file `{file}`, of which `files` has no size", task.id));
@@ -229,6 +233,7 @@ fn apart(specification: Specification, execution: Execution, seen: &mut Seen) ->
         task.input_files.iter().for_each(|file| draft.reads(number, file));
         task.output_files.iter().for_each(|file| draft.writes(number, file));
     }
+    executed.retain(|id, _| draft.number(id, "").is_err());
     if let Some(id) = executed.keys().min() {
         return Err(format!("execution.tasks has the task `{id}`, which specification.tasks lacks"));
     }

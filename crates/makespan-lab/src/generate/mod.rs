@@ -2,11 +2,16 @@
 //!
 //! The families of P.-F. Dutot, L. Eyraud, G. Mounié and D. Trystram, "Bi-criteria algorithm for scheduling jobs on
 //! cluster platforms" (SPAA 2004, DOI 10.1145/1007912.1007932), section 4.1. Each job is drawn from its own stream of
-//! the generator, so job 7 of a seed is the same in an instance of 10 jobs and in one of 1,000.
+//! the generator, so job 7 of a seed is the same in an instance of 10 jobs and in one of 1,000. [`poisson`] lets them arrive
+//! at a load; [`lublin`] draws logs of rigid jobs.
 
+mod day;
 mod family;
 mod graph;
+mod lublin;
 mod parallelism;
+mod poisson;
+mod requests;
 mod tree;
 
 use makespan_core::{Instance, Job, Platform, Profile, Time, Weight};
@@ -16,6 +21,9 @@ use rand_distr::{Distribution, Exp};
 
 pub use family::Family;
 pub use graph::{GraphOptions, Shape, generate_graphs};
+pub use lublin::{DrawnLog, LublinOptions, lublin};
+pub use poisson::{PoissonOptions, poisson};
+pub use requests::Requests;
 pub use tree::{LARGEST_RATIO, LEAST_RATIO, TreeOptions, Unit, generate_tree};
 
 use crate::LabError;

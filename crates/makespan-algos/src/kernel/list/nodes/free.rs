@@ -10,6 +10,25 @@ pub(super) type Part = (u32, u32);
 /// Takes `width` of the free processors in a best placement, if there is one: the lowest ids of where the list would
 /// take them.
 pub(crate) fn take_compact(platform: &Platform, free: &mut ProcSet, width: u32) -> Option<ProcSet> {
+    let (mut counts, mut here) = by_node(platform, free);
+    if width > counts.widest() {
+        return None;
+    }
+    let mut parts = Vec::new();
+    counts.take(width, &mut parts);
+    let taken = parts.into_iter().map(|(node, count)| here[node as usize].take(count));
+    let taken = taken.collect::<Option<Vec<ProcSet>>>()?.iter().fold(ProcSet::new(), |all, part| all.union(part));
+    *free = free.difference(&taken);
+    Some(taken)
+}
+
+/// The most of these processors that are a best placement.
+pub(crate) fn widest_compact(platform: &Platform, free: &ProcSet) -> u32 {
+    by_node(platform, free).0.widest()
+}
+
+/// The processors of each node that are in the set.
+fn by_node(platform: &Platform, free: &ProcSet) -> (Counts, Vec<ProcSet>) {
     let mut counts = Counts::of(platform);
     counts.free.fill(0);
     let mut here: Vec<ProcSet> = vec![ProcSet::new(); counts.sizes.len()];
@@ -21,15 +40,7 @@ pub(crate) fn take_compact(platform: &Platform, free: &mut ProcSet, width: u32) 
             *here = here.union(&part);
         }
     }
-    if width > counts.widest() {
-        return None;
-    }
-    let mut parts = Vec::new();
-    counts.take(width, &mut parts);
-    let taken = parts.into_iter().map(|(node, count)| here[node as usize].take(count));
-    let taken = taken.collect::<Option<Vec<ProcSet>>>()?.iter().fold(ProcSet::new(), |all, part| all.union(part));
-    *free = free.difference(&taken);
-    Some(taken)
+    (counts, here)
 }
 
 /// How many processors of each node are free.

@@ -1,0 +1,108 @@
+//! A batch of jobs with a plan that is followed whatever the jobs really take.
+
+use makespan_core::{Context, Decision, Event, JobId, JobSet, Placement, ProcSet, Scheduler, Time, View};
+
+/// The jobs of one batch and their plan.
+pub(super) struct Follow {
+    scheduler: Box<dyn Scheduler>,
+    seed: u64,
+    /// Planned and not started, by planned start.
+    upcoming: Vec<Placement>,
+    /// Started and not ended, with the planned ends.
+    running: Vec<(JobId, Time)>,
+    /// Whether some job ended when the plan did not say so: planned instants then mean nothing, only the order does.
+    departed: bool,
+    /// Whether the rest has to be planned again.
+    broken: bool,
+}
+
+impl Follow {
+    pub(super) fn new(scheduler: Box<dyn Scheduler>, seed: u64) -> Self {
+        Self { scheduler, seed, upcoming: Vec::new(), running: Vec::new(), departed: false, broken: false }
+    }
+
+    /// Whether no job of the batch waits or runs.
+    pub(super) fn has_ended(&self) -> bool {
+        self.upcoming.is_empty() && self.running.is_empty()
+    }
+
+    /// Plans these waiting jobs. Nothing is done if the scheduler cannot.
+    pub(super) fn begin(&mut self, batch: &JobSet, view: &View<'_>) {
+        (self.departed, self.broken) = (false, false);
+        self.upcoming.clear();
+        let residual = view.instance.residual(&View { waiting: batch, ..*view });
+        let mut context = Context::with_seed(self.seed);
+        // What is supported as a whole is supported in part: the policy is made for an instance that is.
+        let Ok(plan) = self.scheduler.schedule(&residual.instance, &mut context) else { return };
+        let original =
+            |placement: &Placement| Placement { job: residual.jobs[placement.job.index()], ..placement.clone() };
+        self.upcoming = plan.into_schedule().placements().iter().map(original).collect();
+    }
+
+    /// Takes in what happened; plans the rest of the batch again when processors came or went.
+    pub(super) fn hear(&mut self, events: &[Event], view: &View<'_>) {
+        for event in events {
+            match *event {
+                Event::Finished(job) | Event::Failed(job) => {
+                    if let Some(at) = self.running.iter().position(|&(running, _)| running == job) {
+                        self.departed |= self.running.swap_remove(at).1 != view.now;
+                    }
+                }
+                Event::Interrupted(job) => {
+                    self.running.retain(|&(running, _)| running != job);
+                    self.broken = true;
+                }
+                Event::NodeUp(_) | Event::NodeDown(_) => self.broken = true,
+                Event::Submitted(_) | Event::Wake => {}
+            }
+        }
+        self.upcoming.retain(|placement| view.waiting.contains(placement.job));
+        self.departed |= self.running.iter().any(|&(_, end)| end <= view.now);
+        if self.broken && !self.upcoming.is_empty() {
+            let rest: JobSet = self.upcoming.iter().map(|placement| placement.job).collect();
+            self.begin(&rest, view);
+        }
+        self.broken = false;
+    }
+
+    /// Starts what is due where the plan has it.
+    pub(super) fn start_due(&mut self, view: &View<'_>, decisions: &mut Vec<Decision>) {
+        let now = view.now;
+        // What nobody holds or has a claim on by an earlier place in the plan.
+        let mut free = view.free.clone();
+        let mut waiting = Vec::with_capacity(self.upcoming.len());
+        let mut upcoming = std::mem::take(&mut self.upcoming).into_iter();
+        for placement in upcoming.by_ref() {
+            let due = placement.start <= now || self.departed;
+            if !due || free.is_empty() {
+                waiting.push(placement);
+                if !self.departed || free.is_empty() {
+                    break;
+                }
+                continue;
+            }
+            let left = free.difference(&placement.processors);
+            if placement.processors.is_subset(&free) && opens(view, &placement).is_none() {
+                let Placement { job, processors, .. } = placement;
+                self.running.push((job, now + view.instance.time(job, &processors)));
+                decisions.push(Decision::Start { job, processors });
+            } else {
+                self.departed |= placement.start <= now;
+                waiting.push(placement);
+            }
+            free = left;
+        }
+        waiting.extend(upcoming);
+        self.upcoming = waiting;
+        let next = self.upcoming.first().map(|placement| placement.start).filter(|&start| start > now);
+        let opens = self.upcoming.iter().filter_map(|placement| opens(view, placement)).min();
+        decisions.extend(next.into_iter().chain(opens.filter(|_| self.departed)).min().map(Decision::WakeAt));
+    }
+}
+
+/// When the first period that keeps a placement from beginning now is over.
+fn opens(view: &View<'_>, Placement { job, processors, .. }: &Placement) -> Option<Time> {
+    let end = view.now + view.instance.time(*job, processors);
+    let meeting = view.instance.unavailable().iter().filter(|period| period.start < end && view.now < period.end);
+    meeting.filter(|period| !ProcSet::is_disjoint(&period.processors, processors)).map(|period| period.end).min()
+}

@@ -1,0 +1,174 @@
+//! Conservative backfilling.
+
+mod plan;
+
+use makespan_core::{Decision, Event, Policy, ProcSet, Time, View};
+
+use self::plan::{Plan, Room, Start};
+use super::desk::{Desk, Heard, Reading, Starts, wait_for};
+use super::held::Held;
+use super::queue::Queue;
+use super::space::{Slot, Space};
+
+/// Gives every job a reservation when it arrives: its earliest fit beside all that run and wait. No reservation is ever
+/// moved to a later instant while jobs end by their estimates, so a job backfills only where it delays nobody.
+///
+/// When a job ends early, the reservations are compressed: in the order of the queue each job gives its reservation
+/// back and takes its earliest fit, which is the same one or an earlier one. Jobs that arrive at that instant come after.
+/// The order of the queue therefore says who is first to use what became free; it gives no right to what others already
+/// have. When a job outlives its estimate, reservations that relied on it cannot be kept: all are made anew in the order of
+/// the queue.
+///
+/// Source: A. Mu'alem and D. Feitelson, IEEE Trans. Parallel Distrib. Syst. 12(6), 2001, DOI 10.1109/71.932708, section 2;
+/// compression in the order of the queue, as there. Complexity: O(log n) for an arrival or an end that was foreseen; an early
+/// end asks each waiting job whether anything before its reservation is wide enough. Where it matters which processors a
+/// job gets, reservations have their processors, and each question is a walk over all of them.
+///
+/// ```
+/// let policy = makespan_algos::policy::policy("conservative[order=saf]", 1)?;
+/// # Ok::<(), makespan_algos::SpecError>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct Conservative {
+    reading: Reading,
+    desk: Option<Desk>,
+    /// Where counts describe the platform, a reservation is its start.
+    starts: Plan<Time>,
+    /// Elsewhere it has its processors.
+    slots: Plan<Slot>,
+}
+
+impl Conservative {
+    /// With this queue.
+    pub fn new(reading: Reading) -> Self {
+        Self { reading, ..Self::default() }
+    }
+
+    fn by_counts(&mut self, heard: Heard, events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
+        let Some(Desk { queue, held: Some(held) }) = self.desk.as_mut() else { return };
+        let (plan, now) = (&mut self.starts, view.now);
+        let late = held.extend(now, &[]);
+        let room = &mut Counts { held: &mut *held };
+        if heard == Heard::Anew {
+            // What was held is gone, and the reservations with it.
+            plan.clear(view.instance);
+        } else if late {
+            plan.release_all(queue, room);
+        } else if heard == Heard::Surprise {
+            plan.compress(queue, room, now);
+        }
+        plan.reserve_arrivals(queue, room, events, now);
+        let mut starts = Starts::new(view);
+        while let Some((rank, start)) = plan.take_due(now) {
+            Counts { held: &mut *held }.release(queue, rank, &start);
+            if !starts.start((&mut *queue, &mut *held), rank, decisions) {
+                // Something holds processors that no event told of: the job comes back at the next one.
+                plan.put(rank, now + Time::TICK);
+                Counts { held: &mut *held }.hold(queue, rank, &(now + Time::TICK));
+            }
+        }
+    }
+
+    fn by_sets(&mut self, heard: Heard, events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
+        let Some(Desk { queue, held: None }) = self.desk.as_mut() else { return };
+        let (plan, now) = (&mut self.slots, view.now);
+        let mut room = Space::of(view);
+        let late = view.running.iter().any(|run| run.start + view.instance.time(run.job, &run.processors) <= now);
+        if heard == Heard::Anew || late {
+            plan.clear(view.instance);
+        } else {
+            plan.hold_all(queue, &mut room);
+            if heard == Heard::Surprise {
+                plan.compress(queue, &mut room, now);
+            }
+        }
+        plan.reserve_arrivals(queue, &mut room, events, now);
+        let mut free = view.free.clone();
+        while let Some((rank, slot)) = plan.take_due(now) {
+            if slot.processors.is_subset(&free) {
+                free = free.difference(&slot.processors);
+                queue.remove(rank);
+                decisions.push(Decision::Start { job: queue.job(rank), processors: slot.processors });
+            } else {
+                plan.put(rank, Slot { start: now + Time::TICK, end: slot.end + Time::TICK, ..slot });
+            }
+        }
+        decisions.extend(wait_for(queue, view));
+    }
+}
+
+impl Policy for Conservative {
+    fn on(&mut self, events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
+        let heard = Desk::hear(&mut self.desk, self.reading, events, view);
+        let counted = self.desk.as_ref().is_some_and(|desk| desk.held.is_some());
+        let next = if counted {
+            self.by_counts(heard, events, view, decisions);
+            self.starts.next_start()
+        } else {
+            self.by_sets(heard, events, view, decisions);
+            self.slots.next_start()
+        };
+        // Compression in one walk may leave a reservation that begins when nothing ends.
+        decisions.extend(next.map(|start| Decision::WakeAt(start.max(view.now + Time::TICK))));
+    }
+}
+
+/// Reservations among what is held, by counts.
+struct Counts<'a> {
+    held: &'a mut Held,
+}
+
+impl Start for Time {
+    fn start(&self) -> Time {
+        *self
+    }
+}
+
+impl Start for Slot {
+    fn start(&self) -> Time {
+        self.start
+    }
+}
+
+impl Room<Time> for Counts<'_> {
+    fn earliest(&mut self, queue: &Queue, rank: usize, after: Time) -> Option<Time> {
+        let asked = queue.asked(rank);
+        self.held.timeline.earliest_fit(asked.width, asked.time, after, Time::MAX)
+    }
+
+    fn hold(&mut self, queue: &Queue, rank: usize, start: &Time) {
+        let asked = queue.asked(rank);
+        self.held.timeline.hold(asked.width, *start, *start + asked.time);
+    }
+
+    fn release(&mut self, queue: &Queue, rank: usize, start: &Time) {
+        let asked = queue.asked(rank);
+        self.held.timeline.release(asked.width, *start, *start + asked.time);
+    }
+
+    fn earlier(&mut self, queue: &Queue, rank: usize, start: &Time, now: Time) -> Option<Time> {
+        let asked = queue.asked(rank);
+        self.held.timeline.earliest_fit(asked.width, asked.time, now, *start)
+    }
+}
+
+impl Room<Slot> for Space<'_> {
+    fn earliest(&mut self, queue: &Queue, rank: usize, after: Time) -> Option<Slot> {
+        Space::earliest(self, queue.job(rank), queue.asked(rank).width, after, &ProcSet::new())
+    }
+
+    fn hold(&mut self, _: &Queue, _: usize, slot: &Slot) {
+        Space::hold(self, slot.clone());
+    }
+
+    fn release(&mut self, _: &Queue, _: usize, slot: &Slot) {
+        Space::release(self, slot);
+    }
+
+    fn earlier(&mut self, queue: &Queue, rank: usize, slot: &Slot, now: Time) -> Option<Slot> {
+        Space::release(self, slot);
+        let new = Room::earliest(self, queue, rank, now).filter(|new| new.start < slot.start);
+        Space::hold(self, slot.clone());
+        new
+    }
+}

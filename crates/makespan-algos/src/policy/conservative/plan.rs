@@ -1,0 +1,125 @@
+//! Reservations for all that wait.
+
+use std::collections::BTreeSet;
+
+use makespan_core::{Event, Instance, Time};
+
+use crate::policy::queue::Queue;
+
+/// When a reservation begins.
+pub(super) trait Start: Clone {
+    fn start(&self) -> Time;
+}
+
+/// Where reservations of kind `S` are held, for the job at a place of the queue.
+pub(super) trait Room<S> {
+    /// The earliest fit from an instant on; `None` if it never fits.
+    fn earliest(&mut self, queue: &Queue, rank: usize, after: Time) -> Option<S>;
+    fn hold(&mut self, queue: &Queue, rank: usize, reservation: &S);
+    fn release(&mut self, queue: &Queue, rank: usize, reservation: &S);
+    /// The earliest fit from `now` on, were the reservation given back, if that is earlier.
+    fn earlier(&mut self, queue: &Queue, rank: usize, reservation: &S, now: Time) -> Option<S>;
+}
+
+/// A reservation for every job that waits.
+#[derive(Debug)]
+pub(super) struct Plan<S> {
+    /// By place in the queue.
+    reserved: Vec<Option<S>>,
+    /// All of them, by start.
+    upcoming: BTreeSet<(Time, usize)>,
+}
+
+impl<S> Default for Plan<S> {
+    fn default() -> Self {
+        Self { reserved: Vec::new(), upcoming: BTreeSet::new() }
+    }
+}
+
+impl<S: Start> Plan<S> {
+    /// Forgets all reservations.
+    pub(super) fn clear(&mut self, instance: &Instance) {
+        self.reserved.clear();
+        self.reserved.resize(instance.jobs().len(), None);
+        self.upcoming.clear();
+    }
+
+    pub(super) fn put(&mut self, rank: usize, reservation: S) {
+        self.upcoming.insert((reservation.start(), rank));
+        self.reserved[rank] = Some(reservation);
+    }
+
+    fn take(&mut self, rank: usize) -> Option<S> {
+        let reservation = self.reserved[rank].take()?;
+        self.upcoming.remove(&(reservation.start(), rank));
+        Some(reservation)
+    }
+
+    /// Takes out a reservation that begins now, or should have.
+    pub(super) fn take_due(&mut self, now: Time) -> Option<(usize, S)> {
+        let &(start, rank) = self.upcoming.first()?;
+        if start > now {
+            return None;
+        }
+        self.take(rank).map(|reservation| (rank, reservation))
+    }
+
+    /// When the next reservation begins.
+    pub(super) fn next_start(&self) -> Option<Time> {
+        self.upcoming.first().map(|&(start, _)| start)
+    }
+
+    /// Holds all reservations in a room that is new.
+    pub(super) fn hold_all(&self, queue: &Queue, room: &mut impl Room<S>) {
+        for &(_, rank) in &self.upcoming {
+            if let Some(reservation) = &self.reserved[rank] {
+                room.hold(queue, rank, reservation);
+            }
+        }
+    }
+
+    /// Gives all reservations back.
+    pub(super) fn release_all(&mut self, queue: &Queue, room: &mut impl Room<S>) {
+        while let Some((_, rank)) = self.upcoming.pop_first() {
+            if let Some(reservation) = self.reserved[rank].take() {
+                room.release(queue, rank, &reservation);
+            }
+        }
+    }
+
+    /// In the order of the queue, each job takes its earliest fit: the reservation that it has, or an earlier one.
+    pub(super) fn compress(&mut self, queue: &Queue, room: &mut impl Room<S>, now: Time) {
+        let mut from = 0;
+        while let Some(rank) = queue.next(from) {
+            from = rank + 1;
+            let Some(old) = &self.reserved[rank] else { continue };
+            if let Some(new) = room.earlier(queue, rank, old, now) {
+                room.release(queue, rank, old);
+                room.hold(queue, rank, &new);
+                self.take(rank);
+                self.put(rank, new);
+            }
+        }
+    }
+
+    /// Reserves for all that wait without: the arrivals, or everybody when the reservations were forgotten.
+    pub(super) fn reserve_arrivals(&mut self, queue: &Queue, room: &mut impl Room<S>, events: &[Event], now: Time) {
+        let arrived = events.iter().filter_map(|event| match *event {
+            Event::Submitted(job) | Event::Interrupted(job) => Some(queue.rank(job)),
+            _ => None,
+        });
+        let mut ranks: Vec<usize> = arrived.filter(|&rank| queue.contains(queue.job(rank))).collect();
+        if self.upcoming.len() + ranks.len() != queue.len() {
+            ranks = std::iter::successors(queue.first(), |rank| queue.next(rank + 1)).collect();
+        }
+        ranks.sort_unstable();
+        for rank in ranks {
+            if self.reserved[rank].is_none()
+                && let Some(reservation) = room.earliest(queue, rank, now)
+            {
+                room.hold(queue, rank, &reservation);
+                self.put(rank, reservation);
+            }
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! Free processors over time, for a policy that asks and changes a million times.
+
+use makespan_core::Time;
+
+/// Free processors from now on: the same function as [`makespan_core::Timeline`] with one class, in strips of some
+/// hundred steps that lie side by side in memory and know their extremes. Between the tens of steps of a common cluster
+/// and the ten thousands of a crowded one it is several times faster than a tree; a question or change walks over
+/// the strips and into those that matter.
+#[derive(Clone, Debug)]
+pub(super) struct Strips {
+    strips: Vec<Strip>,
+}
+
+/// Consecutive steps.
+#[derive(Clone, Debug)]
+struct Strip {
+    /// When each step begins.
+    from: Vec<i64>,
+    /// Free processors of each, less `added`.
+    free: Vec<i64>,
+    /// To be added to all.
+    added: i64,
+    /// Least and most of `free`.
+    least: i64,
+    most: i64,
+}
+
+/// A strip of twice as many steps is cut in two.
+const LENGTH: usize = 32;
+
+impl Strip {
+    fn measure(&mut self) {
+        self.least = self.free.iter().copied().min().unwrap_or(i64::MAX);
+        self.most = self.free.iter().copied().max().unwrap_or(i64::MIN);
+    }
+
+    /// The step that holds at `at`, which is not before the strip.
+    fn step(&self, at: i64) -> usize {
+        self.from.partition_point(|&from| from <= at) - 1
+    }
+}
+
+impl Strips {
+    /// So many for ever.
+    pub(super) fn constant(free: u32) -> Self {
+        let free = i64::from(free);
+        Self { strips: vec![Strip { from: vec![i64::MIN], free: vec![free], added: 0, least: free, most: free }] }
+    }
+
+    /// Free processors at an instant.
+    pub(super) fn free_at(&self, instant: Time) -> u32 {
+        let strip = &self.strips[self.strip(instant.ticks())];
+        (strip.free[strip.step(instant.ticks())] + strip.added).max(0) as u32
+    }
+
+    /// Forgets what was before an instant.
+    pub(super) fn forget(&mut self, before: Time) {
+        let now = before.ticks();
+        let strip = self.strip(now);
+        self.strips.drain(..strip);
+        let first = &mut self.strips[0];
+        let step = first.step(now);
+        if step > 0 {
+            first.from.drain(..step);
+            first.free.drain(..step);
+            first.measure();
+        }
+    }
+
+    /// Holds processors from `start` to `end`.
+    pub(super) fn hold(&mut self, width: u32, start: Time, end: Time) {
+        self.add(-i64::from(width), start.ticks(), end.ticks());
+    }
+
+    /// Gives them back.
+    pub(super) fn release(&mut self, width: u32, start: Time, end: Time) {
+        self.add(i64::from(width), start.ticks(), end.ticks());
+    }
+
+    /// The first instant, not before `after` but before `limit`, from which `width` processors are free for `duration` or
+    /// until the limit.
+    ///
+    /// With the start of a reservation as limit this is the earliest fit of its owner before it, who has its processors
+    /// from there on.
+    pub(super) fn earliest_fit(&self, width: u32, duration: Time, after: Time, limit: Time) -> Option<Time> {
+        let (width, duration, limit) = (i64::from(width), duration.ticks(), limit.ticks());
+        let mut start = after.ticks();
+        while start < limit {
+            start = self.next(start, limit, |free| free >= width, |strip| strip.most + strip.added >= width)?;
+            let end = start.saturating_add(duration).min(limit);
+            match self.next(start, end, |free| free < width, |strip| strip.least + strip.added < width) {
+                Some(blocked) => start = blocked,
+                None => return Some(Time::from_ticks(start)),
+            }
+        }
+        None
+    }
+
+    /// From an instant on, until when how many are free.
+    pub(super) fn steps(&self, after: Time) -> impl Iterator<Item = (Time, u32)> + '_ {
+        let at = self.strip(after.ticks());
+        let first = self.strips[at].step(after.ticks());
+        let free = self.strips[at..].iter().flat_map(|strip| strip.free.iter().map(|free| free + strip.added));
+        let from = self.strips[at..].iter().flat_map(|strip| strip.from.iter().copied());
+        let until = from.skip(first + 1).chain([i64::MAX]);
+        until.zip(free.skip(first)).map(|(until, free)| (Time::from_ticks(until), free.max(0) as u32))
+    }
+
+    /// The first instant from `after` on, before `until`, at which what is free is as `wanted`; strips in which it is nowhere
+    /// so are left out.
+    fn next(&self, after: i64, until: i64, wanted: impl Fn(i64) -> bool, may: impl Fn(&Strip) -> bool) -> Option<i64> {
+        let at = self.strip(after);
+        let mut step = self.strips[at].step(after);
+        for strip in &self.strips[at..] {
+            if strip.from[0] >= until {
+                return None;
+            }
+            if may(strip)
+                && let Some(found) = strip.free[step..].iter().position(|&free| wanted(free + strip.added))
+            {
+                let from = strip.from[step + found].max(after);
+                return (from < until).then_some(from);
+            }
+            step = 0;
+        }
+        None
+    }
+
+    /// The strip that holds at an instant; the first one for what is forgotten.
+    fn strip(&self, at: i64) -> usize {
+        self.strips.partition_point(|strip| strip.from[0] <= at).saturating_sub(1)
+    }
+
+    fn add(&mut self, change: i64, start: i64, end: i64) {
+        let begin = self.strips[0].from[0];
+        let (start, end) = (start.max(begin), end.max(begin));
+        if start >= end || change == 0 {
+            return;
+        }
+        self.cut(start);
+        self.cut(end);
+        let first = self.strip(start);
+        for strip in &mut self.strips[first..] {
+            if strip.from[0] >= end {
+                break;
+            }
+            let last = strip.from.len() - 1;
+            if strip.from[0] >= start && strip.from[last] < end {
+                // The step at `end` was cut, so that the last one of an inner strip ends with it at the latest.
+                strip.added += change;
+                continue;
+            }
+            for (from, free) in strip.from.iter().zip(&mut strip.free) {
+                *free += if start <= *from && *from < end { change } else { 0 };
+            }
+            strip.measure();
+        }
+        self.join(end);
+        self.join(start);
+    }
+
+    /// Makes a step begin at an instant.
+    fn cut(&mut self, at: i64) {
+        let index = self.strip(at);
+        let strip = &mut self.strips[index];
+        let step = strip.step(at);
+        if strip.from[step] == at {
+            return;
+        }
+        strip.from.insert(step + 1, at);
+        strip.free.insert(step + 1, strip.free[step]);
+        if strip.from.len() >= 2 * LENGTH {
+            let (from, free) = (strip.from.split_off(LENGTH), strip.free.split_off(LENGTH));
+            let mut rest = Strip { from, free, added: strip.added, least: 0, most: 0 };
+            rest.measure();
+            strip.measure();
+            self.strips.insert(index + 1, rest);
+        }
+    }
+
+    /// Drops the step that begins at an instant if it is no different from the one before.
+    fn join(&mut self, at: i64) {
+        let index = self.strip(at);
+        let strip = &self.strips[index];
+        let step = strip.step(at);
+        let free = strip.free[step] + strip.added;
+        let before = match (step.checked_sub(1), index.checked_sub(1).map(|index| &self.strips[index])) {
+            (Some(step), _) => strip.free[step] + strip.added,
+            (None, Some(before)) => before.free.last().map_or(i64::MIN, |free| free + before.added),
+            (None, None) => return,
+        };
+        if before != free || strip.from[step] != at {
+            return;
+        }
+        if strip.from.len() == 1 {
+            self.strips.remove(index);
+            return;
+        }
+        // Its value stays in the step before, or was an extreme only here: then the extremes are too wide, which is safe,
+        // until they are measured again.
+        let strip = &mut self.strips[index];
+        strip.from.remove(step);
+        strip.free.remove(step);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use makespan_core::{Instance, Platform, Reservation, Timeline};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn t(ticks: i64) -> Time {
+        Time::from_ticks(ticks)
+    }
+
+    proptest! {
+        /// Held, given back and asked at random, they say what the timeline says.
+        #[test]
+        fn strips_are_the_timeline(
+            changes in prop::collection::vec((1_u32..40, 0_i64..2000, 1_i64..400, any::<bool>()), 1..600),
+        ) {
+            let instance = Instance::new(Platform::flat(64).unwrap(), vec![], vec![]).unwrap();
+            let (mut timeline, mut strips) = (Timeline::new(&instance), Strips::constant(64));
+            let mut held: Vec<Reservation> = Vec::new();
+            let mut now = 0;
+            for (index, (width, after, duration, give_back)) in changes.into_iter().enumerate() {
+                let after = t(after.max(now));
+                if give_back && !held.is_empty() {
+                    let old = held.swap_remove(index % held.len());
+                    timeline.release(&old);
+                    strips.release(old.width, old.start, old.end);
+                }
+                let start = timeline.earliest_fit(width, t(duration), after);
+                prop_assert_eq!(strips.earliest_fit(width, t(duration), after, Time::MAX), Some(start));
+                let limit = t(after.ticks() + 3 * duration);
+                let expected = (after.ticks()..limit.ticks()).step_by(1).take(40).map(t).find(|&at| {
+                    timeline.fits(width, at, t(duration.min((limit - at).ticks())))
+                });
+                let found = strips.earliest_fit(width, t(duration), after, limit);
+                prop_assert!(expected.is_none() || found == expected);
+                prop_assert_eq!(strips.free_at(after), timeline.free_at(after));
+                held.push(timeline.reserve(width, start, start + t(duration)));
+                strips.hold(width, start, start + t(duration));
+                if index % 50 == 49 {
+                    now += 20;
+                    strips.forget(t(now));
+                }
+            }
+        }
+    }
+}

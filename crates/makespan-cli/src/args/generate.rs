@@ -1,0 +1,79 @@
+//! The options of `makespan generate`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use makespan_lab::generate::{Family, Requests};
+
+#[derive(Args)]
+pub struct GenerateOptions {
+    #[command(subcommand)]
+    pub kind: Generator,
+}
+
+#[derive(Subcommand)]
+pub enum Generator {
+    /// Moldable jobs on a cluster: the four families of Dutot, Eyraud, Mounié and Trystram (SPAA 2004)
+    Moldable {
+        /// weak, high, mixed or cirne
+        #[arg(long)]
+        family: Family,
+        /// How many jobs
+        #[arg(long, allow_negative_numbers = true)]
+        jobs: usize,
+        /// How many processors
+        #[arg(long, allow_negative_numbers = true)]
+        processors: u32,
+        /// The same seed gives the same bytes
+        #[arg(long, default_value_t = 1, allow_negative_numbers = true)]
+        seed: u64,
+        /// Jobs released a second, as a Poisson process; all at 0 when left out
+        #[arg(long, value_name = "PER SECOND", allow_negative_numbers = true)]
+        arrival_rate: Option<f64>,
+        /// Where to write; the ending .toml, .json, .swf or .etc chooses the format [default: JSON on standard output]
+        #[arg(long, short, value_name = "FILE")]
+        output: Option<PathBuf>,
+    },
+    /// Moldable jobs that arrive as a Poisson process at a given load
+    Poisson {
+        /// weak, high, mixed or cirne
+        #[arg(long)]
+        family: Family,
+        /// How many jobs
+        #[arg(long, allow_negative_numbers = true)]
+        jobs: usize,
+        /// How many processors
+        #[arg(long, allow_negative_numbers = true)]
+        processors: u32,
+        /// Work that arrives, at the times on one processor, over what the processors can do
+        #[arg(long, allow_negative_numbers = true)]
+        load: f64,
+        /// The same seed gives the same bytes
+        #[arg(long, default_value_t = 1, allow_negative_numbers = true)]
+        seed: u64,
+        /// Where to write; the ending .toml, .json or .swf chooses the format [default: JSON on standard output]
+        #[arg(long, short, value_name = "FILE")]
+        output: Option<PathBuf>,
+    },
+    /// A log of rigid jobs: the model of Lublin and Feitelson (JPDC 2003)
+    Lublin {
+        /// How many jobs
+        #[arg(long, allow_negative_numbers = true)]
+        jobs: usize,
+        /// How many processors, at least 8
+        #[arg(long, allow_negative_numbers = true)]
+        processors: u32,
+        /// Move the arrivals so that the work is this part of what the processors can do until the last one
+        #[arg(long, allow_negative_numbers = true)]
+        load: Option<f64>,
+        /// Users ask for up to this many times the run time, in steps of 5 minutes (SWF only) [default: the run time]
+        #[arg(long, value_name = "FACTOR", allow_negative_numbers = true)]
+        requests: Option<Requests>,
+        /// The same seed gives the same bytes
+        #[arg(long, default_value_t = 1, allow_negative_numbers = true)]
+        seed: u64,
+        /// Where to write; the ending .toml, .json or .swf chooses the format [default: JSON on standard output]
+        #[arg(long, short, value_name = "FILE")]
+        output: Option<PathBuf>,
+    },
+}

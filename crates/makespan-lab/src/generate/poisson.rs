@@ -1,0 +1,89 @@
+//! Moldable jobs that arrive at a given load.
+
+use makespan_core::{Instance, Job, Time};
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use rand_distr::{Distribution, Exp1};
+
+use super::{Family, MoldableOptions, generate};
+use crate::LabError;
+
+/// The stream of the gaps, which no job has.
+const GAPS: u64 = u64::MAX;
+
+/// Moldable jobs on a flat cluster, arriving as a Poisson process.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PoissonOptions {
+    /// How times and speed-ups are drawn.
+    pub family: Family,
+    /// How many jobs.
+    pub jobs: usize,
+    /// How many processors.
+    pub processors: u32,
+    /// The same seed gives the same instance.
+    pub seed: u64,
+    /// Offered load: the work that arrives in a second on average, over the processors. The work of a job is its time on
+    /// one processor, the least that it can need; a policy that gives it more makes more work of it.
+    pub load: f64,
+}
+
+/// Draws the jobs of [`generate`] and lets them arrive with exponential gaps, of which the mean is the mean work of these very
+/// jobs over the processors and the load.
+///
+/// # Errors
+/// [`LabError`] as [`generate`] does, or when the load is not positive.
+pub fn poisson(options: &PoissonOptions) -> Result<Instance, LabError> {
+    let PoissonOptions { family, jobs, processors, seed, load } = *options;
+    let wrong = || LabError::Option {
+        name: "load",
+        value: load.to_string(),
+        expected: "it must be positive, such as 0.7, and such that the last job arrives within 146 years",
+    };
+    if !(1e-6..=1e6).contains(&load) {
+        return Err(wrong());
+    }
+    let instance = generate(&MoldableOptions { family, jobs, processors, seed, arrival_rate: None })?;
+    let work: f64 = instance.jobs().iter().map(|job| job.profile().longest().seconds()).sum();
+    let mean = work / (jobs.max(1) as f64 * f64::from(processors) * load);
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    random.set_stream(GAPS);
+    let mut arrival = 0.0;
+    let released = |job: &Job| {
+        let gap: f64 = Exp1.sample(&mut random);
+        arrival += gap * mean;
+        Ok(job.clone().with_release(Time::from_seconds_f64(arrival).map_err(|_| wrong())?))
+    };
+    let jobs = instance.jobs().iter().map(released).collect::<Result<_, LabError>>()?;
+    Ok(Instance::new(instance.platform().clone(), jobs, Vec::new())?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_offered_load_is_the_one_asked_for() {
+        for (family, load) in [(Family::Weak, 0.7), (Family::Cirne, 1.5)] {
+            let options = PoissonOptions { family, jobs: 4000, processors: 16, seed: 3, load };
+            let instance = poisson(&options).unwrap();
+            let work: f64 = instance.jobs().iter().map(|job| job.profile().time(1).seconds()).sum();
+            let last = instance.jobs().last().unwrap().release.seconds();
+            let offered = work / (16.0 * last);
+            // The deviation of the sum of 4000 exponential gaps is 1.6 %.
+            assert!((offered / load - 1.0).abs() < 0.05, "{offered} is not {load}");
+            assert_eq!(poisson(&options).unwrap().jobs(), instance.jobs());
+            let short = poisson(&PoissonOptions { jobs: 5, ..options }).unwrap();
+            assert_eq!(short.jobs()[3].profile(), instance.jobs()[3].profile());
+        }
+    }
+
+    #[test]
+    fn a_load_that_is_none_is_refused() {
+        let options = PoissonOptions { family: Family::Weak, jobs: 4, processors: 2, seed: 1, load: 0.0 };
+        for load in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+            let error = poisson(&PoissonOptions { load, ..options }).unwrap_err().to_string();
+            assert!(error.contains("load is "), "{error}");
+        }
+        assert_eq!(poisson(&PoissonOptions { jobs: 0, load: 1.0, ..options }).unwrap().jobs().len(), 0);
+    }
+}

@@ -1,0 +1,61 @@
+//! What users ask for.
+
+use std::fmt;
+use std::str::FromStr;
+
+use makespan_core::Time;
+use rand::{Rng, RngExt};
+
+use crate::LabError;
+
+/// Five minutes, to which requests are rounded up.
+const STEP: i64 = 300 * Time::TICKS_PER_SECOND;
+
+/// How far users ask for more time than their jobs take: the run time times a factor that is uniform on [1, `factor`], rounded
+/// up to five minutes, as people write round times.
+///
+/// The simple model of the literature ("f-model": D. G. Feitelson and A. Mu'alem Weil, "Utilization and predictability in
+/// scheduling the IBM SP2 with backfilling", IPPS 1998, DOI 10.1109/IPPS.1998.669970). Real requests cluster on fewer
+/// values and tell less than such factors do (D. Tsafrir, Y. Etsion, D. G. Feitelson, "Modeling user runtime
+/// estimates", JSSPP 2005, DOI `10.1007/11605300_1`); a factor flatters policies that use requests.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Requests {
+    factor: f64,
+}
+
+impl Requests {
+    /// Requests of up to `factor` times the run time.
+    ///
+    /// # Errors
+    /// [`LabError`] when the factor is not from 1 to 1000.
+    pub fn up_to(factor: f64) -> Result<Self, LabError> {
+        if (1.0..=1000.0).contains(&factor) {
+            return Ok(Self { factor });
+        }
+        let expected = "it must be from 1 to 1000: how many times their run time users ask for at most";
+        Err(LabError::Option { name: "requests", value: factor.to_string(), expected })
+    }
+
+    /// The request for a run time, never below it.
+    pub(super) fn draw(self, run: Time, random: &mut impl Rng) -> Time {
+        let factor = 1.0 + (self.factor - 1.0) * random.random::<f64>();
+        // The float saturates, and the whole sum is refused with the instance.
+        let wanted = ((run.ticks() as f64 * factor).ceil() as i64).max(run.ticks());
+        let steps = wanted / STEP + i64::from(wanted % STEP > 0);
+        Time::from_ticks(steps.saturating_mul(STEP))
+    }
+}
+
+impl FromStr for Requests {
+    type Err = LabError;
+
+    fn from_str(text: &str) -> Result<Self, LabError> {
+        Self::up_to(text.parse().unwrap_or(f64::NAN))
+    }
+}
+
+impl fmt::Display for Requests {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.factor)
+    }
+}
