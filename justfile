@@ -19,3 +19,7 @@ optimiser *ARGS:
 # OR-Tools CP-SAT beside makespan on the same instances (benches/peers/README.md); the first run needs the network
 peers-cpsat *ARGS:
     benches/peers/cpsat/run {{ARGS}}
+
+# AccaSim beside makespan on the same log (benches/peers/README.md); the first run needs the network
+peers-accasim *ARGS:
+    benches/peers/accasim/run {{ARGS}}

@@ -1,13 +1,14 @@
-//! How long a simulation takes: `policy_speed SPEC,.. LOG.swf.gz` or `policy_speed SPEC,.. JOBS PROCESSORS LOAD`.
+//! How long a simulation takes: `policy_speed SPEC,.. LOG` or `policy_speed SPEC,.. JOBS PROCESSORS LOAD`.
 //!
-//! The log is read as it is (jobs without processors or time are left out); synthetic jobs have log-uniform widths and times,
+//! Synthetic jobs have log-uniform widths and times,
 //! exponential gaps for the load that is asked for, and estimates of one to ten times the truth.
 
-use std::io::Read;
+use std::path::Path;
 use std::time::Instant;
 
 use makespan_algos::policy::policy;
 use makespan_core::{Actual, Instance, Job, Platform, Profile, Time};
+use makespan_formats::{ReplayOptions, read_replay};
 use makespan_sim::{Silent, SimulationOptions, simulate};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -17,28 +18,6 @@ struct Row {
     estimate: i64,
     real: i64,
     release: i64,
-}
-
-fn log(path: &str) -> Result<(u32, Vec<Row>), Box<dyn std::error::Error>> {
-    let mut text = Vec::new();
-    flate2::read::GzDecoder::new(std::fs::File::open(path)?).read_to_end(&mut text)?;
-    let (mut processors, mut rows) = (0, Vec::new());
-    for line in String::from_utf8_lossy(&text).lines() {
-        if let Some(most) = line.strip_prefix("; MaxProcs:") {
-            processors = most.trim().parse()?;
-        }
-        let field: Vec<i64> =
-            line.split_whitespace().map_while(|field| field.parse::<f64>().ok()).map(|x| x as i64).collect();
-        if field.len() < 18 {
-            continue;
-        }
-        let width = if field[7] > 0 { field[7] } else { field[4] };
-        if width > 0 && field[3] > 0 && width <= i64::from(processors) {
-            let estimate = if field[8] > 0 { field[8] } else { field[3] };
-            rows.push(Row { width: width as u32, estimate, real: field[3], release: field[1] });
-        }
-    }
-    Ok((processors, rows))
 }
 
 fn synthetic(jobs: usize, processors: u32, load: f64) -> Vec<Row> {
@@ -60,31 +39,48 @@ fn synthetic(jobs: usize, processors: u32, load: f64) -> Vec<Row> {
     rows
 }
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let (processors, rows) = match arguments.as_slice() {
-        [_, path] => log(path)?,
-        [_, jobs, processors, load] => {
-            let processors = processors.parse()?;
-            (processors, synthetic(jobs.parse()?, processors, load.parse()?))
-        }
-        _ => return Err("policy_speed SPEC,.. LOG.swf.gz | SPEC,.. JOBS PROCESSORS LOAD".into()),
+fn instance(arguments: &[String]) -> Result<(Instance, Actual), Box<dyn std::error::Error>> {
+    let [jobs, processors, load] = arguments else {
+        let path = arguments.first().ok_or("policy_speed SPEC,.. LOG | SPEC,.. JOBS PROCESSORS LOAD")?;
+        let replay = read_replay(Path::new(path), &ReplayOptions::default())?;
+        return Ok((replay.instance, replay.actual));
     };
+    let processors = processors.parse()?;
+    let rows = synthetic(jobs.parse()?, processors, load.parse()?);
     let rigid = |width, seconds| Profile::rigid(width, Time::from_seconds(seconds));
     let job = |(index, row): (usize, &Row)| {
         let job = Job::new(index.to_string(), rigid(row.width, row.estimate)?);
         Ok(job.with_release(Time::from_seconds(row.release)))
     };
     let jobs = rows.iter().enumerate().map(job).collect::<Result<Vec<_>, Box<dyn std::error::Error>>>()?;
-    let instance = Instance::new(Platform::flat(processors)?, jobs, vec![])?;
-    let actual = Actual::Profiles(rows.iter().map(|row| rigid(row.width, row.real)).collect::<Result<_, _>>()?);
-    for spec in arguments[0].split(',') {
-        let mut policy = policy(spec, 1)?;
+    let real = rows.iter().map(|row| rigid(row.width, row.real)).collect::<Result<_, _>>()?;
+    Ok((Instance::new(Platform::flat(processors)?, jobs, vec![])?, Actual::Profiles(real)))
+}
+
+/// The specs between the commas that are in no bracket.
+fn specs(text: &str) -> Vec<String> {
+    let (mut specs, mut depth) = (vec![String::new()], 0);
+    for c in text.chars() {
+        depth += i32::from(c == '[') - i32::from(c == ']');
+        match specs.last_mut() {
+            Some(spec) if c != ',' || depth > 0 => spec.push(c),
+            _ => specs.push(String::new()),
+        }
+    }
+    specs
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let (instance, actual) = instance(arguments.get(1..).unwrap_or_default())?;
+    for spec in specs(&arguments[0]) {
+        let mut policy = policy(&spec, 1)?;
         let begun = Instant::now();
         let done = simulate(&instance, &actual, policy.as_mut(), &SimulationOptions::default(), &mut Silent)?;
         let took = begun.elapsed().as_secs_f64();
         let wait: f64 = done.trace.runs.iter().map(|run| (run.start - instance.job(run.job).release).seconds()).sum();
-        println!("{spec}: {took:.2} s, {} jobs, mean wait {:.1} s", rows.len(), wait / rows.len() as f64);
+        let jobs = instance.jobs().len();
+        println!("{spec}: {took:.2} s, {jobs} jobs, mean wait {:.1} s", wait / jobs as f64);
     }
     Ok(())
 }

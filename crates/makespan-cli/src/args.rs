@@ -2,6 +2,7 @@
 
 mod generate;
 mod simulate;
+mod trees;
 
 use std::path::PathBuf;
 
@@ -15,6 +16,7 @@ use makespan_lab::optimiser::Limit;
 
 pub use generate::{GenerateOptions, Generator};
 pub use simulate::{SimulateOptions, SimulationOutputs, StartQuestion};
+pub use trees::{GenerateTreeOptions, TreesOptions};
 
 /// A scheduling engine for clusters and grids: says what runs where and when, proves how far that is from the best
 /// possible, and runs it.
@@ -263,6 +265,8 @@ pub enum Paper {
     Optimiser(OptimiserOptions),
     /// Dutot, Trystram: scheduling on hierarchical clusters using malleable tasks (SPAA 2001), beside general algorithms
     Hierarchical(HierarchicalOptions),
+    /// Beaumont, Carter, Ferrante, Legrand, Marchal, Robert: schedulers for bags of tasks on trees (IPDPS 2006)
+    Trees(TreesOptions),
 }
 
 #[derive(Args)]

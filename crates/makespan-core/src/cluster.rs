@@ -113,8 +113,8 @@ impl<'a> Cluster<'a> {
         self.running.push(running);
     }
 
-    /// Takes a job from the running ones; `None` when it does not run. Its processors are free again, as far as they are
-    /// neither in an unavailable period nor down.
+    /// Takes a job from the running ones; `None` when it does not run. Its processors are free again, as far as they
+    /// are neither in an unavailable period nor down.
     pub fn end(&mut self, job: JobId) -> Option<Running> {
         let slot = std::mem::replace(self.slots.get_mut(job.index())?, NONE);
         if slot == NONE {

@@ -47,8 +47,8 @@ pub enum Defect {
     },
     /// Processors that are reserved before the job is expected to end.
     #[error(
-        "it starts job `{job}` on {processors}, of which {closed} are unavailable from {from} s; the job is expected to \
-         end at {end} s"
+        "it starts job `{job}` on {processors}, of which {closed} are unavailable from {from} s; the job is expected \
+         to end at {end} s"
     )]
     Closing {
         /// The job.
@@ -84,8 +84,8 @@ pub enum Defect {
     },
     /// Parts of several nodes, where best placement is required.
     #[error(
-        "it starts job `{job}` on {processors}, which holds several nodes in part; on this platform (placement = compact) a \
-         job holds whole nodes and a part of at most one"
+        "it starts job `{job}` on {processors}, which holds several nodes in part; on this platform (placement = compact) \
+         a job holds whole nodes and a part of at most one"
     )]
     Scattered {
         /// The job.
@@ -103,8 +103,8 @@ pub enum Defect {
     },
     /// It lets time pass from one wake-up or failure to the next and does nothing.
     #[error(
-        "it did nothing at {instants} instants on end, at which it was woken or processors went down and up and no job ran, \
-         while `{example}` is waiting"
+        "it did nothing at {instants} instants on end, at which it was woken or processors went down and up and no job \
+         ran, while `{example}` is waiting"
     )]
     Restless {
         /// How many.

@@ -51,8 +51,8 @@ pub struct Measures {
 pub struct Fairness {
     /// How many users have a job that ended.
     pub users: usize,
-    /// Jain's index: the square of the sum over users by their number times the sum of the squares. 1 when all fare alike,
-    /// 1 / users when one bears all: R. Jain, D. Chiu and W. Hawe, "A quantitative measure of fairness and
+    /// Jain's index: the square of the sum over users by their number times the sum of the squares. 1 when all fare
+    /// alike, 1 / users when one bears all: R. Jain, D. Chiu and W. Hawe, "A quantitative measure of fairness and
     /// discrimination for resource allocation in shared computer systems", DEC-TR-301, 1984.
     pub jain: f64,
     /// The worst user's over the mean over users.

@@ -7,8 +7,8 @@ use crate::{Instance, Outcome, Time, Trace};
 /// Processors held and jobs waiting as step functions of time.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
-    /// Ascending, each different from the one before. Before the first step nothing is held and nothing waits; the last
-    /// one holds nothing.
+    /// Ascending, each different from the one before. Before the first step nothing is held and nothing waits; the
+    /// last one holds nothing.
     pub steps: Vec<UsageStep>,
 }
 

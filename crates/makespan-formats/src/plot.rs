@@ -1,4 +1,8 @@
-//! Figures of experiments as SVG: series of points with the range of their repetitions.
+//! Figures of experiments as SVG: series of points with the range of their repetitions, and histograms.
+
+mod histogram;
+
+pub use histogram::{Histogram, write_histogram};
 
 use std::io::{self, Write};
 
@@ -93,9 +97,43 @@ pub fn write_figure(out: &mut impl Write, figure: &Figure) -> io::Result<()> {
         });
     }
     let svg = kuva::render_to_svg(plots, layout(figure, &series, legend));
-    // With a view box the figure scales to the page that holds it.
-    let scalable = format!("<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" ");
-    out.write_all(svg.replacen("<svg ", &scalable, 1).as_bytes())
+    out.write_all(scalable(&svg).as_bytes())
+}
+
+/// With a view box the figure scales to the page that holds it. The plotting crate counts its clip paths through the whole
+/// process; counted through the figure they are the same whenever it is drawn.
+fn scalable(svg: &str) -> String {
+    const CLIP: &str = "kuva-clip-";
+    let mut known: Vec<&str> = Vec::new();
+    let mut parts = svg.split(CLIP);
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let digits = part.find(|c: char| !c.is_ascii_digit()).unwrap_or(part.len());
+        let (number, rest) = part.split_at(digits);
+        let at = known.iter().position(|&other| other == number).unwrap_or_else(|| {
+            known.push(number);
+            known.len() - 1
+        });
+        text += &format!("{CLIP}{at}{rest}");
+    }
+    text.replacen("<svg ", &format!("<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" "), 1)
+}
+
+/// Axes of these ranges, with title and labels.
+fn axes(x: (f64, f64), y: (f64, f64), [title, x_label, y_label]: [&str; 3]) -> Layout {
+    Layout::new(x, y)
+        .with_title(plain(title))
+        .with_x_label(plain(x_label))
+        .with_y_label(plain(y_label))
+        .with_x_axis_min(x.0)
+        .with_x_axis_max(x.1)
+        .with_y_axis_min(y.0)
+        .with_y_axis_max(y.1)
+        .with_width(f64::from(WIDTH))
+        .with_height(f64::from(HEIGHT))
+        .with_show_grid(true)
+        .with_x_tick_format(TickFormat::Auto)
+        .with_font_family("system-ui, 'Segoe UI', 'DejaVu Sans', sans-serif")
 }
 
 fn layout(figure: &Figure, series: &[Vec<Point>], legend: Vec<LegendEntry>) -> Layout {
@@ -119,22 +157,10 @@ fn layout(figure: &Figure, series: &[Vec<Point>], legend: Vec<LegendEntry>) -> L
         let (low, high) = range(spread.0, spread.1);
         (low - (high - low) * 0.05, high + (high - low) * 0.05)
     });
-    let layout = Layout::new((x_low, x_high), (y_low, y_high))
-        .with_title(plain(&figure.title))
-        .with_x_label(plain(&figure.x_label))
-        .with_y_label(plain(&figure.y_label))
-        .with_x_axis_min(x_low)
-        .with_x_axis_max(x_high)
-        .with_y_axis_min(y_low)
-        .with_y_axis_max(y_high)
-        .with_width(f64::from(WIDTH))
-        .with_height(f64::from(HEIGHT))
-        .with_show_grid(true)
-        .with_x_tick_format(TickFormat::Auto)
+    let layout = axes((x_low, x_high), (y_low, y_high), [&figure.title, &figure.x_label, &figure.y_label])
         .with_legend_position(LegendPosition::OutsideRightTop)
         .with_legend_box(false)
-        .with_legend_entries(legend)
-        .with_font_family("system-ui, 'Segoe UI', 'DejaVu Sans', sans-serif");
+        .with_legend_entries(legend);
     if figure.log_x { layout.with_log_x() } else { layout }
 }
 

@@ -12,5 +12,6 @@ pub mod generate;
 pub mod hierarchical;
 pub mod optimiser;
 pub mod statistics;
+pub mod trees;
 
 pub use error::LabError;

@@ -28,8 +28,8 @@ impl Policy for FirstCome {
     }
 }
 
-/// Rigid jobs of log-uniform widths and times that arrive as fast as 70 % of the processors can serve them. Estimates are
-/// up to three times the real times.
+/// Rigid jobs of log-uniform widths and times that arrive as fast as 70 % of the processors can serve them. Estimates
+/// are up to three times the real times.
 fn workload(jobs: u32, processors: u32) -> (Instance, Actual) {
     let random = &mut ChaCha8Rng::seed_from_u64(1);
     let (mut arrival, mut real) = (0.0, Vec::new());

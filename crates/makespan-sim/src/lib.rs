@@ -1,21 +1,24 @@
 //! Virtual time: a [`Policy`](makespan_core::Policy) decides, and a simulated cluster answers.
 //!
-//! [`simulate`] releases the jobs of an instance one instant after the other, tells the policy what happens, does what it
-//! wants and returns the [`Trace`](makespan_core::Trace). The policy sees estimates; how long jobs really run is in an
-//! [`Actual`](makespan_core::Actual) that only the simulation reads.
+//! [`simulate`] releases the jobs of an instance one instant after the other, tells the policy what happens, does what
+//! it wants and returns the [`Trace`](makespan_core::Trace). The policy sees estimates; how long jobs really run is in
+//! an [`Actual`](makespan_core::Actual) that only the simulation reads.
 //!
 //! *Deterministic.* Of one instant, jobs end first; then unavailable periods end and begin, processors come up and go
 //! down, and what runs there is interrupted; then jobs are released, and a wake-up that is due comes last. Within a
 //! kind the smaller identifier comes first. The policy hears all of an instant in one call. Nothing is random but
 //! failures that are drawn from a seed.
 //!
-//! *Unavailable periods* are known beforehand and are no events: a policy asks to be woken when one ends. Its view always
-//! says what is free. A job that is expected to run into a period must not be started
-//! ([`Defect::Closing`](makespan_core::Defect::Closing)); one that outlives its estimate is interrupted when it begins.
+//! *Unavailable periods* are known beforehand and are no events: a policy asks to be woken when one ends. Its view
+//! always says what is free. A job that is expected to run into a period must not be started
+//! ([`Defect::Closing`](makespan_core::Defect::Closing)); one that outlives its estimate is interrupted when it
+//! begins.
 //!
-//! *Failures* come unannounced, from a list or drawn from a [`FailureModel`]. Jobs on the processors that went down are interrupted, wait again and start anew.
+//! *Failures* come unannounced, from a list or drawn from a [`FailureModel`]. Jobs on the processors that went down
+//! are interrupted, wait again and start anew.
 //!
-//! [`network`] is the other kind of platform: bags of tasks on a tree of machines, each node with a scheduler of its own.
+//! [`network`] is the other kind of platform: bags of tasks on a tree of machines, each node with a scheduler of its
+//! own.
 //!
 //! This crate knows no algorithm; it never imports one.
 //!

@@ -8,7 +8,8 @@ use crate::{Observer, SimulationError, SimulationOptions};
 /// What happened in virtual time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Simulation {
-    /// The executions, by their end. Each job that was not given up ends once; before that it may have been interrupted.
+    /// The executions, by their end. Each job that was not given up ends once; before that it may have been
+    /// interrupted.
     pub trace: Trace,
     /// Jobs that the policy gave up, in this order.
     pub cancelled: Vec<JobId>,
@@ -20,9 +21,10 @@ pub struct Simulation {
 
 /// Plays an instance in virtual time, as a policy decides.
 ///
-/// Every job is submitted at its release date and really takes the time that `actual` says. The policy is asked once an
-/// instant ([`makespan_core::Event::order`]). A wake-up comes at its instant, also together with other events, and is forgotten when the
-/// policy hears of anything before. Bags of tasks are simulated as [`makespan_core::Expansion::of`] takes them apart.
+/// Every job is submitted at its release date and really takes the time that `actual` says. The policy is asked once
+/// an instant ([`makespan_core::Event::order`]). A wake-up comes at its instant, also together with other events, and
+/// is forgotten when the policy hears of anything before. Bags of tasks are simulated as
+/// [`makespan_core::Expansion::of`] takes them apart.
 ///
 /// An instant costs the logarithm of the number of running jobs for each event, beside what the policy does; a failure
 /// looks at all running jobs.

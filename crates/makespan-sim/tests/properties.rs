@@ -119,7 +119,9 @@ proptest! {
     #[test]
     fn failures_of_idle_processors_change_nothing(case in case(), start in 0_i64..90, length in 1_i64..60) {
         let (start, end) = (Time::from_seconds(start), Time::from_seconds(start + length));
-        let plan = wander(&Case { options: SimulationOptions::default(), actual: Actual::AsEstimated, ..case.clone() }, false);
+        let options = SimulationOptions::default();
+        let undisturbed = Case { options, actual: Actual::AsEstimated, ..case.clone() };
+        let plan = wander(&undisturbed, false);
         let during = plan.trace.runs.iter().filter(|run| run.start < end && start < run.end);
         let held = during.fold(ProcSet::new(), |held, run| held.union(&run.processors));
         let processors = ProcSet::first(6).difference(&held);
@@ -127,7 +129,8 @@ proptest! {
         let failures = if failure.processors.is_empty() { vec![] } else { vec![failure] };
         let options = SimulationOptions { failures, ..SimulationOptions::default() };
         let plan = plan.trace.schedule();
-        let followed = simulate(&case.instance, &Actual::AsEstimated, &mut Follow(plan.placements()), &options, &mut Silent);
+        let policy = &mut Follow(plan.placements());
+        let followed = simulate(&case.instance, &Actual::AsEstimated, policy, &options, &mut Silent);
         prop_assert_eq!(followed.unwrap().trace.schedule(), plan);
     }
 }

@@ -14,6 +14,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod network;
 mod simulation;
 
 pub use makespan_algos::{Entry, SpecError, catalogue, policy, scheduler};
@@ -24,7 +25,9 @@ pub use makespan_core::{
     Unsupported, View, Violation, Weight, WeightedTime, validate,
 };
 
-pub use makespan_sim::{Observer, Silent, Simulation, SimulationError, SimulationOptions};
+pub use makespan_sim::network::{Change, Changed, NetworkOptions, NetworkRun, Until};
+pub use makespan_sim::{FailureModel, Observer, Silent, Simulation, SimulationError, SimulationOptions};
+pub use network::{TreeRun, TreeRunError, TreeScene};
 pub use simulation::{Scene, SimulateError, Simulated, simulate};
 
 use thiserror::Error;

@@ -4,7 +4,7 @@ mod plan;
 
 use makespan_core::{Decision, Event, Policy, ProcSet, Time, View};
 
-use self::plan::{Plan, Room, Start};
+use self::plan::{Period, Plan, Room, Start};
 use super::desk::{Desk, Heard, Reading, Starts, wait_for};
 use super::held::Held;
 use super::queue::Queue;
@@ -55,7 +55,8 @@ impl Conservative {
         } else if late {
             plan.release_all(queue, room);
         } else if heard == Heard::Surprise {
-            plan.compress(queue, room, now);
+            let opened = room.held.take_opened().unwrap_or((now, now));
+            plan.compress(queue, room, (now, opened));
         }
         plan.reserve_arrivals(queue, room, events, now);
         let mut starts = Starts::new(view);
@@ -64,6 +65,7 @@ impl Conservative {
             if !starts.start((&mut *queue, &mut *held), rank, decisions) {
                 // Something holds processors that no event told of: the job comes back at the next one.
                 plan.put(rank, now + Time::TICK);
+                plan.moved(start, Time::MAX);
                 Counts { held: &mut *held }.hold(queue, rank, &(now + Time::TICK));
             }
         }
@@ -79,7 +81,7 @@ impl Conservative {
         } else {
             plan.hold_all(queue, &mut room);
             if heard == Heard::Surprise {
-                plan.compress(queue, &mut room, now);
+                plan.compress(queue, &mut room, (now, (now, Time::MAX)));
             }
         }
         plan.reserve_arrivals(queue, &mut room, events, now);
@@ -133,7 +135,7 @@ impl Start for Slot {
 impl Room<Time> for Counts<'_> {
     fn earliest(&mut self, queue: &Queue, rank: usize, after: Time) -> Option<Time> {
         let asked = queue.asked(rank);
-        self.held.timeline.earliest_fit(asked.width, asked.time, after, Time::MAX)
+        self.held.timeline.earliest_fit(asked.width, asked.time, (after, Time::MAX))
     }
 
     fn hold(&mut self, queue: &Queue, rank: usize, start: &Time) {
@@ -146,9 +148,12 @@ impl Room<Time> for Counts<'_> {
         self.held.timeline.release(asked.width, *start, *start + asked.time);
     }
 
-    fn earlier(&mut self, queue: &Queue, rank: usize, start: &Time, now: Time) -> Option<Time> {
+    fn earlier(&mut self, queue: &Queue, rank: usize, start: &Time, (now, opened): (Time, Period)) -> Option<Time> {
         let asked = queue.asked(rank);
-        self.held.timeline.earliest_fit(asked.width, asked.time, now, *start)
+        // It has to run while something was opened.
+        let after = now.max(Time::from_ticks(opened.0.ticks() - asked.time.ticks() + 1));
+        let before = opened.1.min(*start);
+        self.held.timeline.earliest_fit_of_owner(asked.width, asked.time, (after, before), *start)
     }
 }
 
@@ -165,7 +170,7 @@ impl Room<Slot> for Space<'_> {
         Space::release(self, slot);
     }
 
-    fn earlier(&mut self, queue: &Queue, rank: usize, slot: &Slot, now: Time) -> Option<Slot> {
+    fn earlier(&mut self, queue: &Queue, rank: usize, slot: &Slot, (now, _): (Time, Period)) -> Option<Slot> {
         Space::release(self, slot);
         let new = Room::earliest(self, queue, rank, now).filter(|new| new.start < slot.start);
         Space::hold(self, slot.clone());

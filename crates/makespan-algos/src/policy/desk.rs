@@ -92,7 +92,7 @@ impl Desk {
     }
 
     fn end(&mut self, job: JobId, now: Time) -> Heard {
-        match self.held.as_mut().and_then(|held| held.end(job)) {
+        match self.held.as_mut().and_then(|held| held.end(job, now)) {
             Some(end) if end == now => Heard::AsBelieved,
             _ => Heard::Surprise,
         }

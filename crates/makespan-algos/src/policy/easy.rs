@@ -165,7 +165,7 @@ fn pass(desk: &mut Desk, starts: &mut Starts<'_, '_>, decisions: &mut Vec<Decisi
     {}
     let rank = desk.queue.first()?;
     let width = desk.queue.asked(rank).width;
-    let start = held.timeline.earliest_fit(width, Time::TICK, now, Time::MAX)?;
+    let start = held.timeline.earliest_fit(width, Time::TICK, (now, Time::MAX))?;
     let mut reserved = Reserved { rank, start, beside: held.timeline.free_at(start).saturating_sub(width) };
     backfill(desk, &mut reserved, starts, None, decisions);
     Some(reserved)

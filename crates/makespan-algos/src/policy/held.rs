@@ -22,6 +22,13 @@ pub(super) struct Held {
     down: Vec<Hold>,
     count: usize,
     started: u64,
+    /// From when to when processors were given back by jobs that ended early, since this was last taken.
+    opened: Option<(Time, Time)>,
+}
+
+/// The smallest period that holds two.
+pub(super) fn hull(a: Option<(Time, Time)>, b: (Time, Time)) -> (Time, Time) {
+    a.map_or(b, |a| (a.0.min(b.0), a.1.max(b.1)))
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -52,6 +59,7 @@ impl Held {
             down: Vec::new(),
             count: 0,
             started: 0,
+            opened: None,
         };
         let mut running: Vec<_> = view.running.iter().collect();
         running.sort_unstable_by_key(|running| (running.start, running.job));
@@ -88,11 +96,19 @@ impl Held {
     }
 
     /// A job runs no more; when it was believed to end.
-    pub(super) fn end(&mut self, job: JobId) -> Option<Time> {
+    pub(super) fn end(&mut self, job: JobId, now: Time) -> Option<Time> {
         let hold = self.running[job.index()].take()?;
         self.count -= 1;
+        if hold.end > now {
+            self.opened = Some(hull(self.opened, (now, hold.end)));
+        }
         self.let_go(Holder::Job(job), hold);
         Some(hold.end)
+    }
+
+    /// In which period jobs that ended early gave processors back since this was last asked.
+    pub(super) fn take_opened(&mut self) -> Option<(Time, Time)> {
+        self.opened.take()
     }
 
     /// How many were started before a job that runs.

@@ -25,6 +25,14 @@ struct Strip {
     most: i64,
 }
 
+/// Where a step is, and an instant in it.
+#[derive(Clone, Copy, Debug)]
+struct Cursor {
+    strip: usize,
+    step: usize,
+    from: i64,
+}
+
 /// A strip of twice as many steps is cut in two.
 const LENGTH: usize = 32;
 
@@ -77,23 +85,34 @@ impl Strips {
         self.add(i64::from(width), start.ticks(), end.ticks());
     }
 
-    /// The first instant, not before `after` but before `limit`, from which `width` processors are free for `duration` or
-    /// until the limit.
-    ///
-    /// With the start of a reservation as limit this is the earliest fit of its owner before it, who has its processors
-    /// from there on.
-    pub(super) fn earliest_fit(&self, width: u32, duration: Time, after: Time, limit: Time) -> Option<Time> {
-        let (width, duration, limit) = (i64::from(width), duration.ticks(), limit.ticks());
-        let mut start = after.ticks();
-        while start < limit {
-            start = self.next(start, limit, |free| free >= width, |strip| strip.most + strip.added >= width)?;
-            let end = start.saturating_add(duration).min(limit);
-            match self.next(start, end, |free| free < width, |strip| strip.least + strip.added < width) {
-                Some(blocked) => start = blocked,
-                None => return Some(Time::from_ticks(start)),
+    /// The first instant of a period from which `width` processors are free for `duration`.
+    pub(super) fn earliest_fit(&self, width: u32, duration: Time, period: (Time, Time)) -> Option<Time> {
+        self.earliest_fit_of_owner(width, duration, period, Time::MAX)
+    }
+
+    /// The same for somebody who holds that many processors for that long from the instant `own` on, and would give them
+    /// back.
+    pub(super) fn earliest_fit_of_owner(
+        &self,
+        width: u32,
+        duration: Time,
+        (after, before): (Time, Time),
+        own: Time,
+    ) -> Option<Time> {
+        let (width, duration, before) = (i64::from(width), duration.ticks(), before.ticks());
+        if after.ticks() >= before {
+            return None;
+        }
+        let strip = self.strip(after.ticks());
+        let mut at = Cursor { strip, step: self.strips[strip].step(after.ticks()), from: after.ticks() };
+        loop {
+            at = self.next(at, before, |free| free >= width, |strip| strip.most + strip.added >= width)?;
+            let end = at.from.saturating_add(duration).min(own.ticks());
+            match self.next(at, end, |free| free < width, |strip| strip.least + strip.added < width) {
+                Some(blocked) => at = blocked,
+                None => return Some(Time::from_ticks(at.from)),
             }
         }
-        None
     }
 
     /// From an instant on, until when how many are free.
@@ -106,22 +125,28 @@ impl Strips {
         until.zip(free.skip(first)).map(|(until, free)| (Time::from_ticks(until), free.max(0) as u32))
     }
 
-    /// The first instant from `after` on, before `until`, at which what is free is as `wanted`; strips in which it is nowhere
-    /// so are left out.
-    fn next(&self, after: i64, until: i64, wanted: impl Fn(i64) -> bool, may: impl Fn(&Strip) -> bool) -> Option<i64> {
-        let at = self.strip(after);
-        let mut step = self.strips[at].step(after);
-        for strip in &self.strips[at..] {
+    /// The first step from this one on, begun before `until`, in which what is free is as `wanted`; strips in which it is
+    /// nowhere so are left out.
+    fn next(
+        &self,
+        at: Cursor,
+        until: i64,
+        wanted: impl Fn(i64) -> bool,
+        may: impl Fn(&Strip) -> bool,
+    ) -> Option<Cursor> {
+        let mut first = at.step;
+        for (index, strip) in self.strips.iter().enumerate().skip(at.strip) {
             if strip.from[0] >= until {
                 return None;
             }
             if may(strip)
-                && let Some(found) = strip.free[step..].iter().position(|&free| wanted(free + strip.added))
+                && let Some(found) = strip.free[first..].iter().position(|&free| wanted(free + strip.added))
             {
-                let from = strip.from[step + found].max(after);
-                return (from < until).then_some(from);
+                let step = first + found;
+                let from = strip.from[step].max(at.from);
+                return (from < until).then_some(Cursor { strip: index, step, from });
             }
-            step = 0;
+            first = 0;
         }
         None
     }
@@ -233,12 +258,12 @@ mod tests {
                     strips.release(old.width, old.start, old.end);
                 }
                 let start = timeline.earliest_fit(width, t(duration), after);
-                prop_assert_eq!(strips.earliest_fit(width, t(duration), after, Time::MAX), Some(start));
+                prop_assert_eq!(strips.earliest_fit(width, t(duration), (after, Time::MAX)), Some(start));
                 let limit = t(after.ticks() + 3 * duration);
                 let expected = (after.ticks()..limit.ticks()).step_by(1).take(40).map(t).find(|&at| {
                     timeline.fits(width, at, t(duration.min((limit - at).ticks())))
                 });
-                let found = strips.earliest_fit(width, t(duration), after, limit);
+                let found = strips.earliest_fit_of_owner(width, t(duration), (after, limit), limit);
                 prop_assert!(expected.is_none() || found == expected);
                 prop_assert_eq!(strips.free_at(after), timeline.free_at(after));
                 held.push(timeline.reserve(width, start, start + t(duration)));

@@ -1,6 +1,4 @@
-//! The policies against references that do the same slowly, and against published figures.
-
-use std::io::Read;
+//! The policies against references that do the same slowly.
 
 use makespan_core::{
     Context, Decision, Event, Instance, Job, JobId, Node, Placement, Platform, Policy, ProcSet, Profile, Time,
@@ -310,66 +308,5 @@ impl Policy for Watched {
         if let Some((job, start)) = self.policy.reservation() {
             self.reserved[job.index()].get_or_insert(start);
         }
-    }
-}
-
-/// The log as instance with real times; clairvoyant or with the users' estimates. `None` without the data.
-fn log(name: &str, clairvoyant: bool) -> Option<(Instance, Vec<Time>)> {
-    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/swf").join(name);
-    let Ok(file) = std::fs::File::open(&path) else {
-        eprintln!("SKIPPED: {} is not there", path.display());
-        return None;
-    };
-    let mut text = String::new();
-    flate2::read::GzDecoder::new(file).read_to_string(&mut text).unwrap();
-    let (mut processors, mut jobs, mut real) = (0, Vec::new(), Vec::new());
-    for line in text.lines() {
-        if let Some(most) = line.strip_prefix("; MaxProcs:") {
-            processors = most.trim().parse().unwrap();
-        }
-        if line.starts_with(';') {
-            continue;
-        }
-        let field: Vec<i64> = line.split_whitespace().map(|field| field.parse::<f64>().unwrap() as i64).collect();
-        let width = if field[7] > 0 { field[7] } else { field[4] };
-        if width <= 0 || field[3] <= 0 {
-            continue;
-        }
-        let requested = if clairvoyant || field[8] <= 0 { field[3] } else { field[8] };
-        let profile = Profile::rigid(width as u32, Time::from_seconds(requested)).unwrap();
-        jobs.push(Job::new(field[0].to_string(), profile).with_release(Time::from_seconds(field[1])));
-        real.push(Time::from_seconds(field[3]));
-    }
-    Some((Instance::new(Platform::flat(processors).unwrap(), jobs, vec![]).unwrap(), real))
-}
-
-fn average(instance: &Instance, real: &[Time], policy: &mut dyn Policy) -> (f64, f64) {
-    let played = Play::starts(instance, policy, &|job, _| real[job.index()]);
-    let (mut slowdown, mut wait) = (0.0, 0.0);
-    for placement in &played {
-        let waited = (placement.start - instance.job(placement.job).release).seconds();
-        let run = real[placement.job.index()].seconds();
-        slowdown += ((waited + run) / run.max(10.0)).max(1.0);
-        wait += waited;
-    }
-    assert_eq!(played.len(), real.len());
-    (slowdown / real.len() as f64, wait / real.len() as f64)
-}
-
-#[test]
-fn published_figures_of_easy() {
-    let published = [
-        ("KTH-SP2-filtered.swf.gz", false, "92.58 6836.9", "92.69 6834.6"),
-        ("KTH-SP2-filtered.swf.gz", true, "71.72 6327.7", "71.72 6327.7"),
-        ("CTC-SP2-filtered.swf.gz", false, "49.57 14272.6", "48.84 13943.0"),
-        ("CTC-SP2-filtered.swf.gz", true, "37.17 13581.7", "37.17 13581.7"),
-    ];
-    for (name, clairvoyant, figures, once_an_instant) in published {
-        let Some((instance, real)) = log(name, clairvoyant) else { continue };
-        let shown = |(slowdown, wait): (f64, f64)| format!("{slowdown:.2} {wait:.1}");
-        let by_event = average(&instance, &real, policy("easy[passes=event]", 1).unwrap().as_mut());
-        assert_eq!(shown(by_event), figures, "{name}");
-        let by_instant = average(&instance, &real, policy("easy", 1).unwrap().as_mut());
-        assert_eq!(shown(by_instant), once_an_instant, "{name}");
     }
 }

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use makespan_lab::generate::{Family, Requests};
 
+use super::GenerateTreeOptions;
+
 #[derive(Args)]
 pub struct GenerateOptions {
     #[command(subcommand)]
@@ -76,4 +78,6 @@ pub enum Generator {
         #[arg(long, short, value_name = "FILE")]
         output: Option<PathBuf>,
     },
+    /// A tree of machines with bags of tasks: Beaumont, Carter, Ferrante, Legrand, Marchal, Robert (IPDPS 2006)
+    Tree(GenerateTreeOptions),
 }

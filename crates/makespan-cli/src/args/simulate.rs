@@ -36,12 +36,25 @@ pub struct SimulateOptions {
     #[arg(long, allow_negative_numbers = true, value_name = "N")]
     pub threads: Option<usize>,
     #[command(flatten)]
+    pub breakdowns: Breakdowns,
+    #[command(flatten)]
     pub outputs: SimulationOutputs,
     #[command(flatten)]
     pub question: StartQuestion,
     /// What is printed
     #[arg(long, value_enum, default_value = "text")]
     pub format: Format,
+}
+
+/// Failures of nodes.
+#[derive(Args)]
+pub struct Breakdowns {
+    /// Failures and repairs: a CSV file, or a model such as model:mtbf=30d,mttr=4h,shape=0.7,processors=16
+    #[arg(long, value_name = "FILE|model:..")]
+    pub failures: Option<String>,
+    /// How often a job that a failure interrupted is queued again before it counts as failed [default: 1000]
+    #[arg(long, value_name = "TIMES", requires = "failures", allow_negative_numbers = true)]
+    pub requeue: Option<u32>,
 }
 
 /// Where results go; with several policies each file but the report is written once a policy, `out.easy.csv` for
@@ -51,6 +64,12 @@ pub struct SimulationOutputs {
     /// Write the executions as CSV in the columns of Batsim and evalys; out.POLICY.csv with several policies
     #[arg(long, value_name = "FILE.csv")]
     pub jobs: Option<PathBuf>,
+    /// Write what happened as an SWF log; out.POLICY.swf with several policies
+    #[arg(long, value_name = "FILE.swf")]
+    pub swf: Option<PathBuf>,
+    /// Write a Paje trace; out.POLICY.trace with several policies
+    #[arg(long, value_name = "FILE.trace")]
+    pub paje: Option<PathBuf>,
     /// Write a report of all policies as one HTML page
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,

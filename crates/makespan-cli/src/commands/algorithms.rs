@@ -2,6 +2,8 @@
 
 use std::process::ExitCode;
 
+use makespan::catalogue::Parameter;
+use makespan::policy::{PolicyEntry, policies};
 use miette::Result;
 use serde_json::json;
 
@@ -20,22 +22,36 @@ fn text() -> String {
     let mut text = String::new();
     for entry in makespan::catalogue() {
         text += &format!("{}\n{}", entry.name, wrapped("  ", 2, entry.summary));
-        for parameter in entry.parameters {
-            let values = format!("{}; default {}", parameter.values, parameter.default);
-            text += &wrapped(&format!("  [{}=..]   ", parameter.name), 13, &values);
-        }
+        text += &parameters(entry.parameters);
         text += &wrapped("  plans      ", 13, entry.supports);
         text += &wrapped("  guarantee  ", 13, entry.guarantee);
+        text += &wrapped("  source     ", 13, entry.source);
+        text.push('\n');
+    }
+    text += "Policies, for simulate:\n\n";
+    for entry in policies() {
+        text += &format!("{}\n{}", entry.name, wrapped("  ", 2, entry.summary));
+        text += &parameters(entry.parameters);
+        text += &wrapped("  drives     ", 13, entry.supports);
         text += &wrapped("  source     ", 13, entry.source);
         text.push('\n');
     }
     text
 }
 
+fn parameters(parameters: &[Parameter]) -> String {
+    let line = |parameter: &Parameter| {
+        let values = format!("{}; default {}", parameter.values, parameter.default);
+        wrapped(&format!("  [{}=..]   ", parameter.name), 13, &values)
+    };
+    parameters.iter().map(line).collect()
+}
+
 fn json() -> serde_json::Value {
-    let parameter = |parameter: &makespan::catalogue::Parameter| json!({ "name": parameter.name, "values": parameter.values, "default": parameter.default });
-    let entry = |entry: &makespan::Entry| {
+    let parameter = |parameter: &Parameter| json!({ "name": parameter.name, "values": parameter.values, "default": parameter.default });
+    let scheduler = |entry: &makespan::Entry| {
         json!({
+            "kind": "scheduler",
             "name": entry.name,
             "summary": entry.summary,
             "supports": entry.supports,
@@ -45,5 +61,15 @@ fn json() -> serde_json::Value {
             "examples": entry.compared,
         })
     };
-    makespan::catalogue().iter().map(entry).collect()
+    let policy = |entry: &PolicyEntry| {
+        json!({
+            "kind": "policy",
+            "name": entry.name,
+            "summary": entry.summary,
+            "supports": entry.supports,
+            "source": entry.source,
+            "parameters": entry.parameters.iter().map(parameter).collect::<Vec<_>>(),
+        })
+    };
+    makespan::catalogue().iter().map(scheduler).chain(policies().iter().map(policy)).collect()
 }

@@ -6,11 +6,13 @@ use std::process::ExitCode;
 use makespan_core::Instance;
 use makespan_formats::{Language, write_instance, write_swf_log};
 use makespan_lab::LabError;
-use makespan_lab::generate::{LublinOptions, MoldableOptions, PoissonOptions, generate as draw, lublin, poisson};
+use makespan_lab::generate::{
+    LublinOptions, MoldableOptions, PoissonOptions, TreeOptions, generate as draw, generate_tree, lublin, poisson,
+};
 use miette::{Result, miette};
 
 use super::convert::{check_ending, write_by_ending};
-use crate::args::{GenerateOptions, Generator};
+use crate::args::{GenerateOptions, GenerateTreeOptions, Generator};
 use crate::output::{emit, write_file};
 
 pub fn generate(options: &GenerateOptions) -> Result<ExitCode> {
@@ -26,6 +28,7 @@ pub fn generate(options: &GenerateOptions) -> Result<ExitCode> {
             let options = PoissonOptions { family, jobs, processors, seed, load };
             write(&poisson(&options).map_err(failed)?, output.as_deref())
         }
+        Generator::Tree(ref options) => tree(options),
         Generator::Lublin { jobs, processors, load, requests, seed, ref output } => {
             some(jobs)?;
             log(&LublinOptions { jobs, processors, seed, load, requests }, output.as_deref())
@@ -49,6 +52,13 @@ fn log(options: &LublinOptions, output: Option<&Path>) -> Result<ExitCode> {
         }
         None => write(&drawn.instance, output),
     }
+}
+
+fn tree(options: &GenerateTreeOptions) -> Result<ExitCode> {
+    let GenerateTreeOptions { nodes, degree, applications, largest_ratio, tasks, unit, latency, seed, ref output } =
+        *options;
+    let drawn = TreeOptions { nodes, degree, applications, largest_ratio, tasks, unit, latency, seed };
+    write(&generate_tree(&drawn).map_err(|error| miette!("{error}"))?, output.as_deref())
 }
 
 fn some(jobs: usize) -> Result<()> {

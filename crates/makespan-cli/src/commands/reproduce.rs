@@ -4,10 +4,10 @@ use std::process::ExitCode;
 
 use indicatif::ProgressBar;
 use makespan_lab::campaign::{Instances, Progress};
-use makespan_lab::{demt, hierarchical, optimiser};
+use makespan_lab::{demt, hierarchical, optimiser, trees};
 use miette::{Result, miette};
 
-use crate::args::{HierarchicalOptions, LimitOrNone, OptimiserOptions, Paper, ReproduceOptions};
+use crate::args::{HierarchicalOptions, LimitOrNone, OptimiserOptions, Paper, ReproduceOptions, TreesOptions};
 use crate::output::emit;
 use crate::progress::bar;
 
@@ -19,6 +19,7 @@ pub fn reproduce(options: &ReproduceOptions) -> Result<ExitCode> {
         }
         Paper::Optimiser(ref options) => reproduce_optimiser(options)?,
         Paper::Hierarchical(ref options) => reproduce_hierarchical(options)?,
+        Paper::Trees(ref options) => reproduce_trees(options)?,
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -75,6 +76,28 @@ fn reproduce_hierarchical(options: &HierarchicalOptions) -> Result<()> {
     };
     let mut progress = Bar(bar(0, "instances"));
     let summary = hierarchical::reproduce(&campaign, &mut progress).map_err(|error| miette!("{error}"))?;
+    progress.0.finish_and_clear();
+    emit(&format!(
+        "{}\n{} instances ({} from an earlier campaign); tables and figures are in {}\n",
+        summary.text,
+        summary.runs,
+        summary.reused,
+        output.display()
+    ))
+}
+
+fn reproduce_trees(options: &TreesOptions) -> Result<()> {
+    let TreesOptions { output, trees: each, tasks, units, threads, seed } = options;
+    let campaign = trees::Options {
+        output: output.clone(),
+        seed: *seed,
+        trees: *each,
+        tasks: *tasks,
+        units: units.clone(),
+        threads: *threads,
+    };
+    let mut progress = Bar(bar(0, "instances"));
+    let summary = trees::reproduce(&campaign, &mut progress).map_err(|error| miette!("{error}"))?;
     progress.0.finish_and_clear();
     emit(&format!(
         "{}\n{} instances ({} from an earlier campaign); tables and figures are in {}\n",

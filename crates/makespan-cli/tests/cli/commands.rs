@@ -174,11 +174,16 @@ fn algorithms_are_listed_with_what_one_should_know() {
     for entry in entries {
         let name = entry["name"].as_str().unwrap();
         assert!(text.lines().any(|line| line == name), "{name}");
-        for key in ["summary", "supports", "guarantee", "source"] {
+        let scheduler = entry["kind"] == "scheduler";
+        assert!(scheduler || entry["kind"] == "policy", "{name}");
+        for key in ["summary", "supports", "guarantee", "source"].iter().filter(|&&key| scheduler || key != "guarantee")
+        {
             assert!(!entry[key].as_str().unwrap().is_empty(), "{name} has no {key}");
         }
     }
-    assert_eq!(text.matches("  guarantee  ").count(), entries.len());
+    let schedulers = entries.iter().filter(|entry| entry["kind"] == "scheduler").count();
+    assert_eq!(text.matches("  guarantee  ").count(), schedulers);
+    assert_eq!(text.matches("  drives     ").count(), entries.len() - schedulers);
 }
 
 #[test]
@@ -188,8 +193,19 @@ fn completions_and_help_exist() {
         assert!(sandbox.makespan(&format!("completions {shell}")).succeeds().contains("makespan"));
     }
     let whole = sandbox.makespan("--help").succeeds();
-    let commands =
-        ["plan", "bound", "verify", "compare", "run", "profile", "generate", "convert", "reproduce", "algorithms"];
+    let commands = [
+        "plan",
+        "bound",
+        "verify",
+        "compare",
+        "simulate",
+        "run",
+        "profile",
+        "generate",
+        "convert",
+        "reproduce",
+        "algorithms",
+    ];
     for command in commands {
         assert!(whole.contains(&format!("\n  {command} ")), "{command} is missing in\n{whole}");
         let help = sandbox.makespan(&format!("{command} --help")).succeeds();

@@ -33,7 +33,7 @@ fn row(text: &str, label: &str) -> Vec<String> {
 fn policies_stand_side_by_side() {
     let sandbox = sandbox();
     let text = sandbox.makespan("simulate log.swf --policy fcfs,easy,replan[scheduler=list]").succeeds();
-    assert!(text.starts_with("4 jobs on 4 processors, with release dates\n"), "{text}");
+    assert!(text.starts_with("4 jobs on 4 processors, with release dates; times in seconds\n"), "{text}");
     assert_eq!(row(&text, "policy"), ["fcfs", "easy", "replan[scheduler=list]"]);
     // By hand: FCFS starts jobs 2, 3 and 4 at 60, 110 and 110; EASY starts job 3 at 20.
     assert_eq!(row(&text, "wait, mean")[..2], ["57.500", "35.000"]);
@@ -79,9 +79,9 @@ fn clairvoyant_policies_know_more() {
 #[test]
 fn files_are_named_after_their_policy_where_there_are_several() {
     let sandbox = sandbox();
-    let outputs = "--jobs out.csv --report out.html";
+    let outputs = "--jobs out.csv --report out.html --swf out.swf --paje out.trace";
     sandbox.makespan(&format!("simulate log.swf {outputs}")).succeeds();
-    assert_eq!(sandbox.entries(), ["log.swf", "out.csv", "out.html"]);
+    assert_eq!(sandbox.entries(), ["log.swf", "out.csv", "out.html", "out.swf", "out.trace"]);
     let jobs = sandbox.read("out.csv");
     assert!(
         jobs.lines().any(|line| line.starts_with("3,log.swf,3,20,2,40,1,COMPLETED_SUCCESSFULLY,20,30,50,0,")),
@@ -90,11 +90,49 @@ fn files_are_named_after_their_policy_where_there_are_several() {
     sandbox
         .makespan(&format!("simulate log.swf --policy easy,replan[scheduler=demt[shuffles=3]] {outputs}"))
         .succeeds();
-    let all = ["log.swf", "out.csv", "out.easy.csv", "out.html", "out.replan-scheduler-demt-shuffles-3.csv"];
+    let word = "replan-scheduler-demt-shuffles-3";
+    let mut all: Vec<String> = ["log.swf", "out.csv", "out.html", "out.swf", "out.trace"].map(str::to_owned).to_vec();
+    for ending in ["csv", "swf", "trace"] {
+        all.extend([format!("out.easy.{ending}"), format!("out.{word}.{ending}")]);
+    }
+    all.sort();
     assert_eq!(sandbox.entries(), all);
+    assert!(sandbox.read("out.trace").starts_with("%EventDef"));
+    // What EASY made of the log is a log itself; in it every job starts when EASY started it.
+    let again = sandbox.makespan("simulate out.easy.swf --policy fcfs,easy").succeeds();
+    assert!(again.starts_with("4 jobs on 4 processors"), "{again}");
     assert_eq!(sandbox.read("out.easy.csv"), jobs);
     let page = sandbox.read("out.html");
     assert!(page.contains("replan[scheduler=demt[shuffles=3]]") && page.contains("wait, mean"));
+}
+
+#[test]
+fn every_policy_of_the_catalogue_plays() {
+    let sandbox = Sandbox::new();
+    sandbox
+        .makespan("generate moldable --family high --jobs 30 --processors 8 --arrival-rate 0.9 --output m.json")
+        .succeeds();
+    let listed = json(&sandbox.makespan("algorithms --format json").succeeds());
+    let names = listed.as_array().unwrap().iter().filter(|entry| entry["kind"] == "policy");
+    let names: Vec<&str> = names.map(|entry| entry["name"].as_str().unwrap()).collect();
+    assert!(names.contains(&"conservative") && names.contains(&"batch"), "{names:?}");
+    let policies = format!("{},batch[scheduler=demt[shuffles=3]]", names.join(","));
+    let text = sandbox.makespan(&format!("simulate m.json --policy {policies} --format json")).succeeds();
+    for policy in json(&text)["policies"].as_array().unwrap() {
+        assert_eq!(policy["metrics"]["jobs"], 30, "{policy}");
+    }
+}
+
+#[test]
+fn a_moldable_replay_says_so() {
+    let sandbox = sandbox();
+    let text = sandbox.makespan("simulate log.swf --speedup downey:random --seed 2 --policy moldable-easy").succeeds();
+    assert!(text.contains("moldable replay"), "{text}");
+    assert!(!sandbox.makespan("simulate log.swf").succeeds().contains("moldable"));
+    assert_ne!(
+        text,
+        sandbox.makespan("simulate log.swf --speedup downey:random --seed 3 --policy moldable-easy").succeeds()
+    );
 }
 
 #[test]
@@ -103,7 +141,7 @@ fn nothing_depends_on_the_number_of_threads() {
     sandbox
         .makespan("generate moldable --family cirne --jobs 60 --processors 16 --arrival-rate 0.8 --output m.json")
         .succeeds();
-    let policies = "--policy easy,fcfs,replan[scheduler=list],easy[order=sjf],replan[scheduler=demt]";
+    let policies = "--policy easy,fcfs,replan[scheduler=list],conservative,batch[scheduler=demt]";
     let run = |threads: u32, name: &str| {
         let files = format!("--jobs {name}.csv --report {name}.html");
         let text = sandbox
@@ -126,7 +164,7 @@ fn a_job_is_told_when_it_starts_and_who_is_in_the_way() {
         sandbox.makespan(&format!("simulate log.swf --policy fcfs,easy --start-time-of {question}")).succeeds()
     };
     let text = ask("4");
-    assert!(text.contains("job `4` (1 processors, submitted at 20.000 s), seen at 20.000 s"), "{text}");
+    assert!(text.contains("job `4` (1 processor, submitted at 20.000 s), seen at 20.000 s"), "{text}");
     // The users' estimates say that job 1 ends at 100, job 2 at 150; job 1 really ends at 60.
     assert!(
         text.contains("fcfs: expected to start at 150.000 s, after 130.000 s; in the simulation at 110.000 s"),
@@ -165,6 +203,30 @@ fn machines_and_bags() {
     let text = sandbox.makespan("simulate bag.toml --start-time-of bag/4").succeeds();
     assert!(text.contains("every task of a bag is submitted as a job of its own"), "{text}");
     assert_eq!(row(&text, "makespan"), ["9.000"]);
+}
+
+#[test]
+fn failures_interrupt_jobs_and_are_seen_in_answers() {
+    let sandbox = sandbox();
+    sandbox.write("f.csv", "processors,down,up,expected_up\n0-1,30,400,200\n");
+    let text = sandbox.makespan("simulate log.swf --policy fcfs --failures f.csv --start-time-of 2 --at 50").succeeds();
+    assert_eq!(row(&text, "interrupted runs"), ["1"]);
+    // Job 2 needs all processors, and sees those that failed come back at 200.
+    assert!(text.contains("expected to start at 200.000 s"), "{text}");
+    assert!(text.contains("in the simulation at 400.000 s"), "{text}");
+    let text = sandbox.makespan("simulate log.swf --failures f.csv --requeue 0").succeeds();
+    assert_eq!(row(&text, "jobs that failed"), ["1"]);
+    let model = "--failures model:mtbf=100,mttr=5,processors=1";
+    let seeded = |seed: u32| sandbox.makespan(&format!("simulate log.swf {model} --seed {seed}")).succeeds();
+    assert_eq!(seeded(1), seeded(1));
+    assert_ne!(seeded(1), seeded(2));
+    let case = |options: &str, parts: &[&str]| sandbox.makespan(&format!("simulate log.swf {options}")).refused(parts);
+    case("--failures missing.csv", &["missing.csv", "No such file"]);
+    case("--failures model:mtbf=5", &["--failures model:mtbf=5", "mttr"]);
+    case("--failures model:mtbf=5,mttr=0", &["must be positive"]);
+    sandbox.write("bad.csv", "processors,down,up\n0-9,1,2\n");
+    case("--failures bad.csv", &["bad.csv:2", "processor 9 does not exist"]);
+    sandbox.makespan("simulate log.swf --requeue 3").misused(&["--failures"]);
 }
 
 #[test]

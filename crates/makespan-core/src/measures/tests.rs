@@ -117,7 +117,8 @@ proptest! {
                                          95 => measures.wait.p95, _ => measures.wait.p99 };
             let waits = || trace.runs.iter().map(|run| (run.start - release(run)).seconds());
             // The least value that so many of a hundred do not exceed.
-            let reached = |least: f64| 100 * waits().filter(|&wait| wait <= least).count() >= percent * trace.runs.len();
+            let many = percent * trace.runs.len();
+            let reached = |least: f64| 100 * waits().filter(|&wait| wait <= least).count() >= many;
             let least = waits().filter(|&wait| reached(wait)).fold(f64::INFINITY, f64::min);
             close(figure, least);
         }
@@ -132,7 +133,8 @@ proptest! {
         for second in 0..160 {
             let now = seconds(second);
             let runs = || trace.runs.iter();
-            let held: u32 = runs().filter(|run| run.start <= now && now < run.end).map(|run| run.processors.len()).sum();
+            let running = runs().filter(|run| run.start <= now && now < run.end);
+            let held: u32 = running.map(|run| run.processors.len()).sum();
             let waits = |run: &&Run| instance.job(run.job).release <= now && now < run.start;
             let at = usage.steps.partition_point(|step| step.from <= now);
             let none = UsageStep { from: Time::ZERO, held: 0, waiting: 0 };

@@ -2,7 +2,8 @@
 
 use super::ProcSet;
 
-/// Up to so many intervals are put in or taken out one by one, each moving the tail of the larger set; more are merged.
+/// Up to so many intervals are put in or taken out one by one, each moving the tail of the larger set; more are
+/// merged.
 const FEW: usize = 16;
 
 impl ProcSet {
@@ -17,8 +18,8 @@ impl ProcSet {
         }
     }
 
-    /// Takes out the ids of `other`, as far as they are in. O(k (log n + n moved words)) for few intervals k, O(n + k) for
-    /// many.
+    /// Takes out the ids of `other`, as far as they are in. O(k (log n + n moved words)) for few intervals k, O(n + k)
+    /// for many.
     pub fn remove(&mut self, other: &Self) {
         if other.intervals.len() > FEW {
             *self = self.difference(other);

@@ -7,8 +7,8 @@ use super::FailureModelError;
 
 /// A Weibull distribution of durations; of shape 1 it is exponential.
 ///
-/// Times between failures of real clusters fit shapes of 0.7 to 0.8, which means that failures come in swarms: B. Schroeder
-/// and G. A. Gibson, "A large-scale study of failures in high-performance computing systems", DSN 2006,
+/// Times between failures of real clusters fit shapes of 0.7 to 0.8, which means that failures come in swarms: B.
+/// Schroeder and G. A. Gibson, "A large-scale study of failures in high-performance computing systems", DSN 2006,
 /// 10.1109/DSN.2006.5.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lifetime {

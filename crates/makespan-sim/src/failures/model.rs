@@ -68,8 +68,8 @@ pub enum FailureModelError {
 
 impl FailureModel {
     /// Reads `mtbf=30d,mttr=4h`: the mean time from a repair to the next failure, and the mean time to repair. Also
-    /// `shape=0.7` of the former and `repair_shape=1` of the latter (1 when left out), and `processors=16` for units of so
-    /// many processors instead of nodes.
+    /// `shape=0.7` of the former and `repair_shape=1` of the latter (1 when left out), and `processors=16` for units
+    /// of so many processors instead of nodes.
     ///
     /// # Errors
     /// [`FailureModelError`] says what is wrong and what would be right.
@@ -105,8 +105,8 @@ impl FailureModel {
         })
     }
 
-    /// The failures that begin from `from` to `until`, by their begin. A simulation draws the same itself, for as long as it
-    /// goes on.
+    /// The failures that begin from `from` to `until`, by their begin. A simulation draws the same itself, for as long
+    /// as it goes on.
     pub fn draw(&self, platform: &Platform, from: Time, until: Time) -> Vec<Failure> {
         let mut outages = Outages::new(&[], Some(self), platform, from);
         let mut failures: Vec<Failure> = Vec::new();

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use makespan_core::{Event, Instance, Time};
 
+use crate::policy::held::hull;
 use crate::policy::queue::Queue;
 
 /// When a reservation begins.
@@ -11,14 +12,18 @@ pub(super) trait Start: Clone {
     fn start(&self) -> Time;
 }
 
+/// From when to when.
+pub(super) type Period = (Time, Time);
+
 /// Where reservations of kind `S` are held, for the job at a place of the queue.
 pub(super) trait Room<S> {
     /// The earliest fit from an instant on; `None` if it never fits.
     fn earliest(&mut self, queue: &Queue, rank: usize, after: Time) -> Option<S>;
     fn hold(&mut self, queue: &Queue, rank: usize, reservation: &S);
     fn release(&mut self, queue: &Queue, rank: usize, reservation: &S);
-    /// The earliest fit from `now` on, were the reservation given back, if that is earlier.
-    fn earlier(&mut self, queue: &Queue, rank: usize, reservation: &S, now: Time) -> Option<S>;
+    /// The earliest fit from an instant on, were the reservation given back, if that is earlier. It may be looked for only
+    /// where the job would run in a period: elsewhere nothing was opened since it was last looked for.
+    fn earlier(&mut self, queue: &Queue, rank: usize, reservation: &S, from: (Time, Period)) -> Option<S>;
 }
 
 /// A reservation for every job that waits.
@@ -28,11 +33,13 @@ pub(super) struct Plan<S> {
     reserved: Vec<Option<S>>,
     /// All of them, by start.
     upcoming: BTreeSet<(Time, usize)>,
+    /// What was given back by moves after those that wait were asked whether they fit there.
+    opened: Option<Period>,
 }
 
 impl<S> Default for Plan<S> {
     fn default() -> Self {
-        Self { reserved: Vec::new(), upcoming: BTreeSet::new() }
+        Self { reserved: Vec::new(), upcoming: BTreeSet::new(), opened: None }
     }
 }
 
@@ -42,6 +49,12 @@ impl<S: Start> Plan<S> {
         self.reserved.clear();
         self.reserved.resize(instance.jobs().len(), None);
         self.upcoming.clear();
+        self.opened = None;
+    }
+
+    /// Something was given back that nobody has been asked about.
+    pub(super) fn moved(&mut self, start: Time, end: Time) {
+        self.opened = Some(hull(self.opened, (start, end)));
     }
 
     pub(super) fn put(&mut self, rank: usize, reservation: S) {
@@ -80,6 +93,7 @@ impl<S: Start> Plan<S> {
 
     /// Gives all reservations back.
     pub(super) fn release_all(&mut self, queue: &Queue, room: &mut impl Room<S>) {
+        self.opened = None;
         while let Some((_, rank)) = self.upcoming.pop_first() {
             if let Some(reservation) = self.reserved[rank].take() {
                 room.release(queue, rank, &reservation);
@@ -88,16 +102,22 @@ impl<S: Start> Plan<S> {
     }
 
     /// In the order of the queue, each job takes its earliest fit: the reservation that it has, or an earlier one.
-    pub(super) fn compress(&mut self, queue: &Queue, room: &mut impl Room<S>, now: Time) {
+    /// Processors were given back in the period `opened`. Who could not start earlier when last asked, when it was placed
+    /// or at the last compression, can only where processors were given back since.
+    pub(super) fn compress(&mut self, queue: &Queue, room: &mut impl Room<S>, (now, opened): (Time, Period)) {
+        let mut opened = hull(self.opened.take(), opened);
         let mut from = 0;
         while let Some(rank) = queue.next(from) {
             from = rank + 1;
             let Some(old) = &self.reserved[rank] else { continue };
-            if let Some(new) = room.earlier(queue, rank, old, now) {
+            if let Some(new) = room.earlier(queue, rank, old, (now, opened)) {
+                let left = (old.start(), old.start() + queue.asked(rank).time);
+                opened = hull(Some(opened), left);
                 room.release(queue, rank, old);
                 room.hold(queue, rank, &new);
                 self.take(rank);
                 self.put(rank, new);
+                self.moved(left.0, left.1);
             }
         }
     }

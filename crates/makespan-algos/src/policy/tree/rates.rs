@@ -26,6 +26,17 @@ impl NodeRates {
         Self { compute, sent }
     }
 
+    /// Rates given by node as the network was made of them, and kind.
+    pub fn from_origin(network: &Network, compute: &[f64]) -> Self {
+        let kinds = network.kinds().len();
+        let of_node = |node: usize| {
+            let at = network.origin(node) * kinds;
+            &compute[at..at + kinds]
+        };
+        let compute = (0..network.nodes().len()).flat_map(of_node).copied().collect();
+        Self::from_compute(network, compute)
+    }
+
     /// What a node computes, by kind, and what it sends, by child and kind.
     pub(super) fn of(&self, network: &Network, node: usize) -> (&[f64], &[f64]) {
         let (kinds, children) = (network.kinds().len(), network.children(node));

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use makespan::Simulated;
-use makespan_core::{Distribution, Fairness, Instance, Measures};
+use makespan_core::{Distribution, Instance, Measures};
 use makespan_formats::report::Section;
 use serde_json::{Value, json};
 
@@ -46,20 +46,18 @@ fn rows(simulated: &[Simulated]) -> Vec<Row> {
     add("makespan", &|measures| figure(measures.makespan));
     add("utilisation", &|measures| format!("{:.2} %", 100.0 * measures.utilisation));
     add("backfilled jobs", &|measures| measures.backfilled.to_string());
-    let fairness = |of: fn(&Fairness) -> f64| {
-        move |measures: &Measures| {
-            measures.fairness.as_ref().map_or("-".into(), |fairness| format!("{:.3}", of(fairness)))
-        }
-    };
-    add("fairness between users", &fairness(|fairness| fairness.jain));
-    add("worst user over mean", &fairness(|fairness| fairness.worst_over_mean));
+    // What is not known, and what never happened, takes no line.
+    if simulated.iter().any(|one| one.measures.fairness.is_some()) {
+        let figure_of = |of: Option<f64>| of.map_or("-".into(), |of| format!("{of:.3}"));
+        add("fairness between users", &|measures| figure_of(measures.fairness.map(|fairness| fairness.jain)));
+        add("worst user over mean", &|measures| figure_of(measures.fairness.map(|fairness| fairness.worst_over_mean)));
+    }
     let counts: [Figure<Measures, usize>; 3] = [
         ("interrupted runs", |measures| measures.interrupted_runs),
         ("jobs ended at walltime", |measures| measures.killed),
         ("jobs that failed", |measures| measures.failed),
     ];
     for (label, count) in counts {
-        // What never happened takes no line.
         if simulated.iter().any(|one| count(&one.measures) > 0) {
             add(label, &|measures| count(measures).to_string());
         }

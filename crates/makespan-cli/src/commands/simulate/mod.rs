@@ -13,7 +13,7 @@ use std::process::ExitCode;
 use std::thread::available_parallelism;
 
 use makespan::policy::policy_for;
-use makespan::{Scene, Simulated, SimulationOptions};
+use makespan::{Scene, Simulated};
 use miette::{Result, miette};
 use serde_json::json;
 
@@ -43,7 +43,7 @@ fn cluster(
     targets: &[outputs::Target],
     log: &Log,
 ) -> Result<ExitCode> {
-    let rules = SimulationOptions { kill_at_walltime: options.kill_at_walltime, ..SimulationOptions::default() };
+    let rules = scene::rules(options, &log.instance)?;
     let scene =
         Scene { instance: &log.instance, actual: &log.actual, users: &log.users, options: &rules, seed: options.seed };
     // What is wrong with a question or a policy is said before the work.
@@ -75,7 +75,8 @@ fn cluster(
             emit(&format!("{object:#}\n"))?;
         }
         Format::Text => {
-            let mut text = summary::instance(&log.instance) + "\n" + &summary::remarks(&log.remarks) + "\n";
+            let mut text =
+                summary::instance(&log.instance) + "; times in seconds\n" + &summary::remarks(&log.remarks) + "\n";
             text += &comparison::text(&simulated);
             if let Some(question) = &question {
                 text += &format!("\n{}", question.text(&scene));

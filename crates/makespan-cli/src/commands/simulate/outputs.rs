@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use makespan::Simulated;
-use makespan_formats::jobs_csv;
+use makespan_formats::{jobs_csv, write_paje, write_swf_trace};
 use miette::Result;
 
 use super::scene::Log;
@@ -20,13 +20,15 @@ pub struct Target {
 #[derive(Clone, Copy)]
 enum Kind {
     Jobs,
+    Swf,
+    Paje,
 }
 
 /// The files that are asked for, refused where they cannot be written or meet.
 pub fn targets(trace: &Path, outputs: &SimulationOutputs, specs: &[String]) -> Result<Vec<Target>> {
-    let SimulationOutputs { jobs, report } = outputs;
+    let SimulationOutputs { jobs, swf, paje, report } = outputs;
     let mut targets = Vec::new();
-    for (kind, path) in [(Kind::Jobs, jobs)] {
+    for (kind, path) in [(Kind::Jobs, jobs), (Kind::Swf, swf), (Kind::Paje, paje)] {
         let Some(path) = path else { continue };
         for (policy, spec) in specs.iter().enumerate() {
             let path = if specs.len() == 1 { path.clone() } else { named(path, spec) };
@@ -61,6 +63,8 @@ pub fn write(log: &Log, workload: &str, targets: &[Target], simulated: &[Simulat
         let trace = &simulated[*policy].simulation.trace;
         match kind {
             Kind::Jobs => write_file(path, |out| Ok(jobs_csv::write_trace(&log.instance, workload, trace, out)?))?,
+            Kind::Swf => write_file(path, |out| write_swf_trace(&log.instance, trace, &log.users, out))?,
+            Kind::Paje => write_file(path, |out| write_paje(&log.instance, trace, out))?,
         }
     }
     Ok(())

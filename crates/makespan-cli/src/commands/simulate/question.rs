@@ -63,7 +63,13 @@ impl Question {
         let trace = &simulated.simulation.trace;
         let runs = || trace.runs.iter().filter(|run| run.job == self.job && run.outcome != Outcome::NotStarted);
         let last = runs().map(|run| run.start).max();
-        let moment = Moment::of(scene.instance, trace, &scene.options.failures, self.at);
+        let mut failures = scene.options.failures.clone();
+        if let Some(model) = &scene.options.failure_model {
+            // The simulation drew the same.
+            let first = scene.instance.first_release();
+            failures.extend(model.draw(scene.instance.platform(), first, self.at + Time::TICK));
+        }
+        let moment = Moment::of(scene.instance, trace, &failures, self.at);
         let state = if moment.waiting.contains(self.job) {
             let mut policy =
                 policy_for(&simulated.policy, scene.instance, scene.seed).map_err(|error| miette!("{error}"))?;
@@ -84,8 +90,12 @@ impl Question {
         let job = scene.instance.job(self.job);
         let (release, at) = (figure(job.release.seconds()), figure(self.at.seconds()));
         let (fewest, most) = (job.profile().min_processors(), job.profile().max_processors());
-        let processors = if fewest == most { fewest.to_string() } else { format!("{fewest} to {most}") };
-        format!("job `{}` ({processors} processors, submitted at {release} s), seen at {at} s\n", job.name)
+        let processors = match (fewest, most) {
+            (1, 1) => "1 processor".to_owned(),
+            (fewest, most) if fewest == most => format!("{fewest} processors"),
+            _ => format!("{fewest} to {most} processors"),
+        };
+        format!("job `{}` ({processors}, submitted at {release} s), seen at {at} s\n", job.name)
     }
 
     /// The answer of a policy, in a few lines.

@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use makespan::{FailureModel, SimulationOptions};
 use makespan_core::{Actual, Expansion, Instance, Job, Platform, Unavailable};
-use makespan_formats::{Replay, ReplayOptions, read_platform, read_replay};
+use makespan_formats::{Replay, ReplayOptions, read_failures, read_platform, read_replay};
 use miette::{Result, miette};
 
 use crate::args::SimulateOptions;
@@ -43,7 +44,7 @@ pub fn read(options: &SimulateOptions) -> Result<Log> {
     let users = tasks.iter().map(|&(job, _)| users.get(job.index()).copied().flatten()).collect();
     let jobs = expanded.jobs().iter().map(|job| Job { count: None, ..job.clone() }).collect();
     let instance = Instance::new(instance.platform().clone(), jobs, instance.unavailable().to_vec()).map_err(failed)?;
-    remarks.push("every task of a bag is submitted as a job of its own, best effort like the others".into());
+    remarks.push("every task of a bag is submitted as a job of its own; best effort is served like the rest".into());
     // Bags are in native instances only, whose jobs take as long as estimated.
     Ok(Log { instance, actual: Actual::AsEstimated, users, remarks })
 }
@@ -68,4 +69,25 @@ fn machines(text: &str) -> Result<(Platform, Vec<Unavailable>)> {
     }
     let machines = read_platform(Path::new(&path)).map_err(|error| miette!("{error}"))?;
     Ok((machines.platform().clone(), machines.unavailable().to_vec()))
+}
+
+/// What happens besides jobs and a policy.
+pub fn rules(options: &SimulateOptions, instance: &Instance) -> Result<SimulationOptions> {
+    let mut rules = SimulationOptions { kill_at_walltime: options.kill_at_walltime, ..SimulationOptions::default() };
+    if let Some(times) = options.breakdowns.requeue {
+        rules.requeues = times;
+    }
+    if let Some(text) = &options.breakdowns.failures {
+        match text.strip_prefix("model:") {
+            Some(model) => {
+                let model = FailureModel::parse(model, options.seed);
+                rules.failure_model = Some(model.map_err(|error| miette!("--failures {text}: {error}"))?);
+            }
+            None => {
+                let failures = read_failures(Path::new(text), instance.platform());
+                rules.failures = failures.map_err(|error| miette!("{error}"))?;
+            }
+        }
+    }
+    Ok(rules)
 }

@@ -1,0 +1,61 @@
+//! Options about trees of machines.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use makespan_lab::generate::Unit;
+
+/// A tree as in the paper.
+#[derive(Args)]
+pub struct GenerateTreeOptions {
+    /// How many nodes
+    #[arg(long, allow_negative_numbers = true)]
+    pub nodes: usize,
+    /// The most children of a node
+    #[arg(long, default_value_t = 5, allow_negative_numbers = true)]
+    pub degree: usize,
+    /// How many applications
+    #[arg(long, default_value_t = 3, allow_negative_numbers = true)]
+    pub applications: usize,
+    /// Bytes an operation of the most communication-intensive application, from 0.001 to the paper's 4.6
+    #[arg(long, default_value_t = 0.25, value_name = "RATIO", allow_negative_numbers = true)]
+    pub largest_ratio: f64,
+    /// Tasks of each application
+    #[arg(long, default_value_t = 200, allow_negative_numbers = true)]
+    pub tasks: u64,
+    /// How the paper's bandwidths, 110 kb/s to 7 Mb/s, are read: bytes or bits
+    #[arg(long, default_value = "bytes")]
+    pub unit: Unit,
+    /// Give links the paper's latencies, 6 ms to 10 s
+    #[arg(long)]
+    pub latency: bool,
+    /// The same seed gives the same bytes
+    #[arg(long, default_value_t = 1, allow_negative_numbers = true)]
+    pub seed: u64,
+    /// Where to write; the ending .toml or .json chooses the format [default: JSON on standard output]
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+/// The campaign of the trees paper.
+#[derive(Args)]
+pub struct TreesOptions {
+    /// Folder for the results; a campaign that was interrupted goes on there
+    #[arg(long, default_value = "reproduce-trees", value_name = "DIR")]
+    pub output: PathBuf,
+    /// Trees of each of 15 shapes; the paper has 10
+    #[arg(long, default_value_t = 10, allow_negative_numbers = true)]
+    pub trees: u32,
+    /// Tasks of each application; ten times as many in the long runs
+    #[arg(long, default_value_t = 200, allow_negative_numbers = true)]
+    pub tasks: u64,
+    /// How the paper's bandwidths are read: bytes, bits or both
+    #[arg(long, value_delimiter = ',', default_value = "bytes,bits", value_name = "UNIT,..")]
+    pub units: Vec<Unit>,
+    /// How many threads [default: all cores]
+    #[arg(long, allow_negative_numbers = true)]
+    pub threads: Option<usize>,
+    /// The same seed gives the same results
+    #[arg(long, default_value_t = 1, allow_negative_numbers = true)]
+    pub seed: u64,
+}

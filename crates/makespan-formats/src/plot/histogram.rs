@@ -1,0 +1,85 @@
+//! How often values fall into bins.
+
+use std::io::{self, Write};
+
+use kuva::plot::Histogram as Bars;
+use kuva::render::plots::Plot;
+
+use super::{COLOURS, axes, scalable};
+
+/// Shares of a sample in bins of equal width.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Histogram {
+    /// Above the plot.
+    pub title: String,
+    /// Under the horizontal axis, with its unit.
+    pub x_label: String,
+    /// The sample. Values beyond the range count in the first or last bin; those that are not finite are left out.
+    pub values: Vec<f64>,
+    /// Of the horizontal axis.
+    pub range: (f64, f64),
+    /// How many bins; at least one is drawn.
+    pub bins: usize,
+}
+
+impl Histogram {
+    /// The share of the sample in each bin.
+    pub fn shares(&self) -> Vec<f64> {
+        let bins = self.bins.max(1);
+        let (low, high) = self.range;
+        let values: Vec<f64> = self.values.iter().copied().filter(|value| value.is_finite()).collect();
+        let mut shares = vec![0.0; bins];
+        for value in &values {
+            // A negative position becomes the first bin.
+            let at = ((value - low) / (high - low) * bins as f64) as usize;
+            shares[at.min(bins - 1)] += 1.0 / values.len() as f64;
+        }
+        shares
+    }
+}
+
+/// Writes a histogram. A range that is empty or upside down is drawn from 0 to 1.
+///
+/// # Errors
+/// Those of the writer.
+pub fn write_histogram(out: &mut impl Write, histogram: &Histogram) -> io::Result<()> {
+    let (low, high) = Some(histogram.range).filter(|(low, high)| low < high).unwrap_or((0.0, 1.0));
+    let shares = Histogram { range: (low, high), ..histogram.clone() }.shares();
+    let edge = |at: usize| low + (high - low) * at as f64 / shares.len() as f64;
+    let edges: Vec<f64> = (0..=shares.len()).map(edge).collect();
+    let largest = shares.iter().copied().fold(0.05, f64::max);
+    let bars = Bars::new().with_precomputed(edges, shares).with_range((low, high)).with_color(COLOURS[0]);
+    let layout = axes((low, high), (0.0, largest * 1.05), [&histogram.title, &histogram.x_label, "share"]);
+    let plots: Vec<Plot> = vec![bars.into()];
+    out.write_all(scalable(&kuva::render_to_svg(plots, layout)).as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_add_up_and_extremes_count() {
+        let histogram = Histogram {
+            values: vec![-9.0, 0.1, 0.6, 2.0, f64::NAN],
+            range: (0.0, 1.0),
+            bins: 2,
+            ..Histogram::default()
+        };
+        assert_eq!(histogram.shares(), [0.5, 0.5]);
+    }
+
+    #[test]
+    fn every_histogram_is_a_picture() {
+        for values in [vec![], vec![0.2, 0.3, 0.9], vec![f64::INFINITY]] {
+            for range in [(0.0, 1.0), (1.0, 0.0)] {
+                let (title, x_label) = ("<a> & $b$".to_owned(), "ratio".to_owned());
+                let histogram = Histogram { title, x_label, values: values.clone(), range, bins: 10 };
+                let mut bytes = Vec::new();
+                write_histogram(&mut bytes, &histogram).unwrap();
+                let text = String::from_utf8(bytes).unwrap();
+                roxmltree::Document::parse(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
+            }
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! The paper's figures, drawn anew.
+
+use makespan_formats::plot::{Histogram, write_histogram};
+
+use super::points::{NEAR_ZERO, logarithm};
+use super::{Run, Setting};
+use crate::LabError;
+use crate::generate::Unit;
+
+/// The heuristics whose logarithms are drawn, and whose deviations are: those of the paper that have a theory.
+const COMPARED: [&str; 5] = ["data-centric", "fcfs", "pbc", "cgbc", "back-pressure"];
+const WITH_THEORY: [&str; 3] = ["lp", "data-centric", "cgbc"];
+
+/// Names and contents: figure 2 for both sizes of buffers, figure 3 for each heuristic, by reading of the bandwidths.
+pub(super) fn all(runs: &[Run]) -> Result<Vec<(String, Vec<u8>)>, LabError> {
+    let mut figures = Vec::new();
+    for unit in Unit::ALL {
+        let of_unit: Vec<&Run> = runs.iter().filter(|run| run.key.unit == unit).collect();
+        if of_unit.is_empty() {
+            continue;
+        }
+        for (setting, buffers) in [(Setting::Short, 10), (Setting::Roomy, 100)] {
+            let histogram = Histogram {
+                title: format!("Deviation from theory, buffers of {buffers} ({unit}): LP, DATA-CENTRIC, CGBC"),
+                x_label: "1 - measured / theoretical fair throughput".into(),
+                values: deviations(&of_unit, setting),
+                range: (0.0, 1.0),
+                bins: 50,
+            };
+            figures.push(drawn(&format!("figure2-{unit}-{buffers}.svg"), &histogram)?);
+        }
+        for name in COMPARED {
+            let histogram = Histogram {
+                title: format!("LP beside {name} ({unit}); a ratio above exp(8) counts as 8"),
+                x_label: format!("ln (fair throughput of LP / of {name})"),
+                values: logarithms(&of_unit, name),
+                range: (-2.0, NEAR_ZERO + 0.1),
+                bins: 101,
+            };
+            figures.push(drawn(&format!("figure3-{unit}-{name}.svg"), &histogram)?);
+        }
+    }
+    Ok(figures)
+}
+
+fn deviations(runs: &[&Run], setting: Setting) -> Vec<f64> {
+    let outcomes = runs.iter().flat_map(|run| WITH_THEORY.iter().filter_map(move |name| run.outcome(name, setting)));
+    outcomes.filter_map(super::Outcome::deviation).collect()
+}
+
+fn logarithms(runs: &[&Run], name: &str) -> Vec<f64> {
+    let pair = |run: &&Run| Some((run.outcome("lp", Setting::Short)?.fair, run.outcome(name, Setting::Short)?.fair));
+    runs.iter().filter_map(pair).filter_map(|(lp, fair)| logarithm(lp, fair)).collect()
+}
+
+fn drawn(name: &str, histogram: &Histogram) -> Result<(String, Vec<u8>), LabError> {
+    let mut svg = Vec::new();
+    write_histogram(&mut svg, histogram).map_err(LabError::file(name.as_ref()))?;
+    Ok((name.to_owned(), svg))
+}

@@ -1,0 +1,107 @@
+//! Runs summed up.
+
+use std::collections::BTreeMap;
+
+use super::{Run, Setting};
+use crate::generate::Unit;
+
+/// An application that gets less than this share of what LP gives it gets next to nothing: a logarithm of 8, which is
+/// where the paper cuts its histograms.
+pub(super) const NEAR_ZERO: f64 = 8.0;
+/// Trees of at least so many nodes are large.
+const LARGE: usize = 50;
+
+/// Which instances.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Group {
+    /// Every tree.
+    All,
+    /// Those of 50 and 100 nodes.
+    Large,
+    /// Those of 5, 10 and 20 nodes.
+    Small,
+    /// By largest ratio of communication to computation, in millionths.
+    Ratio(u32),
+}
+
+/// How LP compares with a heuristic on some instances.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Ratios {
+    /// Instances compared.
+    pub compared: usize,
+    /// Instances on which the heuristic, and not LP, was near zero.
+    pub near_zero: usize,
+    /// Instances on which LP itself was zero.
+    pub without: usize,
+    /// The sum of logarithms of LP over the heuristic, of those compared.
+    pub logarithms: f64,
+    /// The largest ratio compared.
+    pub max: f64,
+    /// The smallest.
+    pub min: f64,
+    /// Deviations of measured from theoretical throughput: their sum and number.
+    pub deviations: (f64, usize),
+}
+
+/// By reading, setting, group and heuristic.
+pub type Points = BTreeMap<(Unit, Setting, Group, String), Ratios>;
+
+impl Ratios {
+    /// The geometric mean of LP over the heuristic.
+    pub fn geometric_mean(&self) -> Option<f64> {
+        (self.compared > 0).then(|| (self.logarithms / self.compared as f64).exp())
+    }
+
+    /// The share of instances near zero.
+    pub fn starved(&self) -> f64 {
+        self.near_zero as f64 / (self.compared + self.near_zero).max(1) as f64
+    }
+
+    /// The mean deviation from theory.
+    pub fn deviation(&self) -> Option<f64> {
+        (self.deviations.1 > 0).then(|| self.deviations.0 / self.deviations.1 as f64)
+    }
+
+    fn add(&mut self, lp: f64, fair: f64, deviation: Option<f64>) {
+        if let Some(deviation) = deviation {
+            self.deviations.0 += deviation;
+            self.deviations.1 += 1;
+        }
+        match logarithm(lp, fair) {
+            None => self.without += 1,
+            Some(logarithm) if logarithm >= NEAR_ZERO => self.near_zero += 1,
+            Some(logarithm) => {
+                let ratio = logarithm.exp();
+                self.min = if self.compared == 0 { ratio } else { self.min.min(ratio) };
+                self.max = self.max.max(ratio);
+                self.compared += 1;
+                self.logarithms += logarithm;
+            }
+        }
+    }
+}
+
+/// The natural logarithm of LP over a heuristic, at most [`NEAR_ZERO`]; `None` where LP is zero.
+pub(super) fn logarithm(lp: f64, fair: f64) -> Option<f64> {
+    match (lp > 0.0, fair > 0.0) {
+        (false, _) => None,
+        (true, false) => Some(NEAR_ZERO),
+        (true, true) => Some((lp / fair).ln().min(NEAR_ZERO)),
+    }
+}
+
+/// Every way to gather the runs.
+pub(super) fn points(runs: &[Run]) -> Points {
+    let mut points = Points::new();
+    for run in runs {
+        let size = if run.key.nodes >= LARGE { Group::Large } else { Group::Small };
+        for outcome in &run.outcomes {
+            let Some(lp) = run.outcome("lp", outcome.setting) else { continue };
+            for group in [Group::All, size, Group::Ratio(run.key.ratio)] {
+                let key = (run.key.unit, outcome.setting, group, outcome.heuristic.clone());
+                points.entry(key).or_default().add(lp.fair, outcome.fair, outcome.deviation());
+            }
+        }
+    }
+    points
+}
