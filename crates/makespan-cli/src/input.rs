@@ -1,7 +1,7 @@
 //! Instances from files, with what the user should know about them.
 
-use makespan_core::Instance;
-use makespan_formats::{FormatError, ReadInstance, ReadOptions, read_instance};
+use makespan_core::{Instance, Link, Time};
+use makespan_formats::{FormatError, ReadInstance, ReadOptions, parse_bandwidth, read_instance, read_platform};
 use miette::{Result, miette};
 
 use crate::args::InstanceOptions;
@@ -15,8 +15,20 @@ pub struct Loaded {
 /// Reads the instance that the options name.
 pub fn load(options: &InstanceOptions) -> Result<Loaded> {
     let InstanceOptions { processors, speedup, speedup_seed, strict, .. } = *options;
-    let read = ReadOptions { processors, speedup, seed: speedup_seed, strict, ..ReadOptions::default() };
-    from_file(read_instance(&options.instance, &read))
+    let machines = options.platform.as_deref().map(read_platform).transpose().map_err(|error| miette!("{error}"))?;
+    let closed = machines.as_ref().map_or_else(Vec::new, |machines| machines.unavailable().to_vec());
+    let platform = machines.map(|machines| machines.platform().clone());
+    let bandwidth = options.bandwidth.as_deref().map(parse_bandwidth).transpose();
+    let bandwidth = bandwidth.map_err(|problem| miette!("--bandwidth: {problem}"))?;
+    let network = bandwidth.map(|bandwidth| Link { bandwidth, latency: Time::ZERO });
+    let seed = speedup_seed;
+    let read = ReadOptions { processors, platform, network, speedup, seed, strict, ..ReadOptions::default() };
+    let mut loaded = from_file(read_instance(&options.instance, &read))?;
+    if !closed.is_empty() {
+        let (platform, jobs) = (loaded.instance.platform().clone(), loaded.instance.jobs().to_vec());
+        loaded.instance = Instance::new(platform, jobs, closed).map_err(|error| miette!("{error}"))?;
+    }
+    Ok(loaded)
 }
 
 /// Reads a native instance for `run`.

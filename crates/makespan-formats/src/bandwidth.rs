@@ -17,6 +17,14 @@ impl FromLiteral for Bandwidth {
     }
 }
 
+/// Bytes a second, or a number with a unit such as `7Mbit/s`.
+///
+/// # Errors
+/// A sentence that says what would be right.
+pub fn parse_bandwidth(text: &str) -> Result<f64, String> {
+    Bandwidth::from_literal(text, true).map(|bandwidth| bandwidth.0)
+}
+
 fn parse(text: &str) -> Option<f64> {
     let text = text.trim();
     let is_unit = |c: char| c.is_alphabetic() && !matches!(c, 'e' | 'E');

@@ -36,6 +36,7 @@ pub mod swf;
 mod workflow;
 
 pub use atomic::write_atomic;
+pub use bandwidth::parse_bandwidth;
 pub use error::{FormatError, Place};
 pub use etc::write_etc;
 pub use failures::{parse_failures, read_failures};

@@ -30,7 +30,7 @@ pub fn verify(options: &VerifyOptions) -> Result<ExitCode> {
             emit(&format!("{report:#}\n"))?;
         }
         Format::Text if problems.is_empty() => {
-            let what = if instance.has_bags() { "task of every job" } else { "job" };
+            let what = if instance.has_bags() || instance.has_compound_jobs() { "task of every job" } else { "job" };
             let header = format!("valid: every {what} is placed once, and the stated values and bounds are proved");
             let text = summary::objectives(&instance, &file.schedule, &file.bounds);
             emit(&format!("{header}\n{text}"))?;

@@ -15,8 +15,9 @@ pub(super) fn read(text: &str, name: &str) -> Result<Read, Wrong> {
         return Err(wrong(root, "a DAX begins with <adag>"));
     }
     let mut draft = Draft::default();
+    let mut differing = Vec::new();
     for node in elements(root).filter(|node| node.tag_name().name() == "job") {
-        job(&mut draft, node)?;
+        job(&mut draft, node, &mut differing)?;
     }
     for node in elements(root) {
         match node.tag_name().name() {
@@ -26,11 +27,18 @@ pub(super) fn read(text: &str, name: &str) -> Result<Read, Wrong> {
         }
     }
     let mut remarks = Vec::new();
+    if let Some(file) = differing.first() {
+        let count = differing.len();
+        remarks.push(format!(
+            "{count} uses of files (such as `{file}`) state another size than before; each reader's counts"
+        ));
+    }
     let graph = draft.graph(&mut remarks)?;
     Ok(Read { jobs: vec![Job::compound(name, graph)], remarks, platform: None })
 }
 
-fn job(draft: &mut Draft, node: Node<'_, '_>) -> Result<(), Wrong> {
+/// The files of which uses say different sizes are added to `differing`.
+fn job(draft: &mut Draft, node: Node<'_, '_>, differing: &mut Vec<String>) -> Result<(), Wrong> {
     let id = attribute(node, "id")?;
     let runtime = time(node, "runtime")?;
     let task = draft.task(id, runtime, Vec::new()).map_err(|problem| wrong(node, problem))?;
@@ -45,12 +53,14 @@ fn job(draft: &mut Draft, node: Node<'_, '_>) -> Result<(), Wrong> {
             None if uses.attribute("type") == Some("executable") => continue,
             None => return Err(wrong(uses, format!("file `{file}` has no `size`; write its bytes"))),
         };
-        draft.size(file, size).map_err(|problem| wrong(uses, problem))?;
+        if draft.size(file, size).is_err() {
+            differing.push(file.to_owned());
+        }
         match link {
-            "input" => draft.reads(task, file),
+            "input" => draft.reads(task, file, Some(size)),
             "output" => draft.writes(task, file),
             "inout" => {
-                draft.reads(task, file);
+                draft.reads(task, file, Some(size));
                 draft.writes(task, file);
             }
             other => return Err(wrong(uses, format!("link is `{other}`; write input, output or inout"))),

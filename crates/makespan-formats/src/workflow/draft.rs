@@ -15,8 +15,8 @@ pub(super) struct Draft {
     stated: FxHashSet<(u32, u32)>,
     sizes: FxHashMap<String, u64>,
     writers: FxHashMap<String, Vec<u32>>,
-    /// Which task reads which file.
-    reads: Vec<(u32, String)>,
+    /// Which task reads which file, and how many bytes it says that these are.
+    reads: Vec<(u32, String, Option<u64>)>,
 }
 
 impl Draft {
@@ -75,8 +75,9 @@ impl Draft {
         }
     }
 
-    pub(super) fn reads(&mut self, task: u32, file: &str) {
-        self.reads.push((task, file.to_owned()));
+    /// `bytes` is what this task says of the size, where sizes are said of each use.
+    pub(super) fn reads(&mut self, task: u32, file: &str, bytes: Option<u64>) {
+        self.reads.push((task, file.to_owned(), bytes));
     }
 
     /// The graph: each stated dependency carries all files that one task writes and the other reads. A task that reads a
@@ -85,7 +86,7 @@ impl Draft {
         let mut bytes: FxHashMap<(u32, u32), u64> = FxHashMap::default();
         let mut implied: Vec<(u32, u32)> = Vec::new();
         let mut seen = FxHashSet::default();
-        for (task, file) in &self.reads {
+        for (task, file, own) in &self.reads {
             if !seen.insert((*task, file.as_str())) {
                 continue;
             }
@@ -114,7 +115,7 @@ impl Draft {
                 }
                 _ => stated,
             };
-            let size = self.sizes.get(file).copied().unwrap_or(0);
+            let size = own.or_else(|| self.sizes.get(file).copied()).unwrap_or(0);
             for from in sources {
                 let sum = bytes.entry((from, *task)).or_default();
                 *sum = sum.saturating_add(size);

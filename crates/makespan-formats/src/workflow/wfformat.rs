@@ -230,7 +230,7 @@ fn apart(specification: Specification, execution: Execution, seen: &mut Seen) ->
                 return Err(format!("task `{}` uses the file `{file}`, of which `files` has no size", task.id));
             }
         }
-        task.input_files.iter().for_each(|file| draft.reads(number, file));
+        task.input_files.iter().for_each(|file| draft.reads(number, file, None));
         task.output_files.iter().for_each(|file| draft.writes(number, file));
     }
     executed.retain(|id, _| draft.number(id, "").is_err());
@@ -275,7 +275,7 @@ fn together(tasks: Vec<OldTask>, seen: &mut Seen) -> Result<Draft, String> {
         for file in task.files {
             draft.size(&file.name, file.size_in_bytes.0.0)?;
             match file.link.as_str() {
-                "input" => draft.reads(number, &file.name),
+                "input" => draft.reads(number, &file.name, None),
                 "output" => draft.writes(number, &file.name),
                 other => return Err(format!("task `{key}`: link is `{other}`; write input or output")),
             }
