@@ -17,8 +17,8 @@ use makespan_lab::optimiser::Limit;
 
 pub use generate::{GenerateOptions, Generator};
 pub use graphs::GenerateGraphsOptions;
-pub use simulate::{SimulateOptions, SimulationOutputs, StartQuestion};
-pub use trees::{GenerateTreeOptions, TreesOptions};
+pub use simulate::{EstimatesName, SimulateOptions, SimulationOutputs, StartQuestion};
+pub use trees::{GenerateTreeOptions, TreeRules, TreesOptions};
 
 /// A scheduling engine for clusters and grids: says what runs where and when, proves how far that is from the best
 /// possible, and runs it.
@@ -71,7 +71,7 @@ pub enum Format {
 /// Which instance, and how it is read.
 #[derive(Args)]
 pub struct InstanceOptions {
-    /// Instance file: native JSON or TOML, SWF, an ETC matrix, a workflow (WfFormat, DAX, STG, DOT, XML), or a published
+    /// Instance file: native JSON or TOML, SWF, an ETC matrix, a workflow (.json, .dax, .stg, .dot, .xml), or a published
     /// moldable set (all also .gz or .bz2)
     pub instance: PathBuf,
     /// Processors of a log's platform, instead of those in its header; machines of an ETC matrix that is one column; nodes

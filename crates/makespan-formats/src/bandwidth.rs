@@ -10,19 +10,15 @@ impl FromLiteral for Bandwidth {
     const EXPECTED: &'static str = "a bandwidth: bytes a second, or a text such as \"7Mbit/s\"";
 
     fn from_literal(text: &str, _quoted: bool) -> Result<Self, String> {
-        parse(text)
-            .filter(|value| value.is_finite() && *value > 0.0)
-            .map(Self)
-            .ok_or_else(|| format!("`{text}` is not a bandwidth; write positive bytes a second, or a number with a unit such as 7Mbit/s, 10GB/s, 100MiB/s"))
+        parse_bandwidth(text).map(Self)
     }
 }
 
-/// Bytes a second, or a number with a unit such as `7Mbit/s`.
-///
-/// # Errors
-/// A sentence that says what would be right.
+/// Reads positive bytes a second, or a number with a unit such as `7Mbit/s`; the error says what would be right.
 pub fn parse_bandwidth(text: &str) -> Result<f64, String> {
-    Bandwidth::from_literal(text, true).map(|bandwidth| bandwidth.0)
+    parse(text)
+        .filter(|value| value.is_finite() && *value > 0.0)
+        .ok_or_else(|| format!("`{text}` is not a bandwidth; write positive bytes a second, or a number with a unit such as 7Mbit/s, 10GB/s, 100MiB/s"))
 }
 
 fn parse(text: &str) -> Option<f64> {

@@ -33,7 +33,7 @@ pub enum Format {
     Batsim,
     /// What `sacct --parsable2` of Slurm prints.
     Sacct,
-    /// A workflow in WfFormat, the JSON of `WfCommons`.
+    /// A workflow in `WfFormat`, the JSON of `WfCommons`.
     WfFormat,
     /// A DAX of Pegasus.
     Dax,

@@ -5,15 +5,15 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use makespan_formats::{Estimates, SpeedupSpec};
 
-use super::Format;
+use super::{Format, TreeRules};
 
 #[derive(Args)]
 pub struct SimulateOptions {
     /// Log or instance: SWF, Batsim JSON, `sacct --parsable2`, native JSON or TOML; also .gz and .bz2
     pub trace: PathBuf,
-    /// Policies, separated by commas, such as easy,conservative,batch[scheduler=demt]
-    #[arg(long, short, default_value = "easy", value_name = "SPECS")]
-    pub policy: String,
+    /// Policies, separated by commas, such as easy,conservative,batch[scheduler=demt] [default: easy; on a tree back-pressure]
+    #[arg(long, short, value_name = "SPECS")]
+    pub policy: Option<String>,
     /// Machines of a log: processors such as 128, nodes by processors such as 16x8, or a native file with a platform
     #[arg(long, value_name = "N|NxP|FILE")]
     pub platform: Option<String>,
@@ -37,6 +37,8 @@ pub struct SimulateOptions {
     pub threads: Option<usize>,
     #[command(flatten)]
     pub breakdowns: Breakdowns,
+    #[command(flatten)]
+    pub tree: TreeRules,
     #[command(flatten)]
     pub outputs: SimulationOutputs,
     #[command(flatten)]

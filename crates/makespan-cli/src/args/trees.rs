@@ -59,3 +59,20 @@ pub struct TreesOptions {
     #[arg(long, default_value_t = 1, allow_negative_numbers = true)]
     pub seed: u64,
 }
+
+/// How a tree of machines is simulated.
+#[derive(Args)]
+pub struct TreeRules {
+    /// Tree: tasks that wait at a node other than the root [default: 10]
+    #[arg(long, value_name = "TASKS", allow_negative_numbers = true)]
+    pub buffer: Option<u32>,
+    /// Tree: sends of a node at the same time, which share its port [default: 1]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub sends: Option<u32>,
+    /// Tree: requests take the latency of their link, instead of no time
+    #[arg(long)]
+    pub slow_requests: bool,
+    /// Tree: what happens to a node during the run, such as 90s:n3:bandwidth=7kbit/s, 2min:n3:speed=0.5 or 1h:n3:removed
+    #[arg(long, value_name = "TIME:NODE:WHAT")]
+    pub change: Vec<String>,
+}

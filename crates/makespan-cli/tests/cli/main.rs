@@ -14,4 +14,5 @@ mod resume;
 mod run;
 mod sandbox;
 mod simulate;
+mod trees;
 mod verify;

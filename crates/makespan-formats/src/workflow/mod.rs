@@ -1,4 +1,4 @@
-//! Graphs of tasks in the formats of other programs: WfFormat of `WfCommons`, DAX of Pegasus, the Standard Task Graph
+//! Graphs of tasks in the formats of other programs: `WfFormat` of `WfCommons`, DAX of Pegasus, the Standard Task Graph
 //! Set, DOT, and an XML form of compound jobs.
 //!
 //! None of them describes machines in a way that could be planned on, so a platform goes with the reading. Times are

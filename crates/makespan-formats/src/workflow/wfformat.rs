@@ -1,4 +1,4 @@
-//! WfFormat, the JSON of `WfCommons`, versions 1.3 to 1.6 (<https://github.com/wfcommons/WfFormat>).
+//! `WfFormat`, the JSON of `WfCommons`, versions 1.3 to 1.6 (<https://github.com/wfcommons/WfFormat>).
 //!
 //! Up to 1.4 a task has its run time and its files with it; from 1.5 on `specification` tells who waits for whom, with
 //! files apart, and `execution` how long each task took. Keys that say nothing about time, data or order are not looked
@@ -147,7 +147,7 @@ pub(super) fn read(file: &str, text: &str, strict: bool) -> Result<Read, FormatE
                 return Err(wrong("workflow.execution", &problem));
             };
             platform = machines(&execution.machines, &mut remarks);
-            apart(specification, execution, &mut seen).map_err(|problem| wrong("workflow", &problem))?
+            apart(&specification, execution, &mut seen).map_err(|problem| wrong("workflow", &problem))?
         }
         ("1.3" | "1.4", Workflow { tasks: Some(tasks), .. }) => {
             together(tasks, &mut seen).map_err(|problem| wrong("workflow.tasks", &problem))?
@@ -206,7 +206,7 @@ fn command(command: Option<Command>) -> Vec<String> {
 }
 
 /// 1.5 and 1.6.
-fn apart(specification: Specification, execution: Execution, seen: &mut Seen) -> Result<Draft, String> {
+fn apart(specification: &Specification, execution: Execution, seen: &mut Seen) -> Result<Draft, String> {
     let mut executed: FxHashMap<String, ExecutedTask> = FxHashMap::default();
     for task in execution.tasks {
         let id = task.id.clone();

@@ -7,6 +7,7 @@ mod page;
 mod play;
 mod question;
 mod scene;
+mod tree;
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -14,6 +15,7 @@ use std::thread::available_parallelism;
 
 use makespan::policy::policy_for;
 use makespan::{Scene, Simulated};
+use makespan_core::tree::TreeProblem;
 use miette::{Result, miette};
 use serde_json::json;
 
@@ -24,7 +26,7 @@ use question::{Answer, Question};
 use scene::Log;
 
 pub fn simulate(options: &SimulateOptions) -> Result<ExitCode> {
-    let specs = specs(&options.policy)?;
+    let specs = specs(options.policy.as_deref().unwrap_or("easy"))?;
     let threads = match options.threads {
         Some(0) => return Err(miette!("--threads is 0; it must be at least 1")),
         Some(threads) => threads,
@@ -32,6 +34,11 @@ pub fn simulate(options: &SimulateOptions) -> Result<ExitCode> {
     };
     let targets = outputs::targets(&options.trace, &options.outputs, &specs)?;
     let log = scene::read(options)?;
+    if TreeProblem::is_meant(&log.instance) {
+        return tree::simulate(options, &log.instance, threads);
+    }
+    tree::refuse_options_of_trees(options)?;
+    let log = scene::expanded(options, log)?;
     cluster(options, &specs, threads, &targets, &log)
 }
 

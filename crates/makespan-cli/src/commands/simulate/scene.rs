@@ -9,7 +9,7 @@ use miette::{Result, miette};
 
 use crate::args::SimulateOptions;
 
-/// A log as all policies meet it; every task of a bag is a job of its own.
+/// A log as all policies meet it.
 pub struct Log {
     pub instance: Instance,
     pub actual: Actual,
@@ -37,9 +37,16 @@ pub fn read(options: &SimulateOptions) -> Result<Log> {
         instance = Instance::new(platform, jobs, unavailable).map_err(failed)?;
     }
     remarks.extend(instance.notes().iter().map(|note| note.describe(&instance)));
-    if !instance.has_bags() {
-        return Ok(Log { instance, actual, users, remarks });
+    Ok(Log { instance, actual, users, remarks })
+}
+
+/// The same log with every task of a bag a job of its own.
+pub fn expanded(options: &SimulateOptions, log: Log) -> Result<Log> {
+    if !log.instance.has_bags() {
+        return Ok(log);
     }
+    let Log { instance, users, mut remarks, .. } = log;
+    let failed = |error| miette!("{}: {error}", options.trace.display());
     let Expansion { instance: expanded, tasks, .. } = Expansion::of(&instance).map_err(failed)?;
     let users = tasks.iter().map(|&(job, _)| users.get(job.index()).copied().flatten()).collect();
     let jobs = expanded.jobs().iter().map(|job| Job { count: None, ..job.clone() }).collect();

@@ -1,0 +1,35 @@
+//! `TIME:NODE:WHAT`.
+
+use makespan::{Change, Changed};
+use makespan_core::tree::TreeProblem;
+use makespan_core::{Instance, Time};
+use makespan_formats::parse_bandwidth;
+use miette::{Result, miette};
+
+/// A change of `--change`.
+pub fn read(text: &str, instance: &Instance, problem: &TreeProblem) -> Result<Change> {
+    let fail = |reason: String| miette!("--change {text}: {reason}");
+    let form =
+        || fail("write TIME:NODE:WHAT, such as 90s:n3:bandwidth=7kbit/s, 2min:n3:speed=0.5 or 1h:n3:removed".into());
+    // A name may have colons in it: the time is before the first, and what happens behind the last.
+    let (time, rest) = text.split_once(':').ok_or_else(form)?;
+    let (name, what) = rest.rsplit_once(':').ok_or_else(form)?;
+    let at = Time::parse(time).map_err(|error| fail(error.to_string()))?;
+    let nodes = instance.platform().nodes();
+    let place = nodes.iter().position(|node| node.name == name);
+    let place = place.ok_or_else(|| fail(format!("there is no node `{name}`")))?;
+    let node = problem.order().iter().position(|&other| other == place).unwrap_or_default();
+    let what = match what.split_once('=') {
+        None if what == "removed" => Changed::Removed,
+        Some(("bandwidth", value)) => Changed::Bandwidth(parse_bandwidth(value).map_err(fail)?),
+        Some(("speed", value)) => {
+            let speed = value.trim().parse().ok().filter(|speed: &f64| speed.is_finite() && *speed > 0.0);
+            Changed::Speed(speed.ok_or_else(|| fail(format!("`{value}` is no speed; write a positive number")))?)
+        }
+        _ => return Err(form()),
+    };
+    if node == 0 && !matches!(what, Changed::Speed(_)) {
+        return Err(fail(format!("`{name}` is the root, which holds the tasks: it has no link and cannot be removed")));
+    }
+    Ok(Change { at, node, what })
+}
