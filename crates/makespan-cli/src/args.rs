@@ -78,7 +78,7 @@ pub struct InstanceOptions {
     /// of one processor for a workflow
     #[arg(long, allow_negative_numbers = true)]
     pub processors: Option<u32>,
-    /// Plan a workflow on the machines of this native file
+    /// Machines instead of those of the file, and for a workflow, which has none: a native file, or a `SimGrid` platform
     #[arg(long, value_name = "FILE", conflicts_with = "processors")]
     pub platform: Option<PathBuf>,
     /// Join the processors of a workflow by links of this bandwidth, such as 1Gbit/s
@@ -137,7 +137,8 @@ pub struct PlanOptions {
 /// What the default algorithm looks for and for how long.
 #[derive(Args)]
 pub struct SearchOptions {
-    /// What is minimised; pareto: makespan against weighted completion [default: weighted-completion]
+    /// What is minimised; pareto: makespan against weighted completion [default: weighted-completion, on
+    /// machines that differ makespan]
     #[arg(long, value_enum, conflicts_with = "algorithm")]
     pub objective: Option<ObjectiveName>,
     /// How long to search, proofs included, such as 10s; Ctrl-C ends it earlier [default: 1s]
@@ -244,7 +245,7 @@ pub struct ProfileOptions {
 pub struct ConvertOptions {
     #[command(flatten)]
     pub input: InstanceOptions,
-    /// Where to write; the ending .toml, .json, .swf or .etc chooses the format
+    /// Where to write; the ending .toml, .json, .swf or .etc chooses the format, .xml is for the machines of a tree alone
     pub output: PathBuf,
 }
 

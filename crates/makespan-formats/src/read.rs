@@ -82,7 +82,7 @@ pub struct ReadOptions {
     /// Processors of a log's platform, instead of the header's, or the machines of an ETC matrix that is one column, or
     /// the nodes of one processor of speed 1 on which a workflow is planned.
     pub processors: Option<u32>,
-    /// The machines of a workflow.
+    /// The machines, instead of those of the file; a workflow has none of its own.
     pub platform: Option<Platform>,
     /// The link between any two of the nodes that `processors` makes for a workflow.
     pub network: Option<Link>,
@@ -141,6 +141,17 @@ pub fn parse_instance(bytes: &[u8], file_name: &str, options: &ReadOptions) -> R
 }
 
 fn read_from(raw: impl Read, name: &str, options: &ReadOptions) -> Result<ReadInstance, FormatError> {
+    let read = read_as_it_is(raw, name, options)?;
+    let Some(platform) = options.platform.as_ref().filter(|_| !read.format.is_workflow()) else { return Ok(read) };
+    let (jobs, unavailable) = (read.instance.jobs().to_vec(), read.instance.unavailable().to_vec());
+    let moved = Instance::new(platform.clone(), jobs, unavailable).map_err(|error| {
+        let problem = format!("the jobs do not fit the platform that is stated: {error}");
+        FormatError::content(name, Place::default(), problem)
+    });
+    Ok(ReadInstance { instance: moved?, ..read })
+}
+
+fn read_as_it_is(raw: impl Read, name: &str, options: &ReadOptions) -> Result<ReadInstance, FormatError> {
     let unreadable = |source: io::Error| FormatError::io(name, "read", source);
     let mut input = open(raw, options.max_bytes).map_err(unreadable)?;
     let head = filled(&mut input).map_err(unreadable)?;
@@ -151,9 +162,8 @@ fn read_from(raw: impl Read, name: &str, options: &ReadOptions) -> Result<ReadIn
     if format.is_workflow() {
         return planned_workflow(input, format, name, options);
     }
-    let machines = options.platform.as_ref().map(|_| "a platform").or(options.network.map(|_| "a bandwidth"));
-    if let Some(option) = machines {
-        let problem = format!("{option} is stated for reading workflows only, and this file is {format}");
+    if options.network.is_some() {
+        let problem = format!("a bandwidth is stated for reading workflows only, and this file is {format}");
         return Err(FormatError::content(name, Place::default(), problem));
     }
     if format == Format::Etc && options.speedup.is_none() {

@@ -93,7 +93,7 @@ impl Draft {
         }
         let weight = Weight::from_millionths(job.weight * 1_000_000).unwrap();
         let name = format!("{}{index}", self.names);
-        if tasks.len() == 1 && job.weight % 2 == 0 {
+        if tasks.len() == 1 && job.weight.is_multiple_of(2) {
             // A job of one task may be written as such.
             let profile = tasks[0].task.profile.clone();
             return Job::new(name, profile).with_release(ticks(job.release)).with_weight(weight);

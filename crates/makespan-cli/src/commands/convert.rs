@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use makespan_core::Instance;
+use makespan_formats::simgrid::write_simgrid;
 use makespan_formats::{Language, write_compound_xml, write_etc, write_instance, write_swf};
 use miette::{Result, miette};
 
@@ -28,10 +29,10 @@ pub fn convert(options: &ConvertOptions) -> Result<ExitCode> {
 pub fn check_ending(path: &Path) -> Result<()> {
     match ending(path).as_str() {
         "json" | "toml" | "swf" | "etc" | "xml" => Ok(()),
-        _ => Err(miette!(
-            "{}: the ending chooses the format; it must be .json, .toml, .xml, .swf or .etc",
-            path.display()
-        )),
+        _ => {
+            let endings = ".json, .toml, .swf, .etc or, for graphs of tasks or the platform alone, .xml";
+            Err(miette!("{}: the ending chooses the format; it must be {endings}", path.display()))
+        }
     }
 }
 
@@ -45,7 +46,8 @@ pub fn write_by_ending(instance: &Instance, path: &Path) -> Result<()> {
     match ending(path).as_str() {
         "json" => write_file(path, |out| write_instance(instance, Language::Json, out)),
         "toml" => write_file(path, |out| write_instance(instance, Language::Toml, out)),
-        "xml" => write_file(path, |out| write_compound_xml(instance, out)),
+        "xml" if instance.has_compound_jobs() => write_file(path, |out| write_compound_xml(instance, out)),
+        "xml" => write_file(path, |out| write_simgrid(instance.platform(), out)),
         "etc" => write_file(path, |out| write_etc(instance, out)),
         _ => write_file(path, |out| write_swf(instance, None, out)),
     }

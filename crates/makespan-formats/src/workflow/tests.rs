@@ -212,5 +212,8 @@ fn a_platform_and_a_network_are_for_workflows() {
     check(ReadOptions { network: Some(link), ..none() }, DAX, "state how many");
     check(ReadOptions { speedup: "linear".parse().ok(), ..options() }, DAX, "stated for reading logs only");
     let native = "{\"version\": 1}";
-    check(ReadOptions { platform: Some(platform), ..none() }, native, "stated for reading workflows only");
+    check(ReadOptions { network: Some(link), ..none() }, native, "stated for reading workflows only");
+    let one = r#"{"version": 1, "platform": {"processors": 1}, "jobs": [{"name": "a", "processors": 1, "time": 2}]}"#;
+    let moved = parse_instance(one.as_bytes(), "a", &ReadOptions { platform: Some(platform), ..none() }).unwrap();
+    assert_eq!(moved.instance.processors(), 3);
 }

@@ -14,15 +14,16 @@ use crate::progress::clock;
 /// The status of a process that Ctrl-C ended, by convention.
 const INTERRUPTED: i32 = 130;
 
-/// The spec of the algorithm: the one asked for, or the default with what it shall look for.
-pub fn spec(instance: &Instance, options: &PlanOptions) -> String {
+/// The spec of the algorithm: the one asked for, or the default with what it shall look for. On machines that differ
+/// that is the makespan, which is what is searched for there, and of graphs of tasks, whose last one is waited for.
+pub fn spec(options: &PlanOptions, instance: &Instance) -> String {
     if let Some(algorithm) = &options.algorithm {
         return algorithm.clone();
     }
     let SearchOptions { objective, time_limit, makespan_at_most } = &options.search;
     let objective = objective.and_then(|name| name.to_possible_value()).map(|name| name.get_name().to_owned());
-    // Of a graph of tasks the last one is waited for.
-    let objective = objective.or_else(|| instance.has_compound_jobs().then(|| "makespan".to_owned()));
+    let mapped = !instance.has_equal_processors() || instance.has_compound_jobs();
+    let objective = objective.or_else(|| mapped.then(|| "makespan".to_owned()));
     let parts = [("objective", &objective), ("time-limit", time_limit), ("makespan-at-most", makespan_at_most)];
     let parts: Vec<String> =
         parts.iter().filter_map(|(key, value)| value.as_ref().map(|value| format!("{key}={value}"))).collect();
