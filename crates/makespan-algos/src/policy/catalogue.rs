@@ -63,7 +63,7 @@ static POLICIES: [PolicyEntry; 7] = [
         supports: ANY,
         source: "Feitelson, Rudolph, Schwiegelshohn, JSSPP 2004, doi:10.1007/11407522_1",
         parameters: &[ORDER, REQUEST],
-        build: |spec, _| Ok(Built::any(Fcfs::new(reading(spec)?))),
+        build: |spec, _| Ok(Built::queue(Fcfs::new(reading(spec)?))),
     },
     PolicyEntry {
         name: "easy",
@@ -73,7 +73,7 @@ static POLICIES: [PolicyEntry; 7] = [
         parameters: &[ORDER, REQUEST, Parameter { name: "passes", values: Passes::VALUES, default: "event" }],
         build: |spec, _| {
             let passes = spec.take("passes", Passes::default(), str::parse::<Passes>)?;
-            Ok(Built::any(Easy::new(reading(spec)?).looking(passes)))
+            Ok(Built::queue(Easy::new(reading(spec)?).looking(passes)))
         },
     },
     PolicyEntry {
@@ -82,7 +82,7 @@ static POLICIES: [PolicyEntry; 7] = [
         supports: ANY,
         source: "Mu'alem, Feitelson, TPDS 2001, doi:10.1109/71.932708",
         parameters: &[ORDER, REQUEST],
-        build: |spec, _| Ok(Built::any(Conservative::new(reading(spec)?))),
+        build: |spec, _| Ok(Built::queue(Conservative::new(reading(spec)?))),
     },
     PolicyEntry {
         name: "moldable-easy",
@@ -92,7 +92,7 @@ static POLICIES: [PolicyEntry; 7] = [
         parameters: &[ORDER],
         build: |spec, _| {
             let order = spec.take("order", QueueOrder::default(), str::parse::<QueueOrder>)?;
-            Ok(Built::any(MoldableEasy::new(order)).only(equally_fast))
+            Ok(Built::queue(MoldableEasy::new(order)).only(equally_fast))
         },
     },
     PolicyEntry {
@@ -125,6 +125,18 @@ impl Built {
     /// Any instance without bags.
     fn any(policy: impl Policy + 'static) -> Self {
         Self { policy: Box::new(policy), supports: Box::new(without_bags) }
+    }
+
+    /// Any instance without bags in which the number of processors and their speed say how long a job takes.
+    fn queue(policy: impl Policy + 'static) -> Self {
+        Self::any(policy).only(|instance| {
+            if instance.has_machine_times() {
+                return Err(Unsupported(
+                    "jobs with times of their own on each machine; use replan with a scheduler for them".into(),
+                ));
+            }
+            Ok(())
+        })
     }
 
     /// Only what is supported in this sense as well.
