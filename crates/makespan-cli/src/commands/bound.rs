@@ -75,6 +75,9 @@ fn why(instance: &Instance, certificate: &Certificate) -> String {
         Certificate::IntervalPrices(prices) => {
             format!("prices for processor time in {} intervals (linear programming duality)", prices.ends.len() + 1)
         }
+        Certificate::MachinePrices(prices)
+        | Certificate::MachineCompletion(prices)
+        | Certificate::MachineFlow(prices) => format!("prices for time on {} machines", prices.prices.len()),
         Certificate::TimePrices(prices) | Certificate::FlowPrices(prices) => {
             format!("prices for a processor at every instant, in {} steps (Lagrangian duality)", prices.prices.len())
         }

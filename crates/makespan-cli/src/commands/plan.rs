@@ -75,7 +75,7 @@ pub fn plan(options: &PlanOptions) -> Result<ExitCode> {
 }
 
 fn planned(instance: &Instance, options: &PlanOptions) -> Result<Planned> {
-    let spec = search::spec(options);
+    let spec = search::spec(options, instance);
     let scheduler = makespan::scheduler(&spec).map_err(|error| miette!("{error}"))?;
     // Others are interrupted as any program is.
     let stop = if scheduler.is_anytime() { search::stop_on_signals()? } else { Stop::default() };
