@@ -4,7 +4,7 @@ use makespan_core::{Instance, Policy, Scheduler, Unsupported};
 use thiserror::Error;
 
 use super::desk::{Reading, without_bags};
-use super::held::{counts_suffice, equal_speeds};
+use super::held::equal_speeds;
 use super::{Batch, Conservative, Doubling, Easy, Fcfs, MoldableEasy, Passes, QueueOrder, Replan, Request};
 use crate::catalogue::{Parameter, Spec, SpecError};
 
