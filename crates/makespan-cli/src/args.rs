@@ -127,7 +127,8 @@ pub struct PlanOptions {
 /// What the default algorithm looks for and for how long.
 #[derive(Args)]
 pub struct SearchOptions {
-    /// What is minimised; pareto: makespan against weighted completion [default: weighted-completion]
+    /// What is minimised; pareto: makespan against weighted completion [default: weighted-completion, on
+    /// machines that differ makespan]
     #[arg(long, value_enum, conflicts_with = "algorithm")]
     pub objective: Option<ObjectiveName>,
     /// How long to search, proofs included, such as 10s; Ctrl-C ends it earlier [default: 1s]
@@ -234,7 +235,10 @@ pub struct ProfileOptions {
 pub struct ConvertOptions {
     #[command(flatten)]
     pub input: InstanceOptions,
-    /// Where to write; the ending .toml, .json, .swf or .etc chooses the format
+    /// Put the jobs on the machines of a `SimGrid` platform file that describes a tree
+    #[arg(long, value_name = "FILE.xml")]
+    pub platform: Option<PathBuf>,
+    /// Where to write; the ending .toml, .json, .swf or .etc chooses the format, .xml is for the machines of a tree alone
     pub output: PathBuf,
 }
 

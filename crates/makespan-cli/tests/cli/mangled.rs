@@ -52,6 +52,25 @@ fn instances() {
 }
 
 #[test]
+fn logs_of_a_simulation() {
+    let sandbox = Sandbox::with_small();
+    sandbox.makespan("convert small.toml small.swf").succeeds();
+    sandbox.write("f.csv", "processors,down,up,expected_up\n0-3,5,9,8\n\"1,7\",11,30,\n");
+    for (name, line) in [
+        ("small.swf", "simulate bad --policy easy,conservative --start-time-of 1 --report r.html"),
+        ("small.toml", "simulate bad --policy moldable-easy,batch[scheduler=list]"),
+        ("f.csv", "simulate small.toml --failures bad --policy easy,fcfs"),
+        ("small.toml", "simulate small.swf --platform bad"),
+    ] {
+        let content = sandbox.read(name);
+        check(20, |damage| {
+            sandbox.write("bad", damaged(&content, &damage));
+            sound(&sandbox.makespan(line))
+        });
+    }
+}
+
+#[test]
 fn schedules_are_accepted_only_when_their_values_are_the_true_ones() {
     let sandbox = Sandbox::with_small();
     sandbox.makespan("plan small.toml --algorithm demt --output p.json").succeeds();

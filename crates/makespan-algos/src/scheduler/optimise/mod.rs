@@ -5,6 +5,7 @@ mod change;
 mod course;
 mod front;
 mod goal;
+mod machines;
 mod search;
 mod start;
 
@@ -16,7 +17,7 @@ use makespan_core::{
 
 pub use course::Budget;
 
-use super::{check_supported, greedy_list_guarantee, needs_equal_processors};
+use super::{check_mappable, check_supported, greedy_list_guarantee, needs_equal_processors};
 use search::{Search, Task};
 
 /// Starts from the best plan of the catalogue and from what prices of processor time suggest, then anneals the order
@@ -27,6 +28,10 @@ use search::{Search, Task};
 /// makespan; annealing after Kirkpatrick, Gelatt and Vecchi (Science 220, 1983, DOI 10.1126/science.220.4598.671).
 /// Assumptions: none. Guarantee: that of the list of the dual approximation, from which it starts (makespan 2 without
 /// release dates, unavailable processors and best placement). What it proves on its way is left in [`Context::bounds`].
+///
+/// Sequential jobs on machines that differ are mapped: prices for the time of machines, their rounding, and annealing of ejection
+/// chains over pairs that cost little at these prices ([`crate::kernel::mapping::Chains`]), one search a core, for the makespan. A
+/// step is then 512 changes. For the other objectives the best of some rules is taken there, each machine in the order of Smith.
 ///
 /// A change costs O(k s) for k jobs that come after it and s steps of the free processors; beyond 20,000 jobs
 /// nothing is annealed, and the best of the catalogue and of the priced list is returned. Where best placement is
@@ -97,11 +102,11 @@ impl Scheduler for Optimise {
     }
 
     fn supports(&self, instance: &Instance) -> Result<(), Unsupported> {
-        needs_equal_processors(instance)
+        if instance.has_equal_processors() { needs_equal_processors(instance) } else { check_mappable(instance) }
     }
 
     fn guarantee(&self, instance: &Instance, objective: Objective) -> Option<Guarantee> {
-        let makespan = self.target == Target::Objective(Objective::Makespan);
+        let makespan = self.target == Target::Objective(Objective::Makespan) && instance.has_equal_processors();
         if makespan { greedy_list_guarantee(instance, objective) } else { None }
     }
 
@@ -111,6 +116,12 @@ impl Scheduler for Optimise {
 
     fn schedule(&self, instance: &Instance, context: &mut Context) -> Result<Plan, ScheduleError> {
         check_supported(self, instance)?;
+        if !instance.has_equal_processors() {
+            let machines::Outcome { points, bounds, limit, floor } = machines::optimise(self, instance, context);
+            let plan = self.within(limit, points, instance, floor)?;
+            context.bounds.extend(bounds);
+            return Ok(plan);
+        }
         let search = Search::new(self, instance, context);
         let floor = search.floor();
         let limit = self.makespan_at_most.map(|factor| floor_times(floor, factor));
