@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use makespan_lab::generate::{Family, Requests};
 
-use super::{GenerateFlowOptions, GenerateTreeOptions};
+use super::{GenerateFlowOptions, GenerateGraphsOptions, GenerateTreeOptions};
 
 #[derive(Args)]
 pub struct GenerateOptions {
@@ -82,4 +82,6 @@ pub enum Generator {
     Tree(GenerateTreeOptions),
     /// Tasks that arrive at a swinging rate, for nodes of different speeds: Sun, Zhang, Wu and Inoguchi's task flow
     Flow(GenerateFlowOptions),
+    /// Graphs of tasks on single processors: layers, or the shapes of workflows
+    Graphs(GenerateGraphsOptions),
 }

@@ -8,6 +8,7 @@
 mod day;
 mod family;
 mod flow;
+mod graph;
 mod lublin;
 mod parallelism;
 mod poisson;
@@ -21,6 +22,7 @@ use rand_distr::{Distribution, Exp};
 
 pub use family::Family;
 pub use flow::{FlowOptions, flow};
+pub use graph::{GraphOptions, Shape, generate_graphs};
 pub use lublin::{DrawnLog, LublinOptions, lublin};
 pub use poisson::{PoissonOptions, poisson};
 pub use requests::Requests;
