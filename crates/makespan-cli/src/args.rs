@@ -16,7 +16,7 @@ use makespan_lab::generate::Family;
 use makespan_lab::hierarchical::Population;
 use makespan_lab::optimiser::Limit;
 
-pub use flow::GenerateFlowOptions;
+pub use flow::{GenerateFlowOptions, PtfsOptions};
 pub use generate::{GenerateOptions, Generator};
 pub use graphs::GenerateGraphsOptions;
 pub use simulate::{EstimatesName, SimulateOptions, SimulationOutputs, StartQuestion};
@@ -280,6 +280,8 @@ pub enum Paper {
     Hierarchical(HierarchicalOptions),
     /// Beaumont, Carter, Ferrante, Legrand, Marchal, Robert: schedulers for bags of tasks on trees (IPDPS 2006)
     Trees(TreesOptions),
+    /// Sun, Zhang, Wu, Inoguchi: practical task flow scheduling for high throughput computational grid
+    Ptfs(PtfsOptions),
 }
 
 #[derive(Args)]

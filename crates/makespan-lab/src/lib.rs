@@ -11,6 +11,7 @@ mod error;
 pub mod generate;
 pub mod hierarchical;
 pub mod optimiser;
+pub mod ptfs;
 pub mod statistics;
 pub mod trees;
 

@@ -4,10 +4,12 @@ use std::process::ExitCode;
 
 use indicatif::ProgressBar;
 use makespan_lab::campaign::{Instances, Progress};
-use makespan_lab::{demt, hierarchical, optimiser, trees};
+use makespan_lab::{demt, hierarchical, optimiser, ptfs, trees};
 use miette::{Result, miette};
 
-use crate::args::{HierarchicalOptions, LimitOrNone, OptimiserOptions, Paper, ReproduceOptions, TreesOptions};
+use crate::args::{
+    HierarchicalOptions, LimitOrNone, OptimiserOptions, Paper, PtfsOptions, ReproduceOptions, TreesOptions,
+};
 use crate::output::emit;
 use crate::progress::bar;
 
@@ -20,6 +22,7 @@ pub fn reproduce(options: &ReproduceOptions) -> Result<ExitCode> {
         Paper::Optimiser(ref options) => reproduce_optimiser(options)?,
         Paper::Hierarchical(ref options) => reproduce_hierarchical(options)?,
         Paper::Trees(ref options) => reproduce_trees(options)?,
+        Paper::Ptfs(ref options) => reproduce_ptfs(options)?,
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -101,6 +104,29 @@ fn reproduce_trees(options: &TreesOptions) -> Result<()> {
     progress.0.finish_and_clear();
     emit(&format!(
         "{}\n{} instances ({} from an earlier campaign); tables and figures are in {}\n",
+        summary.text,
+        summary.runs,
+        summary.reused,
+        output.display()
+    ))
+}
+
+fn reproduce_ptfs(options: &PtfsOptions) -> Result<()> {
+    let PtfsOptions { output, tasks, sizes, rates, runs, threads, seed } = options;
+    let campaign = ptfs::Options {
+        output: output.clone(),
+        seed: *seed,
+        tasks: *tasks,
+        sizes: sizes.clone(),
+        rates: rates.clone(),
+        runs: *runs,
+        threads: *threads,
+    };
+    let mut progress = Bar(bar(0, "flows"));
+    let summary = ptfs::reproduce(&campaign, &mut progress).map_err(|error| miette!("{error}"))?;
+    progress.0.finish_and_clear();
+    emit(&format!(
+        "{}\n{} flows ({} from an earlier campaign); tables and figures are in {}\n",
         summary.text,
         summary.runs,
         summary.reused,
