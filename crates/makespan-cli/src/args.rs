@@ -235,7 +235,10 @@ pub struct ProfileOptions {
 pub struct ConvertOptions {
     #[command(flatten)]
     pub input: InstanceOptions,
-    /// Where to write; the ending .toml, .json, .swf or .etc chooses the format
+    /// Put the jobs on the machines of a `SimGrid` platform file that describes a tree
+    #[arg(long, value_name = "FILE.xml")]
+    pub platform: Option<PathBuf>,
+    /// Where to write; the ending .toml, .json, .swf or .etc chooses the format, .xml is for the machines of a tree alone
     pub output: PathBuf,
 }
 

@@ -14,5 +14,6 @@ mod resume;
 mod run;
 mod sandbox;
 mod simulate;
+mod tree_plans;
 mod trees;
 mod verify;
