@@ -12,7 +12,7 @@ const SPECS: [&str; 12] = [
     "fcfs",
     "easy",
     "easy[order=sjf,request=fastest]",
-    "easy[passes=event]",
+    "easy[passes=instant]",
     "conservative",
     "conservative[order=laf,request=fewest]",
     "moldable-easy",
