@@ -6,6 +6,7 @@
 //! at a load; [`lublin`] draws logs of rigid jobs; [`flow`] tasks that arrive at a swinging rate.
 
 mod day;
+mod etc;
 mod family;
 mod flow;
 mod graph;
@@ -20,6 +21,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, Exp};
 
+pub use etc::{Consistency, EtcOptions, etc};
 pub use family::Family;
 pub use flow::{FlowOptions, flow};
 pub use graph::{GraphOptions, Shape, generate_graphs};
