@@ -1,5 +1,6 @@
 //! The schedulers by name.
 
+mod critical_jobs;
 mod optimise;
 mod spec;
 
@@ -52,7 +53,7 @@ const GRAPHS: &str = "graphs of tasks and single tasks, each on one processor, o
 const HEFT_PAPER: &str = "Topcuoglu, Hariri, Wu, IEEE TPDS 13(3), 2002, doi:10.1109/71.993206";
 const DEMT_PAPER: &str = "Dutot, Eyraud, Mounié, Trystram, SPAA 2004, doi:10.1145/1007912.1007932";
 
-static CATALOGUE: [Entry; 11] = [
+static CATALOGUE: [Entry; 12] = [
     Entry {
         name: "optimise",
         summary: "the best that time allows: prices, then annealing of a serial insertion; any objective, or their front",
@@ -204,6 +205,7 @@ static CATALOGUE: [Entry; 11] = [
         representatives: &["peft"],
         build: |_| Ok(Box::new(Peft)),
     },
+    critical_jobs::ENTRY,
 ];
 
 /// A parameter that is a whole number from 0 to `most`.
