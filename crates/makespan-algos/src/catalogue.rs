@@ -1,8 +1,11 @@
 //! The schedulers by name.
 
 mod critical_jobs;
+mod mapping;
 mod optimise;
 mod spec;
+
+use std::sync::LazyLock;
 
 use makespan_core::Scheduler;
 
@@ -53,12 +56,15 @@ const GRAPHS: &str = "graphs of tasks and single tasks, each on one processor, o
 const HEFT_PAPER: &str = "Topcuoglu, Hariri, Wu, IEEE TPDS 13(3), 2002, doi:10.1109/71.993206";
 const DEMT_PAPER: &str = "Dutot, Eyraud, Mounié, Trystram, SPAA 2004, doi:10.1145/1007912.1007932";
 
-static CATALOGUE: [Entry; 12] = [
+static CATALOGUE: LazyLock<Vec<Entry>> = LazyLock::new(|| [ENTRIES.as_slice(), &mapping::ENTRIES].concat());
+
+static ENTRIES: [Entry; 12] = [
     Entry {
         name: "optimise",
         summary: "the best that time allows: prices, then annealing of a serial insertion; any objective, or their front",
-        supports: ANY_JOBS,
-        guarantee: "with objective=makespan 2; none with release dates, unavailable periods or best placement",
+        supports: "as demt; and sequential jobs on machines that differ, as min-min",
+        guarantee: "with objective=makespan 2; none with release dates, unavailable periods, best placement or machines \
+                    that differ",
         source: "Makespan; annealing after Kirkpatrick et al. 1983, doi:10.1126/science.220.4598.671",
         parameters: &[
             Parameter {
@@ -248,7 +254,7 @@ mod tests {
 
     #[test]
     fn defaults_are_what_the_listing_says() {
-        for entry in &CATALOGUE {
+        for entry in CATALOGUE.iter() {
             for parameter in entry.parameters {
                 let stated = format!("{}[{}={}]", entry.name, parameter.name, parameter.default);
                 assert_eq!(scheduler(&stated).unwrap().name(), scheduler(entry.name).unwrap().name());

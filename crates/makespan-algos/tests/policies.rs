@@ -12,7 +12,7 @@ const SPECS: [&str; 12] = [
     "fcfs",
     "easy",
     "easy[order=sjf,request=fastest]",
-    "easy[passes=event]",
+    "easy[passes=instant]",
     "conservative",
     "conservative[order=laf,request=fewest]",
     "moldable-easy",
@@ -127,5 +127,32 @@ proptest! {
             happened.sort_unstable();
             prop_assert_eq!(expected, happened, "{}", spec);
         }
+    }
+}
+
+/// The repair was expected before the period ends, so the job has its reservation on processors that are still down then,
+/// and no event tells that the repair is now expected later.
+#[test]
+fn an_overdue_repair_moves_reservations() {
+    let period = Unavailable { processors: "0-2,5".parse().unwrap(), start: t(1), end: t(2_800) };
+    let job = Job::new("a", Profile::rigid(3, t(500)).unwrap()).with_release(t(1_250));
+    let instance = Instance::new(Platform::flat(6).unwrap(), vec![job], vec![period]).unwrap();
+    let processors = "0-1,3-4".parse().unwrap();
+    let failure = Failure { processors, down: t(1_260), up: t(900_000), expected_up: Some(t(2_300)) };
+    for spec in SPECS.iter().filter(|spec| !spec.contains("passes=event")) {
+        let options = SimulationOptions { failures: vec![failure.clone()], ..SimulationOptions::default() };
+        let mut policy = policy_for(spec, &instance, 1).unwrap();
+        let simulation = simulate(&instance, &Actual::AsEstimated, policy.as_mut(), &options, &mut Silent).unwrap();
+        assert_eq!(simulation.trace.runs.last().map(|run| run.end), Some(t(900_500)), "{spec}");
+        assert!(simulation.instants < 20, "{spec}: {} instants", simulation.instants);
+    }
+}
+
+#[test]
+fn queues_refuse_times_on_machines() {
+    let job = Job::new("a", Profile::on_machines(vec![t(5), Profile::CANNOT_RUN]).unwrap());
+    let instance = Instance::new(Platform::cluster(2, 1).unwrap(), vec![job], vec![]).unwrap();
+    for spec in SPECS {
+        assert!(matches!(policy_for(spec, &instance, 1), Err(PolicyError::Unsupported { .. })), "{spec}");
     }
 }

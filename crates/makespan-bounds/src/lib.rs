@@ -8,6 +8,7 @@
 //!   that [`dual_feasible`] functions do; with release dates and unavailable processors taken into account.
 //! * [`weighted_completion`] and [`mean_flow`]: prices for processors in continuous time. [`PriceSearch`] finds them step
 //!   by step, also under a cap on the makespan, and tells what each job would choose under them.
+//! * [`machines`]: prices for time on machines that differ in speed, or on which each job has a time of its own.
 //! * [`weighted_completion_on`]: the interval linear programme of the DEMT paper, corrected, by its dual.
 //!
 //! * [`best`] of instances with graphs of tasks: windows of time between the tasks before and behind, with prices for
@@ -28,6 +29,7 @@
 
 pub mod dual;
 pub mod dual_feasible;
+pub mod machines;
 mod makespan;
 mod minsum;
 pub mod tree;
@@ -52,15 +54,15 @@ pub fn standard(instance: &Instance) -> Result<Vec<Bound>, Unsupported> {
 /// The best bound on one objective that is found without being told how long to search.
 ///
 /// # Errors
-/// [`Unsupported`] when the processors differ in speed or form a tree, and no job is a graph of tasks.
+/// [`Unsupported`] when no job is a graph of tasks, and there is a network, or processors differ and a job takes several: for
+/// these nothing is proved here.
 pub fn best(instance: &Instance, objective: Objective) -> Result<Bound, Unsupported> {
     if instance.has_compound_jobs() {
         return Ok(windows::best(instance, objective));
     }
     if !instance.has_equal_processors() {
-        return Err(Unsupported(
-            "bounds are proved for processors of equal speed, jobs without times on machines, and no network".into(),
-        ));
+        machines::check(instance)?;
+        return Ok(machines::bound(instance, objective));
     }
     Ok(match objective {
         Objective::Makespan => makespan(instance),

@@ -30,9 +30,12 @@ pub mod report;
 mod sacct;
 mod scalar;
 pub mod schedule;
+pub mod simgrid;
 mod speedup;
 mod suggest;
 pub mod swf;
+pub mod tree_plan;
+mod workflow;
 
 pub use atomic::write_atomic;
 pub use bandwidth::parse_bandwidth;
@@ -47,3 +50,5 @@ pub use replay::{Estimates, Replay, ReplayOptions, parse_replay, read_replay};
 pub use schedule::ScheduleFile;
 pub use speedup::{SpeedupSpec, SpeedupSpecError};
 pub use swf::{write_swf, write_swf_log, write_swf_trace};
+pub use tree_plan::TreePlanFile;
+pub use workflow::compound_xml::write_compound_xml;

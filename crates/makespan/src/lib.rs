@@ -16,6 +16,9 @@
 
 mod network;
 mod simulation;
+mod steady_state;
+
+pub use steady_state::{Part, SteadyState, Upgrade, steady_state};
 
 pub use makespan_algos::{Entry, SpecError, catalogue, policy, scheduler};
 pub use makespan_core::{

@@ -11,6 +11,7 @@ pub mod hierarchical;
 pub mod holes;
 pub mod knapsack;
 pub mod list;
+pub mod mapping;
 pub mod serial;
 pub mod shelves;
 

@@ -4,7 +4,7 @@ use makespan_core::{Instance, Policy, Scheduler, Unsupported};
 use thiserror::Error;
 
 use super::desk::{Reading, without_bags};
-use super::held::{counts_suffice, equal_speeds};
+use super::held::equal_speeds;
 use super::{Batch, Conservative, Doubling, Easy, Fcfs, MoldableEasy, Passes, QueueOrder, Replan, Request};
 use crate::catalogue::{Parameter, Spec, SpecError};
 
@@ -63,18 +63,17 @@ static POLICIES: [PolicyEntry; 7] = [
         supports: ANY,
         source: "Feitelson, Rudolph, Schwiegelshohn, JSSPP 2004, doi:10.1007/11407522_1",
         parameters: &[ORDER, REQUEST],
-        build: |spec, _| Ok(Built::any(Fcfs::new(reading(spec)?))),
+        build: |spec, _| Ok(Built::queue(Fcfs::new(reading(spec)?))),
     },
     PolicyEntry {
         name: "easy",
         summary: "EASY backfilling: a later job may start if it does not delay the reservation of the first",
         supports: ANY,
         source: "Lifka, JSSPP 1995, doi:10.1007/3-540-60153-8_35; Mu'alem, Feitelson, TPDS 2001, doi:10.1109/71.932708",
-        parameters: &[ORDER, REQUEST, Parameter { name: "passes", values: Passes::VALUES, default: "instant" }],
+        parameters: &[ORDER, REQUEST, Parameter { name: "passes", values: Passes::VALUES, default: "event" }],
         build: |spec, _| {
             let passes = spec.take("passes", Passes::default(), str::parse::<Passes>)?;
-            let built = Built::any(Easy::new(reading(spec)?).looking(passes));
-            Ok(if passes == Passes::Event { built.only(equal_and_open) } else { built })
+            Ok(Built::queue(Easy::new(reading(spec)?).looking(passes)))
         },
     },
     PolicyEntry {
@@ -83,7 +82,7 @@ static POLICIES: [PolicyEntry; 7] = [
         supports: ANY,
         source: "Mu'alem, Feitelson, TPDS 2001, doi:10.1109/71.932708",
         parameters: &[ORDER, REQUEST],
-        build: |spec, _| Ok(Built::any(Conservative::new(reading(spec)?))),
+        build: |spec, _| Ok(Built::queue(Conservative::new(reading(spec)?))),
     },
     PolicyEntry {
         name: "moldable-easy",
@@ -93,7 +92,7 @@ static POLICIES: [PolicyEntry; 7] = [
         parameters: &[ORDER],
         build: |spec, _| {
             let order = spec.take("order", QueueOrder::default(), str::parse::<QueueOrder>)?;
-            Ok(Built::any(MoldableEasy::new(order)).only(equally_fast))
+            Ok(Built::queue(MoldableEasy::new(order)).only(equally_fast))
         },
     },
     PolicyEntry {
@@ -126,6 +125,18 @@ impl Built {
     /// Any instance without bags.
     fn any(policy: impl Policy + 'static) -> Self {
         Self { policy: Box::new(policy), supports: Box::new(without_bags) }
+    }
+
+    /// Any instance without bags in which the number of processors and their speed say how long a job takes.
+    fn queue(policy: impl Policy + 'static) -> Self {
+        Self::any(policy).only(|instance| {
+            if instance.has_machine_times() {
+                return Err(Unsupported(
+                    "jobs with times of their own on each machine; use replan with a scheduler for them".into(),
+                ));
+            }
+            Ok(())
+        })
     }
 
     /// Only what is supported in this sense as well.
@@ -161,15 +172,6 @@ fn equally_fast(instance: &Instance) -> Result<(), Unsupported> {
         return Ok(());
     }
     Err(Unsupported("processors of unequal speeds; use easy".into()))
-}
-
-fn equal_and_open(instance: &Instance) -> Result<(), Unsupported> {
-    if counts_suffice(instance) {
-        return Ok(());
-    }
-    Err(Unsupported(
-        "passes=event is for equal processors that are always open and serve in any set; use passes=instant".into(),
-    ))
 }
 
 /// Every policy.
@@ -242,11 +244,13 @@ mod tests {
 
     #[test]
     fn what_a_policy_cannot_drive_is_refused() {
-        use makespan_core::{Platform, ProcSet, Time, Unavailable};
-        let period = Unavailable { processors: ProcSet::first(1), start: Time::ZERO, end: Time::TICK };
-        let instance = Instance::new(Platform::flat(2).unwrap(), vec![], vec![period]).unwrap();
-        let refused = policy_for("easy[passes=event]", &instance, 1).err().map(|error| error.to_string());
-        assert!(refused.unwrap_or_default().contains("use passes=instant"));
+        use makespan_core::{Node, Platform};
+        let node =
+            |(name, speed): (&str, f64)| Node { name: name.into(), processors: 1, speed, parent: None, link: None };
+        let platform = Platform::new([("slow", 1.0), ("fast", 2.0)].map(node).to_vec()).unwrap();
+        let instance = Instance::new(platform, vec![], vec![]).unwrap();
+        let refused = policy_for("moldable-easy", &instance, 1).err().map(|error| error.to_string());
+        assert!(refused.unwrap_or_default().contains("use easy"));
         assert!(policy_for("easy", &instance, 1).is_ok());
     }
 }

@@ -76,7 +76,7 @@ impl Conservative {
         let (plan, now) = (&mut self.slots, view.now);
         let mut room = Space::of(view);
         let late = view.running.iter().any(|run| run.start + view.instance.time(run.job, &run.processors) <= now);
-        if heard == Heard::Anew || late {
+        if heard == Heard::Anew || late || overdue(plan, view) {
             plan.clear(view.instance);
         } else {
             plan.hold_all(queue, &mut room);
@@ -97,6 +97,13 @@ impl Conservative {
         }
         decisions.extend(wait_for(queue, view));
     }
+}
+
+/// Whether a reservation relied on a repair that is now expected later, of which no event tells.
+fn overdue(plan: &Plan<Slot>, view: &View<'_>) -> bool {
+    view.down.iter().any(|down| {
+        plan.reservations().any(|slot| slot.start < down.end && !slot.processors.is_disjoint(&down.processors))
+    })
 }
 
 impl Policy for Conservative {

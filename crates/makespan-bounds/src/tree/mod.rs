@@ -29,10 +29,13 @@ mod simplex;
 mod solution;
 #[cfg(test)]
 mod tests;
+mod upgrades;
 
 use dashu_ratio::RBig;
 use makespan_core::certificate::TreePrices;
 use makespan_core::tree::{Optimum, Rates, TreeProblem, float_of};
+
+pub use upgrades::{Part, Upgrade};
 
 use basis::Basis;
 use figures::{Figures, Scale};

@@ -3,7 +3,9 @@
 use std::process::ExitCode;
 
 use makespan_core::certificate::{Scale, Selection, TimeWindow};
+use makespan_core::tree::{TreeProblem, decimal_text};
 use makespan_core::{Bound, Certificate, Instance};
+use makespan_formats::TreePlanFile;
 use makespan_formats::schedule::write_bounds;
 use miette::{Result, miette};
 
@@ -15,6 +17,9 @@ use crate::summary;
 pub fn bound(options: &BoundOptions) -> Result<ExitCode> {
     let loaded = load(&options.input)?;
     let instance = &loaded.instance;
+    if TreeProblem::is_meant(instance) {
+        return bound_tree(instance, options);
+    }
     let bounds = makespan::bound(instance).map_err(|error| miette!("{error}"))?;
     for bound in &bounds {
         bound
@@ -32,6 +37,29 @@ pub fn bound(options: &BoundOptions) -> Result<ExitCode> {
             let head = summary::instance(instance);
             emit(&format!("{head}\n{}\n{proven}", summary::remarks(&loaded.remarks)))?;
         }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The bound on the fair throughput of bags on a tree, which is one from above.
+fn bound_tree(instance: &Instance, options: &BoundOptions) -> Result<ExitCode> {
+    let found = makespan::steady_state(instance).map_err(|error| miette!("{error}"))?;
+    let best = &found.best;
+    let file = TreePlanFile::new(&found.problem, &best.rates, &best.bound, best.prices.clone())
+        .map_err(|error| miette!("the rates fail their own check, a defect of Makespan: {error}"))?;
+    match options.format {
+        Format::Json => {
+            let mut text = Vec::new();
+            file.write_bounds(&mut text).map_err(|error| miette!("{error}"))?;
+            emit(&format!("{}\n", String::from_utf8_lossy(&text)))?;
+        }
+        Format::Text => emit(&format!(
+            "{}\n\nfair throughput <= {} weighted tasks a second\n  prices for tasks and for the time of ports (linear \
+             programming duality); {} is reached\n",
+            summary::instance(instance),
+            decimal_text(&file.bound),
+            decimal_text(&file.fair_throughput)
+        ))?,
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -75,6 +103,9 @@ fn why(instance: &Instance, certificate: &Certificate) -> String {
         Certificate::IntervalPrices(prices) => {
             format!("prices for processor time in {} intervals (linear programming duality)", prices.ends.len() + 1)
         }
+        Certificate::MachinePrices(prices)
+        | Certificate::MachineCompletion(prices)
+        | Certificate::MachineFlow(prices) => format!("prices for time on {} machines", prices.prices.len()),
         Certificate::TimePrices(prices) | Certificate::FlowPrices(prices) => {
             format!("prices for a processor at every instant, in {} steps (Lagrangian duality)", prices.prices.len())
         }

@@ -4,7 +4,8 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use makespan_core::Instance;
-use makespan_formats::{Language, write_etc, write_instance, write_swf};
+use makespan_formats::simgrid::write_simgrid;
+use makespan_formats::{Language, write_compound_xml, write_etc, write_instance, write_swf};
 use miette::{Result, miette};
 
 use crate::args::ConvertOptions;
@@ -27,8 +28,11 @@ pub fn convert(options: &ConvertOptions) -> Result<ExitCode> {
 /// Refuses a file whose ending names no format of instances.
 pub fn check_ending(path: &Path) -> Result<()> {
     match ending(path).as_str() {
-        "json" | "toml" | "swf" | "etc" => Ok(()),
-        _ => Err(miette!("{}: the ending chooses the format; it must be .json, .toml, .swf or .etc", path.display())),
+        "json" | "toml" | "swf" | "etc" | "xml" => Ok(()),
+        _ => {
+            let endings = ".json, .toml, .swf, .etc or, for graphs of tasks or the platform alone, .xml";
+            Err(miette!("{}: the ending chooses the format; it must be {endings}", path.display()))
+        }
     }
 }
 
@@ -42,6 +46,8 @@ pub fn write_by_ending(instance: &Instance, path: &Path) -> Result<()> {
     match ending(path).as_str() {
         "json" => write_file(path, |out| write_instance(instance, Language::Json, out)),
         "toml" => write_file(path, |out| write_instance(instance, Language::Toml, out)),
+        "xml" if instance.has_compound_jobs() => write_file(path, |out| write_compound_xml(instance, out)),
+        "xml" => write_file(path, |out| write_simgrid(instance.platform(), out)),
         "etc" => write_file(path, |out| write_etc(instance, out)),
         _ => write_file(path, |out| write_swf(instance, None, out)),
     }

@@ -2,6 +2,7 @@
 
 mod front;
 mod search;
+mod tree;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -21,6 +22,9 @@ use crate::summary;
 
 pub fn plan(options: &PlanOptions) -> Result<ExitCode> {
     let Loaded { instance, mut remarks } = load(&options.input)?;
+    if tree::is_meant(&instance, options) {
+        return tree::plan(&instance, remarks, options);
+    }
     let PictureOptions { gantt, report, jobs } = &options.pictures;
     let targets = [&options.output, &options.swf, gantt, report, jobs];
     let targets: Vec<&Path> = targets.into_iter().flatten().map(PathBuf::as_path).collect();
@@ -75,7 +79,7 @@ pub fn plan(options: &PlanOptions) -> Result<ExitCode> {
 }
 
 fn planned(instance: &Instance, options: &PlanOptions) -> Result<Planned> {
-    let spec = search::spec(options);
+    let spec = search::spec(options, instance);
     let scheduler = makespan::scheduler(&spec).map_err(|error| miette!("{error}"))?;
     // Others are interrupted as any program is.
     let stop = if scheduler.is_anytime() { search::stop_on_signals()? } else { Stop::default() };

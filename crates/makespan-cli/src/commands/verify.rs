@@ -3,8 +3,11 @@
 use std::fs;
 use std::process::ExitCode;
 
+use makespan_core::tree::{TreeProblem, decimal_text};
 use makespan_core::{Bound, Instance, Objective, Schedule, validate};
+use makespan_formats::TreePlanFile;
 use makespan_formats::schedule::{FrontEntry, ScheduleFile};
+use makespan_formats::tree_plan::is_tree_plan;
 use miette::{Result, miette};
 
 use crate::args::{Format, VerifyOptions};
@@ -22,19 +25,40 @@ pub fn verify(options: &VerifyOptions) -> Result<ExitCode> {
     if !bytes.trim_ascii_start().starts_with(b"{") {
         return Err(miette!("{name} is no schedule; give a JSON file as `makespan plan --output` writes it"));
     }
+    if is_tree_plan(&bytes) {
+        return verify_tree(options, &instance, &bytes);
+    }
     let file = ScheduleFile::read(&name, &bytes, &instance).map_err(|error| miette!("{error}"))?;
     let problems = problems(&instance, &file);
-    match options.format {
+    verdict(options.format, &name, &problems, || {
+        let what = if instance.has_bags() || instance.has_compound_jobs() { "task of every job" } else { "job" };
+        let header = format!("valid: every {what} is placed once, and the stated values and bounds are proved");
+        format!("{header}\n{}", summary::objectives(&instance, &file.schedule, &file.bounds))
+    })
+}
+
+/// The same for the steady state of bags on a tree.
+fn verify_tree(options: &VerifyOptions, instance: &Instance, bytes: &[u8]) -> Result<ExitCode> {
+    let name = options.schedule.display().to_string();
+    let problem = TreeProblem::new(instance).map_err(|error| miette!("{error}"))?;
+    let file = TreePlanFile::read(&name, bytes, instance).map_err(|error| miette!("{error}"))?;
+    verdict(options.format, &name, &file.problems(instance, &problem), || {
+        let (value, bound) = (decimal_text(&file.fair_throughput), decimal_text(&file.bound));
+        format!(
+            "valid: no processor and no port does more than it can, and the stated values and the bound are proved\n\
+             fair throughput {value}, at most {bound} in any steady state\n"
+        )
+    })
+}
+
+/// Tells what is wrong, or, in text, what was found right.
+fn verdict(format: Format, name: &str, problems: &[String], valid: impl FnOnce() -> String) -> Result<ExitCode> {
+    match format {
         Format::Json => {
             let report = serde_json::json!({ "valid": problems.is_empty(), "problems": problems });
             emit(&format!("{report:#}\n"))?;
         }
-        Format::Text if problems.is_empty() => {
-            let what = if instance.has_bags() { "task of every job" } else { "job" };
-            let header = format!("valid: every {what} is placed once, and the stated values and bounds are proved");
-            let text = summary::objectives(&instance, &file.schedule, &file.bounds);
-            emit(&format!("{header}\n{text}"))?;
-        }
+        Format::Text if problems.is_empty() => emit(&valid())?,
         Format::Text => {
             let more = problems.len().saturating_sub(LISTED);
             let mut text = format!("{name} is rejected:\n");

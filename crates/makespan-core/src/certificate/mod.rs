@@ -5,6 +5,7 @@
 mod choices;
 mod dual_feasible;
 mod interval_prices;
+mod machine_prices;
 mod rejection;
 mod time_prices;
 mod time_window;
@@ -15,6 +16,7 @@ use thiserror::Error;
 
 pub use dual_feasible::{DualFeasible, Scale, Term};
 pub use interval_prices::IntervalPrices;
+pub use machine_prices::MachinePrices;
 pub use rejection::{Rejection, Selection};
 pub use time_prices::TimePrices;
 pub use time_window::TimeWindow;
@@ -42,6 +44,12 @@ pub enum Certificate {
     TimePrices(TimePrices),
     /// Mean flow: prices for processors in continuous time, of the same jobs with weights one.
     FlowPrices(TimePrices),
+    /// Makespan: prices for time on machines that differ.
+    MachinePrices(MachinePrices),
+    /// Weighted completion: prices for time on machines that differ.
+    MachineCompletion(MachinePrices),
+    /// Mean flow: prices for time on machines that differ, of the same jobs with weights one.
+    MachineFlow(MachinePrices),
     /// Makespan: not everything can end by a deadline, by a window of time; of graphs and of unequal processors.
     TimeWindow(TimeWindow),
     /// Weighted completion: for each job such a deadline, as if it were alone.
@@ -123,11 +131,15 @@ impl Certificate {
     /// Which objective it bounds.
     pub fn objective(&self) -> Objective {
         match self {
-            Self::Alone { .. } | Self::Rejection(_) | Self::DualFeasible(_) | Self::TimeWindow(_) => {
-                Objective::Makespan
+            Self::Alone { .. }
+            | Self::Rejection(_)
+            | Self::DualFeasible(_)
+            | Self::TimeWindow(_)
+            | Self::MachinePrices(_) => Objective::Makespan,
+            Self::IntervalPrices(_) | Self::TimePrices(_) | Self::JobWindows { .. } | Self::MachineCompletion(_) => {
+                Objective::WeightedCompletion
             }
-            Self::IntervalPrices(_) | Self::TimePrices(_) | Self::JobWindows { .. } => Objective::WeightedCompletion,
-            Self::FlowPrices(_) | Self::FlowWindows { .. } => Objective::MeanFlow,
+            Self::FlowPrices(_) | Self::FlowWindows { .. } | Self::MachineFlow(_) => Objective::MeanFlow,
         }
     }
 
@@ -160,11 +172,15 @@ impl Certificate {
             }
             _ => {}
         }
-        if !instance.has_equal_processors() {
-            return Err(CertificateError::UnequalProcessors);
-        }
         if instance.has_compound_jobs() {
             return Err(CertificateError::Compound);
+        }
+        let of_machines = matches!(
+            self,
+            Self::Alone { .. } | Self::MachinePrices(_) | Self::MachineCompletion(_) | Self::MachineFlow(_)
+        );
+        if !of_machines && !instance.has_equal_processors() {
+            return Err(CertificateError::UnequalProcessors);
         }
         match self {
             Self::Alone { job } => {
@@ -178,6 +194,9 @@ impl Certificate {
             Self::IntervalPrices(prices) => prices.proves(instance),
             Self::TimePrices(prices) => prices.proves(instance),
             Self::FlowPrices(prices) => prices.proves_flow(instance),
+            Self::MachinePrices(prices) => prices.proves(instance),
+            Self::MachineCompletion(prices) => prices.proves_completion(instance),
+            Self::MachineFlow(prices) => prices.proves_flow(instance),
             // Answered above: they speak of any processors.
             Self::TimeWindow(_) | Self::JobWindows { .. } | Self::FlowWindows { .. } => Ok(0),
         }
@@ -208,9 +227,14 @@ pub fn soonest_completion(instance: &Instance, job: &Job) -> Time {
 }
 
 /// When a job, or one task of a bag, ends at the earliest if it has the platform for itself, reservations and outages
-/// excepted.
+/// excepted; these are not looked at where processors differ.
 pub fn earliest_completion(instance: &Instance, id: JobId) -> Time {
     let job = instance.job(id);
+    if !instance.has_equal_processors() {
+        let shortest = job.profile().shortest();
+        let own = job.profile().machine_times().is_some();
+        return job.release + if own { shortest } else { shortest.divided_by(instance.platform().speeds().1) };
+    }
     if instance.availability().is_always_open() {
         return job.release + job.profile().shortest();
     }

@@ -8,18 +8,23 @@
 //! Figures are exact rationals, so that a throughput can be proved and a period computed. A float of the platform stands
 //! for its shortest decimal: a speed that a file writes as 0.1 is one tenth here.
 
+mod network_schedule;
 mod optimum;
+mod periodic;
 mod rates;
 mod rational;
 #[cfg(test)]
 mod tests;
+mod unroll;
 
 use dashu_ratio::RBig;
 use thiserror::Error;
 
+pub use network_schedule::{NetworkSchedule, NetworkViolation, Transfer, validate_network};
 pub use optimum::{Optimum, OptimumError, dual_value};
+pub use periodic::{Periodic, PeriodicError, exact_period};
 pub use rates::{Rates, RatesError, link_load, port_load};
-pub use rational::{decimal_of, float_of};
+pub use rational::{decimal_of, decimal_text, float_of, parse_decimal, short_decimal};
 
 use crate::{Instance, Job, JobId, Time};
 
@@ -30,6 +35,8 @@ pub struct TreeProblem {
     applications: Vec<Application>,
     children: Vec<Vec<usize>>,
     order: Vec<usize>,
+    /// Ticks that a task takes, by node and application; `Time::MAX` on a switch.
+    times: Vec<Time>,
 }
 
 /// A node with its link to the parent.
@@ -86,6 +93,12 @@ pub enum TreeError {
     /// A release date.
     #[error("job `{0}` is released later than 0; a steady state knows no release dates")]
     Released(String),
+    /// A walltime.
+    #[error("job `{0}` has a walltime, which would forbid it some nodes; a steady state knows none, leave it out")]
+    Walltime(String),
+    /// Times of its own on each machine.
+    #[error("job `{0}` has times of its own on machines; give `work`, which takes its time over the speed of a node")]
+    MachineTimes(String),
     /// Reservations or outages.
     #[error("processors are unavailable at times; a steady state knows no such periods")]
     Unavailable,
@@ -119,12 +132,17 @@ impl TreeProblem {
             order.extend_from_slice(&children[order[next]]);
             next += 1;
         }
-        Ok(Self { nodes, applications, children, order })
+        let time = |node: usize| instance.ids().map(move |id| instance.time_on(id, node).unwrap_or(Time::MAX));
+        let times = (0..nodes.len()).flat_map(time).collect();
+        Ok(Self { nodes, applications, children, order, times })
     }
 
-    /// Whether [`TreeProblem::new`] is meant for this instance: the platform has links, and some job is a bag.
+    /// Whether [`TreeProblem::new`] is meant for this instance: the platform has links, and the tasks of some job have
+    /// data or all jobs are bags.
     pub fn is_meant(instance: &Instance) -> bool {
-        instance.platform().nodes().iter().any(|node| node.parent.is_some()) && instance.has_bags()
+        let jobs = instance.jobs();
+        instance.platform().nodes().iter().any(|node| node.parent.is_some())
+            && (jobs.iter().any(|job| job.data.is_some()) || jobs.iter().all(Job::is_bag))
     }
 
     /// The nodes, in platform order.
@@ -150,6 +168,23 @@ impl TreeProblem {
     /// All nodes, every parent before its children (breadth first).
     pub fn order(&self) -> &[usize] {
         &self.order
+    }
+
+    /// How long a node computes one task, rounded up to a tick as in any schedule; `Time::MAX` on a switch.
+    pub fn compute_time(&self, node: usize, application: usize) -> Time {
+        self.times[node * self.applications.len() + application]
+    }
+
+    /// How long the parent of a node sends it one task, latency apart, rounded up to a tick; `None` when that is longer
+    /// than any schedule: the node is unreachable in time. The root receives at once what it has.
+    pub fn send_time(&self, node: usize, application: usize) -> Option<Time> {
+        let (data, bandwidth) = (&self.applications[application].data, &self.nodes[node].bandwidth);
+        if bandwidth.is_zero() {
+            return Some(Time::ZERO);
+        }
+        let ticks = data * RBig::from(Time::TICKS_PER_SECOND) / bandwidth;
+        let ticks = i64::try_from(ticks.ceil()).ok().filter(|&ticks| ticks <= i64::MAX / 4)?;
+        Some(Time::from_ticks(ticks))
     }
 
     /// Work units a second of all processors of a node.
@@ -195,6 +230,12 @@ fn application(id: JobId, job: &Job) -> Result<Application, TreeError> {
     let Some(count) = job.count else { return Err(TreeError::NotABag(name())) };
     if (profile.min_processors(), profile.max_processors()) != (1, 1) {
         return Err(TreeError::Parallel(name()));
+    }
+    if profile.machine_times().is_some() {
+        return Err(TreeError::MachineTimes(name()));
+    }
+    if job.walltime.is_some() {
+        return Err(TreeError::Walltime(name()));
     }
     if job.weight == crate::Weight::ZERO {
         return Err(TreeError::NoWeight(name()));

@@ -37,6 +37,8 @@ fn every_other_instance_is_refused_with_a_remedy() {
     assert_eq!(tree(vec![bag("a").with_release(Time::TICK)]).unwrap_err(), TreeError::Released("a".into()));
     let wide = Job::new("w", Profile::rigid(2, Time::TICK).unwrap()).with_count(NonZeroU64::MIN);
     assert_eq!(tree(vec![wide]).unwrap_err(), TreeError::Parallel("w".into()));
+    let walltime = Some(Time::from_seconds(1000));
+    assert_eq!(tree(vec![Job { walltime, ..bag("a") }]).unwrap_err(), TreeError::Walltime("a".into()));
     let on = |nodes: Vec<Node>, unavailable| {
         TreeProblem::new(&Instance::new(Platform::new(nodes).unwrap(), vec![bag("a")], unavailable).unwrap())
     };
@@ -60,4 +62,21 @@ fn decimals_of_floats_are_those_that_were_written() {
     for value in [22.151, 171.667, 1e-9, 6.25e300, 4.9e-324, f64::MAX, 0.1 + 0.2] {
         assert_eq!(float_of(&decimal_of(value)).to_bits(), value.to_bits(), "{value}");
     }
+}
+
+#[test]
+fn decimals_are_written_and_read_exactly() {
+    let third = RBig::from_parts(1.into(), 3_u8.into());
+    let (below, above) = (short_decimal(&third, false), short_decimal(&third, true));
+    assert_eq!((decimal_text(&below), decimal_text(&above)), ("0.333333333333333".into(), "0.333333333333334".into()));
+    assert!(below < third && third < above);
+    for text in ["0", "12.5", "-0.001", "123456789", "1.5e-40", "1e300", "2.25e-7"] {
+        let value = parse_decimal(text).unwrap();
+        assert_eq!(parse_decimal(&decimal_text(&value)), Some(value.clone()), "{text}");
+        assert_eq!(short_decimal(&value, true), value, "{text}");
+    }
+    for bad in ["", "x", "1.2.3", "1e9999", "--1", "NaN", "1/3"] {
+        assert_eq!(parse_decimal(bad), None, "{bad}");
+    }
+    assert_eq!(decimal_text(&decimal_of(0.000_000_225)), "0.000000225");
 }

@@ -49,7 +49,7 @@ pub(super) fn width_of(text: &str, size: f64) -> f64 {
 }
 
 /// The longest beginning of `text` that fits, with an ellipsis when it is cut; `None` when fewer than 3 characters fit.
-pub(super) fn fitting(text: &str, size: f64, room: f64) -> Option<String> {
+pub(crate) fn fitting(text: &str, size: f64, room: f64) -> Option<String> {
     if width_of(text, size) <= room {
         return Some(text.to_owned());
     }

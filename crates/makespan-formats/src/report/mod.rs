@@ -8,6 +8,7 @@ mod data;
 mod simulation;
 #[cfg(test)]
 mod tests;
+mod tree;
 
 use std::io::{self, BufWriter, Write};
 
@@ -19,6 +20,8 @@ use sha2::{Digest, Sha256};
 use crate::gantt::NamedSchedule;
 use crate::gantt::escape::Text;
 use crate::plot::Figure;
+
+pub use tree::{TreeReport, write_tree};
 
 pub use simulation::{Level, PolicyPanel, SimulationReport, write_simulation};
 

@@ -62,6 +62,11 @@ impl<S: Start> Plan<S> {
         self.reserved[rank] = Some(reservation);
     }
 
+    /// All reservations, by start.
+    pub(super) fn reservations(&self) -> impl Iterator<Item = &S> {
+        self.upcoming.iter().filter_map(|&(_, rank)| self.reserved[rank].as_ref())
+    }
+
     fn take(&mut self, rank: usize) -> Option<S> {
         let reservation = self.reserved[rank].take()?;
         self.upcoming.remove(&(reservation.start(), rank));

@@ -5,6 +5,8 @@ mod change;
 mod course;
 mod front;
 mod goal;
+mod graph;
+mod machines;
 mod search;
 mod start;
 
@@ -16,7 +18,7 @@ use makespan_core::{
 
 pub use course::Budget;
 
-use super::{check_supported, greedy_list_guarantee, needs_equal_processors};
+use super::{check_mappable, check_supported, greedy_list_guarantee, needs_equal_processors, needs_single_processors};
 use search::{Search, Task};
 
 /// Starts from the best plan of the catalogue and from what prices of processor time suggest, then anneals the order
@@ -27,6 +29,10 @@ use search::{Search, Task};
 /// makespan; annealing after Kirkpatrick, Gelatt and Vecchi (Science 220, 1983, DOI 10.1126/science.220.4598.671).
 /// Assumptions: none. Guarantee: that of the list of the dual approximation, from which it starts (makespan 2 without
 /// release dates, unavailable processors and best placement). What it proves on its way is left in [`Context::bounds`].
+///
+/// Sequential jobs on machines that differ are mapped: prices for the time of machines, their rounding, and annealing of ejection
+/// chains over pairs that cost little at these prices ([`crate::kernel::mapping::Chains`]), one search a core, for the makespan. A
+/// step is then 512 changes. For the other objectives the best of some rules is taken there, each machine in the order of Smith.
 ///
 /// A change costs O(k s) for k jobs that come after it and s steps of the free processors; beyond 20,000 jobs
 /// nothing is annealed, and the best of the catalogue and of the priced list is returned. Where best placement is
@@ -97,11 +103,18 @@ impl Scheduler for Optimise {
     }
 
     fn supports(&self, instance: &Instance) -> Result<(), Unsupported> {
-        needs_equal_processors(instance)
+        if instance.has_compound_jobs() {
+            if self.target == Target::Front || self.makespan_at_most.is_some() {
+                let what = "of graphs of tasks it minimises one objective, without a limit on the makespan";
+                return Err(Unsupported(what.into()));
+            }
+            return needs_single_processors(instance);
+        }
+        if instance.has_equal_processors() { needs_equal_processors(instance) } else { check_mappable(instance) }
     }
 
     fn guarantee(&self, instance: &Instance, objective: Objective) -> Option<Guarantee> {
-        let makespan = self.target == Target::Objective(Objective::Makespan);
+        let makespan = self.target == Target::Objective(Objective::Makespan) && instance.has_equal_processors();
         if makespan { greedy_list_guarantee(instance, objective) } else { None }
     }
 
@@ -111,6 +124,18 @@ impl Scheduler for Optimise {
 
     fn schedule(&self, instance: &Instance, context: &mut Context) -> Result<Plan, ScheduleError> {
         check_supported(self, instance)?;
+        if let (true, Target::Objective(objective)) = (instance.has_compound_jobs(), self.target) {
+            let (budget, searches) = (self.budget, self.searches());
+            let (schedule, bounds) = graph::Run { instance, objective, budget, searches }.minimise(context);
+            context.bounds.extend(bounds);
+            return Ok(schedule.into());
+        }
+        if !instance.has_equal_processors() {
+            let machines::Outcome { points, bounds, limit, floor } = machines::optimise(self, instance, context);
+            let plan = self.within(limit, points, instance, floor)?;
+            context.bounds.extend(bounds);
+            return Ok(plan);
+        }
         let search = Search::new(self, instance, context);
         let floor = search.floor();
         let limit = self.makespan_at_most.map(|factor| floor_times(floor, factor));
@@ -128,6 +153,12 @@ impl Scheduler for Optimise {
 }
 
 impl Optimise {
+    /// How many independent searches there are.
+    fn searches(&self) -> u32 {
+        let cores = || std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
+        self.searches.unwrap_or_else(cores).max(1)
+    }
+
     /// What was found, without what passes the limit. Under a limit a bound speaks of some schedules only, so it goes
     /// with its schedule, even where there is one only.
     fn within(

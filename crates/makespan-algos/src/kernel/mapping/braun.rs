@@ -1,0 +1,115 @@
+//! The genetic algorithm of the comparison of eleven heuristics.
+
+use rand::RngExt;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+
+use super::{Mapper, MinMin, Problem};
+
+/// 200 chromosomes, one of them Min-min's, with selection by rank, one-point crossover, mutation of one gene, and the best
+/// kept.
+///
+/// Source: T. D. Braun et al., JPDC 61, 2001, section 3.7, DOI 10.1006/jpdc.2000.1714. It ends after `iterations`, or `patience`
+/// of them without a better elite. Deviations: the other chromosomes of the start are random (the paper also starts from
+/// random ones alone, eight runs in all, and takes the best); the roulette gives the i-th of P the share P - i.
+/// Complexity: O(n P) an iteration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BraunGenetic {
+    /// Chromosomes.
+    pub population: u32,
+    /// Iterations after which it ends.
+    pub iterations: u32,
+    /// Iterations without a better elite after which it ends.
+    pub patience: u32,
+}
+
+impl Default for BraunGenetic {
+    fn default() -> Self {
+        Self { population: 200, iterations: 1000, patience: 150 }
+    }
+}
+
+const CROSSOVER: f64 = 0.6;
+const MUTATION: f64 = 0.4;
+/// Machines that are tried until one can run the task.
+const TRIES: usize = 16;
+
+impl Mapper for BraunGenetic {
+    fn map(&self, problem: &Problem<'_>, random: &mut ChaCha8Rng) -> Vec<u32> {
+        let seed = MinMin.map(problem, random);
+        if problem.tasks() == 0 || problem.machines() == 1 {
+            return seed;
+        }
+        let size = self.population.max(2) as usize;
+        let rated = |genes: Vec<u32>| (problem.makespan(&genes), genes);
+        let anyhow = |random: &mut ChaCha8Rng| {
+            (0..problem.tasks()).map(|task| some_machine(problem, task, seed[task], random)).collect::<Vec<u32>>()
+        };
+        let mut population: Vec<(i64, Vec<u32>)> = (1..size).map(|_| rated(anyhow(random))).collect();
+        population.push(rated(seed.clone()));
+        population.sort();
+        let mut since = 0;
+        for _ in 0..self.iterations {
+            if since >= self.patience {
+                break;
+            }
+            let best = population[0].0;
+            let elite = population[0].clone();
+            population = Self::children(problem, &population, random);
+            population.push(elite);
+            population.sort();
+            since = if population[0].0 < best { 0 } else { since + 1 };
+        }
+        population.swap_remove(0).1
+    }
+}
+
+impl BraunGenetic {
+    /// The next generation, but for the elite.
+    fn children(
+        problem: &Problem<'_>,
+        population: &[(i64, Vec<u32>)],
+        random: &mut ChaCha8Rng,
+    ) -> Vec<(i64, Vec<u32>)> {
+        let size = population.len();
+        let tickets = size * (size + 1) / 2;
+        let mut next: Vec<(i64, Vec<u32>)> = (1..size)
+            .map(|_| {
+                let mut ticket = random.random_range(0..tickets);
+                let mut at = 0;
+                while ticket >= size - at {
+                    ticket -= size - at;
+                    at += 1;
+                }
+                population[at].clone()
+            })
+            .collect();
+        let mut changed = vec![false; next.len()];
+        let mut crossing: Vec<usize> = (0..next.len()).filter(|_| random.random_bool(CROSSOVER)).collect();
+        crossing.shuffle(random);
+        for pair in crossing.chunks_exact(2) {
+            let point = random.random_range(0..problem.tasks());
+            let (low, high) = (pair[0].min(pair[1]), pair[0].max(pair[1]));
+            let (before, after) = next.split_at_mut(high);
+            before[low].1[point..].swap_with_slice(&mut after[0].1[point..]);
+            (changed[low], changed[high]) = (true, true);
+        }
+        for (at, (_, genes)) in next.iter_mut().enumerate() {
+            if random.random_bool(MUTATION) {
+                let task = random.random_range(0..genes.len());
+                genes[task] = some_machine(problem, task, genes[task], random);
+                changed[at] = true;
+            }
+        }
+        for ((rating, genes), _) in next.iter_mut().zip(changed).filter(|(_, changed)| *changed) {
+            *rating = problem.makespan(genes);
+        }
+        next
+    }
+}
+
+/// A random machine that can run the task, or else this one.
+fn some_machine(problem: &Problem<'_>, task: usize, otherwise: u32, random: &mut ChaCha8Rng) -> u32 {
+    let mut tries = (0..TRIES).map(|_| random.random_range(0..problem.machines()));
+    tries.find(|&machine| problem.can_run(task, machine)).map_or(otherwise, |machine| machine as u32)
+}

@@ -1,0 +1,57 @@
+//! Rules that look at one task after the other, in their order.
+
+use rand_chacha::ChaCha8Rng;
+
+use super::{Mapper, Problem};
+
+/// Each task to the machine that is ready first, whatever its time there: "opportunistic load balancing".
+///
+/// Source: R. Armstrong, D. Hensgen, T. Kidd, HCW 1998; as in T. D. Braun et al., JPDC 61, 2001, section 3.1,
+/// DOI 10.1006/jpdc.2000.1714. Complexity: O(n m) for n tasks on m machines.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct OpportunisticLoadBalancing;
+
+/// Each task to the machine that runs it in the shortest time, whatever else it has to do: "minimum execution time".
+///
+/// Source: as [`OpportunisticLoadBalancing`], section 3.2. Complexity: O(n m).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct MinimumExecution;
+
+/// Each task to the machine on which it is complete first: "minimum completion time".
+///
+/// Source: as [`OpportunisticLoadBalancing`], section 3.3. Complexity: O(n m).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct MinimumCompletion;
+
+impl Mapper for OpportunisticLoadBalancing {
+    fn map(&self, problem: &Problem<'_>, _random: &mut ChaCha8Rng) -> Vec<u32> {
+        one_by_one(problem, |task, ready| {
+            let able = (0..ready.len()).filter(|&machine| problem.can_run(task, machine));
+            able.min_by_key(|&machine| ready[machine]).unwrap_or_default()
+        })
+    }
+}
+
+impl Mapper for MinimumExecution {
+    fn map(&self, problem: &Problem<'_>, _random: &mut ChaCha8Rng) -> Vec<u32> {
+        one_by_one(problem, |task, ready| {
+            (0..ready.len()).min_by_key(|&machine| problem.time(task, machine)).unwrap_or_default()
+        })
+    }
+}
+
+impl Mapper for MinimumCompletion {
+    fn map(&self, problem: &Problem<'_>, _random: &mut ChaCha8Rng) -> Vec<u32> {
+        one_by_one(problem, |task, ready| problem.earliest(task, ready).0)
+    }
+}
+
+fn one_by_one(problem: &Problem<'_>, choose: impl Fn(usize, &[i64]) -> usize) -> Vec<u32> {
+    let mut ready = problem.ready().to_vec();
+    let choice = |task| {
+        let machine = choose(task, &ready);
+        ready[machine] += problem.time(task, machine);
+        machine as u32
+    };
+    (0..problem.tasks()).map(choice).collect()
+}

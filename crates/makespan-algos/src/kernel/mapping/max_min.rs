@@ -1,0 +1,42 @@
+//! The task whose earliest completion is latest goes first.
+
+use rand_chacha::ChaCha8Rng;
+
+use super::{Mapper, Problem};
+
+/// Again and again the task whose earliest completion is latest, to the machine where it is earliest.
+///
+/// Source: O. H. Ibarra, C. E. Kim, J. ACM 24, 1977, DOI 10.1145/322003.322011, algorithm E; the name as in
+/// T. D. Braun et al., JPDC 61, 2001, section 3.5, DOI 10.1006/jpdc.2000.1714. Complexity: O(n (n + c m)) for n tasks on m
+/// machines, where c tasks have the loaded machine for their best: only those are looked at again.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct MaxMin;
+
+impl Mapper for MaxMin {
+    fn map(&self, problem: &Problem<'_>, _random: &mut ChaCha8Rng) -> Vec<u32> {
+        let mut ready = problem.ready().to_vec();
+        let mut mapping = vec![0; problem.tasks()];
+        let mut waiting: Vec<(usize, usize, i64)> = (0..problem.tasks())
+            .map(|task| {
+                let (machine, completion) = problem.earliest(task, &ready);
+                (task, machine, completion)
+            })
+            .collect();
+        while let Some(&first) = waiting.first() {
+            let (mut at, mut latest) = (0, first);
+            for (index, &one) in waiting.iter().enumerate() {
+                if (one.2, std::cmp::Reverse(one.0)) > (latest.2, std::cmp::Reverse(latest.0)) {
+                    (at, latest) = (index, one);
+                }
+            }
+            let (task, machine, completion) = latest;
+            waiting.swap_remove(at);
+            mapping[task] = machine as u32;
+            ready[machine] = completion;
+            for one in waiting.iter_mut().filter(|one| one.1 == machine) {
+                (one.1, one.2) = problem.earliest(one.0, &ready);
+            }
+        }
+        mapping
+    }
+}

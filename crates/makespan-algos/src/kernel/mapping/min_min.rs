@@ -1,0 +1,90 @@
+//! The task that can be complete first goes first.
+
+use rand_chacha::ChaCha8Rng;
+
+use super::{Mapper, MaxMin, Problem};
+
+/// Again and again the task whose earliest completion is earliest, to the machine where that is.
+///
+/// Source: O. H. Ibarra, C. E. Kim, J. ACM 24, 1977, DOI 10.1145/322003.322011, algorithm D; the name as in
+/// T. D. Braun et al., JPDC 61, 2001, section 3.4, DOI 10.1006/jpdc.2000.1714. Complexity: O(n m log n) and four bytes a
+/// pair of task and machine: the next task of a machine is the shortest there that is left, whatever the ready time, so the
+/// tasks are sorted once a machine, and each of n steps looks at the m heads.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct MinMin;
+
+/// Min-min or Max-min, whichever gives the smaller makespan; Min-min of equal ones.
+///
+/// Source: as [`MinMin`], section 3.6. Complexity: that of both.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Duplex;
+
+/// Machines whose columns are gathered together, since a line of memory holds as many of a row.
+const TOGETHER: usize = 8;
+
+impl Mapper for MinMin {
+    fn map(&self, problem: &Problem<'_>, _random: &mut ChaCha8Rng) -> Vec<u32> {
+        let (tasks, machines) = (problem.tasks(), problem.machines());
+        let orders = shortest_first(problem);
+        let mut ready = problem.ready().to_vec();
+        let mut mapping = vec![u32::MAX; tasks];
+        let mut heads = vec![0; machines];
+        // The completion of each machine's head, or the end of time when it has none.
+        let mut completions = vec![i64::MAX; machines];
+        let advance = |machine: usize, head: &mut usize, mapping: &[u32], ready: i64| {
+            let order = &orders[machine * tasks..(machine + 1) * tasks];
+            while order.get(*head).is_some_and(|&task| mapping[task as usize] != u32::MAX) {
+                *head += 1;
+            }
+            order.get(*head).map_or(i64::MAX, |&task| ready + problem.time(task as usize, machine))
+        };
+        for machine in 0..machines {
+            completions[machine] = advance(machine, &mut heads[machine], &mapping, ready[machine]);
+        }
+        for _ in 0..tasks {
+            let earliest = completions.iter().copied().min().unwrap_or(i64::MAX);
+            let head = |machine: usize| orders[machine * tasks + heads[machine]];
+            let equal = (0..machines).filter(|&machine| completions[machine] == earliest);
+            let Some(machine) = equal.min_by_key(|&machine| (head(machine), machine)) else { break };
+            let task = head(machine);
+            mapping[task as usize] = machine as u32;
+            ready[machine] = earliest;
+            completions[machine] = advance(machine, &mut heads[machine], &mapping, earliest);
+            for other in 0..machines {
+                // Other machines move on only when this was their head.
+                if completions[other] < i64::MAX && orders[other * tasks + heads[other]] == task {
+                    completions[other] = advance(other, &mut heads[other], &mapping, ready[other]);
+                }
+            }
+        }
+        mapping
+    }
+}
+
+/// For each machine the tasks by their time there, then by number.
+fn shortest_first(problem: &Problem<'_>) -> Vec<u32> {
+    let (tasks, machines) = (problem.tasks(), problem.machines());
+    let mut orders = Vec::with_capacity(tasks * machines);
+    let mut columns: Vec<Vec<(i64, u32)>> = vec![Vec::with_capacity(tasks); TOGETHER.min(machines)];
+    for from in (0..machines).step_by(TOGETHER) {
+        let until = machines.min(from + TOGETHER);
+        columns.iter_mut().for_each(Vec::clear);
+        for task in 0..tasks {
+            for (column, &time) in columns.iter_mut().zip(&problem.row(task)[from..until]) {
+                column.push((time.ticks(), task as u32));
+            }
+        }
+        for column in &mut columns[..until - from] {
+            column.sort_unstable();
+            orders.extend(column.iter().map(|&(_, task)| task));
+        }
+    }
+    orders
+}
+
+impl Mapper for Duplex {
+    fn map(&self, problem: &Problem<'_>, random: &mut ChaCha8Rng) -> Vec<u32> {
+        let (min_min, max_min) = (MinMin.map(problem, random), MaxMin.map(problem, random));
+        if problem.makespan(&max_min) < problem.makespan(&min_min) { max_min } else { min_min }
+    }
+}

@@ -1,0 +1,96 @@
+//! The task that would suffer most goes first.
+
+use rand_chacha::ChaCha8Rng;
+
+use super::{Mapper, Problem};
+
+/// A task's *sufferage* is by how much its second earliest completion is later than its earliest.
+///
+/// By passes: each pass goes through the waiting tasks in their order and holds for each machine one of those for which it is
+/// best, of largest sufferage; at its end these are mapped, and the others wait for the next pass. Greedy: again and again the
+/// task of largest sufferage is mapped, and all are looked at anew.
+///
+/// Source: M. Maheswaran et al., JPDC 59, 1999, section 3.3 (Figure 3), DOI 10.1006/jpdc.1999.1581 (by passes); H. Casanova
+/// et al., HCW 2000, DOI 10.1109/HCW.2000.843757 (greedy). A task that only one machine can run suffers most. Complexity: O(n m)
+/// a pass, of which there are n at most; greedy O(n (n + c m)) where c tasks have the loaded machine for their best or
+/// second best.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Sufferage {
+    /// One task at a time instead of one for each machine.
+    pub greedy: bool,
+}
+
+/// The best machine of a task, its completion there, and the sufferage.
+#[derive(Clone, Copy, Debug)]
+struct Wish {
+    machine: usize,
+    second: usize,
+    completion: i64,
+    sufferage: i64,
+}
+
+impl Wish {
+    fn of(problem: &Problem<'_>, task: usize, ready: &[i64]) -> Self {
+        let (mut best, mut second) = ((0, i64::MAX), (0, i64::MAX));
+        for (machine, (&ready, &time)) in ready.iter().zip(problem.row(task)).enumerate() {
+            let completion = ready + time.ticks();
+            if completion < best.1 {
+                (second, best) = (best, (machine, completion));
+            } else if completion < second.1 {
+                second = (machine, completion);
+            }
+        }
+        Self { machine: best.0, second: second.0, completion: best.1, sufferage: second.1 - best.1 }
+    }
+}
+
+impl Mapper for Sufferage {
+    fn map(&self, problem: &Problem<'_>, _random: &mut ChaCha8Rng) -> Vec<u32> {
+        if self.greedy { one_by_one(problem) } else { by_passes(problem) }
+    }
+}
+
+fn by_passes(problem: &Problem<'_>) -> Vec<u32> {
+    let mut ready = problem.ready().to_vec();
+    let mut mapping = vec![0; problem.tasks()];
+    let mut waiting: Vec<usize> = (0..problem.tasks()).collect();
+    let mut next = Vec::with_capacity(waiting.len());
+    let mut held: Vec<Option<(usize, Wish)>> = vec![None; problem.machines()];
+    while !waiting.is_empty() {
+        for &task in &waiting {
+            let wish = Wish::of(problem, task, &ready);
+            let holder = &mut held[wish.machine];
+            match holder {
+                Some((_, other)) if other.sufferage >= wish.sufferage => next.push(task),
+                _ => next.extend(holder.replace((task, wish)).map(|(other, _)| other)),
+            }
+        }
+        for (task, wish) in held.iter_mut().filter_map(Option::take) {
+            mapping[task] = wish.machine as u32;
+            ready[wish.machine] = wish.completion;
+        }
+        // A task that lost its place goes back to where it was.
+        next.sort_unstable();
+        std::mem::swap(&mut waiting, &mut next);
+        next.clear();
+    }
+    mapping
+}
+
+fn one_by_one(problem: &Problem<'_>) -> Vec<u32> {
+    let mut ready = problem.ready().to_vec();
+    let mut mapping = vec![0; problem.tasks()];
+    let mut waiting: Vec<(usize, Wish)> =
+        (0..problem.tasks()).map(|task| (task, Wish::of(problem, task, &ready))).collect();
+    while let Some(at) =
+        (0..waiting.len()).max_by_key(|&at| (waiting[at].1.sufferage, std::cmp::Reverse(waiting[at].0)))
+    {
+        let (task, Wish { machine, completion, .. }) = waiting.swap_remove(at);
+        mapping[task] = machine as u32;
+        ready[machine] = completion;
+        for (task, wish) in waiting.iter_mut().filter(|(_, wish)| wish.machine == machine || wish.second == machine) {
+            *wish = Wish::of(problem, *task, &ready);
+        }
+    }
+    mapping
+}

@@ -1,0 +1,106 @@
+use makespan_core::{Profile, Time};
+use proptest::prelude::*;
+use rand::SeedableRng;
+
+use super::*;
+
+fn random() -> ChaCha8Rng {
+    ChaCha8Rng::seed_from_u64(1)
+}
+
+fn problem(times: &[i64], ready: &[i64]) -> Problem<'static> {
+    let time = |&ticks: &i64| if ticks == 0 { Profile::CANNOT_RUN } else { Time::from_ticks(ticks) };
+    Problem::new(Times::flat(times.iter().map(time).collect(), ready.len()), ready.to_vec())
+}
+
+fn mappers() -> Vec<(&'static str, Box<dyn Mapper>)> {
+    let short = Genetic { generations: 30, ..Genetic::default() };
+    vec![
+        ("olb", Box::new(OpportunisticLoadBalancing)),
+        ("met", Box::new(MinimumExecution)),
+        ("mct", Box::new(MinimumCompletion)),
+        ("min-min", Box::new(MinMin)),
+        ("max-min", Box::new(MaxMin)),
+        ("duplex", Box::new(Duplex)),
+        ("sufferage", Box::new(Sufferage { greedy: false })),
+        ("greedy sufferage", Box::new(Sufferage { greedy: true })),
+        ("balance", Box::new(short)),
+        ("makespan", Box::new(Genetic { fitness: Fitness::Makespan, ..short })),
+        ("braun", Box::new(BraunGenetic { population: 10, iterations: 10, patience: 5 })),
+        ("descent", Box::new(Descent)),
+    ]
+}
+
+#[test]
+fn the_rules_on_a_case_by_hand() {
+    // Tasks a to d on two machines.
+    let problem = problem(&[4, 8, 3, 9, 2, 2, 6, 5], &[0, 1]);
+    let map = |mapper: &dyn Mapper| mapper.map(&problem, &mut random());
+    // a on 0 until 4; b on 1 until 10; c on 0 until 6; d on 0, which is ready first.
+    assert_eq!(map(&OpportunisticLoadBalancing), [0, 1, 0, 0]);
+    assert_eq!(map(&MinimumExecution), [0, 0, 0, 1]);
+    // a on 0 until 4; b on 0 until 7; c on 1 until 3; d on 1 until 8.
+    assert_eq!(map(&MinimumCompletion), [0, 0, 1, 1]);
+    // c on 0 (2); b on 0 (5); d on 1 (6); a on 0 (9).
+    assert_eq!(map(&MinMin), [0, 0, 0, 1]);
+    // d on 0 or 1 (6 each, so 0); a on 1 (9); b on 0 (9); c on 0 or 1 (11), so 0.
+    assert_eq!(map(&MaxMin), [1, 0, 0, 0]);
+    assert_eq!(map(&Duplex), [0, 0, 0, 1]);
+    // Pass 1: a 5, b 7, c 1, d 0 all for 0: b. Pass 2, 0 ready at 3: a 2, c 2 both for.. c 1: 3 against 5; d 1: 6 against 9.
+    assert_eq!(map(&Sufferage { greedy: false })[1], 0);
+}
+
+fn tables() -> impl Strategy<Value = (Vec<i64>, Vec<i64>)> {
+    (1_usize..5).prop_flat_map(|machines| {
+        let row = prop::collection::vec(prop_oneof![1 => Just(0_i64), 6 => 1_i64..30], machines)
+            .prop_filter("some machine can run the task", |row| row.iter().any(|&time| time > 0));
+        let times = prop::collection::vec(row, 1..9).prop_map(|rows| rows.concat());
+        (times, prop::collection::vec(0_i64..10, machines))
+    })
+}
+
+/// Min-min as it is defined, without any order kept.
+fn plain(problem: &Problem<'_>, latest: bool) -> Vec<u32> {
+    let mut ready = problem.ready().to_vec();
+    let mut mapping = vec![u32::MAX; problem.tasks()];
+    for _ in 0..problem.tasks() {
+        let waiting = (0..problem.tasks()).filter(|&task| mapping[task] == u32::MAX);
+        let best = waiting
+            .map(|task| (problem.earliest(task, &ready), task))
+            .min_by_key(|&((_, completion), task)| (if latest { -completion } else { completion }, task));
+        let ((machine, completion), task) = best.unwrap();
+        mapping[task] = machine as u32;
+        ready[machine] = completion;
+    }
+    mapping
+}
+
+proptest! {
+    #[test]
+    fn every_mapper_keeps_to_machines_that_can((times, ready) in tables(), seed in any::<u64>()) {
+        let problem = problem(&times, &ready);
+        for (name, mapper) in mappers() {
+            let mapping = mapper.map(&problem, &mut ChaCha8Rng::seed_from_u64(seed));
+            prop_assert_eq!(mapping.len(), problem.tasks());
+            let able = |(task, &machine): (usize, &u32)| problem.can_run(task, machine as usize);
+            prop_assert!(mapping.iter().enumerate().all(able), "{}: {:?}", name, mapping);
+            prop_assert_eq!(mapping, mapper.map(&problem, &mut ChaCha8Rng::seed_from_u64(seed)), "{}", name);
+        }
+    }
+
+    #[test]
+    fn sorted_tasks_and_kept_completions_change_nothing((times, ready) in tables()) {
+        let problem = problem(&times, &ready);
+        prop_assert_eq!(MinMin.map(&problem, &mut random()), plain(&problem, false));
+        prop_assert_eq!(MaxMin.map(&problem, &mut random()), plain(&problem, true));
+    }
+
+    #[test]
+    fn searches_are_no_worse_than_where_they_start((times, ready) in tables()) {
+        let problem = problem(&times, &ready);
+        let of = |mapper: &dyn Mapper| problem.makespan(&mapper.map(&problem, &mut random()));
+        prop_assert!(of(&Descent) <= of(&MinMin));
+        prop_assert!(of(&BraunGenetic::default()) <= of(&MinMin));
+        prop_assert!(of(&Duplex) <= of(&MinMin).min(of(&MaxMin)));
+    }
+}

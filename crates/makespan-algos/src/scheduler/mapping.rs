@@ -1,0 +1,146 @@
+//! Sequential jobs to machines by a rule or a search of `kernel::mapping`.
+
+use makespan_core::{
+    Context, Guarantee, Instance, JobId, Objective, Placement, Plan, ProcSet, Schedule, ScheduleError, Scheduler, Time,
+    Unsupported,
+};
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+use super::check_supported;
+use crate::kernel::mapping::{Mapper, Problem, Times, task_time};
+
+/// A mapper as a scheduler. Each processor is a machine; its jobs run one after the other without a gap, in the order of
+/// Smith (time over weight), which is the best for weighted completion and changes no makespan.
+///
+/// Source: that of the mapper; the order W. E. Smith, Naval Research Logistics Quarterly 3, 1956, DOI 10.1002/nav.3800030106.
+/// Assumptions: sequential jobs, all released together, processors unavailable at the beginning only. Guarantee: none.
+/// Complexity: that of the mapper, and O(n log n).
+///
+/// ```
+/// use makespan_algos::kernel::mapping::MinMin;
+/// use makespan_algos::scheduler::Mapped;
+/// use makespan_core::{Context, Instance, Job, Platform, Profile, Scheduler, Time};
+///
+/// let job = |name: &str, row: [i64; 2]| Job::new(name, Profile::on_machines(row.map(Time::from_seconds)).unwrap());
+/// let jobs = vec![job("a", [4, 1]), job("b", [2, 9])];
+/// let instance = Instance::new(Platform::cluster(2, 1).unwrap(), jobs, vec![]).unwrap();
+/// let plan = Mapped::new("min-min", MinMin).schedule(&instance, &mut Context::default()).unwrap();
+/// assert_eq!(plan.into_schedule().makespan(), Time::from_seconds(2));
+/// ```
+pub struct Mapped {
+    spec: String,
+    mapper: Box<dyn Mapper + Send + Sync>,
+}
+
+impl Mapped {
+    /// A mapper under the spec that names it.
+    pub fn new(spec: impl Into<String>, mapper: impl Mapper + Send + Sync + 'static) -> Self {
+        Self { spec: spec.into(), mapper: Box::new(mapper) }
+    }
+}
+
+impl Scheduler for Mapped {
+    fn name(&self) -> String {
+        self.spec.clone()
+    }
+
+    fn supports(&self, instance: &Instance) -> Result<(), Unsupported> {
+        check_mappable(instance)
+    }
+
+    fn guarantee(&self, _instance: &Instance, _objective: Objective) -> Option<Guarantee> {
+        None
+    }
+
+    fn schedule(&self, instance: &Instance, context: &mut Context) -> Result<Plan, ScheduleError> {
+        check_supported(self, instance)?;
+        let problem = problem_of(instance);
+        let mapping = self.mapper.map(&problem, &mut ChaCha8Rng::seed_from_u64(context.seed));
+        Ok(schedule_of(instance, &problem, &mapping).into())
+    }
+}
+
+/// Whether an instance is one of mapping: sequential jobs, released together, on processors that once open stay open.
+///
+/// # Errors
+/// [`Unsupported`] says what it has besides.
+pub fn check_mappable(instance: &Instance) -> Result<(), Unsupported> {
+    let refused = |problem: &str| Err(Unsupported(problem.into()));
+    if instance.has_bags() {
+        return refused("bags of tasks are planned by a scheduler made by `makespan_algos::scheduler`");
+    }
+    if instance.has_compound_jobs() {
+        return refused("it maps single jobs to machines, and some job is a graph of tasks");
+    }
+    if !instance.is_sequential() {
+        return refused("it maps jobs to machines, and some job needs or may use several processors");
+    }
+    if instance.has_release_dates() {
+        return refused("it maps jobs that are released together, and some are released later");
+    }
+    if instance.platform().nodes().iter().any(|node| node.parent.is_some()) {
+        return refused("it knows of no network between the machines");
+    }
+    let first = instance.first_release();
+    let mut late = instance.unavailable().iter().filter(|period| period.end > first);
+    if late.any(|period| period.start > first) {
+        return refused("it needs machines that once open stay open, and some are unavailable later");
+    }
+    Ok(())
+}
+
+/// Jobs as tasks and processors as machines. The times of jobs that have their own on each machine are not copied, where
+/// every node has one processor and no job a walltime.
+pub fn problem_of(instance: &Instance) -> Problem<'_> {
+    let nodes = instance.platform().nodes();
+    let machines = instance.processors() as usize;
+    let as_they_are = nodes.iter().all(|node| node.processors == 1)
+        && instance.jobs().iter().all(|job| job.profile().machine_times().is_some() && job.walltime.is_none());
+    let times = if as_they_are {
+        let rows = instance.jobs().iter().map(|job| job.profile().machine_times().unwrap_or_default());
+        Times::rows(rows.collect(), machines)
+    } else {
+        let mut cells = Vec::with_capacity(instance.jobs().len() * machines);
+        for job in instance.ids() {
+            for (node, of) in nodes.iter().enumerate() {
+                let time = task_time(instance.time_on(job, node));
+                cells.extend(std::iter::repeat_n(time, of.processors as usize));
+            }
+        }
+        Times::flat(cells, machines)
+    };
+    let mut ready = vec![instance.first_release().ticks(); machines];
+    for period in instance.unavailable() {
+        for id in period.processors.iter() {
+            let ready = &mut ready[id as usize];
+            *ready = (*ready).max(period.end.ticks());
+        }
+    }
+    Problem::new(times, ready)
+}
+
+/// The jobs of each machine one after the other, in the order of Smith.
+pub fn schedule_of(instance: &Instance, problem: &Problem<'_>, mapping: &[u32]) -> Schedule {
+    let key = |task: u32| {
+        let weight = i128::from(instance.jobs()[task as usize].weight.millionths());
+        (i128::from(problem.time(task as usize, mapping[task as usize] as usize)), weight)
+    };
+    let mut order: Vec<u32> = (0..mapping.len() as u32).collect();
+    order.sort_by(|&a, &b| {
+        let ((time_a, weight_a), (time_b, weight_b)) = (key(a), key(b));
+        (mapping[a as usize].cmp(&mapping[b as usize]))
+            .then_with(|| (time_a * weight_b).cmp(&(time_b * weight_a)))
+            .then_with(|| (time_a, a).cmp(&(time_b, b)))
+    });
+    let mut ready = problem.ready().to_vec();
+    let placement = |task: u32| {
+        let machine = mapping[task as usize];
+        let start = ready[machine as usize];
+        let end = start + problem.time(task as usize, machine as usize);
+        ready[machine as usize] = end;
+        let (start, end) = (Time::from_ticks(start), Time::from_ticks(end));
+        Placement { job: JobId(task), task: 0, start, end, processors: ProcSet::range(machine, machine) }
+    };
+    Schedule::new(order.into_iter().map(placement).collect())
+}

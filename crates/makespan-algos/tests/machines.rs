@@ -1,0 +1,173 @@
+//! Sequential jobs on machines that differ: every scheduler that maps them against the exact optimum.
+
+use makespan_algos::{catalogue, scheduler};
+use makespan_core::{
+    Bound, Context, Instance, Job, Node, Objective, Platform, ProcSet, Profile, Scheduler, Time, Unavailable, Weight,
+    validate,
+};
+use proptest::prelude::*;
+
+/// A small instance as plain figures; a time of 0 means that the machine cannot run the job.
+#[derive(Clone, Debug)]
+struct Draft {
+    /// Processors and speed of each node.
+    nodes: Vec<(u32, f64)>,
+    /// Either a time of its own on each node, or one for all.
+    jobs: Vec<(Vec<i64>, u64)>,
+    busy: Vec<i64>,
+    unrelated: bool,
+    release: i64,
+}
+
+impl Draft {
+    fn instance(&self, factor: i64) -> Instance {
+        let ticks = |ticks: i64| Time::from_ticks(ticks * factor);
+        let node = |(at, &(processors, speed)): (usize, &(u32, f64))| Node {
+            name: format!("n{at}"),
+            processors,
+            speed,
+            parent: None,
+            link: None,
+        };
+        let platform = Platform::new(self.nodes.iter().enumerate().map(node).collect()).unwrap();
+        let job = |(at, (row, weight)): (usize, &(Vec<i64>, u64))| {
+            let own = row.iter().map(|&time| if time == 0 { Profile::CANNOT_RUN } else { ticks(time) });
+            let profile = if self.unrelated {
+                Profile::on_machines(own.collect::<Vec<_>>())
+            } else {
+                Profile::rigid(1, ticks(row.iter().copied().max().unwrap_or(1)))
+            };
+            let job = Job::new(at.to_string(), profile.unwrap()).with_release(ticks(self.release));
+            job.with_weight(Weight::from_millionths(*weight).unwrap())
+        };
+        let period = |(id, &end): (u32, &i64)| Unavailable {
+            processors: ProcSet::range(id, id),
+            start: Time::ZERO,
+            end: ticks(end),
+        };
+        let busy = (0..platform.processors()).zip(&self.busy).filter(|(_, end)| **end > 0).map(period).collect();
+        Instance::new(platform, self.jobs.iter().enumerate().map(job).collect(), busy).unwrap()
+    }
+}
+
+fn drafts() -> impl Strategy<Value = Draft> {
+    let nodes = prop::collection::vec((1_u32..=2, prop::sample::select(vec![0.5, 1.0, 2.0, 4.0])), 1..=3)
+        .prop_filter("three machines at most", |nodes| nodes.iter().map(|node| node.0).sum::<u32>() <= 3);
+    (nodes, any::<bool>(), 0_i64..3).prop_flat_map(|(nodes, unrelated, release)| {
+        let row = prop::collection::vec(prop_oneof![1 => Just(0_i64), 8 => 1_i64..40], nodes.len())
+            .prop_filter("some machine can run it", |row| row.iter().any(|&time| time > 0));
+        let jobs = prop::collection::vec((row, 0_u64..3_000_000), 1..=6);
+        let busy = prop::collection::vec(prop_oneof![2 => Just(0_i64), 1 => 1_i64..20], 3);
+        (jobs, busy).prop_map(move |(jobs, busy)| Draft { nodes: nodes.clone(), jobs, busy, unrelated, release })
+    })
+}
+
+/// The least value over all mappings, each machine in the order of Smith, which is the best there.
+fn optimum(instance: &Instance, objective: Objective) -> i128 {
+    let (machines, jobs) = (instance.processors(), instance.jobs().len() as u32);
+    let first = instance.first_release();
+    let value = |mut code: u32| -> Option<i128> {
+        let mut machine_of = Vec::new();
+        for id in instance.ids() {
+            let machine = code % machines;
+            code /= machines;
+            machine_of.push((machine, instance.time_on(id, instance.platform().node_of(machine))?.ticks()));
+        }
+        let weight = |job: usize| match objective {
+            Objective::WeightedCompletion => i128::from(instance.jobs()[job].weight.millionths()),
+            _ => 1,
+        };
+        let (mut last, mut sum) = (0, 0);
+        for machine in 0..machines {
+            let busy = instance.unavailable().iter().filter(|period| period.processors.iter().any(|id| id == machine));
+            let mut end = busy.map(|period| period.end.ticks()).max().unwrap_or(0).max(first.ticks());
+            let mut own: Vec<usize> = (0..machine_of.len()).filter(|&job| machine_of[job].0 == machine).collect();
+            own.sort_by(|&a, &b| {
+                let (a_time, b_time) = (i128::from(machine_of[a].1), i128::from(machine_of[b].1));
+                (a_time * weight(b)).cmp(&(b_time * weight(a)))
+            });
+            for job in own {
+                end += machine_of[job].1;
+                last = last.max(end);
+                sum += weight(job) * i128::from(end);
+            }
+        }
+        Some(match objective {
+            Objective::Makespan => i128::from(last),
+            Objective::WeightedCompletion => sum,
+            Objective::MeanFlow => {
+                let n = i128::from(jobs);
+                (1000 * (sum - n * i128::from(first.ticks()))).div_euclid(n)
+            }
+        })
+    };
+    (0..machines.pow(jobs)).filter_map(value).min().unwrap()
+}
+
+/// Those of the catalogue that plan it.
+fn schedulers(instance: &Instance) -> Vec<Box<dyn Scheduler>> {
+    let all = catalogue().iter().flat_map(|entry| entry.representatives).map(|spec| scheduler(spec).unwrap());
+    all.filter(|scheduler| scheduler.supports(instance).is_ok()).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 150, ..ProptestConfig::default() })]
+
+    #[test]
+    fn plans_are_valid_and_stand_above_optimum_and_bounds(draft in drafts()) {
+        let instance = draft.instance(1);
+        let optima = Objective::ALL.map(|objective| optimum(&instance, objective));
+        for (objective, &optimum) in Objective::ALL.into_iter().zip(&optima) {
+            if !instance.has_equal_processors() {
+                let bound: Bound = makespan_bounds::best(&instance, objective).unwrap();
+                prop_assert_eq!(bound.verify(&instance), Ok(()));
+                prop_assert!(bound.value <= optimum, "{:?} is above the optimum {}", bound, optimum);
+            }
+        }
+        for scheduler in schedulers(&instance) {
+            let name = scheduler.name();
+            let mut context = Context::with_seed(1);
+            let schedule = scheduler.schedule(&instance, &mut context).unwrap().into_schedule();
+            prop_assert_eq!(validate(&instance, &schedule), Ok(()), "{}", name);
+            for bound in &context.bounds {
+                prop_assert_eq!(bound.verify(&instance), Ok(()), "{}", name);
+            }
+            for (objective, &optimum) in Objective::ALL.into_iter().zip(&optima) {
+                prop_assert!(objective.value(&instance, &schedule) >= optimum, "{}: {}", name, objective);
+            }
+            let again = scheduler.schedule(&instance, &mut Context::with_seed(1)).unwrap().into_schedule();
+            prop_assert_eq!(&schedule, &again, "{}: the same seed gives the same plan", name);
+        }
+    }
+
+    #[test]
+    fn optimise_finds_the_shortest(draft in drafts()) {
+        let instance = draft.instance(1_000_000);
+        if !instance.has_equal_processors() {
+            let scheduler = scheduler("optimise[objective=makespan,steps=40,searches=2]").unwrap();
+            let schedule = scheduler.schedule(&instance, &mut Context::with_seed(3)).unwrap().into_schedule();
+            let makespan = Objective::Makespan.value(&instance, &schedule);
+            prop_assert_eq!(makespan, optimum(&instance, Objective::Makespan));
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_mapped_is_refused_with_the_reason() {
+    let own = |name: &str| Job::new(name, Profile::on_machines(vec![Time::TICK; 2]).unwrap());
+    let refused = |job: Job, spec: &str, part: &str| {
+        let instance = Instance::new(Platform::cluster(2, 1).unwrap(), vec![own("a"), job], vec![]).unwrap();
+        let message = scheduler(spec).unwrap().supports(&instance).unwrap_err().0;
+        assert!(message.contains(part), "{spec}: {message}");
+    };
+    let wide = Job::new("b", Profile::rigid(2, Time::TICK).unwrap());
+    refused(wide, "min-min", "several processors");
+    refused(own("b").with_release(Time::TICK), "optimise", "released later");
+    refused(own("b"), "demt", "a time of their own on each machine");
+    let best_effort = own("b").with_count(3.try_into().unwrap()).with_weight(Weight::ZERO);
+    refused(best_effort.clone(), "mct", "give the bag a weight");
+    let bag = best_effort.with_weight(Weight::ONE);
+    let instance = Instance::new(Platform::cluster(2, 1).unwrap(), vec![own("a"), bag], vec![]).unwrap();
+    let plan = scheduler("mct").unwrap().schedule(&instance, &mut Context::default()).unwrap().into_schedule();
+    assert_eq!((validate(&instance, &plan), plan.makespan()), (Ok(()), Time::from_ticks(2)));
+}

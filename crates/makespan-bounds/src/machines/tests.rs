@@ -1,0 +1,72 @@
+use std::time::Instant;
+
+use makespan_core::{Job, Platform};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::*;
+
+/// Tasks of random times on machines of random speeds: `spread` is the part of each time that only this pair has.
+fn random(tasks: usize, machines: usize, spread: f64, seed: u64) -> Instance {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let speeds: Vec<f64> = (0..machines).map(|_| random.random_range(1.0..100.0)).collect();
+    let job = |at: usize| {
+        let size = random.random_range(1.0..3000.0);
+        let row: Vec<Time> = speeds
+            .iter()
+            .map(|speed| Time::from_ticks((1e9 * size * speed * (1.0 + spread * random.random::<f64>())) as i64))
+            .collect();
+        Job::new(at.to_string(), Profile::on_machines(row).unwrap())
+    };
+    let jobs = (0..tasks).map(job).collect();
+    Instance::new(Platform::cluster(machines as u32, 1).unwrap(), jobs, vec![]).unwrap()
+}
+
+#[test]
+fn on_uniform_machines_the_bound_is_the_work_over_the_speeds() {
+    for (seed, tasks, machines) in [(1, 512, 16), (2, 300, 3), (3, 2000, 100)] {
+        let instance = random(tasks, machines, 0.0, seed);
+        let times = |job: usize| instance.jobs()[job].profile().machine_times().unwrap();
+        let speed: f64 = (0..machines).map(|k| 1.0 / times(0)[k].ticks() as f64).sum();
+        let work: f64 = (0..tasks).map(|job| times(job)[0].ticks() as f64 / times(0)[0].ticks() as f64).sum();
+        let begin = Instant::now();
+        let bound = bound(&instance, Objective::Makespan);
+        println!("{tasks} tasks on {machines} machines: {:.4} s", begin.elapsed().as_secs_f64());
+        assert_eq!(bound.verify(&instance), Ok(()));
+        let ratio = bound.value as f64 * speed / work;
+        assert!((0.99999..1.000_001).contains(&ratio), "{ratio}");
+    }
+}
+
+#[test]
+fn other_prices_do_not_prove_more() {
+    for (seed, spread) in [(1, 0.1), (2, 1.0), (3, 10.0), (4, 100.0)] {
+        let instance = random(120, 6, spread, seed);
+        let prices = prices(&instance);
+        let proved = |prices: &[f64]| bound_by(&instance, Objective::Makespan, prices).value as f64;
+        let best = proved(&prices);
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        for size in [1e-1, 1e-2, 1e-3, 1e-4, 1e-5] {
+            for _ in 0..40 {
+                let moved: Vec<f64> =
+                    prices.iter().map(|price| price * (1.0 + size * random.random_range(-1.0..1.0))).collect();
+                let above = proved(&moved) / best - 1.0;
+                assert!(above < 1e-5, "{above:.2e} by moving prices by {size}");
+            }
+        }
+    }
+}
+
+#[test]
+fn machines_that_are_busy_and_tasks_that_do_not_fit_are_counted() {
+    let ticks = |row: [i64; 2]| Profile::on_machines(row.map(Time::from_ticks)).unwrap();
+    let jobs = vec![Job::new("a", ticks([10, 100])), Job::new("b", ticks([10, 100]))];
+    let period = makespan_core::Unavailable {
+        processors: makespan_core::ProcSet::range(1, 1),
+        start: Time::ZERO,
+        end: Time::from_ticks(50),
+    };
+    let instance = Instance::new(Platform::cluster(2, 1).unwrap(), jobs, vec![period]).unwrap();
+    let bound = bound(&instance, Objective::Makespan);
+    assert_eq!((bound.value, bound.verify(&instance)), (20, Ok(())));
+}

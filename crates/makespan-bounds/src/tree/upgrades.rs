@@ -1,0 +1,58 @@
+//! Which machine or link holds the fair throughput down.
+
+use makespan_core::tree::{TreeProblem, float_of, link_load};
+
+use super::Throughput;
+
+/// What a faster part would bring. The gains of all processors and links add up to 1 (linear programming duality).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Upgrade {
+    /// The position of the node.
+    pub node: usize,
+    /// What is made faster.
+    pub part: Part,
+    /// By how many percent the fair throughput rises for a small improvement by one percent: an estimate from the prices, in
+    /// floats.
+    pub gain: f64,
+}
+
+/// A part of a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Its processors.
+    Processors,
+    /// The link to its parent.
+    Link,
+}
+
+impl Throughput {
+    /// The parts that would raise the fair throughput, the one that gains most first: the bottlenecks.
+    pub fn upgrades(&self, problem: &TreeProblem) -> Vec<Upgrade> {
+        let applications = problem.applications();
+        // In the units of the certificate, in which the bound is the sum of all rents.
+        let unit = 2.0_f64.powi(self.prices.exponent);
+        let ports: Vec<f64> = self.prices.ports.iter().map(|&price| price as f64 * unit).collect();
+        let flows = self.rates.flows(problem);
+        let mut byte = vec![0.0; problem.nodes().len()];
+        let mut upgrades = Vec::new();
+        for &node in problem.order() {
+            let one = &problem.nodes()[node];
+            if let Some(parent) = one.parent {
+                byte[node] = byte[parent] + ports[parent] / float_of(&one.bandwidth);
+                let gain = ports[parent] * float_of(&link_load(problem, &flows, node));
+                upgrades.push(Upgrade { node, part: Part::Link, gain });
+            }
+            let net = applications
+                .iter()
+                .zip(&self.prices.tasks)
+                .map(|(app, &price)| (price as f64 - float_of(&app.data) * byte[node]) / float_of(&app.work));
+            let gain = net.fold(0.0, f64::max) * float_of(&problem.capacity(node));
+            upgrades.push(Upgrade { node, part: Part::Processors, gain });
+        }
+        let all: f64 = upgrades.iter().map(|upgrade| upgrade.gain).sum();
+        upgrades.iter_mut().for_each(|upgrade| upgrade.gain /= all.max(f64::MIN_POSITIVE));
+        upgrades.retain(|upgrade| upgrade.gain > 1e-9);
+        upgrades.sort_by(|a, b| b.gain.total_cmp(&a.gain).then(a.node.cmp(&b.node)));
+        upgrades
+    }
+}

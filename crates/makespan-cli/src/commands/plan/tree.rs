@@ -1,0 +1,262 @@
+//! `makespan plan` for bags of tasks on a tree: who computes what, which links are busy, what holds the throughput down.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use makespan::{Part, SteadyState, steady_state};
+use makespan_core::Instance;
+use makespan_core::tree::{TreeProblem, decimal_text, exact_period, float_of, link_load, port_load};
+use makespan_formats::report::{Section, TreeReport, write_tree};
+use makespan_formats::tree_plan::{TreePlanFile, write_tree_svg};
+use miette::{Result, miette};
+
+use crate::args::{Format, PictureOptions, PlanOptions};
+use crate::output::{check_targets, emit, table, write_file};
+use crate::summary;
+
+/// What this plan is called.
+const NAME: &str = "steady-state";
+/// Nodes and bottlenecks that are listed.
+const LISTED: usize = 40;
+const BOTTLENECKS: usize = 10;
+/// Digits of an exact throughput that are printed.
+const DIGITS: usize = 40;
+
+/// Whether the instance is planned as a steady state: named so, or bags on a tree without another algorithm.
+pub fn is_meant(instance: &Instance, options: &PlanOptions) -> bool {
+    match options.algorithm.as_deref() {
+        Some(name) => name == NAME,
+        None => TreeProblem::is_meant(instance),
+    }
+}
+
+pub fn plan(instance: &Instance, mut remarks: Vec<String>, options: &PlanOptions) -> Result<ExitCode> {
+    refuse(options)?;
+    let PictureOptions { gantt, report, .. } = &options.pictures;
+    let targets: Vec<&Path> = [&options.output, gantt, report].into_iter().flatten().map(PathBuf::as_path).collect();
+    check_targets(&options.input.instance, &targets)?;
+    let found = steady_state(instance).map_err(|error| miette!("{error}"))?;
+    remarks.extend(notes(instance, &found));
+    let mut file = TreePlanFile::new(&found.problem, &found.best.rates, &found.best.bound, found.best.prices.clone())
+        .map_err(|error| miette!("the rates fail their own check, a defect of Makespan: {error}"))?;
+    file.period = found.period.as_ref().ok().cloned();
+    file.remarks.clone_from(&remarks);
+    if let Some(path) = &options.output {
+        write_file(path, |out| file.write(instance, out))?;
+    }
+    let title = options.input.instance.file_stem().map_or("plan".into(), |stem| stem.to_string_lossy());
+    let (problem, rates) = (&found.problem, &found.best.rates);
+    if let Some(path) = gantt {
+        write_file(path, |mut out| write_tree_svg(&mut out, instance, problem, rates, &title))?;
+    }
+    let sections = [applications(instance, &found), bottlenecks(instance, &found), nodes(instance, &found, usize::MAX)];
+    let summary = format!("{}; {}", summary::instance(instance), headline(&found));
+    if let Some(path) = report {
+        let (remarks, sections) = (&remarks, &sections);
+        let report = TreeReport { title: &title, summary: &summary, instance, problem, rates, remarks, sections };
+        write_file(path, |mut out| write_tree(&mut out, &report))?;
+    }
+    match options.format {
+        Format::Json => {
+            let mut text = Vec::new();
+            file.write(instance, &mut text).map_err(|error| miette!("{error}"))?;
+            emit(&String::from_utf8_lossy(&text))?;
+        }
+        Format::Text => {
+            let [applications, bottlenecks, _] = &sections;
+            let nodes = nodes(instance, &found, LISTED);
+            let tables: String = [applications, &nodes, bottlenecks].map(printed).concat();
+            let head = format!("{}, planned by {NAME}\n{}", summary::instance(instance), summary::remarks(&remarks));
+            emit(&format!("{head}\n{}\n{}\n{tables}", headline(&found), period(&found)))?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A steady state has no placements, and nothing is searched for under a limit.
+fn refuse(options: &PlanOptions) -> Result<()> {
+    let search = &options.search;
+    let given = [
+        (options.swf.is_some(), "--swf"),
+        (options.pictures.jobs.is_some(), "--jobs"),
+        (search.objective.is_some(), "--objective"),
+        (search.time_limit.is_some(), "--time-limit"),
+        (search.makespan_at_most.is_some(), "--makespan-at-most"),
+    ];
+    match given.into_iter().find(|(given, _)| *given) {
+        Some((_, option)) => {
+            Err(miette!("{option} is not for a steady state, which has rates and no placements; leave it out"))
+        }
+        None => Ok(()),
+    }
+}
+
+fn headline(found: &SteadyState) -> String {
+    let best = &found.best;
+    let value = format!("fair throughput {} weighted tasks a second", float(float_of(&best.value)));
+    match &best.optimum {
+        Some(optimum) => {
+            let exact = optimum.throughput.to_string();
+            let exact = if exact.len() <= DIGITS { format!(": exactly {exact}") } else { String::new() };
+            format!("{value}, proved optimal{exact}")
+        }
+        None => format!("{value}, proved within {:.1e} of the optimum", best.gap()),
+    }
+}
+
+/// The period in a sentence.
+fn period(found: &SteadyState) -> String {
+    let digits = exact_period(&found.best.rates).to_string().len();
+    match &found.period {
+        Ok(period) => {
+            let reached = float_of(&(period.throughput(&found.problem) / &found.best.value));
+            let loss = 100.0 * (1.0 - reached).max(0.0);
+            let tasks: u64 = period.tasks.iter().sum();
+            let start_up = period.start_up(&found.problem).map_or("-".into(), |time| float(time.seconds()));
+            let buffers: u64 =
+                (0..found.problem.nodes().len()).map(|node| period.buffer(&found.problem, node)).max().unwrap_or(0);
+            format!(
+                "period {} s with {tasks} tasks, {loss:.2} % below the optimum; steady after {start_up} s; buffers of at most {buffers} tasks",
+                float(period.period.seconds())
+            )
+        }
+        Err(error) => format!("no period is written ({error}); the exact one has {digits} digits of nanoseconds"),
+    }
+}
+
+/// What the user should know about the rates.
+fn notes(instance: &Instance, found: &SteadyState) -> Vec<String> {
+    let mut notes = Vec::new();
+    let problem = &found.problem;
+    let late = |node: &usize| {
+        let slow = (0..instance.jobs().len()).all(|app| problem.send_time(*node, app).is_none());
+        problem.nodes()[*node].parent.is_some() && slow
+    };
+    let unreachable: Vec<usize> = (0..problem.nodes().len()).filter(late).collect();
+    if let Some(&first) = unreachable.first() {
+        let name = &instance.platform().nodes()[first].name;
+        notes.push(format!(
+            "{} nodes such as `{name}` cannot be reached in time: a single task would be longer than any schedule on the way",
+            unreachable.len()
+        ));
+    }
+    if let Ok(period) = &found.period {
+        let starts = period.starts(problem);
+        let last = instance.jobs().iter().enumerate().map(|(app, job)| {
+            let rate: f64 = (0..starts.len()).map(|node| float_of(found.best.rates.of(node, app))).sum();
+            job.tasks() as f64 / rate
+        });
+        let last = last.fold(0.0, f64::max);
+        let works = |node: usize| {
+            !period.tasks[node * instance.jobs().len()..][..instance.jobs().len()].iter().all(|&n| n == 0)
+        };
+        let late: Vec<usize> = (0..starts.len())
+            .filter(|&node| works(node) && starts[node].is_none_or(|start| start.seconds() > last))
+            .collect();
+        if let Some(&first) = late.first() {
+            let name = &instance.platform().nodes()[first].name;
+            notes.push(format!(
+                "in the period that is written, {} nodes such as `{name}` begin after the last task is sent, at about {} s: with so \
+                 few tasks a shorter period, which loses more, would start sooner",
+                late.len(),
+                float(last)
+            ));
+        }
+    }
+    notes
+}
+
+fn applications(instance: &Instance, found: &SteadyState) -> Section {
+    let flows = found.best.rates.flows(&found.problem);
+    let root = found.problem.root() * instance.jobs().len();
+    let rows = found.problem.applications().iter().enumerate().map(|(at, app)| {
+        let job = instance.job(app.job);
+        let rate = float_of(&flows[root + at]);
+        let lasts = app.count as f64 / rate;
+        vec![
+            job.name.clone(),
+            decimal_text(&app.weight),
+            app.count.to_string(),
+            float(rate),
+            float(rate / float_of(&app.weight)),
+            float(lasts),
+        ]
+    });
+    let columns = ["application", "weight", "tasks", "tasks/s", "weighted", "lasts about (s)"];
+    section("Applications", "", &columns, rows.collect())
+}
+
+/// Who computes what, the busiest first; only nodes that compute or send.
+fn nodes(instance: &Instance, found: &SteadyState, most: usize) -> Section {
+    let (problem, rates) = (&found.problem, &found.best.rates);
+    let flows = rates.flows(problem);
+    let apps = instance.jobs().len();
+    let busy = |node: &usize| flows[node * apps..][..apps].iter().any(|flow| !flow.is_zero());
+    let all: Vec<usize> = (0..problem.nodes().len()).filter(busy).collect();
+    let percent = |part: f64| if part == 0.0 { "-".into() } else { format!("{:.1}", 100.0 * part) };
+    let row = |&node: &usize| {
+        let tasks = (0..apps).map(|app| {
+            let rate = float_of(rates.of(node, app));
+            if rate == 0.0 { "-".into() } else { float(rate) }
+        });
+        let link = problem.nodes()[node].parent.map_or(0.0, |_| float_of(&link_load(problem, &flows, node)));
+        let loads = [
+            percent(float_of(&rates.processor_load(problem, node))),
+            percent(link),
+            percent(float_of(&port_load(problem, &flows, node))),
+        ];
+        std::iter::once(instance.platform().nodes()[node].name.clone()).chain(tasks).chain(loads).collect()
+    };
+    let rows: Vec<Vec<String>> = all.iter().take(most).map(row).collect();
+    let idle = problem.nodes().len() - all.len();
+    let mut text = String::new();
+    if all.len() > rows.len() {
+        text = format!("{} more nodes take part. ", all.len() - rows.len());
+    }
+    if idle > 0 {
+        text += &format!("{idle} nodes take no part.");
+    }
+    let names = instance.jobs().iter().map(|job| format!("{} (tasks/s)", job.name));
+    let mut columns: Vec<String> = std::iter::once("node".to_owned()).chain(names).collect();
+    columns.extend(["computes %", "link %", "sends %"].map(String::from));
+    Section { title: "Who computes what".into(), text, columns, rows, figure: None }
+}
+
+/// The parts that would raise the fair throughput.
+fn bottlenecks(instance: &Instance, found: &SteadyState) -> Section {
+    let upgrades = found.best.upgrades(&found.problem);
+    let rows = upgrades.iter().take(BOTTLENECKS).map(|upgrade| {
+        let name = &instance.platform().nodes()[upgrade.node].name;
+        let part = match upgrade.part {
+            Part::Processors => format!("processors of {name}"),
+            Part::Link => format!("link to {name}"),
+        };
+        vec![part, format!("{:.3}", upgrade.gain)]
+    });
+    let text = "What one percent more of a part would raise the fair throughput by, from the prices of the proof.";
+    let rows = rows.collect();
+    section("Bottlenecks", text, &["part", "gain for 1 % (%)"], rows)
+}
+
+fn section(title: &str, text: &str, columns: &[&str], rows: Vec<Vec<String>>) -> Section {
+    let columns = columns.iter().map(ToString::to_string).collect();
+    Section { title: title.into(), text: text.into(), columns, rows, figure: None }
+}
+
+fn printed(section: &Section) -> String {
+    let columns: Vec<&str> = section.columns.iter().map(String::as_str).collect();
+    let text = if section.text.is_empty() { String::new() } else { format!("{}\n", section.text) };
+    format!("\n{}\n{text}{}", section.title, table(&columns, 1, section.rows.iter().cloned()))
+}
+
+/// Four significant figures or more.
+fn float(value: f64) -> String {
+    match value.abs() {
+        size if size == 0.0 || !size.is_finite() => value.to_string(),
+        size if (1e-3..1e6).contains(&size) => {
+            let places = (3 - size.log10().floor() as i64).clamp(0, 7) as usize;
+            format!("{value:.places$}")
+        }
+        _ => format!("{value:.3e}"),
+    }
+}

@@ -1,0 +1,92 @@
+//! Bags of tasks on trees, from the file to the picture.
+
+use crate::sandbox::Sandbox;
+
+const TREE: &str = r#"{"version": 1, "platform": {"nodes": [{"name": "root", "processors": 1, "speed": 2},
+  {"name": "a", "processors": 2, "speed": 1.5, "parent": "root", "bandwidth": 4, "latency": "5ms"},
+  {"name": "switch", "processors": 0, "parent": "root", "bandwidth": 1},
+  {"name": "b", "processors": 1, "speed": 3, "parent": "switch", "bandwidth": 0.5}]},
+ "jobs": [{"name": "x", "count": 2000, "work": 3, "data": 2}, {"name": "y", "count": 2000, "work": 1, "data": 1, "weight": 2}]}"#;
+
+fn sandbox() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write("t.json", TREE);
+    sandbox
+}
+
+#[test]
+fn a_tree_is_planned_proved_and_drawn() {
+    let sandbox = sandbox();
+    let said = sandbox.makespan("plan t.json --output p.json --gantt t.svg --report r.html");
+    assert_eq!(said.status, Some(0), "{said:?}");
+    for part in ["proved optimal: exactly ", "Who computes what", "Bottlenecks", "period ", "link to "] {
+        assert!(said.out.contains(part), "{} lacks {part}", said.out);
+    }
+    let plan = sandbox.json("p.json");
+    let (value, bound) = (&plan["fair_throughput"], &plan["bounds"]["fair_throughput"]["value"]);
+    assert!(value.as_f64().unwrap() <= bound.as_f64().unwrap() && value.as_f64().unwrap() > 0.0, "{plan}");
+    assert!(plan["rates"]["x"]["a"].is_number() && plan["period"]["seconds"].is_number(), "{plan}");
+    assert!(sandbox.read("t.svg").contains(">switch</text>") && sandbox.read("r.html").contains("<svg"));
+    sandbox.makespan("verify t.json p.json").succeeds();
+    assert!(sandbox.makespan("bound t.json").succeeds().contains("fair throughput <= "));
+    let json = sandbox.makespan("plan t.json --algorithm steady-state --format json").succeeds();
+    assert_eq!(json, sandbox.read("p.json"), "the same plan on standard output");
+}
+
+#[test]
+fn a_changed_plan_is_rejected() {
+    let sandbox = sandbox();
+    sandbox.makespan("plan t.json --output p.json").succeeds();
+    let more = |value: &serde_json::Value| serde_json::Value::from(value.as_f64().unwrap() * 1.000_001);
+    let changes: [(&str, &str); 3] =
+        [("/fair_throughput", "the stated"), ("/rates/x/a", "would"), ("/period/tasks/y/a", "period")];
+    for (path, expect) in changes {
+        let mut plan = sandbox.json("p.json");
+        let figure = plan.pointer_mut(path).unwrap_or_else(|| panic!("no {path}"));
+        *figure = if path.starts_with("/period") { 1_000_000.into() } else { more(figure) };
+        sandbox.write("changed.json", plan.to_string());
+        let said = sandbox.makespan("verify t.json changed.json");
+        assert!(said.status == Some(1) && said.out.contains(expect), "{path}: {said:?}");
+    }
+    let mut plan = sandbox.json("p.json");
+    let value = plan.pointer_mut("/bounds/fair_throughput/value").unwrap();
+    *value = (value.as_f64().unwrap() * 0.999).into();
+    sandbox.write("changed.json", plan.to_string());
+    assert!(sandbox.makespan("verify t.json changed.json").out.contains("is not proved"));
+}
+
+#[test]
+fn what_a_steady_state_cannot_have_is_refused_with_a_remedy() {
+    let sandbox = sandbox();
+    let refused = |command: &str, expect: &str| {
+        let said = sandbox.makespan(command);
+        assert!(said.status == Some(1) && said.err.contains(expect), "{said:?} lacks {expect}");
+    };
+    refused("plan t.json --swf o.swf", "--swf is not for a steady state");
+    let changed = |from: &str, to: &str| sandbox.write("bad.json", TREE.replacen(from, to, 1));
+    changed("\"weight\": 2", "\"weight\": 0");
+    refused("plan bad.json", "weight 0");
+    changed("\"bandwidth\": 1}", "\"latency\": 0}");
+    refused("plan bad.json", "`bandwidth`");
+    changed("\"bandwidth\": 1}", "\"bandwidth\": 0}");
+    refused("plan bad.json", "`0` is not a bandwidth");
+    changed("\"parent\": \"root\", \"bandwidth\": 1", "\"parent\": \"b\", \"bandwidth\": 1");
+    refused("plan bad.json", "do not lead to a root");
+    changed("\"count\": 2000, ", "");
+    refused("plan bad.json", "`count`");
+}
+
+#[test]
+fn trees_go_through_platform_files_of_simgrid() {
+    let sandbox = sandbox();
+    sandbox.makespan("convert t.json t.xml").succeeds();
+    assert!(sandbox.read("t.xml").contains("<host id=\"b\" speed=\"3Mf\"/>"));
+    let one = r#"{"version": 1, "platform": {"nodes": 2, "processors_per_node": 1}, "jobs": [{"name": "x", "count": 9, "work": 3, "data": 2}]}"#;
+    sandbox.write("jobs.json", one);
+    sandbox.makespan("convert jobs.json --platform t.xml moved.json").succeeds();
+    assert_eq!(sandbox.json("moved.json")["platform"]["nodes"][3]["bandwidth"], 0.5);
+    sandbox.makespan("plan moved.json").succeeds();
+    sandbox.makespan("convert jobs.json jobs.xml").refused(&["for a tree"]);
+    sandbox.write("bad.xml", sandbox.read("t.xml").replace("router", "storage"));
+    sandbox.makespan("convert jobs.json --platform bad.xml moved.json").refused(&["bad.xml:", "`storage` is not read"]);
+}

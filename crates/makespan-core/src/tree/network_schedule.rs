@@ -1,0 +1,194 @@
+//! A schedule on a tree with its transfers, and the rules that it must keep. They share no code with what makes schedules.
+
+use dashu_ratio::RBig;
+use rustc_hash::FxHashMap;
+use thiserror::Error;
+
+use super::decimal_of;
+use crate::{Instance, JobId, Platform, Schedule, Time};
+
+/// What runs where and when, and how the data of each task come there.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NetworkSchedule {
+    /// The placements.
+    pub schedule: Schedule,
+    /// The transfers, by start.
+    pub transfers: Vec<Transfer>,
+}
+
+/// The data of one task sent to a node by its parent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Transfer {
+    /// The job.
+    pub job: JobId,
+    /// The number of the task.
+    pub task: u32,
+    /// The position of the node that receives it.
+    pub to: usize,
+    /// When the parent begins to send.
+    pub start: Time,
+    /// When its port is free again. The data arrive later by the latency of the link.
+    pub end: Time,
+}
+
+/// A rule of the network that a schedule breaks. Nodes are named.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum NetworkViolation {
+    /// A transfer to the root, to a node without link, or of a task that does not exist.
+    #[error("transfer {0} is to no node with a link, or of no task of a bag")]
+    Unknown(usize),
+    /// Too fast for the link.
+    #[error("task {task} of job `{job}` is sent to node `{node}` in less time than its link needs")]
+    TooFast {
+        /// The job.
+        job: String,
+        /// The number of the task.
+        task: u32,
+        /// Who receives it.
+        node: String,
+    },
+    /// Two sends at a time.
+    #[error("node `{node}` sends two tasks at once at {at} s")]
+    TwoSends {
+        /// The sender.
+        node: String,
+        /// When the second one begins.
+        at: Time,
+    },
+    /// Sent or computed before it is there.
+    #[error("node `{node}` {does} task {task} of job `{job}` at {at} s, and does not have its data then")]
+    NotThere {
+        /// The node.
+        node: String,
+        /// `sends` or `computes`.
+        does: &'static str,
+        /// The job.
+        job: String,
+        /// The number of the task.
+        task: u32,
+        /// When.
+        at: Time,
+    },
+    /// A task that came twice, or that is not computed at the end of its way.
+    #[error("task {task} of job `{job}` is sent to node `{node}`, and not computed there or below, or sent twice")]
+    Astray {
+        /// The job.
+        job: String,
+        /// The number of the task.
+        task: u32,
+        /// Who received it in vain.
+        node: String,
+    },
+}
+
+/// Checks the transfers of a schedule whose placements [`crate::validate`] checks: one send at a time from every node (and
+/// so one receive at a time, as each node has one parent), links as fast as they are, store and forward, all data beginning
+/// at the root, no task sent twice or in vain. O(n log n).
+///
+/// # Errors
+/// Every violation that is found.
+pub fn validate_network(instance: &Instance, network: &NetworkSchedule) -> Result<(), Vec<NetworkViolation>> {
+    let mut violations = Vec::new();
+    let checker = Checker { instance, platform: instance.platform() };
+    let unknown = |transfer: &Transfer| !checker.exists(transfer);
+    violations.extend(
+        (0..network.transfers.len()).filter(|&at| unknown(&network.transfers[at])).map(NetworkViolation::Unknown),
+    );
+    if violations.is_empty() {
+        checker.speeds(&network.transfers, &mut violations);
+        checker.ports(&network.transfers, &mut violations);
+        checker.ways(network, &mut violations);
+    }
+    if violations.is_empty() { Ok(()) } else { Err(violations) }
+}
+
+struct Checker<'a> {
+    instance: &'a Instance,
+    platform: &'a Platform,
+}
+
+impl Checker<'_> {
+    fn exists(&self, transfer: &Transfer) -> bool {
+        let node = self.platform.nodes().get(transfer.to);
+        let linked = node.is_some_and(|node| node.parent.is_some() && node.link.is_some());
+        let job = self.instance.jobs().get(transfer.job.index());
+        linked && job.is_some_and(|job| job.is_bag() && u64::from(transfer.task) < job.tasks())
+    }
+
+    fn name(&self, node: usize) -> String {
+        self.platform.nodes()[node].name.clone()
+    }
+
+    fn speeds(&self, transfers: &[Transfer], violations: &mut Vec<NetworkViolation>) {
+        for transfer in transfers {
+            let Some(link) = self.platform.nodes()[transfer.to].link else { continue };
+            let job = self.instance.job(transfer.job);
+            let sent = RBig::from(transfer.end.ticks() - transfer.start.ticks()) * decimal_of(link.bandwidth);
+            if sent < RBig::from(job.data.unwrap_or(0)) * RBig::from(Time::TICKS_PER_SECOND) {
+                let (job, task, node) = (job.name.clone(), transfer.task, self.name(transfer.to));
+                violations.push(NetworkViolation::TooFast { job, task, node });
+            }
+        }
+    }
+
+    fn ports(&self, transfers: &[Transfer], violations: &mut Vec<NetworkViolation>) {
+        let sender = |transfer: &Transfer| self.platform.nodes()[transfer.to].parent;
+        let mut sends: Vec<(Option<usize>, Time, Time)> =
+            transfers.iter().map(|transfer| (sender(transfer), transfer.start, transfer.end)).collect();
+        sends.sort_unstable();
+        for pair in sends.windows(2) {
+            if let (Some(node), true, true) = (pair[0].0, pair[0].0 == pair[1].0, pair[1].1 < pair[0].2) {
+                violations.push(NetworkViolation::TwoSends { node: self.name(node), at: pair[1].1 });
+            }
+        }
+    }
+
+    /// Follows every task from where it is computed to the root.
+    fn ways(&self, network: &NetworkSchedule, violations: &mut Vec<NetworkViolation>) {
+        let nodes = self.platform.nodes();
+        let mut received: FxHashMap<(JobId, u32, usize), (Time, Time)> = FxHashMap::default();
+        for transfer in &network.transfers {
+            let latency = nodes[transfer.to].link.map_or(Time::ZERO, |link| link.latency);
+            let key = (transfer.job, transfer.task, transfer.to);
+            if received.insert(key, (transfer.start, transfer.end + latency)).is_some() {
+                violations.push(self.astray(transfer));
+            }
+        }
+        let mut used = 0;
+        for placement in network.schedule.placements() {
+            let Some(first) = placement
+                .processors
+                .intervals()
+                .first()
+                .map(|interval| interval.0)
+                .filter(|&first| first < self.platform.processors())
+            else {
+                continue;
+            };
+            let (mut node, mut needed, mut does) = (self.platform.node_of(first), placement.start, "computes");
+            while let Some(parent) = nodes[node].parent {
+                let way = received.remove(&(placement.job, placement.task, node));
+                let there = way.is_some_and(|(_, arrival)| arrival <= needed);
+                if !there {
+                    let job =
+                        self.instance.jobs().get(placement.job.index()).map_or(String::new(), |job| job.name.clone());
+                    let (node, task, at) = (self.name(node), placement.task, needed);
+                    violations.push(NetworkViolation::NotThere { node, does, job, task, at });
+                }
+                let Some((start, _)) = way else { break };
+                used += 1;
+                (node, needed, does) = (parent, start, "sends");
+            }
+        }
+        if used < network.transfers.len() {
+            // Whatever nobody used was sent in vain; in the order of the transfers.
+            let left = |transfer: &&Transfer| received.contains_key(&(transfer.job, transfer.task, transfer.to));
+            violations.extend(network.transfers.iter().filter(left).map(|transfer| self.astray(transfer)));
+        }
+    }
+
+    fn astray(&self, transfer: &Transfer) -> NetworkViolation {
+        let job = self.instance.job(transfer.job).name.clone();
+        NetworkViolation::Astray { job, task: transfer.task, node: self.name(transfer.to) }
+    }
+}

@@ -1,0 +1,156 @@
+//! A periodic steady state as a schedule with its transfers.
+
+use super::{NetworkSchedule, Periodic, PeriodicError, Transfer, TreeProblem};
+use crate::{Instance, Placement, ProcSet, Schedule, Time};
+
+/// Most placements and transfers that are listed.
+const MOST: usize = 20_000_000;
+
+/// The tasks of a node and of its subtree within a period, for one application: the tasks of a subtree follow each other.
+#[derive(Clone, Copy)]
+struct Numbers {
+    /// The first one of the subtree; the node's own come first.
+    first: u64,
+    own: u64,
+    subtree: u64,
+}
+
+/// Everything that stays the same from period to period.
+struct Unrolling<'a> {
+    periodic: &'a Periodic,
+    instance: &'a Instance,
+    problem: &'a TreeProblem,
+    numbers: Vec<Numbers>,
+    starts: Vec<Option<Time>>,
+    placements: Vec<Placement>,
+    transfers: Vec<Transfer>,
+}
+
+impl Periodic {
+    /// The schedule of the first `periods` periods, or of all tasks: with its start-up and clean-up, until everything is
+    /// done. The last period of an application may be part of one. `problem` is the view of `instance`.
+    ///
+    /// # Errors
+    /// [`PeriodicError`] when the schedule is too long or too large to be listed.
+    pub fn unroll(
+        &self,
+        instance: &Instance,
+        problem: &TreeProblem,
+        periods: Option<u64>,
+    ) -> Result<NetworkSchedule, PeriodicError> {
+        let mut unrolling = Unrolling {
+            periodic: self,
+            instance,
+            problem,
+            numbers: self.numbers(problem),
+            starts: self.starts(problem),
+            placements: Vec::new(),
+            transfers: Vec::new(),
+        };
+        let applications = problem.applications();
+        let root = problem.root() * applications.len();
+        let each: Vec<u64> = (0..applications.len()).map(|at| unrolling.numbers[root + at].subtree).collect();
+        if each.contains(&0) {
+            return Err(PeriodicError::TooShort { period: self.period });
+        }
+        let needed = applications.iter().zip(&each).map(|(app, &each)| app.count.div_ceil(each)).max().unwrap_or(0);
+        let periods = periods.map_or(needed, |periods| periods.min(needed));
+        let tasks: u128 = applications.iter().map(|app| u128::from(app.count)).sum();
+        if tasks > MOST as u128 {
+            return Err(PeriodicError::TooMany { count: tasks, most: MOST });
+        }
+        for period in 0..periods {
+            let done = |at: usize| each[at].saturating_mul(period);
+            let left = |at: usize| applications[at].count.saturating_sub(done(at)).min(each[at]);
+            let quota: Vec<(u64, u64)> = (0..applications.len()).map(|at| (done(at), left(at))).collect();
+            for node in 0..problem.nodes().len() {
+                unrolling.node(node, period, &quota)?;
+            }
+            let count = unrolling.placements.len() + unrolling.transfers.len();
+            if count > MOST {
+                return Err(PeriodicError::TooMany { count: count as u128, most: MOST });
+            }
+        }
+        unrolling.transfers.sort_by_key(|transfer| (transfer.start, transfer.to, transfer.job, transfer.task));
+        Ok(NetworkSchedule { schedule: Schedule::new(unrolling.placements), transfers: unrolling.transfers })
+    }
+
+    /// Numbers tasks within a period from the root on, in depth-first order.
+    fn numbers(&self, problem: &TreeProblem) -> Vec<Numbers> {
+        let applications = problem.applications().len();
+        let flows = self.flows(problem);
+        let number = |at: usize| Numbers { first: 0, own: self.tasks[at], subtree: flows[at] };
+        let mut numbers: Vec<Numbers> = (0..flows.len()).map(number).collect();
+        for &node in problem.order() {
+            for application in 0..applications {
+                let own = numbers[node * applications + application];
+                let mut next = own.first + own.own;
+                for &child in problem.children(node) {
+                    let child = &mut numbers[child * applications + application];
+                    child.first = next;
+                    next += child.subtree;
+                }
+            }
+        }
+        numbers
+    }
+}
+
+impl Unrolling<'_> {
+    /// What a node does in one period of its clock; `quota` has for each application how many tasks earlier periods had,
+    /// and how many this one has.
+    fn node(&mut self, node: usize, period: u64, quota: &[(u64, u64)]) -> Result<(), PeriodicError> {
+        let applications = quota.len();
+        let numbers = &self.numbers[node * applications..][..applications];
+        if numbers.iter().all(|numbers| numbers.subtree == 0) {
+            return Ok(());
+        }
+        let length = i128::from(self.periodic.period.ticks());
+        let start = self.starts[node].ok_or(PeriodicError::TooLong)?;
+        let start = i128::from(start.ticks()) + i128::from(period) * length;
+        let last = start + length * i128::from(self.problem.nodes()[node].processors.max(1) + 1);
+        if last > i128::from(i64::MAX / 2) {
+            return Err(PeriodicError::TooLong);
+        }
+        let start = Time::from_ticks(start as i64);
+        self.compute(node, period, quota, start);
+        self.send(node, quota, start)
+    }
+
+    fn compute(&mut self, node: usize, period: u64, quota: &[(u64, u64)], mut at: Time) {
+        let processors = self.instance.platform().processors_of(node);
+        let Some(&(first, _)) = processors.intervals().first() else { return };
+        let turn = first + (period % u64::from(self.problem.nodes()[node].processors)) as u32;
+        for (application, &(done, quota)) in quota.iter().enumerate() {
+            let numbers = self.numbers[node * self.problem.applications().len() + application];
+            let (from, to) = (numbers.first.min(quota), (numbers.first + numbers.own).min(quota));
+            let job = self.problem.applications()[application].job;
+            for task in from..to {
+                let end = at + self.problem.compute_time(node, application);
+                let processors = ProcSet::range(turn, turn);
+                self.placements.push(Placement { job, task: (done + task) as u32, start: at, end, processors });
+                at = end;
+            }
+        }
+    }
+
+    fn send(&mut self, node: usize, quota: &[(u64, u64)], mut at: Time) -> Result<(), PeriodicError> {
+        let applications = self.problem.applications();
+        for &to in self.problem.children(node) {
+            for (application, &(done, quota)) in quota.iter().enumerate() {
+                let numbers = self.numbers[to * applications.len() + application];
+                let (from, until) = (numbers.first.min(quota), (numbers.first + numbers.subtree).min(quota));
+                if from == until {
+                    continue;
+                }
+                let takes = self.problem.send_time(to, application).ok_or(PeriodicError::TooLong)?;
+                for task in from..until {
+                    let (job, task, end) = (applications[application].job, (done + task) as u32, at + takes);
+                    self.transfers.push(Transfer { job, task, to, start: at, end });
+                    at = end;
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,193 @@
+//! From the document to hosts, links and routes.
+
+use makespan_core::{Link, Platform};
+use roxmltree::{Document, Node};
+use rustc_hash::FxHashMap;
+
+use super::tree::{Place, Route, joined};
+use super::units::{bandwidth, latency, speed};
+use crate::error::{self, FormatError};
+use crate::suggest::nearest;
+
+/// What is read of a zone.
+#[derive(Default)]
+pub(super) struct Zone {
+    pub places: Vec<Place>,
+    pub links: FxHashMap<String, Link>,
+    pub routes: Vec<Route>,
+}
+
+/// A problem and the byte at which it stands.
+type Wrong = (usize, String);
+
+/// Reads a platform file of `SimGrid` that describes a tree; `file` names it in errors.
+///
+/// # Errors
+/// [`FormatError`] with the line: broken XML, an element or unit that is not read, or a network that is no tree.
+pub fn read_simgrid(file: &str, text: &str) -> Result<Platform, FormatError> {
+    // SimGrid's files name their DTD; nothing of it is loaded.
+    let options = roxmltree::ParsingOptions { allow_dtd: true, ..roxmltree::ParsingOptions::default() };
+    let broken = |error: &roxmltree::Error| {
+        FormatError::content(file, error::Place::line(error.pos().row as usize), format!("no well-formed XML: {error}"))
+    };
+    let document = Document::parse_with_options(text, options).map_err(|error| broken(&error))?;
+    let wrong = |(at, problem): Wrong| {
+        FormatError::content(file, error::Place::line(document.text_pos_at(at).row as usize), problem)
+    };
+    let root = document.root_element();
+    if root.tag_name().name() != "platform" {
+        return Err(wrong((root.range().start, "the file is no `platform` of SimGrid".into())));
+    }
+    let mut zone = Zone::default();
+    let zones: Vec<Node<'_, '_>> = elements(root).collect();
+    let [only] = zones[..] else {
+        return Err(wrong((
+            root.range().start,
+            "a platform must hold one zone (or cluster), which is the tree".into(),
+        )));
+    };
+    match only.tag_name().name() {
+        "zone" | "AS" => read_zone(only, &mut zone).map_err(wrong)?,
+        "cluster" => cluster(only, &mut zone).map_err(wrong)?,
+        other => return Err(wrong((only.range().start, unread(other)))),
+    }
+    let nodes = joined(zone).map_err(wrong)?;
+    Platform::new(nodes).map_err(|error| wrong((root.range().start, error.to_string())))
+}
+
+fn elements<'a, 'input>(node: Node<'a, 'input>) -> impl Iterator<Item = Node<'a, 'input>> {
+    node.children().filter(|child| child.is_element() && child.tag_name().name() != "prop")
+}
+
+fn unread(element: &str) -> String {
+    format!("the element `{element}` is not read; a tree is made of host, router, link, route, or of one cluster")
+}
+
+fn read_zone(zone: Node<'_, '_>, into: &mut Zone) -> Result<(), Wrong> {
+    let children: Vec<Node<'_, '_>> = elements(zone).collect();
+    if let [only] = children[..]
+        && only.tag_name().name() == "cluster"
+    {
+        return cluster(only, into);
+    }
+    for child in children {
+        match child.tag_name().name() {
+            "host" => into.places.push(host(child)?),
+            "router" => into.places.push(Place::switch(needed(child, "id")?, child.range().start)),
+            "link" => {
+                let link =
+                    Link { bandwidth: figure(child, "bandwidth", bandwidth)?, latency: delay(child, "latency")? };
+                if let Some("FATPIPE") = child.attribute("sharing_policy") {
+                    let problem =
+                        "a link of policy FATPIPE is never shared, and here a link is; write SHARED or leave it out";
+                    return Err((child.range().start, problem.into()));
+                }
+                if into.links.insert(needed(child, "id")?, link).is_some() {
+                    return Err((child.range().start, format!("two links are named `{}`", needed(child, "id")?)));
+                }
+            }
+            "route" => into.routes.push(route(child, &into.links)?),
+            other => return Err((child.range().start, unread(other))),
+        }
+    }
+    Ok(())
+}
+
+fn host(node: Node<'_, '_>) -> Result<Place, Wrong> {
+    let key = if node.has_attribute("power") { "power" } else { "speed" };
+    let speed = figure(node, key, speed)?;
+    let processors = match node.attribute("core") {
+        None => 1,
+        Some(text) => text.parse().ok().filter(|&cores: &u32| cores > 0).ok_or_else(|| {
+            (node.range().start, format!("`{text}` is not a number of cores; write a whole number from 1"))
+        })?,
+    };
+    Ok(Place { name: needed(node, "id")?, processors, speed, at: node.range().start })
+}
+
+fn route(node: Node<'_, '_>, links: &FxHashMap<String, Link>) -> Result<Route, Wrong> {
+    let mut names = Vec::new();
+    for step in elements(node) {
+        if step.tag_name().name() != "link_ctn" {
+            return Err((step.range().start, unread(step.tag_name().name())));
+        }
+        let name = needed(step, "id")?;
+        if !links.contains_key(&name) {
+            let near = nearest(&name, links.keys().map(String::as_str));
+            let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+            return Err((step.range().start, format!("there is no link `{name}` above{hint}")));
+        }
+        names.push(name);
+    }
+    Ok(Route { from: needed(node, "src")?, to: needed(node, "dst")?, links: names, at: node.range().start })
+}
+
+/// Hosts below a switch, which is below the way out if the cluster has a backbone: data come from there.
+fn cluster(node: Node<'_, '_>, into: &mut Zone) -> Result<(), Wrong> {
+    let at = node.range().start;
+    let known =
+        ["id", "prefix", "suffix", "radical", "speed", "power", "core", "bw", "lat", "bb_bw", "bb_lat", "router_id"];
+    if let Some(other) = node.attributes().find(|attribute| !known.contains(&attribute.name())) {
+        return Err((
+            at,
+            format!("the attribute `{}` of a cluster is not read; a tree needs {}", other.name(), known.join(", ")),
+        ));
+    }
+    let (id, prefix) = (needed(node, "id")?, node.attribute("prefix").unwrap_or_default());
+    let suffix = node.attribute("suffix").unwrap_or_default();
+    let one = Link { bandwidth: figure(node, "bw", bandwidth)?, latency: delay(node, "lat")? };
+    let key = if node.has_attribute("power") { "power" } else { "speed" };
+    let speed = figure(node, key, speed)?;
+    let cores = node.attribute("core").unwrap_or("1");
+    let processors = cores.parse().map_err(|_| (at, format!("`{cores}` is not a number of cores")))?;
+    let router = node.attribute("router_id").map_or_else(|| format!("{prefix}{id}_router{suffix}"), String::from);
+    into.places.push(Place::switch(router.clone(), at));
+    let mut above = router.clone();
+    let join = |from: &str, to: &str, link: Link, into: &mut Zone| {
+        let name = format!("{from} to {to}");
+        into.links.insert(name.clone(), link);
+        into.routes.push(Route { from: from.into(), to: to.into(), links: vec![name], at });
+    };
+    if node.has_attribute("bb_bw") {
+        above = format!("{id}_backbone");
+        into.places.push(Place::switch(above.clone(), at));
+        let backbone = Link { bandwidth: figure(node, "bb_bw", bandwidth)?, latency: delay(node, "bb_lat")? };
+        join(&router, &above, backbone, into);
+    }
+    for number in radical(&needed(node, "radical")?).map_err(|problem| (at, problem))? {
+        let name = format!("{prefix}{number}{suffix}");
+        into.places.push(Place { name: name.clone(), processors, speed, at });
+        join(&above, &name, one, into);
+    }
+    Ok(())
+}
+
+/// Numbers such as `0-3,8`.
+fn radical(text: &str) -> Result<Vec<u32>, String> {
+    const MOST: usize = 1_000_000;
+    let wrong = || format!("`{text}` is no radical; write numbers such as 0-99,120");
+    let mut numbers = Vec::new();
+    for part in text.split(',') {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let number = |text: &str| text.trim().parse::<u32>().map_err(|_| wrong());
+        let (first, last) = (number(first)?, number(last)?);
+        if last < first || (last - first) as usize >= MOST - numbers.len() {
+            return Err(wrong());
+        }
+        numbers.extend(first..=last);
+    }
+    Ok(numbers)
+}
+
+fn needed(node: Node<'_, '_>, key: &str) -> Result<String, Wrong> {
+    let missing = || (node.range().start, format!("`{}` lacks the attribute `{key}`", node.tag_name().name()));
+    node.attribute(key).map(String::from).ok_or_else(missing)
+}
+
+fn figure<T>(node: Node<'_, '_>, key: &str, read: impl Fn(&str) -> Result<T, String>) -> Result<T, Wrong> {
+    read(&needed(node, key)?).map_err(|problem| (node.range().start, problem))
+}
+
+fn delay(node: Node<'_, '_>, key: &str) -> Result<makespan_core::Time, Wrong> {
+    latency(node.attribute(key).unwrap_or("0")).map_err(|problem| (node.range().start, problem))
+}

@@ -1,0 +1,155 @@
+//! From routes to a tree.
+
+use makespan_core::{Link, Node};
+use rustc_hash::FxHashMap;
+
+use super::read::Zone;
+
+/// A host or a router.
+pub(super) struct Place {
+    pub name: String,
+    pub processors: u32,
+    pub speed: f64,
+    /// Where it stands in the file.
+    pub at: usize,
+}
+
+/// A route between two places.
+pub(super) struct Route {
+    pub from: String,
+    pub to: String,
+    pub links: Vec<String>,
+    pub at: usize,
+}
+
+impl Place {
+    /// A router.
+    pub fn switch(name: String, at: usize) -> Self {
+        Self { name, processors: 0, speed: 1.0, at }
+    }
+}
+
+/// An edge of the network: its ends, and the name of its link.
+struct Edge<'a> {
+    ends: [usize; 2],
+    link: &'a str,
+}
+
+/// The nodes of the tree that the routes of one link form, with the first host as root (the first router where there is a
+/// cluster), and all other routes along it.
+pub(super) fn joined(zone: Zone) -> Result<Vec<Node>, (usize, String)> {
+    let Zone { places, links, routes } = zone;
+    let Some(first) = places.first() else { return Err((0, "the zone has no host".into())) };
+    let positions: FxHashMap<&str, usize> =
+        places.iter().enumerate().map(|(at, place)| (place.name.as_str(), at)).collect();
+    if let Some(twice) = places.iter().enumerate().find(|(at, place)| positions[place.name.as_str()] != *at) {
+        return Err((twice.1.at, format!("two hosts or routers are named `{}`", twice.1.name)));
+    }
+    let end = |route: &Route, name: &str| {
+        positions.get(name).copied().ok_or_else(|| (route.at, format!("there is no host or router `{name}`")))
+    };
+    let ends = |route: &Route| Ok([end(route, &route.from)?, end(route, &route.to)?]);
+    let mut edges: Vec<Edge<'_>> = Vec::new();
+    let mut user: FxHashMap<&str, [usize; 2]> = FxHashMap::default();
+    for route in &routes {
+        let mut ends = ends(route)?;
+        let [link] = &route.links[..] else { continue };
+        ends.sort_unstable();
+        match user.insert(link, ends) {
+            Some(other) if other == ends => {}
+            Some(_) => {
+                let problem = format!("link `{link}` is shared by several pairs of neighbours, which no tree does");
+                return Err((route.at, problem));
+            }
+            None => edges.push(Edge { ends, link }),
+        }
+    }
+    if edges.len() + 1 != places.len() {
+        let problem = format!(
+            "the routes of one link join {} pairs, and a tree of {} hosts and routers has {}; give each its one way up",
+            edges.len(),
+            places.len(),
+            places.len() - 1
+        );
+        return Err((first.at, problem));
+    }
+    let root = root(&places, &routes);
+    let above = parents(&places, &edges, root)?;
+    for route in routes.iter().filter(|route| route.links.len() != 1) {
+        follows(route, ends(route)?, &above)?;
+    }
+    let node = |(at, place): (usize, &Place)| {
+        let (parent, link): (Option<usize>, Option<Link>) =
+            above[at].map_or((None, None), |(parent, link)| (Some(parent), links.get(link).copied()));
+        Node { name: place.name.clone(), processors: place.processors, speed: place.speed, parent, link }
+    };
+    Ok(places.iter().enumerate().map(node).collect())
+}
+
+/// The first host; of a cluster, whose places begin with its way out, that.
+fn root(places: &[Place], routes: &[Route]) -> usize {
+    let cluster = routes.iter().all(|route| route.at == places[0].at);
+    if cluster { 0 } else { places.iter().position(|place| place.processors > 0).unwrap_or(0) }
+}
+
+/// For each place its parent and the name of the link to it.
+type Above<'a> = Vec<Option<(usize, &'a str)>>;
+
+fn parents<'a>(places: &[Place], edges: &[Edge<'a>], root: usize) -> Result<Above<'a>, (usize, String)> {
+    let mut neighbours = vec![Vec::new(); places.len()];
+    for edge in edges {
+        let [a, b] = edge.ends;
+        neighbours[a].push((b, edge.link));
+        neighbours[b].push((a, edge.link));
+    }
+    let mut above = vec![None; places.len()];
+    let (mut reached, mut next) = (vec![root], 0);
+    while next < reached.len() {
+        let at = reached[next];
+        next += 1;
+        for &(other, link) in &neighbours[at] {
+            if other != root && above[other].is_none() {
+                above[other] = Some((at, link));
+                reached.push(other);
+            }
+        }
+    }
+    match (0..places.len()).find(|&at| at != root && above[at].is_none()) {
+        None => Ok(above),
+        Some(lost) => {
+            let problem = format!(
+                "`{}` is not joined to the root `{}` by routes of one link",
+                places[lost].name, places[root].name
+            );
+            Err((places[lost].at, problem))
+        }
+    }
+}
+
+/// A longer route must use the links of the way through the tree, in any order.
+fn follows(route: &Route, [from, to]: [usize; 2], above: &Above<'_>) -> Result<(), (usize, String)> {
+    let up = |mut at: usize| {
+        let mut way = vec![];
+        while let Some((parent, link)) = above[at] {
+            way.push(link);
+            at = parent;
+        }
+        way
+    };
+    let (mut a, mut b) = (up(from), up(to));
+    while a.last().is_some() && a.last() == b.last() {
+        a.pop();
+        b.pop();
+    }
+    let mut way: Vec<&str> = a.into_iter().chain(b).collect();
+    let mut stated: Vec<&str> = route.links.iter().map(String::as_str).collect();
+    way.sort_unstable();
+    stated.sort_unstable();
+    if way == stated {
+        return Ok(());
+    }
+    Err((
+        route.at,
+        format!("the route from `{}` to `{}` leaves the tree that the routes of one link form", route.from, route.to),
+    ))
+}

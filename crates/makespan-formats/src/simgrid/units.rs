@@ -1,0 +1,29 @@
+//! Figures with the units of `SimGrid`.
+
+use makespan_core::Time;
+
+use crate::bandwidth::Bandwidth;
+use crate::scalar::FromLiteral;
+
+/// Work units (10^6 flop) a second: `100Mf`, `1.5Gf`, `98095000`; of several (one a performance state) the first.
+pub(super) fn speed(text: &str) -> Result<f64, String> {
+    let first = text.split(',').next().unwrap_or_default().trim();
+    let number = first.strip_suffix("flops").or_else(|| first.strip_suffix('f')).unwrap_or(first);
+    // Powers of ten of 10^6 flop, so that decimals stay what they are.
+    let prefixes = [("k", -3), ("K", -3), ("M", 0), ("G", 3), ("T", 6), ("P", 9), ("E", 12), ("Z", 15), ("Y", 18)];
+    let found = prefixes.iter().find_map(|&(prefix, power)| Some((number.strip_suffix(prefix)?, power)));
+    let (number, power) = found.unwrap_or((number, -6));
+    let value =
+        format!("{}e{power}", number.trim()).parse().ok().filter(|value: &f64| value.is_finite() && *value > 0.0);
+    value.ok_or_else(|| format!("`{text}` is not a speed; write a positive number of flops such as 100Mf or 1.5Gf"))
+}
+
+/// Bytes a second: `1.25GBps`, `10Mbps`, `125000000`.
+pub(super) fn bandwidth(text: &str) -> Result<f64, String> {
+    Bandwidth::from_literal(text, true).map(|bandwidth| bandwidth.0)
+}
+
+/// A duration: `50us`, `0.1ms`, `1`.
+pub(super) fn latency(text: &str) -> Result<Time, String> {
+    Time::parse(text).map_err(|error| error.to_string())
+}

@@ -1,0 +1,55 @@
+//! Writes a tree as a platform file of `SimGrid`.
+
+use std::io::{self, Write};
+
+use makespan_core::Platform;
+
+use crate::gantt::escape::Text;
+
+/// Writes the machines of a tree, the root first, with a route of one link for each edge; `SimGrid` finds longer routes by
+/// itself (`routing="Floyd"`). Reading the file back gives the same nodes, in the order of the file.
+///
+/// # Errors
+/// Those of the writer; [`io::ErrorKind::InvalidInput`] when the platform is no tree, a link lacks its bandwidth, or the
+/// root computes nothing while other nodes do (a reader would take the first host for the root).
+pub fn write_simgrid(platform: &Platform, writer: &mut dyn Write) -> io::Result<()> {
+    let nodes = platform.nodes();
+    let refuse = |problem: String| io::Error::new(io::ErrorKind::InvalidInput, problem);
+    let roots: Vec<usize> = (0..nodes.len()).filter(|&at| nodes[at].parent.is_none()).collect();
+    let &[root] = &roots[..] else {
+        return Err(refuse("a SimGrid platform is written for a tree, and these nodes have no parents".into()));
+    };
+    if nodes[root].processors == 0 {
+        return Err(refuse(format!(
+            "the root `{}` has no processors, and SimGrid's hosts have; data must begin on a host",
+            nodes[root].name
+        )));
+    }
+    if let Some(node) = nodes.iter().find(|node| node.parent.is_some() && node.link.is_none()) {
+        return Err(refuse(format!("node `{}` has a parent and no bandwidth; give `bandwidth`", node.name)));
+    }
+    writeln!(writer, "<?xml version=\"1.0\"?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">")?;
+    writeln!(
+        writer,
+        "<!-- A unit of work is 10^6 flop. -->\n<platform version=\"4.1\">\n <zone id=\"tree\" routing=\"Floyd\">"
+    )?;
+    let order = std::iter::once(root).chain((0..nodes.len()).filter(|&at| at != root));
+    for node in order.map(|at| &nodes[at]) {
+        let name = Text(&node.name);
+        match node.processors {
+            0 => writeln!(writer, "  <router id=\"{name}\"/>")?,
+            1 => writeln!(writer, "  <host id=\"{name}\" speed=\"{}Mf\"/>", node.speed)?,
+            cores => writeln!(writer, "  <host id=\"{name}\" speed=\"{}Mf\" core=\"{cores}\"/>", node.speed)?,
+        }
+    }
+    let links = nodes.iter().filter_map(|node| Some((node, node.link?, node.parent?)));
+    for (node, link, _) in links.clone() {
+        let (name, bandwidth) = (Text(&node.name), link.bandwidth);
+        writeln!(writer, "  <link id=\"to {name}\" bandwidth=\"{bandwidth}Bps\" latency=\"{}s\"/>", link.latency)?;
+    }
+    for (node, _, parent) in links {
+        let (from, to) = (Text(&nodes[parent].name), Text(&node.name));
+        writeln!(writer, "  <route src=\"{from}\" dst=\"{to}\"><link_ctn id=\"to {to}\"/></route>")?;
+    }
+    writeln!(writer, " </zone>\n</platform>")
+}

@@ -1,0 +1,63 @@
+//! What is wrong with a tree plan, in sentences.
+
+use makespan_core::Instance;
+use makespan_core::tree::{Rates, RatesError, TreeProblem, decimal_text, short_decimal};
+
+use super::TreePlanFile;
+
+impl TreePlanFile {
+    /// Checks everything that the file states: that the rates are a steady state with the stated throughput, that the prices
+    /// prove the bound, and that the period is one. Exact, and without a solver.
+    pub fn problems(&self, instance: &Instance, problem: &TreeProblem) -> Vec<String> {
+        let mut problems = Vec::new();
+        match self.rates.fair_throughput(problem) {
+            Err(error) => problems.push(named(instance, &error)),
+            Ok(value) => {
+                let real = short_decimal(&value, false);
+                if real != self.fair_throughput {
+                    let (stated, real) = (decimal_text(&self.fair_throughput), decimal_text(&real));
+                    problems.push(format!("the stated fair throughput is {stated}; the rates give {real}"));
+                }
+            }
+        }
+        match self.prices.proves(problem) {
+            Err(error) => problems.push(format!("bound on the fair throughput: {error}")),
+            Ok(proven) if self.bound < proven => {
+                let (stated, proven) = (decimal_text(&self.bound), decimal_text(&short_decimal(&proven, true)));
+                problems.push(format!(
+                    "the bound {stated} on the fair throughput is not proved: its certificate proves {proven}"
+                ));
+            }
+            Ok(_) => {}
+        }
+        problems.extend(self.wrong_period(instance, problem));
+        problems
+    }
+
+    /// A period is a steady state when its tasks a second are; the ticks of single tasks are in its length.
+    fn wrong_period(&self, instance: &Instance, problem: &TreeProblem) -> Option<String> {
+        let period = self.period.as_ref()?;
+        if period.period.ticks() <= 0 {
+            return Some("the period must be longer than 0 s".into());
+        }
+        let rates = Rates::new(problem.applications().len(), period.rates());
+        let wrong = rates.fair_throughput(problem).err()?;
+        Some(format!("period: {}", named(instance, &wrong)))
+    }
+}
+
+/// The error with the names of its node and application.
+fn named(instance: &Instance, error: &RatesError) -> String {
+    let node = |at: usize| instance.platform().nodes().get(at).map_or("?", |node| node.name.as_str());
+    match *error {
+        RatesError::Size { .. } => error.to_string(),
+        RatesError::Negative { node: at, application } => {
+            let job = instance.jobs().get(application).map_or("?", |job| job.name.as_str());
+            format!("job `{job}` has a negative rate on node `{}`", node(at))
+        }
+        RatesError::Processors { node: at, load } => {
+            format!("node `{}` would compute {load:.12} times as much as its processors can", node(at))
+        }
+        RatesError::Port { node: at, load } => format!("node `{}` would send {load:.12} seconds in a second", node(at)),
+    }
+}

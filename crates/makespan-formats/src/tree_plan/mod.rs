@@ -1,0 +1,66 @@
+//! Plan JSON of bags on a tree: what `plan` writes and `verify` reads there.
+//!
+//! Rates are decimals rounded down, and so still feasible; the fair throughput is theirs, rounded down, and the bound is
+//! rounded up. Everything stated is checked in rationals.
+
+mod check;
+mod read;
+mod svg;
+#[cfg(test)]
+mod tests;
+mod write;
+
+use dashu_ratio::RBig;
+use makespan_core::certificate::TreePrices;
+use makespan_core::tree::{Periodic, Rates, RatesError, TreeProblem, short_decimal};
+
+pub use svg::write_tree_svg;
+
+/// A steady state as its file states it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TreePlanFile {
+    /// What made it.
+    pub algorithm: String,
+    /// The stated fair throughput, weighted tasks a second.
+    pub fair_throughput: RBig,
+    /// The stated upper bound on every fair throughput.
+    pub bound: RBig,
+    /// Its certificate.
+    pub prices: TreePrices,
+    /// Who computes what.
+    pub rates: Rates,
+    /// Whole tasks in a period, where one is stated.
+    pub period: Option<Periodic>,
+    /// What the user should know.
+    pub remarks: Vec<String>,
+}
+
+impl TreePlanFile {
+    /// Rates and a bound as a file may state them: as decimals of 15 figures, rounded in the safe direction.
+    ///
+    /// # Errors
+    /// [`RatesError`] when the rates are no steady state.
+    pub fn new(problem: &TreeProblem, rates: &Rates, bound: &RBig, prices: TreePrices) -> Result<Self, RatesError> {
+        let decimals = rates.all().iter().map(|rate| short_decimal(rate, false)).collect();
+        let rates = Rates::new(problem.applications().len(), decimals);
+        let fair_throughput = short_decimal(&rates.fair_throughput(problem)?, false);
+        Ok(Self {
+            algorithm: "steady-state".into(),
+            fair_throughput,
+            bound: short_decimal(bound, true),
+            prices,
+            rates,
+            period: None,
+            remarks: Vec::new(),
+        })
+    }
+}
+
+/// Whether a JSON document states a steady state and no schedule.
+pub fn is_tree_plan(bytes: &[u8]) -> bool {
+    #[derive(serde::Deserialize)]
+    struct Head {
+        fair_throughput: Option<serde::de::IgnoredAny>,
+    }
+    serde_json::from_slice::<Head>(bytes).is_ok_and(|head| head.fair_throughput.is_some())
+}

@@ -1,0 +1,141 @@
+//! Reads a tree plan against its instance.
+
+use std::collections::BTreeMap;
+
+use dashu_ratio::RBig;
+use makespan_core::certificate::TreePrices;
+use makespan_core::tree::{Periodic, Rates, parse_decimal};
+use makespan_core::{Instance, Time};
+use rustc_hash::FxHashMap;
+use serde::Deserialize;
+
+use super::TreePlanFile;
+use crate::document::from_json;
+use crate::error::{FormatError, Place};
+use crate::scalar::{Bytes, Count, Scalar};
+use crate::suggest::nearest;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Document {
+    version: Scalar<Count>,
+    algorithm: String,
+    fair_throughput: Scalar<String>,
+    bounds: Bounds,
+    #[serde(default)]
+    remarks: Vec<String>,
+    period: Option<PeriodEntry>,
+    rates: Table<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Bounds {
+    fair_throughput: BoundEntry,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct BoundEntry {
+    value: Scalar<String>,
+    certificate: CertificateEntry,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CertificateEntry {
+    kind: String,
+    tasks: Vec<u64>,
+    ports: Vec<u64>,
+    exponent: i32,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PeriodEntry {
+    seconds: Scalar<Time>,
+    tasks: Table<Bytes>,
+}
+
+/// Figures by application and node.
+type Table<T> = BTreeMap<String, BTreeMap<String, Scalar<T>>>;
+
+impl TreePlanFile {
+    /// Reads a file against the instance that it plans; `file` names it in errors. Nothing is checked here beyond its
+    /// form.
+    ///
+    /// # Errors
+    /// [`FormatError`] with the place; an unknown application or node is one.
+    pub fn read(file: &str, bytes: &[u8], instance: &Instance) -> Result<Self, FormatError> {
+        let document: Document = from_json(file, bytes)?;
+        let wrong = |field: &str, problem: String| FormatError::content(file, Place::field(field), problem);
+        if document.version.0.0 != 1 {
+            return Err(wrong(
+                "version",
+                format!("version {} is not known; this program reads 1", document.version.0.0),
+            ));
+        }
+        let entry = document.bounds.fair_throughput;
+        if entry.certificate.kind != "tree_prices" {
+            let problem =
+                format!("`{}` is no certificate of a fair throughput; write tree_prices", entry.certificate.kind);
+            return Err(wrong("bounds.fair_throughput.certificate.kind", problem));
+        }
+        let CertificateEntry { tasks, ports, exponent, .. } = entry.certificate;
+        let decimal = |field: &str, text: &str| {
+            parse_decimal(text).ok_or_else(|| wrong(field, format!("`{text}` is not a decimal number")))
+        };
+        let rates = table(file, "rates", document.rates, instance)?;
+        let rate = |rate: Option<Scalar<String>>| rate.map_or(Ok(RBig::ZERO), |rate| decimal("rates", &rate.0));
+        let rates = rates.into_iter().map(rate).collect::<Result<_, _>>()?;
+        let period = document.period.map(|entry| {
+            let tasks = table(file, "period.tasks", entry.tasks, instance)?;
+            let tasks = tasks.into_iter().map(|tasks| tasks.map_or(0, |tasks| tasks.0.0)).collect();
+            Ok(Periodic { period: entry.seconds.0, tasks })
+        });
+        Ok(Self {
+            fair_throughput: decimal("fair_throughput", &document.fair_throughput.0)?,
+            bound: decimal("bounds.fair_throughput.value", &entry.value.0)?,
+            prices: TreePrices { tasks, ports, exponent },
+            rates: Rates::new(instance.jobs().len(), rates),
+            period: period.transpose()?,
+            algorithm: document.algorithm,
+            remarks: document.remarks,
+        })
+    }
+}
+
+/// The figures by node and then application.
+fn table<T: Clone>(
+    file: &str,
+    field: &str,
+    table: BTreeMap<String, BTreeMap<String, T>>,
+    instance: &Instance,
+) -> Result<Vec<Option<T>>, FormatError>
+where
+{
+    let nodes = instance.platform().nodes();
+    let applications = instance.jobs();
+    let positions: FxHashMap<&str, usize> =
+        nodes.iter().enumerate().map(|(at, node)| (node.name.as_str(), at)).collect();
+    let unknown = |what: &str, name: &str, names: &[&str]| {
+        let hint =
+            nearest(name, names.iter().copied()).map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+        FormatError::content(file, Place::field(field), format!("the instance has no {what} `{name}`{hint}"))
+    };
+    let mut figures = vec![None; nodes.len() * applications.len()];
+    for (name, row) in table {
+        let Some(app) = applications.iter().position(|job| job.name == name) else {
+            let names: Vec<&str> = applications.iter().map(|job| job.name.as_str()).collect();
+            return Err(unknown("job", &name, &names));
+        };
+        for (name, figure) in row {
+            let Some(&node) = positions.get(name.as_str()) else {
+                let names: Vec<&str> = nodes.iter().map(|node| node.name.as_str()).collect();
+                return Err(unknown("node", &name, &names));
+            };
+            figures[node * applications.len() + app] = Some(figure);
+        }
+    }
+    Ok(figures)
+}
