@@ -29,7 +29,7 @@ const TOLD: usize = 10;
 /// Source: A. Tselishchev, V. V. Toporkov, "Compound job scheduling and job-flows management in distributed computing",
 /// 54th IWK, Ilmenau 2009, section 3; cost after V. V. Toporkov, Programming and Computer Software 34(3), 2008.
 /// Assumptions: every task accepts one processor, and runs on one; at most 256 processors. Guarantee: none. Complexity:
-/// O(r c k m^2) for r rounds, c chains of k tasks and m processors, times 320 steps of time.
+/// O(r c k m^2) for r rounds, c chains of k tasks and m processors, times 256 to 511 steps of time.
 /// Deviations: see [`strategy`]; the choice of walltimes between HEFT's and the job's is ours.
 ///
 /// ```
@@ -64,6 +64,14 @@ pub struct CriticalJobs {
 impl Default for CriticalJobs {
     fn default() -> Self {
         Self { criterion: Criterion::Cost, walltime: 1.5, cover: Cover::Covering, start: Start::Both, types: false }
+    }
+}
+
+impl CriticalJobs {
+    /// How many jobs end within their walltimes in a schedule.
+    pub fn on_time(&self, instance: &Instance, schedule: &Schedule) -> usize {
+        let problem = Problem::new(instance);
+        instance.jobs().len() - Flow::new(instance, &problem, self).late(schedule)
     }
 }
 

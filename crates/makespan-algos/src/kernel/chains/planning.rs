@@ -32,13 +32,13 @@ pub struct Aim {
     pub end: i64,
 }
 
-/// Ends of tasks are looked at in so many steps.
-const STEPS: i64 = 320;
+/// Of the steps in which ends are looked at there are 2 to the power of this in the walltime, and fewer than twice as many.
+const STEPS: u32 = 8;
 const NO: i64 = i64::MAX / 4;
 
 /// Places the tasks of a chain that are not placed, as well as can be with the placed ones where they are; `false`, with
-/// the draft unchanged but for what fitted, when a task or an edge does not fit. Ends are on a grid of 320 steps to the
-/// walltime, starts exact.
+/// the draft unchanged but for what fitted, when a task or an edge does not fit. Ends are on a grid of 256 to 511
+/// steps to the walltime, starts exact.
 ///
 /// Between two placed tasks of a chain its tasks see each other only. The backward run finds for each task, processor and
 /// end what the rest of the run is worth at best, with the minima over later ends kept; the forward run reads the
@@ -63,26 +63,28 @@ pub fn plan(draft: &mut Draft, tasks: &[u32], edges: &[u32], aim: &Aim) -> bool 
     tasks.windows(2).zip(edges).all(|(pair, &edge)| draft.keeps(pair[0], pair[1], edge))
 }
 
+/// The step of a walltime: a power of two, so that times in finer ticks of that kind have the same steps.
+pub fn step(walltime: i64) -> i64 {
+    1 << walltime.max(1).ilog2().saturating_sub(STEPS)
+}
+
 struct Table {
     /// For each processor and step what the rest is worth when the task ends there.
     value: Vec<i64>,
     /// The minima over this and later steps.
     later: Vec<i64>,
-    weight: Vec<i64>,
 }
 
 fn run(draft: &mut Draft, tasks: &[u32], edges: &[u32], aim: &Aim) -> bool {
     let origin = draft.release();
-    let step = ((aim.end - origin) / STEPS).max(1);
+    let step = step(aim.end - origin);
     let (steps, machines) = (((aim.end - origin) / step) as usize + 1, draft.processors());
     let windows = draft.windows(aim.end, tasks);
     let mut tables: Vec<Table> = Vec::with_capacity(tasks.len());
     for (position, &task) in tasks.iter().enumerate().rev() {
-        let mut table =
-            Table { value: vec![NO; machines * steps], later: vec![NO; machines * steps], weight: Vec::new() };
+        let mut table = Table { value: vec![NO; machines * steps], later: vec![NO; machines * steps] };
         for machine in 0..machines as u32 {
             let weight = draft.weight(task, machine, aim.criterion);
-            table.weight.push(weight);
             let next = tables.last().map(|next| (next, tasks[position + 1], edges[position]));
             let row = machine as usize * steps;
             for (from, until) in draft.ends(task, machine, &windows, (aim.end, tasks)) {
@@ -95,18 +97,15 @@ fn run(draft: &mut Draft, tasks: &[u32], edges: &[u32], aim: &Aim) -> bool {
                 }
             }
             if let Some((next, after, edge)) = next {
-                let shifts: Vec<Option<usize>> =
-                    (0..machines as u32).map(|to| draft.shift((after, edge), machine, to, step)).collect();
-                for at in 0..steps {
-                    if table.value[row + at] == NO {
-                        continue;
-                    }
-                    let each = shifts.iter().enumerate().filter_map(|(to, shift)| {
-                        let there = at + (*shift)?;
-                        (there < steps).then(|| next.later[to * steps + there])
-                    });
-                    table.value[row + at] = each.min().unwrap_or(NO);
+                let mut rest = vec![NO; steps];
+                for to in 0..machines {
+                    let shift = draft.shift((after, edge), machine, to as u32, step);
+                    let Some(shift) = shift.filter(|&shift| shift < steps) else { continue };
+                    let later = &next.later[to * steps + shift..(to + 1) * steps];
+                    rest.iter_mut().zip(later).for_each(|(rest, &later)| *rest = later.min(*rest));
                 }
+                let values = table.value[row..row + steps].iter_mut().zip(&rest);
+                values.filter(|(value, _)| **value < NO).for_each(|(value, &rest)| *value = rest);
             }
             let mut least = NO;
             for at in (0..steps).rev() {

@@ -2,7 +2,7 @@
 
 use super::collisions::{Collision, Penalties, resolve};
 use super::draft::{Draft, Frame};
-use super::planning::{Aim, Criterion, Lean, plan};
+use super::planning::{Aim, Criterion, Lean, plan, step};
 use super::ranking::{Chain, Cover};
 use crate::kernel::graph::calendar::Calendar;
 use crate::kernel::graph::{Place, rank};
@@ -192,16 +192,17 @@ fn from_heft(task: &Task, settings: &Settings, chains: &[Chain]) -> Vec<Offer> {
     offers
 }
 
-/// Starts as many times later as the walltime is longer than the schedule, if processors are open then.
+/// Starts as many times later as the walltime is longer than the schedule, in whole steps, if the chart allows it.
 fn stretched<'a>(task: &Task<'a>, first: &Draft<'a>) -> Option<Draft<'a>> {
     let (release, places) = (first.release(), first.places()?);
     let span = i128::from((first.finish() - release).max(1));
-    let room = i128::from(task.end - release);
+    let (room, step) = (i128::from(task.end - release), step(task.end - release));
     let mut draft = Draft::new(task.real, task.calendars.to_vec());
     for (number, place) in places.into_iter().enumerate() {
         let time = task.real.time_on(number as u32, place.processor);
-        let later = i128::from(place.start - release) * room / span;
-        let start = release + i64::try_from(later).ok()?;
+        // Steps of the delay alone: no task comes before its data.
+        let delay = i128::from(place.start - release) * (room - span) / span / i128::from(step);
+        let start = place.start + i64::try_from(delay).ok()?.checked_mul(step)?;
         if task.calendars[place.processor as usize].earliest_fit(start, time) != start {
             return None;
         }
