@@ -3,7 +3,7 @@
 use makespan_core::{Instance, Policy, Scheduler, Unsupported};
 use thiserror::Error;
 
-use super::desk::{Reading, without_bags};
+use super::desk::{Reading, single_tasks};
 use super::held::equal_speeds;
 use super::{Batch, Conservative, Doubling, Easy, Fcfs, MoldableEasy, Passes, QueueOrder, Replan, Request};
 use crate::catalogue::{Parameter, Spec, SpecError};
@@ -124,7 +124,7 @@ static POLICIES: [PolicyEntry; 7] = [
 impl Built {
     /// Any instance without bags.
     fn any(policy: impl Policy + 'static) -> Self {
-        Self { policy: Box::new(policy), supports: Box::new(without_bags) }
+        Self { policy: Box::new(policy), supports: Box::new(single_tasks) }
     }
 
     /// Any instance without bags in which the number of processors and their speed say how long a job takes.

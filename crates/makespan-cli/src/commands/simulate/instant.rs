@@ -1,6 +1,6 @@
 //! The state of a simulated cluster at an instant, taken from what happened.
 
-use makespan_core::{Failure, Instance, JobSet, Outcome, ProcSet, Running, Time, Trace, Unavailable, View};
+use makespan_core::{Ended, Failure, Instance, JobSet, Outcome, ProcSet, Running, Time, Trace, Unavailable, View};
 
 /// What a policy would have seen after it had decided at that instant.
 pub struct Moment {
@@ -46,6 +46,6 @@ impl Moment {
 
     pub fn view<'a>(&'a self, instance: &'a Instance) -> View<'a> {
         let Self { now, waiting, running, free, down } = self;
-        View { now: *now, instance, waiting, running, free, down }
+        View { now: *now, instance, waiting, running, free, down, ended: Ended::default() }
     }
 }
