@@ -7,6 +7,7 @@ mod tests;
 
 use crate::{Defect, Instance, JobId, JobSet, ProcSet, Running, Time, Unavailable, View};
 use closed::Change;
+pub use closed::expected_repair;
 
 /// No position among the running jobs.
 const NONE: u32 = u32::MAX;
