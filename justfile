@@ -23,3 +23,7 @@ peers-cpsat *ARGS:
 # AccaSim beside makespan on the same log (benches/peers/README.md); the first run needs the network
 peers-accasim *ARGS:
     benches/peers/accasim/run {{ARGS}}
+
+# SimGrid beside makespan on the same trees (benches/peers/README.md); the first run needs the network
+peers-simgrid *ARGS:
+    benches/peers/simgrid/run {{ARGS}}

@@ -1,13 +1,15 @@
 //! How long planning takes. Targets: DEMT with 20 shuffles in 10 ms and `dual` in 1 ms at n = 400, m = 200; DEMT under
 //! 1 s at n = 10,000, m = 1,000; a list of 100,000 law jobs on 10,000 processors under 5 s (and 1 GiB, see `peak`);
-//! `shelves` with 800 jobs on 64 nodes of 16 processors in 0.3 s.
+//! `shelves` with 800 jobs on 64 nodes of 16 processors in 0.3 s; HEFT with 10,000 tasks on 16 processors in 50 ms.
 
 use std::hint::black_box;
 use std::time::Duration;
 
 use criterion::{BenchmarkGroup, Criterion, criterion_group, criterion_main, measurement::WallTime};
 use makespan_algos::scheduler;
-use makespan_core::{Context, Instance, Job, Platform, Profile, SpeedupLaw, Time, Weight};
+use makespan_core::{
+    Context, Edge, Graph, Instance, Job, Link, Load, NamedTask, Node, Platform, Profile, SpeedupLaw, Time, Weight,
+};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -130,5 +132,41 @@ fn peak() -> Option<String> {
     Some(status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?.trim().to_owned())
 }
 
-criterion_group!(benches, paper_size, large, smps, best_effort, cluster);
+/// 10,000 tasks in layers of 100 on 16 processors of different speeds. Target: HEFT in 50 ms.
+fn graphs(criterion: &mut Criterion) {
+    let mut random = ChaCha8Rng::seed_from_u64(1);
+    let task = |index: u32, random: &mut ChaCha8Rng| {
+        let time = seconds(random.random_range(10.0..=100.0));
+        NamedTask::new(index.to_string(), Profile::rigid(1, time).expect("a positive time"))
+    };
+    let tasks = (0..10_000).map(|index| task(index, &mut random)).collect();
+    let mut edges = Vec::new();
+    for to in 100..10_000_u32 {
+        let layer = (to / 100 - 1) * 100;
+        let mut before: Vec<u32> = (0..3).map(|_| layer + random.random_range(0..100)).collect();
+        before.sort_unstable();
+        before.dedup();
+        let load = |random: &mut ChaCha8Rng| Load::Bytes(random.random_range(1..20_000_000));
+        edges.extend(before.into_iter().map(|from| Edge { from, to, load: load(&mut random) }));
+    }
+    let graph = Graph::new(tasks, edges).expect("layers have no cycle");
+    let node = |index: u32| Node {
+        name: index.to_string(),
+        processors: 1,
+        speed: 1.0 + f64::from(index % 5) / 2.0,
+        parent: None,
+        link: None,
+    };
+    let platform = Platform::new((0..16).map(node).collect()).expect("different names");
+    let link = Link { bandwidth: 1e6, latency: Time::ZERO };
+    let platform = platform.with_interconnect(link).expect("no tree");
+    let instance = Instance::new(platform, vec![Job::compound("layers", graph)], Vec::new()).expect("a valid instance");
+    let mut group = criterion.benchmark_group("graphs");
+    for spec in ["heft", "cpop", "peft"] {
+        bench(&mut group, spec, "10000 tasks on 16 processors", &instance);
+    }
+    group.finish();
+}
+
+criterion_group!(benches, paper_size, large, smps, best_effort, graphs, cluster);
 criterion_main!(benches);

@@ -2,8 +2,8 @@
 
 use makespan_algos::policy::{PolicyError, expected_starts, policy, policy_for};
 use makespan_core::{
-    Actual, Failure, Instance, Job, JobSet, Node, Outcome, Platform, ProcSet, Profile, SpeedupLaw, Time, Unavailable,
-    View,
+    Actual, Ended, Failure, Instance, Job, JobSet, Node, Outcome, Platform, ProcSet, Profile, SpeedupLaw, Time,
+    Unavailable, View,
 };
 use makespan_sim::{Silent, Simulation, SimulationOptions, simulate};
 use proptest::prelude::*;
@@ -12,7 +12,7 @@ const SPECS: [&str; 12] = [
     "fcfs",
     "easy",
     "easy[order=sjf,request=fastest]",
-    "easy[passes=event]",
+    "easy[passes=instant]",
     "conservative",
     "conservative[order=laf,request=fewest]",
     "moldable-easy",
@@ -117,7 +117,7 @@ proptest! {
         let (instance, actual) = instance(Platform::flat(8).unwrap(), &rows, &[(1, 20, 15)]);
         let waiting: JobSet = instance.ids().collect();
         let free = ProcSet::first(8);
-        let view = View { now: Time::ZERO, instance: &instance, waiting: &waiting, running: &[], free: &free, down: &[] };
+        let view = View { now: Time::ZERO, instance: &instance, waiting: &waiting, running: &[], free: &free, down: &[], ended: Ended::default() };
         for spec in SPECS {
             let Some(simulation) = run(spec, &instance, &actual, &SimulationOptions::default()) else { continue };
             let mut expected: Vec<_> =

@@ -1,6 +1,7 @@
 //! The command line.
 
 mod generate;
+mod graphs;
 mod simulate;
 mod trees;
 
@@ -15,6 +16,7 @@ use makespan_lab::hierarchical::Population;
 use makespan_lab::optimiser::Limit;
 
 pub use generate::{GenerateOptions, Generator};
+pub use graphs::GenerateGraphsOptions;
 pub use simulate::{EstimatesName, SimulateOptions, SimulationOutputs, StartQuestion};
 pub use trees::{GenerateTreeOptions, TreeRules, TreesOptions};
 
@@ -69,11 +71,19 @@ pub enum Format {
 /// Which instance, and how it is read.
 #[derive(Args)]
 pub struct InstanceOptions {
-    /// Instance file: native JSON or TOML, SWF, an ETC matrix, or a published moldable set (all also .gz or .bz2)
+    /// Instance file: native JSON or TOML, SWF, an ETC matrix, a workflow (.json, .dax, .stg, .dot, .xml), or a published
+    /// moldable set (all also .gz or .bz2)
     pub instance: PathBuf,
-    /// Processors of a log's platform, instead of those in its header; machines of an ETC matrix that is one column
+    /// Processors of a log's platform, instead of those in its header; machines of an ETC matrix that is one column; nodes
+    /// of one processor for a workflow
     #[arg(long, allow_negative_numbers = true)]
     pub processors: Option<u32>,
+    /// Machines instead of those of the file, and for a workflow, which has none: a native file, or a `SimGrid` platform
+    #[arg(long, value_name = "FILE", conflicts_with = "processors")]
+    pub platform: Option<PathBuf>,
+    /// Join the processors of a workflow by links of this bandwidth, such as 1Gbit/s
+    #[arg(long, value_name = "BANDWIDTH", requires = "processors", allow_hyphen_values = true)]
+    pub bandwidth: Option<String>,
     /// Make the jobs of a log moldable: linear, amdahl:SERIAL, power:EXPONENT, downey:A,SIGMA, downey:random or fitted
     #[arg(long, value_name = "LAW")]
     pub speedup: Option<SpeedupSpec>,
@@ -235,9 +245,6 @@ pub struct ProfileOptions {
 pub struct ConvertOptions {
     #[command(flatten)]
     pub input: InstanceOptions,
-    /// Put the jobs on the machines of a `SimGrid` platform file that describes a tree
-    #[arg(long, value_name = "FILE.xml")]
-    pub platform: Option<PathBuf>,
     /// Where to write; the ending .toml, .json, .swf or .etc chooses the format, .xml is for the machines of a tree alone
     pub output: PathBuf,
 }

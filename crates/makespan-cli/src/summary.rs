@@ -25,6 +25,11 @@ pub fn instance(instance: &Instance) -> String {
     if bags > 0 {
         let _ = write!(text, ", {bags} bag{} among them, {} tasks in all", plural(bags), instance.tasks());
     }
+    let graphs = instance.jobs().iter().filter(|job| job.is_compound());
+    let (count, tasks) = graphs.fold((0, 0), |(count, tasks), job| (count + 1, tasks + job.tasks()));
+    if count > 0 {
+        let _ = write!(text, ", {count} of them graph{} of {tasks} tasks in all", plural(count));
+    }
     if instance.has_release_dates() {
         text += ", with release dates";
     }
@@ -138,7 +143,7 @@ pub fn placements(instance: &Instance, schedule: &Schedule) -> String {
         if job.is_bag() {
             bags.entry(placement.job).or_insert_with(|| Bag::first(placement)).add(placement);
         } else if rows.len() <= LISTED {
-            rows.push((placement.start, row(job.name.clone(), placement)));
+            rows.push((placement.start, row(job.task_name(placement.task), placement)));
         }
     }
     if rows.len() + bags.len() > LISTED {

@@ -1,6 +1,7 @@
 //! What waits, what runs and what is free: the state of a cluster, simulated or real.
 
 mod closed;
+mod order;
 mod start;
 #[cfg(test)]
 mod tests;
@@ -8,6 +9,7 @@ mod tests;
 use crate::{Defect, Instance, JobId, JobSet, ProcSet, Running, Time, Unavailable, View};
 use closed::Change;
 pub use closed::expected_repair;
+use order::Order;
 
 /// No position among the running jobs.
 const NONE: u32 = u32::MAX;
@@ -38,6 +40,7 @@ pub struct Cluster<'a> {
     outages: Vec<Outage>,
     /// When the next repair is overdue.
     overdue: Time,
+    order: Order,
 }
 
 /// Names processors that are down, from [`Cluster::fail`] to [`Cluster::repair`].
@@ -61,6 +64,7 @@ impl<'a> Cluster<'a> {
             down: Vec::new(),
             outages: Vec::new(),
             overdue: Time::MAX,
+            order: Order::new(instance),
         };
         cluster.advance(Time::ZERO);
         cluster
@@ -69,7 +73,7 @@ impl<'a> Cluster<'a> {
     /// What a policy may know.
     pub fn view(&self) -> View<'_> {
         let Self { instance, now, waiting, running, free, down, .. } = self;
-        View { now: *now, instance, waiting, running, free, down }
+        View { now: *now, instance, waiting, running, free, down, ended: self.order.ended() }
     }
 
     /// Machines and jobs.
@@ -100,11 +104,6 @@ impl<'a> Cluster<'a> {
     /// How a job is called.
     pub fn name(&self, job: JobId) -> &'a str {
         &self.instance.job(job).name
-    }
-
-    /// Puts a job among the waiting ones: it is released, or was interrupted.
-    pub fn submit(&mut self, job: JobId) {
-        self.waiting.insert(job);
     }
 
     /// Puts a job that was [admitted](Cluster::admit) among the running ones. Its processors are no longer free.

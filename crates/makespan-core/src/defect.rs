@@ -93,6 +93,18 @@ pub enum Defect {
         /// Where.
         processors: ProcSet,
     },
+    /// Processors that data of the job have not reached.
+    #[error("it starts job `{job}` on {processors} before its data are there: those of `{from}` arrive at {arrival} s")]
+    Data {
+        /// The job.
+        job: String,
+        /// Where.
+        processors: ProcSet,
+        /// Where the data come from.
+        from: String,
+        /// When they are there.
+        arrival: Time,
+    },
     /// Nothing runs, nothing will be released, and it asks for no wake-up.
     #[error("it leaves {waiting} jobs waiting for ever, `{example}` among them")]
     Stalled {

@@ -1,16 +1,24 @@
-//! Bags taken apart: every task a job of its own.
+//! Bags and compound jobs taken apart: every task a job of its own.
 
-use rustc_hash::FxHashMap;
+#[cfg(test)]
+mod tests;
 
-use crate::{Instance, InstanceError, Job, JobId, Placement, Schedule, Task};
+use std::num::NonZeroU64;
 
-/// An instance in which each task of each bag is a job, and the way back.
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::{Instance, InstanceError, Job, JobId, Placement, Precedence, Schedule, Task};
+
+/// An instance in which each task of each bag and each compound job is a job, and the way back.
 ///
-/// Schedulers and policies speak of jobs only. What they are given for an instance with bags is this: a competing
-/// bag becomes jobs that share its weight, a best-effort bag becomes best-effort bags of one task.
+/// Policies speak of jobs only. What they are given for an instance with bags or compound jobs is this: a competing
+/// bag becomes jobs that share its weight, a best-effort bag becomes best-effort bags of one task. A compound job becomes
+/// jobs that share its weight and wait for each other ([`Instance::precedence`]); its walltime, which is for all of
+/// them, is not theirs.
 #[derive(Clone, Debug)]
 pub struct Expansion {
-    /// The same machines with one job for each task, in file order.
+    /// The same machines with one job for each task, in file order. Where jobs are compound it knows which jobs wait for
+    /// which.
     pub instance: Instance,
     /// For each of its jobs: which task of which job of the original it is.
     pub tasks: Vec<(JobId, u32)>,
@@ -22,14 +30,39 @@ impl Expansion {
     /// More tasks than this in all are not taken apart.
     pub const MOST_TASKS: u64 = 10_000_000;
 
-    /// Everything, with names (`bag/17`) and commands, in which `{task}` has become the number of the task.
+    /// Everything, with names (`bag/17`, `job/task`) and commands, in which `{task}` has become the number of the task
+    /// of a bag.
     ///
     /// # Errors
-    /// [`InstanceError::TooManyTasks`], and [`InstanceError::TaskName`] when a job is called like a task.
+    /// [`InstanceError::TooManyTasks`], and [`InstanceError::TaskName`] or [`InstanceError::SameName`] when a job is
+    /// called like a task.
     pub fn of(instance: &Instance) -> Result<Self, InstanceError> {
-        Self::check(instance.jobs())?;
+        Self::named(instance, named)
+    }
+
+    /// The same with best-effort tasks as jobs of weight zero, which policies with a queue serve like the rest.
+    ///
+    /// # Errors
+    /// As [`Expansion::of`].
+    pub fn without_best_effort(instance: &Instance) -> Result<Self, InstanceError> {
+        Self::named(instance, |job, task| Job { count: None, ..named(job, task) })
+    }
+
+    fn named(instance: &Instance, part: impl Fn(&Job, u32) -> Job) -> Result<Self, InstanceError> {
+        Self::check_count(instance.jobs())?;
         check_names(instance)?;
-        Ok(Self::build(instance, |_| true, named))
+        let mut expansion = Self::build(instance, |_| true, part);
+        if instance.has_compound_jobs() {
+            check_distinct(expansion.instance.jobs())?;
+            let wholes = expansion.tasks.iter().zip(expansion.instance.jobs());
+            let wholes = wholes.filter_map(|(&(id, task), own)| match instance.job(id) {
+                job if job.is_compound() => (task == 0).then(|| job.clone()),
+                _ => Some(own.clone()),
+            });
+            let precedence = Precedence::of(wholes.collect());
+            expansion.instance = expansion.instance.with_precedence(precedence);
+        }
+        Ok(expansion)
     }
 
     /// All but the best-effort bags, for planning: tasks have neither names nor commands.
@@ -69,7 +102,8 @@ impl Expansion {
             // Counted before, so that a task's number fits.
             for task in 0..job.tasks() as u32 {
                 tasks.push((id, task));
-                jobs.push(if job.is_bag() { part(job, task).with_weight(job.task_weight()) } else { job.clone() });
+                let simple = !job.is_bag() && !job.is_compound();
+                jobs.push(if simple { job.clone() } else { part(job, task).with_weight(share(job)) });
             }
         }
         Self { instance: instance.with_jobs(jobs), tasks, first }
@@ -97,15 +131,33 @@ impl Expansion {
     }
 }
 
-/// One task of a bag with everything that a run needs.
+/// The weight of one task.
+fn share(job: &Job) -> crate::Weight {
+    let tasks = if job.is_compound() { NonZeroU64::new(job.tasks()) } else { None };
+    tasks.map_or_else(|| job.task_weight(), |tasks| job.weight.divided_by(tasks))
+}
+
+/// One task of a bag or a compound job with everything that a run needs.
 fn named(job: &Job, task: u32) -> Job {
+    if job.is_compound() {
+        let own = Job::new(job.task_name(task), job.profile_of(task).clone()).with_release(job.release);
+        return Job { task: job.task(task).clone(), ..own };
+    }
     let number = task.to_string();
     let command = job.task.command.iter().map(|word| word.replace("{task}", &number)).collect();
-    let count = if job.is_best_effort() { std::num::NonZeroU64::new(1) } else { None };
+    let count = if job.is_best_effort() { NonZeroU64::new(1) } else { None };
     let Job { weight, release, walltime, data, .. } = *job;
     let profile = job.profile().clone();
     let name = job.task_name(task);
     Job { name, weight, release, walltime, task: Task { profile, command }, count, graph: None, data }
+}
+
+fn check_distinct(jobs: &[Job]) -> Result<(), InstanceError> {
+    let mut names = FxHashSet::default();
+    match jobs.iter().find(|job| !names.insert(job.name.as_str())) {
+        Some(job) => Err(InstanceError::SameName(job.name.clone())),
+        None => Ok(()),
+    }
 }
 
 fn check_names(instance: &Instance) -> Result<(), InstanceError> {
@@ -120,65 +172,5 @@ fn check_names(instance: &Instance) -> Result<(), InstanceError> {
     match plain.find(|job| like_a_task(job).is_some()) {
         Some(job) => Err(InstanceError::TaskName(job.name.clone())),
         None => Ok(()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::num::NonZeroU64;
-
-    use super::*;
-    use crate::{Platform, ProcSet, Profile, Time, Weight};
-
-    fn job(name: &str, count: u64, weight: u64) -> Job {
-        let mut job = Job::new(name, Profile::rigid(1, Time::from_ticks(5)).unwrap())
-            .with_weight(Weight::from_millionths(weight).unwrap());
-        job.count = NonZeroU64::new(count);
-        job.task.command = vec!["run".into(), "--part={task}".into()];
-        job
-    }
-
-    fn instance(jobs: Vec<Job>) -> Instance {
-        Instance::new(Platform::flat(2).unwrap(), jobs, vec![]).unwrap()
-    }
-
-    #[test]
-    fn every_task_becomes_a_job_and_goes_back() {
-        let instance = instance(vec![job("a", 0, 7), job("b", 3, 8), job("c", 2, 0)]);
-        let all = Expansion::of(&instance).unwrap();
-        let names: Vec<&str> = all.instance.jobs().iter().map(|job| job.name.as_str()).collect();
-        assert_eq!(names, ["a", "b/0", "b/1", "b/2", "c/0", "c/1"]);
-        let weights: Vec<u64> = all.instance.jobs().iter().map(|job| job.weight.millionths()).collect();
-        assert_eq!(weights, [7, 2, 2, 2, 0, 0]);
-        let best_effort: Vec<bool> = all.instance.jobs().iter().map(Job::is_best_effort).collect();
-        assert_eq!(best_effort, [false, false, false, false, true, true]);
-        assert_eq!(all.instance.jobs()[3].task.command[1], "--part=2");
-        assert_eq!(all.instance.jobs()[0].task.command[1], "--part={task}", "a job that is no bag keeps its command");
-        let place = |job| Placement {
-            job: JobId(job),
-            task: 0,
-            start: Time::ZERO,
-            end: Time::TICK,
-            processors: ProcSet::first(1),
-        };
-        let schedule = Schedule::new((0..6).map(place).collect());
-        let original = all.original_schedule(&schedule);
-        let tasks: Vec<(u32, u32)> = original.placements().iter().map(|p| (p.job.0, p.task)).collect();
-        assert_eq!(tasks, [(0, 0), (1, 0), (1, 1), (1, 2), (2, 0), (2, 1)]);
-        assert_eq!(all.expanded_schedule(&original), schedule);
-        let competing = Expansion::competing(&instance).unwrap();
-        assert_eq!(competing.tasks, [(0, 0), (1, 0), (1, 1), (1, 2)].map(|(job, task)| (JobId(job), task)));
-    }
-
-    #[test]
-    fn names_of_tasks_and_their_number_are_limited() {
-        let clash = Expansion::of(&instance(vec![job("b", 3, 0), job("b/2", 0, 1)])).unwrap_err();
-        assert_eq!(clash, InstanceError::TaskName("b/2".into()));
-        for name in ["b/3", "b/02", "c/0", "b/"] {
-            assert!(Expansion::of(&instance(vec![job("b", 3, 0), job(name, 0, 1)])).is_ok(), "{name}");
-        }
-        let many = instance(vec![job("b", 10_000_000, 0), job("a", 0, 1)]);
-        let refused = Expansion::competing(&many).unwrap_err();
-        assert!(refused.to_string().starts_with("there are 10000001 tasks in all, and at most 10000000"), "{refused}");
     }
 }

@@ -4,11 +4,12 @@ mod compound;
 mod walltime;
 
 use std::fmt;
+use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 use thiserror::Error;
 
-use crate::{Availability, Expansion, Job, JobId, Platform, ProcSet, Time, Unavailable, View};
+use crate::{Availability, Expansion, Job, JobId, Platform, Precedence, ProcSet, Time, Unavailable, View};
 
 /// Machines and jobs, checked. Every job can run: its allotments are clipped to the platform and to its walltime.
 #[derive(Clone, Debug)]
@@ -17,6 +18,8 @@ pub struct Instance {
     jobs: Vec<Job>,
     unavailable: Vec<Unavailable>,
     availability: Availability,
+    /// `None` where no job waits for another.
+    precedence: Option<Arc<Precedence>>,
 }
 
 /// Why machines and jobs do not make an instance.
@@ -61,11 +64,14 @@ pub enum InstanceError {
     /// A job that is called like a task of a bag.
     #[error("job `{0}` is called like a task of a bag, which are numbered from 0; rename the job or the bag")]
     TaskName(String),
+    /// A task of a compound job that is called like another job or task.
+    #[error("`{0}` is a task of a compound job, and another job or task is called so as well; rename one of them")]
+    SameName(String),
     /// A job that is both a bag and a graph.
     #[error("job `{0}` is both a bag of equal tasks and a graph of tasks; make it one of them")]
     CompoundBag(String),
     /// A compound job whose tasks cannot be taken apart here.
-    #[error("job `{0}` is a graph of tasks, and only jobs of one task and bags are taken apart")]
+    #[error("job `{0}` is a graph of tasks; take it apart, or plan it by an algorithm for graphs")]
     Compound(String),
     /// More tasks than can be planned or run one by one.
     #[error("{}", too_many(*.tasks))]
@@ -138,7 +144,7 @@ impl Instance {
 
     fn joined(platform: Platform, jobs: Vec<Job>, unavailable: Vec<Unavailable>) -> Self {
         let availability = Availability::new(platform.processors(), &unavailable);
-        Self { platform, jobs, unavailable, availability }
+        Self { platform, jobs, unavailable, availability, precedence: None }
     }
 
     /// An instant, in ticks, by which any schedule that never idles without reason has ended: all jobs one after the
@@ -321,7 +327,25 @@ impl Instance {
         vec![Note::Dominated { jobs, allotments, example }]
     }
 
-    /// The same machines with other jobs, which must come from this instance.
+    /// Which jobs wait for which, where the tasks of compound jobs have become jobs ([`Expansion`]); `None` where no job
+    /// waits for another.
+    pub fn precedence(&self) -> Option<&Precedence> {
+        self.precedence.as_deref()
+    }
+
+    /// The same jobs, which are those that the precedence speaks of.
+    pub(crate) fn with_precedence(self, precedence: Precedence) -> Self {
+        Self { precedence: Some(Arc::new(precedence)), ..self }
+    }
+
+    /// Whether a job that waits for another may have to wait for its data as well: not where all processors are on one
+    /// node, or nothing is carried.
+    pub fn has_transfers(&self) -> bool {
+        let dependences = self.precedence.iter().flat_map(|precedence| precedence.dependences());
+        compound::takes_time(&self.platform, dependences.map(|dependence| dependence.load))
+    }
+
+    /// The same machines with other jobs, which must come from this instance. None of them waits for another.
     pub fn with_jobs(&self, jobs: Vec<Job>) -> Self {
         Self::joined(self.platform.clone(), jobs, self.unavailable.clone())
     }

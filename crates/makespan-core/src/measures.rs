@@ -3,6 +3,7 @@
 mod distribution;
 #[cfg(test)]
 mod tests;
+mod wholes;
 
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +14,9 @@ use crate::{Area, Instance, Metrics, Outcome, Run, Time, Trace, WeightedTime};
 /// Figures of a trace. Floats, for display and statistics; times in seconds.
 ///
 /// Counted are the jobs that ended, with success or without; those that were given up, or still waited, are not. Of a
-/// job that was interrupted the last run counts, and everything before it as waiting.
+/// job that was interrupted the last run counts, and everything before it as waiting. The tasks of a compound job
+/// ([`Instance::precedence`]) are one job, which runs from their first start to their last end; of the user of the first
+/// task.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Measures {
     /// How many jobs ended.
@@ -62,12 +65,13 @@ pub struct Fairness {
 impl Measures {
     /// Measures a trace. `users` has the user of each job of the instance, or is empty when none is known.
     pub fn of(instance: &Instance, trace: &Trace, users: &[Option<u32>]) -> Self {
-        let ended: Vec<&Run> = trace.runs.iter().filter(|run| has_ended(run)).collect();
+        let ended = wholes::ended(instance, &trace.runs);
+        let ended: Vec<&Run> = ended.iter().map(AsRef::as_ref).collect();
         let release = |run: &Run| instance.job(run.job).release;
         let slowdowns: Vec<f64> = ended.iter().map(|run| bounded_slowdown(run, release(run))).collect();
         let lost = || trace.runs.iter().filter(|run| run.outcome == Outcome::Interrupted);
         let count = |wanted: fn(Outcome) -> bool| ended.iter().filter(|run| wanted(run.outcome)).count();
-        let weighted: WeightedTime = ended.iter().map(|run| instance.job(run.job).weight.times(run.end)).sum();
+        let weighted: WeightedTime = ended.iter().map(|run| wholes::weight(instance, run.job).times(run.end)).sum();
         let makespan = ended.iter().map(|run| run.end).max().unwrap_or(Time::ZERO);
         let open = instance.availability().open_area(instance.first_release(), makespan);
         let used: Area = trace.runs.iter().map(area).sum();
@@ -105,7 +109,7 @@ fn bounded_slowdown(run: &Run, release: Time) -> f64 {
 fn backfilled(instance: &Instance, trace: &Trace) -> usize {
     let mut first = vec![None; instance.jobs().len()];
     for run in trace.runs.iter().filter(|run| run.outcome != Outcome::NotStarted) {
-        let start = first[run.job.index()].get_or_insert(run.start);
+        let start = first[wholes::counted(instance, run.job).index()].get_or_insert(run.start);
         *start = run.start.min(*start);
     }
     let mut order: Vec<_> = instance.ids().collect();

@@ -1,13 +1,13 @@
 //! Online decisions: the same policy drives a simulated and a real cluster.
 
-use crate::{Instance, JobId, JobSet, ProcSet, Time, Unavailable};
+use crate::{Ended, Instance, JobId, JobSet, ProcSet, Time, Unavailable};
 
 /// What happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     /// A job ended with success.
     Finished(JobId),
-    /// A job ended without success; it will not be run again.
+    /// A job ended without success and will not be run again, or will never start since it waits for such a job.
     Failed(JobId),
     /// A job lost processors while it ran; all that it did is lost, and it waits again.
     Interrupted(JobId),
@@ -15,7 +15,8 @@ pub enum Event {
     NodeUp(usize),
     /// Processors of this node went down.
     NodeDown(usize),
-    /// A job reached its release date and may start.
+    /// A job reached its release date, and all that it waits for has ended with success: it may start, where its data are
+    /// there ([`View::arrival`]).
     Submitted(JobId),
     /// An instant that the policy asked for.
     Wake,
@@ -53,9 +54,10 @@ pub struct Running {
 pub struct View<'a> {
     /// The present instant.
     pub now: Time,
-    /// Machines and jobs, with estimated times. A policy does not look at jobs that it has not heard of.
+    /// Machines and jobs, with estimated times. A policy does not look at jobs that it has not heard of;
+    /// of a compound job it has heard when it has heard of one of its tasks.
     pub instance: &'a Instance,
-    /// Jobs that are released and not started.
+    /// Jobs that are released, wait for no other and are not started.
     pub waiting: &'a JobSet,
     /// Jobs that run, in no order.
     pub running: &'a [Running],
@@ -63,10 +65,12 @@ pub struct View<'a> {
     pub free: &'a ProcSet,
     /// Processors that went down, until they are expected to be up again.
     pub down: &'a [Unavailable],
+    /// When and where the jobs ended that others wait for; empty where none does.
+    pub ended: Ended<'a>,
 }
 
-/// An online algorithm. It returns decisions and performs none. It speaks of jobs, so bags are taken apart first
-/// ([`crate::Expansion`]).
+/// An online algorithm. It returns decisions and performs none. It speaks of jobs, so bags and compound jobs are taken apart
+/// first ([`crate::Expansion`]).
 pub trait Policy {
     /// Answers all events of one instant, in the order of [`Event::order`], with the state after the
     /// last of them. What it wants is added to `decisions` and done in that order.

@@ -1,6 +1,6 @@
 //! The way of data between two nodes.
 
-use crate::{Load, Platform, Time};
+use crate::{Load, Platform, ProcSet, Time};
 
 /// What data meet on their way between two nodes: the sum of the latencies and the smallest bandwidth.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -70,6 +70,18 @@ impl Platform {
             *deeper = (deeper.0 - 1, parent);
         }
         route
+    }
+
+    /// How long something is on its way from all of some processors to all of others: the slowest route from any node of
+    /// the first to any of the second.
+    pub fn transfer_between(&self, from: &ProcSet, to: &ProcSet, load: Load) -> Time {
+        let each = self.nodes_of(to).flat_map(|to| self.nodes_of(from).map(move |from| (from, to)));
+        each.map(|(from, to)| self.route(from, to).time(load)).max().unwrap_or(Time::ZERO)
+    }
+
+    fn nodes_of<'a>(&'a self, processors: &'a ProcSet) -> impl Iterator<Item = usize> + 'a {
+        let nodes = processors.intervals().iter().flat_map(|&(first, last)| self.node_of(first)..=self.node_of(last));
+        nodes.filter(|&node| self.nodes()[node].processors > 0)
     }
 
     /// How long bytes are on their way from one node to another: the latencies, and the bytes over the smallest

@@ -35,6 +35,7 @@ mod speedup;
 mod suggest;
 pub mod swf;
 pub mod tree_plan;
+mod workflow;
 
 pub use atomic::write_atomic;
 pub use bandwidth::parse_bandwidth;
@@ -50,3 +51,4 @@ pub use schedule::ScheduleFile;
 pub use speedup::{SpeedupSpec, SpeedupSpecError};
 pub use swf::{write_swf, write_swf_log, write_swf_trace};
 pub use tree_plan::TreePlanFile;
+pub use workflow::compound_xml::write_compound_xml;

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use makespan_core::Instance;
+use makespan_core::{Instance, Link, Platform};
 
 use crate::batsim::{self, read_batsim};
 use crate::error::{FormatError, Place};
@@ -14,7 +14,7 @@ use crate::replay::record::{Logged, planned};
 use crate::replay::{Replay, ReplayOptions, given, replay};
 use crate::sacct::{self, read_sacct};
 use crate::swf::{self, Lines};
-use crate::{SpeedupSpec, etc, instance, moldable_set};
+use crate::{SpeedupSpec, etc, instance, moldable_set, workflow};
 
 /// The formats of instance files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,9 +33,24 @@ pub enum Format {
     Batsim,
     /// What `sacct --parsable2` of Slurm prints.
     Sacct,
+    /// A workflow in `WfFormat`, the JSON of `WfCommons`.
+    WfFormat,
+    /// A DAX of Pegasus.
+    Dax,
+    /// A graph of the Standard Task Graph Set.
+    Stg,
+    /// A graph in DOT.
+    Dot,
+    /// Compound jobs in XML.
+    CompoundXml,
 }
 
 impl Format {
+    /// Whether it holds graphs of tasks without machines.
+    pub const fn is_workflow(self) -> bool {
+        matches!(self, Self::WfFormat | Self::Dax | Self::Stg | Self::Dot | Self::CompoundXml)
+    }
+
     /// Whether it holds the jobs that a machine ran, so that they are replayed, and can be made moldable.
     pub const fn is_log(self) -> bool {
         matches!(self, Self::Swf | Self::Batsim | Self::Sacct)
@@ -52,20 +67,31 @@ impl fmt::Display for Format {
             Self::Etc => "ETC matrix",
             Self::Batsim => "a Batsim workload",
             Self::Sacct => "a dump of sacct",
+            Self::WfFormat => "WfFormat",
+            Self::Dax => "a DAX",
+            Self::Stg => "a standard task graph",
+            Self::Dot => "DOT",
+            Self::CompoundXml => "XML of compound jobs",
         })
     }
 }
 
-/// How an instance file is read. The options of logs are refused for files that are none.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// How an instance file is read. The options of logs and of workflows are refused for other files.
+#[derive(Clone, Debug, PartialEq)]
 pub struct ReadOptions {
-    /// Processors of a log's platform, instead of the header's, or the machines of an ETC matrix that is one column.
+    /// Processors of a log's platform, instead of the header's, or the machines of an ETC matrix that is one column, or
+    /// the nodes of one processor of speed 1 on which a workflow is planned.
     pub processors: Option<u32>,
+    /// The machines, instead of those of the file; a workflow has none of its own.
+    pub platform: Option<Platform>,
+    /// The link between any two of the nodes that `processors` makes for a workflow.
+    pub network: Option<Link>,
     /// Makes the jobs of a log moldable.
     pub speedup: Option<SpeedupSpec>,
     /// Of `downey:random`.
     pub seed: u64,
-    /// Refuses a log of which any record would be skipped; other formats never skip anything.
+    /// Refuses a log of which any record would be skipped, and a workflow with a run time of zero; other formats never
+    /// skip anything.
     pub strict: bool,
     /// Most decompressed bytes.
     pub max_bytes: u64,
@@ -73,7 +99,15 @@ pub struct ReadOptions {
 
 impl Default for ReadOptions {
     fn default() -> Self {
-        Self { processors: None, speedup: None, seed: 0, strict: false, max_bytes: 4 << 30 }
+        Self {
+            processors: None,
+            platform: None,
+            network: None,
+            speedup: None,
+            seed: 0,
+            strict: false,
+            max_bytes: 4 << 30,
+        }
     }
 }
 
@@ -107,12 +141,30 @@ pub fn parse_instance(bytes: &[u8], file_name: &str, options: &ReadOptions) -> R
 }
 
 fn read_from(raw: impl Read, name: &str, options: &ReadOptions) -> Result<ReadInstance, FormatError> {
+    let read = read_as_it_is(raw, name, options)?;
+    let Some(platform) = options.platform.as_ref().filter(|_| !read.format.is_workflow()) else { return Ok(read) };
+    let (jobs, unavailable) = (read.instance.jobs().to_vec(), read.instance.unavailable().to_vec());
+    let moved = Instance::new(platform.clone(), jobs, unavailable).map_err(|error| {
+        let problem = format!("the jobs do not fit the platform that is stated: {error}");
+        FormatError::content(name, Place::default(), problem)
+    });
+    Ok(ReadInstance { instance: moved?, ..read })
+}
+
+fn read_as_it_is(raw: impl Read, name: &str, options: &ReadOptions) -> Result<ReadInstance, FormatError> {
     let unreadable = |source: io::Error| FormatError::io(name, "read", source);
     let mut input = open(raw, options.max_bytes).map_err(unreadable)?;
     let head = filled(&mut input).map_err(unreadable)?;
     let format = detect(head, name)?;
     if format.is_log() {
         return planned_log(input, format, name, options);
+    }
+    if format.is_workflow() {
+        return planned_workflow(input, format, name, options);
+    }
+    if options.network.is_some() {
+        let problem = format!("a bandwidth is stated for reading workflows only, and this file is {format}");
+        return Err(FormatError::content(name, Place::default(), problem));
     }
     if format == Format::Etc && options.speedup.is_none() {
         let instance = etc::read_etc(name, &mut input, options.processors)?;
@@ -174,19 +226,61 @@ fn document(mut input: Input<'_>, format: Format, name: &str) -> Result<Instance
     if format == Format::Etc {
         return etc::read_etc(name, &mut input, None);
     }
-    let unreadable = |source: io::Error| FormatError::io(name, "read", source);
+    let text = text(&mut input, name)?;
+    match format {
+        Format::Json => instance::read_json(name, text.as_bytes()),
+        Format::MoldableSet => moldable_set::read_moldable_set(name, text.as_bytes()),
+        _ if format.is_workflow() => {
+            let options = workflow::Options { platform: None, strict: false };
+            workflow::read(name, &text, format, &options).map(|(instance, _)| instance)
+        }
+        _ => instance::read_toml(name, &text),
+    }
+}
+
+/// All of a file that is one text.
+fn text(input: &mut Input<'_>, name: &str) -> Result<String, FormatError> {
     let mut bytes = Vec::new();
-    input.read_to_end(&mut bytes).map_err(unreadable)?;
+    input.read_to_end(&mut bytes).map_err(|source| FormatError::io(name, "read", source))?;
     let bytes = without_mark(&bytes);
     let text = std::str::from_utf8(bytes).map_err(|error| {
         let line = bytes[..error.valid_up_to()].split(|&byte| byte == b'\n').count();
         FormatError::content(name, Place::line(line), "the text is not UTF-8")
     })?;
-    match format {
-        Format::Json => instance::read_json(name, bytes),
-        Format::MoldableSet => moldable_set::read_moldable_set(name, bytes),
-        _ => instance::read_toml(name, text),
-    }
+    Ok(text.to_owned())
+}
+
+/// Graphs of tasks on the machines that the options state.
+fn planned_workflow(
+    mut input: Input<'_>,
+    format: Format,
+    name: &str,
+    options: &ReadOptions,
+) -> Result<ReadInstance, FormatError> {
+    refuse_options(options.speedup.map(|_| "a speed-up"), format, name)?;
+    let platform = machines(options).map_err(|problem| FormatError::content(name, Place::default(), problem))?;
+    let text = text(&mut input, name)?;
+    let options = workflow::Options { platform: platform.as_ref(), strict: options.strict };
+    let (instance, remarks) = workflow::read(name, &text, format, &options)?;
+    Ok(ReadInstance { instance, format, remarks })
+}
+
+/// The machines that the options state for a workflow.
+fn machines(options: &ReadOptions) -> Result<Option<Platform>, String> {
+    let nodes = match (&options.platform, options.processors, options.network) {
+        (Some(_), Some(_), _) => return Err("both a platform and a number of processors are stated; state one".into()),
+        (Some(_), None, Some(_)) => {
+            return Err("both a platform and a bandwidth are stated; state it in the platform".into());
+        }
+        (None, None, Some(_)) => return Err("a bandwidth is stated and no processors to join; state how many".into()),
+        (platform, None, None) => return Ok(platform.clone()),
+        (None, Some(processors), _) => Platform::cluster(processors, 1),
+    };
+    let joined = |nodes: Platform| match options.network {
+        Some(link) => nodes.with_interconnect(link),
+        None => Ok(nodes),
+    };
+    nodes.and_then(joined).map(Some).map_err(|error| error.to_string())
 }
 
 /// A log as an instance to plan: the jobs take their run times.
@@ -211,9 +305,13 @@ fn detect(head: &[u8], name: &str) -> Result<Format, FormatError> {
     let text = without_mark(head).trim_ascii_start();
     let stem = [".gz", ".bz2"].iter().fold(name, |name, ending| name.strip_suffix(ending).unwrap_or(name));
     let ending = Path::new(stem).extension().map(|ending| ending.to_string_lossy().to_lowercase());
+    if let Some(workflow) = workflow::detect(text, ending.as_deref()) {
+        return Ok(workflow);
+    }
     match (text.first(), ending.as_deref()) {
         (None, _) => {
-            let problem = "the file is empty; give an instance in JSON or TOML, an SWF log or an ETC matrix";
+            let problem =
+                "the file is empty; give an instance in JSON or TOML, a workflow, an SWF log or an ETC matrix";
             Err(FormatError::content(name, Place::default(), problem))
         }
         (Some(b'{'), _) => {

@@ -10,7 +10,7 @@ pub enum SimulationError {
     #[error("job `{0}` is a bag of tasks; each task is simulated as a job, which `Expansion::of` makes of it")]
     Bag(String),
     /// A job of several tasks that depend on each other.
-    #[error("job `{0}` is a graph of tasks; simulation takes jobs of one task")]
+    #[error("job `{0}` is a graph of tasks; each task is simulated as a job, which `Expansion::of` makes of it")]
     Graph(String),
     /// Not one real profile for each job.
     #[error("there are {jobs} jobs and the real times of {profiles}; there must be as many")]

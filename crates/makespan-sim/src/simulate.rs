@@ -9,7 +9,8 @@ use crate::{Observer, SimulationError, SimulationOptions};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Simulation {
     /// The executions, by their end. Each job that was not given up ends once; before that it may have been
-    /// interrupted.
+    /// interrupted. A job that waits for one that did not succeed, or was given up, is
+    /// [not started](makespan_core::Outcome::NotStarted) on no processors at that instant.
     pub trace: Trace,
     /// Jobs that the policy gave up, in this order.
     pub cancelled: Vec<JobId>,
@@ -23,8 +24,13 @@ pub struct Simulation {
 ///
 /// Every job is submitted at its release date and really takes the time that `actual` says. The policy is asked once
 /// an instant ([`makespan_core::Event::order`]). A wake-up comes at its instant, also together with other events, and
-/// is forgotten when the policy hears of anything before. Bags of tasks are simulated as
+/// is forgotten when the policy hears of anything before. Bags of tasks and compound jobs are simulated as
 /// [`makespan_core::Expansion::of`] takes them apart.
+///
+/// A job that waits for others ([`Instance::precedence`]) is submitted when it is released and they have ended with
+/// success, and must not start where its data have not arrived ([`makespan_core::View::arrival`]). Data travel as soon as
+/// they are made, to wherever they will be needed; transfers do not slow each other down. When it waits for one that
+/// fails or is given up it fails with it, without a start.
 ///
 /// An instant costs the logarithm of the number of running jobs for each event, beside what the policy does; a failure
 /// looks at all running jobs.

@@ -3,8 +3,8 @@
 use makespan_core::{Instance, Policy, Scheduler, Unsupported};
 use thiserror::Error;
 
-use super::desk::{Reading, without_bags};
-use super::held::{counts_suffice, equal_speeds};
+use super::desk::{Reading, single_tasks};
+use super::held::equal_speeds;
 use super::{Batch, Conservative, Doubling, Easy, Fcfs, MoldableEasy, Passes, QueueOrder, Replan, Request};
 use crate::catalogue::{Parameter, Spec, SpecError};
 
@@ -70,11 +70,10 @@ static POLICIES: [PolicyEntry; 7] = [
         summary: "EASY backfilling: a later job may start if it does not delay the reservation of the first",
         supports: ANY,
         source: "Lifka, JSSPP 1995, doi:10.1007/3-540-60153-8_35; Mu'alem, Feitelson, TPDS 2001, doi:10.1109/71.932708",
-        parameters: &[ORDER, REQUEST, Parameter { name: "passes", values: Passes::VALUES, default: "instant" }],
+        parameters: &[ORDER, REQUEST, Parameter { name: "passes", values: Passes::VALUES, default: "event" }],
         build: |spec, _| {
             let passes = spec.take("passes", Passes::default(), str::parse::<Passes>)?;
-            let built = Built::queue(Easy::new(reading(spec)?).looking(passes));
-            Ok(if passes == Passes::Event { built.only(equal_and_open) } else { built })
+            Ok(Built::queue(Easy::new(reading(spec)?).looking(passes)))
         },
     },
     PolicyEntry {
@@ -125,7 +124,7 @@ static POLICIES: [PolicyEntry; 7] = [
 impl Built {
     /// Any instance without bags.
     fn any(policy: impl Policy + 'static) -> Self {
-        Self { policy: Box::new(policy), supports: Box::new(without_bags) }
+        Self { policy: Box::new(policy), supports: Box::new(single_tasks) }
     }
 
     /// Any instance without bags in which the number of processors and their speed say how long a job takes.
@@ -173,15 +172,6 @@ fn equally_fast(instance: &Instance) -> Result<(), Unsupported> {
         return Ok(());
     }
     Err(Unsupported("processors of unequal speeds; use easy".into()))
-}
-
-fn equal_and_open(instance: &Instance) -> Result<(), Unsupported> {
-    if counts_suffice(instance) {
-        return Ok(());
-    }
-    Err(Unsupported(
-        "passes=event is for equal processors that are always open and serve in any set; use passes=instant".into(),
-    ))
 }
 
 /// Every policy.
@@ -254,11 +244,13 @@ mod tests {
 
     #[test]
     fn what_a_policy_cannot_drive_is_refused() {
-        use makespan_core::{Platform, ProcSet, Time, Unavailable};
-        let period = Unavailable { processors: ProcSet::first(1), start: Time::ZERO, end: Time::TICK };
-        let instance = Instance::new(Platform::flat(2).unwrap(), vec![], vec![period]).unwrap();
-        let refused = policy_for("easy[passes=event]", &instance, 1).err().map(|error| error.to_string());
-        assert!(refused.unwrap_or_default().contains("use passes=instant"));
+        use makespan_core::{Node, Platform};
+        let node =
+            |(name, speed): (&str, f64)| Node { name: name.into(), processors: 1, speed, parent: None, link: None };
+        let platform = Platform::new([("slow", 1.0), ("fast", 2.0)].map(node).to_vec()).unwrap();
+        let instance = Instance::new(platform, vec![], vec![]).unwrap();
+        let refused = policy_for("moldable-easy", &instance, 1).err().map(|error| error.to_string());
+        assert!(refused.unwrap_or_default().contains("use easy"));
         assert!(policy_for("easy", &instance, 1).is_ok());
     }
 }

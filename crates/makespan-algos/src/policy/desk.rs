@@ -161,8 +161,15 @@ pub(super) fn wait_for(queue: &Queue, view: &View<'_>) -> Option<Decision> {
     next_opening(view).filter(|_| queue.len() > 0).map(Decision::WakeAt)
 }
 
-/// Whether a job may ever run: used by policies that place single jobs and no bags.
-pub(super) fn without_bags(instance: &Instance) -> Result<(), makespan_core::Unsupported> {
+/// Whether every job is one task, and may start wherever processors are free: what policies need that know neither tasks
+/// nor data on their way.
+pub(super) fn single_tasks(instance: &Instance) -> Result<(), makespan_core::Unsupported> {
+    if instance.has_compound_jobs() {
+        return Err(makespan_core::Unsupported("graphs of tasks, which have to be taken apart first".into()));
+    }
+    if instance.has_transfers() {
+        return Err(makespan_core::Unsupported("tasks whose data take time between nodes".into()));
+    }
     if instance.has_bags() {
         return Err(makespan_core::Unsupported("bags of tasks, which have to be taken apart first".into()));
     }

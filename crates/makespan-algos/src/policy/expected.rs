@@ -23,20 +23,23 @@ pub struct ExpectedStart {
 /// When a policy would start each waiting job of a view if every job ended when it is expected to, and nothing else
 /// arrived or failed: in the order of these starts. Jobs that it would never start are left out.
 ///
+/// Jobs that wait for others ([`makespan_core::Instance::precedence`]) are not foreseen.
+///
 /// The policy must be fresh, or have heard all events up to those of the view; it has then lived through that future,
 /// and is of no use for the present. Estimates of users are mostly too long, so jobs tend to start earlier than this
 /// says; later arrivals delay them under orders other than first come, first served.
 ///
 /// ```
 /// use makespan_algos::policy::{expected_starts, policy};
-/// use makespan_core::{Instance, Job, JobId, Platform, ProcSet, Profile, Running, Time, View};
+/// use makespan_core::{Ended, Instance, Job, JobId, Platform, ProcSet, Profile, Running, Time, View};
 ///
 /// let job = |name, width| Job::new(name, Profile::rigid(width, Time::from_seconds(10)).unwrap());
 /// let instance = Instance::new(Platform::flat(4)?, vec![job("a", 3), job("b", 2)], vec![])?;
 /// let running = [Running { job: JobId(0), start: Time::ZERO, processors: ProcSet::first(3) }];
 /// let (waiting, free) = ([JobId(1)].into_iter().collect(), ProcSet::range(3, 3));
 /// let now = Time::from_seconds(4);
-/// let view = View { now, instance: &instance, waiting: &waiting, running: &running, free: &free, down: &[] };
+/// let (ended, down) = (Ended::default(), &[]);
+/// let view = View { now, instance: &instance, waiting: &waiting, running: &running, free: &free, down, ended };
 /// let expected = expected_starts(policy("easy", 1)?.as_mut(), &view);
 /// assert_eq!((expected[0].start, &expected[0].running), (Time::from_seconds(10), &vec![JobId(0)]));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -68,7 +71,7 @@ pub fn expected_starts(policy: &mut dyn Policy, view: &View<'_>) -> Vec<Expected
 
 #[cfg(test)]
 mod tests {
-    use makespan_core::{Instance, Job, JobSet, Platform, Profile, Running, Unavailable};
+    use makespan_core::{Ended, Instance, Job, JobSet, Platform, Profile, Running, Unavailable};
 
     use super::*;
     use crate::policy::policy;
@@ -87,8 +90,8 @@ mod tests {
         let running = [Running { job: JobId(0), start: t(0), processors: ProcSet::first(3) }];
         let waiting: JobSet = (1..4).map(JobId).collect();
         let free = ProcSet::range(3, 3);
-        let view =
-            View { now: t(4), instance: &instance, waiting: &waiting, running: &running, free: &free, down: &[] };
+        let (now, instance, ended) = (t(4), &instance, Ended::default());
+        let view = View { now, instance, waiting: &waiting, running: &running, free: &free, down: &[], ended };
         expected_starts(policy(spec, 1).unwrap().as_mut(), &view)
     }
 

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use makespan_core::{
-    Decision, Event, Instance, JobId, JobSet, Placement, Policy, ProcSet, Running, Time, Unavailable, View,
+    Decision, Ended, Event, Instance, JobId, JobSet, Placement, Policy, ProcSet, Running, Time, Unavailable, View,
 };
 
 /// A future that a policy makes, without failures.
@@ -50,8 +50,9 @@ impl<'a> Play<'a> {
         for _ in 0..most {
             let free = self.free();
             let Self { now, instance, .. } = *self;
-            let (waiting, running, down) = (&self.waiting, &self.running, &self.down);
-            policy.on(&events, &View { now, instance, waiting, running, free: &free, down }, &mut decisions);
+            let (waiting, running, down, ended) = (&self.waiting, &self.running, &self.down, Ended::default());
+            let view = View { now, instance, waiting, running, free: &free, down, ended };
+            policy.on(&events, &view, &mut decisions);
             let mut wake = None;
             for decision in decisions.drain(..) {
                 match decision {
@@ -126,10 +127,9 @@ impl<'a> Play<'a> {
     /// Begins before the first release with all jobs yet to come.
     pub(super) fn all(instance: &'a Instance) -> Self {
         let (waiting, free) = (JobSet::new(), ProcSet::first(instance.processors()));
-        let mut play = Self::from(
-            instance,
-            &View { now: Time::ZERO, instance, waiting: &waiting, running: &[], free: &free, down: &[] },
-        );
+        let (now, ended) = (Time::ZERO, Ended::default());
+        let view = View { now, instance, waiting: &waiting, running: &[], free: &free, down: &[], ended };
+        let mut play = Self::from(instance, &view);
         play.arrivals = instance.ids().collect();
         play.arrivals.sort_by_key(|&job| Reverse((instance.job(job).release, job)));
         play

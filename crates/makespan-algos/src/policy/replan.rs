@@ -104,7 +104,7 @@ impl Policy for Replan {
 
 #[cfg(test)]
 mod tests {
-    use makespan_core::{Instance, Job, JobSet, Platform, ProcSet, Profile, Running};
+    use makespan_core::{Ended, Instance, Job, JobSet, Platform, ProcSet, Profile, Running};
 
     use super::*;
 
@@ -122,7 +122,15 @@ mod tests {
         for _ in 0..1000 {
             let held = running.iter().fold(ProcSet::new(), |held, running| held.union(&running.processors));
             let free = ProcSet::first(instance.processors()).difference(&held);
-            let view = View { now, instance, waiting: &waiting, running: &running, free: &free, down: &[] };
+            let view = View {
+                now,
+                instance,
+                waiting: &waiting,
+                running: &running,
+                free: &free,
+                down: &[],
+                ended: Ended::default(),
+            };
             let (mut wake, mut decisions) = (None, Vec::new());
             policy.on(&events, &view, &mut decisions);
             for decision in decisions {

@@ -142,7 +142,7 @@ proptest! {
         for name in ["fcfs", "sjf", "laf", "widest"] {
             let order = queue_order(name, &instance);
             let reading = Reading { order: name.parse().unwrap(), ..Reading::default() };
-            let played = Play::starts(&instance, &mut Easy::new(reading), &real(&rows));
+            let played = Play::starts(&instance, &mut Easy::new(reading).looking(Passes::Instant), &real(&rows));
             prop_assert_eq!(starts(&played, rows.len()), naive_easy(&rows, &order, true), "{}", name);
             let played = Play::starts(&instance, &mut Fcfs::new(reading), &real(&rows));
             prop_assert_eq!(starts(&played, rows.len()), naive_easy(&rows, &order, false), "{}", name);
@@ -168,7 +168,7 @@ proptest! {
         let past = Unavailable { processors: ProcSet::range(1, 2), start: t(-9), end: t(-8) };
         let by_sets = instance_on(Platform::flat(8).unwrap(), &rows, vec![past]);
         prop_assert!(!super::held::counts_suffice(&by_sets));
-        for spec in ["fcfs", "easy", "easy[order=sjf]"] {
+        for spec in ["fcfs", "easy[passes=instant]", "easy[order=sjf, passes=instant]"] {
             let a = Play::starts(&counted, policy(spec, 1).unwrap().as_mut(), &real(&rows));
             let b = Play::starts(&by_sets, policy(spec, 1).unwrap().as_mut(), &real(&rows));
             prop_assert_eq!(starts(&a, rows.len()), starts(&b, rows.len()), "{}", spec);
@@ -226,7 +226,7 @@ proptest! {
     #[test]
     fn moldable_easy_is_easy_for_rigid_jobs(rows in rows(25)) {
         let instance = flat(&rows);
-        let easy = Play::starts(&instance, policy("easy", 1).unwrap().as_mut(), &real(&rows));
+        let easy = Play::starts(&instance, policy("easy[passes=instant]", 1).unwrap().as_mut(), &real(&rows));
         let moldable = Play::starts(&instance, policy("moldable-easy", 1).unwrap().as_mut(), &real(&rows));
         prop_assert_eq!(starts(&moldable, rows.len()), starts(&easy, rows.len()));
     }
@@ -271,11 +271,14 @@ proptest! {
     #[test]
     fn the_head_of_easy_starts_no_later_than_it_was_first_reserved(rows in rows(25)) {
         let instance = flat(&rows);
-        let mut watched = Watched { policy: Easy::default(), reserved: vec![None; rows.len()] };
-        let played = Play::starts(&instance, &mut watched, &real(&rows));
-        for placement in &played {
-            if let Some(reserved) = watched.reserved[placement.job.index()] {
-                prop_assert!(placement.start <= reserved);
+        for passes in [Passes::Instant, Passes::Event] {
+            let policy = Easy::default().looking(passes);
+            let mut watched = Watched { policy, reserved: vec![None; rows.len()] };
+            let played = Play::starts(&instance, &mut watched, &real(&rows));
+            for placement in &played {
+                if let Some(reserved) = watched.reserved[placement.job.index()] {
+                    prop_assert!(placement.start <= reserved);
+                }
             }
         }
     }

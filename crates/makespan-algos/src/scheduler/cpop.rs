@@ -3,7 +3,7 @@
 use makespan_core::{Context, Guarantee, Instance, JobId, Objective, Plan, ScheduleError, Scheduler, Unsupported};
 
 use super::{check_supported, needs_single_processors};
-use crate::kernel::graph::{NEVER, Problem, placing::Placing, rank};
+use crate::kernel::graph::{NEVER, Place, Problem, placing::Placing, rank};
 
 /// Critical path on a processor: the tasks of the critical path of each job all run on the processor that is fastest
 /// for them together, the others where they end first; the highest sum of upward and downward rank goes first.
@@ -48,19 +48,24 @@ impl Scheduler for Cpop {
     fn schedule(&self, instance: &Instance, _: &mut Context) -> Result<Plan, ScheduleError> {
         check_supported(self, instance)?;
         let problem = Problem::new(instance);
-        let times = rank::mean_times(&problem);
-        let (up, down) = (rank::upward(&problem, &times), rank::downward(&problem, &times));
-        let priorities: Vec<f64> = up.iter().zip(&down).map(|(up, down)| up + down).collect();
-        let fixed = critical_processors(&problem, &up);
-        let mut placing = Placing::new(&problem);
-        for task in rank::ready_first(&problem, &priorities) {
-            match fixed[task as usize] {
-                Some(processor) => placing.place_on(task, processor),
-                None => placing.place(task, |_, end| end),
-            }
-        }
-        Ok(problem.schedule(&placing.into_places()).into())
+        Ok(problem.schedule(&places(&problem)).into())
     }
+}
+
+/// Where and when each task runs.
+pub(super) fn places(problem: &Problem) -> Vec<Place> {
+    let times = rank::mean_times(problem);
+    let (up, down) = (rank::upward(problem, &times), rank::downward(problem, &times));
+    let priorities: Vec<f64> = up.iter().zip(&down).map(|(up, down)| up + down).collect();
+    let fixed = critical_processors(problem, &up);
+    let mut placing = Placing::new(problem);
+    for task in rank::ready_first(problem, &priorities) {
+        match fixed[task as usize] {
+            Some(processor) => placing.place_on(task, processor),
+            None => placing.place(task, |_, end| end),
+        }
+    }
+    placing.into_places()
 }
 
 /// For each task of a critical path the processor of that path.

@@ -3,7 +3,7 @@
 use makespan_core::{Context, Guarantee, Instance, Objective, Plan, ScheduleError, Scheduler, Unsupported};
 
 use super::{check_supported, needs_single_processors};
-use crate::kernel::graph::{NEVER, Problem, placing::Placing, rank};
+use crate::kernel::graph::{NEVER, Place, Problem, placing::Placing, rank};
 
 /// Predict earliest finish time: HEFT that looks ahead by a table of what is left behind each task at best, for each
 /// processor that may run it.
@@ -48,17 +48,22 @@ impl Scheduler for Peft {
     fn schedule(&self, instance: &Instance, _: &mut Context) -> Result<Plan, ScheduleError> {
         check_supported(self, instance)?;
         let problem = Problem::new(instance);
-        let table = optimistic_costs(&problem);
-        let nodes = problem.nodes();
-        let row = |task: u32| &table[task as usize * nodes..][..nodes];
-        let ranks: Vec<f64> = (0..problem.tasks() as u32).map(|task| mean(&problem, task, row(task))).collect();
-        let mut placing = Placing::new(&problem);
-        for task in rank::ready_first(&problem, &ranks) {
-            let costs = row(task);
-            placing.place(task, |node, end| end as f64 + costs[node as usize]);
-        }
-        Ok(problem.schedule(&placing.into_places()).into())
+        Ok(problem.schedule(&places(&problem)).into())
     }
+}
+
+/// Where and when each task runs.
+pub(super) fn places(problem: &Problem) -> Vec<Place> {
+    let table = optimistic_costs(problem);
+    let nodes = problem.nodes();
+    let row = |task: u32| &table[task as usize * nodes..][..nodes];
+    let ranks: Vec<f64> = (0..problem.tasks() as u32).map(|task| mean(problem, task, row(task))).collect();
+    let mut placing = Placing::new(problem);
+    for task in rank::ready_first(problem, &ranks) {
+        let costs = row(task);
+        placing.place(task, |node, end| end as f64 + costs[node as usize]);
+    }
+    placing.into_places()
 }
 
 /// For each task and node: what is left behind the task at best if it runs there. Of each successor the best node,

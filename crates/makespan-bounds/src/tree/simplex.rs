@@ -41,11 +41,18 @@ const SMALLEST_BLOCK: usize = 16;
 /// Most steps between two attempts to flip a block.
 const LONGEST_WAIT: usize = 100;
 
+/// Steps for which one scan of all variables is used: those that gained then are priced again.
+const SCANNED: usize = 20;
+/// Steps between two solutions of the basis from scratch.
+const SOLVED: usize = 32;
+
 /// A variable that may enter.
 struct Candidate {
     variable: Variable,
     /// Its gain times how far it may go.
     size: f64,
+    /// How far it may go.
+    reach: f64,
 }
 
 impl<F: Field> Vertex<F> {
@@ -67,23 +74,31 @@ impl<F: Field> Vertex<F> {
         // Where no block was flipped, none is tried for a while, which doubles.
         let (mut wait, mut next_flip) = (0, 0);
         for goal in [Goal::Throughput, Goal::Communication] {
+            let (mut candidates, mut next_scan) = (Vec::new(), self.steps);
             loop {
-                let candidates = self.candidates(figures, goal)?;
-                let Some(&Candidate { variable: enters, .. }) = candidates.first() else { break };
+                let pricing = Pricing::new(figures, self, goal)?;
+                candidates.retain_mut(|candidate| pricing.renews(figures, &self.basis, candidate));
+                if candidates.is_empty() || self.steps >= next_scan {
+                    candidates = pricing.scan(figures, &self.basis);
+                    next_scan = self.steps + SCANNED;
+                }
+                let Some(enters) = best(&candidates) else { break };
                 if self.steps == most {
                     return Err(Stuck::Steps);
                 }
                 self.steps += 1;
-                if self.steps >= next_flip {
-                    let flipped = self.flip(figures, &candidates)?;
+                if self.steps >= next_flip && candidates.len() >= SMALLEST_BLOCK {
+                    let flipped = self.flip(figures, &mut candidates)?;
                     wait = if flipped { 0 } else { (2 * wait + 1).min(LONGEST_WAIT) };
                     next_flip = self.steps + wait;
                     if flipped {
+                        candidates.clear();
                         continue;
                     }
                 }
                 direction.solve(figures, &self.basis, &self.factor, Some(enters))?;
-                let leaves = self.leaving(figures, &direction).ok_or(Stuck::Unbounded)?;
+                let (leaves, step) = self.leaving(figures, &direction).ok_or(Stuck::Unbounded)?;
+                self.solution.advance(&direction, &step, leaves);
                 self.exchange(figures, enters, leaves)?;
             }
         }
@@ -92,7 +107,8 @@ impl<F: Field> Vertex<F> {
 
     /// Gives whole nodes to the applications that gain there, as many at once as stay feasible, the best first. A node
     /// without extras is in no other equation of the basis, so prices stay as they are. Whether any was flipped.
-    fn flip(&mut self, figures: &Figures<F>, candidates: &[Candidate]) -> Result<bool, Stuck> {
+    fn flip(&mut self, figures: &Figures<F>, candidates: &mut [Candidate]) -> Result<bool, Stuck> {
+        candidates.sort_by(|a, b| b.size.total_cmp(&a.size));
         let whole = |candidate: &&Candidate| match candidate.variable {
             Variable::Work(share) => self.basis.extras[share.node as usize].is_empty(),
             _ => false,
@@ -139,37 +155,15 @@ impl<F: Field> Vertex<F> {
                 factor.refresh(figures, basis, variable.node())?;
             }
         }
-        solution.solve(figures, basis, factor, None)?;
+        // Steps add up rounding, which solving the basis anew takes away.
+        if self.steps.is_multiple_of(SOLVED) {
+            solution.solve(figures, basis, factor, None)?;
+        }
         Ok(())
     }
 
-    /// The variables that gain, by gain times how far they may go, the best first; one that costs throughput never gains
-    /// communication.
-    fn candidates(&self, figures: &Figures<F>, goal: Goal) -> Result<Vec<Candidate>, Stuck> {
-        let of = |goal| Prices::new(figures, &self.basis, &self.factor, goal);
-        let throughput = of(Goal::Throughput)?;
-        let prices = match goal {
-            Goal::Throughput => None,
-            Goal::Communication => Some(of(goal)?),
-        };
-        let mut candidates = Vec::new();
-        for (variable, reach) in nonbasics(figures, &self.basis) {
-            let gain = throughput.gain(figures, &self.basis, variable);
-            let gain = match &prices {
-                None => gain,
-                Some(_) if gain.negated().is_gain() => continue,
-                Some(prices) => prices.gain(figures, &self.basis, variable),
-            };
-            if gain.is_gain() {
-                candidates.push(Candidate { variable, size: gain.float() * reach });
-            }
-        }
-        candidates.sort_by(|a, b| b.size.total_cmp(&a.size));
-        Ok(candidates)
-    }
-
-    /// The basic variable that reaches zero first along a direction.
-    fn leaving(&self, figures: &Figures<F>, direction: &Solution<F>) -> Option<Variable> {
+    /// The basic variable that reaches zero first along a direction, and after which step.
+    fn leaving(&self, figures: &Figures<F>, direction: &Solution<F>) -> Option<(Variable, F)> {
         let mut first: Option<(Variable, F)> = None;
         for variable in basics(figures, &self.basis) {
             let slope = direction.value(variable);
@@ -182,8 +176,61 @@ impl<F: Field> Vertex<F> {
                 first = Some((variable, step));
             }
         }
-        first.map(|(variable, _)| variable)
+        first
     }
+}
+
+/// Prices for a goal.
+struct Pricing<F> {
+    throughput: Prices<F>,
+    communication: Option<Prices<F>>,
+}
+
+impl<F: Field> Pricing<F> {
+    fn new(figures: &Figures<F>, vertex: &Vertex<F>, goal: Goal) -> Result<Self, Stuck> {
+        let of = |goal| Prices::new(figures, &vertex.basis, &vertex.factor, goal);
+        let communication = if goal == Goal::Communication { Some(of(goal)?) } else { None };
+        Ok(Self { throughput: of(Goal::Throughput)?, communication })
+    }
+
+    /// What a variable gains, if it does; one that costs throughput never gains communication.
+    fn gain(&self, figures: &Figures<F>, basis: &Basis, variable: Variable) -> Option<F> {
+        let gain = self.throughput.gain(figures, basis, variable);
+        let gain = match &self.communication {
+            None => gain,
+            Some(_) if gain.negated().is_gain() => return None,
+            Some(prices) => prices.gain(figures, basis, variable),
+        };
+        gain.is_gain().then_some(gain)
+    }
+
+    /// All variables that gain.
+    fn scan(&self, figures: &Figures<F>, basis: &Basis) -> Vec<Candidate> {
+        let candidate = |(variable, reach): (Variable, f64)| {
+            let gain = self.gain(figures, basis, variable)?;
+            Some(Candidate { variable, size: gain.float() * reach, reach })
+        };
+        nonbasics(figures, basis).filter_map(candidate).collect()
+    }
+
+    /// Prices a candidate again; whether it may still enter and gains.
+    fn renews(&self, figures: &Figures<F>, basis: &Basis, candidate: &mut Candidate) -> bool {
+        let basic = match candidate.variable {
+            Variable::Work(share) => basis.holds(share),
+            Variable::Port(node) => !basis.busy[node],
+            Variable::Surplus(application) => basis.surplus[application],
+        };
+        let gain = if basic { None } else { self.gain(figures, basis, candidate.variable) };
+        candidate.size = gain.as_ref().map_or(0.0, Field::float) * candidate.reach;
+        gain.is_some()
+    }
+}
+
+/// The first of those that gain most.
+fn best(candidates: &[Candidate]) -> Option<Variable> {
+    let better = |best: Option<&Candidate>, size: f64| best.is_none_or(|best| size > best.size);
+    let most = candidates.iter().fold(None, |best, one| if better(best, one.size) { Some(one) } else { best });
+    most.map(|candidate| candidate.variable)
 }
 
 fn computes<F: Field>(figures: &Figures<F>, node: usize) -> bool {

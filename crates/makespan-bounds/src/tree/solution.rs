@@ -70,6 +70,24 @@ impl<F: Field> Solution<F> {
         Ok(())
     }
 
+    /// Goes a step along a direction, at whose end a variable is zero.
+    pub fn advance(&mut self, direction: &Self, step: &F, zero: Variable) {
+        let parts = [
+            (&mut self.work, &direction.work),
+            (&mut self.idle, &direction.idle),
+            (&mut self.surplus, &direction.surplus),
+        ];
+        for (values, changes) in parts {
+            values.iter_mut().zip(changes).for_each(|(value, change)| value.add_product(change, step));
+        }
+        self.throughput.add_product(&direction.throughput, step);
+        match zero {
+            Variable::Work(share) => self.set(share, F::zero()),
+            Variable::Port(node) => self.idle[node] = F::zero(),
+            Variable::Surplus(application) => self.surplus[application] = F::zero(),
+        }
+    }
+
     pub fn work(&self, share: Share) -> &F {
         &self.work[share.node as usize * self.width + share.application as usize]
     }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use makespan_lab::generate::{Family, Requests};
 
-use super::GenerateTreeOptions;
+use super::{GenerateGraphsOptions, GenerateTreeOptions};
 
 #[derive(Args)]
 pub struct GenerateOptions {
@@ -80,4 +80,6 @@ pub enum Generator {
     },
     /// A tree of machines with bags of tasks: Beaumont, Carter, Ferrante, Legrand, Marchal, Robert (IPDPS 2006)
     Tree(GenerateTreeOptions),
+    /// Graphs of tasks on single processors: layers, or the shapes of workflows
+    Graphs(GenerateGraphsOptions),
 }

@@ -3,12 +3,16 @@
 use std::process::ExitCode;
 
 use makespan::catalogue::Parameter;
+use makespan::policy::tree::{HeuristicEntry, heuristics};
 use makespan::policy::{PolicyEntry, policies};
 use miette::Result;
 use serde_json::json;
 
 use crate::args::{AlgorithmsOptions, Format};
 use crate::output::{emit, wrapped};
+
+/// What the policies of nodes drive.
+const TREES: &str = "bags of tasks on a tree of machines";
 
 pub fn algorithms(options: &AlgorithmsOptions) -> Result<ExitCode> {
     match options.format {
@@ -33,6 +37,14 @@ fn text() -> String {
         text += &format!("{}\n{}", entry.name, wrapped("  ", 2, entry.summary));
         text += &parameters(entry.parameters);
         text += &wrapped("  drives     ", 13, entry.supports);
+        text += &wrapped("  source     ", 13, entry.source);
+        text.push('\n');
+    }
+    text += "Policies, for simulate with bags of tasks on a tree:\n\n";
+    for entry in heuristics() {
+        text += &format!("{}\n{}", entry.name, wrapped("  ", 2, entry.summary));
+        text += &parameters(entry.parameters);
+        text += &wrapped("  drives     ", 13, TREES);
         text += &wrapped("  source     ", 13, entry.source);
         text.push('\n');
     }
@@ -71,5 +83,16 @@ fn json() -> serde_json::Value {
             "parameters": entry.parameters.iter().map(parameter).collect::<Vec<_>>(),
         })
     };
-    makespan::catalogue().iter().map(scheduler).chain(policies().iter().map(policy)).collect()
+    let heuristic = |entry: &HeuristicEntry| {
+        json!({
+            "kind": "tree policy",
+            "name": entry.name,
+            "summary": entry.summary,
+            "supports": TREES,
+            "source": entry.source,
+            "parameters": entry.parameters.iter().map(parameter).collect::<Vec<_>>(),
+        })
+    };
+    let online = policies().iter().map(policy).chain(heuristics().iter().map(heuristic));
+    makespan::catalogue().iter().map(scheduler).chain(online).collect()
 }

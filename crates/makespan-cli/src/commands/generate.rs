@@ -4,15 +4,16 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use makespan_core::Instance;
-use makespan_formats::{Language, write_instance, write_swf_log};
+use makespan_formats::{Language, parse_bandwidth, write_instance, write_swf_log};
 use makespan_lab::LabError;
 use makespan_lab::generate::{
-    LublinOptions, MoldableOptions, PoissonOptions, TreeOptions, generate as draw, generate_tree, lublin, poisson,
+    GraphOptions, LublinOptions, MoldableOptions, PoissonOptions, Shape, TreeOptions, generate as draw,
+    generate_graphs, generate_tree, lublin, poisson,
 };
 use miette::{Result, miette};
 
 use super::convert::{check_ending, write_by_ending};
-use crate::args::{GenerateOptions, GenerateTreeOptions, Generator};
+use crate::args::{GenerateGraphsOptions, GenerateOptions, GenerateTreeOptions, Generator};
 use crate::output::{emit, write_file};
 
 pub fn generate(options: &GenerateOptions) -> Result<ExitCode> {
@@ -29,6 +30,7 @@ pub fn generate(options: &GenerateOptions) -> Result<ExitCode> {
             write(&poisson(&options).map_err(failed)?, output.as_deref())
         }
         Generator::Tree(ref options) => tree(options),
+        Generator::Graphs(ref options) => graphs(options),
         Generator::Lublin { jobs, processors, load, requests, seed, ref output } => {
             some(jobs)?;
             log(&LublinOptions { jobs, processors, seed, load, requests }, output.as_deref())
@@ -59,6 +61,18 @@ fn tree(options: &GenerateTreeOptions) -> Result<ExitCode> {
         *options;
     let drawn = TreeOptions { nodes, degree, applications, largest_ratio, tasks, unit, latency, seed };
     write(&generate_tree(&drawn).map_err(|error| miette!("{error}"))?, output.as_deref())
+}
+
+fn graphs(options: &GenerateGraphsOptions) -> Result<ExitCode> {
+    let GenerateGraphsOptions { shape, tasks, jobs, width, density, processors, fastest, gap, seed, .. } = *options;
+    let (&[least, most], &[lightest, heaviest]) = (options.volume.as_slice(), options.data.as_slice()) else {
+        return Err(miette!("--volume and --data take two numbers each, the least and the most, such as 10,100"));
+    };
+    let shape = if let Shape::Layers { .. } = shape { Shape::Layers { width, density } } else { shape };
+    let bandwidth = parse_bandwidth(&options.bandwidth).map_err(|problem| miette!("--bandwidth: {problem}"))?;
+    let (volume, data) = ((least, most), (lightest, heaviest));
+    let drawn = GraphOptions { shape, tasks, jobs, volume, data, processors, fastest, bandwidth, gap, seed };
+    write(&generate_graphs(&drawn).map_err(|error| miette!("{error}"))?, options.output.as_deref())
 }
 
 fn some(jobs: usize) -> Result<()> {

@@ -31,7 +31,7 @@ pub fn verify(options: &VerifyOptions) -> Result<ExitCode> {
     let file = ScheduleFile::read(&name, &bytes, &instance).map_err(|error| miette!("{error}"))?;
     let problems = problems(&instance, &file);
     verdict(options.format, &name, &problems, || {
-        let what = if instance.has_bags() { "task of every job" } else { "job" };
+        let what = if instance.has_bags() || instance.has_compound_jobs() { "task of every job" } else { "job" };
         let header = format!("valid: every {what} is placed once, and the stated values and bounds are proved");
         format!("{header}\n{}", summary::objectives(&instance, &file.schedule, &file.bounds))
     })

@@ -41,7 +41,7 @@ fn what_cannot_be_measured_is_refused() {
 #[test]
 fn an_output_that_cannot_be_written_is_refused_before_measuring() {
     let sandbox = Sandbox::new();
-    for (file, part) in [("x.foo", "it must be .json, .toml, .swf or .etc"), ("no/x.toml", "`no` does not exist")] {
+    for (file, part) in [("x.foo", "it must be .json, .toml, .swf, .etc or"), ("no/x.toml", "`no` does not exist")] {
         let line = format!("profile --allotments 1 --output {file} -- sh -c 'echo x > measured'");
         sandbox.makespan(&line).refused(&[file, part]);
     }

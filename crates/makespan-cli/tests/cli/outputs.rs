@@ -23,11 +23,11 @@ fn places_that_cannot_be_written_are_named_and_nothing_is_left() {
         case(if option == "output" { "other.svg" } else { "other.json" }, &["two outputs"]);
     }
     sandbox.makespan("convert small.toml missing/x.json").refused(&["missing/x.json", "does not exist"]);
-    sandbox.makespan("convert small.toml x.yaml").refused(&["x.yaml", ".json, .toml, .swf or .etc"]);
-    sandbox.makespan("convert small.toml noending").refused(&["noending", ".json, .toml, .swf or .etc"]);
+    sandbox.makespan("convert small.toml x.yaml").refused(&["x.yaml", ".json, .toml, .swf, .etc or"]);
+    sandbox.makespan("convert small.toml noending").refused(&["noending", ".json, .toml, .swf, .etc or"]);
     let generate = "generate moldable --family weak --jobs 2 --processors 2 --output";
     sandbox.makespan(&format!("{generate} missing/x.json")).refused(&["missing/x.json", "does not exist"]);
-    sandbox.makespan(&format!("{generate} x.yaml")).refused(&["x.yaml", ".json, .toml, .swf or .etc"]);
+    sandbox.makespan(&format!("{generate} x.yaml")).refused(&["x.yaml", ".json, .toml, .swf, .etc or"]);
     assert_eq!(sandbox.entries(), ["folder", "small.toml"]);
     assert_eq!(sandbox.read("small.toml"), SMALL);
 }

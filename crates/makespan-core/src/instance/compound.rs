@@ -3,20 +3,14 @@
 use std::sync::Arc;
 
 use super::{InstanceError, check_row};
-use crate::{Job, Platform, Profile, Route, Task};
+use crate::{Job, Load, Platform, Profile, Route, Task, Time};
 
 /// All tasks one after the other on the slowest processor, each after the slowest transfer of all its data.
 pub(super) fn horizon(platform: &Platform, jobs: &[Job]) -> i128 {
     let nodes = platform.nodes();
     let computing = nodes.iter().filter(|node| node.processors > 0);
     let slowest = computing.map(|node| node.speed).fold(f64::INFINITY, f64::min);
-    // No route is slower than all links in a row.
-    let links = || nodes.iter().filter_map(|node| node.link).chain(platform.interconnect());
-    let route = Route {
-        latency: links().map(|link| link.latency).sum(),
-        bandwidth: links().map(|link| link.bandwidth).fold(f64::INFINITY, f64::min),
-        takes_time: true,
-    };
+    let route = slowest_route(platform);
     let of_job = |job: &Job| {
         let time = |profile: &Profile| {
             let own = profile.machine_times().is_some();
@@ -28,6 +22,23 @@ pub(super) fn horizon(platform: &Platform, jobs: &[Job]) -> i128 {
         tasks + graph.edges().iter().map(|edge| i128::from(route.time(edge.load).ticks())).sum::<i128>()
     };
     jobs.iter().map(of_job).fold(0, i128::saturating_add)
+}
+
+/// No route is slower than all links in a row.
+fn slowest_route(platform: &Platform) -> Route {
+    let links = || platform.nodes().iter().filter_map(|node| node.link).chain(platform.interconnect());
+    Route {
+        latency: links().map(|link| link.latency).sum(),
+        bandwidth: links().map(|link| link.bandwidth).fold(f64::INFINITY, f64::min),
+        takes_time: true,
+    }
+}
+
+/// Whether any of these loads may take time between two tasks.
+pub(super) fn takes_time(platform: &Platform, mut loads: impl Iterator<Item = Load>) -> bool {
+    let computing = platform.nodes().iter().filter(|node| node.processors > 0).count();
+    let route = slowest_route(platform);
+    (computing > 1 || platform.has_local_transfers()) && loads.any(|load| route.time(load) > Time::ZERO)
 }
 
 /// Each task of a compound job for itself. Its walltime is for all of them, and is no rule of a schedule.

@@ -1,5 +1,5 @@
 use super::*;
-use crate::{Profile, Running};
+use crate::{Ended, Profile, Running};
 
 fn rigid(name: &str, processors: u32, seconds: i64) -> Job {
     Job::new(name, Profile::rigid(processors, Time::from_seconds(seconds)).unwrap())
@@ -80,7 +80,15 @@ fn a_residual_instance_holds_what_waits_beside_what_runs() {
     let running = [Running { job: JobId(0), start: Time::ZERO, processors: ProcSet::first(2) }];
     let waiting = [JobId(1)].into_iter().collect();
     let (now, free) = (Time::from_seconds(4), ProcSet::range(2, 3));
-    let view = View { now, instance: &instance, waiting: &waiting, running: &running, free: &free, down: &[] };
+    let view = View {
+        now,
+        instance: &instance,
+        waiting: &waiting,
+        running: &running,
+        free: &free,
+        down: &[],
+        ended: Ended::default(),
+    };
     let residual = instance.residual(&view);
     assert_eq!(residual.jobs, [JobId(1)]);
     assert_eq!(residual.instance.first_release(), Time::from_seconds(4));

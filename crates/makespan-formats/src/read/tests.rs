@@ -53,9 +53,9 @@ fn bad_files_are_one_clear_error() {
     check(b"hello", &plain, "the format is not known");
     check(b"\xff=", &plain, "x:1: the text is not UTF-8");
     check(&gzip(SWF.as_bytes())[..30], &plain, "x: cannot read");
-    check(SWF.as_bytes(), &ReadOptions { max_bytes: 20, ..plain }, "larger than the limit of 20 bytes");
-    check(JSON.as_bytes(), &ReadOptions { max_bytes: 20, ..plain }, "larger than the limit of 20 bytes");
-    let speedup = ReadOptions { speedup: "linear".parse().ok(), ..plain };
+    check(SWF.as_bytes(), &ReadOptions { max_bytes: 20, ..plain.clone() }, "larger than the limit of 20 bytes");
+    check(JSON.as_bytes(), &ReadOptions { max_bytes: 20, ..plain.clone() }, "larger than the limit of 20 bytes");
+    let speedup = ReadOptions { speedup: "linear".parse().ok(), ..plain.clone() };
     check(JSON.as_bytes(), &speedup, "stated for reading logs only (SWF, Batsim, sacct), and this file is native JSON");
     assert!(read_instance(Path::new("/does/not/exist"), &plain).unwrap_err().to_string().contains("cannot open"));
     assert!(read_instance(Path::new("/"), &plain).unwrap_err().to_string().contains("cannot read"));

@@ -7,6 +7,7 @@
 
 mod day;
 mod family;
+mod graph;
 mod lublin;
 mod parallelism;
 mod poisson;
@@ -19,6 +20,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, Exp};
 
 pub use family::Family;
+pub use graph::{GraphOptions, Shape, generate_graphs};
 pub use lublin::{DrawnLog, LublinOptions, lublin};
 pub use poisson::{PoissonOptions, poisson};
 pub use requests::Requests;

@@ -23,6 +23,7 @@ impl Engine<'_> {
                 self.cluster.withdraw(job).map_err(|defect| self.defect(defect))?;
                 self.cancelled.push(job);
                 self.left -= 1;
+                self.abandon(job, self.now());
                 Ok(())
             }
         }
@@ -30,7 +31,8 @@ impl Engine<'_> {
 
     fn start(&mut self, job: JobId, processors: ProcSet) -> Result<(), SimulationError> {
         let admitted = self.cluster.admit(job, &processors);
-        admitted.and_then(|()| self.cluster.check_open(job, &processors)).map_err(|defect| self.defect(defect))?;
+        let at_hand = admitted.and_then(|()| self.cluster.check_data(job, &processors));
+        at_hand.and_then(|()| self.cluster.check_open(job, &processors)).map_err(|defect| self.defect(defect))?;
         let real = self.actual.time(self.instance, job, &processors);
         let limit = self.instance.job(job).walltime.filter(|&limit| self.options.kill_at_walltime && limit < real);
         let start = self.now();

@@ -19,8 +19,9 @@ impl Engine<'_> {
             self.interrupt();
         }
         while let Some(job) = self.agenda.release(self.instance, now) {
-            self.cluster.submit(job);
-            self.events.push(Event::Submitted(job));
+            if self.cluster.submit(job) {
+                self.events.push(Event::Submitted(job));
+            }
         }
         if self.agenda.wake.is_some_and(|wake| wake <= now) {
             self.events.push(Event::Wake);
@@ -95,6 +96,20 @@ impl Engine<'_> {
             Outcome::Failed { .. } | Outcome::TimedOut | Outcome::NotStarted => Event::Failed(job),
         });
         self.left -= usize::from(outcome != Outcome::Interrupted);
+        if outcome == Outcome::Succeeded {
+            let ready = self.cluster.succeed(job, end, &processors);
+            self.events.extend(ready.into_iter().map(Event::Submitted));
+        }
         self.runs.push(Run { job, start, end, processors, outcome });
+        if matches!(outcome, Outcome::Failed { .. } | Outcome::TimedOut) {
+            self.abandon(job, end);
+        }
+    }
+
+    /// What waits for a job that will not succeed is never started.
+    pub(super) fn abandon(&mut self, job: JobId, at: Time) {
+        for job in self.cluster.abandon(job) {
+            self.record(Running { job, start: at, processors: ProcSet::new() }, at, Outcome::NotStarted);
+        }
     }
 }

@@ -32,7 +32,8 @@ impl Wanderer {
             ids.shuffle(&mut self.random);
             ProcSet::from_intervals(ids[..wanted as usize].iter().map(|&id| (id, id)).collect())
         };
-        if !view.instance.accepts(job, &processors) {
+        let arrived = view.arrival(job, &processors).is_some_and(|arrival| arrival <= view.now);
+        if !arrived || !view.instance.accepts(job, &processors) {
             return None;
         }
         let end = view.now + view.instance.time(job, &processors);
@@ -61,7 +62,7 @@ fn compact(wanted: u32, free: &ProcSet, platform: &Platform, random: &mut ChaCha
 }
 
 fn check_view(events: &[Event], view: &View<'_>) {
-    let View { now, instance, waiting, running, free, down } = *view;
+    let View { now, instance, waiting, running, free, down, .. } = *view;
     assert!(!events.is_empty() && events.is_sorted_by_key(Event::order));
     let mut left = ProcSet::first(instance.processors());
     for run in running {

@@ -4,6 +4,7 @@ pub mod calendar;
 mod network;
 pub mod placing;
 pub mod rank;
+pub mod sequence;
 
 use makespan_core::{Edge, Instance, JobId, Placement, ProcSet, Schedule, Time};
 

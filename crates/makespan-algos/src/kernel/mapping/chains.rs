@@ -9,15 +9,15 @@ use super::Problem;
 /// Machines that are tried for a task, those of least price, at most.
 const MOST_CANDIDATES: usize = 12;
 /// The temperature, in multiples of the price of a mean task, at the beginning and at the end.
-const HOT: f64 = 0.125;
-const COLD: f64 = 1.25e-4;
+const HOT: f64 = 0.5;
+const COLD: f64 = 5e-3;
 /// It falls so often, each time from the start, for at most `FEW` tasks: one descent often ends far from the best.
 const CYCLES: f64 = 8.0;
 const FEW: usize = 25;
 /// Where the target lies between the bound and the shortest makespan so far.
-const TARGET: f64 = 0.5;
+const TARGET: f64 = 0.3;
 /// What is over the target by so many mean tasks counts double.
-const STEEP: f64 = 2.0;
+const STEEP: f64 = 0.5;
 /// A chain is tried so often for each move of one task.
 const CHAINS: f64 = 0.8;
 
@@ -30,17 +30,17 @@ pub struct Candidates {
     machines: Vec<u32>,
     /// In units of the bound.
     times: Vec<f64>,
-    /// For each machine its price, all adding up to 1.
-    prices: Vec<f64>,
     /// From when on each machine is free, in units of the bound.
     ready: Vec<f64>,
     /// Ticks of the bound.
     unit: f64,
+    /// The tasks of which there is more than one.
+    movable: Vec<u32>,
 }
 
 impl Candidates {
-    /// For these prices of machines, where `bound` is a bound on the makespan and `reach` how far above it, as a share, a makespan
-    /// may be to be of interest.
+    /// For these prices of machines, where `bound` is a bound on the makespan: for each task the machines that cost at most
+    /// `reach` more than its cheapest, as a share of what all tasks cost on their cheapest.
     pub fn new(problem: &Problem<'_>, prices: &[f64], bound: i64, reach: f64) -> Self {
         let unit = bound.max(1) as f64;
         let sum: f64 = prices.iter().sum();
@@ -59,17 +59,16 @@ impl Candidates {
             }
             costs.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
             let limit = costs.first().map_or(0.0, |least| least.0) + reach;
-            // Two at least, or nothing could move.
-            for &(_, machine) in
-                costs.iter().enumerate().filter(|(at, cost)| *at < 2 || cost.0 <= limit).map(|(_, cost)| cost)
-            {
+            for &(_, machine) in costs.iter().take_while(|cost| cost.0 <= limit) {
                 machines.push(machine);
                 times.push(problem.time(task, machine as usize) as f64 / unit);
             }
             first.push(machines.len());
         }
+        let movable =
+            (0..problem.tasks()).filter(|&task| first[task + 1] - first[task] > 1).map(|task| task as u32).collect();
         let ready = problem.ready().iter().map(|&ready| ready as f64 / unit).collect();
-        Self { first, machines, times, prices, ready, unit }
+        Self { first, machines, times, ready, unit, movable }
     }
 
     /// Each task on its cheapest machine: the linear programme, rounded.
@@ -86,10 +85,10 @@ impl Candidates {
 
 /// One search: a mapping that changes, and the best one.
 ///
-/// What is minimised is, over all machines, the price of what they do after a target below the shortest makespan so far, more
-/// than in proportion. At these prices the sum of all loads is the bound and what the tasks cost above their cheapest
-/// machines, so time that is wasted and machines that are idle early count alike. A change moves one task to a candidate, or two:
-/// the first pushes the second out of its machine to a candidate of that one, which may be where the first came from.
+/// What is minimised is what the machines do after a target between the bound and the shortest makespan so far, more than in
+/// proportion. At the prices of the linear programme only few tasks have several candidates that cost nearly the same, and only
+/// these move. A change moves one task to a candidate, or two: the first pushes the second out of its machine to a
+/// candidate of that one, which may be where the first came from.
 ///
 /// Source: annealing after Kirkpatrick, Gelatt, Vecchi, Science 220, 1983, DOI 10.1126/science.220.4598.671; ejection chains
 /// after F. Glover, Discrete Applied Mathematics 65, 1996, DOI 10.1016/0166-218X(94)00037-E. Complexity: O(1) a change.
@@ -107,6 +106,8 @@ pub struct Chains<'a> {
     late: usize,
     /// The price of a mean task, as a share of the bound.
     mean: f64,
+    /// One over the number of machines.
+    weight: f64,
 }
 
 impl<'a> Chains<'a> {
@@ -120,7 +121,9 @@ impl<'a> Chains<'a> {
             loads[machine as usize] += time;
             time_of.push(time);
             position.push(tasks_of[machine as usize].len() as u32);
-            tasks_of[machine as usize].push(task as u32);
+            if candidates.first[task + 1] - candidates.first[task] > 1 {
+                tasks_of[machine as usize].push(task as u32);
+            }
         }
         let mut chains = Self {
             candidates,
@@ -134,6 +137,7 @@ impl<'a> Chains<'a> {
             best: f64::INFINITY,
             late: 0,
             mean: 0.0,
+            weight: 1.0 / problem.machines() as f64,
         };
         chains.mean = 1.0 / chains.machine_of.len().max(1) as f64;
         chains.keep();
@@ -152,11 +156,14 @@ impl<'a> Chains<'a> {
 
     /// Tries so many changes when `done`, from 0 to 1, of the way from hot to cold is behind.
     pub fn round(&mut self, done: f64, changes: usize, random: &mut ChaCha8Rng) {
-        let tasks = self.machine_of.len();
+        let tasks = self.candidates.movable.len();
+        if tasks == 0 {
+            return;
+        }
         let cycles = if tasks <= FEW { CYCLES } else { 1.0 };
         let temperature = HOT * self.mean * (COLD / HOT).powf((done * cycles).fract());
         for _ in 0..changes {
-            let task = random.random_range(0..tasks);
+            let task = self.candidates.movable[random.random_range(0..tasks)] as usize;
             let chain = random.random_bool(CHAINS);
             let allowed = -temperature * (1.0 - random.random::<f64>()).ln();
             self.change(task, chain, allowed, random);
@@ -173,9 +180,8 @@ impl<'a> Chains<'a> {
         let left = self.loads[from] - self.time_of[task];
         let full = self.loads[to] + time;
         if !chain || self.tasks_of[to].is_empty() {
-            let cost = self.penalty(from, left) + self.penalty(to, full)
-                - self.penalty(from, self.loads[from])
-                - self.penalty(to, self.loads[to]);
+            let cost =
+                self.penalty(left) + self.penalty(full) - self.penalty(self.loads[from]) - self.penalty(self.loads[to]);
             if cost <= allowed {
                 self.give(task, to, time);
                 self.settle();
@@ -188,13 +194,13 @@ impl<'a> Chains<'a> {
             return;
         }
         let full = full - self.time_of[pushed];
-        let before = self.penalty(from, self.loads[from]) + self.penalty(to, self.loads[to]);
+        let before = self.penalty(self.loads[from]) + self.penalty(self.loads[to]);
         let cost = if third == from {
-            self.penalty(from, left + pushed_time) + self.penalty(to, full) - before
+            self.penalty(left + pushed_time) + self.penalty(full) - before
         } else {
-            self.penalty(from, left) + self.penalty(to, full) + self.penalty(third, self.loads[third] + pushed_time)
+            self.penalty(left) + self.penalty(full) + self.penalty(self.loads[third] + pushed_time)
                 - before
-                - self.penalty(third, self.loads[third])
+                - self.penalty(self.loads[third])
         };
         if cost <= allowed {
             self.give(task, to, time);
@@ -204,9 +210,9 @@ impl<'a> Chains<'a> {
     }
 
     /// What it costs that a machine is done so late.
-    fn penalty(&self, machine: usize, load: f64) -> f64 {
+    fn penalty(&self, load: f64) -> f64 {
         let over = load - self.target;
-        if over > 0.0 { self.candidates.prices[machine] * over * (1.0 + over / (STEEP * self.mean)) } else { 0.0 }
+        if over > 0.0 { self.weight * over * (1.0 + over / (STEEP * self.mean)) } else { 0.0 }
     }
 
     fn give(&mut self, task: usize, to: usize, time: f64) {
@@ -243,8 +249,7 @@ impl<'a> Chains<'a> {
         for (task, &machine) in self.machine_of.iter().enumerate() {
             self.loads[machine as usize] += self.time_of[task];
         }
-        let used = self.loads.iter().zip(&self.tasks_of).filter(|(_, tasks)| !tasks.is_empty());
-        let makespan = used.map(|(load, _)| *load).fold(0.0, f64::max);
+        let makespan = self.loads.iter().copied().fold(0.0, f64::max);
         if makespan < self.best {
             self.best = makespan;
             self.best_mapping.copy_from_slice(&self.machine_of);

@@ -19,8 +19,8 @@ use crate::scheduler::mapping::{problem_of, schedule_of};
 const CHANGES: usize = 512;
 /// The end is kept for what cannot be interrupted.
 const RESERVE: f64 = 0.03;
-/// Makespans farther above the bound, as a share, are not of interest, unless there is nothing nearer.
-const REACH: f64 = 0.01;
+/// Machines that cost a task more than this above its cheapest, in multiples of the price of a mean task, are not tried.
+const REACH: f64 = 0.2;
 /// Tasks for each machine that are few.
 const FEW: usize = 4;
 /// More times than this are too many for rules that look at all of them again and again.
@@ -129,20 +129,19 @@ impl Search<'_> {
         let nodes = 0..platform.nodes().len();
         let of_node = |node: usize| std::iter::repeat_n(self.prices[node], platform.nodes()[node].processors as usize);
         let prices: Vec<f64> = nodes.flat_map(of_node).collect();
-        let gap = rank(&first) as f64 / self.floor.max(1) as f64 - 1.0;
         // A single task of few is more than any gap: then every machine is worth trying.
         let few = problem.tasks() <= FEW * problem.machines();
-        let reach = if few { f64::INFINITY } else { (gap / 4.0).clamp(REACH / 4.0, REACH) };
-        let candidates = Candidates::new(problem, &prices, self.floor, reach);
+        let reach = if few { f64::INFINITY } else { REACH / problem.tasks() as f64 };
+        // Some searches look farther.
+        let sets = [1.0, 2.0].map(|factor| Candidates::new(problem, &prices, self.floor, reach * factor));
         let cores = || std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
         let searches = self.optimise.searches.unwrap_or_else(cores).max(1);
         let search = |index: u32| {
             let mut random = ChaCha8Rng::seed_from_u64(seed);
             random.set_stream(u64::from(index) + 1);
             let mut course = self.course(stop);
-            // Some searches begin with the programme, rounded.
-            let start = if index.is_multiple_of(2) { candidates.cheapest() } else { first.clone() };
-            let mut chains = Chains::new(problem, &candidates, start);
+            let candidates = &sets[index as usize % 2];
+            let mut chains = Chains::new(problem, candidates, candidates.cheapest());
             while let Some(done) = course.step() {
                 chains.round(done, CHANGES, &mut random);
                 if chains.best() <= self.floor as f64 {

@@ -5,6 +5,7 @@ mod change;
 mod course;
 mod front;
 mod goal;
+mod graph;
 mod machines;
 mod search;
 mod start;
@@ -17,7 +18,7 @@ use makespan_core::{
 
 pub use course::Budget;
 
-use super::{check_mappable, check_supported, greedy_list_guarantee, needs_equal_processors};
+use super::{check_mappable, check_supported, greedy_list_guarantee, needs_equal_processors, needs_single_processors};
 use search::{Search, Task};
 
 /// Starts from the best plan of the catalogue and from what prices of processor time suggest, then anneals the order
@@ -102,6 +103,13 @@ impl Scheduler for Optimise {
     }
 
     fn supports(&self, instance: &Instance) -> Result<(), Unsupported> {
+        if instance.has_compound_jobs() {
+            if self.target == Target::Front || self.makespan_at_most.is_some() {
+                let what = "of graphs of tasks it minimises one objective, without a limit on the makespan";
+                return Err(Unsupported(what.into()));
+            }
+            return needs_single_processors(instance);
+        }
         if instance.has_equal_processors() { needs_equal_processors(instance) } else { check_mappable(instance) }
     }
 
@@ -116,6 +124,12 @@ impl Scheduler for Optimise {
 
     fn schedule(&self, instance: &Instance, context: &mut Context) -> Result<Plan, ScheduleError> {
         check_supported(self, instance)?;
+        if let (true, Target::Objective(objective)) = (instance.has_compound_jobs(), self.target) {
+            let (budget, searches) = (self.budget, self.searches());
+            let (schedule, bounds) = graph::Run { instance, objective, budget, searches }.minimise(context);
+            context.bounds.extend(bounds);
+            return Ok(schedule.into());
+        }
         if !instance.has_equal_processors() {
             let machines::Outcome { points, bounds, limit, floor } = machines::optimise(self, instance, context);
             let plan = self.within(limit, points, instance, floor)?;
@@ -139,6 +153,12 @@ impl Scheduler for Optimise {
 }
 
 impl Optimise {
+    /// How many independent searches there are.
+    fn searches(&self) -> u32 {
+        let cores = || std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
+        self.searches.unwrap_or_else(cores).max(1)
+    }
+
     /// What was found, without what passes the limit. Under a limit a bound speaks of some schedules only, so it goes
     /// with its schedule, even where there is one only.
     fn within(

@@ -74,13 +74,12 @@ pub(super) struct Found {
 impl<'a> Search<'a> {
     pub(super) fn new(optimise: &Optimise, instance: &'a Instance, context: &Context) -> Self {
         let begin = Instant::now();
-        let cores = || std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
         let shortest = makespan_bounds::makespan(instance);
         Self {
             instance,
             choices: Choices::new(instance),
             budget: optimise.budget,
-            searches: optimise.searches.unwrap_or_else(cores).max(1),
+            searches: optimise.searches(),
             begin,
             seed: context.seed,
             stop: context.stop.clone(),

@@ -15,14 +15,14 @@ use crate::progress::clock;
 const INTERRUPTED: i32 = 130;
 
 /// The spec of the algorithm: the one asked for, or the default with what it shall look for. On machines that differ
-/// that is the makespan, which is what is searched for there.
+/// that is the makespan, which is what is searched for there, and of graphs of tasks, whose last one is waited for.
 pub fn spec(options: &PlanOptions, instance: &Instance) -> String {
     if let Some(algorithm) = &options.algorithm {
         return algorithm.clone();
     }
     let SearchOptions { objective, time_limit, makespan_at_most } = &options.search;
     let objective = objective.and_then(|name| name.to_possible_value()).map(|name| name.get_name().to_owned());
-    let mapped = !instance.has_equal_processors() && !instance.has_compound_jobs();
+    let mapped = !instance.has_equal_processors() || instance.has_compound_jobs();
     let objective = objective.or_else(|| mapped.then(|| "makespan".to_owned()));
     let parts = [("objective", &objective), ("time-limit", time_limit), ("makespan-at-most", makespan_at_most)];
     let parts: Vec<String> =

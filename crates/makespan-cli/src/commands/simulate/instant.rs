@@ -1,7 +1,7 @@
 //! The state of a simulated cluster at an instant, taken from what happened.
 
 use makespan_core::{
-    Failure, Instance, JobSet, Outcome, ProcSet, Running, Time, Trace, Unavailable, View, expected_repair,
+    Ended, Failure, Instance, JobSet, Outcome, ProcSet, Running, Time, Trace, Unavailable, View, expected_repair,
 };
 
 /// What a policy would have seen after it had decided at that instant.
@@ -48,6 +48,6 @@ impl Moment {
 
     pub fn view<'a>(&'a self, instance: &'a Instance) -> View<'a> {
         let Self { now, waiting, running, free, down } = self;
-        View { now: *now, instance, waiting, running, free, down }
+        View { now: *now, instance, waiting, running, free, down, ended: Ended::default() }
     }
 }

@@ -40,6 +40,12 @@ impl Question {
     pub fn new(options: &StartQuestion, scene: &Scene<'_>) -> Result<Option<Self>> {
         let Some(name) = &options.start_time_of else { return Ok(None) };
         let instance = scene.instance;
+        if instance.precedence().is_some() {
+            return Err(miette!(
+                "--start-time-of {name}: when a task of a compound job is expected to start is not foreseen; ask it of \
+                 logs without compound jobs"
+            ));
+        }
         let job = instance.ids().find(|&id| instance.job(id).name == *name).ok_or_else(|| {
             let first = instance.jobs().first().map_or("", |job| job.name.as_str());
             miette!("--start-time-of {name}: there is no such job; names are those of the log, such as `{first}`")

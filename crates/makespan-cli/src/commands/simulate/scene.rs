@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use makespan::{FailureModel, SimulationOptions};
-use makespan_core::{Actual, Expansion, Instance, Job, Platform, Unavailable};
+use makespan_core::{Actual, Expansion, Instance, Platform, Unavailable};
 use makespan_formats::{Format, Replay, ReplayOptions, read_failures, read_platform, read_replay};
 use miette::{Result, miette};
 
@@ -65,20 +65,27 @@ fn refuse_idle_walltimes(options: &SimulateOptions, instance: &Instance) -> Resu
     Ok(())
 }
 
-/// The same log with every task of a bag a job of its own.
+/// The same log with every task of a bag or a compound job a job of its own.
 pub fn expanded(options: &SimulateOptions, log: Log) -> Result<Log> {
-    if !log.instance.has_bags() {
+    if !log.instance.has_bags() && !log.instance.has_compound_jobs() {
         return Ok(log);
     }
     let Log { instance, users, mut remarks, .. } = log;
     let failed = |error| miette!("{}: {error}", options.trace.display());
-    let Expansion { instance: expanded, tasks, .. } = Expansion::of(&instance).map_err(failed)?;
+    let Expansion { instance: expanded, tasks, .. } = Expansion::without_best_effort(&instance).map_err(failed)?;
     let users = tasks.iter().map(|&(job, _)| users.get(job.index()).copied().flatten()).collect();
-    let jobs = expanded.jobs().iter().map(|job| Job { count: None, ..job.clone() }).collect();
-    let instance = Instance::new(instance.platform().clone(), jobs, instance.unavailable().to_vec()).map_err(failed)?;
-    remarks.push("every task of a bag is submitted as a job of its own; best effort is served like the rest".into());
-    // Bags are in native instances only, whose jobs take as long as estimated.
-    Ok(Log { instance, actual: Actual::AsEstimated, users, remarks })
+    if instance.has_bags() {
+        remarks
+            .push("every task of a bag is submitted as a job of its own; best effort is served like the rest".into());
+    }
+    if instance.has_compound_jobs() {
+        remarks.push(
+            "every task of a compound job is submitted when all that it waits for has ended; figures are of whole jobs"
+                .into(),
+        );
+    }
+    // Bags and compound jobs are in native instances only, whose jobs take as long as estimated.
+    Ok(Log { instance: expanded, actual: Actual::AsEstimated, users, remarks })
 }
 
 /// `100`, `16x8`, or a file.

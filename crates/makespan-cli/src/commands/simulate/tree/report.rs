@@ -33,9 +33,10 @@ impl Page<'_> {
         let of_tasks = if self.rules.buffer == 1 { "1 task" } else { &format!("{} tasks", self.rules.buffer) };
         let mut text = format!(
             "{applications} applications of {} tasks on a tree of {nodes} nodes, buffers of {of_tasks}\n\
-             no schedule has a larger fair throughput in the long run than {} weighted tasks a second (proved)\n\n",
+             no schedule has a larger fair throughput in the long run than {} weighted tasks a second (proved{})\n\n",
             self.instance.tasks(),
-            figure(self.scene.bound)
+            figure(self.scene.bound),
+            if self.rules.changes.is_empty() { "" } else { ", for the machines as they begin" }
         );
         text += &self.comparison();
         for run in self.runs {
@@ -91,8 +92,12 @@ impl Page<'_> {
         }
         let unreached = run.run.unreached(&run.network);
         if let Some(&first) = unreached.first() {
-            let (count, name) = (unreached.len(), self.name(first));
-            text += &format!("\n{}: {count} nodes got no task in time, such as `{name}`\n", run.heuristic);
+            let others = match unreached.len() - 1 {
+                0 => String::new(),
+                count => format!(" and {count} others"),
+            };
+            let name = self.name(first);
+            text += &format!("\n{}: no task reached `{name}`{others} before the end\n", run.heuristic);
         }
         text
     }

@@ -1,0 +1,287 @@
+//! A schedule as an order of the tasks and a processor for each, evaluated again from a changed place on.
+
+use makespan_core::Objective;
+
+use super::calendar::Calendar;
+use super::{NEVER, Place, Problem};
+
+/// Stands for the processor on which a task ends first.
+pub const ANY: u32 = u32::MAX;
+
+/// Free instants that are kept of all processors, at most.
+const MOST_KEPT: usize = 1 << 21;
+
+/// An order of the tasks, in which each comes after all that it waits for, and for each task a processor, or [`ANY`].
+///
+/// Each task starts when its data are there and its processor has finished the tasks before it in the order. Whatever
+/// a schedule is, that of its tasks by start is no later.
+#[derive(Clone, Debug)]
+pub struct Sequence<'a> {
+    problem: &'a Problem,
+    goal: Goal,
+    order: Vec<u32>,
+    position: Vec<u32>,
+    wanted: Vec<u32>,
+    /// Ends and processors of the tasks as last evaluated, and as last accepted.
+    present: Placed,
+    accepted: Placed,
+    value: f64,
+    /// For every `stride`-th place when each processor is free there, and the latest end before it.
+    kept: Vec<i64>,
+    latest: Vec<i64>,
+    stride: usize,
+    free: Vec<i64>,
+    closed: Vec<Calendar>,
+    job_ends: Vec<i64>,
+}
+
+#[derive(Clone, Debug)]
+struct Placed {
+    ends: Vec<i64>,
+    processors: Vec<u32>,
+}
+
+/// What is minimised.
+#[derive(Clone, Debug)]
+enum Goal {
+    Makespan,
+    /// The sum over jobs of these weights times their ends.
+    Ends(Vec<f64>),
+}
+
+/// A change of one task, and how to undo it.
+#[derive(Clone, Copy, Debug)]
+pub struct Shift {
+    from: u32,
+    to: u32,
+    wanted: u32,
+}
+
+impl<'a> Sequence<'a> {
+    /// Evaluates this order; `weights` are those of the jobs, for objectives other than the makespan.
+    pub fn new(
+        problem: &'a Problem,
+        objective: Objective,
+        weights: &[f64],
+        (order, wanted): (Vec<u32>, Vec<u32>),
+    ) -> Self {
+        let (tasks, processors) = (problem.tasks(), problem.processors());
+        let placed = Placed { ends: vec![0; tasks], processors: vec![0; tasks] };
+        let stride = (tasks * processors).div_ceil(MOST_KEPT).max(1);
+        let mut sequence = Self {
+            problem,
+            goal: match objective {
+                Objective::Makespan => Goal::Makespan,
+                Objective::WeightedCompletion => Goal::Ends(weights.to_vec()),
+                Objective::MeanFlow => Goal::Ends(vec![1.0; weights.len()]),
+            },
+            position: vec![0; tasks],
+            order,
+            wanted,
+            present: placed.clone(),
+            accepted: placed,
+            value: f64::INFINITY,
+            kept: vec![0; (tasks / stride + 1) * processors],
+            latest: vec![0; tasks / stride + 1],
+            stride,
+            free: vec![0; processors],
+            closed: (0..processors as u32).map(|processor| Calendar::new(problem.closed(processor))).collect(),
+            job_ends: vec![0; problem.jobs()],
+        };
+        sequence.number(0, tasks);
+        sequence.value = sequence.evaluate(0, f64::INFINITY).unwrap_or(f64::INFINITY);
+        sequence.accept(0);
+        sequence
+    }
+
+    /// The tasks in order.
+    pub fn order(&self) -> &[u32] {
+        &self.order
+    }
+
+    /// For each task its processor, or [`ANY`].
+    pub fn wanted(&self) -> &[u32] {
+        &self.wanted
+    }
+
+    /// What is minimised, as last accepted.
+    pub fn value(&self) -> f64 {
+        self.value
+    }
+
+    /// Where and when each task runs, as last accepted.
+    pub fn places(&self) -> Vec<Place> {
+        let place = |task: usize| {
+            let processor = self.accepted.processors[task];
+            let time = self.problem.time(task as u32, self.problem.node_of(processor));
+            Place { processor, start: self.accepted.ends[task] - time }
+        };
+        (0..self.order.len()).map(place).collect()
+    }
+
+    /// The processor on which a task runs, as last accepted.
+    pub fn processor(&self, task: u32) -> u32 {
+        self.accepted.processors[task as usize]
+    }
+
+    /// Between which places a task may stand without passing what it waits for or what waits for it.
+    pub fn range(&self, task: u32) -> (u32, u32) {
+        let place = |other: &super::Neighbour| self.position[other.task as usize];
+        let first = self.problem.incoming(task).iter().map(|from| place(from) + 1).max().unwrap_or(0);
+        let behind = self.problem.outgoing(task).iter().map(place).min();
+        (first, behind.unwrap_or(self.order.len() as u32) - 1)
+    }
+
+    /// Moves a task to a place within its range and to a processor.
+    pub fn shift(&mut self, task: u32, to: u32, wanted: u32) -> Shift {
+        let from = self.position[task as usize];
+        let shift = Shift { from: to, to: from, wanted: self.wanted[task as usize] };
+        self.wanted[task as usize] = wanted;
+        self.rotate(from as usize, to as usize);
+        shift
+    }
+
+    /// Undoes a shift, and forgets what was evaluated since.
+    pub fn undo(&mut self, shift: Shift) {
+        let task = self.order[shift.from as usize];
+        self.wanted[task as usize] = shift.wanted;
+        for &task in &self.order[shift.from.min(shift.to) as usize..] {
+            self.present.ends[task as usize] = self.accepted.ends[task as usize];
+            self.present.processors[task as usize] = self.accepted.processors[task as usize];
+        }
+        self.rotate(shift.from as usize, shift.to as usize);
+    }
+
+    /// The first place that a shift changed.
+    pub fn changed(shift: Shift) -> usize {
+        shift.from.min(shift.to) as usize
+    }
+
+    fn rotate(&mut self, from: usize, to: usize) {
+        if from < to {
+            self.order[from..=to].rotate_left(1);
+        } else {
+            self.order[to..=from].rotate_right(1);
+        }
+        self.number(from.min(to), from.max(to) + 1);
+    }
+
+    fn number(&mut self, from: usize, to: usize) {
+        for place in from..to {
+            self.position[self.order[place] as usize] = place as u32;
+        }
+    }
+
+    /// The value with what was changed from this place on; `None` as soon as it is above `limit`. O(k (d + 1)) for k
+    /// places behind it and d edges to a task, times the processors where any may be taken.
+    pub fn evaluate(&mut self, from: usize, limit: f64) -> Option<f64> {
+        let block = from / self.stride;
+        let processors = self.free.len();
+        self.free.copy_from_slice(&self.kept[block * processors..][..processors]);
+        let mut latest = self.latest[block];
+        let only_makespan = matches!(self.goal, Goal::Makespan);
+        for place in block * self.stride..self.order.len() {
+            let task = self.order[place];
+            let (processor, end) = self.place(task);
+            self.free[processor as usize] = end;
+            self.present.ends[task as usize] = end;
+            self.present.processors[task as usize] = processor;
+            latest = latest.max(end);
+            if only_makespan && latest as f64 > limit {
+                return None;
+            }
+        }
+        let value = self.measure(latest);
+        (value <= limit).then_some(value)
+    }
+
+    fn measure(&mut self, latest: i64) -> f64 {
+        let Goal::Ends(weights) = &self.goal else { return latest as f64 };
+        self.job_ends.fill(0);
+        for (task, &end) in self.present.ends.iter().enumerate() {
+            let job = self.problem.job_of(task as u32).index();
+            self.job_ends[job] = self.job_ends[job].max(end);
+        }
+        weights.iter().zip(&self.job_ends).map(|(weight, &end)| weight * end as f64).sum()
+    }
+
+    /// Accepts what was evaluated from this place on.
+    pub fn accept(&mut self, from: usize) {
+        let processors = self.free.len();
+        let block = from / self.stride;
+        self.free.copy_from_slice(&self.kept[block * processors..][..processors]);
+        let mut latest = self.latest[block];
+        for place in block * self.stride..self.order.len() {
+            if place.is_multiple_of(self.stride) {
+                let block = place / self.stride;
+                self.kept[block * processors..][..processors].copy_from_slice(&self.free);
+                self.latest[block] = latest;
+            }
+            let task = self.order[place] as usize;
+            let (processor, end) = (self.present.processors[task], self.present.ends[task]);
+            self.free[processor as usize] = end;
+            latest = latest.max(end);
+            self.accepted.ends[task] = end;
+            self.accepted.processors[task] = processor;
+        }
+        self.value = self.measure(latest);
+    }
+
+    /// Orders the tasks by their starts, which makes none later where each has its processor. Whatever comes of it is
+    /// accepted.
+    pub fn sort(&mut self) {
+        let starts: Vec<i64> = self.places().iter().map(|place| place.start).collect();
+        let position = &self.position;
+        self.order.sort_by_key(|&task| (starts[task as usize], position[task as usize]));
+        self.number(0, self.order.len());
+        self.value = self.evaluate(0, f64::INFINITY).unwrap_or(f64::INFINITY);
+        self.accept(0);
+    }
+
+    /// The processor and the end of a task, behind those placed so far.
+    fn place(&self, task: u32) -> (u32, i64) {
+        let wanted = self.wanted[task as usize];
+        if wanted != ANY {
+            let node = self.problem.node_of(wanted);
+            let time = self.problem.time(task, node);
+            return (wanted, self.start(task, node, wanted, time) + time);
+        }
+        // Earliest end; of several the processor that waits least, of several the first.
+        let (mut best, mut least) = ((0, i64::MAX), (i64::MAX, i64::MAX));
+        for node in 0..self.problem.nodes() as u32 {
+            let time = self.problem.time(task, node);
+            if time == NEVER {
+                continue;
+            }
+            let arrival = self.arrival(task, node);
+            for processor in self.problem.processors_of(node) {
+                let free = self.free[processor as usize];
+                let end = self.open(processor, arrival.max(free), time) + time;
+                if (end, -free) < least {
+                    (best, least) = ((processor, end), (end, -free));
+                }
+            }
+        }
+        best
+    }
+
+    fn start(&self, task: u32, node: u32, processor: u32, time: i64) -> i64 {
+        let arrival = self.arrival(task, node);
+        self.open(processor, arrival.max(self.free[processor as usize]), time)
+    }
+
+    fn open(&self, processor: u32, after: i64, time: i64) -> i64 {
+        self.closed[processor as usize].earliest_fit(after, time)
+    }
+
+    /// When the data of a task are on a node.
+    fn arrival(&self, task: u32, node: u32) -> i64 {
+        let mut arrival = self.problem.release(task);
+        for from in self.problem.incoming(task) {
+            let at = from.task as usize;
+            let source = self.problem.node_of(self.present.processors[at]);
+            arrival = arrival.max(self.present.ends[at] + self.problem.network().time(from.edge, source, node));
+        }
+        arrival
+    }
+}

@@ -1,0 +1,106 @@
+//! Simulated annealing of an order of tasks and of their processors.
+
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+
+use crate::kernel::graph::sequence::{ANY, Sequence};
+use crate::kernel::graph::{NEVER, Place, Problem};
+use crate::scheduler::optimise::course::Course;
+
+/// The temperature begins at this share of the mean time of a task, and falls to this share of that.
+const HOT: f64 = 0.2;
+const COLDEST: f64 = 0.003;
+/// Every second search begins so much cooler.
+const COOL: f64 = 0.3;
+/// How often a change gives a task another processor, and how often it then leaves the choice to its end.
+const MOVES: f64 = 0.6;
+const LEAVES: f64 = 0.8;
+
+/// One search: a present solution, and the best one.
+pub(super) struct Annealing<'a> {
+    problem: &'a Problem,
+    sequence: Sequence<'a>,
+    best: (f64, Vec<Place>),
+    random: ChaCha8Rng,
+    floor: f64,
+    /// Nothing depends on the processors, so they are left to the ends.
+    plain: bool,
+    /// What one tick of one task costs.
+    scale: f64,
+}
+
+impl<'a> Annealing<'a> {
+    pub(super) fn new(problem: &'a Problem, sequence: Sequence<'a>, random: ChaCha8Rng, floor: f64) -> Self {
+        let best = (sequence.value(), sequence.places());
+        let tasks = 0..problem.tasks() as u32;
+        let fastest = |task| problem.times(task).iter().copied().min().unwrap_or(NEVER) as f64;
+        let latest = sequence.places().iter().map(|place| place.start).max().unwrap_or(0).max(1) as f64;
+        let mean = tasks.map(fastest).sum::<f64>() / problem.tasks() as f64;
+        let scale = mean * (sequence.value() / latest).max(f64::MIN_POSITIVE);
+        let plain = problem.is_plain() && sequence.wanted().iter().all(|&wanted| wanted == ANY);
+        Self { problem, sequence, best, random, floor, plain, scale }
+    }
+
+    /// The best value, and where and when each task runs in it.
+    pub(super) fn into_best(self) -> (f64, Vec<Place>) {
+        self.best
+    }
+
+    /// Anneals until the course is over or the best is proved.
+    pub(super) fn run(&mut self, course: &mut Course, index: u32) {
+        let warmth = if index.is_multiple_of(2) { 1.0 } else { COOL };
+        let hottest = HOT * warmth * self.scale;
+        while let Some(done) = course.step() {
+            if self.best.0 <= self.floor {
+                return;
+            }
+            self.step(hottest * COLDEST.powf(done));
+        }
+    }
+
+    /// One change, accepted by the rule of Metropolis.
+    fn step(&mut self, temperature: f64) {
+        let task = self.random.random_range(0..self.problem.tasks() as u32);
+        let (first, last) = self.sequence.range(task);
+        let wanted = self.wanted(task);
+        let to = self.random.random_range(first..=last);
+        let threshold = self.sequence.value() - temperature * (1.0 - self.random.random::<f64>()).ln();
+        let shift = self.sequence.shift(task, to, wanted);
+        let from = Sequence::changed(shift);
+        if self.sequence.evaluate(from, threshold).is_none() {
+            self.sequence.undo(shift);
+            return;
+        }
+        self.sequence.accept(from);
+        if self.sequence.value() < self.best.0 {
+            self.best = (self.sequence.value(), self.sequence.places());
+        }
+        if self.random.random_range(0..self.problem.tasks().max(64)) == 0 {
+            self.sequence.sort();
+        }
+    }
+
+    /// The processor that the change gives to a task.
+    fn wanted(&mut self, task: u32) -> u32 {
+        let present = self.sequence.wanted()[task as usize];
+        if self.plain || self.random.random::<f64>() >= MOVES {
+            return present;
+        }
+        if self.random.random::<f64>() < LEAVES {
+            return ANY;
+        }
+        let near = self.problem.incoming(task).len() + self.problem.outgoing(task).len();
+        // Half of the time where a neighbour is, to which data then take no time.
+        if near > 0 && self.random.random::<bool>() {
+            let at = self.random.random_range(0..near);
+            let incoming = self.problem.incoming(task);
+            let other = incoming.get(at).unwrap_or_else(|| &self.problem.outgoing(task)[at - incoming.len()]);
+            let processor = self.sequence.processor(other.task);
+            if self.problem.time(task, self.problem.node_of(processor)) < NEVER {
+                return processor;
+            }
+        }
+        let processor = self.random.random_range(0..self.problem.processors() as u32);
+        if self.problem.time(task, self.problem.node_of(processor)) < NEVER { processor } else { present }
+    }
+}

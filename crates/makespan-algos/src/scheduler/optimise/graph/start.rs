@@ -1,0 +1,67 @@
+//! Where the annealing of graphs begins.
+
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+
+use super::Each;
+use crate::kernel::graph::placing::Placing;
+use crate::kernel::graph::sequence::{ANY, Sequence};
+use crate::kernel::graph::{Place, rank};
+use crate::scheduler::optimise::course::Course;
+use crate::scheduler::{cpop, peft};
+
+/// Ranks are changed by at most this factor, up or down.
+const CHANGE: f64 = 0.5;
+
+/// The best of HEFT, CPOP and PEFT, of their orders with the processor of earliest end, and of lists by upward ranks
+/// changed at random, until the course is over.
+pub(super) fn best<'a>(each: &Each<'a>, random: &mut ChaCha8Rng, course: &mut Course) -> Sequence<'a> {
+    let problem = each.problem;
+    let times = rank::mean_times(problem);
+    let up = rank::upward(problem, &times);
+    let heft = |ranks: &[f64]| {
+        let mut placing = Placing::new(problem);
+        for task in rank::ready_first(problem, ranks) {
+            placing.place(task, |_, end| end);
+        }
+        placing.into_places()
+    };
+    let mut best: Option<Sequence<'a>> = None;
+    let mut consider = |sequence: Sequence<'a>| {
+        if best.as_ref().is_none_or(|best| sequence.value() < best.value()) {
+            best = Some(sequence);
+        }
+    };
+    let anywhere = vec![ANY; problem.tasks()];
+    for places in [heft(&up), cpop::places(problem), peft::places(problem)] {
+        let (order, processors) = by_start(each, &places);
+        consider(each.sequence((order.clone(), processors)));
+        consider(each.sequence((order, anywhere.clone())));
+    }
+    let mut ranks = up.clone();
+    while course.step().is_some() {
+        let strength = CHANGE * random.random::<f64>();
+        for (rank, &up) in ranks.iter_mut().zip(&up) {
+            *rank = up * (1.0 + strength * (2.0 * random.random::<f64>() - 1.0));
+        }
+        consider(if problem.is_plain() {
+            each.sequence((rank::ready_first(problem, &ranks), anywhere.clone()))
+        } else {
+            each.sequence(by_start(each, &heft(&ranks)))
+        });
+    }
+    best.expect("HEFT is considered")
+}
+
+impl<'a> Each<'a> {
+    fn sequence(&self, solution: (Vec<u32>, Vec<u32>)) -> Sequence<'a> {
+        Sequence::new(self.problem, self.objective, self.weights, solution)
+    }
+}
+
+/// The tasks by start, and their processors.
+fn by_start(each: &Each<'_>, places: &[Place]) -> (Vec<u32>, Vec<u32>) {
+    let mut order = each.problem.order().to_vec();
+    order.sort_by_key(|&task| places[task as usize].start);
+    (order, places.iter().map(|place| place.processor).collect())
+}

@@ -1,0 +1,72 @@
+//! The exact optimum of a small instance of graphs, by a search that is meant to be obviously right.
+//!
+//! *What is enumerated.* All orders of the tasks in which none comes before one that it waits for, and in each all
+//! processors for each task; a task starts when its data are there, its processor has ended the tasks before it in the
+//! order, and the processor is open for all of it.
+//!
+//! *Why an optimum is among the outcomes.* No objective improves when a task ends later. The tasks of an optimal
+//! schedule in the order of their starts, on their processors, all start no later than there: by induction those before
+//! end no later, so the old start is still possible.
+
+use makespan_core::{Instance, JobId, Objective, Placement, ProcSet, Schedule, Time};
+
+/// The least values of [`Objective::ALL`].
+pub fn optima(instance: &Instance) -> [i128; 3] {
+    let tasks: Vec<(JobId, u32)> =
+        instance.ids().flat_map(|id| (0..instance.job(id).tasks() as u32).map(move |task| (id, task))).collect();
+    let mut best = [i128::MAX; 3];
+    descend(instance, &tasks, &mut Vec::new(), &mut best);
+    best
+}
+
+fn descend(instance: &Instance, tasks: &[(JobId, u32)], placed: &mut Vec<Placement>, best: &mut [i128; 3]) {
+    if placed.len() == tasks.len() {
+        let schedule = Schedule::new(placed.clone());
+        for (best, objective) in best.iter_mut().zip(Objective::ALL) {
+            *best = (*best).min(objective.value(instance, &schedule));
+        }
+        return;
+    }
+    for &(job, task) in tasks {
+        if placed.iter().any(|other| (other.job, other.task) == (job, task)) {
+            continue;
+        }
+        for id in 0..instance.processors() {
+            let processors = ProcSet::range(id, id);
+            if !instance.accepts_task(job, task, &processors) {
+                continue;
+            }
+            let Some(ready) = ready(instance, (job, task), id, placed) else { break };
+            let time = instance.time_of(job, task, &processors);
+            let start = open_from(instance, id, ready, time);
+            placed.push(Placement { job, task, start, end: start + time, processors });
+            descend(instance, tasks, placed, best);
+            placed.pop();
+        }
+    }
+}
+
+/// When the data of a task are there and its processor is free; `None` while it waits for what is not placed.
+fn ready(instance: &Instance, (job, task): (JobId, u32), id: u32, placed: &[Placement]) -> Option<Time> {
+    let free = placed.iter().filter(|other| other.processors.contains(id)).map(|other| other.end).max();
+    let mut ready = instance.job(job).release.max(free.unwrap_or(Time::ZERO));
+    let platform = instance.platform();
+    for edge in instance.job(job).graph.iter().flat_map(|graph| graph.incoming(task)) {
+        let from = placed.iter().find(|other| (other.job, other.task) == (job, edge.from))?;
+        let source = platform.node_of(from.processors.iter().next().unwrap());
+        ready = ready.max(from.end + platform.route(source, platform.node_of(id)).time(edge.load));
+    }
+    Some(ready)
+}
+
+fn open_from(instance: &Instance, id: u32, ready: Time, time: Time) -> Time {
+    let mut start = ready;
+    while let Some(period) = instance
+        .unavailable()
+        .iter()
+        .find(|period| period.processors.contains(id) && period.start < start + time && start < period.end)
+    {
+        start = period.end;
+    }
+    start
+}

@@ -1,0 +1,50 @@
+//! Graphs of tasks: generated, read from workflows, planned, verified, converted.
+
+use crate::sandbox::Sandbox;
+
+const DAX: &str = r#"<adag version="2.1">
+  <job id="a" runtime="4"><uses file="f" link="output" size="100"/></job>
+  <job id="b" runtime="6"><uses file="f" link="input" size="100"/></job>
+  <job id="c" runtime="6"><uses file="f" link="input" size="100"/></job>
+  <child ref="b"><parent ref="a"/></child><child ref="c"><parent ref="a"/></child>
+</adag>"#;
+
+#[test]
+fn a_workflow_is_planned_on_stated_machines_and_verified() {
+    let sandbox = Sandbox::new();
+    sandbox.write("w.dax", DAX);
+    let text = sandbox.makespan("plan w.dax --processors 2 --bandwidth 100 --output p.json").succeeds();
+    assert!(text.contains("planned by optimise[objective=makespan]"), "{text}");
+    assert!(text.contains("1 job on 2 processors, 1 of them graph of 3 tasks in all"), "{text}");
+    assert!(text.contains("w/b") && text.contains("11.000"), "{text}");
+    let said = sandbox.makespan("verify w.dax --processors 2 --bandwidth 100 p.json").succeeds();
+    assert!(said.starts_with("valid: every task of every job is placed once"), "{said}");
+    // Over a slower network the same plan comes too early.
+    let late = sandbox.makespan("verify w.dax --processors 2 --bandwidth 50 p.json");
+    assert_eq!(late.status, Some(1));
+    assert!(late.out.contains("`w/a` ends at 4 s and its data arrive at 6 s"), "{late:?}");
+    sandbox.makespan("plan w.dax").refused(&["w.dax", "says nothing of machines", "--processors N"]);
+    sandbox.makespan("plan w.dax --processors 2 --bandwidth x").refused(&["--bandwidth", "`x` is not a bandwidth"]);
+    sandbox.makespan("plan w.dax --processors 2 --algorithm demt").refused(&["demt", "graph of tasks"]);
+}
+
+#[test]
+fn graphs_are_generated_and_converted() {
+    let sandbox = Sandbox::new();
+    for shape in ["layers", "chain", "fork-join", "montage", "epigenomics", "cybershake"] {
+        let line = format!("generate graphs --shape {shape} --tasks 20 --jobs 2 --seed 3 --output {shape}.toml");
+        sandbox.makespan(&line).succeeds();
+        for algorithm in ["heft", "cpop", "peft", "optimise[objective=makespan,steps=50]"] {
+            sandbox
+                .makespan(&format!("plan {shape}.toml --algorithm {algorithm} --output p.json --gantt g.svg"))
+                .succeeds();
+            sandbox.makespan(&format!("verify {shape}.toml p.json")).succeeds();
+        }
+        sandbox.makespan(&format!("convert {shape}.toml x.xml")).succeeds();
+        sandbox.makespan(&format!("convert x.xml --platform {shape}.toml again.toml")).succeeds();
+        assert_eq!(sandbox.read("again.toml"), sandbox.read(&format!("{shape}.toml")), "{shape}");
+    }
+    sandbox.makespan("convert layers.toml x.swf").refused(&["SWF has no place for the edges"]);
+    sandbox.makespan("generate graphs --shape blob").misused(&["blob", "layers, chain, fork-join"]);
+    sandbox.makespan("generate graphs --tasks 0").refused(&["number of tasks is 0"]);
+}

@@ -1,0 +1,192 @@
+//! Compound jobs in XML, with all their data dependencies: the form in which the metascheduler of V. Toporkov and
+//! A. Tselishchev ("Critical works", 2009) exchanges jobs. They do not print a schema; this one is ours.
+//!
+//! ```xml
+//! <compound-jobs version="1">
+//!   <job name="j" release="0" walltime="110" weight="2">
+//!     <task name="a" volume="12.5"><command><word>./a</word></command></task>
+//!     <task name="b" volume="7"/>
+//!     <transfer from="a" to="b" data="5000000"/>
+//!   </job>
+//! </compound-jobs>
+//! ```
+//!
+//! A volume is seconds on a processor of speed 1. A transfer has `data`, bytes, or `time`, seconds.
+
+use std::io::{self, Write};
+
+use makespan_core::{Edge, Graph, Instance, Job, Load, NamedTask, Profile, Task, Time, Weight};
+use roxmltree::Node;
+use rustc_hash::FxHashMap;
+
+use super::xml::{attribute, bytes, elements, parse, time, wrong};
+use super::{Read, Wrong};
+
+pub(super) fn read(text: &str) -> Result<Read, Wrong> {
+    let document = parse(text)?;
+    let root = document.root_element();
+    if root.tag_name().name() != "compound-jobs" {
+        return Err(wrong(root, "known are <adag> (DAX) and <compound-jobs>"));
+    }
+    if attribute(root, "version")? != "1" {
+        return Err(wrong(root, "this version is not known; write version=\"1\""));
+    }
+    only(root, &["version"])?;
+    let jobs = elements(root).map(job).collect::<Result<Vec<_>, Wrong>>()?;
+    if jobs.is_empty() {
+        return Err(wrong(root, "there are no jobs; give at least one"));
+    }
+    Ok(Read { jobs, remarks: Vec::new(), platform: None })
+}
+
+/// Refuses attributes that are not known.
+fn only(node: Node<'_, '_>, known: &[&str]) -> Result<(), Wrong> {
+    match node.attributes().find(|attribute| !known.contains(&attribute.name())) {
+        Some(other) => {
+            let list = known.join(", ");
+            Err(wrong(node, format!("unknown attribute `{}`; known are {list}", other.name())))
+        }
+        None => Ok(()),
+    }
+}
+
+fn named<'a, 'i>(node: Node<'a, 'i>, tag: &str) -> Result<Node<'a, 'i>, Wrong> {
+    if node.tag_name().name() == tag { Ok(node) } else { Err(wrong(node, format!("expected <{tag}> here"))) }
+}
+
+fn job(node: Node<'_, '_>) -> Result<Job, Wrong> {
+    only(named(node, "job")?, &["name", "release", "walltime", "weight"])?;
+    let (transfers, tasks): (Vec<_>, Vec<_>) = elements(node).partition(|node| node.tag_name().name() == "transfer");
+    let tasks = tasks.into_iter().map(task).collect::<Result<Vec<NamedTask>, Wrong>>()?;
+    let numbers: FxHashMap<&str, u32> = (0..).zip(&tasks).map(|(number, task)| (task.name.as_str(), number)).collect();
+    let edges = transfers.into_iter().map(|node| transfer(node, &numbers)).collect::<Result<Vec<Edge>, Wrong>>()?;
+    let graph = Graph::new(tasks.clone(), edges).map_err(|error| wrong(node, error))?;
+    let mut job = Job::compound(attribute(node, "name")?, graph);
+    if node.has_attribute("release") {
+        job.release = time(node, "release")?;
+    }
+    if node.has_attribute("walltime") {
+        job.walltime = Some(time(node, "walltime")?);
+    }
+    if let Some(weight) = node.attribute("weight") {
+        job.weight = Weight::parse(weight).map_err(|error| wrong(node, format!("weight: {error}")))?;
+    }
+    Ok(job)
+}
+
+fn task(node: Node<'_, '_>) -> Result<NamedTask, Wrong> {
+    only(named(node, "task")?, &["name", "volume"])?;
+    let profile = Profile::rigid(1, time(node, "volume")?).map_err(|error| wrong(node, error))?;
+    let mut words = Vec::new();
+    for command in elements(node) {
+        for word in elements(named(command, "command")?) {
+            words.push(named(word, "word")?.text().unwrap_or_default().to_owned());
+        }
+    }
+    Ok(NamedTask { name: attribute(node, "name")?.to_owned(), task: Task { profile, command: words } })
+}
+
+fn transfer(node: Node<'_, '_>, numbers: &FxHashMap<&str, u32>) -> Result<Edge, Wrong> {
+    only(node, &["from", "to", "data", "time"])?;
+    let number = |key: &str| {
+        let name = attribute(node, key)?;
+        numbers.get(name).copied().ok_or_else(|| wrong(node, format!("{key}: the job has no task `{name}`")))
+    };
+    let load = match (node.attribute("data"), node.attribute("time")) {
+        (Some(_), Some(_)) => return Err(wrong(node, "it has both `data` and `time`; write one of them")),
+        (Some(text), None) => Load::Bytes(bytes(node, "data", text)?),
+        (None, Some(_)) => Load::Fixed(time(node, "time")?),
+        (None, None) => Load::Bytes(0),
+    };
+    Ok(Edge { from: number("from")?, to: number("to")?, load })
+}
+
+/// Writes the jobs of an instance; its machines have no place here. A job of one task is a graph of that task.
+///
+/// # Errors
+/// Those of the writer; [`io::ErrorKind::InvalidInput`] for bags, for tasks that may hold several processors, and for
+/// times that are a machine's own.
+pub fn write_compound_xml(instance: &Instance, writer: &mut dyn Write) -> io::Result<()> {
+    writeln!(writer, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<compound-jobs version=\"1\">")?;
+    for job in instance.jobs() {
+        let refused = |what: &str| {
+            let problem = format!("job `{}`: the XML form has no place for {what}", job.name);
+            Err(io::Error::new(io::ErrorKind::InvalidInput, problem))
+        };
+        if job.is_bag() {
+            return refused("bags of tasks");
+        }
+        let profiles: Vec<&Profile> = (0..job.tasks() as u32).map(|task| job.profile_of(task)).collect();
+        if profiles.iter().any(|profile| profile.machine_times().is_some()) {
+            return refused("times that are a machine's own");
+        }
+        if profiles.iter().any(|profile| profile.max_processors() > 1) {
+            return refused("tasks on several processors");
+        }
+        write_job(job, writer)?;
+    }
+    writeln!(writer, "</compound-jobs>")
+}
+
+fn write_job(job: &Job, writer: &mut dyn Write) -> io::Result<()> {
+    write!(writer, "  <job name=\"{}\"", escaped(&job.name)?)?;
+    if job.release != Time::ZERO {
+        write!(writer, " release=\"{}\"", job.release)?;
+    }
+    if let Some(walltime) = job.walltime {
+        write!(writer, " walltime=\"{walltime}\"")?;
+    }
+    if job.weight != Weight::ONE {
+        write!(writer, " weight=\"{}\"", job.weight)?;
+    }
+    writeln!(writer, ">")?;
+    match &job.graph {
+        None => write_task(&job.name, &job.task, writer)?,
+        Some(graph) => {
+            for task in graph.tasks() {
+                write_task(&task.name, &task.task, writer)?;
+            }
+            for edge in graph.edges() {
+                let (from, to) = (escaped(graph.name(edge.from))?, escaped(graph.name(edge.to))?);
+                let load = match edge.load {
+                    Load::Bytes(bytes) => format!("data=\"{bytes}\""),
+                    Load::Fixed(time) => format!("time=\"{time}\""),
+                };
+                writeln!(writer, "    <transfer from=\"{from}\" to=\"{to}\" {load}/>")?;
+            }
+        }
+    }
+    writeln!(writer, "  </job>")
+}
+
+fn write_task(name: &str, task: &Task, writer: &mut dyn Write) -> io::Result<()> {
+    write!(writer, "    <task name=\"{}\" volume=\"{}\"", escaped(name)?, task.profile.shortest())?;
+    if task.command.is_empty() {
+        return writeln!(writer, "/>");
+    }
+    write!(writer, "><command>")?;
+    for word in &task.command {
+        write!(writer, "<word>{}</word>", escaped(word)?)?;
+    }
+    writeln!(writer, "</command></task>")
+}
+
+/// Text as it stands in XML.
+fn escaped(text: &str) -> io::Result<String> {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\t' | '\n' | '\r' => out.push_str(&format!("&#{};", c as u32)),
+            c if (c as u32) < 0x20 || matches!(c as u32, 0xfffe | 0xffff) => {
+                let problem = format!("XML has no place for the character {}", c.escape_default());
+                return Err(io::Error::new(io::ErrorKind::InvalidInput, problem));
+            }
+            c => out.push(c),
+        }
+    }
+    Ok(out)
+}

@@ -1,0 +1,142 @@
+//! A graph while it is read: tasks by name, who waits for whom, and who writes and reads which file.
+
+use makespan_core::{Edge, Graph, Load, NamedTask, Profile, Task, Time};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::suggest::nearest;
+
+/// Tasks, dependencies and files, in the order of the source.
+#[derive(Default)]
+pub(super) struct Draft {
+    tasks: Vec<NamedTask>,
+    numbers: FxHashMap<String, u32>,
+    /// Stated dependencies.
+    pairs: Vec<(u32, u32)>,
+    stated: FxHashSet<(u32, u32)>,
+    sizes: FxHashMap<String, u64>,
+    writers: FxHashMap<String, Vec<u32>>,
+    /// Which task reads which file, and how many bytes it says that these are.
+    reads: Vec<(u32, String, Option<u64>)>,
+}
+
+impl Draft {
+    /// Adds a task; its number.
+    pub(super) fn task(&mut self, name: &str, time: Time, command: Vec<String>) -> Result<u32, String> {
+        let profile =
+            Profile::rigid(1, time).map_err(|_| format!("task `{name}` takes {time} s; it must take some time"))?;
+        let number = self.tasks.len() as u32;
+        if self.numbers.insert(name.to_owned(), number).is_some() {
+            return Err(format!("two tasks are named `{name}`; names must be unique"));
+        }
+        self.tasks.push(NamedTask { name: name.to_owned(), task: Task { profile, command } });
+        Ok(number)
+    }
+
+    /// The number of a task that another one names.
+    pub(super) fn number(&self, name: &str, of: &str) -> Result<u32, String> {
+        self.numbers.get(name).copied().ok_or_else(|| {
+            let near = nearest(name, self.tasks.iter().map(|task| task.name.as_str()));
+            let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+            format!("{of} names the task `{name}`, which does not exist{hint}")
+        })
+    }
+
+    /// One task waits for another; said twice it is the same.
+    pub(super) fn wait(&mut self, from: u32, to: u32) {
+        if self.stated.insert((from, to)) {
+            self.pairs.push((from, to));
+        }
+    }
+
+    /// Whether this was said.
+    pub(super) fn waits(&self, from: u32, to: u32) -> bool {
+        self.stated.contains(&(from, to))
+    }
+
+    /// A file has so many bytes; said again it must be as many.
+    pub(super) fn size(&mut self, file: &str, bytes: u64) -> Result<(), String> {
+        match self.sizes.insert(file.to_owned(), bytes) {
+            Some(before) if before != bytes => {
+                Err(format!("file `{file}` has {before} bytes in one place and {bytes} in another"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether the size of a file was said.
+    pub(super) fn knows(&self, file: &str) -> bool {
+        self.sizes.contains_key(file)
+    }
+
+    pub(super) fn writes(&mut self, task: u32, file: &str) {
+        let writers = self.writers.entry(file.to_owned()).or_default();
+        if writers.last() != Some(&task) {
+            writers.push(task);
+        }
+    }
+
+    /// `bytes` is what this task says of the size, where sizes are said of each use.
+    pub(super) fn reads(&mut self, task: u32, file: &str, bytes: Option<u64>) {
+        self.reads.push((task, file.to_owned(), bytes));
+    }
+
+    /// The graph: each stated dependency carries all files that one task writes and the other reads. A task that reads a
+    /// file waits for its writer, stated or not; what was not is remarked.
+    pub(super) fn graph(mut self, remarks: &mut Vec<String>) -> Result<Graph, String> {
+        let mut bytes: FxHashMap<(u32, u32), u64> = FxHashMap::default();
+        let mut implied: Vec<(u32, u32)> = Vec::new();
+        let mut seen = FxHashSet::default();
+        for (task, file, own) in &self.reads {
+            if !seen.insert((*task, file.as_str())) {
+                continue;
+            }
+            let Some(writers) = self.writers.get(file) else { continue };
+            let others: Vec<u32> = writers.iter().copied().filter(|writer| writer != task).collect();
+            let stated: Vec<u32> = others.iter().copied().filter(|&from| self.waits(from, *task)).collect();
+            let sources = match (stated.as_slice(), others.as_slice()) {
+                // It updates the file itself, or reads it before anyone writes it.
+                ([], []) => continue,
+                ([], [only]) => {
+                    if writers.contains(task) {
+                        continue;
+                    }
+                    implied.push((*only, *task));
+                    vec![*only]
+                }
+                ([], _) => {
+                    let name = |&task: &u32| self.tasks[task as usize].name.as_str();
+                    let names: Vec<&str> = others.iter().take(3).map(name).collect();
+                    return Err(format!(
+                        "task `{}` reads file `{file}`, which several tasks write ({} ..), and waits for none of them; \
+                         state for which",
+                        name(task),
+                        names.join(", ")
+                    ));
+                }
+                _ => stated,
+            };
+            let size = own.or_else(|| self.sizes.get(file).copied()).unwrap_or(0);
+            for from in sources {
+                let sum = bytes.entry((from, *task)).or_default();
+                *sum = sum.saturating_add(size);
+            }
+        }
+        if let Some(&(from, to)) = implied.first() {
+            let (from, to) = (&self.tasks[from as usize].name, &self.tasks[to as usize].name);
+            let count = implied.len();
+            remarks.push(format!(
+                "{count} files are read from tasks that the file does not say are waited for, such as those of `{from}` \
+                 by `{to}`; the readers wait"
+            ));
+        }
+        for (from, to) in implied {
+            self.wait(from, to);
+        }
+        let edge = |&(from, to): &(u32, u32)| {
+            let bytes = bytes.get(&(from, to)).copied().unwrap_or(0);
+            Edge { from, to, load: Load::Bytes(bytes) }
+        };
+        let edges = self.pairs.iter().map(edge).collect();
+        Graph::new(self.tasks, edges).map_err(|error| error.to_string())
+    }
+}

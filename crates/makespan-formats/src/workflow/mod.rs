@@ -1,0 +1,115 @@
+//! Graphs of tasks in the formats of other programs: `WfFormat` of `WfCommons`, DAX of Pegasus, the Standard Task Graph
+//! Set, DOT, and an XML form of compound jobs.
+//!
+//! None of them describes machines in a way that could be planned on, so a platform goes with the reading. Times are
+//! those on a processor of speed 1.
+
+pub mod compound_xml;
+mod dax;
+mod dot;
+mod draft;
+mod stg;
+#[cfg(test)]
+mod tests;
+mod wfformat;
+mod xml;
+
+use makespan_core::{Instance, Job, Platform};
+
+use crate::error::{FormatError, Place};
+use crate::read::Format;
+
+/// Jobs that were read, with what the user should know.
+struct Read {
+    jobs: Vec<Job>,
+    remarks: Vec<String>,
+    /// The machines of the file, if it names any.
+    platform: Option<Platform>,
+}
+
+/// What is wrong, and where.
+struct Wrong {
+    place: Place,
+    problem: String,
+}
+
+impl Wrong {
+    fn at(place: Place, problem: impl Into<String>) -> Self {
+        Self { place, problem: problem.into() }
+    }
+}
+
+/// For problems whose place is in their text.
+impl From<String> for Wrong {
+    fn from(problem: String) -> Self {
+        Self { place: Place::default(), problem }
+    }
+}
+
+/// Knows one of these formats by its beginning, or else by the ending of the name.
+pub(crate) fn detect(text: &[u8], ending: Option<&str>) -> Option<Format> {
+    let has = |word: &[u8]| text.windows(word.len()).any(|window| window == word);
+    match text.first()? {
+        b'{' => (has(b"\"schemaVersion\"") || has(b"\"specification\"")).then_some(Format::WfFormat),
+        b'<' if has(b"<adag") => Some(Format::Dax),
+        b'<' if has(b"<compound-jobs") => Some(Format::CompoundXml),
+        b'<' => Some(if ending == Some("dax") { Format::Dax } else { Format::CompoundXml }),
+        _ if matches!(ending, Some("stg")) => Some(Format::Stg),
+        _ if matches!(ending, Some("dot" | "gv")) => Some(Format::Dot),
+        _ if dot::begins(text) => Some(Format::Dot),
+        b'0'..=b'9' if stg::begins(text) => Some(Format::Stg),
+        _ => None,
+    }
+}
+
+/// How a graph is read.
+pub(crate) struct Options<'a> {
+    pub(crate) platform: Option<&'a Platform>,
+    pub(crate) strict: bool,
+}
+
+/// Reads a file of one of these formats; what is remarked is said beside the instance.
+pub(crate) fn read(
+    file: &str,
+    text: &str,
+    format: Format,
+    options: &Options<'_>,
+) -> Result<(Instance, Vec<String>), FormatError> {
+    let wrong = |wrong: Wrong| FormatError::content(file, wrong.place, wrong.problem);
+    let name = job_name(file);
+    let read = match format {
+        Format::WfFormat => wfformat::read(file, text, options.strict)?,
+        Format::Dax => dax::read(text, &name).map_err(wrong)?,
+        Format::Stg => stg::read(text, &name).map_err(wrong)?,
+        Format::Dot => dot::read(text, &name).map_err(wrong)?,
+        _ => compound_xml::read(text).map_err(wrong)?,
+    };
+    let Read { jobs, mut remarks, platform } = read;
+    let platform = match (options.platform, platform) {
+        (Some(stated), _) => stated.clone(),
+        (None, Some(own)) => own,
+        (None, None) => {
+            let problem = format!(
+                "{format} says nothing of machines; state them: --processors N for N of speed 1, or --platform FILE"
+            );
+            return Err(FormatError::content(file, Place::default(), problem));
+        }
+    };
+    let carried = jobs.iter().filter_map(|job| job.graph.as_ref()).flat_map(|graph| graph.edges());
+    let carries = carried.into_iter().any(|edge| matches!(edge.load, makespan_core::Load::Bytes(bytes) if bytes > 0));
+    let joined = platform.interconnect().is_some() || platform.nodes().iter().any(|node| node.link.is_some());
+    if carries && !joined {
+        remarks.push("no bandwidth is stated, so data between tasks take no time (--bandwidth, --platform)".into());
+    }
+    let instance = Instance::new(platform, jobs, Vec::new());
+    let instance = instance.map_err(|error| FormatError::content(file, Place::default(), error))?;
+    Ok((instance, remarks))
+}
+
+/// The name of the file without folders and endings.
+fn job_name(file: &str) -> String {
+    let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
+    let name = [".gz", ".bz2"].iter().fold(name, |name, ending| name.strip_suffix(ending).unwrap_or(name));
+    let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+    if stem.is_empty() { "workflow".into() } else { stem.to_owned() }
+}

@@ -1,0 +1,94 @@
+//! The Standard Task Graph Set of T. Tobita and H. Kasahara ("A standard task graph set for fair evaluation of
+//! multiprocessor scheduling algorithms", J. Scheduling 5(5), 2002, DOI 10.1002/jos.116).
+//!
+//! The first line is the number of tasks without the two dummies; then a line a task: its number, its processing time,
+//! the number of its predecessors and their numbers; text after `#` is for people. The dummies, an entry before all and
+//! an exit behind all, take no time, and are left out. Any other task without time is refused.
+
+use makespan_core::Time;
+
+use super::draft::Draft;
+use super::{Read, Wrong};
+use crate::error::Place;
+
+/// Whether a text begins like one: a line of one number, then one of three or more.
+pub(super) fn begins(text: &[u8]) -> bool {
+    let mut lines = text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii).filter(|line| !line.is_empty());
+    let mut words = || {
+        let line = std::str::from_utf8(lines.next()?).ok()?;
+        line.split_whitespace().map(|word| word.parse::<u64>().ok()).collect::<Option<Vec<u64>>>()
+    };
+    let (Some(first), Some(second)) = (words(), words()) else { return false };
+    first.len() == 1 && second.len() >= 3 && second.len() as u64 == second[2].saturating_add(3)
+}
+
+struct Row {
+    line: usize,
+    number: u64,
+    time: Time,
+    before: Vec<u64>,
+}
+
+pub(super) fn read(text: &str, name: &str) -> Result<Read, Wrong> {
+    let content = |line: &str| line.split('#').next().unwrap_or_default().trim().to_owned();
+    let mut lines =
+        text.lines().enumerate().map(|(at, line)| (at + 1, content(line))).filter(|line| !line.1.is_empty());
+    let Some((line, first)) = lines.next() else { return Err("there is no number of tasks".to_owned().into()) };
+    let stated: u64 = number(line, &first)?;
+    let rows = lines.map(|(line, text)| row(line, &text)).collect::<Result<Vec<Row>, Wrong>>()?;
+    for (at, row) in rows.iter().enumerate() {
+        if row.number != at as u64 {
+            let problem = format!("task {} stands where {at} is due; tasks are numbered from 0 in order", row.number);
+            return Err(Wrong::at(Place::line(row.line), problem));
+        }
+    }
+    let count = rows.len() as u64;
+    if count != stated && count != stated.saturating_add(2) {
+        let problem = format!("the first line announces {stated} tasks and two dummies, and {count} tasks follow");
+        return Err(Wrong::at(Place::line(line), problem));
+    }
+    let last = rows.len().saturating_sub(1);
+    let is_dummy = |at: usize| rows[at].time == Time::ZERO && (rows[at].before.is_empty() || at == last);
+    let mut draft = Draft::default();
+    let mut numbers = Vec::with_capacity(rows.len());
+    for (at, row) in rows.iter().enumerate() {
+        let wrong = |problem| Wrong::at(Place::line(row.line), problem);
+        let task =
+            if is_dummy(at) { None } else { Some(draft.task(&at.to_string(), row.time, Vec::new()).map_err(wrong)?) };
+        numbers.push(task);
+    }
+    for (at, row) in rows.iter().enumerate() {
+        for &before in &row.before {
+            let Some(from) = usize::try_from(before).ok().and_then(|before| numbers.get(before)) else {
+                let problem = format!("task {at} waits for task {before}, which does not exist; the last is {last}");
+                return Err(Wrong::at(Place::line(row.line), problem));
+            };
+            if let (Some(from), Some(to)) = (*from, numbers[at]) {
+                draft.wait(from, to);
+            }
+        }
+    }
+    let mut remarks = Vec::new();
+    let graph = draft.graph(&mut remarks)?;
+    Ok(Read { jobs: vec![makespan_core::Job::compound(name, graph)], remarks, platform: None })
+}
+
+fn row(line: usize, text: &str) -> Result<Row, Wrong> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let [own, time, count, before @ ..] = words.as_slice() else {
+        let problem = "a task is written as its number, its time, the number of its predecessors and these";
+        return Err(Wrong::at(Place::line(line), problem));
+    };
+    let time = Time::parse(time).map_err(|error| Wrong::at(Place::line(line), error.to_string()))?;
+    let before = before.iter().map(|word| number(line, word)).collect::<Result<Vec<u64>, Wrong>>()?;
+    let count: u64 = number(line, count)?;
+    if before.len() as u64 != count {
+        let problem = format!("{count} predecessors are announced and {} follow", before.len());
+        return Err(Wrong::at(Place::line(line), problem));
+    }
+    Ok(Row { line, number: number(line, own)?, time, before })
+}
+
+fn number(line: usize, text: &str) -> Result<u64, Wrong> {
+    text.parse().map_err(|_| Wrong::at(Place::line(line), format!("`{text}` is not a whole number")))
+}

@@ -1,0 +1,219 @@
+use makespan_core::{Instance, Load, Time};
+
+use crate::{Format, ReadInstance, ReadOptions, parse_instance, write_compound_xml};
+
+fn options() -> ReadOptions {
+    ReadOptions { processors: Some(3), ..ReadOptions::default() }
+}
+
+fn read(text: &str, format: Format) -> ReadInstance {
+    let read = parse_instance(text.as_bytes(), "some/flow.x.gz", &options()).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(read.format, format);
+    read
+}
+
+/// Tasks as `name:seconds`, edges as `from>to:bytes`.
+fn shown(instance: &Instance) -> String {
+    let graph = instance.jobs()[0].graph.as_ref().unwrap();
+    let tasks = graph.tasks().iter().map(|task| format!("{}:{}", task.name, task.task.profile.shortest()));
+    let edges = graph.edges().iter().map(|edge| {
+        let load = match edge.load {
+            Load::Bytes(bytes) => bytes.to_string(),
+            Load::Fixed(time) => format!("{time}s"),
+        };
+        format!("{}>{}:{load}", graph.name(edge.from), graph.name(edge.to))
+    });
+    tasks.chain(edges).collect::<Vec<_>>().join(" ")
+}
+
+fn refused(text: &str, name: &str, expect: &str) {
+    let error = parse_instance(text.as_bytes(), name, &options()).unwrap_err().to_string();
+    assert!(error.contains(expect), "{error}\nlacks {expect}");
+}
+
+const WF15: &str = r#"{"name": "flow", "schemaVersion": "1.5", "workflow": {"specification": {"tasks": [
+ {"name": "x", "id": "a", "parents": [], "children": ["b"], "inputFiles": ["in"], "outputFiles": ["f", "g"]},
+ {"name": "x", "id": "b", "parents": ["a"], "children": [], "inputFiles": ["f", "g"], "outputFiles": []},
+ {"name": "x", "id": "c", "parents": ["a"], "children": []}],
+ "files": [{"id": "in", "sizeInBytes": 9}, {"id": "f", "sizeInBytes": 3}, {"id": "g", "sizeInBytes": 4}]},
+ "execution": {"makespanInSeconds": 9, "executedAt": "x", "tasks": [
+ {"id": "b", "runtimeInSeconds": 2.5, "command": {"program": "run", "arguments": ["-x"]}, "coreCount": 2},
+ {"id": "a", "runtimeInSeconds": 1}, {"id": "c", "runtimeInSeconds": 0.0}],
+ "machines": [{"nodeName": "m", "cpu": {"coreCount": 6, "speedInMHz": 2000}}]}}}"#;
+
+const WF14: &str = r#"{"name": "flow", "schemaVersion": "1.4", "workflow": {"makespanInSeconds": 1, "executedAt": "x", "tasks": [
+ {"name": "a", "id": "ID1", "type": "compute", "runtimeInSeconds": 1, "parents": [], "children": ["ID2"],
+  "files": [{"link": "output", "name": "f", "sizeInBytes": 3}]},
+ {"name": "b", "id": "ID2", "type": "compute", "runtimeInSeconds": 2.5, "parents": ["ID1"], "children": [],
+  "files": [{"link": "input", "name": "f", "sizeInBytes": 3}], "cores": 1}]}}"#;
+
+#[test]
+fn wfformat_is_read_in_four_versions() {
+    let found = read(WF15, Format::WfFormat);
+    assert_eq!(shown(&found.instance), "a:1 b:2.5 c:0.000000001 a>b:7 a>c:0");
+    assert_eq!(found.instance.jobs()[0].name, "flow");
+    assert_eq!(found.instance.jobs()[0].task(1).command, ["run", "-x"]);
+    let remarks = found.remarks.join("; ");
+    for part in
+        ["1 tasks (such as `c`) took 0 s", "1 tasks (such as `b`) ran on several cores", "no bandwidth is stated"]
+    {
+        assert!(remarks.contains(part), "{remarks}");
+    }
+    let new = read(&WF15.replace("\"1.5\"", "\"1.6\""), Format::WfFormat);
+    assert_eq!(shown(&new.instance), shown(&found.instance));
+    let own = parse_instance(WF15.as_bytes(), "f.json", &ReadOptions::default()).unwrap();
+    assert_eq!(own.instance.processors(), 6);
+    assert_eq!(shown(&read(WF14, Format::WfFormat).instance), "a:1 b:2.5 a>b:3");
+    let old = WF14.replace("1.4", "1.3").replace("runtimeInSeconds", "runtime").replace("sizeInBytes", "size");
+    let old = old.replace("\"ID1\", ", "\"ID1\",").replace("[\"ID2\"]", "[\"b\"]").replace("[\"ID1\"]", "[\"a\"]");
+    assert_eq!(shown(&read(&old, Format::WfFormat).instance), "a:1 b:2.5 a>b:3");
+}
+
+#[test]
+fn wfformat_that_is_wrong_is_refused() {
+    let wrong = |from: &str, to: &str, expect: &str| {
+        assert!(WF15.contains(from), "{from}");
+        refused(&WF15.replacen(from, to, 1), "flow.json", expect);
+    };
+    wrong("\"1.5\"", "\"2.0\"", "version 2.0 of WfFormat is not known; 1.3 to 1.6 are read");
+    wrong("\"1.5\"", "\"1.4\"", "workflow.tasks: it is missing, and version 1.3 and 1.4 have it");
+    wrong(
+        "\"parents\": [\"a\"]",
+        "\"parents\": [\"aa\"]",
+        "parents of task `b` names the task `aa`, which does not exist",
+    );
+    wrong("\"children\": [\"b\"]", "\"children\": [\"z\"]", "children of task `a` names the task `z`");
+    wrong("\"id\": \"c\", \"parents\"", "\"id\": \"b\", \"parents\"", "two tasks are named `b`");
+    wrong(
+        "{\"id\": \"g\", \"sizeInBytes\": 4}",
+        "{\"id\": \"h\", \"sizeInBytes\": 4}",
+        "uses the file `g`, of which `files`",
+    );
+    wrong(
+        "\"runtimeInSeconds\": 2.5",
+        "\"runtimeInSeconds\": -2.5",
+        "workflow.execution.tasks[0].runtimeInSeconds: `-2.5`",
+    );
+    wrong("{\"id\": \"a\", \"runtimeInSeconds\": 1},", "", "task `a` has no run time");
+    wrong("\"children\": [], \"input", "\"children\": [\"a\"], \"input", "in a cycle: a -> b -> a");
+    let strict = ReadOptions { strict: true, ..options() };
+    let error = parse_instance(WF15.as_bytes(), "flow.json", &strict).unwrap_err().to_string();
+    assert!(error.contains("task `c` took 0 s"), "{error}");
+    let unplaced = parse_instance(WF14.as_bytes(), "flow.json", &ReadOptions::default()).unwrap_err().to_string();
+    assert!(unplaced.contains("WfFormat says nothing of machines; state them: --processors N"), "{unplaced}");
+}
+
+const DAX: &str = r#"<?xml version="1.0"?>
+<adag xmlns="http://pegasus.isi.edu/schema/DAX" version="2.1">
+  <job id="A" runtime="14"><uses file="f" link="output" size="2250"/><uses file="g" link="output" size="50"/></job>
+  <job id="B" runtime="1.5"><uses file="f" link="input" size="2250"/><uses name="g" link="input" size="50"/></job>
+  <job id="C" runtime="2"><uses file="g" link="input" size="50"/></job>
+  <child ref="B"><parent ref="A"/></child>
+</adag>"#;
+
+#[test]
+fn a_dax_is_read_and_files_are_waited_for() {
+    let found = read(DAX, Format::Dax);
+    assert_eq!(shown(&found.instance), "A:14 B:1.5 C:2 A>B:2300 A>C:50");
+    assert_eq!(found.instance.jobs()[0].name, "flow");
+    assert!(found.remarks[0].contains("such as those of `A` by `C`"), "{:?}", found.remarks);
+    let wrong = |from: &str, to: &str, expect: &str| refused(&DAX.replacen(from, to, 1), "f.xml", expect);
+    wrong(
+        "<parent ref=\"A\"/>",
+        "<parent ref=\"Z\"/>",
+        "f.xml:6:18: <parent>: ref names the task `Z`, which does not exist",
+    );
+    wrong("<child ref=\"B\">", "<child ref=\"Z\">", "ref names the task `Z`");
+    wrong("runtime=\"14\"", "runtime=\"0\"", "f.xml:3:3: <job>: task `A` takes 0 s; it must take some time");
+    wrong("id=\"B\"", "id=\"A\"", "two tasks are named `A`");
+    wrong("size=\"2250\"/>", "/>", "file `f` has no `size`");
+    let differing = read(&DAX.replacen("size=\"2250\"/>", "size=\"2251\"/>", 1), Format::Dax);
+    assert_eq!(shown(&differing.instance), "A:14 B:1.5 C:2 A>B:2300 A>C:50");
+    assert!(differing.remarks[0].contains("such as `f`) state another size"), "{:?}", differing.remarks);
+    wrong("<child ref=\"B\"><parent ref=\"A\"/>", "<child ref=\"A\"><parent ref=\"B\"/>", "in a cycle: A -> B -> A");
+    wrong("</adag>", "", "the XML is broken");
+    wrong("<child", "<dax/><child", "a workflow within a workflow");
+    refused("<!DOCTYPE x [<!ENTITY a \"b\">]><adag/>", "f.xml", "the XML is broken");
+    refused("<other/>", "f.xml", "known are <adag> (DAX) and <compound-jobs>");
+}
+
+const STG: &str = "   3\n 0 0 0\n 1 9 1 0\n 2 4 1 0\n 3 3 2 1 2\n 4 0 1 3\n# a remark\n";
+
+#[test]
+fn stg_is_read_without_its_dummies() {
+    let found = read(STG, Format::Stg);
+    assert_eq!(shown(&found.instance), "1:9 2:4 3:3 1>3:0 2>3:0");
+    let wrong = |from: &str, to: &str, expect: &str| refused(&STG.replacen(from, to, 1), "a.stg", expect);
+    wrong(" 3 3 2 1 2", " 3 3 3 1 2", "a.stg:5: 3 predecessors are announced and 2 follow");
+    wrong(" 3 3 2 1 2", " 3 3 2 1 7", "a.stg:5: task 3 waits for task 7, which does not exist");
+    wrong(" 3 3 2 1 2", " 3 0 2 1 2", "a.stg:5: task `3` takes 0 s");
+    wrong(" 2 4 1 0", " 2 4 1 3", "in a cycle: 2 -> 3 -> 2");
+    wrong(" 2 4 1 0\n", "", "a.stg:4: task 3 stands where 2 is due");
+    wrong("   3", "   4", "announces 4 tasks and two dummies, and 5 tasks follow");
+    wrong(" 2 4", " 2 x", "`x` is not a time");
+}
+
+const DOT: &str = "/* a */ strict digraph \"g\" { rankdir=LR; node [shape=box, time=2]\n a [time=\"1.5\"]; b; // there\n\
+ a -> b -> \"c d\" [data=5e6; color=red]\n a -> \"c d\" [transfer=3] }\n";
+
+#[test]
+fn dot_is_read_as_far_as_it_says_something_of_tasks() {
+    assert_eq!(shown(&read(DOT, Format::Dot).instance), "a:1.5 b:2 c d:2 a>b:5000000 b>c d:5000000 a>c d:3s");
+    let wrong = |from: &str, to: &str, expect: &str| refused(&DOT.replacen(from, to, 1), "a.dot", expect);
+    wrong("b -> \"c d\"", "b -- \"c d\"", "a.dot:3: `--` is an edge without direction");
+    wrong(", time=2", "", "a.dot:2: node `b`: it has neither `time` nor `work`");
+    wrong("strict di", "", "expected `digraph`, found `graph`");
+    wrong("a -> \"c d\"", "\"c d\" -> a", "in a cycle: a -> b -> c d -> a");
+    wrong("b; ", "subgraph x { b }; ", "subgraphs are not read");
+    wrong("data=5e6", "data=0.5", "edge `a` -> `b`: `0.5` is not a whole number of bytes");
+    wrong("\"c d\" [data", "\"c d [data", "a text does not end");
+    wrong(" }\n", "\n", "expected a node, found the end");
+    wrong("b; ", "b:port; ", "`:` is not expected here");
+}
+
+#[test]
+fn compound_xml_survives_writing_and_reading() {
+    let native = r#"{"version": 1, "platform": {"processors": 3}, "jobs": [{"name": "<j> & \"k\"", "walltime": 110, "weight": 2.5,
+      "released": 3, "tasks": [{"name": "a", "work": 12.5, "command": ["./a", "x<y", " "]}, {"name": "b", "time": 7}],
+      "edges": [{"from": "a", "to": "b", "data": 5e6}]}, {"name": "k", "tasks": [{"name": "a", "work": 1},
+      {"name": "b", "work": 1}], "edges": [{"from": "b", "to": "a", "transfer": 2}]}]}"#;
+    let instance = parse_instance(native.as_bytes(), "a.json", &ReadOptions::default()).unwrap().instance;
+    let mut bytes = Vec::new();
+    write_compound_xml(&instance, &mut bytes).unwrap();
+    let text = String::from_utf8(bytes).unwrap();
+    let again = read(&text, Format::CompoundXml).instance;
+    assert_eq!(again.jobs(), instance.jobs(), "{text}");
+    assert_eq!(again.jobs()[0].walltime, Some(Time::from_seconds(110)));
+    let wrong = |from: &str, to: &str, expect: &str| refused(&text.replacen(from, to, 1), "a.xml", expect);
+    wrong("version=\"1\">", "version=\"2\">", "this version is not known");
+    wrong("volume=", "volum=", "unknown attribute `volum`; known are name, volume");
+    wrong("from=\"a\"", "from=\"z\"", "from: the job has no task `z`");
+    wrong("data=\"5000000\"", "data=\"x\"", "`x` is not a whole number of bytes");
+    let bag = r#"{"version": 1, "platform": {"processors": 3}, "jobs": [{"name": "b", "count": 3, "work": 2}]}"#;
+    let bag = parse_instance(bag.as_bytes(), "a.json", &ReadOptions::default()).unwrap().instance;
+    assert!(write_compound_xml(&bag, &mut Vec::new()).unwrap_err().to_string().contains("bags of tasks"));
+}
+
+#[test]
+fn a_platform_and_a_network_are_for_workflows() {
+    let link = makespan_core::Link { bandwidth: 50.0, latency: Time::ZERO };
+    let joined = ReadOptions { network: Some(link), ..options() };
+    let found = parse_instance(DAX.as_bytes(), "f.xml", &joined).unwrap();
+    assert_eq!(found.instance.platform().transfer(0, 2, 50), Time::from_seconds(1));
+    assert!(found.remarks.iter().all(|remark| !remark.contains("bandwidth")));
+    let check = |options: ReadOptions, text: &str, expect: &str| {
+        let error = parse_instance(text.as_bytes(), "f.json", &options).unwrap_err().to_string();
+        assert!(error.contains(expect), "{error}");
+    };
+    let platform = found.instance.platform().clone();
+    let none = ReadOptions::default;
+    check(ReadOptions { platform: Some(platform.clone()), ..options() }, DAX, "state one");
+    check(ReadOptions { network: Some(link), platform: Some(platform.clone()), ..none() }, DAX, "in the platform");
+    check(ReadOptions { network: Some(link), ..none() }, DAX, "state how many");
+    check(ReadOptions { speedup: "linear".parse().ok(), ..options() }, DAX, "stated for reading logs only");
+    let native = "{\"version\": 1}";
+    check(ReadOptions { network: Some(link), ..none() }, native, "stated for reading workflows only");
+    let one = r#"{"version": 1, "platform": {"processors": 1}, "jobs": [{"name": "a", "processors": 1, "time": 2}]}"#;
+    let moved = parse_instance(one.as_bytes(), "a", &ReadOptions { platform: Some(platform), ..none() }).unwrap();
+    assert_eq!(moved.instance.processors(), 3);
+}

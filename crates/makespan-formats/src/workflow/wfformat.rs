@@ -1,0 +1,314 @@
+//! `WfFormat`, the JSON of `WfCommons`, versions 1.3 to 1.6 (<https://github.com/wfcommons/WfFormat>).
+//!
+//! Up to 1.4 a task has its run time and its files with it; from 1.5 on `specification` tells who waits for whom, with
+//! files apart, and `execution` how long each task took. Keys that say nothing about time, data or order are not looked
+//! at: the format allows any.
+
+use std::fmt::Display;
+
+use makespan_core::{Job, Node, Platform, Time};
+use rustc_hash::FxHashMap;
+use serde::Deserialize;
+
+use super::Read;
+use super::draft::Draft;
+use crate::document::from_json;
+use crate::error::{FormatError, Place};
+use crate::scalar::{Bytes, Count, Real, Scalar};
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Document {
+    name: Option<String>,
+    schema_version: Option<String>,
+    workflow: Workflow,
+}
+
+#[derive(Deserialize)]
+struct Workflow {
+    specification: Option<Specification>,
+    execution: Option<Execution>,
+    #[serde(alias = "jobs")]
+    tasks: Option<Vec<OldTask>>,
+}
+
+#[derive(Deserialize)]
+struct Specification {
+    tasks: Vec<SpecifiedTask>,
+    #[serde(default)]
+    files: Vec<SizedFile>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct SpecifiedTask {
+    id: String,
+    #[serde(default)]
+    parents: Vec<String>,
+    #[serde(default)]
+    children: Vec<String>,
+    #[serde(default)]
+    input_files: Vec<String>,
+    #[serde(default)]
+    output_files: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct SizedFile {
+    id: String,
+    size_in_bytes: Scalar<Bytes>,
+}
+
+#[derive(Deserialize)]
+struct Execution {
+    tasks: Vec<ExecutedTask>,
+    #[serde(default)]
+    machines: Vec<Machine>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ExecutedTask {
+    id: String,
+    runtime_in_seconds: Scalar<Time>,
+    command: Option<Command>,
+    core_count: Option<Scalar<Real>>,
+}
+
+#[derive(Default, Deserialize)]
+struct Command {
+    program: Option<String>,
+    #[serde(default)]
+    arguments: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Machine {
+    node_name: String,
+    cpu: Option<Cpu>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Cpu {
+    core_count: Option<Scalar<Count>>,
+}
+
+/// A task of 1.3 or 1.4.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct OldTask {
+    name: String,
+    id: Option<String>,
+    #[serde(alias = "runtime")]
+    runtime_in_seconds: Option<Scalar<Time>>,
+    #[serde(default)]
+    parents: Vec<String>,
+    #[serde(default)]
+    children: Vec<String>,
+    #[serde(default)]
+    files: Vec<OldFile>,
+    command: Option<Command>,
+    #[serde(alias = "cores")]
+    core_count: Option<Scalar<Real>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct OldFile {
+    link: String,
+    #[serde(alias = "id")]
+    name: String,
+    #[serde(alias = "size")]
+    size_in_bytes: Scalar<Bytes>,
+}
+
+/// What tasks took, for remarks.
+#[derive(Default)]
+struct Seen {
+    timeless: Vec<String>,
+    wide: Vec<String>,
+}
+
+/// Reads a document; `strict` refuses a run time of zero, which is taken for one tick otherwise.
+pub(super) fn read(file: &str, text: &str, strict: bool) -> Result<Read, FormatError> {
+    let Document { name, schema_version, workflow } = from_json(file, text.as_bytes())?;
+    let wrong = |field: &str, problem: &dyn Display| FormatError::content(file, Place::field(field), problem);
+    let version = schema_version.as_deref().unwrap_or("none");
+    let mut seen = Seen::default();
+    let mut remarks = Vec::new();
+    let mut platform = None;
+    let draft = match (version, workflow) {
+        ("1.5" | "1.6", Workflow { specification: Some(specification), execution, .. }) => {
+            let Some(execution) = execution else {
+                let problem = "it is missing: without run times nothing can be planned";
+                return Err(wrong("workflow.execution", &problem));
+            };
+            platform = machines(&execution.machines, &mut remarks);
+            apart(&specification, execution, &mut seen).map_err(|problem| wrong("workflow", &problem))?
+        }
+        ("1.3" | "1.4", Workflow { tasks: Some(tasks), .. }) => {
+            together(tasks, &mut seen).map_err(|problem| wrong("workflow.tasks", &problem))?
+        }
+        ("1.5" | "1.6", _) => {
+            return Err(wrong("workflow.specification", &"it is missing, and version 1.5 and 1.6 have it"));
+        }
+        ("1.3" | "1.4", _) => return Err(wrong("workflow.tasks", &"it is missing, and version 1.3 and 1.4 have it")),
+        (other, _) => {
+            let problem = format!("version {other} of WfFormat is not known; 1.3 to 1.6 are read");
+            return Err(wrong("schemaVersion", &problem));
+        }
+    };
+    if let (true, Some(task)) = (strict, seen.timeless.first()) {
+        let problem = format!("task `{task}` took 0 s; without --strict that is one nanosecond");
+        return Err(wrong("workflow", &problem));
+    }
+    remarks.extend(seen.remarks());
+    let graph = draft.graph(&mut remarks).map_err(|problem| wrong("workflow", &problem))?;
+    let name = name.filter(|name| !name.is_empty()).unwrap_or_else(|| super::job_name(file));
+    Ok(Read { jobs: vec![Job::compound(name, graph)], remarks, platform })
+}
+
+impl Seen {
+    /// The run time as it is planned: zero is what is too short for the clock that measured it.
+    fn time(&mut self, task: &str, time: Time) -> Time {
+        if time == Time::ZERO {
+            self.timeless.push(task.to_owned());
+        }
+        time.max(Time::TICK)
+    }
+
+    fn cores(&mut self, task: &str, cores: Option<Scalar<Real>>) {
+        if cores.is_some_and(|cores| cores.0.0 > 1.0) {
+            self.wide.push(task.to_owned());
+        }
+    }
+
+    fn remarks(self) -> impl Iterator<Item = String> {
+        let timeless = self.timeless.first().map(|task| {
+            format!("{} tasks (such as `{task}`) took 0 s, which is planned as one nanosecond", self.timeless.len())
+        });
+        let wide = self.wide.first().map(|task| {
+            let count = self.wide.len();
+            format!(
+                "{count} tasks (such as `{task}`) ran on several cores; each is planned on one, for as long as it took"
+            )
+        });
+        timeless.into_iter().chain(wide)
+    }
+}
+
+fn command(command: Option<Command>) -> Vec<String> {
+    let Command { program, arguments } = command.unwrap_or_default();
+    program.map_or_else(Vec::new, |program| std::iter::once(program).chain(arguments).collect())
+}
+
+/// 1.5 and 1.6.
+fn apart(specification: &Specification, execution: Execution, seen: &mut Seen) -> Result<Draft, String> {
+    let mut executed: FxHashMap<String, ExecutedTask> = FxHashMap::default();
+    for task in execution.tasks {
+        let id = task.id.clone();
+        if executed.insert(id.clone(), task).is_some() {
+            return Err(format!("execution.tasks has two tasks with the id `{id}`"));
+        }
+    }
+    let mut draft = Draft::default();
+    for file in &specification.files {
+        draft.size(&file.id, file.size_in_bytes.0.0)?;
+    }
+    for task in &specification.tasks {
+        let Some(ran) = executed.get_mut(&task.id) else {
+            return Err(format!("task `{}` has no run time; execution.tasks lacks it", task.id));
+        };
+        seen.cores(&task.id, ran.core_count);
+        let time = seen.time(&task.id, ran.runtime_in_seconds.0);
+        let number = draft.task(&task.id, time, command(ran.command.take()))?;
+        for file in task.input_files.iter().chain(&task.output_files) {
+            if !draft.knows(file) {
+                return Err(format!("task `{}` uses the file `{file}`, of which `files` has no size", task.id));
+            }
+        }
+        task.input_files.iter().for_each(|file| draft.reads(number, file, None));
+        task.output_files.iter().for_each(|file| draft.writes(number, file));
+    }
+    executed.retain(|id, _| draft.number(id, "").is_err());
+    if let Some(id) = executed.keys().min() {
+        return Err(format!("execution.tasks has the task `{id}`, which specification.tasks lacks"));
+    }
+    for (number, task) in (0..).zip(&specification.tasks) {
+        for parent in &task.parents {
+            let from = draft.number(parent, &format!("parents of task `{}`", task.id))?;
+            draft.wait(from, number);
+        }
+    }
+    for (number, task) in (0..).zip(&specification.tasks) {
+        for child in &task.children {
+            let to = draft.number(child, &format!("children of task `{}`", task.id))?;
+            draft.wait(number, to);
+        }
+    }
+    Ok(draft)
+}
+
+/// 1.3 and 1.4: tasks are named by `name` where that is unique, else by `id`, and referred to by either.
+fn together(tasks: Vec<OldTask>, seen: &mut Seen) -> Result<Draft, String> {
+    let mut count: FxHashMap<&str, usize> = FxHashMap::default();
+    for task in &tasks {
+        *count.entry(&task.name).or_default() += 1;
+    }
+    let unique = count.values().all(|&count| count == 1);
+    let key = |task: &OldTask| match (&task.id, unique) {
+        (Some(id), false) => id.clone(),
+        _ => task.name.clone(),
+    };
+    let keys: Vec<String> = tasks.iter().map(key).collect();
+    let by_id: FxHashMap<String, String> =
+        tasks.iter().zip(&keys).filter_map(|(task, key)| Some((task.id.clone()?, key.clone()))).collect();
+    let mut draft = Draft::default();
+    let mut links = Vec::with_capacity(tasks.len());
+    for (task, key) in tasks.into_iter().zip(&keys) {
+        let Some(time) = task.runtime_in_seconds else { return Err(format!("task `{key}` has no run time")) };
+        seen.cores(key, task.core_count);
+        let number = draft.task(key, seen.time(key, time.0), command(task.command))?;
+        for file in task.files {
+            draft.size(&file.name, file.size_in_bytes.0.0)?;
+            match file.link.as_str() {
+                "input" => draft.reads(number, &file.name, None),
+                "output" => draft.writes(number, &file.name),
+                other => return Err(format!("task `{key}`: link is `{other}`; write input or output")),
+            }
+        }
+        links.push((task.parents, task.children));
+    }
+    let named = |name: &String| by_id.get(name).unwrap_or(name).clone();
+    for (number, ((parents, _), key)) in (0..).zip(links.iter().zip(&keys)) {
+        for parent in parents {
+            let from = draft.number(&named(parent), &format!("parents of task `{key}`"))?;
+            draft.wait(from, number);
+        }
+    }
+    for (number, ((_, children), key)) in (0..).zip(links.iter().zip(&keys)) {
+        for child in children {
+            let to = draft.number(&named(child), &format!("children of task `{key}`"))?;
+            draft.wait(number, to);
+        }
+    }
+    Ok(draft)
+}
+
+/// The machines on which the workflow ran, each at speed 1: the run times are those that were measured there.
+fn machines(machines: &[Machine], remarks: &mut Vec<String>) -> Option<Platform> {
+    let node = |machine: &Machine| {
+        let cores = machine.cpu.as_ref()?.core_count?.0.0;
+        Some(Node { name: machine.node_name.clone(), processors: cores, speed: 1.0, parent: None, link: None })
+    };
+    let nodes = machines.iter().map(node).collect::<Option<Vec<Node>>>()?;
+    let platform = Platform::new(nodes).ok()?;
+    remarks.push(format!(
+        "planned on the machines of the file ({} processors of speed 1); --processors or --platform states others",
+        platform.processors()
+    ));
+    Some(platform)
+}

@@ -1,0 +1,49 @@
+//! What readers of XML share.
+
+use makespan_core::Time;
+use roxmltree::{Document, Node, ParsingOptions};
+
+use super::Wrong;
+use crate::error::Place;
+
+/// Nodes of a document: more than a million tasks have.
+const MOST_NODES: u32 = 50_000_000;
+
+/// Parses a document, without document types, which could blow it up.
+pub(super) fn parse(text: &str) -> Result<Document<'_>, Wrong> {
+    let options = ParsingOptions { nodes_limit: MOST_NODES, ..ParsingOptions::default() };
+    Document::parse_with_options(text, options).map_err(|error| {
+        let at = error.pos();
+        let place = Place { line: Some(at.row as usize), column: Some(at.col as usize), field: None };
+        Wrong::at(place, format!("the XML is broken: {error}"))
+    })
+}
+
+/// What is wrong with an element.
+pub(super) fn wrong(node: Node<'_, '_>, problem: impl std::fmt::Display) -> Wrong {
+    let at = node.document().text_pos_at(node.range().start);
+    let place = Place { line: Some(at.row as usize), column: Some(at.col as usize), field: None };
+    Wrong::at(place, format!("<{}>: {problem}", node.tag_name().name()))
+}
+
+/// The children of an element that are elements.
+pub(super) fn elements<'a, 'i>(node: Node<'a, 'i>) -> impl Iterator<Item = Node<'a, 'i>> {
+    node.children().filter(Node::is_element)
+}
+
+/// An attribute that must be there.
+pub(super) fn attribute<'a>(node: Node<'a, '_>, name: &str) -> Result<&'a str, Wrong> {
+    node.attribute(name).ok_or_else(|| wrong(node, format!("the attribute `{name}` is missing")))
+}
+
+/// An attribute that is a time.
+pub(super) fn time(node: Node<'_, '_>, name: &str) -> Result<Time, Wrong> {
+    Time::parse(attribute(node, name)?).map_err(|error| wrong(node, format!("{name}: {error}")))
+}
+
+/// Text as bytes.
+pub(super) fn bytes(node: Node<'_, '_>, name: &str, text: &str) -> Result<u64, Wrong> {
+    let bytes = crate::scalar::exact_decimal(text.trim(), 0).and_then(|bytes| u64::try_from(bytes).ok());
+    let bytes = bytes.filter(|&bytes| bytes <= 1_000_000_000_000_000_000);
+    bytes.ok_or_else(|| wrong(node, format!("{name}: `{text}` is not a whole number of bytes")))
+}

@@ -1,0 +1,161 @@
+//! Graphs of tasks: random layers, and the shapes of known workflows.
+
+mod shape;
+#[cfg(test)]
+mod tests;
+
+use makespan_core::{
+    Edge, Graph, GraphError, Instance, Job, Link, Load, NamedTask, Node, Platform, PlatformError, Profile, Time,
+};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+pub use shape::Shape;
+
+use crate::LabError;
+
+/// Most tasks of all jobs.
+const MOST_TASKS: usize = 1_000_000;
+
+/// Compound jobs on single processors that are fully connected.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GraphOptions {
+    /// How the tasks wait for each other.
+    pub shape: Shape,
+    /// Tasks of each job; of a workflow's shape as many as its next smaller size has, and at least one of each kind.
+    pub tasks: usize,
+    /// How many jobs.
+    pub jobs: usize,
+    /// The volume of a task: seconds on a processor of speed 1, uniform from the first to the second; the kinds of
+    /// tasks of a workflow have shares of it.
+    pub volume: (f64, f64),
+    /// Bytes of an edge, uniform from the first to the second.
+    pub data: (u64, u64),
+    /// How many processors, each a node.
+    pub processors: usize,
+    /// Speeds are uniform from 1 to this.
+    pub fastest: f64,
+    /// Bytes a second between any two processors.
+    pub bandwidth: f64,
+    /// Seconds between the releases of two jobs on average, exponential; all are released at 0 without it.
+    pub gap: Option<f64>,
+    /// The same seed gives the same instance.
+    pub seed: u64,
+}
+
+impl Default for GraphOptions {
+    /// Layers of 50 tasks of 10 to 100 s, 1 to 20 MB on each edge, on 8 processors of speed 1 to 3 with 1 MB/s between
+    /// them.
+    fn default() -> Self {
+        Self {
+            shape: Shape::Layers { width: 8, density: 0.3 },
+            tasks: 50,
+            jobs: 1,
+            volume: (10.0, 100.0),
+            data: (1_000_000, 20_000_000),
+            processors: 8,
+            fastest: 3.0,
+            bandwidth: 1e6,
+            gap: None,
+            seed: 1,
+        }
+    }
+}
+
+/// Draws an instance; job 7 of a seed is the same whatever the number of jobs.
+///
+/// # Errors
+/// [`LabError`] when a figure is out of its range.
+pub fn generate_graphs(options: &GraphOptions) -> Result<Instance, LabError> {
+    check(options)?;
+    let platform = platform(options).map_err(|error| LabError::Option {
+        name: "platform",
+        value: error.to_string(),
+        expected: "give processors, speeds and a bandwidth that a platform can have",
+    })?;
+    let digits = options.jobs.saturating_sub(1).to_string().len();
+    let mut release = 0.0;
+    let mut jobs = Vec::with_capacity(options.jobs);
+    for index in 0..options.jobs {
+        let mut random = ChaCha8Rng::seed_from_u64(options.seed);
+        random.set_stream(index as u64 + 1);
+        let name = format!("j{index:0digits$}");
+        let graph = graph(options, &mut random).map_err(|error| LabError::Option {
+            name: "graph",
+            value: error.to_string(),
+            expected: "this shape cannot be drawn; please report it",
+        })?;
+        let gap = options.gap.map_or(0.0, |gap| -gap * (1.0 - random.random::<f64>()).ln());
+        let at = Time::from_seconds_f64(release).map_err(|_| out_of_range("gap", options.gap.unwrap_or_default()))?;
+        release += gap;
+        jobs.push(Job::compound(name, graph).with_release(at));
+    }
+    Ok(Instance::new(platform, jobs, Vec::new())?)
+}
+
+fn check(options: &GraphOptions) -> Result<(), LabError> {
+    let tasks = options.tasks.saturating_mul(options.jobs);
+    if tasks == 0 || tasks > MOST_TASKS {
+        let expected = "jobs and tasks must be at least 1, and at most 1000000 tasks in all";
+        return Err(LabError::Option { name: "number of tasks", value: tasks.to_string(), expected });
+    }
+    if options.processors == 0 || options.processors > 100_000 {
+        let expected = "it must be from 1 to 100000";
+        return Err(LabError::Option { name: "processors", value: options.processors.to_string(), expected });
+    }
+    if let Shape::Layers { width, density } = options.shape
+        && (width == 0 || !(0.0..=1.0).contains(&density))
+    {
+        return Err(out_of_range("density", density));
+    }
+    let (volume, fastest) = (options.volume, options.fastest);
+    let positive = |value: f64| value.is_finite() && value > 0.0 && value < 1e9;
+    if !positive(volume.0) || !positive(volume.1) || volume.0 > volume.1 {
+        return Err(out_of_range("volume", volume.0));
+    }
+    if options.data.0 > options.data.1 || options.data.1 > 1_000_000_000_000_000 {
+        return Err(out_of_range("data", options.data.1 as f64));
+    }
+    if !fastest.is_finite() || fastest < 1.0 {
+        return Err(out_of_range("fastest speed", fastest));
+    }
+    match options.gap {
+        Some(gap) if !positive(gap) => Err(out_of_range("gap", gap)),
+        _ => Ok(()),
+    }
+}
+
+fn out_of_range(name: &'static str, value: f64) -> LabError {
+    let expected = "volumes and gaps are positive and ranges ascend, the fastest speed is at least 1, a density is from 0 \
+                    to 1 and a width at least 1";
+    LabError::Option { name, value: value.to_string(), expected }
+}
+
+fn platform(options: &GraphOptions) -> Result<Platform, PlatformError> {
+    let mut random = ChaCha8Rng::seed_from_u64(options.seed);
+    let mut node = |index: usize| {
+        // Two places are enough, and speeds stay short in files.
+        let speed = (random.random_range(1.0..=options.fastest) * 100.0).round() / 100.0;
+        Node { name: format!("n{index}"), processors: 1, speed, parent: None, link: None }
+    };
+    let nodes = (0..options.processors).map(&mut node).collect();
+    Platform::new(nodes)?.with_interconnect(Link { bandwidth: options.bandwidth, latency: Time::ZERO })
+}
+
+fn graph(options: &GraphOptions, random: &mut ChaCha8Rng) -> Result<Graph, GraphError> {
+    let drawn = options.shape.draw(options.tasks, random);
+    let digits = drawn.shares.len().saturating_sub(1).to_string().len();
+    let task = |(index, &(kind, share)): (usize, &(&str, f64))| {
+        let volume = share * random.random_range(options.volume.0..=options.volume.1);
+        // Milliseconds are exact in files.
+        let time = Time::from_ticks(((volume * 1e3).round().max(1.0) as i64) * 1_000_000);
+        let profile = Profile::rigid(1, time).expect("a millisecond at least on one processor");
+        NamedTask::new(format!("{kind}{index:0digits$}"), profile)
+    };
+    let tasks: Vec<NamedTask> = drawn.shares.iter().enumerate().map(task).collect();
+    let edge = |&(from, to): &(u32, u32)| {
+        let bytes = random.random_range(options.data.0..=options.data.1);
+        Edge { from, to, load: Load::Bytes(bytes) }
+    };
+    Graph::new(tasks, drawn.edges.iter().map(edge).collect())
+}
