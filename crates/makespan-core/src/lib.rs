@@ -59,7 +59,7 @@ pub use availability::{Availability, Unavailable};
 pub use bound::Bound;
 pub use builder::ScheduleBuilder;
 pub use certificate::{Certificate, CertificateError};
-pub use cluster::{Cluster, Outage};
+pub use cluster::{Cluster, Outage, expected_repair};
 pub use defect::Defect;
 pub use ended::Ended;
 pub use expansion::Expansion;
