@@ -1,5 +1,6 @@
 //! The command line.
 
+mod critical_jobs;
 mod flow;
 mod generate;
 mod graphs;
@@ -16,6 +17,7 @@ use makespan_lab::generate::Family;
 use makespan_lab::hierarchical::Population;
 use makespan_lab::optimiser::Limit;
 
+pub use critical_jobs::CriticalJobsOptions;
 pub use flow::{GenerateFlowOptions, PtfsOptions};
 pub use generate::{GenerateOptions, Generator};
 pub use graphs::GenerateGraphsOptions;
@@ -282,6 +284,8 @@ pub enum Paper {
     Trees(TreesOptions),
     /// Sun, Zhang, Wu, Inoguchi: practical task flow scheduling for high throughput computational grid
     Ptfs(PtfsOptions),
+    /// Tselishchev, Toporkov: compound jobs by their critical chains (IWK 2009)
+    CriticalJobs(CriticalJobsOptions),
 }
 
 #[derive(Args)]

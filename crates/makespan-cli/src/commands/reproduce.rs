@@ -4,11 +4,12 @@ use std::process::ExitCode;
 
 use indicatif::ProgressBar;
 use makespan_lab::campaign::{Instances, Progress};
-use makespan_lab::{demt, hierarchical, optimiser, ptfs, trees};
+use makespan_lab::{critical_jobs, demt, hierarchical, optimiser, ptfs, trees};
 use miette::{Result, miette};
 
 use crate::args::{
-    HierarchicalOptions, LimitOrNone, OptimiserOptions, Paper, PtfsOptions, ReproduceOptions, TreesOptions,
+    CriticalJobsOptions, HierarchicalOptions, LimitOrNone, OptimiserOptions, Paper, PtfsOptions, ReproduceOptions,
+    TreesOptions,
 };
 use crate::output::emit;
 use crate::progress::bar;
@@ -23,6 +24,7 @@ pub fn reproduce(options: &ReproduceOptions) -> Result<ExitCode> {
         Paper::Hierarchical(ref options) => reproduce_hierarchical(options)?,
         Paper::Trees(ref options) => reproduce_trees(options)?,
         Paper::Ptfs(ref options) => reproduce_ptfs(options)?,
+        Paper::CriticalJobs(ref options) => reproduce_critical_jobs(options)?,
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -127,6 +129,28 @@ fn reproduce_ptfs(options: &PtfsOptions) -> Result<()> {
     progress.0.finish_and_clear();
     emit(&format!(
         "{}\n{} flows ({} from an earlier campaign); tables and figures are in {}\n",
+        summary.text,
+        summary.runs,
+        summary.reused,
+        output.display()
+    ))
+}
+
+fn reproduce_critical_jobs(options: &CriticalJobsOptions) -> Result<()> {
+    let CriticalJobsOptions { output, graphs, flows, jobs, threads, seed } = options;
+    let campaign = critical_jobs::Options {
+        output: output.clone(),
+        graphs: *graphs,
+        flows: *flows,
+        jobs: *jobs,
+        threads: *threads,
+        seed: *seed,
+    };
+    let mut progress = Bar(bar(0, "instances"));
+    let summary = critical_jobs::reproduce(&campaign, &mut progress).map_err(|error| miette!("{error}"))?;
+    progress.0.finish_and_clear();
+    emit(&format!(
+        "{}\n{} instances ({} from an earlier campaign); tables and figures are in {}\n",
         summary.text,
         summary.runs,
         summary.reused,
