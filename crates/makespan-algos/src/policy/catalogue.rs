@@ -3,9 +3,10 @@
 use makespan_core::{Instance, Policy, Scheduler, Unsupported};
 use thiserror::Error;
 
-use super::desk::{Reading, single_tasks};
+use super::desk::{Reading, single_tasks, taken_apart};
+use super::follow;
 use super::held::equal_speeds;
-use super::{Batch, Conservative, Doubling, Easy, Fcfs, MoldableEasy, Passes, QueueOrder, Replan, Request};
+use super::{Batch, Conservative, Doubling, Easy, Fcfs, Follow, MoldableEasy, Passes, QueueOrder, Replan, Request};
 use crate::catalogue::{Parameter, Spec, SpecError};
 
 /// A policy of the catalogue, for listings.
@@ -56,7 +57,9 @@ const REQUEST: Parameter = Parameter { name: "request", values: Request::VALUES,
 const SCHEDULER: Parameter =
     Parameter { name: "scheduler", values: "a scheduler, such as demt[shuffles=5]", default: "list" };
 
-static POLICIES: [PolicyEntry; 7] = [
+const GRAPHS: Parameter = Parameter { name: "scheduler", values: "a scheduler, such as peft", default: "heft" };
+
+static POLICIES: [PolicyEntry; 8] = [
     PolicyEntry {
         name: "fcfs",
         summary: "the queue strictly in order",
@@ -118,6 +121,22 @@ static POLICIES: [PolicyEntry; 7] = [
         source: "Makespan",
         parameters: &[SCHEDULER],
         build: |spec, seed| by_scheduler(spec, |scheduler| Replan::new(scheduler, seed)),
+    },
+    PolicyEntry {
+        name: "follow",
+        summary: "every job, with all its tasks, is planned when it comes, and the order of the plan is kept",
+        supports: "what its scheduler plans, graphs of tasks and data between them among it",
+        source: "Makespan",
+        parameters: &[GRAPHS],
+        build: |spec, seed| {
+            let name = spec.take("scheduler", GRAPHS.default.to_owned(), |text| Ok(text.to_owned()))?;
+            let judge = crate::scheduler(&name)?;
+            let policy = Box::new(Follow::new(crate::scheduler(&name)?, seed));
+            let supports = Box::new(move |instance: &Instance| {
+                taken_apart(instance).and_then(|()| follow::supports(judge.as_ref(), instance))
+            });
+            Ok(Built { policy, supports })
+        },
     },
 ];
 
