@@ -1,5 +1,6 @@
 //! The schedulers by name.
 
+mod critical_jobs;
 mod mapping;
 mod optimise;
 mod spec;
@@ -57,7 +58,7 @@ const DEMT_PAPER: &str = "Dutot, Eyraud, Mounié, Trystram, SPAA 2004, doi:10.11
 
 static CATALOGUE: LazyLock<Vec<Entry>> = LazyLock::new(|| [ENTRIES.as_slice(), &mapping::ENTRIES].concat());
 
-static ENTRIES: [Entry; 11] = [
+static ENTRIES: [Entry; 12] = [
     Entry {
         name: "optimise",
         summary: "the best that time allows: prices, then annealing of a serial insertion; any objective, or their front",
@@ -210,6 +211,7 @@ static ENTRIES: [Entry; 11] = [
         representatives: &["peft"],
         build: |_| Ok(Box::new(Peft)),
     },
+    critical_jobs::ENTRY,
 ];
 
 /// A parameter that is a whole number from 0 to `most`.

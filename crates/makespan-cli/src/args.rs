@@ -1,5 +1,6 @@
 //! The command line.
 
+mod critical_jobs;
 mod generate;
 mod graphs;
 mod simulate;
@@ -15,6 +16,7 @@ use makespan_lab::generate::Family;
 use makespan_lab::hierarchical::Population;
 use makespan_lab::optimiser::Limit;
 
+pub use critical_jobs::CriticalJobsOptions;
 pub use generate::{GenerateOptions, Generator};
 pub use graphs::GenerateGraphsOptions;
 pub use simulate::{EstimatesName, SimulateOptions, SimulationOutputs, StartQuestion};
@@ -279,6 +281,8 @@ pub enum Paper {
     Hierarchical(HierarchicalOptions),
     /// Beaumont, Carter, Ferrante, Legrand, Marchal, Robert: schedulers for bags of tasks on trees (IPDPS 2006)
     Trees(TreesOptions),
+    /// Tselishchev, Toporkov: compound jobs by their critical chains (IWK 2009)
+    CriticalJobs(CriticalJobsOptions),
 }
 
 #[derive(Args)]

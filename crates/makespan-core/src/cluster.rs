@@ -8,6 +8,7 @@ mod tests;
 
 use crate::{Defect, Instance, JobId, JobSet, ProcSet, Running, Time, Unavailable, View};
 use closed::Change;
+pub use closed::expected_repair;
 use order::Order;
 
 /// No position among the running jobs.

@@ -1,6 +1,7 @@
 //! The problem: machines, jobs, and when processors are unavailable.
 
 mod compound;
+mod walltime;
 
 use std::fmt;
 use std::sync::Arc;
@@ -133,8 +134,8 @@ impl Instance {
         if let Some(job) = jobs.iter().find(|job| !names.insert(job.name.as_str())) {
             return Err(InstanceError::DuplicateName(job.name.clone()));
         }
-        let fastest = platform.speeds().1;
-        let jobs = jobs.into_iter().map(|job| fitted(job, &platform, fastest)).collect::<Result<Vec<_>, _>>()?;
+        let classes = walltime::classes(&platform);
+        let jobs = jobs.into_iter().map(|job| fitted(job, &platform, &classes)).collect::<Result<Vec<_>, _>>()?;
         check_periods(&unavailable, platform.processors())?;
         let instance = Self::joined(platform, jobs, unavailable);
         // Half the range of Time is kept free, so that sums made by schedulers never saturate.
@@ -388,8 +389,8 @@ fn too_many(tasks: u64) -> String {
     format!("there are {tasks} tasks in all, and at most {most} are planned one by one; make fewer and longer tasks")
 }
 
-/// `fastest` is the highest speed of the platform.
-fn fitted(job: Job, platform: &Platform, fastest: f64) -> Result<Job, InstanceError> {
+/// `classes` are those of the platform.
+fn fitted(job: Job, platform: &Platform, classes: &[walltime::Class]) -> Result<Job, InstanceError> {
     let processors = platform.processors();
     let needs = job.profile().min_processors();
     if job.is_compound() {
@@ -402,19 +403,10 @@ fn fitted(job: Job, platform: &Platform, fastest: f64) -> Result<Job, InstanceEr
         None => return Err(InstanceError::TooWide { job: name, needs, processors }),
     };
     if let Some(walltime) = walltime {
-        let shortest = task.profile.shortest();
-        let own = task.profile.machine_times().is_some();
-        // On processors of several speeds the walltime is kept by some of them: `accepts` and `time_on` tell by which.
-        let shortest = if own { shortest } else { shortest.divided_by(fastest) };
-        if shortest > walltime {
-            return Err(InstanceError::Walltime { job: name, shortest, walltime });
-        }
-        if own || platform.has_unit_speed() {
-            task.profile = match task.profile.within(walltime) {
-                Some(profile) => profile,
-                None => return Err(InstanceError::Walltime { job: name, shortest, walltime }),
-            };
-        }
+        task.profile = match walltime::kept(task.profile, walltime, classes) {
+            Ok(profile) => profile,
+            Err(shortest) => return Err(InstanceError::Walltime { job: name, shortest, walltime }),
+        };
     }
     Ok(Job { name, weight, release, walltime, task, count, graph, data })
 }

@@ -1,6 +1,6 @@
 //! What a scheduler returns.
 
-use crate::{Bound, Instance, Objective, Schedule};
+use crate::{Bound, Instance, Objective, Schedule, Strategy};
 
 /// The outcome of planning.
 #[derive(Clone, Debug, PartialEq)]
@@ -10,6 +10,8 @@ pub enum Plan {
     Schedule(Schedule),
     /// Several schedules to choose from, by makespan and weighted completion.
     Front(Front),
+    /// Several schedules of compound jobs to choose from, by finish, cost and utilisation.
+    Strategy(Strategy),
 }
 
 /// Schedules of which none is at once shorter and of no more weighted completion than another, nor the reverse; where
@@ -73,17 +75,19 @@ impl Front {
 impl Plan {
     /// Every schedule of the plan.
     pub fn schedules(&self) -> impl Iterator<Item = &Schedule> {
-        let (one, front) = match self {
-            Self::Schedule(schedule) => (Some(schedule), None),
-            Self::Front(front) => (None, Some(front)),
+        let all: Vec<&Schedule> = match self {
+            Self::Schedule(schedule) => vec![schedule],
+            Self::Front(front) => front.points.iter().map(|point| &point.schedule).collect(),
+            Self::Strategy(strategy) => strategy.variants().iter().map(|variant| &variant.schedule).collect(),
         };
-        one.into_iter().chain(front.into_iter().flat_map(|front| front.points.iter().map(|point| &point.schedule)))
+        all.into_iter()
     }
 
-    /// The schedule, for a plan that is one; the chosen one of a front.
+    /// The schedule, for a plan that is one; the chosen one of a front or a strategy.
     pub fn into_schedule(self) -> Schedule {
         match self {
             Self::Schedule(schedule) => schedule,
+            Self::Strategy(strategy) => strategy.into_schedule(),
             Self::Front(mut front) => {
                 let chosen = front.chosen;
                 if chosen < front.points.len() {
@@ -105,5 +109,11 @@ impl From<Schedule> for Plan {
 impl From<Front> for Plan {
     fn from(front: Front) -> Self {
         Self::Front(front)
+    }
+}
+
+impl From<Strategy> for Plan {
+    fn from(strategy: Strategy) -> Self {
+        Self::Strategy(strategy)
     }
 }

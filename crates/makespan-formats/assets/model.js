@@ -7,9 +7,11 @@ const byId = (id) => document.getElementById(id);
 const shown = (name) => name.replace(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, "\ufffd");
 const nameOf = (job) => shown(data.jobs.name[job] ?? String(job));
 const isBestEffort = (job) => data.jobs.kind[job] === 2;
-/** A placement's name: of its job, or of a task of a bag. */
+/** A placement's name: of its job, or of a task of a bag or a compound job. */
 const nameAt = (schedule, i) => {
   const job = schedule.job[i];
+  const named = data.jobs.tasks[job];
+  if (named && named.length > 0) return `${nameOf(job)}/${shown(named[schedule.task[i]])}`;
   return data.jobs.kind[job] ? `${nameOf(job)}/${schedule.task[i]}` : nameOf(job);
 };
 /** The last colour is that of best effort. */

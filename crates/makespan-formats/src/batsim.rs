@@ -203,9 +203,15 @@ fn time(
         format!("the profile `{label}` is not among `profiles`{near}")
     })?;
     let spread = match profile.generation_strategy.as_deref() {
-        None | Some("DefinedAmountsUsedForEachValue") => false,
-        Some("DefinedAmountsSpreadUniformly") => true,
-        Some(other) => return Err(format!("profile `{label}`: the generation strategy `{other}` is not known")),
+        // In workloads by one name, in the protocol by another.
+        None | Some("defined_amount_used_for_each_value" | "DefinedAmountsUsedForEachValue") => false,
+        Some("defined_amount_spread_uniformly" | "DefinedAmountsSpreadUniformly") => true,
+        Some(other) => {
+            return Err(format!(
+                "profile `{label}`: the generation strategy `{other}` is not known; write \
+                 defined_amount_used_for_each_value or defined_amount_spread_uniformly"
+            ));
+        }
     };
     let total = match profile.kind.as_str() {
         "delay" | "DelayProfile" => {

@@ -40,6 +40,26 @@ const SACCT: &str = "JobID|User|Submit|Start|End|Elapsed|Timelimit|AllocCPUS|Sta
 101_4|bob|2024-03-30T22:00:00|2024-03-30T23:00:10|2024-03-30T23:10:10|00:10:00|UNLIMITED|2|FAILED\n\
 102+0|ann|2024-03-31T00:00:00|None|2024-03-31T00:01:00|00:00:00|01:00:00|0|CANCELLED by 1000\n";
 
+const GRAPH: &str = r#"{"version": 1, "platform": {"nodes": 3, "processors_per_node": 1, "bandwidth": "1MB/s", "local_transfers": true},
+ "jobs": [{"name": "j", "tasks": [{"name": "a", "work": 4}, {"name": "b", "time_on": {"n0": 2.5}}, {"name": "c", "time": [6, 4]}],
+ "edges": [{"from": "a", "to": "b", "data": 1e6}, {"from": "b", "to": "c", "transfer": "3s"}]}]}"#;
+
+const WORKFLOW: &str = r#"{"name": "flow", "schemaVersion": "1.5", "workflow": {"specification": {"tasks": [
+ {"id": "a", "parents": [], "children": ["b"], "outputFiles": ["f"]}, {"id": "b", "parents": ["a"], "inputFiles": ["f"]}],
+ "files": [{"id": "f", "sizeInBytes": 3}]}, "execution": {"tasks": [{"id": "b", "runtimeInSeconds": 2.5, "coreCount": 1.5},
+ {"id": "a", "runtimeInSeconds": 1}], "machines": [{"nodeName": "m", "cpu": {"coreCount": 6}}]}}}"#;
+
+const DAX: &str = r#"<adag version="2.1"><job id="A" runtime="14"><uses file="f" link="output" size="2250"/></job>
+ <job id="B" runtime="1.5"><uses file="f" link="input" size="2250"/></job><child ref="B"><parent ref="A"/></child></adag>"#;
+
+const STG: &str = "2\n 0 0 0\n 1 9 1 0\n 2 4 2 0 1\n 3 0 1 2\n# a remark\n";
+
+const DOT: &str =
+    "digraph g { node [time=2]; a [time=\"1.5\"] b // x\n a -> b -> c [data=5e6, color=red] a -> c [transfer=3] }";
+
+const COMPOUND: &str = r#"<compound-jobs version="1"><job name="j" release="1" walltime="9" weight="2"><task name="a" volume="1.5"/>
+ <task name="b" volume="2"><command><word>x</word></command></task><transfer from="a" to="b" data="5"/></job></compound-jobs>"#;
+
 const SCHEDULE: &str = r#"{"version": 1, "algorithm": "demt", "seed": 1, "makespan": 12.5, "weighted_completion": 830.25,
  "bounds": {"makespan": {"value": 11.9, "certificate": {"kind":"rejection","deadline":5,"from":0,"at":2,"selection":{"price":3}}},
   "weighted_completion": {"value": 801.5, "certificate": {"kind":"interval_prices","ends":[1,4],"prices":[5,0],"scale":10}}},
@@ -125,21 +145,25 @@ fn assert_clear(error: &str, bytes: &[u8]) {
 
 #[test]
 fn broken_instances_are_refused_without_panic() {
-    let texts = [JSON, TOML, SWF, SET];
+    let texts = [JSON, TOML, SWF, SET, GRAPH, WORKFLOW, DAX, STG, DOT, COMPOUND];
     let mut seeds: Vec<Vec<u8>> = texts.iter().map(|text| text.as_bytes().to_vec()).collect();
     seeds.extend([gzip(SWF.as_bytes()), bzip2(SET.as_bytes())]);
     let speedups = ["linear", "downey:3,0.5", "downey:random"].map(|spec| spec.parse::<SpeedupSpec>().unwrap());
     for seed in &seeds {
-        parse_instance(seed, "x", &ReadOptions::default()).expect("the file is valid before it is broken");
+        let valid =
+            |processors| parse_instance(seed, "x", &ReadOptions { processors, ..ReadOptions::default() }).is_ok();
+        assert!(valid(None) || valid(Some(3)), "the file is valid before it is broken");
     }
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     let mut accepted = 0;
-    for case in 0..CASES {
+    for case in 0..2 * CASES {
         let mut bytes = seeds[case % seeds.len()].clone();
         let other = seeds[rng.random_range(0..seeds.len())].clone();
         mutate(&mut bytes, &other, &mut rng);
         let speedup = (case % 4 == 0 && bytes.starts_with(b";")).then(|| speedups[rng.random_range(0..3)]);
-        let options = ReadOptions { speedup, max_bytes: 1 << 20, ..ReadOptions::default() };
+        let workflow = bytes.starts_with(b"<") || bytes.starts_with(b"2") || bytes.starts_with(b"di");
+        let processors = workflow.then_some(3);
+        let options = ReadOptions { speedup, processors, max_bytes: 1 << 20, ..ReadOptions::default() };
         match parse_instance(&bytes, "x", &options) {
             Ok(read) => {
                 assert!(!read.instance.jobs().is_empty());

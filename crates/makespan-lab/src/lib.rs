@@ -6,6 +6,7 @@
 #![warn(missing_docs)]
 
 pub mod campaign;
+pub mod critical_jobs;
 pub mod demt;
 mod error;
 pub mod generate;

@@ -1,6 +1,7 @@
 //! The mathematics that schedulers share.
 
 pub mod batches;
+pub mod chains;
 pub mod choices;
 pub mod compact;
 pub mod doubling;

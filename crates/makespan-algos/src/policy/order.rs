@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::str::FromStr;
 
-use makespan_core::{Area, Instance, JobId, Profile, Time};
+use makespan_core::{Area, Instance, Job, JobId, Profile, Time};
 
 /// The order of a queue. Equals are in the order of release, then of id.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -85,8 +85,31 @@ impl Request {
     const NAMES: [(&'static str, Self); 3] =
         [("efficient", Self::Efficient), ("fewest", Self::Fewest), ("fastest", Self::Fastest)];
 
-    /// The number of processors.
-    pub(super) fn processors(self, profile: &Profile) -> u32 {
+    /// The number of processors, for each job of the instance. Where that many fast ones would not keep a walltime, it is
+    /// the nearest number that keeps it, a smaller one first.
+    pub(super) fn widths(self, instance: &Instance) -> Vec<u32> {
+        if instance.platform().has_unit_speed() {
+            return instance.jobs().iter().map(|job| self.processors(job.profile())).collect();
+        }
+        let speeds = super::space::speeds(instance);
+        let width = |job: &Job| {
+            let (profile, asked) = (job.profile(), self.processors(job.profile()));
+            let Some(walltime) = job.walltime else { return asked };
+            let keeps = |&width: &u32| {
+                let enough = speeds.iter().find(|(_, fast)| fast.len() >= width);
+                enough.is_some_and(|(speed, _)| profile.time(width).divided_by(*speed) <= walltime)
+            };
+            if keeps(&asked) {
+                return asked;
+            }
+            let (fewer, more): (Vec<u32>, Vec<u32>) = profile.allotments().partition(|&width| width < asked);
+            fewer.into_iter().rev().chain(more).find(keeps).unwrap_or(asked)
+        };
+        instance.jobs().iter().map(width).collect()
+    }
+
+    /// The number of processors, of any job of this profile.
+    fn processors(self, profile: &Profile) -> u32 {
         if profile.is_rigid() {
             return profile.min_processors();
         }
@@ -133,7 +156,7 @@ pub(super) fn time_on_equal(instance: &Instance, job: JobId, processors: u32) ->
 
 #[cfg(test)]
 mod tests {
-    use makespan_core::{Job, Platform, SpeedupLaw};
+    use makespan_core::{Platform, SpeedupLaw};
 
     use super::*;
 

@@ -50,7 +50,7 @@ const NOBODY: Asked = Asked { width: u32::MAX, time: Time::MAX };
 impl Queue {
     /// An empty queue for the jobs of this instance.
     pub(super) fn new(instance: &Instance, order: QueueOrder, request: Request) -> Self {
-        let widths: Vec<u32> = instance.jobs().iter().map(|job| request.processors(job.profile())).collect();
+        let widths = request.widths(instance);
         let jobs = order.sorted(instance, &widths);
         let mut ranks = vec![0; jobs.len()];
         for (rank, job) in (0..).zip(&jobs) {

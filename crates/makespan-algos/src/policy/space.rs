@@ -71,14 +71,20 @@ impl<'a> Space<'a> {
     }
 
     /// The place from `start` on for a job on so many processors: the fastest there are, and of these no faster ones than
-    /// that takes; in best placement where it is required; those that `avoid` has only if needed.
+    /// that takes; in best placement where it is required; those that `avoid` has only if needed. None that are too slow
+    /// for its walltime.
     pub(super) fn place(&self, job: JobId, width: u32, start: Time, avoid: &ProcSet) -> Option<Slot> {
-        let time = self.instance.job(job).profile().time(width);
+        let platform = self.instance.platform();
+        let (time, walltime) = (self.instance.job(job).profile().time(width), self.instance.job(job).walltime);
         for (index, (speed, fast)) in self.speeds.iter().enumerate() {
             if fast.len() < width {
                 continue;
             }
-            let end = start + time.divided_by(*speed);
+            let time = if platform.has_unit_speed() { time } else { time.divided_by(*speed) };
+            if walltime.is_some_and(|walltime| time > walltime) {
+                return None;
+            }
+            let end = start + time;
             let open = self.open(fast, start, end);
             let faster = index.checked_sub(1).map(|index| &self.speeds[index].1);
             if let Some(processors) = self.take(open, width, faster, avoid) {
@@ -154,7 +160,8 @@ impl<'a> Space<'a> {
     }
 }
 
-fn speeds(instance: &Instance) -> Vec<(f64, ProcSet)> {
+/// Distinct speeds, falling, each with the processors that are at least as fast.
+pub(super) fn speeds(instance: &Instance) -> Vec<(f64, ProcSet)> {
     let platform = instance.platform();
     let nodes = (0..platform.nodes().len()).filter(|&node| platform.nodes()[node].processors > 0);
     let mut nodes: Vec<(f64, usize)> = nodes.map(|node| (platform.nodes()[node].speed, node)).collect();

@@ -313,3 +313,25 @@ impl Policy for Watched {
         }
     }
 }
+
+#[test]
+fn walltimes_are_kept_on_processors_of_several_speeds() {
+    let node = |name: &str, processors, speed| Node { name: name.into(), processors, speed, parent: None, link: None };
+    let platform = Platform::new(vec![node("fast", 2, 2.0), node("slow", 4, 1.0)]).unwrap();
+    let job = |name: &str, times: &[i64], walltime: i64| {
+        let mut job = Job::new(name, Profile::table(times.iter().copied().map(t).collect()).unwrap());
+        job.walltime = Some(t(walltime));
+        job
+    };
+    // `hold` takes both fast processors until 5, `narrow` needs one of them, and `wide` would ask for the slow ones: on
+    // three processors it takes 10, and on two fast ones 6.
+    let hold = Job::new("hold", Profile::rigid(2, t(10)).unwrap());
+    let jobs = vec![hold, job("narrow", &[10], 6), job("wide", &[20, 12, 10], 9)];
+    let instance = Instance::new(platform, jobs, vec![]).unwrap();
+    for spec in ["fcfs", "easy", "conservative", "easy[request=fewest]", "conservative[request=fastest]"] {
+        let mut policy = policy_for(spec, &instance, 1).unwrap();
+        let played = Play::starts(&instance, policy.as_mut(), &|job, processors| instance.time(job, processors));
+        assert_eq!(starts(&played, 3), [0, 5, 10], "{spec}");
+        assert!(played.iter().all(|placement| instance.accepts(placement.job, &placement.processors)), "{spec}");
+    }
+}

@@ -2,6 +2,7 @@
 
 mod allotment;
 mod cpop;
+mod critical_jobs;
 mod demt;
 mod dual_approximation;
 mod gang;
@@ -16,6 +17,7 @@ mod sweep;
 mod with_bags;
 
 pub use cpop::Cpop;
+pub use critical_jobs::CriticalJobs;
 pub use demt::{Compaction, Demt};
 pub use dual_approximation::DualApproximation;
 pub use gang::Gang;

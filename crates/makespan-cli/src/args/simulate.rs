@@ -23,6 +23,9 @@ pub struct SimulateOptions {
     /// Make the jobs of a log moldable: linear, amdahl:SERIAL, power:EXPONENT, downey:A,SIGMA, downey:random or fitted
     #[arg(long, value_name = "LAW")]
     pub speedup: Option<SpeedupSpec>,
+    /// Operations a second of a processor of speed 1, for computing profiles of Batsim [default: 1e9]
+    #[arg(long, value_name = "PER SECOND", allow_negative_numbers = true)]
+    pub flops: Option<f64>,
     /// Seed of every random choice
     #[arg(long, default_value_t = 1, allow_negative_numbers = true)]
     pub seed: u64,

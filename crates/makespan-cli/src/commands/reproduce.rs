@@ -4,10 +4,12 @@ use std::process::ExitCode;
 
 use indicatif::ProgressBar;
 use makespan_lab::campaign::{Instances, Progress};
-use makespan_lab::{demt, hierarchical, optimiser, trees};
+use makespan_lab::{critical_jobs, demt, hierarchical, optimiser, trees};
 use miette::{Result, miette};
 
-use crate::args::{HierarchicalOptions, LimitOrNone, OptimiserOptions, Paper, ReproduceOptions, TreesOptions};
+use crate::args::{
+    CriticalJobsOptions, HierarchicalOptions, LimitOrNone, OptimiserOptions, Paper, ReproduceOptions, TreesOptions,
+};
 use crate::output::emit;
 use crate::progress::bar;
 
@@ -20,6 +22,7 @@ pub fn reproduce(options: &ReproduceOptions) -> Result<ExitCode> {
         Paper::Optimiser(ref options) => reproduce_optimiser(options)?,
         Paper::Hierarchical(ref options) => reproduce_hierarchical(options)?,
         Paper::Trees(ref options) => reproduce_trees(options)?,
+        Paper::CriticalJobs(ref options) => reproduce_critical_jobs(options)?,
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -98,6 +101,28 @@ fn reproduce_trees(options: &TreesOptions) -> Result<()> {
     };
     let mut progress = Bar(bar(0, "instances"));
     let summary = trees::reproduce(&campaign, &mut progress).map_err(|error| miette!("{error}"))?;
+    progress.0.finish_and_clear();
+    emit(&format!(
+        "{}\n{} instances ({} from an earlier campaign); tables and figures are in {}\n",
+        summary.text,
+        summary.runs,
+        summary.reused,
+        output.display()
+    ))
+}
+
+fn reproduce_critical_jobs(options: &CriticalJobsOptions) -> Result<()> {
+    let CriticalJobsOptions { output, graphs, flows, jobs, threads, seed } = options;
+    let campaign = critical_jobs::Options {
+        output: output.clone(),
+        graphs: *graphs,
+        flows: *flows,
+        jobs: *jobs,
+        threads: *threads,
+        seed: *seed,
+    };
+    let mut progress = Bar(bar(0, "instances"));
+    let summary = critical_jobs::reproduce(&campaign, &mut progress).map_err(|error| miette!("{error}"))?;
     progress.0.finish_and_clear();
     emit(&format!(
         "{}\n{} instances ({} from an earlier campaign); tables and figures are in {}\n",

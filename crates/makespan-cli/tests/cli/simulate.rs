@@ -269,3 +269,49 @@ fn wrong_inputs_are_one_error_and_leave_nothing() {
     sandbox.makespan("simulate log.swf --speedup foo").misused(&["'foo'", "amdahl:SERIAL"]);
     sandbox.makespan("simulate").misused(&["<TRACE>"]);
 }
+
+#[test]
+fn an_option_that_would_change_nothing_is_refused() {
+    let sandbox = sandbox();
+    let case = |options: &str, parts: &[&str]| sandbox.makespan(&format!("simulate {options}")).refused(parts);
+    case("log.swf --kill-at-walltime --speedup linear", &["no job has a walltime", "moldable replays"]);
+    case("log.swf --kill-at-walltime --estimates clairvoyant", &["--estimates user"]);
+    case("log.swf --flops 1e9", &["--flops is for workloads of Batsim", "log.swf is SWF"]);
+    sandbox.write("bare.swf", LOG.replace("; MaxProcs: 4\n", ""));
+    case("bare.swf", &["neither MaxProcs nor MaxNodes", "(--platform)"]);
+    sandbox.makespan("plan bare.swf").refused(&["neither MaxProcs nor MaxNodes", "(--processors)"]);
+}
+
+#[test]
+fn computations_of_batsim_take_their_time_at_a_stated_speed() {
+    let sandbox = Sandbox::new();
+    let workload = r#"{"nb_res": 2, "jobs": [{"id": "a", "subtime": 0, "res": 2, "profile": "p"}],
+        "profiles": {"p": {"type": "parallel_homogeneous", "cpu": 5e9, "com": 0}}}"#;
+    sandbox.write("w.json", workload);
+    let makespan = |options: &str| row(&sandbox.makespan(&format!("simulate w.json {options}")).succeeds(), "makespan");
+    assert_eq!((makespan(""), makespan("--flops 2e9")), (vec!["5.000".to_owned()], vec!["2.500".to_owned()]));
+    sandbox.makespan("simulate w.json --flops -1").refused(&["-1 floating-point operations a second is no speed"]);
+}
+
+#[test]
+fn a_log_may_be_replayed_on_slower_processors() {
+    let sandbox = sandbox();
+    let nodes = r#"[{ name = "a", processors = 2 }, { name = "b", processors = 2, speed = 0.5 }]"#;
+    let machines = format!("version = 1\nplatform = {{ nodes = {nodes} }}\n[[jobs]]\nname = \"a\"\ntime = 1\n");
+    sandbox.write("machines.toml", machines);
+    let text = sandbox.makespan("simulate log.swf --platform machines.toml --policy fcfs").succeeds();
+    assert!(text.contains("the times of the log are those at speed 1"), "{text}");
+    // Job 2 takes all processors, twice as long, from 60 to 160; then job 3 the fast ones, and job 4 a slow one for 180 s.
+    assert_eq!(row(&text, "makespan"), ["340.000"]);
+}
+
+#[test]
+fn a_repair_of_which_nobody_knows_is_expected_at_some_time() {
+    let sandbox = sandbox();
+    sandbox.write("f.csv", "processors,down,up\n0-1,30,5000\n");
+    for policy in ["fcfs", "easy", "conservative", "moldable-easy", "batch", "doubling", "replan"] {
+        let ask = format!("simulate log.swf --policy {policy} --failures f.csv --start-time-of 2 --at 40");
+        let text = sandbox.makespan(&ask).succeeds();
+        assert!(text.contains(&format!("{policy}: expected to start at ")), "{text}");
+    }
+}

@@ -23,9 +23,16 @@ pub(super) fn changes(instance: &Instance) -> Vec<Change> {
     changes
 }
 
-/// Processors whose repair is overdue are expected back a quarter later than they have been down so far, and not within
-/// a minute.
 const SHORTEST_DELAY: Time = Time::from_seconds(60);
+
+/// When processors that went `down` are expected up again, seen at `now`: as was said, while that is to come; if nobody
+/// said, or it is overdue, a quarter later than they have been down so far, and not within a minute.
+pub fn expected_repair(down: Time, said: Option<Time>, now: Time) -> Time {
+    said.filter(|&said| said > now).unwrap_or_else(|| {
+        let quarter = Time::from_ticks(now.saturating_since(down).ticks() / 4);
+        now + quarter.max(SHORTEST_DELAY)
+    })
+}
 
 impl Cluster<'_> {
     /// Lets time pass until `now`, which is not before the present instant: unavailable periods begin and end. Whether
@@ -107,10 +114,7 @@ impl Cluster<'_> {
     /// Puts off the repairs that should have come.
     fn expect_later(&mut self) {
         for down in &mut self.down {
-            if down.end <= self.now {
-                let quarter = Time::from_ticks(self.now.saturating_since(down.start).ticks() / 4);
-                down.end = self.now + quarter.max(SHORTEST_DELAY);
-            }
+            down.end = expected_repair(down.start, Some(down.end), self.now);
         }
         self.overdue = self.down.iter().map(|down| down.end).min().unwrap_or(Time::MAX);
     }

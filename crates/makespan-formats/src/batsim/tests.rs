@@ -14,6 +14,11 @@ const NEW: &str = r#""d": {"type": "DelayProfile", "delay": 20.25},
     "h": {"type": "ParallelTaskHomogeneousProfile", "cpu": 1e10, "com": 1e6},
     "t": {"type": "ParallelTaskHomogeneousProfile", "cpu": 1e10, "generation_strategy": "DefinedAmountsSpreadUniformly"}"#;
 
+/// As the workload files of version 5 are written.
+const FIVE: &str = r#""d": {"type": "delay", "delay": 20.25},
+    "h": {"type": "ptask_homogeneous", "cpu": 1e10, "com": 1e6, "generation_strategy": "defined_amount_used_for_each_value"},
+    "t": {"type": "ptask_homogeneous", "cpu": 1e10, "com": 0, "generation_strategy": "defined_amount_spread_uniformly"}"#;
+
 const JOBS: &str = r#"{"id": 1, "subtime": 3, "walltime": 30, "res": 1, "profile": "d"},
     {"id": "two", "subtime": 1.5, "walltime": -1, "res": 4, "profile": "h", "user": "x"},
     {"id": "w0!3", "subtime": 4, "res": 2, "profile": "t", "extra_data": {"a": [1]}}"#;
@@ -24,7 +29,7 @@ fn read(text: &str, options: &ReplayOptions) -> Result<crate::Replay, String> {
 
 #[test]
 fn both_versions_say_the_same() {
-    for profiles in [OLD, NEW] {
+    for profiles in [OLD, NEW, FIVE] {
         let replay = read(&workload(profiles, JOBS), &ReplayOptions::default()).unwrap();
         assert_eq!((replay.format, replay.instance.processors()), (Format::Batsim, 4));
         let told: Vec<(&str, f64, u32, f64)> = replay

@@ -17,7 +17,7 @@ pub(crate) fn replay(
     mut log: Logged,
     options: &ReplayOptions,
 ) -> Result<Replay, FormatError> {
-    let platform = log.platform(file, options.platform.clone())?;
+    let platform = log.platform(file, options.platform.clone(), "--platform")?;
     let processors = platform.processors();
     log.fit(processors);
     note_estimates(&mut log, options.estimates);
@@ -28,6 +28,11 @@ pub(crate) fn replay(
     let mut laws = options.speedup.map(|spec| Laws::new(spec, options.seed, processors));
     let mut remarks: Vec<String> = report.remarks().chain(said).collect();
     remarks.extend(options.speedup.map(|spec| moldable(spec, fitted, records.len(), processors)));
+    if !platform.has_unit_speed() {
+        remarks.push(
+            "the times of the log are those at speed 1; no job has a walltime on processors of other speeds".into(),
+        );
+    }
     let mut jobs = Vec::with_capacity(records.len());
     let mut real = Vec::with_capacity(records.len());
     let users = records.iter().map(|record| record.user).collect();
@@ -40,8 +45,9 @@ pub(crate) fn replay(
             real.push(record.profile(record.run, law, processors).map_err(wrong)?);
         }
         let mut job = Job::new(record.name, told).with_release(record.submit);
-        // On fewer processors than logged a moldable job may take longer than its user asked for.
-        job.walltime = record.requested.filter(|&requested| law.is_none() && requested >= estimate);
+        // On fewer or slower processors than logged a job may take longer than its user asked for.
+        let as_logged = law.is_none() && platform.has_unit_speed();
+        job.walltime = record.requested.filter(|&requested| as_logged && requested >= estimate);
         jobs.push(job);
     }
     let wrong = |problem: &dyn std::fmt::Display| FormatError::content(file, Place::default(), problem);

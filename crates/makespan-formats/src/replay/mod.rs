@@ -89,8 +89,8 @@ pub struct Replay {
     /// Machines and jobs, by submit time and then in the order of the file; the times are the estimates.
     ///
     /// The walltime of a job is its requested time. It has none where the log has none, where the estimates are
-    /// clairvoyant and the request is below the run time, and in a moldable replay, where one time cannot stand for all
-    /// allotments.
+    /// clairvoyant and the request is below the run time, in a moldable replay, where one time cannot stand for all
+    /// allotments, and on processors of other speeds than 1.
     pub instance: Instance,
     /// How long the jobs really ran.
     pub actual: Actual,

@@ -37,15 +37,15 @@ pub(crate) struct Logged {
 }
 
 impl Logged {
-    /// The stated platform, or else a flat one of as many processors as the log tells.
-    pub(crate) fn platform(&self, file: &str, stated: Option<Platform>) -> Result<Platform, FormatError> {
+    /// The stated platform, or else a flat one of as many processors as the log tells; `option` states one.
+    pub(crate) fn platform(&self, file: &str, stated: Option<Platform>, option: &str) -> Result<Platform, FormatError> {
         let wrong = |problem: &dyn std::fmt::Display| FormatError::content(file, Place::default(), problem);
         if let Some(platform) = stated {
             return Ok(platform);
         }
         let processors = self
             .processors
-            .ok_or_else(|| wrong(&format!("{}; state the processors of the platform (--processors)", self.untold)))?;
+            .ok_or_else(|| wrong(&format!("{}; state the processors of the platform ({option})", self.untold)))?;
         Platform::flat(processors).map_err(|error: PlatformError| wrong(&error))
     }
 
@@ -105,7 +105,7 @@ impl Record {
 pub(crate) fn planned(file: &str, mut log: Logged, options: &Options) -> Result<Log, FormatError> {
     let wrong = |problem: &dyn std::fmt::Display| FormatError::content(file, Place::default(), problem);
     let stated = options.processors.map(Platform::flat).transpose().map_err(|error| wrong(&error))?;
-    let platform = log.platform(file, stated)?;
+    let platform = log.platform(file, stated, "--processors")?;
     let processors = platform.processors();
     log.fit(processors);
     log.accept(file, options.strict)?;

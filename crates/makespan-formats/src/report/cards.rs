@@ -40,7 +40,7 @@ fn cards(report: &Report<'_>) -> Vec<Card> {
     add("mean flow", flow(&metrics), [vec![slowdown], others(&flow)].concat());
     let machines = format!("on {} processors", grouped(f64::from(report.instance.processors())));
     let tasks = format!("{} tasks in all", grouped(report.instance.tasks() as f64));
-    let tasks = report.instance.has_bags().then_some(tasks);
+    let tasks = (report.instance.has_bags() || report.instance.has_compound_jobs()).then_some(tasks);
     add("jobs", grouped(report.instance.jobs().len() as f64), tasks.into_iter().chain([machines]).collect());
     if let Some(apart) = Apart::of(report.instance, plan.schedule) {
         let without = format!("without it the makespan is {}", duration(apart.others.seconds()));

@@ -31,6 +31,8 @@ struct Jobs<'a> {
     release: Vec<f64>,
     /// 0 for a job, 1 for a bag, 2 for a best-effort bag; empty when there are no bags.
     kind: Vec<u8>,
+    /// The names of the tasks of each compound job, nothing for others; empty when there are no compound jobs.
+    tasks: Vec<Vec<&'a str>>,
 }
 
 /// Periods, with the intervals of their processors as `[first, last, first, last, ..]`.
@@ -53,7 +55,7 @@ struct Placements<'a> {
     name: &'a str,
     makespan: f64,
     job: Vec<u32>,
-    /// Numbers of tasks; empty when there are no bags.
+    /// Numbers of tasks; empty when there are neither bags nor compound jobs.
     task: Vec<u32>,
     #[serde(flatten)]
     spans: Spans,
@@ -92,7 +94,13 @@ fn jobs(instance: &Instance) -> Jobs<'_> {
         weight: jobs.iter().map(|job| job.weight.as_f64()).collect(),
         release: jobs.iter().map(|job| job.release.seconds()).collect(),
         kind: if instance.has_bags() { jobs.iter().map(kind).collect() } else { Vec::new() },
+        tasks: if instance.has_compound_jobs() { jobs.iter().map(task_names).collect() } else { Vec::new() },
     }
+}
+
+fn task_names(job: &Job) -> Vec<&str> {
+    let tasks = job.graph.iter().flat_map(|graph| graph.tasks());
+    tasks.map(|task| task.name.as_str()).collect()
 }
 
 fn kind(job: &Job) -> u8 {
@@ -122,7 +130,7 @@ fn open(instance: &Instance) -> Steps {
 
 fn placements<'a>(instance: &Instance, name: &'a str, schedule: &Schedule) -> Placements<'a> {
     let placements = schedule.placements();
-    let bags = instance.has_bags();
+    let bags = instance.has_bags() || instance.has_compound_jobs();
     Placements {
         name,
         makespan: schedule.makespan().seconds(),

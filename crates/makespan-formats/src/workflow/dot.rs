@@ -76,7 +76,8 @@ impl Tokens<'_> {
         let end = self.rest.find(|c| !is_word(c)).unwrap_or(self.rest.len());
         // A minus sign belongs to a number, an arrow to nobody.
         let end = self.rest[..end].find("->").unwrap_or(end);
-        let end = if self.rest[end..].starts_with('>') { end.saturating_sub(1) } else { end };
+        let cut = self.rest[..end].ends_with('-') && self.rest[end..].starts_with('>');
+        let end = if cut { end - 1 } else { end };
         if end > 0 {
             let word = self.rest[..end].to_owned();
             self.skip(end);

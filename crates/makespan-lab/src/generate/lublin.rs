@@ -14,7 +14,7 @@
 //! Beyond 361 processors the probability of a short run time would be negative for the largest jobs; as in the authors'
 //! program it is zero there, though the model was fitted to machines of up to 1152 processors only.
 
-use makespan_core::{Actual, Instance, Job, Platform, Profile, Time};
+use makespan_core::{Actual, Instance, InstanceError, Job, Platform, Profile, Time};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, Gamma};
@@ -131,7 +131,16 @@ fn log(options: &LublinOptions, drawn: &[Drawn], random: &mut ChaCha8Rng) -> Res
         real.push(profile(run)?);
     }
     let actual = if options.requests.is_some() { Actual::Profiles(real) } else { Actual::AsEstimated };
-    Ok(DrawnLog { instance: Instance::new(platform, jobs, Vec::new())?, actual })
+    let instance = Instance::new(platform, jobs, Vec::new()).map_err(|error| match error {
+        InstanceError::TooLong => LabError::Option {
+            name: "jobs",
+            value: options.jobs.to_string(),
+            expected: "together they ask for more than the 146 years that times may span; draw fewer, or use smaller \
+                       requests: sizes, and with them the work, grow with the machine",
+        },
+        error => error.into(),
+    })?;
+    Ok(DrawnLog { instance, actual })
 }
 
 /// Moves arrivals so that the work is `load` times what the machine could do until the last one.

@@ -6,6 +6,7 @@
 //! at a load; [`lublin`] draws logs of rigid jobs.
 
 mod day;
+mod etc;
 mod family;
 mod graph;
 mod lublin;
@@ -19,6 +20,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, Exp};
 
+pub use etc::{Consistency, EtcOptions, etc};
 pub use family::Family;
 pub use graph::{GraphOptions, Shape, generate_graphs};
 pub use lublin::{DrawnLog, LublinOptions, lublin};

@@ -21,6 +21,11 @@ impl Calendar {
         Self { busy }
     }
 
+    /// The busy periods, in order.
+    pub fn busy(&self) -> &[(i64, i64)] {
+        &self.busy
+    }
+
     /// The first instant, not before `after`, from which the processor is free for `duration`. O(log k) for k busy
     /// periods, and one step for each gap that is too short.
     pub fn earliest_fit(&self, after: i64, duration: i64) -> i64 {
@@ -50,6 +55,14 @@ impl Calendar {
             (false, false) => self.busy.insert(next, (start, end)),
         }
     }
+
+    /// Makes the processor free again where it is busy all the time.
+    pub fn vacate(&mut self, start: i64, end: i64) {
+        let at = self.busy.partition_point(|&(_, until)| until <= start);
+        let Some(&(from, until)) = self.busy.get(at) else { return };
+        let rest = [(from, start), (end, until)].into_iter().filter(|(from, until)| from < until);
+        self.busy.splice(at..=at, rest);
+    }
 }
 
 #[cfg(test)]
@@ -72,5 +85,10 @@ mod tests {
         assert_eq!(calendar.busy, [(0, 17), (20, 31)]);
         calendar.occupy(17, 20);
         assert_eq!(calendar.busy, [(0, 31)]);
+        calendar.vacate(17, 20);
+        calendar.vacate(0, 5);
+        assert_eq!(calendar.busy, [(5, 17), (20, 31)]);
+        calendar.vacate(20, 31);
+        assert_eq!(calendar.busy, [(5, 17)]);
     }
 }

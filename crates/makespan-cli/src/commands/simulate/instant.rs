@@ -1,6 +1,8 @@
 //! The state of a simulated cluster at an instant, taken from what happened.
 
-use makespan_core::{Ended, Failure, Instance, JobSet, Outcome, ProcSet, Running, Time, Trace, Unavailable, View};
+use makespan_core::{
+    Ended, Failure, Instance, JobSet, Outcome, ProcSet, Running, Time, Trace, Unavailable, View, expected_repair,
+};
 
 /// What a policy would have seen after it had decided at that instant.
 pub struct Moment {
@@ -38,7 +40,7 @@ impl Moment {
         let expected = |failure: &Failure| Unavailable {
             processors: failure.processors.clone(),
             start: failure.down,
-            end: failure.expected_up.unwrap_or(Time::MAX).max(now + Time::TICK),
+            end: expected_repair(failure.down, failure.expected_up, now),
         };
         let down = failed.map(expected).collect();
         Self { now, waiting, running, free, down }

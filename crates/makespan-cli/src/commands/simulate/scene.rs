@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use makespan::{FailureModel, SimulationOptions};
 use makespan_core::{Actual, Expansion, Instance, Platform, Unavailable};
-use makespan_formats::{Replay, ReplayOptions, read_failures, read_platform, read_replay};
+use makespan_formats::{Format, Replay, ReplayOptions, read_failures, read_platform, read_replay};
 use miette::{Result, miette};
 
-use crate::args::SimulateOptions;
+use crate::args::{EstimatesName, SimulateOptions};
 
 /// A log as all policies meet it.
 pub struct Log {
@@ -21,16 +21,21 @@ pub struct Log {
 pub fn read(options: &SimulateOptions) -> Result<Log> {
     let machines = options.platform.as_deref().map(machines).transpose()?;
     let (platform, unavailable) = machines.map_or((None, Vec::new()), |(platform, closed)| (Some(platform), closed));
+    let usual = ReplayOptions::default();
     let reading = ReplayOptions {
         platform,
         estimates: options.estimates.into(),
         speedup: options.speedup,
         seed: options.seed,
+        flops: options.flops.unwrap_or(usual.flops),
         strict: options.strict,
-        ..ReplayOptions::default()
+        ..usual
     };
-    let Replay { mut instance, actual, users, mut remarks, .. } =
+    let Replay { mut instance, actual, users, mut remarks, format, .. } =
         read_replay(&options.trace, &reading).map_err(|error| miette!("{error}"))?;
+    if options.flops.is_some() && format != Format::Batsim {
+        return Err(miette!("--flops is for workloads of Batsim, and {} is {format}", options.trace.display()));
+    }
     let failed = |error| miette!("{}: {error}", options.trace.display());
     if !unavailable.is_empty() {
         let (platform, jobs) = (instance.platform().clone(), instance.jobs().to_vec());
@@ -38,6 +43,26 @@ pub fn read(options: &SimulateOptions) -> Result<Log> {
     }
     remarks.extend(instance.notes().iter().map(|note| note.describe(&instance)));
     Ok(Log { instance, actual, users, remarks })
+}
+
+/// Refuses to end jobs at walltimes where that would end none.
+fn refuse_idle_walltimes(options: &SimulateOptions, instance: &Instance) -> Result<()> {
+    if !options.kill_at_walltime {
+        return Ok(());
+    }
+    if options.estimates == EstimatesName::Clairvoyant {
+        return Err(miette!(
+            "--kill-at-walltime is for --estimates user: with clairvoyant estimates jobs are what they ran for, and none \
+             is cut short"
+        ));
+    }
+    if instance.jobs().iter().all(|job| job.walltime.is_none()) {
+        return Err(miette!(
+            "--kill-at-walltime: no job has a walltime; logs that state no requested times have none, nor have moldable \
+             replays and platforms of other speeds than 1"
+        ));
+    }
+    Ok(())
 }
 
 /// The same log with every task of a bag or a compound job a job of its own.
@@ -87,6 +112,7 @@ fn machines(text: &str) -> Result<(Platform, Vec<Unavailable>)> {
 
 /// What happens besides jobs and a policy.
 pub fn rules(options: &SimulateOptions, instance: &Instance) -> Result<SimulationOptions> {
+    refuse_idle_walltimes(options, instance)?;
     let mut rules = SimulationOptions { kill_at_walltime: options.kill_at_walltime, ..SimulationOptions::default() };
     if let Some(times) = options.breakdowns.requeue {
         rules.requeues = times;

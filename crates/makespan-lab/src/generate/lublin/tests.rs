@@ -103,3 +103,10 @@ fn figures_that_make_no_log_are_refused() {
     refused(LublinOptions { load: Some(-0.5), ..BASE }, "load is -0.5");
     refused(LublinOptions { processors: u32::MAX, jobs: 1, ..BASE }, "processors is");
 }
+
+#[test]
+fn a_log_of_centuries_is_refused_with_a_remedy() {
+    let requests = Some(Requests::up_to(1000.0).unwrap());
+    let refused = lublin(&LublinOptions { jobs: 20_000, processors: 10_000, requests, ..BASE }).unwrap_err();
+    assert!(refused.to_string().contains("jobs is 20000; together they ask for more than the 146 years"), "{refused}");
+}

@@ -1,0 +1,9 @@
+//! The critical jobs method: chains of a compound job ranked, planned one by one, and collisions resolved.
+
+pub mod collisions;
+pub mod draft;
+pub mod planning;
+pub mod ranking;
+pub mod strategy;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,224 @@
+//! The strategy of one job: several schedules of it, none better than another in everything.
+
+use super::collisions::{Collision, Penalties, resolve};
+use super::draft::{Draft, Frame};
+use super::planning::{Aim, Criterion, Lean, plan, step};
+use super::ranking::{Chain, Cover};
+use crate::kernel::graph::calendar::Calendar;
+use crate::kernel::graph::{Place, rank};
+
+/// Rounds without gain after which chains are not planned again, and rounds in all.
+const PATIENCE: usize = 4;
+const MOST_ROUNDS: usize = 40;
+
+/// What chains are planned into.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Start {
+    /// Nothing: as printed.
+    Empty,
+    /// A schedule by HEFT, stretched to the walltime, from which each chain is taken and put back better until none
+    /// can be.
+    Heft,
+    /// Both, and whatever is better of either is kept.
+    #[default]
+    Both,
+}
+
+/// How a job is planned.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Settings {
+    /// What is optimised.
+    pub criterion: Criterion,
+    /// How chains cover the graph.
+    pub cover: Cover,
+    /// What chains are planned into.
+    pub start: Start,
+    /// What a resolved collision costs.
+    pub penalties: Penalties,
+}
+
+/// A schedule of one job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Offer {
+    /// Where and when, a task after the other.
+    pub places: Vec<Place>,
+    /// When its last task ends.
+    pub finish: i64,
+    /// What it costs, in thousandths.
+    pub cost: i64,
+    /// How long processors are busy with it.
+    pub busy: i64,
+    /// What had to be moved.
+    pub collisions: Vec<Collision>,
+}
+
+impl Offer {
+    fn new(draft: &Draft, collisions: Vec<Collision>) -> Option<Self> {
+        let (cost, busy) = draft.figures();
+        Some(Self { places: draft.places()?, finish: draft.finish(), cost, busy, collisions })
+    }
+
+    fn beats(&self, other: &Self) -> bool {
+        self.finish <= other.finish && self.cost <= other.cost && self.busy >= other.busy
+    }
+
+    /// By what is optimised, less is better; then by finish.
+    pub fn key(&self, criterion: Criterion) -> (i64, i64) {
+        (value(criterion, (self.cost, self.busy)), self.finish)
+    }
+}
+
+fn value(criterion: Criterion, (cost, busy): (i64, i64)) -> i64 {
+    match criterion {
+        Criterion::Cost => cost,
+        Criterion::Utilisation => -busy,
+    }
+}
+
+/// One job to be planned: on types of processors or on these themselves (`chosen`), for processors that are free as
+/// `calendars` say (`real`).
+#[derive(Clone, Copy, Debug)]
+pub struct Task<'a> {
+    /// What chains are planned on.
+    pub chosen: &'a Frame<'a>,
+    /// Where they run in the end.
+    pub real: &'a Frame<'a>,
+    /// When processors are busy.
+    pub calendars: &'a [Calendar],
+    /// By when the job must end.
+    pub end: i64,
+}
+
+/// HEFT with processors that others hold at times.
+pub fn heft<'a>(frame: &'a Frame<'a>, calendars: &[Calendar]) -> Draft<'a> {
+    let problem = frame.problem();
+    let ranks = rank::upward(problem, &rank::mean_times(problem));
+    let mut order = frame.chart.order.clone();
+    order.sort_by(|&a, &b| ranks[frame.number(b) as usize].total_cmp(&ranks[frame.number(a) as usize]));
+    let mut draft = Draft::new(frame, calendars.to_vec());
+    order.into_iter().for_each(|task| draft.put_first(task));
+    draft
+}
+
+/// The schedules that end in time, of which none beats another in finish, cost and busy time at once: by finish. Empty
+/// when the method finds none.
+///
+/// Source: Tselishchev and Toporkov 2009, section 3. Deviations: at most eight variants are kept from one chain to the
+/// next, those best by the criterion, where the paper multiplies them all; windows look at the whole graph; `Start::Heft`
+/// is ours. Tasks are reserved for as long as they run, so an isolated task does not take the whole time reserve: with
+/// the utilisation as criterion it takes the processor on which it runs longest.
+pub fn strategy(task: &Task, settings: &Settings) -> Vec<Offer> {
+    let chains = task.chosen.chart.chains(settings.cover);
+    let mut offers = Vec::new();
+    if settings.start != Start::Heft {
+        offers.extend(empty(task, settings, &chains));
+    }
+    if settings.start != Start::Empty {
+        offers.extend(from_heft(task, settings, &chains));
+    }
+    pareto(offers)
+}
+
+/// Those that no other beats, by finish; of equal ones the first.
+pub fn pareto(mut offers: Vec<Offer>) -> Vec<Offer> {
+    offers.sort_by_key(|offer| (offer.finish, offer.cost, -offer.busy));
+    let mut kept: Vec<Offer> = Vec::new();
+    for offer in offers {
+        if !kept.iter().any(|other| other.beats(&offer)) {
+            kept.push(offer);
+        }
+    }
+    kept
+}
+
+/// Chains one after the other onto what is free.
+fn empty(task: &Task, settings: &Settings, chains: &[Chain]) -> Vec<Offer> {
+    const KEPT: usize = 8;
+    let mut drafts = vec![Draft::new(task.chosen, task.calendars.to_vec())];
+    for chain in chains {
+        let mut next = Vec::with_capacity(2 * drafts.len());
+        for draft in drafts {
+            // Several optima of one value may be found: those at the two ends of the windows are taken.
+            for lean in [Lean::Early, Lean::Late] {
+                let mut draft = draft.clone();
+                let aim = Aim { criterion: settings.criterion, lean, end: task.end };
+                let mut changed = chain.tasks.iter().any(|&task| !draft.is_placed(task));
+                if plan(&mut draft, &chain.tasks, &chain.edges, &aim) {
+                    changed &= next.iter().all(|other: &Draft| !other.has_same_places(&draft));
+                    if changed || lean == Lean::Early {
+                        next.push(draft);
+                    }
+                }
+            }
+        }
+        next.sort_by_cached_key(|draft| (value(settings.criterion, draft.figures()), draft.finish()));
+        next.truncate(KEPT);
+        drafts = next;
+    }
+    drafts.iter().filter_map(|draft| settled(task, settings, draft)).collect()
+}
+
+/// A draft on processors that are free, if it ends in time.
+fn settled(task: &Task, settings: &Settings, draft: &Draft) -> Option<Offer> {
+    let walltime = task.end - draft.release();
+    let (draft, collisions) =
+        resolve(task.real, task.calendars.to_vec(), &draft.places()?, (walltime, &settings.penalties));
+    Offer::new(&draft, collisions).filter(|offer| offer.finish <= task.end)
+}
+
+/// HEFT's schedule, stretched, with one chain after the other taken away and put back as well as can be.
+fn from_heft(task: &Task, settings: &Settings, chains: &[Chain]) -> Vec<Offer> {
+    let first = heft(task.real, task.calendars);
+    let mut offers: Vec<Offer> = Offer::new(&first, Vec::new()).into_iter().collect();
+    if first.finish() > task.end || task.real.tasks() == 0 {
+        return Vec::new();
+    }
+    let mut draft = stretched(task, &first).unwrap_or(first);
+    let mut best = draft.clone();
+    let (mut waited, mut round) = (0, 0);
+    while waited < PATIENCE && round < MOST_ROUNDS {
+        let aim = Aim { criterion: settings.criterion, lean: Draft::lean(round), end: task.end };
+        for chain in chains {
+            again(&mut draft, chain, &aim);
+        }
+        round += 1;
+        waited += 1;
+        if value(settings.criterion, draft.figures()) < value(settings.criterion, best.figures()) {
+            best = draft.clone();
+            waited = 0;
+        }
+    }
+    offers.extend(Offer::new(&best, Vec::new()));
+    offers
+}
+
+/// Starts as many times later as the walltime is longer than the schedule, in whole steps, if the chart allows it.
+fn stretched<'a>(task: &Task<'a>, first: &Draft<'a>) -> Option<Draft<'a>> {
+    let (release, places) = (first.release(), first.places()?);
+    let span = i128::from((first.finish() - release).max(1));
+    let (room, step) = (i128::from(task.end - release), step(task.end - release));
+    let mut draft = Draft::new(task.real, task.calendars.to_vec());
+    for (number, place) in places.into_iter().enumerate() {
+        let time = task.real.time_on(number as u32, place.processor);
+        // Steps of the delay alone: no task comes before its data.
+        let delay = i128::from(place.start - release) * (room - span) / span / i128::from(step);
+        let start = place.start + i64::try_from(delay).ok()?.checked_mul(step)?;
+        if task.calendars[place.processor as usize].earliest_fit(start, time) != start {
+            return None;
+        }
+        draft.put_on(number as u32, Place { start, ..place });
+    }
+    Some(draft)
+}
+
+/// Plans a chain again, all else as it is, and keeps the old places where the new ones are no better.
+fn again(draft: &mut Draft, chain: &Chain, aim: &Aim) {
+    let before = value(aim.criterion, draft.figures());
+    let Some(old) = draft.places() else { return };
+    chain.tasks.iter().for_each(|&task| draft.lift(task));
+    let better = plan(draft, &chain.tasks, &chain.edges, aim) && value(aim.criterion, draft.figures()) <= before;
+    if !better {
+        chain.tasks.iter().for_each(|&task| draft.lift(task));
+        chain.tasks.iter().for_each(|&task| draft.put_on(task, old[task as usize]));
+    }
+}

@@ -1,0 +1,218 @@
+use std::collections::{BTreeMap, BTreeSet};
+
+use makespan_core::{
+    Edge, Graph, Instance, Job, Link, Load, NamedTask, Node, Platform, ProcSet, Profile, Time, Unavailable,
+};
+use proptest::prelude::*;
+
+use super::collisions::{Penalties, resolve};
+use super::draft::{Draft, Frame};
+use super::planning::{Aim, Criterion, Lean, plan};
+use super::ranking::{Chain, Chart, Cover};
+use super::strategy::{Settings, Start, Task, heft, strategy};
+use crate::kernel::graph::calendar::Calendar;
+use crate::kernel::graph::{Place, Problem};
+
+/// The chains by the printed tree of graphs: each graph loses one edge of its longest path; equal graphs are looked at
+/// once.
+fn by_tree(chart: &Chart) -> Vec<Chain> {
+    let longest = |mask: u32| {
+        let own: Vec<usize> = (0..chart.edges.len()).filter(|&edge| mask >> edge & 1 == 1).collect();
+        let edges = own.iter().map(|&edge| chart.edges[edge]).collect();
+        let part = Chart { edges, ..chart.clone() };
+        let mut chain = part.chains(Cover::Covering).into_iter().find(|chain| !chain.edges.is_empty())?;
+        chain.edges.iter_mut().for_each(|edge| *edge = own[*edge as usize] as u32);
+        Some(chain)
+    };
+    let mut seen = BTreeSet::new();
+    let mut paths = BTreeMap::new();
+    let mut open = vec![(1_u32 << chart.edges.len()) - 1];
+    while let Some(mask) = open.pop() {
+        if !seen.insert(mask) {
+            continue;
+        }
+        let Some(chain) = longest(mask) else { continue };
+        open.extend(chain.edges.iter().map(|edge| mask & !(1 << edge)));
+        paths.insert((-chain.length, chain.edges.clone()), chain);
+    }
+    let mut covered = BTreeSet::new();
+    let fresh = |chain: &Chain| chain.edges.iter().fold(false, |fresh, &edge| covered.insert(edge) | fresh);
+    let mut chains: Vec<Chain> = Vec::new();
+    let mut fresh = fresh;
+    chains.extend(paths.into_values().filter(|chain| fresh(chain)));
+    let mut alone: Vec<Chain> =
+        chart.chains(Cover::Covering).into_iter().filter(|chain| chain.edges.is_empty()).collect();
+    chains.append(&mut alone);
+    chains
+}
+
+prop_compose! {
+    /// Times that make every path of another length.
+    fn charts()(tasks in 2_usize..7)(
+        times in proptest::collection::vec(1_i64..1_000_000_000, tasks),
+        edges in proptest::collection::btree_map((0..tasks as u32, 0..tasks as u32), 0_i64..1_000_000_000, 0..11),
+    ) -> Chart {
+        let edges: Vec<_> = edges.into_iter().filter(|((a, b), _)| a < b).map(|((a, b), time)| (a, b, time)).collect();
+        Chart { order: (0..times.len() as u32).collect(), times, edges }
+    }
+}
+
+proptest! {
+    #[test]
+    fn chains_are_those_of_the_printed_tree(chart in charts()) {
+        prop_assert_eq!(chart.chains(Cover::Covering), by_tree(&chart));
+    }
+
+    #[test]
+    fn every_edge_is_in_one_disjoint_chain(chart in charts()) {
+        let chains = chart.chains(Cover::Disjoint);
+        let mut edges: Vec<u32> = chains.iter().flat_map(|chain| chain.edges.iter().copied()).collect();
+        edges.sort_unstable();
+        prop_assert_eq!(edges, (0..chart.edges.len() as u32).collect::<Vec<_>>());
+        let tasks: BTreeSet<u32> = chains.iter().flat_map(|chain| chain.tasks.iter().copied()).collect();
+        prop_assert_eq!(tasks.len(), chart.times.len());
+    }
+}
+
+fn ticks(t: i64) -> Time {
+    Time::from_ticks(t)
+}
+
+/// Jobs of tasks with these volumes, on processors of these speeds, 1 byte a tick between them.
+fn instance(volumes: &[i64], edges: &[(u32, u32, u64)], speeds: &[u32], closed: &[(u32, i64, i64)]) -> Instance {
+    let node = |(at, &speed): (usize, &u32)| Node {
+        name: at.to_string(),
+        processors: 1,
+        speed: f64::from(speed),
+        parent: None,
+        link: None,
+    };
+    let second = Time::TICKS_PER_SECOND as f64;
+    let platform = Platform::new(speeds.iter().enumerate().map(node).collect()).unwrap();
+    let platform = platform.with_interconnect(Link { bandwidth: second, latency: Time::ZERO }).unwrap();
+    let task = |(at, &volume): (usize, &i64)| NamedTask::new(at.to_string(), Profile::rigid(1, ticks(volume)).unwrap());
+    let edge = |&(from, to, data): &(u32, u32, u64)| Edge { from, to, load: Load::Bytes(data) };
+    let graph = Graph::new(volumes.iter().enumerate().map(task).collect(), edges.iter().map(edge).collect()).unwrap();
+    let period = |&(processor, start, end): &(u32, i64, i64)| Unavailable {
+        processors: ProcSet::range(processor, processor),
+        start: ticks(start),
+        end: ticks(end),
+    };
+    Instance::new(platform, vec![Job::compound("j", graph)], closed.iter().map(period).collect()).unwrap()
+}
+
+fn calendars(problem: &Problem) -> Vec<Calendar> {
+    (0..problem.processors() as u32).map(|processor| Calendar::new(problem.closed(processor))).collect()
+}
+
+/// The least cost of a chain that ends in time: every processor for every task, each as soon as it can.
+fn least(frame: &Frame, calendars: &[Calendar], end: i64, at: u32, before: Option<(u32, i64)>) -> Option<i64> {
+    if at as usize == frame.tasks() {
+        return Some(0);
+    }
+    let option = |processor: u32| {
+        let edge = frame.incoming(at).next();
+        let ready = match (before, edge) {
+            (Some((from, ended)), Some(edge)) => ended + frame.transfer(edge.edge, from, processor),
+            _ => 0,
+        };
+        let time = frame.time_on(at, processor);
+        let start = calendars[processor as usize].earliest_fit(ready, time);
+        if start + time > end {
+            return None;
+        }
+        let rest = least(frame, calendars, end, at + 1, Some((processor, start + time)))?;
+        Some(rest + frame.cost_on(at, processor))
+    };
+    (0..calendars.len() as u32).filter_map(option).min()
+}
+
+proptest! {
+    #[test]
+    fn a_chain_costs_as_little_as_it_can(
+        volumes in proptest::collection::vec(1_i64..40, 1..4),
+        data in proptest::collection::vec(0_u64..15, 3),
+        speeds in proptest::collection::vec(1_u32..5, 1..4),
+        closed in proptest::collection::vec((0_u32..1, 0_i64..60, 1_i64..20), 0..3),
+        end in 10_i64..320,
+    ) {
+        let edges: Vec<(u32, u32, u64)> = (1..volumes.len() as u32).map(|to| (to - 1, to, data[to as usize])).collect();
+        let closed: Vec<(u32, i64, i64)> = closed.into_iter().map(|(p, from, long)| (p, from, from + long)).collect();
+        let instance = instance(&volumes, &edges, &speeds, &closed);
+        let problem = Problem::new(&instance);
+        let frame = Frame::new(&instance, &problem, (0, 0), false);
+        let calendars = calendars(&problem);
+        let mut draft = Draft::new(&frame, calendars.clone());
+        let tasks: Vec<u32> = (0..volumes.len() as u32).collect();
+        let numbers: Vec<u32> = (0..edges.len() as u32).collect();
+        // At most 320 ticks: the grid is exact.
+        let aim = Aim { criterion: Criterion::Cost, lean: Lean::Early, end };
+        let found = plan(&mut draft, &tasks, &numbers, &aim);
+        let best = least(&frame, &calendars, end, 0, None);
+        prop_assert_eq!(found.then(|| draft.figures().0), best);
+    }
+
+    #[test]
+    fn what_is_offered_keeps_calendars_and_walltimes(
+        (volumes, pairs) in (2_usize..9).prop_flat_map(|tasks| (
+            proptest::collection::vec(1_i64..40, tasks),
+            proptest::collection::btree_map((0..tasks as u32, 0..tasks as u32), 0_u64..15, 0..14),
+        )),
+        speeds in proptest::collection::vec(1_u32..5, 1..4),
+        closed in proptest::collection::vec((0_u32..1, 0_i64..60, 1_i64..20), 0..3),
+        (end, types, utilisation) in (20_i64..900, any::<bool>(), any::<bool>()),
+    ) {
+        let edges: Vec<(u32, u32, u64)> =
+            pairs.into_iter().filter(|((a, b), _)| a < b).map(|((a, b), data)| (a, b, data)).collect();
+        let closed: Vec<(u32, i64, i64)> = closed.into_iter().map(|(p, from, long)| (p, from, from + long)).collect();
+        let instance = instance(&volumes, &edges, &speeds, &closed);
+        let problem = Problem::new(&instance);
+        let real = Frame::new(&instance, &problem, (0, 0), false);
+        let alike = Frame::new(&instance, &problem, (0, 0), true);
+        let calendars = calendars(&problem);
+        let chosen = if types { &alike } else { &real };
+        let criterion = if utilisation { Criterion::Utilisation } else { Criterion::Cost };
+        let settings = Settings { criterion, start: Start::Both, ..Settings::default() };
+        let task = Task { chosen, real: &real, calendars: &calendars, end };
+        let offers = strategy(&task, &settings);
+        prop_assert!(!offers.is_empty() || heft(&real, &calendars).finish() > end);
+        for offer in &offers {
+            let schedule = problem.schedule(&offer.places);
+            prop_assert_eq!(makespan_core::validate(&instance, &schedule), Ok(()));
+            prop_assert!(offer.finish <= end && schedule.makespan() == ticks(offer.finish));
+            prop_assert_eq!(i128::from(offer.cost), makespan_core::cost(&instance, &schedule));
+            prop_assert_eq!(i128::from(offer.busy), makespan_core::busy(&schedule));
+        }
+    }
+
+    #[test]
+    fn a_batch_is_resolved_at_the_least_penalty(
+        volumes in proptest::collection::vec(1_i64..40, 1..4),
+        speeds in proptest::collection::vec(1_u32..5, 4),
+        wanted in proptest::collection::vec(0_u32..4, 3),
+    ) {
+        let instance = instance(&volumes, &[], &speeds, &[]);
+        let problem = Problem::new(&instance);
+        let frame = Frame::new(&instance, &problem, (0, 0), false);
+        let planned: Vec<Place> =
+            (0..volumes.len()).map(|task| Place { processor: wanted[task], start: 5 }).collect();
+        let (draft, collisions) = resolve(&frame, calendars(&problem), &planned, (100, &Penalties::default()));
+        let charge = |task: usize, processor: u32| {
+            let place = planned[task];
+            let dearer = frame.cost_on(task as u32, processor) - frame.cost_on(task as u32, place.processor);
+            let other = frame.time_on(task as u32, processor) != frame.time_on(task as u32, place.processor);
+            dearer.max(0) + i64::from(other)
+        };
+        // All ways to give each task a processor of its own.
+        let mut best = i64::MAX;
+        for code in 0..4_usize.pow(volumes.len() as u32) {
+            let processor = |task: usize| (code / 4_usize.pow(task as u32) % 4) as u32;
+            let apart: BTreeSet<u32> = (0..volumes.len()).map(processor).collect();
+            if apart.len() == volumes.len() {
+                best = best.min((0..volumes.len()).map(|task| charge(task, processor(task))).sum());
+            }
+        }
+        prop_assert_eq!(collisions.iter().map(|collision| collision.penalty).sum::<i64>(), best);
+        prop_assert!(draft.places().unwrap().iter().all(|place| place.start == 5));
+    }
+}

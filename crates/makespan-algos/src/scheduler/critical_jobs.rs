@@ -1,0 +1,271 @@
+//! The critical jobs method.
+
+use makespan_core::{
+    Context, Guarantee, Instance, Objective, Plan, Schedule, ScheduleError, Scheduler, Strategy, Time, Unsupported,
+    Variant,
+};
+
+use super::{check_supported, needs_single_processors};
+use crate::kernel::chains::collisions::Collision;
+use crate::kernel::chains::draft::Frame;
+use crate::kernel::chains::planning::Criterion;
+use crate::kernel::chains::ranking::Cover;
+use crate::kernel::chains::strategy::{Offer, Settings, Start, Task, heft, pareto, strategy};
+use crate::kernel::graph::calendar::Calendar;
+use crate::kernel::graph::{Place, Problem};
+
+/// Walltimes between that of HEFT and the whole one for which variants are sought.
+const SHARES: i64 = 4;
+/// Collisions that are told one by one.
+const TOLD: usize = 10;
+
+/// Compound jobs by their critical chains, as cheap or as evenly spread as their walltimes allow: a strategy, of which
+/// the variant best by the criterion is chosen.
+///
+/// Jobs are planned by release, each onto what earlier ones left, and each must end within its walltime from its
+/// release: its own, or `walltime` times the makespan of HEFT for it alone on idle processors. A job for which no chain
+/// plan is found takes HEFT's places, which is remarked, late or not.
+///
+/// Source: A. Tselishchev, V. V. Toporkov, "Compound job scheduling and job-flows management in distributed computing",
+/// 54th IWK, Ilmenau 2009, section 3; cost after V. V. Toporkov, Programming and Computer Software 34(3), 2008.
+/// Assumptions: every task accepts one processor, and runs on one; at most 256 processors. Guarantee: none. Complexity:
+/// O(r c k m^2) for r rounds, c chains of k tasks and m processors, times 256 to 511 steps of time.
+/// Deviations: see [`strategy`]; the choice of walltimes between HEFT's and the job's is ours.
+///
+/// ```
+/// use makespan_algos::scheduler::CriticalJobs;
+/// use makespan_core::{Context, Graph, Instance, Job, Load, NamedTask, Node, Platform, Profile, Scheduler, Time, Edge, cost};
+///
+/// let task = |name| NamedTask::new(name, Profile::rigid(1, Time::from_seconds(10)).unwrap());
+/// let edge = Edge { from: 0, to: 1, load: Load::Fixed(Time::ZERO) };
+/// let mut job = Job::compound("pair", Graph::new(vec![task("a"), task("b")], vec![edge]).unwrap());
+/// job.walltime = Some(Time::from_seconds(21));
+/// let node = |name: &str, speed| Node { name: name.into(), processors: 1, speed, parent: None, link: None };
+/// let platform = Platform::new(vec![node("slow", 1.0), node("fast", 2.0)]).unwrap();
+/// let instance = Instance::new(platform, vec![job], vec![]).unwrap();
+/// let schedule = CriticalJobs::default().schedule(&instance, &mut Context::default()).unwrap().into_schedule();
+/// // Both tasks on the slow processor, at half the cost of the fast one.
+/// assert_eq!(cost(&instance, &schedule), 2000);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CriticalJobs {
+    /// What is optimised.
+    pub criterion: Criterion,
+    /// The walltime of a job that has none, as a multiple of HEFT's makespan for it.
+    pub walltime: f64,
+    /// How chains cover the graph.
+    pub cover: Cover,
+    /// What chains are planned into.
+    pub start: Start,
+    /// Whether chains are planned on types of processors, with collisions resolved afterwards.
+    pub types: bool,
+}
+
+impl Default for CriticalJobs {
+    fn default() -> Self {
+        Self { criterion: Criterion::Cost, walltime: 1.5, cover: Cover::Covering, start: Start::Both, types: false }
+    }
+}
+
+impl CriticalJobs {
+    /// How many jobs end within their walltimes in a schedule.
+    pub fn on_time(&self, instance: &Instance, schedule: &Schedule) -> usize {
+        let problem = Problem::new(instance);
+        instance.jobs().len() - Flow::new(instance, &problem, self).late(schedule)
+    }
+}
+
+/// Most processors: tables hold each pair of them.
+const MOST_PROCESSORS: usize = 256;
+
+impl Scheduler for CriticalJobs {
+    fn name(&self) -> String {
+        let default = Self::default();
+        let mut parts = Vec::new();
+        if self.criterion != default.criterion {
+            parts.push("criterion=utilisation".to_owned());
+        }
+        if self.walltime.to_bits() != default.walltime.to_bits() {
+            parts.push(format!("walltime={}", self.walltime));
+        }
+        if self.cover != default.cover {
+            parts.push("chains=disjoint".into());
+        }
+        match self.start {
+            Start::Both => {}
+            Start::Empty => parts.push("start=empty".into()),
+            Start::Heft => parts.push("start=heft".into()),
+        }
+        if self.types {
+            parts.push("cpus=types".into());
+        }
+        if parts.is_empty() { "critical-jobs".into() } else { format!("critical-jobs[{}]", parts.join(",")) }
+    }
+
+    fn supports(&self, instance: &Instance) -> Result<(), Unsupported> {
+        needs_single_processors(instance)?;
+        if instance.processors() as usize > MOST_PROCESSORS {
+            return Err(Unsupported(format!("it looks at each pair of at most {MOST_PROCESSORS} processors")));
+        }
+        Ok(())
+    }
+
+    fn guarantee(&self, _: &Instance, _: Objective) -> Option<Guarantee> {
+        None
+    }
+
+    fn schedule(&self, instance: &Instance, context: &mut Context) -> Result<Plan, ScheduleError> {
+        check_supported(self, instance)?;
+        let problem = Problem::new(instance);
+        let flow = Flow::new(instance, &problem, self);
+        let mut variants = Vec::new();
+        // The whole walltime last: its remarks are those of the variant that is usually chosen.
+        for share in 0..=SHARES {
+            let passed = flow.pass(share);
+            variants.extend(passed.schedules.iter().map(|places| Variant::new(instance, problem.schedule(places))));
+            if share == SHARES {
+                context.remarks.extend(passed.remarks);
+            }
+        }
+        let late = |variant: &Variant| flow.late(&variant.schedule);
+        let strategy = Strategy::new(variants, |variant| {
+            let value = match self.criterion {
+                Criterion::Cost => variant.cost,
+                Criterion::Utilisation => -variant.busy,
+            };
+            (late(variant), value)
+        });
+        if let Some(strategy) = &strategy {
+            context.remarks.push(summary(strategy));
+        }
+        Ok(strategy.map_or_else(|| Schedule::default().into(), Plan::from))
+    }
+}
+
+/// The variants in one sentence.
+fn summary(strategy: &Strategy) -> String {
+    let variants = strategy.variants();
+    let of = |variant: &Variant| format!("{} s at {}", variant.finish, variant.cost as f64 / 1e3);
+    let each: Vec<String> = variants.iter().take(TOLD).map(of).collect();
+    let more = if variants.len() > TOLD { ", .." } else { "" };
+    let chosen = of(&variants[strategy.chosen()]);
+    format!("{} variants by finish and cost: {}{more}; chosen: {chosen}", variants.len(), each.join(", "))
+}
+
+/// The jobs of an instance, in the order in which they are planned.
+struct Flow<'a> {
+    instance: &'a Instance,
+    settings: Settings,
+    jobs: Vec<Job<'a>>,
+}
+
+struct Job<'a> {
+    index: usize,
+    first: u32,
+    real: Frame<'a>,
+    types: Option<Frame<'a>>,
+    end: i64,
+}
+
+/// One plan for all jobs, several where there is one job, and what to say about it.
+struct Passed {
+    schedules: Vec<Vec<Place>>,
+    remarks: Vec<String>,
+}
+
+impl<'a> Flow<'a> {
+    fn new(instance: &'a Instance, problem: &'a Problem, scheduler: &CriticalJobs) -> Self {
+        let mut jobs = Vec::new();
+        let mut first = 0;
+        for (index, job) in instance.jobs().iter().enumerate() {
+            let real = Frame::new(instance, problem, (index, first), false);
+            let types = scheduler.types.then(|| Frame::new(instance, problem, (index, first), true));
+            let release = job.release.ticks();
+            let stated = job.walltime.filter(|_| job.is_compound()).map(Time::ticks);
+            let walltime = stated.unwrap_or_else(|| {
+                let idle = vec![Calendar::default(); problem.processors()];
+                let alone = heft(&real, &idle).finish() - release;
+                (alone as f64 * scheduler.walltime).ceil() as i64
+            });
+            jobs.push(Job { index, first, real, types, end: release.saturating_add(walltime) });
+            first += job.tasks_apart();
+        }
+        jobs.sort_by_key(|job| (job.real.release(), job.index));
+        let CriticalJobs { criterion, cover, start, .. } = *scheduler;
+        Self { instance, settings: Settings { criterion, cover, start, ..Settings::default() }, jobs }
+    }
+
+    /// Plans every job within this share of the time between HEFT's end and its walltime.
+    fn pass(&self, share: i64) -> Passed {
+        let Some(first) = self.jobs.first() else {
+            return Passed { schedules: Vec::new(), remarks: Vec::new() };
+        };
+        let problem = first.real.problem();
+        let mut calendars: Vec<Calendar> =
+            (0..problem.processors() as u32).map(|processor| Calendar::new(problem.closed(processor))).collect();
+        let mut places = vec![Place::default(); problem.tasks()];
+        let mut passed = Passed { schedules: Vec::new(), remarks: Vec::new() };
+        for job in &self.jobs {
+            let fallback = heft(&job.real, &calendars);
+            let span = job.end.saturating_sub(fallback.finish());
+            let end = if span > 0 { fallback.finish() + span / SHARES * share } else { job.end };
+            let end = if share == SHARES { job.end } else { end };
+            let task =
+                Task { chosen: job.types.as_ref().unwrap_or(&job.real), real: &job.real, calendars: &calendars, end };
+            let offers = pareto(strategy(&task, &self.settings));
+            if self.jobs.len() == 1 {
+                passed.schedules.extend(offers.iter().map(|offer| offer.places.clone()));
+            }
+            let best = offers.into_iter().min_by_key(|offer| offer.key(self.settings.criterion));
+            passed.remarks.extend(self.remark(job, best.as_ref(), fallback.finish()));
+            let own = best.map(|best| best.places).or_else(|| fallback.places()).unwrap_or_default();
+            for (number, place) in own.into_iter().enumerate() {
+                let time = job.real.time_on(number as u32, place.processor);
+                calendars[place.processor as usize].occupy(place.start, place.start + time);
+                places[job.first as usize + number] = place;
+            }
+        }
+        passed.schedules.push(places);
+        passed
+    }
+
+    /// What is to be said about the plan of one job.
+    fn remark(&self, job: &Job, best: Option<&Offer>, fallback: i64) -> Vec<String> {
+        let name = &self.instance.jobs()[job.index].name;
+        let Some(offer) = best else {
+            let end = Time::from_ticks(fallback);
+            let late = if fallback > job.end { ", after its walltime" } else { "" };
+            return vec![format!(
+                "`{name}`: no chain plan fits its walltime; HEFT's places are taken, which end at {end} s{late}"
+            )];
+        };
+        let each = offer.collisions.iter().take(TOLD).map(|collision| self.told(job, collision));
+        let mut remarks: Vec<String> = each.collect();
+        if offer.collisions.len() > TOLD {
+            remarks.push(format!("`{name}`: {} more collisions were resolved", offer.collisions.len() - TOLD));
+        }
+        remarks
+    }
+
+    fn told(&self, job: &Job, collision: &Collision) -> String {
+        let Collision { task, planned, resolved, penalty } = *collision;
+        let name = self.instance.jobs()[job.index].task_name(task);
+        format!(
+            "`{name}` collided on processor {} at {} s and runs on {} from {} s: penalty {penalty}",
+            planned.processor,
+            Time::from_ticks(planned.start),
+            resolved.processor,
+            Time::from_ticks(resolved.start)
+        )
+    }
+
+    /// How many jobs end after their walltime.
+    fn late(&self, schedule: &Schedule) -> usize {
+        let mut ends = vec![Time::ZERO; self.instance.jobs().len()];
+        for placement in schedule.placements() {
+            let end = &mut ends[placement.job.index()];
+            *end = (*end).max(placement.end);
+        }
+        self.jobs.iter().filter(|job| ends[job.index].ticks() > job.end).count()
+    }
+}

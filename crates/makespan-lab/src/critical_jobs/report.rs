@@ -1,0 +1,101 @@
+//! Figures and claims for people to read.
+
+use std::fmt::Write as _;
+
+use super::run::{GAPS, Key, Outcome, SHAPES, WALLTIMES, algorithms, spec};
+use super::{Example, Options, Run};
+use crate::campaign::{Claim, Verdict, claims_text};
+use crate::statistics::mean;
+
+/// Of one figure the mean ratio to HEFT's over the graphs of a shape.
+fn ratio(runs: &[Run], shape: usize, algorithm: &str, figure: fn(&Outcome) -> f64) -> Option<f64> {
+    let own = runs.iter().filter(|run| matches!(run.key, Key::Graph(own, _) if own as usize == shape));
+    let each = own.filter_map(|run| Some(figure(run.of(algorithm)?) / figure(run.of("heft")?)));
+    mean(&each.collect::<Vec<f64>>())
+}
+
+/// Graphs of a shape for which no chain plan was found, and all of them.
+fn fallbacks(runs: &[Run], shape: usize, algorithm: &str) -> (usize, usize) {
+    let own = runs.iter().filter(|run| matches!(run.key, Key::Graph(own, _) if own as usize == shape));
+    let each = own.filter_map(|run| run.of(algorithm));
+    each.fold((0, 0), |(failed, all), outcome| (failed + outcome.fallbacks, all + 1))
+}
+
+/// Mean number of jobs in time in the flows at a gap.
+fn on_time(runs: &[Run], gap: u32, algorithm: &str) -> Option<f64> {
+    let own = runs.iter().filter(|run| matches!(run.key, Key::Flow(own, _) if own == gap));
+    mean(&own.filter_map(|run| Some(run.of(algorithm)?.on_time as f64)).collect::<Vec<f64>>())
+}
+
+pub(super) fn claims(runs: &[Run], example: &Example) -> Vec<Claim> {
+    let ((one, both), (first, second)) = (example.reserved(), example.ends());
+    let mut claims = vec![
+        Claim {
+            place: "Section 4, figure 2",
+            statement: "One after the other the two jobs are served by 250, each within its walltime",
+            measured: format!("reserved until {one} s, last task ends at {first:.1} s"),
+            verdict: Verdict::of(&[one == 250 && first <= 250.0 && example.is_in_time()]),
+        },
+        Claim {
+            place: "Section 4, figure 3",
+            statement: "Planned together they end by 140, each within its walltime",
+            measured: format!("reserved until {both} s, last task ends at {second:.1} s"),
+            verdict: Verdict::of(&[second <= 140.0 && example.is_in_time()]),
+        },
+    ];
+    let cost = |algorithm: &str| ratio(runs, 0, algorithm, |outcome| outcome.cost);
+    let half = cost(&spec("1.5"));
+    claims.push(Claim {
+        place: "aim",
+        statement: "Under 1.5 times HEFT's makespan layered graphs cost at most 0.70 of HEFT's cost on average",
+        measured: half.map_or_else(String::new, |ratio| format!("{ratio:.3}")),
+        verdict: Verdict::of(&half.map(|ratio| ratio <= 0.70).into_iter().collect::<Vec<_>>()),
+    });
+    let falling: Vec<f64> = WALLTIMES.iter().filter_map(|factor| cost(&spec(factor))).collect();
+    claims.push(Claim {
+        place: "Section 2",
+        statement: "Cost falls as the walltime grows",
+        measured: falling.iter().map(|ratio| format!("{ratio:.3}")).collect::<Vec<_>>().join(", "),
+        verdict: Verdict::of(&falling.windows(2).map(|pair| pair[1] <= pair[0]).collect::<Vec<_>>()),
+    });
+    claims
+}
+
+pub(super) fn text(options: &Options, runs: &[Run], example: &Example, claims: &[Claim]) -> String {
+    let (costs, ends) = (example.costs(), example.ends());
+    let mut text = format!(
+        "Two jobs, walltimes 110 and 140, 8 processors: one after the other {:.1} s at cost {:.3}, at once {:.1} s at cost \
+         {:.3}.\n\n{} graphs a shape, 20 to 100 tasks, 8 processors; seed {}. Mean ratios to HEFT's; in brackets graphs \
+         without a chain plan,\nwhich take HEFT's places.\n",
+        ends.0, costs.0, ends.1, costs.1, options.graphs, options.seed
+    );
+    for (shape, (name, _)) in SHAPES.iter().enumerate() {
+        let _infallible = writeln!(text, "\n{name:<44}{:>10}{:>10}", "makespan", "cost");
+        for algorithm in algorithms().iter().skip(1) {
+            let of = |figure: fn(&Outcome) -> f64| shown(ratio(runs, shape, algorithm, figure));
+            let (failed, all) = fallbacks(runs, shape, algorithm);
+            let (makespan, cost) = (of(|outcome| outcome.makespan), of(|outcome| outcome.cost));
+            let _infallible = writeln!(text, "{algorithm:<44}{makespan:>10}{cost:>10}  ({failed} of {all})");
+        }
+    }
+    let _infallible = write!(
+        text,
+        "\nMean number of {} jobs of a flow that end within twice HEFT's makespan for each alone, planned as they come;\nby \
+         mean seconds between two of them (0: all at once)\n{:<44}",
+        options.jobs, ""
+    );
+    for gap in GAPS {
+        let _infallible = write!(text, "{gap:>8}");
+    }
+    for algorithm in ["heft", "critical-jobs[walltime=2,start=empty]", "critical-jobs[walltime=2]"] {
+        let _infallible = write!(text, "\n{algorithm:<44}");
+        for gap in GAPS {
+            let _infallible = write!(text, "{:>8}", shown(on_time(runs, gap, algorithm)));
+        }
+    }
+    text + "\n\nClaims\n" + &claims_text(claims) + "\n"
+}
+
+fn shown(value: Option<f64>) -> String {
+    value.map_or_else(|| "-".into(), |value| format!("{value:.3}"))
+}

@@ -1,0 +1,158 @@
+//! One instance of a campaign.
+
+use std::fmt;
+
+use makespan_algos::scheduler::CriticalJobs;
+use makespan_core::{Context, Instance, Schedule, cost};
+use serde::{Deserialize, Serialize};
+
+use super::Options;
+use crate::LabError;
+use crate::campaign::{Record, failed, stirred, valid};
+use crate::generate::{GraphOptions, Shape, generate_graphs};
+
+/// Shapes of the first campaign: layers as wide as deep, and workflows.
+pub(super) const SHAPES: [(&str, Shape); 3] = [
+    ("layered", Shape::Layers { width: 8, density: 0.3 }),
+    ("montage", Shape::Montage),
+    ("epigenomics", Shape::Epigenomics),
+];
+/// Walltimes, as multiples of HEFT's makespan.
+pub(super) const WALLTIMES: [&str; 4] = ["1.25", "1.5", "2", "3"];
+/// Mean seconds between two jobs of a flow; all at once.
+pub(super) const GAPS: [u32; 4] = [40, 20, 10, 0];
+
+/// Which instance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Key {
+    /// One graph: its shape as counted in the report, and its number.
+    Graph(u32, u32),
+    /// A flow of jobs: mean seconds between two of them, and its number.
+    Flow(u32, u32),
+}
+
+/// What an algorithm made of an instance.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// Its spec.
+    pub algorithm: String,
+    /// In seconds.
+    pub makespan: f64,
+    /// The sum over tasks of V / T, each rounded up to a thousandth.
+    pub cost: f64,
+    /// Jobs that end within their walltimes.
+    pub on_time: usize,
+    /// Jobs for which no chain plan was found.
+    pub fallbacks: usize,
+}
+
+/// All outcomes on one instance.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    /// Which instance.
+    pub key: Key,
+    /// How many jobs it has.
+    pub jobs: usize,
+    /// One an algorithm; the first is HEFT's.
+    pub outcomes: Vec<Outcome>,
+}
+
+impl Record for Run {
+    type Key = Key;
+
+    fn key(&self) -> Key {
+        self.key
+    }
+}
+
+impl Run {
+    /// The outcome of an algorithm.
+    pub fn of(&self, algorithm: &str) -> Option<&Outcome> {
+        self.outcomes.iter().find(|outcome| outcome.algorithm == algorithm)
+    }
+
+    pub(super) fn rows(&self) -> impl Iterator<Item = Vec<String>> + '_ {
+        let (campaign, group, number) = match self.key {
+            Key::Graph(shape, run) => ("cost", SHAPES[shape as usize % SHAPES.len()].0.to_owned(), run),
+            Key::Flow(gap, run) => ("flow", gap.to_string(), run),
+        };
+        self.outcomes.iter().map(move |outcome| {
+            vec![
+                campaign.to_owned(),
+                group.clone(),
+                number.to_string(),
+                outcome.algorithm.clone(),
+                format!("{:.9}", outcome.makespan),
+                format!("{:.3}", outcome.cost),
+                outcome.on_time.to_string(),
+                self.jobs.to_string(),
+                outcome.fallbacks.to_string(),
+            ]
+        })
+    }
+}
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Graph(shape, run) => write!(f, "graph {run} of shape {shape}"),
+            Self::Flow(gap, run) => write!(f, "flow {run} with {gap} s between jobs"),
+        }
+    }
+}
+
+pub(super) fn keys(graphs: u32, flows: u32) -> Vec<Key> {
+    let of_shape = |shape: u32| (0..graphs).map(move |run| Key::Graph(shape, run));
+    let of_gap = |&gap: &u32| (0..flows).map(move |run| Key::Flow(gap, run));
+    (0..SHAPES.len() as u32).flat_map(of_shape).chain(GAPS.iter().flat_map(of_gap)).collect()
+}
+
+/// Every algorithm of the first campaign: HEFT, the method as printed and with types of processors, and at each walltime.
+pub(super) fn algorithms() -> Vec<String> {
+    let mut all =
+        vec!["heft".to_owned(), "critical-jobs[start=empty]".into(), "critical-jobs[start=empty,cpus=types]".into()];
+    all.extend(WALLTIMES.iter().map(|factor| spec(factor)));
+    all
+}
+
+/// The method under a walltime of so many times HEFT's makespan.
+pub(super) fn spec(factor: &str) -> String {
+    if factor == "1.5" { "critical-jobs".into() } else { format!("critical-jobs[walltime={factor}]") }
+}
+
+pub(super) fn execute(options: &Options, key: Key) -> Result<Run, LabError> {
+    let (drawn, algorithms) = match key {
+        Key::Graph(shape, run) => {
+            let shape = SHAPES[shape as usize % SHAPES.len()].1;
+            let seed = stirred(options.seed, [u64::from(run)]);
+            let tasks = 20 + (run as usize * 37) % 81;
+            (GraphOptions { shape, tasks, seed, ..GraphOptions::default() }, algorithms())
+        }
+        Key::Flow(gap, run) => {
+            let gap = (gap > 0).then_some(f64::from(gap));
+            let seed = stirred(options.seed, [u64::from(run)]);
+            let drawn = GraphOptions { jobs: options.jobs, tasks: 12, gap, seed, ..GraphOptions::default() };
+            (drawn, vec!["heft".into(), "critical-jobs[walltime=2,start=empty]".into(), spec("2")])
+        }
+    };
+    let instance = generate_graphs(&drawn)?;
+    let each = algorithms.into_iter().map(|algorithm| outcome(&instance, algorithm, key));
+    Ok(Run { key, jobs: instance.jobs().len(), outcomes: each.collect::<Result<_, _>>()? })
+}
+
+fn outcome(instance: &Instance, algorithm: String, key: Key) -> Result<Outcome, LabError> {
+    let mut context = Context::with_seed(1);
+    let scheduler = makespan_algos::scheduler(&algorithm).map_err(|error| LabError::Algorithm(error.to_string()))?;
+    let plan =
+        scheduler.schedule(instance, &mut context).map_err(|error| failed(&algorithm, key, error.to_string()))?;
+    let schedule: Schedule = plan.into_schedule();
+    valid(instance, &schedule).map_err(|reason| failed(&algorithm, key, reason))?;
+    let rule = CriticalJobs { walltime: 2.0, ..CriticalJobs::default() };
+    Ok(Outcome {
+        makespan: schedule.makespan().seconds(),
+        cost: cost(instance, &schedule) as f64 / 1e3,
+        on_time: rule.on_time(instance, &schedule),
+        fallbacks: context.remarks.iter().filter(|remark| remark.contains("HEFT's places are taken")).count(),
+        algorithm,
+    })
+}

@@ -1,0 +1,25 @@
+use super::*;
+use crate::campaign::Silent;
+
+#[test]
+fn the_example_is_served_in_time_in_both_ways() {
+    let example = example().unwrap();
+    assert_eq!(example.reserved(), (250, 140));
+    assert!(example.is_in_time());
+    let (one, both) = example.ends();
+    assert!(one <= 250.0 && both <= 140.0 && both < one);
+}
+
+#[test]
+fn a_small_campaign_runs_and_goes_on_where_it_stopped() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = Options { output: folder.path().to_owned(), graphs: 1, flows: 1, jobs: 2, threads: Some(2), seed: 1 };
+    let first = reproduce(&options, &mut Silent).unwrap();
+    assert_eq!((first.runs, first.reused, first.claims.len()), (7, 0, 4));
+    let again = reproduce(&options, &mut Silent).unwrap();
+    assert_eq!((again.reused, again.text == first.text), (7, true));
+    for name in ["results.csv", "report.txt", "figure2.svg", "figure3.svg"] {
+        assert!(folder.path().join(name).exists(), "{name}");
+    }
+    assert!(reproduce(&Options { graphs: 0, ..options }, &mut Silent).is_err());
+}

@@ -1,0 +1,105 @@
+//! Times of tasks on machines by the range-based method.
+
+use makespan_core::{Instance, Job, Platform, Profile, Time};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use crate::LabError;
+
+/// How the machines of a matrix compare.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Consistency {
+    /// A machine that is faster for one task is faster for all.
+    Consistent,
+    /// The machines of even number are consistent among themselves.
+    SemiConsistent,
+    /// Nothing follows.
+    Inconsistent,
+}
+
+/// A matrix of expected times.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct EtcOptions {
+    /// How many tasks; 512 in the benchmark.
+    pub tasks: usize,
+    /// How many machines; 16 in the benchmark.
+    pub machines: u32,
+    /// How the machines compare.
+    pub consistency: Consistency,
+    /// Whether tasks differ much (a range up to 3000) or little (up to 100).
+    pub high_tasks: bool,
+    /// Whether machines differ much (a range up to 1000) or little (up to 10).
+    pub high_machines: bool,
+    /// The same seed gives the same matrix.
+    pub seed: u64,
+}
+
+/// More times than this are not drawn.
+const MOST_TIMES: u64 = 500_000_000;
+
+/// Draws a matrix: the time of a task on a machine is a number of the task, uniform on its range from 1, times one of the pair,
+/// uniform on the range of machines from 1, in seconds, rounded to a microsecond. Consistent rows are sorted.
+///
+/// Source: T. D. Braun et al., JPDC 61, 2001, section 2, DOI 10.1006/jpdc.2000.1714. Each task is drawn from its own stream of the
+/// generator.
+///
+/// # Errors
+/// [`LabError`] when there are no tasks or machines, or too many.
+pub fn etc(options: &EtcOptions) -> Result<Instance, LabError> {
+    let wrong = |name, value: String, expected| LabError::Option { name, value, expected };
+    if options.tasks == 0 {
+        return Err(wrong("tasks", "0".into(), "give at least 1"));
+    }
+    if options.tasks as u64 * u64::from(options.machines) > MOST_TIMES {
+        return Err(wrong("tasks", options.tasks.to_string(), "give at most 500000000 pairs of task and machine"));
+    }
+    let platform = Platform::cluster(options.machines, 1).map_err(|error| {
+        wrong("machines", format!("{} ({error})", options.machines), "give a number that a platform can have")
+    })?;
+    let tasks = if options.high_tasks { 3000.0 } else { 100.0 };
+    let machines = if options.high_machines { 1000.0 } else { 10.0 };
+    let job = |task: usize| {
+        let mut random = ChaCha8Rng::seed_from_u64(options.seed);
+        random.set_stream(task as u64);
+        let size = random.random_range(1.0..tasks);
+        let micros = |factor: f64| Time::from_ticks((size * factor * 1e6).round() as i64 * 1000);
+        let mut row: Vec<Time> = (0..options.machines).map(|_| micros(random.random_range(1.0..machines))).collect();
+        match options.consistency {
+            Consistency::Consistent => row.sort_unstable(),
+            Consistency::SemiConsistent => {
+                let mut even: Vec<Time> = row.iter().copied().step_by(2).collect();
+                even.sort_unstable();
+                row.iter_mut().step_by(2).zip(even).for_each(|(time, sorted)| *time = sorted);
+            }
+            Consistency::Inconsistent => {}
+        }
+        let profile = Profile::on_machines(row).map_err(|error| wrong("tasks", error.to_string(), "report this"))?;
+        Ok(Job::new(format!("t{task}"), profile))
+    };
+    let jobs = (0..options.tasks).map(job).collect::<Result<Vec<_>, LabError>>()?;
+    Instance::new(platform, jobs, Vec::new())
+        .map_err(|error| wrong("tasks", error.to_string(), "give fewer tasks, so that the times add up to less"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_sorted_as_far_as_they_are_consistent() {
+        let draw = |consistency| {
+            let options =
+                EtcOptions { tasks: 40, machines: 9, consistency, high_tasks: true, high_machines: true, seed: 7 };
+            etc(&options).unwrap()
+        };
+        let rows = |instance: &Instance, step: usize| {
+            let each = instance.jobs().iter().map(|job| job.profile().machine_times().unwrap());
+            each.filter(|row| row.iter().step_by(step).is_sorted()).count()
+        };
+        let matrices = [Consistency::Consistent, Consistency::SemiConsistent, Consistency::Inconsistent].map(draw);
+        assert_eq!([rows(&matrices[0], 1), rows(&matrices[1], 2)], [40, 40]);
+        assert!(rows(&matrices[1], 1) < 3 && rows(&matrices[2], 2) < 5);
+        let longest = matrices[2].jobs().iter().map(|job| job.profile().longest()).max().unwrap();
+        assert!(longest > Time::from_seconds(100_000) && longest < Time::from_seconds(3_000_000));
+    }
+}
