@@ -200,9 +200,10 @@ pub struct CompareOptions {
 pub struct RunOptions {
     /// Instance file whose jobs have commands
     pub instance: PathBuf,
-    /// Algorithm that plans, and plans again when a job ends early or late
-    #[arg(long, short, default_value = "demt", value_name = "SPEC")]
-    pub algorithm: String,
+    /// Algorithm that plans, and plans again when a job ends early or late; the order of a plan of compound jobs is kept
+    /// [default: demt, and heft where jobs are compound]
+    #[arg(long, short, value_name = "SPEC")]
+    pub algorithm: Option<String>,
     /// Seed of every random choice
     #[arg(long, default_value_t = 1, allow_negative_numbers = true)]
     pub seed: u64,

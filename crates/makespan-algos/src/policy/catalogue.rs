@@ -3,12 +3,13 @@
 use makespan_core::{Instance, Policy, Scheduler, Unsupported};
 use thiserror::Error;
 
-use super::desk::{Reading, single_tasks};
+use super::desk::{Reading, single_tasks, taken_apart};
 use super::flow::{self, sequential_and_open};
+use super::follow;
 use super::held::equal_speeds;
 use super::{
-    Batch, Communication, Conservative, Doubling, Easy, Fcfs, MAPPERS, MoldableEasy, Passes, QueueOrder, Replan,
-    Request, Rules, SchedulingTime, TaskFlow, When,
+    Batch, Communication, Conservative, Doubling, Easy, Fcfs, Follow, MAPPERS, MoldableEasy, Passes, QueueOrder,
+    Replan, Request, Rules, SchedulingTime, TaskFlow, When,
 };
 use crate::catalogue::{Parameter, Spec, SpecError};
 
@@ -67,7 +68,9 @@ const SCHEDULING_TIME: Parameter =
 const PTFS: &str = "Sun, Zhang, Wu, Inoguchi, Practical Task Flow Scheduling for High Throughput Computational Grid";
 const ONLINE_MAPPING: &str = "Maheswaran et al., JPDC 59, 1999, doi:10.1006/jpdc.1999.1581";
 
-static POLICIES: [PolicyEntry; 11] = [
+const GRAPHS: Parameter = Parameter { name: "scheduler", values: "a scheduler, such as peft", default: "heft" };
+
+static POLICIES: [PolicyEntry; 12] = [
     PolicyEntry {
         name: "fcfs",
         summary: "the queue strictly in order",
@@ -184,6 +187,22 @@ static POLICIES: [PolicyEntry; 11] = [
             })?;
             let scheduling_time = spec.take("scheduling-time", SchedulingTime::Paper, str::parse::<SchedulingTime>)?;
             flow(spec, seed, "ga", (when, scheduling_time))
+        },
+    },
+    PolicyEntry {
+        name: "follow",
+        summary: "every job, with all its tasks, is planned when it comes, and the order of the plan is kept",
+        supports: "what its scheduler plans, graphs of tasks and data between them among it",
+        source: "Makespan",
+        parameters: &[GRAPHS],
+        build: |spec, seed| {
+            let name = spec.take("scheduler", GRAPHS.default.to_owned(), |text| Ok(text.to_owned()))?;
+            let judge = crate::scheduler(&name)?;
+            let policy = Box::new(Follow::new(crate::scheduler(&name)?, seed));
+            let supports = Box::new(move |instance: &Instance| {
+                taken_apart(instance).and_then(|()| follow::supports(judge.as_ref(), instance))
+            });
+            Ok(Built { policy, supports })
         },
     },
 ];

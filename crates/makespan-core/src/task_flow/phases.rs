@@ -93,7 +93,9 @@ impl Phases {
     pub fn within(&self, phase: Phase, from: Time, until: Time) -> f64 {
         let ends = self.steps.iter().skip(1).map(|step| step.from).chain([self.end]);
         let time = |(step, end): (&PhaseStep, Time)| end.min(until).saturating_since(step.from.max(from)).seconds();
-        let held: f64 = self.steps.iter().zip(ends).filter(|(step, _)| step.phase == phase).map(time).sum();
+        let held = self.steps.iter().zip(ends).filter(|(step, _)| step.phase == phase).map(time);
+        // The sum of no floats is -0.
+        let held = held.fold(0.0, |sum: f64, time| sum + time);
         let whole = until.min(self.end).saturating_since(from).seconds();
         if whole > 0.0 { held / whole } else { 0.0 }
     }
