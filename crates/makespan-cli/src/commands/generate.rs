@@ -20,12 +20,12 @@ pub fn generate(options: &GenerateOptions) -> Result<ExitCode> {
     let failed = |error: LabError| miette!("{error}");
     match options.kind {
         Generator::Moldable { family, jobs, processors, seed, arrival_rate, ref output } => {
-            some(jobs)?;
+            some("jobs", jobs)?;
             let options = MoldableOptions { family, jobs, processors, seed, arrival_rate };
             write(&draw(&options).map_err(failed)?, output.as_deref())
         }
         Generator::Poisson { family, jobs, processors, seed, load, ref output } => {
-            some(jobs)?;
+            some("jobs", jobs)?;
             let options = PoissonOptions { family, jobs, processors, seed, load };
             write(&poisson(&options).map_err(failed)?, output.as_deref())
         }
@@ -33,7 +33,7 @@ pub fn generate(options: &GenerateOptions) -> Result<ExitCode> {
         Generator::Flow(ref options) => task_flow(options),
         Generator::Graphs(ref options) => graphs(options),
         Generator::Lublin { jobs, processors, load, requests, seed, ref output } => {
-            some(jobs)?;
+            some("jobs", jobs)?;
             log(&LublinOptions { jobs, processors, seed, load, requests }, output.as_deref())
         }
     }
@@ -66,7 +66,7 @@ fn tree(options: &GenerateTreeOptions) -> Result<ExitCode> {
 
 fn task_flow(options: &GenerateFlowOptions) -> Result<ExitCode> {
     let GenerateFlowOptions { tasks, mean_size, ref capacities, rate, swing, swings, seed, ref output } = *options;
-    some(tasks)?;
+    some("tasks", tasks)?;
     let drawn = FlowOptions { tasks, mean_size, capacities: capacities.clone(), rate, swing, swings, seed };
     write(&flow(&drawn).map_err(|error| miette!("{error}"))?, output.as_deref())
 }
@@ -83,8 +83,8 @@ fn graphs(options: &GenerateGraphsOptions) -> Result<ExitCode> {
     write(&generate_graphs(&drawn).map_err(|error| miette!("{error}"))?, options.output.as_deref())
 }
 
-fn some(jobs: usize) -> Result<()> {
-    if jobs == 0 { Err(miette!("--jobs is 0; an instance has at least 1 job")) } else { Ok(()) }
+fn some(option: &str, jobs: usize) -> Result<()> {
+    if jobs == 0 { Err(miette!("--{option} is 0; an instance has at least 1 job")) } else { Ok(()) }
 }
 
 fn write(instance: &Instance, output: Option<&Path>) -> Result<ExitCode> {

@@ -5,6 +5,7 @@ mod bad_files;
 mod bags;
 mod commands;
 mod compound_runs;
+mod flows;
 mod graphs;
 mod interrupt;
 mod layout;

@@ -116,10 +116,17 @@ fn every_policy_of_the_catalogue_plays() {
     let names = listed.as_array().unwrap().iter().filter(|entry| entry["kind"] == "policy");
     let names: Vec<&str> = names.map(|entry| entry["name"].as_str().unwrap()).collect();
     assert!(names.contains(&"conservative") && names.contains(&"batch"), "{names:?}");
-    let policies = format!("{},batch[scheduler=demt[shuffles=3]]", names.join(","));
-    let text = sandbox.makespan(&format!("simulate m.json --policy {policies} --format json")).succeeds();
-    for policy in json(&text)["policies"].as_array().unwrap() {
-        assert_eq!(policy["metrics"]["jobs"], 30, "{policy}");
+    // Queues of nodes are for tasks on one processor each; the others play moldable jobs.
+    sandbox.makespan("generate flow --tasks 30 --output flow.json").succeeds();
+    let queues = ["flow", "immediate", "interval", "ptfs"];
+    let (flows, moldable): (Vec<&str>, Vec<&str>) = names.iter().partition(|name| queues.contains(name));
+    assert_eq!(flows, queues);
+    let moldable = format!("{},batch[scheduler=demt[shuffles=3]]", moldable.join(","));
+    for (file, policies) in [("flow.json", flows.join(",")), ("m.json", moldable)] {
+        let text = sandbox.makespan(&format!("simulate {file} --policy {policies} --format json")).succeeds();
+        for policy in json(&text)["policies"].as_array().unwrap() {
+            assert_eq!(policy["metrics"]["jobs"], 30, "{policy}");
+        }
     }
 }
 

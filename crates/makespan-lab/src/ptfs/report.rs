@@ -26,8 +26,9 @@ pub(super) fn results(runs: &[Run]) -> Vec<u8> {
 pub(super) fn text(options: &Options, points: &Points, claims: &[Claim]) -> String {
     let mut text = format!(
         "Flows of {} tasks on ten nodes of speeds 1000, 2000 .. 10000; {} at each point; seed {}.\n\
-         The rate swings by half of its mean; tasks are 0.05 s on their way. The bound is proved: for each instant, what\n\
-         arrives from then on over the sum of speeds, and the k largest of it over the k fastest nodes.\n",
+         The rate is a multiple of the balance line and swings by half of its mean; tasks are 0.05 s on\n\
+         their way. The bound is proved: for each instant r, r + all that arrives from r on over the sum\n\
+         of speeds, and r + the k largest of it over the k fastest nodes.\n",
         options.tasks, options.runs, options.seed
     );
     for size in points.sizes().into_iter().rev() {
@@ -51,16 +52,16 @@ pub(super) fn text(options: &Options, points: &Points, claims: &[Claim]) -> Stri
     text
 }
 
-/// A row a rate, a column a scheduler.
+/// A row a scheduler, a column a rate: eight rates take 96 columns.
 fn table(points: &Points, size: u32, title: &str, of: impl Fn(&super::Point) -> String) -> String {
-    let mut text = format!("\nMean size {size}: {title}\n{:<8}", "rate");
-    for scheduler in SCHEDULERS {
-        let _infallible = write!(text, "{:>16}", scheduler.name);
+    let mut text = format!("\nMean size {size}: {title}\n{:<16}", "rate");
+    for (rate, _) in points.of_size(size) {
+        let _infallible = write!(text, "{rate:>10}");
     }
-    for (rate, row) in points.of_size(size) {
-        let _infallible = write!(text, "\n{rate:<8}");
-        for point in row {
-            let _infallible = write!(text, "{:>16}", of(point));
+    for (at, scheduler) in SCHEDULERS.iter().enumerate() {
+        let _infallible = write!(text, "\n{:<16}", scheduler.name);
+        for (_, row) in points.of_size(size) {
+            let _infallible = write!(text, "{:>10}", of(&row[at]));
         }
     }
     text.push('\n');

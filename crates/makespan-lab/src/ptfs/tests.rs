@@ -68,3 +68,16 @@ fn refuses_what_cannot_be_run() {
         assert!(reproduce(&options, &mut Silent).unwrap_err().to_string().contains(part));
     }
 }
+
+#[test]
+fn tables_of_eight_rates_are_at_most_100_columns_wide() {
+    let row = vec![
+        Point { gap: 9.99, flow_time: 123_456.0, phases: [0.331, 0.331, 0.338], ..Point::default() };
+        SCHEDULERS.len()
+    ];
+    let options = Options::paper("nowhere");
+    let points = options.keys().iter().map(|key| ((key.mean_size, key.rate), row.clone())).collect();
+    let text = report::text(&options, &Points::synthetic(points), &[]);
+    let wide: Vec<&str> = text.lines().filter(|line| line.chars().count() > 100).collect();
+    assert!(wide.is_empty() && text.contains("immediate MCT"), "{wide:?}");
+}

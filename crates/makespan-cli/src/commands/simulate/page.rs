@@ -32,6 +32,7 @@ pub fn write(path: &Path, title: &str, scene: &Scene<'_>, remarks: &[String], si
             summary: &summaries[index],
             end: end.unwrap_or_default(),
             levels: &levels[index],
+            phases: simulated[index].task_flow.as_ref().map(|flow| &flow.phases),
             schedule: schedules.get(index),
         })
         .collect();

@@ -5,6 +5,7 @@
 
 mod envelope;
 mod panels;
+mod phase_strip;
 #[cfg(test)]
 mod tests;
 
@@ -12,7 +13,7 @@ use std::io::{self, BufWriter, Write};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use makespan_core::{Instance, Schedule, Time};
+use makespan_core::{Instance, Phases, Schedule, Time};
 
 use super::cards::{write_remarks, write_sections};
 use super::{STYLE, Section, hash};
@@ -56,6 +57,8 @@ pub struct PolicyPanel<'a> {
     pub end: Time,
     /// Busy processors and waiting jobs, by ascending time.
     pub levels: &'a [Level],
+    /// The phases of a flow of tasks, drawn above the usage; `None` for other instances.
+    pub phases: Option<&'a Phases>,
     /// What ran where, for a Gantt chart; `None` where there are too many jobs for one.
     pub schedule: Option<&'a Schedule>,
 }
@@ -83,6 +86,7 @@ pub fn write_simulation(out: &mut impl Write, report: &SimulationReport<'_>) -> 
             "origin" => write_origin(&mut out, report)?,
             "remarks" => write_remarks(&mut out, report.remarks)?,
             "comparison" => write_sections(&mut out, std::slice::from_ref(report.comparison))?,
+            "phases" => phase_strip::write_legend(&mut out, report.policies)?,
             "panels" => panels.write(&mut out)?,
             "reduced" => out.write_all(note(&panels).as_bytes())?,
             "gantt" => write_gantt(&mut out, report)?,

@@ -6,6 +6,7 @@ use makespan_core::Time;
 use serde::Serialize;
 
 use super::envelope::{Column, Spread, columns};
+use super::phase_strip;
 use super::{PolicyPanel, SimulationReport};
 use crate::gantt::escape::{Pixels, Text};
 use crate::gantt::summary::grouped;
@@ -17,6 +18,9 @@ const LEFT: f64 = 64.0;
 const RIGHT: f64 = 18.0;
 /// Above a policy's plots: its name.
 const NAME: f64 = 30.0;
+/// Room for the phases and height of their strip, where there are some.
+const PHASES: f64 = 17.0;
+const STRIP: f64 = 13.0;
 const USAGE: f64 = 92.0;
 const BETWEEN: f64 = 9.0;
 const QUEUE: f64 = 64.0;
@@ -72,18 +76,25 @@ impl<'a> Panels<'a> {
     }
 
     pub(super) fn write(&self, out: &mut impl Write) -> io::Result<()> {
-        let each = NAME + USAGE + BETWEEN + QUEUE + AFTER;
-        let height = each * self.policies.len() as f64 + AXIS;
+        let room = |policy: &PolicyPanel<'_>| if policy.phases.is_some() { PHASES } else { 0.0 };
+        let each = |policy| NAME + room(policy) + USAGE + BETWEEN + QUEUE + AFTER;
+        let height = self.policies.iter().map(each).sum::<f64>() + AXIS;
         write!(
             out,
             r#"<svg id="panels" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img" "#
         )?;
         writeln!(out, r#"aria-label="Busy processors and waiting jobs over time">"#)?;
-        for (index, (policy, series)) in self.policies.iter().zip(&self.series).enumerate() {
-            let top = each * index as f64 + NAME;
+        let mut start = 0.0;
+        for (policy, series) in self.policies.iter().zip(&self.series) {
+            let mut top = start + NAME;
+            start += each(policy);
             writeln!(out, r#"<text class="policy" x="{LEFT}" y="{}">{}</text>"#, Pixels(top - 9.0), Text(policy.name))?;
             let line = Text(policy.summary);
             writeln!(out, r#"<text class="end" x="{}" y="{}">{line}</text>"#, WIDTH - RIGHT, Pixels(top - 9.0))?;
+            if let Some(phases) = policy.phases {
+                phase_strip::write(out, phases, self.span, [LEFT, WIDTH - LEFT - RIGHT], [top, STRIP])?;
+                top += PHASES;
+            }
             self.write_plot(out, [top, USAGE], ("held", self.processors), series, |column| column.held)?;
             let queue = top + USAGE + BETWEEN;
             self.write_plot(out, [queue, QUEUE], ("waiting", self.longest), series, |column| column.waiting)?;

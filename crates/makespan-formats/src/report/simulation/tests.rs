@@ -1,4 +1,4 @@
-use makespan_core::{Job, JobId, Placement, Platform, ProcSet, Profile};
+use makespan_core::{Job, JobId, Phase, PhaseStep, Placement, Platform, ProcSet, Profile};
 
 use super::*;
 
@@ -20,7 +20,9 @@ fn levels(count: u32) -> Vec<Level> {
 
 fn page(instance: &Instance, levels: &[Level], schedule: Option<&Schedule>) -> String {
     let end = levels.last().map_or(Time::ZERO, |level| level.time);
-    let panel = PolicyPanel { name: HOSTILE, summary: HOSTILE, end, levels, schedule };
+    let step = |second, phase| PhaseStep { from: Time::from_seconds(second), phase };
+    let phases = Phases { steps: vec![step(0, Phase::Saturation), step(3, Phase::Starvation)], end };
+    let panel = PolicyPanel { name: HOSTILE, summary: HOSTILE, end, levels, phases: Some(&phases), schedule };
     let comparison = Section {
         title: HOSTILE.into(),
         columns: vec![HOSTILE.into()],
