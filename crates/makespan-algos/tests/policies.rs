@@ -8,7 +8,7 @@ use makespan_core::{
 use makespan_sim::{Silent, Simulation, SimulationOptions, simulate};
 use proptest::prelude::*;
 
-const SPECS: [&str; 12] = [
+const SPECS: [&str; 13] = [
     "fcfs",
     "easy",
     "easy[order=sjf,request=fastest]",
@@ -21,6 +21,7 @@ const SPECS: [&str; 12] = [
     "batch[scheduler=demt[shuffles=2]]",
     "doubling",
     "replan",
+    "follow[scheduler=list]",
 ];
 
 fn t(ticks: i64) -> Time {

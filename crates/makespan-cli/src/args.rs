@@ -1,6 +1,7 @@
 //! The command line.
 
 mod critical_jobs;
+mod flow;
 mod generate;
 mod graphs;
 mod mapping;
@@ -18,6 +19,7 @@ use makespan_lab::hierarchical::Population;
 use makespan_lab::optimiser::Limit;
 
 pub use critical_jobs::CriticalJobsOptions;
+pub use flow::{GenerateFlowOptions, PtfsOptions};
 pub use generate::{GenerateEtcOptions, GenerateOptions, Generator, Range};
 pub use graphs::GenerateGraphsOptions;
 pub use mapping::MappingOptions;
@@ -200,9 +202,10 @@ pub struct CompareOptions {
 pub struct RunOptions {
     /// Instance file whose jobs have commands
     pub instance: PathBuf,
-    /// Algorithm that plans, and plans again when a job ends early or late
-    #[arg(long, short, default_value = "demt", value_name = "SPEC")]
-    pub algorithm: String,
+    /// Algorithm that plans, and plans again when a job ends early or late; the order of a plan of compound jobs is kept
+    /// [default: demt, and heft where jobs are compound]
+    #[arg(long, short, value_name = "SPEC")]
+    pub algorithm: Option<String>,
     /// Seed of every random choice
     #[arg(long, default_value_t = 1, allow_negative_numbers = true)]
     pub seed: u64,
@@ -284,6 +287,8 @@ pub enum Paper {
     Trees(TreesOptions),
     /// Braun et al.: eleven static heuristics for independent tasks on machines that differ (JPDC 2001), beside `optimise`
     Mapping(MappingOptions),
+    /// Sun, Zhang, Wu, Inoguchi: practical task flow scheduling for high throughput computational grid
+    Ptfs(PtfsOptions),
     /// Tselishchev, Toporkov: compound jobs by their critical chains (IWK 2009)
     CriticalJobs(CriticalJobsOptions),
 }

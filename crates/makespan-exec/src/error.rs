@@ -17,8 +17,8 @@ pub enum ExecuteError {
     /// A bag of several tasks, of which only jobs know when they end.
     #[error("job `{0}` is a bag of tasks; each task is executed as a job, which `Expansion::of` makes of it")]
     Bag(String),
-    /// A graph of tasks, which this machine does not take apart.
-    #[error("job `{0}` is a graph of tasks; only jobs of one task and bags are executed")]
+    /// A graph of tasks, of which only jobs know when they end.
+    #[error("job `{0}` is a graph of tasks; each task is executed as a job, which `Expansion::of` makes of it")]
     Compound(String),
     /// More processors than this process may use.
     #[error(

@@ -8,7 +8,7 @@ use crate::files::Files;
 use crate::journal::{Journal, Record};
 use crate::machine::cores;
 use crate::process::boot;
-use crate::recover::{Recovery, open_jobs};
+use crate::recover::{Recovery, closed_jobs, open_jobs};
 use crate::session::{Clock, Exits, Session, State};
 use crate::{ExecuteError, ExecuteOptions, Observer};
 
@@ -24,7 +24,10 @@ use crate::{ExecuteError, ExecuteOptions, Observer};
 /// that outlived the death of an earlier session is ended and run again, unless it has left its exit status: a job
 /// that finished is never repeated.
 ///
-/// Bags of tasks are executed as [`makespan_core::Expansion::of`] takes them apart.
+/// Bags of tasks and compound jobs are executed as [`makespan_core::Expansion::of`] takes them apart. All commands run in
+/// the working directory of this process, where a task finds the files of those that it waits for; data need no time. A
+/// job that waits for one that did not succeed is not started, and ends as such. Resuming a run tells the policy of the
+/// jobs that stay failed, where jobs wait for each other.
 ///
 /// A stop request ends the running jobs, and the trace so far is returned; [`crate::Stop::is_requested`] tells.
 ///
@@ -68,6 +71,7 @@ pub fn execute(
     let clock = Clock::since(history.origin, history.latest);
     journal.append(&Record::Session { at: clock.now(), boot: boot() })?;
     let open = open_jobs(&history, options.retry_failed);
+    let closed = closed_jobs(&history, &open);
     let mut session = Session {
         options,
         observer,
@@ -82,7 +86,7 @@ pub fn execute(
         events: Vec::new(),
         wake: None,
     };
-    session.run(policy)?;
+    session.run(&closed, policy)?;
     let mut runs = session.state.runs;
     runs.sort_by_key(|run| run.end);
     Ok(Trace { runs })

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use makespan_core::{Instance, JobId};
+use makespan_core::{Instance, Job, JobId};
 
 use crate::ExecuteError;
 
@@ -21,7 +21,10 @@ impl Files {
         let fail = |source| ExecuteError::Folder { path: folder.to_owned(), source };
         fs::create_dir_all(folder.join("status")).map_err(fail)?;
         let folder = folder.canonicalize().map_err(fail)?;
-        let names = instance.jobs().iter().enumerate().map(|(index, job)| file_name(&job.name, index)).collect();
+        let named = |(index, job): (usize, &Job)| {
+            task_file_name(instance, index).unwrap_or_else(|| file_name(&job.name, index))
+        };
+        let names = instance.jobs().iter().enumerate().map(named).collect();
         Ok(Self { folder, names })
     }
 
@@ -44,6 +47,16 @@ impl Files {
     pub fn marks(&self, name: &str) -> Vec<(&'static str, String)> {
         vec![("MAKESPAN_JOB", name.replace('\0', "?")), ("MAKESPAN_RUN", self.folder.display().to_string())]
     }
+}
+
+/// `job~task` for a task of a compound job, where both names are safe as they are. Jobs have distinct names, so no task of
+/// a bag is called so.
+fn task_file_name(instance: &Instance, index: usize) -> Option<String> {
+    let precedence = instance.precedence()?;
+    let whole = &precedence.wholes()[precedence.whole_of(JobId(index as u32))];
+    let task = whole.job.graph.as_ref()?.name(index as u32 - whole.first.0);
+    let unchanged = |name: &str| file_name(name, 0) == name && !name.starts_with('_');
+    (unchanged(&whole.job.name) && unchanged(task)).then(|| format!("{}~{task}", whole.job.name))
 }
 
 /// A name that is safe in any file system. One that had to be changed gets `~` and the job's number; an unchanged one

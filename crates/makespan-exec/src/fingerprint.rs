@@ -22,6 +22,15 @@ pub fn fingerprint(instance: &Instance) -> String {
         fields.time(period.start);
         fields.time(period.end);
     }
+    if let Some(precedence) = instance.precedence() {
+        fields.text("precedence");
+        for job in instance.ids() {
+            for dependence in precedence.incoming(job) {
+                fields.number(u64::from(job.0));
+                fields.number(u64::from(dependence.job.0));
+            }
+        }
+    }
     fields.0.finalize().iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
 }
 

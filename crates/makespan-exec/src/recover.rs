@@ -100,7 +100,16 @@ impl Recovery<'_> {
     }
 }
 
-/// The jobs that are still to be run.
+/// The jobs that have ended without success, or were given up, and are not among those still to be run.
+pub(crate) fn closed_jobs(history: &History, open: &[JobId]) -> Vec<JobId> {
+    let closed = |id: &JobId| match history.jobs[id.index()] {
+        Progression::Open | Progression::Running(_) | Progression::Ended(Outcome::Succeeded) => false,
+        Progression::Ended(_) | Progression::Cancelled => open.binary_search(id).is_err(),
+    };
+    (0..history.jobs.len() as u32).map(JobId).filter(closed).collect()
+}
+
+/// The jobs that are still to be run, ascending.
 pub(crate) fn open_jobs(history: &History, retry_failed: bool) -> Vec<JobId> {
     let open = |job: &Progression| match job {
         Progression::Open | Progression::Running(_) => true,

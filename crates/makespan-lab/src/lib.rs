@@ -13,6 +13,7 @@ pub mod generate;
 pub mod hierarchical;
 pub mod mapping;
 pub mod optimiser;
+pub mod ptfs;
 pub mod statistics;
 pub mod trees;
 

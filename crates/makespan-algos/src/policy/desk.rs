@@ -1,6 +1,6 @@
 //! What the policies with a queue share: the queue and what is held, kept from event to event.
 
-use makespan_core::{Decision, Event, Instance, JobId, Time, View};
+use makespan_core::{Decision, Event, Instance, JobId, Time, Unsupported, View};
 
 use super::held::{Held, counts_suffice};
 use super::order::{QueueOrder, Request};
@@ -161,17 +161,22 @@ pub(super) fn wait_for(queue: &Queue, view: &View<'_>) -> Option<Decision> {
     next_opening(view).filter(|_| queue.len() > 0).map(Decision::WakeAt)
 }
 
-/// Whether every job is one task, and may start wherever processors are free: what policies need that know neither tasks
-/// nor data on their way.
-pub(super) fn single_tasks(instance: &Instance) -> Result<(), makespan_core::Unsupported> {
+/// Whether every job is one task.
+pub(super) fn taken_apart(instance: &Instance) -> Result<(), Unsupported> {
     if instance.has_compound_jobs() {
-        return Err(makespan_core::Unsupported("graphs of tasks, which have to be taken apart first".into()));
-    }
-    if instance.has_transfers() {
-        return Err(makespan_core::Unsupported("tasks whose data take time between nodes".into()));
+        return Err(Unsupported("graphs of tasks, which have to be taken apart first".into()));
     }
     if instance.has_bags() {
-        return Err(makespan_core::Unsupported("bags of tasks, which have to be taken apart first".into()));
+        return Err(Unsupported("bags of tasks, which have to be taken apart first".into()));
     }
     Ok(())
+}
+
+/// Whether every job is one task and may start wherever processors are free: for policies that know of no data on their
+/// way.
+pub(super) fn single_tasks(instance: &Instance) -> Result<(), Unsupported> {
+    if instance.has_transfers() {
+        return Err(Unsupported("tasks whose data take time between nodes; use follow, which waits for them".into()));
+    }
+    taken_apart(instance)
 }

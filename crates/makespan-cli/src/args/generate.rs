@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 use makespan_lab::generate::{Consistency, Family, Requests};
 
-use super::{GenerateGraphsOptions, GenerateTreeOptions};
+use super::{GenerateFlowOptions, GenerateGraphsOptions, GenerateTreeOptions};
 
 #[derive(Args)]
 pub struct GenerateOptions {
@@ -82,6 +82,8 @@ pub enum Generator {
     Etc(GenerateEtcOptions),
     /// A tree of machines with bags of tasks: Beaumont, Carter, Ferrante, Legrand, Marchal, Robert (IPDPS 2006)
     Tree(GenerateTreeOptions),
+    /// Tasks that arrive at a swinging rate, for nodes of different speeds: Sun, Zhang, Wu and Inoguchi's task flow
+    Flow(GenerateFlowOptions),
     /// Graphs of tasks on single processors: layers, or the shapes of workflows
     Graphs(GenerateGraphsOptions),
 }

@@ -7,13 +7,16 @@ use makespan_core::Instance;
 use makespan_formats::{Language, parse_bandwidth, write_instance, write_swf_log};
 use makespan_lab::LabError;
 use makespan_lab::generate::{
-    EtcOptions, GraphOptions, LublinOptions, MoldableOptions, PoissonOptions, Shape, TreeOptions, etc,
-    generate as draw, generate_graphs, generate_tree, lublin, poisson,
+    EtcOptions, FlowOptions, GraphOptions, LublinOptions, MoldableOptions, PoissonOptions, Shape, TreeOptions, etc,
+    flow, generate as draw, generate_graphs, generate_tree, lublin, poisson,
 };
 use miette::{Result, miette};
 
 use super::convert::{check_ending, write_by_ending};
-use crate::args::{GenerateEtcOptions, GenerateGraphsOptions, GenerateOptions, GenerateTreeOptions, Generator, Range};
+use crate::args::{
+    GenerateEtcOptions, GenerateFlowOptions, GenerateGraphsOptions, GenerateOptions, GenerateTreeOptions, Generator,
+    Range,
+};
 use crate::output::{emit, write_file};
 
 pub fn generate(options: &GenerateOptions) -> Result<ExitCode> {
@@ -31,6 +34,7 @@ pub fn generate(options: &GenerateOptions) -> Result<ExitCode> {
         }
         Generator::Etc(ref options) => matrix(options),
         Generator::Tree(ref options) => tree(options),
+        Generator::Flow(ref options) => task_flow(options),
         Generator::Graphs(ref options) => graphs(options),
         Generator::Lublin { jobs, processors, load, requests, seed, ref output } => {
             some(jobs)?;
@@ -72,6 +76,13 @@ fn matrix(options: &GenerateEtcOptions) -> Result<ExitCode> {
     let (high_tasks, high_machines) = (task_range == Range::Hi, machine_range == Range::Hi);
     let drawn = EtcOptions { tasks, machines, consistency, high_tasks, high_machines, seed };
     write(&etc(&drawn).map_err(|error| miette!("{error}"))?, output.as_deref())
+}
+
+fn task_flow(options: &GenerateFlowOptions) -> Result<ExitCode> {
+    let GenerateFlowOptions { tasks, mean_size, ref capacities, rate, swing, swings, seed, ref output } = *options;
+    some(tasks)?;
+    let drawn = FlowOptions { tasks, mean_size, capacities: capacities.clone(), rate, swing, swings, seed };
+    write(&flow(&drawn).map_err(|error| miette!("{error}"))?, output.as_deref())
 }
 
 fn graphs(options: &GenerateGraphsOptions) -> Result<ExitCode> {

@@ -5,12 +5,12 @@ use std::process::ExitCode;
 
 use indicatif::ProgressBar;
 use makespan_lab::campaign::{Instances, Progress};
-use makespan_lab::{critical_jobs, demt, hierarchical, mapping, optimiser, trees};
+use makespan_lab::{critical_jobs, demt, hierarchical, mapping, optimiser, ptfs, trees};
 use miette::{Result, miette};
 
 use crate::args::{
-    CriticalJobsOptions, HierarchicalOptions, LimitOrNone, MappingOptions, OptimiserOptions, Paper, ReproduceOptions,
-    TreesOptions,
+    CriticalJobsOptions, HierarchicalOptions, LimitOrNone, MappingOptions, OptimiserOptions, Paper, PtfsOptions,
+    ReproduceOptions, TreesOptions,
 };
 use crate::output::emit;
 use crate::progress::bar;
@@ -28,6 +28,7 @@ pub fn reproduce(options: &ReproduceOptions) -> Result<ExitCode> {
         Paper::Hierarchical(ref options) => reproduce_hierarchical(options)?,
         Paper::Trees(ref options) => reproduce_trees(options)?,
         Paper::Mapping(ref options) => reproduce_mapping(options)?,
+        Paper::Ptfs(ref options) => reproduce_ptfs(options)?,
         Paper::CriticalJobs(ref options) => reproduce_critical_jobs(options)?,
     }
     Ok(ExitCode::SUCCESS)
@@ -110,6 +111,29 @@ fn reproduce_trees(options: &TreesOptions) -> Result<()> {
     progress.0.finish_and_clear();
     emit(&format!(
         "{}\n{} instances ({} from an earlier campaign); tables and figures are in {}\n",
+        summary.text,
+        summary.runs,
+        summary.reused,
+        output.display()
+    ))
+}
+
+fn reproduce_ptfs(options: &PtfsOptions) -> Result<()> {
+    let PtfsOptions { output, tasks, sizes, rates, runs, threads, seed } = options;
+    let campaign = ptfs::Options {
+        output: output.clone(),
+        seed: *seed,
+        tasks: *tasks,
+        sizes: sizes.clone(),
+        rates: rates.clone(),
+        runs: *runs,
+        threads: *threads,
+    };
+    let mut progress = Bar(bar(0, "flows"));
+    let summary = ptfs::reproduce(&campaign, &mut progress).map_err(|error| miette!("{error}"))?;
+    progress.0.finish_and_clear();
+    emit(&format!(
+        "{}\n{} flows ({} from an earlier campaign); tables and figures are in {}\n",
         summary.text,
         summary.runs,
         summary.reused,

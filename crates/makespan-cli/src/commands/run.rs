@@ -8,8 +8,8 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use makespan::Planned;
-use makespan::policy::Replan;
-use makespan_core::{Bound, Expansion, Instance, Schedule, Trace};
+use makespan::policy::{Follow, Replan};
+use makespan_core::{Bound, Expansion, Instance, Policy, Schedule, Scheduler, Trace};
 use makespan_exec::{ExecuteOptions, Stop, check, execute};
 use makespan_formats::gantt::NamedSchedule;
 use makespan_formats::report::Report;
@@ -33,7 +33,9 @@ struct Begun {
 
 pub fn run(options: &RunOptions) -> Result<ExitCode> {
     let Loaded { instance, remarks } = load_plain(&options.instance)?;
-    let scheduler = makespan::scheduler(&options.algorithm).map_err(|error| miette!("{error}"))?;
+    let usual = if instance.has_compound_jobs() { "heft" } else { "demt" };
+    let algorithm = options.algorithm.as_deref().unwrap_or(usual);
+    let scheduler = makespan::scheduler(algorithm).map_err(|error| miette!("{error}"))?;
     let folder = folder::choose(options)?;
     let stop = stop_on_signals()?;
     let execution = ExecuteOptions {
@@ -43,7 +45,7 @@ pub fn run(options: &RunOptions) -> Result<ExitCode> {
         stop: stop.clone(),
         ..ExecuteOptions::new(&folder)
     };
-    // Tasks of bags run as jobs of their own; the plan and the outcome are shown in terms of the bags.
+    // Tasks of bags and compound jobs run as jobs of their own; the plan and the outcome are shown in terms of the whole.
     let executed = Expansion::of(&instance).map_err(|error| miette!("{}: {error}", options.instance.display()))?;
     // What cannot run is refused before anything is printed or written.
     check(&executed.instance, &execution).map_err(|error| miette!("{error}"))?;
@@ -51,7 +53,7 @@ pub fn run(options: &RunOptions) -> Result<ExitCode> {
     let fresh = resumed.is_none();
     let begun = match resumed {
         Some(begun) => begun,
-        None => plan(&instance, options, remarks)?,
+        None => plan(&instance, algorithm, options.seed, remarks)?,
     };
     if fresh {
         // The plan is in the folder before the first job starts, so that an interrupted run can be compared with it.
@@ -66,13 +68,10 @@ pub fn run(options: &RunOptions) -> Result<ExitCode> {
         summary::objectives(&instance, &begun.schedule, &begun.bounds),
         summary::placements(&instance, &begun.schedule)
     ))?;
-    let mut policy = if options.resume {
-        Replan::new(scheduler, begun.seed)
-    } else {
-        Replan::following(scheduler, begun.seed, &executed.expanded_schedule(&begun.schedule))
-    };
+    let mut policy = policy(scheduler, &executed, &begun, options.resume);
     let mut watch = Watch::new(&executed.instance);
-    let trace = execute(&executed.instance, &mut policy, &execution, &mut watch).map_err(|error| miette!("{error}"))?;
+    let trace =
+        execute(&executed.instance, policy.as_mut(), &execution, &mut watch).map_err(|error| miette!("{error}"))?;
     watch.finish();
     write_results(&folder, &instance, &executed, &begun, &trace)?;
     emit(&outcome::describe(&instance, &executed, &begun.schedule, &trace, watch.reasons()))?;
@@ -87,11 +86,25 @@ pub fn run(options: &RunOptions) -> Result<ExitCode> {
     Ok(if trace.all_succeeded(&executed.instance) { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn plan(instance: &Instance, options: &RunOptions, mut remarks: Vec<String>) -> Result<Begun> {
+/// Tasks that wait for each other keep the order of the plan; for all others what remains is planned again when the world
+/// departs from it.
+fn policy(scheduler: Box<dyn Scheduler>, executed: &Expansion, begun: &Begun, resume: bool) -> Box<dyn Policy> {
+    let plan = || executed.expanded_schedule(&begun.schedule);
+    if executed.instance.precedence().is_some() {
+        return Box::new(Follow::with_plan(scheduler, begun.seed, &executed.instance, &plan()));
+    }
+    Box::new(if resume {
+        Replan::new(scheduler, begun.seed)
+    } else {
+        Replan::following(scheduler, begun.seed, &plan())
+    })
+}
+
+fn plan(instance: &Instance, algorithm: &str, seed: u64, mut remarks: Vec<String>) -> Result<Begun> {
     let Planned { algorithm, schedule, bounds, remarks: more, .. } =
-        makespan::plan(instance, &options.algorithm, options.seed).map_err(|error| miette!("{error}"))?;
+        makespan::plan(instance, algorithm, seed).map_err(|error| miette!("{error}"))?;
     remarks.extend(more);
-    Ok(Begun { algorithm, seed: options.seed, schedule, bounds, remarks })
+    Ok(Begun { algorithm, seed, schedule, bounds, remarks })
 }
 
 /// The first Ctrl-C or SIGTERM ends the running jobs, the second kills them.

@@ -4,6 +4,7 @@ mod bad_commands;
 mod bad_files;
 mod bags;
 mod commands;
+mod compound_runs;
 mod graphs;
 mod interrupt;
 mod layout;

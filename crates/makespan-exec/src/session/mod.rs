@@ -1,5 +1,6 @@
 //! One process executing a run: the loop between policy and machine.
 
+mod abandon;
 mod active;
 mod clock;
 mod ending;
@@ -53,9 +54,10 @@ impl Exits {
 }
 
 impl Session<'_> {
-    /// Runs until every job has ended or a stop is requested. Whatever happens, nothing runs when it returns.
-    pub fn run(&mut self, policy: &mut dyn Policy) -> Result<(), ExecuteError> {
-        let outcome = self.drive(policy);
+    /// Runs until every job has ended or a stop is requested. Whatever happens, nothing runs when it returns. Of the
+    /// `closed` jobs, which ended before and are not run again, those hear that wait for them.
+    pub fn run(&mut self, closed: &[JobId], policy: &mut dyn Policy) -> Result<(), ExecuteError> {
+        let outcome = self.close(closed).and_then(|()| self.drive(policy));
         if outcome.is_ok() && self.active.is_empty() && !self.options.stop.is_requested() {
             return Ok(self.journal.append(&Record::Finished { at: self.clock.now() })?);
         }
@@ -67,8 +69,9 @@ impl Session<'_> {
         while !self.options.stop.is_requested() {
             let now = self.clock.now();
             while let Some(job) = self.state.release(now) {
-                self.state.cluster.submit(job);
-                self.events.push(Event::Submitted(job));
+                if self.state.cluster.submit(job) {
+                    self.events.push(Event::Submitted(job));
+                }
             }
             if self.events.is_empty() && self.wake.is_some_and(|wake| wake <= now) {
                 self.events.push(Event::Wake);
@@ -114,6 +117,7 @@ impl Session<'_> {
                     self.state.cluster.withdraw(job)?;
                     self.journal.append(&Record::Cancelled { job, at: now })?;
                     self.observer.message(&format!("job `{}` was given up by the policy", self.state.name(job)));
+                    self.abandon(job, now)?;
                 }
             }
         }
@@ -170,8 +174,12 @@ impl Session<'_> {
         self.state.runs.push(run.clone());
         let succeeded = outcome == Outcome::Succeeded;
         self.events.push(if succeeded { Event::Finished(job) } else { Event::Failed(job) });
+        if succeeded {
+            let ready = self.state.cluster.succeed(job, at, &run.processors);
+            self.events.extend(ready.into_iter().map(Event::Submitted));
+        }
         self.observer.ended(&run, reason, &self.state.progress(at));
-        Ok(())
+        if succeeded { Ok(()) } else { self.abandon(job, at) }
     }
 
     /// Sleeps until a process ends, an instant of interest comes, or the next tick.

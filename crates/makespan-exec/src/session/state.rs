@@ -1,6 +1,6 @@
 //! What waits, what runs, and what has ended.
 
-use makespan_core::{Cluster, Instance, JobId, Run, Time, View};
+use makespan_core::{Cluster, Instance, JobId, Outcome, Run, Time, View};
 
 use crate::Progress;
 
@@ -15,10 +15,15 @@ pub(crate) struct State<'a> {
 }
 
 impl<'a> State<'a> {
-    /// A state in which these jobs are still to be released.
+    /// A state in which these jobs are still to be released, and these runs have ended.
     pub fn new(instance: &'a Instance, mut open: Vec<JobId>, runs: Vec<Run>) -> Self {
         open.sort_unstable_by_key(|&id| std::cmp::Reverse((instance.job(id).release, id)));
-        Self { instance, cluster: Cluster::new(instance), runs, unreleased: open }
+        // Commands share their files.
+        let mut cluster = Cluster::new(instance).with_data_at_hand();
+        for run in runs.iter().filter(|run| run.outcome == Outcome::Succeeded) {
+            cluster.succeed(run.job, run.end, &run.processors);
+        }
+        Self { instance, cluster, runs, unreleased: open }
     }
 
     pub fn progress(&self, now: Time) -> Progress<'_> {

@@ -11,7 +11,7 @@ use crate::summary::figure;
 /// Reasons that are told.
 const REASONS: usize = 20;
 
-/// A line for each job, all tasks of a bag together; why some did not succeed; then the makespans and how many
+/// A line for each job, all tasks of a bag or a compound job together; why some did not succeed; then the makespans and how many
 /// succeeded.
 pub fn describe(
     instance: &Instance,
@@ -55,7 +55,7 @@ struct Line<'a> {
     succeeded: u64,
     planned: Option<(Time, Time)>,
     happened: Option<(Time, Time)>,
-    /// Of a job that is no bag, or the last task of one.
+    /// Of a job of one task, or the last task of another.
     run: Option<&'a Run>,
 }
 
@@ -74,7 +74,7 @@ impl<'a> Line<'a> {
 
     fn row(&self, job: &Job) -> Vec<String> {
         let outcome = match self.run.map(|run| run.outcome) {
-            _ if job.is_bag() => format!("{} of {} tasks succeeded", self.succeeded, self.tasks),
+            _ if many(job) => format!("{} of {} tasks succeeded", self.succeeded, self.tasks),
             None => "did not run".to_owned(),
             Some(Outcome::Succeeded) => "succeeded".into(),
             Some(Outcome::Failed { status }) => format!("failed, status {status}"),
@@ -82,7 +82,7 @@ impl<'a> Line<'a> {
             Some(Outcome::Interrupted) => "interrupted".into(),
             Some(Outcome::NotStarted) => "not started".into(),
         };
-        let ran = self.run.filter(|run| run.outcome != Outcome::NotStarted && !job.is_bag());
+        let ran = self.run.filter(|run| run.outcome != Outcome::NotStarted && !many(job));
         let seconds = |time: Option<Time>| time.map_or("-".into(), |time| figure(time.seconds()));
         vec![
             job.name.clone(),
@@ -94,6 +94,10 @@ impl<'a> Line<'a> {
             seconds(self.happened.map(|span| span.1)),
         ]
     }
+}
+
+fn many(job: &Job) -> bool {
+    job.is_bag() || job.is_compound()
 }
 
 /// From the first start to the last end.

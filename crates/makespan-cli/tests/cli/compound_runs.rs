@@ -1,0 +1,99 @@
+//! Compound jobs in real and in virtual time.
+
+use std::fs;
+
+use crate::sandbox::Sandbox;
+
+/// A diamond on two processors: each task writes its name and its children read it; `left` runs this.
+fn diamond(left: &str) -> String {
+    let task = |name: &str, script: &str| {
+        format!("[[jobs.tasks]]\nname = \"{name}\"\nwork = 0.05\ncommand = [\"sh\", \"-c\", \'\'\'{script}\'\'\']\n")
+    };
+    let edge = |from: &str, to: &str| format!("[[jobs.edges]]\nfrom = \"{from}\"\nto = \"{to}\"\n");
+    let tasks = [
+        task("split", "echo split >> ran; echo 1 > split.txt"),
+        task("left", left),
+        task("right", "echo right >> ran; cat split.txt > right.txt"),
+        task("join", "echo join >> ran; cat left.txt right.txt"),
+    ];
+    let edges = [edge("split", "left"), edge("split", "right"), edge("left", "join"), edge("right", "join")];
+    let other = "[[jobs]]\nname = \"other\"\ntime = 0.05\ncommand = [\"true\"]\n";
+    let head = "version = 1\n[platform]\nprocessors = 2\n[[jobs]]\nname = \"d\"\n";
+    format!("{head}{}{}{other}", tasks.concat(), edges.concat())
+}
+
+const LEFT: &str = "echo left >> ran; cat split.txt > left.txt";
+
+#[test]
+fn tasks_run_in_order_and_find_each_others_files() {
+    let sandbox = Sandbox::new();
+    sandbox.write("i.toml", diamond(LEFT));
+    let said = sandbox.makespan("run i.toml --oversubscribe --folder f").succeeds();
+    assert!(said.contains("planned by heft") && said.contains("2 of 2 jobs succeeded"), "{said}");
+    assert!(said.contains("4 of 4 tasks succeeded"), "{said}");
+    assert_eq!(sandbox.read("f/d~join.out"), "1\n1\n");
+    let ran = sandbox.read("ran");
+    let lines: Vec<&str> = ran.lines().collect();
+    assert_eq!((lines.len(), lines[0], lines[3]), (4, "split", "join"));
+    assert!(sandbox.read("f/gantt.svg").matches("d/left").count() > 1, "planned and happened");
+    sandbox.makespan("verify i.toml f/plan.json").succeeds();
+    sandbox.makespan("run i.toml --oversubscribe --folder f --resume").succeeds();
+    assert_eq!(sandbox.read("ran"), ran, "nothing is repeated");
+}
+
+#[test]
+fn what_waits_for_a_failed_task_is_not_started() {
+    let sandbox = Sandbox::new();
+    sandbox.write("i.toml", diamond("test -e go || exit 3; echo left >> ran; cat split.txt > left.txt"));
+    let said = sandbox.makespan("run i.toml --oversubscribe --folder f");
+    assert_eq!((said.status, said.err.as_str()), (Some(1), ""), "{said:?}");
+    assert!(said.out.contains("2 of 4 tasks succeeded") && said.out.contains("1 of 2 jobs succeeded"), "{said:?}");
+    assert!(said.out.contains("job `d/left`: it returned exit status 3"), "{said:?}");
+    assert!(said.out.contains("job `d/join`: `d/left`, which it waits for, did not succeed"), "{said:?}");
+    let ran = || sandbox.read("ran").lines().map(str::to_owned).collect::<Vec<String>>();
+    assert_eq!(ran().len(), 2);
+    // Resumed, failed tasks are left alone; with --retry-failed they run, and with them what waited.
+    let kept = sandbox.makespan("run i.toml --oversubscribe --folder f --resume");
+    assert_eq!((kept.status, ran().len()), (Some(1), 2), "{kept:?}");
+    sandbox.write("go", "");
+    sandbox.makespan("run i.toml --oversubscribe --folder f --resume --retry-failed").succeeds();
+    assert_eq!(ran()[2..], ["left", "join"]);
+    assert_eq!(sandbox.read("f/d~join.out"), "1\n1\n");
+}
+
+/// A session that died right after a task failed, before it wrote down what waits for it.
+#[test]
+fn a_torn_journal_does_not_let_anything_wait_for_ever() {
+    let sandbox = Sandbox::new();
+    sandbox.write("i.toml", diamond("exit 3"));
+    sandbox.makespan("run i.toml --oversubscribe --folder f");
+    let journal = sandbox.read("f/journal.jsonl");
+    let is_not_started = |line: &&str| line.contains("not_started");
+    let kept: String = journal.lines().filter(|line| !is_not_started(line)).map(|line| format!("{line}\n")).collect();
+    assert_eq!(journal.lines().filter(is_not_started).count(), 1);
+    fs::write(sandbox.path("f/journal.jsonl"), kept).unwrap();
+    let said = sandbox.makespan("run i.toml --oversubscribe --folder f --resume");
+    assert_eq!(said.status, Some(1), "{said:?}");
+    assert!(said.out.contains("job `d/join`: `d/left`, which it waits for"), "{said:?}");
+}
+
+#[test]
+fn compound_jobs_are_simulated_as_wholes() {
+    let sandbox = Sandbox::new();
+    sandbox.write("i.toml", diamond(LEFT));
+    let said =
+        sandbox.makespan("simulate i.toml --policy fcfs,easy,follow,replan --jobs jobs.csv --format json").succeeds();
+    let object: serde_json::Value = serde_json::from_str(&said).unwrap();
+    for policy in object["policies"].as_array().unwrap() {
+        assert_eq!(policy["metrics"]["jobs"], 2, "{policy}");
+        // Five tasks of 0.05 s, three of them one after the other.
+        assert!((policy["metrics"]["makespan"].as_f64().unwrap() - 0.15).abs() < 1e-9, "{policy}");
+    }
+    assert_eq!(sandbox.read("jobs.follow.csv").lines().count(), 6);
+    sandbox.makespan("simulate i.toml --start-time-of d/left").refused(&["--start-time-of", "compound job"]);
+    let nodes = "nodes = 2\nprocessors_per_node = 1\nlatency = 0.1\nbandwidth = 1e6";
+    sandbox.write("n.toml", diamond(LEFT).replace("processors = 2", nodes));
+    sandbox.makespan("simulate n.toml --policy easy").refused(&["easy", "data take time between nodes; use follow"]);
+    sandbox.makespan("simulate n.toml --policy follow[scheduler=peft]").succeeds();
+    sandbox.makespan("simulate n.toml --policy follow[scheduler=list]").refused(&["graph"]);
+}
