@@ -11,7 +11,9 @@ pub mod demt;
 mod error;
 pub mod generate;
 pub mod hierarchical;
+pub mod mapping;
 pub mod optimiser;
+pub mod ptfs;
 pub mod statistics;
 pub mod trees;
 

@@ -1,7 +1,7 @@
 //! Simulation: a policy named by its spec, and what came of it.
 
 use makespan_algos::policy::{PolicyError, policy_for};
-use makespan_core::{Actual, Instance, Measures};
+use makespan_core::{Actual, Instance, Job, Measures, Outcome, TaskFlowMeasures, release_area_bound};
 use makespan_sim::{Observer, Simulation, SimulationError, SimulationOptions};
 use thiserror::Error;
 
@@ -14,6 +14,8 @@ pub struct Simulated {
     pub simulation: Simulation,
     /// Waits, slowdowns, utilisation and the rest.
     pub measures: Measures,
+    /// Phases, bound and the like, where the instance is a flow of tasks.
+    pub task_flow: Option<TaskFlowMeasures>,
 }
 
 /// What is simulated: the same for every policy that is compared.
@@ -74,5 +76,22 @@ pub fn simulate(scene: &Scene<'_>, spec: &str, observer: &mut dyn Observer) -> R
     let simulation = makespan_sim::simulate(instance, actual, policy.as_mut(), options, observer)
         .map_err(|source| SimulateError::Simulation { policy: spec.to_owned(), source })?;
     let measures = Measures::of(instance, &simulation.trace, users);
-    Ok(Simulated { policy: spec.to_owned(), simulation, measures })
+    let task_flow = TaskFlowMeasures::suits(instance).then(|| task_flow(scene, &simulation));
+    Ok(Simulated { policy: spec.to_owned(), simulation, measures, task_flow })
+}
+
+/// The bound is that of the tasks that were done, by their real times.
+fn task_flow(scene: &Scene<'_>, simulation: &Simulation) -> TaskFlowMeasures {
+    let Scene { instance, actual, .. } = *scene;
+    let runs = &simulation.trace.runs;
+    let done = runs.iter().filter(|run| run.outcome == Outcome::Succeeded).map(|run| run.job);
+    let real = |id| -> Job {
+        let mut job = instance.job(id).clone();
+        if let Actual::Profiles(profiles) = actual {
+            (job.task.profile, job.walltime) = (profiles[id.index()].clone(), None);
+        }
+        job
+    };
+    let bound = release_area_bound(&instance.with_jobs(done.map(real).collect()));
+    TaskFlowMeasures::of(instance, &simulation.trace, bound)
 }

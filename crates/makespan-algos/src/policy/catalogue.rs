@@ -4,9 +4,13 @@ use makespan_core::{Instance, Policy, Scheduler, Unsupported};
 use thiserror::Error;
 
 use super::desk::{Reading, single_tasks, taken_apart};
+use super::flow::{self, sequential_and_open};
 use super::follow;
 use super::held::equal_speeds;
-use super::{Batch, Conservative, Doubling, Easy, Fcfs, Follow, MoldableEasy, Passes, QueueOrder, Replan, Request};
+use super::{
+    Batch, Communication, Conservative, Doubling, Easy, Fcfs, Follow, MAPPERS, MoldableEasy, Passes, QueueOrder,
+    Replan, Request, Rules, SchedulingTime, TaskFlow, When,
+};
 use crate::catalogue::{Parameter, Spec, SpecError};
 
 /// A policy of the catalogue, for listings.
@@ -51,15 +55,22 @@ pub enum PolicyError {
 
 const ANY: &str =
     "rigid, sequential and moldable jobs on any platform; unavailable periods; best placement; speeds; failures";
+const FLOW: &str = "sequential jobs on nodes of any speeds, or with times of their own on each; failures";
 const OFFLINE: &str = "what its scheduler plans";
 const ORDER: Parameter = Parameter { name: "order", values: QueueOrder::VALUES, default: "fcfs" };
 const REQUEST: Parameter = Parameter { name: "request", values: Request::VALUES, default: "efficient" };
 const SCHEDULER: Parameter =
     Parameter { name: "scheduler", values: "a scheduler, such as demt[shuffles=5]", default: "list" };
+const MAPPER: Parameter = Parameter { name: "mapper", values: MAPPERS, default: "min-min" };
+const COMMUNICATION: Parameter = Parameter { name: "communication", values: Communication::VALUES, default: "links" };
+const SCHEDULING_TIME: Parameter =
+    Parameter { name: "scheduling-time", values: SchedulingTime::VALUES, default: "zero" };
+const PTFS: &str = "Sun, Zhang, Wu, Inoguchi, Practical Task Flow Scheduling for High Throughput Computational Grid";
+const ONLINE_MAPPING: &str = "Maheswaran et al., JPDC 59, 1999, doi:10.1006/jpdc.1999.1581";
 
 const GRAPHS: Parameter = Parameter { name: "scheduler", values: "a scheduler, such as peft", default: "heft" };
 
-static POLICIES: [PolicyEntry; 8] = [
+static POLICIES: [PolicyEntry; 12] = [
     PolicyEntry {
         name: "fcfs",
         summary: "the queue strictly in order",
@@ -123,6 +134,62 @@ static POLICIES: [PolicyEntry; 8] = [
         build: |spec, seed| by_scheduler(spec, |scheduler| Replan::new(scheduler, seed)),
     },
     PolicyEntry {
+        name: "flow",
+        summary: "a flow of tasks to queues of nodes, mapped in time for the first node that would be idle: recommended",
+        supports: FLOW,
+        source: "Makespan, after the dynamic scheduling cycle of ptfs",
+        parameters: &[Parameter { default: "fast", ..MAPPER }, COMMUNICATION],
+        build: |spec, seed| flow(spec, seed, "fast", (When::Need, SchedulingTime::Zero)),
+    },
+    PolicyEntry {
+        name: "immediate",
+        summary: "each task to the queue of a node as it arrives",
+        supports: FLOW,
+        source: ONLINE_MAPPING,
+        parameters: &[Parameter { default: "mct", ..MAPPER }, COMMUNICATION],
+        build: |spec, seed| flow(spec, seed, "mct", (When::Arrival, SchedulingTime::Zero)),
+    },
+    PolicyEntry {
+        name: "interval",
+        summary: "all waiting tasks to queues of nodes, at regular intervals",
+        supports: FLOW,
+        source: ONLINE_MAPPING,
+        parameters: &[
+            MAPPER,
+            Parameter { name: "every", values: EVERY, default: "20s" },
+            SCHEDULING_TIME,
+            COMMUNICATION,
+        ],
+        build: |spec, seed| {
+            let every = spec.take("every", makespan_core::Time::from_seconds(20), |text| {
+                makespan_core::Time::parse(text).ok().filter(|time| time.ticks() > 0).ok_or_else(|| EVERY.to_owned())
+            })?;
+            let scheduling_time = spec.take("scheduling-time", SchedulingTime::Zero, str::parse::<SchedulingTime>)?;
+            flow(spec, seed, MAPPER.default, (When::Every(every), scheduling_time))
+        },
+    },
+    PolicyEntry {
+        name: "ptfs",
+        summary: "the dynamic scheduling cycle: a batch to queues of nodes when one would be idle before it is mapped",
+        supports: FLOW,
+        source: PTFS,
+        parameters: &[
+            Parameter { default: "ga", ..MAPPER },
+            Parameter { name: "cycle", values: CYCLE, default: "poll" },
+            Parameter { default: "paper", ..SCHEDULING_TIME },
+            COMMUNICATION,
+        ],
+        build: |spec, seed| {
+            let when = spec.take("cycle", When::Poll, |text| match text {
+                "poll" => Ok(When::Poll),
+                "event" => Ok(When::Events),
+                _ => Err(CYCLE.to_owned()),
+            })?;
+            let scheduling_time = spec.take("scheduling-time", SchedulingTime::Paper, str::parse::<SchedulingTime>)?;
+            flow(spec, seed, "ga", (when, scheduling_time))
+        },
+    },
+    PolicyEntry {
         name: "follow",
         summary: "every job, with all its tasks, is planned when it comes, and the order of the plan is kept",
         supports: "what its scheduler plans, graphs of tasks and data between them among it",
@@ -139,6 +206,22 @@ static POLICIES: [PolicyEntry; 8] = [
         },
     },
 ];
+
+const EVERY: &str = "a positive time, such as 20s";
+const CYCLE: &str = "poll or event";
+
+/// A policy that sends tasks to queues of nodes.
+fn flow(
+    spec: &mut Spec,
+    seed: u64,
+    default: &str,
+    (when, scheduling_time): (When, SchedulingTime),
+) -> Result<Built, SpecError> {
+    let name = spec.take("mapper", default.to_owned(), |text| Ok(text.to_owned()))?;
+    let communication = spec.take("communication", Communication::Links, str::parse::<Communication>)?;
+    let rules = Rules { when, scheduling_time, communication };
+    Ok(Built::any(TaskFlow::new(rules, flow::mapper(&name)?, seed)).only(sequential_and_open))
+}
 
 impl Built {
     /// Any instance without bags.

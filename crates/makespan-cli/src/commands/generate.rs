@@ -7,13 +7,16 @@ use makespan_core::Instance;
 use makespan_formats::{Language, parse_bandwidth, write_instance, write_swf_log};
 use makespan_lab::LabError;
 use makespan_lab::generate::{
-    GraphOptions, LublinOptions, MoldableOptions, PoissonOptions, Shape, TreeOptions, generate as draw,
-    generate_graphs, generate_tree, lublin, poisson,
+    EtcOptions, FlowOptions, GraphOptions, LublinOptions, MoldableOptions, PoissonOptions, Shape, TreeOptions, etc,
+    flow, generate as draw, generate_graphs, generate_tree, lublin, poisson,
 };
 use miette::{Result, miette};
 
 use super::convert::{check_ending, write_by_ending};
-use crate::args::{GenerateGraphsOptions, GenerateOptions, GenerateTreeOptions, Generator};
+use crate::args::{
+    GenerateEtcOptions, GenerateFlowOptions, GenerateGraphsOptions, GenerateOptions, GenerateTreeOptions, Generator,
+    Range,
+};
 use crate::output::{emit, write_file};
 
 pub fn generate(options: &GenerateOptions) -> Result<ExitCode> {
@@ -29,7 +32,9 @@ pub fn generate(options: &GenerateOptions) -> Result<ExitCode> {
             let options = PoissonOptions { family, jobs, processors, seed, load };
             write(&poisson(&options).map_err(failed)?, output.as_deref())
         }
+        Generator::Etc(ref options) => matrix(options),
         Generator::Tree(ref options) => tree(options),
+        Generator::Flow(ref options) => task_flow(options),
         Generator::Graphs(ref options) => graphs(options),
         Generator::Lublin { jobs, processors, load, requests, seed, ref output } => {
             some(jobs)?;
@@ -61,6 +66,23 @@ fn tree(options: &GenerateTreeOptions) -> Result<ExitCode> {
         *options;
     let drawn = TreeOptions { nodes, degree, applications, largest_ratio, tasks, unit, latency, seed };
     write(&generate_tree(&drawn).map_err(|error| miette!("{error}"))?, output.as_deref())
+}
+
+fn matrix(options: &GenerateEtcOptions) -> Result<ExitCode> {
+    let GenerateEtcOptions { tasks, machines, consistency, task_range, machine_range, seed, ref output } = *options;
+    if let Some(path) = output {
+        check_ending(path)?;
+    }
+    let (high_tasks, high_machines) = (task_range == Range::Hi, machine_range == Range::Hi);
+    let drawn = EtcOptions { tasks, machines, consistency, high_tasks, high_machines, seed };
+    write(&etc(&drawn).map_err(|error| miette!("{error}"))?, output.as_deref())
+}
+
+fn task_flow(options: &GenerateFlowOptions) -> Result<ExitCode> {
+    let GenerateFlowOptions { tasks, mean_size, ref capacities, rate, swing, swings, seed, ref output } = *options;
+    some(tasks)?;
+    let drawn = FlowOptions { tasks, mean_size, capacities: capacities.clone(), rate, swing, swings, seed };
+    write(&flow(&drawn).map_err(|error| miette!("{error}"))?, output.as_deref())
 }
 
 fn graphs(options: &GenerateGraphsOptions) -> Result<ExitCode> {

@@ -3,11 +3,12 @@
 //! The families of P.-F. Dutot, L. Eyraud, G. Mounié and D. Trystram, "Bi-criteria algorithm for scheduling jobs on
 //! cluster platforms" (SPAA 2004, DOI 10.1145/1007912.1007932), section 4.1. Each job is drawn from its own stream of
 //! the generator, so job 7 of a seed is the same in an instance of 10 jobs and in one of 1,000. [`poisson`] lets them arrive
-//! at a load; [`lublin`] draws logs of rigid jobs.
+//! at a load; [`lublin`] draws logs of rigid jobs; [`flow`] tasks that arrive at a swinging rate.
 
 mod day;
 mod etc;
 mod family;
+mod flow;
 mod graph;
 mod lublin;
 mod parallelism;
@@ -22,6 +23,7 @@ use rand_distr::{Distribution, Exp};
 
 pub use etc::{Consistency, EtcOptions, etc};
 pub use family::Family;
+pub use flow::{FlowOptions, flow};
 pub use graph::{GraphOptions, Shape, generate_graphs};
 pub use lublin::{DrawnLog, LublinOptions, lublin};
 pub use poisson::{PoissonOptions, poisson};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use makespan::Simulated;
-use makespan_core::{Distribution, Instance, Measures};
+use makespan_core::{Distribution, Instance, Measures, Phase, TaskFlowMeasures};
 use makespan_formats::report::Section;
 use serde_json::{Value, json};
 
@@ -52,6 +52,10 @@ fn rows(simulated: &[Simulated]) -> Vec<Row> {
         add("fairness between users", &|measures| figure_of(measures.fairness.map(|fairness| fairness.jain)));
         add("worst user over mean", &|measures| figure_of(measures.fairness.map(|fairness| fairness.worst_over_mean)));
     }
+    rows.extend(flow_rows(simulated));
+    let mut add = |label: &str, of: &dyn Fn(&Measures) -> String| {
+        rows.push((label.to_owned(), simulated.iter().map(|one| of(&one.measures)).collect()));
+    };
     let counts: [Figure<Measures, usize>; 3] = [
         ("interrupted runs", |measures| measures.interrupted_runs),
         ("jobs ended at walltime", |measures| measures.killed),
@@ -66,6 +70,27 @@ fn rows(simulated: &[Simulated]) -> Vec<Row> {
         let counts = simulated.iter().map(|one| one.simulation.cancelled.len().to_string());
         rows.push(("jobs given up".into(), counts.collect()));
     }
+    rows
+}
+
+/// What is measured of a flow of tasks; nothing of other instances.
+fn flow_rows(simulated: &[Simulated]) -> Vec<Row> {
+    let Some(flows) = simulated.iter().map(|one| one.task_flow.as_ref()).collect::<Option<Vec<_>>>() else {
+        return Vec::new();
+    };
+    let row = |label: &str, of: &dyn Fn(&TaskFlowMeasures) -> String| {
+        (label.to_owned(), flows.iter().map(|flow| of(flow)).collect())
+    };
+    let percent = |part: f64| format!("{:.2} %", 100.0 * part);
+    let mut rows = vec![
+        row("maxspan", &|flow| figure(flow.maxspan)),
+        row("maxspan over its bound", &|flow| format!("{:.3} %", 100.0 * flow.gap())),
+        row("utilisation, mean of nodes", &|flow| percent(flow.utilisation)),
+        row("utilisation by speed", &|flow| percent(flow.utilisation_by_speed)),
+        row("tasks a second", &|flow| figure(flow.throughput)),
+    ];
+    let phase = |phase: Phase| row(&format!("time in {}", phase.name()), &|flow| percent(flow.phases.share(phase)));
+    rows.extend(Phase::ALL.map(phase));
     rows
 }
 
@@ -116,10 +141,27 @@ pub fn json(instance: &Instance, simulated: &[Simulated], mut answers: BTreeMap<
             "given_up": given_up.collect::<Vec<_>>(),
             "events": one.simulation.events,
         });
+        if let Some(flow) = &one.task_flow {
+            object["task_flow"] = flow_json(flow);
+        }
         if let Some(answer) = answers.remove(&index) {
             object["start_time"] = answer;
         }
         object
     };
     simulated.iter().enumerate().map(object).collect()
+}
+
+/// The phases are shares of the time.
+fn flow_json(flow: &TaskFlowMeasures) -> Value {
+    let phases: BTreeMap<&str, f64> =
+        Phase::ALL.iter().map(|&phase| (phase.name(), flow.phases.share(phase))).collect();
+    json!({
+        "maxspan": flow.maxspan,
+        "bound": flow.bound,
+        "utilisation": flow.utilisation,
+        "utilisation_by_speed": flow.utilisation_by_speed,
+        "throughput": flow.throughput,
+        "phases": phases,
+    })
 }

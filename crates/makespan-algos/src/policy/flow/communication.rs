@@ -1,0 +1,50 @@
+//! How long a task is on its way to a machine.
+
+use makespan_core::{Instance, JobId, Load, Route, Time};
+
+/// The cost of sending a task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Communication {
+    /// The same for all tasks and machines.
+    Fixed(Time),
+    /// That of the links between the root of the platform and the node: their latencies, and the task's data over the
+    /// smallest bandwidth. Nothing where there are no links.
+    Links,
+}
+
+impl Communication {
+    /// What specs may say.
+    pub(crate) const VALUES: &str = "links, or a time such as 0.05s";
+
+    /// How long a job is on its way to a node.
+    pub(super) fn cost(self, instance: &Instance, job: JobId, node: usize) -> Time {
+        match self {
+            Self::Fixed(time) => time,
+            Self::Links => {
+                let platform = instance.platform();
+                let above = std::iter::successors(Some(node), |&node| platform.nodes()[node].parent);
+                let links = above.filter_map(|node| platform.nodes()[node].link).chain(platform.interconnect());
+                let mut route = Route { takes_time: true, ..Route::LOCAL };
+                for link in links {
+                    route.latency += link.latency;
+                    route.bandwidth = route.bandwidth.min(link.bandwidth);
+                }
+                route.time(Load::Bytes(instance.job(job).data.unwrap_or(0)))
+            }
+        }
+    }
+}
+
+impl std::str::FromStr for Communication {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "links" {
+            return Ok(Self::Links);
+        }
+        match Time::parse(text) {
+            Ok(time) if time >= Time::ZERO => Ok(Self::Fixed(time)),
+            _ => Err(Self::VALUES.to_owned()),
+        }
+    }
+}

@@ -1,0 +1,266 @@
+//! The tasks that wait, and when they are mapped and sent.
+
+use std::time::Instant;
+
+use makespan_core::{Event, JobId, Time, View};
+use rand_chacha::ChaCha8Rng;
+
+use super::machines::{Machines, Sent};
+use super::{Communication, Rules, SchedulingTime, When};
+use crate::kernel::mapping::{Mapper, MinimumCompletion, Problem, Times, task_time};
+
+/// The scheduler's own state.
+#[derive(Debug)]
+pub(super) struct Desk {
+    pub machines: Machines,
+    /// In the order of arrival.
+    pool: Vec<JobId>,
+    /// A mapping that is being made.
+    planned: Option<Planned>,
+    /// Polls are whole seconds after this; intervals are not before it.
+    since: Time,
+    /// How long the last mapping took.
+    last: Time,
+}
+
+/// Tasks with their machines, sent at this instant.
+#[derive(Debug)]
+struct Planned {
+    at: Time,
+    tasks: Vec<(JobId, usize)>,
+}
+
+/// The period of the polled cycle.
+const POLL: Time = Time::from_seconds(1);
+
+impl Desk {
+    /// What the view shows.
+    pub(super) fn of(view: &View<'_>) -> Self {
+        let mut pool: Vec<JobId> = view.waiting.iter().collect();
+        pool.sort_by_key(|&job| view.instance.job(job).release);
+        Self { machines: Machines::of(view), pool, planned: None, since: view.now, last: Time::ZERO }
+    }
+
+    /// Takes in what happened.
+    pub(super) fn hear(&mut self, events: &[Event], view: &View<'_>) {
+        let mut turned = false;
+        for event in events {
+            match *event {
+                Event::Submitted(job) => self.pool.push(job),
+                Event::Finished(job) | Event::Failed(job) => self.machines.end(job, view.now),
+                Event::Interrupted(job) => {
+                    self.machines.end(job, view.now);
+                    if view.waiting.contains(job) {
+                        self.pool.push(job);
+                    }
+                }
+                Event::NodeUp(_) | Event::NodeDown(_) => turned = true,
+                Event::Wake => {}
+            }
+        }
+        if turned {
+            self.pool.extend(self.machines.look(view));
+        }
+    }
+
+    /// Maps and sends what is due; when to look again.
+    pub(super) fn send(
+        &mut self,
+        view: &View<'_>,
+        rules: Rules,
+        mapper: &dyn Mapper,
+        random: &mut ChaCha8Rng,
+    ) -> Option<Time> {
+        let mut dealer = Dealer { desk: self, view, rules, mapper, random };
+        loop {
+            if let Some(at) = dealer.deliver() {
+                return Some(at);
+            }
+            match dealer.due()? {
+                Due::At(at) => return Some(at),
+                Due::OneByOne(printed) => dealer.one_by_one(printed),
+                Due::Batch => dealer.batch(),
+            }
+        }
+    }
+}
+
+/// What is to be done next.
+enum Due {
+    /// Nothing until then.
+    At(Time),
+    /// All tasks one by one, by the mapper; by the paper's rule for few tasks where this is set.
+    OneByOne(bool),
+    /// All tasks together.
+    Batch,
+}
+
+/// The desk at an instant.
+struct Dealer<'a, 'b> {
+    desk: &'a mut Desk,
+    view: &'a View<'b>,
+    rules: Rules,
+    mapper: &'a dyn Mapper,
+    random: &'a mut ChaCha8Rng,
+}
+
+impl Dealer<'_, '_> {
+    /// Sends the tasks of a mapping that is made; when it will be.
+    fn deliver(&mut self) -> Option<Time> {
+        let Planned { at, tasks } = self.desk.planned.take()?;
+        if at > self.view.now {
+            self.desk.planned = Some(Planned { at, tasks });
+            return Some(at);
+        }
+        for (job, machine) in tasks {
+            self.send(job, machine);
+        }
+        None
+    }
+
+    /// Sends a task, unless its machine went down meanwhile.
+    fn send(&mut self, job: JobId, machine: usize) {
+        let target = &self.desk.machines.all()[machine];
+        match self.view.instance.time_on(job, target.node).filter(|_| target.is_up) {
+            Some(time) => {
+                let arrives = self.view.now + self.rules.communication.cost(self.view.instance, job, target.node);
+                self.desk.machines.send(machine, Sent { job, time, arrives });
+            }
+            None => self.desk.pool.push(job),
+        }
+    }
+
+    /// What the policy says to the present state; `None` when only an event can change it.
+    fn due(&self) -> Option<Due> {
+        let now = self.view.now;
+        if !self.desk.pool.iter().any(|&job| self.can_run(job)) {
+            return None;
+        }
+        match self.rules.when {
+            When::Arrival => Some(Due::OneByOne(false)),
+            When::Every(interval) => {
+                let tick = next_multiple(now.max(self.desk.since), interval);
+                Some(if tick == now { Due::Batch } else { Due::At(tick) })
+            }
+            When::Poll => {
+                let poll = self.desk.since + next_multiple(now - self.desk.since, POLL);
+                Some(if poll == now { self.cycle().unwrap_or(Due::At(now + POLL)) } else { Due::At(poll) })
+            }
+            When::Events => Some(self.cycle().unwrap_or_else(|| Due::At(now + self.slack()))),
+            When::Need => Some(if self.slack() > Time::ZERO { Due::At(now + self.slack()) } else { Due::Batch }),
+        }
+    }
+
+    /// The dynamic scheduling cycle; `None` while it waits.
+    fn cycle(&self) -> Option<Due> {
+        let enough = 2 * self.desk.machines.all().iter().filter(|machine| machine.is_up).count();
+        if self.slack() > Time::ZERO {
+            return None;
+        }
+        Some(if self.desk.pool.len() > enough { Due::Batch } else { Due::OneByOne(true) })
+    }
+
+    /// For how long a mapping that begins later is still in time for every machine; not positive when none is.
+    fn slack(&self) -> Time {
+        let left = self.desk.machines.least_left(self.view.now).unwrap_or(Time::MAX);
+        let mut needed = self.rules.scheduling_time.expected(self.desk.pool.len(), self.desk.last);
+        if self.rules.when == When::Need {
+            needed += self.lead();
+        }
+        if left > needed { left - needed } else { Time::ZERO }
+    }
+
+    /// How long the first task that waits is on its way at most.
+    fn lead(&self) -> Time {
+        match (self.rules.communication, self.desk.pool.first()) {
+            (Communication::Fixed(time), _) => time,
+            (Communication::Links, Some(&job)) => {
+                let nodes = self.desk.machines.all().iter().map(|machine| machine.node);
+                nodes.map(|node| self.cost(job, node)).max().unwrap_or(Time::ZERO)
+            }
+            (Communication::Links, None) => Time::ZERO,
+        }
+    }
+
+    fn cost(&self, job: JobId, node: usize) -> Time {
+        self.rules.communication.cost(self.view.instance, job, node)
+    }
+
+    /// Whether a machine is up on which the job can run.
+    fn can_run(&self, job: JobId) -> bool {
+        let mut machines = self.desk.machines.all().iter().filter(|machine| machine.is_up);
+        machines.any(|machine| self.view.instance.time_on(job, machine.node).is_some())
+    }
+
+    /// The tasks that can run somewhere; the others stay.
+    fn take(&mut self) -> Vec<JobId> {
+        let pool = std::mem::take(&mut self.desk.pool);
+        let (able, others) = pool.into_iter().partition(|&job| self.can_run(job));
+        self.desk.pool = others;
+        able
+    }
+
+    /// The machines that are up.
+    fn up(&self) -> Vec<usize> {
+        let all = self.desk.machines.all();
+        (0..all.len()).filter(|&machine| all[machine].is_up).collect()
+    }
+
+    /// Each task for itself, with its communication cost.
+    ///
+    /// As printed the cost is added to the time; otherwise the task is on its way while the machine computes.
+    fn one_by_one(&mut self, printed: bool) {
+        let (up, now) = (self.up(), self.view.now);
+        for job in self.take() {
+            let (mut row, mut ready) = (Vec::with_capacity(up.len()), Vec::with_capacity(up.len()));
+            for &machine in &up {
+                let machine = &self.desk.machines.all()[machine];
+                let (free, cost) = (machine.ready(now), self.cost(job, machine.node));
+                row.push(task_time(self.view.instance.time_on(job, machine.node)));
+                ready.push(if printed { free + cost } else { free.max(now + cost) }.ticks());
+            }
+            let problem = Problem::new(Times::flat(row, up.len()), ready);
+            let mapping = if printed {
+                MinimumCompletion.map(&problem, self.random)
+            } else {
+                self.mapper.map(&problem, self.random)
+            };
+            self.send(job, up[mapping[0] as usize]);
+        }
+    }
+
+    /// All tasks together, for the state when the mapping is made.
+    fn batch(&mut self) {
+        let (up, now) = (self.up(), self.view.now);
+        let expected = self.rules.scheduling_time.expected(self.desk.pool.len(), self.desk.last);
+        let needs = self.rules.when == When::Need;
+        let lead = if needs { self.lead() } else { Time::ZERO };
+        let jobs = self.take();
+        let ready = |&machine: &usize| self.desk.machines.all()[machine].ready(now).max(now + expected + lead).ticks();
+        let nodes: Vec<usize> = up.iter().map(|&machine| self.desk.machines.all()[machine].node).collect();
+        let instance = self.view.instance;
+        let row = |&job: &JobId| nodes.iter().map(move |&node| task_time(instance.time_on(job, node)));
+        let times = Times::flat(jobs.iter().flat_map(row).collect(), up.len());
+        let problem = Problem::new(times, up.iter().map(ready).collect());
+        let begin = (self.rules.scheduling_time == SchedulingTime::Measured).then(Instant::now);
+        let mapping = self.mapper.map(&problem, self.random);
+        let real = begin.map_or_else(Default::default, |begin| begin.elapsed());
+        let mut order: Vec<usize> = (0..jobs.len()).collect();
+        if needs {
+            // When a machine is done does not depend on the order of its tasks; the mean flow time does.
+            order.sort_by_key(|&task| problem.time(task, mapping[task] as usize));
+        }
+        let at = now + self.rules.scheduling_time.spent(expected, real);
+        let tasks = order.into_iter().map(|task| (jobs[task], up[mapping[task] as usize])).collect();
+        self.desk.last = at - now;
+        self.desk.since = at + if matches!(self.rules.when, When::Every(_)) { Time::TICK } else { Time::ZERO };
+        self.desk.planned = Some(Planned { at, tasks });
+    }
+}
+
+/// The first multiple of a positive interval from `time` on.
+fn next_multiple(time: Time, interval: Time) -> Time {
+    let whole = time.ticks().div_euclid(interval.ticks());
+    let multiple = Time::from_ticks(whole * interval.ticks());
+    if multiple < time { multiple + interval } else { multiple }
+}

@@ -1,0 +1,42 @@
+//! A mapping that is good at once: the longest task first, then a descent.
+
+use std::cmp::Reverse;
+
+use rand_chacha::ChaCha8Rng;
+
+use crate::kernel::mapping::{Descent, Loads, Mapper, Problem};
+
+/// Each task in turn, the longest first, to the machine on which it is complete first; then moves and swaps
+/// ([`Descent::improve`]) where there are few enough tasks for them to matter.
+///
+/// Source: R. L. Graham, SIAM J. Appl. Math. 17(2), 1969, DOI 10.1137/0117039 (the order); T. Gonzalez, O. Ibarra and
+/// S. Sahni, SIAM J. Computing 6(1), 1977, DOI 10.1137/0206013 (on uniform machines). A task is as long as on the machine that
+/// is fastest for it. Complexity: O(n log n + n m), and a bounded number of steps of the descent.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LongestFirst;
+
+/// Beyond so many tasks the last ones are too short for a descent to gain anything.
+const MOST_TASKS: usize = 5000;
+/// Steps of the descent.
+const STEPS: usize = 200;
+
+impl Mapper for LongestFirst {
+    fn map(&self, problem: &Problem<'_>, _random: &mut ChaCha8Rng) -> Vec<u32> {
+        let shortest = |task: usize| problem.row(task).iter().min().copied();
+        let mut order: Vec<usize> = (0..problem.tasks()).collect();
+        order.sort_by_cached_key(|&task| Reverse(shortest(task)));
+        let mut ready = problem.ready().to_vec();
+        let mut mapping = vec![0; problem.tasks()];
+        for task in order {
+            let (machine, completion) = problem.earliest(task, &ready);
+            ready[machine] = completion;
+            mapping[task] = machine as u32;
+        }
+        if problem.tasks() > MOST_TASKS {
+            return mapping;
+        }
+        let mut loads = Loads::new(problem, mapping);
+        Descent::improve(problem, &mut loads, STEPS);
+        loads.into_mapping()
+    }
+}

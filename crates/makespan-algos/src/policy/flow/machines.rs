@@ -1,0 +1,155 @@
+//! The queues of the machines, and what each still has to do.
+
+use std::collections::VecDeque;
+
+use makespan_core::{Decision, JobId, ProcSet, Running, Time, View};
+
+/// All machines, by the ids of their processors.
+#[derive(Debug)]
+pub(super) struct Machines {
+    all: Vec<Machine>,
+    /// Where each job runs, or nowhere.
+    place_of: Vec<u32>,
+}
+
+/// One processor with its queue.
+#[derive(Debug)]
+pub(super) struct Machine {
+    /// The node that it is of.
+    pub node: usize,
+    pub is_up: bool,
+    queue: VecDeque<Sent>,
+    /// The sum of the times in the queue.
+    queued: Time,
+    running: Option<Believed>,
+    /// When all that it has is done, as believed.
+    done: Time,
+}
+
+/// A task on its way to a machine, or in its queue.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sent {
+    pub job: JobId,
+    pub time: Time,
+    pub arrives: Time,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Believed {
+    start: Time,
+    end: Time,
+}
+
+const NOWHERE: u32 = u32::MAX;
+
+impl Machines {
+    /// Idle, or with what runs in the view.
+    pub(super) fn of(view: &View<'_>) -> Self {
+        let platform = view.instance.platform();
+        let machine = |id| Machine {
+            node: platform.node_of(id),
+            is_up: true,
+            queue: VecDeque::new(),
+            queued: Time::ZERO,
+            running: None,
+            done: view.now,
+        };
+        let all = (0..platform.processors()).map(machine).collect();
+        let mut machines = Self { all, place_of: vec![NOWHERE; view.instance.jobs().len()] };
+        for running in view.running {
+            machines.adopt(running, view);
+        }
+        machines.look(view);
+        machines
+    }
+
+    fn adopt(&mut self, running: &Running, view: &View<'_>) {
+        let Some(id) = running.processors.last() else { return };
+        let end = running.expected_end(view.instance, view.now);
+        self.place_of[running.job.index()] = id;
+        let machine = &mut self.all[id as usize];
+        machine.running = Some(Believed { start: running.start, end });
+        machine.done = end;
+    }
+
+    /// Every machine.
+    pub(super) fn all(&self) -> &[Machine] {
+        &self.all
+    }
+
+    /// A job has ended, or was interrupted.
+    pub(super) fn end(&mut self, job: JobId, now: Time) {
+        let place = std::mem::replace(&mut self.place_of[job.index()], NOWHERE);
+        let Some(machine) = self.all.get_mut(place as usize) else { return };
+        let believed = machine.running.take();
+        if believed.is_none_or(|believed| believed.end != now) {
+            let begin = machine.queue.front().map_or(now, |sent| sent.arrives.max(now));
+            machine.done = begin + machine.queued;
+        }
+    }
+
+    /// Sees which machines are up, and returns the tasks of those that no longer are.
+    pub(super) fn look(&mut self, view: &View<'_>) -> Vec<JobId> {
+        let mut lost = Vec::new();
+        for (id, machine) in (0..).zip(&mut self.all) {
+            let is_up = !view.down.iter().any(|down| down.processors.contains(id));
+            if is_up && !machine.is_up && machine.running.is_none() {
+                machine.done = view.now;
+            }
+            machine.is_up = is_up;
+            if !is_up {
+                lost.extend(machine.queue.drain(..).map(|sent| sent.job));
+                machine.queued = Time::ZERO;
+            }
+        }
+        lost
+    }
+
+    /// Sends a task to a machine.
+    pub(super) fn send(&mut self, id: usize, sent: Sent) {
+        let machine = &mut self.all[id];
+        machine.done = machine.done.max(sent.arrives) + sent.time;
+        machine.queued += sent.time;
+        machine.queue.push_back(sent);
+    }
+
+    /// In how long the first machine that is up has done all that it has; `None` when all are down.
+    pub(super) fn least_left(&self, now: Time) -> Option<Time> {
+        self.all.iter().filter(|machine| machine.is_up).map(|machine| machine.ready(now) - now).min()
+    }
+
+    /// Starts what has arrived where nothing runs.
+    pub(super) fn start(&mut self, view: &View<'_>, decisions: &mut Vec<Decision>) {
+        for (id, machine) in (0..).zip(&mut self.all) {
+            if machine.running.is_some() || !machine.is_up {
+                continue;
+            }
+            let Some(&sent) = machine.queue.front().filter(|sent| sent.arrives <= view.now) else { continue };
+            machine.queue.pop_front();
+            machine.queued = machine.queued - sent.time;
+            machine.running = Some(Believed { start: view.now, end: view.now + sent.time });
+            self.place_of[sent.job.index()] = id;
+            decisions.push(Decision::Start { job: sent.job, processors: ProcSet::range(id, id) });
+        }
+    }
+
+    /// When the next task reaches a machine on which nothing runs.
+    pub(super) fn next_arrival(&self, now: Time) -> Option<Time> {
+        let idle = self.all.iter().filter(|machine| machine.running.is_none() && machine.is_up);
+        idle.filter_map(|machine| machine.queue.front()).map(|sent| sent.arrives).filter(|&at| at > now).min()
+    }
+}
+
+impl Machine {
+    /// When it has done all that it has, seen now. What has outlived its estimate is expected to take a quarter longer than
+    /// it has taken so far.
+    pub(super) fn ready(&self, now: Time) -> Time {
+        match self.running {
+            Some(Believed { start, end }) if end <= now => {
+                let more = Time::from_ticks(((now - start).ticks() / 4).max(1));
+                now + more + self.queued
+            }
+            _ => self.done.max(now),
+        }
+    }
+}

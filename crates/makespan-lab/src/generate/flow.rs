@@ -1,0 +1,216 @@
+//! Flows of tasks whose rate of arrival swings.
+
+use makespan_core::{Instance, Job, Node, Platform, Profile, Time};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use rand_distr::{Distribution, Exp1};
+use std::f64::consts::TAU;
+
+use crate::LabError;
+
+/// Sequential tasks for nodes of different speeds.
+///
+/// The model of W. Sun, Y. Zhang, Y. Wu and Y. Inoguchi, "Practical Task Flow Scheduling for High Throughput Computational
+/// Grid", section 5, which says only that sizes are random integers and that the rate swings; how is our choice.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FlowOptions {
+    /// How many tasks.
+    pub tasks: usize,
+    /// Their mean size: sizes are integers, uniform from 1 to twice the mean less 1.
+    pub mean_size: u32,
+    /// What the nodes compute in a second; one processor each.
+    pub capacities: Vec<u32>,
+    /// The mean rate of arrival as a multiple of the balance line, at which the nodes can just do what arrives: the sum of the
+    /// capacities over the mean size.
+    pub rate: f64,
+    /// The rate swings by this part of its mean to either side, as a sine; from 0 to 1.
+    pub swing: f64,
+    /// How many swings there are while the tasks arrive.
+    pub swings: f64,
+    /// The same seed gives the same instance.
+    pub seed: u64,
+}
+
+impl FlowOptions {
+    /// The paper's ten nodes and mean sizes; 4000 tasks at the balance line. The capacities are 1000, 2000 .. 10000.
+    pub fn paper(mean_size: u32) -> Self {
+        let capacities = (1..=10).map(|node| 1000 * node).collect();
+        Self { tasks: 4000, mean_size, capacities, rate: 1.0, swing: 0.5, swings: 4.0, seed: 1 }
+    }
+
+    /// Tasks a second.
+    fn mean_rate(&self) -> f64 {
+        let capacity: f64 = self.capacities.iter().map(|&capacity| f64::from(capacity)).sum();
+        self.rate * capacity / f64::from(self.mean_size)
+    }
+
+    fn check(&self) -> Result<(), LabError> {
+        let refuse = |name, value: String, expected| Err(LabError::Option { name, value, expected });
+        if self.capacities.is_empty() || self.capacities.contains(&0) {
+            return refuse("capacities", format!("{:?}", self.capacities), "give at least one, each positive");
+        }
+        if self.mean_size == 0 {
+            return refuse("mean size", "0".into(), "it must be at least 1");
+        }
+        if !(1e-6..=1e6).contains(&self.rate) {
+            return refuse(
+                "rate",
+                self.rate.to_string(),
+                "it must be a positive multiple of the balance line, such as 0.5",
+            );
+        }
+        if !(0.0..=1.0).contains(&self.swing) {
+            return refuse("swing", self.swing.to_string(), "it must be from 0 to 1");
+        }
+        if !(0.0..=1e6).contains(&self.swings) {
+            return refuse("swings", self.swings.to_string(), "it must be from 0 to 1000000");
+        }
+        Ok(())
+    }
+}
+
+/// Draws a flow: a Poisson process whose rate is `mean (1 + swing sin(2 pi t / period + phase))`, the phase drawn, too.
+///
+/// A size of `s` is a task of `s` seconds at speed 1, and a node's speed its capacity. Each task is drawn from its own stream, so
+/// the sizes do not depend on the rate.
+///
+/// # Errors
+/// [`LabError`] names the option that is out of range.
+pub fn flow(options: &FlowOptions) -> Result<Instance, LabError> {
+    options.check()?;
+    let digits = options.tasks.saturating_sub(1).to_string().len();
+    let arrivals = Swing::of(options);
+    let (mut jobs, mut expected) = (Vec::with_capacity(options.tasks), 0.0);
+    for index in 0..options.tasks {
+        let mut stream = ChaCha8Rng::seed_from_u64(options.seed);
+        stream.set_stream(index as u64);
+        let size = stream.random_range(1..=2 * i64::from(options.mean_size) - 1);
+        let gap: f64 = Exp1.sample(&mut stream);
+        expected += gap;
+        let name = format!("t{index:0digits$}");
+        let too_late = |_| LabError::Option {
+            name: "rate",
+            value: options.rate.to_string(),
+            expected: "it must be such that the last task arrives within 146 years",
+        };
+        let release = Time::from_seconds_f64(arrivals.when(expected)).map_err(too_late)?;
+        let profile = Profile::rigid(1, Time::from_seconds(size))
+            .map_err(|source| LabError::Profile { job: name.clone(), source })?;
+        jobs.push(Job::new(name, profile).with_release(release));
+    }
+    let platform = Platform::new(options.capacities.iter().enumerate().map(node).collect());
+    let platform = platform.map_err(|error| LabError::Option {
+        name: "capacities",
+        value: format!("{} of them ({error})", options.capacities.len()),
+        expected: "give as many as a platform can have",
+    })?;
+    Ok(Instance::new(platform, jobs, Vec::new())?)
+}
+
+fn node((index, &capacity): (usize, &u32)) -> Node {
+    Node { name: format!("n{index}"), processors: 1, speed: f64::from(capacity), parent: None, link: None }
+}
+
+/// A rate that swings.
+struct Swing {
+    mean: f64,
+    /// As a part of the mean.
+    depth: f64,
+    period: f64,
+    phase: f64,
+}
+
+/// The stream of the phase, which no task has.
+const PHASE: u64 = u64::MAX;
+
+impl Swing {
+    fn of(options: &FlowOptions) -> Self {
+        let mut random = ChaCha8Rng::seed_from_u64(options.seed);
+        random.set_stream(PHASE);
+        let phase = random.random_range(0.0..TAU);
+        let mean = options.mean_rate();
+        // Without swings the period is not looked at.
+        let depth = if options.swings > 0.0 { options.swing } else { 0.0 };
+        let period = options.tasks.max(1) as f64 / mean / f64::max(options.swings, f64::MIN_POSITIVE);
+        Self { mean, depth, period, phase }
+    }
+
+    /// How many tasks are expected until an instant: the integral of the rate.
+    fn expected(&self, at: f64) -> f64 {
+        if self.depth <= 0.0 {
+            return self.mean * at;
+        }
+        let turn = TAU / self.period;
+        self.mean * (at + self.depth / turn * (self.phase.cos() - turn.mul_add(at, self.phase).cos()))
+    }
+
+    /// When so many are expected, by bisection: the integral is within one swing of the mean.
+    fn when(&self, expected: f64) -> f64 {
+        let middle = expected / self.mean;
+        if self.depth <= 0.0 {
+            return middle;
+        }
+        let (mut low, mut high) = (f64::max(middle - self.period, 0.0), middle + self.period);
+        // As exact as ticks are within 146 years.
+        for _ in 0..64 {
+            let half = f64::midpoint(low, high);
+            if self.expected(half) < expected { low = half } else { high = half }
+        }
+        high
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn last(instance: &Instance) -> f64 {
+        instance.jobs().last().unwrap().release.seconds()
+    }
+
+    #[test]
+    fn the_rate_is_a_multiple_of_the_balance_line() {
+        for (rate, swing) in [(1.0, 0.5), (0.25, 0.0), (8.0, 1.0)] {
+            let options = FlowOptions { rate, swing, ..FlowOptions::paper(5000) };
+            let instance = flow(&options).unwrap();
+            // 4000 tasks of 5000 on 55000 a second.
+            let expected = 4000.0 * 5000.0 / 55_000.0 / rate;
+            assert!((last(&instance) / expected - 1.0).abs() < 0.06, "{} is not {expected}", last(&instance));
+            let sizes: f64 = instance.jobs().iter().map(|job| job.profile().time(1).seconds()).sum();
+            assert!((sizes / 4000.0 / 5000.0 - 1.0).abs() < 0.03);
+            assert!(instance.jobs().is_sorted_by_key(|job| job.release));
+            assert_eq!(flow(&options).unwrap().jobs(), instance.jobs());
+        }
+    }
+
+    #[test]
+    fn the_rate_swings_as_far_as_asked() {
+        let options = FlowOptions { tasks: 40_000, swing: 0.5, swings: 2.0, ..FlowOptions::paper(50) };
+        let instance = flow(&options).unwrap();
+        let length = last(&instance);
+        let mut counts = [0_usize; 40];
+        instance.jobs().iter().for_each(|job| counts[((job.release.seconds() / length * 39.99) as usize).min(39)] += 1);
+        let (least, most) = (counts.iter().min().unwrap(), counts.iter().max().unwrap());
+        assert!((400..620).contains(least) && (1380..1600).contains(most), "{least} {most}");
+        let level = flow(&FlowOptions { swing: 0.0, ..options }).unwrap();
+        let profiles =
+            |instance: &Instance| instance.jobs().iter().map(|job| job.profile().clone()).collect::<Vec<_>>();
+        assert_eq!(profiles(&level), profiles(&instance));
+    }
+
+    #[test]
+    fn refuses_what_is_no_flow() {
+        let paper = FlowOptions::paper(5000);
+        for (options, part) in [
+            (FlowOptions { rate: 0.0, ..paper.clone() }, "rate is 0"),
+            (FlowOptions { swing: 1.5, ..paper.clone() }, "swing is 1.5"),
+            (FlowOptions { swings: f64::NAN, ..paper.clone() }, "swings is NaN"),
+            (FlowOptions { mean_size: 0, ..paper.clone() }, "mean size is 0"),
+            (FlowOptions { capacities: vec![], ..paper.clone() }, "capacities is []"),
+        ] {
+            let error = flow(&options).unwrap_err().to_string();
+            assert!(error.contains(part), "{error}");
+        }
+        assert!(flow(&FlowOptions { tasks: 0, ..paper }).unwrap().jobs().is_empty());
+    }
+}
