@@ -133,7 +133,7 @@ impl Search<'_> {
         let cores = || std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
         let searches = self.optimise.searches.unwrap_or_else(cores).max(1);
         let times = match self.optimise.budget {
-            Budget::Steps(steps) => (steps as u64 / ONE_STEPS) as f64,
+            Budget::Steps(steps) => (steps / ONE_STEPS) as f64,
             Budget::Time(time) => (time.as_secs_f64() / ONE_SECONDS).round(),
         };
         let search = |index: u32| {
