@@ -4,6 +4,7 @@ mod critical_jobs;
 mod flow;
 mod generate;
 mod graphs;
+mod mapping;
 mod simulate;
 mod trees;
 
@@ -19,8 +20,9 @@ use makespan_lab::optimiser::Limit;
 
 pub use critical_jobs::CriticalJobsOptions;
 pub use flow::{GenerateFlowOptions, PtfsOptions};
-pub use generate::{GenerateOptions, Generator};
+pub use generate::{GenerateEtcOptions, GenerateOptions, Generator, Range};
 pub use graphs::GenerateGraphsOptions;
+pub use mapping::MappingOptions;
 pub use simulate::{EstimatesName, SimulateOptions, SimulationOutputs, StartQuestion};
 pub use trees::{GenerateTreeOptions, TreeRules, TreesOptions};
 
@@ -283,6 +285,8 @@ pub enum Paper {
     Hierarchical(HierarchicalOptions),
     /// Beaumont, Carter, Ferrante, Legrand, Marchal, Robert: schedulers for bags of tasks on trees (IPDPS 2006)
     Trees(TreesOptions),
+    /// Braun et al.: eleven static heuristics for independent tasks on machines that differ (JPDC 2001), beside `optimise`
+    Mapping(MappingOptions),
     /// Sun, Zhang, Wu, Inoguchi: practical task flow scheduling for high throughput computational grid
     Ptfs(PtfsOptions),
     /// Tselishchev, Toporkov: compound jobs by their critical chains (IWK 2009)

@@ -11,6 +11,7 @@ pub mod demt;
 mod error;
 pub mod generate;
 pub mod hierarchical;
+pub mod mapping;
 pub mod optimiser;
 pub mod ptfs;
 pub mod statistics;

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand};
-use makespan_lab::generate::{Family, Requests};
+use clap::{Args, Subcommand, ValueEnum};
+use makespan_lab::generate::{Consistency, Family, Requests};
 
 use super::{GenerateFlowOptions, GenerateGraphsOptions, GenerateTreeOptions};
 
@@ -78,10 +78,45 @@ pub enum Generator {
         #[arg(long, short, value_name = "FILE")]
         output: Option<PathBuf>,
     },
+    /// Times of tasks on machines that differ (ETC): the range-based method of Braun et al. (JPDC 2001)
+    Etc(GenerateEtcOptions),
     /// A tree of machines with bags of tasks: Beaumont, Carter, Ferrante, Legrand, Marchal, Robert (IPDPS 2006)
     Tree(GenerateTreeOptions),
     /// Tasks that arrive at a swinging rate, for nodes of different speeds: Sun, Zhang, Wu and Inoguchi's task flow
     Flow(GenerateFlowOptions),
     /// Graphs of tasks on single processors: layers, or the shapes of workflows
     Graphs(GenerateGraphsOptions),
+}
+
+/// A matrix of expected times to compute.
+#[derive(Args)]
+pub struct GenerateEtcOptions {
+    /// How many tasks
+    #[arg(long, default_value_t = 512, allow_negative_numbers = true)]
+    pub tasks: usize,
+    /// How many machines
+    #[arg(long, default_value_t = 16, allow_negative_numbers = true)]
+    pub machines: u32,
+    /// c: a machine that is faster for one task is so for all; s: every second machine is like that; i: none
+    #[arg(long, default_value = "c", value_name = "c|s|i")]
+    pub consistency: Consistency,
+    /// Tasks differ by a factor of up to 3000 or 100
+    #[arg(long, value_enum, default_value = "hi")]
+    pub task_range: Range,
+    /// Machines differ by a factor of up to 1000 or 10
+    #[arg(long, value_enum, default_value = "hi")]
+    pub machine_range: Range,
+    /// The same seed gives the same bytes
+    #[arg(long, default_value_t = 1, allow_negative_numbers = true)]
+    pub seed: u64,
+    /// Where to write; the ending .etc, .toml or .json chooses the format [default: JSON on standard output]
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+/// How much something differs.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Range {
+    Hi,
+    Lo,
 }

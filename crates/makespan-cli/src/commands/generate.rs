@@ -7,13 +7,16 @@ use makespan_core::Instance;
 use makespan_formats::{Language, parse_bandwidth, write_instance, write_swf_log};
 use makespan_lab::LabError;
 use makespan_lab::generate::{
-    FlowOptions, GraphOptions, LublinOptions, MoldableOptions, PoissonOptions, Shape, TreeOptions, flow,
-    generate as draw, generate_graphs, generate_tree, lublin, poisson,
+    EtcOptions, FlowOptions, GraphOptions, LublinOptions, MoldableOptions, PoissonOptions, Shape, TreeOptions, etc,
+    flow, generate as draw, generate_graphs, generate_tree, lublin, poisson,
 };
 use miette::{Result, miette};
 
 use super::convert::{check_ending, write_by_ending};
-use crate::args::{GenerateFlowOptions, GenerateGraphsOptions, GenerateOptions, GenerateTreeOptions, Generator};
+use crate::args::{
+    GenerateEtcOptions, GenerateFlowOptions, GenerateGraphsOptions, GenerateOptions, GenerateTreeOptions, Generator,
+    Range,
+};
 use crate::output::{emit, write_file};
 
 pub fn generate(options: &GenerateOptions) -> Result<ExitCode> {
@@ -29,6 +32,7 @@ pub fn generate(options: &GenerateOptions) -> Result<ExitCode> {
             let options = PoissonOptions { family, jobs, processors, seed, load };
             write(&poisson(&options).map_err(failed)?, output.as_deref())
         }
+        Generator::Etc(ref options) => matrix(options),
         Generator::Tree(ref options) => tree(options),
         Generator::Flow(ref options) => task_flow(options),
         Generator::Graphs(ref options) => graphs(options),
@@ -62,6 +66,16 @@ fn tree(options: &GenerateTreeOptions) -> Result<ExitCode> {
         *options;
     let drawn = TreeOptions { nodes, degree, applications, largest_ratio, tasks, unit, latency, seed };
     write(&generate_tree(&drawn).map_err(|error| miette!("{error}"))?, output.as_deref())
+}
+
+fn matrix(options: &GenerateEtcOptions) -> Result<ExitCode> {
+    let GenerateEtcOptions { tasks, machines, consistency, task_range, machine_range, seed, ref output } = *options;
+    if let Some(path) = output {
+        check_ending(path)?;
+    }
+    let (high_tasks, high_machines) = (task_range == Range::Hi, machine_range == Range::Hi);
+    let drawn = EtcOptions { tasks, machines, consistency, high_tasks, high_machines, seed };
+    write(&etc(&drawn).map_err(|error| miette!("{error}"))?, output.as_deref())
 }
 
 fn task_flow(options: &GenerateFlowOptions) -> Result<ExitCode> {

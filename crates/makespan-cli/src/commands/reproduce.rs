@@ -1,18 +1,22 @@
 //! `makespan reproduce`
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use indicatif::ProgressBar;
 use makespan_lab::campaign::{Instances, Progress};
-use makespan_lab::{critical_jobs, demt, hierarchical, optimiser, ptfs, trees};
+use makespan_lab::{critical_jobs, demt, hierarchical, mapping, optimiser, ptfs, trees};
 use miette::{Result, miette};
 
 use crate::args::{
-    CriticalJobsOptions, HierarchicalOptions, LimitOrNone, OptimiserOptions, Paper, PtfsOptions, ReproduceOptions,
-    TreesOptions,
+    CriticalJobsOptions, HierarchicalOptions, LimitOrNone, MappingOptions, OptimiserOptions, Paper, PtfsOptions,
+    ReproduceOptions, TreesOptions,
 };
 use crate::output::emit;
 use crate::progress::bar;
+
+/// Where the files of the mapping benchmark are looked for.
+const BENCHMARK: &str = "../shared/data/etc";
 
 pub fn reproduce(options: &ReproduceOptions) -> Result<ExitCode> {
     match options.paper {
@@ -23,6 +27,7 @@ pub fn reproduce(options: &ReproduceOptions) -> Result<ExitCode> {
         Paper::Optimiser(ref options) => reproduce_optimiser(options)?,
         Paper::Hierarchical(ref options) => reproduce_hierarchical(options)?,
         Paper::Trees(ref options) => reproduce_trees(options)?,
+        Paper::Mapping(ref options) => reproduce_mapping(options)?,
         Paper::Ptfs(ref options) => reproduce_ptfs(options)?,
         Paper::CriticalJobs(ref options) => reproduce_critical_jobs(options)?,
     }
@@ -151,6 +156,33 @@ fn reproduce_critical_jobs(options: &CriticalJobsOptions) -> Result<()> {
     progress.0.finish_and_clear();
     emit(&format!(
         "{}\n{} instances ({} from an earlier campaign); tables and figures are in {}\n",
+        summary.text,
+        summary.runs,
+        summary.reused,
+        output.display()
+    ))
+}
+
+fn reproduce_mapping(options: &MappingOptions) -> Result<()> {
+    let MappingOptions { output, data, classes, seeds, tasks, machines, searches, at_once, seed, .. } = options;
+    let present = || Some(Path::new(BENCHMARK)).filter(|folder| folder.is_dir()).map(Path::to_owned);
+    let campaign = mapping::Options {
+        output: output.clone(),
+        data: data.clone().or_else(present),
+        seed: *seed,
+        classes: if classes.is_empty() { mapping::Class::all() } else { classes.clone() },
+        seeds: *seeds,
+        tasks: *tasks,
+        machines: *machines,
+        limits: options.time.iter().filter_map(|&LimitOrNone(limit)| limit).collect(),
+        searches: *searches,
+        at_once: *at_once,
+    };
+    let mut progress = Bar(bar(0, "matrices"));
+    let summary = mapping::reproduce(&campaign, &mut progress).map_err(|error| miette!("{error}"))?;
+    progress.0.finish_and_clear();
+    emit(&format!(
+        "{}\n{} matrices ({} from an earlier campaign); tables are in {}\n",
         summary.text,
         summary.runs,
         summary.reused,

@@ -10,6 +10,7 @@ mod graphs;
 mod interrupt;
 mod layout;
 mod mangled;
+mod mapping;
 mod measuring;
 mod nodes;
 mod outputs;

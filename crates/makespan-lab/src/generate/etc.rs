@@ -1,13 +1,16 @@
 //! Times of tasks on machines by the range-based method.
 
+use std::str::FromStr;
+
 use makespan_core::{Instance, Job, Platform, Profile, Time};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use serde::{Deserialize, Serialize};
 
 use crate::LabError;
 
 /// How the machines of a matrix compare.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Consistency {
     /// A machine that is faster for one task is faster for all.
     Consistent,
@@ -15,6 +18,31 @@ pub enum Consistency {
     SemiConsistent,
     /// Nothing follows.
     Inconsistent,
+}
+
+impl Consistency {
+    /// As in the names of the benchmark: `c`, `s` or `i`.
+    pub fn letter(self) -> char {
+        match self {
+            Self::Consistent => 'c',
+            Self::SemiConsistent => 's',
+            Self::Inconsistent => 'i',
+        }
+    }
+}
+
+impl FromStr for Consistency {
+    type Err = LabError;
+
+    fn from_str(text: &str) -> Result<Self, LabError> {
+        let all = [Self::Consistent, Self::SemiConsistent, Self::Inconsistent];
+        let found = all.into_iter().find(|each| text.chars().eq([each.letter()]));
+        found.ok_or_else(|| LabError::Option {
+            name: "consistency",
+            value: format!("`{text}`"),
+            expected: "write c (consistent), s (semi-consistent) or i (inconsistent)",
+        })
+    }
 }
 
 /// A matrix of expected times.

@@ -7,22 +7,34 @@ use rand_chacha::ChaCha8Rng;
 use super::Problem;
 
 /// Machines that are tried for a task, those of least price, at most.
-const MOST_CANDIDATES: usize = 12;
+const MOST_CANDIDATES: usize = 16;
+/// How often a machine is drawn that costs at most so much above the cheapest, in multiples of the price of a mean task. Nearly
+/// all of a good mapping costs nearly nothing; few large tasks have to go far.
+const OFTEN: [(f64, u32); 5] = [(0.003, 16), (0.009, 8), (0.03, 4), (0.12, 2), (0.6, 1)];
+/// So many entries for the machines to be drawn from are too many.
+const MANY: usize = 20_000_000;
 /// The temperature, in multiples of the price of a mean task, at the beginning and at the end.
 const HOT: f64 = 0.5;
 const COLD: f64 = 5e-3;
-/// It falls so often, each time from the start, for at most `FEW` tasks: one descent often ends far from the best.
-const CYCLES: f64 = 8.0;
+/// Above the bound, a machine's price grows by the factor e over so much of the bound, at the beginning and at the end; no
+/// farther than `BENT` times that.
+const SOFT: f64 = 0.03;
+const HARD: f64 = 0.0012;
+const BENT: f64 = 5.0;
+/// A chain is tried so often for each move of one task.
+const CHAINS: f64 = 0.95;
+
+/// For at most so many tasks the bound is far below any mapping, and another penalty is used. The temperature then falls
+/// `CYCLES` times, each time from the start: one descent often ends far from the best.
 const FEW: usize = 25;
+const CYCLES: f64 = 8.0;
 /// Where the target lies between the bound and the shortest makespan so far.
 const TARGET: f64 = 0.3;
 /// What is over the target by so many mean tasks counts double.
 const STEEP: f64 = 0.5;
-/// A chain is tried so often for each move of one task.
-const CHAINS: f64 = 0.8;
 
-/// The machines that are worth trying for each task: what they cost at the prices, above the cheapest, is less than the whole
-/// way to the bound.
+/// The machines that are worth trying for each task, each as often as it is worth it: the less it costs at the prices above the
+/// cheapest, the more often.
 #[derive(Clone, Debug)]
 pub struct Candidates {
     /// Where the machines of each task begin.
@@ -36,18 +48,30 @@ pub struct Candidates {
     unit: f64,
     /// The tasks of which there is more than one.
     movable: Vec<u32>,
+    /// Each of their machines, with its task: positions in `machines`.
+    moves: Vec<(u32, u32)>,
+    /// What each machine costs for the length of the bound; all together 1.
+    prices: Vec<f64>,
 }
 
 impl Candidates {
-    /// For these prices of machines, where `bound` is a bound on the makespan: for each task the machines that cost at most
-    /// `reach` more than its cheapest, as a share of what all tasks cost on their cheapest.
-    pub fn new(problem: &Problem<'_>, prices: &[f64], bound: i64, reach: f64) -> Self {
+    /// For these prices of machines, where `bound` is a bound on the makespan. Of few tasks every machine is worth trying.
+    pub fn new(problem: &Problem<'_>, prices: &[f64], bound: i64) -> Self {
         let unit = bound.max(1) as f64;
         let sum: f64 = prices.iter().sum();
         let prices: Vec<f64> = prices.iter().map(|price| price / sum).collect();
+        let tasks = problem.tasks();
+        let mean = 1.0 / tasks.max(1) as f64;
+        let few = tasks <= FEW || tasks <= 4 * problem.machines();
+        let often = |above: f64| match OFTEN.iter().find(|(reach, _)| above <= reach * mean) {
+            _ if few => 1,
+            Some(&(_, times)) if tasks * MOST_CANDIDATES <= MANY / 8 => times,
+            within => u32::from(within.is_some()),
+        };
         let (mut first, mut machines, mut times) = (vec![0], Vec::new(), Vec::new());
+        let (mut movable, mut moves) = (Vec::new(), Vec::new());
         let mut costs: Vec<(f64, u32)> = Vec::with_capacity(problem.machines());
-        for task in 0..problem.tasks() {
+        for task in 0..tasks {
             let row = problem.row(task).iter().zip(&prices).enumerate();
             let able = row.filter(|(_, (time, _))| **time < Profile::CANNOT_RUN);
             costs.clear();
@@ -58,17 +82,22 @@ impl Candidates {
                 costs.truncate(kept);
             }
             costs.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-            let limit = costs.first().map_or(0.0, |least| least.0) + reach;
-            for &(_, machine) in costs.iter().take_while(|cost| cost.0 <= limit) {
-                machines.push(machine);
-                times.push(problem.time(task, machine as usize) as f64 / unit);
+            let least = costs.first().map_or(0.0, |least| least.0);
+            let from = machines.len();
+            for &(cost, machine) in &costs {
+                for _ in 0..often(cost - least) {
+                    machines.push(machine);
+                    times.push(problem.time(task, machine as usize) as f64 / unit);
+                }
+            }
+            if machines[from..].iter().any(|&machine| machine != machines[from]) {
+                movable.push(task as u32);
+                moves.extend((from..machines.len()).map(|at| (task as u32, at as u32)));
             }
             first.push(machines.len());
         }
-        let movable =
-            (0..problem.tasks()).filter(|&task| first[task + 1] - first[task] > 1).map(|task| task as u32).collect();
         let ready = problem.ready().iter().map(|&ready| ready as f64 / unit).collect();
-        Self { first, machines, times, ready, unit, movable }
+        Self { first, machines, times, ready, unit, movable, moves, prices }
     }
 
     /// Each task on its cheapest machine: the linear programme, rounded.
@@ -83,12 +112,18 @@ impl Candidates {
     }
 }
 
+/// The machine of a task as an index.
+fn machine_of(mapping: &[u32], task: u32) -> usize {
+    mapping[task as usize] as usize
+}
+
 /// One search: a mapping that changes, and the best one.
 ///
-/// What is minimised is what the machines do after a target between the bound and the shortest makespan so far, more than in
-/// proportion. At the prices of the linear programme only few tasks have several candidates that cost nearly the same, and only
-/// these move. A change moves one task to a candidate, or two: the first pushes the second out of its machine to a
-/// candidate of that one, which may be where the first came from.
+/// What is minimised is the sum over machines of their price for what they do, exponentially more for what they do after the
+/// bound, and steeper as time goes by: at the bound itself its slope is the price, so a task may go wherever it costs the same. At
+/// the prices of the linear programme only few tasks have several candidates that cost nearly the same, and these are drawn
+/// most. A change moves one task to a candidate, or two: the first pushes the second out of its machine to a candidate of
+/// that one, which may be where the first came from.
 ///
 /// Source: annealing after Kirkpatrick, Gelatt, Vecchi, Science 220, 1983, DOI 10.1126/science.220.4598.671; ejection chains
 /// after F. Glover, Discrete Applied Mathematics 65, 1996, DOI 10.1016/0166-218X(94)00037-E. Complexity: O(1) a change.
@@ -99,6 +134,11 @@ pub struct Chains<'a> {
     tasks_of: Vec<Vec<u32>>,
     position: Vec<u32>,
     loads: Vec<f64>,
+    /// Of each machine with its load.
+    penalties: Vec<f64>,
+    /// Over how much of the bound a price grows by the factor e.
+    width: f64,
+    few: bool,
     target: f64,
     best: f64,
     best_mapping: Vec<u32>,
@@ -120,18 +160,23 @@ impl<'a> Chains<'a> {
             let time = problem.time(task, machine as usize) as f64 / candidates.unit;
             loads[machine as usize] += time;
             time_of.push(time);
-            position.push(tasks_of[machine as usize].len() as u32);
-            if candidates.first[task + 1] - candidates.first[task] > 1 {
-                tasks_of[machine as usize].push(task as u32);
-            }
+            position.push(0);
+        }
+        for &task in &candidates.movable {
+            let tasks = &mut tasks_of[machine_of(&mapping, task)];
+            position[task as usize] = tasks.len() as u32;
+            tasks.push(task);
         }
         let mut chains = Self {
             candidates,
             best_mapping: mapping.clone(),
+            few: mapping.len() <= FEW || mapping.len() <= 4 * loads.len(),
             machine_of: mapping,
             time_of,
             tasks_of,
             position,
+            penalties: vec![0.0; loads.len()],
+            width: SOFT,
             loads,
             target: 0.0,
             best: f64::INFINITY,
@@ -156,33 +201,35 @@ impl<'a> Chains<'a> {
 
     /// Tries so many changes when `done`, from 0 to 1, of the way from hot to cold is behind.
     pub fn round(&mut self, done: f64, changes: usize, random: &mut ChaCha8Rng) {
-        let tasks = self.candidates.movable.len();
-        if tasks == 0 {
+        let moves = self.candidates.moves.len();
+        if moves == 0 {
             return;
         }
-        let cycles = if tasks <= FEW { CYCLES } else { 1.0 };
-        let temperature = HOT * self.mean * (COLD / HOT).powf((done * cycles).fract());
+        let part = if self.few { (done * CYCLES).fract() } else { done };
+        let temperature = HOT * self.mean * (COLD / HOT).powf(part);
+        self.width = SOFT * (HARD / SOFT).powf(part);
+        for machine in 0..self.loads.len() {
+            self.penalties[machine] = self.penalty(machine, self.loads[machine]);
+        }
         for _ in 0..changes {
-            let task = self.candidates.movable[random.random_range(0..tasks)] as usize;
-            let chain = random.random_bool(CHAINS);
-            let allowed = -temperature * (1.0 - random.random::<f64>()).ln();
-            self.change(task, chain, allowed, random);
+            let (task, at) = self.candidates.moves[random.random_range(0..moves)];
+            let to = (self.candidates.machines[at as usize] as usize, self.candidates.times[at as usize]);
+            if to.0 != self.machine_of[task as usize] as usize {
+                let chain = random.random_bool(CHAINS);
+                let allowed = -temperature * (1.0 - random.random::<f64>()).ln();
+                self.change(task as usize, to, chain, allowed, random);
+            }
         }
     }
 
     /// Tries one change, and makes it if it costs no more than `allowed`.
-    fn change(&mut self, task: usize, chain: bool, allowed: f64, random: &mut ChaCha8Rng) {
+    fn change(&mut self, task: usize, (to, time): (usize, f64), chain: bool, allowed: f64, random: &mut ChaCha8Rng) {
         let from = self.machine_of[task] as usize;
-        let (to, time) = self.candidates.draw(task, random);
-        if to == from {
-            return;
-        }
         let left = self.loads[from] - self.time_of[task];
         let full = self.loads[to] + time;
+        let before = self.penalties[from] + self.penalties[to];
         if !chain || self.tasks_of[to].is_empty() {
-            let cost =
-                self.penalty(left) + self.penalty(full) - self.penalty(self.loads[from]) - self.penalty(self.loads[to]);
-            if cost <= allowed {
+            if self.penalty(from, left) + self.penalty(to, full) - before <= allowed {
                 self.give(task, to, time);
                 self.settle();
             }
@@ -194,13 +241,12 @@ impl<'a> Chains<'a> {
             return;
         }
         let full = full - self.time_of[pushed];
-        let before = self.penalty(self.loads[from]) + self.penalty(self.loads[to]);
         let cost = if third == from {
-            self.penalty(left + pushed_time) + self.penalty(full) - before
+            self.penalty(from, left + pushed_time) + self.penalty(to, full) - before
         } else {
-            self.penalty(left) + self.penalty(full) + self.penalty(self.loads[third] + pushed_time)
+            self.penalty(from, left) + self.penalty(to, full) + self.penalty(third, self.loads[third] + pushed_time)
                 - before
-                - self.penalty(self.loads[third])
+                - self.penalties[third]
         };
         if cost <= allowed {
             self.give(task, to, time);
@@ -210,9 +256,14 @@ impl<'a> Chains<'a> {
     }
 
     /// What it costs that a machine is done so late.
-    fn penalty(&self, load: f64) -> f64 {
-        let over = load - self.target;
-        if over > 0.0 { self.weight * over * (1.0 + over / (STEEP * self.mean)) } else { 0.0 }
+    fn penalty(&self, machine: usize, load: f64) -> f64 {
+        if self.few {
+            let over = load - self.target;
+            return if over > 0.0 { self.weight * over * (1.0 + over / (STEEP * self.mean)) } else { 0.0 };
+        }
+        let over = (load - 1.0) / self.width;
+        let grown = over.min(BENT).exp() * (1.0 + (over - BENT).max(0.0));
+        self.candidates.prices[machine] * self.width * grown
     }
 
     fn give(&mut self, task: usize, to: usize, time: f64) {
@@ -234,6 +285,7 @@ impl<'a> Chains<'a> {
         self.late -= usize::from(self.loads[machine] >= self.best);
         self.late += usize::from(load >= self.best);
         self.loads[machine] = load;
+        self.penalties[machine] = self.penalty(machine, load);
     }
 
     /// After a change: keeps what is better, and aims lower.
@@ -254,6 +306,9 @@ impl<'a> Chains<'a> {
             self.best = makespan;
             self.best_mapping.copy_from_slice(&self.machine_of);
             self.target = 1.0 + (makespan - 1.0).max(0.0) * TARGET;
+        }
+        for machine in 0..self.loads.len() {
+            self.penalties[machine] = self.penalty(machine, self.loads[machine]);
         }
         let (best, loads, tasks_of) = (self.best, &self.loads, &self.tasks_of);
         self.late = loads.iter().zip(tasks_of).filter(|(load, _)| **load >= best).count();

@@ -19,10 +19,10 @@ use crate::scheduler::mapping::{problem_of, schedule_of};
 const CHANGES: usize = 512;
 /// The end is kept for what cannot be interrupted.
 const RESERVE: f64 = 0.03;
-/// Machines that cost a task more than this above its cheapest, in multiples of the price of a mean task, are not tried.
-const REACH: f64 = 0.2;
-/// Tasks for each machine that are few.
-const FEW: usize = 4;
+/// After so much time, or so many steps, an annealing begins anew from where it is: longer ones end no lower, and the best of
+/// several does.
+const ONE_SECONDS: f64 = 1.5;
+const ONE_STEPS: u64 = 10_000;
 /// More times than this are too many for rules that look at all of them again and again.
 const MANY: usize = 2_000_000;
 
@@ -129,21 +129,20 @@ impl Search<'_> {
         let nodes = 0..platform.nodes().len();
         let of_node = |node: usize| std::iter::repeat_n(self.prices[node], platform.nodes()[node].processors as usize);
         let prices: Vec<f64> = nodes.flat_map(of_node).collect();
-        // A single task of few is more than any gap: then every machine is worth trying.
-        let few = problem.tasks() <= FEW * problem.machines();
-        let reach = if few { f64::INFINITY } else { REACH / problem.tasks() as f64 };
-        // Some searches look farther.
-        let sets = [1.0, 2.0].map(|factor| Candidates::new(problem, &prices, self.floor, reach * factor));
+        let candidates = Candidates::new(problem, &prices, self.floor);
         let cores = || std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
         let searches = self.optimise.searches.unwrap_or_else(cores).max(1);
+        let times = match self.optimise.budget {
+            Budget::Steps(steps) => (steps / ONE_STEPS) as f64,
+            Budget::Time(time) => (time.as_secs_f64() / ONE_SECONDS).round(),
+        };
         let search = |index: u32| {
             let mut random = ChaCha8Rng::seed_from_u64(seed);
             random.set_stream(u64::from(index) + 1);
             let mut course = self.course(stop);
-            let candidates = &sets[index as usize % 2];
-            let mut chains = Chains::new(problem, candidates, candidates.cheapest());
+            let mut chains = Chains::new(problem, &candidates, candidates.cheapest());
             while let Some(done) = course.step() {
-                chains.round(done, CHANGES, &mut random);
+                chains.round((done * times.max(1.0)).fract(), CHANGES, &mut random);
                 if chains.best() <= self.floor as f64 {
                     break;
                 }

@@ -1,0 +1,53 @@
+//! The twelve classes of the benchmark.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::LabError;
+use crate::generate::Consistency;
+
+/// How the times of a matrix are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Class {
+    /// How the machines compare.
+    pub consistency: Consistency,
+    /// Whether tasks differ much.
+    pub high_tasks: bool,
+    /// Whether machines differ much.
+    pub high_machines: bool,
+}
+
+impl Class {
+    /// All twelve.
+    pub fn all() -> Vec<Self> {
+        let consistencies = [Consistency::Consistent, Consistency::SemiConsistent, Consistency::Inconsistent];
+        let ranges = [(true, true), (true, false), (false, true), (false, false)];
+        let of =
+            |consistency| ranges.map(|(high_tasks, high_machines)| Self { consistency, high_tasks, high_machines });
+        consistencies.into_iter().flat_map(of).collect()
+    }
+}
+
+/// As in the benchmark, `c_hilo`: consistent, tasks differ much and machines little.
+impl fmt::Display for Class {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let range = |high| if high { "hi" } else { "lo" };
+        let text = format!("{}_{}{}", self.consistency.letter(), range(self.high_tasks), range(self.high_machines));
+        f.pad(&text)
+    }
+}
+
+impl FromStr for Class {
+    type Err = LabError;
+
+    fn from_str(text: &str) -> Result<Self, LabError> {
+        let found = Self::all().into_iter().find(|class| class.to_string() == text);
+        found.ok_or_else(|| LabError::Option {
+            name: "class",
+            value: format!("`{text}`"),
+            expected: "write c, s or i, then hihi, hilo, lohi or lolo, such as c_hilo",
+        })
+    }
+}

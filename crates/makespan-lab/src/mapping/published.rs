@@ -1,0 +1,50 @@
+//! What others have published about the benchmark.
+
+/// A file of the benchmark. Makespans are in seconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Published {
+    /// Its name, without the ending of the compression.
+    pub file: &'static str,
+    /// The best published makespan.
+    pub best: f64,
+    /// The optimum of the linear programme, by another solver.
+    pub bound: f64,
+    /// Makespans of heuristics.
+    pub heuristics: &'static [(&'static str, f64)],
+}
+
+const fn file(file: &'static str, best: f64, bound: f64) -> Published {
+    Published { file, best, bound, heuristics: &[] }
+}
+
+/// The files that are looked for: six of the twelve matrices of T. D. Braun et al., JPDC 61, 2001, DOI
+/// 10.1006/jpdc.2000.1714, as the collection chgogos/hcsp has them, with its best known makespans. `sufferage` is the
+/// variant in passes of M. Maheswaran et al., JPDC 59, 1999, DOI 10.1006/jpdc.1999.1581.
+pub const FILES: [Published; 6] = [
+    Published {
+        file: "u_c_hihi.0",
+        best: 7_358_942.8,
+        bound: 7_346_524.2,
+        heuristics: &[
+            ("mct", 11_422_624.5),
+            ("min-min", 8_460_675.0),
+            ("max-min", 12_385_671.8),
+            ("sufferage", 10_908_697.8),
+        ],
+    },
+    file("u_c_lolo.0", 5135.7, 5132.8),
+    file("u_i_hilo.0", 73_202.1, 73_057.9),
+    file("u_i_lohi.0", 101_527.0, 101_063.4),
+    file("u_s_hilo.0", 95_553.3, 95_419.0),
+    file("u_s_lohi.0", 121_000.9, 120_452.3),
+];
+
+/// Mean gaps over the bound of the linear programme, in per cent, that an independent prototype of these algorithms
+/// measured, and how far from them counts as the same: exact algorithms within a point, random ones within a third.
+pub const PROTOTYPE: [(&str, f64, f64); 5] = [
+    ("min-min", 14.0, 1.0),
+    ("sufferage", 21.0, 1.0),
+    ("max-min", 97.0, 1.0),
+    ("braun-ga", 6.7, 2.2),
+    ("ga", 23.5, 7.8),
+];

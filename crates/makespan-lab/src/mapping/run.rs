@@ -1,0 +1,109 @@
+//! One matrix under every algorithm.
+
+use std::fmt;
+use std::time::Instant;
+
+use makespan_core::{Instance, Objective, Schedule};
+use serde::{Deserialize, Serialize};
+
+use super::{Class, FILES, Options};
+use crate::LabError;
+use crate::campaign::{Record, at_least, failed, valid, verified};
+
+/// Which matrix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Key {
+    /// This one of the benchmark's [`FILES`].
+    File(usize),
+    /// A drawn one.
+    Drawn {
+        /// How.
+        class: Class,
+        /// Which repetition, from 0.
+        run: u32,
+    },
+}
+
+/// What was found on a matrix. Makespans and bounds are in ticks.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    /// Which matrix.
+    pub key: Key,
+    /// Seed of the matrix, if drawn, and of the algorithms.
+    pub seed: u64,
+    /// What no schedule can be below: the best of all verified bounds.
+    pub bound: i128,
+    /// In the order of the algorithms.
+    pub outcomes: Vec<Outcome>,
+}
+
+/// What an algorithm did.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// Its spec.
+    pub algorithm: String,
+    /// When the last task ends.
+    pub makespan: i128,
+    /// Wall time from the matrix to the plan; for `optimise` with its bounds.
+    pub seconds: f64,
+}
+
+impl Run {
+    /// How far an algorithm is above the bound, in per cent.
+    pub fn gap(&self, algorithm: &str) -> Option<f64> {
+        let outcome = self.outcomes.iter().find(|outcome| outcome.algorithm == algorithm)?;
+        Some((outcome.makespan as f64 / self.bound as f64 - 1.0) * 100.0)
+    }
+}
+
+impl Record for Run {
+    type Key = Key;
+
+    fn key(&self) -> Key {
+        self.key
+    }
+}
+
+/// `u_c_hihi.0`, or `c_hihi, run 0`.
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(file) => f.pad(FILES[*file].file),
+            Self::Drawn { class, run } => f.pad(&format!("{class}, run {run}")),
+        }
+    }
+}
+
+/// Draws or reads the matrix and plans it. Schedules are validated and bounds verified after the clock has stopped.
+pub(super) fn measure(options: &Options, key: Key) -> Result<Run, LabError> {
+    let (instance, seed) = (options.instance(key)?, options.seed_of(key));
+    let best = makespan_bounds::best(&instance, Objective::Makespan);
+    let best = best.map_err(|error| failed("the bound", key, error.to_string()))?;
+    let mut bound = verified(&best, &instance, key)?;
+    let mut outcomes = Vec::new();
+    for algorithm in options.algorithms() {
+        let failed = |reason: String| failed(&algorithm, key, reason);
+        let begin = Instant::now();
+        let (schedule, bounds) = if algorithm.starts_with("optimise") {
+            let planned = makespan::plan(&instance, &algorithm, seed).map_err(|error| failed(error.to_string()))?;
+            (planned.schedule, planned.bounds)
+        } else {
+            let planned = makespan::schedule(&instance, &algorithm, seed);
+            (planned.map_err(|error| failed(error.to_string()))?.1, Vec::new())
+        };
+        let seconds = begin.elapsed().as_secs_f64();
+        valid(&instance, &schedule).map_err(failed)?;
+        for other in bounds.iter().filter(|bound| bound.objective == Objective::Makespan) {
+            bound = bound.max(verified(other, &instance, key)?);
+        }
+        outcomes.push(Outcome { makespan: makespan(&instance, &schedule), algorithm, seconds });
+    }
+    for outcome in &outcomes {
+        at_least(bound, Objective::Makespan, outcome.makespan, &outcome.algorithm, key)?;
+    }
+    Ok(Run { key, seed, bound, outcomes })
+}
+
+fn makespan(instance: &Instance, schedule: &Schedule) -> i128 {
+    Objective::Makespan.value(instance, schedule)
+}

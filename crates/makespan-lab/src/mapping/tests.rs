@@ -1,0 +1,73 @@
+use std::path::Path;
+
+use super::*;
+use crate::campaign::{Silent, Verdict};
+use crate::optimiser::Limit;
+
+fn small(folder: &Path) -> Options {
+    let limits = vec![Limit::Steps(50)];
+    Options { tasks: 12, machines: 3, seeds: 2, limits, searches: 1, at_once: 2, ..Options::record(folder, None) }
+}
+
+#[test]
+fn a_campaign_measures_every_algorithm_and_goes_on_where_it_stopped() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = small(folder.path());
+    let first = reproduce(&options, &mut Silent).unwrap();
+    assert_eq!((first.runs, first.reused, first.points.len()), (24, 0, 4 * 14));
+    assert!(first.points.iter().all(|point| point.mean >= 0.0 && point.max >= point.mean), "{:?}", first.points);
+    assert!(first.text.contains("Skipped files of the benchmark: u_c_hihi.0, u_c_lolo.0"), "{}", first.text);
+    let unmeasured = first.claims.iter().filter(|claim| claim.verdict == Verdict::NotMeasured).count();
+    assert_eq!(unmeasured, 3 + 5 + 3, "what speaks of files and of seconds");
+    let lines = std::fs::read_to_string(folder.path().join("results.csv")).unwrap().lines().count();
+    assert_eq!(lines, 1 + 24 * 14);
+    let again = reproduce(&options, &mut Silent).unwrap();
+    assert_eq!((again.runs, again.reused, &again.points), (24, 24, &first.points));
+    let fresh = tempfile::tempdir().unwrap();
+    let fresh = reproduce(&Options { output: fresh.path().into(), at_once: 1, ..options }, &mut Silent).unwrap();
+    let gaps = |summary: &Summary| summary.points.iter().map(|point| (point.mean, point.max)).collect::<Vec<_>>();
+    assert_eq!(gaps(&fresh), gaps(&first), "steps give the same plans however many at once");
+}
+
+#[test]
+fn files_are_read_where_they_are() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("u_c_lolo.0"), "4 2 0\n1 2\n2 4\n3 6\n4 8\n").unwrap();
+    let data = Some(folder.path().to_owned());
+    let options = Options { data, classes: vec![], ..small(&folder.path().join("results")) };
+    let summary = reproduce(&options, &mut Silent).unwrap();
+    assert_eq!(summary.runs, 1);
+    // Two to one on two machines: the times add up to 10, and prices of 2/3 and 1/3 prove 20/3.
+    let minimum = summary.points.iter().map(|point| point.mean).fold(f64::INFINITY, f64::min);
+    assert!((minimum - 5.0).abs() < 0.1, "the optimum is 7: {minimum}");
+    assert!(summary.text.contains("u_c_lolo.0") && !summary.text.contains("u_c_lolo.0, u_i"), "{}", summary.text);
+    let verdict = |part: &str| summary.claims.iter().find(|claim| claim.statement.contains(part)).unwrap().verdict;
+    assert_eq!(verdict("No bound is above"), Verdict::Holds);
+    assert_eq!(verdict("within 10^-5"), Verdict::DoesNotHold, "this is not the matrix of that name");
+}
+
+#[test]
+fn classes_are_read_as_they_are_written() {
+    let all = Class::all();
+    assert_eq!(all.len(), 12);
+    for class in all {
+        assert_eq!(class.to_string().parse::<Class>().unwrap(), class);
+    }
+    assert!("x_hihi".parse::<Class>().unwrap_err().to_string().contains("c_hilo"));
+}
+
+#[test]
+fn unusable_options_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let base = small(folder.path());
+    let refused = |options: Options, part: &str| {
+        let error = reproduce(&options, &mut Silent).unwrap_err().to_string();
+        assert!(error.contains(part), "{error}");
+    };
+    refused(Options { classes: vec![], ..base.clone() }, "classes is empty");
+    refused(Options { searches: 0, ..base.clone() }, "searches is 0");
+    refused(Options { at_once: 0, ..base.clone() }, "at once is 0");
+    refused(Options { tasks: 0, ..base.clone() }, "tasks is 0");
+    refused(Options { data: Some(folder.path().join("none")), ..base.clone() }, "name a folder");
+    refused(Options { limits: vec![Limit::Steps(1), Limit::Steps(1)], ..base }, "only once");
+}
