@@ -20,7 +20,7 @@ pub(super) const ENTRY: Entry = Entry {
         Parameter { name: "start", values: "empty, heft or both", default: "both" },
         Parameter { name: "cpus", values: "real or types", default: "real" },
     ],
-    compared: &["critical-jobs", "critical-jobs[start=empty,cpus=types]"],
+    compared: &["critical-jobs"],
     representatives: &[
         "critical-jobs",
         "critical-jobs[criterion=utilisation,walltime=2]",
