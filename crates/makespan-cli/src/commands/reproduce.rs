@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use indicatif::ProgressBar;
 use makespan_lab::campaign::{Instances, Progress};
-use makespan_lab::{critical_jobs, demt, hierarchical, mapping, optimiser, ptfs, trees};
+use makespan_lab::{LabError, critical_jobs, demt, hierarchical, mapping, optimiser, ptfs, trees};
 use miette::{Result, miette};
 
 use crate::args::{
@@ -35,16 +35,10 @@ pub fn reproduce(options: &ReproduceOptions) -> Result<ExitCode> {
 }
 
 fn reproduce_demt(options: &demt::Options) -> Result<()> {
-    let mut progress = Bar(bar(0, "instances"));
-    let summary = demt::reproduce(options, &mut progress).map_err(|error| miette!("{error}"))?;
-    progress.0.finish_and_clear();
-    emit(&format!(
-        "{}\n{} instances ({} from an earlier campaign); tables and figures are in {}\n",
-        summary.text.trim_end(),
-        summary.runs,
-        summary.reused,
-        options.output.display()
-    ))
+    told("instances", &options.output, |bar| {
+        let summary = demt::reproduce(options, bar)?;
+        Ok((summary.text, summary.runs, summary.reused))
+    })
 }
 
 fn reproduce_optimiser(options: &OptimiserOptions) -> Result<()> {
@@ -58,16 +52,10 @@ fn reproduce_optimiser(options: &OptimiserOptions) -> Result<()> {
         searches: *searches,
         at_once: *at_once,
     };
-    let mut progress = Bar(bar(0, "plans"));
-    let summary = optimiser::reproduce(&campaign, &mut progress).map_err(|error| miette!("{error}"))?;
-    progress.0.finish_and_clear();
-    emit(&format!(
-        "{}\n{} plans ({} from an earlier campaign); tables and figures are in {}\n",
-        summary.text,
-        summary.runs,
-        summary.reused,
-        output.display()
-    ))
+    told("plans", output, |bar| {
+        let summary = optimiser::reproduce(&campaign, bar)?;
+        Ok((summary.text, summary.runs, summary.reused))
+    })
 }
 
 fn reproduce_hierarchical(options: &HierarchicalOptions) -> Result<()> {
@@ -84,16 +72,10 @@ fn reproduce_hierarchical(options: &HierarchicalOptions) -> Result<()> {
         searches: *searches,
         at_once: *at_once,
     };
-    let mut progress = Bar(bar(0, "instances"));
-    let summary = hierarchical::reproduce(&campaign, &mut progress).map_err(|error| miette!("{error}"))?;
-    progress.0.finish_and_clear();
-    emit(&format!(
-        "{}\n{} instances ({} from an earlier campaign); tables and figures are in {}\n",
-        summary.text,
-        summary.runs,
-        summary.reused,
-        output.display()
-    ))
+    told("instances", output, |bar| {
+        let summary = hierarchical::reproduce(&campaign, bar)?;
+        Ok((summary.text, summary.runs, summary.reused))
+    })
 }
 
 fn reproduce_trees(options: &TreesOptions) -> Result<()> {
@@ -106,16 +88,10 @@ fn reproduce_trees(options: &TreesOptions) -> Result<()> {
         units: units.clone(),
         threads: *threads,
     };
-    let mut progress = Bar(bar(0, "instances"));
-    let summary = trees::reproduce(&campaign, &mut progress).map_err(|error| miette!("{error}"))?;
-    progress.0.finish_and_clear();
-    emit(&format!(
-        "{}\n{} instances ({} from an earlier campaign); tables and figures are in {}\n",
-        summary.text,
-        summary.runs,
-        summary.reused,
-        output.display()
-    ))
+    told("instances", output, |bar| {
+        let summary = trees::reproduce(&campaign, bar)?;
+        Ok((summary.text, summary.runs, summary.reused))
+    })
 }
 
 fn reproduce_ptfs(options: &PtfsOptions) -> Result<()> {
@@ -129,16 +105,10 @@ fn reproduce_ptfs(options: &PtfsOptions) -> Result<()> {
         runs: *runs,
         threads: *threads,
     };
-    let mut progress = Bar(bar(0, "flows"));
-    let summary = ptfs::reproduce(&campaign, &mut progress).map_err(|error| miette!("{error}"))?;
-    progress.0.finish_and_clear();
-    emit(&format!(
-        "{}\n{} flows ({} from an earlier campaign); tables and figures are in {}\n",
-        summary.text,
-        summary.runs,
-        summary.reused,
-        output.display()
-    ))
+    told("flows", output, |bar| {
+        let summary = ptfs::reproduce(&campaign, bar)?;
+        Ok((summary.text, summary.runs, summary.reused))
+    })
 }
 
 fn reproduce_critical_jobs(options: &CriticalJobsOptions) -> Result<()> {
@@ -151,16 +121,10 @@ fn reproduce_critical_jobs(options: &CriticalJobsOptions) -> Result<()> {
         threads: *threads,
         seed: *seed,
     };
-    let mut progress = Bar(bar(0, "instances"));
-    let summary = critical_jobs::reproduce(&campaign, &mut progress).map_err(|error| miette!("{error}"))?;
-    progress.0.finish_and_clear();
-    emit(&format!(
-        "{}\n{} instances ({} from an earlier campaign); tables and figures are in {}\n",
-        summary.text,
-        summary.runs,
-        summary.reused,
-        output.display()
-    ))
+    told("instances", output, |bar| {
+        let summary = critical_jobs::reproduce(&campaign, bar)?;
+        Ok((summary.text, summary.runs, summary.reused))
+    })
 }
 
 fn reproduce_mapping(options: &MappingOptions) -> Result<()> {
@@ -178,16 +142,23 @@ fn reproduce_mapping(options: &MappingOptions) -> Result<()> {
         searches: *searches,
         at_once: *at_once,
     };
-    let mut progress = Bar(bar(0, "matrices"));
-    let summary = mapping::reproduce(&campaign, &mut progress).map_err(|error| miette!("{error}"))?;
+    told("matrices", output, |bar| {
+        let summary = mapping::reproduce(&campaign, bar)?;
+        Ok((summary.text, summary.runs, summary.reused))
+    })
+}
+
+/// Runs a campaign with a progress bar, and prints its text, how many runs it has and how many of them it found done.
+fn told(
+    unit: &'static str,
+    output: &Path,
+    campaign: impl FnOnce(&mut Bar) -> std::result::Result<(String, usize, usize), LabError>,
+) -> Result<()> {
+    let mut progress = Bar(bar(0, unit));
+    let (text, runs, reused) = campaign(&mut progress).map_err(|error| miette!("{error}"))?;
     progress.0.finish_and_clear();
-    emit(&format!(
-        "{}\n{} matrices ({} from an earlier campaign); tables are in {}\n",
-        summary.text,
-        summary.runs,
-        summary.reused,
-        output.display()
-    ))
+    let (text, output) = (text.trim_end(), output.display());
+    emit(&format!("{text}\n\n{runs} {unit} ({reused} from an earlier campaign); the results are in {output}\n"))
 }
 
 struct Bar(ProgressBar);
