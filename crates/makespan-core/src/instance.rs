@@ -1,15 +1,19 @@
 //! The problem: machines, jobs, and when processors are unavailable.
 
 mod compound;
+mod error;
+mod note;
 mod walltime;
 
 use std::fmt;
 use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
-use thiserror::Error;
 
-use crate::{Availability, Expansion, Job, JobId, Platform, Precedence, ProcSet, Time, Unavailable, View};
+use crate::{Availability, Job, JobId, Platform, Precedence, ProcSet, Time, Unavailable, View};
+
+pub use error::InstanceError;
+pub use note::Note;
 
 /// Machines and jobs, checked. Every job can run: its allotments are clipped to the platform and to its walltime.
 #[derive(Clone, Debug)]
@@ -20,98 +24,6 @@ pub struct Instance {
     availability: Availability,
     /// `None` where no job waits for another.
     precedence: Option<Arc<Precedence>>,
-}
-
-/// Why machines and jobs do not make an instance.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum InstanceError {
-    /// Two jobs of one name.
-    #[error("two jobs are named `{0}`; names must be unique")]
-    DuplicateName(String),
-    /// A job that needs more processors than there are.
-    #[error("job `{job}` needs at least {needs} processors and the platform has {processors}")]
-    TooWide {
-        /// The job.
-        job: String,
-        /// Fewest processors it accepts.
-        needs: u32,
-        /// Processors of the platform.
-        processors: u32,
-    },
-    /// A job that its walltime would always cut short.
-    #[error("job `{job}` takes at least {shortest} s and its walltime is {walltime} s; raise the walltime")]
-    Walltime {
-        /// The job.
-        job: String,
-        /// Its shortest time.
-        shortest: Time,
-        /// Its walltime.
-        walltime: Time,
-    },
-    /// Times on machines that are not those of the platform.
-    #[error("job `{job}` has times on {times} machines and the platform has {nodes} nodes; give one for each")]
-    MachineTimes {
-        /// The job.
-        job: String,
-        /// How many times it has.
-        times: usize,
-        /// How many nodes there are.
-        nodes: usize,
-    },
-    /// A job that has times only on nodes without processors.
-    #[error("job `{0}` has a time on no node that has processors; give one")]
-    Nowhere(String),
-    /// A job that is called like a task of a bag.
-    #[error("job `{0}` is called like a task of a bag, which are numbered from 0; rename the job or the bag")]
-    TaskName(String),
-    /// A task of a compound job that is called like another job or task.
-    #[error("`{0}` is a task of a compound job, and another job or task is called so as well; rename one of them")]
-    SameName(String),
-    /// A job that is both a bag and a graph.
-    #[error("job `{0}` is both a bag of equal tasks and a graph of tasks; make it one of them")]
-    CompoundBag(String),
-    /// A compound job whose tasks cannot be taken apart here.
-    #[error("job `{0}` is a graph of tasks; take it apart, or plan it by an algorithm for graphs")]
-    Compound(String),
-    /// More tasks than can be planned or run one by one.
-    #[error("{}", too_many(*.tasks))]
-    TooManyTasks {
-        /// How many there are in all.
-        tasks: u64,
-    },
-    /// An unavailable period on processors that do not exist.
-    #[error("unavailable period {index}: processor {processor} does not exist; ids run from 0 to {last}")]
-    UnknownProcessor {
-        /// Position in the file.
-        index: usize,
-        /// The processor.
-        processor: u32,
-        /// Largest id.
-        last: u32,
-    },
-    /// An unavailable period that is empty.
-    #[error("unavailable period {index}: it must name processors and end after it starts")]
-    EmptyPeriod {
-        /// Position in the file.
-        index: usize,
-    },
-    /// Times whose sum does not fit.
-    #[error("the times add up to more than 146 years; check their unit (seconds unless one is written)")]
-    TooLong,
-}
-
-/// Something about an instance that its user should know.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Note {
-    /// Measured times that do not fall with the allotment.
-    Dominated {
-        /// How many jobs have such allotments.
-        jobs: usize,
-        /// How many allotments in all.
-        allotments: usize,
-        /// The first such job.
-        example: JobId,
-    },
 }
 
 /// What remains of an instance at some instant of its execution.
@@ -370,23 +282,6 @@ impl Instance {
         let unavailable = unavailable.chain(running).chain(view.down.iter().cloned()).collect();
         Residual { instance: Self::joined(self.platform.clone(), waiting, unavailable), jobs }
     }
-}
-
-impl Note {
-    /// A sentence for the user of `instance`.
-    pub fn describe(&self, instance: &Instance) -> String {
-        match self {
-            Self::Dominated { jobs, allotments, example } => format!(
-                "{allotments} allotments of {jobs} jobs (such as `{}`) are no faster than fewer processors and are not used",
-                instance.job(*example).name
-            ),
-        }
-    }
-}
-
-fn too_many(tasks: u64) -> String {
-    let most = Expansion::MOST_TASKS;
-    format!("there are {tasks} tasks in all, and at most {most} are planned one by one; make fewer and longer tasks")
 }
 
 /// `classes` are those of the platform.
