@@ -58,6 +58,20 @@ pub fn optimum_until(instance: &Instance, objective: Objective, cap: Time) -> Op
     Some(1000 * (best - released) / instance.jobs().len() as i128)
 }
 
+/// How many sequences of placements the search has before it prunes: orders of the tasks that differ, times their ways of
+/// being placed.
+pub fn sequences(instance: &Instance) -> f64 {
+    let search = Search::new(instance, Objective::Makespan, Time::MAX);
+    let sizes: Vec<usize> = search.classes.iter().map(|class| class.size).collect();
+    let ways =
+        |small: &Small| small.choices.iter().map(|&(allotment, _)| splits(allotment, &sizes).len()).sum::<usize>();
+    let factor = |(at, small): (usize, &Small)| {
+        let alike = 1 + search.jobs[..at].iter().filter(|other| other.equals(small)).count();
+        (at + 1) as f64 / alike as f64 * ways(small) as f64
+    };
+    search.jobs.iter().enumerate().map(factor).product()
+}
+
 /// One task.
 struct Small {
     /// Of which job, and whether that is a bag.
