@@ -239,8 +239,8 @@ impl Instance {
         vec![Note::Dominated { jobs, allotments, example }]
     }
 
-    /// Which jobs wait for which, where the tasks of compound jobs have become jobs ([`crate::Expansion`]); `None` where no job
-    /// waits for another.
+    /// Which jobs wait for which, where the tasks of compound jobs have become jobs ([`crate::Expansion`]); `None` where no
+    /// job waits for another.
     pub fn precedence(&self) -> Option<&Precedence> {
         self.precedence.as_deref()
     }
