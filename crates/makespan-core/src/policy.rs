@@ -1,5 +1,9 @@
 //! Online decisions: the same policy drives a simulated and a real cluster.
 
+mod log;
+
+pub use log::{LogEntry, Logged, Spot};
+
 use crate::{Ended, Instance, JobId, JobSet, ProcSet, Time, Unavailable};
 
 /// What happened.
@@ -75,6 +79,11 @@ pub trait Policy {
     /// Answers all events of one instant, in the order of [`Event::order`], with the state after the
     /// last of them. What it wants is added to `decisions` and done in that order.
     fn on(&mut self, events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>);
+
+    /// Hands over what it has to tell of its plans since it was last asked, by time. Most policies tell nothing.
+    fn log(&mut self) -> Vec<LogEntry> {
+        Vec::new()
+    }
 }
 
 impl Event {
