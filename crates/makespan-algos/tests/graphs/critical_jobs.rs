@@ -5,9 +5,12 @@ use makespan_core::{
     Context, Edge, Graph, Instance, Job, Link, Load, NamedTask, Node, Placement, Platform, Profile, Time, validate,
 };
 
+/// Volumes of tasks, and the edges between them.
+type Tasks<'a> = (&'a [i64], &'a [(u32, u32, u64)]);
+
 /// Jobs of tasks with these volumes in seconds and edges of so many bytes, on one processor of each speed, 1 byte a
 /// second between them.
-fn instance(jobs: &[(&[i64], &[(u32, u32, u64)])], speeds: &[f64], walltime: i64) -> Instance {
+fn instance(jobs: &[Tasks], speeds: &[f64], walltime: i64) -> Instance {
     let node =
         |(at, &speed): (usize, &f64)| Node { name: format!("n{at}"), processors: 1, speed, parent: None, link: None };
     let platform = Platform::new(speeds.iter().enumerate().map(node).collect()).unwrap();
@@ -15,7 +18,7 @@ fn instance(jobs: &[(&[i64], &[(u32, u32, u64)])], speeds: &[f64], walltime: i64
     let task = |(at, &volume): (usize, &i64)| {
         NamedTask::new(format!("t{at}"), Profile::rigid(1, Time::from_seconds(volume)).unwrap())
     };
-    let job = |(at, (volumes, edges)): (usize, &(&[i64], &[(u32, u32, u64)]))| {
+    let job = |(at, (volumes, edges)): (usize, &Tasks)| {
         let edge = |&(from, to, data): &(u32, u32, u64)| Edge { from, to, load: Load::Bytes(data) };
         let graph = Graph::new(volumes.iter().enumerate().map(task).collect(), edges.iter().map(edge).collect());
         let mut job = Job::compound(format!("j{at}"), graph.unwrap());
@@ -35,7 +38,7 @@ fn plan(instance: &Instance, spec: &str) -> (Vec<Placement>, String) {
 
 #[test]
 fn a_reserve_keeps_the_next_job_away() {
-    let alone: (&[i64], &[(u32, u32, u64)]) = (&[10], &[]);
+    let alone: Tasks = (&[10], &[]);
     let instance = instance(&[alone, alone, alone], &[1.0, 1.0], 30);
     let (run, _) = plan(&instance, "critical-jobs[criterion=utilisation]");
     assert!(run.iter().all(|placement| placement.end <= Time::from_seconds(30)), "{run:?}");
@@ -49,7 +52,7 @@ fn a_reserve_keeps_the_next_job_away() {
 
 #[test]
 fn transfers_on_one_processor_are_paid_if_asked_for() {
-    let pair: (&[i64], &[(u32, u32, u64)]) = (&[10, 10], &[(0, 1, 7)]);
+    let pair: Tasks = (&[10, 10], &[(0, 1, 7)]);
     let instance = instance(&[pair], &[1.0], 40);
     let gap = |spec: &str| {
         let (placements, _) = plan(&instance, spec);
