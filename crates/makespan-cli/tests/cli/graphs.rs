@@ -62,7 +62,7 @@ fn the_cost_of_critical_jobs_is_stated_bounded_and_compared() {
     let plan = sandbox.read("p.json");
     let at = plan.find("\"cost\": ").unwrap() + "\"cost\": ".len();
     let stated = plan[at..].split(',').next().unwrap().to_owned();
-    sandbox.write("cheap.json", &plan.replacen(&format!("\"cost\": {stated},"), "\"cost\": 1.5,", 1));
+    sandbox.write("cheap.json", plan.replacen(&format!("\"cost\": {stated},"), "\"cost\": 1.5,", 1));
     let refused = sandbox.makespan("verify g.toml cheap.json");
     assert_eq!(refused.status, Some(1));
     assert!(refused.out.contains(&format!("the stated cost is 1.5; the placements give {stated}")), "{refused:?}");
