@@ -143,8 +143,8 @@ fn write(folder: &Path, name: &str, instance: &Instance, schedules: &[(&str, Sch
         title: "Platform".to_owned(),
         text: "Every node of the platform.".to_owned(),
         columns: vec!["node".to_owned(), "processors".to_owned()],
-        figure: None,
         rows: instance.platform().nodes().iter().map(|n| vec![n.name.clone(), n.processors.to_string()]).collect(),
+        ..Section::default()
     }];
     let report = Report {
         title: &title,

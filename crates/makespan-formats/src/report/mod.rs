@@ -68,6 +68,8 @@ pub struct Section {
     pub columns: Vec<String>,
     /// Cells, row by row.
     pub rows: Vec<Vec<String>>,
+    /// Whether the cells are words, which stand left, and not figures.
+    pub words: bool,
     /// Drawn before the table.
     pub figure: Option<Figure>,
 }

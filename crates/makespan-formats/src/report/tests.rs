@@ -28,8 +28,8 @@ fn html(instance: &Instance, schedule: &Schedule) -> String {
         title: HOSTILE.into(),
         text: HOSTILE.into(),
         columns: vec![HOSTILE.into()],
-        figure: None,
         rows: vec![vec![HOSTILE.into()]],
+        ..Section::default()
     };
     let report = Report {
         title: HOSTILE,
