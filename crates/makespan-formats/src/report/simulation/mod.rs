@@ -16,7 +16,7 @@ use base64::engine::general_purpose::STANDARD;
 use makespan_core::{Instance, Phases, Schedule, Time};
 
 use super::cards::{write_remarks, write_sections};
-use super::{STYLE, Section, hash};
+use super::{STYLE, Section, fill, hash};
 use crate::gantt::escape::Text;
 use crate::gantt::summary::grouped;
 use crate::gantt::ticks::duration;
@@ -76,29 +76,22 @@ pub fn write_simulation(out: &mut impl Write, report: &SimulationReport<'_>) -> 
     let style = [STYLE, OWN_STYLE].concat().replace('\r', "");
     let script = format!("\"use strict\";\n(() => {{\n{}}})();\n", SCRIPTS.concat().replace('\r', ""));
     let panels = Panels::new(report);
-    let mut rest = PAGE;
-    while let Some((before, after)) = rest.split_once("{{") {
-        out.write_all(before.as_bytes())?;
-        let (slot, after) = after.split_once("}}").unwrap_or((after, ""));
-        rest = after;
-        match slot {
-            "title" => write!(out, "{}", Text(report.title))?,
-            "policy" => write!(out, "script-src '{}'; style-src '{}'", hash(&script), hash(&style))?,
-            "style" => out.write_all(style.as_bytes())?,
-            "script" => out.write_all(script.as_bytes())?,
-            "data" => panels.write_data(&mut out)?,
-            "origin" => write_origin(&mut out, report)?,
-            "remarks" => write_remarks(&mut out, report.remarks)?,
-            "comparison" => write_sections(&mut out, std::slice::from_ref(report.comparison))?,
-            "phases" => phase_strip::write_legend(&mut out, report.policies)?,
-            "panels" => panels.write(&mut out)?,
-            "reduced" => out.write_all(note(&panels).as_bytes())?,
-            "gantt" => write_gantt(&mut out, report)?,
-            "sections" => write_sections(&mut out, report.sections)?,
-            other => unreachable!("the page template has no slot {other}"),
-        }
-    }
-    out.write_all(rest.as_bytes())?;
+    fill(&mut out, PAGE, |out, slot| match slot {
+        "title" => write!(out, "{}", Text(report.title)),
+        "policy" => write!(out, "script-src '{}'; style-src '{}'", hash(&script), hash(&style)),
+        "style" => out.write_all(style.as_bytes()),
+        "script" => out.write_all(script.as_bytes()),
+        "data" => panels.write_data(out),
+        "origin" => write_origin(out, report),
+        "remarks" => write_remarks(out, report.remarks),
+        "comparison" => write_sections(out, std::slice::from_ref(report.comparison)),
+        "phases" => phase_strip::write_legend(out, report.policies),
+        "panels" => panels.write(out),
+        "reduced" => out.write_all(note(&panels).as_bytes()),
+        "gantt" => write_gantt(out, report),
+        "sections" => write_sections(out, report.sections),
+        other => unreachable!("the page template has no slot {other}"),
+    })?;
     out.flush()
 }
 
@@ -107,7 +100,12 @@ fn write_origin(out: &mut impl Write, report: &SimulationReport<'_>) -> io::Resu
     let first = jobs.iter().map(|job| job.release).min().unwrap_or_default();
     let last = jobs.iter().map(|job| job.release).max().unwrap_or_default();
     let (count, processors) = (grouped(jobs.len() as f64), grouped(f64::from(report.instance.processors())));
-    write!(out, "<span><b>{count}</b> jobs on <b>{processors}</b> processors</span> ")?;
+    let wholes = report.instance.precedence().map(|precedence| grouped(precedence.wholes().len() as f64));
+    match wholes {
+        Some(wholes) => write!(out, "<span><b>{wholes}</b> jobs of <b>{count}</b> tasks")?,
+        None => write!(out, "<span><b>{count}</b> jobs")?,
+    }
+    write!(out, " on <b>{processors}</b> processors</span> ")?;
     write!(out, "<span>submitted over <b>{}</b></span> ", duration((last - first).seconds()))?;
     write!(out, "<span>seed <b>{}</b></span>", report.seed)
 }
