@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use makespan_core::{CompoundMeasures, Instance, JobId, LogEntry, Logged, Time, WholeMeasures};
+use makespan_core::{CompoundMeasures, Instance, JobId, Time, WholeMeasures};
 use makespan_formats::LogRow;
 use makespan_formats::gantt::{Deadline, Marks};
 use makespan_formats::report::Section;
@@ -77,17 +77,21 @@ pub fn jobs(title: &str, instance: &Instance, measures: &CompoundMeasures, all: 
 /// Tasks that collided, by where a chart has them (`place`), and the deadlines of whole jobs.
 pub fn marks(
     instance: &Instance,
-    log: &[LogEntry],
+    log: &[LogRow],
     measures: Option<&CompoundMeasures>,
     place: impl Fn(JobId) -> (JobId, u32),
 ) -> Marks {
     let mut tasks: BTreeMap<(JobId, u32), String> = BTreeMap::new();
-    for entry in log.iter().filter(|entry| matches!(entry.what, Logged::Collision { .. })) {
-        let text = tasks.entry(place(entry.job)).or_default();
+    let collided: Vec<&LogRow> = log.iter().filter(|row| row.to_processor.is_some()).collect();
+    let known = instance.ids().filter(|_| !collided.is_empty());
+    let ids: BTreeMap<&str, JobId> = known.map(|id| (instance.job(id).name.as_str(), id)).collect();
+    for row in collided {
+        let Some(&job) = ids.get(row.job.as_str()) else { continue };
+        let text = tasks.entry(place(job)).or_default();
         if !text.is_empty() {
             text.push('\n');
         }
-        *text += &entry.sentence();
+        *text += &row.text;
     }
     let wholes = instance.precedence().map_or(&[][..], |precedence| precedence.wholes());
     let deadline = |(name, job): (&str, &WholeMeasures)| {

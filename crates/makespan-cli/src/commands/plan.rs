@@ -53,6 +53,7 @@ pub fn plan(options: &PlanOptions) -> Result<ExitCode> {
         title: &title,
         instance: &instance,
         schedules: &schedules,
+        marks: &[],
         algorithm: &algorithm,
         seed: options.seed,
         bounds: &bounds,

@@ -54,7 +54,8 @@ pub fn write(path: &Path, title: &str, scene: &Scene<'_>, remarks: &[String], si
 }
 
 fn marks(scene: &Scene<'_>, simulated: &Simulated) -> Marks {
-    decisions::marks(scene.instance, &simulated.log, simulated.compound.as_ref(), |job| (job, 0))
+    let rows = LogRow::all(scene.instance, &simulated.log);
+    decisions::marks(scene.instance, &rows, simulated.compound.as_ref(), |job| (job, 0))
 }
 
 /// For each policy its compound jobs and what it told of them.
