@@ -47,6 +47,7 @@ pub fn run(options: &RunOptions) -> Result<ExitCode> {
     decider.check(&executed, options.seed)?;
     // What cannot run is refused before anything is printed or written.
     check(&executed.instance, &execution).map_err(|error| miette!("{error}"))?;
+    let told = if options.resume { results::told(&folder)? } else { Vec::new() };
     let resumed = options.resume.then(|| folder::planned(&folder, &instance)).flatten();
     let fresh = resumed.is_none();
     let begun = match resumed {
@@ -72,7 +73,8 @@ pub fn run(options: &RunOptions) -> Result<ExitCode> {
     let trace =
         execute(&executed.instance, policy.as_mut(), &execution, &mut watch).map_err(|error| miette!("{error}"))?;
     watch.finish();
-    results::write(&folder, &instance, &executed, &begun, (&trace, &policy.log()))?;
+    let happened = results::Happened { trace: &trace, log: &policy.log(), told };
+    results::write(&folder, &instance, &executed, &begun, happened)?;
     emit(&outcome::describe(&instance, &executed, &begun.schedule, &trace, watch.reasons()))?;
     emit(&format!("\noutput of the jobs, report.html and gantt.svg are in {}\n", folder.display()))?;
     if stop.is_requested() {

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::path::Path;
 
-use makespan_core::{CompoundMeasures, Expansion, Instance, LogEntry, Trace};
+use makespan_core::{CompoundMeasures, Expansion, Instance, JobId, LogEntry, Trace};
 use makespan_formats::gantt::{Marks, NamedSchedule};
 use makespan_formats::report::Report;
 use makespan_formats::{LogRow, jobs_csv, read_log_csv, write_log_csv};
@@ -16,25 +16,36 @@ use crate::output::{write_file, write_gantt, write_page};
 /// What policies told in all sessions of the run.
 const DECISIONS: &str = "decisions.csv";
 
+/// What became of a run.
+pub struct Happened<'a> {
+    pub trace: &'a Trace,
+    /// What the policy of this session told.
+    pub log: &'a [LogEntry],
+    /// What those of earlier sessions told.
+    pub told: Vec<LogRow>,
+}
+
 /// Writes the outcome beside the plan; what the policy told comes after what earlier sessions were told.
 pub fn write(
     folder: &Path,
     instance: &Instance,
     executed: &Expansion,
     begun: &Begun,
-    (trace, log): (&Trace, &[LogEntry]),
+    happened: Happened<'_>,
 ) -> Result<()> {
-    let told = told(folder, &executed.instance, log)?;
+    let Happened { trace, log, mut told } = happened;
+    told.extend(LogRow::all(&executed.instance, log));
+    if !told.is_empty() {
+        write_file(&folder.join(DECISIONS), |out| Ok(write_log_csv(&told, out)?))?;
+    }
     let measures = CompoundMeasures::of(&executed.instance, trace, log);
-    let happened = executed.original_schedule(&trace.schedule());
+    let ran = executed.original_schedule(&trace.schedule());
     let schedules = [
         NamedSchedule { name: "planned", schedule: &begun.schedule },
-        NamedSchedule { name: "happened", schedule: &happened },
+        NamedSchedule { name: "happened", schedule: &ran },
     ];
-    let marks = decisions::marks(&executed.instance, &told, measures.as_ref(), |job| {
-        let (job, task) = executed.tasks[job.index()];
-        (job, task)
-    });
+    let place = |job: JobId| executed.tasks[job.index()];
+    let marks = decisions::marks(&executed.instance, &told, measures.as_ref(), place);
     let jobs =
         measures.and_then(|measures| decisions::jobs("Compound jobs", &executed.instance, &measures, "jobs.csv"));
     let sections: Vec<_> = jobs.into_iter().chain(decisions::decisions("Decisions", &told, DECISIONS)).collect();
@@ -54,18 +65,11 @@ pub fn write(
     write_file(&folder.join("jobs.csv"), |out| Ok(jobs_csv::write_trace(&executed.instance, "run", trace, out)?))
 }
 
-/// Adds what was told to what the folder has, and writes it where there is something.
-fn told(folder: &Path, instance: &Instance, log: &[LogEntry]) -> Result<Vec<LogRow>> {
+/// What earlier sessions left, where there were some.
+pub fn told(folder: &Path) -> Result<Vec<LogRow>> {
     let path = folder.join(DECISIONS);
-    let mut rows = Vec::new();
-    if let Ok(file) = File::open(&path) {
-        rows = read_log_csv(file).map_err(|error| {
-            miette!("{}: {error}; it is what an earlier session was told: put it back or remove it", path.display())
-        })?;
-    }
-    rows.extend(LogRow::all(instance, log));
-    if !rows.is_empty() {
-        write_file(&path, |out| Ok(write_log_csv(&rows, out)?))?;
-    }
-    Ok(rows)
+    let Ok(file) = File::open(&path) else { return Ok(Vec::new()) };
+    read_log_csv(file).map_err(|error| {
+        miette!("{}: {error}; it is what an earlier session was told: put it back or remove it", path.display())
+    })
 }
