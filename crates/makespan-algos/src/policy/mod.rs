@@ -3,6 +3,7 @@
 //! [`policy`] names them by specs such as `easy[order=sjf]`. A policy is for one instance: it is asked about it from the
 //! first event to the last.
 
+mod again;
 mod batch;
 mod catalogue;
 mod conservative;
@@ -18,11 +19,13 @@ mod order;
 mod play;
 mod queue;
 mod replan;
+mod reserved;
 mod space;
 mod strips;
 #[cfg(test)]
 mod tests;
 pub mod tree;
+mod wholes;
 
 pub use batch::{Batch, Doubling};
 pub use catalogue::{PolicyEntry, PolicyError, policies, policy, policy_for};
@@ -36,3 +39,4 @@ pub use follow::Follow;
 pub use moldable_easy::MoldableEasy;
 pub use order::{QueueOrder, Request};
 pub use replan::Replan;
+pub use reserved::Starts;
