@@ -7,7 +7,7 @@ use makespan_core::{
 
 use super::{check_supported, needs_single_processors};
 use crate::kernel::chains::collisions::Collision;
-use crate::kernel::chains::draft::Frame;
+use crate::kernel::chains::frame::Frame;
 use crate::kernel::chains::planning::Criterion;
 use crate::kernel::chains::ranking::Cover;
 use crate::kernel::chains::strategy::{Offer, Settings, Start, Task, heft, pareto, strategy};

@@ -81,28 +81,33 @@ pub fn write_html(out: &mut impl Write, report: &Report<'_>) -> io::Result<()> {
     // A page is hashed as the browser reads it, with plain line feeds.
     let style = STYLE.replace('\r', "");
     let script = format!("\"use strict\";\n(() => {{\n{}}})();\n", SCRIPTS.concat().replace('\r', ""));
-    let mut rest = PAGE;
+    fill(&mut out, PAGE, |out, slot| match slot {
+        "title" => write!(out, "{}", Text(report.title)),
+        "policy" => write!(out, "script-src '{}'; style-src '{}'", hash(&script), hash(&style)),
+        "style" => out.write_all(style.as_bytes()),
+        "script" => out.write_all(script.as_bytes()),
+        "data" => data::write(out, report),
+        "origin" => cards::write_origin(out, report),
+        "cards" => cards::write_cards(out, report),
+        "remarks" => cards::write_remarks(out, report.remarks),
+        "sections" => cards::write_sections(out, report.sections),
+        "legend" => cards::write_legend(out, report),
+        "summary" => write!(out, "{}", Text(&cards::summary(report))),
+        other => unreachable!("the page template has no slot {other}"),
+    })?;
+    out.flush()
+}
+
+/// Writes a template in which `slot` writes what stands for `{{name}}`.
+fn fill<W: Write>(out: &mut W, template: &str, mut slot: impl FnMut(&mut W, &str) -> io::Result<()>) -> io::Result<()> {
+    let mut rest = template;
     while let Some((before, after)) = rest.split_once("{{") {
         out.write_all(before.as_bytes())?;
-        let (slot, after) = after.split_once("}}").unwrap_or((after, ""));
+        let (name, after) = after.split_once("}}").unwrap_or((after, ""));
         rest = after;
-        match slot {
-            "title" => write!(out, "{}", Text(report.title))?,
-            "policy" => write!(out, "script-src '{}'; style-src '{}'", hash(&script), hash(&style))?,
-            "style" => out.write_all(style.as_bytes())?,
-            "script" => out.write_all(script.as_bytes())?,
-            "data" => data::write(&mut out, report)?,
-            "origin" => cards::write_origin(&mut out, report)?,
-            "cards" => cards::write_cards(&mut out, report)?,
-            "remarks" => cards::write_remarks(&mut out, report.remarks)?,
-            "sections" => cards::write_sections(&mut out, report.sections)?,
-            "legend" => cards::write_legend(&mut out, report)?,
-            "summary" => write!(out, "{}", Text(&cards::summary(report)))?,
-            other => unreachable!("the page template has no slot {other}"),
-        }
+        slot(out, name)?;
     }
-    out.write_all(rest.as_bytes())?;
-    out.flush()
+    out.write_all(rest.as_bytes())
 }
 
 /// The source expression that allows exactly this text.

@@ -1,6 +1,7 @@
 //! Runs on several threads; one thread keeps the journal.
 
 use std::collections::BTreeSet;
+use std::fs;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError, mpsc};
 use std::thread;
@@ -11,7 +12,7 @@ use crate::LabError;
 
 /// What is to be done.
 pub(crate) struct Work<'a, K> {
-    /// Where the journal is.
+    /// Where the journal is; made when missing.
     pub(crate) folder: &'a Path,
     /// What a run depends on besides its key; a journal entry made under another version is not reused.
     pub(crate) version: String,
@@ -37,6 +38,7 @@ pub(crate) fn finish<R: Record>(
     execute: impl Fn(R::Key) -> Result<R, LabError> + Sync,
     progress: &mut dyn Progress,
 ) -> Result<Finished<R>, LabError> {
+    fs::create_dir_all(work.folder).map_err(LabError::file(work.folder))?;
     let (mut journal, mut runs) = Journal::open(work.folder, &work.version)?;
     let keys: BTreeSet<R::Key> = work.keys.iter().copied().collect();
     runs.retain(|key, _| keys.contains(key));

@@ -9,10 +9,12 @@ mod instances;
 mod journal;
 mod output;
 mod progress;
+mod summary;
 
 pub use claim::{Claim, Verdict};
 pub use instances::{Instances, Key};
 pub use progress::{Progress, Silent};
+pub use summary::Summary;
 
 pub(crate) use build::build;
 pub(crate) use check::{at_least, failed, valid, verified};

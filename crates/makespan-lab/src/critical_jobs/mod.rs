@@ -59,7 +59,6 @@ pub struct Summary {
 /// [`LabError`] when an option is unusable, a file cannot be written, or a plan is invalid.
 pub fn reproduce(options: &Options, progress: &mut dyn Progress) -> Result<Summary, LabError> {
     check(options)?;
-    std::fs::create_dir_all(&options.output).map_err(LabError::file(&options.output))?;
     let version = format!("build {:016x}; seed {}; {} jobs", build()?, options.seed, options.jobs);
     let keys = run::keys(options.graphs, options.flows);
     let work = Work { folder: &options.output, version, keys, threads: options.threads };

@@ -72,7 +72,6 @@ pub fn reproduce(options: &Options, progress: &mut dyn Progress) -> Result<Summa
 /// [`LabError`] when an option is unusable, a file cannot be written, or a scheduler or bound turns out wrong.
 pub fn reproduce_with(options: &Options, solve: &Solve<'_>, progress: &mut dyn Progress) -> Result<Summary, LabError> {
     options.check()?;
-    std::fs::create_dir_all(&options.output).map_err(LabError::file(&options.output))?;
     let work =
         Work { folder: &options.output, version: options.version(), keys: options.keys(), threads: options.threads };
     let Finished { runs, reused } = finish(&work, |key| run::execute(options, key, solve), progress)?;

@@ -64,7 +64,6 @@ pub fn reproduce(options: &Options, progress: &mut dyn Progress) -> Result<Summa
     for spec in options.algorithms() {
         makespan::scheduler(&spec).map_err(|error| LabError::Algorithm(error.to_string()))?;
     }
-    std::fs::create_dir_all(&options.output).map_err(LabError::file(&options.output))?;
     let work = Work {
         folder: &options.output,
         version: options.version()?,

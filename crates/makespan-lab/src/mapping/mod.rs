@@ -23,22 +23,10 @@ pub use published::{FILES, PROTOTYPE, Published};
 pub use run::{Key, Outcome, Run};
 
 use crate::LabError;
-use crate::campaign::{Claim, Finished, Progress, Work, claims_markdown, finish, write};
+use crate::campaign::{Finished, Progress, Work, claims_markdown, finish, write};
 
-/// What a campaign found.
-#[derive(Clone, Debug)]
-pub struct Summary {
-    /// By group of matrices and algorithm.
-    pub points: Vec<Point>,
-    /// What is claimed, with verdicts.
-    pub claims: Vec<Claim>,
-    /// Matrices in the results.
-    pub runs: usize,
-    /// Matrices among them that an earlier campaign had finished.
-    pub reused: usize,
-    /// Gaps and claims as text tables.
-    pub text: String,
-}
+/// Figures by group of matrices and algorithm, with claims.
+pub type Summary = crate::campaign::Summary<Vec<Point>>;
 
 /// Plans every matrix by every algorithm and writes `results.csv`, `summary.csv`, `report.txt` and `claims.md` to the
 /// output folder.
@@ -47,7 +35,6 @@ pub struct Summary {
 /// [`LabError`] when an option is unusable, a file cannot be read or written, or a plan or bound turns out wrong.
 pub fn reproduce(options: &Options, progress: &mut dyn Progress) -> Result<Summary, LabError> {
     options.check()?;
-    std::fs::create_dir_all(&options.output).map_err(LabError::file(&options.output))?;
     let work = Work {
         folder: &options.output,
         version: options.version()?,

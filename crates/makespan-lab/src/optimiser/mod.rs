@@ -65,7 +65,6 @@ pub fn reproduce(options: &Options, progress: &mut dyn Progress) -> Result<Summa
 /// [`LabError`] when an option is unusable, a file cannot be written, or a plan or bound turns out wrong.
 pub fn reproduce_with(options: &Options, plan: &Planner<'_>, progress: &mut dyn Progress) -> Result<Summary, LabError> {
     options.check()?;
-    std::fs::create_dir_all(&options.output).map_err(LabError::file(&options.output))?;
     let work = Work {
         folder: &options.output,
         version: options.version()?,

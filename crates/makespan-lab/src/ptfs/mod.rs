@@ -22,22 +22,10 @@ pub use points::{Point, Points};
 pub use run::{Key, Outcome, Run};
 
 use crate::LabError;
-use crate::campaign::{Claim, Finished, Progress, Work, finish, write};
+use crate::campaign::{Finished, Progress, Work, finish, write};
 
-/// What a campaign found.
-#[derive(Clone, Debug)]
-pub struct Summary {
-    /// Figures of each scheduler by mean size and rate.
-    pub points: Points,
-    /// What the paper claims, and what is aimed at, with verdicts.
-    pub claims: Vec<Claim>,
-    /// Runs in the results.
-    pub runs: usize,
-    /// Runs among them that an earlier campaign had finished.
-    pub reused: usize,
-    /// All this as text.
-    pub text: String,
-}
+/// Figures of each scheduler by mean size and rate, with claims.
+pub type Summary = crate::campaign::Summary<Points>;
 
 /// Runs the campaign and writes `results.csv`, `report.txt` and the figures, `figure9.svg` to `figure12.svg`, to the output
 /// folder.
@@ -46,7 +34,6 @@ pub struct Summary {
 /// [`LabError`] when an option is unusable, a file cannot be written, or a scheduler fails.
 pub fn reproduce(options: &Options, progress: &mut dyn Progress) -> Result<Summary, LabError> {
     options.check()?;
-    std::fs::create_dir_all(&options.output).map_err(LabError::file(&options.output))?;
     let work =
         Work { folder: &options.output, version: options.version()?, keys: options.keys(), threads: options.threads };
     let Finished { runs, reused } = finish(&work, |key| run::execute(options, key), progress)?;

@@ -21,22 +21,10 @@ pub use points::{Group, Points, Ratios};
 pub use run::{Key, Outcome, Run, Setting};
 
 use crate::LabError;
-use crate::campaign::{Claim, Finished, Progress, Work, finish, write};
+use crate::campaign::{Finished, Progress, Work, finish, write};
 
-/// What a campaign found.
-#[derive(Clone, Debug)]
-pub struct Summary {
-    /// LP over each heuristic, by group of instances.
-    pub points: Points,
-    /// What the paper claims, and what is aimed at, with verdicts.
-    pub claims: Vec<Claim>,
-    /// Instances in the results.
-    pub runs: usize,
-    /// Instances among them that an earlier campaign had finished.
-    pub reused: usize,
-    /// All this as text.
-    pub text: String,
-}
+/// LP over each heuristic, by group of instances, with claims.
+pub type Summary = crate::campaign::Summary<Points>;
 
 /// Runs the campaign and writes `results.csv`, `summary.csv`, `report.txt` and the figures, `figure2-*.svg` and
 /// `figure3-*.svg`, to the output folder.
@@ -45,7 +33,6 @@ pub struct Summary {
 /// [`LabError`] when an option is unusable, a file cannot be written, or a bound turns out wrong.
 pub fn reproduce(options: &Options, progress: &mut dyn Progress) -> Result<Summary, LabError> {
     options.check()?;
-    std::fs::create_dir_all(&options.output).map_err(LabError::file(&options.output))?;
     let work =
         Work { folder: &options.output, version: options.version()?, keys: options.keys(), threads: options.threads };
     let Finished { runs, reused } = finish(&work, |key| run::execute(options, key), progress)?;

@@ -3,7 +3,8 @@
 use pathfinding::kuhn_munkres::kuhn_munkres_min;
 use pathfinding::matrix::Matrix;
 
-use super::draft::{Draft, Frame};
+use super::draft::Draft;
+use super::frame::Frame;
 use crate::kernel::graph::calendar::Calendar;
 use crate::kernel::graph::{NEVER, Place};
 

@@ -2,8 +2,10 @@
 
 pub mod collisions;
 pub mod draft;
+pub mod frame;
 pub mod planning;
 pub mod ranking;
 pub mod strategy;
 #[cfg(test)]
 mod tests;
+pub mod windows;

@@ -1,7 +1,8 @@
 //! The strategy of one job: several schedules of it, none better than another in everything.
 
 use super::collisions::{Collision, Penalties, resolve};
-use super::draft::{Draft, Frame};
+use super::draft::Draft;
+use super::frame::Frame;
 use super::planning::{Aim, Criterion, Lean, plan, step};
 use super::ranking::{Chain, Cover};
 use crate::kernel::graph::calendar::Calendar;

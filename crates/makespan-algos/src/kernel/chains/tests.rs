@@ -6,7 +6,8 @@ use makespan_core::{
 use proptest::prelude::*;
 
 use super::collisions::{Penalties, resolve};
-use super::draft::{Draft, Frame};
+use super::draft::Draft;
+use super::frame::Frame;
 use super::planning::{Aim, Criterion, Lean, plan};
 use super::ranking::{Chain, Chart, Cover};
 use super::strategy::{Settings, Start, Task, heft, strategy};

@@ -16,7 +16,7 @@ use base64::engine::general_purpose::STANDARD;
 use makespan_core::{Instance, Phases, Schedule, Time};
 
 use super::cards::{write_remarks, write_sections};
-use super::{STYLE, Section, hash};
+use super::{STYLE, Section, fill, hash};
 use crate::gantt::escape::Text;
 use crate::gantt::summary::grouped;
 use crate::gantt::ticks::duration;
@@ -72,28 +72,21 @@ pub fn write_simulation(out: &mut impl Write, report: &SimulationReport<'_>) -> 
     let style = [STYLE, OWN_STYLE].concat().replace('\r', "");
     let script = format!("\"use strict\";\n(() => {{\n{}}})();\n", SCRIPTS.concat().replace('\r', ""));
     let panels = Panels::new(report);
-    let mut rest = PAGE;
-    while let Some((before, after)) = rest.split_once("{{") {
-        out.write_all(before.as_bytes())?;
-        let (slot, after) = after.split_once("}}").unwrap_or((after, ""));
-        rest = after;
-        match slot {
-            "title" => write!(out, "{}", Text(report.title))?,
-            "policy" => write!(out, "script-src '{}'; style-src '{}'", hash(&script), hash(&style))?,
-            "style" => out.write_all(style.as_bytes())?,
-            "script" => out.write_all(script.as_bytes())?,
-            "data" => panels.write_data(&mut out)?,
-            "origin" => write_origin(&mut out, report)?,
-            "remarks" => write_remarks(&mut out, report.remarks)?,
-            "comparison" => write_sections(&mut out, std::slice::from_ref(report.comparison))?,
-            "phases" => phase_strip::write_legend(&mut out, report.policies)?,
-            "panels" => panels.write(&mut out)?,
-            "reduced" => out.write_all(note(&panels).as_bytes())?,
-            "gantt" => write_gantt(&mut out, report)?,
-            other => unreachable!("the page template has no slot {other}"),
-        }
-    }
-    out.write_all(rest.as_bytes())?;
+    fill(&mut out, PAGE, |out, slot| match slot {
+        "title" => write!(out, "{}", Text(report.title)),
+        "policy" => write!(out, "script-src '{}'; style-src '{}'", hash(&script), hash(&style)),
+        "style" => out.write_all(style.as_bytes()),
+        "script" => out.write_all(script.as_bytes()),
+        "data" => panels.write_data(out),
+        "origin" => write_origin(out, report),
+        "remarks" => write_remarks(out, report.remarks),
+        "comparison" => write_sections(out, std::slice::from_ref(report.comparison)),
+        "phases" => phase_strip::write_legend(out, report.policies),
+        "panels" => panels.write(out),
+        "reduced" => out.write_all(note(&panels).as_bytes()),
+        "gantt" => write_gantt(out, report),
+        other => unreachable!("the page template has no slot {other}"),
+    })?;
     out.flush()
 }
 
