@@ -2,6 +2,7 @@
 //! the brute force and than any verified bound; seed and names do not matter beyond what they say; scaling all times
 //! scales the plan.
 
+mod critical_jobs;
 mod draft;
 mod optimum;
 
