@@ -36,7 +36,7 @@ pub(super) fn again(view: &View<'_>, whole: usize, tasks: &[JobId], calendars: &
         }
     }
     let mut places = Vec::with_capacity(tasks.len());
-    for task in rank::falling(&problem, &ranks) {
+    for task in rank::ready_first(&problem, &ranks) {
         let job = JobId(first.0 + task);
         if !tasks.contains(&job) {
             continue;

@@ -1,6 +1,6 @@
 //! Tasks that have places to come, kept in their order whatever the tasks before them really take.
 
-use makespan_core::{Decision, Ended, Event, Instance, JobId, Placement, ProcSet, Time, Unavailable, View};
+use makespan_core::{Decision, Ended, Event, Instance, JobId, Placement, ProcSet, Running, Time, Unavailable, View};
 
 /// When a task whose turn has come, and whose data are there, starts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -81,7 +81,7 @@ impl Reservations {
         let mut open = vec![view.now; instance.processors() as usize];
         let mut ends: Vec<Option<(Time, ProcSet)>> = vec![None; instance.jobs().len()];
         for run in view.running {
-            let end = run.expected_end(instance, view.now);
+            let end = self.held_until(run, view);
             run.processors.iter().for_each(|id| open[id as usize] = end);
             ends[run.job.index()] = Some((end, run.processors.clone()));
         }
@@ -104,13 +104,19 @@ impl Reservations {
         self.sort();
     }
 
+    /// Until when something that runs is expected to hold its processors: as long as they are reserved, at least.
+    fn held_until(&self, run: &Running, view: &View<'_>) -> Time {
+        let own = self.running.iter().find(|reservation| reservation.at.job == run.job);
+        let reserved = own.map_or(Time::ZERO, |Reservation { at, .. }| at.end - at.start);
+        run.expected_end(view.instance, view.now).max(run.start + reserved)
+    }
+
     /// When processors are not to be had: unavailable or down, held by what runs, or planned, as last projected.
     pub fn taken(&self, view: &View<'_>) -> Vec<Unavailable> {
-        let View { now, instance, .. } = *view;
         let held = view.running.iter().map(|run| Unavailable {
             processors: run.processors.clone(),
             start: Time::ZERO,
-            end: run.expected_end(instance, now),
+            end: self.held_until(run, view),
         });
         let planned =
             self.upcoming().map(|at| Unavailable { processors: at.processors.clone(), start: at.start, end: at.end });
