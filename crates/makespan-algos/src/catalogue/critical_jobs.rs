@@ -1,9 +1,12 @@
 //! `critical-jobs` and its parameters.
 
 use super::{Entry, GRAPHS, Parameter, Spec, SpecError};
+use crate::kernel::chains::collisions::Penalties;
+use crate::kernel::chains::method::Method;
 use crate::kernel::chains::planning::Criterion;
 use crate::kernel::chains::ranking::Cover;
-use crate::kernel::chains::strategy::Start;
+use crate::kernel::chains::reserve::Isolated;
+use crate::kernel::chains::strategy::{Settings, Start};
 use crate::scheduler::CriticalJobs;
 
 /// The line of the catalogue.
@@ -13,50 +16,77 @@ pub(super) const ENTRY: Entry = Entry {
     supports: GRAPHS,
     guarantee: "none",
     source: "Tselishchev, Toporkov, 54th IWK, Ilmenau 2009",
-    parameters: &[
-        Parameter { name: "criterion", values: "cost or utilisation", default: "cost" },
-        Parameter { name: "walltime", values: "1 to 1000 times HEFT's makespan, of jobs without one", default: "1.5" },
-        Parameter { name: "chains", values: "covering or disjoint", default: "covering" },
-        Parameter { name: "start", values: "empty, heft or both", default: "both" },
-        Parameter { name: "cpus", values: "real or types", default: "real" },
-    ],
+    parameters: &METHOD,
     compared: &["critical-jobs"],
     representatives: &[
         "critical-jobs",
         "critical-jobs[criterion=utilisation,walltime=2]",
         "critical-jobs[chains=disjoint,start=empty]",
-        "critical-jobs[start=empty,cpus=types]",
+        "critical-jobs[start=empty,cpus=types,penalty-cost=0,penalty-delay=7]",
+        "critical-jobs[criterion=utilisation,isolated=reserve,same-cpu-transfer=paid]",
     ],
     build: |spec| build(spec).map(|scheduler| Box::new(scheduler) as Box<dyn makespan_core::Scheduler>),
 };
 
 fn build(spec: &mut Spec) -> Result<CriticalJobs, SpecError> {
-    let default = CriticalJobs::default();
-    Ok(CriticalJobs {
-        criterion: spec.take("criterion", default.criterion, |text| match text {
-            "cost" => Ok(Criterion::Cost),
-            "utilisation" => Ok(Criterion::Utilisation),
-            _ => Err("one of cost, utilisation".to_owned()),
-        })?,
-        walltime: spec.take("walltime", default.walltime, |text| {
-            let factor = text.parse().ok().filter(|factor: &f64| (1.0..=1000.0).contains(factor));
-            factor.ok_or_else(|| "a number from 1 to 1000".to_owned())
-        })?,
-        cover: spec.take("chains", default.cover, |text| match text {
-            "covering" => Ok(Cover::Covering),
-            "disjoint" => Ok(Cover::Disjoint),
-            _ => Err("one of covering, disjoint".to_owned()),
-        })?,
-        start: spec.take("start", default.start, |text| match text {
-            "empty" => Ok(Start::Empty),
-            "heft" => Ok(Start::Heft),
-            "both" => Ok(Start::Both),
-            _ => Err("one of empty, heft, both".to_owned()),
-        })?,
-        types: spec.take("cpus", default.types, |text| match text {
-            "real" => Ok(false),
-            "types" => Ok(true),
-            _ => Err("one of real, types".to_owned()),
-        })?,
+    method(spec, &Method::default()).map(|method| CriticalJobs { method })
+}
+
+/// The parameters that [`method`] takes.
+pub(crate) const METHOD: [Parameter; 10] = [
+    Parameter { name: "criterion", values: "cost or utilisation", default: "cost" },
+    Parameter { name: "walltime", values: "1 to 1000 times HEFT's makespan, of jobs without one", default: "1.5" },
+    Parameter { name: "chains", values: "covering or disjoint", default: "covering" },
+    Parameter { name: "start", values: "empty, heft or both", default: "both" },
+    Parameter { name: "cpus", values: "real or types", default: "real" },
+    Parameter { name: "isolated", values: "run or reserve: what tasks without edges hold", default: "run" },
+    Parameter { name: "same-cpu-transfer", values: "free or paid", default: "free" },
+    Parameter { name: "penalty-cost", values: PENALTY, default: "1" },
+    Parameter { name: "penalty-delay", values: PENALTY, default: "1" },
+    Parameter { name: "penalty-change", values: PENALTY, default: "1" },
+];
+const PENALTY: &str = "0 to 1000000";
+
+/// Takes the parameters of the method from a spec; what it does not name is as in `default`.
+pub(crate) fn method(spec: &mut Spec, default: &Method) -> Result<Method, SpecError> {
+    let Method { settings, walltime, types, paid } = *default;
+    let Settings { criterion, cover, start, penalties, isolated } = settings;
+    let walltime = spec.take("walltime", walltime, |text| {
+        let factor = text.parse().ok().filter(|factor: &f64| (1.0..=1000.0).contains(factor));
+        factor.ok_or_else(|| "a number from 1 to 1000".to_owned())
+    })?;
+    let criteria = [("cost", Criterion::Cost), ("utilisation", Criterion::Utilisation)];
+    let starts = [("empty", Start::Empty), ("heft", Start::Heft), ("both", Start::Both)];
+    let covers = [("covering", Cover::Covering), ("disjoint", Cover::Disjoint)];
+    let settings = Settings {
+        criterion: one_of(spec, "criterion", criterion, &criteria)?,
+        cover: one_of(spec, "chains", cover, &covers)?,
+        start: one_of(spec, "start", start, &starts)?,
+        penalties: Penalties {
+            cost: penalty(spec, "penalty-cost", penalties.cost)?,
+            delay: penalty(spec, "penalty-delay", penalties.delay)?,
+            change: penalty(spec, "penalty-change", penalties.change)?,
+        },
+        isolated: one_of(spec, "isolated", isolated, &[("run", Isolated::Run), ("reserve", Isolated::Reserve)])?,
+    };
+    Ok(Method {
+        settings,
+        walltime,
+        types: one_of(spec, "cpus", types, &[("real", false), ("types", true)])?,
+        paid: one_of(spec, "same-cpu-transfer", paid, &[("free", false), ("paid", true)])?,
+    })
+}
+
+fn one_of<T: Copy>(spec: &mut Spec, key: &str, default: T, words: &[(&str, T)]) -> Result<T, SpecError> {
+    spec.take(key, default, |text| {
+        let found = words.iter().find(|(word, _)| *word == text).map(|&(_, value)| value);
+        found.ok_or_else(|| format!("one of {}", words.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(", ")))
+    })
+}
+
+fn penalty(spec: &mut Spec, key: &str, default: i64) -> Result<i64, SpecError> {
+    spec.take(key, default, |text| {
+        let weight = text.parse().ok().filter(|weight| (0..=1_000_000).contains(weight));
+        weight.ok_or_else(|| "a whole number from 0 to 1000000".to_owned())
     })
 }

@@ -8,9 +8,9 @@ use makespan_core::{
 use super::{check_supported, needs_single_processors};
 use crate::kernel::chains::collisions::Collision;
 use crate::kernel::chains::frame::Frame;
+use crate::kernel::chains::method::Method;
 use crate::kernel::chains::planning::Criterion;
-use crate::kernel::chains::ranking::Cover;
-use crate::kernel::chains::strategy::{Offer, Settings, Start, Task, heft, pareto, strategy};
+use crate::kernel::chains::strategy::{Offer, Settings, Task, heft, pareto, strategy};
 use crate::kernel::graph::calendar::Calendar;
 use crate::kernel::graph::{Place, Problem};
 
@@ -47,30 +47,16 @@ const TOLD: usize = 10;
 /// // Both tasks on the slow processor, at half the cost of the fast one.
 /// assert_eq!(cost(&instance, &schedule), 2000);
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CriticalJobs {
-    /// What is optimised.
-    pub criterion: Criterion,
-    /// The walltime of a job that has none, as a multiple of HEFT's makespan for it.
-    pub walltime: f64,
-    /// How chains cover the graph.
-    pub cover: Cover,
-    /// What chains are planned into.
-    pub start: Start,
-    /// Whether chains are planned on types of processors, with collisions resolved afterwards.
-    pub types: bool,
-}
-
-impl Default for CriticalJobs {
-    fn default() -> Self {
-        Self { criterion: Criterion::Cost, walltime: 1.5, cover: Cover::Covering, start: Start::Both, types: false }
-    }
+    /// How jobs are planned.
+    pub method: Method,
 }
 
 impl CriticalJobs {
     /// How many jobs end within their walltimes in a schedule.
     pub fn on_time(&self, instance: &Instance, schedule: &Schedule) -> usize {
-        let problem = Problem::new(instance);
+        let problem = self.method.problem(instance);
         instance.jobs().len() - Flow::new(instance, &problem, self).late(schedule)
     }
 }
@@ -80,25 +66,7 @@ const MOST_PROCESSORS: usize = 256;
 
 impl Scheduler for CriticalJobs {
     fn name(&self) -> String {
-        let default = Self::default();
-        let mut parts = Vec::new();
-        if self.criterion != default.criterion {
-            parts.push("criterion=utilisation".to_owned());
-        }
-        if self.walltime.to_bits() != default.walltime.to_bits() {
-            parts.push(format!("walltime={}", self.walltime));
-        }
-        if self.cover != default.cover {
-            parts.push("chains=disjoint".into());
-        }
-        match self.start {
-            Start::Both => {}
-            Start::Empty => parts.push("start=empty".into()),
-            Start::Heft => parts.push("start=heft".into()),
-        }
-        if self.types {
-            parts.push("cpus=types".into());
-        }
+        let parts = self.method.parameters(&Method::default());
         if parts.is_empty() { "critical-jobs".into() } else { format!("critical-jobs[{}]", parts.join(",")) }
     }
 
@@ -116,7 +84,8 @@ impl Scheduler for CriticalJobs {
 
     fn schedule(&self, instance: &Instance, context: &mut Context) -> Result<Plan, ScheduleError> {
         check_supported(self, instance)?;
-        let problem = Problem::new(instance);
+        context.bounds.push(makespan_bounds::cost::cheapest(instance));
+        let problem = self.method.problem(instance);
         let flow = Flow::new(instance, &problem, self);
         let mut variants = Vec::new();
         // The whole walltime last: its remarks are those of the variant that is usually chosen.
@@ -129,7 +98,7 @@ impl Scheduler for CriticalJobs {
         }
         let late = |variant: &Variant| flow.late(&variant.schedule);
         let strategy = Strategy::new(variants, |variant| {
-            let value = match self.criterion {
+            let value = match self.method.settings.criterion {
                 Criterion::Cost => variant.cost,
                 Criterion::Utilisation => -variant.busy,
             };
@@ -179,20 +148,19 @@ impl<'a> Flow<'a> {
         let mut first = 0;
         for (index, job) in instance.jobs().iter().enumerate() {
             let real = Frame::new(instance, problem, (index, first), false);
-            let types = scheduler.types.then(|| Frame::new(instance, problem, (index, first), true));
+            let types = scheduler.method.types.then(|| Frame::new(instance, problem, (index, first), true));
             let release = job.release.ticks();
             let stated = job.walltime.filter(|_| job.is_compound()).map(Time::ticks);
             let walltime = stated.unwrap_or_else(|| {
                 let idle = vec![Calendar::default(); problem.processors()];
                 let alone = heft(&real, &idle).finish() - release;
-                (alone as f64 * scheduler.walltime).ceil() as i64
+                (alone as f64 * scheduler.method.walltime).ceil() as i64
             });
             jobs.push(Job { index, first, real, types, end: release.saturating_add(walltime) });
             first += job.tasks_apart();
         }
         jobs.sort_by_key(|job| (job.real.release(), job.index));
-        let CriticalJobs { criterion, cover, start, .. } = *scheduler;
-        Self { instance, settings: Settings { criterion, cover, start, ..Settings::default() }, jobs }
+        Self { instance, settings: scheduler.method.settings, jobs }
     }
 
     /// Plans every job within this share of the time between HEFT's end and its walltime.
@@ -210,18 +178,20 @@ impl<'a> Flow<'a> {
             let span = job.end.saturating_sub(fallback.finish());
             let end = if span > 0 { fallback.finish() + span / SHARES * share } else { job.end };
             let end = if share == SHARES { job.end } else { end };
-            let task =
-                Task { chosen: job.types.as_ref().unwrap_or(&job.real), real: &job.real, calendars: &calendars, end };
+            let (chosen, real) = (job.types.as_ref().unwrap_or(&job.real), &job.real);
+            let task = Task { chosen, real, calendars: &calendars, end, held: job.end };
             let offers = pareto(strategy(&task, &self.settings));
             if self.jobs.len() == 1 {
                 passed.schedules.extend(offers.iter().map(|offer| offer.places.clone()));
             }
             let best = offers.into_iter().min_by_key(|offer| offer.key(self.settings.criterion));
             passed.remarks.extend(self.remark(job, best.as_ref(), fallback.finish()));
+            let until = best.as_ref().map(|best| best.held_until(&job.real));
             let own = best.map(|best| best.places).or_else(|| fallback.places()).unwrap_or_default();
             for (number, place) in own.into_iter().enumerate() {
-                let time = job.real.time_on(number as u32, place.processor);
-                calendars[place.processor as usize].occupy(place.start, place.start + time);
+                let run = place.start + job.real.time_on(number as u32, place.processor);
+                let until = until.as_ref().map_or(run, |until| until[number]);
+                calendars[place.processor as usize].occupy(place.start, until);
                 places[job.first as usize + number] = place;
             }
         }
@@ -241,10 +211,25 @@ impl<'a> Flow<'a> {
         };
         let each = offer.collisions.iter().take(TOLD).map(|collision| self.told(job, collision));
         let mut remarks: Vec<String> = each.collect();
+        remarks.extend(self.held(job, offer));
         if offer.collisions.len() > TOLD {
             remarks.push(format!("`{name}`: {} more collisions were resolved", offer.collisions.len() - TOLD));
         }
         remarks
+    }
+
+    /// What isolated tasks hold beyond their runs, and the utilisation of the processors as the paper counts it.
+    fn held(&self, job: &Job, offer: &Offer) -> Option<String> {
+        let name = &self.instance.jobs()[job.index].name;
+        let (tasks, release) = (offer.reserves.len(), job.real.release());
+        let share = offer.busy as f64 / (job.real.problem().processors() as f64 * (job.end - release).max(1) as f64);
+        (tasks > 0).then(|| {
+            format!(
+                "`{name}`: {tasks} isolated tasks hold their processors until others need them or the walltime ends; \
+                 reserved are {:.1} % of all processors over the walltime",
+                100.0 * share
+            )
+        })
     }
 
     fn told(&self, job: &Job, collision: &Collision) -> String {

@@ -3,7 +3,7 @@
 use makespan_core::{Context, Guarantee, Instance, Objective, Plan, ScheduleError, Scheduler, Unsupported};
 
 use super::{check_supported, needs_single_processors};
-use crate::kernel::graph::{Problem, placing::Placing, rank};
+use crate::kernel::graph::{Place, Problem, placing::Placing, rank};
 
 /// Heterogeneous earliest finish time: tasks by falling upward rank, each into the earliest gap of the processor on
 /// which it ends first.
@@ -52,10 +52,16 @@ impl Scheduler for Heft {
         check_supported(self, instance)?;
         let problem = Problem::new(instance);
         let ranks = rank::upward(&problem, &rank::mean_times(&problem));
-        let mut placing = Placing::new(&problem);
-        for task in rank::falling(&problem, &ranks) {
-            placing.place(task, |_, end| end);
-        }
-        Ok(problem.schedule(&placing.into_places()).into())
+        Ok(problem.schedule(&places(&problem, &ranks)).into())
     }
+}
+
+/// Where and when each task runs, the one of highest rank first of those that wait for none that is left: any ranks
+/// will do.
+pub(super) fn places(problem: &Problem, ranks: &[f64]) -> Vec<Place> {
+    let mut placing = Placing::new(problem);
+    for task in rank::ready_first(problem, ranks) {
+        placing.place(task, |_, end| end);
+    }
+    placing.into_places()
 }

@@ -2,6 +2,7 @@
 //! the brute force and than any verified bound; seed and names do not matter beyond what they say; scaling all times
 //! scales the plan.
 
+mod critical_jobs;
 mod draft;
 mod optimum;
 
@@ -63,7 +64,7 @@ proptest! {
                 prop_assert!(value >= optimum, "{}: {objective} {value} below {optimum}", scheduler.name());
             }
         }
-        for (objective, optimum) in Objective::ALL.into_iter().zip(optima) {
+        for (objective, optimum) in Objective::OF_TIME.into_iter().zip(optima) {
             let name = objective.name().replace('_', "-");
             let spec = format!("optimise[objective={name},steps=3000,searches=2]");
             let (schedule, _) = plan(scheduler(&spec).unwrap().as_ref(), &instance, 1);

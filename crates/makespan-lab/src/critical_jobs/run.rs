@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use makespan_algos::kernel::chains::method::Method;
 use makespan_algos::scheduler::CriticalJobs;
 use makespan_core::{Context, Instance, Schedule, cost};
 use serde::{Deserialize, Serialize};
@@ -147,7 +148,7 @@ fn outcome(instance: &Instance, algorithm: String, key: Key) -> Result<Outcome, 
         scheduler.schedule(instance, &mut context).map_err(|error| failed(&algorithm, key, error.to_string()))?;
     let schedule: Schedule = plan.into_schedule();
     valid(instance, &schedule).map_err(|reason| failed(&algorithm, key, reason))?;
-    let rule = CriticalJobs { walltime: 2.0, ..CriticalJobs::default() };
+    let rule = CriticalJobs { method: Method { walltime: 2.0, ..Method::default() } };
     Ok(Outcome {
         makespan: schedule.makespan().seconds(),
         cost: cost(instance, &schedule) as f64 / 1e3,

@@ -89,8 +89,10 @@ pub fn resolve<'a>(
                 continue;
             }
             draft.put_on(task, place);
-            if penalty > 0 {
-                collisions.push(Collision { task, planned: planned[task as usize], resolved: place, penalty });
+            let wanted = planned[task as usize];
+            // Processors of one type are as good as each other.
+            if start != wanted.start || frame.time_on(task, place.processor) != frame.time_on(task, wanted.processor) {
+                collisions.push(Collision { task, planned: wanted, resolved: place, penalty });
             }
         }
     }

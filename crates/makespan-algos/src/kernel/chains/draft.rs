@@ -129,6 +129,13 @@ impl<'a> Draft<'a> {
         }
     }
 
+    /// Keeps everything else off a processor for some time.
+    pub fn hold(&mut self, processor: u32, start: i64, end: i64) {
+        if start < end {
+            self.calendars[processor as usize].occupy(start, end);
+        }
+    }
+
     /// Takes a task away.
     pub fn lift(&mut self, task: u32) {
         if let (Some(place), Some(end)) = (self.places[task as usize], self.end(task)) {

@@ -3,8 +3,10 @@
 pub mod collisions;
 pub mod draft;
 pub mod frame;
+pub mod method;
 pub mod planning;
 pub mod ranking;
+pub mod reserve;
 pub mod strategy;
 #[cfg(test)]
 mod tests;

@@ -5,6 +5,7 @@ use super::draft::Draft;
 use super::frame::Frame;
 use super::planning::{Aim, Criterion, Lean, plan, step};
 use super::ranking::{Chain, Cover};
+use super::reserve::{Isolated, Reserve, reserve};
 use crate::kernel::graph::calendar::Calendar;
 use crate::kernel::graph::{Place, rank};
 
@@ -36,6 +37,8 @@ pub struct Settings {
     pub start: Start,
     /// What a resolved collision costs.
     pub penalties: Penalties,
+    /// For how long isolated tasks hold their processors.
+    pub isolated: Isolated,
 }
 
 /// A schedule of one job.
@@ -47,16 +50,34 @@ pub struct Offer {
     pub finish: i64,
     /// What it costs, in thousandths.
     pub cost: i64,
-    /// How long processors are busy with it.
+    /// How long processors are busy with it, or held for it.
     pub busy: i64,
+    /// The isolated tasks that hold processors longer than they run.
+    pub reserves: Vec<Reserve>,
     /// What had to be moved.
     pub collisions: Vec<Collision>,
 }
 
 impl Offer {
-    fn new(draft: &Draft, collisions: Vec<Collision>) -> Option<Self> {
-        let (cost, busy) = draft.figures();
-        Some(Self { places: draft.places()?, finish: draft.finish(), cost, busy, collisions })
+    /// A whole draft with what isolated tasks may hold of the time until `held`.
+    fn new(mut draft: Draft, collisions: Vec<Collision>, settings: &Settings, held: i64) -> Option<Self> {
+        draft.places()?;
+        let reserves = match settings.isolated {
+            Isolated::Run => Vec::new(),
+            Isolated::Reserve => reserve(&mut draft, held, settings.criterion),
+        };
+        let (cost, run) = draft.figures();
+        let held = reserves.iter().filter_map(|held| Some(held.until - draft.end(held.task)?)).sum::<i64>();
+        let (places, finish) = (draft.places()?, draft.finish());
+        Some(Self { places, finish, cost, busy: run + held, reserves, collisions })
+    }
+
+    /// Until when each task holds its processor, as numbered in the job of `frame`.
+    pub fn held_until(&self, frame: &Frame) -> Vec<i64> {
+        let end = |(task, place): (usize, &Place)| place.start + frame.time_on(task as u32, place.processor);
+        let mut until: Vec<i64> = self.places.iter().enumerate().map(end).collect();
+        self.reserves.iter().for_each(|held| until[held.task as usize] = held.until);
+        until
     }
 
     fn beats(&self, other: &Self) -> bool {
@@ -88,6 +109,8 @@ pub struct Task<'a> {
     pub calendars: &'a [Calendar],
     /// By when the job must end.
     pub end: i64,
+    /// Until when isolated tasks may hold processors: the end of the job's walltime.
+    pub held: i64,
 }
 
 /// HEFT with processors that others hold at times.
@@ -106,8 +129,7 @@ pub fn heft<'a>(frame: &'a Frame<'a>, calendars: &[Calendar]) -> Draft<'a> {
 ///
 /// Source: Tselishchev and Toporkov 2009, section 3. Deviations: at most eight variants are kept from one chain to the
 /// next, those best by the criterion, where the paper multiplies them all; windows look at the whole graph; `Start::Heft`
-/// is ours. Tasks are reserved for as long as they run, so an isolated task does not take the whole time reserve: with
-/// the utilisation as criterion it takes the processor on which it runs longest.
+/// is ours. Tasks are placed for as long as they run; isolated ones may hold more, see [`Isolated`].
 pub fn strategy(task: &Task, settings: &Settings) -> Vec<Offer> {
     let chains = task.chosen.chart.chains(settings.cover);
     let mut offers = Vec::new();
@@ -164,16 +186,20 @@ fn settled(task: &Task, settings: &Settings, draft: &Draft) -> Option<Offer> {
     let walltime = task.end - draft.release();
     let (draft, collisions) =
         resolve(task.real, task.calendars.to_vec(), &draft.places()?, (walltime, &settings.penalties));
-    Offer::new(&draft, collisions).filter(|offer| offer.finish <= task.end)
+    if draft.finish() > task.end {
+        return None;
+    }
+    Offer::new(draft, collisions, settings, task.held)
 }
 
 /// HEFT's schedule, stretched, with one chain after the other taken away and put back as well as can be.
 fn from_heft(task: &Task, settings: &Settings, chains: &[Chain]) -> Vec<Offer> {
     let first = heft(task.real, task.calendars);
-    let mut offers: Vec<Offer> = Offer::new(&first, Vec::new()).into_iter().collect();
     if first.finish() > task.end || task.real.tasks() == 0 {
         return Vec::new();
     }
+    let offer = |draft: Draft| Offer::new(draft, Vec::new(), settings, task.held);
+    let mut offers: Vec<Offer> = offer(first.clone()).into_iter().collect();
     let mut draft = stretched(task, &first).unwrap_or(first);
     let mut best = draft.clone();
     let (mut waited, mut round) = (0, 0);
@@ -189,7 +215,7 @@ fn from_heft(task: &Task, settings: &Settings, chains: &[Chain]) -> Vec<Offer> {
             waited = 0;
         }
     }
-    offers.extend(Offer::new(&best, Vec::new()));
+    offers.extend(offer(best));
     offers
 }
 

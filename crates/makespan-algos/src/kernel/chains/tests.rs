@@ -10,7 +10,8 @@ use super::draft::Draft;
 use super::frame::Frame;
 use super::planning::{Aim, Criterion, Lean, plan};
 use super::ranking::{Chain, Chart, Cover};
-use super::strategy::{Settings, Start, Task, heft, strategy};
+use super::reserve::{Isolated, Reserve};
+use super::strategy::{Settings, Task, heft, strategy};
 use crate::kernel::graph::calendar::Calendar;
 use crate::kernel::graph::{Place, Problem};
 
@@ -161,7 +162,7 @@ proptest! {
         )),
         speeds in proptest::collection::vec(1_u32..5, 1..4),
         closed in proptest::collection::vec((0_u32..1, 0_i64..60, 1_i64..20), 0..3),
-        (end, types, utilisation) in (20_i64..900, any::<bool>(), any::<bool>()),
+        (end, types, utilisation, held) in (20_i64..900, any::<bool>(), any::<bool>(), any::<bool>()),
     ) {
         let edges: Vec<(u32, u32, u64)> =
             pairs.into_iter().filter(|((a, b), _)| a < b).map(|((a, b), data)| (a, b, data)).collect();
@@ -173,8 +174,9 @@ proptest! {
         let calendars = calendars(&problem);
         let chosen = if types { &alike } else { &real };
         let criterion = if utilisation { Criterion::Utilisation } else { Criterion::Cost };
-        let settings = Settings { criterion, start: Start::Both, ..Settings::default() };
-        let task = Task { chosen, real: &real, calendars: &calendars, end };
+        let isolated = if held { Isolated::Reserve } else { Isolated::Run };
+        let settings = Settings { criterion, isolated, ..Settings::default() };
+        let task = Task { chosen, real: &real, calendars: &calendars, end, held: end };
         let offers = strategy(&task, &settings);
         prop_assert!(!offers.is_empty() || heft(&real, &calendars).finish() > end);
         for offer in &offers {
@@ -182,7 +184,19 @@ proptest! {
             prop_assert_eq!(makespan_core::validate(&instance, &schedule), Ok(()));
             prop_assert!(offer.finish <= end && schedule.makespan() == ticks(offer.finish));
             prop_assert_eq!(i128::from(offer.cost), makespan_core::cost(&instance, &schedule));
-            prop_assert_eq!(i128::from(offer.busy), makespan_core::busy(&schedule));
+            let until = offer.held_until(&real);
+            let reserved: i64 = until.iter().zip(&offer.places).map(|(until, place)| until - place.start).sum();
+            prop_assert_eq!(offer.busy, reserved);
+            prop_assert!(reserved == i64::try_from(makespan_core::busy(&schedule)).unwrap() || held);
+            let mut busy = calendars.clone();
+            for (number, place) in offer.places.iter().enumerate() {
+                prop_assert!(until[number] <= end.max(offer.finish));
+                let calendar = &mut busy[place.processor as usize];
+                // Nothing else is on the processor for as long as it is held.
+                let length = until[number] - place.start;
+                prop_assert_eq!(calendar.earliest_fit(place.start, length), place.start);
+                calendar.occupy(place.start, until[number]);
+            }
         }
     }
 
@@ -216,4 +230,46 @@ proptest! {
         prop_assert_eq!(collisions.iter().map(|collision| collision.penalty).sum::<i64>(), best);
         prop_assert!(draft.places().unwrap().iter().all(|place| place.start == 5));
     }
+}
+
+#[test]
+fn isolated_tasks_hold_what_the_others_leave() {
+    // Speeds 1 and 2; processor 1 is closed from 40 to 50.
+    let instance = instance(&[10, 20, 16], &[(1, 2, 0)], &[1, 2], &[(1, 40, 50)]);
+    let problem = Problem::new(&instance);
+    let frame = Frame::new(&instance, &problem, (0, 0), false);
+    let calendars = calendars(&problem);
+    let settings = |isolated| Settings { criterion: Criterion::Utilisation, isolated, ..Settings::default() };
+    let task = Task { chosen: &frame, real: &frame, calendars: &calendars, end: 60, held: 60 };
+    let best = |isolated| {
+        let offers = strategy(&task, &settings(isolated));
+        offers.into_iter().min_by_key(|offer| offer.key(Criterion::Utilisation)).unwrap()
+    };
+    // The chain takes the slow processor for 36, and then task 0 for 10 more.
+    assert_eq!((best(Isolated::Run).busy, best(Isolated::Run).reserves), (46, vec![]));
+    // The chain takes 18 on the fast processor, so that task 0 can hold the slow one all the time.
+    let held = best(Isolated::Reserve);
+    assert_eq!((held.busy, &held.reserves), (18 + 60, &vec![Reserve { task: 0, until: 60 }]));
+    assert_eq!(held.places[0], Place { processor: 0, start: 0 });
+    assert_eq!(held.finish, held.places[2].start + 8);
+}
+
+#[test]
+fn penalties_say_what_a_collision_becomes() {
+    let instance = instance(&[10, 10], &[], &[1, 2], &[]);
+    let problem = Problem::new(&instance);
+    let frame = Frame::new(&instance, &problem, (0, 0), false);
+    // Both are planned on the slow processor: the second one waits for it, or runs on the fast one.
+    let planned = [Place { processor: 0, start: 0 }, Place { processor: 0, start: 4 }];
+    let resolved = |cost: i64, delay: i64, change: i64| {
+        let penalties = Penalties { cost, delay, change };
+        let collisions = resolve(&frame, calendars(&problem), &planned, (20, &penalties)).1;
+        collisions.iter().map(|found| (found.task, found.resolved, found.penalty)).collect::<Vec<_>>()
+    };
+    // 300 for a delay of 6 in 20, against 1000 for the cost and 1 for the type.
+    assert_eq!(resolved(1, 1, 1), [(1, Place { processor: 0, start: 10 }, 300)]);
+    assert_eq!(resolved(1, 4, 7), [(1, Place { processor: 1, start: 4 }, 1007)]);
+    assert_eq!(resolved(0, 1, 9), [(1, Place { processor: 1, start: 4 }, 9)]);
+    // A collision is told though it is not charged.
+    assert_eq!(resolved(0, 1, 0), [(1, Place { processor: 1, start: 4 }, 0)]);
 }

@@ -6,7 +6,7 @@ pub mod placing;
 pub mod rank;
 pub mod sequence;
 
-use makespan_core::{Edge, Instance, JobId, Placement, ProcSet, Schedule, Time};
+use makespan_core::{Edge, Instance, JobId, Placement, Platform, ProcSet, Schedule, Time};
 
 pub use network::Network;
 
@@ -71,7 +71,18 @@ impl Problem {
     /// # Panics
     /// When a task does not accept one processor.
     pub fn new(instance: &Instance) -> Self {
-        let platform = instance.platform();
+        Self::on(instance, instance.platform())
+    }
+
+    /// The same with transfers between tasks on one node that take the time of its link and of the interconnect.
+    ///
+    /// # Panics
+    /// When a task does not accept one processor.
+    pub fn with_paid_transfers(instance: &Instance) -> Self {
+        Self::on(instance, &instance.platform().clone().with_local_transfers())
+    }
+
+    fn on(instance: &Instance, platform: &Platform) -> Self {
         let computing: Vec<usize> =
             (0..platform.nodes().len()).filter(|&node| platform.nodes()[node].processors > 0).collect();
         let (mut nodes, mut node_of) = (Vec::with_capacity(computing.len()), Vec::new());

@@ -53,14 +53,6 @@ pub fn positions(problem: &Problem) -> Vec<u32> {
     positions
 }
 
-/// The tasks in falling order of a rank, of which no task's is above that of one that it waits for; of equal ones the
-/// first in topological order.
-pub fn falling(problem: &Problem, ranks: &[f64]) -> Vec<u32> {
-    let mut order = problem.order().to_vec();
-    order.sort_by(|&a, &b| ranks[b as usize].total_cmp(&ranks[a as usize]));
-    order
-}
-
 /// The tasks in an order in which always the one of highest rank comes next of those that wait for none that is left.
 pub fn ready_first(problem: &Problem, ranks: &[f64]) -> Vec<u32> {
     let positions = positions(problem);

@@ -4,11 +4,10 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
 use super::Each;
-use crate::kernel::graph::placing::Placing;
 use crate::kernel::graph::sequence::{ANY, Sequence};
 use crate::kernel::graph::{Place, rank};
 use crate::scheduler::optimise::course::Course;
-use crate::scheduler::{cpop, peft};
+use crate::scheduler::{cpop, heft, peft};
 
 /// Ranks are changed by at most this factor, up or down.
 const CHANGE: f64 = 0.5;
@@ -19,13 +18,6 @@ pub(super) fn best<'a>(each: &Each<'a>, random: &mut ChaCha8Rng, course: &mut Co
     let problem = each.problem;
     let times = rank::mean_times(problem);
     let up = rank::upward(problem, &times);
-    let heft = |ranks: &[f64]| {
-        let mut placing = Placing::new(problem);
-        for task in rank::ready_first(problem, ranks) {
-            placing.place(task, |_, end| end);
-        }
-        placing.into_places()
-    };
     let mut best: Option<Sequence<'a>> = None;
     let mut consider = |sequence: Sequence<'a>| {
         if best.as_ref().is_none_or(|best| sequence.value() < best.value()) {
@@ -33,7 +25,7 @@ pub(super) fn best<'a>(each: &Each<'a>, random: &mut ChaCha8Rng, course: &mut Co
         }
     };
     let anywhere = vec![ANY; problem.tasks()];
-    for places in [heft(&up), cpop::places(problem), peft::places(problem)] {
+    for places in [heft::places(problem, &up), cpop::places(problem), peft::places(problem)] {
         let (order, processors) = by_start(each, &places);
         consider(each.sequence((order.clone(), processors)));
         consider(each.sequence((order, anywhere.clone())));
@@ -47,7 +39,7 @@ pub(super) fn best<'a>(each: &Each<'a>, random: &mut ChaCha8Rng, course: &mut Co
         consider(if problem.is_plain() {
             each.sequence((rank::ready_first(problem, &ranks), anywhere.clone()))
         } else {
-            each.sequence(by_start(each, &heft(&ranks)))
+            each.sequence(by_start(each, &heft::places(problem, &ranks)))
         });
     }
     best.expect("HEFT is considered")

@@ -1,0 +1,64 @@
+//! What the parameters of the critical jobs method do to small instances.
+
+use makespan_algos::scheduler;
+use makespan_core::{
+    Context, Edge, Graph, Instance, Job, Link, Load, NamedTask, Node, Placement, Platform, Profile, Time, validate,
+};
+
+/// Volumes of tasks, and the edges between them.
+type Tasks<'a> = (&'a [i64], &'a [(u32, u32, u64)]);
+
+/// Jobs of tasks with these volumes in seconds and edges of so many bytes, on one processor of each speed, 1 byte a
+/// second between them.
+fn instance(jobs: &[Tasks], speeds: &[f64], walltime: i64) -> Instance {
+    let node =
+        |(at, &speed): (usize, &f64)| Node { name: format!("n{at}"), processors: 1, speed, parent: None, link: None };
+    let platform = Platform::new(speeds.iter().enumerate().map(node).collect()).unwrap();
+    let platform = platform.with_interconnect(Link { bandwidth: 1.0, latency: Time::ZERO }).unwrap();
+    let task = |(at, &volume): (usize, &i64)| {
+        NamedTask::new(format!("t{at}"), Profile::rigid(1, Time::from_seconds(volume)).unwrap())
+    };
+    let job = |(at, (volumes, edges)): (usize, &Tasks)| {
+        let edge = |&(from, to, data): &(u32, u32, u64)| Edge { from, to, load: Load::Bytes(data) };
+        let graph = Graph::new(volumes.iter().enumerate().map(task).collect(), edges.iter().map(edge).collect());
+        let mut job = Job::compound(format!("j{at}"), graph.unwrap());
+        job.walltime = Some(Time::from_seconds(walltime));
+        job
+    };
+    Instance::new(platform, jobs.iter().enumerate().map(job).collect(), vec![]).unwrap()
+}
+
+/// The placements and the remarks.
+fn plan(instance: &Instance, spec: &str) -> (Vec<Placement>, String) {
+    let mut context = Context::with_seed(1);
+    let schedule = scheduler(spec).unwrap().schedule(instance, &mut context).unwrap().into_schedule();
+    assert_eq!(validate(instance, &schedule), Ok(()));
+    (schedule.placements().to_vec(), context.remarks.join("\n"))
+}
+
+#[test]
+fn a_reserve_keeps_the_next_job_away() {
+    let alone: Tasks = (&[10], &[]);
+    let instance = instance(&[alone, alone, alone], &[1.0, 1.0], 30);
+    let (run, _) = plan(&instance, "critical-jobs[criterion=utilisation]");
+    assert!(run.iter().all(|placement| placement.end <= Time::from_seconds(30)), "{run:?}");
+    let (held, remarks) = plan(&instance, "critical-jobs[criterion=utilisation,isolated=reserve]");
+    // Each of the first two holds a processor for 30 s, so that the third is late.
+    let starts: Vec<Time> = held.iter().map(|placement| placement.start).collect();
+    assert_eq!(starts, [0, 0, 30].map(Time::from_seconds), "{remarks}");
+    assert!(remarks.contains("`j0`: 1 isolated tasks hold") && remarks.contains("reserved are 50.0 %"), "{remarks}");
+    assert!(remarks.contains("`j2`: no chain plan fits its walltime"), "{remarks}");
+}
+
+#[test]
+fn transfers_on_one_processor_are_paid_if_asked_for() {
+    let pair: Tasks = (&[10, 10], &[(0, 1, 7)]);
+    let instance = instance(&[pair], &[1.0], 40);
+    let gap = |spec: &str| {
+        let (placements, _) = plan(&instance, spec);
+        placements[1].start - placements[0].end
+    };
+    assert_eq!(gap("critical-jobs[walltime=1]"), Time::ZERO);
+    assert!(gap("critical-jobs[same-cpu-transfer=paid]") >= Time::from_seconds(7));
+    assert!(gap("critical-jobs[same-cpu-transfer=paid,start=empty]") >= Time::from_seconds(7));
+}
