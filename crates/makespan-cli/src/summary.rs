@@ -50,12 +50,13 @@ pub fn figure(value: f64) -> String {
     }
 }
 
-/// A value of an objective in seconds or weighted seconds.
+/// A value of an objective in seconds or weighted seconds, or a cost.
 pub fn value(objective: Objective, value: i128) -> String {
     let unit = match objective {
         Objective::Makespan => 1e9,
         Objective::WeightedCompletion => 1e15,
         Objective::MeanFlow => 1e12,
+        Objective::Cost => 1e3,
     };
     figure(value as f64 / unit)
 }

@@ -85,6 +85,7 @@ impl Scheduler for CriticalJobs {
 
     fn schedule(&self, instance: &Instance, context: &mut Context) -> Result<Plan, ScheduleError> {
         check_supported(self, instance)?;
+        context.bounds.push(makespan_bounds::cost::cheapest(instance));
         let problem = self.method.problem(instance);
         let flow = Flow::new(instance, &problem, self);
         let mut variants = Vec::new();
