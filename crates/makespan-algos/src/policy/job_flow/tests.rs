@@ -1,3 +1,5 @@
+use std::cmp::Ordering::{Equal, Greater, Less};
+
 use makespan_core::{Cluster, Edge, Expansion, Graph, Instance, Job, JobId, Load, NamedTask, Node, Platform, Profile};
 use makespan_core::{Time, Unavailable};
 use proptest::prelude::*;
@@ -96,7 +98,6 @@ fn specs_say_what_they_do_not_use() {
 fn flows_are_compared_by_late_jobs_first() {
     let value = Value { late: 1, broken: 0, cost: 5, busy: 30, ends: 40, span: 20 };
     let order = |other: Value, goal| other.compare(&value, goal);
-    use std::cmp::Ordering::{Equal, Greater, Less};
     for goal in GOALS {
         assert_eq!(order(Value { late: 0, cost: 9, busy: 1, ends: 90, ..value }, goal), Less);
         assert_eq!(order(Value { broken: 1, cost: 1, busy: 90, ends: 1, ..value }, goal), Greater);
