@@ -1,6 +1,7 @@
 //! Graphs of tasks: the best of the list schedules, then annealing of an order and a processor for each task.
 
 mod annealing;
+pub(super) mod cost;
 mod start;
 
 use std::panic::resume_unwind;
