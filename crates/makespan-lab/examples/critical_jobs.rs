@@ -40,11 +40,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let all = f64::from(found[0].0 + found[1].0).max(1.0);
         let share = |(found, of): (i32, i32)| format!("{found}/{of}");
         let (makespan, cost, seconds) = (sums.0 / all, sums.1 / all, began.elapsed().as_secs_f64());
-        println!(
-            "{spec:<46} {:>8} {:>7} {makespan:>9.3} {cost:>7.3} {seconds:>8.1}",
-            share(found[0]),
-            share(found[1])
-        );
+        println!("{spec:<46} {:>8} {:>7} {makespan:>9.3} {cost:>7.3} {seconds:>8.1}", share(found[0]), share(found[1]));
     }
     Ok(())
 }

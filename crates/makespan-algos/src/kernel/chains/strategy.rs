@@ -3,7 +3,7 @@
 use super::collisions::{Collision, Penalties, resolve};
 use super::draft::Draft;
 use super::frame::Frame;
-use super::planning::{Aim, Criterion, Lean, plan, step};
+use super::planning::{Aim, Criterion, Lean, plan};
 use super::ranking::{Chain, Cover};
 use super::reserve::{Isolated, Reserve, reserve};
 use crate::kernel::graph::calendar::Calendar;
@@ -217,6 +217,15 @@ fn from_heft(task: &Task, settings: &Settings, chains: &[Chain]) -> Vec<Offer> {
     }
     offers.extend(offer(best));
     offers
+}
+
+/// Of the steps by which a schedule is stretched there are 2 to the power of this in the walltime, and fewer than twice as
+/// many.
+const STEPS: u32 = 8;
+
+/// The step of a walltime: a power of two, so that times in finer ticks of that kind have the same steps.
+fn step(walltime: i64) -> i64 {
+    1 << walltime.max(1).ilog2().saturating_sub(STEPS)
 }
 
 /// Starts as many times later as the walltime is longer than the schedule, in whole steps, if the chart allows it.
