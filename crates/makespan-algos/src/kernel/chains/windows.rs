@@ -1,6 +1,7 @@
 //! What room the placed tasks of a job leave to the others.
 
 use super::draft::Draft;
+use super::frame::Frame;
 use crate::kernel::graph::{NEVER, Neighbour};
 
 /// From when on, and until when, each task may start as far as tasks that are not placed are concerned.
@@ -8,6 +9,13 @@ use crate::kernel::graph::{NEVER, Neighbour};
 pub struct Windows {
     earliest: Vec<i64>,
     latest: Vec<i64>,
+}
+
+impl Windows {
+    /// When a task must end so that what comes after it is in time.
+    pub fn latest_end(&self, frame: &Frame, task: u32) -> i64 {
+        self.latest[task as usize] + frame.chart.times[task as usize]
+    }
 }
 
 impl Draft<'_> {
