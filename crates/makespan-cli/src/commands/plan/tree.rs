@@ -220,7 +220,7 @@ fn nodes(instance: &Instance, found: &SteadyState, most: usize) -> Section {
     let names = instance.jobs().iter().map(|job| format!("{} (tasks/s)", job.name));
     let mut columns: Vec<String> = std::iter::once("node".to_owned()).chain(names).collect();
     columns.extend(["computes %", "link %", "sends %"].map(String::from));
-    Section { title: "Who computes what".into(), text, columns, rows, figure: None }
+    Section { title: "Who computes what".into(), text, columns, rows, ..Section::default() }
 }
 
 /// The parts that would raise the fair throughput.
@@ -241,7 +241,7 @@ fn bottlenecks(instance: &Instance, found: &SteadyState) -> Section {
 
 fn section(title: &str, text: &str, columns: &[&str], rows: Vec<Vec<String>>) -> Section {
     let columns = columns.iter().map(ToString::to_string).collect();
-    Section { title: title.into(), text: text.into(), columns, rows, figure: None }
+    Section { title: title.into(), text: text.into(), columns, rows, ..Section::default() }
 }
 
 fn printed(section: &Section) -> String {
