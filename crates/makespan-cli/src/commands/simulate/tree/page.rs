@@ -29,7 +29,7 @@ pub fn write(path: &Path, title: &str, problem: &TreeProblem, page: &Page<'_>) -
          from a tenth to nine tenths of the time at which the first application was done.",
         figure(page.scene.bound)
     );
-    let comparison = Section { title: "Measures".into(), text, columns, rows, figure: None };
+    let comparison = Section { title: "Measures".into(), text, columns, rows, ..Section::default() };
     let sections: Vec<Section> =
         std::iter::once(comparison).chain(page.runs.iter().map(|run| progress(page, run))).collect();
     let report = TreeReport {
