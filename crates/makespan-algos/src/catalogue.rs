@@ -9,6 +9,7 @@ use std::sync::LazyLock;
 
 use makespan_core::Scheduler;
 
+pub(crate) use critical_jobs::{METHOD, method, one_of};
 pub use spec::{Spec, SpecError};
 
 use crate::scheduler::{

@@ -3,7 +3,7 @@
 use makespan_algos::{catalogue, scheduler};
 use makespan_core::{
     Bound, Context, Instance, Job, Node, Objective, Platform, ProcSet, Profile, Scheduler, Time, Unavailable, Weight,
-    validate,
+    task_cost, validate, volume,
 };
 use proptest::prelude::*;
 
@@ -98,6 +98,12 @@ fn optimum(instance: &Instance, objective: Objective) -> i128 {
             Objective::MeanFlow => {
                 let n = i128::from(jobs);
                 (1000 * (sum - n * i128::from(first.ticks()))).div_euclid(n)
+            }
+            Objective::Cost => {
+                let each = instance.jobs().iter().zip(&machine_of);
+                let cost =
+                    |(job, &(_, time)): (&Job, &(u32, i64))| task_cost(volume(job.profile()), Time::from_ticks(time));
+                each.map(|one| i128::from(cost(one))).sum()
             }
         })
     };

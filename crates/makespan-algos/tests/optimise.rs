@@ -38,7 +38,7 @@ proptest! {
     #[test]
     fn it_is_no_worse_than_the_catalogue(draft in without_bags()) {
         let instance = draft.instance(1);
-        for objective in Objective::ALL {
+        for objective in Objective::OF_TIME {
             let value = objective.value(&instance, &schedule(&instance, &spec(objective, "steps=1,searches=1")));
             let shelves = scheduler("shelves").unwrap();
             if instance.platform().restricts_placement() && shelves.supports(&instance).is_ok() {
@@ -54,7 +54,7 @@ proptest! {
     #[test]
     fn its_bounds_hold(draft in drafts()) {
         let instance = draft.instance(1);
-        for objective in Objective::ALL {
+        for objective in Objective::OF_TIME {
             let mut context = Context::with_seed(1);
             plan(&instance, &spec(objective, "steps=100,searches=1"), &mut context).unwrap();
             for bound in &context.bounds {
@@ -129,7 +129,7 @@ proptest! {
     fn it_is_optimal_on_tiny_instances(draft in without_bags()) {
         let instance = draft.instance(1);
         if instance.availability().is_always_open() && !instance.platform().restricts_placement() {
-            for objective in Objective::ALL {
+            for objective in Objective::OF_TIME {
                 let schedule = schedule(&instance, &spec(objective, "steps=6000,searches=1"));
                 prop_assert_eq!(objective.value(&instance, &schedule), optimum(&instance, objective), "{}", objective);
             }

@@ -14,6 +14,8 @@
 //! * [`best`] of instances with graphs of tasks: windows of time between the tasks before and behind, with prices for
 //!   machines.
 //!
+//! * [`cost`]: prices for the time of processors and for the room between tasks, under a horizon.
+//!
 //! The mathematics of each certificate is written out in `docs/bounds.md`.
 //!
 //! ```
@@ -27,6 +29,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod cost;
 pub mod dual;
 pub mod dual_feasible;
 pub mod machines;
@@ -57,6 +60,9 @@ pub fn standard(instance: &Instance) -> Result<Vec<Bound>, Unsupported> {
 /// [`Unsupported`] when no job is a graph of tasks, and there is a network, or processors differ and a job takes several: for
 /// these nothing is proved here.
 pub fn best(instance: &Instance, objective: Objective) -> Result<Bound, Unsupported> {
+    if objective == Objective::Cost {
+        return Ok(cost::cheapest(instance));
+    }
     if instance.has_compound_jobs() {
         return Ok(windows::best(instance, objective));
     }
@@ -68,5 +74,6 @@ pub fn best(instance: &Instance, objective: Objective) -> Result<Bound, Unsuppor
         Objective::Makespan => makespan(instance),
         Objective::WeightedCompletion => weighted_completion(instance),
         Objective::MeanFlow => mean_flow(instance),
+        Objective::Cost => cost::cheapest(instance),
     })
 }

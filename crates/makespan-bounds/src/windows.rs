@@ -39,6 +39,7 @@ pub(crate) fn best(instance: &Instance, objective: Objective) -> Bound {
         }
         Objective::WeightedCompletion => Certificate::JobWindows { windows: alone() },
         Objective::MeanFlow => Certificate::FlowWindows { windows: alone() },
+        Objective::Cost => return crate::cost::cheapest(instance),
     };
     let nothing = Bound { objective, value: 0, makespan_at_most: None, certificate: certificate.clone() };
     Bound::proved_by(certificate, instance).unwrap_or(nothing)

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Area, Instance, Schedule, Time, WeightedTime};
+use crate::{Area, Instance, Schedule, Time, WeightedTime, cost};
 
 /// A value to minimise, in exact integers, for which bounds are proved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -17,11 +17,16 @@ pub enum Objective {
     WeightedCompletion,
     /// The mean over jobs of completion minus release (a bag counts once), in thousandths of a tick (1e-12 s), rounded down.
     MeanFlow,
+    /// The sum over tasks of volume over time, each in thousandths rounded up ([`crate::cost`]): what fast processors cost
+    /// more than slow ones.
+    Cost,
 }
 
 impl Objective {
     /// Every objective, in the order of reports.
-    pub const ALL: [Self; 3] = [Self::Makespan, Self::WeightedCompletion, Self::MeanFlow];
+    pub const ALL: [Self; 4] = [Self::Makespan, Self::WeightedCompletion, Self::MeanFlow, Self::Cost];
+    /// Those that depend on when jobs end.
+    pub const OF_TIME: [Self; 3] = [Self::Makespan, Self::WeightedCompletion, Self::MeanFlow];
     /// Those of which every plan states the value and a bound, in the order of reports.
     pub const STANDARD: [Self; 2] = [Self::Makespan, Self::WeightedCompletion];
 
@@ -31,25 +36,29 @@ impl Objective {
             Self::Makespan => i128::from(schedule.makespan().ticks()),
             Self::WeightedCompletion => weighted_completion(instance, schedule).0,
             Self::MeanFlow => mean(flow(instance, schedule), instance.jobs().len()),
+            Self::Cost => cost(instance, schedule),
         }
     }
 
-    /// The exact decimal of a value: seconds, or weight times seconds.
+    /// The exact decimal of a value: seconds, weight times seconds, or a cost, which has no unit.
     pub fn decimal(self, value: i128) -> String {
         match self {
             Self::Makespan => Time::from_ticks(i64::try_from(value).unwrap_or(i64::MAX)).to_string(),
             Self::WeightedCompletion => WeightedTime(value).to_string(),
             // A millionth times a tick is a thousandth of a thousandth of a tick.
             Self::MeanFlow => WeightedTime(value.saturating_mul(1000)).to_string(),
+            Self::Cost => WeightedTime(value.saturating_mul(1_000_000_000_000)).to_string(),
         }
     }
 
-    /// How many decimal places a value in seconds has at most: the integer unit is 10 to the power of minus this.
+    /// How many decimal places a value has at most, in seconds if it is a time: the integer unit is 10 to the power of minus
+    /// this.
     pub const fn places(self) -> usize {
         match self {
             Self::Makespan => 9,
             Self::WeightedCompletion => 15,
             Self::MeanFlow => 12,
+            Self::Cost => 3,
         }
     }
 
@@ -59,6 +68,7 @@ impl Objective {
             Self::Makespan => "makespan",
             Self::WeightedCompletion => "weighted_completion",
             Self::MeanFlow => "mean_flow",
+            Self::Cost => "cost",
         }
     }
 }
@@ -69,6 +79,7 @@ impl fmt::Display for Objective {
             Self::Makespan => "makespan",
             Self::WeightedCompletion => "weighted completion",
             Self::MeanFlow => "mean flow",
+            Self::Cost => "cost",
         })
     }
 }

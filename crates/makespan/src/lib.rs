@@ -31,7 +31,7 @@ pub use makespan_core::{
 pub use makespan_sim::network::{Change, Changed, NetworkOptions, NetworkRun, Until};
 pub use makespan_sim::{FailureModel, Observer, Silent, Simulation, SimulationError, SimulationOptions};
 pub use network::{TreeRun, TreeRunError, TreeScene};
-pub use simulation::{Scene, SimulateError, Simulated, simulate};
+pub use simulation::{Scene, SimulateError, Simulated, simulate, simulate_policy};
 
 use thiserror::Error;
 
@@ -107,8 +107,9 @@ pub fn plan_until(instance: &Instance, spec: &str, seed: u64, stop: &Stop) -> Re
     let mut context = Context { stop: stop.clone(), ..Context::with_seed(seed) };
     let (algorithm, plan) = carry_out(instance, spec, &mut context)?;
     let front = if let Plan::Front(front) = &plan { Some(front.clone()) } else { None };
-    let bounds = bounds_with(instance, &context.bounds)?;
-    Ok(Planned { algorithm, schedule: plan.into_schedule(), bounds, front, remarks: context.remarks })
+    let schedule = plan.into_schedule();
+    let bounds = bounds_with(instance, &schedule, &context.bounds)?;
+    Ok(Planned { algorithm, schedule, bounds, front, remarks: context.remarks })
 }
 
 /// Plans without proving a bound: the full spec, the validated schedule, and remarks.
@@ -117,8 +118,17 @@ pub fn plan_until(instance: &Instance, spec: &str, seed: u64, stop: &Stop) -> Re
 /// As [`plan`].
 pub fn schedule(instance: &Instance, spec: &str, seed: u64) -> Result<(String, Schedule, Vec<String>), PlanError> {
     let mut context = Context::with_seed(seed);
-    let (algorithm, plan) = carry_out(instance, spec, &mut context)?;
-    Ok((algorithm, plan.into_schedule(), context.remarks))
+    let (algorithm, schedule) = schedule_in(instance, spec, &mut context)?;
+    Ok((algorithm, schedule, context.remarks))
+}
+
+/// The same with a seed from the context, in which remarks and the bounds that the algorithm proved are left.
+///
+/// # Errors
+/// As [`plan`].
+pub fn schedule_in(instance: &Instance, spec: &str, context: &mut Context) -> Result<(String, Schedule), PlanError> {
+    let (algorithm, plan) = carry_out(instance, spec, context)?;
+    Ok((algorithm, plan.into_schedule()))
 }
 
 /// Plans and validates every schedule of the plan.
@@ -135,11 +145,15 @@ fn carry_out(instance: &Instance, spec: &str, context: &mut Context) -> Result<(
     Ok((algorithm, plan))
 }
 
-/// For each objective the best of the known bounds on it; the standard ones are proved where none is known.
-fn bounds_with(instance: &Instance, known: &[Bound]) -> Result<Vec<Bound>, PlanError> {
+/// For each objective the best of the known bounds on it; the standard ones are proved where none is known. What costs less
+/// ends later, so the cost is bounded among the schedules that end by the same instant, if this schedule does.
+fn bounds_with(instance: &Instance, schedule: &Schedule, known: &[Bound]) -> Result<Vec<Bound>, PlanError> {
     let mut bounds = Vec::with_capacity(Objective::ALL.len());
     for objective in Objective::ALL {
-        let speaks = |bound: &&Bound| bound.objective == objective && bound.makespan_at_most.is_none();
+        let any = |bound: &Bound| bound.makespan_at_most.is_none();
+        let speaks = |bound: &&Bound| {
+            bound.objective == objective && (any(bound) || objective == Objective::Cost && bound.speaks_of(schedule))
+        };
         match known.iter().filter(speaks).max_by_key(|bound| bound.value) {
             Some(bound) => bounds.push(bound.clone()),
             None if Objective::STANDARD.contains(&objective) => {
@@ -157,6 +171,11 @@ fn bounds_with(instance: &Instance, known: &[Bound]) -> Result<Vec<Bound>, PlanE
 /// [`PlanError::Unproved`] when the platform is of a kind for which nothing is proved.
 pub fn bound(instance: &Instance) -> Result<Vec<Bound>, PlanError> {
     makespan_bounds::standard(instance).map_err(PlanError::Unproved)
+}
+
+/// What every schedule costs at least, whenever it ends.
+pub fn cheapest(instance: &Instance) -> Bound {
+    makespan_bounds::cost::cheapest(instance)
 }
 
 #[cfg(test)]

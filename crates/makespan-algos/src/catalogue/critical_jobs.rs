@@ -77,7 +77,8 @@ pub(crate) fn method(spec: &mut Spec, default: &Method) -> Result<Method, SpecEr
     })
 }
 
-fn one_of<T: Copy>(spec: &mut Spec, key: &str, default: T, words: &[(&str, T)]) -> Result<T, SpecError> {
+/// Takes a parameter that is one of these words.
+pub(crate) fn one_of<T: Copy>(spec: &mut Spec, key: &str, default: T, words: &[(&str, T)]) -> Result<T, SpecError> {
     spec.take(key, default, |text| {
         let found = words.iter().find(|(word, _)| *word == text).map(|&(_, value)| value);
         found.ok_or_else(|| format!("one of {}", words.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(", ")))

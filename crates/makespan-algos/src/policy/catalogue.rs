@@ -7,6 +7,7 @@ use super::desk::{Reading, single_tasks, taken_apart};
 use super::flow::{self, sequential_and_open};
 use super::follow;
 use super::held::equal_speeds;
+use super::job_flow;
 use super::{
     Batch, Communication, Conservative, Doubling, Easy, Fcfs, Follow, MAPPERS, MoldableEasy, Passes, QueueOrder,
     Replan, Request, Rules, SchedulingTime, TaskFlow, When,
@@ -26,13 +27,13 @@ pub struct PolicyEntry {
     pub source: &'static str,
     /// Its parameters.
     pub parameters: &'static [Parameter],
-    build: fn(&mut Spec, u64) -> Result<Built, SpecError>,
+    pub(super) build: fn(&mut Spec, u64) -> Result<Built, SpecError>,
 }
 
 /// A policy and what it cannot drive.
-struct Built {
-    policy: Box<dyn Policy>,
-    supports: Supports,
+pub(super) struct Built {
+    pub policy: Box<dyn Policy>,
+    pub supports: Supports,
 }
 
 type Supports = Box<dyn Fn(&Instance) -> Result<(), Unsupported>>;
@@ -70,7 +71,7 @@ const ONLINE_MAPPING: &str = "Maheswaran et al., JPDC 59, 1999, doi:10.1006/jpdc
 
 const GRAPHS: Parameter = Parameter { name: "scheduler", values: "a scheduler, such as peft", default: "heft" };
 
-static POLICIES: [PolicyEntry; 12] = [
+static POLICIES: [PolicyEntry; 13] = [
     PolicyEntry {
         name: "fcfs",
         summary: "the queue strictly in order",
@@ -205,6 +206,7 @@ static POLICIES: [PolicyEntry; 12] = [
             Ok(Built { policy, supports })
         },
     },
+    job_flow::ENTRY,
 ];
 
 const EVERY: &str = "a positive time, such as 20s";

@@ -3,6 +3,7 @@
 //! [`policy`] names them by specs such as `easy[order=sjf]`. A policy is for one instance: it is asked about it from the
 //! first event to the last.
 
+mod again;
 mod batch;
 mod catalogue;
 mod conservative;
@@ -13,16 +14,19 @@ mod fcfs;
 mod flow;
 mod follow;
 mod held;
+mod job_flow;
 mod moldable_easy;
 mod order;
 mod play;
 mod queue;
 mod replan;
+mod reserved;
 mod space;
 mod strips;
 #[cfg(test)]
 mod tests;
 pub mod tree;
+mod wholes;
 
 pub use batch::{Batch, Doubling};
 pub use catalogue::{PolicyEntry, PolicyError, policies, policy, policy_for};
@@ -33,6 +37,8 @@ pub use expected::{ExpectedStart, expected_starts};
 pub use fcfs::Fcfs;
 pub use flow::{Communication, LongestFirst, MAPPERS, Rules, SchedulingTime, TaskFlow, When, mapper};
 pub use follow::Follow;
+pub use job_flow::{Clock, Goal, JobFlow, JobFlowRules, Late, Serve};
 pub use moldable_easy::MoldableEasy;
 pub use order::{QueueOrder, Request};
 pub use replan::Replan;
+pub use reserved::Starts;

@@ -11,6 +11,7 @@ use crate::kernel::chains::frame::Frame;
 use crate::kernel::chains::method::Method;
 use crate::kernel::chains::planning::Criterion;
 use crate::kernel::chains::strategy::{Offer, Settings, Task, heft, pareto, strategy};
+use crate::kernel::chains::walltime::{makespan_alone, walltime};
 use crate::kernel::graph::calendar::Calendar;
 use crate::kernel::graph::{Place, Problem};
 
@@ -84,6 +85,7 @@ impl Scheduler for CriticalJobs {
 
     fn schedule(&self, instance: &Instance, context: &mut Context) -> Result<Plan, ScheduleError> {
         check_supported(self, instance)?;
+        context.bounds.push(makespan_bounds::cost::cheapest(instance));
         let problem = self.method.problem(instance);
         let flow = Flow::new(instance, &problem, self);
         let mut variants = Vec::new();
@@ -148,14 +150,9 @@ impl<'a> Flow<'a> {
         for (index, job) in instance.jobs().iter().enumerate() {
             let real = Frame::new(instance, problem, (index, first), false);
             let types = scheduler.method.types.then(|| Frame::new(instance, problem, (index, first), true));
-            let release = job.release.ticks();
-            let stated = job.walltime.filter(|_| job.is_compound()).map(Time::ticks);
-            let walltime = stated.unwrap_or_else(|| {
-                let idle = vec![Calendar::default(); problem.processors()];
-                let alone = heft(&real, &idle).finish() - release;
-                (alone as f64 * scheduler.method.walltime).ceil() as i64
-            });
-            jobs.push(Job { index, first, real, types, end: release.saturating_add(walltime) });
+            let walltime = walltime(job, || makespan_alone(&real), scheduler.method.walltime);
+            let end = job.release.ticks().saturating_add(walltime);
+            jobs.push(Job { index, first, real, types, end });
             first += job.tasks_apart();
         }
         jobs.sort_by_key(|job| (job.real.release(), job.index));

@@ -4,22 +4,22 @@
 //! processors for each task; a task starts when its data are there, its processor has ended the tasks before it in the
 //! order, and the processor is open for all of it.
 //!
-//! *Why an optimum is among the outcomes.* No objective improves when a task ends later. The tasks of an optimal
+//! *Why an optimum is among the outcomes.* No objective improves when a task ends later; the cost does not change. The tasks of an optimal
 //! schedule in the order of their starts, on their processors, all start no later than there: by induction those before
 //! end no later, so the old start is still possible.
 
 use makespan_core::{Instance, JobId, Objective, Placement, ProcSet, Schedule, Time};
 
 /// The least values of [`Objective::ALL`].
-pub fn optima(instance: &Instance) -> [i128; 3] {
+pub fn optima(instance: &Instance) -> [i128; 4] {
     let tasks: Vec<(JobId, u32)> =
         instance.ids().flat_map(|id| (0..instance.job(id).tasks() as u32).map(move |task| (id, task))).collect();
-    let mut best = [i128::MAX; 3];
+    let mut best = [i128::MAX; 4];
     descend(instance, &tasks, &mut Vec::new(), &mut best);
     best
 }
 
-fn descend(instance: &Instance, tasks: &[(JobId, u32)], placed: &mut Vec<Placement>, best: &mut [i128; 3]) {
+fn descend(instance: &Instance, tasks: &[(JobId, u32)], placed: &mut Vec<Placement>, best: &mut [i128; 4]) {
     if placed.len() == tasks.len() {
         let schedule = Schedule::new(placed.clone());
         for (best, objective) in best.iter_mut().zip(Objective::ALL) {

@@ -10,7 +10,7 @@
 
 mod newton;
 
-use makespan_core::certificate::MachinePrices;
+use makespan_core::certificate::{CostPrices, MachinePrices};
 use makespan_core::{Bound, Certificate, Instance, JobId, Objective, Profile, Time, Unsupported};
 
 pub use newton::maximise;
@@ -61,6 +61,7 @@ pub fn bound_by(instance: &Instance, objective: Objective, prices: &[f64]) -> Bo
         Objective::Makespan => Certificate::MachinePrices(prices),
         Objective::WeightedCompletion => Certificate::MachineCompletion(prices),
         Objective::MeanFlow => Certificate::MachineFlow(prices),
+        Objective::Cost => Certificate::CostPrices(CostPrices::default()),
     };
     let proved = |prices| Bound::proved_by(certificate(MachinePrices { prices }), instance);
     // Figures that are too large to be checked are so with any price: without prices nothing is multiplied.

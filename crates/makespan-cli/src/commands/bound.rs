@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use makespan_core::certificate::{Scale, Selection, TimeWindow};
 use makespan_core::tree::{TreeProblem, decimal_text};
-use makespan_core::{Bound, Certificate, Instance};
+use makespan_core::{Bound, Certificate, Instance, Objective};
 use makespan_formats::TreePlanFile;
 use makespan_formats::schedule::write_bounds;
 use miette::{Result, miette};
@@ -68,7 +68,8 @@ fn bound_tree(instance: &Instance, options: &BoundOptions) -> Result<ExitCode> {
 fn proven(instance: &Instance, bound: &Bound) -> String {
     let Bound { objective, value, makespan_at_most, ref certificate } = *bound;
     let condition = makespan_at_most.map_or_else(String::new, |most| format!(" when the makespan is at most {most} s"));
-    format!("{objective} >= {} s{condition}\n  {}\n", objective.decimal(value), why(instance, certificate))
+    let unit = if objective == Objective::Cost { "" } else { " s" };
+    format!("{objective} >= {}{unit}{condition}\n  {}\n", objective.decimal(value), why(instance, certificate))
 }
 
 /// A certificate in one sentence.
@@ -106,6 +107,12 @@ fn why(instance: &Instance, certificate: &Certificate) -> String {
         Certificate::MachinePrices(prices)
         | Certificate::MachineCompletion(prices)
         | Certificate::MachineFlow(prices) => format!("prices for time on {} machines", prices.prices.len()),
+        Certificate::CostPrices(prices) if prices.horizon.is_none() => {
+            "every task counts with its least cost".to_owned()
+        }
+        Certificate::CostPrices(_) => {
+            "prices for the time of processors and for the room between tasks (Lagrangian duality)".to_owned()
+        }
         Certificate::TimePrices(prices) | Certificate::FlowPrices(prices) => {
             format!("prices for a processor at every instant, in {} steps (Lagrangian duality)", prices.prices.len())
         }

@@ -34,9 +34,8 @@ pub fn plan(options: &PlanOptions) -> Result<ExitCode> {
     let mut file = ScheduleFile::new(&instance, algorithm.clone(), schedule.clone());
     file.seed = Some(options.seed);
     file.bounds.clone_from(&bounds);
-    if file.bound(Objective::MeanFlow).is_some() {
-        file.mean_flow = Some(Objective::MeanFlow.value(&instance, &file.schedule));
-    }
+    let stated = |objective| file.bound(objective).map(|bound| bound.objective.value(&instance, &file.schedule));
+    (file.mean_flow, file.cost) = (stated(Objective::MeanFlow), stated(Objective::Cost));
     file.remarks.clone_from(&remarks);
     file.front =
         front.iter().flat_map(makespan_core::Front::points).map(|point| FrontEntry::new(&instance, point)).collect();
@@ -53,6 +52,7 @@ pub fn plan(options: &PlanOptions) -> Result<ExitCode> {
         title: &title,
         instance: &instance,
         schedules: &schedules,
+        marks: &[],
         algorithm: &algorithm,
         seed: options.seed,
         bounds: &bounds,

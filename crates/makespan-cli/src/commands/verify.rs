@@ -79,16 +79,17 @@ fn problems(instance: &Instance, file: &ScheduleFile) -> Vec<String> {
         match file.bound(objective) {
             None if !Objective::STANDARD.contains(&objective) => {}
             None => problems.push(format!("there is no bound on the {objective}")),
-            Some(bound) => problems.extend(wrong_bound(instance, bound)),
+            Some(bound) => {
+                problems.extend(wrong_bound(instance, bound));
+                problems.extend(silent_bound(bound, &file.schedule));
+            }
         }
     }
     for (at, entry) in file.front.iter().enumerate() {
         let mut wrong = wrong_schedule(instance, &entry.schedule, |objective| entry.stated(objective));
         if let Some(bound) = &entry.bound {
             wrong.extend(wrong_bound(instance, bound));
-            if !bound.speaks_of(&entry.schedule) {
-                wrong.push(format!("the bound on the {} speaks of shorter schedules only", bound.objective));
-            }
+            wrong.extend(silent_bound(bound, &entry.schedule));
         }
         problems.extend(wrong.into_iter().map(|problem| format!("front[{at}]: {problem}")));
     }
@@ -113,6 +114,12 @@ fn wrong_schedule(instance: &Instance, schedule: &Schedule, stated: impl Fn(Obje
         }
     }
     problems
+}
+
+/// A bound that says nothing of the schedule beside it.
+fn silent_bound(bound: &Bound, schedule: &Schedule) -> Option<String> {
+    let silent = !bound.speaks_of(schedule);
+    silent.then(|| format!("the bound on the {} speaks of shorter schedules only", bound.objective))
 }
 
 fn wrong_bound(instance: &Instance, bound: &Bound) -> Option<String> {

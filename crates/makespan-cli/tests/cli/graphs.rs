@@ -46,5 +46,31 @@ fn graphs_are_generated_and_converted() {
     }
     sandbox.makespan("convert layers.toml x.swf").refused(&["SWF has no place for the edges"]);
     sandbox.makespan("generate graphs --shape blob").misused(&["blob", "layers, chain, fork-join"]);
+    sandbox.makespan("generate graphs --walltime 2 --jobs 2 --tasks 9 --output w.toml").succeeds();
+    assert_eq!(sandbox.read("w.toml").matches("walltime = ").count(), 2);
+    sandbox.makespan("generate graphs --walltime 0").refused(&["walltime is 0", "multiple of HEFT's makespan"]);
     sandbox.makespan("generate graphs --tasks 0").refused(&["number of tasks is 0"]);
+}
+
+#[test]
+fn the_cost_of_critical_jobs_is_stated_bounded_and_compared() {
+    let sandbox = Sandbox::new();
+    sandbox.makespan("generate graphs --tasks 12 --seed 2 --output g.toml").succeeds();
+    sandbox.makespan("plan g.toml --algorithm heft --output h.json").succeeds();
+    assert!(!sandbox.read("h.json").contains("\"cost\""));
+    let text = sandbox.makespan("plan g.toml --algorithm critical-jobs --output p.json --report r.html").succeeds();
+    assert!(text.lines().any(|line| line.starts_with("cost ")), "{text}");
+    assert!(sandbox.read("r.html").contains("<dt>cost</dt>"));
+    sandbox.makespan("verify g.toml p.json").succeeds();
+    let plan = sandbox.read("p.json");
+    let at = plan.find("\"cost\": ").unwrap() + "\"cost\": ".len();
+    let stated = plan[at..].split(',').next().unwrap().to_owned();
+    sandbox.write("cheap.json", plan.replacen(&format!("\"cost\": {stated},"), "\"cost\": 1.5,", 1));
+    let refused = sandbox.makespan("verify g.toml cheap.json");
+    assert_eq!(refused.status, Some(1));
+    assert!(refused.out.contains(&format!("the stated cost is 1.5; the placements give {stated}")), "{refused:?}");
+    let compared = sandbox.makespan("compare g.toml --algorithms heft,critical-jobs").succeeds();
+    assert!(compared.contains("cost >= ") && compared.contains(" cost "), "{compared}");
+    let json = sandbox.makespan("compare g.toml --algorithms heft --format json").succeeds();
+    assert!(!json.contains("\"cost\""), "{json}");
 }

@@ -3,10 +3,12 @@
 //! [`Certificate::proves`] recomputes what a certificate proves in integers; no certificate is believed.
 
 mod choices;
+mod cost_prices;
 mod dual_feasible;
 mod interval_prices;
 mod machine_prices;
 mod rejection;
+mod spans;
 mod time_prices;
 mod time_window;
 mod tree_prices;
@@ -14,6 +16,7 @@ mod tree_prices;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+pub use cost_prices::CostPrices;
 pub use dual_feasible::{DualFeasible, Scale, Term};
 pub use interval_prices::IntervalPrices;
 pub use machine_prices::MachinePrices;
@@ -62,6 +65,8 @@ pub enum Certificate {
         /// One a job.
         windows: Vec<TimeWindow>,
     },
+    /// Cost: what every task costs at least, or prices under a horizon.
+    CostPrices(CostPrices),
 }
 
 /// Why a certificate proves nothing, or less than was stated.
@@ -140,6 +145,7 @@ impl Certificate {
                 Objective::WeightedCompletion
             }
             Self::FlowPrices(_) | Self::FlowWindows { .. } | Self::MachineFlow(_) => Objective::MeanFlow,
+            Self::CostPrices(_) => Objective::Cost,
         }
     }
 
@@ -147,6 +153,7 @@ impl Certificate {
     pub fn horizon(&self) -> Option<Time> {
         match self {
             Self::TimePrices(prices) | Self::FlowPrices(prices) => prices.horizon,
+            Self::CostPrices(prices) => prices.horizon,
             _ => None,
         }
     }
@@ -159,6 +166,7 @@ impl Certificate {
     pub fn proves(&self, instance: &Instance) -> Result<i128, CertificateError> {
         match self {
             Self::TimeWindow(window) => return window.proves(instance, instance.ids()),
+            Self::CostPrices(prices) => return prices.proves(instance),
             Self::JobWindows { windows } => {
                 let each = time_window::completions(instance, windows)?;
                 let weigh =
@@ -198,7 +206,7 @@ impl Certificate {
             Self::MachineCompletion(prices) => prices.proves_completion(instance),
             Self::MachineFlow(prices) => prices.proves_flow(instance),
             // Answered above: they speak of any processors.
-            Self::TimeWindow(_) | Self::JobWindows { .. } | Self::FlowWindows { .. } => Ok(0),
+            Self::TimeWindow(_) | Self::JobWindows { .. } | Self::FlowWindows { .. } | Self::CostPrices(_) => Ok(0),
         }
     }
 }

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::CertificateError;
-use crate::{Instance, JobId, ProcSet, Time};
+use super::spans::{Span, Times};
+use crate::{Instance, JobId, Time};
 
 /// A refuted deadline: the windows of Fernandez and Bussell ("Bounds on the number of processors and time for
 /// multiprocessor optimal schedules", IEEE Trans. Comput. C-22(8), 1973, DOI 10.1109/TC.1973.5009153) with a price for
@@ -27,17 +28,6 @@ pub struct TimeWindow {
     pub until: Time,
     /// For each node the price of a tick of one of its processors.
     pub prices: Vec<u64>,
-}
-
-/// When one task may run, in ticks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Span {
-    /// It cannot start earlier.
-    head: i128,
-    /// Its shortest time.
-    fastest: i128,
-    /// The longest path behind it.
-    tail: i128,
 }
 
 impl TimeWindow {
@@ -71,8 +61,7 @@ impl TimeWindow {
     fn paid_by(&self, instance: &Instance, id: JobId) -> Result<Option<i128>, CertificateError> {
         let job = instance.job(id);
         let times = Times::new(instance);
-        let fastest: Vec<i128> = (0..job.tasks_apart()).map(|task| times.fastest(id, task)).collect();
-        let spans = spans(instance, id, &fastest);
+        let spans = times.spans(id);
         let deadline = i128::from(self.deadline.ticks());
         let mut sum = 0_i128;
         for (task, span) in spans.iter().enumerate() {
@@ -131,59 +120,6 @@ impl TimeWindow {
         }
         Ok(sum)
     }
-}
-
-/// Times of tasks on the nodes that compute.
-struct Times<'a> {
-    instance: &'a Instance,
-    /// Each node with one of its processors.
-    nodes: Vec<(usize, ProcSet)>,
-}
-
-impl<'a> Times<'a> {
-    fn new(instance: &'a Instance) -> Self {
-        let platform = instance.platform();
-        let computing = (0..platform.nodes().len()).filter(|&node| platform.nodes()[node].processors > 0);
-        let one = |node: usize| platform.processors_of(node).iter().next().map(|id| (node, ProcSet::range(id, id)));
-        Self { instance, nodes: computing.filter_map(one).collect() }
-    }
-
-    /// The time of a task that holds one processor; `None` where it cannot run.
-    fn on(&self, id: JobId, task: u32, processor: &ProcSet) -> Option<i128> {
-        Some(i128::from(self.instance.try_time_of(id, task, processor)?.ticks()))
-    }
-
-    /// No set of processors runs the task in less.
-    fn fastest(&self, id: JobId, task: u32) -> i128 {
-        let profile = self.instance.job(id).profile_of(task);
-        if profile.max_processors() == 1 {
-            let each = self.nodes.iter().filter_map(|(_, processor)| self.on(id, task, processor));
-            return each.min().unwrap_or(0);
-        }
-        let shortest = profile.shortest();
-        let each = self.nodes.iter().map(|(_, processor)| self.instance.platform().slowed(shortest, processor));
-        each.min().map_or(0, |time| i128::from(time.ticks()))
-    }
-}
-
-/// When the tasks of a job may run. A bag has one, which stands for all.
-fn spans(instance: &Instance, id: JobId, fastest: &[i128]) -> Vec<Span> {
-    let job = instance.job(id);
-    let release = i128::from(job.release.ticks());
-    let each = fastest.iter().map(|&fastest| Span { head: release, fastest, tail: 0 });
-    let mut spans: Vec<Span> = each.collect();
-    let Some(graph) = &job.graph else { return spans };
-    for &task in graph.order() {
-        let before = graph.incoming(task).map(|edge| &spans[edge.from as usize]);
-        let head = before.map(|span| span.head + span.fastest).max().unwrap_or(release);
-        spans[task as usize].head = head;
-    }
-    for &task in graph.order().iter().rev() {
-        let behind = graph.outgoing(task).map(|edge| &spans[edge.to as usize]);
-        let tail = behind.map(|span| span.fastest + span.tail).max().unwrap_or(0);
-        spans[task as usize].tail = tail;
-    }
-    spans
 }
 
 /// For each job a refuted deadline, as if it were alone.

@@ -235,6 +235,17 @@ impl Profile {
         }
     }
 
+    /// The longest time over all allotments, dominated ones too, or more by the rounding of a law.
+    pub fn slowest(&self) -> Time {
+        let longest = self.longest();
+        match &self.0 {
+            Shape::Table(table) => table.times[table.min as usize - 1..].iter().copied().max().unwrap_or(longest),
+            // Times fall along a law, but for the rounding of floats.
+            Shape::Law { .. } => longest + Time::from_ticks(1 + longest.ticks() / 1_000_000_000_000),
+            _ => longest,
+        }
+    }
+
     /// The allotments that are not dominated, ascending: their times strictly decrease. Enumerates a law's whole
     /// range, so it is for small instances and for output.
     pub fn allotments(&self) -> impl Iterator<Item = u32> + '_ {

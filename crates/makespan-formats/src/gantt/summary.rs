@@ -15,15 +15,19 @@ pub(crate) struct Standing {
 }
 
 impl Standing {
-    /// Where a schedule stands in every objective.
+    /// Where a schedule stands in the standard objectives, and in cost where that is bounded.
     pub(crate) fn all(instance: &Instance, schedule: &Schedule, bounds: &[Bound]) -> Vec<Self> {
-        let holds = |bound: &&Bound, objective| bound.objective == objective && bound.makespan_at_most.is_none();
+        let any = |bound: &Bound| bound.makespan_at_most.is_none();
+        let holds = |bound: &&Bound, objective| {
+            bound.objective == objective && (any(bound) || objective == Objective::Cost && bound.speaks_of(schedule))
+        };
         let of = |objective: Objective| Self {
             objective,
             value: objective.value(instance, schedule),
             bound: bounds.iter().filter(|bound| holds(bound, objective)).map(|bound| bound.value).max(),
         };
-        Objective::STANDARD.into_iter().map(of).collect()
+        let cost = bounds.iter().any(|bound| bound.objective == Objective::Cost).then_some(Objective::Cost);
+        Objective::STANDARD.into_iter().chain(cost).map(of).collect()
     }
 
     /// Value over bound, where both are positive.
@@ -47,6 +51,7 @@ impl Standing {
             Objective::Makespan => duration(value as f64 / 1e9),
             Objective::MeanFlow => duration(value as f64 / 1e12),
             Objective::WeightedCompletion => grouped(value as f64 / 1e15),
+            Objective::Cost => grouped(value as f64 / 1e3),
         }
     }
 }

@@ -28,7 +28,10 @@ pub struct ScheduleFile {
     pub weighted_completion: i128,
     /// The mean flow, in thousandths of a tick, where it is stated.
     pub mean_flow: Option<i128>,
-    /// The stated bounds, at most one an objective and none under a condition, unchecked: see [`Bound::verify`].
+    /// The cost, in thousandths, where it is stated.
+    pub cost: Option<i128>,
+    /// The stated bounds, at most one an objective, unchecked: see [`Bound::verify`]. Only that on the cost may speak of the
+    /// schedules that end by some instant; see [`Bound::speaks_of`].
     pub bounds: Vec<Bound>,
     /// What the user should know.
     pub remarks: Vec<String>,
@@ -39,7 +42,7 @@ pub struct ScheduleFile {
 }
 
 impl ScheduleFile {
-    /// A schedule with its true standard values, without mean flow, seed, bounds and remarks.
+    /// A schedule with its true standard values, without mean flow, cost, seed, bounds and remarks.
     pub fn new(instance: &Instance, algorithm: impl Into<String>, schedule: Schedule) -> Self {
         Self {
             algorithm: algorithm.into(),
@@ -47,6 +50,7 @@ impl ScheduleFile {
             makespan: Objective::Makespan.value(instance, &schedule),
             weighted_completion: Objective::WeightedCompletion.value(instance, &schedule),
             mean_flow: None,
+            cost: None,
             bounds: Vec::new(),
             remarks: Vec::new(),
             front: Vec::new(),
@@ -60,6 +64,7 @@ impl ScheduleFile {
             Objective::Makespan => Some(self.makespan),
             Objective::WeightedCompletion => Some(self.weighted_completion),
             Objective::MeanFlow => self.mean_flow,
+            Objective::Cost => self.cost,
         }
     }
 

@@ -1,4 +1,6 @@
-use makespan_core::certificate::{DualFeasible, IntervalPrices, Rejection, Scale, Selection, Term, TimePrices};
+use makespan_core::certificate::{
+    CostPrices, DualFeasible, IntervalPrices, Rejection, Scale, Selection, Term, TimePrices,
+};
 use makespan_core::{Certificate, Job, JobId, Placement, Platform, Profile, Time};
 
 use super::*;
@@ -102,6 +104,26 @@ fn mean_flow_is_stated_where_it_is_known() {
     assert!(text.contains("\"mean_flow\": 1.750000002,"), "{text}");
     assert!(text.contains("{\"value\": 1.7500000005, \"certificate\": {\"kind\":\"flow_prices\""), "{text}");
     assert_eq!(ScheduleFile::read("s.json", text.as_bytes(), &instance()).unwrap(), file);
+}
+
+#[test]
+fn the_cost_may_be_bounded_under_a_condition() {
+    let mut file = file();
+    file.cost = Some(2_000);
+    let mut bound = |horizon, text: &str| {
+        let certificate = Certificate::CostPrices(CostPrices { horizon, ..CostPrices::default() });
+        let bound = Bound { objective: Objective::Cost, value: 1_999, makespan_at_most: horizon, certificate };
+        file.bounds.truncate(2);
+        file.bounds.push(bound);
+        let written = written(&file);
+        assert!(written.contains("\"cost\": 2,") && written.contains(text), "{written}");
+        assert_eq!(ScheduleFile::read("s.json", written.as_bytes(), &instance()).unwrap(), file);
+    };
+    bound(None, "{\"value\": 1.999, \"certificate\": {\"kind\":\"cost_prices\",\"scale\":0}}");
+    bound(
+        Some(seconds("3")),
+        "\"makespan_at_most\": 3, \"certificate\": {\"kind\":\"cost_prices\",\"horizon\":3000000000,",
+    );
 }
 
 #[test]

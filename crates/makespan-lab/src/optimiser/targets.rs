@@ -60,7 +60,9 @@ pub(super) fn verdicts(points: &[Point]) -> Vec<Verdict> {
         };
         let worst = match setting.objective {
             Objective::Makespan => (Figure::Largest, worst(|point| point.max)),
-            Objective::WeightedCompletion | Objective::MeanFlow => (Figure::WorstMean, worst(|point| point.mean)),
+            Objective::WeightedCompletion | Objective::MeanFlow | Objective::Cost => {
+                (Figure::WorstMean, worst(|point| point.mean))
+            }
         };
         let figures = [(Figure::Mean, mean), worst];
         verdicts.extend(figures.into_iter().filter_map(|(figure, measured)| {

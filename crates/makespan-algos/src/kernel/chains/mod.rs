@@ -10,4 +10,5 @@ pub mod reserve;
 pub mod strategy;
 #[cfg(test)]
 mod tests;
+pub mod walltime;
 pub mod windows;

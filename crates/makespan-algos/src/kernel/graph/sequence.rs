@@ -71,7 +71,7 @@ impl<'a> Sequence<'a> {
         let mut sequence = Self {
             problem,
             goal: match objective {
-                Objective::Makespan => Goal::Makespan,
+                Objective::Makespan | Objective::Cost => Goal::Makespan,
                 Objective::WeightedCompletion => Goal::Ends(weights.to_vec()),
                 Objective::MeanFlow => Goal::Ends(vec![1.0; weights.len()]),
             },

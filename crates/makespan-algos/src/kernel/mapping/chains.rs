@@ -5,6 +5,7 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
 use super::Problem;
+use super::members::Members;
 
 /// Machines that are tried for a task, those of least price, at most.
 const MOST_CANDIDATES: usize = 16;
@@ -21,12 +22,16 @@ const COLD: f64 = 5e-3;
 const SOFT: f64 = 0.03;
 const HARD: f64 = 0.0012;
 const BENT: f64 = 5.0;
+/// What costs so many times the temperature is never accepted: e to the power of minus this is less than any random number is
+/// apart from 0.
+const HOPELESS: f64 = 38.0;
 /// A chain is tried so often for each move of one task.
 const CHAINS: f64 = 0.95;
 
-/// For at most so many tasks the bound is far below any mapping, and another penalty is used. The temperature then falls
+/// For at most so many tasks, or so many a machine, the bound is far below any mapping, and another penalty is used. The temperature then falls
 /// `CYCLES` times, each time from the start: one descent often ends far from the best.
 const FEW: usize = 25;
+const FEW_EACH: usize = 4;
 const CYCLES: f64 = 8.0;
 /// Where the target lies between the bound and the shortest makespan so far.
 const TARGET: f64 = 0.3;
@@ -52,6 +57,8 @@ pub struct Candidates {
     moves: Vec<(u32, u32)>,
     /// What each machine costs for the length of the bound; all together 1.
     prices: Vec<f64>,
+    /// Whether there are few tasks.
+    few: bool,
 }
 
 impl Candidates {
@@ -62,7 +69,7 @@ impl Candidates {
         let prices: Vec<f64> = prices.iter().map(|price| price / sum).collect();
         let tasks = problem.tasks();
         let mean = 1.0 / tasks.max(1) as f64;
-        let few = tasks <= FEW || tasks <= 4 * problem.machines();
+        let few = tasks <= FEW.max(FEW_EACH * problem.machines());
         let often = |above: f64| match OFTEN.iter().find(|(reach, _)| above <= reach * mean) {
             _ if few => 1,
             Some(&(_, times)) if tasks * MOST_CANDIDATES <= MANY / 8 => times,
@@ -97,7 +104,7 @@ impl Candidates {
             first.push(machines.len());
         }
         let ready = problem.ready().iter().map(|&ready| ready as f64 / unit).collect();
-        Self { first, machines, times, ready, unit, movable, moves, prices }
+        Self { first, machines, times, ready, unit, movable, moves, prices, few }
     }
 
     /// Each task on its cheapest machine: the linear programme, rounded.
@@ -112,9 +119,10 @@ impl Candidates {
     }
 }
 
-/// The machine of a task as an index.
-fn machine_of(mapping: &[u32], task: u32) -> usize {
-    mapping[task as usize] as usize
+/// Whether a change that costs so much is made at a temperature. Random numbers and logarithms are spent on those only for which
+/// they may decide.
+fn accepted(cost: f64, heat: f64, random: &mut ChaCha8Rng) -> bool {
+    cost <= 0.0 || (cost <= heat * HOPELESS && cost <= -heat * (1.0 - random.random::<f64>()).ln())
 }
 
 /// One search: a mapping that changes, and the best one.
@@ -131,14 +139,13 @@ pub struct Chains<'a> {
     candidates: &'a Candidates,
     machine_of: Vec<u32>,
     time_of: Vec<f64>,
-    tasks_of: Vec<Vec<u32>>,
-    position: Vec<u32>,
+    /// The movable tasks only.
+    members: Members,
     loads: Vec<f64>,
     /// Of each machine with its load.
     penalties: Vec<f64>,
     /// Over how much of the bound a price grows by the factor e.
     width: f64,
-    few: bool,
     target: f64,
     best: f64,
     best_mapping: Vec<u32>,
@@ -154,27 +161,22 @@ impl<'a> Chains<'a> {
     /// From a mapping on, of the same problem.
     pub fn new(problem: &Problem<'_>, candidates: &'a Candidates, mapping: Vec<u32>) -> Self {
         let mut loads = candidates.ready.clone();
-        let mut tasks_of = vec![Vec::new(); loads.len()];
-        let (mut position, mut time_of) = (Vec::with_capacity(mapping.len()), Vec::with_capacity(mapping.len()));
+        let mut members = Members::new(loads.len(), mapping.len());
+        let mut time_of = Vec::with_capacity(mapping.len());
         for (task, &machine) in mapping.iter().enumerate() {
             let time = problem.time(task, machine as usize) as f64 / candidates.unit;
             loads[machine as usize] += time;
             time_of.push(time);
-            position.push(0);
         }
         for &task in &candidates.movable {
-            let tasks = &mut tasks_of[machine_of(&mapping, task)];
-            position[task as usize] = tasks.len() as u32;
-            tasks.push(task);
+            members.add(task as usize, mapping[task as usize] as usize);
         }
         let mut chains = Self {
             candidates,
             best_mapping: mapping.clone(),
-            few: mapping.len() <= FEW || mapping.len() <= 4 * loads.len(),
             machine_of: mapping,
             time_of,
-            tasks_of,
-            position,
+            members,
             penalties: vec![0.0; loads.len()],
             width: SOFT,
             loads,
@@ -205,7 +207,7 @@ impl<'a> Chains<'a> {
         if moves == 0 {
             return;
         }
-        let part = if self.few { (done * CYCLES).fract() } else { done };
+        let part = if self.candidates.few { (done * CYCLES).fract() } else { done };
         let temperature = HOT * self.mean * (COLD / HOT).powf(part);
         self.width = SOFT * (HARD / SOFT).powf(part);
         for machine in 0..self.loads.len() {
@@ -216,39 +218,43 @@ impl<'a> Chains<'a> {
             let to = (self.candidates.machines[at as usize] as usize, self.candidates.times[at as usize]);
             if to.0 != self.machine_of[task as usize] as usize {
                 let chain = random.random_bool(CHAINS);
-                let allowed = -temperature * (1.0 - random.random::<f64>()).ln();
-                self.change(task as usize, to, chain, allowed, random);
+                self.change(task as usize, to, chain, temperature, random);
             }
         }
     }
 
-    /// Tries one change, and makes it if it costs no more than `allowed`.
-    fn change(&mut self, task: usize, (to, time): (usize, f64), chain: bool, allowed: f64, random: &mut ChaCha8Rng) {
+    /// Tries one change, and makes it by the rule of Metropolis.
+    fn change(&mut self, task: usize, (to, time): (usize, f64), chain: bool, heat: f64, random: &mut ChaCha8Rng) {
         let from = self.machine_of[task] as usize;
         let left = self.loads[from] - self.time_of[task];
         let full = self.loads[to] + time;
         let before = self.penalties[from] + self.penalties[to];
-        if !chain || self.tasks_of[to].is_empty() {
-            if self.penalty(from, left) + self.penalty(to, full) - before <= allowed {
+        let there = self.members.of(to);
+        if !chain || there.is_empty() {
+            let cost = self.penalty(from, left) + self.penalty(to, full) - before;
+            if accepted(cost, heat, random) {
                 self.give(task, to, time);
                 self.settle();
             }
             return;
         }
-        let pushed = self.tasks_of[to][random.random_range(0..self.tasks_of[to].len())] as usize;
+        let pushed = there[random.random_range(0..there.len())] as usize;
         let (third, pushed_time) = self.candidates.draw(pushed, random);
         if third == to {
             return;
         }
-        let full = full - self.time_of[pushed];
-        let cost = if third == from {
-            self.penalty(from, left + pushed_time) + self.penalty(to, full) - before
+        let mut cost = self.penalty(to, full - self.time_of[pushed]) - before;
+        if third == from {
+            cost += self.penalty(from, left + pushed_time);
         } else {
-            self.penalty(from, left) + self.penalty(to, full) + self.penalty(third, self.loads[third] + pushed_time)
-                - before
-                - self.penalties[third]
-        };
-        if cost <= allowed {
+            cost += self.penalty(third, self.loads[third] + pushed_time) - self.penalties[third];
+            // What the first machine still costs only adds to this.
+            if cost > heat * HOPELESS {
+                return;
+            }
+            cost += self.penalty(from, left);
+        }
+        if accepted(cost, heat, random) {
             self.give(task, to, time);
             self.give(pushed, third, pushed_time);
             self.settle();
@@ -257,7 +263,7 @@ impl<'a> Chains<'a> {
 
     /// What it costs that a machine is done so late.
     fn penalty(&self, machine: usize, load: f64) -> f64 {
-        if self.few {
+        if self.candidates.few {
             let over = load - self.target;
             return if over > 0.0 { self.weight * over * (1.0 + over / (STEEP * self.mean)) } else { 0.0 };
         }
@@ -270,13 +276,7 @@ impl<'a> Chains<'a> {
         let from = self.machine_of[task] as usize;
         self.load(from, self.loads[from] - self.time_of[task]);
         self.load(to, self.loads[to] + time);
-        let at = self.position[task] as usize;
-        self.tasks_of[from].swap_remove(at);
-        if let Some(&moved) = self.tasks_of[from].get(at) {
-            self.position[moved as usize] = at as u32;
-        }
-        self.position[task] = self.tasks_of[to].len() as u32;
-        self.tasks_of[to].push(task as u32);
+        self.members.shift(task, from, to);
         self.machine_of[task] = to as u32;
         self.time_of[task] = time;
     }
@@ -310,7 +310,6 @@ impl<'a> Chains<'a> {
         for machine in 0..self.loads.len() {
             self.penalties[machine] = self.penalty(machine, self.loads[machine]);
         }
-        let (best, loads, tasks_of) = (self.best, &self.loads, &self.tasks_of);
-        self.late = loads.iter().zip(tasks_of).filter(|(load, _)| **load >= best).count();
+        self.late = self.loads.iter().filter(|&&load| load >= self.best).count();
     }
 }

@@ -42,7 +42,7 @@ impl Mapper for MinimumExecution {
 
 impl Mapper for MinimumCompletion {
     fn map(&self, problem: &Problem<'_>, _random: &mut ChaCha8Rng) -> Vec<u32> {
-        one_by_one(problem, |task, ready| problem.earliest(task, ready).0)
+        problem.in_order(0..problem.tasks())
     }
 }
 

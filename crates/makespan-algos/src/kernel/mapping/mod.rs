@@ -24,6 +24,7 @@ mod genetic;
 mod immediate;
 mod loads;
 mod max_min;
+mod members;
 mod min_min;
 mod problem;
 mod sufferage;

@@ -130,6 +130,23 @@ impl<'a> Problem<'a> {
         best
     }
 
+    /// Each task in this order, which has all of them once, to the machine on which it is complete first.
+    pub fn in_order(&self, order: impl IntoIterator<Item = usize>) -> Vec<u32> {
+        let mut ready = self.ready.clone();
+        let mut mapping = vec![0; self.tasks()];
+        for task in order {
+            let (machine, completion) = self.earliest(task, &ready);
+            ready[machine] = completion;
+            mapping[task] = machine as u32;
+        }
+        mapping
+    }
+
+    /// The shortest time of a task on any machine.
+    pub fn shortest(&self, task: usize) -> Time {
+        self.row(task).iter().copied().min().unwrap_or_default()
+    }
+
     /// Whether the task can run on the machine.
     #[inline]
     pub fn can_run(&self, task: usize, machine: usize) -> bool {

@@ -22,16 +22,9 @@ const STEPS: usize = 200;
 
 impl Mapper for LongestFirst {
     fn map(&self, problem: &Problem<'_>, _random: &mut ChaCha8Rng) -> Vec<u32> {
-        let shortest = |task: usize| problem.row(task).iter().min().copied();
         let mut order: Vec<usize> = (0..problem.tasks()).collect();
-        order.sort_by_cached_key(|&task| Reverse(shortest(task)));
-        let mut ready = problem.ready().to_vec();
-        let mut mapping = vec![0; problem.tasks()];
-        for task in order {
-            let (machine, completion) = problem.earliest(task, &ready);
-            ready[machine] = completion;
-            mapping[task] = machine as u32;
-        }
+        order.sort_by_cached_key(|&task| Reverse(problem.shortest(task)));
+        let mapping = problem.in_order(order);
         if problem.tasks() > MOST_TASKS {
             return mapping;
         }

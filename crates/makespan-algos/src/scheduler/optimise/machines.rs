@@ -90,20 +90,12 @@ fn starts(instance: &Instance, problem: &Problem<'_>, context: &Context) -> Vec<
 
 /// In the order of Smith of the shortest times, each job to the machine on which it ends first.
 fn by_smith(instance: &Instance, problem: &Problem<'_>) -> Vec<u32> {
-    let shortest = |task: usize| problem.row(task).iter().copied().min().unwrap_or_default().ticks();
-    let key: Vec<(i128, i128)> = (0..problem.tasks())
-        .map(|task| (i128::from(shortest(task)), i128::from(instance.jobs()[task].weight.millionths())))
-        .collect();
+    let weight = |task: usize| i128::from(instance.jobs()[task].weight.millionths());
+    let key: Vec<(i128, i128)> =
+        (0..problem.tasks()).map(|task| (i128::from(problem.shortest(task).ticks()), weight(task))).collect();
     let mut order: Vec<usize> = (0..problem.tasks()).collect();
     order.sort_by(|&a, &b| (key[a].0 * key[b].1).cmp(&(key[b].0 * key[a].1)).then(a.cmp(&b)));
-    let mut ready = problem.ready().to_vec();
-    let mut mapping = vec![0; problem.tasks()];
-    for task in order {
-        let (machine, completion) = problem.earliest(task, &ready);
-        ready[machine] = completion;
-        mapping[task] = machine as u32;
-    }
-    mapping
+    problem.in_order(order)
 }
 
 /// The searches for the shortest makespan.

@@ -89,7 +89,7 @@ pub struct PricedChoice {
 
 impl PriceSearch {
     /// A search that has made no step. `None` when the processors differ in speed or form a tree, when some job cannot
-    /// end by `makespan_at_most`, when the objective is the makespan, or when the instance is so large that checking
+    /// end by `makespan_at_most`, when the objective is the makespan or the cost, or when the instance is so large that checking
     /// the prices would take minutes.
     pub fn new(instance: &Instance, options: PriceOptions) -> Option<Self> {
         let feasible =
@@ -103,7 +103,7 @@ impl PriceSearch {
         let most = MOST_CELLS / cells.max(1);
         if !instance.has_equal_processors()
             || instance.has_compound_jobs()
-            || options.objective == Objective::Makespan
+            || matches!(options.objective, Objective::Makespan | Objective::Cost)
             || !instance.jobs().iter().all(feasible)
             || most < FEWEST
         {

@@ -1,5 +1,7 @@
 use super::*;
-use crate::{Bound, Certificate, Edge, Graph, Job, Load, NamedTask, Node, Objective, Platform, Profile, Unavailable};
+use crate::{
+    Bound, Certificate, Edge, Graph, Job, Load, NamedTask, Node, Objective, Platform, ProcSet, Profile, Unavailable,
+};
 
 fn ticks(t: i64) -> Time {
     Time::from_ticks(t)

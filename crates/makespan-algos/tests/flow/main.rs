@@ -1,75 +1,16 @@
 //! Policies on compound jobs in simulated time: plans happen as planned, and nothing waits for ever.
 
+mod instances;
+mod job_flow;
+mod moves;
+
+use instances::{instance, t};
 use makespan_algos::policy::{Follow, PolicyError, policies, policy_for};
 use makespan_core::{
-    Actual, Context, Edge, Expansion, Failure, Graph, Instance, Job, Link, Load, NamedTask, Node, Outcome, Placement,
-    Platform, ProcSet, Profile, Schedule, Time, Unavailable, validate,
+    Actual, Context, Expansion, Failure, Job, Outcome, Placement, ProcSet, Profile, Schedule, validate,
 };
 use makespan_sim::{Silent, SimulationOptions, simulate};
 use proptest::prelude::*;
-
-fn t(ticks: i64) -> Time {
-    Time::from_ticks(ticks)
-}
-
-/// Four processors: one node, or three nodes of unequal speed behind links.
-fn platform(tree: bool) -> Platform {
-    if !tree {
-        return Platform::flat(4).unwrap();
-    }
-    let link = Some(Link { bandwidth: 1e9, latency: t(3) });
-    let node = |(name, processors, speed, parent): (&str, u32, f64, Option<usize>)| Node {
-        name: name.into(),
-        processors,
-        speed,
-        parent,
-        link: parent.and(link),
-    };
-    let nodes = [("a", 1, 1.0, None), ("b", 1, 2.5, Some(0)), ("c", 2, 0.5, Some(1))];
-    Platform::new(nodes.map(node).to_vec()).unwrap()
-}
-
-prop_compose! {
-    fn graph()(
-        times in prop::collection::vec(1_i64..60, 1..9),
-        edges in prop::collection::vec((any::<u16>(), any::<bool>(), 0_u16..50), 0..12),
-    ) -> Graph {
-        let count = times.len() as u16;
-        let task = |(index, &ticks): (usize, &i64)| NamedTask::new(index.to_string(), Profile::rigid(1, t(ticks)).unwrap());
-        let edge = |(pair, fixed, amount): (u16, bool, u16)| {
-            let (a, b) = (u32::from(pair % count), u32::from(pair / 256 % count));
-            let load = if fixed { Load::Fixed(t(i64::from(amount))) } else { Load::Bytes(amount.into()) };
-            (a != b).then(|| Edge { from: a.min(b), to: a.max(b), load })
-        };
-        let mut edges: Vec<Edge> = edges.into_iter().filter_map(edge).collect();
-        edges.sort_by_key(|edge| (edge.from, edge.to));
-        edges.dedup_by_key(|edge| (edge.from, edge.to));
-        Graph::new(times.iter().enumerate().map(task).collect(), edges).unwrap()
-    }
-}
-
-prop_compose! {
-    fn instance(latest: i64)(
-        tree in any::<bool>(),
-        graphs in prop::collection::vec((graph(), 0..=latest), 1..4),
-        simple in prop::collection::vec((1_i64..40, 0..=latest), 0..3),
-        periods in prop::collection::vec((0_u32..4, 0_i64..150, 1_i64..50), 0..3),
-    ) -> Instance {
-        let compound = |(index, (graph, release)): (usize, (Graph, i64))| {
-            Job::compound(format!("c{index}"), graph).with_release(t(release))
-        };
-        let simple = simple.into_iter().enumerate().map(|(index, (ticks, release))| {
-            Job::new(format!("s{index}"), Profile::rigid(1, t(ticks)).unwrap()).with_release(t(release))
-        });
-        let period = |(id, start, length): (u32, i64, i64)| Unavailable {
-            processors: ProcSet::range(id, id),
-            start: t(start),
-            end: t(start + length),
-        };
-        let jobs = graphs.into_iter().enumerate().map(compound).chain(simple).collect();
-        Instance::new(platform(tree), jobs, periods.into_iter().map(period).collect()).unwrap()
-    }
-}
 
 fn sorted(schedule: &Schedule) -> Vec<Placement> {
     let mut placements = schedule.placements().to_vec();
@@ -136,7 +77,7 @@ proptest! {
             let mut policy = match policy_for(entry.name, expanded, 1) {
                 Ok(policy) => policy,
                 Err(PolicyError::Unsupported { .. }) => {
-                    prop_assert!(entry.name != "follow");
+                    prop_assert!(!["follow", "job-flow"].contains(&entry.name));
                     // Queues of nodes know of no periods in which a node is closed.
                     let queues = ["flow", "immediate", "interval", "ptfs"].contains(&entry.name);
                     let closed = queues && !expanded.unavailable().is_empty();

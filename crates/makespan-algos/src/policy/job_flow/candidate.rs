@@ -1,0 +1,198 @@
+//! One job to be planned, and its strategy.
+
+use makespan_core::{Instance, JobId, View};
+
+use super::book::Book;
+use super::rules::{Clock, JobFlowRules};
+use crate::kernel::chains::frame::Frame;
+use crate::kernel::chains::strategy::{Offer, Task, heft, pareto, strategy};
+use crate::kernel::chains::walltime::{makespan_alone, walltime};
+use crate::kernel::graph::Problem;
+use crate::kernel::graph::calendar::Calendar;
+use crate::policy::wholes::whole_job;
+
+/// Ends from that of HEFT to the deadline under which variants are sought, less one.
+const SHARES: i64 = 2;
+
+/// A whole job as an instance of its own, released now.
+pub(super) struct Alone {
+    whole: usize,
+    first: JobId,
+    released: i64,
+    instance: Instance,
+    problem: Problem,
+}
+
+/// A job to be planned.
+pub(super) struct Candidate<'a> {
+    /// Which whole job.
+    pub whole: usize,
+    /// The first of its tasks.
+    pub first: JobId,
+    /// When it was released, in ticks.
+    pub released: i64,
+    /// When its walltime is over, in ticks.
+    pub deadline: i64,
+    /// How long HEFT takes for it on idle processors.
+    pub alone: i64,
+    /// What it takes of a processor of mean speed.
+    pub work: f64,
+    /// Whether it was planned in time before.
+    pub promised: bool,
+    /// Its plan so far.
+    pub before: Option<Choice>,
+    /// The job on processors.
+    pub real: Frame<'a>,
+    types: Option<Frame<'a>>,
+}
+
+/// The plan of a job.
+#[derive(Clone, Debug)]
+pub(super) struct Choice {
+    /// Its strategy: what ends in time, by finish.
+    pub variants: Vec<Offer>,
+    /// Which one is taken; HEFT's places without it.
+    pub chosen: Option<usize>,
+    /// What is taken.
+    pub offer: Offer,
+    /// Until when each task holds its processor.
+    pub until: Vec<i64>,
+    /// Whether it ends in time.
+    pub in_time: bool,
+    /// Whether the job is given up: it holds nothing.
+    pub given_up: bool,
+}
+
+impl Alone {
+    /// The jobs of these numbers.
+    pub fn all(wholes: &[usize], rules: &JobFlowRules, view: &View<'_>) -> Vec<Self> {
+        let alone = |&whole: &usize| {
+            let (first, job) = whole_job(view.instance, whole);
+            let release = job.release;
+            let instance = view.instance.with_jobs(vec![job.with_release(release.max(view.now))]);
+            let problem = rules.method.problem(&instance);
+            Self { whole, first, released: release.ticks(), instance, problem }
+        };
+        wholes.iter().map(alone).collect()
+    }
+}
+
+impl<'a> Candidate<'a> {
+    /// The job with what is known of it.
+    pub fn new(alone: &'a Alone, rules: &JobFlowRules, book: &Book) -> Self {
+        let Alone { whole, first, released, ref instance, ref problem } = *alone;
+        let real = Frame::new(instance, problem, (0, 0), false);
+        let types = rules.method.types.then(|| Frame::new(instance, problem, (0, 0), true));
+        let now = real.release();
+        let makespan = makespan_alone(&real);
+        let start = match rules.clock {
+            Clock::Arrival => released,
+            Clock::Handover => now,
+        };
+        let entry = book.get(whole);
+        let deadline = entry.map_or_else(
+            || start.saturating_add(walltime(&instance.jobs()[0], || makespan, rules.method.walltime)),
+            |entry| entry.deadline,
+        );
+        Self {
+            whole,
+            first,
+            released,
+            deadline,
+            alone: makespan,
+            work: crate::kernel::graph::rank::mean_times(problem).iter().sum(),
+            promised: entry.is_some_and(|entry| entry.in_time),
+            before: entry.and_then(|entry| entry.choice.clone()),
+            real,
+            types,
+        }
+    }
+
+    /// The variants that end in time on processors that are free as `calendars` say, by finish: under the deadline, and
+    /// under shares of the time between HEFT's end and it.
+    pub fn variants(&self, calendars: &[Calendar], rules: &JobFlowRules) -> Vec<Offer> {
+        let real = &self.real;
+        let fastest = real.chart.times.iter().copied().max().unwrap_or(0);
+        if real.release() + fastest > self.deadline {
+            return Vec::new();
+        }
+        let first = heft(real, calendars).finish();
+        let span = self.deadline - first;
+        let shares = if span > 0 { 0..=SHARES } else { SHARES..=SHARES };
+        let mut offers = Vec::new();
+        for share in shares {
+            let end = if share == SHARES { self.deadline } else { first + span / SHARES * share };
+            let task = Task { chosen: self.types.as_ref().unwrap_or(real), real, calendars, end, held: self.deadline };
+            offers.extend(strategy(&task, &rules.method.settings));
+        }
+        offers.retain(|offer| offer.finish <= self.deadline);
+        pareto(offers)
+    }
+
+    /// HEFT's places.
+    pub fn fallback(&self, calendars: &[Calendar]) -> Offer {
+        let draft = heft(&self.real, calendars);
+        let (cost, busy) = draft.figures();
+        Offer {
+            places: draft.places().unwrap_or_default(),
+            finish: draft.finish(),
+            cost,
+            busy,
+            reserves: Vec::new(),
+            collisions: Vec::new(),
+        }
+    }
+
+    /// One of these variants is taken.
+    pub fn taken(&self, variants: Vec<Offer>, chosen: usize) -> Choice {
+        let offer = variants[chosen].clone();
+        let in_time = offer.finish <= self.deadline;
+        let until = offer.held_until(&self.real);
+        Choice { variants, chosen: Some(chosen), offer, until, in_time, given_up: false }
+    }
+
+    /// No variant is in time: HEFT's places, unless they are late and `reject` says that the job is given up then.
+    pub fn late(&self, offer: Offer, reject: bool) -> Choice {
+        let in_time = offer.finish <= self.deadline;
+        let until = offer.held_until(&self.real);
+        Choice { variants: Vec::new(), chosen: None, offer, until, in_time, given_up: reject && !in_time }
+    }
+
+    /// Whether its plan so far can be kept on these calendars.
+    pub fn kept(&self, calendars: &[Calendar]) -> Option<&Choice> {
+        self.before.as_ref().filter(|choice| choice.fits(calendars, self.real.release()))
+    }
+}
+
+impl Choice {
+    /// Whether a variant of a strategy, with its tasks held until these instants, still fits from `now` on.
+    pub fn fits(&self, calendars: &[Calendar], now: i64) -> bool {
+        fits(&self.offer, &self.until, calendars, now)
+    }
+
+    /// Makes processors busy for it.
+    pub fn occupy(&self, calendars: &mut [Calendar]) {
+        if !self.given_up {
+            for (place, &until) in self.offer.places.iter().zip(&self.until) {
+                calendars[place.processor as usize].occupy(place.start, until);
+            }
+        }
+    }
+
+    /// Makes its processors free again.
+    pub fn vacate(&self, calendars: &mut [Calendar]) {
+        if !self.given_up {
+            for (place, &until) in self.offer.places.iter().zip(&self.until) {
+                calendars[place.processor as usize].vacate(place.start, until);
+            }
+        }
+    }
+}
+
+/// Whether the places of an offer are free, and none is in the past.
+pub(super) fn fits(offer: &Offer, until: &[i64], calendars: &[Calendar], now: i64) -> bool {
+    offer.places.iter().zip(until).all(|(place, &until)| {
+        let free = calendars[place.processor as usize].earliest_fit(place.start, until - place.start);
+        place.start >= now && free == place.start
+    })
+}

@@ -1,0 +1,84 @@
+//! `job-flow` and its parameters.
+
+use makespan_core::{Instance, Time, Unsupported};
+
+use super::rules::{Clock, Goal, JobFlowRules, Late, Serve};
+use super::{JobFlow, supports};
+use crate::catalogue::{METHOD, Parameter, Spec, SpecError, method, one_of};
+use crate::policy::Starts;
+use crate::policy::catalogue::{Built, PolicyEntry};
+
+const SERVE: &str = "arrival, buffer or replan";
+const BUFFER: &str = "a positive time such as 20s, with serve=buffer";
+const GOAL: &str = "utilisation, cost or finish, of jobs planned together";
+
+/// The line of the catalogue.
+pub(in crate::policy) const ENTRY: PolicyEntry = PolicyEntry {
+    name: "job-flow",
+    summary: "compound jobs by their strategies: as they come, collected in a buffer, or planned again at each arrival",
+    supports: "graphs of tasks and single tasks, each on one processor, of any speeds; transfers over links; unavailable \
+               periods; failures",
+    source: "Tselishchev, Toporkov, 54th IWK, Ilmenau 2009",
+    parameters: &PARAMETERS,
+    build: |spec, _| {
+        let supports: fn(&Instance) -> Result<(), Unsupported> = supports;
+        Ok(Built { policy: Box::new(JobFlow::new(rules(spec)?)), supports: Box::new(supports) })
+    },
+};
+
+const OWN: [Parameter; 6] = [
+    Parameter { name: "serve", values: SERVE, default: "replan" },
+    Parameter { name: "buffer", values: BUFFER, default: "20s" },
+    Parameter { name: "flow", values: GOAL, default: "finish" },
+    Parameter { name: "clock", values: "arrival or handover: when a walltime begins", default: "arrival" },
+    Parameter { name: "late", values: "run or reject", default: "run" },
+    Parameter { name: "starts", values: "reserved or early", default: "reserved" },
+];
+
+const PARAMETERS: [Parameter; OWN.len() + METHOD.len()] = {
+    let mut all = [OWN[0]; OWN.len() + METHOD.len()];
+    let mut at = 0;
+    while at < all.len() {
+        all[at] = if at < OWN.len() { OWN[at] } else { METHOD[at - OWN.len()] };
+        at += 1;
+    }
+    all
+};
+
+fn rules(spec: &mut Spec) -> Result<JobFlowRules, SpecError> {
+    let default = JobFlowRules::default();
+    let buffer = spec.take("buffer", None, |text| {
+        let time = Time::parse(text).ok().filter(|time| time.ticks() > 0);
+        time.map(Some).ok_or_else(|| BUFFER.to_owned())
+    })?;
+    // A buffer alone says how to serve.
+    let usual = if buffer.is_some() { "buffer" } else { "replan" };
+    let words = ["arrival", "buffer", "replan"].map(|word| (word, word));
+    let serve = match (one_of(spec, "serve", usual, &words)?, buffer) {
+        ("buffer", length) => Serve::Buffer(length.unwrap_or(Time::from_seconds(20))),
+        (other, Some(length)) => {
+            let expected = format!("left out with serve={other}");
+            return Err(SpecError::Value { key: "buffer".into(), value: format!("{length}s"), expected });
+        }
+        ("arrival", None) => Serve::Arrival,
+        _ => Serve::Replan,
+    };
+    let goals = [("utilisation", Goal::Utilisation), ("cost", Goal::Cost), ("finish", Goal::Finish)];
+    let goal = spec.take("flow", default.goal, |text| {
+        let found = goals.iter().find(|(word, _)| *word == text).map(|&(_, goal)| goal);
+        match found {
+            Some(_) if serve == Serve::Arrival => {
+                Err("left out with serve=arrival, which plans jobs one by one".into())
+            }
+            _ => found.ok_or_else(|| GOAL.to_owned()),
+        }
+    })?;
+    Ok(JobFlowRules {
+        serve,
+        goal,
+        clock: one_of(spec, "clock", default.clock, &[("arrival", Clock::Arrival), ("handover", Clock::Handover)])?,
+        late: one_of(spec, "late", default.late, &[("run", Late::Run), ("reject", Late::Reject)])?,
+        starts: one_of(spec, "starts", default.starts, &[("reserved", Starts::Reserved), ("early", Starts::Early)])?,
+        method: method(spec, &default.method)?,
+    })
+}

@@ -1,0 +1,125 @@
+//! The best flow over orders of jobs and variants of their strategies.
+
+use std::cmp::Ordering;
+
+use super::candidate::Choice;
+use super::flow::{Flow, Hopeless, Table};
+use crate::kernel::chains::strategy::pareto;
+use crate::kernel::graph::calendar::Calendar;
+
+/// Flows that the search for an order may look at.
+const MOST_ORDERS: usize = 400;
+/// Rounds in which each job may change its variant.
+const ROUNDS: usize = 2;
+
+impl Table<'_> {
+    /// A flow that is no worse than that of jobs planned one by one as they came, nor than that of plans kept.
+    ///
+    /// Orders by arrival, deadline, slack and size, and then neighbours swapped and late jobs put first, are compared with each
+    /// job as early as HEFT has it. From the best flow, and from those planned one by one, each job in turn takes the variant
+    /// of its strategy, found on what the others leave, that is best for the flow.
+    pub fn collective(&self) -> Flow {
+        let by_arrival = self.order_by(|candidate| (candidate.released, candidate.whole));
+        let mut best = self.one_by_one(&by_arrival, Hopeless::InTurn);
+        if self.candidates.len() > 1 {
+            let order = self.best_order(&by_arrival);
+            let others = [self.as_before(&by_arrival), self.one_by_one(&order, Hopeless::Last), self.early(&order)];
+            for flow in others {
+                if self.is_better(&flow, &best) {
+                    best = flow;
+                }
+            }
+        }
+        self.refine(&mut best);
+        best
+    }
+
+    fn is_better(&self, flow: &Flow, other: &Flow) -> bool {
+        flow.value.compare(&other.value, self.rules.goal) == Ordering::Less
+    }
+
+    /// The order whose flow is best when each job is as early as can be.
+    fn best_order(&self, by_arrival: &[usize]) -> Vec<usize> {
+        let orders = [
+            by_arrival.to_vec(),
+            self.order_by(|candidate| candidate.deadline),
+            self.order_by(|candidate| candidate.deadline - candidate.alone),
+            self.order_by(|candidate| candidate.work),
+        ];
+        let mut looked = orders.len();
+        let flows = orders.into_iter().map(|order| (self.early(&order), order));
+        let best = flows.reduce(|best, next| if self.is_better(&next.0, &best.0) { next } else { best });
+        let Some((mut flow, mut order)) = best else { return Vec::new() };
+        let mut changed = true;
+        while std::mem::take(&mut changed) {
+            for change in Self::changes(&order, &flow) {
+                if looked >= MOST_ORDERS {
+                    return order;
+                }
+                looked += 1;
+                let next = self.early(&change);
+                if self.is_better(&next, &flow) {
+                    (flow, order, changed) = (next, change, true);
+                    break;
+                }
+            }
+        }
+        order
+    }
+
+    /// Each late job put first, and neighbours swapped.
+    fn changes(order: &[usize], flow: &Flow) -> Vec<Vec<usize>> {
+        let changed = |change: &dyn Fn(&mut Vec<usize>)| {
+            let mut order = order.to_vec();
+            change(&mut order);
+            order
+        };
+        let late = (1..order.len()).filter(|&at| !flow.choices[order[at]].in_time);
+        let first = late.map(|at| changed(&|order| order[..=at].rotate_right(1)));
+        let swapped = (1..order.len()).map(|at| changed(&|order| order.swap(at - 1, at)));
+        first.chain(swapped).collect()
+    }
+
+    /// Each job in turn, by deadline, takes the variant that is best for the flow.
+    fn refine(&self, flow: &mut Flow) {
+        let mut calendars = self.calendars.clone();
+        flow.choices.iter().for_each(|choice| choice.occupy(&mut calendars));
+        for _ in 0..ROUNDS {
+            let mut changed = false;
+            for at in self.order_by(|candidate| (candidate.deadline, candidate.whole)) {
+                flow.choices[at].vacate(&mut calendars);
+                if let Some(better) = self.better(flow, at, &calendars) {
+                    flow.choices[at] = better;
+                    flow.value = self.value(&flow.choices);
+                    changed = true;
+                }
+                flow.choices[at].occupy(&mut calendars);
+            }
+            if !changed {
+                break;
+            }
+        }
+    }
+
+    /// The variant of one job with which the flow is better than it is, all else as it is.
+    fn better(&self, flow: &Flow, at: usize, calendars: &[Calendar]) -> Option<Choice> {
+        let (candidate, goal) = (&self.candidates[at], self.rules.goal);
+        let mut variants = candidate.variants(calendars, self.rules);
+        let present = &flow.choices[at];
+        if present.chosen.is_some() {
+            variants.push(present.offer.clone());
+        }
+        let variants = pareto(variants);
+        let mut choices = flow.choices.clone();
+        let mut best = None;
+        let mut value = flow.value;
+        for chosen in 0..variants.len() {
+            choices[at] = candidate.taken(variants.clone(), chosen);
+            let next = self.value(&choices);
+            if next.compare(&value, goal) == Ordering::Less {
+                (value, best) = (next, Some(choices[at].clone()));
+            }
+        }
+        best
+    }
+}

@@ -1,0 +1,112 @@
+//! What can be chosen in a job-flow metascheduler.
+
+use std::cmp::Ordering;
+
+use makespan_core::Time;
+
+use crate::kernel::chains::method::Method;
+use crate::policy::Starts;
+
+/// Which jobs are planned together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Serve {
+    /// Each job when it comes, onto what earlier ones left.
+    Arrival,
+    /// All that come within this time of the first that comes into an empty buffer.
+    Buffer(Time),
+    /// Each job that comes, and with it all of which no task has started.
+    Replan,
+}
+
+/// From when on a walltime counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Clock {
+    /// From the release of the job: time in a buffer counts.
+    #[default]
+    Arrival,
+    /// From when the job is handed over to be planned for the first time.
+    Handover,
+}
+
+/// What becomes of a job for which no plan is in time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Late {
+    /// It runs, late.
+    #[default]
+    Run,
+    /// It is given up.
+    Reject,
+}
+
+/// Which flow of jobs is better, of those with equally few late jobs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Goal {
+    /// That of the greatest average utilisation of processors from now to its end: the paper's.
+    Utilisation,
+    /// The cheapest.
+    Cost,
+    /// That of the least sum of the ends of its jobs.
+    #[default]
+    Finish,
+}
+
+/// How a job-flow is served.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct JobFlowRules {
+    /// Which jobs are planned together.
+    pub serve: Serve,
+    /// Which flow is better.
+    pub goal: Goal,
+    /// From when on walltimes count.
+    pub clock: Clock,
+    /// What becomes of late jobs.
+    pub late: Late,
+    /// When tasks start.
+    pub starts: Starts,
+    /// How each job is planned.
+    pub method: Method,
+}
+
+impl Default for JobFlowRules {
+    fn default() -> Self {
+        Self {
+            serve: Serve::Replan,
+            goal: Goal::default(),
+            clock: Clock::default(),
+            late: Late::default(),
+            starts: Starts::default(),
+            method: Method::default(),
+        }
+    }
+}
+
+/// Figures of jobs that are planned together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Value {
+    /// How many jobs end too late, or are given up.
+    pub late: usize,
+    /// How many of these were planned in time before.
+    pub broken: usize,
+    /// In thousandths.
+    pub cost: i128,
+    /// How long processors are held for them.
+    pub busy: i128,
+    /// The sum of the ends of jobs.
+    pub ends: i128,
+    /// From now to the last end.
+    pub span: i128,
+}
+
+impl Value {
+    /// Less is better.
+    pub fn compare(&self, other: &Self, goal: Goal) -> Ordering {
+        let late = (self.late, self.broken).cmp(&(other.late, other.broken));
+        let by_goal = || match goal {
+            // Greater busy / span first; the number of processors is the same.
+            Goal::Utilisation => other.busy.saturating_mul(self.span).cmp(&self.busy.saturating_mul(other.span)),
+            Goal::Cost => self.cost.cmp(&other.cost),
+            Goal::Finish => self.ends.cmp(&other.ends),
+        };
+        late.then_with(by_goal).then_with(|| (self.span, self.ends).cmp(&(other.span, other.ends)))
+    }
+}

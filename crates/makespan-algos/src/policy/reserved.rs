@@ -1,0 +1,209 @@
+//! Tasks that have places to come, kept in their order whatever the tasks before them really take.
+
+use makespan_core::{Decision, Ended, Event, Instance, JobId, Placement, ProcSet, Running, Time, Unavailable, View};
+
+/// When a task whose turn has come, and whose data are there, starts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Starts {
+    /// When it was planned to, or as soon after as it can.
+    #[default]
+    Reserved,
+    /// At once.
+    Early,
+}
+
+/// A task that is planned and not started.
+#[derive(Clone, Debug)]
+struct Reservation {
+    /// Where, and when it is expected to run.
+    at: Placement,
+    /// When it was planned to start.
+    planned: Time,
+}
+
+/// What is planned and not started, in the order of expected starts, and where what runs was planned.
+#[derive(Debug, Default)]
+pub(super) struct Reservations {
+    starts: Starts,
+    upcoming: Vec<Reservation>,
+    /// Should they be interrupted.
+    running: Vec<Reservation>,
+}
+
+impl Reservations {
+    /// Nothing is planned.
+    pub fn new(starts: Starts) -> Self {
+        Self { starts, ..Self::default() }
+    }
+
+    /// What is planned and not started, by expected start.
+    pub fn upcoming(&self) -> impl Iterator<Item = &Placement> {
+        self.upcoming.iter().map(|reservation| &reservation.at)
+    }
+
+    /// Adds places that disturb none of the others.
+    pub fn add(&mut self, places: impl IntoIterator<Item = Placement>) {
+        self.upcoming.extend(places.into_iter().map(|at| Reservation { planned: at.start, at }));
+        self.sort();
+    }
+
+    /// Takes out the places of these jobs.
+    pub fn remove(&mut self, which: impl Fn(JobId) -> bool) {
+        self.upcoming.retain(|reservation| !which(reservation.at.job));
+    }
+
+    fn sort(&mut self) {
+        self.upcoming.sort_by_key(|Reservation { at, .. }| (at.start, at.end, at.job));
+    }
+
+    /// Takes in an event. What was interrupted has the place again that it had.
+    pub fn hear(&mut self, event: &Event) {
+        match *event {
+            Event::Finished(job) => self.running.retain(|reservation| reservation.at.job != job),
+            Event::Failed(job) => {
+                self.running.retain(|reservation| reservation.at.job != job);
+                self.remove(|other| other == job);
+            }
+            Event::Interrupted(job) => {
+                if let Some(at) = self.running.iter().position(|reservation| reservation.at.job == job) {
+                    self.upcoming.push(self.running.swap_remove(at));
+                    self.sort();
+                }
+            }
+            Event::NodeUp(_) | Event::NodeDown(_) | Event::Submitted(_) | Event::Wake => {}
+        }
+    }
+
+    /// Moves what is planned to where its order now leads, by estimates, and not before its planned start. What waits for
+    /// something stays behind it, so that plans made around it can be followed together.
+    pub fn project(&mut self, view: &View<'_>) {
+        let instance = view.instance;
+        let mut open = vec![view.now; instance.processors() as usize];
+        let mut ends: Vec<Option<(Time, ProcSet)>> = vec![None; instance.jobs().len()];
+        for run in view.running {
+            let end = self.held_until(run, view);
+            run.processors.iter().for_each(|id| open[id as usize] = end);
+            ends[run.job.index()] = Some((end, run.processors.clone()));
+        }
+        let closed: Vec<Unavailable> = closed(view).collect();
+        for Reservation { at, planned } in &mut self.upcoming {
+            let length = at.end - at.start;
+            let free = at.processors.iter().map(|id| open[id as usize]);
+            let dependences = instance.precedence().map_or(&[][..], |precedence| precedence.incoming(at.job));
+            let expected = Ended::new(&ends);
+            let arrival = |of| {
+                let ended = view.ended.arrival(instance, of, &at.processors);
+                ended.or_else(|| expected.arrival(instance, of, &at.processors))
+            };
+            at.start = free.chain(dependences.iter().filter_map(arrival)).fold(*planned, Time::max);
+            at.start = first_open(&closed, &at.processors, at.start, length);
+            at.end = at.start + length;
+            at.processors.iter().for_each(|id| open[id as usize] = at.end);
+            ends[at.job.index()] = Some((at.end, at.processors.clone()));
+        }
+        self.sort();
+    }
+
+    /// Until when something that runs is expected to hold its processors: as long as they are reserved, at least.
+    fn held_until(&self, run: &Running, view: &View<'_>) -> Time {
+        let own = self.running.iter().find(|reservation| reservation.at.job == run.job);
+        let reserved = own.map_or(Time::ZERO, |Reservation { at, .. }| at.end - at.start);
+        run.expected_end(view.instance, view.now).max(run.start + reserved)
+    }
+
+    /// When processors are not to be had: unavailable or down, held by what runs, or planned, as last projected.
+    pub fn taken(&self, view: &View<'_>) -> Vec<Unavailable> {
+        let held = view.running.iter().map(|run| Unavailable {
+            processors: run.processors.clone(),
+            start: Time::ZERO,
+            end: self.held_until(run, view),
+        });
+        let planned =
+            self.upcoming().map(|at| Unavailable { processors: at.processors.clone(), start: at.start, end: at.end });
+        closed(view).chain(held).chain(planned).collect()
+    }
+
+    /// Tasks that are planned for a time at which their processors are expected to be down, ascending.
+    pub fn stranded(&self, view: &View<'_>) -> Vec<JobId> {
+        let on_down = |at: &Placement| {
+            view.down.iter().any(|down| at.start < down.end && !down.processors.is_disjoint(&at.processors))
+        };
+        let mut stranded: Vec<JobId> = match view.down {
+            [] => Vec::new(),
+            _ => self.upcoming().filter(|&at| on_down(at)).map(|at| at.job).collect(),
+        };
+        stranded.sort_unstable();
+        stranded
+    }
+
+    /// Starts what may start, in the planned order on each processor, and asks to be woken for what has to wait for an
+    /// instant and not for an event.
+    pub fn start(&mut self, view: &View<'_>, decisions: &mut Vec<Decision>) {
+        let mut before = ProcSet::new();
+        let mut wake: Option<Time> = None;
+        let mut left = Vec::with_capacity(self.upcoming.len());
+        let mut upcoming = std::mem::take(&mut self.upcoming).into_iter();
+        while before.len() < view.instance.processors()
+            && let Some(next) = upcoming.next()
+        {
+            let at = &next.at;
+            // Ended before this policy began.
+            if view.ended.run(at.job).is_some() {
+                continue;
+            }
+            let turn = at.processors.is_disjoint(&before);
+            before.insert(&at.processors);
+            if turn && view.waiting.contains(at.job) {
+                match self.opening(view, &next) {
+                    // Held by others: their end is an event.
+                    None if !at.processors.is_subset(view.free) => {}
+                    None => {
+                        decisions.push(Decision::Start { job: at.job, processors: at.processors.clone() });
+                        self.running.push(next);
+                        continue;
+                    }
+                    Some(later) => wake = Some(wake.map_or(later, |wake| wake.min(later))),
+                }
+            }
+            left.push(next);
+        }
+        left.extend(upcoming);
+        self.upcoming = left;
+        decisions.extend(wake.map(Decision::WakeAt));
+    }
+
+    /// When to look again at a task that has its turn; `None` when it may start now.
+    fn opening(&self, view: &View<'_>, next: &Reservation) -> Option<Time> {
+        let Reservation { at, planned } = next;
+        if self.starts == Starts::Reserved && *planned > view.now {
+            return Some(*planned);
+        }
+        let arrival = view.arrival(at.job, &at.processors).filter(|&arrival| arrival > view.now);
+        if arrival.is_some() {
+            return arrival;
+        }
+        let end = view.now + view.instance.time(at.job, &at.processors);
+        let periods = view.instance.unavailable().iter().chain(view.down);
+        let meets = |period: &&Unavailable| period.start < end && view.now < period.end;
+        let meeting = periods.filter(meets).filter(|period| !period.processors.is_disjoint(&at.processors));
+        meeting.map(|period| period.end).min()
+    }
+}
+
+/// Unavailable periods to come, and what is down.
+fn closed<'a>(view: &View<'a>) -> impl Iterator<Item = Unavailable> + use<'a> {
+    let (now, instance): (Time, &'a Instance) = (view.now, view.instance);
+    let given = instance.unavailable().iter().filter(move |period| period.end > now);
+    given.chain(view.down).cloned()
+}
+
+/// The first instant, not before `start`, from which none of the processors is closed for so long.
+fn first_open(closed: &[Unavailable], processors: &ProcSet, mut start: Time, length: Time) -> Time {
+    let meets = |period: &&Unavailable, start: Time| {
+        period.start < start + length && start < period.end && !period.processors.is_disjoint(processors)
+    };
+    while let Some(period) = closed.iter().find(|period| meets(period, start)) {
+        start = period.end;
+    }
+    start
+}

@@ -1,0 +1,147 @@
+//! The metascheduler on random flows: what it says happens, and nothing is lost.
+
+use std::collections::BTreeMap;
+
+use makespan_algos::policy::policy_for;
+use makespan_core::{
+    Actual, Expansion, Failure, Instance, Job, LogEntry, Logged, Outcome, ProcSet, Profile, Time, validate,
+};
+use makespan_sim::{FailureModel, Silent, Simulation, SimulationOptions, simulate};
+use proptest::prelude::*;
+
+use super::instances::{instance, t};
+
+const SPECS: [&str; 8] = [
+    "job-flow[serve=arrival]",
+    "job-flow[serve=arrival,criterion=utilisation,starts=early,walltime=2]",
+    "job-flow[buffer=20ns]",
+    "job-flow[buffer=7ns,clock=handover,flow=finish,cpus=types,start=empty,walltime=3]",
+    "job-flow",
+    "job-flow[flow=cost,walltime=1,chains=disjoint]",
+    "job-flow[walltime=2,late=reject]",
+    "job-flow[flow=finish,isolated=reserve,criterion=utilisation,same-cpu-transfer=paid]",
+];
+
+fn play(spec: &str, expanded: &Instance, actual: &Actual, options: &SimulationOptions) -> (Simulation, Vec<LogEntry>) {
+    let mut policy = policy_for(spec, expanded, 1).unwrap();
+    let simulation = simulate(expanded, actual, policy.as_mut(), options, &mut Silent);
+    (simulation.unwrap_or_else(|why| panic!("{spec}: {why}")), policy.log())
+}
+
+fn whole_of(expanded: &Instance, entry: &LogEntry) -> usize {
+    expanded.precedence().unwrap().whole_of(entry.job)
+}
+
+/// The end of each whole job that was not given up.
+fn ends(expanded: &Instance, simulation: &Simulation) -> BTreeMap<usize, Time> {
+    let mut ends = BTreeMap::new();
+    for run in simulation.trace.runs.iter().filter(|run| run.outcome == Outcome::Succeeded) {
+        let end = ends.entry(expanded.precedence().unwrap().whole_of(run.job)).or_insert(Time::ZERO);
+        *end = (*end).max(run.end);
+    }
+    ends
+}
+
+/// Every task of a whole job ended, or the whole was given up and none ran but such as were interrupted.
+fn all_or_nothing(spec: &str, expanded: &Instance, (simulation, log): &(Simulation, Vec<LogEntry>)) {
+    let rejected = |whole| {
+        let mut own = log.iter().filter(|entry| whole_of(expanded, entry) == whole);
+        own.any(|entry| matches!(entry.what, Logged::Rejected { .. }))
+    };
+    let succeeded = |job| simulation.trace.runs.iter().any(|run| run.job == job && run.outcome == Outcome::Succeeded);
+    for (number, whole) in expanded.precedence().unwrap().wholes().iter().enumerate() {
+        let mut tasks = whole.tasks().map(makespan_core::JobId);
+        if rejected(number) {
+            assert!(tasks.all(|task| !succeeded(task)), "{spec}: {}", whole.job.name);
+        } else {
+            assert!(tasks.all(succeeded), "{spec}: {}", whole.job.name);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn what_is_planned_happens_when_estimates_hold(instance in instance(150)) {
+        let expansion = Expansion::of(&instance).unwrap();
+        let expanded = &expansion.instance;
+        for spec in SPECS {
+            let played = play(spec, expanded, &Actual::AsEstimated, &SimulationOptions::default());
+            all_or_nothing(spec, expanded, &played);
+            let (simulation, log) = &played;
+            let happened = expansion.original_schedule(&simulation.trace.schedule());
+            if simulation.cancelled.is_empty() {
+                prop_assert_eq!(validate(&instance, &happened), Ok(()), "{}", spec);
+            }
+            let mut planned = BTreeMap::new();
+            for entry in log {
+                if let Logged::Planned { finish, .. } | Logged::Fallback { finish, .. } = entry.what {
+                    planned.insert(whole_of(expanded, entry), finish);
+                }
+                prop_assert!(!["other_variant", "planned_again"].contains(&entry.what.name()));
+                if let Logged::Rejected { .. } = entry.what {
+                    planned.remove(&whole_of(expanded, entry));
+                }
+            }
+            let ends = ends(expanded, simulation);
+            if spec.contains("early") {
+                prop_assert!(ends.iter().all(|(whole, end)| planned[whole] >= *end), "{}", spec);
+            } else if !spec.contains("paid") {
+                prop_assert_eq!(&ends, &planned, "{}", spec);
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_is_lost_whatever_fails(
+        instance in instance(150),
+        percents in prop::collection::vec(20_i64..300, 1..20),
+        failures in prop::collection::vec((0_u32..4, 0_i64..150, 1_i64..90, any::<bool>()), 0..5),
+        drawn in any::<Option<u16>>(),
+    ) {
+        let expansion = Expansion::of(&instance).unwrap();
+        let expanded = &expansion.instance;
+        let real = |(job, percent): (&Job, &i64)| {
+            Profile::rigid(1, t((job.profile().shortest().ticks() * percent / 100).max(1))).unwrap()
+        };
+        let actual = Actual::Profiles(expanded.jobs().iter().zip(percents.iter().cycle()).map(real).collect());
+        let failure = |(id, down, length, known): (u32, i64, i64, bool)| Failure {
+            processors: ProcSet::range(id, id),
+            down: t(down),
+            up: t(down + length),
+            expected_up: known.then(|| t(down + length / 2 + 1)),
+        };
+        let model = |seed: u16| FailureModel::parse("mtbf=300ns,mttr=40ns,processors=1", seed.into()).unwrap();
+        let options = SimulationOptions {
+            failures: failures.into_iter().map(failure).collect(),
+            failure_model: drawn.map(model),
+            requeues: u32::MAX,
+            ..SimulationOptions::default()
+        };
+        for spec in SPECS {
+            let played = play(spec, expanded, &actual, &options);
+            all_or_nothing(spec, expanded, &played);
+            let again = play(spec, expanded, &actual, &options);
+            prop_assert_eq!((&played.0.trace, &played.1), (&again.0.trace, &again.1), "{}", spec);
+        }
+    }
+
+    #[test]
+    fn a_buffer_delays_by_its_length_at_most(instance in instance(150), length in 1_i64..60) {
+        let expansion = Expansion::of(&instance).unwrap();
+        let expanded = &expansion.instance;
+        let spec = format!("job-flow[buffer={length}ns,late=reject]");
+        let (_, log) = play(&spec, expanded, &Actual::AsEstimated, &SimulationOptions::default());
+        let mut first = BTreeMap::new();
+        for entry in &log {
+            first.entry(whole_of(expanded, entry)).or_insert(entry.time);
+        }
+        let wholes = expanded.precedence().unwrap().wholes();
+        prop_assert_eq!(first.len(), wholes.len());
+        for (whole, handed) in first {
+            let wait = handed - wholes[whole].job.release;
+            prop_assert!(wait >= Time::ZERO && wait <= t(length), "{wait:?}");
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! Small flows by hand: who gets what, and what becomes of it when machines go down.
+
+use makespan_algos::policy::policy_for;
+use makespan_core::{
+    Actual, Edge, Expansion, Failure, Graph, Instance, Job, Load, LogEntry, Logged, NamedTask, Node, Outcome, Platform,
+    Profile, Time, Unavailable,
+};
+use makespan_sim::{Silent, SimulationOptions, simulate};
+
+fn s(seconds: i64) -> Time {
+    Time::from_seconds(seconds)
+}
+
+/// One after the other, without data.
+fn chain(name: &str, release: i64, walltime: i64, times: &[i64]) -> Job {
+    let task = |(at, &time): (usize, &i64)| NamedTask::new(at.to_string(), Profile::rigid(1, s(time)).unwrap());
+    let edge = |to: u32| Edge { from: to - 1, to, load: Load::Fixed(Time::ZERO) };
+    let edges = (1..times.len() as u32).map(edge).collect();
+    let mut job = Job::compound(name, Graph::new(times.iter().enumerate().map(task).collect(), edges).unwrap());
+    job.walltime = Some(s(walltime));
+    job.with_release(s(release))
+}
+
+fn instance(speeds: &[f64], jobs: Vec<Job>, closed_until: i64) -> Instance {
+    let node =
+        |(at, &speed): (usize, &f64)| Node { name: at.to_string(), processors: 1, speed, parent: None, link: None };
+    let all = format!("0-{}", speeds.len() - 1).parse().unwrap();
+    let closed = (closed_until > 0).then(|| Unavailable { processors: all, start: s(0), end: s(closed_until) });
+    let platform = Platform::new(speeds.iter().enumerate().map(node).collect()).unwrap();
+    Instance::new(platform, jobs, closed.into_iter().collect()).unwrap()
+}
+
+fn down(processor: u32, from: i64, until: i64, expected: Option<i64>) -> Failure {
+    let processors = processor.to_string().parse().unwrap();
+    Failure { processors, down: s(from), up: s(until), expected_up: expected.map(s) }
+}
+
+/// Runs that succeeded as task, processor, start and end, by start; and the log.
+struct Played {
+    runs: Vec<(String, u32, i64, i64)>,
+    log: Vec<LogEntry>,
+}
+
+impl Played {
+    fn starts(&self) -> Vec<(&str, i64)> {
+        self.runs.iter().map(|run| (run.0.as_str(), run.2)).collect()
+    }
+
+    fn words(&self) -> Vec<&'static str> {
+        self.log.iter().map(|entry| entry.what.name()).collect()
+    }
+}
+
+fn play_with(spec: &str, instance: &Instance, percent: i64, failures: Vec<Failure>) -> Played {
+    let expanded = Expansion::of(instance).unwrap().instance;
+    let mut policy = policy_for(spec, &expanded, 1).unwrap();
+    let options = SimulationOptions { failures, ..SimulationOptions::default() };
+    let real =
+        |job: &Job| Profile::rigid(1, Time::from_ticks(job.profile().shortest().ticks() * percent / 100)).unwrap();
+    let actual = Actual::Profiles(expanded.jobs().iter().map(real).collect());
+    let simulation = simulate(&expanded, &actual, policy.as_mut(), &options, &mut Silent).unwrap();
+    let done = simulation.trace.runs.iter().filter(|run| run.outcome == Outcome::Succeeded);
+    let seconds = |time: Time| time.ticks() / Time::TICKS_PER_SECOND;
+    let run = |run: &makespan_core::Run| {
+        let processor = run.processors.iter().next().unwrap();
+        (expanded.job(run.job).name.clone(), processor, seconds(run.start), seconds(run.end))
+    };
+    let mut runs: Vec<_> = done.map(run).collect();
+    runs.sort_by_key(|run| (run.2, run.1));
+    Played { runs, log: policy.log() }
+}
+
+fn play(spec: &str, instance: &Instance) -> Played {
+    play_with(spec, instance, 100, Vec::new())
+}
+
+fn run(name: &str, processor: u32, start: i64, end: i64) -> (String, u32, i64, i64) {
+    (name.to_owned(), processor, start, end)
+}
+
+#[test]
+fn a_job_takes_the_cheapest_variant_in_time() {
+    // 10 s each at speed 1, half at speed 2 and twice the cost.
+    let flow = |walltime| instance(&[1.0, 2.0], vec![chain("j", 0, walltime, &[10, 10])], 0);
+    for spec in ["job-flow[serve=arrival]", "job-flow[serve=replan,flow=cost]", "job-flow[buffer=1ns,flow=cost]"] {
+        let slow = play(spec, &flow(21));
+        assert_eq!(slow.runs, [run("j/0", 0, 0, 10), run("j/1", 0, 10, 20)], "{spec}");
+        let Logged::Planned { finish, cost, deadline, .. } = slow.log[0].what else { panic!("{:?}", slow.log) };
+        assert_eq!((cost, deadline), (2000, s(21)), "{spec}");
+        // Places are on a grid of the walltime.
+        assert!(finish >= s(20) && finish <= s(21), "{spec}");
+    }
+    // Both fast.
+    let hurried = play("job-flow", &flow(10));
+    assert_eq!(hurried.runs, [run("j/0", 1, 0, 5), run("j/1", 1, 5, 10)]);
+    let late = play("job-flow", &flow(9));
+    assert!(matches!(late.log[..], [LogEntry { what: Logged::Fallback { finish, deadline }, .. }]
+        if (finish, deadline) == (s(10), s(9))));
+    assert_eq!(late.runs, hurried.runs);
+}
+
+#[test]
+fn what_cannot_be_in_time_is_given_up_whole_if_late_jobs_are_not_wanted() {
+    let jobs = ["a", "b"].map(|name| chain(name, 0, 25, &[10, 10])).to_vec();
+    let flow = instance(&[1.0], jobs, 0);
+    let run_all = play("job-flow[serve=arrival]", &flow);
+    assert_eq!(run_all.starts(), [("a/0", 0), ("a/1", 10), ("b/0", 20), ("b/1", 30)]);
+    assert_eq!(run_all.words(), ["planned", "fallback"]);
+    for spec in ["job-flow[serve=arrival,late=reject]", "job-flow[late=reject]", "job-flow[buffer=4s,late=reject]"] {
+        let rejected = play(spec, &flow);
+        assert_eq!(rejected.runs.len(), 2, "{spec}");
+        assert_eq!(rejected.words(), ["planned", "rejected"], "{spec}");
+    }
+}
+
+#[test]
+fn a_waiting_job_makes_room_when_jobs_are_planned_again() {
+    // Nothing starts before 10; the short job comes at 5 and must end by 20.
+    let flow = instance(&[1.0], vec![chain("long", 0, 100, &[10]), chain("short", 5, 15, &[5])], 10);
+    let served = play("job-flow[serve=arrival]", &flow);
+    assert_eq!((served.starts(), served.words()), (vec![("long/0", 10), ("short/0", 20)], vec!["planned", "fallback"]));
+    let again = play("job-flow[serve=replan]", &flow);
+    assert_eq!(again.starts(), [("short/0", 10), ("long/0", 15)]);
+    assert_eq!(again.words(), ["planned", "planned", "planned"], "the long job twice");
+    // Collected for 5 s from the first one, the second just comes into the buffer.
+    assert_eq!(play("job-flow[buffer=5s]", &flow).starts(), again.starts());
+    assert_eq!(play("job-flow[buffer=4s]", &flow).starts(), served.starts());
+}
+
+#[test]
+fn a_buffer_eats_walltime_unless_the_clock_starts_at_the_hand_over() {
+    let flow = instance(&[1.0], vec![chain("j", 0, 12, &[10])], 0);
+    let eaten = play("job-flow[buffer=5s]", &flow);
+    assert_eq!((eaten.starts(), eaten.words()), (vec![("j/0", 5)], vec!["fallback"]));
+    let handed = play("job-flow[buffer=5s,clock=handover]", &flow);
+    assert_eq!((handed.starts(), handed.words()), (vec![("j/0", 5)], vec!["planned"]));
+    assert_eq!(handed.log[0].time, s(5));
+}
+
+#[test]
+fn reserved_starts_wait_and_early_ones_do_not() {
+    let flow = instance(&[1.0], vec![chain("j", 0, 30, &[10, 10])], 0);
+    let half = |spec| play_with(spec, &flow, 50, Vec::new()).starts().last().map(|last| last.1);
+    assert_eq!(half("job-flow[start=heft]"), Some(10));
+    assert_eq!(half("job-flow[start=heft,starts=early]"), Some(5));
+    // Late tasks move what is behind them, in order.
+    let late = play_with("job-flow", &flow, 200, Vec::new());
+    assert_eq!(late.starts(), [("j/0", 0), ("j/1", 20)]);
+}
+
+#[test]
+fn collisions_are_told() {
+    let task = |name| NamedTask::new(name, Profile::rigid(1, s(10)).unwrap());
+    let mut job = Job::compound("j", Graph::new(vec![task("a"), task("b")], vec![]).unwrap());
+    job.walltime = Some(s(40));
+    // Two tasks of one type of processors, of which there is one.
+    let flow = instance(&[1.0], vec![job], 0);
+    let played = play("job-flow[serve=arrival,cpus=types,start=empty,penalty-delay=3]", &flow);
+    assert_eq!(played.words(), ["planned", "collision"]);
+    let Logged::Collision { planned, resolved, penalty } = played.log[1].what else { panic!("{:?}", played.log) };
+    assert_eq!((planned.processor, resolved.processor), (0, 0));
+    assert_eq!(resolved.start - planned.start, s(10));
+    // Three for each begun thousandth of the time in which the variant was to end, at most the walltime.
+    assert!(penalty % 3 == 0 && penalty >= 3 * 250, "{penalty}");
+}
+
+#[test]
+fn another_variant_is_taken_when_a_machine_goes_down_before_the_start() {
+    let flow = instance(&[1.0, 2.0], vec![chain("j", 0, 26, &[10, 10])], 5);
+    for spec in ["job-flow[flow=cost]", "job-flow[serve=arrival]"] {
+        let calm = play(spec, &flow);
+        assert!(calm.runs.iter().all(|run| run.1 == 0), "{:?}", calm.runs);
+        let moved = play_with(spec, &flow, 100, vec![down(0, 2, 1000, Some(1000))]);
+        assert_eq!(moved.words(), ["planned", "other_variant"], "{spec}");
+        assert!(moved.runs.iter().all(|run| run.1 == 1 && run.3 <= 26), "{:?}", moved.runs);
+    }
+}
+
+#[test]
+fn the_rest_of_a_job_is_planned_again_when_a_machine_goes_down() {
+    // Both tasks are planned on the slow processor.
+    let flow = instance(&[1.0, 2.0], vec![chain("j", 0, 21, &[10, 10])], 0);
+    let moved = play_with("job-flow[flow=cost]", &flow, 100, vec![down(0, 4, 1000, Some(1000))]);
+    // What was interrupted counts as not started.
+    assert_eq!(moved.runs, [run("j/0", 1, 4, 9), run("j/1", 1, 9, 14)]);
+    assert_eq!(moved.words(), ["planned", "planned_again"]);
+    // The second task alone moves: nobody knows when the machine is back.
+    let second = chain("j", 0, 30, &[10, 10]);
+    let other = chain("k", 0, 9, &[16]);
+    let flow = instance(&[1.0, 2.0, 1.0], vec![other, second], 0);
+    let calm = play("job-flow[serve=arrival,start=heft]", &flow);
+    let place = |played: &Played, name: &str| played.runs.iter().find(|run| run.0 == name).map(|run| (run.1, run.2));
+    let Some((processor, start)) = place(&calm, "j/1") else { panic!("{:?}", calm.runs) };
+    let failures = vec![down(processor, start - 1, 1000, None)];
+    let moved = play_with("job-flow[serve=arrival,start=heft]", &flow, 100, failures);
+    assert_eq!(moved.runs.len(), 3);
+    assert!(place(&moved, "j/1").is_some_and(|place| place.0 != processor), "{:?}", moved.runs);
+}
+
+#[test]
+fn jobs_wait_for_the_only_machines_that_can_run_them() {
+    for spec in ["job-flow", "follow", "job-flow[serve=arrival,starts=early]"] {
+        let flow = instance(&[1.0], vec![chain("j", 1, 100, &[10, 10])], 0);
+        let late = play_with(spec, &flow, 100, vec![down(0, 0, 500, Some(20))]);
+        assert_eq!(late.runs.len(), 2, "{spec}");
+        // Nobody knew; what was expected last may be a quarter too late.
+        assert!((500..=625).contains(&late.runs[0].2), "{spec}");
+        let known = play_with(spec, &flow, 100, vec![down(0, 0, 50, Some(50))]);
+        assert_eq!(known.starts(), [("j/0", 50), ("j/1", 60)], "{spec}");
+    }
+}
+
+#[test]
+fn followed_plans_leave_machines_that_are_down() {
+    // HEFT takes the fast processor.
+    let flow = instance(&[1.0, 2.0], vec![chain("j", 0, 100, &[20, 20, 20])], 0);
+    let calm = play("follow", &flow);
+    assert_eq!(calm.starts(), [("j/0", 0), ("j/1", 10), ("j/2", 20)]);
+    let moved = play_with("follow", &flow, 100, vec![down(1, 15, 1000, Some(1000))]);
+    assert_eq!(moved.runs, [run("j/0", 1, 0, 10), run("j/1", 0, 15, 35), run("j/2", 0, 35, 55)]);
+    // Nobody said when it is back: a minute is expected, and at the end of it a minute more.
+    let unknown = play_with("follow", &flow, 100, vec![down(1, 15, 1000, None)]);
+    assert_eq!(unknown.runs, moved.runs);
+    // It is worth the wait.
+    let short = play_with("follow", &flow, 100, vec![down(1, 15, 16, Some(16))]);
+    assert_eq!(short.runs, [run("j/0", 1, 0, 10), run("j/1", 1, 16, 26), run("j/2", 1, 26, 36)]);
+}
