@@ -81,6 +81,27 @@ impl Logged {
         !matches!(self, Self::Collision { .. })
     }
 
+    /// By when a whole job has to end, where that is told.
+    pub const fn deadline(&self) -> Option<Time> {
+        match *self {
+            Self::Planned { deadline, .. } | Self::Fallback { deadline, .. } | Self::Rejected { deadline, .. } => {
+                Some(deadline)
+            }
+            Self::Collision { .. } | Self::OtherVariant { .. } | Self::PlannedAgain { .. } => None,
+        }
+    }
+
+    /// When a whole job is to end, where that is told.
+    pub const fn finish(&self) -> Option<Time> {
+        match *self {
+            Self::Planned { finish, .. }
+            | Self::PlannedAgain { finish }
+            | Self::Fallback { finish, .. }
+            | Self::Rejected { finish, .. } => Some(finish),
+            Self::Collision { .. } | Self::OtherVariant { .. } => None,
+        }
+    }
+
     /// The word in files.
     pub const fn name(&self) -> &'static str {
         match self {

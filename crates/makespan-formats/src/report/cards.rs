@@ -11,6 +11,9 @@ use crate::gantt::summary::{Standing, grouped};
 use crate::gantt::ticks::duration;
 use crate::plot::write_figure;
 
+/// Tables with more rows scroll.
+const LONG: usize = 60;
+
 /// One figure at the head of the page.
 struct Card {
     label: String,
@@ -133,7 +136,9 @@ pub(super) fn write_sections(out: &mut impl Write, sections: &[Section]) -> io::
             writeln!(out, "</figure>")?;
         }
         if !section.columns.is_empty() {
-            write!(out, "<div class=\"scroll\"><table><thead>")?;
+            let long = if section.rows.len() > LONG { " long" } else { "" };
+            let words = if section.words { " words" } else { "" };
+            write!(out, "<div class=\"scroll{long}{words}\"><table><thead>")?;
             write_row(out, "th scope=\"col\"", "th", &section.columns)?;
             write!(out, "</thead><tbody>")?;
             section.rows.iter().try_for_each(|row| write_row(out, "td", "td", row))?;
