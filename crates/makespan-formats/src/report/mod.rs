@@ -21,7 +21,7 @@ use crate::gantt::escape::Text;
 use crate::gantt::{Marks, NamedSchedule};
 use crate::plot::Figure;
 
-pub use tree::{TreeReport, write_tree};
+pub use tree::{TreePicture, TreeReport, write_tree};
 
 pub use simulation::{Level, PolicyPanel, SimulationReport, write_simulation};
 
