@@ -85,8 +85,9 @@ impl CostSearch {
     pub fn bound(&self, instance: &Instance) -> Option<Bound> {
         let unit = (self.instants[self.instants.len() - 1] - self.instants[0]).ticks() as f64;
         let best = self.ascent.best();
-        let highest = best.kinds.iter().chain(&best.edges).copied().fold(f64::MIN_POSITIVE, f64::max) / unit;
-        let finest = (PLACES - highest.log2().ceil() as i32).clamp(0, 64) as u32;
+        let highest = best.kinds.iter().chain(&best.edges).copied().fold(0.0, f64::max) / unit;
+        // Nothing has a price: its logarithm is the least number.
+        let finest = PLACES.saturating_sub(highest.log2().ceil() as i32).clamp(0, 64) as u32;
         (0..=finest).rev().step_by(8).find_map(|scale| {
             let certificate = Certificate::CostPrices(self.certificate(instance, scale, unit));
             match Bound::proved_by(certificate, instance) {

@@ -7,8 +7,8 @@ use makespan_algos::scheduler::CriticalJobs;
 use makespan_core::{Context, Instance, Schedule, cost};
 use serde::{Deserialize, Serialize};
 
-use super::Options;
 use super::flows::{self, Served};
+use super::{Options, costs};
 use crate::LabError;
 use crate::campaign::{Record, failed, stirred, valid};
 use crate::generate::{GraphOptions, Shape, generate_graphs};
@@ -134,7 +134,8 @@ pub(super) fn execute(options: &Options, key: Key) -> Result<Run, LabError> {
             let shape = SHAPES[shape as usize % SHAPES.len()].1;
             let seed = stirred(options.seed, [u64::from(run)]);
             let tasks = 20 + (run as usize * 37) % 81;
-            (GraphOptions { shape, tasks, seed, ..GraphOptions::default() }, algorithms())
+            let all = algorithms().into_iter().chain(WALLTIMES.iter().map(|factor| costs::spec(factor)));
+            (GraphOptions { shape, tasks, seed, ..GraphOptions::default() }, all.collect())
         }
         Key::Flow(gap, run) => {
             let gap = (gap > 0).then_some(f64::from(gap));
@@ -147,9 +148,12 @@ pub(super) fn execute(options: &Options, key: Key) -> Result<Run, LabError> {
     let instance = generate_graphs(&drawn)?;
     let each = algorithms.into_iter().map(|algorithm| outcome(&instance, algorithm, key));
     let mut outcomes = each.collect::<Result<Vec<_>, _>>()?;
-    if let Key::Flow(..) = key {
-        for policy in flows::POLICIES {
-            outcomes.push(flows::outcome(&instance, policy)?);
+    match key {
+        Key::Graph(..) => outcomes.extend(costs::bounds(&instance, outcomes[0].makespan, key)?),
+        Key::Flow(..) => {
+            for policy in flows::POLICIES {
+                outcomes.push(flows::outcome(&instance, policy)?);
+            }
         }
     }
     Ok(Run { key, jobs: instance.jobs().len(), outcomes })

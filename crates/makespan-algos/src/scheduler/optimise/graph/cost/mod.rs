@@ -19,9 +19,11 @@ use crate::kernel::graph::{Place, Problem};
 use annealing::Annealing;
 use task::{Merit, Task};
 
-/// Steps of the search for prices, and the share of the time that they may take.
-const PRICED: u32 = 300;
+/// Steps of the search for prices, at most, the share of the time that they may take, and, where steps are counted, how many of the
+/// annealing there are for each.
+const PRICED: u64 = 300;
 const SHARE: f64 = 0.15;
+const STEPS_A_PRICE: u64 = 50;
 /// The end is kept for what cannot be interrupted.
 const RESERVE: f64 = 0.01;
 
@@ -91,14 +93,16 @@ impl CostRun<'_> {
     /// Prices under the horizon at which the last walltime is over.
     fn prices(&self, task: &Task, begin: Instant, stop: &Stop) -> Option<CostSearch> {
         let mut search = CostSearch::new(self.instance, task.horizon())?;
-        let end = match self.budget {
-            Budget::Time(time) => Some(begin + time.mul_f64(SHARE)),
-            Budget::Steps(_) => None,
+        let (mut course, most) = match self.budget {
+            Budget::Time(time) => (Course::until(begin + time.mul_f64(SHARE), stop), PRICED),
+            Budget::Steps(steps) => {
+                let steps = (steps / STEPS_A_PRICE + 1).min(PRICED);
+                (Course::of(steps, stop), steps)
+            }
         };
-        let mut course = end.map_or_else(|| Course::of(u64::from(PRICED), stop), |end| Course::until(end, stop));
-        for step in 0..PRICED {
+        for step in 0..most {
             let Some(done) = course.step() else { break };
-            search.step(done.max(f64::from(step) / f64::from(PRICED)));
+            search.step(done.max(step as f64 / most as f64));
         }
         Some(search)
     }

@@ -19,8 +19,12 @@ pub(super) fn all(task: &Task, prices: Option<&CostSearch>) -> Vec<Vec<Place>> {
     starts
 }
 
-/// The variants of the critical jobs method; none where it is too much.
+/// The variants of the critical jobs method; none where it is too much, or where jobs have no edges and share a walltime, of which
+/// it knows nothing.
 fn critical_jobs(task: &Task) -> Vec<Schedule> {
+    if !task.instance.has_compound_jobs() {
+        return Vec::new();
+    }
     let method = Method { walltime: task.walltime, ..Method::default() };
     match (CriticalJobs { method }).schedule(task.instance, &mut Context::default()) {
         Ok(Plan::Strategy(strategy)) => strategy.variants().iter().map(|variant| variant.schedule.clone()).collect(),
