@@ -12,7 +12,9 @@ use crate::scheduler::CriticalJobs;
 /// What the critical jobs method, HEFT and the prices of the bound suggest; the best first.
 pub(super) fn all(task: &Task, prices: Option<&CostSearch>) -> Vec<Vec<Place>> {
     let mut starts = vec![heft(task.problem)];
-    starts.extend(critical_jobs(task).iter().map(|schedule| places(task, schedule)));
+    // Each task as early as it can: chains are planned on a grid of instants.
+    let earliest = |schedule: &Schedule| sequence(task, &places(task, schedule)).places();
+    starts.extend(critical_jobs(task).iter().map(earliest));
     starts.sort_by_cached_key(|places| task.merit(places));
     starts.truncate(1);
     starts.extend(prices.map(|prices| rounded(task, prices)));
