@@ -9,6 +9,7 @@
 //! Finished instances are kept in a journal in the output folder, so an interrupted campaign goes on where it stopped.
 
 mod example;
+pub mod makespans;
 mod report;
 mod run;
 #[cfg(test)]
@@ -37,6 +38,8 @@ pub struct Options {
     pub threads: Option<usize>,
     /// The same seed gives the same results.
     pub seed: u64,
+    /// Makespans beside HEFT's.
+    pub makespans: makespans::Options,
 }
 
 /// What a campaign found.
@@ -52,7 +55,7 @@ pub struct Summary {
     pub text: String,
 }
 
-/// Runs the campaign and writes `results.csv`, `report.txt` and the Gantt charts of the example, `figure2.svg` (one job after the
+/// Runs the campaign and writes `results.csv`, `makespans.csv`, `report.txt` and the Gantt charts of the example, `figure2.svg` (one job after the
 /// other) and `figure3.svg` (both at once), to the output folder.
 ///
 /// # Errors
@@ -63,9 +66,11 @@ pub fn reproduce(options: &Options, progress: &mut dyn Progress) -> Result<Summa
     let keys = run::keys(options.graphs, options.flows);
     let work = Work { folder: &options.output, version, keys, threads: options.threads };
     let Finished { runs, reused } = finish(&work, |key| run::execute(options, key), progress)?;
+    let part = makespans::reproduce(&options.makespans, (&options.output, options.seed), progress)?;
     let example = example()?;
-    let claims = report::claims(&runs, &example);
-    let text = report::text(options, &runs, &example, &claims);
+    let mut claims = report::claims(&runs, &example);
+    claims.extend(part.claims);
+    let text = report::text(options, &runs, (&example, &part.text), &claims);
     let write = |name: &str, contents: &[u8]| write(&options.output, name, contents);
     let rows = runs.iter().flat_map(Run::rows);
     write("results.csv", &csv_table("campaign,group,run,algorithm,makespan,cost,on_time,jobs,fallbacks", rows))?;
@@ -73,7 +78,7 @@ pub fn reproduce(options: &Options, progress: &mut dyn Progress) -> Result<Summa
     for (name, svg) in example.figures()? {
         write(name, &svg)?;
     }
-    Ok(Summary { claims, runs: runs.len(), reused, text })
+    Ok(Summary { claims, runs: runs.len() + part.runs, reused: reused + part.reused, text })
 }
 
 fn check(options: &Options) -> Result<(), LabError> {

@@ -61,7 +61,13 @@ pub(super) fn claims(runs: &[Run], example: &Example) -> Vec<Claim> {
     claims
 }
 
-pub(super) fn text(options: &Options, runs: &[Run], example: &Example, claims: &[Claim]) -> String {
+/// The figures, among them those of the part about makespans, and the verdicts.
+pub(super) fn text(
+    options: &Options,
+    runs: &[Run],
+    (example, makespans): (&Example, &str),
+    claims: &[Claim],
+) -> String {
     let (costs, ends) = (example.costs(), example.ends());
     let mut text = format!(
         "Two jobs, walltimes 110 and 140, 8 processors: one after the other {:.1} s at cost {:.3}, at once {:.1} s at cost \
@@ -93,7 +99,7 @@ pub(super) fn text(options: &Options, runs: &[Run], example: &Example, claims: &
             let _infallible = write!(text, "{:>8}", shown(on_time(runs, gap, algorithm)));
         }
     }
-    text + "\n\nClaims\n" + &claims_text(claims) + "\n"
+    text + "\n\n" + makespans + "\nClaims\n" + &claims_text(claims) + "\n"
 }
 
 fn shown(value: Option<f64>) -> String {
