@@ -206,6 +206,10 @@ pub struct RunOptions {
     /// [default: demt, and heft where jobs are compound]
     #[arg(long, short, value_name = "SPEC")]
     pub algorithm: Option<String>,
+    /// Policy that decides as jobs come, such as job-flow, instead of a plan that is followed; what it would do if all
+    /// times were as estimated stands for the plan
+    #[arg(long, value_name = "SPEC", conflicts_with = "algorithm")]
+    pub policy: Option<String>,
     /// Seed of every random choice
     #[arg(long, default_value_t = 1, allow_negative_numbers = true)]
     pub seed: u64,

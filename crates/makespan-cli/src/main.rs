@@ -2,6 +2,7 @@
 
 mod args;
 mod commands;
+mod decisions;
 mod input;
 mod output;
 mod progress;

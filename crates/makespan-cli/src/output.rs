@@ -123,7 +123,8 @@ pub fn write_pictures(report: &Report<'_>, options: &PictureOptions) -> Result<(
 
 /// Draws the schedules of a report.
 pub fn write_gantt(report: &Report<'_>, path: &Path) -> Result<()> {
-    let options = GanttOptions { title: report.title, bounds: report.bounds, ..GanttOptions::default() };
+    let options =
+        GanttOptions { title: report.title, bounds: report.bounds, marks: report.marks, ..GanttOptions::default() };
     write_file(path, |mut out| write_svg(&mut out, report.instance, report.schedules, &options))
 }
 

@@ -17,7 +17,9 @@ const MOST_INTERVALS: usize = 1 << 16;
 
 /// `400 jobs on 200 processors`.
 pub fn instance(instance: &Instance) -> String {
-    let jobs = instance.jobs().len();
+    let tasks = instance.jobs().len();
+    // Where tasks have become jobs, jobs are what users submitted.
+    let jobs = instance.precedence().map_or(tasks, |precedence| precedence.wholes().len());
     let processors = instance.processors();
     let plural = |count: usize| if count == 1 { "" } else { "s" };
     let mut text = format!("{jobs} job{} on {processors} processor{}", plural(jobs), plural(processors as usize));
@@ -26,9 +28,12 @@ pub fn instance(instance: &Instance) -> String {
         let _ = write!(text, ", {bags} bag{} among them, {} tasks in all", plural(bags), instance.tasks());
     }
     let graphs = instance.jobs().iter().filter(|job| job.is_compound());
-    let (count, tasks) = graphs.fold((0, 0), |(count, tasks), job| (count + 1, tasks + job.tasks()));
+    let (count, of_graphs) = graphs.fold((0, 0), |(count, tasks), job| (count + 1, tasks + job.tasks()));
     if count > 0 {
-        let _ = write!(text, ", {count} of them graph{} of {tasks} tasks in all", plural(count));
+        let _ = write!(text, ", {count} of them graph{} of {of_graphs} tasks in all", plural(count));
+    }
+    if jobs < tasks {
+        let _ = write!(text, ", {tasks} tasks in all");
     }
     if instance.has_release_dates() {
         text += ", with release dates";

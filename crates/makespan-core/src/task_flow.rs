@@ -35,6 +35,7 @@ impl TaskFlowMeasures {
     /// differ.
     pub fn suits(instance: &Instance) -> bool {
         instance.is_sequential()
+            && instance.precedence().is_none()
             && !instance.has_bags()
             && instance.has_release_dates()
             && (!instance.platform().has_unit_speed() || instance.has_machine_times())

@@ -40,7 +40,7 @@ function arrange() {
 /** The colours of the style sheet, which follow the light or dark scheme; paper is always light. */
 function readColours() {
   const style = getComputedStyle(document.documentElement);
-  for (const name of ["card", "ink", "soft", "line", "field", "rule", "hatch", "busy", "second", "bound", "accent"]) {
+  for (const name of ["card", "ink", "soft", "line", "field", "rule", "hatch", "busy", "second", "bound", "accent", "missed"]) {
     page.colours[name] = style.getPropertyValue(`--${name}`).trim();
   }
 }
@@ -335,8 +335,10 @@ function drawChart() {
     clipped(pen, rows, () => {
       hatch(pen, unavailableBoxes(rows));
       drawPlacements(pen, schedule, rows);
+      drawCorners(pen, schedule, rows);
     });
     drawRowLabels(pen, rows);
+    drawDeadlines(pen, schedule, rows);
     drawLines(pen, schedule, index, rows);
   });
   drawGrid(pen, page.usage, step);

@@ -77,6 +77,8 @@ function scheduleOf(source) {
     start: Float64Array.from(source.start),
     end: Float64Array.from(source.end),
     processors: source.processors,
+    marks: new Map(source.marks),
+    deadlines: source.deadlines,
     width: new Uint32Array(count),
     reach: new Float64Array(count),
   };

@@ -82,6 +82,7 @@ function describe({ schedule, placement: i }) {
     ["release", exact(data.jobs.release[job])],
     ["completion", `${exact(source.end[i] - data.jobs.release[job])} after release`],
   ];
+  if (source.marks.has(i)) rows.push(["moved", shown(source.marks.get(i))]);
   return schedules.length > 1 ? [["schedule", source.name], ...rows] : rows;
 }
 

@@ -8,11 +8,11 @@ use std::fs::{self, File};
 use std::path::Path;
 
 use makespan_core::{
-    Bound, Certificate, Expansion, Instance, Job, Placement, Platform, Profile, Schedule, ScheduleBuilder, SpeedupLaw,
-    Time, Unavailable, Weight,
+    Bound, Certificate, Expansion, Instance, Job, JobId, Placement, Platform, Profile, Schedule, ScheduleBuilder,
+    SpeedupLaw, Time, Unavailable, Weight,
     certificate::{Rejection, Selection},
 };
-use makespan_formats::gantt::{GanttOptions, NamedSchedule, write_svg};
+use makespan_formats::gantt::{Deadline, GanttOptions, Marks, NamedSchedule, write_svg};
 use makespan_formats::report::{Report, Section, write_html};
 
 type Failure = Box<dyn std::error::Error>;
@@ -143,13 +143,24 @@ fn write(folder: &Path, name: &str, instance: &Instance, schedules: &[(&str, Sch
         title: "Platform".to_owned(),
         text: "Every node of the platform.".to_owned(),
         columns: vec!["node".to_owned(), "processors".to_owned()],
-        figure: None,
         rows: instance.platform().nodes().iter().map(|n| vec![n.name.clone(), n.processors.to_string()]).collect(),
+        ..Section::default()
     }];
+    // In what happened a job is pointed out, and two deadlines.
+    let deadline = |percent: i64, missed| Deadline {
+        at: Time::from_ticks(schedules[0].1.makespan().ticks() / 100 * percent),
+        text: format!("a deadline at {percent} %"),
+        missed,
+        job: JobId(0),
+    };
+    let tasks = [((JobId(0), 0), "collided and was moved".to_owned())].into();
+    let happened = Marks { tasks, deadlines: vec![deadline(50, true), deadline(70, false)] };
+    let marks = [Marks::default(), happened];
     let report = Report {
         title: &title,
         instance,
         schedules: &named,
+        marks: if schedules.len() > 1 { &marks } else { &[] },
         algorithm: "list[order=random]",
         seed: 1,
         bounds: &bounds,

@@ -7,6 +7,7 @@ use std::fs::{self, File};
 use std::path::Path;
 
 use makespan_core::{Instance, Job, Platform, Profile, Schedule, ScheduleBuilder, Time};
+use makespan_formats::gantt::Marks;
 use makespan_formats::report::{Level, PolicyPanel, Section, SimulationReport, write_simulation};
 
 type Failure = Box<dyn std::error::Error>;
@@ -57,6 +58,7 @@ fn write(path: &Path, count: u64, gantt: bool) -> Result<(), Failure> {
             levels,
             phases: None,
             schedule: gantt.then_some(schedule),
+            marks: Marks::NONE,
         })
         .collect();
     let comparison = Section {
@@ -64,7 +66,7 @@ fn write(path: &Path, count: u64, gantt: bool) -> Result<(), Failure> {
         text: "Times in seconds.".into(),
         columns: ["", "fcfs", HOSTILE].map(str::to_owned).to_vec(),
         rows: vec![["mean wait", "12345.6", "789.1"].map(str::to_owned).to_vec(); 12],
-        figure: None,
+        ..Section::default()
     };
     let report = SimulationReport {
         title: "An invented log",
@@ -73,6 +75,7 @@ fn write(path: &Path, count: u64, gantt: bool) -> Result<(), Failure> {
         seed: 1,
         remarks: &["The log is invented: this is a demonstration, not an experiment.".to_owned()],
         comparison: &comparison,
+        sections: &[],
     };
     write_simulation(&mut File::create(path)?, &report)?;
     Ok(())

@@ -31,7 +31,7 @@ pub use makespan_core::{
 pub use makespan_sim::network::{Change, Changed, NetworkOptions, NetworkRun, Until};
 pub use makespan_sim::{FailureModel, Observer, Silent, Simulation, SimulationError, SimulationOptions};
 pub use network::{TreeRun, TreeRunError, TreeScene};
-pub use simulation::{Scene, SimulateError, Simulated, simulate};
+pub use simulation::{Scene, SimulateError, Simulated, simulate, simulate_policy};
 
 use thiserror::Error;
 

@@ -1,9 +1,10 @@
 //! Bags of tasks on a tree of machines, played under decentralised policies.
 
+use dashu_ratio::RBig;
 use makespan_algos::policy::tree::{Heuristic, NodeRates, SetupError};
 use makespan_bounds::tree::{Precision, Throughput, throughput};
 use makespan_core::network::{Network, NetworkError};
-use makespan_core::tree::{TreeProblem, float_of};
+use makespan_core::tree::{Rates, TreeProblem, float_of};
 use makespan_sim::network::{Measured, NetworkOptions, NetworkRun, Silent, SimulationDefect};
 use thiserror::Error;
 
@@ -92,6 +93,32 @@ impl TreeScene {
 }
 
 impl TreeRun {
+    /// Tasks a second of each application that each node of the problem computed, on average from the beginning to the end of the
+    /// run.
+    pub fn rates(&self, scene: &TreeScene, problem: &TreeProblem) -> Rates {
+        let applications = problem.applications().len();
+        let mut tasks = vec![RBig::ZERO; problem.nodes().len() * applications];
+        for node in 0..self.network.nodes().len() {
+            for (application, count) in self.computed(node).into_iter().enumerate() {
+                let seconds = RBig::from(self.run.end.ticks().max(1)) / RBig::from(1_000_000_000);
+                tasks[scene.network.origin(node) * applications + application] = RBig::from(count) / seconds;
+            }
+        }
+        Rates::new(applications, tasks)
+    }
+
+    /// Tasks of each application that a node of the network computed.
+    pub fn computed(&self, node: usize) -> Vec<u64> {
+        let kinds = self.network.kinds();
+        let mut computed = vec![0; self.run.tasks.len()];
+        for (kind, count) in kinds.iter().zip(&self.run.computed[node * kinds.len()..]) {
+            for &(application, tasks) in &kind.tasks {
+                computed[application] += u64::from(tasks) * u64::from(*count);
+            }
+        }
+        computed
+    }
+
     /// Measured fair throughput; zero where no application was done.
     pub fn fair(&self) -> f64 {
         self.measured.as_ref().map_or(0.0, |measured| measured.fair)

@@ -1,7 +1,9 @@
 //! Simulation: a policy named by its spec, and what came of it.
 
 use makespan_algos::policy::{PolicyError, policy_for};
-use makespan_core::{Actual, Instance, Job, Measures, Outcome, TaskFlowMeasures, release_area_bound};
+use makespan_core::{
+    Actual, CompoundMeasures, Instance, Job, LogEntry, Measures, Outcome, Policy, TaskFlowMeasures, release_area_bound,
+};
 use makespan_sim::{Observer, Simulation, SimulationError, SimulationOptions};
 use thiserror::Error;
 
@@ -16,6 +18,10 @@ pub struct Simulated {
     pub measures: Measures,
     /// Phases, bound and the like, where the instance is a flow of tasks.
     pub task_flow: Option<TaskFlowMeasures>,
+    /// Jobs in time, cost, load and the like, where jobs are compound.
+    pub compound: Option<CompoundMeasures>,
+    /// What the policy told of its plans, by time; most policies tell nothing.
+    pub log: Vec<LogEntry>,
 }
 
 /// What is simulated: the same for every policy that is compared.
@@ -71,13 +77,28 @@ pub enum SimulateError {
 /// # Errors
 /// [`SimulateError`] when the spec names no policy for this instance, or the simulation fails.
 pub fn simulate(scene: &Scene<'_>, spec: &str, observer: &mut dyn Observer) -> Result<Simulated, SimulateError> {
-    let Scene { instance, actual, users, options, seed } = *scene;
-    let mut policy = policy_for(spec, instance, seed)?;
-    let simulation = makespan_sim::simulate(instance, actual, policy.as_mut(), options, observer)
-        .map_err(|source| SimulateError::Simulation { policy: spec.to_owned(), source })?;
+    let mut policy = policy_for(spec, scene.instance, scene.seed)?;
+    simulate_policy(scene, spec, policy.as_mut(), observer)
+}
+
+/// The same as any policy decides, which is called `name`.
+///
+/// # Errors
+/// [`SimulateError::Simulation`] when the simulation fails.
+pub fn simulate_policy(
+    scene: &Scene<'_>,
+    name: &str,
+    policy: &mut dyn Policy,
+    observer: &mut dyn Observer,
+) -> Result<Simulated, SimulateError> {
+    let Scene { instance, actual, users, options, .. } = *scene;
+    let simulation = makespan_sim::simulate(instance, actual, policy, options, observer)
+        .map_err(|source| SimulateError::Simulation { policy: name.to_owned(), source })?;
     let measures = Measures::of(instance, &simulation.trace, users);
     let task_flow = TaskFlowMeasures::suits(instance).then(|| task_flow(scene, &simulation));
-    Ok(Simulated { policy: spec.to_owned(), simulation, measures, task_flow })
+    let log = policy.log();
+    let compound = CompoundMeasures::of(instance, &simulation.trace, &log);
+    Ok(Simulated { policy: name.to_owned(), simulation, measures, task_flow, compound, log })
 }
 
 /// The bound is that of the tasks that were done, by their real times.
@@ -94,4 +115,49 @@ fn task_flow(scene: &Scene<'_>, simulation: &Simulation) -> TaskFlowMeasures {
     };
     let bound = release_area_bound(&instance.with_jobs(done.map(real).collect()));
     TaskFlowMeasures::of(instance, &simulation.trace, bound)
+}
+
+#[cfg(test)]
+mod tests {
+    use makespan_core::{Decision, Edge, Event, Expansion, Graph, JobId, Load, Logged, NamedTask, ProcSet, Spot};
+    use makespan_core::{Platform, Profile, Time, View};
+    use makespan_sim::Silent;
+
+    use super::*;
+
+    /// Starts what waits on the first free processor, and tells of each start as a collision.
+    struct Teller(Vec<LogEntry>);
+
+    impl Policy for Teller {
+        fn on(&mut self, _: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
+            for (job, processor) in view.waiting.iter().zip(view.free.iter()) {
+                decisions.push(Decision::Start { job, processors: ProcSet::range(processor, processor) });
+                let spot = Spot { processor, start: view.now };
+                let what = Logged::Collision { planned: spot, resolved: spot, penalty: 2 };
+                self.0.push(LogEntry { time: view.now, job, what });
+            }
+        }
+
+        fn log(&mut self) -> Vec<LogEntry> {
+            std::mem::take(&mut self.0)
+        }
+    }
+
+    #[test]
+    fn figures_of_compound_jobs_have_what_the_policy_tells() {
+        let task = |name| NamedTask::new(name, Profile::rigid(1, Time::from_seconds(3)).unwrap());
+        let edge = Edge { from: 0, to: 1, load: Load::Fixed(Time::ZERO) };
+        let mut job = Job::compound("pair", Graph::new(vec![task("a"), task("b")], vec![edge]).unwrap());
+        job.walltime = Some(Time::from_seconds(5));
+        let instance = Instance::new(Platform::flat(2).unwrap(), vec![job], vec![]).unwrap();
+        let instance = Expansion::of(&instance).unwrap().instance;
+        let options = SimulationOptions::default();
+        let scene = Scene { instance: &instance, actual: &Actual::AsEstimated, users: &[], options: &options, seed: 1 };
+        let told = simulate_policy(&scene, "teller", &mut Teller(Vec::new()), &mut Silent).unwrap();
+        assert_eq!(told.log.iter().map(|entry| entry.job).collect::<Vec<_>>(), [JobId(0), JobId(1)]);
+        let flow = told.compound.unwrap().flow;
+        assert_eq!((flow.in_time, flow.with_deadline, flow.collisions, flow.penalty), (0, 1, 2, 4));
+        let silent = simulate(&scene, "fcfs", &mut Silent).unwrap();
+        assert!(silent.log.is_empty() && silent.compound.is_some());
+    }
 }

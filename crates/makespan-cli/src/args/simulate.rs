@@ -75,6 +75,9 @@ pub struct SimulationOutputs {
     /// Write a Paje trace; out.POLICY.trace with several policies
     #[arg(long, value_name = "FILE.trace")]
     pub paje: Option<PathBuf>,
+    /// Write what a policy tells of its plans, such as collisions, as CSV; out.POLICY.csv with several policies
+    #[arg(long, value_name = "FILE.csv")]
+    pub log: Option<PathBuf>,
     /// Write a report of all policies as one HTML page
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,

@@ -86,14 +86,15 @@ fn task_flow(options: &GenerateFlowOptions) -> Result<ExitCode> {
 }
 
 fn graphs(options: &GenerateGraphsOptions) -> Result<ExitCode> {
-    let GenerateGraphsOptions { shape, tasks, jobs, width, density, processors, fastest, gap, seed, .. } = *options;
+    let GenerateGraphsOptions { shape, tasks, jobs, width, density, processors, fastest, gap, walltime, seed, .. } =
+        *options;
     let (&[least, most], &[lightest, heaviest]) = (options.volume.as_slice(), options.data.as_slice()) else {
         return Err(miette!("--volume and --data take two numbers each, the least and the most, such as 10,100"));
     };
     let shape = if let Shape::Layers { .. } = shape { Shape::Layers { width, density } } else { shape };
     let bandwidth = parse_bandwidth(&options.bandwidth).map_err(|problem| miette!("--bandwidth: {problem}"))?;
     let (volume, data) = ((least, most), (lightest, heaviest));
-    let drawn = GraphOptions { shape, tasks, jobs, volume, data, processors, fastest, bandwidth, gap, seed };
+    let drawn = GraphOptions { shape, tasks, jobs, volume, data, processors, fastest, bandwidth, gap, walltime, seed };
     write(&generate_graphs(&drawn).map_err(|error| miette!("{error}"))?, options.output.as_deref())
 }
 

@@ -52,6 +52,7 @@ pub fn plan(options: &PlanOptions) -> Result<ExitCode> {
         title: &title,
         instance: &instance,
         schedules: &schedules,
+        marks: &[],
         algorithm: &algorithm,
         seed: options.seed,
         bounds: &bounds,

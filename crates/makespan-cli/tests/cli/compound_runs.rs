@@ -88,7 +88,22 @@ fn compound_jobs_are_simulated_as_wholes() {
         assert_eq!(policy["metrics"]["jobs"], 2, "{policy}");
         // Five tasks of 0.05 s, three of them one after the other.
         assert!((policy["metrics"]["makespan"].as_f64().unwrap() - 0.15).abs() < 1e-9, "{policy}");
+        assert_eq!((&policy["jobs_in_time"], &policy["log"]), (&0.into(), &serde_json::json!([])), "no walltimes");
+        let load = policy["flow"]["load"].as_object().unwrap();
+        let of = |key: &str| load[key].as_f64().unwrap();
+        // 0.25 s of tasks on two processors in 0.15 s.
+        assert!(
+            (of("mean") - 0.25 / 0.3).abs() < 1e-9 && (of("balance") * of("most") - of("mean")).abs() < 1e-9,
+            "{load:?}"
+        );
+        assert_eq!(policy["compound_jobs"][0]["job"], "d");
+        assert_eq!(policy.get("task_flow"), None, "tasks that wait for each other are no flow of independent ones");
     }
+    let text = sandbox.makespan("simulate i.toml --policy fcfs --report r.html --log l.csv").succeeds();
+    assert!(text.starts_with("2 jobs on 2 processors, 5 tasks in all") && text.contains("cost of the flow"), "{text}");
+    assert!(sandbox.read("r.html").contains("<b>2</b> jobs of <b>5</b> tasks"));
+    assert!(sandbox.read("r.html").contains("<h2>Compound jobs</h2>"));
+    assert_eq!(sandbox.read("l.csv").lines().count(), 1, "fcfs tells nothing");
     assert_eq!(sandbox.read("jobs.follow.csv").lines().count(), 6);
     sandbox.makespan("simulate i.toml --start-time-of d/left").refused(&["--start-time-of", "compound job"]);
     let nodes = "nodes = 2\nprocessors_per_node = 1\nlatency = 0.1\nbandwidth = 1e6";
@@ -96,4 +111,35 @@ fn compound_jobs_are_simulated_as_wholes() {
     sandbox.makespan("simulate n.toml --policy easy").refused(&["easy", "data take time between nodes; use follow"]);
     sandbox.makespan("simulate n.toml --policy follow[scheduler=peft]").succeeds();
     sandbox.makespan("simulate n.toml --policy follow[scheduler=list]").refused(&["graph"]);
+}
+
+#[test]
+fn a_policy_may_decide_in_place_of_a_plan() {
+    let sandbox = Sandbox::new();
+    sandbox.write("i.toml", diamond(LEFT));
+    let said = sandbox.makespan("run i.toml --policy fcfs --oversubscribe --folder f").succeeds();
+    assert!(said.contains("planned by fcfs") && said.contains("the plan is what the policy would do"), "{said}");
+    assert!(said.contains("4 of 4 tasks succeeded"), "{said}");
+    assert!(sandbox.read("f/report.html").contains("<h2>Compound jobs</h2>"));
+    assert!(!sandbox.path("f/decisions.csv").exists(), "fcfs tells nothing");
+    sandbox.makespan("verify i.toml f/plan.json").succeeds();
+    sandbox.makespan("run i.toml --policy fcfs --oversubscribe --folder f --resume").succeeds();
+    assert_eq!(sandbox.read("ran").lines().count(), 4, "nothing is repeated");
+    sandbox.makespan("run i.toml --policy fcsf --folder g").refused(&["did you mean `fcfs`"]);
+    sandbox.makespan("run i.toml --policy fcfs --algorithm heft").misused(&["--policy", "--algorithm"]);
+    // What earlier sessions were told is kept.
+    let head = "time,job,kind,text,variants,finish,deadline,cost,from_processor,from_start,to_processor,to_start,penalty,\
+                from_variant,to_variant";
+    let row = "0,d/left,collision,was moved,,,,,0,0,1,0.5,3,,";
+    sandbox.write("f/decisions.csv", format!("{head}\n{row}\n"));
+    sandbox.makespan("run i.toml --policy fcfs --oversubscribe --folder f --resume").succeeds();
+    assert!(
+        sandbox.read("f/report.html").contains("processor 0 at 0.000 s \u{2192} processor 1 at 0.500 s, penalty 3")
+    );
+    assert!(
+        sandbox.read("f/gantt.svg").contains("dark corner") && sandbox.read("f/decisions.csv").contains("was moved")
+    );
+    sandbox.write("f/decisions.csv", "time,job\n0,d\n");
+    let torn = sandbox.makespan("run i.toml --policy fcfs --oversubscribe --folder f --resume");
+    torn.refused(&["decisions.csv", "kind", "put it back or remove it"]);
 }

@@ -46,6 +46,9 @@ fn graphs_are_generated_and_converted() {
     }
     sandbox.makespan("convert layers.toml x.swf").refused(&["SWF has no place for the edges"]);
     sandbox.makespan("generate graphs --shape blob").misused(&["blob", "layers, chain, fork-join"]);
+    sandbox.makespan("generate graphs --walltime 2 --jobs 2 --tasks 9 --output w.toml").succeeds();
+    assert_eq!(sandbox.read("w.toml").matches("walltime = ").count(), 2);
+    sandbox.makespan("generate graphs --walltime 0").refused(&["walltime is 0", "multiple of HEFT's makespan"]);
     sandbox.makespan("generate graphs --tasks 0").refused(&["number of tasks is 0"]);
 }
 

@@ -33,6 +33,17 @@ fn policies_on_a_tree_stand_side_by_side() {
 }
 
 #[test]
+fn a_page_shows_what_each_policy_kept_busy() {
+    let sandbox = sandbox();
+    sandbox.makespan("simulate tree.json --policy lp,fcfs --report page.html").succeeds();
+    let page = sandbox.read("page.html");
+    for part in ["Mean loads under lp", "Mean loads under fcfs", "Progress under fcfs", "of the bound", "</html>"] {
+        assert!(page.contains(part), "{part}");
+    }
+    assert!(!page.contains("<script"));
+}
+
+#[test]
 fn a_node_that_leaves_loses_no_task() {
     let sandbox = sandbox();
     let changes = "--change 40s:n1:bandwidth=9kbit/s --change 2min:n2:speed=1 --change 3min:n1:removed";

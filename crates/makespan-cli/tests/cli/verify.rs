@@ -207,9 +207,10 @@ fn every_plan_of_every_algorithm_is_accepted() {
         sandbox.makespan(&format!("{line} {arrival} --output i.toml")).succeeds();
         // The generated platform is one node, and this one plans nodes of 2, 4, 8 .. processors.
         let is_planned = |spec: &&String| *spec != "shelves" || processors > 1 && processors.is_power_of_two();
+        // Mapping heuristics take sequential jobs that are released together; they say so.
         for spec in specs.iter().filter(is_planned) {
             let said = sandbox.makespan(&format!("plan i.toml --algorithm {spec} --output i.json"));
-            if said.status == Some(1) && said.err.contains("it maps jobs to machines") {
+            if said.status == Some(1) && said.err.contains("it maps jobs ") {
                 continue;
             }
             said.succeeds();

@@ -1,6 +1,7 @@
 //! Gantt charts as SVG: processors downwards, time to the right.
 
 pub(crate) mod escape;
+mod marks;
 mod mosaic;
 pub(crate) mod palette;
 mod panel;
@@ -15,6 +16,8 @@ use makespan_core::{Bound, Instance, Objective, Schedule, Time};
 
 use escape::{Pixels, Text, fitting};
 use panel::Panel;
+
+pub use marks::{Deadline, Marks};
 
 /// A schedule with the word that tells it from another: "planned", "happened".
 #[derive(Clone, Copy, Debug)]
@@ -36,11 +39,13 @@ pub struct GanttOptions<'a> {
     pub width: u32,
     /// Whether the objectives of the first schedule stand under the title.
     pub objectives: bool,
+    /// What is pointed out in each schedule, in their order; nothing in those beyond its end.
+    pub marks: &'a [Marks],
 }
 
 impl Default for GanttOptions<'_> {
     fn default() -> Self {
-        Self { title: "Schedule", bounds: &[], width: 1200, objectives: true }
+        Self { title: "Schedule", bounds: &[], width: 1200, objectives: true, marks: &[] }
     }
 }
 
@@ -55,7 +60,7 @@ const BELOW: f64 = 34.0;
 const STYLE: &str = "text{font:11px system-ui,'Segoe UI','DejaVu Sans',sans-serif;fill:#333}\
 .title{font-size:17px;font-weight:600;fill:#111}.sub{font-size:12px;fill:#444}.name{font-size:12px;font-weight:600}\
 .end{text-anchor:end}.mid{text-anchor:middle}.job{stroke:#fff;stroke-width:.6}.job:hover{stroke:#000;stroke-width:1.5}\
-.on{pointer-events:none;text-anchor:middle}";
+.on{pointer-events:none;text-anchor:middle}.corner{fill:#111}.deadline{stroke:#555}.missed{stroke:#C81E1E;stroke-width:1.8}";
 
 /// Writes schedules of one instance under each other, on one time axis.
 ///
@@ -81,7 +86,9 @@ pub fn write_svg(
         .map(|first| summary::lines(instance, first.schedule, options.bounds));
     let lines = lines.unwrap_or_default();
     let legend = schedules.first().and_then(|first| summary::best_effort(instance, first.schedule));
-    let top = 40.0 + 18.0 * (lines.len() + usize::from(legend.is_some())) as f64;
+    let marked = Marks::legend(options.marks.iter().take(schedules.len()));
+    let notes = usize::from(legend.is_some()) + usize::from(marked.is_some());
+    let top = 40.0 + 18.0 * (lines.len() + notes) as f64;
     let limit = HEIGHT / schedules.len().max(1) as f64;
     let rows = (f64::from(instance.processors()) * 24.0).clamp(48.0, limit.max(120.0));
     let left = panel::gutter(instance);
@@ -100,6 +107,9 @@ pub fn write_svg(
         write!(out, r#"<rect x="16" y="{swatch}" width="18" height="11" fill="{}"/>"#, palette::BEST_EFFORT)?;
         writeln!(out, r#"<text class="sub" x="40" y="{y}">{}</text>"#, Text(&text))?;
     }
+    if let Some(text) = marked {
+        writeln!(out, r#"<text class="sub" x="16" y="{}">{text}</text>"#, Pixels(top + 6.0 - 18.0))?;
+    }
     for (index, named) in schedules.iter().enumerate() {
         let panel = Panel {
             instance,
@@ -108,6 +118,7 @@ pub fn write_svg(
             width: width - left - RIGHT,
             height: rows,
             span,
+            marks: options.marks.get(index).unwrap_or(Marks::NONE),
         };
         // A lone chart needs no heading, and the bound speaks of the plan only.
         let heading = if schedules.len() > 1 { named.name } else { "" };

@@ -12,11 +12,14 @@ pub const COLOURS: [&str; 9] =
 /// The colour of best effort.
 pub const BEST_EFFORT: &str = "#C5CAD1";
 
-/// The index of a job's colour: neighbours in the file differ, and a job keeps its colour from one picture to another.
+/// The index of a job's colour: neighbours in the file differ, and a job keeps its colour from one picture to another. The
+/// tasks of a compound job have one colour, also where each of them is a job.
 pub fn colour_of(instance: &Instance, job: JobId) -> usize {
     let last = COLOURS.len() - 1;
     let best_effort = instance.jobs().get(job.index()).is_some_and(Job::is_best_effort);
-    if best_effort { last } else { job.index() % last }
+    let known = instance.precedence().filter(|_| job.index() < instance.jobs().len());
+    let counted = known.map_or(job.index(), |precedence| precedence.whole_of(job));
+    if best_effort { last } else { counted % last }
 }
 
 /// The colours of one schedule: by group where it has groups, otherwise by job.

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use makespan_core::{Instance, ProcSet, Schedule, Time};
 
 use super::escape::{Pixels, Text, fitting};
+use super::marks::Marks;
 use super::mosaic::Mosaic;
 use super::palette::{COLOURS, Palette, text_on};
 use super::ticks;
@@ -23,6 +24,8 @@ pub(super) struct Panel<'a> {
     pub height: f64,
     /// The last instant of the time axis.
     pub span: Time,
+    /// What is pointed out.
+    pub marks: &'a Marks,
 }
 
 /// A part of a placement on the page.
@@ -60,6 +63,7 @@ impl Panel<'_> {
         self.write_placements(out, schedule, &palette)?;
         writeln!(out, r##"<rect x="{x}" y="{y}" width="{w}" height="{h}" fill="none" stroke="#999"/>"##)?;
         self.write_legend(out, &palette)?;
+        self.write_deadlines(out)?;
         self.write_lines(out, schedule.makespan(), bound)
     }
 
@@ -76,7 +80,7 @@ impl Panel<'_> {
         Ok(())
     }
 
-    fn x(&self, at: Time) -> f64 {
+    pub(super) fn x(&self, at: Time) -> f64 {
         self.left + self.width * (at.min(self.span).seconds() / self.span.seconds()).max(0.0)
     }
 
@@ -200,6 +204,7 @@ impl Panel<'_> {
             write!(out, r#"<rect class="job" x="{x}" y="{y}" width="{w}" height="{h}"/>"#)?;
         }
         writeln!(out, "</g>")?;
+        self.marks.write_corner(out, (placement.job, placement.task), shapes[0].area)?;
         let largest = shapes.iter().max_by(|a, b| (a.area[2] * a.area[3]).total_cmp(&(b.area[2] * b.area[3])));
         largest.map_or(Ok(()), |shape| write_label(out, &name, shape.area, text_on(colour)))
     }

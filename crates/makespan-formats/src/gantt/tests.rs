@@ -130,3 +130,24 @@ fn groups_have_colours_and_a_legend() {
     let titles = document.descendants().filter(|node| node.has_tag_name("title")).filter_map(|node| node.text());
     assert_eq!(titles.filter(|title| title.ends_with(", P_1")).count(), 2);
 }
+
+#[test]
+fn marks_point_out_tasks_and_deadlines() {
+    let instance = Instance::new(Platform::flat(2).unwrap(), ["a", "b"].map(job).to_vec(), vec![]).unwrap();
+    let schedule = Schedule::new(vec![placement(0, 0, 10, "0"), placement(1, 0, 20, "1")]);
+    let deadline = |at, missed| Deadline { at: Time::from_seconds(at), text: format!("<{at}>"), missed, job: JobId(0) };
+    let deadlines = vec![deadline(5, true), deadline(20, false), deadline(21, false)];
+    let marks = Marks { tasks: [((JobId(1), 0), "was < there".to_owned())].into(), deadlines };
+    let named = [NamedSchedule { name: "plan", schedule: &schedule }; 2];
+    let text = svg(&instance, &named, &GanttOptions { marks: &[Marks::default(), marks], ..GanttOptions::default() });
+    let document = roxmltree::Document::parse(&text).unwrap();
+    let titles = |class: &str| -> Vec<&str> {
+        let of_class = document.descendants().filter(|node| node.attribute("class") == Some(class));
+        of_class.filter_map(|node| node.first_element_child()?.text()).collect()
+    };
+    assert_eq!((titles("corner"), titles("missed")), (vec!["was < there"], vec!["<5>"]));
+    assert_eq!(titles("deadline"), ["<20>"], "the third is beyond the axis");
+    assert!(text.contains("dark corner") && text.contains("deadlines of jobs"));
+    let plain = svg(&instance, &named, &GanttOptions::default());
+    assert!(!plain.contains("dark corner") && !plain.contains("class=\"corner\""));
+}

@@ -2,11 +2,12 @@
 
 use std::io::{self, Write};
 
-use makespan_core::{Instance, Job, Objective, ProcSet, Schedule};
+use makespan_core::{Instance, Job, Objective, Placement, ProcSet};
 use serde::Serialize;
 
 use super::Report;
 use crate::gantt::palette::{COLOURS, text_on};
+use crate::gantt::{Marks, NamedSchedule};
 
 /// Times are in seconds. Nothing here is used for decisions, so floats do.
 #[derive(Serialize)]
@@ -57,6 +58,10 @@ struct Placements<'a> {
     job: Vec<u32>,
     /// Numbers of tasks; empty when there are neither bags nor compound jobs.
     task: Vec<u32>,
+    /// Positions of the placements that are pointed out, and why.
+    marks: Vec<(usize, &'a str)>,
+    /// By when jobs have to end, whether that was missed, and the jobs.
+    deadlines: Vec<(f64, bool, u32)>,
     #[serde(flatten)]
     spans: Spans,
 }
@@ -79,7 +84,10 @@ pub(super) fn write(out: &mut impl Write, report: &Report<'_>) -> io::Result<()>
         jobs: jobs(instance),
         unavailable: spans(instance.unavailable().iter().map(|p| (p.start.seconds(), p.end.seconds(), &p.processors))),
         open: open(instance),
-        schedules: report.schedules.iter().map(|named| placements(instance, named.name, named.schedule)).collect(),
+        schedules: (0..)
+            .zip(report.schedules)
+            .map(|(at, named)| placements(instance, named, report.marks_of(at)))
+            .collect(),
     };
     let json = serde_json::to_string(&data)?;
     let mut pieces = json.split('<');
@@ -128,13 +136,22 @@ fn open(instance: &Instance) -> Steps {
     }
 }
 
-fn placements<'a>(instance: &Instance, name: &'a str, schedule: &Schedule) -> Placements<'a> {
+fn placements<'a>(instance: &Instance, named: &NamedSchedule<'a>, marks: &'a Marks) -> Placements<'a> {
+    let NamedSchedule { name, schedule } = *named;
     let placements = schedule.placements();
+    let marked =
+        |(at, placement): (usize, &Placement)| Some((at, marks.tasks.get(&(placement.job, placement.task))?.as_str()));
     let bags = instance.has_bags() || instance.has_compound_jobs();
     Placements {
         name,
         makespan: schedule.makespan().seconds(),
         job: placements.iter().map(|placement| placement.job.0).collect(),
+        marks: placements.iter().enumerate().filter_map(marked).collect(),
+        deadlines: marks
+            .deadlines
+            .iter()
+            .map(|deadline| (deadline.at.seconds(), deadline.missed, deadline.job.0))
+            .collect(),
         task: placements.iter().filter(|_| bags).map(|placement| placement.task).collect(),
         spans: spans(placements.iter().map(|p| (p.start.seconds(), p.end.seconds(), &p.processors))),
     }

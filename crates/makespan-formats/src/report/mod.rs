@@ -17,21 +17,22 @@ use base64::engine::general_purpose::STANDARD;
 use makespan_core::{Bound, Instance};
 use sha2::{Digest, Sha256};
 
-use crate::gantt::NamedSchedule;
 use crate::gantt::escape::Text;
+use crate::gantt::{Marks, NamedSchedule};
 use crate::plot::Figure;
 
-pub use tree::{TreeReport, write_tree};
+pub use tree::{TreePicture, TreeReport, write_tree};
 
 pub use simulation::{Level, PolicyPanel, SimulationReport, write_simulation};
 
 const PAGE: &str = include_str!("../../assets/report.html");
 const STYLE: &str = include_str!("../../assets/report.css");
 /// The script in the order of its parts: each uses names of those before it.
-const SCRIPTS: [&str; 5] = [
+const SCRIPTS: [&str; 6] = [
     include_str!("../../assets/duration.js"),
     include_str!("../../assets/model.js"),
     include_str!("../../assets/draw.js"),
+    include_str!("../../assets/marks.js"),
     include_str!("../../assets/table.js"),
     include_str!("../../assets/report.js"),
 ];
@@ -49,6 +50,8 @@ pub struct Report<'a> {
     pub algorithm: &'a str,
     /// Its seed.
     pub seed: u64,
+    /// What is pointed out in each schedule, in their order; nothing in those beyond its end.
+    pub marks: &'a [Marks],
     /// Proven bounds on the first schedule.
     pub bounds: &'a [Bound],
     /// What the user should know, one sentence each.
@@ -68,8 +71,16 @@ pub struct Section {
     pub columns: Vec<String>,
     /// Cells, row by row.
     pub rows: Vec<Vec<String>>,
+    /// Whether the cells are words, which stand left, and not figures.
+    pub words: bool,
     /// Drawn before the table.
     pub figure: Option<Figure>,
+}
+
+impl<'a> Report<'a> {
+    fn marks_of(&self, schedule: usize) -> &'a Marks {
+        self.marks.get(schedule).unwrap_or(Marks::NONE)
+    }
 }
 
 /// Writes the page.

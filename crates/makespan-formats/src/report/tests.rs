@@ -1,6 +1,7 @@
 use makespan_core::{Certificate, Job, JobId, Placement, Platform, ProcSet, Profile, Schedule, Time};
 
 use super::*;
+use crate::gantt::Deadline;
 
 const HOSTILE: &str = "</script><img src=x onerror=alert(1)><!-- {{data}} \u{2028} \u{1} \"'& טקסט";
 
@@ -24,17 +25,20 @@ fn html(instance: &Instance, schedule: &Schedule) -> String {
     let bound = (!instance.jobs().is_empty())
         .then(|| Bound::proved_by(Certificate::Alone { job: JobId(0) }, instance).unwrap());
     let bounds: Vec<Bound> = bound.into_iter().collect();
+    let deadlines = vec![Deadline { at: Time::from_seconds(1), text: HOSTILE.into(), missed: true, job: JobId(0) }];
+    let marks = Marks { tasks: [((JobId(0), 0), HOSTILE.to_owned())].into(), deadlines };
     let section = Section {
         title: HOSTILE.into(),
         text: HOSTILE.into(),
         columns: vec![HOSTILE.into()],
-        figure: None,
         rows: vec![vec![HOSTILE.into()]],
+        ..Section::default()
     };
     let report = Report {
         title: HOSTILE,
         instance,
         schedules: &[NamedSchedule { name: HOSTILE, schedule }],
+        marks: &[marks],
         algorithm: HOSTILE,
         seed: u64::MAX,
         bounds: &bounds,

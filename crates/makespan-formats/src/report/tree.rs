@@ -1,4 +1,4 @@
-//! One self-contained HTML page about the steady state of bags on a tree. It has no script.
+//! One self-contained HTML page about bags on a tree: their steady state, or what happened. It has no script.
 
 use std::io::{self, BufWriter, Write};
 
@@ -21,12 +21,21 @@ pub struct TreeReport<'a> {
     pub instance: &'a Instance,
     /// Its view as a tree.
     pub problem: &'a TreeProblem,
-    /// Who computes what.
-    pub rates: &'a Rates,
+    /// Who computes what, one picture after the other.
+    pub pictures: &'a [TreePicture<'a>],
     /// What the user should know, one sentence each.
     pub remarks: &'a [String],
-    /// Tables after the picture.
+    /// Tables after the pictures.
     pub sections: &'a [Section],
+}
+
+/// One picture of the tree.
+#[derive(Clone, Copy, Debug)]
+pub struct TreePicture<'a> {
+    /// In its head.
+    pub title: &'a str,
+    /// Who computes what.
+    pub rates: &'a Rates,
 }
 
 /// Writes the page.
@@ -50,12 +59,15 @@ pub fn write_tree(out: &mut impl Write, report: &TreeReport<'_>) -> io::Result<(
     write_remarks(&mut out, report.remarks)?;
     write!(
         out,
-        "<section aria-labelledby=\"tree-title\">\n<h2 id=\"tree-title\">Loads of the steady state</h2>\n<p class=\"hint\">A box \
-         is filled as far as its processors are busy, in the colours of the applications; a link is as thick as it is busy. \
-         Red: a port that never idles.</p>\n<figure>\n"
+        "<section>\n<h2>Loads</h2>\n<p class=\"hint\">A box is filled as far as its processors are busy, in the colours of the \
+         applications; a link is as thick as it is busy. Red: a port that never idles.</p>\n"
     )?;
-    write_tree_svg(&mut out, report.instance, report.problem, report.rates, report.title)?;
-    writeln!(out, "</figure>\n</section>")?;
+    for picture in report.pictures {
+        writeln!(out, "<figure>")?;
+        write_tree_svg(&mut out, report.instance, report.problem, picture.rates, picture.title)?;
+        writeln!(out, "</figure>")?;
+    }
+    writeln!(out, "</section>")?;
     write_sections(&mut out, report.sections)?;
     writeln!(out, "</main>\n</body>\n</html>")?;
     out.flush()

@@ -119,6 +119,23 @@ fn throughput_is_in_proportion_to_weights() {
     }
 }
 
+/// The tasks of an application that is nearly over do not wait for the end of the other one, beside whose queue theirs are short.
+#[test]
+fn the_last_tasks_of_an_application_are_not_left_behind() {
+    let nodes = [
+        node(None, 10.0, 1.0),
+        NetworkNode { processors: 2, ..node(Some(0), 20.0, 100.0) },
+        NetworkNode { processors: 0, ..node(Some(0), 1.0, 60.0) },
+        NetworkNode { processors: 4, ..node(Some(2), 15.0, 50.0) },
+        node(Some(2), 40.0, 30.0),
+    ];
+    let network = network(&nodes, &[(20.0, 30.0, 1.0, 4000), (40.0, 10.0, 2.0, 3000)]);
+    let run = play(Heuristic::BackPressure, &network, &NetworkOptions::default());
+    let given = |application: usize| run.done(application).unwrap().seconds();
+    // The second has twice the weight and three quarters of the tasks, so it is over when 1500 of the first are done.
+    assert!((0.6..0.7).contains(&(given(1) / given(0))), "{} and {}", given(1), given(0));
+}
+
 /// The queue of requests is served in order, though the second child is faster.
 #[test]
 fn first_come_is_first_served() {

@@ -39,5 +39,6 @@ pub fn section(instance: &Instance, front: &Front, bounds: &[Bound]) -> Section 
         columns,
         rows,
         figure: (front.points().len() > 1).then_some(figure),
+        ..Section::default()
     }
 }

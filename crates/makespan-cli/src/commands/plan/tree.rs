@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use makespan::{Part, SteadyState, steady_state};
 use makespan_core::Instance;
 use makespan_core::tree::{TreeProblem, decimal_text, exact_period, float_of, link_load, port_load};
-use makespan_formats::report::{Section, TreeReport, write_tree};
+use makespan_formats::report::{Section, TreePicture, TreeReport, write_tree};
 use makespan_formats::tree_plan::{TreePlanFile, write_tree_svg};
 use miette::{Result, miette};
 
@@ -53,7 +53,8 @@ pub fn plan(instance: &Instance, mut remarks: Vec<String>, options: &PlanOptions
     let summary = format!("{}; {}", summary::instance(instance), headline(&found));
     if let Some(path) = report {
         let (remarks, sections) = (&remarks, &sections);
-        let report = TreeReport { title: &title, summary: &summary, instance, problem, rates, remarks, sections };
+        let pictures = &[TreePicture { title: &title, rates }];
+        let report = TreeReport { title: &title, summary: &summary, instance, problem, pictures, remarks, sections };
         write_file(path, |mut out| write_tree(&mut out, &report))?;
     }
     match options.format {
@@ -219,7 +220,7 @@ fn nodes(instance: &Instance, found: &SteadyState, most: usize) -> Section {
     let names = instance.jobs().iter().map(|job| format!("{} (tasks/s)", job.name));
     let mut columns: Vec<String> = std::iter::once("node".to_owned()).chain(names).collect();
     columns.extend(["computes %", "link %", "sends %"].map(String::from));
-    Section { title: "Who computes what".into(), text, columns, rows, figure: None }
+    Section { title: "Who computes what".into(), text, columns, rows, ..Section::default() }
 }
 
 /// The parts that would raise the fair throughput.
@@ -240,7 +241,7 @@ fn bottlenecks(instance: &Instance, found: &SteadyState) -> Section {
 
 fn section(title: &str, text: &str, columns: &[&str], rows: Vec<Vec<String>>) -> Section {
     let columns = columns.iter().map(ToString::to_string).collect();
-    Section { title: title.into(), text: text.into(), columns, rows, figure: None }
+    Section { title: title.into(), text: text.into(), columns, rows, ..Section::default() }
 }
 
 fn printed(section: &Section) -> String {

@@ -7,6 +7,7 @@ use makespan_core::{Distribution, Instance, Measures, Phase, TaskFlowMeasures};
 use makespan_formats::report::Section;
 use serde_json::{Value, json};
 
+use super::compound;
 use crate::output::table;
 use crate::summary::figure;
 
@@ -14,7 +15,7 @@ use crate::summary::figure;
 const WIDTH: usize = 100;
 
 /// A row: what is measured, and its figure for each policy.
-type Row = (String, Vec<String>);
+pub(super) type Row = (String, Vec<String>);
 
 /// A named figure of something.
 type Figure<T, F> = (&'static str, fn(&T) -> F);
@@ -53,6 +54,7 @@ fn rows(simulated: &[Simulated]) -> Vec<Row> {
         add("worst user over mean", &|measures| figure_of(measures.fairness.map(|fairness| fairness.worst_over_mean)));
     }
     rows.extend(flow_rows(simulated));
+    rows.extend(compound::rows(simulated));
     let mut add = |label: &str, of: &dyn Fn(&Measures) -> String| {
         rows.push((label.to_owned(), simulated.iter().map(|one| of(&one.measures)).collect()));
     };
@@ -67,7 +69,10 @@ fn rows(simulated: &[Simulated]) -> Vec<Row> {
         }
     }
     if simulated.iter().any(|one| !one.simulation.cancelled.is_empty()) {
-        let counts = simulated.iter().map(|one| one.simulation.cancelled.len().to_string());
+        // Of compound jobs whole jobs are counted, and not their tasks.
+        let count =
+            |one: &Simulated| one.compound.as_ref().map_or(one.simulation.cancelled.len(), |of| of.flow.given_up);
+        let counts = simulated.iter().map(|one| count(one).to_string());
         rows.push(("jobs given up".into(), counts.collect()));
     }
     rows
@@ -127,7 +132,7 @@ pub fn section(simulated: &[Simulated]) -> Section {
         text: "Times are in seconds. So many of the jobs have at most the figure of a row with 90, 95 or 99 %.".into(),
         columns: columns.collect(),
         rows: rows(simulated).into_iter().map(|(label, cells)| [vec![label], cells].concat()).collect(),
-        figure: None,
+        ..Section::default()
     }
 }
 
@@ -144,6 +149,7 @@ pub fn json(instance: &Instance, simulated: &[Simulated], mut answers: BTreeMap<
         if let Some(flow) = &one.task_flow {
             object["task_flow"] = flow_json(flow);
         }
+        compound::add_json(&mut object, instance, one);
         if let Some(answer) = answers.remove(&index) {
             object["start_time"] = answer;
         }

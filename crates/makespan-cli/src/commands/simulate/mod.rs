@@ -1,6 +1,7 @@
 //! `makespan simulate`
 
 mod comparison;
+mod compound;
 mod instant;
 mod outputs;
 mod page;
@@ -91,6 +92,7 @@ fn cluster(
                     text += &question.describe(&scene, &one.policy, answer);
                 }
             }
+            text += &compound::text(&log.instance, &simulated);
             emit(&text)?;
         }
     }

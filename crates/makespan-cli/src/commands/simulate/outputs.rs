@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use makespan::Simulated;
-use makespan_formats::{jobs_csv, write_paje, write_swf_trace};
+use makespan_formats::{LogRow, jobs_csv, write_log_csv, write_paje, write_swf_trace};
 use miette::Result;
 
 use super::scene::Log;
@@ -22,13 +22,14 @@ enum Kind {
     Jobs,
     Swf,
     Paje,
+    Log,
 }
 
 /// The files that are asked for, refused where they cannot be written or meet.
 pub fn targets(trace: &Path, outputs: &SimulationOutputs, specs: &[String]) -> Result<Vec<Target>> {
-    let SimulationOutputs { jobs, swf, paje, report } = outputs;
+    let SimulationOutputs { jobs, swf, paje, log, report } = outputs;
     let mut targets = Vec::new();
-    for (kind, path) in [(Kind::Jobs, jobs), (Kind::Swf, swf), (Kind::Paje, paje)] {
+    for (kind, path) in [(Kind::Jobs, jobs), (Kind::Swf, swf), (Kind::Paje, paje), (Kind::Log, log)] {
         let Some(path) = path else { continue };
         for (policy, spec) in specs.iter().enumerate() {
             let path = if specs.len() == 1 { path.clone() } else { named(path, spec) };
@@ -61,10 +62,12 @@ fn named(path: &Path, spec: &str) -> PathBuf {
 pub fn write(log: &Log, workload: &str, targets: &[Target], simulated: &[Simulated]) -> Result<()> {
     for Target { policy, kind, path } in targets {
         let trace = &simulated[*policy].simulation.trace;
+        let told = || LogRow::all(&log.instance, &simulated[*policy].log);
         match kind {
             Kind::Jobs => write_file(path, |out| Ok(jobs_csv::write_trace(&log.instance, workload, trace, out)?))?,
             Kind::Swf => write_file(path, |out| write_swf_trace(&log.instance, trace, &log.users, out))?,
             Kind::Paje => write_file(path, |out| write_paje(&log.instance, trace, out))?,
+            Kind::Log => write_file(path, |out| Ok(write_log_csv(&told(), out)?))?,
         }
     }
     Ok(())

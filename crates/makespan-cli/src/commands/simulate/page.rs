@@ -4,10 +4,13 @@ use std::path::Path;
 
 use makespan::{Scene, Simulated};
 use makespan_core::{Schedule, Usage, UsageStep};
-use makespan_formats::report::{Level, PolicyPanel, SimulationReport, write_simulation};
+use makespan_formats::LogRow;
+use makespan_formats::gantt::Marks;
+use makespan_formats::report::{Level, PolicyPanel, Section, SimulationReport, write_simulation};
 use miette::Result;
 
 use super::comparison;
+use crate::decisions;
 use crate::output::write_file;
 use crate::summary::figure;
 
@@ -21,6 +24,7 @@ pub fn write(path: &Path, title: &str, scene: &Scene<'_>, remarks: &[String], si
     let schedules: Vec<Schedule> =
         simulated.iter().filter(|_| charted).map(|one| one.simulation.trace.schedule()).collect();
     let summaries: Vec<String> = simulated.iter().map(summary).collect();
+    let marks: Vec<Marks> = simulated.iter().map(|one| marks(scene, one)).collect();
     let panel =
         |(index, one): (usize, &'_ Simulated)| (index, one.simulation.trace.runs.iter().map(|run| run.end).max());
     let panels: Vec<PolicyPanel<'_>> = simulated
@@ -34,6 +38,7 @@ pub fn write(path: &Path, title: &str, scene: &Scene<'_>, remarks: &[String], si
             levels: &levels[index],
             phases: simulated[index].task_flow.as_ref().map(|flow| &flow.phases),
             schedule: schedules.get(index),
+            marks: &marks[index],
         })
         .collect();
     let report = SimulationReport {
@@ -43,8 +48,27 @@ pub fn write(path: &Path, title: &str, scene: &Scene<'_>, remarks: &[String], si
         seed: scene.seed,
         remarks,
         comparison: &comparison::section(simulated),
+        sections: &sections(scene, simulated),
     };
     write_file(path, |mut out| write_simulation(&mut out, &report))
+}
+
+fn marks(scene: &Scene<'_>, simulated: &Simulated) -> Marks {
+    let rows = LogRow::all(scene.instance, &simulated.log);
+    decisions::marks(scene.instance, &rows, simulated.compound.as_ref(), |job| (job, 0))
+}
+
+/// For each policy its compound jobs and what it told of them.
+fn sections(scene: &Scene<'_>, simulated: &[Simulated]) -> Vec<Section> {
+    let instance = scene.instance;
+    let of = |one: &Simulated| {
+        let name = |what: &str| if simulated.len() == 1 { what.to_owned() } else { format!("{what}: {}", one.policy) };
+        let rows = LogRow::all(instance, &one.log);
+        let jobs = one.compound.as_ref();
+        let jobs = jobs.and_then(|jobs| decisions::jobs(&name("Compound jobs"), instance, jobs, "`--format json`"));
+        [jobs, decisions::decisions(&name("Decisions"), &rows, "the file of `--log`")]
+    };
+    simulated.iter().flat_map(of).flatten().collect()
 }
 
 fn levels(scene: &Scene<'_>, simulated: &Simulated) -> Vec<Level> {

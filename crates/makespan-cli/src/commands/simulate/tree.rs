@@ -1,6 +1,7 @@
 //! Bags of tasks on a tree of machines.
 
 mod changes;
+mod page;
 mod report;
 
 use std::process::ExitCode;
@@ -32,6 +33,10 @@ pub fn simulate(options: &SimulateOptions, instance: &Instance, threads: usize) 
     let scene = TreeScene::of(&problem).map_err(|error| failed(&error))?;
     let runs = play(&scene, &heuristics, &rules, threads)?;
     let page = report::Page { instance, scene: &scene, rules: &rules, runs: &runs };
+    if let Some(path) = &options.outputs.report {
+        let title = options.trace.file_name().map_or("simulation".into(), |name| name.to_string_lossy());
+        page::write(path, &title, &problem, &page)?;
+    }
     match options.format {
         Format::Json => emit(&format!("{:#}\n", page.json()))?,
         Format::Text => emit(&page.text())?,
@@ -50,7 +55,7 @@ fn refuse_options_of_clusters(options: &SimulateOptions) -> Result<()> {
         ("--jobs", options.outputs.jobs.is_some()),
         ("--swf", options.outputs.swf.is_some()),
         ("--paje", options.outputs.paje.is_some()),
-        ("--report", options.outputs.report.is_some()),
+        ("--log", options.outputs.log.is_some()),
         ("--start-time-of", options.question.start_time_of.is_some()),
     ];
     match given.iter().find(|(_, given)| *given) {

@@ -20,7 +20,7 @@ use super::{STYLE, Section, fill, hash};
 use crate::gantt::escape::Text;
 use crate::gantt::summary::grouped;
 use crate::gantt::ticks::duration;
-use crate::gantt::{GanttOptions, NamedSchedule, write_svg};
+use crate::gantt::{GanttOptions, Marks, NamedSchedule, write_svg};
 use panels::Panels;
 
 pub use envelope::Level;
@@ -44,6 +44,8 @@ pub struct SimulationReport<'a> {
     pub remarks: &'a [String],
     /// Measures side by side.
     pub comparison: &'a Section,
+    /// Tables after the charts, in this order.
+    pub sections: &'a [Section],
 }
 
 /// One policy.
@@ -61,6 +63,8 @@ pub struct PolicyPanel<'a> {
     pub phases: Option<&'a Phases>,
     /// What ran where, for a Gantt chart; `None` where there are too many jobs for one.
     pub schedule: Option<&'a Schedule>,
+    /// What is pointed out in that chart.
+    pub marks: &'a Marks,
 }
 
 /// Writes the page.
@@ -85,6 +89,7 @@ pub fn write_simulation(out: &mut impl Write, report: &SimulationReport<'_>) -> 
         "panels" => panels.write(out),
         "reduced" => out.write_all(note(&panels).as_bytes()),
         "gantt" => write_gantt(out, report),
+        "sections" => write_sections(out, report.sections),
         other => unreachable!("the page template has no slot {other}"),
     })?;
     out.flush()
@@ -95,7 +100,12 @@ fn write_origin(out: &mut impl Write, report: &SimulationReport<'_>) -> io::Resu
     let first = jobs.iter().map(|job| job.release).min().unwrap_or_default();
     let last = jobs.iter().map(|job| job.release).max().unwrap_or_default();
     let (count, processors) = (grouped(jobs.len() as f64), grouped(f64::from(report.instance.processors())));
-    write!(out, "<span><b>{count}</b> jobs on <b>{processors}</b> processors</span> ")?;
+    let wholes = report.instance.precedence().map(|precedence| grouped(precedence.wholes().len() as f64));
+    match wholes {
+        Some(wholes) => write!(out, "<span><b>{wholes}</b> jobs of <b>{count}</b> tasks")?,
+        None => write!(out, "<span><b>{count}</b> jobs")?,
+    }
+    write!(out, " on <b>{processors}</b> processors</span> ")?;
     write!(out, "<span>submitted over <b>{}</b></span> ", duration((last - first).seconds()))?;
     write!(out, "<span>seed <b>{}</b></span>", report.seed)
 }
@@ -111,14 +121,22 @@ fn note(panels: &Panels<'_>) -> String {
 }
 
 /// The charts as a picture of its own, so that their style and names stay apart from those of the page.
-fn write_gantt(out: &mut impl Write, report: &SimulationReport<'_>) -> io::Result<()> {
-    let shown = report.policies.iter().filter_map(|policy| Some((policy.name, policy.schedule?)));
-    let schedules: Vec<NamedSchedule<'_>> = shown.map(|(name, schedule)| NamedSchedule { name, schedule }).collect();
+fn write_gantt<'a>(out: &mut impl Write, report: &SimulationReport<'a>) -> io::Result<()> {
+    let shown = || report.policies.iter().filter_map(|policy| Some((policy, policy.schedule?)));
+    let named = |(policy, schedule): (&'_ PolicyPanel<'a>, _)| NamedSchedule { name: policy.name, schedule };
+    let schedules: Vec<NamedSchedule<'_>> = shown().map(named).collect();
+    let marks: Vec<Marks> = shown().map(|(policy, _)| policy.marks.clone()).collect();
     if schedules.is_empty() {
         return Ok(());
     }
     let mut svg = Vec::new();
-    let options = GanttOptions { title: "What ran where", width: 1400, objectives: false, ..GanttOptions::default() };
+    let options = GanttOptions {
+        title: "What ran where",
+        width: 1400,
+        objectives: false,
+        marks: &marks,
+        ..GanttOptions::default()
+    };
     write_svg(&mut svg, report.instance, &schedules, &options)?;
     writeln!(out, "<section><h2>Schedules</h2><figure class=\"gantt\">")?;
     let text = "Gantt charts, one a policy: processors downwards, time to the right";

@@ -1,6 +1,7 @@
 use makespan_core::{Job, JobId, Phase, PhaseStep, Placement, Platform, ProcSet, Profile};
 
 use super::*;
+use crate::gantt::Deadline;
 
 const HOSTILE: &str = "</script><img src=x onerror=alert(1)><!-- {{data}} \u{2028} \u{1} \"'& טקסט";
 
@@ -22,7 +23,12 @@ fn page(instance: &Instance, levels: &[Level], schedule: Option<&Schedule>) -> S
     let end = levels.last().map_or(Time::ZERO, |level| level.time);
     let step = |second, phase| PhaseStep { from: Time::from_seconds(second), phase };
     let phases = Phases { steps: vec![step(0, Phase::Saturation), step(3, Phase::Starvation)], end };
-    let panel = PolicyPanel { name: HOSTILE, summary: HOSTILE, end, levels, phases: Some(&phases), schedule };
+    let marks = Marks {
+        tasks: [((JobId(0), 0), HOSTILE.to_owned())].into(),
+        deadlines: vec![Deadline { at: Time::from_seconds(1), text: HOSTILE.into(), missed: true, job: JobId(0) }],
+    };
+    let panel =
+        PolicyPanel { name: HOSTILE, summary: HOSTILE, end, levels, phases: Some(&phases), schedule, marks: &marks };
     let comparison = Section {
         title: HOSTILE.into(),
         columns: vec![HOSTILE.into()],
@@ -36,6 +42,7 @@ fn page(instance: &Instance, levels: &[Level], schedule: Option<&Schedule>) -> S
         seed: u64::MAX,
         remarks: &[HOSTILE.to_owned()],
         comparison: &comparison,
+        sections: std::slice::from_ref(&comparison),
     };
     let mut bytes = Vec::new();
     write_simulation(&mut bytes, &report).unwrap();

@@ -3,6 +3,7 @@
 mod shape;
 #[cfg(test)]
 mod tests;
+mod walltime;
 
 use makespan_core::{
     Edge, Graph, GraphError, Instance, Job, Link, Load, NamedTask, Node, Platform, PlatformError, Profile, Time,
@@ -39,6 +40,8 @@ pub struct GraphOptions {
     pub bandwidth: f64,
     /// Seconds between the releases of two jobs on average, exponential; all are released at 0 without it.
     pub gap: Option<f64>,
+    /// The walltime of each job as a multiple of HEFT's makespan for it alone on the idle platform; none without it.
+    pub walltime: Option<f64>,
     /// The same seed gives the same instance.
     pub seed: u64,
 }
@@ -57,6 +60,7 @@ impl Default for GraphOptions {
             fastest: 3.0,
             bandwidth: 1e6,
             gap: None,
+            walltime: None,
             seed: 1,
         }
     }
@@ -90,6 +94,9 @@ pub fn generate_graphs(options: &GraphOptions) -> Result<Instance, LabError> {
         release += gap;
         jobs.push(Job::compound(name, graph).with_release(at));
     }
+    if let Some(factor) = options.walltime {
+        jobs.iter_mut().try_for_each(|job| walltime::state(&platform, job, factor))?;
+    }
     Ok(Instance::new(platform, jobs, Vec::new())?)
 }
 
@@ -118,6 +125,10 @@ fn check(options: &GraphOptions) -> Result<(), LabError> {
     }
     if !fastest.is_finite() || fastest < 1.0 {
         return Err(out_of_range("fastest speed", fastest));
+    }
+    if let Some(factor) = options.walltime.filter(|&factor| !positive(factor)) {
+        let expected = "it is a positive multiple of HEFT's makespan";
+        return Err(LabError::Option { name: "walltime", value: factor.to_string(), expected });
     }
     match options.gap {
         Some(gap) if !positive(gap) => Err(out_of_range("gap", gap)),

@@ -46,3 +46,26 @@ fn figures_out_of_range_are_refused() {
     refused(GraphOptions { shape: Shape::Layers { width: 0, density: 0.5 }, ..usual() });
     assert!("blob".parse::<Shape>().is_err());
 }
+
+#[test]
+fn walltimes_are_multiples_of_what_a_job_takes_alone() {
+    let shape = Shape::Layers { width: 5, density: 0.4 };
+    let drawn = |walltime| {
+        let options = GraphOptions { shape, tasks: 12, jobs: 3, gap: Some(20.0), walltime, ..GraphOptions::default() };
+        generate_graphs(&options).unwrap()
+    };
+    let (without, once, twice) = (drawn(None), drawn(Some(1.0)), drawn(Some(2.0)));
+    let heft = makespan_algos::scheduler("heft").unwrap();
+    for ((plain, once), twice) in without.jobs().iter().zip(once.jobs()).zip(twice.jobs()) {
+        assert_eq!((plain.walltime, &plain.graph, plain.release), (None, &once.graph, once.release));
+        let alone = without.with_jobs(vec![plain.clone().with_release(Time::ZERO)]);
+        let makespan =
+            heft.schedule(&alone, &mut makespan_core::Context::default()).unwrap().into_schedule().makespan();
+        let walltime = once.walltime.unwrap();
+        assert!(makespan <= walltime && walltime <= makespan + Time::from_ticks(1_000_000), "rounded up");
+        assert!(2.0 * walltime.seconds() - twice.walltime.unwrap().seconds() < 0.0021);
+    }
+    for factor in [0.0, -1.0, f64::NAN] {
+        assert!(generate_graphs(&GraphOptions { walltime: Some(factor), ..GraphOptions::default() }).is_err());
+    }
+}

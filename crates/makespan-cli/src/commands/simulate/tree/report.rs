@@ -27,20 +27,29 @@ impl Page<'_> {
         &self.instance.jobs()[application].name
     }
 
-    pub fn text(&self) -> String {
-        let applications = self.instance.jobs().len();
-        let nodes = self.scene.network.nodes().len();
+    /// What is simulated, in a line.
+    pub fn headline(&self) -> String {
         let of_tasks = if self.rules.buffer == 1 { "1 task" } else { &format!("{} tasks", self.rules.buffer) };
-        let mut text = format!(
-            "{applications} applications of {} tasks on a tree of {nodes} nodes, buffers of {of_tasks}\n\
-             no schedule has a larger fair throughput in the long run than {} weighted tasks a second (proved{})\n\n",
+        format!(
+            "{} applications of {} tasks on a tree of {} nodes, buffers of {of_tasks}",
+            self.instance.jobs().len(),
             self.instance.tasks(),
+            self.scene.network.nodes().len()
+        )
+    }
+
+    pub fn text(&self) -> String {
+        let nodes = self.scene.network.nodes().len();
+        let mut text = format!(
+            "{}\nno schedule has a larger fair throughput in the long run than {} weighted tasks a second (proved{})\n\n",
+            self.headline(),
             figure(self.scene.bound),
             if self.rules.changes.is_empty() { "" } else { ", for the machines as they begin" }
         );
-        text += &self.comparison();
-        for run in self.runs {
-            text += &self.remarks(run);
+        let (columns, rows) = self.comparison();
+        text += &table(&columns.iter().map(String::as_str).collect::<Vec<_>>(), 1, rows);
+        for remark in self.runs.iter().flat_map(|run| self.remarks(run)) {
+            text += &format!("\n{remark}\n");
         }
         if let Some(first) = self.runs.first() {
             text += &format!("\n{}, shares of the time until its end\n", first.heuristic);
@@ -49,8 +58,8 @@ impl Page<'_> {
         text
     }
 
-    /// One column a policy.
-    fn comparison(&self) -> String {
+    /// A table with one column a policy: headings and rows.
+    pub fn comparison(&self) -> (Vec<String>, Vec<Vec<String>>) {
         let mut rows: Vec<Vec<String>> = Vec::new();
         let mut add = |label: String, of: &dyn Fn(&TreeRun) -> String| {
             rows.push(std::iter::once(label).chain(self.runs.iter().map(of)).collect());
@@ -74,9 +83,8 @@ impl Page<'_> {
         add("hops".into(), &|run| run.run.hops.to_string());
         add("tasks sent again".into(), &|run| run.run.resent.to_string());
         add("nodes without a task".into(), &|run| run.run.unreached(&run.network).len().to_string());
-        let names: Vec<String> = self.runs.iter().map(|run| run.heuristic.to_string()).collect();
-        let heading: Vec<&str> = std::iter::once("policy").chain(names.iter().map(String::as_str)).collect();
-        table(&heading, 1, rows)
+        let names = self.runs.iter().map(|run| run.heuristic.to_string());
+        (std::iter::once("policy".to_owned()).chain(names).collect(), rows)
     }
 
     fn of_bound(&self, run: &TreeRun) -> Option<f64> {
@@ -84,11 +92,11 @@ impl Page<'_> {
     }
 
     /// What did not go well.
-    fn remarks(&self, run: &TreeRun) -> String {
-        let mut text = String::new();
+    pub fn remarks(&self, run: &TreeRun) -> Vec<String> {
+        let mut remarks = Vec::new();
         if run.run.stalled {
             let left = run.run.unfinished();
-            text += &format!("\n{}: {left} tasks were not done: what they wait for never ends\n", run.heuristic);
+            remarks.push(format!("{}: {left} tasks were not done: what they wait for never ends", run.heuristic));
         }
         let unreached = run.run.unreached(&run.network);
         if let Some(&first) = unreached.first() {
@@ -97,9 +105,9 @@ impl Page<'_> {
                 count => format!(" and {count} others"),
             };
             let name = self.name(first);
-            text += &format!("\n{}: no task reached `{name}`{others} before the end\n", run.heuristic);
+            remarks.push(format!("{}: no task reached `{name}`{others} before the end", run.heuristic));
         }
-        text
+        remarks
     }
 
     fn nodes(&self, run: &TreeRun) -> String {
@@ -108,7 +116,7 @@ impl Page<'_> {
             let processors = run.network.nodes()[node].processors;
             vec![
                 self.name(node).to_owned(),
-                self.computed(run, node).iter().sum::<u64>().to_string(),
+                run.computed(node).iter().sum::<u64>().to_string(),
                 share(load(run, run.run.processor_busy[node], processors)),
                 if run.network.children(node).is_empty() { "-".into() } else { of(&run.run.port_busy) },
                 if node == 0 { "-".into() } else { of(&run.run.link_busy) },
@@ -136,18 +144,6 @@ impl Page<'_> {
         format!("{what}: {mean} on average, {most} at most (`{name}`)\n")
     }
 
-    /// Tasks of each application that a node computed.
-    fn computed(&self, run: &TreeRun, node: usize) -> Vec<u64> {
-        let mut computed = vec![0; self.instance.jobs().len()];
-        let kinds = run.network.kinds();
-        for (kind, count) in kinds.iter().zip(&run.run.computed[node * kinds.len()..]) {
-            for &(application, tasks) in &kind.tasks {
-                computed[application] += u64::from(tasks) * u64::from(*count);
-            }
-        }
-        computed
-    }
-
     pub fn json(&self) -> Value {
         json!({
             "applications": self.instance.jobs().len(),
@@ -172,7 +168,7 @@ impl Page<'_> {
         let nodes = (0..run.network.nodes().len()).map(|node| {
             json!({
                 "name": self.name(node),
-                "computed": self.computed(run, node),
+                "computed": run.computed(node),
                 "processors_busy": run.run.processor_busy[node].seconds(),
                 "port_busy": run.run.port_busy[node].seconds(),
                 "link_busy": run.run.link_busy[node].seconds(),

@@ -1,0 +1,73 @@
+//! Runs on a tree as one HTML page.
+
+use std::path::Path;
+
+use makespan::TreeRun;
+use makespan_core::Time;
+use makespan_core::tree::{Rates, TreeProblem};
+use makespan_formats::plot::{Figure, Point, Series};
+use makespan_formats::report::{Section, TreePicture, TreeReport, write_tree};
+use miette::Result;
+
+use super::report::Page;
+use crate::output::write_file;
+use crate::summary::figure;
+
+/// Points of a line of a figure.
+const POINTS: usize = 40;
+
+/// Writes measures side by side, for each policy a picture of what was busy and a figure of what was done when.
+pub fn write(path: &Path, title: &str, problem: &TreeProblem, page: &Page<'_>) -> Result<()> {
+    let rates: Vec<Rates> = page.runs.iter().map(|run| run.rates(page.scene, problem)).collect();
+    let titles: Vec<String> = page.runs.iter().map(|run| format!("Mean loads under {}", run.heuristic)).collect();
+    let pictures: Vec<TreePicture<'_>> =
+        titles.iter().zip(&rates).map(|(title, rates)| TreePicture { title, rates }).collect();
+    let remarks: Vec<String> = page.runs.iter().flat_map(|run| page.remarks(run)).collect();
+    let (columns, rows) = page.comparison();
+    let text = format!(
+        "No schedule has a larger fair throughput in the long run than {} weighted tasks a second: that is proved. It is measured \
+         from a tenth to nine tenths of the time at which the first application was done.",
+        figure(page.scene.bound)
+    );
+    let comparison = Section { title: "Measures".into(), text, columns, rows, ..Section::default() };
+    let sections: Vec<Section> =
+        std::iter::once(comparison).chain(page.runs.iter().map(|run| progress(page, run))).collect();
+    let report = TreeReport {
+        title,
+        summary: &page.headline(),
+        instance: page.instance,
+        problem,
+        pictures: &pictures,
+        remarks: &remarks,
+        sections: &sections,
+    };
+    write_file(path, |mut out| write_tree(&mut out, &report))
+}
+
+/// How much of each application was done when.
+fn progress(page: &Page<'_>, run: &TreeRun) -> Section {
+    let line = |(job, ends): (usize, &Vec<Time>)| Series {
+        name: page.instance.jobs()[job].name.clone(),
+        points: done(ends, run.run.tasks[job]),
+    };
+    let figure = Figure {
+        title: format!("Tasks done under {}", run.heuristic),
+        x_label: "seconds".into(),
+        y_label: "% of the application".into(),
+        series: run.run.completions.iter().enumerate().map(line).collect(),
+        y_range: Some((0.0, 100.0)),
+        log_x: false,
+    };
+    Section { title: format!("Progress under {}", run.heuristic), figure: Some(figure), ..Section::default() }
+}
+
+/// From nothing at the beginning, some of the ascending `ends`, the last among them.
+fn done(ends: &[Time], tasks: u64) -> Vec<Point> {
+    let step = ends.len().div_ceil(POINTS).max(1);
+    let counts = (1..=ends.len()).filter(|count| count % step == 0 || *count == ends.len());
+    let point = |count: usize| {
+        let y = 100.0 * count as f64 / tasks.max(1) as f64;
+        Point { x: ends[count - 1].seconds(), y, low: y, high: y }
+    };
+    std::iter::once(Point::default()).chain(counts.map(point)).collect()
+}

@@ -1,0 +1,117 @@
+//! What policies told of their plans, in reports.
+
+use std::collections::BTreeMap;
+
+use makespan_core::{CompoundMeasures, Instance, JobId, Time, Whole, WholeMeasures};
+use makespan_formats::LogRow;
+use makespan_formats::gantt::{Deadline, Marks};
+use makespan_formats::report::Section;
+
+use crate::summary::figure;
+
+/// Rows of a table; a note counts the others.
+const SHOWN: usize = 500;
+
+/// A table of decisions; none where nothing was told.
+pub fn decisions(title: &str, rows: &[LogRow], all: &str) -> Option<Section> {
+    let cells = |row: &LogRow| {
+        let moved = moved(row).unwrap_or_else(|| row.text.clone());
+        vec![figure(row.time), row.job.clone(), row.kind.replace('_', " "), moved]
+    };
+    let text = "What the policy told of its plans; times are in seconds.".to_owned();
+    (!rows.is_empty()).then(|| Section {
+        title: title.to_owned(),
+        text: text + &more(rows.len(), "entries", all),
+        columns: ["time", "job", "decision", "what"].map(str::to_owned).to_vec(),
+        rows: rows.iter().take(SHOWN).map(cells).collect(),
+        words: true,
+        ..Section::default()
+    })
+}
+
+/// A collision from where it was to where it went.
+fn moved(row: &LogRow) -> Option<String> {
+    let spot = |processor: u32, start: f64| format!("processor {processor} at {} s", figure(start));
+    let from = spot(row.from_processor?, row.from_start?);
+    let to = spot(row.to_processor?, row.to_start?);
+    Some(format!("{from} \u{2192} {to}, penalty {}", row.penalty?))
+}
+
+fn more(count: usize, what: &str, all: &str) -> String {
+    if count > SHOWN {
+        format!(" The first {SHOWN} of {count} {what} are shown; {all} has all.")
+    } else {
+        String::new()
+    }
+}
+
+/// A table of the whole jobs of an instance whose jobs are their tasks; none of others.
+pub fn jobs(title: &str, instance: &Instance, measures: &CompoundMeasures, all: &str) -> Option<Section> {
+    let wholes = instance.precedence()?.wholes();
+    let seconds = |time: Option<Time>| time.map_or("-".into(), |time| figure(time.seconds()));
+    let row = |(name, job): (&str, &WholeMeasures)| {
+        vec![
+            name.to_owned(),
+            job.ending.name().replace('_', " "),
+            figure(job.release.seconds()),
+            seconds(job.start),
+            seconds(job.end),
+            seconds(job.deadline()),
+            job.is_in_time().map_or("-", |in_time| if in_time { "yes" } else { "no" }).to_owned(),
+            figure(job.cost as f64 / 1e3),
+        ]
+    };
+    let named = wholes.iter().map(|whole| whole.job.name.as_str()).zip(&measures.jobs);
+    let text = "Times are in seconds; the cost is the sum over the tasks of V / T.".to_owned();
+    Some(Section {
+        title: title.to_owned(),
+        text: text + &more(wholes.len(), "jobs", all),
+        columns: ["job", "outcome", "released", "start", "end", "deadline", "in time", "cost"]
+            .map(str::to_owned)
+            .to_vec(),
+        rows: named.take(SHOWN).map(row).collect(),
+        ..Section::default()
+    })
+}
+
+/// The tasks that collided in the last plan of their whole job, and what was told of it.
+fn collided(instance: &Instance, log: &[LogRow]) -> BTreeMap<JobId, String> {
+    let mut tasks: BTreeMap<JobId, String> = BTreeMap::new();
+    let (Some(precedence), false) = (instance.precedence(), log.is_empty()) else { return tasks };
+    let ids: BTreeMap<&str, JobId> = instance.ids().map(|id| (instance.job(id).name.as_str(), id)).collect();
+    let wholes: BTreeMap<&str, &Whole> =
+        precedence.wholes().iter().map(|whole| (whole.job.name.as_str(), whole)).collect();
+    for row in log {
+        if row.to_processor.is_some() {
+            tasks.extend(ids.get(row.job.as_str()).map(|&job| (job, row.text.clone())));
+        } else if ["planned", "fallback", "rejected"].contains(&row.kind.as_str())
+            && let Some(whole) = wholes.get(row.job.as_str())
+        {
+            tasks.retain(|job, _| !whole.tasks().contains(&job.0));
+        }
+    }
+    tasks
+}
+
+/// Tasks that collided, by where a chart has them (`place`), and the deadlines of whole jobs.
+pub fn marks(
+    instance: &Instance,
+    log: &[LogRow],
+    measures: Option<&CompoundMeasures>,
+    place: impl Fn(JobId) -> (JobId, u32),
+) -> Marks {
+    let mut tasks = BTreeMap::new();
+    let wholes = instance.precedence().map_or(&[][..], |precedence| precedence.wholes());
+    for (job, text) in collided(instance, log) {
+        tasks.insert(place(job), text);
+    }
+    let deadline = |(whole, job): (&Whole, &WholeMeasures)| {
+        let name = &whole.job.name;
+        let (at, missed) = (job.deadline()?, job.is_in_time() == Some(false));
+        let word = if missed { "missed" } else { "kept" };
+        let text = format!("{name}: deadline {} s, {word}", figure(at.seconds()));
+        Some(Deadline { at, text, missed, job: place(whole.first).0 })
+    };
+    let deadlines = measures.map(|measures| wholes.iter().zip(&measures.jobs).filter_map(deadline).collect());
+    Marks { tasks, deadlines: deadlines.unwrap_or_default() }
+}

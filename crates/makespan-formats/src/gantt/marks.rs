@@ -1,0 +1,84 @@
+//! What is pointed out in a chart: tasks that collided, and by when jobs have to end.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use makespan_core::{JobId, Time};
+
+use super::escape::{Pixels, Text};
+use super::palette::{COLOURS, colour_of};
+use super::panel::Panel;
+
+/// What is pointed out in the chart of one schedule.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Marks {
+    /// Why the placements of these tasks of jobs have a dark corner.
+    pub tasks: BTreeMap<(JobId, u32), String>,
+    /// Triangles above the rows.
+    pub deadlines: Vec<Deadline>,
+}
+
+/// By when a job has to end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Deadline {
+    /// The instant.
+    pub at: Time,
+    /// What a tooltip says.
+    pub text: String,
+    /// Whether the job ended later, or not at all.
+    pub missed: bool,
+    /// The job, as the chart counts them: its colour is that of the triangle.
+    pub job: JobId,
+}
+
+/// Width of a triangle and of a corner in pixels.
+const SIZE: f64 = 8.0;
+
+impl Marks {
+    /// Nothing.
+    pub const NONE: &'static Self = &Self { tasks: BTreeMap::new(), deadlines: Vec::new() };
+
+    /// How to read the marks; `None` where there are none.
+    pub(super) fn legend<'a>(all: impl Iterator<Item = &'a Self>) -> Option<&'static str> {
+        let (mut tasks, mut deadlines) = (false, false);
+        for marks in all {
+            (tasks, deadlines) = (tasks | !marks.tasks.is_empty(), deadlines | !marks.deadlines.is_empty());
+        }
+        match (tasks, deadlines) {
+            (false, false) => None,
+            (true, false) => Some("dark corner: the task collided with another and was moved"),
+            (false, true) => Some("triangles above the rows: deadlines of jobs, framed in red where missed"),
+            (true, true) => Some(
+                "dark corner: the task collided with another and was moved; triangles above the rows: deadlines of jobs, \
+                 framed in red where missed",
+            ),
+        }
+    }
+
+    /// The corner of a placement that is pointed out, in its first rectangle.
+    pub(super) fn write_corner(&self, out: &mut impl Write, task: (JobId, u32), area: [f64; 4]) -> io::Result<()> {
+        let Some(text) = self.tasks.get(&task) else { return Ok(()) };
+        let ([x, y], size) = ([area[0], area[1]].map(Pixels), Pixels(SIZE.min(area[2]).min(area[3])));
+        writeln!(
+            out,
+            r#"<path class="corner" d="M{x} {y}h{size}l-{size} {size}z"><title>{}</title></path>"#,
+            Text(text)
+        )
+    }
+}
+
+impl Panel<'_> {
+    /// A triangle for each deadline that lies on the time axis.
+    pub(super) fn write_deadlines(&self, out: &mut impl Write) -> io::Result<()> {
+        let (half, top) = (Pixels(SIZE / 2.0), Pixels(self.top));
+        for Deadline { at, text, missed, job } in
+            self.marks.deadlines.iter().filter(|deadline| deadline.at <= self.span)
+        {
+            let (class, x) = (if *missed { "missed" } else { "deadline" }, Pixels(self.x(*at)));
+            let path = format!("M{x} {top}l-{half} -{}h{}z", Pixels(SIZE - 1.0), Pixels(SIZE));
+            let colour = COLOURS[colour_of(self.instance, *job)];
+            writeln!(out, r#"<path class="{class}" fill="{colour}" d="{path}"><title>{}</title></path>"#, Text(text))?;
+        }
+        Ok(())
+    }
+}

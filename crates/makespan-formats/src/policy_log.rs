@@ -1,0 +1,184 @@
+//! What a policy told of its plans: JSON and CSV.
+
+use std::io::{Read, Write};
+
+use makespan_core::{Instance, LogEntry, Logged, Spot, Time};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// One entry for files. Columns that an entry says nothing of are empty; times are in seconds.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct LogRow {
+    /// When it was decided.
+    pub time: f64,
+    /// The name of the whole job, or of the task of a collision.
+    pub job: String,
+    /// What was decided, in a word ([`Logged::name`]).
+    pub kind: String,
+    /// A sentence without its subject, which is the job.
+    pub text: String,
+    /// How many variants there were to choose from.
+    pub variants: Option<u64>,
+    /// When the last task is to end.
+    pub finish: Option<f64>,
+    /// By when it has to.
+    pub deadline: Option<f64>,
+    /// The sum over tasks of V / T.
+    pub cost: Option<f64>,
+    /// Where a task that collided was planned.
+    pub from_processor: Option<u32>,
+    /// From when on.
+    pub from_start: Option<f64>,
+    /// Where it runs instead.
+    pub to_processor: Option<u32>,
+    /// From when on.
+    pub to_start: Option<f64>,
+    /// What that is charged with.
+    pub penalty: Option<i64>,
+    /// The variant before, from 0 by finish.
+    pub from_variant: Option<u64>,
+    /// The variant now.
+    pub to_variant: Option<u64>,
+}
+
+impl LogRow {
+    /// An entry of the log of a policy for this instance.
+    pub fn new(instance: &Instance, entry: &LogEntry) -> Self {
+        let mut row = Self {
+            time: entry.time.seconds(),
+            job: entry.name(instance).to_owned(),
+            kind: entry.what.name().to_owned(),
+            text: entry.sentence(),
+            finish: entry.what.finish().map(Time::seconds),
+            deadline: entry.what.deadline().map(Time::seconds),
+            ..Self::default()
+        };
+        let spot = |spot: Spot| (Some(spot.processor), Some(spot.start.seconds()));
+        match entry.what {
+            Logged::Planned { variants, cost, .. } => {
+                (row.variants, row.cost) = (Some(variants as u64), Some(cost as f64 / 1e3));
+            }
+            Logged::Collision { planned, resolved, penalty } => {
+                (row.from_processor, row.from_start) = spot(planned);
+                (row.to_processor, row.to_start) = spot(resolved);
+                row.penalty = Some(penalty);
+            }
+            Logged::OtherVariant { from, to } => {
+                (row.from_variant, row.to_variant) = (Some(from as u64), Some(to as u64));
+            }
+            Logged::PlannedAgain { .. } | Logged::Fallback { .. } | Logged::Rejected { .. } => {}
+        }
+        row
+    }
+
+    /// All entries, in their order.
+    pub fn all(instance: &Instance, log: &[LogEntry]) -> Vec<Self> {
+        log.iter().map(|entry| Self::new(instance, entry)).collect()
+    }
+
+    /// As a JSON object, without what it says nothing of.
+    pub fn json(&self) -> Value {
+        match serde_json::to_value(self) {
+            Ok(Value::Object(fields)) => {
+                Value::Object(fields.into_iter().filter(|(_, value)| !value.is_null()).collect())
+            }
+            // Numbers, texts and what is absent always have a JSON form.
+            _ => Value::Null,
+        }
+    }
+}
+
+/// Writes rows as CSV with a line of headings, also where there are no rows.
+///
+/// # Errors
+/// Those of the writer.
+pub fn write_log_csv(rows: &[LogRow], writer: &mut dyn Write) -> csv::Result<()> {
+    let mut table = csv::Writer::from_writer(writer);
+    if rows.is_empty() {
+        table.write_record(COLUMNS)?;
+    }
+    rows.iter().try_for_each(|row| table.serialize(row))?;
+    table.flush()?;
+    Ok(())
+}
+
+/// Reads what [`write_log_csv`] wrote.
+///
+/// # Errors
+/// When a column is missing or a cell is none of its kind, with the line.
+pub fn read_log_csv(reader: impl Read) -> csv::Result<Vec<LogRow>> {
+    csv::Reader::from_reader(reader).into_deserialize().collect()
+}
+
+/// The headings.
+const COLUMNS: [&str; 15] = [
+    "time",
+    "job",
+    "kind",
+    "text",
+    "variants",
+    "finish",
+    "deadline",
+    "cost",
+    "from_processor",
+    "from_start",
+    "to_processor",
+    "to_start",
+    "penalty",
+    "from_variant",
+    "to_variant",
+];
+
+#[cfg(test)]
+mod tests {
+    use makespan_core::{Job, JobId, Platform, Profile};
+
+    use super::*;
+
+    fn rows() -> Vec<LogRow> {
+        let s = Time::from_seconds;
+        let job = Job::new("a, \"b\"\n<c>", Profile::rigid(1, s(1)).unwrap());
+        let instance = Instance::new(Platform::flat(1).unwrap(), vec![job], vec![]).unwrap();
+        let at = |processor, start| Spot { processor, start };
+        let all = [
+            Logged::Planned { variants: 3, finish: s(4), cost: 1234, deadline: s(3) },
+            Logged::Collision { planned: at(0, s(1)), resolved: at(2, Time::from_ticks(1_500_000_000)), penalty: -7 },
+            Logged::OtherVariant { from: 0, to: 2 },
+            Logged::PlannedAgain { finish: s(5) },
+            Logged::Fallback { finish: s(6), deadline: s(7) },
+            Logged::Rejected { finish: s(8), deadline: s(7) },
+        ];
+        let entry = |what| LogEntry { time: Time::from_ticks(1), job: JobId(0), what };
+        LogRow::all(&instance, &all.map(entry))
+    }
+
+    #[test]
+    fn rows_come_back_from_csv() {
+        for rows in [rows(), Vec::new()] {
+            let mut bytes = Vec::new();
+            write_log_csv(&rows, &mut bytes).unwrap();
+            let text = String::from_utf8(bytes).unwrap();
+            assert_eq!(text.lines().next(), Some(COLUMNS.join(",").as_str()));
+            assert_eq!(read_log_csv(text.as_bytes()).unwrap(), rows);
+        }
+        assert!(read_log_csv("time,job\n1,a\n".as_bytes()).is_err());
+    }
+
+    #[test]
+    fn json_has_what_an_entry_says() {
+        let rows = rows();
+        let keys = |row: &LogRow| {
+            let Value::Object(fields) = row.json() else { panic!("an object") };
+            let mut keys: Vec<String> = fields.into_iter().map(|(key, _)| key).collect();
+            keys.retain(|key| !["time", "job", "kind", "text"].contains(&key.as_str()));
+            keys.sort();
+            keys.join(" ")
+        };
+        assert_eq!(keys(&rows[0]), "cost deadline finish variants");
+        assert_eq!(keys(&rows[1]), "from_processor from_start penalty to_processor to_start");
+        assert_eq!(keys(&rows[2]), "from_variant to_variant");
+        assert_eq!(keys(&rows[3]), "finish");
+        assert_eq!((rows[0].cost, rows[1].to_start, rows[1].penalty), (Some(1.234), Some(1.5), Some(-7)));
+        assert_eq!(rows[5].kind, "rejected");
+    }
+}
