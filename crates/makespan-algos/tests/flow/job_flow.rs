@@ -144,4 +144,31 @@ proptest! {
             prop_assert!(wait >= Time::ZERO && wait <= t(length), "{wait:?}");
         }
     }
+
+    /// Where no job is compound, every job is its own.
+    #[test]
+    fn single_tasks_are_graphs_of_one_task(
+        jobs in prop::collection::vec((1_i64..40, 0_i64..150, 20_i64..300), 1..12),
+        failures in prop::collection::vec((0_u32..3, 0_i64..150, 1_i64..90), 0..5),
+    ) {
+        let job = |(index, &(time, release, _)): (usize, &(i64, i64, i64))| {
+            Job::new(index.to_string(), Profile::rigid(1, t(time)).unwrap()).with_release(t(release))
+        };
+        let platform = makespan_core::Platform::cluster(3, 1).unwrap();
+        let instance = Instance::new(platform, jobs.iter().enumerate().map(job).collect(), vec![]).unwrap();
+        let real = |&(time, _, percent): &(i64, i64, i64)| Profile::rigid(1, t((time * percent / 100).max(1))).unwrap();
+        let actual = Actual::Profiles(jobs.iter().map(real).collect());
+        let failure = |(id, down, length): (u32, i64, i64)| Failure {
+            processors: ProcSet::range(id, id), down: t(down), up: t(down + length), expected_up: None,
+        };
+        let failures = failures.into_iter().map(failure).collect();
+        let options = SimulationOptions { failures, requeues: u32::MAX, ..SimulationOptions::default() };
+        for spec in SPECS {
+            let (simulation, log) = play(spec, &instance, &actual, &options);
+            let ended = simulation.trace.runs.iter().filter(|run| run.outcome == Outcome::Succeeded).count();
+            prop_assert_eq!(ended + simulation.cancelled.len(), jobs.len(), "{}", spec);
+            let rejected = log.iter().filter(|entry| matches!(entry.what, Logged::Rejected { .. })).count();
+            prop_assert_eq!(rejected, simulation.cancelled.len(), "{}", spec);
+        }
+    }
 }

@@ -3,12 +3,13 @@
 //! A. Tselishchev and V. V. Toporkov, "Compound job scheduling and job-flows management in distributed computing" (54th IWK,
 //! Ilmenau 2009), section 4, which prints one example and no campaign. The example's tasks are not in the text: two jobs with
 //! its walltimes, 110 and 140, on 8 processors are built here. The campaigns measure the method beside HEFT: makespan and cost on
-//! layered graphs and shapes of workflows, and how many jobs of a flow end within their walltimes where they are planned as
-//! they come, each onto what earlier ones left.
+//! layered graphs and shapes of workflows, and how many jobs of a flow end within their walltimes, where they are planned as
+//! they come, each onto what earlier ones left, and where the metascheduler serves them in virtual time.
 //!
 //! Finished instances are kept in a journal in the output folder, so an interrupted campaign goes on where it stopped.
 
 mod example;
+mod flows;
 mod report;
 mod run;
 #[cfg(test)]
@@ -17,10 +18,15 @@ mod tests;
 use std::path::PathBuf;
 
 pub use example::{Example, example};
+pub use flows::{Served, TwoJobs, two_jobs};
 pub use run::{Key, Outcome, Run};
 
 use crate::LabError;
 use crate::campaign::{Claim, Finished, Progress, Work, build, csv_table, finish, write};
+
+/// The columns of `results.csv`.
+const HEADER: &str = "campaign,group,run,algorithm,makespan,cost,on_time,jobs,fallbacks,utilisation,balance,as_told,\
+                      collisions,penalty";
 
 /// A campaign.
 #[derive(Clone, Debug)]
@@ -64,11 +70,13 @@ pub fn reproduce(options: &Options, progress: &mut dyn Progress) -> Result<Summa
     let work = Work { folder: &options.output, version, keys, threads: options.threads };
     let Finished { runs, reused } = finish(&work, |key| run::execute(options, key), progress)?;
     let example = example()?;
-    let claims = report::claims(&runs, &example);
-    let text = report::text(options, &runs, &example, &claims);
+    let simulated = two_jobs()?;
+    let mut claims = report::claims(&runs, &example);
+    claims.extend(flows::claims(&runs, &simulated));
+    let text = report::text(options, &runs, &example, &flows::text(&runs, options.jobs, &simulated), &claims);
     let write = |name: &str, contents: &[u8]| write(&options.output, name, contents);
     let rows = runs.iter().flat_map(Run::rows);
-    write("results.csv", &csv_table("campaign,group,run,algorithm,makespan,cost,on_time,jobs,fallbacks", rows))?;
+    write("results.csv", &csv_table(HEADER, rows))?;
     write("report.txt", text.as_bytes())?;
     for (name, svg) in example.figures()? {
         write(name, &svg)?;

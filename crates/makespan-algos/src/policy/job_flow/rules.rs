@@ -44,9 +44,9 @@ pub enum Goal {
     /// That of the greatest average utilisation of processors from now to its end: the paper's.
     Utilisation,
     /// The cheapest.
+    #[default]
     Cost,
     /// That of the least sum of the ends of its jobs.
-    #[default]
     Finish,
 }
 

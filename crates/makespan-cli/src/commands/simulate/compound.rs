@@ -183,7 +183,7 @@ mod tests {
         let table = jobs("Jobs", &instance, measures, "a file").unwrap();
         assert_eq!(table.rows, [["pair", "succeeded", "0.000", "0.000", "6.000", "7.000", "yes", "2.000"]]);
         let marks = marks(&instance, &LogRow::all(&instance, &simulated.log[..2]), Some(measures), |job| (job, 0));
-        assert_eq!(marks.tasks.values().next().map(|text| text.lines().count()), Some(2));
+        assert_eq!(marks.tasks.values().next().map(|text| text.lines().count()), Some(1));
         assert_eq!((marks.deadlines.len(), marks.deadlines[0].missed), (1, false));
     }
 }
