@@ -65,6 +65,28 @@ proptest! {
         prop_assert_eq!(chart.chains(Cover::Covering), by_tree(&chart));
     }
 
+    /// With ties the tree may find other paths of the same lengths: what an edge is first covered by is as long.
+    #[test]
+    fn chains_are_as_long_as_those_of_the_printed_tree_where_paths_tie(chart in charts()) {
+        let tied = Chart {
+            times: chart.times.iter().map(|time| 1 + time % 3).collect(),
+            edges: chart.edges.iter().map(|&(from, to, time)| (from, to, time % 2)).collect(),
+            ..chart
+        };
+        let first = |chains: &[Chain], edge: u32| {
+            let covering = chains.iter().find(|chain| chain.edges.contains(&edge));
+            covering.map(|chain| chain.length)
+        };
+        let (own, tree) = (tied.chains(Cover::Covering), by_tree(&tied));
+        prop_assert!(own.is_sorted_by_key(|chain| (chain.edges.is_empty(), -chain.length)));
+        for edge in 0..tied.edges.len() as u32 {
+            prop_assert!(first(&own, edge).is_some());
+            prop_assert_eq!(first(&own, edge), first(&tree, edge));
+        }
+        let tasks: BTreeSet<u32> = own.iter().flat_map(|chain| chain.tasks.iter().copied()).collect();
+        prop_assert_eq!(tasks.len(), tied.times.len());
+    }
+
     #[test]
     fn every_edge_is_in_one_disjoint_chain(chart in charts()) {
         let chains = chart.chains(Cover::Disjoint);

@@ -14,7 +14,7 @@ pub enum Serve {
     Arrival,
     /// All that come within this time of the first that comes into an empty buffer.
     Buffer(Time),
-    /// Each job that comes, and with it all of which no task has started.
+    /// Each job that comes, and with it all of which no task has started; these also when processors are up again.
     Replan,
 }
 
