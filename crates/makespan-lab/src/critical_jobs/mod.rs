@@ -10,6 +10,7 @@
 
 mod example;
 mod flows;
+pub mod makespans;
 mod report;
 mod run;
 #[cfg(test)]
@@ -43,6 +44,8 @@ pub struct Options {
     pub threads: Option<usize>,
     /// The same seed gives the same results.
     pub seed: u64,
+    /// Makespans beside HEFT's.
+    pub makespans: makespans::Options,
 }
 
 /// What a campaign found.
@@ -58,8 +61,8 @@ pub struct Summary {
     pub text: String,
 }
 
-/// Runs the campaign and writes `results.csv`, `report.txt` and the Gantt charts of the example, `figure2.svg` (one job after the
-/// other) and `figure3.svg` (both at once), to the output folder.
+/// Runs the campaign and writes `results.csv`, `makespans.csv`, `report.txt` and the Gantt charts of the example,
+/// `figure2.svg` (one job after the other) and `figure3.svg` (both at once), to the output folder.
 ///
 /// # Errors
 /// [`LabError`] when an option is unusable, a file cannot be written, or a plan is invalid.
@@ -69,11 +72,14 @@ pub fn reproduce(options: &Options, progress: &mut dyn Progress) -> Result<Summa
     let keys = run::keys(options.graphs, options.flows);
     let work = Work { folder: &options.output, version, keys, threads: options.threads };
     let Finished { runs, reused } = finish(&work, |key| run::execute(options, key), progress)?;
+    let part = makespans::reproduce(&options.makespans, (&options.output, options.seed), progress)?;
     let example = example()?;
     let simulated = two_jobs()?;
     let mut claims = report::claims(&runs, &example);
     claims.extend(flows::claims(&runs, &simulated));
-    let text = report::text(options, &runs, &example, &flows::text(&runs, options.jobs, &simulated), &claims);
+    claims.extend(part.claims);
+    let parts = flows::text(&runs, options.jobs, &simulated) + "\n\n" + &part.text;
+    let text = report::text(options, &runs, &example, &parts, &claims);
     let write = |name: &str, contents: &[u8]| write(&options.output, name, contents);
     let rows = runs.iter().flat_map(Run::rows);
     write("results.csv", &csv_table(HEADER, rows))?;
@@ -81,7 +87,7 @@ pub fn reproduce(options: &Options, progress: &mut dyn Progress) -> Result<Summa
     for (name, svg) in example.figures()? {
         write(name, &svg)?;
     }
-    Ok(Summary { claims, runs: runs.len(), reused, text })
+    Ok(Summary { claims, runs: runs.len() + part.runs, reused: reused + part.reused, text })
 }
 
 fn check(options: &Options) -> Result<(), LabError> {
