@@ -177,7 +177,15 @@ fn sums<'b>(
         }
         let set = &sets[task as usize * words..][..words];
         let member = |&other: &usize| set[other / 64] >> (other % 64) & 1 == 1;
-        sums[task as usize] = (0..tasks).filter(member).map(|other| shares[other]).sum::<f64>() as i64;
+        sums[task as usize] = coarse((0..tasks).filter(member).map(|other| shares[other]).sum());
     }
     sums
+}
+
+/// A duration rounded down to twenty binary digits, so that times in finer ticks of a power of two round alike.
+fn coarse(sum: f64) -> i64 {
+    const DIGITS: u32 = 20;
+    let ticks = sum as i64;
+    let step = ticks.max(1).ilog2().saturating_sub(DIGITS);
+    ticks >> step << step
 }
