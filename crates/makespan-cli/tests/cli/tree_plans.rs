@@ -49,7 +49,7 @@ fn a_period_is_unrolled_into_every_transfer_and_computation() {
     sandbox.makespan("plan t.json --period 1ms").refused(&["--period 0.001", "choose a longer one"]);
     sandbox.makespan("plan t.json --period soon").refused(&["--period soon"]);
     sandbox.makespan("plan t.json --period 0").refused(&["longer than 0"]);
-    let flat = r#"{"version": 1, "platform": {"nodes": 2}, "jobs": [{"name": "x", "time": 3}]}"#;
+    let flat = r#"{"version": 1, "platform": {"processors": 2}, "jobs": [{"name": "x", "processors": 1, "time": 3}]}"#;
     sandbox.write("flat.json", flat);
     sandbox.makespan("plan flat.json --unroll u.csv").refused(&["--unroll is for the steady state of bags"]);
 }

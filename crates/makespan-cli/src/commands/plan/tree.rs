@@ -181,7 +181,7 @@ fn notes(instance: &Instance, found: &SteadyState) -> Vec<String> {
             let name = &instance.platform().nodes()[first].name;
             notes.push(format!(
                 "in the period that is written, {} nodes such as `{name}` begin after the last task is sent, at about {} s: with so \
-                 few tasks a shorter period, which loses more, would start sooner",
+                 few tasks a shorter --period, which loses more, would start sooner",
                 late.len(),
                 float(last)
             ));
