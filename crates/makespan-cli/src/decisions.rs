@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use makespan_core::{CompoundMeasures, Instance, JobId, Time, WholeMeasures};
+use makespan_core::{CompoundMeasures, Instance, JobId, Time, Whole, WholeMeasures};
 use makespan_formats::LogRow;
 use makespan_formats::gantt::{Deadline, Marks};
 use makespan_formats::report::Section;
@@ -74,6 +74,25 @@ pub fn jobs(title: &str, instance: &Instance, measures: &CompoundMeasures, all: 
     })
 }
 
+/// The tasks that collided in the last plan of their whole job, and what was told of it.
+fn collided(instance: &Instance, log: &[LogRow]) -> BTreeMap<JobId, String> {
+    let mut tasks: BTreeMap<JobId, String> = BTreeMap::new();
+    let (Some(precedence), false) = (instance.precedence(), log.is_empty()) else { return tasks };
+    let ids: BTreeMap<&str, JobId> = instance.ids().map(|id| (instance.job(id).name.as_str(), id)).collect();
+    let wholes: BTreeMap<&str, &Whole> =
+        precedence.wholes().iter().map(|whole| (whole.job.name.as_str(), whole)).collect();
+    for row in log {
+        if row.to_processor.is_some() {
+            tasks.extend(ids.get(row.job.as_str()).map(|&job| (job, row.text.clone())));
+        } else if ["planned", "fallback", "rejected"].contains(&row.kind.as_str())
+            && let Some(whole) = wholes.get(row.job.as_str())
+        {
+            tasks.retain(|job, _| !whole.tasks().contains(&job.0));
+        }
+    }
+    tasks
+}
+
 /// Tasks that collided, by where a chart has them (`place`), and the deadlines of whole jobs.
 pub fn marks(
     instance: &Instance,
@@ -81,25 +100,18 @@ pub fn marks(
     measures: Option<&CompoundMeasures>,
     place: impl Fn(JobId) -> (JobId, u32),
 ) -> Marks {
-    let mut tasks: BTreeMap<(JobId, u32), String> = BTreeMap::new();
-    let collided: Vec<&LogRow> = log.iter().filter(|row| row.to_processor.is_some()).collect();
-    let known = instance.ids().filter(|_| !collided.is_empty());
-    let ids: BTreeMap<&str, JobId> = known.map(|id| (instance.job(id).name.as_str(), id)).collect();
-    for row in collided {
-        let Some(&job) = ids.get(row.job.as_str()) else { continue };
-        let text = tasks.entry(place(job)).or_default();
-        if !text.is_empty() {
-            text.push('\n');
-        }
-        *text += &row.text;
-    }
+    let mut tasks = BTreeMap::new();
     let wholes = instance.precedence().map_or(&[][..], |precedence| precedence.wholes());
-    let deadline = |(name, job): (&str, &WholeMeasures)| {
+    for (job, text) in collided(instance, log) {
+        tasks.insert(place(job), text);
+    }
+    let deadline = |(whole, job): (&Whole, &WholeMeasures)| {
+        let name = &whole.job.name;
         let (at, missed) = (job.deadline()?, job.is_in_time() == Some(false));
         let word = if missed { "missed" } else { "kept" };
-        Some(Deadline { at, text: format!("{name}: deadline {} s, {word}", figure(at.seconds())), missed })
+        let text = format!("{name}: deadline {} s, {word}", figure(at.seconds()));
+        Some(Deadline { at, text, missed, job: place(whole.first).0 })
     };
-    let named = wholes.iter().map(|whole| whole.job.name.as_str());
-    let deadlines = measures.map(|measures| named.zip(&measures.jobs).filter_map(deadline).collect());
+    let deadlines = measures.map(|measures| wholes.iter().zip(&measures.jobs).filter_map(deadline).collect());
     Marks { tasks, deadlines: deadlines.unwrap_or_default() }
 }

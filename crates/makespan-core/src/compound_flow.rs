@@ -79,11 +79,11 @@ pub struct FlowMeasures {
     pub to: Time,
     /// How evenly processors are loaded between these.
     pub load: LoadBalance,
-    /// Collisions that the policy told of.
+    /// Collisions that the policy told of in the last plan of each whole job. Those of plans that it replaced are not counted.
     pub collisions: usize,
     /// What they are charged with.
     pub penalty: i128,
-    /// Whole jobs for which a list schedule was taken.
+    /// Whole jobs for which, in the last plan, a list schedule was taken.
     pub fallbacks: usize,
     /// How often a whole job went over to another variant or was planned again.
     pub changes: usize,
@@ -182,6 +182,14 @@ impl WholeMeasures {
     }
 }
 
+/// What was told of the last plan of a whole job.
+#[derive(Clone, Default)]
+struct Planned {
+    collisions: usize,
+    penalty: i128,
+    fallback: bool,
+}
+
 impl FlowMeasures {
     fn of(instance: &Instance, trace: &Trace, jobs: &[WholeMeasures]) -> Self {
         let from = jobs.iter().map(|job| job.release).min().unwrap_or_default();
@@ -205,20 +213,22 @@ impl FlowMeasures {
     }
 
     fn with_log(mut self, precedence: &Precedence, log: &[LogEntry]) -> Self {
-        let mut lists = vec![false; precedence.wholes().len()];
+        let mut plans = vec![Planned::default(); precedence.wholes().len()];
         for entry in log {
+            let plan = &mut plans[precedence.whole_of(entry.job)];
             match entry.what {
                 Logged::Collision { penalty, .. } => {
-                    self.collisions += 1;
-                    self.penalty += i128::from(penalty);
+                    plan.collisions += 1;
+                    plan.penalty += i128::from(penalty);
                 }
-                Logged::Fallback { .. } => lists[precedence.whole_of(entry.job)] = true,
-                Logged::Planned { .. } => lists[precedence.whole_of(entry.job)] = false,
+                Logged::Fallback { .. } => *plan = Planned { fallback: true, ..Planned::default() },
+                Logged::Planned { .. } | Logged::Rejected { .. } => *plan = Planned::default(),
                 Logged::OtherVariant { .. } | Logged::PlannedAgain { .. } => self.changes += 1,
-                Logged::Rejected { .. } => {}
             }
         }
-        self.fallbacks = lists.into_iter().filter(|&list| list).count();
+        self.fallbacks = plans.iter().filter(|plan| plan.fallback).count();
+        self.collisions = plans.iter().map(|plan| plan.collisions).sum();
+        self.penalty = plans.iter().map(|plan| plan.penalty).sum();
         self
     }
 }

@@ -20,12 +20,16 @@ function drawCorners(pen, schedule, rows) {
   }
 }
 
-/** A triangle above the rows at each deadline. */
+/** A triangle above the rows at each deadline, in the colour of its job and framed. */
 function drawDeadlines(pen, schedule, rows) {
-  for (const [time, missed] of schedule.deadlines) {
+  for (const [time, missed, job] of schedule.deadlines) {
     if (time < view.from || time > view.to) continue;
     const [x, y] = [xOf(time), rows.top];
     const corners = [[x, y], [x - MARK / 2, y - MARK + 1], [x + MARK / 2, y - MARK + 1]];
-    fillPath(pen, missed ? page.colours.missed : page.colours.soft, corners);
+    fillPath(pen, data.colours[colourOf(job)], corners);
+    pen.closePath();
+    pen.strokeStyle = missed ? page.colours.missed : page.colours.soft;
+    pen.lineWidth = missed ? 1.8 : 1;
+    pen.stroke();
   }
 }

@@ -151,6 +151,7 @@ fn write(folder: &Path, name: &str, instance: &Instance, schedules: &[(&str, Sch
         at: Time::from_ticks(schedules[0].1.makespan().ticks() / 100 * percent),
         text: format!("a deadline at {percent} %"),
         missed,
+        job: JobId(0),
     };
     let tasks = [((JobId(0), 0), "collided and was moved".to_owned())].into();
     let happened = Marks { tasks, deadlines: vec![deadline(50, true), deadline(70, false)] };

@@ -24,8 +24,8 @@ pub use makespan_algos::{Entry, SpecError, catalogue, policy, scheduler};
 pub use makespan_core::{
     Actual, Apart, Bound, Certificate, CertificateError, Context, Decision, Event, Expansion, Front, FrontPoint,
     Guarantee, Instance, InstanceError, Job, JobId, Measures, Metrics, Objective, Placement, Plan, Platform, Policy,
-    ProcSet, Profile, Schedule, ScheduleError, Scheduler, SpeedupLaw, Stop, Task, Time, Trace, Unavailable,
-    Unsupported, View, Violation, Weight, WeightedTime, validate,
+    ProcSet, Profile, Schedule, ScheduleError, Scheduler, SpeedupLaw, Stop, Strategy, Task, Time, Trace, Unavailable,
+    Unsupported, Variant, View, Violation, Weight, WeightedTime, validate,
 };
 
 pub use makespan_sim::network::{Change, Changed, NetworkOptions, NetworkRun, Until};
@@ -46,6 +46,8 @@ pub struct Planned {
     pub bounds: Vec<Bound>,
     /// The other schedules that the algorithm offers, each validated; `schedule` is the chosen one.
     pub front: Option<Front>,
+    /// The variants of `schedule`, each validated, where the algorithm gives a strategy.
+    pub strategy: Option<Strategy>,
     /// What the user should know.
     pub remarks: Vec<String>,
 }
@@ -107,9 +109,10 @@ pub fn plan_until(instance: &Instance, spec: &str, seed: u64, stop: &Stop) -> Re
     let mut context = Context { stop: stop.clone(), ..Context::with_seed(seed) };
     let (algorithm, plan) = carry_out(instance, spec, &mut context)?;
     let front = if let Plan::Front(front) = &plan { Some(front.clone()) } else { None };
+    let strategy = if let Plan::Strategy(strategy) = &plan { Some(strategy.clone()) } else { None };
     let schedule = plan.into_schedule();
     let bounds = bounds_with(instance, &schedule, &context.bounds)?;
-    Ok(Planned { algorithm, schedule, bounds, front, remarks: context.remarks })
+    Ok(Planned { algorithm, schedule, bounds, front, strategy, remarks: context.remarks })
 }
 
 /// Plans without proving a bound: the full spec, the validated schedule, and remarks.

@@ -176,7 +176,9 @@ pub(super) fn taken_apart(instance: &Instance) -> Result<(), Unsupported> {
 /// way.
 pub(super) fn single_tasks(instance: &Instance) -> Result<(), Unsupported> {
     if instance.has_transfers() {
-        return Err(Unsupported("tasks whose data take time between nodes; use follow, which waits for them".into()));
+        return Err(Unsupported(
+            "tasks whose data take time between nodes; use follow or job-flow, which wait for them".into(),
+        ));
     }
     taken_apart(instance)
 }

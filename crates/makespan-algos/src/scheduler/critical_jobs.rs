@@ -105,21 +105,8 @@ impl Scheduler for CriticalJobs {
             };
             (late(variant), value)
         });
-        if let Some(strategy) = &strategy {
-            context.remarks.push(summary(strategy));
-        }
         Ok(strategy.map_or_else(|| Schedule::default().into(), Plan::from))
     }
-}
-
-/// The variants in one sentence.
-fn summary(strategy: &Strategy) -> String {
-    let variants = strategy.variants();
-    let of = |variant: &Variant| format!("{} s at {}", variant.finish, variant.cost as f64 / 1e3);
-    let each: Vec<String> = variants.iter().take(TOLD).map(of).collect();
-    let more = if variants.len() > TOLD { ", .." } else { "" };
-    let chosen = of(&variants[strategy.chosen()]);
-    format!("{} variants by finish and cost: {}{more}; chosen: {chosen}", variants.len(), each.join(", "))
 }
 
 /// The jobs of an instance, in the order in which they are planned.

@@ -98,7 +98,7 @@ proptest! {
         instance in instance(150),
         percents in prop::collection::vec(20_i64..300, 1..20),
         failures in prop::collection::vec((0_u32..4, 0_i64..150, 1_i64..90, any::<bool>()), 0..5),
-        drawn in any::<Option<u16>>(),
+        (drawn, requeues) in (any::<Option<u16>>(), any::<bool>()),
     ) {
         let expansion = Expansion::of(&instance).unwrap();
         let expanded = &expansion.instance;
@@ -116,12 +116,15 @@ proptest! {
         let options = SimulationOptions {
             failures: failures.into_iter().map(failure).collect(),
             failure_model: drawn.map(model),
-            requeues: u32::MAX,
+            requeues: if requeues { u32::MAX } else { 0 },
             ..SimulationOptions::default()
         };
         for spec in SPECS {
+            // Every task ends or is given up; nothing stalls.
             let played = play(spec, expanded, &actual, &options);
-            all_or_nothing(spec, expanded, &played);
+            if requeues {
+                all_or_nothing(spec, expanded, &played);
+            }
             let again = play(spec, expanded, &actual, &options);
             prop_assert_eq!((&played.0.trace, &played.1), (&again.0.trace, &again.1), "{}", spec);
         }
@@ -142,6 +145,33 @@ proptest! {
         for (whole, handed) in first {
             let wait = handed - wholes[whole].job.release;
             prop_assert!(wait >= Time::ZERO && wait <= t(length), "{wait:?}");
+        }
+    }
+
+    /// Where no job is compound, every job is its own.
+    #[test]
+    fn single_tasks_are_graphs_of_one_task(
+        jobs in prop::collection::vec((1_i64..40, 0_i64..150, 20_i64..300), 1..12),
+        failures in prop::collection::vec((0_u32..3, 0_i64..150, 1_i64..90), 0..5),
+    ) {
+        let job = |(index, &(time, release, _)): (usize, &(i64, i64, i64))| {
+            Job::new(index.to_string(), Profile::rigid(1, t(time)).unwrap()).with_release(t(release))
+        };
+        let platform = makespan_core::Platform::cluster(3, 1).unwrap();
+        let instance = Instance::new(platform, jobs.iter().enumerate().map(job).collect(), vec![]).unwrap();
+        let real = |&(time, _, percent): &(i64, i64, i64)| Profile::rigid(1, t((time * percent / 100).max(1))).unwrap();
+        let actual = Actual::Profiles(jobs.iter().map(real).collect());
+        let failure = |(id, down, length): (u32, i64, i64)| Failure {
+            processors: ProcSet::range(id, id), down: t(down), up: t(down + length), expected_up: None,
+        };
+        let failures = failures.into_iter().map(failure).collect();
+        let options = SimulationOptions { failures, requeues: u32::MAX, ..SimulationOptions::default() };
+        for spec in SPECS {
+            let (simulation, log) = play(spec, &instance, &actual, &options);
+            let ended = simulation.trace.runs.iter().filter(|run| run.outcome == Outcome::Succeeded).count();
+            prop_assert_eq!(ended + simulation.cancelled.len(), jobs.len(), "{}", spec);
+            let rejected = log.iter().filter(|entry| matches!(entry.what, Logged::Rejected { .. })).count();
+            prop_assert_eq!(rejected, simulation.cancelled.len(), "{}", spec);
         }
     }
 }

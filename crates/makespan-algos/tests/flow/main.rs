@@ -3,6 +3,7 @@
 mod instances;
 mod job_flow;
 mod moves;
+mod two_jobs;
 
 use instances::{instance, t};
 use makespan_algos::policy::{Follow, PolicyError, policies, policy_for};

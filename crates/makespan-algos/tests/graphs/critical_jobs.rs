@@ -62,3 +62,16 @@ fn transfers_on_one_processor_are_paid_if_asked_for() {
     assert!(gap("critical-jobs[same-cpu-transfer=paid]") >= Time::from_seconds(7));
     assert!(gap("critical-jobs[same-cpu-transfer=paid,start=empty]") >= Time::from_seconds(7));
 }
+
+#[test]
+fn plans_on_types_of_processors_fit_wide_graphs() {
+    // One task, then twelve, then one, on two slow processors and two fast ones: all twelve are planned on the slow type.
+    let volumes: Vec<i64> = (0..14).map(|task| 10 + task).collect();
+    let edges: Vec<(u32, u32, u64)> = (1..13).flat_map(|task| [(0, task, 2), (task, 13, 2)]).collect();
+    let mut job = instance(&[(&volumes, &edges)], &[1.0, 1.0, 2.0, 2.0], 100);
+    let heft = scheduler("heft").unwrap().schedule(&job, &mut Context::default()).unwrap().into_schedule().makespan();
+    job = instance(&[(&volumes, &edges)], &[1.0, 1.0, 2.0, 2.0], heft.ticks() / Time::TICKS_PER_SECOND * 3 / 2);
+    let (placements, remarks) = plan(&job, "critical-jobs[start=empty,cpus=types]");
+    assert!(!remarks.contains("HEFT's places are taken") && remarks.contains("collided"), "{remarks}");
+    assert!(placements.iter().all(|placement| placement.end.ticks() <= heft.ticks() / 2 * 3));
+}

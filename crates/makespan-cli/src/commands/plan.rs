@@ -2,6 +2,7 @@
 
 mod front;
 mod search;
+mod strategy;
 mod tree;
 
 use std::path::{Path, PathBuf};
@@ -11,7 +12,7 @@ use makespan::Planned;
 use makespan_core::{Instance, Objective, Stop};
 use makespan_formats::gantt::NamedSchedule;
 use makespan_formats::report::{Report, Section};
-use makespan_formats::schedule::{FrontEntry, ScheduleFile};
+use makespan_formats::schedule::{FrontEntry, ScheduleFile, StrategyEntry};
 use makespan_formats::write_swf;
 use miette::{Result, miette};
 
@@ -30,7 +31,7 @@ pub fn plan(options: &PlanOptions) -> Result<ExitCode> {
     let targets = [&options.output, &options.swf, gantt, report, jobs];
     let targets: Vec<&Path> = targets.into_iter().flatten().map(PathBuf::as_path).collect();
     check_targets(&options.input.instance, &targets)?;
-    let Planned { algorithm, schedule, bounds, front, remarks: more } = planned(&instance, options)?;
+    let Planned { algorithm, schedule, bounds, front, strategy, remarks: more } = planned(&instance, options)?;
     remarks.extend(more);
     let mut file = ScheduleFile::new(&instance, algorithm.clone(), schedule.clone());
     file.seed = Some(options.seed);
@@ -40,6 +41,7 @@ pub fn plan(options: &PlanOptions) -> Result<ExitCode> {
     file.remarks.clone_from(&remarks);
     file.front =
         front.iter().flat_map(makespan_core::Front::points).map(|point| FrontEntry::new(&instance, point)).collect();
+    file.strategy = strategy.as_ref().map(StrategyEntry::new);
     if let Some(path) = &options.output {
         write_file(path, |out| file.write(&instance, out))?;
     }
@@ -48,7 +50,8 @@ pub fn plan(options: &PlanOptions) -> Result<ExitCode> {
     }
     let title = options.input.instance.file_stem().map_or("plan".into(), |stem| stem.to_string_lossy());
     let schedules = [NamedSchedule { name: "plan", schedule: &schedule }];
-    let sections: Vec<Section> = front.iter().map(|front| front::section(&instance, front, &bounds)).collect();
+    let fronts = front.iter().map(|front| front::section(&instance, front, &bounds));
+    let sections: Vec<Section> = fronts.chain(strategy.iter().map(strategy::section)).collect();
     let report = Report {
         title: &title,
         instance: &instance,
@@ -72,7 +75,8 @@ pub fn plan(options: &PlanOptions) -> Result<ExitCode> {
             summary::instance(&instance),
             summary::remarks(&remarks),
             summary::objectives(&instance, &schedule, &bounds),
-            front.as_ref().map_or(String::new(), |front| summary::front(&instance, front, &bounds)),
+            front.as_ref().map_or(String::new(), |front| summary::front(&instance, front, &bounds))
+                + &strategy.as_ref().map_or(String::new(), strategy::text),
             summary::placements(&instance, &schedule)
         ))?,
     }

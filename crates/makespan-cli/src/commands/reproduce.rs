@@ -1,6 +1,6 @@
 //! `makespan reproduce`
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use indicatif::ProgressBar;
@@ -17,6 +17,8 @@ use crate::progress::bar;
 
 /// Where the files of the mapping benchmark are looked for.
 const BENCHMARK: &str = "../shared/data/etc";
+/// Where the standard task graphs are looked for.
+const STANDARD: &str = "../shared/data/stg";
 
 pub fn reproduce(options: &ReproduceOptions) -> Result<ExitCode> {
     match options.paper {
@@ -112,7 +114,14 @@ fn reproduce_ptfs(options: &PtfsOptions) -> Result<()> {
 }
 
 fn reproduce_critical_jobs(options: &CriticalJobsOptions) -> Result<()> {
-    let CriticalJobsOptions { output, graphs, flows, jobs, threads, seed } = options;
+    let CriticalJobsOptions { output, graphs, flows, jobs, threads, seed, .. } = options;
+    let makespans = critical_jobs::makespans::Options {
+        graphs: options.makespan_graphs,
+        limits: options.time.iter().filter_map(|&LimitOrNone(limit)| limit).collect(),
+        searches: options.searches,
+        at_once: options.at_once,
+        standard: options.data.clone().or_else(|| present(STANDARD)),
+    };
     let campaign = critical_jobs::Options {
         output: output.clone(),
         graphs: *graphs,
@@ -120,6 +129,7 @@ fn reproduce_critical_jobs(options: &CriticalJobsOptions) -> Result<()> {
         jobs: *jobs,
         threads: *threads,
         seed: *seed,
+        makespans,
     };
     told("instances", output, |bar| {
         let summary = critical_jobs::reproduce(&campaign, bar)?;
@@ -129,10 +139,9 @@ fn reproduce_critical_jobs(options: &CriticalJobsOptions) -> Result<()> {
 
 fn reproduce_mapping(options: &MappingOptions) -> Result<()> {
     let MappingOptions { output, data, classes, seeds, tasks, machines, searches, at_once, seed, .. } = options;
-    let present = || Some(Path::new(BENCHMARK)).filter(|folder| folder.is_dir()).map(Path::to_owned);
     let campaign = mapping::Options {
         output: output.clone(),
-        data: data.clone().or_else(present),
+        data: data.clone().or_else(|| present(BENCHMARK)),
         seed: *seed,
         classes: if classes.is_empty() { mapping::Class::all() } else { classes.clone() },
         seeds: *seeds,
@@ -146,6 +155,11 @@ fn reproduce_mapping(options: &MappingOptions) -> Result<()> {
         let summary = mapping::reproduce(&campaign, bar)?;
         Ok((summary.text, summary.runs, summary.reused))
     })
+}
+
+/// A folder, if it is there.
+fn present(folder: &str) -> Option<PathBuf> {
+    Some(Path::new(folder)).filter(|folder| folder.is_dir()).map(Path::to_owned)
 }
 
 /// Runs a campaign with a progress bar, and prints its text, how many runs it has and how many of them it found done.

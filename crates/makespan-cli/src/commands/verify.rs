@@ -93,6 +93,7 @@ fn problems(instance: &Instance, file: &ScheduleFile) -> Vec<String> {
         }
         problems.extend(wrong.into_iter().map(|problem| format!("front[{at}]: {problem}")));
     }
+    problems.extend(file.strategy.iter().flat_map(|strategy| strategy.problems(instance, &file.schedule)));
     let chosen = |entry: &FrontEntry| entry.schedule == file.schedule;
     if !file.front.is_empty() && !file.front.iter().any(chosen) {
         problems.push("the schedule is none of the front".into());

@@ -143,3 +143,28 @@ fn a_policy_may_decide_in_place_of_a_plan() {
     let torn = sandbox.makespan("run i.toml --policy fcfs --oversubscribe --folder f --resume");
     torn.refused(&["decisions.csv", "kind", "put it back or remove it"]);
 }
+
+#[test]
+fn a_metascheduler_runs_commands_and_goes_on_where_it_stopped() {
+    let sandbox = Sandbox::new();
+    sandbox.write("i.toml", diamond("test -e go || exit 3; echo left >> ran; cat split.txt > left.txt"));
+    let said = sandbox.makespan("run i.toml --policy job-flow --oversubscribe --folder f");
+    assert_eq!((said.status, said.err.as_str()), (Some(1), ""), "{said:?}");
+    assert!(said.out.contains("2 of 4 tasks succeeded") && said.out.contains("1 of 2 jobs succeeded"), "{said:?}");
+    let told = sandbox.read("f/decisions.csv");
+    assert!(told.contains(",d,planned,") && told.contains(",other,planned,"), "{told}");
+    sandbox.write("go", "");
+    sandbox
+        .makespan("run i.toml --policy job-flow[buffer=50ms] --oversubscribe --folder f --resume --retry-failed")
+        .succeeds();
+    assert_eq!(sandbox.read("f/d~join.out"), "1\n1\n");
+    assert_eq!(sandbox.read("ran").lines().count(), 4, "what had ended is not repeated");
+    // Of the begun job only the rest is planned.
+    assert!(sandbox.read("f/decisions.csv").contains(",d,planned_again,"));
+    // All that is late is given up before it starts.
+    let given_up = diamond(LEFT).replace("name = \"d\"\n", "name = \"d\"\nwalltime = 0.01\n");
+    sandbox.write("late.toml", given_up);
+    let said = sandbox.makespan("run late.toml --policy job-flow[late=reject] --oversubscribe --folder g");
+    assert!(said.out.contains("the plan leaves out") && said.out.contains("1 of 2 jobs succeeded"), "{said:?}");
+    assert!(sandbox.read("g/decisions.csv").contains(",d,rejected,"));
+}

@@ -74,3 +74,41 @@ fn the_cost_of_critical_jobs_is_stated_bounded_and_compared() {
     let json = sandbox.makespan("compare g.toml --algorithms heft --format json").succeeds();
     assert!(!json.contains("\"cost\""), "{json}");
 }
+
+#[test]
+fn a_strategy_is_written_shown_and_verified() {
+    let sandbox = Sandbox::new();
+    sandbox.makespan("generate graphs --tasks 14 --seed 4 --output g.toml").succeeds();
+    let text = sandbox
+        .makespan("plan g.toml --algorithm critical-jobs --output p.json --report r.html --gantt g.svg")
+        .succeeds();
+    assert!(text.contains("the strategy, of which no variant beats another") && text.contains("chosen"), "{text}");
+    let page = sandbox.read("r.html");
+    assert!(page.contains("<h2>Strategy</h2>") && page.contains("Finish against cost"));
+    sandbox.makespan("verify g.toml p.json").succeeds();
+    let plan = sandbox.json("p.json");
+    let chosen = plan["strategy"]["chosen"].as_u64().unwrap() as usize;
+    let variants = plan["strategy"]["variants"].as_array().unwrap();
+    assert!(variants.len() > 1, "{variants:?}");
+    assert_eq!(variants[chosen]["placements"], plan["placements"]);
+    let rejected = |change: &dyn Fn(&mut serde_json::Value), part: &str| {
+        let mut changed = plan.clone();
+        change(&mut changed);
+        sandbox.write("changed.json", changed.to_string());
+        let said = sandbox.makespan("verify g.toml changed.json");
+        assert_eq!(said.status, Some(1), "{said:?}");
+        assert!(said.out.contains(part) || said.err.contains(part), "`{part}` is missing in {said:?}");
+    };
+    let other = usize::from(chosen == 0);
+    let of = |key: &str| format!("strategy.variants[{other}]: the stated {key} is");
+    rejected(&|plan| plan["strategy"]["variants"][other]["finish"] = 1.into(), &of("finish"));
+    rejected(&|plan| plan["strategy"]["variants"][other]["cost"] = 1.into(), &of("cost"));
+    rejected(&|plan| plan["strategy"]["variants"][other]["busy"] = 1.into(), &of("busy time"));
+    let start =
+        &|plan: &mut serde_json::Value| plan["strategy"]["variants"][other]["placements"][0]["start"] = 1000.into();
+    rejected(start, &format!("strategy.variants[{other}]: "));
+    rejected(&|plan| plan["strategy"]["chosen"] = other.into(), "not that of the chosen variant");
+    rejected(&|plan| plan["strategy"]["chosen"] = 99.into(), "strategy.chosen");
+    rejected(&|plan| plan["strategy"]["variants"].as_array_mut().unwrap().reverse(), "not ordered by finish");
+    rejected(&|plan| plan["strategy"]["variants"][0]["colour"] = 1.into(), "colour");
+}

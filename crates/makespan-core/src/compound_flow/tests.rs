@@ -44,6 +44,9 @@ fn jobs_and_flow_have_the_figures_of_what_really_ran() {
     let spot = |processor, start| Spot { processor, start: s(start) };
     let collision = Logged::Collision { planned: spot(0, 15), resolved: spot(1, 15), penalty: 3 };
     let log = [
+        // Of a plan that is replaced at once.
+        entry(5, 0, Logged::Planned { variants: 2, finish: s(30), cost: 3000, deadline: s(40) }),
+        entry(5, 1, collision),
         entry(5, 0, Logged::Planned { variants: 2, finish: s(31), cost: 3000, deadline: s(40) }),
         entry(5, 1, collision),
         entry(6, 1, Logged::Collision { planned: spot(0, 15), resolved: spot(1, 20), penalty: 4 }),

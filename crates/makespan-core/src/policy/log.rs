@@ -125,37 +125,50 @@ impl LogEntry {
         }
     }
 
-    /// One sentence without the name: what comes after it.
+    /// One sentence without the name: what comes after it. Seconds are rounded to milliseconds.
     pub fn sentence(&self) -> String {
-        let late = |finish: Time, deadline: Time| {
-            if finish > deadline { format!(", {} s after its walltime", finish - deadline) } else { String::new() }
-        };
         match self.what {
             Logged::Planned { variants, finish, cost, deadline } => format!(
-                "is planned by one of {variants} variants: it ends at {finish} s at a cost of {}{}",
+                "is planned by {}: it ends at {} s at a cost of {}{}",
+                if variants == 1 { "the only variant".to_owned() } else { format!("one of {variants} variants") },
+                short(finish),
                 cost as f64 / 1e3,
                 late(finish, deadline)
             ),
             Logged::Collision { planned, resolved, penalty } => format!(
                 "collided on processor {} at {} s and runs on {} from {} s: penalty {penalty}",
-                planned.processor, planned.start, resolved.processor, resolved.start
+                planned.processor,
+                short(planned.start),
+                resolved.processor,
+                short(resolved.start)
             ),
             Logged::OtherVariant { from, to } => {
                 format!("goes on by variant {} instead of {}, since machines changed", to + 1, from + 1)
             }
-            Logged::PlannedAgain { finish } => {
-                format!("is planned again, since machines changed and no variant is left: it ends at {finish} s")
-            }
+            Logged::PlannedAgain { finish } => format!(
+                "is planned again, since machines changed and no variant is left: it ends at {} s",
+                short(finish)
+            ),
             Logged::Fallback { finish, deadline } => format!(
-                "has no variant in time and takes the places of a list: it ends at {finish} s{}",
+                "has no variant in time and takes the places of a list: it ends at {} s{}",
+                short(finish),
                 late(finish, deadline)
             ),
-            Logged::Rejected { finish, deadline } => format!(
-                "is given up: it would end at {finish} s, {} s after its walltime",
-                finish.saturating_since(deadline)
-            ),
+            Logged::Rejected { finish, deadline } => {
+                format!("is given up: it would end at {} s{}", short(finish), late(finish, deadline))
+            }
         }
     }
+}
+
+/// By how much an end misses a deadline; empty when it does not.
+fn late(finish: Time, deadline: Time) -> String {
+    if finish > deadline { format!(", {} s after its walltime", short(finish - deadline)) } else { String::new() }
+}
+
+/// Seconds, rounded to milliseconds.
+fn short(time: Time) -> f64 {
+    (time.seconds() * 1e3).round() / 1e3
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use makespan_core::{JobId, Time};
 
 use super::escape::{Pixels, Text};
+use super::palette::{COLOURS, colour_of};
 use super::panel::Panel;
 
 /// What is pointed out in the chart of one schedule.
@@ -26,6 +27,8 @@ pub struct Deadline {
     pub text: String,
     /// Whether the job ended later, or not at all.
     pub missed: bool,
+    /// The job, as the chart counts them: its colour is that of the triangle.
+    pub job: JobId,
 }
 
 /// Width of a triangle and of a corner in pixels.
@@ -44,10 +47,10 @@ impl Marks {
         match (tasks, deadlines) {
             (false, false) => None,
             (true, false) => Some("dark corner: the task collided with another and was moved"),
-            (false, true) => Some("triangles above the rows: deadlines of jobs, red where missed"),
+            (false, true) => Some("triangles above the rows: deadlines of jobs, framed in red where missed"),
             (true, true) => Some(
-                "dark corner: the task collided with another and was moved; triangles above the rows: deadlines of jobs, red \
-                 where missed",
+                "dark corner: the task collided with another and was moved; triangles above the rows: deadlines of jobs, \
+                 framed in red where missed",
             ),
         }
     }
@@ -68,10 +71,13 @@ impl Panel<'_> {
     /// A triangle for each deadline that lies on the time axis.
     pub(super) fn write_deadlines(&self, out: &mut impl Write) -> io::Result<()> {
         let (half, top) = (Pixels(SIZE / 2.0), Pixels(self.top));
-        for Deadline { at, text, missed } in self.marks.deadlines.iter().filter(|deadline| deadline.at <= self.span) {
+        for Deadline { at, text, missed, job } in
+            self.marks.deadlines.iter().filter(|deadline| deadline.at <= self.span)
+        {
             let (class, x) = (if *missed { "missed" } else { "deadline" }, Pixels(self.x(*at)));
             let path = format!("M{x} {top}l-{half} -{}h{}z", Pixels(SIZE - 1.0), Pixels(SIZE));
-            writeln!(out, r#"<path class="{class}" d="{path}"><title>{}</title></path>"#, Text(text))?;
+            let colour = COLOURS[colour_of(self.instance, *job)];
+            writeln!(out, r#"<path class="{class}" fill="{colour}" d="{path}"><title>{}</title></path>"#, Text(text))?;
         }
         Ok(())
     }

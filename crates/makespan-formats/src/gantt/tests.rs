@@ -135,7 +135,7 @@ fn groups_have_colours_and_a_legend() {
 fn marks_point_out_tasks_and_deadlines() {
     let instance = Instance::new(Platform::flat(2).unwrap(), ["a", "b"].map(job).to_vec(), vec![]).unwrap();
     let schedule = Schedule::new(vec![placement(0, 0, 10, "0"), placement(1, 0, 20, "1")]);
-    let deadline = |at, missed| Deadline { at: Time::from_seconds(at), text: format!("<{at}>"), missed };
+    let deadline = |at, missed| Deadline { at: Time::from_seconds(at), text: format!("<{at}>"), missed, job: JobId(0) };
     let deadlines = vec![deadline(5, true), deadline(20, false), deadline(21, false)];
     let marks = Marks { tasks: [((JobId(1), 0), "was < there".to_owned())].into(), deadlines };
     let named = [NamedSchedule { name: "plan", schedule: &schedule }; 2];

@@ -11,8 +11,9 @@ use crate::gantt::summary::{Standing, grouped};
 use crate::gantt::ticks::duration;
 use crate::plot::write_figure;
 
-/// Tables with more rows scroll.
+/// Tables of figures, and of words, with more rows scroll.
 const LONG: usize = 60;
+const LONG_WORDS: usize = 20;
 
 /// One figure at the head of the page.
 struct Card {
@@ -136,7 +137,8 @@ pub(super) fn write_sections(out: &mut impl Write, sections: &[Section]) -> io::
             writeln!(out, "</figure>")?;
         }
         if !section.columns.is_empty() {
-            let long = if section.rows.len() > LONG { " long" } else { "" };
+            let most = if section.words { LONG_WORDS } else { LONG };
+            let long = if section.rows.len() > most { " long" } else { "" };
             let words = if section.words { " words" } else { "" };
             write!(out, "<div class=\"scroll{long}{words}\"><table><thead>")?;
             write_row(out, "th scope=\"col\"", "th", &section.columns)?;

@@ -60,8 +60,8 @@ struct Placements<'a> {
     task: Vec<u32>,
     /// Positions of the placements that are pointed out, and why.
     marks: Vec<(usize, &'a str)>,
-    /// By when jobs have to end, and whether that was missed.
-    deadlines: Vec<(f64, bool)>,
+    /// By when jobs have to end, whether that was missed, and the jobs.
+    deadlines: Vec<(f64, bool, u32)>,
     #[serde(flatten)]
     spans: Spans,
 }
@@ -147,7 +147,11 @@ fn placements<'a>(instance: &Instance, named: &NamedSchedule<'a>, marks: &'a Mar
         makespan: schedule.makespan().seconds(),
         job: placements.iter().map(|placement| placement.job.0).collect(),
         marks: placements.iter().enumerate().filter_map(marked).collect(),
-        deadlines: marks.deadlines.iter().map(|deadline| (deadline.at.seconds(), deadline.missed)).collect(),
+        deadlines: marks
+            .deadlines
+            .iter()
+            .map(|deadline| (deadline.at.seconds(), deadline.missed, deadline.job.0))
+            .collect(),
         task: placements.iter().filter(|_| bags).map(|placement| placement.task).collect(),
         spans: spans(placements.iter().map(|p| (p.start.seconds(), p.end.seconds(), &p.processors))),
     }

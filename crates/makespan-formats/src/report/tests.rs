@@ -25,7 +25,7 @@ fn html(instance: &Instance, schedule: &Schedule) -> String {
     let bound = (!instance.jobs().is_empty())
         .then(|| Bound::proved_by(Certificate::Alone { job: JobId(0) }, instance).unwrap());
     let bounds: Vec<Bound> = bound.into_iter().collect();
-    let deadlines = vec![Deadline { at: Time::from_seconds(1), text: HOSTILE.into(), missed: true }];
+    let deadlines = vec![Deadline { at: Time::from_seconds(1), text: HOSTILE.into(), missed: true, job: JobId(0) }];
     let marks = Marks { tasks: [((JobId(0), 0), HOSTILE.to_owned())].into(), deadlines };
     let section = Section {
         title: HOSTILE.into(),

@@ -6,12 +6,14 @@
 mod bound;
 mod front;
 mod read;
+mod strategy;
 #[cfg(test)]
 mod tests;
 mod write;
 
 pub use bound::{BoundEntry, read_bound, write_bound, write_bounds};
 pub use front::FrontEntry;
+pub use strategy::{StrategyEntry, VariantEntry};
 
 use makespan_core::{Bound, Instance, Objective, Schedule};
 
@@ -37,6 +39,8 @@ pub struct ScheduleFile {
     pub remarks: Vec<String>,
     /// The schedules to choose from, by makespan; empty where there is one only.
     pub front: Vec<FrontEntry>,
+    /// The variants of a strategy, where the algorithm gives one.
+    pub strategy: Option<StrategyEntry>,
     /// The placements.
     pub schedule: Schedule,
 }
@@ -54,6 +58,7 @@ impl ScheduleFile {
             bounds: Vec::new(),
             remarks: Vec::new(),
             front: Vec::new(),
+            strategy: None,
             schedule,
         }
     }

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use serde::Deserialize;
 
 use super::bound::{BoundEntry, read_bound, value};
-use super::{ScheduleFile, front};
+use super::{ScheduleFile, front, strategy};
 use crate::document::from_json;
 use crate::error::{FormatError, Place};
 use crate::scalar::{Count, FromLiteral, Scalar};
@@ -28,6 +28,7 @@ struct Document {
     remarks: Vec<String>,
     #[serde(default)]
     front: Vec<front::Point>,
+    strategy: Option<strategy::Entry>,
     placements: Vec<PlacementEntry>,
 }
 
@@ -81,6 +82,7 @@ impl ScheduleFile {
             seed: document.seed,
             remarks: document.remarks,
             front: front::read(file, document.front, instance)?,
+            strategy: document.strategy.map(|entry| strategy::read(file, entry, instance)).transpose()?,
             schedule: Schedule::with_groups(placements(file, "placements", document.placements, instance)?),
         })
     }

@@ -1,7 +1,7 @@
 use makespan_core::certificate::{
     CostPrices, DualFeasible, IntervalPrices, Rejection, Scale, Selection, Term, TimePrices,
 };
-use makespan_core::{Certificate, Job, JobId, Placement, Platform, Profile, Time};
+use makespan_core::{Certificate, Job, JobId, Placement, Platform, Profile, Strategy, Time, Variant};
 
 use super::*;
 
@@ -51,6 +51,11 @@ fn what_is_written_is_read_back_exactly() {
     let mut file = file();
     let read = |text: &str| ScheduleFile::read("s.json", text.as_bytes(), &instance()).unwrap();
     assert_eq!(read(&written(&file)), file);
+    let variants = vec![Variant::new(&instance(), file.schedule.clone())];
+    let strategy = Strategy::new(variants, |variant| variant.cost).unwrap();
+    file.strategy = Some(StrategyEntry::new(&strategy));
+    assert_eq!(read(&written(&file)), file);
+    file.strategy = None;
     for selection in [Selection::Knapsack, Selection::Price(0)] {
         let rejection = Rejection { deadline: Time::from_ticks(i64::MAX), from: Time::ZERO, at: Time::ZERO, selection };
         file.bounds[0].certificate = Certificate::Rejection(rejection);

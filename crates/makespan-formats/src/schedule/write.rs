@@ -37,6 +37,11 @@ impl ScheduleFile {
             }
             writeln!(writer, "],")?;
         }
+        if let Some(strategy) = &self.strategy {
+            write!(writer, " \"strategy\": ")?;
+            strategy.write(instance, writer)?;
+            writeln!(writer, ",")?;
+        }
         write!(writer, " ")?;
         write_placements(instance, &self.schedule, writer)?;
         writeln!(writer, "}}")

@@ -11,7 +11,7 @@ use crate::campaign::{failed, valid};
 
 /// Speeds of the 8 processors: four types of two.
 const SPEEDS: [f64; 8] = [1.0, 1.0, 1.25, 1.25, 2.0, 2.0, 2.5, 2.5];
-const WALLTIMES: [i64; 2] = [110, 140];
+pub(super) const WALLTIMES: [i64; 2] = [110, 140];
 
 /// Both ways to serve the two jobs.
 #[derive(Clone, Debug)]
@@ -74,6 +74,16 @@ impl Example {
 }
 
 fn planned(second: i64) -> Result<(Instance, Schedule), LabError> {
+    let unusable = |reason: String| failed("critical-jobs", "the example", reason);
+    let instance = instance(second)?;
+    let plan = CriticalJobs::default().schedule(&instance, &mut Context::with_seed(1));
+    let schedule = plan.map_err(|error| unusable(error.to_string()))?.into_schedule();
+    valid(&instance, &schedule).map_err(unusable)?;
+    Ok((instance, schedule))
+}
+
+/// The two jobs, the second released at this second.
+pub(super) fn instance(second: i64) -> Result<Instance, LabError> {
     let node =
         |(at, &speed): (usize, &f64)| Node { name: format!("cpu{at}"), processors: 1, speed, parent: None, link: None };
     let unusable = |reason: String| failed("critical-jobs", "the example", reason);
@@ -83,11 +93,7 @@ fn planned(second: i64) -> Result<(Instance, Schedule), LabError> {
     let first = job("first", &[30, 40, 20, 30, 20, 30], &[(0, 1), (0, 2), (1, 3), (2, 4), (3, 5), (4, 5)], 0)?;
     let pairs = [(3, 0), (3, 1), (3, 4), (0, 2), (1, 2), (4, 2), (2, 5), (2, 6)];
     let other = job("second", &[40, 50, 40, 20, 30, 30, 40], &pairs, 1)?.with_release(Time::from_seconds(second));
-    let instance = Instance::new(platform, vec![first, other], vec![])?;
-    let plan = CriticalJobs::default().schedule(&instance, &mut Context::with_seed(1));
-    let schedule = plan.map_err(|error| unusable(error.to_string()))?.into_schedule();
-    valid(&instance, &schedule).map_err(unusable)?;
-    Ok((instance, schedule))
+    Ok(Instance::new(platform, vec![first, other], vec![])?)
 }
 
 fn job(name: &str, volumes: &[i64], pairs: &[(u32, u32)], index: usize) -> Result<Job, LabError> {

@@ -3,12 +3,14 @@
 //! A. Tselishchev and V. V. Toporkov, "Compound job scheduling and job-flows management in distributed computing" (54th IWK,
 //! Ilmenau 2009), section 4, which prints one example and no campaign. The example's tasks are not in the text: two jobs with
 //! its walltimes, 110 and 140, on 8 processors are built here. The campaigns measure the method beside HEFT: makespan and cost on
-//! layered graphs and shapes of workflows, and how many jobs of a flow end within their walltimes where they are planned as
-//! they come, each onto what earlier ones left.
+//! layered graphs and shapes of workflows, and how many jobs of a flow end within their walltimes, where they are planned as
+//! they come, each onto what earlier ones left, and where the metascheduler serves them in virtual time.
 //!
 //! Finished instances are kept in a journal in the output folder, so an interrupted campaign goes on where it stopped.
 
 mod example;
+mod flows;
+pub mod makespans;
 mod report;
 mod run;
 #[cfg(test)]
@@ -17,10 +19,15 @@ mod tests;
 use std::path::PathBuf;
 
 pub use example::{Example, example};
+pub use flows::{Served, TwoJobs, two_jobs};
 pub use run::{Key, Outcome, Run};
 
 use crate::LabError;
 use crate::campaign::{Claim, Finished, Progress, Work, build, csv_table, finish, write};
+
+/// The columns of `results.csv`.
+const HEADER: &str = "campaign,group,run,algorithm,makespan,cost,on_time,jobs,fallbacks,utilisation,balance,as_told,\
+                      collisions,penalty";
 
 /// A campaign.
 #[derive(Clone, Debug)]
@@ -37,6 +44,8 @@ pub struct Options {
     pub threads: Option<usize>,
     /// The same seed gives the same results.
     pub seed: u64,
+    /// Makespans beside HEFT's.
+    pub makespans: makespans::Options,
 }
 
 /// What a campaign found.
@@ -52,8 +61,8 @@ pub struct Summary {
     pub text: String,
 }
 
-/// Runs the campaign and writes `results.csv`, `report.txt` and the Gantt charts of the example, `figure2.svg` (one job after the
-/// other) and `figure3.svg` (both at once), to the output folder.
+/// Runs the campaign and writes `results.csv`, `makespans.csv`, `report.txt` and the Gantt charts of the example,
+/// `figure2.svg` (one job after the other) and `figure3.svg` (both at once), to the output folder.
 ///
 /// # Errors
 /// [`LabError`] when an option is unusable, a file cannot be written, or a plan is invalid.
@@ -63,17 +72,22 @@ pub fn reproduce(options: &Options, progress: &mut dyn Progress) -> Result<Summa
     let keys = run::keys(options.graphs, options.flows);
     let work = Work { folder: &options.output, version, keys, threads: options.threads };
     let Finished { runs, reused } = finish(&work, |key| run::execute(options, key), progress)?;
+    let part = makespans::reproduce(&options.makespans, (&options.output, options.seed), progress)?;
     let example = example()?;
-    let claims = report::claims(&runs, &example);
-    let text = report::text(options, &runs, &example, &claims);
+    let simulated = two_jobs()?;
+    let mut claims = report::claims(&runs, &example);
+    claims.extend(flows::claims(&runs, &simulated));
+    claims.extend(part.claims);
+    let parts = flows::text(&runs, options.jobs, &simulated) + "\n\n" + &part.text;
+    let text = report::text(options, &runs, &example, &parts, &claims);
     let write = |name: &str, contents: &[u8]| write(&options.output, name, contents);
     let rows = runs.iter().flat_map(Run::rows);
-    write("results.csv", &csv_table("campaign,group,run,algorithm,makespan,cost,on_time,jobs,fallbacks", rows))?;
+    write("results.csv", &csv_table(HEADER, rows))?;
     write("report.txt", text.as_bytes())?;
     for (name, svg) in example.figures()? {
         write(name, &svg)?;
     }
-    Ok(Summary { claims, runs: runs.len(), reused, text })
+    Ok(Summary { claims, runs: runs.len() + part.runs, reused: reused + part.reused, text })
 }
 
 fn check(options: &Options) -> Result<(), LabError> {

@@ -61,7 +61,8 @@ pub(super) fn claims(runs: &[Run], example: &Example) -> Vec<Claim> {
     claims
 }
 
-pub(super) fn text(options: &Options, runs: &[Run], example: &Example, claims: &[Claim]) -> String {
+/// All of it; `parts` is what there is to say of flows in virtual time and of makespans.
+pub(super) fn text(options: &Options, runs: &[Run], example: &Example, parts: &str, claims: &[Claim]) -> String {
     let (costs, ends) = (example.costs(), example.ends());
     let mut text = format!(
         "Two jobs, walltimes 110 and 140, 8 processors: one after the other {:.1} s at cost {:.3}, at once {:.1} s at cost \
@@ -93,7 +94,7 @@ pub(super) fn text(options: &Options, runs: &[Run], example: &Example, claims: &
             let _infallible = write!(text, "{:>8}", shown(on_time(runs, gap, algorithm)));
         }
     }
-    text + "\n\nClaims\n" + &claims_text(claims) + "\n"
+    text + "\n\n" + parts + "\nClaims\n" + &claims_text(claims) + "\n"
 }
 
 fn shown(value: Option<f64>) -> String {

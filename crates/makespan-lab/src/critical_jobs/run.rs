@@ -8,6 +8,7 @@ use makespan_core::{Context, Instance, Schedule, cost};
 use serde::{Deserialize, Serialize};
 
 use super::Options;
+use super::flows::{self, Served};
 use crate::LabError;
 use crate::campaign::{Record, failed, stirred, valid};
 use crate::generate::{GraphOptions, Shape, generate_graphs};
@@ -45,6 +46,9 @@ pub struct Outcome {
     pub on_time: usize,
     /// Jobs for which no chain plan was found.
     pub fallbacks: usize,
+    /// More about a flow that a policy served.
+    #[serde(default)]
+    pub served: Option<Served>,
 }
 
 /// All outcomes on one instance.
@@ -54,6 +58,9 @@ pub struct Run {
     pub key: Key,
     /// How many jobs it has.
     pub jobs: usize,
+    /// No schedule has more of them in time; of flows.
+    #[serde(default)]
+    pub at_most: Option<usize>,
     /// One an algorithm; the first is HEFT's.
     pub outcomes: Vec<Outcome>,
 }
@@ -89,6 +96,9 @@ impl Run {
                 self.jobs.to_string(),
                 outcome.fallbacks.to_string(),
             ]
+            .into_iter()
+            .chain(Served::cells(outcome.served.as_ref()))
+            .collect()
         })
     }
 }
@@ -132,13 +142,22 @@ pub(super) fn execute(options: &Options, key: Key) -> Result<Run, LabError> {
         Key::Flow(gap, run) => {
             let gap = (gap > 0).then_some(f64::from(gap));
             let seed = stirred(options.seed, [u64::from(run)]);
-            let drawn = GraphOptions { jobs: options.jobs, tasks: 12, gap, seed, ..GraphOptions::default() };
+            let walltime = Some(2.0);
+            let drawn = GraphOptions { jobs: options.jobs, tasks: 12, gap, walltime, seed, ..GraphOptions::default() };
             (drawn, vec!["heft".into(), "critical-jobs[walltime=2,start=empty]".into(), spec("2")])
         }
     };
     let instance = generate_graphs(&drawn)?;
     let each = algorithms.into_iter().map(|algorithm| outcome(&instance, algorithm, key));
-    Ok(Run { key, jobs: instance.jobs().len(), outcomes: each.collect::<Result<_, _>>()? })
+    let mut outcomes = each.collect::<Result<Vec<_>, _>>()?;
+    let mut at_most = None;
+    if let Key::Flow(..) = key {
+        at_most = Some(flows::at_most(&instance));
+        for policy in flows::POLICIES {
+            outcomes.push(flows::outcome(&instance, policy)?);
+        }
+    }
+    Ok(Run { key, jobs: instance.jobs().len(), at_most, outcomes })
 }
 
 fn outcome(instance: &Instance, algorithm: String, key: Key) -> Result<Outcome, LabError> {
@@ -154,6 +173,7 @@ fn outcome(instance: &Instance, algorithm: String, key: Key) -> Result<Outcome, 
         cost: cost(instance, &schedule) as f64 / 1e3,
         on_time: rule.on_time(instance, &schedule),
         fallbacks: context.remarks.iter().filter(|remark| remark.contains("HEFT's places are taken")).count(),
+        served: None,
         algorithm,
     })
 }

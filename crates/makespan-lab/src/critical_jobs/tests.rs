@@ -1,5 +1,6 @@
 use super::*;
 use crate::campaign::Silent;
+use crate::optimiser::Limit;
 
 #[test]
 fn the_example_is_served_in_time_in_both_ways() {
@@ -13,13 +14,31 @@ fn the_example_is_served_in_time_in_both_ways() {
 #[test]
 fn a_small_campaign_runs_and_goes_on_where_it_stopped() {
     let folder = tempfile::tempdir().unwrap();
-    let options = Options { output: folder.path().to_owned(), graphs: 1, flows: 1, jobs: 2, threads: Some(2), seed: 1 };
+    let makespans =
+        makespans::Options { graphs: 1, limits: vec![Limit::Steps(500)], searches: 1, at_once: 2, standard: None };
+    let options = Options {
+        makespans,
+        output: folder.path().to_owned(),
+        graphs: 1,
+        flows: 1,
+        jobs: 2,
+        threads: Some(2),
+        seed: 1,
+    };
     let first = reproduce(&options, &mut Silent).unwrap();
-    assert_eq!((first.runs, first.reused, first.claims.len()), (7, 0, 4));
+    assert_eq!((first.runs, first.reused, first.claims.len()), (13, 0, 17));
     let again = reproduce(&options, &mut Silent).unwrap();
-    assert_eq!((again.reused, again.text == first.text), (7, true));
-    for name in ["results.csv", "report.txt", "figure2.svg", "figure3.svg"] {
+    assert_eq!((again.reused, again.text == first.text), (13, true));
+    for name in ["results.csv", "makespans.csv", "report.txt", "figure2.svg", "figure3.svg"] {
         assert!(folder.path().join(name).exists(), "{name}");
     }
     assert!(reproduce(&Options { graphs: 0, ..options }, &mut Silent).is_err());
+}
+
+#[test]
+fn the_metascheduler_serves_the_two_jobs_in_both_ways() {
+    let served = two_jobs().unwrap();
+    let (one, both) = (&served.consecutive, &served.collective);
+    assert_eq!((one.in_time, both.in_time), (2, 2));
+    assert!(one.end() <= 250.0 && both.end() <= 140.0, "{} {}", one.end(), both.end());
 }

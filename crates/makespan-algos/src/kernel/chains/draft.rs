@@ -94,15 +94,11 @@ impl<'a> Draft<'a> {
         Some(place.start + self.frame.time_on(task, place.processor))
     }
 
-    /// Steps from the end of a task on one processor to the earliest end of the next one, reached by an edge, on another.
-    pub fn shift(&self, (next, edge): (u32, u32), from: u32, to: u32, step: i64) -> Option<usize> {
+    /// How long an edge takes between two of the processors to choose from; nothing from one to itself, even where it
+    /// stands for a type.
+    pub fn way_between(&self, edge: u32, from: u32, to: u32) -> i64 {
         let machines = self.frame.machines();
-        let time = self.time(next, to);
-        if time == NEVER {
-            return None;
-        }
-        let way = self.frame.transfer(edge, machines[from as usize], machines[to as usize]);
-        usize::try_from((way + time + step - 1) / step).ok()
+        self.frame.transfer(edge, machines[from as usize], machines[to as usize])
     }
 
     /// Whether an edge between two placed tasks is kept.
@@ -159,12 +155,6 @@ impl<'a> Draft<'a> {
         if let Some((end, processor)) = (0..frame.problem().processors() as u32).filter_map(option).min() {
             self.put_on(task, Place { processor, start: end - frame.time_on(task, processor) });
         }
-    }
-
-    /// When a task can end at the earliest as far as placed tasks before it are concerned; `None` where it cannot run.
-    pub fn first_end(&self, task: u32, machine: u32) -> Option<i64> {
-        let time = self.time(task, machine);
-        (time != NEVER).then(|| self.arrival(task, self.frame.machines()[machine as usize]) + time)
     }
 
     /// When the data of a task, whose predecessors are placed, are on a processor.

@@ -3,6 +3,7 @@
 use makespan_core::{Instance, Time, task_cost};
 
 use super::ranking::Chart;
+use crate::kernel::graph::calendar::Calendar;
 use crate::kernel::graph::{NEVER, Neighbour, Problem};
 
 /// Of larger jobs the tasks before and after each task are not added up.
@@ -23,6 +24,8 @@ pub struct Frame<'a> {
     pub after: Vec<i64>,
     /// The processors that tasks are placed on, or one of each type.
     machines: Vec<u32>,
+    /// For each processor the position in `machines` of what stands for it.
+    kinds: Vec<u32>,
     types: bool,
 }
 
@@ -33,7 +36,11 @@ impl<'a> Frame<'a> {
         let job = &instance.jobs()[job];
         let count = job.tasks_apart();
         let processors = 0..problem.processors() as u32;
-        let machines = if types { representatives(problem, first..first + count) } else { processors.collect() };
+        let (machines, kinds) = if types {
+            kinds(problem, first..first + count)
+        } else {
+            (processors.clone().collect(), processors.collect())
+        };
         let mut cost = Vec::with_capacity(count as usize * problem.processors());
         for task in 0..count {
             let volume = makespan_core::volume(job.profile_of(task));
@@ -49,7 +56,8 @@ impl<'a> Frame<'a> {
                 1.0 / (0..problem.processors() as u32).map(rate).sum::<f64>()
             })
             .collect();
-        let mut frame = Self { problem, first, chart, cost, before: Vec::new(), after: Vec::new(), machines, types };
+        let mut frame =
+            Self { problem, first, chart, cost, before: Vec::new(), after: Vec::new(), machines, kinds, types };
         frame.before = sums(&frame, &shares, frame.chart.order.iter().copied(), |task| problem.incoming(task));
         frame.after = sums(&frame, &shares, frame.chart.order.iter().rev().copied(), |task| problem.outgoing(task));
         frame
@@ -73,6 +81,17 @@ impl<'a> Frame<'a> {
     /// Whether these stand for types of processors.
     pub fn is_of_types(&self) -> bool {
         self.types
+    }
+
+    /// When every processor of a type is busy, for each of [`Frame::machines`] at the place of its processor.
+    pub fn calendars_by_type(&self, calendars: &[Calendar]) -> Vec<Calendar> {
+        let mut joint = vec![Calendar::default(); calendars.len()];
+        for (kind, &machine) in self.machines.iter().enumerate() {
+            let own = calendars.iter().zip(&self.kinds).filter(|(_, other)| **other as usize == kind);
+            let all = own.map(|(calendar, _)| calendar.clone()).reduce(|all, next| all.overlap(&next));
+            joint[machine as usize] = all.unwrap_or_default();
+        }
+        joint
     }
 
     /// The number of a task in the problem.
@@ -116,20 +135,22 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// The first processor of each type: all tasks take equally long on those of one type.
-fn representatives(problem: &Problem, tasks: std::ops::Range<u32>) -> Vec<u32> {
-    let mut found: Vec<u32> = Vec::new();
+/// The first processor of each type, and for each processor its type: all tasks take equally long on those of one type.
+fn kinds(problem: &Problem, tasks: std::ops::Range<u32>) -> (Vec<u32>, Vec<u32>) {
+    let (mut found, mut kinds): (Vec<u32>, Vec<u32>) = (Vec::new(), Vec::new());
     for processor in 0..problem.processors() as u32 {
         let node = problem.node_of(processor);
         let alike = |&other: &u32| {
             let other = problem.node_of(other);
             tasks.clone().all(|task| problem.time(task, node) == problem.time(task, other))
         };
-        if !found.iter().any(alike) {
+        let kind = found.iter().position(alike).unwrap_or(found.len());
+        if kind == found.len() {
             found.push(processor);
         }
+        kinds.push(kind as u32);
     }
-    found
+    (found, kinds)
 }
 
 /// For each task the sum of shares over all tasks that lead to it by `edges`, each counted once.

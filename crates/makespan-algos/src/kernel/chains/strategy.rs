@@ -3,7 +3,7 @@
 use super::collisions::{Collision, Penalties, resolve};
 use super::draft::Draft;
 use super::frame::Frame;
-use super::planning::{Aim, Criterion, Lean, plan, step};
+use super::planning::{Aim, Criterion, Lean, plan};
 use super::ranking::{Chain, Cover};
 use super::reserve::{Isolated, Reserve, reserve};
 use crate::kernel::graph::calendar::Calendar;
@@ -12,6 +12,11 @@ use crate::kernel::graph::{Place, rank};
 /// Rounds without gain after which chains are not planned again, and rounds in all.
 const PATIENCE: usize = 4;
 const MOST_ROUNDS: usize = 40;
+
+/// Variants that are kept from one chain to the next.
+const KEPT: usize = 8;
+/// Parts of the time between the longest chain and the end, at which plans are aimed: on processors, and on types of them.
+const ENDS: (i64, i64) = (4, 8);
 
 /// What chains are planned into.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -128,8 +133,8 @@ pub fn heft<'a>(frame: &'a Frame<'a>, calendars: &[Calendar]) -> Draft<'a> {
 /// when the method finds none.
 ///
 /// Source: Tselishchev and Toporkov 2009, section 3. Deviations: at most eight variants are kept from one chain to the
-/// next, those best by the criterion, where the paper multiplies them all; windows look at the whole graph; `Start::Heft`
-/// is ours. Tasks are placed for as long as they run; isolated ones may hold more, see [`Isolated`].
+/// next, those best by the criterion, where the paper multiplies them all; windows look at the whole graph; plans are aimed at
+/// several ends, of which the last is the job's; `Start::Heft` is ours. Tasks are placed for as long as they run; isolated ones may hold more, see [`Isolated`].
 pub fn strategy(task: &Task, settings: &Settings) -> Vec<Offer> {
     let chains = task.chosen.chart.chains(settings.cover);
     let mut offers = Vec::new();
@@ -154,26 +159,24 @@ pub fn pareto(mut offers: Vec<Offer>) -> Vec<Offer> {
     kept
 }
 
-/// Chains one after the other onto what is free.
+/// Chains one after the other onto what is free, towards several ends: tasks planned towards an early end leave room to
+/// those that collide, and to the chains that come last.
 fn empty(task: &Task, settings: &Settings, chains: &[Chain]) -> Vec<Offer> {
-    const KEPT: usize = 8;
-    let mut drafts = vec![Draft::new(task.chosen, task.calendars.to_vec())];
+    let release = task.real.release();
+    let least = chains.first().map_or(0, |chain| chain.length).clamp(0, task.end - release);
+    let room = task.end - release - least;
+    let ends = if task.chosen.is_of_types() { ENDS.1 } else { ENDS.0 };
+    let end = |share: i64| if share == ends { task.end } else { release + least + room / ends * share };
+    (0..=ends).flat_map(|share| towards(task, settings, chains, end(share))).collect()
+}
+
+/// All chains before one end, then on processors that are free.
+fn towards(task: &Task, settings: &Settings, chains: &[Chain], end: i64) -> Vec<Offer> {
+    let calendars =
+        if task.chosen.is_of_types() { task.chosen.calendars_by_type(task.calendars) } else { task.calendars.to_vec() };
+    let mut drafts = vec![Draft::new(task.chosen, calendars)];
     for chain in chains {
-        let mut next = Vec::with_capacity(2 * drafts.len());
-        for draft in drafts {
-            // Several optima of one value may be found: those at the two ends of the windows are taken.
-            for lean in [Lean::Early, Lean::Late] {
-                let mut draft = draft.clone();
-                let aim = Aim { criterion: settings.criterion, lean, end: task.end };
-                let mut changed = chain.tasks.iter().any(|&task| !draft.is_placed(task));
-                if plan(&mut draft, &chain.tasks, &chain.edges, &aim) {
-                    changed &= next.iter().all(|other: &Draft| !other.has_same_places(&draft));
-                    if changed || lean == Lean::Early {
-                        next.push(draft);
-                    }
-                }
-            }
-        }
+        let mut next = variants(&drafts, chain, settings.criterion, end);
         next.sort_by_cached_key(|draft| (value(settings.criterion, draft.figures()), draft.finish()));
         next.truncate(KEPT);
         drafts = next;
@@ -181,11 +184,29 @@ fn empty(task: &Task, settings: &Settings, chains: &[Chain]) -> Vec<Offer> {
     drafts.iter().filter_map(|draft| settled(task, settings, draft)).collect()
 }
 
+/// The drafts with one more chain, in each way that is best.
+fn variants<'a>(drafts: &[Draft<'a>], chain: &Chain, criterion: Criterion, end: i64) -> Vec<Draft<'a>> {
+    let mut next: Vec<Draft> = Vec::with_capacity(2 * drafts.len());
+    for draft in drafts {
+        // Several optima of one value may be found: those at the two ends of the windows are taken.
+        for lean in [Lean::Early, Lean::Late] {
+            let mut draft = draft.clone();
+            let mut changed = chain.tasks.iter().any(|&task| !draft.is_placed(task));
+            if plan(&mut draft, &chain.tasks, &chain.edges, &Aim { criterion, lean, end }) {
+                changed &= next.iter().all(|other| !other.has_same_places(&draft));
+                if changed || lean == Lean::Early {
+                    next.push(draft);
+                }
+            }
+        }
+    }
+    next
+}
+
 /// A draft on processors that are free, if it ends in time.
 fn settled(task: &Task, settings: &Settings, draft: &Draft) -> Option<Offer> {
-    let walltime = task.end - draft.release();
     let (draft, collisions) =
-        resolve(task.real, task.calendars.to_vec(), &draft.places()?, (walltime, &settings.penalties));
+        resolve(task.real, task.calendars.to_vec(), &draft.places()?, (task.end, &settings.penalties));
     if draft.finish() > task.end {
         return None;
     }
@@ -217,6 +238,15 @@ fn from_heft(task: &Task, settings: &Settings, chains: &[Chain]) -> Vec<Offer> {
     }
     offers.extend(offer(best));
     offers
+}
+
+/// Of the steps by which a schedule is stretched there are 2 to the power of this in the walltime, and fewer than twice as
+/// many.
+const STEPS: u32 = 8;
+
+/// The step of a walltime: a power of two, so that times in finer ticks of that kind have the same steps.
+fn step(walltime: i64) -> i64 {
+    1 << walltime.max(1).ilog2().saturating_sub(STEPS)
 }
 
 /// Starts as many times later as the walltime is longer than the schedule, in whole steps, if the chart allows it.

@@ -1,6 +1,7 @@
 //! What room the placed tasks of a job leave to the others.
 
 use super::draft::Draft;
+use super::frame::Frame;
 use crate::kernel::graph::{NEVER, Neighbour};
 
 /// From when on, and until when, each task may start as far as tasks that are not placed are concerned.
@@ -8,6 +9,13 @@ use crate::kernel::graph::{NEVER, Neighbour};
 pub struct Windows {
     earliest: Vec<i64>,
     latest: Vec<i64>,
+}
+
+impl Windows {
+    /// When a task must end so that what comes after it is in time.
+    pub fn latest_end(&self, frame: &Frame, task: u32) -> i64 {
+        self.latest[task as usize] + frame.chart.times[task as usize]
+    }
 }
 
 impl Draft<'_> {
@@ -33,7 +41,9 @@ impl Draft<'_> {
                 let at = from.task as usize;
                 self.end(from.task).unwrap_or(windows.earliest[at] + fastest[at] + way(task, from))
             });
-            let least = self.release() + frame.before[task as usize];
+            // Tasks that are all placed need no room any more.
+            let open = frame.incoming(task).any(|from| !self.is_placed(from.task));
+            let least = self.release() + if open { frame.before[task as usize] } else { 0 };
             windows.earliest[task as usize] = each.fold(least, i64::max);
         }
         for &task in frame.chart.order.iter().rev() {
@@ -41,7 +51,8 @@ impl Draft<'_> {
                 let placed = self.place(to.task).map(|place| place.start);
                 placed.unwrap_or_else(|| windows.latest[to.task as usize] - way(task, to))
             });
-            let most = end - frame.after[task as usize];
+            let open = frame.outgoing(task).any(|to| !self.is_placed(to.task));
+            let most = end - if open { frame.after[task as usize] } else { 0 };
             windows.latest[task as usize] = each.fold(most, i64::min) - fastest[task as usize];
         }
         windows

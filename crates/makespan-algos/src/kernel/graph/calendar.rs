@@ -56,6 +56,22 @@ impl Calendar {
         }
     }
 
+    /// When both are busy.
+    pub fn overlap(&self, other: &Self) -> Self {
+        let (mut own, mut others, mut busy) = (self.busy.iter().peekable(), other.busy.iter().peekable(), Vec::new());
+        while let (Some(&&(from, until)), Some(&&(start, end))) = (own.peek(), others.peek()) {
+            if from.max(start) < until.min(end) {
+                busy.push((from.max(start), until.min(end)));
+            }
+            if until <= end {
+                own.next();
+            } else {
+                others.next();
+            }
+        }
+        Self { busy }
+    }
+
     /// Makes the processor free again where it is busy all the time.
     pub fn vacate(&mut self, start: i64, end: i64) {
         let at = self.busy.partition_point(|&(_, until)| until <= start);
@@ -90,5 +106,8 @@ mod tests {
         assert_eq!(calendar.busy, [(5, 17), (20, 31)]);
         calendar.vacate(20, 31);
         assert_eq!(calendar.busy, [(5, 17)]);
+        let other = Calendar::new(&[(0, 6), (7, 8), (16, 30)]);
+        assert_eq!(calendar.overlap(&other).busy, [(5, 6), (7, 8), (16, 17)]);
+        assert_eq!(other.overlap(&calendar), calendar.overlap(&other));
     }
 }

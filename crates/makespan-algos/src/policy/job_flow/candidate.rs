@@ -35,6 +35,8 @@ pub(super) struct Candidate<'a> {
     pub deadline: i64,
     /// How long HEFT takes for it on idle processors.
     pub alone: i64,
+    /// No plan is shorter: its longest path, each task at its fastest, without transfers.
+    pub shortest: i64,
     /// What it takes of a processor of mean speed.
     pub work: f64,
     /// Whether it was planned in time before.
@@ -100,6 +102,7 @@ impl<'a> Candidate<'a> {
             released,
             deadline,
             alone: makespan,
+            shortest: longest_path(&real),
             work: crate::kernel::graph::rank::mean_times(problem).iter().sum(),
             promised: entry.is_some_and(|entry| entry.in_time),
             before: entry.and_then(|entry| entry.choice.clone()),
@@ -108,12 +111,16 @@ impl<'a> Candidate<'a> {
         }
     }
 
+    /// Whether no places whatever are in time.
+    pub fn is_hopeless(&self) -> bool {
+        self.real.release() + self.shortest > self.deadline
+    }
+
     /// The variants that end in time on processors that are free as `calendars` say, by finish: under the deadline, and
     /// under shares of the time between HEFT's end and it.
     pub fn variants(&self, calendars: &[Calendar], rules: &JobFlowRules) -> Vec<Offer> {
         let real = &self.real;
-        let fastest = real.chart.times.iter().copied().max().unwrap_or(0);
-        if real.release() + fastest > self.deadline {
+        if self.is_hopeless() {
             return Vec::new();
         }
         let first = heft(real, calendars).finish();
@@ -187,6 +194,16 @@ impl Choice {
             }
         }
     }
+}
+
+/// The longest path through a job, each task at its fastest and all data at hand.
+fn longest_path(frame: &Frame) -> i64 {
+    let mut ends = vec![0; frame.tasks()];
+    for &task in &frame.chart.order {
+        let ready = frame.incoming(task).map(|from| ends[from.task as usize]).max().unwrap_or(0);
+        ends[task as usize] = ready + frame.chart.times[task as usize];
+    }
+    ends.into_iter().max().unwrap_or(0)
 }
 
 /// Whether the places of an offer are free, and none is in the past.

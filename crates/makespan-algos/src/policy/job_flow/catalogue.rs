@@ -29,7 +29,7 @@ pub(in crate::policy) const ENTRY: PolicyEntry = PolicyEntry {
 const OWN: [Parameter; 6] = [
     Parameter { name: "serve", values: SERVE, default: "replan" },
     Parameter { name: "buffer", values: BUFFER, default: "20s" },
-    Parameter { name: "flow", values: GOAL, default: "finish" },
+    Parameter { name: "flow", values: GOAL, default: "cost" },
     Parameter { name: "clock", values: "arrival or handover: when a walltime begins", default: "arrival" },
     Parameter { name: "late", values: "run or reject", default: "run" },
     Parameter { name: "starts", values: "reserved or early", default: "reserved" },

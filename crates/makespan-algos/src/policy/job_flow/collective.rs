@@ -7,8 +7,9 @@ use super::flow::{Flow, Hopeless, Table};
 use crate::kernel::chains::strategy::pareto;
 use crate::kernel::graph::calendar::Calendar;
 
-/// Flows that the search for an order may look at.
+/// Orders that the search may look at, and jobs that it may place in all.
 const MOST_ORDERS: usize = 400;
+const MOST_PLACED: usize = 8000;
 /// Rounds in which each job may change its variant.
 const ROUNDS: usize = 2;
 
@@ -16,14 +17,14 @@ impl Table<'_> {
     /// A flow that is no worse than that of jobs planned one by one as they came, nor than that of plans kept.
     ///
     /// Orders by arrival, deadline, slack and size, and then neighbours swapped and late jobs put first, are compared with each
-    /// job as early as HEFT has it. From the best flow, and from those planned one by one, each job in turn takes the variant
-    /// of its strategy, found on what the others leave, that is best for the flow.
+    /// job as early as HEFT has it. In the best of all these flows each job in turn takes the variant of its strategy, found on
+    /// what the others leave, that is best for the flow.
     pub fn collective(&self) -> Flow {
         let by_arrival = self.order_by(|candidate| (candidate.released, candidate.whole));
         let mut best = self.one_by_one(&by_arrival, Hopeless::InTurn);
         if self.candidates.len() > 1 {
             let order = self.best_order(&by_arrival);
-            let others = [self.as_before(&by_arrival), self.one_by_one(&order, Hopeless::Last), self.early(&order)];
+            let others = [self.as_before(&by_arrival), self.early(&order)];
             for flow in others {
                 if self.is_better(&flow, &best) {
                     best = flow;
@@ -47,13 +48,14 @@ impl Table<'_> {
             self.order_by(|candidate| candidate.work),
         ];
         let mut looked = orders.len();
+        let most = MOST_ORDERS.min(MOST_PLACED / self.candidates.len().max(1));
         let flows = orders.into_iter().map(|order| (self.early(&order), order));
         let best = flows.reduce(|best, next| if self.is_better(&next.0, &best.0) { next } else { best });
         let Some((mut flow, mut order)) = best else { return Vec::new() };
         let mut changed = true;
         while std::mem::take(&mut changed) {
             for change in Self::changes(&order, &flow) {
-                if looked >= MOST_ORDERS {
+                if looked >= most {
                     return order;
                 }
                 looked += 1;

@@ -75,8 +75,8 @@ impl JobFlow {
         self.log.push(LogEntry { time: view.now, job, what });
     }
 
-    /// Plans what is to be planned now.
-    fn serve(&mut self, new: Vec<usize>, view: &View<'_>, decisions: &mut Vec<Decision>) {
+    /// Plans what is to be planned now; `repaired` when processors are up again.
+    fn serve(&mut self, (new, repaired): (Vec<usize>, bool), view: &View<'_>, decisions: &mut Vec<Decision>) {
         match self.rules.serve {
             Serve::Arrival => self.plan(&new, view, decisions),
             Serve::Buffer(length) => {
@@ -91,7 +91,7 @@ impl JobFlow {
                     decisions.push(Decision::WakeAt(self.due));
                 }
             }
-            Serve::Replan if new.is_empty() => {}
+            Serve::Replan if new.is_empty() && !repaired => {}
             Serve::Replan => {
                 let mut wholes = self.untouched(view);
                 wholes.extend(new);
@@ -219,7 +219,8 @@ impl Policy for JobFlow {
         }
         let new = new_wholes(&mut self.heard, events, view.instance);
         self.rescue(view);
-        self.serve(new, view, decisions);
+        let repaired = events.iter().any(|event| matches!(event, Event::NodeUp(_)));
+        self.serve((new, repaired), view, decisions);
         self.reservations.start(view, decisions);
     }
 

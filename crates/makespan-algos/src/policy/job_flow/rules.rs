@@ -14,7 +14,7 @@ pub enum Serve {
     Arrival,
     /// All that come within this time of the first that comes into an empty buffer.
     Buffer(Time),
-    /// Each job that comes, and with it all of which no task has started.
+    /// Each job that comes, and with it all of which no task has started; these also when processors are up again.
     Replan,
 }
 
@@ -44,9 +44,9 @@ pub enum Goal {
     /// That of the greatest average utilisation of processors from now to its end: the paper's.
     Utilisation,
     /// The cheapest.
+    #[default]
     Cost,
     /// That of the least sum of the ends of its jobs.
-    #[default]
     Finish,
 }
 

@@ -25,7 +25,7 @@ fn page(instance: &Instance, levels: &[Level], schedule: Option<&Schedule>) -> S
     let phases = Phases { steps: vec![step(0, Phase::Saturation), step(3, Phase::Starvation)], end };
     let marks = Marks {
         tasks: [((JobId(0), 0), HOSTILE.to_owned())].into(),
-        deadlines: vec![Deadline { at: Time::from_seconds(1), text: HOSTILE.into(), missed: true }],
+        deadlines: vec![Deadline { at: Time::from_seconds(1), text: HOSTILE.into(), missed: true, job: JobId(0) }],
     };
     let panel =
         PolicyPanel { name: HOSTILE, summary: HOSTILE, end, levels, phases: Some(&phases), schedule, marks: &marks };

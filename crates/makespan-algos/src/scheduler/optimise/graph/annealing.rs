@@ -3,12 +3,12 @@
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
+use super::{hottest, scale};
 use crate::kernel::graph::sequence::{ANY, Sequence};
 use crate::kernel::graph::{NEVER, Place, Problem};
 use crate::scheduler::optimise::course::Course;
 
-/// The temperature begins at this share of the mean time of a task, and falls to this share of that.
-const HOT: f64 = 0.2;
+/// The temperature falls to this share of where it begins.
 const COLDEST: f64 = 0.003;
 /// Every second search begins so much cooler.
 const COOL: f64 = 0.3;
@@ -32,11 +32,8 @@ pub(super) struct Annealing<'a> {
 impl<'a> Annealing<'a> {
     pub(super) fn new(problem: &'a Problem, sequence: Sequence<'a>, random: ChaCha8Rng, floor: f64) -> Self {
         let best = (sequence.value(), sequence.places());
-        let tasks = 0..problem.tasks() as u32;
-        let fastest = |task| problem.times(task).iter().copied().min().unwrap_or(NEVER) as f64;
         let latest = sequence.places().iter().map(|place| place.start).max().unwrap_or(0).max(1) as f64;
-        let mean = tasks.map(fastest).sum::<f64>() / problem.tasks() as f64;
-        let scale = mean * (sequence.value() / latest).max(f64::MIN_POSITIVE);
+        let scale = scale(problem) * (sequence.value() / latest).max(f64::MIN_POSITIVE);
         let plain = problem.is_plain() && sequence.wanted().iter().all(|&wanted| wanted == ANY);
         Self { problem, sequence, best, random, floor, plain, scale }
     }
@@ -49,7 +46,7 @@ impl<'a> Annealing<'a> {
     /// Anneals until the course is over or the best is proved.
     pub(super) fn run(&mut self, course: &mut Course, index: u32) {
         let warmth = if index.is_multiple_of(2) { 1.0 } else { COOL };
-        let hottest = HOT * warmth * self.scale;
+        let hottest = hottest(self.problem.tasks()) * warmth * self.scale;
         while let Some(done) = course.step() {
             if self.best.0 <= self.floor {
                 return;

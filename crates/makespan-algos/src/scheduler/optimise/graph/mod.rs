@@ -1,6 +1,8 @@
-//! Graphs of tasks: the best of the list schedules, then annealing of an order and a processor for each task.
+//! Graphs of tasks: the best of the list schedules, then annealing: one task after the other to another place, or of an
+//! order and a processor for each task.
 
 mod annealing;
+mod relocating;
 mod start;
 
 use std::panic::resume_unwind;
@@ -11,8 +13,11 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use super::course::{Budget, Course};
-use crate::kernel::graph::Problem;
+use crate::kernel::graph::lines::Lines;
+use crate::kernel::graph::sequence::Sequence;
+use crate::kernel::graph::{NEVER, Place, Problem};
 use annealing::Annealing;
+use relocating::Relocating;
 
 /// The share of the time for lists by changed ranks, before annealing.
 const LISTS: f64 = 0.1;
@@ -20,6 +25,29 @@ const LISTS: f64 = 0.1;
 const RESERVE: f64 = 0.01;
 /// Steps of a search for each list, where steps are counted.
 const STEPS_A_LIST: u64 = 20;
+
+/// Temperatures begin at this share of the mean time of a task and a transfer for at least `FEW` tasks.
+const HOT: f64 = 0.15;
+const FEW: f64 = 25.0;
+
+/// Where the temperature begins, as a share of these mean times: higher for few, up to the whole, since all their
+/// changes are soon tried.
+fn hottest(tasks: usize) -> f64 {
+    (HOT * (FEW / tasks as f64).max(1.0)).min(1.0)
+}
+
+/// The mean time of a task where it is fastest, and of a transfer between different nodes.
+fn scale(problem: &Problem) -> f64 {
+    let (mut times, mut transfers, mut edges) = (0.0, 0.0, 0.0_f64);
+    for task in 0..problem.tasks() as u32 {
+        times += problem.times(task).iter().copied().min().unwrap_or(NEVER) as f64;
+        for from in problem.incoming(task) {
+            transfers += problem.network().mean(from.edge);
+            edges += 1.0;
+        }
+    }
+    times / problem.tasks() as f64 + transfers / edges.max(1.0)
+}
 
 /// One run of the scheduler on an instance with graphs.
 pub(super) struct Run<'a> {
@@ -89,9 +117,30 @@ impl Each<'_> {
             return (0.0, Schedule::default());
         }
         let start = start::best(self, &mut random, &mut lists);
-        let mut annealing = Annealing::new(self.problem, start, random, self.floor);
-        annealing.run(&mut course, index);
-        let (value, places) = annealing.into_best();
+        let (value, places) = self.improve(start, random, &mut course, index);
         (value, self.problem.schedule(&places))
+    }
+
+    /// The makespan, and what only one job's end decides, on processors that are always open by places for one task at
+    /// a time. Otherwise, and where only the order counts, by decoding changed orders.
+    fn improve(&self, start: Sequence<'_>, random: ChaCha8Rng, course: &mut Course, index: u32) -> (f64, Vec<Place>) {
+        let lines = Lines::are_enough(self.problem) && !self.problem.is_plain();
+        if let Some(floor) = self.shortest().filter(|_| lines) {
+            let mut search = Relocating::new(self.problem, &start.places(), random, floor);
+            search.run(course);
+            return search.into_best();
+        }
+        let mut annealing = Annealing::new(self.problem, start, random, self.floor);
+        annealing.run(course, index);
+        annealing.into_best()
+    }
+    /// Where the makespan decides: a proven bound on it.
+    fn shortest(&self) -> Option<f64> {
+        match (self.objective, self.weights) {
+            (Objective::Makespan, _) => Some(self.floor),
+            (Objective::WeightedCompletion, &[weight]) if weight > 0.0 => Some(self.floor / weight),
+            (Objective::WeightedCompletion | Objective::MeanFlow, [_]) => Some(f64::NEG_INFINITY),
+            _ => None,
+        }
     }
 }

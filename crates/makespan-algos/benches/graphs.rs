@@ -1,0 +1,77 @@
+//! How long the critical jobs method takes. Target: ranking the chains of 1,000 tasks in 50 ms.
+
+use std::hint::black_box;
+use std::time::Duration;
+
+use criterion::{Criterion, criterion_group, criterion_main};
+use makespan_algos::kernel::chains::ranking::{Chart, Cover};
+use makespan_algos::kernel::graph::Problem;
+use makespan_algos::scheduler;
+use makespan_core::{Context, Edge, Graph, Instance, Job, Link, Load, NamedTask, Node, Platform, Profile, Time};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+/// Layers of up to 8 tasks of 10 to 100 s, each waiting for one of the layer before and for the others with probability
+/// 0.3; 1 to 20 MB an edge; 8 processors of speed 1 to 3 with 1 MB/s between them.
+fn layered(tasks: usize) -> Instance {
+    let mut random = ChaCha8Rng::seed_from_u64(1);
+    let node = |index: usize| Node {
+        name: format!("n{index}"),
+        processors: 1,
+        speed: 1.0 + index as f64 / 4.0,
+        parent: None,
+        link: None,
+    };
+    let platform = Platform::new((0..8).map(node).collect()).expect("eight nodes");
+    let link = Link { bandwidth: 1e6, latency: Time::ZERO };
+    let platform = platform.with_interconnect(link).expect("a bandwidth");
+    let (mut edges, mut before, mut count) = (Vec::new(), 0..0, 0);
+    while count < tasks {
+        let layer = count..(count + random.random_range(1..=8)).min(tasks);
+        for to in layer.clone().filter(|_| !before.is_empty()) {
+            let first = random.random_range(before.clone());
+            for from in before.clone() {
+                if from == first || random.random::<f64>() < 0.3 {
+                    let load = Load::Bytes(random.random_range(1_000_000..20_000_000));
+                    edges.push(Edge { from: from as u32, to: to as u32, load });
+                }
+            }
+        }
+        (count, before) = (layer.end, layer);
+    }
+    let task = |index: usize| {
+        let time = Time::from_ticks(random.random_range(10_000..100_000) * 1_000_000);
+        NamedTask::new(format!("t{index}"), Profile::rigid(1, time).expect("a time"))
+    };
+    let graph = Graph::new((0..tasks).map(task).collect(), edges).expect("layers have no cycle");
+    Instance::new(platform, vec![Job::compound("j", graph)], vec![]).expect("a valid instance")
+}
+
+fn critical_jobs(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("critical jobs");
+    group.sample_size(10).measurement_time(Duration::from_secs(5));
+    for tasks in [1000, 10_000] {
+        let problem = Problem::new(&layered(tasks));
+        let chart = Chart::of(&problem, 0, tasks as u32);
+        for (name, cover) in [("covering", Cover::Covering), ("disjoint", Cover::Disjoint)] {
+            if cover == Cover::Covering || tasks <= 1000 {
+                group.bench_function(format!("ranking, {name}, n={tasks}"), |bencher| {
+                    bencher.iter(|| black_box(chart.chains(cover)).len());
+                });
+            }
+        }
+    }
+    for tasks in [50, 200] {
+        let instance = layered(tasks);
+        for spec in ["critical-jobs", "critical-jobs[start=empty]", "critical-jobs[start=empty,cpus=types]"] {
+            let scheduler = scheduler(spec).expect("a known spec");
+            group.bench_function(format!("{spec}, n={tasks}"), |bencher| {
+                bencher.iter(|| black_box(scheduler.schedule(&instance, &mut Context::with_seed(1))).is_ok());
+            });
+        }
+    }
+    group.finish();
+}
+
+criterion_group!(benches, critical_jobs);
+criterion_main!(benches);

@@ -1,0 +1,64 @@
+//! The places for a task that is taken out.
+
+use super::{Lines, Slot};
+use crate::kernel::graph::{NEVER, Neighbour};
+
+impl Lines<'_> {
+    /// All places for a task that is taken out which may be best, into `slots`. Of empty processors of a node the first
+    /// counts. O(processors + places + nodes * edges of the task).
+    pub fn slots(&self, task: u32, slots: &mut Vec<Slot>) {
+        let problem = self.problem;
+        slots.clear();
+        let sent = problem.incoming(task).iter().map(|from| self.ends[from.task as usize]).max();
+        let sent = sent.unwrap_or(0).max(problem.release(task));
+        let waiting = problem.outgoing(task).iter().map(|to| self.rests[to.task as usize]).max().unwrap_or(0);
+        for node in 0..problem.nodes() as u32 {
+            let time = problem.time(task, node);
+            if time == NEVER {
+                continue;
+            }
+            let (arrival, rest) = self.around(task, node);
+            let mut met_empty = false;
+            for processor in problem.processors_of(node) {
+                let line = &self.of[processor as usize];
+                if line.is_empty() {
+                    if !met_empty {
+                        slots.push(Slot { processor, at: 0, through: arrival + time + rest });
+                    }
+                    met_empty = true;
+                    continue;
+                }
+                let first = line.partition_point(|&other| self.ends[other as usize] <= sent);
+                let last = line.partition_point(|&other| self.rests[other as usize] > waiting);
+                let (first, last) = if first <= last { (first, last) } else { self.within(task, line, last, first) };
+                for at in first..=last {
+                    let start = if at == 0 { arrival } else { arrival.max(self.ends[line[at - 1] as usize]) };
+                    let after = line.get(at).map_or(rest, |&other| rest.max(self.rests[other as usize]));
+                    slots.push(Slot { processor, at: at as u32, through: start + time + after });
+                }
+            }
+        }
+    }
+
+    /// Of places that are all alike one that closes no cycle.
+    fn within(&self, task: u32, line: &[u32], first: usize, last: usize) -> (usize, usize) {
+        let own = self.position[task as usize];
+        let at = line.partition_point(|&other| self.position[other as usize] < own).clamp(first, last);
+        (at, at)
+    }
+
+    /// When the data of a task are on a node, and the longest path behind its end there.
+    fn around(&self, task: u32, node: u32) -> (i64, i64) {
+        let (problem, network) = (self.problem, self.problem.network());
+        let of = |other: &Neighbour| problem.node_of(self.processor[other.task as usize]);
+        let mut arrival = problem.release(task);
+        for from in problem.incoming(task) {
+            arrival = arrival.max(self.ends[from.task as usize] + network.time(from.edge, of(from), node));
+        }
+        let mut rest = 0;
+        for to in problem.outgoing(task) {
+            rest = rest.max(self.rests[to.task as usize] + network.time(to.edge, node, of(to)));
+        }
+        (arrival, rest)
+    }
+}

@@ -1,0 +1,181 @@
+//! Simulated annealing that takes one task out at a time and knows what each place for it gives.
+
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+
+use super::{hottest, scale};
+use crate::kernel::graph::lines::{Lines, Slot};
+use crate::kernel::graph::{Place, Problem};
+use crate::scheduler::optimise::course::Course;
+
+/// The temperature falls to this share of where it begins.
+const COLDEST: f64 = 0.01;
+/// How often a task of a longest path is taken out; otherwise any task is.
+const CRITICAL: f64 = 0.5;
+/// How often a task takes neighbours along, and how many at most.
+const TOGETHER: f64 = 0.1;
+const MOST: usize = 3;
+/// Steps for each task from one heating to the next. Several descents find more than a long one.
+const DESCENT: f64 = 300.0;
+/// Steps for each task before the first heating, without any.
+const COLD: f64 = 8.0;
+
+/// One search: a present solution, and the best one.
+pub(super) struct Relocating<'a> {
+    problem: &'a Problem,
+    lines: Lines<'a>,
+    best: Best,
+    random: ChaCha8Rng,
+    floor: f64,
+    /// The mean time of a task where it is fastest, and of a transfer.
+    scale: f64,
+    slots: Vec<Slot>,
+    /// What the present step has moved, each with the place that it had.
+    moved: Vec<(u32, Slot)>,
+    critical: Vec<u32>,
+}
+
+/// An order and the processors of the tasks.
+struct Best {
+    makespan: i64,
+    order: Vec<u32>,
+    processors: Vec<u32>,
+}
+
+/// A part of the course in which the temperature falls once.
+struct Descent {
+    begin: f64,
+    end: f64,
+}
+
+impl Descent {
+    /// The next one, of about `length` steps, where so many took the course this far; the last one ends with it.
+    fn next(done: f64, steps: f64, length: f64) -> Self {
+        let left = (1.0 - done) * steps / done.max(f64::MIN_POSITIVE);
+        Self { begin: done, end: done + (1.0 - done) / (left / length).round().max(1.0) }
+    }
+
+    fn part(&self, done: f64) -> f64 {
+        (done - self.begin) / (self.end - self.begin).max(f64::MIN_POSITIVE)
+    }
+}
+
+impl<'a> Relocating<'a> {
+    /// Begins with these places.
+    pub(super) fn new(problem: &'a Problem, places: &[Place], random: ChaCha8Rng, floor: f64) -> Self {
+        let mut order = problem.order().to_vec();
+        order.sort_by_key(|&task| places[task as usize].start);
+        let processors: Vec<u32> = places.iter().map(|place| place.processor).collect();
+        let lines = Lines::new(problem, &order, &processors);
+        let scale = scale(problem);
+        let best = Best { makespan: lines.makespan(), order, processors };
+        let (slots, moved, critical) = (Vec::new(), Vec::new(), Vec::new());
+        Self { problem, lines, best, random, floor, scale, slots, moved, critical }
+    }
+
+    /// The best value, and where and when each task runs in it.
+    pub(super) fn into_best(mut self) -> (f64, Vec<Place>) {
+        self.lines.set(&self.best.order, &self.best.processors);
+        (self.best.makespan as f64, self.lines.places())
+    }
+
+    /// Descends again and again, each time from the best solution, until the course is over or the best is proved.
+    pub(super) fn run(&mut self, course: &mut Course) {
+        let tasks = self.best.order.len() as f64;
+        let hottest = hottest(self.best.order.len()) * self.scale;
+        // The first steps also show how long a step takes.
+        let mut descent: Option<Descent> = None;
+        let mut steps = 0.0;
+        while let Some(done) = course.step() {
+            if self.best.makespan as f64 <= self.floor {
+                return;
+            }
+            if descent.as_ref().map_or(steps >= COLD * tasks, |descent| done >= descent.end) {
+                descent = Some(Descent::next(done, steps, DESCENT * tasks));
+                self.lines.set(&self.best.order, &self.best.processors);
+            }
+            let fallen = |descent: &Descent| hottest * COLDEST.powf(descent.part(done));
+            self.step(descent.as_ref().map_or(0.0, fallen));
+            steps += 1.0;
+        }
+    }
+
+    /// One task or a few to other places.
+    fn step(&mut self, temperature: f64) {
+        let task = self.task();
+        let heat = -temperature * (1.0 - self.random.random::<f64>()).ln();
+        let threshold = self.lines.makespan().saturating_add(heat as i64);
+        if self.random.random::<f64>() < TOGETHER {
+            self.move_together(task, threshold);
+        } else {
+            self.move_one(task, threshold);
+        }
+        if self.lines.makespan() < self.best.makespan {
+            self.best.makespan = self.lines.makespan();
+            self.best.order.copy_from_slice(self.lines.order());
+            self.best.processors.copy_from_slice(self.lines.processors());
+        }
+    }
+
+    /// One task to any of its places at which the makespan is within the threshold, which is random above the present
+    /// one: each of two solutions is left for the other as often as the rule of Metropolis has it.
+    fn move_one(&mut self, task: u32, threshold: i64) {
+        let (without, own) = self.lines.take(task);
+        let mut to = own;
+        if without <= threshold {
+            self.lines.slots(task, &mut self.slots);
+            self.slots.retain(|slot| slot.through <= threshold);
+            if !self.slots.is_empty() {
+                to = self.slots[self.random.random_range(0..self.slots.len())];
+            }
+        }
+        self.lines.put(task, to);
+    }
+
+    /// One task anywhere, then neighbours of it where they are best, until the makespan is within the threshold. If it
+    /// never is, all go back.
+    fn move_together(&mut self, task: u32, threshold: i64) {
+        self.moved.clear();
+        let (_, own) = self.lines.take(task);
+        self.lines.slots(task, &mut self.slots);
+        let to = self.slots[self.random.random_range(0..self.slots.len())];
+        self.lines.put(task, to);
+        self.moved.push((task, own));
+        while self.lines.makespan() > threshold && self.moved.len() <= MOST {
+            let Some(next) = self.neighbour(task) else { break };
+            let (_, own) = self.lines.take(next);
+            self.lines.slots(next, &mut self.slots);
+            let to = self.slots.iter().min_by_key(|slot| slot.through).copied().unwrap_or(own);
+            self.lines.put(next, to);
+            self.moved.push((next, own));
+        }
+        if self.lines.makespan() > threshold {
+            while let Some((task, own)) = self.moved.pop() {
+                self.lines.take(task);
+                self.lines.put(task, own);
+            }
+        }
+    }
+
+    /// Any task with which a task exchanges data.
+    fn neighbour(&mut self, task: u32) -> Option<u32> {
+        let (incoming, outgoing) = (self.problem.incoming(task), self.problem.outgoing(task));
+        let count = incoming.len() + outgoing.len();
+        if count == 0 {
+            return None;
+        }
+        let at = self.random.random_range(0..count);
+        Some(incoming.get(at).unwrap_or_else(|| &outgoing[at - incoming.len()]).task)
+    }
+
+    fn task(&mut self) -> u32 {
+        let tasks = self.best.order.len() as u32;
+        if self.random.random::<f64>() >= CRITICAL {
+            return self.random.random_range(0..tasks);
+        }
+        let lines = &self.lines;
+        self.critical.clear();
+        self.critical.extend((0..tasks).filter(|&task| lines.is_critical(task)));
+        self.critical[self.random.random_range(0..self.critical.len())]
+    }
+}

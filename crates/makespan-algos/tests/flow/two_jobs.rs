@@ -1,0 +1,62 @@
+//! The example of Tselishchev and Toporkov: two jobs with walltimes of 110 and 140 on 8 processors.
+
+use makespan_algos::policy::policy_for;
+use makespan_core::{
+    Actual, Edge, Expansion, Graph, Instance, Job, Load, Logged, NamedTask, Node, Platform, Profile, Time, validate,
+};
+use makespan_sim::{Silent, SimulationOptions, simulate};
+
+fn s(seconds: i64) -> Time {
+    Time::from_seconds(seconds)
+}
+
+fn job(name: &str, walltime: i64, volumes: &[i64], pairs: &[(u32, u32)]) -> Job {
+    let task = |(at, &volume): (usize, &i64)| NamedTask::new(format!("p{at}"), Profile::rigid(1, s(volume)).unwrap());
+    let edge = |&(from, to): &(u32, u32)| Edge { from, to, load: Load::Fixed(s(5)) };
+    let graph = Graph::new(volumes.iter().enumerate().map(task).collect(), pairs.iter().map(edge).collect()).unwrap();
+    let mut job = Job::compound(name, graph);
+    job.walltime = Some(s(walltime));
+    job
+}
+
+/// The second job comes at this instant; task data are ours, since the paper shows them in a picture only.
+fn instance(second: i64) -> Instance {
+    let speeds = [1.0, 1.0, 1.25, 1.25, 2.0, 2.0, 2.5, 2.5];
+    let node =
+        |(at, &speed): (usize, &f64)| Node { name: format!("cpu{at}"), processors: 1, speed, parent: None, link: None };
+    let platform = Platform::new(speeds.iter().enumerate().map(node).collect()).unwrap();
+    let pairs = [(0, 1), (0, 2), (1, 3), (2, 4), (3, 5), (4, 5)];
+    let first = job("first", 110, &[30, 40, 20, 30, 20, 30], &pairs);
+    let pairs = [(3, 0), (3, 1), (3, 4), (0, 2), (1, 2), (4, 2), (2, 5), (2, 6)];
+    let other = job("second", 140, &[40, 50, 40, 20, 30, 30, 40], &pairs).with_release(s(second));
+    Instance::new(platform, vec![first, other], vec![]).unwrap()
+}
+
+/// The ends of both jobs; the plans are in time and happen.
+fn ends(spec: &str, instance: &Instance) -> [Time; 2] {
+    let expansion = Expansion::of(instance).unwrap();
+    let mut policy = policy_for(spec, &expansion.instance, 1).unwrap();
+    let options = SimulationOptions::default();
+    let simulation =
+        simulate(&expansion.instance, &Actual::AsEstimated, policy.as_mut(), &options, &mut Silent).unwrap();
+    assert!(policy.log().iter().all(|entry| matches!(entry.what, Logged::Planned { .. })), "{spec}");
+    let schedule = expansion.original_schedule(&simulation.trace.schedule());
+    assert_eq!(validate(instance, &schedule), Ok(()), "{spec}");
+    [0, 1].map(|job| {
+        let own = schedule.placements().iter().filter(|placement| placement.job.index() == job);
+        own.map(|placement| placement.end).max().unwrap()
+    })
+}
+
+#[test]
+fn both_jobs_are_in_time_one_after_the_other_and_collected_in_a_buffer() {
+    let [first, second] = ends("job-flow[serve=arrival]", &instance(110));
+    assert!(first <= s(110) && second <= s(250), "{first} {second}");
+    for flow in ["utilisation", "cost", "finish"] {
+        for serve in ["buffer=1s", "serve=replan"] {
+            let spec = format!("job-flow[{serve},flow={flow}]");
+            let [first, second] = ends(&spec, &instance(0));
+            assert!(first <= s(110) && second <= s(140), "{spec}: {first} {second}");
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Flows of jobs served by the metascheduler in virtual time.
+
+mod at_most;
+mod report;
+mod two_jobs;
+
+use makespan::{Scene, Silent, SimulationOptions, simulate};
+use makespan_core::{Actual, CompoundMeasures, Expansion, Instance, Schedule};
+use serde::{Deserialize, Serialize};
+
+use super::run::Outcome;
+use crate::LabError;
+use crate::campaign::{failed, valid};
+
+pub(super) use at_most::at_most;
+pub(super) use report::{claims, text};
+pub use two_jobs::{TwoJobs, two_jobs};
+
+/// Jobs one by one, in a buffer by either clock, and planned again at each arrival, also for utilisation, as the paper has
+/// it. Only a buffer tells the clocks apart:
+/// otherwise jobs are handed over as they come.
+pub(super) const POLICIES: [&str; 5] = [ONE_BY_ONE, BUFFER, HANDOVER, REPLAN, UTILISATION];
+const ONE_BY_ONE: &str = "job-flow[serve=arrival]";
+const BUFFER: &str = "job-flow[buffer=20s]";
+const HANDOVER: &str = "job-flow[buffer=20s,clock=handover]";
+const REPLAN: &str = "job-flow[serve=replan]";
+const UTILISATION: &str = "job-flow[serve=replan,flow=utilisation]";
+
+/// What is measured of a flow that a policy served, beside an [`Outcome`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Served {
+    /// The mean load of the processors from the first release to the last end.
+    pub utilisation: f64,
+    /// The mean load over the largest.
+    pub balance: f64,
+    /// Jobs in time by the policy's own clock.
+    pub as_told: usize,
+    /// Tasks that collided in the plans that were carried out.
+    pub collisions: usize,
+    /// What these are charged with.
+    pub penalty: f64,
+}
+
+impl Served {
+    /// The cells of a row, empty where nothing was served in virtual time: utilisation, balance, jobs in time by the policy's
+    /// clock, collisions, penalty.
+    pub(super) fn cells(served: Option<&Self>) -> [String; 5] {
+        let Some(Self { utilisation, balance, as_told, collisions, penalty }) = served else {
+            return [const { String::new() }; 5];
+        };
+        [
+            format!("{utilisation:.6}"),
+            format!("{balance:.6}"),
+            as_told.to_string(),
+            collisions.to_string(),
+            penalty.to_string(),
+        ]
+    }
+}
+
+/// What a policy makes of a flow whose jobs state walltimes.
+pub(super) fn outcome(instance: &Instance, policy: &str) -> Result<Outcome, LabError> {
+    let flow = serve(instance, policy)?.1.flow;
+    Ok(Outcome {
+        algorithm: policy.to_owned(),
+        makespan: flow.to.seconds(),
+        cost: flow.cost as f64 / 1e3,
+        on_time: flow.in_time,
+        fallbacks: flow.fallbacks,
+        served: Some(Served {
+            utilisation: flow.load.mean,
+            balance: flow.load.balance,
+            as_told: flow.as_told,
+            collisions: flow.collisions,
+            penalty: flow.penalty as f64,
+        }),
+    })
+}
+
+/// Simulates a flow with times as estimated; what ran where, which is checked, and its figures.
+fn serve(instance: &Instance, policy: &str) -> Result<(Schedule, CompoundMeasures), LabError> {
+    let unusable = |reason: String| failed(policy, "a flow", reason);
+    let expansion = Expansion::of(instance).map_err(|error| unusable(error.to_string()))?;
+    let options = SimulationOptions::default();
+    let (tasks, actual) = (&expansion.instance, &Actual::AsEstimated);
+    let scene = Scene { instance: tasks, actual, users: &[], options: &options, seed: 1 };
+    let simulated = simulate(&scene, policy, &mut Silent).map_err(|error| unusable(error.to_string()))?;
+    let schedule = expansion.original_schedule(&simulated.simulation.trace.schedule());
+    valid(instance, &schedule).map_err(unusable)?;
+    let measures = simulated.compound.ok_or_else(|| unusable("no job has a graph of tasks".into()))?;
+    Ok((schedule, measures))
+}
