@@ -40,7 +40,7 @@ fn every_published_graph_is_planned_and_bounded() {
         for bound in &bounds {
             assert_eq!(bound.verify(&instance), Ok(()), "{}", file.display());
         }
-        let values = ["heft", "cpop", "peft", "optimise[objective=makespan,steps=400,searches=1]"]
+        let values = ["heft", "cpop", "peft", "optimise[objective=makespan,steps=400,searches=1]", "critical-jobs"]
             .map(|spec| (spec, planned(&instance, spec)));
         for (spec, value) in values {
             assert!(value >= bounds[0].value, "{}: {spec} is below the bound", file.display());
