@@ -1,8 +1,8 @@
 //! Sequential jobs to machines by a rule or a search of `kernel::mapping`.
 
 use makespan_core::{
-    Context, Guarantee, Instance, JobId, Objective, Placement, Plan, ProcSet, Schedule, ScheduleError, Scheduler, Time,
-    Unsupported,
+    Context, Guarantee, Instance, JobId, Objective, Placement, Plan, ProcSet, Profile, Schedule, ScheduleError,
+    Scheduler, Time, Unsupported,
 };
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -57,6 +57,12 @@ impl Scheduler for Mapped {
         check_supported(self, instance)?;
         let problem = problem_of(instance);
         let mapping = self.mapper.map(&problem, &mut ChaCha8Rng::seed_from_u64(context.seed));
+        if problem.makespan(&mapping) >= Profile::CANNOT_RUN.ticks() {
+            // An instance has room for rules that look at completions, and for others where every machine can run all.
+            let reason =
+                "what it gives a machine adds up to more than 146 years; check the unit of the times, or use mct";
+            return Err(ScheduleError::Unsupported { scheduler: self.name(), reason: Unsupported(reason.into()) });
+        }
         Ok(schedule_of(instance, &problem, &mapping).into())
     }
 }

@@ -10,7 +10,7 @@
 
 mod newton;
 
-use makespan_core::certificate::{CostPrices, MachinePrices};
+use makespan_core::certificate::{CostPrices, LateWork, MachinePrices};
 use makespan_core::{Bound, Certificate, Instance, JobId, Objective, Profile, Time, Unsupported};
 
 pub use newton::maximise;
@@ -46,9 +46,29 @@ pub fn check(instance: &Instance) -> Result<(), Unsupported> {
     Ok(())
 }
 
-/// The bound on an objective, of an instance that [`check`] accepts.
+/// The bound on an objective, of an instance that [`check`] accepts. On the makespan of jobs that are released one after the other
+/// it is the better one of [`MachinePrices`] and [`LateWork`].
 pub fn bound(instance: &Instance, objective: Objective) -> Bound {
-    bound_by(instance, objective, &prices(instance))
+    let prices = prices(instance);
+    let bound = bound_by(instance, objective, &prices);
+    if objective != Objective::Makespan || !instance.has_release_dates() {
+        return bound;
+    }
+    late(instance, prices).filter(|late| late.value > bound.value).unwrap_or(bound)
+}
+
+/// By the work that is released from some instant on: at prices as the speeds, at these, and at those that are best for what is
+/// released from the best of these instants on.
+fn late(instance: &Instance, prices: Vec<f64>) -> Option<Bound> {
+    let speeds = instance.platform().nodes().iter().map(|node| node.speed).collect();
+    let proved = |prices: Vec<f64>| {
+        let late = LateWork::best(instance, &prices);
+        let from = late.from;
+        Some((Bound::proved_by(Certificate::LateWork(late), instance).ok()?, from))
+    };
+    let first = [speeds, prices].into_iter().filter_map(proved).max_by_key(|(bound, _)| bound.value)?;
+    let second = proved(prices_from(instance, Some(first.1)));
+    second.into_iter().chain([first]).max_by_key(|(bound, _)| bound.value).map(|(bound, _)| bound)
 }
 
 /// The bound that these prices prove, a price for each node; they need not add up to anything.
@@ -78,19 +98,29 @@ pub fn bound_by(instance: &Instance, objective: Objective, prices: &[f64]) -> Bo
 ///
 /// Complexity: O(n m^2) a step for up to 64 nodes, O(n m) for more, and some 60 steps; fewer where n m is above 10^7.
 pub fn prices(instance: &Instance) -> Vec<f64> {
+    prices_from(instance, None)
+}
+
+/// The same for the jobs that are released from an instant on, whatever the machines do before it.
+fn prices_from(instance: &Instance, from: Option<Time>) -> Vec<f64> {
     let nodes = instance.platform().nodes();
-    let columns = columns(instance);
-    let jobs = instance.ids().map(|id| instance.job(id).tasks() as f64).collect::<Vec<_>>();
-    let time = |job: usize, node: usize| match rows(instance, job) {
+    let mut columns = columns(instance);
+    if from.is_some() {
+        columns.ready.fill(0.0);
+    }
+    let late = |id: &JobId| from.is_none_or(|from| instance.job(*id).release >= from);
+    let jobs: Vec<JobId> = instance.ids().filter(late).collect();
+    let counts: Vec<f64> = jobs.iter().map(|&id| instance.job(id).tasks() as f64).collect();
+    let time = |job: usize, node: usize| match rows(instance, jobs[job]) {
         Some(row) => row[node],
-        None => instance.time_on(JobId(job as u32), node).unwrap_or(Profile::CANNOT_RUN),
+        None => instance.time_on(jobs[job], node).unwrap_or(Profile::CANNOT_RUN),
     };
-    maximise(&columns, &jobs, nodes.len(), time)
+    maximise(&columns, &counts, nodes.len(), time)
 }
 
 /// The times of a job as they are, where they need no look at speed and walltime.
-fn rows(instance: &Instance, job: usize) -> Option<&[Time]> {
-    let job = &instance.jobs()[job];
+fn rows(instance: &Instance, job: JobId) -> Option<&[Time]> {
+    let job = instance.job(job);
     job.profile().machine_times().filter(|_| job.walltime.is_none())
 }
 

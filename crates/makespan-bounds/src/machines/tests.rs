@@ -70,3 +70,59 @@ fn machines_that_are_busy_and_tasks_that_do_not_fit_are_counted() {
     let bound = bound(&instance, Objective::Makespan);
     assert_eq!((bound.value, bound.verify(&instance)), (20, Ok(())));
 }
+
+/// The shortest makespan over all mappings, each machine in the order of release, which is the best there.
+fn shortest(instance: &Instance) -> i64 {
+    let (machines, jobs) = (instance.processors(), instance.jobs().len() as u32);
+    let mut order: Vec<JobId> = instance.ids().collect();
+    order.sort_by_key(|&id| instance.job(id).release);
+    let span = |mut code: u32| -> Option<i64> {
+        let mut ends = vec![0; machines as usize];
+        for &id in &order {
+            let machine = (code % machines) as usize;
+            code /= machines;
+            let time = instance.time_on(id, instance.platform().node_of(machine as u32))?;
+            ends[machine] = i64::max(ends[machine], instance.job(id).release.ticks()) + time.ticks();
+        }
+        ends.into_iter().max()
+    };
+    (0..machines.pow(jobs)).filter_map(span).min().unwrap()
+}
+
+#[test]
+fn bounds_with_release_dates_stay_below_the_optimum() {
+    let mut late = 0;
+    for seed in 0..300 {
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        let second = random.random_range(0..4);
+        let speeds = [1.0, [1.0, 0.3, 2.0, 7.0][second]];
+        let node = |(at, &speed): (usize, &f64)| makespan_core::Node {
+            name: at.to_string(),
+            processors: 1 + u32::from(at == 1 && seed % 3 == 0),
+            speed,
+            parent: None,
+            link: None,
+        };
+        let platform = Platform::new(speeds.iter().enumerate().map(node).collect()).unwrap();
+        let own = seed % 2 == 0;
+        let job = |at: usize| {
+            let mut time = || Time::from_ticks(random.random_range(1..40));
+            let profile = if own || second == 0 {
+                let row = [time(), time()];
+                Profile::on_machines(if at == 3 { [row[0], Profile::CANNOT_RUN] } else { row }).unwrap()
+            } else {
+                Profile::rigid(1, time()).unwrap()
+            };
+            Job::new(at.to_string(), profile).with_release(Time::from_ticks(random.random_range(0..60)))
+        };
+        let jobs = (0..6).map(job).collect();
+        let instance = Instance::new(platform, jobs, vec![]).unwrap();
+        let (bound, optimum) = (bound(&instance, Objective::Makespan), i128::from(shortest(&instance)));
+        assert_eq!(bound.verify(&instance), Ok(()));
+        assert!(bound.value <= optimum, "{seed}: {bound:?} is above {optimum}");
+        late += usize::from(matches!(bound.certificate, Certificate::LateWork(_)));
+        let area = makespan_core::release_area_bound(&instance);
+        assert!(i128::from(area.ticks()) <= bound.value, "{seed}: {area:?} is more");
+    }
+    assert!(late > 30, "only {late} are proved by what is released late");
+}

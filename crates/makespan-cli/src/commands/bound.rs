@@ -107,6 +107,11 @@ fn why(instance: &Instance, certificate: &Certificate) -> String {
         Certificate::MachinePrices(prices)
         | Certificate::MachineCompletion(prices)
         | Certificate::MachineFlow(prices) => format!("prices for time on {} machines", prices.prices.len()),
+        Certificate::LateWork(late) => {
+            let which =
+                late.tasks.map_or_else(|| "what is".to_owned(), |tasks| format!("the longest {tasks} of what is"));
+            format!("{which} released from {} s on, by prices for time on {} machines", late.from, late.prices.len())
+        }
         Certificate::CostPrices(prices) if prices.horizon.is_none() => {
             "every task counts with its least cost".to_owned()
         }

@@ -123,11 +123,14 @@ impl MachinePrices {
             jobs.push(Paid { weight, tasks, price: paid, shortest, release });
         }
         let alone = sum(jobs.iter().map(|job| (job.weight * job.tasks).checked_mul(job.release + job.shortest)));
+        // Without weight a job counts for nothing, and behind all others it delays none.
+        jobs.retain(|job| job.weight > 0);
         let priced = self.in_the_order_of_smith(instance, &mut jobs);
         Ok(alone.ok_or(overflow.clone())?.max(priced.ok_or(overflow)?))
     }
 
-    /// Twice the price of a tick on all processors times the sum is a whole number; `None` when it is too large.
+    /// Of jobs with weight. Twice the price of a tick on all processors times the sum is a whole number; `None` when it is too
+    /// large.
     fn in_the_order_of_smith(&self, instance: &Instance, jobs: &mut [Paid]) -> Option<i128> {
         let nodes = instance.platform().nodes();
         let all = sum(self
@@ -138,7 +141,7 @@ impl MachinePrices {
         if all == 0 {
             return Some(0);
         }
-        // paid / weight, without a fraction; weightless jobs come last.
+        // paid / weight, without a fraction. A job that pays and weighs nothing would be equal to all, and the order none.
         let mut too_large = false;
         jobs.sort_by(|a, b| {
             let (left, right) = (a.price.checked_mul(b.weight), b.price.checked_mul(a.weight));
@@ -298,6 +301,25 @@ mod tests {
         let flow = Bound::proved_by(Certificate::MachineFlow(prices), &equal).unwrap();
         assert_eq!((flow.objective, flow.value), (Objective::MeanFlow, 5000));
         assert_eq!(flow.verify(&equal), Ok(()));
+    }
+
+    #[test]
+    fn jobs_without_weight_and_price_do_not_part_the_others() {
+        let rows = [[20, 5], [1, 9], [20, 1]];
+        let mut jobs = instance(&rows, &[]).jobs().to_vec();
+        jobs[1].weight = crate::Weight::ZERO;
+        let instance = Instance::new(Platform::cluster(2, 1).unwrap(), jobs, vec![]).unwrap();
+        // Machine 0 is free of charge, and nothing is proved of what could run there.
+        let free = MachinePrices { prices: vec![0, 1] };
+        assert!(free.proves_completion(&instance).unwrap() <= 7_000_000);
+        // On machine 1 alone 1 + 6, which is the optimum, whatever the order in the file.
+        let mut jobs = instance.jobs().to_vec();
+        for (job, row) in jobs.iter_mut().zip([[0, 5], [1, 0], [0, 1]]) {
+            let row = row.map(|time| if time == 0 { Profile::CANNOT_RUN } else { Time::from_ticks(time) });
+            job.task.profile = Profile::on_machines(row).unwrap();
+        }
+        let instance = Instance::new(Platform::cluster(2, 1).unwrap(), jobs, vec![]).unwrap();
+        assert_eq!(free.proves_completion(&instance), Ok(7_000_000));
     }
 
     #[test]

@@ -6,6 +6,7 @@ mod choices;
 mod cost_prices;
 mod dual_feasible;
 mod interval_prices;
+mod late_work;
 mod machine_prices;
 mod rejection;
 mod spans;
@@ -19,6 +20,7 @@ use thiserror::Error;
 pub use cost_prices::CostPrices;
 pub use dual_feasible::{DualFeasible, Scale, Term};
 pub use interval_prices::IntervalPrices;
+pub use late_work::LateWork;
 pub use machine_prices::MachinePrices;
 pub use rejection::{Rejection, Selection};
 pub use time_prices::TimePrices;
@@ -49,6 +51,8 @@ pub enum Certificate {
     FlowPrices(TimePrices),
     /// Makespan: prices for time on machines that differ.
     MachinePrices(MachinePrices),
+    /// Makespan: prices for what is released from an instant on.
+    LateWork(LateWork),
     /// Weighted completion: prices for time on machines that differ.
     MachineCompletion(MachinePrices),
     /// Mean flow: prices for time on machines that differ, of the same jobs with weights one.
@@ -140,7 +144,8 @@ impl Certificate {
             | Self::Rejection(_)
             | Self::DualFeasible(_)
             | Self::TimeWindow(_)
-            | Self::MachinePrices(_) => Objective::Makespan,
+            | Self::MachinePrices(_)
+            | Self::LateWork(_) => Objective::Makespan,
             Self::IntervalPrices(_) | Self::TimePrices(_) | Self::JobWindows { .. } | Self::MachineCompletion(_) => {
                 Objective::WeightedCompletion
             }
@@ -185,7 +190,11 @@ impl Certificate {
         }
         let of_machines = matches!(
             self,
-            Self::Alone { .. } | Self::MachinePrices(_) | Self::MachineCompletion(_) | Self::MachineFlow(_)
+            Self::Alone { .. }
+                | Self::MachinePrices(_)
+                | Self::LateWork(_)
+                | Self::MachineCompletion(_)
+                | Self::MachineFlow(_)
         );
         if !of_machines && !instance.has_equal_processors() {
             return Err(CertificateError::UnequalProcessors);
@@ -203,6 +212,7 @@ impl Certificate {
             Self::TimePrices(prices) => prices.proves(instance),
             Self::FlowPrices(prices) => prices.proves_flow(instance),
             Self::MachinePrices(prices) => prices.proves(instance),
+            Self::LateWork(late) => late.proves(instance),
             Self::MachineCompletion(prices) => prices.proves_completion(instance),
             Self::MachineFlow(prices) => prices.proves_flow(instance),
             // Answered above: they speak of any processors.

@@ -85,7 +85,7 @@ fn figures_by_hand() {
 #[test]
 fn the_bound_is_the_largest_over_instants_and_numbers_of_tasks() {
     let bound = |instance: &Instance| release_area_bound(instance).seconds();
-    let near = |a: f64, b: f64| assert!(a <= b && a > b - 1e-6, "{a} is not {b}");
+    let near = |a: f64, b: f64| assert!((a - b).abs() < 1e-8, "{a} is not {b}");
     // All work over all speeds from 0: 20 / 4; of the two largest alone (8 + 8) / 4; of the largest 8 / 3.
     near(bound(&flow(&[1.0, 3.0], &[(8, 0), (8, 0), (4, 0)])), 5.0);
     // The largest alone.

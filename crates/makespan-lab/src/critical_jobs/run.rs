@@ -58,6 +58,9 @@ pub struct Run {
     pub key: Key,
     /// How many jobs it has.
     pub jobs: usize,
+    /// No schedule has more of them in time; of flows.
+    #[serde(default)]
+    pub at_most: Option<usize>,
     /// One an algorithm; the first is HEFT's.
     pub outcomes: Vec<Outcome>,
 }
@@ -147,12 +150,14 @@ pub(super) fn execute(options: &Options, key: Key) -> Result<Run, LabError> {
     let instance = generate_graphs(&drawn)?;
     let each = algorithms.into_iter().map(|algorithm| outcome(&instance, algorithm, key));
     let mut outcomes = each.collect::<Result<Vec<_>, _>>()?;
+    let mut at_most = None;
     if let Key::Flow(..) = key {
+        at_most = Some(flows::at_most(&instance));
         for policy in flows::POLICIES {
             outcomes.push(flows::outcome(&instance, policy)?);
         }
     }
-    Ok(Run { key, jobs: instance.jobs().len(), outcomes })
+    Ok(Run { key, jobs: instance.jobs().len(), at_most, outcomes })
 }
 
 fn outcome(instance: &Instance, algorithm: String, key: Key) -> Result<Outcome, LabError> {

@@ -23,14 +23,30 @@ impl Mapper for Descent {
 }
 
 impl Descent {
-    /// Improves a mapping by at most so many steps; whether nothing is left to improve.
-    pub fn improve(problem: &Problem<'_>, loads: &mut Loads, steps: usize) -> bool {
-        for _ in 0..steps {
-            if !step_move(problem, loads) && !step_swap(problem, loads) {
+    /// Improves a mapping as long as no more than so many pairs, of a task with a machine or another task, have to be looked
+    /// at; whether nothing is left to improve.
+    pub fn improve(problem: &Problem<'_>, loads: &mut Loads, looks: usize) -> bool {
+        let mut left = looks;
+        let mut afford = |pairs: usize| {
+            let enough = pairs <= left;
+            left -= pairs.min(left);
+            enough
+        };
+        loop {
+            let own = loads.tasks_of(loads.last().0).len();
+            if !afford(own * problem.machines()) {
+                return false;
+            }
+            if step_move(problem, loads) {
+                continue;
+            }
+            if !afford(own * (problem.tasks() - own)) {
+                return false;
+            }
+            if !step_swap(problem, loads) {
                 return true;
             }
         }
-        false
     }
 }
 

@@ -23,8 +23,10 @@ pub enum Fitness {
 /// always mutated; the refinery tries moves before exchanges and takes the first that is better; it ends after `patience`
 /// generations without an improvement by a millionth, and after `generations` in any case. The ideal completion
 /// is (sum of sizes + sum of capacity times ready time) / sum of capacities, where the capacity of a machine is the inverse of
-/// its mean time, and a task's size the mean over machines of its time times their capacity: on uniform machines that is the
-/// paper's.
+/// its mean time, and a task's size the least over machines of its time times their capacity. On uniform machines that is the
+/// paper's, and as there it is never after the makespan of any mapping: it is what the capacities prove as prices. (With a
+/// mean size in its place good mappings of unrelated machines end long before their ideal, and the fitness makes them
+/// worse.)
 ///
 /// Complexity: O(n m s P) for a population of P with subsets of s, then O(n + n m) a generation and at most O(n^2 / m) for its
 /// refinery.
@@ -253,7 +255,7 @@ impl Evolution<'_> {
 }
 
 /// The ideal completion, in ticks.
-fn ideal(problem: &Problem<'_>, ready: &[f64]) -> f64 {
+pub(super) fn ideal(problem: &Problem<'_>, ready: &[f64]) -> f64 {
     let (tasks, machines) = (problem.tasks(), problem.machines());
     let mut sums = vec![(0.0, 0_u32); machines];
     let able = |task: usize| (0..machines).filter(move |&machine| problem.can_run(task, machine));
@@ -266,10 +268,7 @@ fn ideal(problem: &Problem<'_>, ready: &[f64]) -> f64 {
     let capacity: Vec<f64> =
         sums.iter().map(|&(sum, count)| if sum > 0.0 { f64::from(count) / sum } else { 0.0 }).collect();
     let size = |task: usize| {
-        let (sum, count) = able(task).fold((0.0, 0.0), |(sum, count), machine| {
-            (sum + problem.time(task, machine) as f64 * capacity[machine], count + 1.0)
-        });
-        sum / f64::max(count, 1.0)
+        able(task).map(|machine| problem.time(task, machine) as f64 * capacity[machine]).fold(f64::INFINITY, f64::min)
     };
     let work: f64 = (0..tasks).map(size).sum();
     let started: f64 = ready.iter().zip(&capacity).map(|(ready, capacity)| ready * capacity).sum();

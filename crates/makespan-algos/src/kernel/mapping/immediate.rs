@@ -50,7 +50,8 @@ fn one_by_one(problem: &Problem<'_>, choose: impl Fn(usize, &[i64]) -> usize) ->
     let mut ready = problem.ready().to_vec();
     let choice = |task| {
         let machine = choose(task, &ready);
-        ready[machine] += problem.time(task, machine);
+        // A rule that looks at no completion may pile up more than there is time.
+        ready[machine] = ready[machine].saturating_add(problem.time(task, machine));
         machine as u32
     };
     (0..problem.tasks()).map(choice).collect()

@@ -32,6 +32,16 @@ fn mappers() -> Vec<(&'static str, Box<dyn Mapper>)> {
 }
 
 #[test]
+fn a_pile_that_no_time_holds_does_not_wrap_around() {
+    let long = i64::MAX / 16;
+    let times: Vec<i64> = (0..80).flat_map(|task| if task % 2 == 0 { [long, 1] } else { [1, long] }).collect();
+    let problem = problem(&times, &[0, 0]);
+    let mapping = OpportunisticLoadBalancing.map(&problem, &mut random());
+    assert_eq!(problem.makespan(&mapping), i64::MAX);
+    assert_eq!(problem.makespan(&MinimumCompletion.map(&problem, &mut random())), 40);
+}
+
+#[test]
 fn the_rules_on_a_case_by_hand() {
     // Tasks a to d on two machines.
     let problem = problem(&[4, 8, 3, 9, 2, 2, 6, 5], &[0, 1]);
@@ -93,6 +103,30 @@ proptest! {
         let problem = problem(&times, &ready);
         prop_assert_eq!(MinMin.map(&problem, &mut random()), plain(&problem, false));
         prop_assert_eq!(MaxMin.map(&problem, &mut random()), plain(&problem, true));
+    }
+
+    /// As on uniform machines, where that is how the paper uses it: "never to reach it".
+    #[test]
+    fn no_mapping_ends_before_the_ideal((times, ready) in tables()) {
+        let problem = problem(&times, &ready);
+        let ready: Vec<f64> = ready.iter().map(|&ready| ready as f64).collect();
+        let ideal = super::genetic::ideal(&problem, &ready);
+        for (name, mapper) in mappers() {
+            // A machine without tasks counts, too: its ready time is in the ideal.
+            let end = problem.completions(&mapper.map(&problem, &mut random())).into_iter().max().unwrap();
+            prop_assert!(ideal <= end as f64 * (1.0 + 1e-12), "{}: {} before {}", name, end, ideal);
+        }
+    }
+
+    #[test]
+    fn a_descent_stops_before_it_looks_at_too_many((times, ready) in tables(), looks in 0_usize..200) {
+        let problem = problem(&times, &ready);
+        let mut loads = Loads::new(&problem, MinMin.map(&problem, &mut random()));
+        let ended = Descent::improve(&problem, &mut loads, looks);
+        let whole = Descent.map(&problem, &mut random());
+        let (some, all) = (problem.makespan(loads.mapping()), problem.makespan(&whole));
+        prop_assert!(some <= problem.makespan(&MinMin.map(&problem, &mut random())) && some >= all);
+        prop_assert!(!ended || loads.mapping() == whole);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use makespan_core::{Event, JobId, Time, View};
+use makespan_core::{Event, Instance, JobId, Time, View};
 use rand_chacha::ChaCha8Rng;
 
 use super::machines::{Machines, Sent};
@@ -13,8 +13,10 @@ use crate::kernel::mapping::{Mapper, MinimumCompletion, Problem, Times, task_tim
 #[derive(Debug)]
 pub(super) struct Desk {
     pub machines: Machines,
-    /// In the order of arrival.
+    /// Tasks that some machine which is up can run, in the order of arrival.
     pool: Vec<JobId>,
+    /// Those that wait for a machine to come up: they are looked at again only when one does.
+    stuck: Vec<JobId>,
     /// A mapping that is being made.
     planned: Option<Planned>,
     /// Polls are whole seconds after this; intervals are not before it.
@@ -36,30 +38,41 @@ const POLL: Time = Time::from_seconds(1);
 impl Desk {
     /// What the view shows.
     pub(super) fn of(view: &View<'_>) -> Self {
-        let mut pool: Vec<JobId> = view.waiting.iter().collect();
-        pool.sort_by_key(|&job| view.instance.job(job).release);
-        Self { machines: Machines::of(view), pool, planned: None, since: view.now, last: Time::ZERO }
+        let mut waiting: Vec<JobId> = view.waiting.iter().collect();
+        waiting.sort_by_key(|&job| view.instance.job(job).release);
+        let (pool, stuck) = (Vec::with_capacity(waiting.len()), Vec::new());
+        let mut desk =
+            Self { machines: Machines::of(view), pool, stuck, planned: None, since: view.now, last: Time::ZERO };
+        waiting.into_iter().for_each(|job| desk.wait(view.instance, job));
+        desk
+    }
+
+    /// A task waits to be mapped.
+    fn wait(&mut self, instance: &Instance, job: JobId) {
+        let mut machines = self.machines.all().iter().filter(|machine| machine.is_up);
+        let can_run = machines.any(|machine| instance.time_on(job, machine.node).is_some());
+        if can_run { &mut self.pool } else { &mut self.stuck }.push(job);
     }
 
     /// Takes in what happened.
     pub(super) fn hear(&mut self, events: &[Event], view: &View<'_>) {
-        let mut turned = false;
+        if events.iter().any(|event| matches!(event, Event::NodeUp(_) | Event::NodeDown(_))) {
+            let lost = self.machines.look(view);
+            let (pool, stuck) = (std::mem::take(&mut self.pool), std::mem::take(&mut self.stuck));
+            pool.into_iter().chain(stuck).chain(lost).for_each(|job| self.wait(view.instance, job));
+        }
         for event in events {
             match *event {
-                Event::Submitted(job) => self.pool.push(job),
+                Event::Submitted(job) => self.wait(view.instance, job),
                 Event::Finished(job) | Event::Failed(job) => self.machines.end(job, view.now),
                 Event::Interrupted(job) => {
                     self.machines.end(job, view.now);
                     if view.waiting.contains(job) {
-                        self.pool.push(job);
+                        self.wait(view.instance, job);
                     }
                 }
-                Event::NodeUp(_) | Event::NodeDown(_) => turned = true,
-                Event::Wake => {}
+                Event::NodeUp(_) | Event::NodeDown(_) | Event::Wake => {}
             }
-        }
-        if turned {
-            self.pool.extend(self.machines.look(view));
         }
     }
 
@@ -126,14 +139,14 @@ impl Dealer<'_, '_> {
                 let arrives = self.view.now + self.rules.communication.cost(self.view.instance, job, target.node);
                 self.desk.machines.send(machine, Sent { job, time, arrives });
             }
-            None => self.desk.pool.push(job),
+            None => self.desk.wait(self.view.instance, job),
         }
     }
 
     /// What the policy says to the present state; `None` when only an event can change it.
     fn due(&self) -> Option<Due> {
         let now = self.view.now;
-        if !self.desk.pool.iter().any(|&job| self.can_run(job)) {
+        if self.desk.pool.is_empty() {
             return None;
         }
         match self.rules.when {
@@ -186,20 +199,6 @@ impl Dealer<'_, '_> {
         self.rules.communication.cost(self.view.instance, job, node)
     }
 
-    /// Whether a machine is up on which the job can run.
-    fn can_run(&self, job: JobId) -> bool {
-        let mut machines = self.desk.machines.all().iter().filter(|machine| machine.is_up);
-        machines.any(|machine| self.view.instance.time_on(job, machine.node).is_some())
-    }
-
-    /// The tasks that can run somewhere; the others stay.
-    fn take(&mut self) -> Vec<JobId> {
-        let pool = std::mem::take(&mut self.desk.pool);
-        let (able, others) = pool.into_iter().partition(|&job| self.can_run(job));
-        self.desk.pool = others;
-        able
-    }
-
     /// The machines that are up.
     fn up(&self) -> Vec<usize> {
         let all = self.desk.machines.all();
@@ -211,7 +210,7 @@ impl Dealer<'_, '_> {
     /// As printed the cost is added to the time; otherwise the task is on its way while the machine computes.
     fn one_by_one(&mut self, printed: bool) {
         let (up, now) = (self.up(), self.view.now);
-        for job in self.take() {
+        for job in std::mem::take(&mut self.desk.pool) {
             let (mut row, mut ready) = (Vec::with_capacity(up.len()), Vec::with_capacity(up.len()));
             for &machine in &up {
                 let machine = &self.desk.machines.all()[machine];
@@ -235,7 +234,7 @@ impl Dealer<'_, '_> {
         let expected = self.rules.scheduling_time.expected(self.desk.pool.len(), self.desk.last);
         let needs = self.rules.when == When::Need;
         let lead = if needs { self.lead() } else { Time::ZERO };
-        let jobs = self.take();
+        let jobs = std::mem::take(&mut self.desk.pool);
         let ready = |&machine: &usize| self.desk.machines.all()[machine].ready(now).max(now + expected + lead).ticks();
         let nodes: Vec<usize> = up.iter().map(|&machine| self.desk.machines.all()[machine].node).collect();
         let instance = self.view.instance;

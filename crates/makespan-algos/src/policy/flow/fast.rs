@@ -11,14 +11,15 @@ use crate::kernel::mapping::{Descent, Loads, Mapper, Problem};
 ///
 /// Source: R. L. Graham, SIAM J. Appl. Math. 17(2), 1969, DOI 10.1137/0117039 (the order); T. Gonzalez, O. Ibarra and
 /// S. Sahni, SIAM J. Computing 6(1), 1977, DOI 10.1137/0206013 (on uniform machines). A task is as long as on the machine that
-/// is fastest for it. Complexity: O(n log n + n m), and a bounded number of steps of the descent.
+/// is fastest for it. Complexity: O(n log n + n m), and the descent looks at a bounded number of pairs.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LongestFirst;
 
 /// Beyond so many tasks the last ones are too short for a descent to gain anything.
 const MOST_TASKS: usize = 5000;
-/// Steps of the descent.
-const STEPS: usize = 200;
+/// Pairs that the descent looks at, at most: a tenth of a second. On few machines one step looks at a quarter of the square of
+/// the tasks.
+const LOOKS: usize = 100_000_000;
 
 impl Mapper for LongestFirst {
     fn map(&self, problem: &Problem<'_>, _random: &mut ChaCha8Rng) -> Vec<u32> {
@@ -29,7 +30,7 @@ impl Mapper for LongestFirst {
             return mapping;
         }
         let mut loads = Loads::new(problem, mapping);
-        Descent::improve(problem, &mut loads, STEPS);
+        Descent::improve(problem, &mut loads, LOOKS);
         loads.into_mapping()
     }
 }

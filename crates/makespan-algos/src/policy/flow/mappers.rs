@@ -43,9 +43,9 @@ pub fn mapper(spec: &str) -> Result<Box<dyn Mapper>, SpecError> {
         "ga" => {
             known = &["fitness"];
             let fitness = parsed.take("fitness", Fitness::Balance, |text| match text {
-                "balance" => Ok(Fitness::Balance),
+                "printed" => Ok(Fitness::Balance),
                 "makespan" => Ok(Fitness::Makespan),
-                _ => Err("balance or makespan".to_owned()),
+                _ => Err("printed or makespan".to_owned()),
             })?;
             Box::new(Genetic { fitness, ..Genetic::default() })
         }

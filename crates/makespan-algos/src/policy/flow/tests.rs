@@ -105,12 +105,12 @@ fn every_mapper_of_the_list_is_one() {
     for spec in ["fast", "mct", "met", "olb", "min-min", "max-min", "duplex", "sufferage[mode=greedy]", "descent"] {
         assert!(mapper(spec).is_ok(), "{spec}");
     }
-    for spec in ["ga[fitness=makespan]", "braun-ga"] {
+    for spec in ["ga[fitness=makespan]", "ga[fitness=printed]", "braun-ga"] {
         assert!(mapper(spec).is_ok(), "{spec}");
     }
     let refused = |spec: &str| mapper(spec).err().map(|error| error.to_string()).unwrap_or_default();
     assert!(refused("minmin").contains("did you mean `min-min`"));
-    assert!(refused("ga[fitness=x]").contains("balance or makespan"));
+    assert!(refused("ga[fitness=x]").contains("printed or makespan"));
     assert!(refused("mct[x=1]").contains("takes no parameters"));
     assert!(MAPPERS.contains("sufferage"));
 }

@@ -25,6 +25,10 @@ const ONE_SECONDS: f64 = 1.5;
 const ONE_STEPS: u64 = 10_000;
 /// More times than this are too many for rules that look at all of them again and again.
 const MANY: usize = 2_000_000;
+/// Sufferage looks at the tasks again and again, and cannot be interrupted: of more than these it takes half a second.
+const MANY_TASKS: usize = 7000;
+/// Pairs that a descent looks at, at most: it cannot be interrupted, and a step of many tasks on few machines is long.
+const DESCENT: usize = 20_000_000;
 
 /// The schedules and the bounds.
 pub(super) struct Outcome {
@@ -78,10 +82,11 @@ fn starts(instance: &Instance, problem: &Problem<'_>, context: &Context) -> Vec<
     let mut random = ChaCha8Rng::seed_from_u64(context.seed);
     let mut starts = vec![MinimumCompletion.map(problem, &mut random), MinMin.map(problem, &mut random)];
     if problem.tasks() * problem.machines() <= MANY {
-        starts.push(Sufferage { greedy: false }.map(problem, &mut random));
+        if problem.tasks() <= MANY_TASKS {
+            starts.push(Sufferage { greedy: false }.map(problem, &mut random));
+        }
         let mut loads = Loads::new(problem, starts[1].clone());
-        // Few steps of many tasks: each looks at all pairs.
-        Descent::improve(problem, &mut loads, 1 + MANY / problem.tasks().max(1));
+        Descent::improve(problem, &mut loads, DESCENT);
         starts.push(loads.into_mapping());
     }
     starts.push(by_smith(instance, problem));
@@ -140,7 +145,7 @@ impl Search<'_> {
                 }
             }
             let mut loads = Loads::new(problem, chains.into_best());
-            Descent::improve(problem, &mut loads, 100);
+            Descent::improve(problem, &mut loads, DESCENT);
             loads.into_mapping()
         };
         let found: Vec<Vec<u32>> = std::thread::scope(|scope| {
