@@ -101,17 +101,20 @@ impl NodePolicy for Late {
     }
 }
 
+/// Waits for no later instant, which would go on for ever.
+struct Now;
+
+impl NodePolicy for Now {
+    fn decide(&mut self, view: &NodeView<'_>) -> Option<NodeDecision> {
+        Some(NodeDecision::Wait { until: view.now })
+    }
+}
+
 #[test]
 fn a_policy_that_waits_is_asked_again() {
     let network = Network::new(&[node(None, 1.0, 1.0)], vec![kind(0, 1.0, 1.0, 3)]).unwrap();
     let run = simulate(&network, &mut [Late(Time::from_seconds(7))], &NetworkOptions::default(), &mut Silent).unwrap();
     assert_eq!((run.end, run.stalled), (Time::from_seconds(10), false));
-    struct Now;
-    impl NodePolicy for Now {
-        fn decide(&mut self, view: &NodeView<'_>) -> Option<NodeDecision> {
-            Some(NodeDecision::Wait { until: view.now })
-        }
-    }
     let refused = simulate(&network, &mut [Now], &NetworkOptions::default(), &mut Silent).unwrap_err();
     assert!(matches!(refused, SimulationDefect::Decision { node: 0, .. }), "{refused}");
 }
