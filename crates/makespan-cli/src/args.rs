@@ -143,8 +143,8 @@ pub struct PlanOptions {
 /// What the default algorithm looks for and for how long.
 #[derive(Args)]
 pub struct SearchOptions {
-    /// What is minimised; pareto: makespan against weighted completion [default: weighted-completion, on
-    /// machines that differ makespan]
+    /// What is minimised; cost: of graphs and of jobs on one processor, within their walltimes; pareto: makespan against
+    /// weighted completion [default: weighted-completion, on machines that differ makespan]
     #[arg(long, value_enum, conflicts_with = "algorithm")]
     pub objective: Option<ObjectiveName>,
     /// How long to search, proofs included, such as 10s; Ctrl-C ends it earlier [default: 1s]
@@ -160,6 +160,7 @@ pub enum ObjectiveName {
     Makespan,
     WeightedCompletion,
     MeanFlow,
+    Cost,
     Pareto,
 }
 

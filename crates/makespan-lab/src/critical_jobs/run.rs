@@ -7,8 +7,8 @@ use makespan_algos::scheduler::CriticalJobs;
 use makespan_core::{Context, Instance, Schedule, cost};
 use serde::{Deserialize, Serialize};
 
-use super::Options;
 use super::flows::{self, Served};
+use super::{Options, costs};
 use crate::LabError;
 use crate::campaign::{Record, failed, stirred, valid};
 use crate::generate::{GraphOptions, Shape, generate_graphs};
@@ -137,7 +137,8 @@ pub(super) fn execute(options: &Options, key: Key) -> Result<Run, LabError> {
             let shape = SHAPES[shape as usize % SHAPES.len()].1;
             let seed = stirred(options.seed, [u64::from(run)]);
             let tasks = 20 + (run as usize * 37) % 81;
-            (GraphOptions { shape, tasks, seed, ..GraphOptions::default() }, algorithms())
+            let all = algorithms().into_iter().chain(WALLTIMES.iter().map(|factor| costs::spec(factor)));
+            (GraphOptions { shape, tasks, seed, ..GraphOptions::default() }, all.collect())
         }
         Key::Flow(gap, run) => {
             let gap = (gap > 0).then_some(f64::from(gap));
@@ -151,10 +152,13 @@ pub(super) fn execute(options: &Options, key: Key) -> Result<Run, LabError> {
     let each = algorithms.into_iter().map(|algorithm| outcome(&instance, algorithm, key));
     let mut outcomes = each.collect::<Result<Vec<_>, _>>()?;
     let mut at_most = None;
-    if let Key::Flow(..) = key {
-        at_most = Some(flows::at_most(&instance));
-        for policy in flows::POLICIES {
-            outcomes.push(flows::outcome(&instance, policy)?);
+    match key {
+        Key::Graph(..) => outcomes.extend(costs::bounds(&instance, outcomes[0].makespan, key)?),
+        Key::Flow(..) => {
+            at_most = Some(flows::at_most(&instance));
+            for policy in flows::POLICIES {
+                outcomes.push(flows::outcome(&instance, policy)?);
+            }
         }
     }
     Ok(Run { key, jobs: instance.jobs().len(), at_most, outcomes })
