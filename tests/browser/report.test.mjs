@@ -232,6 +232,23 @@ for (const colorScheme of ["light", "dark"]) {
       }
     });
 
+    it("says what became of a task that collided", async () => {
+      const { page } = report;
+      const marked = await page.evaluate(() => {
+        const { schedules } = JSON.parse(document.getElementById("data").textContent);
+        return schedules.map(({ marks, deadlines }) => [marks, deadlines.length]);
+      });
+      assert.deepEqual(marked[0], [[], 0]);
+      const [[[placement, text]], deadlines] = marked[1];
+      assert.equal(deadlines, 2);
+      const [x, y] = await pointOf(page, 1, placement);
+      await page.mouse.move(x, y);
+      assert.equal((await tooltip(page)).moved, text);
+      const [i, j] = await pointOf(page, 0, placement);
+      await page.mouse.move(i, j);
+      assert.equal((await tooltip(page)).moved, undefined);
+    });
+
     it("shows either schedule in the table", async () => {
       const { page } = report;
       const planned = await column(page, 3);

@@ -70,10 +70,15 @@ static ENTRIES: [Entry; 12] = [
         parameters: &[
             Parameter {
                 name: "objective",
-                values: "makespan, weighted-completion, mean-flow or pareto",
+                values: "makespan, weighted-completion, mean-flow, cost or pareto",
                 default: "weighted-completion",
             },
             Parameter { name: "makespan-at-most", values: "1 or more times the proven bound", default: "none" },
+            Parameter {
+                name: "walltime",
+                values: "1 to 1000 times HEFT's makespan, of jobs without one, for the cost",
+                default: "1.5",
+            },
             Parameter { name: "time-limit", values: "a time such as 10s", default: "1s" },
             Parameter { name: "steps", values: "1 to 1000000000000, instead of a time limit", default: "none" },
             Parameter { name: "searches", values: "1 to 1024 at the same time, or cores", default: "cores" },
@@ -84,6 +89,7 @@ static ENTRIES: [Entry; 12] = [
             "optimise[objective=makespan,steps=60,searches=2]",
             "optimise[objective=mean-flow,steps=20,searches=1]",
             "optimise[objective=pareto,steps=60,searches=1]",
+            "optimise[objective=cost,steps=500,searches=2]",
         ],
         build: |spec| optimise::build(spec).map(|scheduler| Box::new(scheduler) as Box<dyn Scheduler>),
     },

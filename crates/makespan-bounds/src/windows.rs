@@ -9,23 +9,23 @@ use makespan_core::certificate::TimeWindow;
 use makespan_core::{Bound, Certificate, Instance, JobId, Objective, ProcSet, Time};
 
 /// Stands for a machine that cannot run a task.
-const NEVER: i64 = i64::MAX;
+pub(crate) const NEVER: i64 = i64::MAX;
 
 /// Tasks of some jobs in flat arrays, in ticks.
-struct Tasks {
+pub(crate) struct Tasks {
     /// Columns of `times`: nodes on which every task takes the same time are one.
-    kinds: usize,
+    pub(crate) kinds: usize,
     /// How many processors each kind has.
     processors: Vec<u32>,
     /// The times on one processor of each kind; nothing for a task that may hold several.
-    times: Vec<Vec<i64>>,
-    heads: Vec<i64>,
-    fastest: Vec<i64>,
-    tails: Vec<i64>,
+    pub(crate) times: Vec<Vec<i64>>,
+    pub(crate) heads: Vec<i64>,
+    pub(crate) fastest: Vec<i64>,
+    pub(crate) tails: Vec<i64>,
     /// How many equal tasks each stands for.
     counts: Vec<u64>,
     /// For each node of the platform its kind.
-    kind_of: Vec<Option<usize>>,
+    pub(crate) kind_of: Vec<Option<usize>>,
 }
 
 /// The best bound of this kind on one objective. On weighted completion and mean flow each job counts as if it were
@@ -46,7 +46,7 @@ pub(crate) fn best(instance: &Instance, objective: Objective) -> Bound {
 }
 
 impl Tasks {
-    fn of(instance: &Instance, jobs: &[JobId]) -> Self {
+    pub(crate) fn of(instance: &Instance, jobs: &[JobId]) -> Self {
         let platform = instance.platform();
         let first = |node: usize| platform.processors_of(node).iter().next().map(|id| ProcSet::range(id, id));
         let nodes: Vec<Option<ProcSet>> = (0..platform.nodes().len()).map(first).collect();
@@ -126,7 +126,7 @@ impl Tasks {
         self.times = rows.iter().map(|row| columns.iter().map(|&column| row[column]).collect()).collect();
     }
 
-    fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.heads.len()
     }
 }

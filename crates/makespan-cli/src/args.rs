@@ -24,7 +24,7 @@ pub use generate::{GenerateEtcOptions, GenerateOptions, Generator, Range};
 pub use graphs::GenerateGraphsOptions;
 pub use mapping::MappingOptions;
 pub use simulate::{EstimatesName, SimulateOptions, SimulationOutputs, StartQuestion};
-pub use trees::{GenerateTreeOptions, TreeRules, TreesOptions};
+pub use trees::{GenerateTreeOptions, PeriodOptions, TreeRules, TreesOptions};
 
 /// A scheduling engine for clusters and grids: says what runs where and when, proves how far that is from the best
 /// possible, and runs it.
@@ -134,6 +134,8 @@ pub struct PlanOptions {
     #[arg(long, value_name = "FILE.swf")]
     pub swf: Option<PathBuf>,
     #[command(flatten)]
+    pub period: PeriodOptions,
+    #[command(flatten)]
     pub pictures: PictureOptions,
     /// What is printed
     #[arg(long, value_enum, default_value = "text")]
@@ -143,8 +145,8 @@ pub struct PlanOptions {
 /// What the default algorithm looks for and for how long.
 #[derive(Args)]
 pub struct SearchOptions {
-    /// What is minimised; pareto: makespan against weighted completion [default: weighted-completion, on
-    /// machines that differ makespan]
+    /// What is minimised; cost: of graphs and of jobs on one processor, within their walltimes; pareto: makespan against
+    /// weighted completion [default: weighted-completion, on machines that differ makespan]
     #[arg(long, value_enum, conflicts_with = "algorithm")]
     pub objective: Option<ObjectiveName>,
     /// How long to search, proofs included, such as 10s; Ctrl-C ends it earlier [default: 1s]
@@ -160,6 +162,7 @@ pub enum ObjectiveName {
     Makespan,
     WeightedCompletion,
     MeanFlow,
+    Cost,
     Pareto,
 }
 

@@ -51,10 +51,7 @@ const PENALTY: &str = "0 to 1000000";
 pub(crate) fn method(spec: &mut Spec, default: &Method) -> Result<Method, SpecError> {
     let Method { settings, walltime, types, paid } = *default;
     let Settings { criterion, cover, start, penalties, isolated } = settings;
-    let walltime = spec.take("walltime", walltime, |text| {
-        let factor = text.parse().ok().filter(|factor: &f64| (1.0..=1000.0).contains(factor));
-        factor.ok_or_else(|| "a number from 1 to 1000".to_owned())
-    })?;
+    let walltime = spec.take("walltime", walltime, factor)?;
     let criteria = [("cost", Criterion::Cost), ("utilisation", Criterion::Utilisation)];
     let starts = [("empty", Start::Empty), ("heft", Start::Heft), ("both", Start::Both)];
     let covers = [("covering", Cover::Covering), ("disjoint", Cover::Disjoint)];
@@ -75,6 +72,12 @@ pub(crate) fn method(spec: &mut Spec, default: &Method) -> Result<Method, SpecEr
         types: one_of(spec, "cpus", types, &[("real", false), ("types", true)])?,
         paid: one_of(spec, "same-cpu-transfer", paid, &[("free", false), ("paid", true)])?,
     })
+}
+
+/// A multiple of HEFT's makespan.
+pub(crate) fn factor(text: &str) -> Result<f64, String> {
+    let factor = text.parse().ok().filter(|factor: &f64| (1.0..=1000.0).contains(factor));
+    factor.ok_or_else(|| "a number from 1 to 1000".to_owned())
 }
 
 /// Takes a parameter that is one of these words.

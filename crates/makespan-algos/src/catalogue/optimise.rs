@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use makespan_core::{Objective, Time};
 
-use super::{Spec, SpecError};
+use super::{Spec, SpecError, critical_jobs};
 use crate::scheduler::{Budget, Optimise, Target};
 
 /// Reads them.
@@ -16,6 +16,13 @@ pub(super) fn build(spec: &mut Spec) -> Result<Optimise, SpecError> {
         let (key, value) = ("makespan-at-most".to_owned(), factor.to_string());
         return Err(SpecError::Value { key, value, expected: "left out when the makespan itself is minimised".into() });
     }
+    let walltime = spec.take("walltime", default.walltime, critical_jobs::factor)?;
+    let idle = target != Target::Objective(Objective::Cost) || makespan_at_most.is_some();
+    if idle && walltime.to_bits() != default.walltime.to_bits() {
+        let (key, value) = ("walltime".to_owned(), walltime.to_string());
+        let expected = "left out where another objective than cost is minimised, or where there is makespan-at-most";
+        return Err(SpecError::Value { key, value, expected: expected.into() });
+    }
     let time = spec.take("time-limit", None, time)?;
     let steps = spec.take("steps", None, steps)?;
     let budget = match (time, steps) {
@@ -25,7 +32,7 @@ pub(super) fn build(spec: &mut Spec) -> Result<Optimise, SpecError> {
         }
         (time, steps) => time.or(steps).unwrap_or(default.budget),
     };
-    Ok(Optimise { target, makespan_at_most, budget, searches: spec.take("searches", None, searches)? })
+    Ok(Optimise { target, makespan_at_most, walltime, budget, searches: spec.take("searches", None, searches)? })
 }
 
 fn target(text: &str) -> Result<Target, String> {
@@ -33,8 +40,9 @@ fn target(text: &str) -> Result<Target, String> {
         "makespan" => Ok(Target::Objective(Objective::Makespan)),
         "weighted-completion" => Ok(Target::Objective(Objective::WeightedCompletion)),
         "mean-flow" => Ok(Target::Objective(Objective::MeanFlow)),
+        "cost" => Ok(Target::Objective(Objective::Cost)),
         "pareto" => Ok(Target::Front),
-        _ => Err("one of makespan, weighted-completion, mean-flow, pareto".into()),
+        _ => Err("one of makespan, weighted-completion, mean-flow, cost, pareto".into()),
     }
 }
 

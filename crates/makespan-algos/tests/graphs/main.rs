@@ -2,6 +2,7 @@
 //! the brute force and than any verified bound; seed and names do not matter beyond what they say; scaling all times
 //! scales the plan.
 
+mod cost;
 mod critical_jobs;
 mod draft;
 mod optimum;
@@ -88,7 +89,8 @@ proptest! {
         let factor = 1_i64 << power;
         for scheduler in schedulers() {
             // Critical jobs are planned on a grid of some hundred steps between two instants, of which none is below a tick.
-            let unit = if scheduler.name().starts_with("critical-jobs") { 1 << 20 } else { 1 };
+            let name = scheduler.name();
+            let unit = if name.starts_with("critical-jobs") || name.contains("objective=cost") { 1 << 20 } else { 1 };
             let (instance, finer) = (draft.instance(unit), draft.instance(unit * factor));
             let times = |time: Time| Time::from_ticks(time.ticks() * factor);
             let scale = |placement: &Placement| Placement {

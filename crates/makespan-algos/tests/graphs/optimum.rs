@@ -12,19 +12,51 @@ use makespan_core::{Instance, JobId, Objective, Placement, ProcSet, Schedule, Ti
 
 /// The least values of [`Objective::ALL`].
 pub fn optima(instance: &Instance) -> [i128; 4] {
-    let tasks: Vec<(JobId, u32)> =
-        instance.ids().flat_map(|id| (0..instance.job(id).tasks() as u32).map(move |task| (id, task))).collect();
     let mut best = [i128::MAX; 4];
-    descend(instance, &tasks, &mut Vec::new(), &mut best);
-    best
-}
-
-fn descend(instance: &Instance, tasks: &[(JobId, u32)], placed: &mut Vec<Placement>, best: &mut [i128; 4]) {
-    if placed.len() == tasks.len() {
-        let schedule = Schedule::new(placed.clone());
+    each(instance, &mut |schedule| {
         for (best, objective) in best.iter_mut().zip(Objective::ALL) {
             *best = (*best).min(objective.value(instance, &schedule));
         }
+    });
+    best
+}
+
+/// Makespans with the least cost within each, none of which another one makes needless: by makespan, so that costs fall.
+pub fn costs(instance: &Instance) -> Vec<(Time, i128)> {
+    let mut front: Vec<(Time, i128)> = Vec::new();
+    each(instance, &mut |schedule| {
+        let (makespan, cost) = (schedule.makespan(), Objective::Cost.value(instance, &schedule));
+        if !front.iter().any(|&(end, least)| end <= makespan && least <= cost) {
+            front.retain(|&(end, least)| end < makespan || least < cost);
+            front.push((makespan, cost));
+        }
+    });
+    front.sort_unstable();
+    front
+}
+
+/// The least sum of late jobs, and among those the least cost, where each job must end by an instant.
+pub fn least_late(instance: &Instance, ends: &[Time]) -> (usize, i128) {
+    let mut least = (usize::MAX, i128::MAX);
+    each(instance, &mut |schedule| {
+        let late = |id: &JobId| {
+            schedule.placements().iter().any(|placement| placement.job == *id && placement.end > ends[id.index()])
+        };
+        let count = instance.ids().filter(late).count();
+        least = least.min((count, Objective::Cost.value(instance, &schedule)));
+    });
+    least
+}
+
+fn each(instance: &Instance, look: &mut dyn FnMut(Schedule)) {
+    let tasks: Vec<(JobId, u32)> =
+        instance.ids().flat_map(|id| (0..instance.job(id).tasks() as u32).map(move |task| (id, task))).collect();
+    descend(instance, &tasks, &mut Vec::new(), look);
+}
+
+fn descend(instance: &Instance, tasks: &[(JobId, u32)], placed: &mut Vec<Placement>, look: &mut dyn FnMut(Schedule)) {
+    if placed.len() == tasks.len() {
+        look(Schedule::new(placed.clone()));
         return;
     }
     for &(job, task) in tasks {
@@ -40,7 +72,7 @@ fn descend(instance: &Instance, tasks: &[(JobId, u32)], placed: &mut Vec<Placeme
             let time = instance.time_of(job, task, &processors);
             let start = open_from(instance, id, ready, time);
             placed.push(Placement { job, task, start, end: start + time, processors });
-            descend(instance, tasks, placed, best);
+            descend(instance, tasks, placed, look);
             placed.pop();
         }
     }

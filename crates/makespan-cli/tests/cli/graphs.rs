@@ -76,6 +76,35 @@ fn the_cost_of_critical_jobs_is_stated_bounded_and_compared() {
 }
 
 #[test]
+fn the_cost_is_minimised_within_walltimes() {
+    let sandbox = Sandbox::new();
+    sandbox.makespan("generate graphs --tasks 15 --seed 3 --output g.toml").succeeds();
+    sandbox.makespan("plan g.toml --objective cost --time-limit 200ms --output p.json").succeeds();
+    let said = sandbox.makespan("verify g.toml p.json").succeeds();
+    assert!(said.lines().any(|line| line.starts_with("cost ")), "{said}");
+    let plan = sandbox.read("p.json");
+    assert!(plan.contains("\"cost\": {\"value\": ") && plan.contains("\"makespan_at_most\": "), "{plan}");
+    // A bound that speaks of shorter schedules says nothing of this one.
+    let at = plan.find("\"makespan_at_most\": ").unwrap();
+    let end = at + plan[at..].find(", ").unwrap();
+    let silent = format!("{}\"makespan_at_most\": 1{}", &plan[..at], &plan[end..]);
+    sandbox.write("silent.json", &silent);
+    let refused = sandbox.makespan("verify g.toml silent.json");
+    assert!(refused.out.contains("the bound on the cost speaks of shorter schedules only"), "{refused:?}");
+    let line = "plan g.toml --algorithm optimise[objective=cost,steps=2000,searches=1,walltime=3] --output w.json";
+    sandbox.makespan(line).succeeds();
+    sandbox
+        .makespan("plan g.toml --algorithm optimise[walltime=2]")
+        .refused(&["walltime", "another objective than cost"]);
+    sandbox.makespan("plan g.toml --objective cost --makespan-at-most 3 --time-limit 200ms").succeeds();
+    sandbox.write(
+        "wide.json",
+        r#"{"version": 1, "platform": {"processors": 4}, "jobs": [{"name": "a", "time": [4, 3]}]}"#,
+    );
+    sandbox.makespan("plan wide.json --objective cost").refused(&["graphs of tasks and of jobs on one processor"]);
+}
+
+#[test]
 fn a_strategy_is_written_shown_and_verified() {
     let sandbox = Sandbox::new();
     sandbox.makespan("generate graphs --tasks 14 --seed 4 --output g.toml").succeeds();

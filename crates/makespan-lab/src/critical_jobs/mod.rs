@@ -8,6 +8,7 @@
 //!
 //! Finished instances are kept in a journal in the output folder, so an interrupted campaign goes on where it stopped.
 
+mod costs;
 mod example;
 mod flows;
 pub mod makespans;

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::run::{GAPS, Key, Outcome, SHAPES, WALLTIMES, algorithms, spec};
-use super::{Example, Options, Run};
+use super::{Example, Options, Run, costs};
 use crate::campaign::{Claim, Verdict, claims_text};
 use crate::statistics::mean;
 
@@ -51,6 +51,7 @@ pub(super) fn claims(runs: &[Run], example: &Example) -> Vec<Claim> {
         measured: half.map_or_else(String::new, |ratio| format!("{ratio:.3}")),
         verdict: Verdict::of(&half.map(|ratio| ratio <= 0.70).into_iter().collect::<Vec<_>>()),
     });
+    claims.push(costs::claim(cost));
     let falling: Vec<f64> = WALLTIMES.iter().filter_map(|factor| cost(&spec(factor))).collect();
     claims.push(Claim {
         place: "Section 2",
@@ -78,6 +79,7 @@ pub(super) fn text(options: &Options, runs: &[Run], example: &Example, parts: &s
             let (makespan, cost) = (of(|outcome| outcome.makespan), of(|outcome| outcome.cost));
             let _infallible = writeln!(text, "{algorithm:<44}{makespan:>10}{cost:>10}  ({failed} of {all})");
         }
+        text += &costs::table(|algorithm| ratio(runs, shape, algorithm, |outcome| outcome.cost));
     }
     let _infallible = write!(
         text,

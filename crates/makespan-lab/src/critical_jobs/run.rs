@@ -7,8 +7,8 @@ use makespan_algos::scheduler::CriticalJobs;
 use makespan_core::{Context, Instance, Schedule, cost};
 use serde::{Deserialize, Serialize};
 
-use super::Options;
 use super::flows::{self, Served};
+use super::{Options, costs};
 use crate::LabError;
 use crate::campaign::{Record, failed, stirred, valid};
 use crate::generate::{GraphOptions, Shape, generate_graphs};
@@ -58,6 +58,9 @@ pub struct Run {
     pub key: Key,
     /// How many jobs it has.
     pub jobs: usize,
+    /// No schedule has more of them in time; of flows.
+    #[serde(default)]
+    pub at_most: Option<usize>,
     /// One an algorithm; the first is HEFT's.
     pub outcomes: Vec<Outcome>,
 }
@@ -134,7 +137,8 @@ pub(super) fn execute(options: &Options, key: Key) -> Result<Run, LabError> {
             let shape = SHAPES[shape as usize % SHAPES.len()].1;
             let seed = stirred(options.seed, [u64::from(run)]);
             let tasks = 20 + (run as usize * 37) % 81;
-            (GraphOptions { shape, tasks, seed, ..GraphOptions::default() }, algorithms())
+            let all = algorithms().into_iter().chain(WALLTIMES.iter().map(|factor| costs::spec(factor)));
+            (GraphOptions { shape, tasks, seed, ..GraphOptions::default() }, all.collect())
         }
         Key::Flow(gap, run) => {
             let gap = (gap > 0).then_some(f64::from(gap));
@@ -147,12 +151,17 @@ pub(super) fn execute(options: &Options, key: Key) -> Result<Run, LabError> {
     let instance = generate_graphs(&drawn)?;
     let each = algorithms.into_iter().map(|algorithm| outcome(&instance, algorithm, key));
     let mut outcomes = each.collect::<Result<Vec<_>, _>>()?;
-    if let Key::Flow(..) = key {
-        for policy in flows::POLICIES {
-            outcomes.push(flows::outcome(&instance, policy)?);
+    let mut at_most = None;
+    match key {
+        Key::Graph(..) => outcomes.extend(costs::bounds(&instance, outcomes[0].makespan, key)?),
+        Key::Flow(..) => {
+            at_most = Some(flows::at_most(&instance));
+            for policy in flows::POLICIES {
+                outcomes.push(flows::outcome(&instance, policy)?);
+            }
         }
     }
-    Ok(Run { key, jobs: instance.jobs().len(), outcomes })
+    Ok(Run { key, jobs: instance.jobs().len(), at_most, outcomes })
 }
 
 fn outcome(instance: &Instance, algorithm: String, key: Key) -> Result<Outcome, LabError> {

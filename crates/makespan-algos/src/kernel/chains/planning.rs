@@ -93,14 +93,13 @@ fn run(draft: &mut Draft, tasks: &[u32], aim: &Aim) -> bool {
     let open: Open = tasks.iter().map(free).collect();
     let needs = needs(draft, tasks);
     let mut labels: Vec<Vec<Vec<Label>>> = Vec::with_capacity(tasks.len());
-    for position in 0..tasks.len() {
+    for _ in tasks {
         let own = (0..machines as u32).map(|machine| reached(draft, tasks, (&open, &needs, &labels), machine, aim));
         let own: Vec<Vec<Label>> = own.collect();
         if own.iter().all(Vec::is_empty) {
             return false;
         }
         labels.push(own);
-        debug_assert_eq!(labels.len(), position + 1);
     }
     let last = labels.last().into_iter().flatten().enumerate();
     let best = last.flat_map(|(machine, own)| own.iter().enumerate().map(move |(at, label)| (machine, at, label)));

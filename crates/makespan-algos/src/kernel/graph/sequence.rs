@@ -47,6 +47,23 @@ enum Goal {
     Makespan,
     /// The sum over jobs of these weights times their ends.
     Ends(Vec<f64>),
+    /// How late jobs end, added up.
+    Late {
+        /// By when each job must end.
+        dues: Vec<i64>,
+        /// For each task the shortest path of tasks behind it, minus the due of its job.
+        behind: Vec<i64>,
+    },
+}
+
+impl Goal {
+    /// Whatever follows, the value is no less than this of a task that ends then, where it is that of one task.
+    fn pressing(&self, task: u32, end: i64) -> i64 {
+        match self {
+            Self::Late { behind, .. } => end + behind[task as usize],
+            _ => end,
+        }
+    }
 }
 
 /// A change of one task, and how to undo it.
@@ -58,23 +75,38 @@ pub struct Shift {
 }
 
 impl<'a> Sequence<'a> {
-    /// Evaluates this order; `weights` are those of the jobs, for objectives other than the makespan.
-    pub fn new(
-        problem: &'a Problem,
-        objective: Objective,
-        weights: &[f64],
-        (order, wanted): (Vec<u32>, Vec<u32>),
-    ) -> Self {
+    /// Evaluates this order; `weights` are those of the jobs, for objectives other than the makespan. The cost is no
+    /// matter of order, and the makespan stands for it.
+    pub fn new(problem: &'a Problem, objective: Objective, weights: &[f64], solution: (Vec<u32>, Vec<u32>)) -> Self {
+        let goal = match objective {
+            Objective::Makespan | Objective::Cost => Goal::Makespan,
+            Objective::WeightedCompletion => Goal::Ends(weights.to_vec()),
+            Objective::MeanFlow => Goal::Ends(vec![1.0; weights.len()]),
+        };
+        Self::aiming(problem, goal, solution)
+    }
+
+    /// Evaluates this order by how many ticks jobs end late, added up: each must end by its due.
+    pub fn late(problem: &'a Problem, dues: &[i64], solution: (Vec<u32>, Vec<u32>)) -> Self {
+        let mut behind = vec![0; problem.tasks()];
+        for &task in problem.order().iter().rev() {
+            let fastest = |task: u32| problem.times(task).iter().copied().min().unwrap_or(0);
+            let after = problem.outgoing(task).iter().map(|to| behind[to.task as usize] + fastest(to.task));
+            behind[task as usize] = after.max().unwrap_or(0);
+        }
+        for (task, behind) in behind.iter_mut().enumerate() {
+            *behind -= dues[problem.job_of(task as u32).index()];
+        }
+        Self::aiming(problem, Goal::Late { dues: dues.to_vec(), behind }, solution)
+    }
+
+    fn aiming(problem: &'a Problem, goal: Goal, (order, wanted): (Vec<u32>, Vec<u32>)) -> Self {
         let (tasks, processors) = (problem.tasks(), problem.processors());
         let placed = Placed { ends: vec![0; tasks], processors: vec![0; tasks] };
         let stride = (tasks * processors).div_ceil(MOST_KEPT).max(1);
         let mut sequence = Self {
             problem,
-            goal: match objective {
-                Objective::Makespan | Objective::Cost => Goal::Makespan,
-                Objective::WeightedCompletion => Goal::Ends(weights.to_vec()),
-                Objective::MeanFlow => Goal::Ends(vec![1.0; weights.len()]),
-            },
+            goal,
             position: vec![0; tasks],
             order,
             wanted,
@@ -117,6 +149,22 @@ impl<'a> Sequence<'a> {
             Place { processor, start: self.accepted.ends[task] - time }
         };
         (0..self.order.len()).map(place).collect()
+    }
+
+    /// How many jobs end late, as last accepted, where that is what is minimised.
+    pub fn late_jobs(&mut self) -> usize {
+        self.job_ends.fill(0);
+        for (task, &end) in self.accepted.ends.iter().enumerate() {
+            let job = self.problem.job_of(task as u32).index();
+            self.job_ends[job] = self.job_ends[job].max(end);
+        }
+        let Goal::Late { dues, .. } = &self.goal else { return 0 };
+        dues.iter().zip(&self.job_ends).filter(|(due, end)| end > due).count()
+    }
+
+    /// Where a task stands in the order.
+    pub fn position(&self, task: u32) -> u32 {
+        self.position[task as usize]
     }
 
     /// The processor on which a task runs, as last accepted.
@@ -179,15 +227,15 @@ impl<'a> Sequence<'a> {
         let processors = self.free.len();
         self.free.copy_from_slice(&self.kept[block * processors..][..processors]);
         let mut latest = self.latest[block];
-        let only_makespan = matches!(self.goal, Goal::Makespan);
+        let presses = !matches!(self.goal, Goal::Ends(_));
         for place in block * self.stride..self.order.len() {
             let task = self.order[place];
             let (processor, end) = self.place(task);
             self.free[processor as usize] = end;
             self.present.ends[task as usize] = end;
             self.present.processors[task as usize] = processor;
-            latest = latest.max(end);
-            if only_makespan && latest as f64 > limit {
+            latest = latest.max(self.goal.pressing(task, end));
+            if presses && latest as f64 > limit {
                 return None;
             }
         }
@@ -196,13 +244,20 @@ impl<'a> Sequence<'a> {
     }
 
     fn measure(&mut self, latest: i64) -> f64 {
-        let Goal::Ends(weights) = &self.goal else { return latest as f64 };
+        if matches!(self.goal, Goal::Makespan) || matches!(self.goal, Goal::Late { .. }) && latest <= 0 {
+            return latest as f64;
+        }
         self.job_ends.fill(0);
         for (task, &end) in self.present.ends.iter().enumerate() {
             let job = self.problem.job_of(task as u32).index();
             self.job_ends[job] = self.job_ends[job].max(end);
         }
-        weights.iter().zip(&self.job_ends).map(|(weight, &end)| weight * end as f64).sum()
+        let ends = self.job_ends.iter();
+        match &self.goal {
+            Goal::Makespan => latest as f64,
+            Goal::Ends(weights) => weights.iter().zip(ends).map(|(weight, &end)| weight * end as f64).sum(),
+            Goal::Late { dues, .. } => dues.iter().zip(ends).map(|(due, end)| (end - due).max(0) as f64).sum(),
+        }
     }
 
     /// Accepts what was evaluated from this place on.
@@ -220,7 +275,7 @@ impl<'a> Sequence<'a> {
             let task = self.order[place] as usize;
             let (processor, end) = (self.present.processors[task], self.present.ends[task]);
             self.free[processor as usize] = end;
-            latest = latest.max(end);
+            latest = latest.max(self.goal.pressing(task as u32, end));
             self.accepted.ends[task] = end;
             self.accepted.processors[task] = processor;
         }

@@ -56,6 +56,9 @@ pub struct Optimise {
     pub target: Target,
     /// No schedule may be longer than this many times the proven bound on the makespan.
     pub makespan_at_most: Option<f64>,
+    /// Where the cost is minimised: the walltime of a job that has none, as a multiple of HEFT's makespan for it alone, as
+    /// [`super::CriticalJobs`] has it.
+    pub walltime: f64,
     /// How much it may search.
     pub budget: Budget,
     /// Independent searches, each on its own thread; `None`: one a core.
@@ -77,6 +80,7 @@ impl Default for Optimise {
         Self {
             target: Target::Objective(Objective::WeightedCompletion),
             makespan_at_most: None,
+            walltime: 1.5,
             budget: Budget::Time(Duration::from_secs(1)),
             searches: None,
         }
@@ -93,6 +97,9 @@ impl Scheduler for Optimise {
             Target::Front => parts.push("objective=pareto".into()),
         }
         parts.extend(self.makespan_at_most.map(|factor| format!("makespan-at-most={factor}")));
+        if self.walltime.to_bits() != default.walltime.to_bits() {
+            parts.push(format!("walltime={}", self.walltime));
+        }
         match self.budget {
             budget if budget == default.budget => {}
             Budget::Time(time) => parts.push(format!("time-limit={}", time.as_secs_f64())),
@@ -103,6 +110,13 @@ impl Scheduler for Optimise {
     }
 
     fn supports(&self, instance: &Instance) -> Result<(), Unsupported> {
+        if self.target == Target::Objective(Objective::Cost) {
+            if !instance.has_compound_jobs() && !instance.is_sequential() {
+                let what = "it minimises the cost of graphs of tasks and of jobs on one processor";
+                return Err(Unsupported(what.into()));
+            }
+            return needs_single_processors(instance);
+        }
         if instance.has_compound_jobs() {
             if self.target == Target::Front || self.makespan_at_most.is_some() {
                 let what = "of graphs of tasks it minimises one objective, without a limit on the makespan";
@@ -124,6 +138,9 @@ impl Scheduler for Optimise {
 
     fn schedule(&self, instance: &Instance, context: &mut Context) -> Result<Plan, ScheduleError> {
         check_supported(self, instance)?;
+        if self.target == Target::Objective(Objective::Cost) {
+            return self.cheapest(instance, context);
+        }
         if let (true, Target::Objective(objective)) = (instance.has_compound_jobs(), self.target) {
             let (budget, searches) = (self.budget, self.searches());
             let (schedule, bounds) = graph::Run { instance, objective, budget, searches }.minimise(context);
@@ -157,6 +174,21 @@ impl Optimise {
     fn searches(&self) -> u32 {
         let cores = || std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
         self.searches.unwrap_or_else(cores).max(1)
+    }
+
+    /// The cheapest schedule within the walltimes or the limit.
+    fn cheapest(&self, instance: &Instance, context: &mut Context) -> Result<Plan, ScheduleError> {
+        let (budget, searches) = (self.budget, self.searches());
+        let Self { walltime, makespan_at_most, .. } = *self;
+        let run = graph::cost::CostRun { instance, budget, searches, walltime, makespan_at_most };
+        let found = run.minimise(context);
+        let reached = found.schedule.makespan();
+        if let Some((limit, floor)) = found.limit.filter(|&(limit, _)| reached > limit) {
+            return Err(ScheduleError::NotFound { scheduler: self.name(), limit, floor, reached });
+        }
+        context.bounds.extend(found.bounds);
+        context.remarks.extend(found.remark);
+        Ok(found.schedule.into())
     }
 
     /// What was found, without what passes the limit. Under a limit a bound speaks of some schedules only, so it goes

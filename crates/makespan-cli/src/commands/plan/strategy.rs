@@ -7,7 +7,7 @@ use makespan_formats::report::Section;
 use crate::output::table;
 use crate::summary;
 
-const HEADINGS: [&str; 4] = ["", "finish", "cost", "busy"];
+const HEADINGS: [&str; 4] = ["", "finish (s)", "cost", "busy (s)"];
 
 /// The variants as text.
 pub fn text(strategy: &Strategy) -> String {

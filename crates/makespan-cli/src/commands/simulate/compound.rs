@@ -12,6 +12,9 @@ use crate::summary::figure;
 /// Entries of each log that are printed.
 const PRINTED: usize = 10;
 
+/// A figure as text.
+type Shown = fn(&FlowMeasures) -> String;
+
 /// Nothing of instances without compound jobs.
 pub fn rows(simulated: &[Simulated]) -> Vec<Row> {
     let flow_of = |one: &Simulated| one.compound.as_ref().map(|compound| compound.flow.clone());
@@ -39,10 +42,18 @@ pub fn rows(simulated: &[Simulated]) -> Vec<Row> {
     add(true, "load, standard deviation", &|flow| percent(flow.load.deviation));
     add(true, "load balance, mean over most", &|flow| format!("{:.3}", flow.load.balance));
     let collisions = any(&|flow| flow.collisions > 0);
-    add(collisions, "collisions", &|flow| flow.collisions.to_string());
-    add(collisions, "penalty of collisions", &|flow| flow.penalty.to_string());
-    add(any(&|flow| flow.fallbacks > 0), "jobs planned by a list", &|flow| flow.fallbacks.to_string());
-    add(any(&|flow| flow.changes > 0), "plans changed", &|flow| flow.changes.to_string());
+    let told: [(bool, &str, Shown); 4] = [
+        (collisions, "collisions", |flow| flow.collisions.to_string()),
+        (collisions, "penalty of collisions", |flow| flow.penalty.to_string()),
+        (any(&|flow| flow.fallbacks > 0), "jobs planned by a list", |flow| flow.fallbacks.to_string()),
+        (any(&|flow| flow.changes > 0), "plans changed", |flow| flow.changes.to_string()),
+    ];
+    // Of a policy that tells nothing these are not known.
+    let known = |one: &Simulated, flow, of: Shown| if one.log.is_empty() { "-".into() } else { of(flow) };
+    for (_, label, of) in told.into_iter().filter(|(wanted, ..)| *wanted) {
+        let cells = simulated.iter().zip(&flows).map(|(one, flow)| known(one, flow, of));
+        rows.push((label.to_owned(), cells.collect()));
+    }
     rows
 }
 
@@ -120,7 +131,7 @@ fn whole_json(name: &str, job: &WholeMeasures) -> Value {
 #[cfg(test)]
 mod tests {
     use makespan::{Scene, Silent, SimulationOptions, simulate};
-    use makespan_core::{Actual, Edge, Expansion, Graph, Job, JobId, Load, LogEntry, Logged};
+    use makespan_core::{Actual, CompoundMeasures, Edge, Expansion, Graph, Job, JobId, Load, LogEntry, Logged};
     use makespan_core::{NamedTask, Platform, Profile, Spot};
 
     use super::*;
@@ -139,6 +150,7 @@ mod tests {
         let spot = |processor, start| Spot { processor, start: Time::from_seconds(start) };
         let what = Logged::Collision { planned: spot(0, 1), resolved: spot(1, 2), penalty: 3 };
         simulated.log = vec![LogEntry { time: Time::ZERO, job: JobId(1), what }; collisions];
+        simulated.compound = CompoundMeasures::of(&instance, &simulated.simulation.trace, &simulated.log);
         (instance, simulated)
     }
 
@@ -164,6 +176,15 @@ mod tests {
             "in_time": true, "cost": 2.0, "busy": 6.0});
         assert_eq!(object["compound_jobs"], json!([whole]));
         assert_eq!(text(&instance, &[told(0).1]), "");
+    }
+
+    #[test]
+    fn what_a_policy_does_not_tell_is_not_known() {
+        let rows = rows(&[told(3).1, told(0).1]);
+        let row = |label: &str| rows.iter().find(|row| row.0 == label).map(|row| row.1.join(" "));
+        assert_eq!(row("collisions").as_deref(), Some("3 -"));
+        assert_eq!(row("penalty of collisions").as_deref(), Some("9 -"));
+        assert_eq!((row("jobs in time").as_deref(), row("plans changed")), (Some("1 of 1 1 of 1"), None));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Flows of jobs served by the metascheduler in virtual time.
 
+mod at_most;
 mod report;
 mod two_jobs;
 
@@ -11,16 +12,19 @@ use super::run::Outcome;
 use crate::LabError;
 use crate::campaign::{failed, valid};
 
+pub(super) use at_most::at_most;
 pub(super) use report::{claims, text};
 pub use two_jobs::{TwoJobs, two_jobs};
 
-/// Jobs one by one, in a buffer by either clock, and planned again at each arrival. Only a buffer tells the clocks apart:
+/// Jobs one by one, in a buffer by either clock, and planned again at each arrival, also for utilisation, as the paper has
+/// it. Only a buffer tells the clocks apart:
 /// otherwise jobs are handed over as they come.
-pub(super) const POLICIES: [&str; 4] = [ONE_BY_ONE, BUFFER, HANDOVER, REPLAN];
+pub(super) const POLICIES: [&str; 5] = [ONE_BY_ONE, BUFFER, HANDOVER, REPLAN, UTILISATION];
 const ONE_BY_ONE: &str = "job-flow[serve=arrival]";
 const BUFFER: &str = "job-flow[buffer=20s]";
 const HANDOVER: &str = "job-flow[buffer=20s,clock=handover]";
 const REPLAN: &str = "job-flow[serve=replan]";
+const UTILISATION: &str = "job-flow[serve=replan,flow=utilisation]";
 
 /// What is measured of a flow that a policy served, beside an [`Outcome`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

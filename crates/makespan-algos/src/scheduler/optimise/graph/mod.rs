@@ -2,6 +2,7 @@
 //! order and a processor for each task.
 
 mod annealing;
+pub(super) mod cost;
 mod relocating;
 mod start;
 

@@ -1,0 +1,244 @@
+//! Simulated annealing of an order of tasks and of their processors, where lateness has a price that follows the search.
+
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+
+use super::start::sequence;
+use super::task::{Merit, Task};
+use crate::kernel::graph::sequence::{Sequence, Shift};
+use crate::kernel::graph::{NEVER, Place};
+use crate::scheduler::optimise::course::Course;
+
+/// The temperature begins at this share of what a task costs more on its dearest node than on its cheapest, and falls to
+/// this share of that.
+const CYCLES: f64 = 1.0;
+const HOT: f64 = 0.3;
+const COLDEST: f64 = 0.01;
+/// How often a change gives a task another processor, how often two tasks swap theirs, and how often tasks that follow each other on
+/// one processor go to another together, of which none would go alone if data between them take long; else a task only moves
+/// in the order.
+const MOVES: f64 = 0.45;
+const SWAPS: f64 = 0.25;
+const GROUPS: f64 = 0.1;
+/// How often a task with another processor keeps its place in the order.
+const STAYS: f64 = 0.5;
+/// How often another processor is that of a neighbour.
+const NEAR: f64 = 0.3;
+/// How often a neighbour goes with a task.
+const TOGETHER: f64 = 0.7;
+/// Steps after which the price of lateness rises or falls by this factor, and its bounds as multiples of the first one.
+const PERIOD: u64 = 64;
+const FACTOR: f64 = 1.1;
+const CHEAPEST: f64 = 0.01;
+const DEAREST: f64 = 100.0;
+
+/// One search: a present solution, and the best one.
+pub(super) struct Annealing<'a> {
+    task: &'a Task<'a>,
+    sequence: Sequence<'a>,
+    random: ChaCha8Rng,
+    /// What the present solution costs.
+    cost: i64,
+    /// What a tick of lateness costs.
+    price: f64,
+    /// Its bounds, and what it is while nothing in time is known.
+    prices: (f64, f64, f64),
+    /// How much dearer a task is on its dearest node than on its cheapest, on average.
+    spread: f64,
+    best: (Merit, Vec<Place>),
+    /// Proved for all that is in time.
+    floor: i128,
+    steps: u64,
+    group: Vec<u32>,
+}
+
+impl<'a> Annealing<'a> {
+    pub(super) fn new(task: &'a Task<'a>, start: &[Place], random: ChaCha8Rng, floor: i128) -> Self {
+        let problem = task.problem;
+        let sequence = sequence(task, start);
+        let places = sequence.places();
+        let (mut spread, mut mean, mut time) = (0.0, 0.0, 0.0);
+        for number in 0..problem.tasks() as u32 {
+            let able = (0..problem.nodes() as u32).filter(|&node| problem.time(number, node) < NEVER);
+            let costs = || able.clone().map(|node| task.cost(number, node));
+            let (least, most) = (costs().min().unwrap_or(0), costs().max().unwrap_or(0));
+            spread += (most - least) as f64;
+            mean += least as f64;
+            time += problem.times(number).iter().copied().min().unwrap_or(0) as f64;
+        }
+        let count = problem.tasks() as f64;
+        let (spread, time) = ((spread / count).max(1.0), (time / count).max(1.0));
+        let price = mean / count / time;
+        let merit = task.merit(&places);
+        Self {
+            task,
+            sequence,
+            random,
+            cost: i64::try_from(merit.cost).unwrap_or(i64::MAX),
+            price,
+            prices: (price * CHEAPEST, price * DEAREST, spread / time),
+            spread,
+            best: (merit, places),
+            floor,
+            steps: 0,
+            group: Vec::new(),
+        }
+    }
+
+    /// The best that was found.
+    pub(super) fn into_best(self) -> (Merit, Vec<Place>) {
+        self.best
+    }
+
+    /// Anneals until the course is over or the best is proved.
+    pub(super) fn run(&mut self, course: &mut Course) {
+        while let Some(done) = course.step() {
+            if self.best.0.late == 0 && self.best.0.cost <= self.floor {
+                return;
+            }
+            self.step(HOT * self.spread * COLDEST.powf((done * CYCLES).fract()));
+            self.steps += 1;
+            if self.steps.is_multiple_of(PERIOD) && self.best.0.late == 0 {
+                let factor = if self.sequence.value() > 0.0 { FACTOR } else { 1.0 / FACTOR };
+                self.price = (self.price * factor).clamp(self.prices.0, self.prices.1);
+            }
+        }
+    }
+
+    /// One change, accepted by the rule of Metropolis.
+    fn step(&mut self, temperature: f64) {
+        let kind = self.random.random::<f64>();
+        let tasks = 0..self.task.problem.tasks() as u32;
+        let task = self.random.random_range(tasks.clone());
+        let threshold = -temperature * (1.0 - self.random.random::<f64>()).ln();
+        if kind < MOVES {
+            let Some(processor) = self.other(task) else { return };
+            let stays = self.random.random::<f64>() < STAYS;
+            let to = if stays { self.sequence.position(task) } else { self.place(task) };
+            let more = self.cost_on(task, processor) - self.cost_on(task, self.processor(task));
+            if let Some(most) = self.most_late(threshold, more) {
+                let shift = self.sequence.shift(task, to, processor);
+                self.settle(&[shift], most, more);
+            }
+        } else if kind < MOVES + SWAPS {
+            let other = self.random.random_range(tasks);
+            let (own, its) = (self.processor(task), self.processor(other));
+            if own == its || self.task.time(task, its) == NEVER || self.task.time(other, own) == NEVER {
+                return;
+            }
+            let more =
+                self.cost_on(task, its) + self.cost_on(other, own) - self.cost_on(task, own) - self.cost_on(other, its);
+            if let Some(most) = self.most_late(threshold, more) {
+                let (first, second) = (self.sequence.position(task), self.sequence.position(other));
+                let shifts = [self.sequence.shift(task, first, its), self.sequence.shift(other, second, own)];
+                self.settle(&shifts, most, more);
+            }
+        } else if kind < MOVES + SWAPS + GROUPS {
+            let Some(processor) = self.other(task) else { return };
+            self.gather(task, processor);
+            let group = std::mem::take(&mut self.group);
+            let gain = |&task: &u32| self.cost_on(task, processor) - self.cost_on(task, self.processor(task));
+            let more = group.iter().map(gain).sum();
+            if let Some(most) = self.most_late(threshold, more) {
+                let shift = |&task: &u32| self.sequence.shift(task, self.sequence.position(task), processor);
+                let shifts: Vec<Shift> = group.iter().map(shift).collect();
+                self.settle(&shifts, most, more);
+            }
+            self.group = group;
+        } else {
+            let to = self.place(task);
+            if to == self.sequence.position(task) {
+                return;
+            }
+            if let Some(most) = self.most_late(threshold, 0) {
+                let shift = self.sequence.shift(task, to, self.processor(task));
+                self.settle(&[shift], most, 0);
+            }
+        }
+    }
+
+    /// How late jobs may be after a change that costs so much more, if it may be accepted at all.
+    fn most_late(&self, threshold: f64, more: i64) -> Option<f64> {
+        // As long as nothing in time is known only lateness counts, at the price at which temperatures are those of task times.
+        let (more, price) = if self.best.0.late > 0 { (0, self.prices.2) } else { (more, self.price) };
+        let most = self.sequence.value() + (threshold - more as f64) / price;
+        (most >= 0.0).then_some(most)
+    }
+
+    /// Accepts what was changed if jobs are not later than this, or undoes it.
+    fn settle(&mut self, shifts: &[Shift], most: f64, more: i64) {
+        let from = shifts.iter().map(|&shift| Sequence::changed(shift)).min().unwrap_or(0);
+        if self.sequence.evaluate(from, most).is_none() {
+            shifts.iter().rev().for_each(|&shift| self.sequence.undo(shift));
+            return;
+        }
+        self.sequence.accept(from);
+        self.cost += more;
+        self.keep_best();
+        if self.random.random_range(0..self.task.problem.tasks().max(64)) == 0 {
+            self.sequence.sort();
+        }
+    }
+
+    fn keep_best(&mut self) {
+        let best = self.best.0;
+        let (lateness, cost) = (self.sequence.value() as i128, i128::from(self.cost));
+        if best.late == 0 && (lateness > 0 || cost >= best.cost) {
+            return;
+        }
+        let late = if lateness > 0 { self.sequence.late_jobs() } else { 0 };
+        let merit = Merit { late, lateness, cost };
+        if merit < best {
+            self.best = (merit, self.sequence.places());
+        }
+    }
+
+    /// Collects a task and some of those that are reached from it by edges within its processor and can run on another one.
+    fn gather(&mut self, task: u32, processor: u32) {
+        let problem = self.task.problem;
+        let own = self.processor(task);
+        self.group.clear();
+        self.group.push(task);
+        let mut next = 0;
+        while let Some(&from) = self.group.get(next) {
+            next += 1;
+            for neighbour in problem.incoming(from).iter().chain(problem.outgoing(from)) {
+                let other = neighbour.task;
+                let fits = self.processor(other) == own && self.task.time(other, processor) < NEVER;
+                if fits && !self.group.contains(&other) && self.random.random::<f64>() < TOGETHER {
+                    self.group.push(other);
+                }
+            }
+        }
+    }
+
+    fn processor(&self, task: u32) -> u32 {
+        self.sequence.wanted()[task as usize]
+    }
+
+    fn cost_on(&self, task: u32, processor: u32) -> i64 {
+        self.task.cost(task, self.task.problem.node_of(processor))
+    }
+
+    /// A place in the order that a task may have.
+    fn place(&mut self, task: u32) -> u32 {
+        let (first, last) = self.sequence.range(task);
+        self.random.random_range(first..=last)
+    }
+
+    /// Another processor that can run a task; at times that of a neighbour, from or to which data then take no time.
+    fn other(&mut self, task: u32) -> Option<u32> {
+        let problem = self.task.problem;
+        let (before, behind) = (problem.incoming(task), problem.outgoing(task));
+        let near = before.len() + behind.len();
+        let processor = if near > 0 && self.random.random::<f64>() < NEAR {
+            let at = self.random.random_range(0..near);
+            let other = before.get(at).unwrap_or_else(|| &behind[at - before.len()]);
+            self.processor(other.task)
+        } else {
+            self.random.random_range(0..problem.processors() as u32)
+        };
+        let changes = processor != self.processor(task) && self.task.time(task, processor) < NEVER;
+        changes.then_some(processor)
+    }
+}

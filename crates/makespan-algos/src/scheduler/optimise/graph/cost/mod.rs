@@ -1,0 +1,116 @@
+//! Graphs of tasks as cheap as their walltimes allow: annealing of an order and processors from what critical chains, HEFT and the
+//! prices of the bound suggest.
+
+mod annealing;
+mod start;
+mod task;
+
+use std::panic::resume_unwind;
+use std::time::Instant;
+
+use makespan_bounds::cost::{self, CostSearch};
+use makespan_core::{Bound, Context, Instance, Objective, Schedule, Stop, Time};
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+use super::super::course::{Budget, Course};
+use super::super::floor_times;
+use crate::kernel::graph::{Place, Problem};
+use annealing::Annealing;
+use task::{Merit, Task};
+
+/// Steps of the search for prices, at most, the share of the time that they may take, and, where steps are counted, how many of the
+/// annealing there are for each.
+const PRICED: u64 = 300;
+const SHARE: f64 = 0.15;
+const STEPS_A_PRICE: u64 = 50;
+/// The end is kept for what cannot be interrupted.
+const RESERVE: f64 = 0.01;
+
+/// One run of the scheduler.
+pub(in crate::scheduler::optimise) struct CostRun<'a> {
+    pub(in crate::scheduler::optimise) instance: &'a Instance,
+    pub(in crate::scheduler::optimise) budget: Budget,
+    pub(in crate::scheduler::optimise) searches: u32,
+    /// The walltime of a job that has none, as a multiple of HEFT's makespan for it alone.
+    pub(in crate::scheduler::optimise) walltime: f64,
+    /// A multiple of the proven bound on the makespan by which everything must end, instead of the walltimes by HEFT.
+    pub(in crate::scheduler::optimise) makespan_at_most: Option<f64>,
+}
+
+/// What was found.
+pub(in crate::scheduler::optimise) struct Cheapest {
+    pub(in crate::scheduler::optimise) schedule: Schedule,
+    pub(in crate::scheduler::optimise) bounds: Vec<Bound>,
+    pub(in crate::scheduler::optimise) remark: Option<String>,
+    /// The limit on the makespan, and the bound that it is a multiple of.
+    pub(in crate::scheduler::optimise) limit: Option<(Time, Time)>,
+}
+
+impl CostRun<'_> {
+    /// The cheapest schedule in time that is found, or else the least late one, and what was proved on the way.
+    pub(in crate::scheduler::optimise) fn minimise(&self, context: &Context) -> Cheapest {
+        let begin = Instant::now();
+        let instance = self.instance;
+        let mut bounds = vec![cost::cheapest(instance)];
+        let limit = self.makespan_at_most.and_then(|factor| {
+            let bound = makespan_bounds::best(instance, Objective::Makespan).ok()?;
+            let floor = Time::from_ticks(i64::try_from(bound.value).unwrap_or(i64::MAX));
+            bounds.push(bound);
+            Some((floor_times(floor, factor), floor))
+        });
+        if instance.jobs().is_empty() {
+            return Cheapest { schedule: Schedule::default(), bounds, remark: None, limit };
+        }
+        let problem = Problem::new(instance);
+        let task = Task::new(instance, &problem, self.walltime, limit.map(|(limit, _)| limit));
+        let prices = self.prices(&task, begin, &context.stop);
+        bounds.extend(prices.as_ref().and_then(|prices| prices.bound(instance)));
+        let floor = bounds.iter().filter(|bound| bound.objective == Objective::Cost).map(|bound| bound.value).max();
+        let starts = start::all(&task, prices.as_ref());
+        let search = |index: u32| {
+            let mut random = ChaCha8Rng::seed_from_u64(context.seed);
+            random.set_stream(u64::from(index));
+            let start = &starts[index as usize % starts.len()];
+            let mut annealing = Annealing::new(&task, start, random, floor.unwrap_or(0));
+            annealing.run(&mut self.course(begin, &context.stop));
+            annealing.into_best()
+        };
+        let found: Vec<(Merit, Vec<Place>)> = std::thread::scope(|scope| {
+            let search = &search;
+            let others: Vec<_> = (1..self.searches).map(|index| scope.spawn(move || search(index))).collect();
+            let own = search(0);
+            let others = others.into_iter().map(|other| other.join().unwrap_or_else(|panic| resume_unwind(panic)));
+            std::iter::once(own).chain(others).collect()
+        });
+        // The starts in time are the best there is where no step was made.
+        let all = found.into_iter().chain(starts.iter().map(|places| (task.merit(places), places.clone())));
+        let best = all.min_by(|a, b| a.0.cmp(&b.0));
+        let (merit, schedule) = best.map(|(merit, places)| (merit, problem.schedule(&places))).unwrap_or_default();
+        Cheapest { schedule, bounds, remark: merit.remark(instance.jobs().len()), limit }
+    }
+
+    /// Prices under the horizon at which the last walltime is over.
+    fn prices(&self, task: &Task, begin: Instant, stop: &Stop) -> Option<CostSearch> {
+        let mut search = CostSearch::new(self.instance, task.horizon())?;
+        let (mut course, most) = match self.budget {
+            Budget::Time(time) => (Course::until(begin + time.mul_f64(SHARE), stop), PRICED),
+            Budget::Steps(steps) => {
+                let steps = (steps / STEPS_A_PRICE + 1).min(PRICED);
+                (Course::of(steps, stop), steps)
+            }
+        };
+        for step in 0..most {
+            let Some(done) = course.step() else { break };
+            search.step(done.max(step as f64 / most as f64));
+        }
+        Some(search)
+    }
+
+    fn course(&self, begin: Instant, stop: &Stop) -> Course {
+        match self.budget {
+            Budget::Time(time) => Course::until(begin + time.mul_f64(1.0 - RESERVE), stop),
+            Budget::Steps(steps) => Course::of(steps, stop),
+        }
+    }
+}

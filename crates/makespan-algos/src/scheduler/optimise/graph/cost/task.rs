@@ -1,0 +1,119 @@
+//! What is asked for: dues, costs, and how schedules compare.
+
+use makespan_core::{Instance, Time, task_cost, volume};
+
+use crate::kernel::chains::frame::Frame;
+use crate::kernel::chains::walltime::{makespan_alone, walltime};
+use crate::kernel::graph::{NEVER, Place, Problem, rank};
+use crate::scheduler::heft;
+
+/// Tasks with their costs, and jobs with their dues.
+pub(super) struct Task<'a> {
+    pub(super) instance: &'a Instance,
+    pub(super) problem: &'a Problem,
+    /// The walltime of a job that has none, as a multiple of HEFT's makespan for it alone.
+    pub(super) walltime: f64,
+    /// By when each job must end.
+    pub(super) dues: Vec<i64>,
+    /// For each task and node what it costs there, in thousandths; nothing where it cannot run.
+    costs: Vec<i64>,
+}
+
+/// By what schedules are compared, less being better: jobs that are late, how late they are together, and the cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Merit {
+    pub(super) late: usize,
+    /// In ticks.
+    pub(super) lateness: i128,
+    /// In thousandths.
+    pub(super) cost: i128,
+}
+
+impl Merit {
+    /// What the user should know of jobs that are late.
+    pub(super) fn remark(&self, jobs: usize) -> Option<String> {
+        let ticks = Time::from_ticks(i64::try_from(self.lateness).unwrap_or(i64::MAX));
+        let all = match (self.late, jobs) {
+            (_, 1) => "the job ends".to_owned(),
+            (1, _) => format!("1 of {jobs} jobs ends"),
+            (late, _) => format!("{late} of {jobs} jobs end"),
+        };
+        (self.late > 0).then(|| format!("no schedule in time was found: {all} late, by {ticks} s in all"))
+    }
+}
+
+impl<'a> Task<'a> {
+    /// Every job must end within its walltime, or where there is a `limit` by then. Jobs without edges are one crowd: they
+    /// share the walltime of HEFT's plan for all of them.
+    pub(super) fn new(instance: &'a Instance, problem: &'a Problem, factor: f64, limit: Option<Time>) -> Self {
+        let mut costs = Vec::with_capacity(problem.tasks() * problem.nodes());
+        for id in instance.ids() {
+            let job = instance.job(id);
+            for task in 0..job.tasks_apart() {
+                let volume = volume(job.profile_of(task));
+                let times = problem.times((costs.len() / problem.nodes()) as u32);
+                let cost = |&time: &i64| if time == NEVER { 0 } else { task_cost(volume, Time::from_ticks(time)) };
+                costs.extend(times.iter().map(cost));
+            }
+        }
+        let mut task = Self { instance, problem, walltime: factor, dues: Vec::new(), costs };
+        task.dues = task.dues(limit.map(Time::ticks));
+        task
+    }
+
+    fn dues(&self, limit: Option<i64>) -> Vec<i64> {
+        let instance = self.instance;
+        let crowd = (limit.is_none() && !instance.has_compound_jobs()).then(|| {
+            let first = instance.first_release().ticks();
+            let places = heft(self.problem);
+            let last = places.iter().zip(0..).map(|(place, task)| place.start + self.time(task, place.processor));
+            first + ((last.max().unwrap_or(first) - first) as f64 * self.walltime).ceil() as i64
+        });
+        let mut first = 0;
+        let due = |(index, job): (usize, &makespan_core::Job)| {
+            let begin = first;
+            first += job.tasks_apart();
+            let stated = job.walltime.filter(|_| job.is_compound()).map(|walltime| (job.release + walltime).ticks());
+            if let Some(limit) = limit.or(crowd) {
+                return stated.map_or(limit, |stated| stated.min(limit));
+            }
+            let alone = || makespan_alone(&Frame::new(instance, self.problem, (index, begin), false));
+            job.release.ticks().saturating_add(walltime(job, alone, self.walltime))
+        };
+        instance.jobs().iter().enumerate().map(due).collect()
+    }
+
+    /// When the last due is.
+    pub(super) fn horizon(&self) -> Time {
+        Time::from_ticks(self.dues.iter().copied().max().unwrap_or(0))
+    }
+
+    /// What a task costs on a node.
+    pub(super) fn cost(&self, task: u32, node: u32) -> i64 {
+        self.costs[task as usize * self.problem.nodes() + node as usize]
+    }
+
+    /// How long a task takes on a processor.
+    pub(super) fn time(&self, task: u32, processor: u32) -> i64 {
+        self.problem.time(task, self.problem.node_of(processor))
+    }
+
+    /// How good a schedule is.
+    pub(super) fn merit(&self, places: &[Place]) -> Merit {
+        let mut ends = vec![0; self.dues.len()];
+        let mut cost = 0;
+        for (place, task) in places.iter().zip(0..) {
+            let end = &mut ends[self.problem.job_of(task).index()];
+            *end = (*end).max(place.start + self.time(task, place.processor));
+            cost += i128::from(self.cost(task, self.problem.node_of(place.processor)));
+        }
+        let late = ends.iter().zip(&self.dues).filter(|(end, due)| end > due);
+        let lateness = late.clone().map(|(end, due)| i128::from(end - due)).sum();
+        Merit { late: late.count(), lateness, cost }
+    }
+}
+
+/// HEFT's places for all jobs together.
+pub(super) fn heft(problem: &Problem) -> Vec<Place> {
+    heft::places(problem, &rank::upward(problem, &rank::mean_times(problem)))
+}

@@ -1,0 +1,167 @@
+//! The cost of graphs: what is proved is true, whoever made the prices, and what is found is as cheap as it can be in time.
+
+use makespan_algos::scheduler;
+use makespan_core::certificate::CostPrices;
+use makespan_core::{Bound, Certificate, Context, Instance, Job, JobId, Objective, Schedule, Time, validate};
+use proptest::prelude::*;
+use proptest::test_runner::TestCaseResult;
+
+use super::draft::drafts;
+use super::optimum::{costs, least_late};
+
+/// The least cost of what ends by an instant.
+fn least(front: &[(Time, i128)], horizon: Time) -> Option<i128> {
+    front.iter().rev().find(|(end, _)| *end <= horizon).map(|&(_, cost)| cost)
+}
+
+fn check(instance: &Instance, front: &[(Time, i128)], certificate: CostPrices) -> TestCaseResult {
+    let horizon = certificate.horizon.unwrap();
+    let Ok(bound) = Bound::proved_by(Certificate::CostPrices(certificate), instance) else {
+        return Ok(());
+    };
+    let least = least(front, horizon);
+    prop_assert!(least.is_none_or(|least| bound.value <= least), "{:?} is above {:?}", bound, least);
+    prop_assert_eq!(bound.verify(instance), Ok(()));
+    let higher = Bound { value: bound.value + 1, ..bound.clone() };
+    prop_assert!(higher.verify(instance).is_err());
+    for makespan_at_most in [None, Some(horizon + Time::TICK)] {
+        let other = Bound { makespan_at_most, ..bound.clone() };
+        prop_assert!(other.verify(instance).is_err());
+    }
+    Ok(())
+}
+
+/// The same with a walltime for every compound job, and when each job must end: by that, or by 1.5 times its shortest time.
+fn with_walltimes(instance: &Instance, walltimes: &[i64]) -> (Instance, Vec<Time>) {
+    let given = |(job, &walltime): (&Job, &i64)| {
+        let walltime = job.is_compound().then(|| Time::from_ticks(walltime));
+        Job { walltime, ..job.clone() }
+    };
+    let jobs: Vec<Job> = instance.jobs().iter().zip(walltimes).map(given).collect();
+    let instance = Instance::new(instance.platform().clone(), jobs, instance.unavailable().to_vec()).unwrap();
+    let end = |id: JobId| {
+        let job = instance.job(id);
+        let nodes = 0..instance.platform().nodes().len();
+        let shortest = || nodes.filter_map(|node| instance.time_on(id, node)).min().unwrap();
+        let half_more = || Time::from_ticks((shortest().ticks() as f64 * 1.5).ceil() as i64);
+        job.release + job.walltime.unwrap_or_else(half_more)
+    };
+    let ends = instance.ids().map(end).collect();
+    (instance, ends)
+}
+
+fn late(instance: &Instance, schedule: &Schedule, ends: &[Time]) -> usize {
+    let is_late = |id: &JobId| {
+        let own = schedule.placements().iter().filter(|placement| placement.job == *id);
+        own.map(|placement| placement.end).max() > Some(ends[id.index()])
+    };
+    instance.ids().filter(is_late).count()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+
+    #[test]
+    fn plans_are_in_time_and_stand_above_the_optimum(draft in drafts(), walltimes in prop::collection::vec(8_i64..120, 2)) {
+        let (instance, ends) = with_walltimes(&draft.instance(1), &walltimes);
+        let (least_late, least) = least_late(&instance, &ends);
+        let planned = |spec: &str| {
+            let mut context = Context::with_seed(1);
+            let schedule = scheduler(spec).unwrap().schedule(&instance, &mut context).unwrap().into_schedule();
+            (schedule, context)
+        };
+        let (schedule, context) = planned("optimise[objective=cost,steps=4000,searches=2]");
+        prop_assert_eq!(validate(&instance, &schedule), Ok(()));
+        let (cost, late_jobs) = (Objective::Cost.value(&instance, &schedule), late(&instance, &schedule, &ends));
+        for bound in context.bounds.iter().filter(|bound| bound.speaks_of(&schedule)) {
+            prop_assert_eq!(bound.verify(&instance), Ok(()));
+            prop_assert!(bound.value <= bound.objective.value(&instance, &schedule));
+        }
+        prop_assert!(late_jobs >= least_late);
+        if least_late == 0 {
+            prop_assert!(late_jobs == 0 && cost >= least && 10 * cost <= 15 * least, "{cost} of {least}, {draft:?}");
+        }
+        let (other, _) = planned("critical-jobs");
+        prop_assert!(late_jobs <= late(&instance, &other, &ends));
+        let remarked = context.remarks.iter().any(|remark| remark.starts_with("no schedule in time was found"));
+        prop_assert_eq!(remarked, late_jobs > 0);
+    }
+
+    #[test]
+    fn a_limit_on_the_makespan_is_kept_or_refused(draft in drafts(), percent in 100_u32..300) {
+        let instance = draft.instance(1);
+        let floor = makespan_bounds::best(&instance, Objective::Makespan).unwrap().value;
+        let factor = f64::from(percent) / 100.0;
+        let limit = Time::from_ticks((floor as f64 * factor) as i64);
+        let spec = format!("optimise[objective=cost,makespan-at-most={factor},steps=4000,searches=2]");
+        let mut context = Context::with_seed(1);
+        let plan = scheduler(&spec).unwrap().schedule(&instance, &mut context);
+        match (plan, least(&costs(&instance), limit)) {
+            (Ok(plan), Some(least)) => {
+                let schedule = plan.into_schedule();
+                prop_assert!(schedule.makespan() <= limit);
+                let cost = Objective::Cost.value(&instance, &schedule);
+                prop_assert!(cost >= least && 10 * cost <= 15 * least, "{cost} of {least}, {draft:?}");
+            }
+            (plan, least) => prop_assert!(plan.is_err() && least.is_none(), "{plan:?} {least:?}"),
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+
+    #[test]
+    fn bounds_under_a_horizon_are_true(draft in drafts()) {
+        let instance = draft.instance(1);
+        let front = costs(&instance);
+        let horizons = front.iter().flat_map(|&(end, _)| [end - Time::TICK, end, end + Time::from_ticks(3)]);
+        for horizon in horizons {
+            let bound = makespan_bounds::cost::within(&instance, horizon, 60);
+            prop_assert!(bound.is_some() || least(&front, horizon).is_none());
+            let Some(Bound { certificate: Certificate::CostPrices(prices), .. }) = bound else { continue };
+            prop_assert_eq!(prices.horizon, Some(horizon));
+            check(&instance, &front, prices)?;
+        }
+    }
+
+    #[test]
+    fn no_prices_prove_too_much(
+        draft in drafts(),
+        which in any::<prop::sample::Index>(),
+        instants in prop::collection::btree_set(0_i64..80, 1..5),
+        drawn in prop::collection::vec(prop_oneof![Just(0_i64), 0_i64..900], 24),
+        more in 0_i64..5,
+    ) {
+        let instance = draft.instance(1);
+        let front = costs(&instance);
+        let horizon = front[which.index(front.len())].0 + Time::from_ticks(more);
+        let graphs = instance.jobs().iter().filter_map(|job| job.graph.as_ref());
+        let edges = graphs.map(|graph| graph.edges().len()).sum::<usize>();
+        let instants: Vec<Time> = instants.into_iter().map(Time::from_ticks).collect();
+        let mut drawn = drawn.into_iter().cycle();
+        let mut take = |count: usize| -> Vec<i64> { drawn.by_ref().take(count).collect() };
+        let prices = (0..instance.platform().nodes().len()).map(|_| take(instants.len() - 1)).collect();
+        check(&instance, &front, CostPrices { horizon: Some(horizon), instants, prices, edges: take(edges), scale: 2 })?;
+    }
+}
+
+/// Among many small instances that can be in time, all are, and all but a few as cheap as can be.
+#[test]
+fn nearly_all_plans_in_time_are_as_cheap_as_can_be() {
+    use proptest::strategy::{Strategy, ValueTree};
+    let mut runner = proptest::test_runner::TestRunner::deterministic();
+    let drawn = (drafts(), prop::collection::vec(8_i64..120, 2));
+    let (mut dear, mut all) = (0, 0);
+    let spec = scheduler("optimise[objective=cost,steps=4000,searches=2]").unwrap();
+    for _ in 0..600 {
+        let (draft, walltimes) = drawn.new_tree(&mut runner).unwrap().current();
+        let (instance, ends) = with_walltimes(&draft.instance(1), &walltimes);
+        let (0, least) = least_late(&instance, &ends) else { continue };
+        let schedule = spec.schedule(&instance, &mut Context::with_seed(1)).unwrap().into_schedule();
+        assert_eq!(late(&instance, &schedule, &ends), 0, "{draft:?}");
+        all += 1;
+        dear += usize::from(Objective::Cost.value(&instance, &schedule) > least);
+    }
+    assert!(all > 300 && dear * 200 <= all, "{dear} of {all} are dearer than they must be");
+}

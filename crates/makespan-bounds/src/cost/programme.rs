@@ -1,0 +1,300 @@
+//! The dual function in floats: what tasks pay at given prices, and in which direction more follows.
+
+use makespan_core::{Instance, Time, task_cost, volume};
+
+use crate::windows::{NEVER, Tasks};
+
+/// Stands for the processors of a task that may hold several.
+pub(super) const SEVERAL: usize = usize::MAX;
+/// What is farther from the minimum than so many widths does not count.
+const REACH: f64 = 16.0;
+
+/// Tasks of all jobs in flat arrays; times are shares of the time from the first release to the horizon.
+pub(super) struct Programme {
+    /// Nodes of one kind have the same prices.
+    pub(super) kinds: usize,
+    /// Equal periods into which the time is divided.
+    pub(super) periods: usize,
+    /// Pairs of tasks.
+    pub(super) edges: Vec<(u32, u32)>,
+    tasks: Vec<Row>,
+    choices: Vec<Choice>,
+    /// For each kind and period how long its processors are open, all together.
+    open: Vec<f64>,
+}
+
+struct Row {
+    head: f64,
+    /// It must end by then.
+    latest: f64,
+    count: f64,
+    /// Its choices are those before these of the next one.
+    choices: std::ops::Range<usize>,
+}
+
+#[derive(Clone, Copy)]
+struct Choice {
+    kind: usize,
+    time: f64,
+    cost: f64,
+}
+
+/// Prices of each kind in each period, and of each edge, of a share of the time.
+#[derive(Clone)]
+pub(super) struct Prices {
+    pub(super) kinds: Vec<f64>,
+    pub(super) edges: Vec<f64>,
+}
+
+/// What follows from some prices.
+pub(super) struct Point {
+    /// The bound.
+    pub(super) value: f64,
+    /// In which direction the smoothed bound rises.
+    pub(super) rise: Prices,
+}
+
+/// Where the choice of a task begins, and what it pays.
+#[derive(Clone, Copy)]
+struct Start {
+    choice: usize,
+    at: f64,
+    paid: f64,
+}
+
+impl Programme {
+    /// `None` when some task cannot end by the horizon.
+    pub(super) fn new(instance: &Instance, tasks: &Tasks, horizon: Time, periods: usize) -> Option<Self> {
+        let first = instance.first_release();
+        let unit = (horizon - first).ticks() as f64;
+        let share = |ticks: i64| (ticks - first.ticks()) as f64 / unit;
+        let mut programme = Self {
+            kinds: tasks.kinds,
+            periods,
+            edges: Vec::new(),
+            tasks: Vec::new(),
+            choices: Vec::new(),
+            open: vec![0.0; tasks.kinds * periods],
+        };
+        let mut begin = 0;
+        for id in instance.ids() {
+            let job = instance.job(id);
+            for task in 0..job.tasks_apart() {
+                let at = begin + task as usize;
+                let (head, latest) = (tasks.heads[at], horizon.ticks().saturating_sub(tasks.tails[at]));
+                let from = programme.choices.len();
+                let profile = job.profile_of(task);
+                let volume = volume(profile);
+                let cost = |time: i64| task_cost(volume, Time::from_ticks(time)) as f64;
+                let fits = |time: i64| time < NEVER && head.saturating_add(time) <= latest;
+                let mut add = |kind: usize, time: i64, cost: f64| {
+                    if fits(time) {
+                        programme.choices.push(Choice { kind, time: time as f64 / unit, cost });
+                    }
+                };
+                if profile.max_processors() == 1 {
+                    tasks.times[at].iter().enumerate().for_each(|(kind, &time)| add(kind, time, cost(time)));
+                } else {
+                    let slowest = profile.slowest().divided_by(instance.platform().speeds().0);
+                    add(SEVERAL, tasks.fastest[at], cost(slowest.ticks()));
+                }
+                let choices = from..programme.choices.len();
+                if choices.is_empty() {
+                    return None;
+                }
+                let (head, latest) = (share(head), share(latest));
+                programme.tasks.push(Row { head, latest, count: job.equal_tasks() as f64, choices });
+            }
+            let edges = job.graph.iter().flat_map(|graph| graph.edges());
+            programme.edges.extend(edges.map(|edge| (begin as u32 + edge.from, begin as u32 + edge.to)));
+            begin += job.tasks_apart() as usize;
+        }
+        programme.open_up(instance, tasks, &instants(first, horizon, periods));
+        Some(programme)
+    }
+
+    fn open_up(&mut self, instance: &Instance, tasks: &Tasks, instants: &[Time]) {
+        let unit = (instants[self.periods] - instants[0]).ticks() as f64;
+        for (node, kind) in tasks.kind_of.iter().enumerate() {
+            let Some(kind) = *kind else { continue };
+            let processors = instance.platform().processors_of(node);
+            for class in instance.availability().classes() {
+                let count = f64::from(processors.intersection(&class.processors).len());
+                if count == 0.0 {
+                    continue;
+                }
+                for (period, pair) in instants.windows(2).enumerate() {
+                    let within = |&(start, end): &(Time, Time)| (end.min(pair[1]) - start.max(pair[0])).max(Time::ZERO);
+                    let closed: Time = class.closed.iter().map(within).sum();
+                    let open = (pair[1] - pair[0]).ticks() as f64 - closed.ticks() as f64;
+                    self.open[kind * self.periods + period] += count * open / unit;
+                }
+            }
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.tasks.len()
+    }
+
+    /// How much is looked at in one evaluation.
+    pub(super) fn size(&self) -> usize {
+        self.choices.len() * (2 * self.periods + 2)
+    }
+
+    /// Nothing has a price.
+    pub(super) fn free(&self) -> Prices {
+        Prices { kinds: vec![0.0; self.kinds * self.periods], edges: vec![0.0; self.edges.len()] }
+    }
+
+    /// What a task costs at least, on average, and how long it takes there.
+    pub(super) fn scale(&self) -> (f64, f64) {
+        let count = self.tasks.iter().map(|row| row.count).sum::<f64>().max(1.0);
+        let least = |row: &Row| {
+            let own = &self.choices[row.choices.clone()];
+            own.iter().min_by(|a, b| a.cost.total_cmp(&b.cost)).map_or((0.0, 0.0), |choice| (choice.cost, choice.time))
+        };
+        let sum = self.tasks.iter().fold((0.0, 0.0), |(cost, time), row| {
+            let (own, takes) = least(row);
+            (cost + own * row.count, time + takes * row.count)
+        });
+        (sum.0 / count, (sum.1 / count).max(f64::MIN_POSITIVE))
+    }
+
+    /// How long the span of a task is on average.
+    pub(super) fn room(&self) -> f64 {
+        self.tasks.iter().map(|row| row.latest - row.head).sum::<f64>() / self.len() as f64
+    }
+
+    /// The bound at these prices and its rise, smoothed over choices whose price differs by about `width`.
+    pub(super) fn evaluate(&self, prices: &Prices, width: f64) -> Point {
+        let until = self.integrals(&prices.kinds);
+        let (into, out) = self.flows(&prices.edges);
+        let mut rise = self.free();
+        let (mut starts, mut ends) = (vec![0.0; self.len()], vec![0.0; self.len()]);
+        let mut value = 0.0;
+        let mut found: Vec<Start> = Vec::new();
+        for (task, row) in self.tasks.iter().enumerate() {
+            found.clear();
+            self.starts(row, (into[task], out[task]), &until, |start| found.push(start));
+            let least = found.iter().map(|start| start.paid).fold(f64::INFINITY, f64::min);
+            value += least * row.count;
+            let weight = |start: &Start| ((least - start.paid) / width).exp();
+            let near = |start: &&Start| start.paid <= least + REACH * width;
+            let all: f64 = found.iter().filter(near).map(weight).sum();
+            for start in found.iter().filter(near) {
+                let (share, choice) = (weight(start) / all, self.choices[start.choice]);
+                starts[task] += share * start.at;
+                ends[task] += share * (start.at + choice.time);
+                self.hold(choice, start.at, share * row.count, &mut rise.kinds);
+            }
+        }
+        for (rise, open) in rise.kinds.iter_mut().zip(&self.open) {
+            *rise -= open;
+        }
+        for (rise, &(from, to)) in rise.edges.iter_mut().zip(&self.edges) {
+            *rise = ends[from as usize] - starts[to as usize];
+        }
+        value -= prices.kinds.iter().zip(&self.open).map(|(price, open)| price * open).sum::<f64>();
+        Point { value, rise }
+    }
+
+    /// For each task the kind of node and the start at which it pays least.
+    pub(super) fn cheapest(&self, prices: &Prices) -> Vec<(usize, f64)> {
+        let until = self.integrals(&prices.kinds);
+        let (into, out) = self.flows(&prices.edges);
+        let each = self.tasks.iter().enumerate().map(|(task, row)| {
+            let mut best = Start { choice: row.choices.start, at: row.head, paid: f64::INFINITY };
+            self.starts(row, (into[task], out[task]), &until, |start| {
+                if start.paid < best.paid {
+                    best = start;
+                }
+            });
+            (self.choices[best.choice].kind, best.at)
+        });
+        each.collect()
+    }
+
+    /// Every start of every choice of a task at which it may pay least.
+    fn starts(&self, row: &Row, (into, out): (f64, f64), until: &[f64], mut each: impl FnMut(Start)) {
+        for index in row.choices.clone() {
+            let Choice { kind, time, cost } = self.choices[index];
+            let last = (row.latest - time).max(row.head);
+            let priced = (kind != SEVERAL).then(|| &until[kind * (self.periods + 1)..][..=self.periods]);
+            let mut look = |at: f64| {
+                let held = priced.map_or(0.0, |own| integral(own, at + time) - integral(own, at));
+                each(Start { choice: index, at, paid: cost + out * time + (out - into) * at + held });
+            };
+            look(row.head);
+            if last > row.head {
+                look(last);
+            }
+            if priced.is_none() {
+                continue;
+            }
+            for period in 0..=self.periods {
+                let instant = period as f64 / self.periods as f64;
+                for at in [instant, instant - time] {
+                    if at > row.head && at < last {
+                        look(at);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Adds what a choice that starts there holds of each period.
+    fn hold(&self, choice: Choice, at: f64, share: f64, held: &mut [f64]) {
+        if choice.kind == SEVERAL {
+            return;
+        }
+        let periods = self.periods as f64;
+        let end = at + choice.time;
+        for period in (at * periods) as usize..self.periods {
+            let (from, until) = (period as f64 / periods, (period + 1) as f64 / periods);
+            if from >= end {
+                break;
+            }
+            held[choice.kind * self.periods + period] += share * (end.min(until) - at.max(from)).max(0.0);
+        }
+    }
+
+    /// For each kind the integral of its price until the beginning of each period, and until the horizon.
+    fn integrals(&self, prices: &[f64]) -> Vec<f64> {
+        let mut until = Vec::with_capacity(self.kinds * (self.periods + 1));
+        for own in prices.chunks(self.periods) {
+            let mut sum = 0.0;
+            until.push(0.0);
+            for price in own {
+                sum += price / self.periods as f64;
+                until.push(sum);
+            }
+        }
+        until
+    }
+
+    /// For each task the prices of the edges that lead to it and from it.
+    fn flows(&self, prices: &[f64]) -> (Vec<f64>, Vec<f64>) {
+        let (mut into, mut out) = (vec![0.0; self.len()], vec![0.0; self.len()]);
+        for (&price, &(from, to)) in prices.iter().zip(&self.edges) {
+            out[from as usize] += price;
+            into[to as usize] += price;
+        }
+        (into, out)
+    }
+}
+
+/// The integral of a price until an instant from 0 to 1, from those until each of equal periods.
+fn integral(until: &[f64], at: f64) -> f64 {
+    let periods = until.len() - 1;
+    let place = at * periods as f64;
+    let before = (place as usize).min(periods - 1);
+    until[before] + (until[before + 1] - until[before]) * (place - before as f64)
+}
+
+/// The ends of equal periods.
+pub(super) fn instants(first: Time, horizon: Time, periods: usize) -> Vec<Time> {
+    let length = i128::from((horizon - first).ticks());
+    let at = |period: usize| (length * period as i128 / periods as i128) as i64;
+    (0..=periods).map(|period| first + Time::from_ticks(at(period))).collect()
+}

@@ -1,0 +1,68 @@
+//! The optimiser of the cost, and what is proved, beside the method.
+
+use std::fmt::Write as _;
+
+use makespan_algos::kernel::chains::method::Method;
+use makespan_core::{Instance, Time};
+
+use super::run::{Key, Outcome, WALLTIMES};
+use crate::LabError;
+use crate::campaign::{Claim, Verdict, failed};
+
+/// Steps of the search for a low cost, in each of two searches; the figures do not depend on the machine.
+const STEPS: &str = "objective=cost,steps=50000,searches=2";
+/// Steps of the search for prices.
+const PRICED: u32 = 300;
+
+/// The optimiser under a walltime of so many times HEFT's makespan.
+pub(super) fn spec(factor: &str) -> String {
+    let usual = factor.parse().is_ok_and(|factor: f64| factor.to_bits() == Method::default().walltime.to_bits());
+    if usual { format!("optimise[{STEPS}]") } else { format!("optimise[{STEPS},walltime={factor}]") }
+}
+
+/// Under which name the bound stands among the algorithms.
+pub(super) fn bound(factor: &str) -> String {
+    format!("bound[walltime={factor}]")
+}
+
+/// What every plan costs at least that ends within each walltime of the graph, whose plan by HEFT takes so many seconds.
+pub(super) fn bounds(instance: &Instance, heft: f64, key: Key) -> Result<Vec<Outcome>, LabError> {
+    let each = WALLTIMES.iter().map(|factor| {
+        let algorithm = bound(factor);
+        let unproved = || failed(&algorithm, key, "nothing is proved".to_owned());
+        let factor: f64 = factor.parse().map_err(|_| unproved())?;
+        // As the walltimes are computed: whole ticks of HEFT, and a multiple of them rounded up.
+        let horizon = Time::from_ticks(((heft * 1e9).round() * factor).ceil() as i64);
+        let bound = makespan_bounds::cost::within(instance, horizon, PRICED);
+        let bound = bound.filter(|bound| bound.verify(instance).is_ok()).ok_or_else(unproved)?;
+        let (makespan, cost) = (horizon.seconds(), bound.value as f64 / 1e3);
+        Ok(Outcome { algorithm, makespan, cost, on_time: 0, fallbacks: 0, served: None })
+    });
+    each.collect()
+}
+
+/// What is aimed at; `cost` is the mean ratio to HEFT's on layered graphs by algorithm.
+pub(super) fn claim(cost: impl Fn(&str) -> Option<f64>) -> Claim {
+    let (found, proved) = (cost(&spec("1.5")), cost(&bound("1.5")));
+    let measured = found.zip(proved).map(|(found, proved)| format!("{found:.3}; {proved:.3} proved"));
+    Claim {
+        place: "aim",
+        statement: "Optimised under 1.5 times HEFT's makespan they cost at most 0.70 of HEFT's, 0.61 reachable",
+        measured: measured.unwrap_or_default(),
+        verdict: Verdict::of(&found.map(|ratio| ratio <= 0.70).into_iter().collect::<Vec<_>>()),
+    }
+}
+
+/// The costs at each walltime; `cost` is the mean ratio to HEFT's on graphs of one shape.
+pub(super) fn table(cost: impl Fn(&str) -> Option<f64>) -> String {
+    let mut text = format!("{:<44}{:>10}{:>10}{:>10}\n", "  cost by walltime", "method", "optimised", "proved");
+    for factor in WALLTIMES {
+        let _infallible = write!(text, "  {factor:<42}");
+        for algorithm in [super::run::spec(factor), spec(factor), bound(factor)] {
+            let ratio = cost(&algorithm).map_or_else(|| "-".into(), |ratio| format!("{ratio:.3}"));
+            let _infallible = write!(text, "{ratio:>10}");
+        }
+        text.push('\n');
+    }
+    text
+}

@@ -1,0 +1,56 @@
+//! How many jobs of a flow could be in time at all.
+
+use makespan_core::{Instance, volume};
+
+/// No schedule has more jobs within their walltimes. All processors are taken for one that has their speeds together, every
+/// job for one task that is there from the beginning, and nothing else counts: then the rule of J. M. Moore, Management Science
+/// 15(1), 1968, DOI 10.1287/mnsc.15.1.102, finds the most. Jobs without a walltime count as in time. Sums are in floats,
+/// with a billionth to spare.
+pub(in super::super) fn at_most(instance: &Instance) -> usize {
+    let nodes = instance.platform().nodes();
+    let speed: f64 = nodes.iter().map(|node| f64::from(node.processors) * node.speed).sum();
+    let work = |job: &makespan_core::Job| -> f64 {
+        let tasks = job.graph.iter().flat_map(|graph| graph.tasks());
+        tasks.map(|task| volume(&task.task.profile).seconds()).sum()
+    };
+    let due = |job: &makespan_core::Job| Some(((job.release + job.walltime?).seconds(), work(job) / speed));
+    let mut jobs: Vec<(f64, f64)> = instance.jobs().iter().filter_map(due).collect();
+    let endless = instance.jobs().len() - jobs.len();
+    jobs.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let (mut kept, mut busy): (Vec<f64>, f64) = (Vec::new(), 0.0);
+    for (deadline, time) in jobs {
+        kept.push(time);
+        busy += time;
+        if busy > deadline * (1.0 + 1e-9) {
+            let longest = (0..kept.len()).max_by(|&a, &b| kept[a].total_cmp(&kept[b]));
+            busy -= longest.map_or(0.0, |at| kept.swap_remove(at));
+        }
+    }
+    kept.len() + endless
+}
+
+#[cfg(test)]
+mod tests {
+    use makespan_core::{Graph, Job, NamedTask, Node, Platform, Profile, Time};
+
+    use super::*;
+
+    #[test]
+    fn the_longest_are_left_out_until_the_others_fit() {
+        let node = |name: &str, speed| Node { name: name.into(), processors: 1, speed, parent: None, link: None };
+        let platform = Platform::new(vec![node("slow", 1.0), node("fast", 2.0)]).unwrap();
+        let job = |(at, &(seconds, walltime)): (usize, &(i64, i64))| {
+            let task = NamedTask::new("t", Profile::rigid(1, Time::from_seconds(seconds)).unwrap());
+            let mut job = Job::compound(format!("j{at}"), Graph::new(vec![task], vec![]).unwrap());
+            job.walltime = (walltime > 0).then(|| Time::from_seconds(walltime));
+            job
+        };
+        let most = |jobs: &[(i64, i64)]| {
+            at_most(&Instance::new(platform.clone(), jobs.iter().enumerate().map(job).collect(), vec![]).unwrap())
+        };
+        // Together the processors do 3 s of work a second.
+        assert_eq!(most(&[(3, 2), (3, 2), (3, 3), (6, 9)]), 4);
+        assert_eq!(most(&[(3, 1), (3, 1), (3, 2), (60, 9), (9, 0)]), 3);
+        assert_eq!(most(&[(6, 1)]), 0);
+    }
+}
