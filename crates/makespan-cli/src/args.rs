@@ -24,7 +24,7 @@ pub use generate::{GenerateEtcOptions, GenerateOptions, Generator, Range};
 pub use graphs::GenerateGraphsOptions;
 pub use mapping::MappingOptions;
 pub use simulate::{EstimatesName, SimulateOptions, SimulationOutputs, StartQuestion};
-pub use trees::{GenerateTreeOptions, TreeRules, TreesOptions};
+pub use trees::{GenerateTreeOptions, PeriodOptions, TreeRules, TreesOptions};
 
 /// A scheduling engine for clusters and grids: says what runs where and when, proves how far that is from the best
 /// possible, and runs it.
@@ -133,6 +133,8 @@ pub struct PlanOptions {
     /// Write the schedule as an SWF log
     #[arg(long, value_name = "FILE.swf")]
     pub swf: Option<PathBuf>,
+    #[command(flatten)]
+    pub period: PeriodOptions,
     #[command(flatten)]
     pub pictures: PictureOptions,
     /// What is printed

@@ -32,6 +32,10 @@ fn planned(instance: &Instance, spec: &str) -> i128 {
     Objective::Makespan.value(instance, &schedule)
 }
 
+/// Beyond this the critical jobs method takes a minute and more in the profile of tests. Run once without the limit, all
+/// were planned and valid.
+const MOST_FOR_CHAINS: u64 = 400;
+
 #[test]
 fn every_published_graph_is_planned_and_bounded() {
     for file in ["workflows", "dag", "stg"].into_iter().flat_map(files) {
@@ -40,9 +44,14 @@ fn every_published_graph_is_planned_and_bounded() {
         for bound in &bounds {
             assert_eq!(bound.verify(&instance), Ok(()), "{}", file.display());
         }
-        let values = ["heft", "cpop", "peft", "optimise[objective=makespan,steps=400,searches=1]"]
-            .map(|spec| (spec, planned(&instance, spec)));
-        for (spec, value) in values {
+        let mut specs = vec!["heft", "cpop", "peft", "optimise[objective=makespan,steps=400,searches=1]"];
+        if instance.tasks() <= MOST_FOR_CHAINS {
+            specs.push("critical-jobs");
+        } else {
+            eprintln!("LEFT OUT: critical-jobs on {}, {} tasks", file.display(), instance.tasks());
+        }
+        let values: Vec<(&str, i128)> = specs.into_iter().map(|spec| (spec, planned(&instance, spec))).collect();
+        for (spec, value) in values.iter().copied() {
             assert!(value >= bounds[0].value, "{}: {spec} is below the bound", file.display());
         }
         let heft = values[0].1;

@@ -27,6 +27,7 @@ mod root;
 mod rounding;
 mod simplex;
 mod solution;
+mod start;
 #[cfg(test)]
 mod tests;
 mod upgrades;
@@ -142,7 +143,7 @@ fn search(problem: &TreeProblem, size: f64, most: usize) -> Result<Found, Stuck>
     let mut figures: Figures<f64> = Figures::new(problem, Some(&scale)).without_hopeless();
     let plain = figures.clone();
     figures.perturb(size);
-    let mut vertex = Vertex::new(&figures, Basis::idle(&figures))?;
+    let mut vertex = Vertex::new(&figures, start::slices(&figures))?;
     vertex.optimise(&figures, most)?;
     let prices = Prices::new(&plain, &vertex.basis, &vertex.factor, Goal::Throughput)?;
     vertex.solution.solve(&plain, &vertex.basis, &vertex.factor, None)?;

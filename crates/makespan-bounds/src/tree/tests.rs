@@ -120,6 +120,15 @@ proptest! {
     }
 
     #[test]
+    fn slices_to_start_from_are_feasible(problem in trees(40)) {
+        let figures: figures::Figures<f64> = figures::Figures::new(&problem, Some(&Scale::new(&problem)));
+        let vertex = Vertex::new(&figures, start::slices(&figures)).expect("a basis");
+        let solution = &vertex.solution;
+        let least = solution.work.iter().chain(&solution.idle).chain(&solution.surplus).copied().fold(0.0, f64::min);
+        prop_assert!(least.min(solution.throughput) > -1e-12, "{least}, {}", solution.throughput);
+    }
+
+    #[test]
     fn floats_are_feasible_and_nearly_proved(problem in trees(40)) {
         let best = throughput(&problem, Precision::Float);
         prop_assert_eq!(best.rates.fair_throughput(&problem), Ok(best.value.clone()));

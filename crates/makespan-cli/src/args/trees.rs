@@ -76,3 +76,15 @@ pub struct TreeRules {
     #[arg(long, value_name = "TIME:NODE:WHAT")]
     pub change: Vec<String>,
 }
+
+/// How the steady state of a tree is made a schedule.
+#[derive(Args)]
+pub struct PeriodOptions {
+    /// Tree: about how long a period is, in which every node does whole tasks [default: the exact period where it is
+    /// short, else that of 1000 tasks of the lightest job]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub period: Option<String>,
+    /// Tree: write every transfer and computation of the periodic schedule of all tasks as CSV
+    #[arg(long, value_name = "FILE.csv")]
+    pub unroll: Option<PathBuf>,
+}

@@ -78,10 +78,14 @@ fn bounds_line(bounds: &[Bound]) -> String {
 /// Value and ratio of one objective; stars mark the best.
 fn text_rows(instance: &Instance, bounds: &[Bound], rows: &[Row]) -> String {
     let value = |objective: Objective, row: &Row| objective.value(instance, &row.schedule);
+    // Cost tells plans apart where machines differ or jobs are graphs; then it takes the room of the metrics.
+    let has_cost = instance.has_compound_jobs() || !instance.has_equal_processors();
+    let bounds: Vec<&Bound> = bounds.iter().filter(|bound| has_cost || bound.objective != Objective::Cost).collect();
+    let has_room = bounds.len() < 3;
     let best = |objective: Objective| rows.iter().map(|row| value(objective, row)).min();
     let text = rows.iter().map(|row| {
         let mut cells = vec![row.algorithm.clone()];
-        for bound in bounds {
+        for bound in &bounds {
             let objective = bound.objective;
             let mark = if Some(value(objective, row)) == best(objective) { "*" } else { " " };
             let ratio = makespan::ratio(instance, &row.schedule, bound);
@@ -89,8 +93,10 @@ fn text_rows(instance: &Instance, bounds: &[Bound], rows: &[Row]) -> String {
             cells.push(ratio.map_or("-".into(), |ratio| format!("{ratio:.4}")) + mark);
         }
         let metrics = Metrics::of(instance, &row.schedule);
-        cells.push(format!("{:.1} %", 100.0 * metrics.utilisation));
-        cells.push(summary::figure(metrics.mean_flow));
+        if has_room {
+            cells.push(format!("{:.1} %", 100.0 * metrics.utilisation));
+            cells.push(summary::figure(metrics.mean_flow));
+        }
         cells.push(duration(row.seconds));
         cells
     });
@@ -99,7 +105,8 @@ fn text_rows(instance: &Instance, bounds: &[Bound], rows: &[Row]) -> String {
         other => other.name(),
     };
     let columns = bounds.iter().flat_map(|bound| [name(bound.objective), "ratio "]);
-    let heading: Vec<&str> = ["algorithm"].into_iter().chain(columns).chain(["used", "mean flow", "time"]).collect();
+    let metrics = ["used", "mean flow"].into_iter().filter(|_| has_room);
+    let heading: Vec<&str> = ["algorithm"].into_iter().chain(columns).chain(metrics).chain(["time"]).collect();
     table(&heading, 1, text)
 }
 

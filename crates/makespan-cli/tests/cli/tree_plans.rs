@@ -34,6 +34,27 @@ fn a_tree_is_planned_proved_and_drawn() {
 }
 
 #[test]
+fn a_period_is_unrolled_into_every_transfer_and_computation() {
+    let sandbox = sandbox();
+    let said = sandbox.makespan("plan t.json --period 60s --unroll u.csv").succeeds();
+    assert!(said.contains("period 60.00 s") && said.contains("the periodic schedule of all tasks ends at "), "{said}");
+    let text = sandbox.read("u.csv");
+    assert_eq!(text.lines().filter(|line| line.starts_with("compute,")).count(), 4000);
+    assert!(
+        text.starts_with("what,job,task,node,processor,from,start,end\n") && text.contains("\nsend,x,"),
+        "{text:.300}"
+    );
+    sandbox.makespan("plan t.json --period 60s --output p.json").succeeds();
+    sandbox.makespan("verify t.json p.json").succeeds();
+    sandbox.makespan("plan t.json --period 1ms").refused(&["--period 0.001", "choose a longer one"]);
+    sandbox.makespan("plan t.json --period soon").refused(&["--period soon"]);
+    sandbox.makespan("plan t.json --period 0").refused(&["longer than 0"]);
+    let flat = r#"{"version": 1, "platform": {"processors": 2}, "jobs": [{"name": "x", "processors": 1, "time": 3}]}"#;
+    sandbox.write("flat.json", flat);
+    sandbox.makespan("plan flat.json --unroll u.csv").refused(&["--unroll is for the steady state of bags"]);
+}
+
+#[test]
 fn a_changed_plan_is_rejected() {
     let sandbox = sandbox();
     sandbox.makespan("plan t.json --output p.json").succeeds();

@@ -53,6 +53,11 @@ pub enum NodeDecision {
         /// Of which kind.
         kind: usize,
     },
+    /// Nothing for now; the policy is asked again when something happens, or else at this later instant.
+    Wait {
+        /// When.
+        until: Time,
+    },
 }
 
 /// What one node knows of its children: what they asked for and what they were sent. A child tells with each request
@@ -61,6 +66,8 @@ pub enum NodeDecision {
 pub struct Children<'a> {
     /// Bytes a second to each child.
     pub bandwidth: &'a [f64],
+    /// Seconds that a send to each child takes besides.
+    pub latency: &'a [f64],
     /// Requests that are not answered, by child and lane.
     pub requests: &'a [u32],
     /// Tasks in the child's buffer or on their way to it as far as this node has heard, by child and kind.
@@ -133,6 +140,11 @@ impl NodeView<'_> {
     /// How many tasks of a kind this node supposes in a child's buffer.
     pub fn level(&self, child: usize, kind: usize) -> u32 {
         self.children.levels[child * self.kinds.len() + kind]
+    }
+
+    /// Seconds that the port needs to send a task of this kind to this child, alone.
+    pub fn hop(&self, child: usize, kind: usize) -> f64 {
+        self.children.latency[child] + self.kinds[kind].data / self.children.bandwidth[child]
     }
 
     /// How many children there are, with those that were removed.

@@ -71,6 +71,7 @@ fn read_zone(zone: Node<'_, '_>, into: &mut Zone) -> Result<(), Wrong> {
         return cluster(only, into);
     }
     for child in children {
+        only_known(child)?;
         match child.tag_name().name() {
             "host" => into.places.push(host(child)?),
             "router" => into.places.push(Place::switch(needed(child, "id")?, child.range().start)),
@@ -93,16 +94,38 @@ fn read_zone(zone: Node<'_, '_>, into: &mut Zone) -> Result<(), Wrong> {
     Ok(())
 }
 
+/// What is read of each element. Others, such as files of changing speeds, would make another platform.
+fn only_known(node: Node<'_, '_>) -> Result<(), Wrong> {
+    let element = node.tag_name().name();
+    let known: &[&str] = match element {
+        "host" => &["id", "speed", "power", "core", "coordinates"],
+        "router" => &["id", "coordinates"],
+        "link" => &["id", "bandwidth", "latency", "sharing_policy"],
+        "route" => &["src", "dst", "symmetrical"],
+        _ => return Ok(()),
+    };
+    match node.attributes().find(|attribute| !known.contains(&attribute.name())) {
+        None => Ok(()),
+        Some(other) => {
+            let (other, known) = (other.name(), known.join(", "));
+            let problem = format!("the attribute `{other}` of a {element} is not read; a tree needs {known}");
+            Err((node.range().start, problem))
+        }
+    }
+}
+
 fn host(node: Node<'_, '_>) -> Result<Place, Wrong> {
     let key = if node.has_attribute("power") { "power" } else { "speed" };
     let speed = figure(node, key, speed)?;
-    let processors = match node.attribute("core") {
-        None => 1,
-        Some(text) => text.parse().ok().filter(|&cores: &u32| cores > 0).ok_or_else(|| {
-            (node.range().start, format!("`{text}` is not a number of cores; write a whole number from 1"))
-        })?,
-    };
-    Ok(Place { name: needed(node, "id")?, processors, speed, at: node.range().start })
+    Ok(Place { name: needed(node, "id")?, processors: cores(node)?, speed, at: node.range().start })
+}
+
+fn cores(node: Node<'_, '_>) -> Result<u32, Wrong> {
+    let text = node.attribute("core").unwrap_or("1");
+    text.parse()
+        .ok()
+        .filter(|&cores: &u32| cores > 0)
+        .ok_or_else(|| (node.range().start, format!("`{text}` is not a number of cores; write a whole number from 1")))
 }
 
 fn route(node: Node<'_, '_>, links: &FxHashMap<String, Link>) -> Result<Route, Wrong> {
@@ -138,8 +161,7 @@ fn cluster(node: Node<'_, '_>, into: &mut Zone) -> Result<(), Wrong> {
     let one = Link { bandwidth: figure(node, "bw", bandwidth)?, latency: delay(node, "lat")? };
     let key = if node.has_attribute("power") { "power" } else { "speed" };
     let speed = figure(node, key, speed)?;
-    let cores = node.attribute("core").unwrap_or("1");
-    let processors = cores.parse().map_err(|_| (at, format!("`{cores}` is not a number of cores")))?;
+    let processors = cores(node)?;
     let router = node.attribute("router_id").map_or_else(|| format!("{prefix}{id}_router{suffix}"), String::from);
     into.places.push(Place::switch(router.clone(), at));
     let mut above = router.clone();

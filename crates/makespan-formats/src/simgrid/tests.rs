@@ -84,6 +84,10 @@ fn what_is_no_tree_or_not_read_is_refused_with_its_line() {
     refused("src=\"fast\" dst=\"middle\"", "src=\"master\" dst=\"slow\"", &["`fast` is not joined"]);
     refused("id=\"slow\" speed", "id=\"fast\" speed", &["two hosts or routers are named `fast`"]);
     refused("SHARED", "FATPIPE", &["FATPIPE"]);
+    refused("sharing_policy", "bandwidth_file", &["p.xml:11", "attribute `bandwidth_file` of a link is not read"]);
+    refused("core=\"4\"", "core=\"0\"", &["`0` is not a number of cores"]);
+    let cluster = "<platform><cluster id='c' prefix='n' suffix='' radical='0-3' speed='1Gf' bw='1Bps' lat='0' core='0'/></platform>";
+    assert!(read(cluster).unwrap_err().contains("`0` is not a number of cores"));
     refused("</zone>", "", &["well-formed"]);
     assert!(read("<html/>").unwrap_err().contains("no `platform`"));
     assert!(read("<platform><zone id='a'/><zone id='b'/></platform>").unwrap_err().contains("one zone"));

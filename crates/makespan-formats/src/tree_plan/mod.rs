@@ -8,6 +8,7 @@ mod read;
 mod svg;
 #[cfg(test)]
 mod tests;
+mod unrolled;
 mod write;
 
 use dashu_ratio::RBig;
@@ -15,6 +16,7 @@ use makespan_core::certificate::TreePrices;
 use makespan_core::tree::{Periodic, Rates, RatesError, TreeProblem, short_decimal};
 
 pub use svg::write_tree_svg;
+pub use unrolled::write_network_csv;
 
 /// A steady state as its file states it.
 #[derive(Clone, Debug, PartialEq)]

@@ -33,6 +33,21 @@ fn text(file: &TreePlanFile, instance: &Instance) -> String {
 }
 
 #[test]
+fn transfers_and_computations_are_written_by_start() {
+    let (instance, problem) = instance();
+    let network = file(&problem).period.unwrap().unroll(&instance, &problem, Some(1)).unwrap();
+    let mut bytes = Vec::new();
+    write_network_csv(&instance, &network, &mut bytes).unwrap();
+    let text = String::from_utf8(bytes).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines[0], "what,job,task,node,processor,from,start,end");
+    assert_eq!(lines[1], "compute,x,0,r<,0,,0,1");
+    assert_eq!(lines[2], "send,y,0,a,,r<,0,0.25");
+    assert_eq!(lines.last(), Some(&"compute,y,17,a,1,,27,28"));
+    assert_eq!(lines.len(), 1 + 9 + 2 * 18);
+}
+
+#[test]
 fn a_plan_reads_back_as_it_was_written_and_has_no_problems() {
     let (instance, problem) = instance();
     let file = file(&problem);

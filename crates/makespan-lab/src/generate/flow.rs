@@ -62,8 +62,9 @@ impl FlowOptions {
         if !(0.0..=1.0).contains(&self.swing) {
             return refuse("swing", self.swing.to_string(), "it must be from 0 to 1");
         }
-        if !(0.0..=1e6).contains(&self.swings) {
-            return refuse("swings", self.swings.to_string(), "it must be from 0 to 1000000");
+        // With a longer period the instants of arrival would not be exact to a tick.
+        if self.swings != 0.0 && !(1e-6..=1e6).contains(&self.swings) {
+            return refuse("swings", self.swings.to_string(), "it must be 0, or from 0.000001 to 1000000");
         }
         Ok(())
     }
@@ -205,6 +206,7 @@ mod tests {
             (FlowOptions { rate: 0.0, ..paper.clone() }, "rate is 0"),
             (FlowOptions { swing: 1.5, ..paper.clone() }, "swing is 1.5"),
             (FlowOptions { swings: f64::NAN, ..paper.clone() }, "swings is NaN"),
+            (FlowOptions { swings: 1e-300, ..paper.clone() }, "must be 0, or from"),
             (FlowOptions { mean_size: 0, ..paper.clone() }, "mean size is 0"),
             (FlowOptions { capacities: vec![], ..paper.clone() }, "capacities is []"),
         ] {

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use makespan_core::Time;
-use makespan_core::network::{Network, NodeEvent, NodePolicy};
+use makespan_core::network::{Network, NodeDecision, NodeEvent, NodePolicy};
 
 use super::events::{Due, Events};
 use super::observer::NetworkObserver;
@@ -130,6 +130,7 @@ impl<P: NodePolicy, O: NetworkObserver> Engine<'_, P, O> {
             }
             Due::Port { .. } | Due::Processor { .. } => {}
             Due::Request { node, lane, freed } => self.requested(node as usize, lane as usize, freed),
+            Due::Wait { node } => self.ask(node as usize),
             Due::Change(index) => self.change(self.options.changes[index as usize]),
         }
     }
@@ -142,6 +143,9 @@ impl<P: NodePolicy, O: NetworkObserver> Engine<'_, P, O> {
             while !self.state.removed[node] {
                 let Some(decision) = self.policies[node].decide(&self.state.view(node)) else { break };
                 self.decided(node, decision)?;
+                if matches!(decision, NodeDecision::Wait { .. }) {
+                    break;
+                }
             }
         }
         Ok(())

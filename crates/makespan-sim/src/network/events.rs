@@ -14,6 +14,8 @@ pub(super) enum Due {
     Processor { node: u32, version: u32 },
     /// A request reaches the parent; `freed` is the kind that left the buffer, if any.
     Request { node: u32, lane: u32, freed: Option<u32> },
+    /// A policy waited until now.
+    Wait { node: u32 },
     /// A change of the options.
     Change(u32),
 }

@@ -23,6 +23,10 @@ impl<P: NodePolicy, O: NetworkObserver> Engine<'_, P, O> {
                 self.send(node, self.state.network.children(node).start + child, kind);
                 Ok(())
             }
+            NodeDecision::Wait { until } if until > self.state.now => {
+                self.events.push(until, Due::Wait { node: node as u32 });
+                Ok(())
+            }
             decision => Err(SimulationDefect::Decision { node, decision }),
         }
     }

@@ -26,6 +26,8 @@ pub(super) struct State<'a> {
     pub(super) levels: Vec<u32>,
     /// By node; they change during a run.
     pub(super) bandwidth: Vec<f64>,
+    /// By node, in seconds.
+    pub(super) latency: Vec<f64>,
     pub(super) speed: Vec<f64>,
     pub(super) removed: Vec<bool>,
     /// By node: whether anything below it, or itself, ever computed. Others ask for nothing.
@@ -64,6 +66,7 @@ impl<'a> State<'a> {
             receiving: vec![false; nodes.len() * lanes],
             levels: vec![0; nodes.len() * kinds],
             bandwidth: nodes.iter().map(|node| node.bandwidth).collect(),
+            latency: nodes.iter().map(|node| node.latency.seconds()).collect(),
             speed: nodes.iter().map(|node| node.speed).collect(),
             removed: vec![false; nodes.len()],
             serves,
@@ -99,7 +102,8 @@ impl<'a> State<'a> {
             ports: &self.ports[node * lanes..(node + 1) * lanes],
             speed: self.speed[node],
             children: Children {
-                bandwidth: &self.bandwidth[children],
+                bandwidth: &self.bandwidth[children.clone()],
+                latency: &self.latency[children],
                 requests: &self.requests[first * lanes..last * lanes],
                 levels: &self.levels[first * kinds..last * kinds],
                 receiving: &self.receiving[first * lanes..last * lanes],

@@ -1,9 +1,12 @@
 //! Tasks flow where the pressure is lowest.
 
-use makespan_core::network::{Kind, NodeDecision, NodePolicy, NodeView};
+use makespan_core::Time;
+use makespan_core::network::{Kind, NodeDecision, NodeEvent, NodePolicy, NodeView};
+
+use super::appetite::{Appetites, Hop};
 
 /// Back-pressure: an idle processor of the node itself first; otherwise the port sends the (child, kind) with the
-/// steepest fall of queue lengths times the rate of the hop, `(Q_u - Q_child) * bandwidth / data`.
+/// steepest fall of queue lengths times the rate of the hop, `(Q_u - Q_child) / (latency + data / bandwidth)`.
 ///
 /// L. Tassiulas and A. Ephremides, "Stability properties of constrained queueing systems and scheduling policies for
 /// maximum throughput in multihop radio networks" (IEEE Transactions on Automatic Control 37(12), 1992, DOI
@@ -13,8 +16,12 @@ use makespan_core::network::{Kind, NodeDecision, NodePolicy, NodeView};
 /// The last few tasks of a kind would wait beside longer queues until these end; what was passed over `PATIENCE` buffers
 /// long goes first.
 ///
+/// A hop is not interrupted, and with small buffers one long hop may starve all other children. So a node sees from the
+/// requests of its children how fast they take work, and does not begin a hop during which another child would run dry and
+/// lose more work than the hop brings: it rather waits.
+///
 /// A node needs to know the queues of its children, which they tell with their requests, and nothing else.
-/// A decision takes a time of the order of children times kinds.
+/// A decision takes a time of the order of children times kinds, and of children squared where hops are that long.
 #[derive(Clone, Debug)]
 pub struct BackPressure {
     /// What the root gave of each kind; none elsewhere.
@@ -26,10 +33,17 @@ pub struct BackPressure {
     passed: [Vec<u32>; 2],
     /// How often that may be.
     patience: u32,
+    appetites: Appetites,
+    /// Kinds that may be sent now.
+    offered: Vec<bool>,
+    /// Until when the port was last left idle on purpose.
+    until: Time,
 }
 
 /// How many buffers of other tasks may pass a task.
 const PATIENCE: u32 = 2;
+/// Seconds of a hop that takes no time: a tick.
+const SHORTEST: f64 = 1e-9;
 /// Positions in `passed`.
 const COMPUTE: usize = 0;
 const SEND: usize = 1;
@@ -39,12 +53,24 @@ impl BackPressure {
     pub fn new(kinds: &[Kind], buffer: u32, is_root: bool) -> Self {
         let passed = [vec![0; kinds.len()], vec![0; kinds.len()]];
         let patience = PATIENCE.saturating_mul(buffer.saturating_add(1));
+        let appetites = Appetites::new(buffer);
+        let (given, top, until) = (Vec::new(), f64::from(buffer) + 1.0, Time::ZERO);
+        let any = Self {
+            given,
+            top,
+            step: Vec::new(),
+            passed,
+            patience,
+            appetites,
+            offered: vec![false; kinds.len()],
+            until,
+        };
         if !is_root {
-            return Self { given: Vec::new(), top: 0.0, step: Vec::new(), passed, patience };
+            return any;
         }
         let least = kinds.iter().map(|kind| kind.weight).fold(f64::INFINITY, f64::min);
         let step = kinds.iter().map(|kind| least / kind.weight).collect();
-        Self { given: vec![0.0; kinds.len()], top: f64::from(buffer) + 1.0, step, passed, patience }
+        Self { given: vec![0.0; kinds.len()], step, ..any }
     }
 
     /// Queue length of a kind; at the root, how far it is behind.
@@ -67,26 +93,57 @@ impl BackPressure {
         best.choice
     }
 
-    /// The best child and kind for the port.
-    fn sent(&self, view: &NodeView<'_>, behind: f64) -> Option<(usize, usize)> {
-        let mut best = Best::default();
-        for kind in (0..view.kinds.len()).filter(|&kind| view.ready[kind] > 0) {
-            let lane = view.lane(kind);
-            if view.ports[lane] == 0 {
-                continue;
-            }
-            let level = self.level(view, kind, behind);
-            // Tasks without data cost nothing to send: the smallest divisor there is.
-            let data = view.kinds[kind].data.max(f64::MIN_POSITIVE);
-            for child in (0..view.degree()).filter(|&child| view.asks(child, lane)) {
+    /// Sees which kinds may be sent at all.
+    fn offer(&mut self, view: &NodeView<'_>, behind: f64) {
+        for kind in 0..view.kinds.len() {
+            let is_high = self.level(view, kind, behind) > 0.0 || self.urgency(SEND, kind) > 0;
+            self.offered[kind] = view.ready[kind] > 0 && is_high;
+        }
+    }
+
+    /// The best child and kind for the port, and until when it had better wait where all that are possible had.
+    fn sent(&self, view: &NodeView<'_>, behind: f64) -> (Option<(usize, usize)>, Option<Time>) {
+        let (mut best, mut wait): (_, Option<Time>) = (Best::default(), None);
+        let offered = (0..view.kinds.len()).filter(|&kind| self.offered[kind] && view.ports[view.lane(kind)] > 0);
+        for kind in offered {
+            let (level, urgency) = (self.level(view, kind, behind), self.urgency(SEND, kind));
+            // Of one kind nothing takes a longer hop while a shorter one waits.
+            let (mut of_kind, mut shortest_wait) = (Best::default(), f64::INFINITY);
+            for child in (0..view.degree()).filter(|&child| view.asks(child, view.lane(kind))) {
                 let fall = level - f64::from(view.level(child, kind));
-                let urgency = self.urgency(SEND, kind);
-                if fall > 0.0 || urgency > 0 {
-                    best.offer(urgency, fall * view.children.bandwidth[child] / data, (child, kind));
+                let seconds = view.hop(child, kind).max(SHORTEST);
+                let value = fall / seconds;
+                if (fall <= 0.0 && urgency == 0)
+                    || !best.is_beaten(urgency, value)
+                    || !of_kind.is_beaten(urgency, value)
+                {
+                    continue;
+                }
+                let hop = Hop { work: view.kinds[kind].work, seconds, shortest: SHORTEST };
+                match self.appetites.wait(view, &self.offered, child, hop) {
+                    None => of_kind.offer(urgency, value, (child, seconds)),
+                    Some(until) => {
+                        wait = Some(wait.map_or(until, |earlier| earlier.min(until)));
+                        shortest_wait = shortest_wait.min(seconds);
+                    }
                 }
             }
+            if let Some((child, seconds)) = of_kind.choice
+                && seconds <= shortest_wait
+            {
+                best.offer(of_kind.urgency, of_kind.value, (child, kind));
+            }
         }
-        best.choice
+        (best.choice, wait)
+    }
+
+    /// Leaves the port idle; it asks to be asked again only where it has not done so yet.
+    fn waits(&mut self, now: Time, until: Time) -> Option<NodeDecision> {
+        if now < self.until && self.until <= until {
+            return None;
+        }
+        self.until = until;
+        Some(NodeDecision::Wait { until })
     }
 
     /// How far a kind has been passed over beyond patience. The root keeps its kinds in step by itself.
@@ -115,19 +172,36 @@ impl<T> Default for Best<T> {
 }
 
 impl<T> Best<T> {
+    fn is_beaten(&self, urgency: u32, value: f64) -> bool {
+        (urgency, value) > (self.urgency, self.value)
+    }
+
     fn offer(&mut self, urgency: u32, value: f64, choice: T) {
-        if (urgency, value) > (self.urgency, self.value) {
+        if self.is_beaten(urgency, value) {
             *self = Self { urgency, value, choice: Some(choice) };
         }
     }
 }
 
 impl NodePolicy for BackPressure {
+    fn hear(&mut self, event: NodeEvent, view: &NodeView<'_>) {
+        match event {
+            NodeEvent::Requested { child, .. } => self.appetites.look(view, child),
+            NodeEvent::ChildRemoved { child } => self.appetites.forget(child),
+            _ => {}
+        }
+    }
+
     fn decide(&mut self, view: &NodeView<'_>) -> Option<NodeDecision> {
         let behind = self.behind(view);
-        let (what, kind, decision) = match self.computed(view, behind) {
-            Some(kind) => (COMPUTE, kind, NodeDecision::Compute { kind }),
-            None => self.sent(view, behind).map(|(child, kind)| (SEND, kind, NodeDecision::Send { child, kind }))?,
+        let (what, kind, decision) = if let Some(kind) = self.computed(view, behind) {
+            (COMPUTE, kind, NodeDecision::Compute { kind })
+        } else {
+            self.offer(view, behind);
+            let (choice, wait) = self.sent(view, behind);
+            let Some((child, kind)) = choice else { return self.waits(view.now, wait?) };
+            self.appetites.sent(view, child, view.kinds[kind].work);
+            (SEND, kind, NodeDecision::Send { child, kind })
         };
         for (other, passed) in self.passed[what].iter_mut().enumerate() {
             *passed = if other == kind || view.ready[other] == 0 { 0 } else { passed.saturating_add(1) };

@@ -3,6 +3,7 @@
 //! [`Heuristic`] names them by specs such as `back-pressure`; [`Heuristic::setup`] makes the policies of all nodes of a
 //! [`makespan_core::network::Network`].
 
+mod appetite;
 mod back_pressure;
 mod balance;
 mod balanced;

@@ -136,6 +136,34 @@ fn the_last_tasks_of_an_application_are_not_left_behind() {
     assert!((0.6..0.7).contains(&(given(1) / given(0))), "{} and {}", given(1), given(0));
 }
 
+/// A hop that lasts longer than the buffer of the other child is not worth its task: the port rather waits.
+#[test]
+fn a_long_hop_does_not_starve_a_fast_child() {
+    let switch = NetworkNode { processors: 0, ..node(None, 1.0, 1.0) };
+    let nodes = [switch, node(Some(0), 5.0, 0.01), node(Some(0), 5.0, 20.0)];
+    let network = network(&nodes, &[(1.0, 1.0, 1.0, 5000), (1.0, 2.0, 1.0, 5000)]);
+    let run = play(Heuristic::BackPressure, &network, &NetworkOptions::default());
+    // Alone the fast child does 15000 units of work in 3000 s; a hop to the slow one takes 100 s.
+    assert!(run.end.seconds() < 3200.0, "{} with {:?}", run.end, run.received);
+    // Where the fast child stands still, the slow one gets tasks again.
+    let still = Change { at: Time::from_seconds(100), node: 2, what: Changed::Speed(1e-6) };
+    let options =
+        NetworkOptions { changes: vec![still], until: Until::At(Time::from_seconds(20_000)), ..Default::default() };
+    let run = play(Heuristic::BackPressure, &network, &options);
+    assert!(run.received[2] + run.received[3] > 100, "{:?}", run.received);
+}
+
+/// The time of a hop has the latency in it: small tasks do not go where each of them holds the port for long.
+#[test]
+fn latency_is_part_of_a_hop() {
+    let far = NetworkNode { latency: Time::from_seconds(2), ..node(Some(0), 3.0, 500.0) };
+    let nodes = [NetworkNode { processors: 0, ..node(None, 1.0, 1.0) }, far, node(Some(0), 3.0, 300.0)];
+    let network = network(&nodes, &[(10.0, 5.0, 1.0, 2000), (300.0, 5.0, 1.0, 2000)]);
+    let run = play(Heuristic::BackPressure, &network, &NetworkOptions::default());
+    // The port can feed the near child fully, and the far one 1 task every 2 s in what is left.
+    assert!(run.end.seconds() < 4800.0, "{} with {:?}", run.end, run.received);
+}
+
 /// The queue of requests is served in order, though the second child is faster.
 #[test]
 fn first_come_is_first_served() {

@@ -34,6 +34,10 @@ use search::{Search, Task};
 /// chains over pairs that cost little at these prices ([`crate::kernel::mapping::Chains`]), one search a core, for the makespan. A
 /// step is then 512 changes. For the other objectives the best of some rules is taken there, each machine in the order of Smith.
 ///
+/// The cost of graphs, and of sequential jobs, is minimised within their walltimes, from critical chains, HEFT and the prices of
+/// [`makespan_bounds::cost`]; the plan is no dearer than the variant that [`super::CriticalJobs`] chooses. Where none in time is found it is
+/// the least late one, which is remarked.
+///
 /// A change costs O(k s) for k jobs that come after it and s steps of the free processors; beyond 20,000 jobs
 /// nothing is annealed, and the best of the catalogue and of the priced list is returned. Where best placement is
 /// required every step has its nodes, so a change costs O(k s) times the nodes, and annealing ends earlier.

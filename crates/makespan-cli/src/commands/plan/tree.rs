@@ -1,5 +1,7 @@
 //! `makespan plan` for bags of tasks on a tree: who computes what, which links are busy, what holds the throughput down.
 
+mod unroll;
+
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -33,9 +35,18 @@ pub fn is_meant(instance: &Instance, options: &PlanOptions) -> bool {
 pub fn plan(instance: &Instance, mut remarks: Vec<String>, options: &PlanOptions) -> Result<ExitCode> {
     refuse(options)?;
     let PictureOptions { gantt, report, .. } = &options.pictures;
-    let targets: Vec<&Path> = [&options.output, gantt, report].into_iter().flatten().map(PathBuf::as_path).collect();
+    let targets = [&options.output, gantt, report, &options.period.unroll];
+    let targets: Vec<&Path> = targets.into_iter().flatten().map(PathBuf::as_path).collect();
     check_targets(&options.input.instance, &targets)?;
-    let found = steady_state(instance).map_err(|error| miette!("{error}"))?;
+    let length = options.period.period.as_deref().map(unroll::length).transpose()?;
+    let mut found = steady_state(instance).map_err(|error| miette!("{error}"))?;
+    if let Some(length) = length {
+        found.period = Ok(unroll::period(&found, length)?);
+    }
+    if let Some(path) = &options.period.unroll {
+        let end = unroll::write(path, instance, &found)?;
+        remarks.push(format!("the periodic schedule of all tasks ends at {} s", float(end.seconds())));
+    }
     remarks.extend(notes(instance, &found));
     let mut file = TreePlanFile::new(&found.problem, &found.best.rates, &found.best.bound, found.best.prices.clone())
         .map_err(|error| miette!("the rates fail their own check, a defect of Makespan: {error}"))?;
@@ -88,6 +99,18 @@ fn refuse(options: &PlanOptions) -> Result<()> {
         Some((_, option)) => {
             Err(miette!("{option} is not for a steady state, which has rates and no placements; leave it out"))
         }
+        None => Ok(()),
+    }
+}
+
+/// Options that only the steady state of a tree has.
+pub fn refuse_options_of_trees(options: &PlanOptions) -> Result<()> {
+    let given = [(options.period.period.is_some(), "--period"), (options.period.unroll.is_some(), "--unroll")];
+    match given.into_iter().find(|(given, _)| *given) {
+        Some((_, option)) => Err(miette!(
+            "{option} is for the steady state of bags of tasks on a tree; nodes of this instance have no `parent`, or no job \
+             has a `count`"
+        )),
         None => Ok(()),
     }
 }
@@ -158,7 +181,7 @@ fn notes(instance: &Instance, found: &SteadyState) -> Vec<String> {
             let name = &instance.platform().nodes()[first].name;
             notes.push(format!(
                 "in the period that is written, {} nodes such as `{name}` begin after the last task is sent, at about {} s: with so \
-                 few tasks a shorter period, which loses more, would start sooner",
+                 few tasks a shorter --period, which loses more, would start sooner",
                 late.len(),
                 float(last)
             ));

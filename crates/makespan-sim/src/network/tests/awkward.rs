@@ -91,6 +91,34 @@ fn nodes_hear_of_changes() {
     assert_eq!(heard, expected);
 }
 
+/// Does nothing before an instant.
+struct Late(Time);
+
+impl NodePolicy for Late {
+    fn decide(&mut self, view: &NodeView<'_>) -> Option<NodeDecision> {
+        let begins = (view.now < self.0).then_some(NodeDecision::Wait { until: self.0 });
+        begins.or_else(|| view.can_compute(0).then_some(NodeDecision::Compute { kind: 0 }))
+    }
+}
+
+/// Waits for no later instant, which would go on for ever.
+struct Now;
+
+impl NodePolicy for Now {
+    fn decide(&mut self, view: &NodeView<'_>) -> Option<NodeDecision> {
+        Some(NodeDecision::Wait { until: view.now })
+    }
+}
+
+#[test]
+fn a_policy_that_waits_is_asked_again() {
+    let network = Network::new(&[node(None, 1.0, 1.0)], vec![kind(0, 1.0, 1.0, 3)]).unwrap();
+    let run = simulate(&network, &mut [Late(Time::from_seconds(7))], &NetworkOptions::default(), &mut Silent).unwrap();
+    assert_eq!((run.end, run.stalled), (Time::from_seconds(10), false));
+    let refused = simulate(&network, &mut [Now], &NetworkOptions::default(), &mut Silent).unwrap_err();
+    assert!(matches!(refused, SimulationDefect::Decision { node: 0, .. }), "{refused}");
+}
+
 #[test]
 fn bad_input_has_clear_errors() {
     let network = chain();

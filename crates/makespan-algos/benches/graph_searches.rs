@@ -1,0 +1,77 @@
+//! How fast the searches of `optimise` on graphs are: decoding a changed order, and one task put to another place. An
+//! element is an evaluation; 50 and 100 tasks on 8 processors. How long the list schedulers take is in `schedulers`.
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use makespan_algos::kernel::graph::lines::Lines;
+use makespan_algos::kernel::graph::sequence::{ANY, Sequence};
+use makespan_algos::kernel::graph::{Problem, rank};
+use makespan_core::{Edge, Graph, Instance, Job, Link, Load, NamedTask, Node, Objective, Platform, Profile, Time};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+/// Layers of eight tasks on eight processors of speed 1 to 3; each task waits for up to three of the layer before.
+fn instance(tasks: u32) -> Instance {
+    let mut random = ChaCha8Rng::seed_from_u64(1);
+    let mut edges = Vec::new();
+    for to in 8..tasks {
+        let mut before: Vec<u32> = (0..3).map(|_| (to / 8 - 1) * 8 + random.random_range(0..8)).collect();
+        before.sort_unstable();
+        before.dedup();
+        let load = |random: &mut ChaCha8Rng| Load::Bytes(random.random_range(1..20_000_000));
+        edges.extend(before.into_iter().map(|from| Edge { from, to, load: load(&mut random) }));
+    }
+    let task = |index: u32| {
+        let time = Time::from_ticks(random.random_range(10_000_000_000..=100_000_000_000));
+        NamedTask::new(index.to_string(), Profile::rigid(1, time).expect("a positive time"))
+    };
+    let graph = Graph::new((0..tasks).map(task).collect(), edges).expect("layers have no cycle");
+    let speed = |index: u32| 1.0 + f64::from(index % 5) / 2.0;
+    let node =
+        |index: u32| Node { name: index.to_string(), processors: 1, speed: speed(index), parent: None, link: None };
+    let platform = Platform::new((0..8).map(node).collect()).expect("different names");
+    let link = Link { bandwidth: 1e6, latency: Time::ZERO };
+    let platform = platform.with_interconnect(link).expect("no tree");
+    Instance::new(platform, vec![Job::compound("layers", graph)], Vec::new()).expect("a valid instance")
+}
+
+fn searches(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("evaluations");
+    group.sample_size(20).throughput(Throughput::Elements(1));
+    for tasks in [50, 100] {
+        let instance = instance(tasks);
+        let problem = Problem::new(&instance);
+        let order = rank::ready_first(&problem, &rank::upward(&problem, &rank::mean_times(&problem)));
+        let anywhere = vec![ANY; problem.tasks()];
+        let mut sequence = Sequence::new(&problem, Objective::Makespan, &[], (order, anywhere));
+        let places = sequence.places();
+        let mut random = ChaCha8Rng::seed_from_u64(1);
+        group.bench_function(format!("an order of {tasks} tasks from a changed place on"), |bencher| {
+            bencher.iter(|| {
+                let task = random.random_range(0..tasks);
+                let (first, last) = sequence.range(task);
+                let shift = sequence.shift(task, random.random_range(first..=last), ANY);
+                let value = sequence.evaluate(Sequence::changed(shift), f64::INFINITY);
+                sequence.undo(shift);
+                value
+            });
+        });
+        let mut by_start = problem.order().to_vec();
+        by_start.sort_by_key(|&task| places[task as usize].start);
+        let processors: Vec<u32> = places.iter().map(|place| place.processor).collect();
+        let mut lines = Lines::new(&problem, &by_start, &processors);
+        let mut slots = Vec::new();
+        group.bench_function(format!("all places for one of {tasks} tasks"), |bencher| {
+            bencher.iter(|| {
+                let task = random.random_range(0..tasks);
+                let (without, own) = lines.take(task);
+                lines.slots(task, &mut slots);
+                lines.put(task, own);
+                slots.iter().map(|slot| slot.through.max(without)).min()
+            });
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, searches);
+criterion_main!(benches);

@@ -1,0 +1,69 @@
+//! A vertex to start from, near the optimum where most nodes compute.
+
+use super::basis::Basis;
+use super::figures::Figures;
+
+/// Part of the time of a port that the start leaves idle, so that rounding cannot make it infeasible.
+const MARGIN: f64 = 1e-6;
+
+/// A feasible basis in which the nodes that are nearest to the root, by the time that ports take for a byte on its way to
+/// them, work whole for one application each: as in proposition 1 of the paper, those with the most bytes for a unit of
+/// work on the nearest ones, and each on as much capacity as is fair. As many nodes take part as the ports can feed; with
+/// none it is [`Basis::idle`]. O(n log n).
+pub(super) fn slices(figures: &Figures<f64>) -> Basis {
+    let mut far = vec![0.0; figures.nodes()];
+    for node in 1..far.len() {
+        far[node] = far[figures.parent[node] as usize] + figures.delay[node];
+    }
+    let mut nodes: Vec<usize> = (0..far.len()).filter(|&node| figures.capacity[node] > 0.0).collect();
+    nodes.sort_by(|&a, &b| far[a].total_cmp(&far[b]));
+    let mut applications: Vec<usize> = (1..=figures.applications()).collect();
+    applications.sort_by(|&a, &b| figures.ratio[b].total_cmp(&figures.ratio[a]));
+    // Between a number of nodes that the ports feed and one that they do not.
+    let (mut fed, mut starved) = (0, nodes.len() + 1);
+    while starved - fed > 1 {
+        let middle = usize::midpoint(fed, starved);
+        let keys = keys(figures, &nodes[..middle], &applications);
+        if is_fed(figures, &keys) { fed = middle } else { starved = middle }
+    }
+    let mut basis = Basis::idle(figures);
+    basis.key = keys(figures, &nodes[..fed], &applications);
+    let mut takes = figures.slack.clone();
+    for (node, &key) in basis.key.iter().enumerate() {
+        takes[key as usize] += figures.capacity[node];
+    }
+    let value = |application: &usize| takes[*application] / figures.share[*application];
+    let least = (1..takes.len()).min_by(|a, b| value(a).total_cmp(&value(b))).unwrap_or(1);
+    basis.surplus = (0..takes.len()).map(|application| application > 0 && application != least).collect();
+    basis
+}
+
+/// One application after the other until its share of these nodes' capacity is reached.
+fn keys(figures: &Figures<f64>, nodes: &[usize], applications: &[usize]) -> Vec<u32> {
+    let mut keys = vec![0; figures.nodes()];
+    let capacity: f64 = nodes.iter().map(|&node| figures.capacity[node]).sum();
+    let shares: f64 = figures.share.iter().sum();
+    let (mut at, mut done, mut due) = (0, 0.0, 0.0);
+    for &node in nodes {
+        while at + 1 < applications.len() && done >= due + capacity * figures.share[applications[at]] / shares {
+            due += capacity * figures.share[applications[at]] / shares;
+            at += 1;
+        }
+        keys[node] = applications[at] as u32;
+        done += figures.capacity[node];
+    }
+    keys
+}
+
+/// Whether every port can feed what is below it.
+fn is_fed(figures: &Figures<f64>, keys: &[u32]) -> bool {
+    let mut bytes: Vec<f64> =
+        keys.iter().zip(&figures.capacity).map(|(&key, capacity)| figures.ratio[key as usize] * capacity).collect();
+    let mut idle: Vec<f64> = figures.port.iter().map(|port| port * (1.0 - MARGIN)).collect();
+    for node in (1..bytes.len()).rev() {
+        let parent = figures.parent[node] as usize;
+        idle[parent] -= bytes[node] * figures.delay[node];
+        bytes[parent] += bytes[node];
+    }
+    idle.iter().all(|&idle| idle >= 0.0)
+}

@@ -1,0 +1,39 @@
+//! A period of a length of the user's choice, and all of its schedule.
+
+use std::io;
+use std::path::Path;
+
+use makespan::SteadyState;
+use makespan_core::tree::{Periodic, validate_network};
+use makespan_core::{Instance, Time, validate};
+use makespan_formats::tree_plan::write_network_csv;
+use miette::{Result, miette};
+
+use crate::output::write_file;
+
+/// The length of `--period`.
+pub fn length(text: &str) -> Result<Time> {
+    let length = Time::parse(text).map_err(|error| miette!("--period {text}: {error}"))?;
+    if length > Time::ZERO { Ok(length) } else { Err(miette!("--period {text}: a period lasts longer than 0")) }
+}
+
+/// The best rates in a period of about so long.
+pub fn period(found: &SteadyState, length: Time) -> Result<Periodic> {
+    Periodic::rounded(&found.problem, &found.best.rates, length).map_err(|error| miette!("--period {length}: {error}"))
+}
+
+/// Writes the schedule of all tasks with its transfers, checked; returns its end.
+pub fn write(path: &Path, instance: &Instance, found: &SteadyState) -> Result<Time> {
+    let fail = |error: &dyn std::fmt::Display| miette!("--unroll: {error}");
+    let period = found.period.as_ref().map_err(|error| fail(error))?;
+    let network = period.unroll(instance, &found.problem, None).map_err(|error| fail(&error))?;
+    let defect = |error: String| fail(&format!("the schedule fails its own check, a defect of Makespan: {error}"));
+    validate(instance, &network.schedule).map_err(|all| defect(first(&all)))?;
+    validate_network(instance, &network).map_err(|all| defect(first(&all)))?;
+    write_file(path, |out| write_network_csv(instance, &network, out).map_err(io::Error::from))?;
+    Ok(network.schedule.placements().iter().map(|placement| placement.end).max().unwrap_or_default())
+}
+
+fn first(all: &[impl std::fmt::Display]) -> String {
+    all.first().map(ToString::to_string).unwrap_or_default()
+}

@@ -1,0 +1,73 @@
+//! A schedule on a tree with its transfers, as CSV.
+
+use std::io::Write;
+
+use makespan_core::tree::NetworkSchedule;
+use makespan_core::{Instance, Platform, Time};
+
+/// The columns.
+const COLUMNS: [&str; 8] = ["what", "job", "task", "node", "processor", "from", "start", "end"];
+
+/// Writes transfers and computations, one line each, by start; times in seconds. A transfer (`send`) has the node that sends it
+/// and no processor, and its data arrive later than `end` by the latency of the link; a computation (`compute`) has its
+/// processor and no sender.
+///
+/// # Errors
+/// Those of the writer.
+pub fn write_network_csv(instance: &Instance, network: &NetworkSchedule, writer: &mut dyn Write) -> csv::Result<()> {
+    let platform = instance.platform();
+    let sends = network.transfers.iter().map(|transfer| {
+        let from = platform.nodes()[transfer.to].parent.map_or("", |parent| platform.nodes()[parent].name.as_str());
+        let job = instance.job(transfer.job).name.as_str();
+        Row {
+            what: "send",
+            job,
+            task: transfer.task,
+            node: transfer.to,
+            processor: None,
+            from,
+            times: (transfer.start, transfer.end),
+        }
+    });
+    let computes = network.schedule.placements().iter().map(|placement| {
+        let processor = placement.processors.intervals().first().map(|&(first, _)| first);
+        let node = processor.map_or(0, |processor| platform.node_of(processor));
+        let (job, times) = (instance.job(placement.job).name.as_str(), (placement.start, placement.end));
+        Row { what: "compute", job, task: placement.task, node, processor, from: "", times }
+    });
+    let mut rows: Vec<Row<'_>> = sends.chain(computes).collect();
+    rows.sort_by_key(|row| (row.times.0, row.node, row.processor, row.job, row.task));
+    let mut table = csv::Writer::from_writer(writer);
+    table.write_record(COLUMNS)?;
+    for row in rows {
+        table.write_record(row.cells(platform))?;
+    }
+    table.flush()?;
+    Ok(())
+}
+
+/// A line of the file.
+struct Row<'a> {
+    what: &'static str,
+    job: &'a str,
+    task: u32,
+    node: usize,
+    processor: Option<u32>,
+    from: &'a str,
+    times: (Time, Time),
+}
+
+impl Row<'_> {
+    fn cells(&self, platform: &Platform) -> [String; 8] {
+        [
+            self.what.to_owned(),
+            self.job.to_owned(),
+            self.task.to_string(),
+            platform.nodes()[self.node].name.clone(),
+            self.processor.map_or(String::new(), |processor| processor.to_string()),
+            self.from.to_owned(),
+            self.times.0.to_string(),
+            self.times.1.to_string(),
+        ]
+    }
+}
