@@ -298,7 +298,7 @@ fn fitted(job: Job, platform: &Platform, classes: &[walltime::Class]) -> Result<
         None => return Err(InstanceError::TooWide { job: name, needs, processors }),
     };
     if let Some(walltime) = walltime {
-        task.profile = match walltime::kept(task.profile, walltime, classes) {
+        task.profile = match walltime::kept(task.profile, walltime, platform, classes) {
             Ok(profile) => profile,
             Err(shortest) => return Err(InstanceError::Walltime { job: name, shortest, walltime }),
         };

@@ -122,7 +122,8 @@ impl MachinePrices {
             let (weight, tasks, release) = (weight(job), i128::from(job.tasks()), i128::from(job.release.ticks()));
             jobs.push(Paid { weight, tasks, price: paid, shortest, release });
         }
-        let alone = sum(jobs.iter().map(|job| (job.weight * job.tasks).checked_mul(job.release + job.shortest)));
+        let alone = |job: &Paid| (job.weight * job.tasks).checked_mul(job.release.checked_add(job.shortest)?);
+        let alone = sum(jobs.iter().map(alone));
         // Without weight a job counts for nothing, and behind all others it delays none.
         jobs.retain(|job| job.weight > 0);
         let priced = self.in_the_order_of_smith(instance, &mut jobs);
@@ -141,16 +142,11 @@ impl MachinePrices {
         if all == 0 {
             return Some(0);
         }
+        // All products fit if the largest does; found first, since half an order is none to sort by.
+        let heaviest = jobs.iter().map(|job| job.weight).max().unwrap_or(0);
+        jobs.iter().map(|job| job.price).max().unwrap_or(0).checked_mul(heaviest)?;
         // paid / weight, without a fraction. A job that pays and weighs nothing would be equal to all, and the order none.
-        let mut too_large = false;
-        jobs.sort_by(|a, b| {
-            let (left, right) = (a.price.checked_mul(b.weight), b.price.checked_mul(a.weight));
-            too_large |= left.is_none() || right.is_none();
-            left.cmp(&right)
-        });
-        if too_large {
-            return None;
-        }
+        jobs.sort_by(|a, b| (a.price * b.weight).cmp(&(b.price * a.weight)));
         let first = i128::from(instance.first_release().ticks());
         let (mut before, mut value) = (0_i128, 0_i128);
         for job in jobs {

@@ -75,6 +75,23 @@ fn a_walltime_is_kept_on_the_machines_that_are_fast_enough() {
 }
 
 #[test]
+fn a_walltime_is_not_kept_on_a_node_without_processors() {
+    let node = |(at, processors): (usize, u32)| crate::Node {
+        name: at.to_string(),
+        processors,
+        speed: 1.0,
+        parent: None,
+        link: None,
+    };
+    let row = vec![Time::from_ticks(1), Time::from_ticks(9)];
+    let mut job = Job::new("a", Profile::on_machines(row).unwrap());
+    job.walltime = Some(Time::from_ticks(5));
+    let platform = Platform::new([0, 1].into_iter().enumerate().map(node).collect()).unwrap();
+    let refused = Instance::new(platform, vec![job], vec![]).unwrap_err();
+    assert!(matches!(refused, InstanceError::Walltime { shortest, .. } if shortest == Time::from_ticks(9)));
+}
+
+#[test]
 fn a_residual_instance_holds_what_waits_beside_what_runs() {
     let instance = instance(vec![rigid("a", 2, 10), rigid("b", 4, 5), rigid("c", 1, 1)]).unwrap();
     let running = [Running { job: JobId(0), start: Time::ZERO, processors: ProcSet::first(2) }];

@@ -33,10 +33,11 @@ pub(super) fn classes(platform: &Platform) -> Vec<Class> {
 ///
 /// # Errors
 /// The shortest time of the job, when all of them take longer.
-pub(super) fn kept(profile: Profile, walltime: Time, classes: &[Class]) -> Result<Profile, Time> {
-    if profile.machine_times().is_some() {
-        let shortest = profile.shortest();
-        return profile.within(walltime).ok_or(shortest);
+pub(super) fn kept(profile: Profile, walltime: Time, platform: &Platform, classes: &[Class]) -> Result<Profile, Time> {
+    if let Some(row) = profile.machine_times() {
+        // A time on a node without processors does not help.
+        let shortest = (0..row.len()).filter_map(|node| platform.time_on(&profile, node)).min().unwrap_or(Time::MAX);
+        return if shortest > walltime { Err(shortest) } else { profile.within(walltime).ok_or(shortest) };
     }
     let shortest_in = |class: &Class| {
         let profile = profile.clone().at_most(class.processors)?;

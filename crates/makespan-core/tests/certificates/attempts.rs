@@ -1,0 +1,177 @@
+//! Certificates of every kind made of random figures, and made better by small changes.
+
+use makespan_core::certificate::{
+    CostPrices, DualFeasible, IntervalPrices, LateWork, MachinePrices, Rejection, Scale, Selection, Term, TimePrices,
+    TimeWindow,
+};
+use makespan_core::{Certificate, CertificateError, Instance, JobId, Time};
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+
+/// How many kinds [`Figures::certificate`] knows.
+pub const KINDS: usize = 14;
+const LENGTH: usize = 40;
+
+/// Of what a certificate is made.
+#[derive(Clone, Debug)]
+pub struct Figures(Vec<u32>);
+
+/// The figures one after the other.
+struct Reader<'a>(std::slice::Iter<'a, u32>);
+
+impl Reader<'_> {
+    fn below(&mut self, limit: i64) -> i64 {
+        i64::from(*self.0.next().unwrap_or(&0)) % limit.max(1)
+    }
+
+    fn time(&mut self, from: i64, until: i64) -> Time {
+        Time::from_ticks(from + self.below(until - from))
+    }
+
+    /// Mostly in the order that is asked for.
+    fn times(&mut self, first: i64, count: i64) -> Vec<Time> {
+        let mut times: Vec<Time> = (0..count).map(|_| self.time(first, 14)).collect();
+        if self.below(20) > 0 {
+            times.sort_unstable();
+            times.dedup();
+        }
+        times
+    }
+
+    fn prices(&mut self, count: usize, limit: i64) -> Vec<i64> {
+        (0..count).map(|_| if self.below(3) == 0 { 0 } else { self.below(limit) }).collect()
+    }
+
+    fn scale(&mut self) -> Scale {
+        let steps = self.below(4);
+        if steps == 0 {
+            return Scale::Whole;
+        }
+        let (mut size, mut value) = (0, 0);
+        Scale::Steps(
+            (0..steps)
+                .map(|_| {
+                    size += 1 + self.below(4);
+                    value += 1 + self.below(4) as u32;
+                    (size, value)
+                })
+                .collect(),
+        )
+    }
+
+    fn window(&mut self, nodes: usize, deadline: Time) -> TimeWindow {
+        let from = self.time(0, 8);
+        let until = from + self.time(0, 10);
+        let prices = self.prices(nodes, 6).into_iter().map(i64::cast_unsigned).collect();
+        TimeWindow { deadline, from, until, prices }
+    }
+
+    fn time_prices(&mut self, limit: i64) -> TimePrices {
+        let count = 1 + self.below(5);
+        let instants = self.times(0, count);
+        let prices = self.prices(instants.len() - 1, limit);
+        let scale = [0, 0, 1, 3][self.below(4) as usize];
+        let horizon = (self.below(3) == 0).then(|| self.time(1, 16));
+        TimePrices { instants, prices, scale, horizon }
+    }
+
+    fn interval_prices(&mut self) -> IntervalPrices {
+        let count = self.below(5);
+        let ends = self.times(1, count);
+        let prices = self.prices(ends.len(), 12);
+        IntervalPrices { ends, prices, scale: [0, 0, 1, 3][self.below(4) as usize] }
+    }
+
+    fn dual_feasible(&mut self, deadline: Time) -> DualFeasible {
+        let from = [Time::ZERO, Time::ZERO, self.time(0, 6)][self.below(3) as usize];
+        let count = 1 + self.below(2);
+        let term = |_| Term { price: self.below(6), widths: self.scale(), times: self.scale() };
+        DualFeasible { deadline, from, terms: (0..count).map(term).collect() }
+    }
+
+    fn cost_prices(&mut self, instance: &Instance) -> CostPrices {
+        let graphs = instance.jobs().iter().filter_map(|job| job.graph.as_ref());
+        let edges = graphs.map(|graph| graph.edges().len()).sum();
+        let nodes = instance.platform().nodes().len();
+        if self.below(10) == 0 {
+            return CostPrices::default();
+        }
+        let horizon = Some(self.time(1, 16));
+        let count = self.below(5);
+        let instants = self.times(0, count);
+        let prices = match instants.len().checked_sub(1) {
+            Some(count) => (0..nodes).map(|_| self.prices(count, 1500)).collect(),
+            None => Vec::new(),
+        };
+        let edges = if self.below(3) == 0 { Vec::new() } else { self.prices(edges, 1500) };
+        CostPrices { horizon, instants, prices, edges, scale: [0, 0, 1, 3][self.below(4) as usize] }
+    }
+}
+
+impl Figures {
+    pub fn draw(rng: &mut ChaCha8Rng) -> Self {
+        Self((0..LENGTH).map(|_| rng.random_range(0..1 << 20)).collect())
+    }
+
+    /// The same but for one or two of them.
+    pub fn changed(&self, rng: &mut ChaCha8Rng) -> Self {
+        let mut figures = self.0.clone();
+        for _ in 0..rng.random_range(1..=2) {
+            let figure = &mut figures[rng.random_range(0..LENGTH)];
+            *figure = match rng.random_range(0..4) {
+                0 => figure.saturating_add(1),
+                1 => figure.saturating_sub(1),
+                _ => rng.random_range(0..1 << 20),
+            };
+        }
+        Self(figures)
+    }
+
+    /// The certificate of one kind; one of a deadline says what is false: that nothing ends by the `optimum`.
+    pub fn certificate(&self, kind: usize, instance: &Instance, optimum: i64) -> Certificate {
+        let mut figures = Reader(self.0.iter());
+        let nodes = instance.platform().nodes().len();
+        let deadline = Time::from_ticks(optimum + [0, 0, 0, 0, -1, 1][figures.below(6) as usize]);
+        let windows = |figures: &mut Reader| {
+            let window = |_| {
+                let deadline = figures.time(0, 8);
+                figures.window(nodes, deadline)
+            };
+            (0..instance.jobs().len()).map(window).collect()
+        };
+        match kind {
+            0 => Certificate::Alone { job: JobId(figures.below(5) as u32) },
+            1 => Certificate::Rejection(Rejection {
+                deadline,
+                from: figures.time(-1, 6),
+                at: figures.time(-1, deadline.ticks() + 1),
+                selection: if figures.below(2) == 0 { Selection::Knapsack } else { Selection::Price(figures.below(9)) },
+            }),
+            2 => Certificate::DualFeasible(figures.dual_feasible(deadline)),
+            3 => Certificate::IntervalPrices(figures.interval_prices()),
+            4 => Certificate::TimePrices(figures.time_prices(12)),
+            5 => Certificate::FlowPrices(figures.time_prices(2_000_000)),
+            6 => Certificate::MachinePrices(MachinePrices { prices: figures.prices(nodes, 7) }),
+            7 => Certificate::MachineCompletion(MachinePrices { prices: figures.prices(nodes, 7) }),
+            8 => Certificate::MachineFlow(MachinePrices { prices: figures.prices(nodes, 7) }),
+            9 => Certificate::LateWork(LateWork {
+                from: figures.time(-1, 7),
+                tasks: (figures.below(3) > 0).then(|| figures.below(6).cast_unsigned()),
+                prices: figures.prices(nodes, 7),
+            }),
+            10 => Certificate::TimeWindow(figures.window(nodes, deadline)),
+            11 => Certificate::JobWindows { windows: windows(&mut figures) },
+            12 => Certificate::FlowWindows { windows: windows(&mut figures) },
+            _ => Certificate::CostPrices(figures.cost_prices(instance)),
+        }
+    }
+}
+
+/// How near a certificate comes to prove too much: what it proves, or by how much it does not.
+pub fn rank(proven: &Result<i128, CertificateError>) -> (u8, i128) {
+    match proven {
+        Ok(value) => (2, *value),
+        Err(CertificateError::NotRefuted { needed, available, .. }) => (1, needed - available),
+        Err(_) => (0, 0),
+    }
+}

@@ -1,0 +1,104 @@
+//! Random instances with at most four tasks, full of corner cases: no weight, equal figures, releases, bags, closed
+//! periods, walltimes, machines that differ and nodes without processors.
+
+use makespan_core::{
+    Edge, Graph, Instance, Job, Load, NamedTask, Node, Platform, ProcSet, Profile, Time, Unavailable, Weight,
+};
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+
+/// What processors are like, and what runs on them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Family {
+    /// Equal processors and jobs that may hold several.
+    Equal,
+    /// Sequential jobs on nodes that differ.
+    Machines,
+    /// Graphs of tasks on nodes that differ.
+    Graphs,
+}
+
+fn ticks(ticks: i64) -> Time {
+    Time::from_ticks(ticks)
+}
+
+/// One instance; `None` where the figures drawn make none.
+pub fn draw(family: Family, rng: &mut ChaCha8Rng) -> Option<Instance> {
+    let platform = platform(family, rng)?;
+    let processors = platform.processors();
+    let mut left = if family == Family::Equal && processors == 3 { 3 } else { 4 };
+    let mut jobs = Vec::new();
+    for name in ["a", "b", "c", "d"].into_iter().take(rng.random_range(1..=4)) {
+        if left == 0 {
+            break;
+        }
+        let tasks = rng.random_range(1..=left.min(3));
+        let graph = family == Family::Graphs && tasks > 1;
+        let bag = !graph && tasks > 1 && rng.random_bool(0.4);
+        let mut job = if graph {
+            Job::compound(name, self::graph(&platform, tasks, rng)?)
+        } else {
+            Job::new(name, profile(family, &platform, rng))
+        };
+        left -= if graph || bag { tasks } else { 1 };
+        if bag {
+            job = job.with_count(tasks.try_into().ok()?);
+        }
+        if rng.random_bool(0.1) {
+            job.walltime = Some(ticks(rng.random_range(2..10)));
+        }
+        let weight = [0, 0, 1, 1, 2, 3, 7][rng.random_range(0..7)];
+        let release = [0, 0, 0, 1, 2, 5][rng.random_range(0..6)];
+        jobs.push(job.with_weight(Weight::from_millionths(weight).ok()?).with_release(ticks(release)));
+    }
+    let closed = (0..rng.random_range(0..=3) * rng.random_range(0..=1)).map(|_| {
+        let (first, start) = (rng.random_range(0..processors), rng.random_range(0..8));
+        let last = rng.random_range(first..processors);
+        let end = start + rng.random_range(1..=4);
+        Unavailable { processors: ProcSet::range(first, last), start: ticks(start), end: ticks(end) }
+    });
+    Instance::new(platform, jobs, closed.collect()).ok()
+}
+
+fn platform(family: Family, rng: &mut ChaCha8Rng) -> Option<Platform> {
+    if family == Family::Equal {
+        return Platform::flat(rng.random_range(1..=3)).ok();
+    }
+    let tree = rng.random_bool(0.2);
+    let mut left = 3;
+    let mut nodes = Vec::new();
+    for at in 0..rng.random_range(1..=3) {
+        let most = left.min(2);
+        let processors = if rng.random_bool(0.1) { 0 } else { most.min(rng.random_range(1..=2)) };
+        left -= processors;
+        let speed = [0.5, 1.0, 1.0, 2.0, 3.0][rng.random_range(0..5)];
+        let parent = (tree && at > 0).then_some(0);
+        nodes.push(Node { name: format!("n{at}"), processors, speed, parent, link: None });
+    }
+    Platform::new(nodes).ok()
+}
+
+fn profile(family: Family, platform: &Platform, rng: &mut ChaCha8Rng) -> Profile {
+    let own = platform.nodes().iter().map(|_| match rng.random_range(0..8) {
+        0 => Profile::CANNOT_RUN,
+        time => ticks(time),
+    });
+    let own: Vec<Time> = own.collect();
+    let time = ticks(rng.random_range(1..=6));
+    let several = rng.random_range(1..=platform.processors());
+    let made = match (family, rng.random_range(0..4)) {
+        (Family::Equal, 0..=1) => Profile::rigid(several, time),
+        (Family::Equal, _) => Profile::table((0..several).map(|_| ticks(rng.random_range(1..=6))).collect()),
+        (Family::Graphs, 0) => Profile::table((0..several).map(|_| ticks(rng.random_range(1..=6))).collect()),
+        (_, 0..=1) => Profile::rigid(1, time),
+        _ => Profile::on_machines(own),
+    };
+    made.unwrap_or_else(|_| Profile::rigid(1, time).expect("a time that is positive"))
+}
+
+fn graph(platform: &Platform, tasks: u64, rng: &mut ChaCha8Rng) -> Option<Graph> {
+    let named = (0..tasks).map(|at| NamedTask::new(at.to_string(), profile(Family::Graphs, platform, rng))).collect();
+    let pairs = (0..tasks as u32).flat_map(|to| (0..to).map(move |from| (from, to)));
+    let edges = pairs.filter(|_| rng.random_bool(0.6)).map(|(from, to)| Edge { from, to, load: Load::Bytes(0) });
+    Graph::new(named, edges.collect()).ok()
+}

@@ -1,0 +1,79 @@
+//! No certificate proves more than is true, whoever made it: certificates of random figures, improved by small changes,
+//! against everything that schedules of tiny instances can come to.
+
+mod attempts;
+mod instances;
+mod outcomes;
+
+use attempts::{Figures, KINDS, rank};
+use instances::Family;
+use makespan_core::{Bound, Objective};
+use outcomes::least;
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+/// Tries so many certificates of each kind on each of so many instances; tells how many of each kind proved something, and
+/// how many proved all that is true.
+fn attack(family: Family, seed: u64, instances: usize, attempts: usize) -> [[u64; 3]; KINDS] {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let mut proved = [[0; 3]; KINDS];
+    for _ in 0..instances {
+        let Some(instance) = instances::draw(family, &mut rng) else { continue };
+        let outcomes = outcomes::all(&instance);
+        let optimum =
+            least(&outcomes, Objective::Makespan, None).unwrap_or_else(|| panic!("a job runs nowhere: {instance:?}"));
+        for (kind, proved) in proved.iter_mut().enumerate() {
+            let mut best = None;
+            for attempt in 0..attempts {
+                let figures = match &best {
+                    Some((_, figures)) if attempt % 8 > 1 => Figures::changed(figures, &mut rng),
+                    _ => Figures::draw(&mut rng),
+                };
+                let certificate = figures.certificate(kind, &instance, optimum as i64);
+                let proven = certificate.proves(&instance);
+                proved[0] += 1;
+                if let Ok(value) = proven {
+                    let truth = least(&outcomes, certificate.objective(), certificate.horizon());
+                    assert!(
+                        truth.is_none_or(|truth| value <= truth),
+                        "{value} > {truth:?}: {certificate:?}\n{instance:?}"
+                    );
+                    proved[1] += 1;
+                    proved[2] += u64::from(Some(value) == truth);
+                    let horizon = certificate.horizon();
+                    let bound =
+                        Bound { objective: certificate.objective(), value, makespan_at_most: horizon, certificate };
+                    assert_eq!(bound.verify(&instance), Ok(()));
+                }
+                let rank = rank(&proven);
+                if best.as_ref().is_none_or(|(best, _)| rank >= *best) {
+                    best = Some((rank, figures));
+                }
+            }
+        }
+    }
+    proved
+}
+
+/// How many certificates of each kind at least proved the very optimum, so that one tick more would have been seen.
+fn sharp(proved: &[[u64; 3]; KINDS], kinds: impl IntoIterator<Item = usize>) {
+    for kind in kinds {
+        assert!(proved[kind][2] > 20, "kind {kind}: {:?}", proved[kind]);
+    }
+}
+
+#[test]
+fn on_equal_processors() {
+    sharp(&attack(Family::Equal, 1, 300, 40), 0..KINDS);
+}
+
+#[test]
+fn on_machines_that_differ() {
+    sharp(&attack(Family::Machines, 2, 300, 40), 0..KINDS);
+}
+
+#[test]
+fn of_graphs() {
+    // Only these speak of graphs, and others only of the few instances without one.
+    sharp(&attack(Family::Graphs, 3, 300, 40), 10..KINDS);
+}
