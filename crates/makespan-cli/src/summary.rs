@@ -29,8 +29,10 @@ pub fn instance(instance: &Instance) -> String {
     }
     let graphs = instance.jobs().iter().filter(|job| job.is_compound());
     let (count, of_graphs) = graphs.fold((0, 0), |(count, tasks), job| (count + 1, tasks + job.tasks()));
-    if count > 0 {
-        let _ = write!(text, ", {count} of them graph{} of {of_graphs} tasks in all", plural(count));
+    if count > 0 && count == jobs {
+        let _ = write!(text, ", {} of {of_graphs} tasks", if count == 1 { "a graph" } else { "graphs" });
+    } else if count > 0 {
+        let _ = write!(text, ", {count} graph{} of {of_graphs} tasks among them", plural(count));
     }
     if jobs < tasks {
         let _ = write!(text, ", {tasks} tasks in all");

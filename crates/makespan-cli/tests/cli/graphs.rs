@@ -15,7 +15,7 @@ fn a_workflow_is_planned_on_stated_machines_and_verified() {
     sandbox.write("w.dax", DAX);
     let text = sandbox.makespan("plan w.dax --processors 2 --bandwidth 100 --output p.json").succeeds();
     assert!(text.contains("planned by optimise[objective=makespan]"), "{text}");
-    assert!(text.contains("1 job on 2 processors, 1 of them graph of 3 tasks in all"), "{text}");
+    assert!(text.contains("1 job on 2 processors, a graph of 3 tasks"), "{text}");
     assert!(text.contains("w/b") && text.contains("11.000"), "{text}");
     let said = sandbox.makespan("verify w.dax --processors 2 --bandwidth 100 p.json").succeeds();
     assert!(said.starts_with("valid: every task of every job is placed once"), "{said}");

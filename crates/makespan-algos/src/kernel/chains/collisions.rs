@@ -89,11 +89,12 @@ pub fn resolve<'a>(
             Ok(matrix) => kuhn_munkres_min(&matrix).1,
             Err(_) => continue,
         };
+        let mut homeless = Vec::new();
         for ((&task, &processor), row) in batch.iter().zip(&chosen).zip(&offers) {
             let (weight, penalty, start) = row[processor];
             let place = Place { processor: processor as u32, start };
             if weight >= IMPOSSIBLE {
-                draft.put_first(task);
+                homeless.push(task);
                 continue;
             }
             draft.put_on(task, place);
@@ -101,6 +102,15 @@ pub fn resolve<'a>(
             // Processors of one type are as good as each other.
             if start != wanted.start || frame.time_on(task, place.processor) != frame.time_on(task, wanted.processor) {
                 collisions.push(Collision { task, planned: wanted, resolved: place, penalty });
+            }
+        }
+        // More tasks than processors that can run them: the others come after those that the assignment was made for.
+        for task in homeless {
+            draft.put_first(task);
+            let planned = planned[task as usize];
+            if let Some(resolved) = draft.place(task) {
+                let penalty = charge(frame, (task, planned), resolved, (walltime, penalties));
+                collisions.push(Collision { task, planned, resolved, penalty });
             }
         }
     }
@@ -111,7 +121,7 @@ fn charge(frame: &Frame, (task, planned): (u32, Place), place: Place, rule: (i64
     let (walltime, penalties) = rule;
     let dearer = frame.cost_on(task, place.processor) - frame.cost_on(task, planned.processor);
     let changed = frame.time_on(task, place.processor) != frame.time_on(task, planned.processor);
-    let delay = thousandths(place.start - planned.start, walltime).saturating_mul(penalties.delay);
+    let delay = thousandths((place.start - planned.start).max(0), walltime).saturating_mul(penalties.delay);
     let penalty = penalties.cost.saturating_mul(dearer.max(0)).saturating_add(delay);
     penalty.saturating_add(if changed { penalties.change } else { 0 }).min(LATE - 1)
 }

@@ -295,3 +295,22 @@ fn penalties_say_what_a_collision_becomes() {
     // A collision is told though it is not charged.
     assert_eq!(resolved(0, 1, 0), [(1, Place { processor: 1, start: 4 }, 0)]);
 }
+
+#[test]
+fn tasks_for_one_processor_that_start_together_follow_each_other() {
+    let nodes =
+        ["one", "two"].map(|name| Node { name: name.into(), processors: 1, speed: 1.0, parent: None, link: None });
+    let platform = Platform::new(nodes.to_vec()).unwrap();
+    let only_there = || Profile::on_machines(vec![Time::from_ticks(8), Profile::CANNOT_RUN]).unwrap();
+    let tasks = ["a", "b", "c"].map(|name| NamedTask::new(name, only_there())).to_vec();
+    let job = Job::compound("job", Graph::new(tasks, vec![]).unwrap());
+    let instance = Instance::new(platform, vec![job], vec![]).unwrap();
+    let problem = Problem::new(&instance);
+    let frame = Frame::new(&instance, &problem, (0, 0), false);
+    let planned = [Place { processor: 0, start: 8 }; 3];
+    let (draft, collisions) = resolve(&frame, calendars(&problem), &planned, (40, &Penalties::default()));
+    let mut starts: Vec<i64> = draft.places().unwrap().iter().map(|place| place.start).collect();
+    starts.sort_unstable();
+    assert_eq!(starts, [0, 8, 16]);
+    assert_eq!(collisions.len(), 2);
+}

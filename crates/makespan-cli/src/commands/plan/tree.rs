@@ -238,7 +238,7 @@ fn nodes(instance: &Instance, found: &SteadyState, most: usize) -> Section {
         text = format!("{} more nodes take part. ", all.len() - rows.len());
     }
     if idle > 0 {
-        text += &format!("{idle} nodes take no part.");
+        text += &if idle == 1 { "1 node takes no part.".into() } else { format!("{idle} nodes take no part.") };
     }
     let names = instance.jobs().iter().map(|job| format!("{} (tasks/s)", job.name));
     let mut columns: Vec<String> = std::iter::once("node".to_owned()).chain(names).collect();
