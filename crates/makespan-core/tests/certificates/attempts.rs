@@ -8,6 +8,8 @@ use makespan_core::{Certificate, CertificateError, Instance, JobId, Time};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
+use crate::instances::Extent;
+
 /// How many kinds [`Figures::certificate`] knows.
 pub const KINDS: usize = 14;
 const LENGTH: usize = 40;
@@ -17,15 +19,41 @@ const LENGTH: usize = 40;
 pub struct Figures(Vec<u32>);
 
 /// The figures one after the other.
-struct Reader<'a>(std::slice::Iter<'a, u32>);
+struct Reader<'a> {
+    figures: std::slice::Iter<'a, u32>,
+    /// How long the shortest times of the instance are.
+    unit: i64,
+    /// Whether some figures are as large or as small as can be.
+    wild: bool,
+}
+
+/// One figure in so many is wild where any are.
+const WILD: u32 = 24;
 
 impl Reader<'_> {
     fn below(&mut self, limit: i64) -> i64 {
-        i64::from(*self.0.next().unwrap_or(&0)) % limit.max(1)
+        i64::from(*self.figures.next().unwrap_or(&0)) % limit.max(1)
+    }
+
+    /// The same, or something out of bounds.
+    fn any(&mut self, limit: i64) -> i64 {
+        let figure = self.figures.clone().next().copied().unwrap_or(0);
+        let value = self.below(limit);
+        match figure >> 8 {
+            _ if !self.wild || !(figure >> 12).is_multiple_of(WILD) => value,
+            high if high % 8 == 0 => -value,
+            high if high % 8 == 1 => i64::MIN,
+            high if high % 8 == 2 => i64::MAX / 2,
+            high if high % 8 == 3 => i64::MAX / 2 - 1,
+            high if high % 8 == 4 => i64::from(u32::MAX),
+            _ => i64::MAX,
+        }
     }
 
     fn time(&mut self, from: i64, until: i64) -> Time {
-        Time::from_ticks(from + self.below(until - from))
+        let value = self.any(until - from);
+        let near = if self.unit > 1 { self.below(3) - 1 } else { 0 };
+        Time::from_ticks(value.saturating_add(from).saturating_mul(self.unit).saturating_add(near))
     }
 
     /// Mostly in the order that is asked for.
@@ -39,7 +67,12 @@ impl Reader<'_> {
     }
 
     fn prices(&mut self, count: usize, limit: i64) -> Vec<i64> {
-        (0..count).map(|_| if self.below(3) == 0 { 0 } else { self.below(limit) }).collect()
+        (0..count).map(|_| if self.below(3) == 0 { 0 } else { self.any(limit) }).collect()
+    }
+
+    fn places(&mut self) -> u32 {
+        let most = if self.wild { 8 } else { 4 };
+        [0, 0, 1, 3, 40, 64, 65, u32::MAX][self.below(most) as usize]
     }
 
     fn scale(&mut self) -> Scale {
@@ -51,7 +84,7 @@ impl Reader<'_> {
         Scale::Steps(
             (0..steps)
                 .map(|_| {
-                    size += 1 + self.below(4);
+                    size += (1 + self.below(4)) * self.unit;
                     value += 1 + self.below(4) as u32;
                     (size, value)
                 })
@@ -70,7 +103,7 @@ impl Reader<'_> {
         let count = 1 + self.below(5);
         let instants = self.times(0, count);
         let prices = self.prices(instants.len() - 1, limit);
-        let scale = [0, 0, 1, 3][self.below(4) as usize];
+        let scale = self.places();
         let horizon = (self.below(3) == 0).then(|| self.time(1, 16));
         TimePrices { instants, prices, scale, horizon }
     }
@@ -79,13 +112,13 @@ impl Reader<'_> {
         let count = self.below(5);
         let ends = self.times(1, count);
         let prices = self.prices(ends.len(), 12);
-        IntervalPrices { ends, prices, scale: [0, 0, 1, 3][self.below(4) as usize] }
+        IntervalPrices { ends, prices, scale: self.places() }
     }
 
     fn dual_feasible(&mut self, deadline: Time) -> DualFeasible {
         let from = [Time::ZERO, Time::ZERO, self.time(0, 6)][self.below(3) as usize];
         let count = 1 + self.below(2);
-        let term = |_| Term { price: self.below(6), widths: self.scale(), times: self.scale() };
+        let term = |_| Term { price: self.any(6), widths: self.scale(), times: self.scale() };
         DualFeasible { deadline, from, terms: (0..count).map(term).collect() }
     }
 
@@ -104,7 +137,7 @@ impl Reader<'_> {
             None => Vec::new(),
         };
         let edges = if self.below(3) == 0 { Vec::new() } else { self.prices(edges, 1500) };
-        CostPrices { horizon, instants, prices, edges, scale: [0, 0, 1, 3][self.below(4) as usize] }
+        CostPrices { horizon, instants, prices, edges, scale: self.places() }
     }
 }
 
@@ -128,8 +161,8 @@ impl Figures {
     }
 
     /// The certificate of one kind; one of a deadline says what is false: that nothing ends by the `optimum`.
-    pub fn certificate(&self, kind: usize, instance: &Instance, optimum: i64) -> Certificate {
-        let mut figures = Reader(self.0.iter());
+    pub fn certificate(&self, kind: usize, instance: &Instance, optimum: i64, extent: Extent) -> Certificate {
+        let mut figures = Reader { figures: self.0.iter(), unit: extent.unit, wild: extent.wild };
         let nodes = instance.platform().nodes().len();
         let deadline = Time::from_ticks(optimum + [0, 0, 0, 0, -1, 1][figures.below(6) as usize]);
         let windows = |figures: &mut Reader| {
@@ -144,8 +177,8 @@ impl Figures {
             1 => Certificate::Rejection(Rejection {
                 deadline,
                 from: figures.time(-1, 6),
-                at: figures.time(-1, deadline.ticks() + 1),
-                selection: if figures.below(2) == 0 { Selection::Knapsack } else { Selection::Price(figures.below(9)) },
+                at: figures.time(-1, deadline.ticks() / extent.unit + 1),
+                selection: if figures.below(2) == 0 { Selection::Knapsack } else { Selection::Price(figures.any(9)) },
             }),
             2 => Certificate::DualFeasible(figures.dual_feasible(deadline)),
             3 => Certificate::IntervalPrices(figures.interval_prices()),
@@ -156,7 +189,7 @@ impl Figures {
             8 => Certificate::MachineFlow(MachinePrices { prices: figures.prices(nodes, 7) }),
             9 => Certificate::LateWork(LateWork {
                 from: figures.time(-1, 7),
-                tasks: (figures.below(3) > 0).then(|| figures.below(6).cast_unsigned()),
+                tasks: (figures.below(3) > 0).then(|| figures.any(6).cast_unsigned()),
                 prices: figures.prices(nodes, 7),
             }),
             10 => Certificate::TimeWindow(figures.window(nodes, deadline)),

@@ -18,12 +18,23 @@ pub enum Family {
     Graphs,
 }
 
-fn ticks(ticks: i64) -> Time {
-    Time::from_ticks(ticks)
+/// How large figures are.
+#[derive(Clone, Copy, Debug)]
+pub struct Extent {
+    /// Ticks in a unit of time.
+    pub unit: i64,
+    /// Millionths in a unit of weight.
+    pub weight: u64,
+    /// Whether certificates hold figures at the limits of their types.
+    pub wild: bool,
 }
 
+/// Everything in small whole numbers.
+pub const SMALL: Extent = Extent { unit: 1, weight: 1, wild: false };
+
 /// One instance; `None` where the figures drawn make none.
-pub fn draw(family: Family, rng: &mut ChaCha8Rng) -> Option<Instance> {
+pub fn draw(family: Family, extent: Extent, rng: &mut ChaCha8Rng) -> Option<Instance> {
+    let ticks = |time: i64| Time::from_ticks(time * extent.unit);
     let platform = platform(family, rng)?;
     let processors = platform.processors();
     let mut left = if family == Family::Equal && processors == 3 { 3 } else { 4 };
@@ -36,9 +47,9 @@ pub fn draw(family: Family, rng: &mut ChaCha8Rng) -> Option<Instance> {
         let graph = family == Family::Graphs && tasks > 1;
         let bag = !graph && tasks > 1 && rng.random_bool(0.4);
         let mut job = if graph {
-            Job::compound(name, self::graph(&platform, tasks, rng)?)
+            Job::compound(name, self::graph(&platform, tasks, extent, rng)?)
         } else {
-            Job::new(name, profile(family, &platform, rng))
+            Job::new(name, profile(family, &platform, extent, rng))
         };
         left -= if graph || bag { tasks } else { 1 };
         if bag {
@@ -49,7 +60,7 @@ pub fn draw(family: Family, rng: &mut ChaCha8Rng) -> Option<Instance> {
         }
         let weight = [0, 0, 1, 1, 2, 3, 7][rng.random_range(0..7)];
         let release = [0, 0, 0, 1, 2, 5][rng.random_range(0..6)];
-        jobs.push(job.with_weight(Weight::from_millionths(weight).ok()?).with_release(ticks(release)));
+        jobs.push(job.with_weight(Weight::from_millionths(weight * extent.weight).ok()?).with_release(ticks(release)));
     }
     let closed = (0..rng.random_range(0..=3) * rng.random_range(0..=1)).map(|_| {
         let (first, start) = (rng.random_range(0..processors), rng.random_range(0..8));
@@ -78,7 +89,8 @@ fn platform(family: Family, rng: &mut ChaCha8Rng) -> Option<Platform> {
     Platform::new(nodes).ok()
 }
 
-fn profile(family: Family, platform: &Platform, rng: &mut ChaCha8Rng) -> Profile {
+fn profile(family: Family, platform: &Platform, extent: Extent, rng: &mut ChaCha8Rng) -> Profile {
+    let ticks = |time: i64| Time::from_ticks(time * extent.unit);
     let own = platform.nodes().iter().map(|_| match rng.random_range(0..8) {
         0 => Profile::CANNOT_RUN,
         time => ticks(time),
@@ -96,8 +108,9 @@ fn profile(family: Family, platform: &Platform, rng: &mut ChaCha8Rng) -> Profile
     made.unwrap_or_else(|_| Profile::rigid(1, time).expect("a time that is positive"))
 }
 
-fn graph(platform: &Platform, tasks: u64, rng: &mut ChaCha8Rng) -> Option<Graph> {
-    let named = (0..tasks).map(|at| NamedTask::new(at.to_string(), profile(Family::Graphs, platform, rng))).collect();
+fn graph(platform: &Platform, tasks: u64, extent: Extent, rng: &mut ChaCha8Rng) -> Option<Graph> {
+    let named =
+        (0..tasks).map(|at| NamedTask::new(at.to_string(), profile(Family::Graphs, platform, extent, rng))).collect();
     let pairs = (0..tasks as u32).flat_map(|to| (0..to).map(move |from| (from, to)));
     let edges = pairs.filter(|_| rng.random_bool(0.6)).map(|(from, to)| Edge { from, to, load: Load::Bytes(0) });
     Graph::new(named, edges.collect()).ok()

@@ -6,7 +6,7 @@ mod instances;
 mod outcomes;
 
 use attempts::{Figures, KINDS, rank};
-use instances::Family;
+use instances::{Extent, Family, SMALL};
 use makespan_core::{Bound, Objective};
 use outcomes::least;
 use rand::SeedableRng;
@@ -14,11 +14,11 @@ use rand_chacha::ChaCha8Rng;
 
 /// Tries so many certificates of each kind on each of so many instances; tells how many of each kind proved something, and
 /// how many proved all that is true.
-fn attack(family: Family, seed: u64, instances: usize, attempts: usize) -> [[u64; 3]; KINDS] {
+fn attack((family, extent): (Family, Extent), seed: u64, instances: usize, attempts: usize) -> [[u64; 3]; KINDS] {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut proved = [[0; 3]; KINDS];
     for _ in 0..instances {
-        let Some(instance) = instances::draw(family, &mut rng) else { continue };
+        let Some(instance) = instances::draw(family, extent, &mut rng) else { continue };
         let outcomes = outcomes::all(&instance);
         let optimum =
             least(&outcomes, Objective::Makespan, None).unwrap_or_else(|| panic!("a job runs nowhere: {instance:?}"));
@@ -29,7 +29,7 @@ fn attack(family: Family, seed: u64, instances: usize, attempts: usize) -> [[u64
                     Some((_, figures)) if attempt % 8 > 1 => Figures::changed(figures, &mut rng),
                     _ => Figures::draw(&mut rng),
                 };
-                let certificate = figures.certificate(kind, &instance, optimum as i64);
+                let certificate = figures.certificate(kind, &instance, optimum as i64, extent);
                 let proven = certificate.proves(&instance);
                 proved[0] += 1;
                 if let Ok(value) = proven {
@@ -64,16 +64,28 @@ fn sharp(proved: &[[u64; 3]; KINDS], kinds: impl IntoIterator<Item = usize>) {
 
 #[test]
 fn on_equal_processors() {
-    sharp(&attack(Family::Equal, 1, 300, 40), 0..KINDS);
+    sharp(&attack((Family::Equal, SMALL), 1, 300, 40), 0..KINDS);
 }
 
 #[test]
 fn on_machines_that_differ() {
-    sharp(&attack(Family::Machines, 2, 300, 40), 0..KINDS);
+    sharp(&attack((Family::Machines, SMALL), 2, 300, 40), 0..KINDS);
 }
 
 #[test]
 fn of_graphs() {
     // Only these speak of graphs, and others only of the few instances without one.
-    sharp(&attack(Family::Graphs, 3, 300, 40), 10..KINDS);
+    sharp(&attack((Family::Graphs, SMALL), 3, 300, 40), 10..KINDS);
+}
+
+/// Longest times, greatest weights.
+const LARGE: (i64, u64) = (50_000_000_000_000_000, 100_000_000_000_000);
+
+#[test]
+fn at_the_limits_of_their_figures() {
+    for family in [Family::Equal, Family::Machines, Family::Graphs] {
+        for (unit, weight) in [(1, 1), (1, LARGE.1), (LARGE.0, 1), LARGE] {
+            attack((family, Extent { unit, weight, wild: true }), 4, 40, 40);
+        }
+    }
 }
