@@ -60,23 +60,24 @@ impl SpeedupLaw {
             Self::Linear {} => 1.0 / n,
             Self::Amdahl { serial } => serial + (1.0 - serial) / n,
             Self::Power { exponent } => n.powf(-exponent),
-            // Downey's cases, each written as a constant plus a constant over n.
-            Self::Downey { parallelism: a, sigma } if sigma <= 1.0 => {
-                let half = sigma / (2.0 * a);
-                if n <= a {
-                    half + (1.0 - half) / n
-                } else if n <= 2.0 * a - 1.0 {
-                    (sigma * (a - 0.5) / n + (1.0 - sigma / 2.0)) / a
-                } else {
-                    1.0 / a
-                }
-            }
+            // Downey's cases, each written as a constant plus a constant over n. The last is the least there is: beside it
+            // the others might round to less, and times would rise with n, while proofs rely on that they never do.
             Self::Downey { parallelism: a, sigma } => {
-                if n <= a + a * sigma - sigma {
+                let fraction = if sigma <= 1.0 {
+                    let half = sigma / (2.0 * a);
+                    if n <= a {
+                        half + (1.0 - half) / n
+                    } else if n <= 2.0 * a - 1.0 {
+                        (sigma * (a - 0.5) / n + (1.0 - sigma / 2.0)) / a
+                    } else {
+                        0.0
+                    }
+                } else if n <= a + a * sigma - sigma {
                     (sigma + (sigma * (a - 1.0) + a) / n) / (a * (sigma + 1.0))
                 } else {
-                    1.0 / a
-                }
+                    0.0
+                };
+                fraction.max(1.0 / a)
             }
         }
     }

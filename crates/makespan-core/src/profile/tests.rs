@@ -92,3 +92,20 @@ fn a_table_cut_to_one_processor_equals_one_of_a_single_time() {
     let cut = Profile::table(times.clone()).unwrap().at_most(1).unwrap();
     assert_eq!(cut, Profile::table(times[..1].to_vec()).unwrap());
 }
+
+#[test]
+fn times_along_a_law_never_rise_where_it_becomes_flat() {
+    // Three processors took a tick less than all larger numbers, and bounds were higher than that by a tick.
+    let tick = Time::from_ticks;
+    for ticks in [10_000_000_000_000_000, 999_999_999_999_999_999] {
+        for (parallelism, sigma) in
+            (2..40).flat_map(|a| (0..300).map(move |s| (f64::from(a) / 2.0, f64::from(s) / 97.0)))
+        {
+            let law = SpeedupLaw::Downey { parallelism, sigma };
+            let profile = Profile::law(tick(ticks), law, 1, 50).unwrap();
+            let times: Vec<Time> = (1..=50).map(|processors| profile.time(processors)).collect();
+            assert!(times.is_sorted_by(|a, b| a >= b), "{law:?}");
+            assert_eq!(profile.shortest(), *times.last().unwrap());
+        }
+    }
+}
