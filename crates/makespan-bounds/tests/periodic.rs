@@ -77,7 +77,7 @@ proptest! {
 
 /// Three tasks a second on a switch with two workers: each period is a second.
 fn small() -> (Instance, TreeProblem, Periodic) {
-    let instance = instance(&[(0, 1, 0, 1, 0), (1, 1, 0, 4, 0), (2, 1, 0, 4, 1), (1, 1, 1, 8, 0)], &[(1, 1, 40)]);
+    let instance = instance(&[(0, 1, 0, 1, 0), (1, 1, 0, 4, 0), (2, 1, 0, 4, 0), (1, 1, 1, 8, 0)], &[(1, 1, 40)]);
     let problem = TreeProblem::new(&instance).unwrap();
     let best = throughput(&problem, Precision::Exact);
     assert_eq!(best.value, RBig::from(4));
@@ -89,17 +89,18 @@ fn small() -> (Instance, TreeProblem, Periodic) {
 fn start_up_clean_up_and_buffers_are_those_of_the_period() {
     let (instance, problem, periodic) = small();
     assert_eq!((periodic.period, &periodic.tasks[..]), (Time::from_seconds(1), &[0, 1, 2, 1][..]));
-    // The grandchild is two periods late, the second worker one and its latency.
+    // The grandchild is two periods late, the workers one.
     assert_eq!(
         periodic.starts(&problem)[1..].iter().map(|start| start.unwrap()).collect::<Vec<_>>(),
-        [1, 2, 2].map(Time::from_seconds)
+        [1, 1, 2].map(Time::from_seconds)
     );
     assert_eq!(periodic.start_up(&problem), Some(Time::from_seconds(2)));
-    assert_eq!([0, 1, 2, 3].map(|node| periodic.buffer(&problem, node)), [0, 4, 6, 2]);
+    assert_eq!(periodic.starts(&problem)[0], Some(Time::ZERO));
+    assert_eq!(periodic.buffers(&problem)[..], [0, 4, 6, 2]);
     let network = periodic.unroll(&instance, &problem, None).unwrap();
     keeps_all_rules(&instance, &network);
-    // Ten periods are sent; two workers finish two periods and a turn later.
-    assert_eq!(network.schedule.makespan(), Time::from_seconds(13));
+    // Ten periods are sent; the grandchild begins two later, and the second worker one and a turn.
+    assert_eq!(network.schedule.makespan(), Time::from_seconds(12));
     let half = periodic.unroll(&instance, &problem, Some(5)).unwrap();
     assert_eq!((half.schedule.placements().len(), half.transfers.len()), (20, 25));
     assert_eq!(validate_network(&instance, &half), Ok(()));
@@ -107,6 +108,23 @@ fn start_up_clean_up_and_buffers_are_those_of_the_period() {
         Periodic::rounded(&problem, &throughput(&problem, Precision::Exact).rates, Time::TICK),
         Err(PeriodicError::TooShort { period: Time::TICK })
     );
+}
+
+/// A link of bandwidth 1 and latency 9 s takes a task of one byte in ten seconds, and no schedule does better.
+#[test]
+fn the_port_is_busy_for_the_latency() {
+    let instance = instance(&[(0, 1, 0, 1, 0), (1, 1, 0, 1, 9)], &[(1, 1, 40)]);
+    let problem = TreeProblem::new(&instance).unwrap();
+    let best = throughput(&problem, Precision::Exact);
+    assert_eq!(best.value, RBig::ONE / RBig::from(10));
+    let periodic = Periodic::exact(&problem, &best.rates).unwrap();
+    assert_eq!((periodic.period, &periodic.tasks[..]), (Time::from_seconds(10), &[0, 1][..]));
+    let network = periodic.unroll(&instance, &problem, None).unwrap();
+    keeps_all_rules(&instance, &network);
+    assert_eq!(network.schedule.makespan(), Time::from_seconds(401));
+    let mut early = network;
+    early.transfers[0].end = early.transfers[0].end - Time::TICK;
+    assert!(matches!(validate_network(&instance, &early).unwrap_err()[0], NetworkViolation::TooFast { .. }));
 }
 
 #[test]

@@ -13,6 +13,8 @@ use thiserror::Error;
 pub struct TreeScene {
     /// Machines and applications.
     pub network: Network,
+    /// What the schedulers take for the network, where that differs.
+    pub believed: Option<Network>,
     /// What the steady state proved gives each node.
     pub rates: NodeRates,
     /// No schedule has a larger fair throughput in the long run, in weighted tasks a second.
@@ -76,7 +78,20 @@ impl TreeScene {
         let network = Network::of(problem)?;
         let weights = network.kinds().iter().map(|kind| kind.weight).collect();
         let rates = NodeRates::from_origin(&network, &best.floats());
-        Ok(Self { network, rates, bound: float_of(&best.bound), weights })
+        Ok(Self { network, believed: None, rates, bound: float_of(&best.bound), weights })
+    }
+
+    /// The same scene, whose schedulers are set up as if no link had latency and follow the best rates of that case; they see
+    /// the times of hops as they play, if they look at them.
+    #[must_use]
+    pub fn unaware_of_latency(self, best_without: &Throughput) -> Self {
+        let rates = NodeRates::from_origin(&self.network, &best_without.floats());
+        Self { believed: Some(self.network.without_latency()), rates, ..self }
+    }
+
+    /// What the schedulers take for the network.
+    pub fn believed(&self) -> &Network {
+        self.believed.as_ref().unwrap_or(&self.network)
     }
 
     /// Plays a heuristic. The buffer of the options is in tasks; where a heuristic sends macro-tasks it holds fewer.
@@ -84,7 +99,10 @@ impl TreeScene {
     /// # Errors
     /// [`TreeRunError`] when the heuristic cannot play the tree, or the options do not fit.
     pub fn play(&self, heuristic: Heuristic, options: &NetworkOptions) -> Result<TreeRun, TreeRunError> {
-        let mut setup = heuristic.setup(&self.network, options.buffer, Some(&self.rates))?;
+        let mut setup = heuristic.setup(self.believed(), options.buffer, Some(&self.rates))?;
+        if self.believed.is_some() {
+            setup.network = self.network.with_kinds(setup.network.kinds().to_vec())?;
+        }
         let options = NetworkOptions { buffer: setup.buffer, lanes: setup.lanes, ..options.clone() };
         let run = makespan_sim::network::simulate(&setup.network, &mut setup.policies, &options, &mut Silent)?;
         let measured = run.measured(&self.weights, SKIPPED);

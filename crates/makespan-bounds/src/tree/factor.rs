@@ -93,14 +93,18 @@ impl<F: Field> Factor<F> {
     }
 }
 
-/// The time of the port above `child` for what its subtree takes.
+/// The time of the port above `child` for what its subtree takes: that of the bytes, and a latency a task.
 pub(super) fn port_time<F: Field>(figures: &Figures<F>, child: usize, takes: &[F]) -> F {
-    let mut bytes = F::zero();
-    for (take, ratio) in takes.iter().zip(&figures.ratio[1..]) {
-        bytes.add_product(take, ratio);
-    }
+    let sum = |each: &[F]| {
+        let mut sum = F::zero();
+        takes.iter().zip(&each[1..]).for_each(|(take, each)| sum.add_product(take, each));
+        sum
+    };
     let mut time = F::zero();
-    time.add_product(&bytes, &figures.delay[child]);
+    time.add_product(&sum(&figures.ratio), &figures.delay[child]);
+    if !figures.latency[child].is_zero() {
+        time.add_product(&sum(&figures.tasks), &figures.latency[child]);
+    }
     time
 }
 

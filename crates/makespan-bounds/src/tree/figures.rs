@@ -4,6 +4,7 @@
 use std::ops::Range;
 
 use dashu_ratio::RBig;
+use makespan_core::Time;
 use makespan_core::tree::TreeProblem;
 
 use super::field::Field;
@@ -21,8 +22,12 @@ pub(super) struct Figures<F> {
     pub port: Vec<F>,
     /// Seconds a byte on the link from the parent.
     pub delay: Vec<F>,
+    /// Seconds a task on the link from the parent, besides its bytes.
+    pub latency: Vec<F>,
     /// Bytes a unit of work, by application; idleness has none.
     pub ratio: Vec<F>,
+    /// Tasks a unit of work, by application; idleness has none.
+    pub tasks: Vec<F>,
     /// Work units of each application for one unit of fair throughput; idleness has none.
     pub share: Vec<F>,
     /// By how little more of an application is asked for, against ties.
@@ -58,9 +63,14 @@ impl<F: Field> Figures<F> {
             let bandwidth = &problem.nodes()[node].bandwidth;
             if bandwidth.is_zero() { F::zero() } else { F::of(&(work / bandwidth)) }
         };
+        let latency = |node: usize| {
+            let one = &problem.nodes()[node];
+            if one.latency == Time::ZERO { F::zero() } else { F::of(&(work * one.latency_seconds())) }
+        };
         let apps = problem.applications();
         let idle = std::iter::once(F::zero);
         let ratio = apps.iter().map(|app| F::of(&app.ratio()));
+        let tasks = apps.iter().map(|app| F::of(&(RBig::ONE / &app.work)));
         let shares = apps.iter().map(|app| F::of(&(&app.work * &app.weight / share)));
         Self {
             parent: parent.collect(),
@@ -68,7 +78,9 @@ impl<F: Field> Figures<F> {
             capacity: order.iter().map(|&node| F::of(&(problem.capacity(node) / work))).collect(),
             port: vec![F::one(); order.len()],
             delay: order.iter().map(|&node| delay(node)).collect(),
+            latency: order.iter().map(|&node| latency(node)).collect(),
             ratio: idle.clone().map(|zero| zero()).chain(ratio).collect(),
+            tasks: idle.clone().map(|zero| zero()).chain(tasks).collect(),
             share: idle.map(|zero| zero()).chain(shares).collect(),
             slack: vec![F::zero(); apps.len() + 1],
         }
@@ -100,14 +112,16 @@ const HOPELESS: f64 = 1e9;
 impl Figures<f64> {
     /// Without the nodes behind links that are too slow for floats to reckon with; rationals take them in again.
     pub fn without_hopeless(mut self) -> Self {
-        let least = self.ratio[1..].iter().copied().fold(f64::INFINITY, f64::min);
         let mut reached = vec![true; self.nodes()];
         for at in 1..self.nodes() {
-            let hopeless = least * self.delay[at] > HOPELESS;
+            let times = self.ratio.iter().zip(&self.tasks).skip(1);
+            let least = times.map(|(ratio, tasks)| ratio * self.delay[at] + tasks * self.latency[at]);
+            let hopeless = least.fold(f64::INFINITY, f64::min) > HOPELESS;
             reached[at] = reached[self.parent[at] as usize] && !hopeless;
             if !reached[at] {
                 self.capacity[at] = 0.0;
                 self.delay[at] = 0.0;
+                self.latency[at] = 0.0;
             }
         }
         self

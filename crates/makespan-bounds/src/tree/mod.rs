@@ -2,14 +2,15 @@
 //!
 //! Linear programme (3) of O. Beaumont, L. Carter, J. Ferrante, A. Legrand, L. Marchal and Y. Robert, "Centralized versus
 //! distributed schedulers for multiple bag-of-task applications" (IPDPS 2006, DOI 10.1109/IPDPS.2006.1639262), max-min fair
-//! with weights. With `a(u, k)` the tasks of application k a second on node u, and `in(v, k)` their sum over the subtree
-//! of v:
+//! with weights, where a task takes the port for the latency `l(v)` of the link besides its bytes: the paper measures b in a
+//! simulator with latencies (section 5.1.4). With `a(u, k)` the tasks of application k a second on node u, and `in(v, k)`
+//! their sum over the subtree of v:
 //!
 //! ```text
 //! maximise r
-//! sum over u of a(u, k)                                  >= w(k) r    every application k
-//! sum over k of c(k) a(u, k)                             <= C(u)      every node u: its processors
-//! sum over children v of u and k of b(k) in(v, k) / B(v) <= 1         every node u: its port
+//! sum over u of a(u, k)                                          >= w(k) r   every application k
+//! sum over k of c(k) a(u, k)                                     <= C(u)     every node u: its processors
+//! sum over children v of u and k of (l(v) + b(k) / B(v)) in(v, k) <= 1   every node u: its port
 //! a >= 0
 //! ```
 //!

@@ -21,6 +21,8 @@ pub(super) struct Prices<F> {
     pub worth: Vec<F>,
     /// What a byte costs at each node: the ports above it, link by link.
     pub byte: Vec<F>,
+    /// What a task costs at each node for latencies.
+    pub task: Vec<F>,
     /// What the time of each port costs, beyond what the goal itself makes it cost.
     pub port: Vec<F>,
 }
@@ -44,7 +46,8 @@ impl<F: Field> Prices<F> {
         let mut worth = vec![F::zero()];
         worth.extend(root::solve(&columns, &right, true)?);
         let nodes = figures.nodes();
-        let mut prices = Self { worth, byte: vec![F::zero(); nodes], port: vec![F::zero(); nodes] };
+        let mut prices =
+            Self { worth, byte: vec![F::zero(); nodes], task: vec![F::zero(); nodes], port: vec![F::zero(); nodes] };
         for node in 0..nodes {
             if let Some(pivot) = &factor.parts[node].pivot {
                 let takes = &pivot.column.takes;
@@ -65,15 +68,19 @@ impl<F: Field> Prices<F> {
                 let mut byte = prices.byte[node].clone();
                 byte.add_product(&time, &figures.delay[child]);
                 prices.byte[child] = byte;
+                let mut task = prices.task[node].clone();
+                task.add_product(&time, &figures.latency[child]);
+                prices.task[child] = task;
             }
         }
         Ok(prices)
     }
 
-    /// What a unit of work is worth on a node, with its bytes paid.
+    /// What a unit of work is worth on a node, with its bytes and latencies paid.
     pub fn net(&self, figures: &Figures<F>, node: usize, application: usize) -> F {
         let mut net = self.worth[application].clone();
         net.subtract_product(&figures.ratio[application], &self.byte[node]);
+        net.subtract_product(&figures.tasks[application], &self.task[node]);
         net
     }
 

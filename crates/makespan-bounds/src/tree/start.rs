@@ -6,14 +6,15 @@ use super::figures::Figures;
 /// Part of the time of a port that the start leaves idle, so that rounding cannot make it infeasible.
 const MARGIN: f64 = 1e-6;
 
-/// A feasible basis in which the nodes that are nearest to the root, by the time that ports take for a byte on its way to
-/// them, work whole for one application each: as in proposition 1 of the paper, those with the most bytes for a unit of
+/// A feasible basis in which the nodes that are nearest to the root, by the time that ports take for a unit of fair work on
+/// its way to them, work whole for one application each: as in proposition 1 of the paper, those with the most bytes for a unit of
 /// work on the nearest ones, and each on as much capacity as is fair. As many nodes take part as the ports can feed; with
 /// none it is [`Basis::idle`]. O(n log n).
 pub(super) fn slices(figures: &Figures<f64>) -> Basis {
     let mut far = vec![0.0; figures.nodes()];
+    let (bytes, tasks) = (mixed(figures, &figures.ratio), mixed(figures, &figures.tasks));
     for node in 1..far.len() {
-        far[node] = far[figures.parent[node] as usize] + figures.delay[node];
+        far[node] = far[figures.parent[node] as usize] + bytes * figures.delay[node] + tasks * figures.latency[node];
     }
     let mut nodes: Vec<usize> = (0..far.len()).filter(|&node| figures.capacity[node] > 0.0).collect();
     nodes.sort_by(|&a, &b| far[a].total_cmp(&far[b]));
@@ -38,6 +39,11 @@ pub(super) fn slices(figures: &Figures<f64>) -> Basis {
     basis
 }
 
+/// The sum over applications in their fair shares.
+fn mixed(figures: &Figures<f64>, each: &[f64]) -> f64 {
+    figures.share.iter().zip(each).map(|(share, each)| share * each).sum()
+}
+
 /// One application after the other until its share of these nodes' capacity is reached.
 fn keys(figures: &Figures<f64>, nodes: &[usize], applications: &[usize]) -> Vec<u32> {
     let mut keys = vec![0; figures.nodes()];
@@ -57,13 +63,16 @@ fn keys(figures: &Figures<f64>, nodes: &[usize], applications: &[usize]) -> Vec<
 
 /// Whether every port can feed what is below it.
 fn is_fed(figures: &Figures<f64>, keys: &[u32]) -> bool {
-    let mut bytes: Vec<f64> =
-        keys.iter().zip(&figures.capacity).map(|(&key, capacity)| figures.ratio[key as usize] * capacity).collect();
+    let taken = |each: &[f64]| -> Vec<f64> {
+        keys.iter().zip(&figures.capacity).map(|(&key, capacity)| each[key as usize] * capacity).collect()
+    };
+    let (mut bytes, mut tasks) = (taken(&figures.ratio), taken(&figures.tasks));
     let mut idle: Vec<f64> = figures.port.iter().map(|port| port * (1.0 - MARGIN)).collect();
     for node in (1..bytes.len()).rev() {
         let parent = figures.parent[node] as usize;
-        idle[parent] -= bytes[node] * figures.delay[node];
+        idle[parent] -= bytes[node] * figures.delay[node] + tasks[node] * figures.latency[node];
         bytes[parent] += bytes[node];
+        tasks[parent] += tasks[node];
     }
     idle.iter().all(|&idle| idle >= 0.0)
 }

@@ -12,9 +12,15 @@ use super::*;
 type Figures = (u32, f64, usize, f64);
 
 fn problem(nodes: &[Figures], applications: &[(i64, u64, u64)]) -> TreeProblem {
+    late(nodes, &vec![0; nodes.len()], applications)
+}
+
+/// The same with latencies in quarters of a second.
+fn late(nodes: &[Figures], latencies: &[u32], applications: &[(i64, u64, u64)]) -> TreeProblem {
     let node = |(at, &(processors, speed, parent, bandwidth)): (usize, &Figures)| {
         let parent = (at > 0).then_some(parent % at.max(1));
-        let link = parent.map(|_| Link { bandwidth, latency: Time::ZERO });
+        let latency = Time::from_ticks(i64::from(latencies[at]) * 250_000_000);
+        let link = parent.map(|_| Link { bandwidth, latency });
         Node { name: at.to_string(), processors, speed, parent, link }
     };
     let nodes: Vec<Node> = nodes.iter().enumerate().map(node).collect();
@@ -32,12 +38,18 @@ fn trees(most: usize) -> impl Strategy<Value = TreeProblem> {
     let node = node.prop_map(|(processors, speed, parent, bandwidth)| {
         (processors, f64::from(speed) / 2.0, parent, f64::from(bandwidth) / 4.0)
     });
+    // Half of the links have no latency.
+    let node = (node, prop_oneof![Just(0), 0_u32..6]);
     let nodes = prop::collection::vec(node, 1..most).prop_map(|mut nodes| {
-        nodes[0].0 = nodes[0].0.max(u32::from(nodes.iter().all(|node| node.0 == 0)));
+        let idle = nodes.iter().all(|(node, _)| node.0 == 0);
+        nodes[0].0.0 = nodes[0].0.0.max(u32::from(idle));
         nodes
     });
     let applications = prop::collection::vec((1_i64..5, 0_u64..5, 1_u64..4), 1..4);
-    (nodes, applications).prop_map(|(nodes, applications)| problem(&nodes, &applications))
+    (nodes, applications).prop_map(|(nodes, applications)| {
+        let (nodes, latencies): (Vec<Figures>, Vec<u32>) = nodes.into_iter().unzip();
+        late(&nodes, &latencies, &applications)
+    })
 }
 
 /// Programme (3) written out row by row, and solved by a plain simplex method on a dense tableau in rationals with the
@@ -65,7 +77,8 @@ fn plain_optimum(problem: &TreeProblem) -> RBig {
             let mut at = worker;
             while let Some(parent) = nodes[at].parent {
                 if parent == port {
-                    (0..k).for_each(|app| row[worker * k + app] = &apps[app].data / &nodes[at].bandwidth);
+                    let latency = RBig::from(nodes[at].latency.ticks()) / RBig::from(1_000_000_000_u64);
+                    (0..k).for_each(|app| row[worker * k + app] = &latency + &apps[app].data / &nodes[at].bandwidth);
                 }
                 at = parent;
             }
@@ -180,6 +193,20 @@ proptest! {
             prop_assert!(last.is_none() || first.is_none() || last <= first, "{:?}", best.rates);
         }
     }
+}
+
+/// The port of the root is busy for latency and bytes over bandwidth: ten seconds a task.
+#[test]
+fn latency_takes_the_time_of_the_port() {
+    let problem = late(&[(0, 1.0, 0, 1.0), (1, 1.0, 0, 1.0)], &[0, 36], &[(1, 1, 2)]);
+    let best = throughput(&problem, Precision::Exact);
+    assert_eq!((best.value.to_string(), best.gap() < 1e-12), ("1/10".into(), true));
+    let gains: Vec<(Part, f64)> = best.upgrades(&problem).iter().map(|up| (up.part, up.gain)).collect();
+    assert!(
+        matches!(gains[..], [(Part::Latency, late), (Part::Link, wide)]
+        if (late - 0.9).abs() < 1e-9 && (wide - 0.1).abs() < 1e-9),
+        "{gains:?}"
+    );
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Which machine or link holds the fair throughput down.
 
-use makespan_core::tree::{TreeProblem, float_of, link_load};
+use makespan_core::tree::{TreeProblem, float_of, latency_load, link_load};
 
 use super::Throughput;
 
@@ -21,8 +21,10 @@ pub struct Upgrade {
 pub enum Part {
     /// Its processors.
     Processors,
-    /// The link to its parent.
+    /// The bandwidth of the link to its parent.
     Link,
+    /// The latency of the link to its parent, which a better one has less of.
+    Latency,
 }
 
 impl Throughput {
@@ -33,19 +35,22 @@ impl Throughput {
         let unit = 2.0_f64.powi(self.prices.exponent);
         let ports: Vec<f64> = self.prices.ports.iter().map(|&price| price as f64 * unit).collect();
         let flows = self.rates.flows(problem);
-        let mut byte = vec![0.0; problem.nodes().len()];
+        let (mut byte, mut send) = (vec![0.0; problem.nodes().len()], vec![0.0; problem.nodes().len()]);
         let mut upgrades = Vec::new();
         for &node in problem.order() {
             let one = &problem.nodes()[node];
             if let Some(parent) = one.parent {
                 byte[node] = byte[parent] + ports[parent] / float_of(&one.bandwidth);
-                let gain = ports[parent] * float_of(&link_load(problem, &flows, node));
-                upgrades.push(Upgrade { node, part: Part::Link, gain });
+                send[node] = send[parent] + ports[parent] * one.latency.seconds();
+                let late = float_of(&latency_load(problem, &flows, node));
+                let all = float_of(&link_load(problem, &flows, node));
+                let mut offer = |part, load: f64| upgrades.push(Upgrade { node, part, gain: ports[parent] * load });
+                offer(Part::Link, all - late);
+                offer(Part::Latency, late);
             }
-            let net = applications
-                .iter()
-                .zip(&self.prices.tasks)
-                .map(|(app, &price)| (price as f64 - float_of(&app.data) * byte[node]) / float_of(&app.work));
+            let net = applications.iter().zip(&self.prices.tasks).map(|(app, &price)| {
+                (price as f64 - send[node] - float_of(&app.data) * byte[node]) / float_of(&app.work)
+            });
             let gain = net.fold(0.0, f64::max) * float_of(&problem.capacity(node));
             upgrades.push(Upgrade { node, part: Part::Processors, gain });
         }

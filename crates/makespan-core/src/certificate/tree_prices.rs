@@ -5,18 +5,19 @@ use dashu_ratio::RBig;
 use serde::{Deserialize, Serialize};
 
 use super::CertificateError;
+use crate::Time;
 use crate::tree::TreeProblem;
 
 /// Prices of tasks and of port time. Any of them prove a bound, because linear programming duality needs no more here:
 ///
 /// Let a task of application k be worth `y_k >= 0`, and a second of the port of node u cost `m_u >= 0`. Then a byte costs
-/// at node v the sum `P_v` of `m_u / B` over the links above it, and a unit of work on v earns at most
-/// `L_v = max(0, max over k of (y_k - b_k P_v) / c_k)`. A steady state of fair throughput r computes at least `w_k r` tasks
+/// at node v the sum `P_v` of `m_u / B` over the links above it, and the latencies of a task the sum `Q_v` of `m_u l`.
+/// A unit of work on v earns at most `L_v = max(0, max over k of (y_k - Q_v - b_k P_v) / c_k)`. A steady state of fair throughput r computes at least `w_k r` tasks
 /// of each application a second, worth `r sum of w_k y_k` together; its nodes earn at most `C_v L_v` each, and its ports
 /// cost at most `m_u`, being busy for a second in a second. Hence
 /// `r <= (sum of m_u + sum of C_v L_v) / sum of w_k y_k`.
 ///
-/// The prices are integers in units that cancel; `P_v` is rounded down and earnings up, to 2^-256 of a unit.
+/// The prices are integers in units that cancel; `P_v` and `Q_v` are rounded down and earnings up, to 2^-256 of a unit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TreePrices {
     /// What a task of each application is worth, in job order.
@@ -54,21 +55,24 @@ impl TreePrices {
         let worth: Vec<IBig> = self.tasks.iter().map(|&price| IBig::from(price) << PLACES).collect();
         let costs: Vec<(IBig, IBig)> = applications.iter().map(|app| of(&app.data)).collect();
         let works: Vec<(IBig, IBig)> = applications.iter().map(|app| of(&app.work)).collect();
-        let mut byte = vec![IBig::ZERO; problem.nodes().len()];
+        let (mut byte, mut send) = (vec![IBig::ZERO; problem.nodes().len()], vec![IBig::ZERO; problem.nodes().len()]);
+        let second = IBig::from(Time::TICKS_PER_SECOND);
         let mut total = IBig::ZERO;
         for &node in problem.order() {
             let one = &problem.nodes()[node];
             total += self.port(node, true);
             if let Some(parent) = one.parent {
                 let (numerator, denominator) = of(&one.bandwidth);
-                byte[node] = &byte[parent] + floor(&(self.port(parent, false) * denominator), &numerator);
+                let port = self.port(parent, false);
+                byte[node] = &byte[parent] + floor(&(&port * denominator), &numerator);
+                send[node] = &send[parent] + floor(&(port * one.latency.ticks()), &second);
             }
             let (numerator, denominator) = of(&problem.capacity(node));
             if numerator == IBig::ZERO {
                 continue;
             }
             let earned = (0..applications.len()).map(|at| {
-                let net = &worth[at] - floor(&(&byte[node] * &costs[at].0), &costs[at].1);
+                let net = &worth[at] - &send[node] - floor(&(&byte[node] * &costs[at].0), &costs[at].1);
                 ceil(&(net * &works[at].1), &works[at].0)
             });
             let rent = earned.max().unwrap_or(IBig::ZERO).max(IBig::ZERO);

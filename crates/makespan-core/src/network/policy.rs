@@ -66,7 +66,7 @@ pub enum NodeDecision {
 pub struct Children<'a> {
     /// Bytes a second to each child.
     pub bandwidth: &'a [f64],
-    /// Seconds that a send to each child takes besides.
+    /// Seconds that a task on its way to each child takes besides.
     pub latency: &'a [f64],
     /// Requests that are not answered, by child and lane.
     pub requests: &'a [u32],
@@ -142,9 +142,11 @@ impl NodeView<'_> {
         self.children.levels[child * self.kinds.len() + kind]
     }
 
-    /// Seconds that the port needs to send a task of this kind to this child, alone.
+    /// Seconds that the port needs to send a piece of this kind to this child, alone: a latency a task, and the bytes over
+    /// the bandwidth.
     pub fn hop(&self, child: usize, kind: usize) -> f64 {
-        self.children.latency[child] + self.kinds[kind].data / self.children.bandwidth[child]
+        let kind = &self.kinds[kind];
+        self.children.latency[child] * f64::from(kind.size()) + kind.data / self.children.bandwidth[child]
     }
 
     /// How many children there are, with those that were removed.

@@ -18,7 +18,7 @@ pub struct NetworkNode {
     pub speed: f64,
     /// Bytes a second from the parent; not read for the root.
     pub bandwidth: f64,
-    /// Added to each transfer from the parent; not read for the root.
+    /// What each task takes on the way from the parent besides its bytes; not read for the root.
     pub latency: Time,
 }
 
@@ -35,6 +35,13 @@ pub struct Kind {
     pub count: u32,
     /// What one piece has: pairs of an application and a number of its tasks.
     pub tasks: Vec<(usize, u32)>,
+}
+
+impl Kind {
+    /// How many tasks one piece has, each of which takes the latency of a link.
+    pub fn size(&self) -> u32 {
+        self.tasks.iter().map(|&(_, count)| count).sum()
+    }
 }
 
 /// A tree of machines and the tasks that its root holds. Nodes are numbered breadth first, so that the children of a
@@ -140,6 +147,14 @@ impl Network {
     pub fn with_kinds(&self, kinds: Vec<Kind>) -> Result<Self, NetworkError> {
         check_kinds(&kinds)?;
         Ok(Self { kinds, ..self.clone() })
+    }
+
+    /// The same with links without latency: what a scheduler sees that does not know of latencies.
+    #[must_use]
+    pub fn without_latency(&self) -> Self {
+        let mut network = self.clone();
+        network.nodes.iter_mut().for_each(|node| node.latency = Time::ZERO);
+        network
     }
 
     /// The nodes, breadth first; the root is node 0.

@@ -3,7 +3,8 @@
 //! The model is that of O. Beaumont, L. Carter, J. Ferrante, A. Legrand, L. Marchal and Y. Robert, "Centralized versus
 //! distributed schedulers for multiple bag-of-task applications" (IPDPS 2006, DOI 10.1109/IPDPS.2006.1639262), section 2:
 //! all data begin at the root; a node receives from its parent, computes, and sends to one child at a time, all at once
-//! (full overlap, single port); results are negligible.
+//! (full overlap, single port); results are negligible. A send takes the port for the latency of the link and the bytes
+//! over its bandwidth, and the data are there when it ends: section 5.1.4 measures b in a simulator with latencies.
 //!
 //! Figures are exact rationals, so that a throughput can be proved and a period computed. A float of the platform stands
 //! for its shortest decimal: a speed that a file writes as 0.1 is one tenth here.
@@ -23,7 +24,7 @@ use thiserror::Error;
 pub use network_schedule::{NetworkSchedule, NetworkViolation, Transfer, validate_network};
 pub use optimum::{Optimum, OptimumError, dual_value};
 pub use periodic::{Periodic, PeriodicError, exact_period};
-pub use rates::{Rates, RatesError, link_load, port_load};
+pub use rates::{Rates, RatesError, latency_load, link_load, port_load};
 pub use rational::{decimal_of, decimal_text, float_of, parse_decimal, short_decimal};
 
 use crate::{Instance, Job, JobId, Time};
@@ -50,7 +51,7 @@ pub struct TreeNode {
     pub speed: RBig,
     /// Bytes a second from the parent; 0 for the root, which has none.
     pub bandwidth: RBig,
-    /// Delay of every transfer from the parent.
+    /// What every transfer from the parent takes before its first byte, of the port's time too.
     pub latency: Time,
 }
 
@@ -175,14 +176,19 @@ impl TreeProblem {
         self.times[node * self.applications.len() + application]
     }
 
-    /// How long the parent of a node sends it one task, latency apart, rounded up to a tick; `None` when that is longer
-    /// than any schedule: the node is unreachable in time. The root receives at once what it has.
-    pub fn send_time(&self, node: usize, application: usize) -> Option<Time> {
-        let (data, bandwidth) = (&self.applications[application].data, &self.nodes[node].bandwidth);
-        if bandwidth.is_zero() {
-            return Some(Time::ZERO);
+    /// Seconds for which the port of a node's parent is busy with one task: latency and bytes over bandwidth. The root
+    /// receives at once what it has.
+    pub fn send_seconds(&self, node: usize, application: usize) -> RBig {
+        let one = &self.nodes[node];
+        if one.bandwidth.is_zero() {
+            return RBig::ZERO;
         }
-        let ticks = data * RBig::from(Time::TICKS_PER_SECOND) / bandwidth;
+        one.latency_seconds() + &self.applications[application].data / &one.bandwidth
+    }
+
+    /// The same, rounded up to a tick; `None` when that is longer than any schedule: the node is unreachable in time.
+    pub fn send_time(&self, node: usize, application: usize) -> Option<Time> {
+        let ticks = self.send_seconds(node, application) * RBig::from(Time::TICKS_PER_SECOND);
         let ticks = i64::try_from(ticks.ceil()).ok().filter(|&ticks| ticks <= i64::MAX / 4)?;
         Some(Time::from_ticks(ticks))
     }
@@ -197,6 +203,11 @@ impl TreeNode {
     /// Whether it computes at all.
     pub fn computes(&self) -> bool {
         self.processors > 0
+    }
+
+    /// The latency of the link from the parent in seconds, exactly.
+    pub fn latency_seconds(&self) -> RBig {
+        RBig::from_parts(self.latency.ticks().into(), (Time::TICKS_PER_SECOND as u64).into())
     }
 }
 

@@ -27,7 +27,8 @@ pub struct Transfer {
     pub to: usize,
     /// When the parent begins to send.
     pub start: Time,
-    /// When its port is free again. The data arrive later by the latency of the link.
+    /// When its port is free again and the data are there: later by the latency of the link and the bytes over its
+    /// bandwidth at least.
     pub end: Time,
 }
 
@@ -82,7 +83,7 @@ pub enum NetworkViolation {
 }
 
 /// Checks the transfers of a schedule whose placements [`crate::validate`] checks: one send at a time from every node (and
-/// so one receive at a time, as each node has one parent), links as fast as they are, store and forward, all data beginning
+/// so one receive at a time, as each node has one parent), each for as long as latency and bandwidth need, store and forward, all data beginning
 /// at the root, no task sent twice or in vain. O(n log n).
 ///
 /// # Errors
@@ -123,8 +124,9 @@ impl Checker<'_> {
         for transfer in transfers {
             let Some(link) = self.platform.nodes()[transfer.to].link else { continue };
             let job = self.instance.job(transfer.job);
-            let sent = RBig::from(transfer.end.ticks() - transfer.start.ticks()) * decimal_of(link.bandwidth);
-            if sent < RBig::from(job.data.unwrap_or(0)) * RBig::from(Time::TICKS_PER_SECOND) {
+            let sending = transfer.end.ticks() - transfer.start.ticks() - link.latency.ticks();
+            let sent = RBig::from(sending) * decimal_of(link.bandwidth);
+            if sending < 0 || sent < RBig::from(job.data.unwrap_or(0)) * RBig::from(Time::TICKS_PER_SECOND) {
                 let (job, task, node) = (job.name.clone(), transfer.task, self.name(transfer.to));
                 violations.push(NetworkViolation::TooFast { job, task, node });
             }
@@ -148,9 +150,8 @@ impl Checker<'_> {
         let nodes = self.platform.nodes();
         let mut received: FxHashMap<(JobId, u32, usize), (Time, Time)> = FxHashMap::default();
         for transfer in &network.transfers {
-            let latency = nodes[transfer.to].link.map_or(Time::ZERO, |link| link.latency);
             let key = (transfer.job, transfer.task, transfer.to);
-            if received.insert(key, (transfer.start, transfer.end + latency)).is_some() {
+            if received.insert(key, (transfer.start, transfer.end)).is_some() {
                 violations.push(self.astray(transfer));
             }
         }

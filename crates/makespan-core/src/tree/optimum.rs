@@ -66,18 +66,23 @@ pub fn dual_value(problem: &TreeProblem, task_prices: &[RBig], port_prices: &[RB
     if weighted.is_zero() {
         return None;
     }
-    let mut byte = vec![RBig::ZERO; problem.nodes().len()];
+    let (mut byte, mut send) = (vec![RBig::ZERO; problem.nodes().len()], vec![RBig::ZERO; problem.nodes().len()]);
     let mut terms: Vec<RBig> = port_prices.iter().filter(|price| !price.is_zero()).cloned().collect();
     for &node in problem.order() {
         let one = &problem.nodes()[node];
         if let Some(parent) = one.parent {
-            let above = byte[parent].clone();
+            (byte[node], send[node]) = (byte[parent].clone(), send[parent].clone());
             let port = &port_prices[parent];
-            byte[node] = if port.is_zero() { above } else { above + port / &one.bandwidth };
+            if !port.is_zero() {
+                byte[node] += port / &one.bandwidth;
+                send[node] += port * one.latency_seconds();
+            }
         }
         if one.computes() {
-            let net =
-                applications.iter().zip(task_prices).map(|(app, price)| (price - &app.data * &byte[node]) / &app.work);
+            let net = applications
+                .iter()
+                .zip(task_prices)
+                .map(|(app, price)| (price - &send[node] - &app.data * &byte[node]) / &app.work);
             let rent = net.max().unwrap_or(RBig::ZERO);
             if rent > RBig::ZERO {
                 terms.push(rent * problem.capacity(node));

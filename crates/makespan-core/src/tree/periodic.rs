@@ -12,8 +12,7 @@ use crate::Time;
 
 /// A steady state in whole tasks and ticks.
 ///
-/// The clock of a node is late by the clock of its parent, one period and the latency of its link. In period i of its
-/// clock it sends to its children, one task after the other, and computes, what its parent sent in period i of *its* clock.
+/// The clock of a node is late by one period by the clock of its parent. In period i of its clock it sends to its children, one task after the other, and computes, what its parent sent in period i of *its* clock.
 /// Its processors take turns: each computes the tasks of a whole period, in as many periods as there are processors,
 /// so no packing is needed and no time is lost.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -142,18 +141,14 @@ impl Periodic {
         least.unwrap_or(RBig::ZERO) * RBig::from(Time::TICKS_PER_SECOND) / ticks
     }
 
-    /// When the clock of each node starts: that of the root at 0, and each other one a period and the latency of its link
-    /// after that of its parent. After the latest of those with work the tree is in its steady state (the *start-up*), and
+    /// When the clock of each node starts: that of the root at 0, and each other one a period after that of its parent. After the latest of those with work the tree is in its steady state (the *start-up*), and
     /// when the root has sent its last period, as long passes until all is done (the *clean-up*), but for the turns of
     /// processors. `None` when a start is beyond what a schedule can hold: the node is unreachable in time.
     pub fn starts(&self, problem: &TreeProblem) -> Vec<Option<Time>> {
         let mut starts = vec![Some(Time::ZERO); problem.nodes().len()];
         for &node in problem.order() {
-            let one = &problem.nodes()[node];
-            if let Some(parent) = one.parent {
-                let ticks = starts[parent].and_then(|start: Time| {
-                    start.ticks().checked_add(self.period.ticks())?.checked_add(one.latency.ticks())
-                });
+            if let Some(parent) = problem.nodes()[node].parent {
+                let ticks = starts[parent].and_then(|start: Time| start.ticks().checked_add(self.period.ticks()));
                 starts[node] = ticks.filter(|&ticks| ticks <= i64::MAX / 4).map(Time::from_ticks);
             }
         }
@@ -168,13 +163,17 @@ impl Periodic {
         (0..starts.len()).filter(works).map(|node| starts[node]).max_by_key(|start| start.unwrap_or(Time::MAX))?
     }
 
-    /// How many tasks a node holds at most, in all: those that arrive in a period, those that it sends or computes in it, and
-    /// those that its other processors still compute. The root holds everything anyway and needs no buffer.
-    pub fn buffer(&self, problem: &TreeProblem, node: usize) -> u64 {
+    /// How many tasks each node holds at most, in all: those that arrive in a period, those that it sends or computes in it,
+    /// and those that its other processors still compute. The root holds everything anyway and needs no buffer.
+    pub fn buffers(&self, problem: &TreeProblem) -> Vec<u64> {
         let applications = problem.applications().len();
-        let count = |of: &[u64]| of[node * applications..][..applications].iter().sum::<u64>();
-        let (own, all) = (count(&self.tasks), count(&self.flows(problem)));
-        if node == problem.root() { 0 } else { 2 * all + own * u64::from(problem.nodes()[node].processors.max(1) - 1) }
+        let flows = self.flows(problem);
+        let buffer = |(node, one): (usize, &super::TreeNode)| {
+            let count = |of: &[u64]| of[node * applications..][..applications].iter().sum::<u64>();
+            let turns = u64::from(one.processors.max(1) - 1);
+            if node == problem.root() { 0 } else { 2 * count(&flows) + count(&self.tasks) * turns }
+        };
+        problem.nodes().iter().enumerate().map(buffer).collect()
     }
 }
 

@@ -123,8 +123,23 @@ impl Rates {
     }
 }
 
-/// The part of a link's time that flows take, where the link is that to `child`.
+/// The part of a link's time that flows take, where the link is that to `child`: latencies and bytes.
 pub fn link_load(problem: &TreeProblem, flows: &[RBig], child: usize) -> RBig {
+    latency_load(problem, flows, child) + byte_load(problem, flows, child)
+}
+
+/// The part of a link's time that the latencies of tasks take.
+pub fn latency_load(problem: &TreeProblem, flows: &[RBig], child: usize) -> RBig {
+    let one = &problem.nodes()[child];
+    if one.parent.is_none() || one.latency == crate::Time::ZERO {
+        return RBig::ZERO;
+    }
+    let flow = &flows[child * problem.applications().len()..][..problem.applications().len()];
+    flow.iter().filter(|flow| !flow.is_zero()).fold(RBig::ZERO, |tasks, flow| tasks + flow) * one.latency_seconds()
+}
+
+/// The part of a link's time that the bytes of tasks take.
+fn byte_load(problem: &TreeProblem, flows: &[RBig], child: usize) -> RBig {
     let applications = problem.applications();
     let flow = &flows[child * applications.len()..];
     let each = applications.iter().zip(flow).filter(|(_, flow)| !flow.is_zero());

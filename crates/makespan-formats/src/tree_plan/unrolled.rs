@@ -9,7 +9,7 @@ use makespan_core::{Instance, Platform, Time};
 const COLUMNS: [&str; 8] = ["what", "job", "task", "node", "processor", "from", "start", "end"];
 
 /// Writes transfers and computations, one line each, by start; times in seconds. A transfer (`send`) has the node that sends it
-/// and no processor, and its data arrive later than `end` by the latency of the link; a computation (`compute`) has its
+/// and no processor; a computation (`compute`) has its
 /// processor and no sender.
 ///
 /// # Errors

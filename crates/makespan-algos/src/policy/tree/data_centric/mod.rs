@@ -30,8 +30,11 @@ use super::rates::NodeRates;
 /// node comes up as an offer, from each node to its parent the best of its subtree, limited by each link that it passes;
 /// what is decided goes down the same way. One operation is one wave of messages up and one down.
 ///
+/// A task takes a port for the latency of the link and its bytes over the bandwidth, in every operation.
+///
 /// Deviations: of all nodes that could take part in a trade the one that gains most does so. Throughputs are scaled by
-/// weight. The denominator of operation 4 is 1 + c(A)/c(B): with the printed b(A)/b(B) the trade does not equal the
+/// weight. Where links have latencies the communication times of A and B differ in their ratio from link to link, and
+/// operation 1 keeps that of the link where it is largest. The denominator of operation 4 is 1 + c(A)/c(B): with the printed b(A)/b(B) the trade does not equal the
 /// throughputs. Where the paper's limits leave nothing to trade, or `waves` have passed, the rates stay as they are.
 ///
 /// No guarantee. Takes a time of the order of waves times nodes times kinds.

@@ -22,20 +22,23 @@ fn is_worth(state: &State<'_>, a: usize, amount: f64, b: usize) -> bool {
     amount > LEAST_SHARE * state.throughput(a) * state.weight(b)
 }
 
-/// A node with idle processors gets x tasks of B for x b(B)/b(A) of A. No link has more to do, so none limits.
+/// A node with idle processors gets x tasks of B for as many of A that no link has more to do, so none limits: x times the
+/// largest ratio, over the links above the node, of the hop of B to that of A.
 fn communication_trading(state: &mut State<'_>, a: usize, b: usize) -> bool {
-    if state.data(a) <= 0.0 || state.data(a) * state.work(b) <= state.data(b) * state.work(a) {
-        return false;
+    let mut each = vec![0.0_f64; state.network.nodes().len()];
+    for node in 1..each.len() {
+        let above = state.network.nodes()[node].parent.map_or(0.0, |parent| each[parent]);
+        let (hop_a, hop_b) = (state.hop(node, a), state.hop(node, b));
+        each[node] = if hop_b > 0.0 { above.max(hop_b / hop_a) } else { above };
     }
-    let each = state.data(b) / state.data(a);
-    // After the trade the throughputs are equal at the most.
-    let most = gap(state, a, b) / (1.0 / state.weight(b) + each / state.weight(a));
-    let more_work = state.work(b) - each * state.work(a);
     let own = |state: &State<'_>, node: usize| {
-        if node == 0 {
+        let (has, each) = (state.compute[node * state.kinds + a], each[node]);
+        let more_work = state.work(b) - each * state.work(a);
+        if node == 0 || state.hop(node, a) <= 0.0 || more_work <= 0.0 {
             return 0.0;
         }
-        let has = state.compute[node * state.kinds + a];
+        // After the trade the throughputs are equal at the most.
+        let most = gap(state, a, b) / (1.0 / state.weight(b) + each / state.weight(a));
         let tasks = if each > 0.0 { has / each } else { f64::INFINITY };
         (state.idle(node) / more_work).min(tasks).min(most)
     };
@@ -43,7 +46,7 @@ fn communication_trading(state: &mut State<'_>, a: usize, b: usize) -> bool {
     if !is_worth(state, a, offer.amount, b) {
         return false;
     }
-    give(state, offer.node, a, -offer.amount * each);
+    give(state, offer.node, a, -offer.amount * each[offer.node]);
     give(state, offer.node, b, offer.amount);
     true
 }
@@ -55,8 +58,8 @@ fn gap_filling(state: &mut State<'_>, a: usize, b: usize) -> bool {
     let left: Vec<f64> = (0..state.network.nodes().len()).map(|node| state.port_left(node)).collect();
     let limit = |state: &State<'_>, node: usize| {
         let parent = state.network.nodes()[node].parent.unwrap_or(0);
-        let bytes = left[parent] * state.bandwidth[node];
-        if state.data(b) > 0.0 { bytes / state.data(b) } else { f64::INFINITY }
+        let hop = state.hop(node, b);
+        if hop > 0.0 { left[parent] / hop } else { f64::INFINITY }
     };
     let offer = best_offer(state, own, limit);
     if !is_worth(state, a, offer.amount, b) {
@@ -66,12 +69,12 @@ fn gap_filling(state: &mut State<'_>, a: usize, b: usize) -> bool {
     true
 }
 
-/// The branch under the root with the smallest bandwidth that has tasks of A has a tenth fewer of them.
+/// The branch under the root with the slowest link that has tasks of A has a tenth fewer of them.
 fn bus_desaturation(state: &mut State<'_>, a: usize, _b: usize) -> bool {
     let kinds = state.kinds;
     let least = LEAST_SHARE * state.throughput(a) * state.weight(a);
     let branches = state.network.children(0).filter(|&child| state.sent[child * kinds + a] > least);
-    let Some(branch) = branches.min_by(|&x, &y| state.bandwidth[x].total_cmp(&state.bandwidth[y])) else {
+    let Some(branch) = branches.min_by(|&x, &y| state.by_hop(a, y, x)) else {
         return false;
     };
     let mut inside = vec![false; state.network.nodes().len()];

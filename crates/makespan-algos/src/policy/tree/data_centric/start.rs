@@ -3,7 +3,7 @@
 use super::state::State;
 
 /// Gives every node its rates of the kind with the largest ratio of data to work: first what each subtree could take
-/// comes up, then what it gets goes down. The own processors come first, then the children by falling bandwidth.
+/// comes up, then what it gets goes down. The own processors come first, then the children by the time of a hop.
 pub(super) fn bandwidth_centric(state: &mut State<'_>) {
     let ratio = |kind: usize| state.data(kind) / state.work(kind);
     let kind = (0..state.kinds).max_by(|&a, &b| ratio(a).total_cmp(&ratio(b)).then(b.cmp(&a))).unwrap_or(0);
@@ -26,13 +26,13 @@ pub(super) fn bandwidth_centric(state: &mut State<'_>) {
     }
 }
 
-/// What each child gets when the node has so much for all of them and its port is shared by bandwidth.
+/// What each child gets when the node has so much for all of them and its port serves the shortest hop first.
 fn shared(state: &State<'_>, node: usize, kind: usize, takes: &[f64], mut all: f64) -> Vec<(usize, f64)> {
     let mut children: Vec<usize> = state.network.children(node).collect();
-    children.sort_by(|&a, &b| state.bandwidth[b].total_cmp(&state.bandwidth[a]));
+    children.sort_by(|&a, &b| state.by_hop(kind, a, b));
     let mut port = 1.0;
     let mut give = |child: usize| {
-        let each = state.data(kind) / state.bandwidth[child];
+        let each = state.hop(child, kind);
         let most = if each > 0.0 { port / each } else { f64::INFINITY };
         let rate = takes[child].min(most).min(all).max(0.0);
         all -= rate;

@@ -1,5 +1,7 @@
 //! What the nodes know between two waves.
 
+use std::cmp::Ordering;
+
 use makespan_core::network::Network;
 
 pub(super) struct State<'a> {
@@ -40,6 +42,17 @@ impl<'a> State<'a> {
         self.network.kinds()[kind].weight
     }
 
+    /// Seconds that the port of a node's parent sends a task of a kind: latency and bytes over bandwidth.
+    pub(super) fn hop(&self, node: usize, kind: usize) -> f64 {
+        let latency = self.network.nodes()[node].latency.seconds() * f64::from(self.network.kinds()[kind].size());
+        latency + self.data(kind) / self.bandwidth[node]
+    }
+
+    /// Children by the time of their hop, the shortest first, then by bandwidth.
+    pub(super) fn by_hop(&self, kind: usize, a: usize, b: usize) -> Ordering {
+        self.hop(a, kind).total_cmp(&self.hop(b, kind)).then(self.bandwidth[b].total_cmp(&self.bandwidth[a]))
+    }
+
     /// Tasks a second over weight.
     pub(super) fn throughput(&self, kind: usize) -> f64 {
         self.compute.iter().skip(kind).step_by(self.kinds).sum::<f64>() / self.weight(kind)
@@ -74,9 +87,8 @@ impl<'a> State<'a> {
 
     /// The share of its time that a node's port has left.
     pub(super) fn port_left(&self, node: usize) -> f64 {
-        let of_child = |child: usize| {
-            let bytes: f64 = (0..self.kinds).map(|kind| self.sent[child * self.kinds + kind] * self.data(kind)).sum();
-            bytes / self.bandwidth[child]
+        let of_child = |child: usize| -> f64 {
+            (0..self.kinds).map(|kind| self.sent[child * self.kinds + kind] * self.hop(child, kind)).sum()
         };
         (1.0 - self.network.children(node).map(of_child).sum::<f64>()).max(0.0)
     }
