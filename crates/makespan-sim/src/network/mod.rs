@@ -2,7 +2,7 @@
 //!
 //! A node receives, sends and computes at the same time. It sends one task at a time, a task is sent when all of it is
 //! there (store and forward), and a hop takes the link's latency and the data over its bandwidth, during which the
-//! sender's port is held. A buffer of a few tasks holds what waits at a node. A task that is being sent leaves the sender's
+//! sender's port is held; a macro-task takes the latency of each of its tasks. A buffer of a few tasks holds what waits at a node. A task that is being sent leaves the sender's
 //! count when its send ends; one that is computed has left. Whenever a place becomes free the node asks its parent for a
 //! task of any kind, so that no more tasks come than there is room for.
 //!

@@ -38,7 +38,7 @@ impl<P: NodePolicy, O: NetworkObserver> Engine<'_, P, O> {
         state.ready[node * kinds + kind] -= 1;
         state.idle[node * state.lanes + lane] -= 1;
         let work = ticks(state.network.kinds()[kind].work, state.speed[node]);
-        state.processors[node].add(now, kind, node, work);
+        state.processors[node].add(now, kind, node, [0.0, work]);
         self.observer.on(now, Record::ComputingBegins { node, kind });
         self.await_processor(node);
         self.freed(node, kind);
@@ -76,8 +76,9 @@ impl<P: NodePolicy, O: NetworkObserver> Engine<'_, P, O> {
         state.requests[to * lanes + lane] -= 1;
         state.receiving[to * lanes + lane] = true;
         state.levels[to * kinds + kind] += 1;
-        let latency = state.network.nodes()[to].latency.ticks() as f64;
-        let time = ticks(state.network.kinds()[kind].data, state.bandwidth[to]) + latency;
+        let piece = &state.network.kinds()[kind];
+        let latency = state.network.nodes()[to].latency.ticks() as f64 * f64::from(piece.size());
+        let time = [latency, ticks(piece.data, state.bandwidth[to])];
         state.port[node].add(now, kind, to, time);
         self.observer.on(now, Record::SendBegins { node: to, kind });
         self.await_port(node);

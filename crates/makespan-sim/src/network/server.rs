@@ -8,10 +8,18 @@ pub(super) struct Active {
     pub(super) kind: u32,
     /// Who receives it; the node itself for a task that is computed.
     pub(super) node: u32,
-    /// Ticks that it still takes when alone.
+    /// Ticks of latency that are left; they pass first, whatever the rate.
+    latency: f64,
+    /// Ticks that its bytes or work still take when alone.
     remaining: f64,
     /// Ticks of service so far.
     pub(super) used: f64,
+}
+
+impl Active {
+    fn left(&self) -> f64 {
+        self.latency + self.remaining
+    }
 }
 
 /// A resource of `capacity` units, of which a task uses at most one. More tasks than units share them evenly.
@@ -45,28 +53,30 @@ impl Server {
             let service = elapsed * self.rate();
             self.busy += service * self.active.len() as f64;
             for active in &mut self.active {
-                active.remaining = (active.remaining - service).max(0.0);
+                let beyond = service - active.latency;
+                active.latency = (-beyond).max(0.0);
+                active.remaining = (active.remaining - beyond.max(0.0)).max(0.0);
                 active.used += service;
             }
         }
     }
 
-    /// One more task, which takes so many ticks alone.
-    pub(super) fn add(&mut self, now: Time, kind: usize, node: usize, ticks: f64) {
+    /// One more task, which takes so many ticks alone: latency, and then what depends on the rate.
+    pub(super) fn add(&mut self, now: Time, kind: usize, node: usize, [latency, remaining]: [f64; 2]) {
         self.advance(now);
-        self.active.push(Active { kind: kind as u32, node: node as u32, remaining: ticks, used: 0.0 });
+        self.active.push(Active { kind: kind as u32, node: node as u32, latency, remaining, used: 0.0 });
         self.version = self.version.wrapping_add(1);
     }
 
     fn first(&self) -> Option<usize> {
-        let order = |&(_, a): &(usize, &Active), &(_, b): &(usize, &Active)| a.remaining.total_cmp(&b.remaining);
+        let order = |&(_, a): &(usize, &Active), &(_, b): &(usize, &Active)| a.left().total_cmp(&b.left());
         self.active.iter().enumerate().min_by(order).map(|(at, _)| at)
     }
 
     /// When the next task is over if nothing changes; the end of time for one that takes longer than a time can be.
     pub(super) fn next_end(&self) -> Option<Time> {
         let first = self.first()?;
-        let ticks = (self.active[first].remaining / self.rate()).ceil();
+        let ticks = (self.active[first].left() / self.rate()).ceil();
         let left = i64::MAX - self.since.ticks();
         Some(if ticks >= left as f64 { Time::MAX } else { Time::from_ticks(self.since.ticks() + ticks as i64) })
     }
@@ -79,7 +89,7 @@ impl Server {
         Some(self.active.swap_remove(first))
     }
 
-    /// Multiplies the remaining time of the tasks for a node, whose rate has changed.
+    /// Multiplies the remaining time of the tasks for a node, whose rate has changed. Latency is no matter of the rate.
     pub(super) fn stretch(&mut self, now: Time, node: usize, factor: f64) {
         self.advance(now);
         for active in self.active.iter_mut().filter(|active| active.node as usize == node) {

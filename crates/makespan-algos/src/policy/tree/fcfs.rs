@@ -10,12 +10,17 @@ use super::balance::Balance;
 /// 2006, DOI 10.1109/IPDPS.2006.1639262), section 4.2: a node serves requests in their order with tasks in theirs. The
 /// root chooses the kind by one-dimensional load balancing with the weights as frequencies.
 ///
-/// The paper leaves open whether a request for the port holds up the node's own processor. Here it does not: the own
-/// processor takes the oldest task as soon as it is idle and no request that could be served now is older.
+/// An idle processor of the node is a request as well, as old as its idleness; of one instant, children come first. The
+/// paper leaves open whether a request that waits for the port holds up the node's own processor. Here it does not: the
+/// own processor takes the oldest task as soon as it is idle and no request that could be served now is older.
 #[derive(Clone, Debug)]
 pub struct Fcfs {
-    /// Children that asked, oldest first.
-    requests: VecDeque<u32>,
+    /// Children that asked, oldest first, each with its place in the order of all requests.
+    requests: VecDeque<(u32, u64)>,
+    /// Places of the requests of idle processors in that order, oldest first.
+    own: VecDeque<u64>,
+    /// How many requests there have been.
+    asked: u64,
     /// Kinds of the tasks here, oldest first; not used at the root.
     tasks: VecDeque<u32>,
     root: Option<Balance>,
@@ -25,7 +30,16 @@ impl Fcfs {
     /// The policy of one node.
     pub fn new(kinds: &[Kind], is_root: bool) -> Self {
         let root = is_root.then(|| Balance::new(kinds.iter().map(|kind| kind.weight).collect()));
-        Self { requests: VecDeque::new(), tasks: VecDeque::new(), root }
+        Self { requests: VecDeque::new(), own: VecDeque::new(), asked: 0, tasks: VecDeque::new(), root }
+    }
+
+    /// Queues a request for each processor that has become idle.
+    fn notice(&mut self, idle: usize) {
+        self.own.truncate(idle);
+        while self.own.len() < idle {
+            self.own.push_back(self.asked);
+            self.asked += 1;
+        }
     }
 
     fn next_kind(&self, view: &NodeView<'_>) -> Option<usize> {
@@ -48,25 +62,30 @@ impl Fcfs {
 impl NodePolicy for Fcfs {
     fn hear(&mut self, event: NodeEvent, _view: &NodeView<'_>) {
         match event {
-            NodeEvent::Requested { child, .. } => self.requests.push_back(child as u32),
+            NodeEvent::Requested { child, .. } => {
+                self.requests.push_back((child as u32, self.asked));
+                self.asked += 1;
+            }
             NodeEvent::Received { kind } if self.root.is_none() => self.tasks.push_back(kind as u32),
             NodeEvent::Returned { kind } if self.root.is_none() => self.tasks.push_front(kind as u32),
-            NodeEvent::ChildRemoved { child } => self.requests.retain(|&asked| asked as usize != child),
+            NodeEvent::ChildRemoved { child } => self.requests.retain(|&(asked, _)| asked as usize != child),
             _ => {}
         }
     }
 
     fn decide(&mut self, view: &NodeView<'_>) -> Option<NodeDecision> {
+        self.notice(view.idle[0] as usize);
         let kind = self.next_kind(view)?;
-        let decision = if view.can_compute(kind) {
-            NodeDecision::Compute { kind }
-        } else {
-            let child = *self.requests.front()? as usize;
-            if !view.can_send(child, kind) {
-                return None;
-            }
-            self.requests.pop_front();
-            NodeDecision::Send { child, kind }
+        let sendable = self.requests.front().filter(|&&(child, _)| view.can_send(child as usize, kind)).copied();
+        let decision = match (self.own.front(), sendable) {
+            (Some(&own), Some((_, asked))) if own < asked => NodeDecision::Compute { kind },
+            (Some(_), None) => NodeDecision::Compute { kind },
+            (_, Some((child, _))) => NodeDecision::Send { child: child as usize, kind },
+            (None, None) => return None,
+        };
+        match decision {
+            NodeDecision::Compute { .. } => self.own.pop_front().map(|_| ()),
+            _ => self.requests.pop_front().map(|_| ()),
         };
         self.taken(kind);
         Some(decision)

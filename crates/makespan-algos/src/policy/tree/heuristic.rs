@@ -84,6 +84,17 @@ pub enum SetupError {
         /// How many would fit.
         expected: usize,
     },
+    /// A macro-task does not fit into a buffer.
+    #[error(
+        "cgbc: a macro-task has {tasks} tasks, and a buffer holds {buffer}; give --buffer {tasks} or more, or weights in a \
+         ratio of smaller integers"
+    )]
+    Buffer {
+        /// Tasks of a macro-task.
+        tasks: u32,
+        /// Tasks that a buffer holds.
+        buffer: u32,
+    },
     /// Macro-tasks cannot be made.
     #[error("cgbc: {0}")]
     MacroTasks(#[from] MacroTaskError),
@@ -171,7 +182,11 @@ impl Heuristic {
             }
             Self::Cgbc => {
                 setup.network = setup.network.in_macro_tasks()?;
-                setup.buffer = (buffer / kinds as u32).max(1);
+                let tasks = setup.network.kinds()[0].size();
+                if tasks > buffer {
+                    return Err(SetupError::Buffer { tasks, buffer });
+                }
+                setup.buffer = buffer / tasks;
                 vec![TreePolicy::BandwidthCentric(BandwidthCentric::default()); nodes]
             }
             Self::Fcfs => {

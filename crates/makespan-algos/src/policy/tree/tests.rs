@@ -1,9 +1,11 @@
 use makespan_core::Time;
-use makespan_core::network::{Kind, Network, NetworkNode};
+use makespan_core::network::{Kind, Network, NetworkNode, NodeDecision, NodeEvent, NodePolicy, NodeView};
 use makespan_sim::network::{Change, Changed, NetworkOptions, NetworkRun, Silent, Until, simulate};
 use proptest::prelude::*;
 
 use super::*;
+
+mod bound;
 
 fn node(parent: Option<usize>, speed: f64, bandwidth: f64) -> NetworkNode {
     NetworkNode { parent, processors: 1, speed, bandwidth, latency: Time::ZERO }
@@ -30,14 +32,16 @@ fn play(heuristic: Heuristic, network: &Network, options: &NetworkOptions) -> Ne
 }
 
 fn networks() -> impl Strategy<Value = Network> {
-    let nodes = prop::collection::vec((any::<prop::sample::Index>(), 0_u32..3, 0.1..10.0_f64, 0.1..10.0_f64), 1..15);
+    let one = (any::<prop::sample::Index>(), 0_u32..3, 0.1..10.0_f64, 0.1..10.0_f64, prop_oneof![Just(0), 0_i64..5]);
+    let nodes = prop::collection::vec(one, 1..15);
     let kinds = prop::collection::vec((0.0..5.0_f64, 0.1..5.0_f64, 1_u32..4, 0_u32..40), 1..4);
     (nodes, kinds).prop_map(|(nodes, kinds)| {
         let tree: Vec<NetworkNode> = nodes
             .iter()
             .enumerate()
-            .map(|(at, &(parent, processors, speed, bandwidth))| NetworkNode {
+            .map(|(at, &(parent, processors, speed, bandwidth, latency))| NetworkNode {
                 processors: if at == 0 { 1 } else { processors },
+                latency: Time::from_ticks(latency * 250_000_000),
                 ..node((at > 0).then(|| parent.index(at)), speed, bandwidth)
             })
             .collect();
@@ -65,9 +69,12 @@ proptest! {
         }
         for heuristic in Heuristic::ALL {
             for changes in [Vec::new(), changes.clone()] {
-                let options = NetworkOptions { changes, buffer: 4, ..NetworkOptions::default() };
+                let options = NetworkOptions { changes, buffer: 9, ..NetworkOptions::default() };
                 let run = play(heuristic, &network, &options);
                 prop_assert_eq!((run.unfinished(), run.stalled), (0, false), "{}", heuristic);
+                let setup = heuristic.setup(&network, 9, Some(&NodeRates::from_compute(&network, vec![0.0; nodes * network.kinds().len()])));
+                let largest = setup.unwrap().network.kinds().iter().map(Kind::size).max().unwrap_or(1);
+                prop_assert!(run.peak.iter().all(|peak| peak * largest <= 9), "{heuristic} holds {:?} of {largest}", run.peak);
                 prop_assert_eq!(&run, &play(heuristic, &network, &options));
             }
         }
@@ -85,8 +92,9 @@ proptest! {
             let work: f64 = (0..kinds).map(|kind| rates.compute[at * kinds + kind] * network.kinds()[kind].work).sum();
             prop_assert!(work <= f64::from(node.processors) * node.speed * (1.0 + 1e-9));
             let port: f64 = network.children(at).map(|child| {
-                let bytes = (0..kinds).map(|kind| rates.sent[child * kinds + kind] * network.kinds()[kind].data);
-                bytes.sum::<f64>() / network.nodes()[child].bandwidth
+                let node = &network.nodes()[child];
+                let hop = |kind: &Kind| node.latency.seconds() + kind.data / node.bandwidth;
+                (0..kinds).map(|kind| rates.sent[child * kinds + kind] * hop(&network.kinds()[kind])).sum::<f64>()
             }).sum();
             prop_assert!(port <= 1.0 + 1e-9);
         }
@@ -162,6 +170,73 @@ fn latency_is_part_of_a_hop() {
     let run = play(Heuristic::BackPressure, &network, &NetworkOptions::default());
     // The port can feed the near child fully, and the far one 1 task every 2 s in what is left.
     assert!(run.end.seconds() < 4800.0, "{} with {:?}", run.end, run.received);
+}
+
+/// Watches one node's [`Fcfs`]: no request waits for a younger one that could be served as well.
+struct Watched {
+    policy: Fcfs,
+    /// When each idle processor became idle, and who asked when.
+    idle: std::collections::VecDeque<Time>,
+    asked: std::collections::VecDeque<(usize, Time)>,
+}
+
+impl NodePolicy for Watched {
+    fn hear(&mut self, event: NodeEvent, view: &NodeView<'_>) {
+        if let NodeEvent::Requested { child, .. } = event {
+            self.asked.push_back((child, view.now));
+        }
+        self.policy.hear(event, view);
+    }
+
+    fn decide(&mut self, view: &NodeView<'_>) -> Option<NodeDecision> {
+        while self.idle.len() < view.idle[0] as usize {
+            self.idle.push_back(view.now);
+        }
+        let decision = self.policy.decide(view)?;
+        match decision {
+            NodeDecision::Compute { kind } => {
+                let own = self.idle.pop_front().expect("an idle processor");
+                let passed = self.asked.front().filter(|&&(child, _)| view.can_send(child, kind));
+                assert!(passed.is_none_or(|&(_, asked)| own <= asked), "own since {own} before {passed:?}");
+            }
+            NodeDecision::Send { child, .. } => {
+                let (first, asked) = self.asked.pop_front().expect("a request");
+                assert_eq!(first, child);
+                assert!(self.idle.front().is_none_or(|&own| asked <= own), "{child} since {asked} before the node");
+            }
+            NodeDecision::Wait { .. } => unreachable!("it never waits"),
+        }
+        Some(decision)
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(150))]
+
+    /// Own processors are requests among others, as old as their idleness.
+    #[test]
+    fn fcfs_serves_no_younger_request_first(network in networks(), buffer in 1_u32..5) {
+        let policy = |node| Watched {
+            policy: Fcfs::new(network.kinds(), node == 0),
+            idle: Default::default(),
+            asked: Default::default(),
+        };
+        let mut policies: Vec<Watched> = (0..network.nodes().len()).map(policy).collect();
+        let options = NetworkOptions { buffer, ..NetworkOptions::default() };
+        let run = simulate(&network, &mut policies, &options, &mut Silent).unwrap();
+        prop_assert_eq!((run.unfinished(), run.stalled), (0, false));
+    }
+}
+
+/// A macro-task is held whole: it must fit into a buffer, which holds no more tasks than any other policy's.
+#[test]
+fn macro_tasks_that_do_not_fit_into_a_buffer_are_refused() {
+    let network =
+        network(&[node(None, 1.0, 1.0), node(Some(0), 1.0, 9.0)], &[(1.0, 1.0, 200.0, 900), (1.0, 1.0, 1.0, 9)]);
+    let refused = Heuristic::Cgbc.setup(&network, 10, None).unwrap_err();
+    assert_eq!(refused, SetupError::Buffer { tasks: 201, buffer: 10 });
+    assert!(refused.to_string().contains("--buffer 201"));
+    assert_eq!(Heuristic::Cgbc.setup(&network, 403, None).unwrap().buffer, 2);
 }
 
 /// The queue of requests is served in order, though the second child is faster.

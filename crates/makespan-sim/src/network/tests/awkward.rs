@@ -37,6 +37,40 @@ fn what_is_under_way_goes_on_at_the_new_rate() {
     assert_eq!(run.end, Time::from_ticks(12_500_000_000));
 }
 
+proptest! {
+    /// A hop whose bandwidth changes once or twice: latency passes as it did, and bytes at the rate of the moment.
+    #[test]
+    fn a_change_of_bandwidth_leaves_latency_as_it_is(
+        latency in 0_i64..20, data in 1_u32..20, changes in proptest::collection::vec((1_i64..30, 1_u32..8), 0..3),
+    ) {
+        let root = NetworkNode { processors: 0, ..node(None, 1.0, 1.0) };
+        let child = NetworkNode { latency: Time::from_seconds(latency), ..node(Some(0), 1.0, 1.0) };
+        let network = Network::new(&[root, child], vec![kind(0, f64::from(data), 1.0, 1)]).unwrap();
+        let mut changes = changes;
+        changes.sort_unstable();
+        // Second by second: whole seconds are the only instants at which anything changes.
+        let (mut left, mut bandwidth, mut second) = (f64::from(data), 1.0, 0);
+        let end = loop {
+            for &(_, changed) in changes.iter().filter(|&&(at, _)| at == second) {
+                bandwidth = f64::from(changed);
+            }
+            if second >= latency {
+                if left <= bandwidth {
+                    break second as f64 + left / bandwidth;
+                }
+                left -= bandwidth;
+            }
+            second += 1;
+        };
+        let changes = changes.iter().map(|&(at, bandwidth)| {
+            Change { at: Time::from_seconds(at), node: 1, what: Changed::Bandwidth(bandwidth.into()) }
+        });
+        let run = played(&network, &NetworkOptions { changes: changes.collect(), ..NetworkOptions::default() });
+        // The task is computed in a second after its hop.
+        prop_assert!((run.end.seconds() - 1.0 - end).abs() < 1e-6, "{} and {end}", run.end);
+    }
+}
+
 #[test]
 fn a_node_that_is_removed_loses_no_task() {
     let network = chain();
