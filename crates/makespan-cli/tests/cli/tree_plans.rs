@@ -33,6 +33,42 @@ fn a_tree_is_planned_proved_and_drawn() {
     assert_eq!(json, sandbox.read("p.json"), "the same plan on standard output");
 }
 
+/// What a person reads does not grow with the tree, and takes hardly longer than what a program reads.
+#[test]
+fn a_large_tree_is_told_in_a_few_lines_and_in_linear_time() {
+    let sandbox = Sandbox::new();
+    sandbox.makespan("generate tree --nodes 20000 --output t.json").succeeds();
+    let timed = |command: &str| {
+        let begin = std::time::Instant::now();
+        let said = sandbox.makespan(command).succeeds();
+        (said, begin.elapsed().as_secs_f64())
+    };
+    let (_, json) = timed("plan t.json --format json");
+    let (text, took) = timed("plan t.json");
+    assert!(text.lines().count() < 80 && text.contains(" others ") && text.contains("Levels"), "{text}");
+    assert!(took < 3.0 * json + 1.0, "{took} s, as JSON {json} s");
+}
+
+/// A task of one byte takes the port for its latency and its byte.
+#[test]
+fn plan_and_simulation_agree_on_latency() {
+    let sandbox = Sandbox::new();
+    let star = r#"{"version": 1, "platform": {"nodes": [{"name": "root", "processors": 0},
+      {"name": "a", "processors": 1, "parent": "root", "bandwidth": 1, "latency": "9s"}]},
+     "jobs": [{"name": "x", "count": 200, "work": 1, "data": 1}]}"#;
+    sandbox.write("star.json", star);
+    let plan = sandbox.makespan("plan star.json --output p.json --unroll u.csv").succeeds();
+    assert!(plan.contains("fair throughput 0.1000 weighted tasks a second, proved optimal: exactly 1/10"), "{plan}");
+    assert!(plan.contains("latency of the link to a"), "{plan}");
+    sandbox.makespan("verify star.json p.json").succeeds();
+    let said = sandbox.makespan("simulate star.json --policy back-pressure,lp,fcfs --format json").succeeds();
+    let said: serde_json::Value = serde_json::from_str(&said).unwrap();
+    for policy in said["policies"].as_array().unwrap() {
+        let reached = policy["of_bound"].as_f64().unwrap();
+        assert!((0.98..1.02).contains(&reached), "{policy}");
+    }
+}
+
 #[test]
 fn a_period_is_unrolled_into_every_transfer_and_computation() {
     let sandbox = sandbox();

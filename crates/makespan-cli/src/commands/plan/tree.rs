@@ -1,5 +1,6 @@
 //! `makespan plan` for bags of tasks on a tree: who computes what, which links are busy, what holds the throughput down.
 
+mod nodes;
 mod unroll;
 
 use std::path::{Path, PathBuf};
@@ -7,7 +8,7 @@ use std::process::ExitCode;
 
 use makespan::{Part, SteadyState, steady_state};
 use makespan_core::Instance;
-use makespan_core::tree::{TreeProblem, decimal_text, exact_period, float_of, link_load, port_load};
+use makespan_core::tree::{TreeProblem, decimal_text, exact_period, float_of};
 use makespan_formats::report::{Section, TreePicture, TreeReport, write_tree};
 use makespan_formats::tree_plan::{TreePlanFile, write_tree_svg};
 use miette::{Result, miette};
@@ -18,8 +19,7 @@ use crate::summary;
 
 /// What this plan is called.
 const NAME: &str = "steady-state";
-/// Nodes and bottlenecks that are listed.
-const LISTED: usize = 40;
+/// Bottlenecks that are listed.
 const BOTTLENECKS: usize = 10;
 /// Digits of an exact throughput that are printed.
 const DIGITS: usize = 40;
@@ -60,10 +60,10 @@ pub fn plan(instance: &Instance, mut remarks: Vec<String>, options: &PlanOptions
     if let Some(path) = gantt {
         write_file(path, |mut out| write_tree_svg(&mut out, instance, problem, rates, &title))?;
     }
-    let sections = [applications(instance, &found), bottlenecks(instance, &found), nodes(instance, &found, usize::MAX)];
     let summary = format!("{}; {}", summary::instance(instance), headline(&found));
     if let Some(path) = report {
-        let (remarks, sections) = (&remarks, &sections);
+        let nodes = nodes::Nodes::new(instance, &found).all();
+        let (remarks, sections) = (&remarks, &[applications(instance, &found), bottlenecks(instance, &found), nodes]);
         let pictures = &[TreePicture { title: &title, rates }];
         let report = TreeReport { title: &title, summary: &summary, instance, problem, pictures, remarks, sections };
         write_file(path, |mut out| write_tree(&mut out, &report))?;
@@ -75,9 +75,10 @@ pub fn plan(instance: &Instance, mut remarks: Vec<String>, options: &PlanOptions
             emit(&String::from_utf8_lossy(&text))?;
         }
         Format::Text => {
-            let [applications, bottlenecks, _] = &sections;
-            let nodes = nodes(instance, &found, LISTED);
-            let tables: String = [applications, &nodes, bottlenecks].map(printed).concat();
+            let mut sections = nodes::Nodes::new(instance, &found).for_reading();
+            sections.insert(0, applications(instance, &found));
+            sections.push(bottlenecks(instance, &found));
+            let tables: String = sections.iter().map(printed).collect();
             let head = format!("{}, planned by {NAME}\n{}", summary::instance(instance), summary::remarks(&remarks));
             emit(&format!("{head}\n{}\n{}\n{tables}", headline(&found), period(&found)))?;
         }
@@ -137,8 +138,7 @@ fn period(found: &SteadyState) -> String {
             let loss = 100.0 * (1.0 - reached).max(0.0);
             let tasks: u64 = period.tasks.iter().sum();
             let start_up = period.start_up(&found.problem).map_or("-".into(), |time| float(time.seconds()));
-            let buffers: u64 =
-                (0..found.problem.nodes().len()).map(|node| period.buffer(&found.problem, node)).max().unwrap_or(0);
+            let buffers = period.buffers(&found.problem).into_iter().max().unwrap_or(0);
             format!(
                 "period {} s with {tasks} tasks, {loss:.2} % below the optimum; steady after {start_up} s; buffers of at most {buffers} tasks",
                 float(period.period.seconds())
@@ -210,42 +210,6 @@ fn applications(instance: &Instance, found: &SteadyState) -> Section {
     section("Applications", "", &columns, rows.collect())
 }
 
-/// Who computes what, the busiest first; only nodes that compute or send.
-fn nodes(instance: &Instance, found: &SteadyState, most: usize) -> Section {
-    let (problem, rates) = (&found.problem, &found.best.rates);
-    let flows = rates.flows(problem);
-    let apps = instance.jobs().len();
-    let busy = |node: &usize| flows[node * apps..][..apps].iter().any(|flow| !flow.is_zero());
-    let all: Vec<usize> = (0..problem.nodes().len()).filter(busy).collect();
-    let percent = |part: f64| if part == 0.0 { "-".into() } else { format!("{:.1}", 100.0 * part) };
-    let row = |&node: &usize| {
-        let tasks = (0..apps).map(|app| {
-            let rate = float_of(rates.of(node, app));
-            if rate == 0.0 { "-".into() } else { float(rate) }
-        });
-        let link = problem.nodes()[node].parent.map_or(0.0, |_| float_of(&link_load(problem, &flows, node)));
-        let loads = [
-            percent(float_of(&rates.processor_load(problem, node))),
-            percent(link),
-            percent(float_of(&port_load(problem, &flows, node))),
-        ];
-        std::iter::once(instance.platform().nodes()[node].name.clone()).chain(tasks).chain(loads).collect()
-    };
-    let rows: Vec<Vec<String>> = all.iter().take(most).map(row).collect();
-    let idle = problem.nodes().len() - all.len();
-    let mut text = String::new();
-    if all.len() > rows.len() {
-        text = format!("{} more nodes take part. ", all.len() - rows.len());
-    }
-    if idle > 0 {
-        text += &if idle == 1 { "1 node takes no part.".into() } else { format!("{idle} nodes take no part.") };
-    }
-    let names = instance.jobs().iter().map(|job| format!("{} (tasks/s)", job.name));
-    let mut columns: Vec<String> = std::iter::once("node".to_owned()).chain(names).collect();
-    columns.extend(["computes %", "link %", "sends %"].map(String::from));
-    Section { title: "Who computes what".into(), text, columns, rows, ..Section::default() }
-}
-
 /// The parts that would raise the fair throughput.
 fn bottlenecks(instance: &Instance, found: &SteadyState) -> Section {
     let upgrades = found.best.upgrades(&found.problem);
@@ -254,10 +218,11 @@ fn bottlenecks(instance: &Instance, found: &SteadyState) -> Section {
         let part = match upgrade.part {
             Part::Processors => format!("processors of {name}"),
             Part::Link => format!("link to {name}"),
+            Part::Latency => format!("latency of the link to {name}"),
         };
         vec![part, format!("{:.3}", upgrade.gain)]
     });
-    let text = "What one percent more of a part would raise the fair throughput by, from the prices of the proof.";
+    let text = "What one percent more of a part, or less of a latency, would raise the fair throughput by, from the prices of the proof.";
     let rows = rows.collect();
     section("Bottlenecks", text, &["part", "gain for 1 % (%)"], rows)
 }

@@ -1,0 +1,153 @@
+//! Who computes what: every node of a small tree; of a large one the busiest, the others together, and the levels.
+
+use makespan::SteadyState;
+use makespan_core::Instance;
+use makespan_core::tree::{float_of, link_load, port_load};
+use makespan_formats::report::Section;
+
+use super::float;
+
+/// Most nodes that are listed in text, and how many of more than these.
+const LISTED: usize = 40;
+const BUSIEST: usize = 20;
+/// Levels that are listed one by one.
+const LEVELS: usize = 12;
+/// A port that sends for this part of its time never idles: floats stand for exact figures.
+const FULL: f64 = 1.0 - 1e-9;
+
+/// The figures of all nodes, computed once.
+pub struct Nodes<'a> {
+    instance: &'a Instance,
+    found: &'a SteadyState,
+    each: Vec<Figures>,
+}
+
+/// What one node does; loads are parts of its time.
+#[derive(Clone, Default)]
+struct Figures {
+    /// Tasks a second of each application.
+    rates: Vec<f64>,
+    /// Work units a second that it does, and could do.
+    work: f64,
+    capacity: f64,
+    link: f64,
+    sends: f64,
+    takes_part: bool,
+}
+
+impl<'a> Nodes<'a> {
+    /// O(nodes * applications).
+    pub fn new(instance: &'a Instance, found: &'a SteadyState) -> Self {
+        let (problem, rates) = (&found.problem, &found.best.rates);
+        let flows = rates.flows(problem);
+        let apps = instance.jobs().len();
+        let figures = |node: usize| {
+            let capacity = float_of(&problem.capacity(node));
+            let link = problem.nodes()[node].parent.map_or(0.0, |_| float_of(&link_load(problem, &flows, node)));
+            Figures {
+                rates: (0..apps).map(|app| float_of(rates.of(node, app))).collect(),
+                work: float_of(&rates.processor_load(problem, node)) * capacity,
+                capacity,
+                link,
+                sends: float_of(&port_load(problem, &flows, node)),
+                takes_part: flows[node * apps..][..apps].iter().any(|flow| !flow.is_zero()),
+            }
+        };
+        let each = (0..problem.nodes().len()).map(figures).collect();
+        Self { instance, found, each }
+    }
+
+    /// Every node that computes or sends, in the order of the platform.
+    pub fn all(&self) -> Section {
+        let all: Vec<usize> = (0..self.each.len()).filter(|&node| self.each[node].takes_part).collect();
+        let rows = all.iter().map(|&node| self.row(&self.instance.platform().nodes()[node].name, &self.each[node]));
+        self.section(self.idle(all.len()), rows.collect())
+    }
+
+    /// What a person reads: all nodes where they are few; else those that do most work, the others in one line, and what each
+    /// level of the tree does.
+    pub fn for_reading(&self) -> Vec<Section> {
+        let mut all: Vec<usize> = (0..self.each.len()).filter(|&node| self.each[node].takes_part).collect();
+        if all.len() <= LISTED {
+            return vec![self.all()];
+        }
+        all.sort_by(|&a, &b| self.each[b].work.total_cmp(&self.each[a].work).then(a.cmp(&b)));
+        let (busiest, others) = all.split_at(BUSIEST);
+        let name = |node: usize| &self.instance.platform().nodes()[node].name;
+        let mut rows: Vec<Vec<String>> = busiest.iter().map(|&node| self.row(name(node), &self.each[node])).collect();
+        let others_figures = Figures { link: 0.0, sends: 0.0, ..self.sum(others.iter().copied()) };
+        rows.push(self.row(&format!("{} others", others.len()), &others_figures));
+        let text = format!("The {BUSIEST} nodes that do most of the work. {}", self.idle(all.len()));
+        vec![self.section(text, rows), self.levels()]
+    }
+
+    /// What the nodes at each distance from the root do together.
+    fn levels(&self) -> Section {
+        let problem = &self.found.problem;
+        let mut depth = vec![0_usize; self.each.len()];
+        for &node in problem.order() {
+            depth[node] = problem.nodes()[node].parent.map_or(0, |parent| depth[parent] + 1);
+        }
+        let deepest = depth.iter().copied().max().unwrap_or(0);
+        let mut members = vec![Vec::new(); deepest.min(LEVELS) + 1];
+        let level = |node: usize| depth[node].min(LEVELS);
+        (0..self.each.len()).for_each(|node| members[level(node)].push(node));
+        let rows = members.iter().enumerate().map(|(at, members)| {
+            let sum = self.sum(members.iter().copied());
+            let count =
+                |such: &dyn Fn(&Figures) -> bool| members.iter().filter(|&&node| such(&self.each[node])).count();
+            let name = if at == LEVELS && deepest > LEVELS { format!("{at} to {deepest}") } else { at.to_string() };
+            let counts = [members.len(), count(&|one| one.takes_part), count(&|one| one.sends >= FULL)];
+            let rates = sum.rates.iter().map(|&rate| rate_text(rate));
+            let load = percent(sum.work / sum.capacity.max(f64::MIN_POSITIVE));
+            std::iter::once(name).chain(counts.map(|count| count.to_string())).chain(rates).chain([load]).collect()
+        });
+        let head = ["links from the root", "nodes", "take part", "ports never idle"].map(String::from);
+        let mut columns: Vec<String> = head.into_iter().chain(self.applications()).collect();
+        columns.push("computes %".into());
+        Section { title: "Levels".into(), columns, rows: rows.collect(), ..Section::default() }
+    }
+
+    fn sum(&self, nodes: impl Iterator<Item = usize>) -> Figures {
+        let mut sum = Figures { rates: vec![0.0; self.instance.jobs().len()], ..Figures::default() };
+        for node in nodes {
+            let one = &self.each[node];
+            sum.rates.iter_mut().zip(&one.rates).for_each(|(sum, rate)| *sum += rate);
+            sum.work += one.work;
+            sum.capacity += one.capacity;
+        }
+        sum
+    }
+
+    fn row(&self, name: &str, of: &Figures) -> Vec<String> {
+        let load = of.work / of.capacity.max(f64::MIN_POSITIVE);
+        let loads = [load, of.link, of.sends].map(percent);
+        std::iter::once(name.to_owned()).chain(of.rates.iter().map(|&rate| rate_text(rate))).chain(loads).collect()
+    }
+
+    fn idle(&self, taking_part: usize) -> String {
+        match self.each.len() - taking_part {
+            0 => String::new(),
+            1 => "1 node takes no part.".into(),
+            idle => format!("{idle} nodes take no part."),
+        }
+    }
+
+    fn applications(&self) -> impl Iterator<Item = String> {
+        self.instance.jobs().iter().map(|job| format!("{} (tasks/s)", job.name))
+    }
+
+    fn section(&self, text: String, rows: Vec<Vec<String>>) -> Section {
+        let mut columns: Vec<String> = std::iter::once("node".to_owned()).chain(self.applications()).collect();
+        columns.extend(["computes %", "link %", "sends %"].map(String::from));
+        Section { title: "Who computes what".into(), text, columns, rows, ..Section::default() }
+    }
+}
+
+fn percent(part: f64) -> String {
+    if part == 0.0 { "-".into() } else { format!("{:.1}", 100.0 * part) }
+}
+
+fn rate_text(rate: f64) -> String {
+    if rate == 0.0 { "-".into() } else { float(rate) }
+}
