@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use makespan_lab::generate::Unit;
+use makespan_lab::generate::{DATA, Latency, Unit};
+use makespan_lab::trees::{LatencyReading, Reading};
 
 /// A tree as in the paper.
 #[derive(Args)]
@@ -26,9 +27,13 @@ pub struct GenerateTreeOptions {
     /// How the paper's bandwidths, 110 kb/s to 7 Mb/s, are read: bytes or bits
     #[arg(long, default_value = "bytes")]
     pub unit: Unit,
-    /// Give links the paper's latencies, 6 ms to 10 s
-    #[arg(long)]
-    pub latency: bool,
+    /// Give links the paper's latencies, 6 ms to 10 s; `window` also limits bandwidths to 20,000 bytes over twice the latency, as
+    /// the paper's simulator did [default: none; without a value: plain]
+    #[arg(long, value_name = "READING", num_args = 0..=1, default_value = "none", default_missing_value = "plain", hide_default_value = true)]
+    pub latency: Latency,
+    /// Bytes of each task
+    #[arg(long, default_value_t = DATA, value_name = "BYTES", allow_negative_numbers = true)]
+    pub data: u64,
     /// The same seed gives the same bytes
     #[arg(long, default_value_t = 1, allow_negative_numbers = true)]
     pub seed: u64,
@@ -49,9 +54,22 @@ pub struct TreesOptions {
     /// Tasks of each application; ten times as many in the long runs
     #[arg(long, default_value_t = 200, allow_negative_numbers = true)]
     pub tasks: u64,
-    /// How the paper's bandwidths are read: bytes, bits or both
-    #[arg(long, value_delimiter = ',', default_value = "bytes,bits", value_name = "UNIT,..")]
-    pub units: Vec<Unit>,
+    /// How many applications: the paper does not print it
+    #[arg(long, default_value_t = Reading::DEFAULT.applications, allow_negative_numbers = true)]
+    pub applications: usize,
+    /// How the paper's bandwidths are read: bytes or bits
+    #[arg(long, default_value_t = Reading::DEFAULT.unit)]
+    pub unit: Unit,
+    /// How its latencies are read: none, known (to all schedulers), unseen (by LP and DATA-CENTRIC) or window (known, and
+    /// limiting the bandwidth)
+    #[arg(long, default_value_t = Reading::DEFAULT.latency)]
+    pub latency: LatencyReading,
+    /// Bytes of each task
+    #[arg(long, default_value_t = Reading::DEFAULT.data, value_name = "BYTES", allow_negative_numbers = true)]
+    pub data: u64,
+    /// Play this reading alone, without the table of all readings
+    #[arg(long)]
+    pub alone: bool,
     /// How many threads [default: all cores]
     #[arg(long, allow_negative_numbers = true)]
     pub threads: Option<usize>,

@@ -62,9 +62,19 @@ fn log(options: &LublinOptions, output: Option<&Path>) -> Result<ExitCode> {
 }
 
 fn tree(options: &GenerateTreeOptions) -> Result<ExitCode> {
-    let GenerateTreeOptions { nodes, degree, applications, largest_ratio, tasks, unit, latency, seed, ref output } =
-        *options;
-    let drawn = TreeOptions { nodes, degree, applications, largest_ratio, tasks, unit, latency, seed };
+    let GenerateTreeOptions {
+        nodes,
+        degree,
+        applications,
+        largest_ratio,
+        tasks,
+        unit,
+        latency,
+        data,
+        seed,
+        ref output,
+    } = *options;
+    let drawn = TreeOptions { nodes, degree, applications, largest_ratio, tasks, unit, latency, data, seed };
     write(&generate_tree(&drawn).map_err(|error| miette!("{error}"))?, output.as_deref())
 }
 

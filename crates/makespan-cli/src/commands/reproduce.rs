@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use indicatif::ProgressBar;
 use makespan_lab::campaign::{Instances, Progress};
+use makespan_lab::trees::Reading;
 use makespan_lab::{LabError, critical_jobs, demt, hierarchical, mapping, optimiser, ptfs, trees};
 use miette::{Result, miette};
 
@@ -81,13 +82,14 @@ fn reproduce_hierarchical(options: &HierarchicalOptions) -> Result<()> {
 }
 
 fn reproduce_trees(options: &TreesOptions) -> Result<()> {
-    let TreesOptions { output, trees: each, tasks, units, threads, seed } = options;
+    let TreesOptions { output, trees: each, tasks, applications, unit, latency, data, alone, threads, seed } = options;
     let campaign = trees::Options {
         output: output.clone(),
         seed: *seed,
         trees: *each,
         tasks: *tasks,
-        units: units.clone(),
+        reading: Reading { applications: *applications, unit: *unit, latency: *latency, data: *data },
+        alone: *alone,
         threads: *threads,
     };
     told("instances", output, |bar| {

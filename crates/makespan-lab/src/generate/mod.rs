@@ -28,7 +28,7 @@ pub use graph::{GraphOptions, Shape, generate_graphs};
 pub use lublin::{DrawnLog, LublinOptions, lublin};
 pub use poisson::{PoissonOptions, poisson};
 pub use requests::Requests;
-pub use tree::{LARGEST_RATIO, LEAST_RATIO, TreeOptions, Unit, generate_tree};
+pub use tree::{DATA, LARGEST_RATIO, LEAST_RATIO, Latency, TreeOptions, Unit, generate_tree};
 
 use crate::LabError;
 

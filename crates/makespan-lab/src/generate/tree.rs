@@ -21,8 +21,12 @@ const SPEED: (f64, f64) = (22.151, 171.667);
 const BANDWIDTH: (f64, f64) = (110e3, 7e6);
 /// Latencies in seconds, where there are any.
 const LATENCY: (f64, f64) = (0.006, 10.0);
-/// Bytes of every task; with bandwidths and ratios given this only sets the unit of time.
-const DATA: u64 = 1_000_000;
+/// Bytes of every task. With bandwidths and ratios given this sets the unit of time, and how much latencies weigh.
+pub const DATA: u64 = 1_000_000;
+/// Bytes that SimGrid of those years let be under way at most (`SG_TCP_CTE_GAMMA`): a flow has at most this over twice
+/// the latency of its link. H. Casanova and L. Marchal, "A network model for simulation of grid application" (INRIA RR-4596,
+/// 2002).
+const WINDOW: f64 = 20_000.0;
 /// The least ratio of bytes to operations: the product of two 3500 x 3500 matrices.
 pub const LEAST_RATIO: f64 = 0.001;
 /// The largest: the sum of two such matrices.
@@ -36,6 +40,19 @@ pub enum Unit {
     Bits,
     /// As bytes.
     Bytes,
+}
+
+/// What the latencies of links, 6 ms to 10 s, do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Latency {
+    /// There are none.
+    None,
+    /// Every transfer takes the latency of its link besides.
+    Plain,
+    /// So it does, and the bandwidth is at most 20,000 bytes over twice the latency, as in the paper's simulator: "latency
+    /// is a limiting factor as well as the link capacity" (section 5.1.2).
+    Window,
 }
 
 /// A tree and its applications.
@@ -54,8 +71,10 @@ pub struct TreeOptions {
     pub tasks: u64,
     /// How bandwidths are read.
     pub unit: Unit,
-    /// Whether links have latencies.
-    pub latency: bool,
+    /// What latencies do.
+    pub latency: Latency,
+    /// Bytes a task.
+    pub data: u64,
     /// The same seed gives the same instance.
     pub seed: u64,
 }
@@ -70,6 +89,33 @@ impl fmt::Display for Unit {
         f.pad(match self {
             Self::Bits => "bits",
             Self::Bytes => "bytes",
+        })
+    }
+}
+
+impl Latency {
+    /// All readings.
+    pub const ALL: [Self; 3] = [Self::None, Self::Plain, Self::Window];
+}
+
+impl fmt::Display for Latency {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::None => "none",
+            Self::Plain => "plain",
+            Self::Window => "window",
+        })
+    }
+}
+
+impl FromStr for Latency {
+    type Err = LabError;
+
+    fn from_str(text: &str) -> Result<Self, LabError> {
+        Self::ALL.into_iter().find(|latency| latency.to_string() == text).ok_or_else(|| LabError::Option {
+            name: "latency",
+            value: format!("`{text}`"),
+            expected: "write none, plain or window",
         })
     }
 }
@@ -107,7 +153,12 @@ pub fn generate_tree(options: &TreeOptions) -> Result<Instance, LabError> {
         let latency = log_uniform(LATENCY, &mut stream);
         // Rounded to what a measurement would print, which keeps exact throughputs short.
         let (speed, bandwidth) = ((speed * 1e3).round() / 1e3, bandwidth.round());
-        let latency = if options.latency { (latency * 1e6).round() as i64 * 1000 } else { 0 };
+        let bandwidth = if options.latency == Latency::Window {
+            bandwidth.min((WINDOW / (2.0 * latency)).round())
+        } else {
+            bandwidth
+        };
+        let latency = if options.latency == Latency::None { 0 } else { (latency * 1e6).round() as i64 * 1000 };
         let link = parent.map(|_| Link { bandwidth, latency: Time::from_ticks(latency) });
         Node { name: format!("n{at:0digits$}"), processors: 1, speed, parent, link }
     };
@@ -122,7 +173,7 @@ fn application(options: &TreeOptions, at: usize) -> Result<Job, LabError> {
     let name = format!("app{}", at + 1);
     let place = if options.applications == 1 { 1.0 } else { at as f64 / (options.applications - 1) as f64 };
     let ratio = LEAST_RATIO + (options.largest_ratio - LEAST_RATIO) * place;
-    let work = Time::from_seconds_f64(DATA as f64 / ratio / 1e6);
+    let work = Time::from_seconds_f64(options.data as f64 / ratio / 1e6);
     let work = work.map_err(|error| LabError::Option {
         name: "largest ratio",
         value: format!("{} ({error})", options.largest_ratio),
@@ -130,7 +181,7 @@ fn application(options: &TreeOptions, at: usize) -> Result<Job, LabError> {
     })?;
     let profile = Profile::rigid(1, work).map_err(|source| LabError::Profile { job: name.clone(), source })?;
     let count = NonZeroU64::new(options.tasks).unwrap_or(NonZeroU64::MIN);
-    Ok(Job::new(name, profile).with_weight(Weight::ONE).with_count(count).with_data(DATA))
+    Ok(Job::new(name, profile).with_weight(Weight::ONE).with_count(count).with_data(options.data))
 }
 
 /// The parent of each node.
@@ -163,6 +214,7 @@ fn check(options: &TreeOptions) -> Result<(), LabError> {
         ("degree", options.degree as u64),
         ("applications", options.applications as u64),
         ("tasks", options.tasks),
+        ("file size", options.data),
     ];
     for (name, value) in counts {
         if value == 0 {
@@ -192,7 +244,8 @@ mod tests {
         largest_ratio: LARGEST_RATIO,
         tasks: 200,
         unit: Unit::Bytes,
-        latency: false,
+        latency: Latency::None,
+        data: DATA,
         seed: 3,
     };
 
@@ -219,11 +272,17 @@ mod tests {
     #[test]
     fn bits_are_an_eighth_of_bytes_and_latencies_are_in_range() {
         let bytes = generate_tree(&OPTIONS).unwrap();
-        let bits = generate_tree(&TreeOptions { unit: Unit::Bits, latency: true, ..OPTIONS }).unwrap();
+        let bits = generate_tree(&TreeOptions { unit: Unit::Bits, latency: Latency::Plain, ..OPTIONS }).unwrap();
         for (byte, bit) in bytes.platform().nodes().iter().zip(bits.platform().nodes()).skip(1) {
             let (byte, bit) = (byte.link.unwrap(), bit.link.unwrap());
             assert!((byte.bandwidth / bit.bandwidth - 8.0).abs() < 1e-3);
             assert!((0.006..=10.0).contains(&bit.latency.seconds()) && byte.latency == Time::ZERO);
+        }
+        let narrow = generate_tree(&TreeOptions { latency: Latency::Window, ..OPTIONS }).unwrap();
+        for (wide, narrow) in bytes.platform().nodes().iter().zip(narrow.platform().nodes()).skip(1) {
+            let (wide, narrow) = (wide.link.unwrap(), narrow.link.unwrap());
+            let most = 20_000.0 / (2.0 * narrow.latency.seconds());
+            assert!((narrow.bandwidth - wide.bandwidth.min(most)).abs() < 1.0, "{narrow:?}");
         }
     }
 

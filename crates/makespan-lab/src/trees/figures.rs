@@ -3,42 +3,37 @@
 use makespan_formats::plot::{Histogram, write_histogram};
 
 use super::points::{NEAR_ZERO, logarithm};
-use super::{Run, Setting};
+use super::{Options, Run, Setting};
 use crate::LabError;
-use crate::generate::Unit;
 
 /// The heuristics whose logarithms are drawn, and whose deviations are: those of the paper that have a theory.
 const COMPARED: [&str; 5] = ["data-centric", "fcfs", "pbc", "cgbc", "back-pressure"];
 const WITH_THEORY: [&str; 3] = ["lp", "data-centric", "cgbc"];
 
-/// Names and contents: figure 2 for both sizes of buffers, figure 3 for each heuristic, by reading of the bandwidths.
-pub(super) fn all(runs: &[Run]) -> Result<Vec<(String, Vec<u8>)>, LabError> {
+/// Names and contents, of the reading that is played in full: figure 2 for both sizes of buffers, figure 3 for each
+/// heuristic.
+pub(super) fn all(options: &Options, runs: &[Run]) -> Result<Vec<(String, Vec<u8>)>, LabError> {
+    let runs: Vec<&Run> = runs.iter().filter(|run| run.key.reading == options.reading).collect();
     let mut figures = Vec::new();
-    for unit in Unit::ALL {
-        let of_unit: Vec<&Run> = runs.iter().filter(|run| run.key.unit == unit).collect();
-        if of_unit.is_empty() {
-            continue;
-        }
-        for (setting, buffers) in [(Setting::Short, 10), (Setting::Roomy, 100)] {
-            let histogram = Histogram {
-                title: format!("Deviation from theory, buffers of {buffers} ({unit}): LP, DATA-CENTRIC, CGBC"),
-                x_label: "1 - measured / theoretical fair throughput".into(),
-                values: deviations(&of_unit, setting),
-                range: (0.0, 1.0),
-                bins: 50,
-            };
-            figures.push(drawn(&format!("figure2-{unit}-{buffers}.svg"), &histogram)?);
-        }
-        for name in COMPARED {
-            let histogram = Histogram {
-                title: format!("LP beside {name} ({unit}); a ratio above exp(8) counts as 8"),
-                x_label: format!("ln (fair throughput of LP / of {name})"),
-                values: logarithms(&of_unit, name),
-                range: (-2.0, NEAR_ZERO + 0.1),
-                bins: 101,
-            };
-            figures.push(drawn(&format!("figure3-{unit}-{name}.svg"), &histogram)?);
-        }
+    for (setting, buffers) in [(Setting::Short, 10), (Setting::Roomy, 100)] {
+        let histogram = Histogram {
+            title: format!("Deviation from theory, buffers of {buffers}: LP, DATA-CENTRIC, CGBC"),
+            x_label: "1 - measured / theoretical fair throughput".into(),
+            values: deviations(&runs, setting),
+            range: (0.0, 1.0),
+            bins: 50,
+        };
+        figures.push(drawn(&format!("figure2-{buffers}.svg"), &histogram)?);
+    }
+    for name in COMPARED {
+        let histogram = Histogram {
+            title: format!("LP beside {name}; a ratio above exp(8) counts as 8"),
+            x_label: format!("ln (fair throughput of LP / of {name})"),
+            values: logarithms(&runs, name),
+            range: (-2.0, NEAR_ZERO + 0.1),
+            bins: 101,
+        };
+        figures.push(drawn(&format!("figure3-{name}.svg"), &histogram)?);
     }
     Ok(figures)
 }

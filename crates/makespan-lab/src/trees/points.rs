@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Run, Setting};
-use crate::generate::Unit;
+use super::{Reading, Run, Setting};
 
 /// An application that gets less than this share of what LP gives it gets next to nothing: a logarithm of 8, which is
 /// where the paper cuts its histograms.
@@ -44,7 +43,7 @@ pub struct Ratios {
 }
 
 /// By reading, setting, group and heuristic.
-pub type Points = BTreeMap<(Unit, Setting, Group, String), Ratios>;
+pub type Points = BTreeMap<(Reading, Setting, Group, String), Ratios>;
 
 impl Ratios {
     /// The geometric mean of LP over the heuristic.
@@ -98,7 +97,7 @@ pub(super) fn points(runs: &[Run]) -> Points {
         for outcome in &run.outcomes {
             let Some(lp) = run.outcome("lp", outcome.setting) else { continue };
             for group in [Group::All, size, Group::Ratio(run.key.ratio)] {
-                let key = (run.key.unit, outcome.setting, group, outcome.heuristic.clone());
+                let key = (run.key.reading, outcome.setting, group, outcome.heuristic.clone());
                 points.entry(key).or_default().add(lp.fair, outcome.fair, outcome.deviation());
             }
         }

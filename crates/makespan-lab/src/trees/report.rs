@@ -5,49 +5,102 @@ use std::fmt::Write as _;
 use makespan_algos::policy::tree::Heuristic;
 
 use super::options::RATIOS;
-use super::points::{Group, Points, Ratios};
-use super::{Options, Run, Setting};
+use super::points::{Group, Ratios};
+use super::statements::{Evidence, STATEMENTS, percent};
+use super::{Options, Setting};
 use crate::campaign::{Claim, claims_text};
-use crate::generate::Unit;
 
-/// Everything, in the order of the interest in it.
-pub(super) fn text(options: &Options, runs: &[Run], points: &Points, claims: &[Claim]) -> String {
+/// Everything, in the order of the interest in it: the reading that is played in full, then all readings.
+pub(super) fn text(options: &Options, all: &[Evidence<'_>], claims: &[Claim]) -> String {
     let mut text = format!(
-        "Three applications on {} trees of 5 to 100 nodes, {} ranges of the ratio of communication to computation, {} \
-         tasks each; seed {}.\nLP / heuristic: geometric mean of measured fair throughputs, without settings in which \
-         the heuristic starves an\napplication (beyond exp(8), counted apart) or LP itself measured none. Deviation: \
-         mean of 1 - measured / theory.\n",
+        "{}.\n{} trees of 5 to 100 nodes, {} ranges of the ratio of communication to computation, {} tasks each; seed \
+         {}.\nLP / heuristic: geometric mean of measured fair throughputs, without settings in which the heuristic starves \
+         an\napplication (beyond exp(8), counted apart) or LP itself measured none. Deviation: mean of 1 - measured / \
+         theory.\n",
+        options.reading,
         15 * options.trees,
         RATIOS.len(),
         options.tasks,
         options.seed
     );
-    for &unit in &options.units {
+    if let Some(chosen) = all.first() {
         for setting in Setting::ALL {
-            text += &table(options, points, unit, setting);
+            text += &table(options, chosen, setting);
         }
-        text += &by_ratio(points, unit);
-        text += &zeros(runs, unit);
+        text += &by_ratio(chosen);
+        text += &zeros(chosen);
     }
     text += "\nClaims\n";
     text += &claims_text(claims);
     text.push('\n');
+    if all.len() > 1 {
+        text += &readings(all);
+    }
     text
 }
 
-fn table(options: &Options, points: &Points, unit: Unit, setting: Setting) -> String {
+/// Which statements hold under which reading, in short runs; those under which most hold first.
+fn readings(all: &[Evidence<'_>]) -> String {
+    let mut text = String::from("\nAll readings, short runs\n");
+    for (at, statement) in STATEMENTS.iter().enumerate() {
+        let _infallible = writeln!(text, "{:>3}  {}", at + 1, statement.text);
+    }
+    let _infallible = writeln!(
+        text,
+        "\n{:<54}{:>6}  {:<16}{:<24}{:<18}{:<19}{:>7}{:>8}{:>8}",
+        "reading", "holds", "1..5..10...15", "DATA-CENTRIC", "CGBC", "FCFS", "PBC", "LP / BP", "theory"
+    );
+    let mut rows: Vec<(usize, String)> = all.iter().map(row).collect();
+    rows.sort_by_key(|&(holds, _)| std::cmp::Reverse(holds));
+    text.extend(rows.into_iter().map(|(_, row)| row));
+    text += "DATA-CENTRIC: mean, largest, share within a twentieth of LP; CGBC: mean, large trees, largest; FCFS: mean, \
+             large\ntrees, largest; PBC: share near zero; LP / BP: over back-pressure; theory: mean deviation of LP, \
+             DATA-CENTRIC and CGBC.\n";
+    text
+}
+
+fn row(evidence: &Evidence<'_>) -> (usize, String) {
+    let answers = STATEMENTS.iter().map(|statement| (statement.judge)(evidence).map(|(_, yes)| yes));
+    let answers: Vec<Option<bool>> = answers.collect();
+    let holds = answers.iter().filter(|&&answer| answer == Some(true)).count();
+    let mark = |answer: &Option<bool>| match answer {
+        Some(true) => '+',
+        Some(false) => '-',
+        None => '?',
+    };
+    let marks: String = answers.iter().map(mark).collect();
+    let mean = |group, name| figure(evidence.mean(group, name));
+    let largest =
+        |name| evidence.of(Group::All, name).map_or_else(|| "-".into(), |ratios| format!("{:.1}", ratios.max));
+    let share = |share: Option<f64>| share.map_or_else(|| "-".into(), percent);
+    let close = share(evidence.share("data-centric", |ratio| ratio <= 1.05));
+    let data = format!("{} {} {close}", mean(Group::All, "data-centric"), largest("data-centric"));
+    let three = |name| format!("{} {} {}", mean(Group::All, name), mean(Group::Large, name), largest(name));
+    let starved = share(evidence.of(Group::All, "pbc").map(Ratios::starved));
+    let theory = share(evidence.deviation(Setting::Short));
+    let row = format!(
+        "{:<54}{holds:>6}  {marks:<16}{data:<24}{:<18}{:<19}{starved:>7}{:>8}{theory:>8}\n",
+        evidence.reading.to_string(),
+        three("cgbc"),
+        three("fcfs"),
+        mean(Group::All, "back-pressure")
+    );
+    (holds, row)
+}
+
+fn table(options: &Options, evidence: &Evidence<'_>, setting: Setting) -> String {
     let (tasks, buffer) = match setting {
         Setting::Short => (options.tasks, 10),
         Setting::Long => (10 * options.tasks, 10),
         Setting::Roomy => (10 * options.tasks, 100),
     };
     let mut text = format!(
-        "\n{unit}, {tasks} tasks, buffers of {buffer}\n{:<15}{:>8}{:>8}{:>8}{:>8}{:>8}{:>11}{:>11}\n",
+        "\n{tasks} tasks, buffers of {buffer}\n{:<15}{:>8}{:>8}{:>8}{:>8}{:>8}{:>11}{:>11}\n",
         "LP over", "all", "large", "small", "least", "largest", "near zero", "deviation"
     );
     for heuristic in Heuristic::ALL {
         let name = heuristic.name();
-        let of = |group| points.get(&(unit, setting, group, name.to_owned()));
+        let of = |group| evidence.at(setting, group, name);
         let Some(all) = of(Group::All) else { continue };
         let mean = |group| figure(of(group).and_then(Ratios::geometric_mean));
         let deviation = all.deviation().map_or_else(String::new, |mean| format!("{:.2} %", 100.0 * mean));
@@ -66,8 +119,8 @@ fn table(options: &Options, points: &Points, unit: Unit, setting: Setting) -> St
 }
 
 /// Geometric means by largest ratio, of short runs.
-fn by_ratio(points: &Points, unit: Unit) -> String {
-    let mut text = format!("\n{unit}, by largest ratio\n{:<15}", "LP over");
+fn by_ratio(evidence: &Evidence<'_>) -> String {
+    let mut text = format!("\nBy largest ratio\n{:<15}", "LP over");
     for ratio in RATIOS {
         let _infallible = write!(text, "{:>8}", f64::from(ratio) / 1e6);
     }
@@ -76,8 +129,7 @@ fn by_ratio(points: &Points, unit: Unit) -> String {
         let name = heuristic.name();
         let _infallible = write!(text, "{name:<15}");
         for ratio in RATIOS {
-            let ratios = points.get(&(unit, Setting::Short, Group::Ratio(ratio), name.to_owned()));
-            let _infallible = write!(text, "{:>8}", figure(ratios.and_then(Ratios::geometric_mean)));
+            let _infallible = write!(text, "{:>8}", figure(evidence.mean(Group::Ratio(ratio), name)));
         }
         text.push('\n');
     }
@@ -85,8 +137,8 @@ fn by_ratio(points: &Points, unit: Unit) -> String {
 }
 
 /// Short runs in which even LP measured nothing for some application.
-fn zeros(runs: &[Run], unit: Unit) -> String {
-    let lp = runs.iter().filter(|run| run.key.unit == unit).filter_map(|run| run.outcome("lp", Setting::Short));
+fn zeros(evidence: &Evidence<'_>) -> String {
+    let lp = evidence.runs.iter().filter_map(|run| run.outcome("lp", Setting::Short));
     let (zero, all) = lp.fold((0, 0), |(zero, all), outcome| (zero + usize::from(outcome.fair <= 0.0), all + 1));
     format!("LP measured nothing for some application in {zero} of {all} short runs; theory is positive in all.\n")
 }

@@ -4,27 +4,27 @@ use std::fmt;
 
 use makespan::TreeScene;
 use makespan_algos::policy::tree::{Heuristic, data_centric_rates};
-use makespan_bounds::tree::{Precision, throughput};
+use makespan_bounds::tree::{Precision, Throughput, throughput};
 use makespan_core::network::Network;
 use makespan_core::tree::{TreeProblem, float_of};
 use makespan_sim::network::{NetworkOptions, Until};
 use serde::{Deserialize, Serialize};
 
-use super::Options;
+use super::{LatencyReading, Options, Reading};
 use crate::LabError;
 use crate::campaign::{Record, stirred};
-use crate::generate::{TreeOptions, Unit, generate_tree};
+use crate::generate::{Latency, TreeOptions, generate_tree};
 
 /// Which instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Key {
-    /// How bandwidths are read.
-    pub unit: Unit,
+    /// How what the paper leaves open is read.
+    pub reading: Reading,
     /// How many nodes.
     pub nodes: usize,
     /// Most children of a node.
     pub degree: usize,
-    /// Which tree, from 0. The same tree serves every ratio, and both units.
+    /// Which tree, from 0. The same tree serves every ratio, and every reading.
     pub tree: u32,
     /// Largest ratio of communication to computation, in millionths of a byte an operation.
     pub ratio: u32,
@@ -95,47 +95,63 @@ impl Record for Run {
     }
 }
 
-/// `bits, 50 nodes of degree 5, tree 0, largest ratio 0.25`.
+/// `2 applications, bits, .., 50 nodes of degree 5, tree 0, largest ratio 0.25`.
 impl fmt::Display for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { unit, nodes, degree, tree, ratio } = self;
+        let Self { reading, nodes, degree, tree, ratio } = self;
         let ratio = f64::from(*ratio) / 1e6;
-        write!(f, "{unit}, {nodes} nodes of degree {degree}, tree {tree}, largest ratio {ratio}")
+        write!(f, "{reading}, {nodes} nodes of degree {degree}, tree {tree}, largest ratio {ratio}")
     }
 }
 
-/// Draws the instance, bounds its throughput and plays the heuristics. The bound is verified.
+/// Draws the instance, bounds its throughput and plays the heuristics: in every setting under the reading of the options, in
+/// short runs under others. The bound is verified.
 pub(super) fn execute(options: &Options, key: Key) -> Result<Run, LabError> {
     let seed = stirred(options.seed, [key.nodes as u64, key.degree as u64, u64::from(key.tree)]);
-    let wrong = |reason: String| LabError::Bound { bound: "throughput", instance: key.to_string(), reason };
-    let scene = |tasks: u64| {
-        let instance = generate_tree(&TreeOptions {
-            nodes: key.nodes,
-            degree: key.degree,
-            applications: 3,
-            largest_ratio: f64::from(key.ratio) / 1e6,
-            tasks,
-            unit: key.unit,
-            latency: false,
-            seed,
-        })?;
-        let problem = TreeProblem::new(&instance).map_err(|error| wrong(error.to_string()))?;
-        let best = throughput(&problem, Precision::Float);
-        let proved = best.prices.proves(&problem).map_err(|error| wrong(error.to_string()))?;
-        if proved != best.bound || float_of(&best.bound) > float_of(&best.value) * (1.0 + 1e-6) {
-            return Err(wrong(format!("it proves {}, and {} is feasible", float_of(&proved), float_of(&best.value))));
-        }
-        TreeScene::new(&problem, &best).map_err(|error| wrong(error.to_string()))
+    let latency = key.reading.latency;
+    let best = proved(&drawn(key, seed, options.tasks, latency.drawn())?, key)?;
+    let best_without = match latency {
+        LatencyReading::Unseen => Some(proved(&drawn(key, seed, options.tasks, Latency::None)?, key)?),
+        LatencyReading::None | LatencyReading::Known | LatencyReading::Window => None,
     };
-    let (short, long) = (scene(options.tasks)?, scene(10 * options.tasks)?);
+    let settings = if key.reading == options.reading { &Setting::ALL[..] } else { &[Setting::Short] };
     let mut outcomes = Vec::new();
-    for setting in Setting::ALL {
-        let scene = if setting == Setting::Short { &short } else { &long };
+    for &setting in settings {
+        let tasks = if setting == Setting::Short { options.tasks } else { 10 * options.tasks };
+        let problem = drawn(key, seed, tasks, latency.drawn())?;
+        let scene = TreeScene::new(&problem, &best).map_err(|error| wrong(key, error.to_string()))?;
+        let scene = match &best_without {
+            Some(best) => scene.unaware_of_latency(best),
+            None => scene,
+        };
         for heuristic in Heuristic::ALL {
-            outcomes.push(play(scene, heuristic, setting, key)?);
+            outcomes.push(play(&scene, heuristic, setting, key)?);
         }
     }
-    Ok(Run { key, instance_seed: seed, bound: short.bound, outcomes })
+    Ok(Run { key, instance_seed: seed, bound: float_of(&best.bound), outcomes })
+}
+
+fn wrong(key: Key, reason: String) -> LabError {
+    LabError::Bound { bound: "throughput", instance: key.to_string(), reason }
+}
+
+fn drawn(key: Key, seed: u64, tasks: u64, latency: Latency) -> Result<TreeProblem, LabError> {
+    let Reading { applications, unit, data, .. } = key.reading;
+    let largest_ratio = f64::from(key.ratio) / 1e6;
+    let Key { nodes, degree, .. } = key;
+    let options = TreeOptions { nodes, degree, applications, largest_ratio, tasks, unit, latency, data, seed };
+    TreeProblem::new(&generate_tree(&options)?).map_err(|error| wrong(key, error.to_string()))
+}
+
+/// The best steady state, whose bound is verified.
+fn proved(problem: &TreeProblem, key: Key) -> Result<Throughput, LabError> {
+    let best = throughput(problem, Precision::Float);
+    let proved = best.prices.proves(problem).map_err(|error| wrong(key, error.to_string()))?;
+    if proved != best.bound || float_of(&best.bound) > float_of(&best.value) * (1.0 + 1e-6) {
+        let reason = format!("it proves {}, and {} is feasible", float_of(&proved), float_of(&best.value));
+        return Err(wrong(key, reason));
+    }
+    Ok(best)
 }
 
 fn play(scene: &TreeScene, heuristic: Heuristic, setting: Setting, key: Key) -> Result<Outcome, LabError> {
@@ -149,10 +165,10 @@ fn play(scene: &TreeScene, heuristic: Heuristic, setting: Setting, key: Key) -> 
     }
     let theory = match heuristic {
         Heuristic::Lp => Some(scene.rates.fair(&scene.network)),
-        Heuristic::DataCentric { waves } => Some(traded(&scene.network, waves).fair(&scene.network)),
+        Heuristic::DataCentric { waves } => Some(traded(scene.believed(), waves).fair(scene.believed())),
         // All kinds but the macro-task itself are what is left at the end.
         Heuristic::Cgbc => {
-            let joined = played.network.with_kinds(played.network.kinds()[..1].to_vec());
+            let joined = scene.believed().with_kinds(played.network.kinds()[..1].to_vec());
             let joined = joined.map_err(|error| failed(error.to_string()))?;
             let (rate, kind) = (traded(&joined, 0).throughput(1)[0], &joined.kinds()[0]);
             let tasks =

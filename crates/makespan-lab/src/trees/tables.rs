@@ -1,17 +1,18 @@
 //! The results as CSV.
 
-use super::{Group, Points, Run};
+use super::{Group, Points, Reading, Run};
 use crate::campaign::csv_table;
 
 /// One row a play: throughputs in tasks a second.
 pub(super) fn results(runs: &[Run]) -> Vec<u8> {
-    let header = "unit,nodes,degree,tree,largest_ratio,instance_seed,bound,heuristic,setting,fair,theory";
+    let header = "applications,unit,latency,data,nodes,degree,tree,largest_ratio,instance_seed,bound,heuristic,setting,fair,theory";
     let rows = runs.iter().flat_map(|run| run.outcomes.iter().map(move |outcome| (run, outcome)));
     csv_table(
         header,
         rows.map(|(run, outcome)| {
             let key = run.key;
-            let mut row = vec![key.unit.to_string(), key.nodes.to_string(), key.degree.to_string()];
+            let mut row = reading(key.reading);
+            row.extend([key.nodes.to_string(), key.degree.to_string()]);
             row.extend([key.tree.to_string(), (f64::from(key.ratio) / 1e6).to_string(), run.instance_seed.to_string()]);
             row.extend([format!("{:e}", run.bound), outcome.heuristic.clone(), setting(outcome.setting)]);
             row.push(format!("{:e}", outcome.fair));
@@ -23,12 +24,13 @@ pub(super) fn results(runs: &[Run]) -> Vec<u8> {
 
 /// One row a group and heuristic.
 pub(super) fn summary(points: &Points) -> Vec<u8> {
-    let header = "unit,setting,group,heuristic,compared,near_zero,lp_zero,geometric_mean,min,max,mean_deviation";
+    let header = "applications,unit,latency,data,setting,group,heuristic,compared,near_zero,lp_zero,geometric_mean,min,max,mean_deviation";
     csv_table(
         header,
-        points.iter().map(|((unit, at, group, heuristic), ratios)| {
+        points.iter().map(|((read, at, group, heuristic), ratios)| {
             let figure = |value: Option<f64>| value.map_or_else(String::new, |value| format!("{value:.6}"));
-            let mut row = vec![unit.to_string(), setting(*at), self::group(*group), heuristic.clone()];
+            let mut row = reading(*read);
+            row.extend([setting(*at), self::group(*group), heuristic.clone()]);
             row.extend([ratios.compared, ratios.near_zero, ratios.without].map(|count| count.to_string()));
             row.extend([ratios.geometric_mean(), Some(ratios.min), Some(ratios.max), ratios.deviation()].map(figure));
             row
@@ -44,6 +46,11 @@ pub(super) fn group(group: Group) -> String {
         Group::Small => "small".into(),
         Group::Ratio(ratio) => format!("ratio {}", f64::from(ratio) / 1e6),
     }
+}
+
+fn reading(reading: Reading) -> Vec<String> {
+    let Reading { applications, unit, latency, data } = reading;
+    vec![applications.to_string(), unit.to_string(), latency.to_string(), data.to_string()]
 }
 
 fn setting(setting: super::Setting) -> String {

@@ -1,0 +1,110 @@
+//! How what the paper leaves open is read.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::LabError;
+use crate::generate::{DATA, Latency, Unit};
+
+/// What section 5.1 of the paper does not print.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Reading {
+    /// How many applications there are.
+    pub applications: usize,
+    /// How "kb/s" and "Mb/s" are read.
+    pub unit: Unit,
+    /// What latencies do, and who knows of them.
+    pub latency: LatencyReading,
+    /// Bytes of each task: how much latencies weigh.
+    pub data: u64,
+}
+
+/// What latencies do, and who knows of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LatencyReading {
+    /// There are none.
+    None,
+    /// The port is busy for latency and bytes, and all schedulers reckon with it: "the values were measured from within
+    /// the simulator" (section 5.1.4).
+    Known,
+    /// The port is busy for latency and bytes, and the rates of LP and DATA-CENTRIC are those without latencies.
+    Unseen,
+    /// As known; and a link's bandwidth is at most SimGrid's window over twice its latency.
+    Window,
+}
+
+/// Bytes of a matrix of 3500 x 3500 doubles, from which the paper takes its ratios (section 5.1.3).
+const MATRIX: u64 = 98_000_000;
+
+impl Reading {
+    /// The reading under which most statements of section 5.2 hold.
+    pub const DEFAULT: Self = Self { applications: 2, unit: Unit::Bits, latency: LatencyReading::Known, data: DATA };
+
+    /// The readings that are compared: two to four applications, both units, each reading of latencies, with files of a
+    /// megabyte and of a matrix. Without latencies the size of files only sets the unit of time.
+    pub fn grid() -> Vec<Self> {
+        let latencies = [
+            (LatencyReading::None, DATA),
+            (LatencyReading::Known, DATA),
+            (LatencyReading::Known, MATRIX),
+            (LatencyReading::Unseen, DATA),
+            (LatencyReading::Unseen, MATRIX),
+            (LatencyReading::Window, DATA),
+            (LatencyReading::Window, MATRIX),
+        ];
+        let all = (2..=4).flat_map(|applications| Unit::ALL.map(|unit| (applications, unit)));
+        let each = all.flat_map(|(applications, unit)| {
+            latencies.map(|(latency, data)| Self { applications, unit, latency, data })
+        });
+        each.collect()
+    }
+}
+
+impl LatencyReading {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::None, Self::Known, Self::Unseen, Self::Window];
+
+    /// How links are drawn.
+    pub(super) fn drawn(self) -> Latency {
+        match self {
+            Self::None => Latency::None,
+            Self::Known | Self::Unseen => Latency::Plain,
+            Self::Window => Latency::Window,
+        }
+    }
+}
+
+impl fmt::Display for LatencyReading {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::None => "none",
+            Self::Known => "known",
+            Self::Unseen => "unseen",
+            Self::Window => "window",
+        })
+    }
+}
+
+impl FromStr for LatencyReading {
+    type Err = LabError;
+
+    fn from_str(text: &str) -> Result<Self, LabError> {
+        Self::ALL.into_iter().find(|reading| reading.to_string() == text).ok_or_else(|| LabError::Option {
+            name: "latency",
+            value: format!("`{text}`"),
+            expected: "write none, known, unseen or window",
+        })
+    }
+}
+
+/// `2 applications, bits, latency known, files of 1 MB`.
+impl fmt::Display for Reading {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { applications, unit, latency, data } = self;
+        let megabytes = *data as f64 / 1e6;
+        write!(f, "{applications} applications, {unit}, latency {latency}, files of {megabytes} MB")
+    }
+}

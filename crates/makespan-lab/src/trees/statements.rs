@@ -1,0 +1,219 @@
+//! What section 5.2 of the paper says of short runs, each statement judged by its number.
+
+use super::points::{Group, Points, Ratios};
+use super::{Outcome, Reading, Run, Setting};
+
+/// What is known under one reading.
+pub(super) struct Evidence<'a> {
+    pub(super) reading: Reading,
+    pub(super) runs: Vec<&'a Run>,
+    pub(super) points: &'a Points,
+}
+
+/// A statement of the paper.
+pub(super) struct Statement {
+    pub(super) place: &'static str,
+    pub(super) text: &'static str,
+    /// What was measured, and whether it agrees.
+    pub(super) judge: fn(&Evidence<'_>) -> Option<(String, bool)>,
+}
+
+/// A mean of ratios agrees with a printed one within this part of it.
+const TOLERANCE: f64 = 0.10;
+/// A largest ratio agrees with a printed one within this factor.
+const FACTOR: f64 = 2.0;
+/// DATA-CENTRIC fails where LP is more than this times as good.
+const FAILS: f64 = 2.0;
+
+/// In the order of the paper.
+pub(super) const STATEMENTS: [Statement; 15] = [
+    Statement {
+        place: "Section 5.2.1",
+        text: "LP, DATA-CENTRIC and CGBC are 9.426 % below theory on average (within half of it)",
+        judge: |all| {
+            let mean = all.deviation(Setting::Short)?;
+            Some((percent(mean), (0.047..=0.141).contains(&mean)))
+        },
+    },
+    Statement {
+        place: "Section 5.2.2",
+        text: "Most logarithms of LP over a heuristic are positive, and LP is the best on average",
+        judge: |all| {
+            let shares = ["data-centric", "cgbc", "fcfs", "pbc"].map(|name| all.share(name, |ratio| ratio > 1.0));
+            let means = ["data-centric", "cgbc", "fcfs"].map(|name| all.mean(Group::All, name));
+            let list: Vec<String> = shares.iter().flatten().map(|&share| percent(share)).collect();
+            let holds =
+                shares.iter().flatten().all(|&share| share > 0.5) && means.iter().flatten().all(|&mean| mean > 1.0);
+            Some((format!("DATA-CENTRIC, CGBC, FCFS, PBC: {}", list.join(", ")), holds))
+        },
+    },
+    Statement {
+        place: "Abstract",
+        text: "DATA-CENTRIC performs as LP does (within a twentieth) on about two thirds of the settings (55 to 80 %)",
+        judge: |all| {
+            let share = all.share("data-centric", |ratio| ratio <= 1.05)?;
+            Some((percent(share), (0.55..=0.80).contains(&share)))
+        },
+    },
+    Statement {
+        place: "Section 5.2.2",
+        text: "DATA-CENTRIC: geometric mean 1.164",
+        judge: |all| all.near("data-centric", Group::All, 1.164),
+    },
+    Statement {
+        place: "Section 5.2.2",
+        text: "CGBC: geometric mean 1.156",
+        judge: |all| all.near("cgbc", Group::All, 1.156),
+    },
+    Statement {
+        place: "Section 5.2.2",
+        text: "The means of DATA-CENTRIC and CGBC are close to each other (within a twentieth)",
+        judge: |all| {
+            let (data, coarse) = (all.mean(Group::All, "data-centric")?, all.mean(Group::All, "cgbc")?);
+            Some((format!("{data:.3} and {coarse:.3}"), data.max(coarse) <= 1.05 * data.min(coarse)))
+        },
+    },
+    Statement {
+        place: "Section 5.2.2",
+        text: "DATA-CENTRIC is up to 16 times worse than LP (8 to 32)",
+        judge: |all| all.worst("data-centric", 16.0),
+    },
+    Statement {
+        place: "Section 5.2.2",
+        text: "CGBC is at worst two times worse than LP (at most 2.5)",
+        judge: |all| {
+            let worst = all.of(Group::All, "cgbc")?.max;
+            Some((format!("{worst:.2}"), worst <= 2.5))
+        },
+    },
+    Statement {
+        place: "Section 5.2.2",
+        text: "DATA-CENTRIC fails (twice worse) in a few instances (at most 10 %), on small and large, thin and wide trees",
+        judge: failures_anywhere,
+    },
+    Statement {
+        place: "Section 5.2.2",
+        text: "Where DATA-CENTRIC fails, its theoretical throughput fails as well (by half of the logarithm, in 90 %)",
+        judge: failures_in_theory,
+    },
+    Statement {
+        place: "Section 5.2.2",
+        text: "PBC leaves an application near zero in more than 35 % of the settings",
+        judge: |all| {
+            let share = all.of(Group::All, "pbc")?.starved();
+            Some((percent(share), share > 0.35))
+        },
+    },
+    Statement {
+        place: "Section 5.2.2",
+        text: "FCFS: geometric mean 1.564",
+        judge: |all| all.near("fcfs", Group::All, 1.564),
+    },
+    Statement {
+        place: "Section 5.2.2",
+        text: "FCFS is at worst more than 8 times worse than LP (8 to 16)",
+        judge: |all| {
+            let worst = all.of(Group::All, "fcfs")?.max;
+            Some((format!("{worst:.1}"), worst > 8.0 && worst <= 8.0 * FACTOR))
+        },
+    },
+    Statement {
+        place: "Section 5.2.2",
+        text: "On small trees FCFS and CGBC are of the same order (means within a quarter)",
+        judge: |all| {
+            let (fcfs, coarse) = (all.mean(Group::Small, "fcfs")?, all.mean(Group::Small, "cgbc")?);
+            Some((format!("{fcfs:.3} and {coarse:.3}"), fcfs.max(coarse) <= 1.25 * fcfs.min(coarse)))
+        },
+    },
+    Statement {
+        place: "Section 5.2.2",
+        text: "On trees of 50 and 100 nodes CGBC has 1.243 and FCFS 2.0399",
+        judge: |all| {
+            let (coarse, fcfs) = (all.near("cgbc", Group::Large, 1.243)?, all.near("fcfs", Group::Large, 2.0399)?);
+            Some((format!("{} and {}", coarse.0, fcfs.0), coarse.1 && fcfs.1))
+        },
+    },
+];
+
+impl<'a> Evidence<'a> {
+    pub(super) fn new(reading: Reading, runs: &'a [Run], points: &'a Points) -> Self {
+        Self { reading, runs: runs.iter().filter(|run| run.key.reading == reading).collect(), points }
+    }
+
+    pub(super) fn of(&self, group: Group, name: &str) -> Option<&Ratios> {
+        self.at(Setting::Short, group, name)
+    }
+
+    pub(super) fn at(&self, setting: Setting, group: Group, name: &str) -> Option<&Ratios> {
+        self.points.get(&(self.reading, setting, group, name.to_owned()))
+    }
+
+    pub(super) fn mean(&self, group: Group, name: &str) -> Option<f64> {
+        self.of(group, name)?.geometric_mean()
+    }
+
+    /// The mean deviation from theory of those that have one.
+    pub(super) fn deviation(&self, setting: Setting) -> Option<f64> {
+        let names = ["lp", "data-centric", "cgbc"].into_iter();
+        let sums = names.filter_map(|name| self.at(setting, Group::All, name).map(|ratios| ratios.deviations));
+        let (sum, count) = sums.fold((0.0, 0), |all, one| (all.0 + one.0, all.1 + one.1));
+        (count > 0).then(|| sum / count as f64)
+    }
+
+    /// LP and a heuristic in every short run.
+    fn pairs(&self, name: &str) -> impl Iterator<Item = (&'a Run, &'a Outcome, &'a Outcome)> {
+        let pair = |run: &'a Run| Some((run, run.outcome("lp", Setting::Short)?, run.outcome(name, Setting::Short)?));
+        self.runs.iter().copied().filter_map(pair)
+    }
+
+    /// The share of the settings in which the ratio of LP to a heuristic is such; those in which LP is zero are left out.
+    pub(super) fn share(&self, name: &str, such: impl Fn(f64) -> bool) -> Option<f64> {
+        let pairs = self.pairs(name).filter(|(_, lp, _)| lp.fair > 0.0);
+        let answers: Vec<bool> = pairs.map(|(_, lp, other)| such(lp.fair / other.fair)).collect();
+        let yes = answers.iter().filter(|&&yes| yes).count();
+        (!answers.is_empty()).then(|| yes as f64 / answers.len() as f64)
+    }
+
+    /// Whether a geometric mean is near a printed one.
+    fn near(&self, name: &str, group: Group, printed: f64) -> Option<(String, bool)> {
+        let mean = self.mean(group, name)?;
+        Some((format!("{mean:.3}"), (mean - printed).abs() <= TOLERANCE * printed))
+    }
+
+    /// Whether a largest ratio is near a printed one.
+    fn worst(&self, name: &str, printed: f64) -> Option<(String, bool)> {
+        let worst = self.of(Group::All, name)?.max;
+        Some((format!("largest {worst:.1}"), (printed / FACTOR..=printed * FACTOR).contains(&worst)))
+    }
+
+    /// The short runs in which DATA-CENTRIC fails.
+    fn failures(&self) -> Vec<(&'a Run, &'a Outcome, &'a Outcome)> {
+        self.pairs("data-centric").filter(|(_, lp, data)| lp.fair > FAILS * data.fair).collect()
+    }
+}
+
+fn failures_anywhere(all: &Evidence<'_>) -> Option<(String, bool)> {
+    let (failures, pairs) = (all.failures(), all.pairs("data-centric").count());
+    let count = |such: &dyn Fn(&Run) -> bool| failures.iter().filter(|(run, ..)| such(run)).count();
+    let (small, large) = (count(&|run| run.key.nodes <= 20), count(&|run| run.key.nodes >= 50));
+    let (thin, wide) = (count(&|run| run.key.degree == 2), count(&|run| run.key.degree == 15));
+    let share = failures.len() as f64 / pairs.max(1) as f64;
+    let text = format!("{}; small {small}, large {large}, degree 2 {thin}, 15 {wide}", percent(share));
+    let everywhere = [small, large, thin, wide].iter().all(|&count| count > 0);
+    (pairs > 0).then_some((text, everywhere && share <= 0.10))
+}
+
+fn failures_in_theory(all: &Evidence<'_>) -> Option<(String, bool)> {
+    let ratios = all.failures().into_iter().filter_map(|(_, lp, data)| {
+        let (of_lp, of_data) = (lp.theory?, data.theory?);
+        Some(((lp.fair / data.fair).ln(), (of_lp / of_data).ln()))
+    });
+    let same: Vec<bool> = ratios.map(|(measured, theory)| theory >= measured.min(8.0) / 2.0).collect();
+    let yes = same.iter().filter(|&&same| same).count();
+    let text = format!("in theory as well: {yes} of {}", same.len());
+    (!same.is_empty()).then(|| (text, yes as f64 >= 0.9 * same.len() as f64))
+}
+
+pub(super) fn percent(share: f64) -> String {
+    format!("{:.1} %", 100.0 * share)
+}
