@@ -19,6 +19,8 @@ pub enum Anomaly {
     ZeroRunTime,
     /// Both the allocated and the requested processors are missing or zero. Skipped.
     NoProcessors,
+    /// The number of processors is not whole, such as 2.5. Skipped.
+    BrokenProcessors,
     /// It is wider than the platform. Skipped.
     TooWide,
     /// The job had not ended when the log was written. Skipped.
@@ -37,13 +39,15 @@ pub enum Anomaly {
     Communication,
     /// One component of a heterogeneous job; it is a job of its own here.
     Component,
+    /// The user is not a whole number below 2^32; the job has no user.
+    BrokenUser,
 }
 
 impl Anomaly {
     /// Whether such a record becomes no job.
     pub const fn skips(self) -> bool {
-        use Anomaly::{Communication, Component, NoEstimate, OutOfOrder, Overrun, ShortRecord};
-        !matches!(self, ShortRecord | OutOfOrder | NoEstimate | Overrun | Communication | Component)
+        use Anomaly::{BrokenUser, Communication, Component, NoEstimate, OutOfOrder, Overrun, ShortRecord};
+        !matches!(self, ShortRecord | OutOfOrder | NoEstimate | Overrun | Communication | Component | BrokenUser)
     }
 
     /// Whether a strict reading refuses it. Jobs that outlive their request are usual in logs, and nothing is changed
@@ -62,6 +66,7 @@ impl fmt::Display for Anomaly {
             Self::NoRunTime => "no run time",
             Self::ZeroRunTime => "run time 0",
             Self::NoProcessors => "no positive number of processors",
+            Self::BrokenProcessors => "the number of processors is not whole",
             Self::TooWide => "more processors than the platform has",
             Self::NotEnded => "not ended when the log was written",
             Self::LongRecord => "more fields than the header names",
@@ -71,6 +76,7 @@ impl fmt::Display for Anomaly {
             Self::Overrun => "the run time is longer than the requested time; both are kept",
             Self::Communication => "the profile communicates, which takes no time here",
             Self::Component => "component of a heterogeneous job; it is a job of its own here",
+            Self::BrokenUser => "the user is not a whole number below 2^32; the job has no user",
         })
     }
 }

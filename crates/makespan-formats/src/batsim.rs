@@ -7,6 +7,7 @@
 //! communicates takes no time here.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::fmt;
 
 use makespan_core::Time;
@@ -53,7 +54,37 @@ pub(crate) fn is_workload(head: &[u8]) -> bool {
 struct Document {
     nb_res: Option<Scalar<Count>>,
     jobs: Vec<JobEntry>,
-    profiles: BTreeMap<String, ProfileEntry>,
+    profiles: Profiles,
+}
+
+/// Profiles by name, each of which is there once.
+struct Profiles(BTreeMap<String, ProfileEntry>);
+
+impl<'de> Deserialize<'de> for Profiles {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(ProfilesVisitor)
+    }
+}
+
+struct ProfilesVisitor;
+
+impl<'de> Visitor<'de> for ProfilesVisitor {
+    type Value = Profiles;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a table of profiles by their names")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Profiles, A::Error> {
+        let mut profiles = BTreeMap::new();
+        while let Some(name) = map.next_key::<String>()? {
+            let Entry::Vacant(place) = profiles.entry(name) else {
+                return Err(Error::custom("a profile of this name stands above; names must be unique"));
+            };
+            place.insert(map.next_value()?);
+        }
+        Ok(Profiles(profiles))
+    }
 }
 
 #[derive(Deserialize)]
@@ -124,21 +155,21 @@ impl<'de> Visitor<'de> for AmountVisitor {
     }
 
     fn visit_u64<E: Error>(self, value: u64) -> Result<Amount, E> {
-        Ok(Amount(Some(value as f64)))
+        amount(value as f64)
     }
 
     fn visit_i64<E: Error>(self, value: i64) -> Result<Amount, E> {
-        Ok(Amount(Some(value as f64)))
+        amount(value as f64)
     }
 
     fn visit_f64<E: Error>(self, value: f64) -> Result<Amount, E> {
-        Ok(Amount(Some(value)))
+        amount(value)
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Amount, A::Error> {
         match map.next_key::<String>()? {
             // The literal of a number, as `serde_json` presents it.
-            Some(key) if key == NUMBER_KEY => Ok(Amount(map.next_value::<String>()?.parse().ok())),
+            Some(key) if key == NUMBER_KEY => amount(map.next_value::<String>()?.parse().unwrap_or(f64::NAN)),
             _ => Err(Error::custom("a table stands here; write a number or a list")),
         }
     }
@@ -146,6 +177,14 @@ impl<'de> Visitor<'de> for AmountVisitor {
     fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<Amount, A::Error> {
         while sequence.next_element::<IgnoredAny>()?.is_some() {}
         Ok(Amount(None))
+    }
+}
+
+fn amount<E: Error>(value: f64) -> Result<Amount, E> {
+    if value.is_finite() && value >= 0.0 {
+        Ok(Amount(Some(value)))
+    } else {
+        Err(E::custom(format_args!("`{value}` is no amount; write a number from 0")))
     }
 }
 
@@ -170,7 +209,7 @@ pub(crate) fn read_batsim(file: &str, bytes: &[u8], speed: f64) -> Result<Logged
             skip(Anomaly::NoProcessors);
             continue;
         }
-        let (label, profiles) = (job.profile.0.0, &document.profiles);
+        let (label, profiles) = (job.profile.0.0, &document.profiles.0);
         let (run, silent) = time(&label, profiles, processors, speed).map_err(|problem| {
             FormatError::content(file, Place::field(format!("jobs[{at}]")), format!("job `{name}`: {problem}"))
         })?;

@@ -1,9 +1,61 @@
 //! JSON and TOML texts into typed documents, with the place of every error.
 
-use serde::de::DeserializeOwned;
+use std::fmt;
+use std::hash::{BuildHasher, BuildHasherDefault};
+use std::marker::PhantomData;
+
+use rustc_hash::{FxHashMap, FxHasher};
+use serde::Deserialize;
+use serde::de::{DeserializeOwned, Deserializer, Error, SeqAccess, Visitor};
 
 use crate::error::{FormatError, Place};
 use crate::suggest::explain;
+
+/// An entry of a list in which names are unique.
+pub(crate) trait Named {
+    /// What it is, such as a job.
+    const KIND: &'static str;
+
+    /// Its name.
+    fn name(&self) -> &str;
+}
+
+/// A list of entries with unique names. It ends at the first name that comes again, so that a compressed file of one entry a
+/// million times over does not fill the memory before it is refused.
+pub(crate) struct Unique<T>(pub Vec<T>);
+
+impl<'de, T: Named + Deserialize<'de>> Deserialize<'de> for Unique<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_seq(UniqueVisitor(PhantomData))
+    }
+}
+
+struct UniqueVisitor<T>(PhantomData<T>);
+
+impl<'de, T: Named + Deserialize<'de>> Visitor<'de> for UniqueVisitor<T> {
+    type Value = Unique<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a list of {}s", T::KIND)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Unique<T>, A::Error> {
+        // By their hashes: the names themselves would be held twice. Of two names with one hash the first is remembered, so
+        // what is told as a repetition is one.
+        let mut seen: FxHashMap<u64, u32> = FxHashMap::default();
+        let hashes: BuildHasherDefault<FxHasher> = BuildHasherDefault::default();
+        let mut entries: Vec<T> = Vec::new();
+        while let Some(entry) = list.next_element::<T>()? {
+            let first = *seen.entry(hashes.hash_one(entry.name())).or_insert(entries.len() as u32);
+            if entries.get(first as usize).is_some_and(|first| first.name() == entry.name()) {
+                let (kind, name) = (T::KIND, entry.name());
+                return Err(Error::custom(format_args!("two {kind}s are named `{name}`; names must be unique")));
+            }
+            entries.push(entry);
+        }
+        Ok(Unique(entries))
+    }
+}
 
 /// Reads a JSON document.
 pub(crate) fn from_json<T: DeserializeOwned>(file: &str, bytes: &[u8]) -> Result<T, FormatError> {

@@ -37,6 +37,7 @@ mod suggest;
 pub mod swf;
 pub mod tree_plan;
 mod workflow;
+mod xml;
 
 pub use atomic::write_atomic;
 pub use bandwidth::parse_bandwidth;

@@ -167,8 +167,9 @@ fn read_as_it_is(raw: impl Read, name: &str, options: &ReadOptions) -> Result<Re
         return Err(FormatError::content(name, Place::default(), problem));
     }
     if format == Format::Etc && options.speedup.is_none() {
-        let instance = etc::read_etc(name, &mut input, options.processors)?;
-        return Ok(ReadInstance { instance, format, remarks: Vec::new() });
+        let how = etc::Options { machines: options.processors, strict: options.strict };
+        let (instance, remarks) = etc::read_etc(name, &mut input, &how)?;
+        return Ok(ReadInstance { instance, format, remarks });
     }
     let number = options.processors.map(|_| "a number of processors");
     refuse_options(options.speedup.map(|_| "a speed-up").or(number), format, name)?;
@@ -185,11 +186,11 @@ pub(crate) fn read_replay_from(raw: impl Read, name: &str, options: &ReplayOptio
     }
     let platform = options.platform.as_ref().map(|_| "a platform");
     refuse_options(options.speedup.map(|_| "a speed-up").or(platform), format, name)?;
-    let instance = match format {
-        Format::Etc => etc::read_etc(name, &mut input, None)?,
-        _ => document(input, format, name)?,
+    let (instance, remarks) = match format {
+        Format::Etc => etc::read_etc(name, &mut input, &etc::Options { machines: None, strict: options.strict })?,
+        _ => (document(input, format, name)?, Vec::new()),
     };
-    Ok(given(instance, format))
+    Ok(Replay { remarks, ..given(instance, format) })
 }
 
 /// Reads the records of a log.
@@ -224,7 +225,7 @@ fn refuse_options(stated: Option<&str>, format: Format, name: &str) -> Result<()
 /// Reads an instance that is one document.
 fn document(mut input: Input<'_>, format: Format, name: &str) -> Result<Instance, FormatError> {
     if format == Format::Etc {
-        return etc::read_etc(name, &mut input, None);
+        return etc::read_etc(name, &mut input, &etc::Options::default()).map(|read| read.0);
     }
     let text = text(&mut input, name)?;
     match format {
@@ -238,16 +239,18 @@ fn document(mut input: Input<'_>, format: Format, name: &str) -> Result<Instance
     }
 }
 
-/// All of a file that is one text.
+/// All of a file that is one text, held once.
 fn text(input: &mut Input<'_>, name: &str) -> Result<String, FormatError> {
     let mut bytes = Vec::new();
     input.read_to_end(&mut bytes).map_err(|source| FormatError::io(name, "read", source))?;
-    let bytes = without_mark(&bytes);
-    let text = std::str::from_utf8(bytes).map_err(|error| {
-        let line = bytes[..error.valid_up_to()].split(|&byte| byte == b'\n').count();
+    if without_mark(&bytes).len() < bytes.len() {
+        bytes.drain(..MARK.len());
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = valid.split(|&byte| byte == b'\n').count();
         FormatError::content(name, Place::line(line), "the text is not UTF-8")
-    })?;
-    Ok(text.to_owned())
+    })
 }
 
 /// Graphs of tasks on the machines that the options state.
@@ -344,9 +347,12 @@ fn detect(head: &[u8], name: &str) -> Result<Format, FormatError> {
     }
 }
 
-/// Without the byte order mark that some editors write.
+/// The byte order mark that some editors write.
+const MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// Without the byte order mark.
 fn without_mark(bytes: &[u8]) -> &[u8] {
-    bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)
+    bytes.strip_prefix(MARK).unwrap_or(bytes)
 }
 
 #[cfg(test)]

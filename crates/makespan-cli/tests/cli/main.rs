@@ -3,6 +3,7 @@
 mod bad_commands;
 mod bad_files;
 mod bags;
+mod bounded;
 mod commands;
 mod compound_runs;
 mod flows;

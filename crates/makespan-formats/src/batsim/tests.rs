@@ -82,6 +82,11 @@ fn errors_name_the_job_and_the_profile() {
     check(&job("7", "1", "s"), "profile `s` is of type `composed`");
     check(&job("7", "1", "dd"), "the profile `dd` is not among `profiles`; did you mean `d`?");
     check(&job("7", "-1", "d"), "jobs[0].res");
+    let twice = r#"{"jobs": [], "nb_res": 1, "profiles": {"d": {"type": "delay", "delay": 1}, "d": {"type": "delay", "delay": 2}}}"#;
+    let refused = read(twice, &ReplayOptions::default()).unwrap_err();
+    assert!(refused.contains("profiles") && refused.contains("a profile of this name stands above"), "{refused}");
+    let less = r#"{"jobs": [], "nb_res": 1, "profiles": {"d": {"type": "parallel_homogeneous", "cpu": -1}}}"#;
+    assert!(read(less, &ReplayOptions::default()).unwrap_err().contains("`-1` is no amount"));
     check(&job("7", "1", "z"), "no record can be a job (1 record skipped: run time 0 (first at jobs[0]))");
     check(&job("7", "9", "d"), "more processors than the platform has");
     check("", "no record can be a job");

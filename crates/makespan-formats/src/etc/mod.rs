@@ -2,14 +2,14 @@
 //!
 //! The form of the benchmark of Braun et al. (Journal of Parallel and Distributed Computing 61, 2001,
 //! DOI 10.1006/jpdc.2000.1714): numbers in seconds, task by task, with or without a first line `tasks machines` or
-//! `tasks machines order`. Tasks are named t0, t1 .. and machines n0, n1 ..; `inf` says that a machine cannot run a task.
+//! `tasks machines class`. Tasks are named t0, t1 .. and machines n0, n1 ..; `inf` says that a machine cannot run a task.
 
 mod read;
 #[cfg(test)]
 mod tests;
 mod write;
 
-pub use read::read_etc;
+pub use read::{Options, read_etc};
 pub use write::write_etc;
 
 /// How a machine that cannot run a task is written.

@@ -12,16 +12,32 @@ const LONGEST_LINE: u64 = 1 << 29;
 /// The matrix is not believed about its size before it is there.
 const FIRST_CAPACITY: usize = 4096;
 
-/// Reads a decompressed matrix; `file` names it in errors.
+/// How a matrix is read.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options {
+    /// The machines of a matrix that is one column without a header.
+    pub machines: Option<u32>,
+    /// Refuses a time of zero, which is taken for one tick otherwise.
+    pub strict: bool,
+}
+
+/// Reads a decompressed matrix, with what the user should know about the reading; `file` names it in errors.
 ///
-/// A first line of two or three whole numbers is a header: `tasks machines`, and 0 when the numbers follow task by task,
-/// as they do without it, or 1 when they follow machine by machine; line ends mean nothing then. Without a header each
-/// line is a task. A single column without a header is read task by task, for as many `machines` as are stated.
+/// A first line of two or three whole numbers is a header: `tasks machines`, and perhaps the class of the matrix: 0 consistent,
+/// 1 semi-consistent, 2 inconsistent. (The sets of 512 tasks on 16 machines write 0 for all classes, so it is not checked.)
+/// The times follow task by task whatever it says, and line ends mean nothing then. Without a header each
+/// line is a task. A single column without a header is read task by task, for as many machines as are stated.
 ///
 /// # Errors
 /// [`FormatError`] with the line.
-pub fn read_etc(file: &str, input: &mut dyn BufRead, machines: Option<u32>) -> Result<Instance, FormatError> {
-    let mut reader = Reader { file, line: 0, stated: machines, layout: None, jobs: Vec::new(), rows: Vec::new() };
+pub fn read_etc(
+    file: &str,
+    input: &mut dyn BufRead,
+    options: &Options,
+) -> Result<(Instance, Vec<String>), FormatError> {
+    let Options { machines: stated, strict } = *options;
+    let mut reader =
+        Reader { file, line: 0, stated, strict, layout: None, jobs: Vec::new(), row: Vec::new(), zeros: Vec::new() };
     let mut bytes = Vec::new();
     loop {
         bytes.clear();
@@ -44,7 +60,6 @@ struct Layout {
     machines: usize,
     /// Where a header says so.
     tasks: Option<usize>,
-    machine_major: bool,
     /// Every line is a task.
     by_line: bool,
 }
@@ -54,11 +69,14 @@ struct Reader<'a> {
     line: usize,
     /// The machines of a column, stated by the user.
     stated: Option<u32>,
+    strict: bool,
     layout: Option<Layout>,
     /// The finished tasks.
     jobs: Vec<Job>,
-    /// The tasks that are not finished: one, or all where the order is machine by machine.
-    rows: Vec<Vec<Time>>,
+    /// The times of the task that is not finished.
+    row: Vec<Time>,
+    /// The lines of times that are zero: below the digits that were printed.
+    zeros: Vec<usize>,
 }
 
 impl Reader<'_> {
@@ -75,7 +93,7 @@ impl Reader<'_> {
                 layout
             }
         };
-        let before = self.rows.last().map_or(0, Vec::len);
+        let before = self.row.len();
         let mut count = 0;
         for token in tokens(line) {
             count += 1;
@@ -95,14 +113,12 @@ impl Reader<'_> {
     fn layout_of(&self, line: &[u8]) -> Result<(Layout, bool), FormatError> {
         let machines = tokens(line).count();
         let whole: Vec<Option<usize>> = tokens(line).take(4).map(number).collect();
-        let header = |tasks, machines, machine_major| {
-            Ok((Layout { machines, tasks: Some(tasks), machine_major, by_line: false }, true))
-        };
+        let header = |tasks, machines| Ok((Layout { machines, tasks: Some(tasks), by_line: false }, true));
         match (whole.as_slice(), self.stated) {
             (&[_], Some(0)) => Err(self.wrong("0 machines are stated (--processors); there must be at least 1")),
             (&[_], Some(stated)) => {
                 let machines = stated as usize;
-                Ok((Layout { machines, tasks: None, machine_major: false, by_line: false }, false))
+                Ok((Layout { machines, tasks: None, by_line: false }, false))
             }
             (_, Some(_)) => Err(self.wrong(
                 "a number of processors is stated for SWF logs and single columns only, and this matrix has its own",
@@ -111,71 +127,53 @@ impl Reader<'_> {
                 "the matrix is one column and has no header; state its machines (--processors), or begin it with a line \
                  `tasks machines`",
             )),
-            (&[Some(0), Some(_)] | &[Some(_), Some(0)], None) => {
+            (
+                &([Some(0), Some(_)] | [Some(_), Some(0)] | [Some(0), Some(_), Some(0..=2)] | [Some(_), Some(0), Some(0..=2)]),
+                None,
+            ) => {
                 Err(self.wrong("the first line states no tasks or no machines; both must be at least 1"))
             }
-            (&[Some(tasks), Some(machines)], None) => header(tasks, machines, false),
-            (&[Some(tasks), Some(machines), Some(order @ (0 | 1))], None) => header(tasks, machines, order == 1),
-            (_, None) => Ok((Layout { machines, tasks: None, machine_major: false, by_line: true }, false)),
+            (&[Some(tasks), Some(machines)] | &[Some(tasks), Some(machines), Some(0..=2)], None) => header(tasks, machines),
+            (_, None) => Ok((Layout { machines, tasks: None, by_line: true }, false)),
         }
     }
 
-    fn time(&self, token: &[u8]) -> Result<Time, FormatError> {
+    fn time(&mut self, token: &[u8]) -> Result<Time, FormatError> {
         let text = String::from_utf8_lossy(token);
         if text.eq_ignore_ascii_case(CANNOT) {
             return Ok(Profile::CANNOT_RUN);
         }
         let time = Time::parse(&text).map_err(|error| self.wrong(&error.to_string()))?;
-        if time > Time::ZERO && time < Profile::CANNOT_RUN {
-            return Ok(time);
+        if time == Time::ZERO {
+            if self.strict {
+                return Err(self.wrong(&format!("the time is `{text}`; without --strict that is one nanosecond")));
+            }
+            self.zeros.push(self.line);
+        }
+        if time < Profile::CANNOT_RUN {
+            return Ok(time.max(Time::TICK));
         }
         Err(self.wrong(&format!(
-            "the time `{text}` must be positive and below 146 years; write `inf` for a machine that cannot run a task"
+            "the time `{text}` must be below 146 years; write `inf` for a machine that cannot run a task"
         )))
     }
 
     fn push(&mut self, time: Time, layout: Layout) -> Result<(), FormatError> {
-        if layout.machine_major {
-            return self.push_machine_major(time, layout);
-        }
         if let Some(tasks) = layout.tasks.filter(|&tasks| self.jobs.len() == tasks) {
             let machines = layout.machines;
             return Err(self.wrong(&format!(
                 "there are more times than the {tasks} tasks on {machines} machines of the first line have"
             )));
         }
-        if self.rows.is_empty() {
-            self.rows.push(Vec::with_capacity(layout.machines.min(FIRST_CAPACITY)));
+        if self.row.is_empty() {
+            self.row.reserve(layout.machines.min(FIRST_CAPACITY));
         }
-        let row = &mut self.rows[0];
-        row.push(time);
-        if row.len() == layout.machines {
-            let row = self.rows.swap_remove(0);
+        self.row.push(time);
+        if self.row.len() == layout.machines {
+            let row = std::mem::take(&mut self.row);
             let job = self.job(row)?;
             self.jobs.push(job);
         }
-        Ok(())
-    }
-
-    /// Every row grows by one time at each machine.
-    fn push_machine_major(&mut self, time: Time, layout: Layout) -> Result<(), FormatError> {
-        let tasks = layout.tasks.unwrap_or_default();
-        if self.rows.len() < tasks {
-            self.rows.push(Vec::with_capacity(layout.machines.min(FIRST_CAPACITY)));
-            let last = self.rows.len() - 1;
-            self.rows[last].push(time);
-            return Ok(());
-        }
-        // The rows before the present task are one longer than the others.
-        let present = self.rows.partition_point(|row| row.len() > self.rows[tasks - 1].len());
-        let present = if present == tasks { 0 } else { present };
-        if self.rows[present].len() == layout.machines {
-            let machines = layout.machines;
-            return Err(self.wrong(&format!(
-                "there are more times than the {tasks} tasks on {machines} machines of the first line have"
-            )));
-        }
-        self.rows[present].push(time);
         Ok(())
     }
 
@@ -185,28 +183,21 @@ impl Reader<'_> {
         Ok(Job::new(format!("t{task}"), profile))
     }
 
-    fn finish(mut self) -> Result<Instance, FormatError> {
+    fn finish(self) -> Result<(Instance, Vec<String>), FormatError> {
         let missing = |problem: &str| Err(FormatError::content(self.file, Place::default(), problem));
         let Some(layout) = self.layout else { return missing("the matrix is empty") };
         let machines = layout.machines;
-        if layout.machine_major {
-            let rows = std::mem::take(&mut self.rows);
-            let whole = rows.iter().all(|row| row.len() == machines) && Some(rows.len()) == layout.tasks;
-            if !whole {
-                let have: usize = rows.iter().map(Vec::len).sum();
-                return missing(&few(layout, have));
-            }
-            for row in rows {
-                let job = self.job(row)?;
-                self.jobs.push(job);
-            }
-        } else if !self.rows.is_empty() || layout.tasks.is_some_and(|tasks| tasks != self.jobs.len()) {
-            let have = self.jobs.len() * machines + self.rows.first().map_or(0, Vec::len);
-            return missing(&few(layout, have));
+        if !self.row.is_empty() || layout.tasks.is_some_and(|tasks| tasks != self.jobs.len()) {
+            return missing(&few(layout, self.jobs.len() * machines + self.row.len()));
         }
+        let remarks = self.zeros.first().map(|line| {
+            let count = self.zeros.len();
+            format!("{count} times are 0 (first at line {line}), below the digits printed; each is planned as one nanosecond")
+        });
         let wrong = |problem: &dyn std::fmt::Display| FormatError::content(self.file, Place::default(), problem);
         let platform = Platform::cluster(u32::try_from(machines).unwrap_or(u32::MAX), 1).map_err(|e| wrong(&e))?;
-        Instance::new(platform, self.jobs, Vec::new()).map_err(|error| wrong(&error))
+        let instance = Instance::new(platform, self.jobs, Vec::new()).map_err(|error| wrong(&error))?;
+        Ok((instance, remarks.into_iter().collect()))
     }
 
     fn wrong(&self, problem: &str) -> FormatError {

@@ -3,7 +3,8 @@ use makespan_core::{Instance, Job, JobId, Node, Platform, Profile, Time};
 use super::*;
 
 fn read(text: &str, machines: Option<u32>) -> Result<Instance, String> {
-    read_etc("a", &mut text.as_bytes(), machines).map_err(|error| error.to_string())
+    let options = Options { machines, strict: false };
+    read_etc("a", &mut text.as_bytes(), &options).map(|read| read.0).map_err(|error| error.to_string())
 }
 
 /// The times in whole seconds, job by job; 0 where a machine cannot run it.
@@ -22,7 +23,8 @@ fn a_matrix_is_read_in_every_arrangement() {
     let same = [
         ("2 3 0\n1\n2\n3\n4\n5\ninf\n", None),
         ("2 3\n1 2\n3 4 5 inf", None),
-        ("2 3 1\n1 4 2\n5 3\n\nINF\n", None),
+        ("2 3 1\n1 2 3\n4 5\n\nINF\n", None),
+        ("2 3 2\n1 2 3 4 5 inf\n", None),
         ("1.0 2 3\n\n4,5\tinf\r\n", None),
         ("1\n2\n3\n4\n5\ninf\n", Some(3)),
     ];
@@ -44,7 +46,8 @@ fn what_is_no_matrix_is_told_what_would_be_right() {
     check("2 3 0\n1 2 3 4", None, "2 tasks on 3 machines, and 4 times follow");
     check("2 3 1\n1 2 3 4", None, "2 tasks on 3 machines, and 4 times follow");
     check("1 2 0\n1 2\n3", None, "a:3: there are more times");
-    check("1 2 1\n1 2 3", None, "a:2: there are more times");
+    check("1 2 2\n1 2 3", None, "a:2: there are more times");
+    check("2 0 1\n", None, "at least 1");
     check("1.5 2 3 4\n1 2 3", None, "a:2: the line has 3 times and the first one has 4");
     check("1.5\n2\n3\n", None, "a:1: the matrix is one column");
     check("1.5\n2\n3\n", Some(2), "no multiple of the 2 machines");
@@ -53,11 +56,44 @@ fn what_is_no_matrix_is_told_what_would_be_right() {
     check("1 2\n1 2\n", Some(2), "has its own");
     check("0 2\n", None, "at least 1");
     check("1 2\n1 -2\n", None, "negative");
-    check("1 2\n1 0\n", None, "a:2: the time `0` must be positive");
     check("1 2\n1 x\n", None, "`x` is not a time");
     check("1 2\ninf inf\n", None, "task 0: no machine can run it");
     check("1 99999999\n1", None, "and 1 times follow");
     check("\n", None, "empty");
+}
+
+/// Whatever class a header states, the times follow task by task: published assignments have their published makespans under
+/// this reading only.
+#[test]
+fn the_class_of_a_matrix_is_no_order() {
+    let mut state = 7_u64;
+    let mut below = |limit: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % limit
+    };
+    for _ in 0..200 {
+        let (tasks, machines) = (1 + below(5), 1 + below(5));
+        let rows: Vec<Vec<i64>> = (0..tasks).map(|_| (0..machines).map(|_| 1 + below(99) as i64).collect()).collect();
+        let numbers: Vec<String> = rows.iter().flatten().map(ToString::to_string).collect();
+        let gap = [" ", "\n", "\t"][below(3) as usize];
+        for class in ["", " 0", " 1", " 2"] {
+            let text = format!("{tasks} {machines}{class}\n{}\n", numbers.join(gap));
+            assert_eq!(times(&read(&text, None).unwrap()), rows, "{text}");
+        }
+    }
+}
+
+#[test]
+fn a_time_below_the_printed_digits_is_one_tick() {
+    let text = "2 2 2\n0.00 3.1\n4\n0.0\n";
+    let (instance, remarks) = read_etc("a", &mut text.as_bytes(), &Options::default()).unwrap();
+    assert_eq!(instance.time_on(JobId(0), 0), Some(Time::TICK));
+    assert_eq!(instance.time_on(JobId(1), 1), Some(Time::TICK));
+    let expect = "2 times are 0 (first at line 2), below the digits printed; each is planned as one nanosecond";
+    assert_eq!(remarks, [expect]);
+    let strict = Options { strict: true, ..Options::default() };
+    let refused = read_etc("a", &mut text.as_bytes(), &strict).unwrap_err().to_string();
+    assert!(refused.starts_with("a:2: the time is `0.00`"), "{refused}");
 }
 
 #[test]
@@ -75,7 +111,7 @@ fn what_is_written_is_read_back() {
     let instance = Instance::new(platform.clone(), jobs.clone(), vec![]).unwrap();
     let mut bytes = Vec::new();
     write_etc(&instance, &mut bytes).unwrap();
-    assert_eq!(String::from_utf8(bytes).unwrap(), "2 3 0\n10 10 2.5\ninf inf 0.000000001\n");
+    assert_eq!(String::from_utf8(bytes).unwrap(), "2 3\n10 10 2.5\ninf inf 0.000000001\n");
     let late = jobs.into_iter().map(|job| job.with_release(Time::TICK)).collect();
     let late = Instance::new(platform, late, vec![]).unwrap();
     let refused = write_etc(&late, &mut Vec::new()).unwrap_err();

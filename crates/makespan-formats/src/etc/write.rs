@@ -6,7 +6,7 @@ use makespan_core::{Instance, Time, Weight};
 
 use super::CANNOT;
 
-/// Writes the times of sequential jobs, a line a job and a column a processor, under a line `tasks machines 0`. Names,
+/// Writes the times of sequential jobs, a line a job and a column a processor, under a line `tasks machines`. Names,
 /// walltimes and commands are left out; machines that a walltime forbids are written as such.
 ///
 /// # Errors
@@ -18,7 +18,7 @@ pub fn write_etc(instance: &Instance, writer: &mut dyn Write) -> io::Result<()> 
         return Err(io::Error::new(io::ErrorKind::InvalidInput, problem));
     }
     let platform = instance.platform();
-    writeln!(writer, "{} {} 0", instance.jobs().len(), instance.processors())?;
+    writeln!(writer, "{} {}", instance.jobs().len(), instance.processors())?;
     for job in instance.ids() {
         let mut separator = "";
         for (node, of) in platform.nodes().iter().enumerate() {

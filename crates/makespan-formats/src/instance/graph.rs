@@ -6,6 +6,7 @@ use serde::Deserialize;
 
 use super::job::{TimeFields, profile};
 use super::schema::{Allotments, OneOrMany, SpeedupEntry, TimesOn};
+use crate::document::Named;
 use crate::scalar::{Bytes, Scalar};
 use crate::suggest::nearest;
 
@@ -29,6 +30,14 @@ struct TaskFields {
     processors: Option<Allotments>,
     #[serde(default)]
     command: Vec<String>,
+}
+
+impl Named for TaskEntry {
+    const KIND: &'static str = "task";
+
+    fn name(&self) -> &str {
+        &self.task.name
+    }
 }
 
 /// An edge by the names of its tasks.

@@ -62,7 +62,8 @@ fn what_is_no_graph_is_refused() {
     refused(r#"{"name": "j", "tasks": []}"#, "there are no tasks");
     refused(r#"{"name": "j", "work": 1, "edges": []}"#, "`edges` and no `tasks`");
     refused(r#"{"name": "j", "work": 1, "tasks": [{"name": "a", "work": 1}]}"#, "both `tasks` and `work`");
-    refused(r#"{"name": "j", "tasks": [{"name": "a", "work": 1}, {"name": "a", "work": 1}]}"#, "two tasks are named");
+    let twice = json(r#"{"name": "j", "tasks": [{"name": "a", "work": 1}, {"name": "a", "work": 1}]}"#).unwrap_err();
+    assert!(twice.contains("jobs[0].tasks: two tasks are named `a`; names must be unique"), "{twice}");
     let error = json(r#"{"name": "j", "tasks": [{"name": "a", "time": 1, "processors": 9}]}"#).unwrap_err();
     assert!(error.contains("job `j/a` needs at least 9 processors and the platform has 3"), "{error}");
     let error = json(r#"{"name": "j", "tasks": [{"name": "a", "work": 0}]}"#).unwrap_err();

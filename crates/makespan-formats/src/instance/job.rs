@@ -7,6 +7,7 @@ use serde::Deserialize;
 
 use super::graph::{EdgeEntry, TaskEntry, graph};
 use super::schema::{Allotments, OneOrMany, SpeedupEntry, TimesOn};
+use crate::document::{Named, Unique};
 use crate::scalar::{Bytes, Scalar, Tasks};
 use crate::suggest::nearest;
 
@@ -17,6 +18,14 @@ pub(super) struct JobEntry {
     job: Job,
     /// For each task the nodes of its `time_on`, in the order of the times of its profile, until the platform is known.
     nodes: Vec<Option<Vec<String>>>,
+}
+
+impl Named for JobEntry {
+    const KIND: &'static str = "job";
+
+    fn name(&self) -> &str {
+        &self.job.name
+    }
 }
 
 /// The positions of nodes by name.
@@ -38,7 +47,7 @@ struct Fields {
     processors: Option<Allotments>,
     #[serde(default)]
     command: Vec<String>,
-    tasks: Option<Vec<TaskEntry>>,
+    tasks: Option<Unique<TaskEntry>>,
     edges: Option<Vec<EdgeEntry>>,
 }
 
@@ -143,7 +152,7 @@ fn compound(fields: Fields) -> Result<JobEntry, String> {
     if let Some((key, _)) = given.iter().find(|(_, given)| *given) {
         return Err(format!("it has both `tasks` and `{key}`; a job with `tasks` is what they are"));
     }
-    let (graph, nodes) = graph(tasks, &fields.edges.unwrap_or_default())?;
+    let (graph, nodes) = graph(tasks.0, &fields.edges.unwrap_or_default())?;
     let job = Job::compound(fields.name, graph);
     let job = Job {
         weight: fields.weight.map_or(job.weight, |weight| weight.0),

@@ -98,7 +98,7 @@ fn parts(file: &str, document: schema::Document) -> Result<Parts, FormatError> {
         let place = || Place::field(format!("jobs[{at}].time_on"));
         job.resolved(&positions).map_err(|problem| FormatError::content(file, place(), problem))
     };
-    let jobs = document.jobs.into_iter().flatten().enumerate().map(resolved).collect::<Result<_, _>>()?;
+    let jobs = document.jobs.into_iter().flat_map(|jobs| jobs.0).enumerate().map(resolved).collect::<Result<_, _>>()?;
     let period = |period: schema::Period| Unavailable {
         processors: period.processors.0,
         start: period.start.0,

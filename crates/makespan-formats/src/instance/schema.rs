@@ -9,6 +9,7 @@ use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
 use super::job::JobEntry;
 use super::platform::PlatformEntry;
+use crate::document::Unique;
 use crate::scalar::{Count, FromLiteral, NUMBER_KEY, Real, Scalar, literal};
 
 /// The whole file.
@@ -18,7 +19,7 @@ pub(super) struct Document {
     pub version: Scalar<Count>,
     pub platform: PlatformEntry,
     /// None in a file that is read for its platform.
-    pub jobs: Option<Vec<JobEntry>>,
+    pub jobs: Option<Unique<JobEntry>>,
     #[serde(default)]
     pub unavailable: Vec<Period>,
 }

@@ -2,6 +2,9 @@
 
 use crate::suggest::nearest;
 
+/// More than `sacct --format=ALL` prints.
+const MAX_COLUMNS: usize = 1000;
+
 /// Positions of the columns that are used, in the order in which one is preferred to another.
 #[derive(Debug, Default)]
 pub(super) struct Columns {
@@ -26,6 +29,15 @@ impl Columns {
     /// Reads the header line.
     pub(super) fn read(line: &str) -> Result<Self, String> {
         let names: Vec<&str> = line.split('|').map(str::trim).collect();
+        if names.len() > MAX_COLUMNS {
+            return Err(format!("there are {} columns; sacct has about 130", names.len()));
+        }
+        let repeated = |(at, name): &(usize, &&str)| {
+            !name.is_empty() && names[..*at].iter().any(|earlier| earlier.eq_ignore_ascii_case(name))
+        };
+        if let Some((_, name)) = names.iter().enumerate().find(repeated) {
+            return Err(format!("the column `{name}` is there twice; which of them is meant is unknown"));
+        }
         let place = |wanted: &str| names.iter().position(|name| name.eq_ignore_ascii_case(wanted));
         let needed = |wanted: &str| {
             place(wanted).ok_or_else(|| {

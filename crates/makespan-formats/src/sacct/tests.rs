@@ -78,6 +78,8 @@ fn errors_name_the_line_and_the_column() {
         assert!(error.contains(expect), "{error} instead of {expect}");
     };
     check("JobID|User|Submitted|Elapsed|NCPUS\n", "jobs.txt:1: header: no column `Submit`; the nearest is `Submitted`");
+    check("JobID|Submit|Elapsed|NCPUS|Elapsed\n", "jobs.txt:1: header: the column `Elapsed` is there twice");
+    check("JobID|Submit|Elapsed|NCPUS\n1|2024-02-30T00:00:00|00:01:00|1\n", "`2024-02-30T00:00:00` is not an instant");
     check("JobID|Submit|Elapsed\n", "no column of processors");
     check("JobID|Submit|NCPUS|Start\n", "no column of run times");
     check("JobID|Submit|Elapsed|NCPUS\n1|yesterday|00:01:00|1\n", "jobs.txt:2: Submit: `yesterday` is not an instant");

@@ -19,7 +19,7 @@ pub(super) fn instant(text: &str) -> Result<Option<i64>, String> {
     let [hour, minute, second] = numbers(clock, ':').ok_or_else(|| wrong(text))?;
     let real = (1970..=9999).contains(&year)
         && (1..=12).contains(&month)
-        && (1..=31).contains(&day)
+        && (1..=length_of(year, month)).contains(&day)
         && hour < 24
         && minute < 60
         && second <= 60;
@@ -34,6 +34,16 @@ fn wrong(text: &str) -> String {
 fn digits(text: &str) -> Option<i64> {
     (!text.is_empty() && text.len() <= 9 && text.bytes().all(|byte| byte.is_ascii_digit()))
         .then(|| text.parse().ok())?
+}
+
+/// Days of a month of the Gregorian calendar.
+fn length_of(year: i64, month: i64) -> i64 {
+    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    match month {
+        2 => 28 + i64::from(leap),
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    }
 }
 
 /// Days from 1970-01-01 to a day of the Gregorian calendar.
@@ -56,11 +66,15 @@ pub(super) fn duration(text: &str) -> Result<Option<i64>, String> {
         None => (0, whole),
     };
     let parts: Vec<i64> = clock.split(':').map(digits).collect::<Option<_>>().ok_or_else(wrong)?;
-    let seconds = match parts.as_slice() {
-        [hours, minutes, seconds] => hours * 3600 + minutes * 60 + seconds,
-        [minutes, seconds] if days == 0 => minutes * 60 + seconds,
+    let (hours, minutes, seconds) = match *parts.as_slice() {
+        [hours, minutes, seconds] => (hours, minutes, seconds),
+        [minutes, seconds] if days == 0 => (minutes / 60, minutes % 60, seconds),
         _ => return Err(wrong()),
     };
+    if minutes >= 60 || seconds >= 60 || (days > 0 && hours >= 24) {
+        return Err(wrong());
+    }
+    let seconds = hours * 3600 + minutes * 60 + seconds;
     Ok(Some(days * 86_400 + seconds))
 }
 
@@ -83,9 +97,28 @@ mod unit {
         assert_eq!(instant("2000-03-01T00:00:00"), Ok(Some(951_868_800)));
         assert_eq!(instant("1709210096"), Ok(Some(1_709_210_096)));
         assert_eq!((instant("Unknown"), instant("None"), instant("")), (Ok(None), Ok(None), Ok(None)));
+        let no_days = ["2024-02-30", "2023-02-29", "1900-02-29", "2024-04-31", "2024-00-10", "2024-06-00"];
+        for bad in no_days.map(|day| format!("{day}T00:00:00")) {
+            assert!(instant(&bad).is_err(), "{bad}");
+        }
         for bad in ["2024-13-01T00:00:00", "2024-01-01", "2024-01-01T25:00:00", "x", "-3", "99999999999999999999"] {
             assert!(instant(bad).is_err(), "{bad}");
         }
+    }
+
+    /// Every day of 400 years is as far from the last one as from the next; what is no day is refused.
+    #[test]
+    fn days_follow_each_other() {
+        let mut last = None;
+        for year in 1970..2370 {
+            for (month, day) in (1..=12).flat_map(|month| (1..=31).map(move |day| (month, day))) {
+                let text = format!("{year:04}-{month:02}-{day:02}T00:00:00");
+                let Ok(Some(at)) = instant(&text) else { continue };
+                assert!(last.is_none_or(|last: i64| at - last == 86_400), "{text}");
+                last = Some(at);
+            }
+        }
+        assert_eq!(last, Some(146_097 * 86_400 - 86_400), "400 years have 146,097 days");
     }
 
     #[test]
@@ -94,7 +127,7 @@ mod unit {
         assert_eq!(duration("00:00:10.250"), Ok(Some(10)));
         assert_eq!(duration("05:30"), Ok(Some(330)));
         assert_eq!((duration("UNLIMITED"), duration("Partition_Limit")), (Ok(None), Ok(None)));
-        for bad in ["10", "1-5", "a:b:c", "1-1:1:1:1", "-1:00:00"] {
+        for bad in ["10", "1-5", "a:b:c", "00:60:00", "00:00:61", "1-24:00:00", "1-1:1:1:1", "-1:00:00"] {
             assert!(duration(bad).is_err(), "{bad}");
         }
     }

@@ -1,13 +1,14 @@
 //! From the document to hosts, links and routes.
 
 use makespan_core::{Link, Platform};
-use roxmltree::{Document, Node};
+use roxmltree::Node;
 use rustc_hash::FxHashMap;
 
 use super::tree::{Place, Route, joined};
 use super::units::{bandwidth, latency, speed};
 use crate::error::{self, FormatError};
 use crate::suggest::nearest;
+use crate::xml;
 
 /// What is read of a zone.
 #[derive(Default)]
@@ -20,23 +21,31 @@ pub(super) struct Zone {
 /// A problem and the byte at which it stands.
 type Wrong = (usize, String);
 
+/// The versions of the form: 3 names zones `AS` and speeds `power`.
+const VERSIONS: [&str; 5] = ["3", "3.0", "4", "4.0", "4.1"];
+
+/// Hosts of one cluster, which a few bytes declare.
+const MAX_HOSTS: usize = 100_000;
+
 /// Reads a platform file of `SimGrid` that describes a tree; `file` names it in errors.
 ///
 /// # Errors
 /// [`FormatError`] with the line: broken XML, an element or unit that is not read, or a network that is no tree.
 pub fn read_simgrid(file: &str, text: &str) -> Result<Platform, FormatError> {
-    // SimGrid's files name their DTD; nothing of it is loaded.
-    let options = roxmltree::ParsingOptions { allow_dtd: true, ..roxmltree::ParsingOptions::default() };
-    let broken = |error: &roxmltree::Error| {
-        FormatError::content(file, error::Place::line(error.pos().row as usize), format!("no well-formed XML: {error}"))
-    };
-    let document = Document::parse_with_options(text, options).map_err(|error| broken(&error))?;
+    let document = xml::parse(text)
+        .map_err(|broken| FormatError::content(file, error::Place::line(broken.line), broken.problem))?;
     let wrong = |(at, problem): Wrong| {
         FormatError::content(file, error::Place::line(document.text_pos_at(at).row as usize), problem)
     };
     let root = document.root_element();
     if root.tag_name().name() != "platform" {
         return Err(wrong((root.range().start, "the file is no `platform` of SimGrid".into())));
+    }
+    only_known(root).map_err(wrong)?;
+    if let Some(version) = root.attribute("version").filter(|version| !VERSIONS.contains(version)) {
+        let known = VERSIONS.join(", ");
+        let problem = format!("version `{version}` of SimGrid's platforms is not known; read are {known}");
+        return Err(wrong((root.range().start, problem)));
     }
     let mut zone = Zone::default();
     let zones: Vec<Node<'_, '_>> = elements(root).collect();
@@ -46,6 +55,7 @@ pub fn read_simgrid(file: &str, text: &str) -> Result<Platform, FormatError> {
             "a platform must hold one zone (or cluster), which is the tree".into(),
         )));
     };
+    only_known(only).map_err(wrong)?;
     match only.tag_name().name() {
         "zone" | "AS" => read_zone(only, &mut zone).map_err(wrong)?,
         "cluster" => cluster(only, &mut zone).map_err(wrong)?,
@@ -98,26 +108,38 @@ fn read_zone(zone: Node<'_, '_>, into: &mut Zone) -> Result<(), Wrong> {
 fn only_known(node: Node<'_, '_>) -> Result<(), Wrong> {
     let element = node.tag_name().name();
     let known: &[&str] = match element {
+        "platform" => &["version"],
+        "zone" | "AS" => &["id", "routing"],
         "host" => &["id", "speed", "power", "core", "coordinates"],
         "router" => &["id", "coordinates"],
         "link" => &["id", "bandwidth", "latency", "sharing_policy"],
         "route" => &["src", "dst", "symmetrical"],
+        "link_ctn" => &["id", "direction"],
         _ => return Ok(()),
     };
     match node.attributes().find(|attribute| !known.contains(&attribute.name())) {
         None => Ok(()),
         Some(other) => {
             let (other, known) = (other.name(), known.join(", "));
-            let problem = format!("the attribute `{other}` of a {element} is not read; a tree needs {known}");
+            let problem = format!("the attribute `{other}` of a {element} is not read; read are {known}");
             Err((node.range().start, problem))
         }
     }
 }
 
 fn host(node: Node<'_, '_>) -> Result<Place, Wrong> {
-    let key = if node.has_attribute("power") { "power" } else { "speed" };
-    let speed = figure(node, key, speed)?;
+    let speed = stated_speed(node)?;
     Ok(Place { name: needed(node, "id")?, processors: cores(node)?, speed, at: node.range().start })
+}
+
+/// `speed`, which older files name `power`.
+fn stated_speed(node: Node<'_, '_>) -> Result<f64, Wrong> {
+    let key = match (node.has_attribute("power"), node.has_attribute("speed")) {
+        (true, true) => return Err((node.range().start, "it has both `power` and `speed`; write `speed`".into())),
+        (true, false) => "power",
+        (false, _) => "speed",
+    };
+    figure(node, key, speed)
 }
 
 fn cores(node: Node<'_, '_>) -> Result<u32, Wrong> {
@@ -140,6 +162,7 @@ fn route(node: Node<'_, '_>, links: &FxHashMap<String, Link>) -> Result<Route, W
             let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
             return Err((step.range().start, format!("there is no link `{name}` above{hint}")));
         }
+        only_known(step)?;
         names.push(name);
     }
     Ok(Route { from: needed(node, "src")?, to: needed(node, "dst")?, links: names, at: node.range().start })
@@ -159,8 +182,7 @@ fn cluster(node: Node<'_, '_>, into: &mut Zone) -> Result<(), Wrong> {
     let (id, prefix) = (needed(node, "id")?, node.attribute("prefix").unwrap_or_default());
     let suffix = node.attribute("suffix").unwrap_or_default();
     let one = Link { bandwidth: figure(node, "bw", bandwidth)?, latency: delay(node, "lat")? };
-    let key = if node.has_attribute("power") { "power" } else { "speed" };
-    let speed = figure(node, key, speed)?;
+    let speed = stated_speed(node)?;
     let processors = cores(node)?;
     let router = node.attribute("router_id").map_or_else(|| format!("{prefix}{id}_router{suffix}"), String::from);
     into.places.push(Place::switch(router.clone(), at));
@@ -186,15 +208,17 @@ fn cluster(node: Node<'_, '_>, into: &mut Zone) -> Result<(), Wrong> {
 
 /// Numbers such as `0-3,8`.
 fn radical(text: &str) -> Result<Vec<u32>, String> {
-    const MOST: usize = 1_000_000;
     let wrong = || format!("`{text}` is no radical; write numbers such as 0-99,120");
     let mut numbers = Vec::new();
     for part in text.split(',') {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
         let number = |text: &str| text.trim().parse::<u32>().map_err(|_| wrong());
         let (first, last) = (number(first)?, number(last)?);
-        if last < first || (last - first) as usize >= MOST - numbers.len() {
+        if last < first {
             return Err(wrong());
+        }
+        if (last - first) as usize >= MAX_HOSTS - numbers.len() {
+            return Err(format!("the radical `{text}` declares more than {MAX_HOSTS} hosts, the most that are read"));
         }
         numbers.extend(first..=last);
     }

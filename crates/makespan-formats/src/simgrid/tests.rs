@@ -88,7 +88,7 @@ fn what_is_no_tree_or_not_read_is_refused_with_its_line() {
     refused("core=\"4\"", "core=\"0\"", &["`0` is not a number of cores"]);
     let cluster = "<platform><cluster id='c' prefix='n' suffix='' radical='0-3' speed='1Gf' bw='1Bps' lat='0' core='0'/></platform>";
     assert!(read(cluster).unwrap_err().contains("`0` is not a number of cores"));
-    refused("</zone>", "", &["well-formed"]);
+    refused("</zone>", "", &["the XML is broken"]);
     assert!(read("<html/>").unwrap_err().contains("no `platform`"));
     assert!(read("<platform><zone id='a'/><zone id='b'/></platform>").unwrap_err().contains("one zone"));
     assert!(read("<platform><zone id='a'/></platform>").unwrap_err().contains("no host"));
@@ -130,4 +130,32 @@ proptest! {
         let _ = read(&STAR.chars().enumerate().filter(|(at, _)| !range.contains(at)).map(|(_, c)| c).collect::<String>());
         let _ = read(&format!("{}{with}{}", &STAR[..range.start], &STAR[range.start..]));
     }
+}
+
+#[test]
+fn versions_and_attributes_that_are_not_known_are_refused() {
+    let check = |from: &str, to: &str, part: &str| {
+        let text = STAR.replacen(from, to, 1);
+        assert_ne!(text, STAR);
+        let error = read(&text).unwrap_err();
+        assert!(error.contains(part), "{error}");
+    };
+    check("version=\"4.1\"", "version=\"1e19\"", "p.xml:3: version `1e19` of SimGrid's platforms is not known");
+    check("routing=\"Full\"", "routing=\"Full\" state=\"x\"", "the attribute `state` of a zone is not read");
+    check("speed=\"98.095Mf\"", "speed=\"98Mf\" power=\"3Mf\"", "both `power` and `speed`");
+    check("simgrid.dtd\"", "simgrid.dtd\" [<!ENTITY a 'b'>]", "p.xml:2: the document declares entities");
+    check("<?xml version='1.0'?>", "<?xml version='1.0'?><", "the XML is broken");
+}
+
+#[test]
+fn a_few_bytes_do_not_become_a_million_hosts() {
+    let cluster = |radical: &str| {
+        read(&format!(
+            "<platform><cluster id='c' prefix='n' suffix='' radical='{radical}' speed='1Gf' bw='1Bps' lat='0'/></platform>"
+        ))
+    };
+    assert_eq!(cluster("0-9,20-29").unwrap().processors(), 20);
+    assert!(cluster("0-999999").unwrap_err().contains("more than 100000 hosts"));
+    assert!(cluster("0-4294967295").unwrap_err().contains("more than 100000 hosts"));
+    assert!(cluster("0-60000,60001-120000").unwrap_err().contains("more than 100000 hosts"));
 }

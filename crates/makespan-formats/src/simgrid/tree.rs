@@ -74,9 +74,9 @@ pub(super) fn joined(zone: Zone) -> Result<Vec<Node>, (usize, String)> {
         return Err((first.at, problem));
     }
     let root = root(&places, &routes);
-    let above = parents(&places, &edges, root)?;
+    let (above, depths) = parents(&places, &edges, root)?;
     for route in routes.iter().filter(|route| route.links.len() != 1) {
-        follows(route, ends(route)?, &above)?;
+        follows(route, ends(route)?, &above, &depths)?;
     }
     let node = |(at, place): (usize, &Place)| {
         let (parent, link): (Option<usize>, Option<Link>) =
@@ -95,14 +95,15 @@ fn root(places: &[Place], routes: &[Route]) -> usize {
 /// For each place its parent and the name of the link to it.
 type Above<'a> = Vec<Option<(usize, &'a str)>>;
 
-fn parents<'a>(places: &[Place], edges: &[Edge<'a>], root: usize) -> Result<Above<'a>, (usize, String)> {
+/// The parents, and how many links each place is below the root.
+fn parents<'a>(places: &[Place], edges: &[Edge<'a>], root: usize) -> Result<(Above<'a>, Vec<usize>), (usize, String)> {
     let mut neighbours = vec![Vec::new(); places.len()];
     for edge in edges {
         let [a, b] = edge.ends;
         neighbours[a].push((b, edge.link));
         neighbours[b].push((a, edge.link));
     }
-    let mut above = vec![None; places.len()];
+    let (mut above, mut depths) = (vec![None; places.len()], vec![0; places.len()]);
     let (mut reached, mut next) = (vec![root], 0);
     while next < reached.len() {
         let at = reached[next];
@@ -110,12 +111,13 @@ fn parents<'a>(places: &[Place], edges: &[Edge<'a>], root: usize) -> Result<Abov
         for &(other, link) in &neighbours[at] {
             if other != root && above[other].is_none() {
                 above[other] = Some((at, link));
+                depths[other] = depths[at] + 1;
                 reached.push(other);
             }
         }
     }
     match (0..places.len()).find(|&at| at != root && above[at].is_none()) {
-        None => Ok(above),
+        None => Ok((above, depths)),
         Some(lost) => {
             let problem = format!(
                 "`{}` is not joined to the root `{}` by routes of one link",
@@ -126,22 +128,18 @@ fn parents<'a>(places: &[Place], edges: &[Edge<'a>], root: usize) -> Result<Abov
     }
 }
 
-/// A longer route must use the links of the way through the tree, in any order.
-fn follows(route: &Route, [from, to]: [usize; 2], above: &Above<'_>) -> Result<(), (usize, String)> {
-    let up = |mut at: usize| {
-        let mut way = vec![];
-        while let Some((parent, link)) = above[at] {
-            way.push(link);
-            at = parent;
-        }
-        way
-    };
-    let (mut a, mut b) = (up(from), up(to));
-    while a.last().is_some() && a.last() == b.last() {
-        a.pop();
-        b.pop();
+/// A longer route must use the links of the way through the tree, in any order. No more of the way is walked than the route
+/// has links, so that many long routes cost no more than they are long.
+fn follows(route: &Route, [from, to]: [usize; 2], above: &Above<'_>, depths: &[usize]) -> Result<(), (usize, String)> {
+    let (mut a, mut b) = (from, to);
+    let mut way: Vec<&str> = Vec::new();
+    while a != b && way.len() <= route.links.len() {
+        let lower = if depths[a] >= depths[b] { &mut a } else { &mut b };
+        // The root is above all others, so the lower of two that differ has a parent.
+        let Some((parent, link)) = above[*lower] else { break };
+        way.push(link);
+        *lower = parent;
     }
-    let mut way: Vec<&str> = a.into_iter().chain(b).collect();
     let mut stated: Vec<&str> = route.links.iter().map(String::as_str).collect();
     way.sort_unstable();
     stated.sort_unstable();

@@ -2,6 +2,8 @@
 
 use makespan_core::Time;
 
+use crate::scalar::exact_decimal;
+
 /// Fields of a record.
 pub(super) const COUNT: usize = 18;
 
@@ -91,6 +93,26 @@ pub(super) fn whole(field: &[u8]) -> Option<u64> {
     Some(value)
 }
 
+/// A count; `None` when it is missing (negative) or zero.
+///
+/// # Errors
+/// When it is not whole. One beyond the range is the largest.
+pub(super) fn count(field: &[u8]) -> Result<Option<u64>, ()> {
+    if let Some(count) = whole(field) {
+        return Ok(Some(count).filter(|&count| count > 0));
+    }
+    if field.starts_with(b"-") {
+        return Ok(None);
+    }
+    let text = std::str::from_utf8(field).map_err(|_| ())?;
+    let large = text.bytes().all(|byte| byte.is_ascii_digit()) || text.parse::<f64>().is_ok_and(|value| value > 1e30);
+    match exact_decimal(text, 0) {
+        Some(count) => Ok(Some(u64::try_from(count).unwrap_or(u64::MAX)).filter(|&count| count > 0)),
+        None if large => Ok(Some(u64::MAX)),
+        None => Err(()),
+    }
+}
+
 /// A time; `None` when it is missing (negative).
 pub(super) fn time(field: &[u8]) -> Result<Option<Time>, String> {
     if field.starts_with(b"-") {
@@ -129,6 +151,21 @@ mod tests {
         assert_eq!(whole(b"8.5"), None);
         assert_eq!(whole(b"-1"), None);
         assert_eq!(whole(b"99999999999999999999"), None);
+        for (field, expect) in [
+            (&b"12"[..], Ok(Some(12))),
+            (b"1e9", Ok(Some(1_000_000_000))),
+            (b"1e300", Ok(Some(u64::MAX))),
+            (b"99999999999999999999", Ok(Some(u64::MAX))),
+            (b"0", Ok(None)),
+            (b"0.0", Ok(None)),
+            (b"-1", Ok(None)),
+            (b"-2.5", Ok(None)),
+            (b"2.5", Err(())),
+            (b"25e-1", Err(())),
+            (b"1e-300", Err(())),
+        ] {
+            assert_eq!(count(field), expect, "{field:?}");
+        }
         assert_eq!(time(b"-1"), Ok(None));
         assert_eq!(time(b"12.25"), Ok(Some(Time::from_ticks(12_250_000_000))));
         assert_eq!(time(b"1234567890"), Ok(Some(Time::from_seconds(1_234_567_890))));

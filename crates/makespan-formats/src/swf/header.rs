@@ -5,6 +5,8 @@
 pub(super) struct Header {
     processors: Option<u32>,
     nodes: Option<u32>,
+    /// Keys that come again with another number.
+    contradicted: Vec<&'static str>,
 }
 
 impl Header {
@@ -12,9 +14,9 @@ impl Header {
     pub(super) fn take(&mut self, line: &[u8]) -> Result<(), String> {
         let text = String::from_utf8_lossy(line);
         let Some((key, value)) = text.trim_start_matches([';', ' ', '\t']).split_once(':') else { return Ok(()) };
-        let slot = match key.trim() {
-            "MaxProcs" => &mut self.processors,
-            "MaxNodes" => &mut self.nodes,
+        let (key, slot) = match key.trim() {
+            "MaxProcs" => ("MaxProcs", &mut self.processors),
+            "MaxNodes" => ("MaxNodes", &mut self.nodes),
             _ => return Ok(()),
         };
         // Some logs add an explanation in parentheses after the number, and -1 means unknown.
@@ -22,13 +24,20 @@ impl Header {
         match first.parse::<i64>() {
             Ok(count) if count <= 0 => Ok(()),
             Ok(count) => {
-                let count = u32::try_from(count).map_err(|_| format!("{}: {count} is too large", key.trim()))?;
-                slot.get_or_insert(count);
+                let count = u32::try_from(count).map_err(|_| format!("{key}: {count} is too large"))?;
+                if *slot.get_or_insert(count) != count && !self.contradicted.contains(&key) {
+                    self.contradicted.push(key);
+                }
                 Ok(())
             }
             Err(_) if first.is_empty() => Ok(()),
-            Err(_) => Err(format!("`{first}` is not a number; write one such as `; {}: 100`", key.trim())),
+            Err(_) => Err(format!("`{first}` is not a number; write one such as `; {key}: 100`")),
         }
+    }
+
+    /// What the user should know.
+    pub(super) fn remarks(&self) -> impl Iterator<Item = String> + '_ {
+        self.contradicted.iter().map(|key| format!("the header states {key} several times; the first number counts"))
     }
 
     /// Processors of the platform.
@@ -50,6 +59,9 @@ mod tests {
         assert_eq!(header.processors(), Some(50));
         header.take(b"; MaxProcs: 100").unwrap();
         assert_eq!(header.processors(), Some(100));
+        assert_eq!(header.remarks().count(), 0);
+        header.take(b"; MaxProcs: 200").unwrap();
+        assert_eq!((header.processors(), header.remarks().count()), (Some(100), 1));
         assert!(header.take(b"; MaxProcs: many").is_err());
         assert!(header.take(b"; MaxProcs: 99999999999").is_err());
     }

@@ -5,7 +5,7 @@ use std::io::BufRead;
 use makespan_core::{Instance, Time};
 use rustc_hash::FxHashSet;
 
-use super::fields::{COUNT, NAMES, Wrong, split, time, whole};
+use super::fields::{COUNT, NAMES, Wrong, count, split, time, whole};
 use super::header::Header;
 use crate::SpeedupSpec;
 use crate::anomaly::{Anomaly, Report, Unit};
@@ -59,7 +59,8 @@ pub(crate) fn records(file: &str, input: &mut dyn BufRead, lines: Lines) -> Resu
     let records = reader.records(input)?;
     let Reader { header, report, .. } = reader;
     let untold = "the header names neither MaxProcs nor MaxNodes";
-    Ok(Logged { records, report, processors: header.processors(), untold, remarks: Vec::new() })
+    let remarks = header.remarks().collect();
+    Ok(Logged { records, report, processors: header.processors(), untold, remarks })
 }
 
 struct Reader<'a> {
@@ -100,10 +101,22 @@ impl Reader<'_> {
         if run == Time::ZERO {
             return skip(Anomaly::ZeroRunTime);
         }
-        let positive = |field: usize| whole(fields[field]).filter(|&processors| processors > 0);
-        let Some(processors) = positive(4).or_else(|| positive(7)) else { return skip(Anomaly::NoProcessors) };
+        let processors = match (count(fields[4]), count(fields[7])) {
+            (Err(()), _) | (Ok(None), Err(())) => return skip(Anomaly::BrokenProcessors),
+            (Ok(Some(processors)), _) | (Ok(None), Ok(Some(processors))) => processors,
+            (Ok(None), Ok(None)) => return skip(Anomaly::NoProcessors),
+        };
         if !self.numbers.insert(number) {
             return skip(Anomaly::RepeatedNumber);
+        }
+        let user = match count(fields[11]) {
+            // Users are numbered from 0 or from 1.
+            Ok(None) => whole(fields[11]).map(|_| 0),
+            Ok(Some(user)) => u32::try_from(user).ok(),
+            Err(()) => None,
+        };
+        if user.is_none() && !fields[11].starts_with(b"-") {
+            self.report.add(Anomaly::BrokenUser, line);
         }
         Ok(Some(Record {
             at: line,
@@ -117,7 +130,7 @@ impl Reader<'_> {
                 .unwrap_or_default()
                 .filter(|&busy| busy > Time::ZERO)
                 .map(|busy| busy.ticks() as f64 / run.ticks() as f64),
-            user: whole(fields[11]).and_then(|user| u32::try_from(user).ok()),
+            user,
         }))
     }
 

@@ -186,3 +186,22 @@ fn a_trace_is_written_and_read_back_for_replay() {
     assert_eq!((again.instance.jobs(), &again.actual), (replay.instance.jobs(), &replay.actual));
     assert_eq!(again.users, replay.users);
 }
+
+/// A number of processors that is not whole is no job, and one that is too large is too wide; neither is replaced by the
+/// requested number in silence.
+#[test]
+fn processors_are_whole_numbers() {
+    for (processors, anomaly) in [
+        ("2.5", Anomaly::BrokenProcessors),
+        ("1e-3", Anomaly::BrokenProcessors),
+        ("1e9", Anomaly::TooWide),
+        ("99999999999999999999", Anomaly::TooWide),
+    ] {
+        let records = record(&format!("1 0 -1 10 {processors} -1 -1 4")) + &record("2 0 -1 10 2e0 -1 -1 4 -1 -1 -1 7");
+        let Log { instance, report } = read(&(HEADER.to_owned() + &records), &Options::default()).unwrap();
+        assert_eq!((instance.jobs().len(), instance.jobs()[0].profile().min_processors()), (1, 2), "{processors}");
+        assert_eq!(report.found, [Found { anomaly, count: 1, first: 5, unit: Unit::Line }], "{processors}");
+    }
+    let user = HEADER.to_owned() + &record("1 0 -1 10 1 -1 -1 1 -1 -1 -1 2.5");
+    assert_eq!(read(&user, &Options::default()).unwrap().report.found[0].anomaly, Anomaly::BrokenUser);
+}

@@ -144,12 +144,17 @@ fn shown(token: Option<&Token>) -> String {
 
 type Attributes = FxHashMap<String, String>;
 
+/// Attributes that are read: of these, the same place does not state two values.
+const READ: [&str; 4] = ["time", "work", "data", "transfer"];
+
 /// What has been read, in the order of the file.
 #[derive(Default)]
 struct Parts {
     names: Vec<String>,
     numbers: FxHashMap<String, u32>,
     tasks: Vec<(Attributes, usize)>,
+    /// What the nodes state themselves, not by the usual attributes.
+    own: Vec<Attributes>,
     edges: Vec<(u32, u32, Attributes, usize)>,
     usual_task: Attributes,
     usual_edge: Attributes,
@@ -212,6 +217,14 @@ impl Parts {
         }
         let stated = attributes(tokens)?;
         if let &[task] = chain.as_slice() {
+            let own = &mut self.own[task as usize];
+            for (key, value) in stated.iter().filter(|(key, _)| READ.contains(&key.as_str())) {
+                if let Some(before) = own.insert(key.clone(), value.clone()).filter(|before| before != value) {
+                    let problem =
+                        format!("node `{word}` has `{key}` {before} in one place and {value} here; write one");
+                    return Err(tokens.wrong(problem));
+                }
+            }
             self.tasks[task as usize].0.extend(stated.clone());
         }
         for pair in chain.windows(2) {
@@ -231,6 +244,7 @@ impl Parts {
         self.numbers.insert(name.to_owned(), number);
         self.names.push(name.to_owned());
         self.tasks.push((self.usual_task.clone(), line));
+        self.own.push(Attributes::default());
         number
     }
 
@@ -281,6 +295,9 @@ fn attributes(tokens: &mut Tokens<'_>) -> Result<Attributes, Wrong> {
                 Some(Token::Word(key)) => {
                     tokens.expect('=')?;
                     let value = tokens.word("a value")?;
+                    if READ.contains(&key.as_str()) && all.get(&key).is_some_and(|before| *before != value) {
+                        return Err(tokens.wrong(format!("`{key}` is stated twice; write it once")));
+                    }
                     all.insert(key, value);
                 }
                 found => return Err(tokens.wrong(format!("expected an attribute, found {}", shown(found.as_ref())))),

@@ -70,6 +70,27 @@ fn wfformat_is_read_in_four_versions() {
 }
 
 #[test]
+fn words_that_name_two_tasks_are_refused() {
+    let flow = |second: &str| {
+        format!(
+            r#"{{"schemaVersion": "1.4", "workflow": {{"tasks": [{{"name": "a", "id": "x", "runtimeInSeconds": 1}}, {second}]}}}}"#
+        )
+    };
+    let task = |name: &str, id: &str| flow(&format!(r#"{{"name": "{name}", "id": "{id}", "runtimeInSeconds": 2}}"#));
+    refused(&task("b", "x"), "f.json", "two tasks are named `x`");
+    refused(&task("b", "a"), "f.json", "`a` is the name of one task and the id of another, `b`");
+    assert_eq!(read(&task("a", "y"), Format::WfFormat).instance.jobs()[0].tasks(), 2);
+}
+
+#[test]
+fn dot_states_a_time_once() {
+    refused("digraph { a [time=3]; a [time=5] }", "g.dot", "node `a` has `time` 3 in one place and 5 here");
+    refused("digraph { a [time=3, time=4] }", "g.dot", "`time` is stated twice");
+    let read = read("digraph { node [time=2] a [time=3]; a [color=red, time=3]; a -> b }", Format::Dot);
+    assert_eq!(read.instance.jobs()[0].tasks(), 2);
+}
+
+#[test]
 fn wfformat_that_is_wrong_is_refused() {
     let wrong = |from: &str, to: &str, expect: &str| {
         assert!(WF15.contains(from), "{from}");
@@ -133,7 +154,7 @@ fn a_dax_is_read_and_files_are_waited_for() {
     wrong("<child ref=\"B\"><parent ref=\"A\"/>", "<child ref=\"A\"><parent ref=\"B\"/>", "in a cycle: A -> B -> A");
     wrong("</adag>", "", "the XML is broken");
     wrong("<child", "<dax/><child", "a workflow within a workflow");
-    refused("<!DOCTYPE x [<!ENTITY a \"b\">]><adag/>", "f.xml", "the XML is broken");
+    refused("<!DOCTYPE x [<!ENTITY a \"b\">]><adag/>", "f.xml", "declares entities");
     refused("<other/>", "f.xml", "known are <adag> (DAX) and <compound-jobs>");
 }
 

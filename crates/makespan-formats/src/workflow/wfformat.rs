@@ -12,7 +12,7 @@ use serde::Deserialize;
 
 use super::Read;
 use super::draft::Draft;
-use crate::document::from_json;
+use crate::document::{Named, Unique, from_json};
 use crate::error::{FormatError, Place};
 use crate::scalar::{Bytes, Count, Real, Scalar};
 
@@ -29,12 +29,12 @@ struct Workflow {
     specification: Option<Specification>,
     execution: Option<Execution>,
     #[serde(alias = "jobs")]
-    tasks: Option<Vec<OldTask>>,
+    tasks: Option<Unique<OldTask>>,
 }
 
 #[derive(Deserialize)]
 struct Specification {
-    tasks: Vec<SpecifiedTask>,
+    tasks: Unique<SpecifiedTask>,
     #[serde(default)]
     files: Vec<SizedFile>,
 }
@@ -62,7 +62,7 @@ struct SizedFile {
 
 #[derive(Deserialize)]
 struct Execution {
-    tasks: Vec<ExecutedTask>,
+    tasks: Unique<ExecutedTask>,
     #[serde(default)]
     machines: Vec<Machine>,
 }
@@ -125,6 +125,31 @@ struct OldFile {
     size_in_bytes: Scalar<Bytes>,
 }
 
+impl Named for SpecifiedTask {
+    const KIND: &'static str = "task";
+
+    fn name(&self) -> &str {
+        &self.id
+    }
+}
+
+impl Named for ExecutedTask {
+    const KIND: &'static str = "task";
+
+    fn name(&self) -> &str {
+        &self.id
+    }
+}
+
+/// Names may come again where ids differ.
+impl Named for OldTask {
+    const KIND: &'static str = "task";
+
+    fn name(&self) -> &str {
+        self.id.as_ref().unwrap_or(&self.name)
+    }
+}
+
 /// What tasks took, for remarks.
 #[derive(Default)]
 struct Seen {
@@ -150,7 +175,7 @@ pub(super) fn read(file: &str, text: &str, strict: bool) -> Result<Read, FormatE
             apart(&specification, execution, &mut seen).map_err(|problem| wrong("workflow", &problem))?
         }
         ("1.3" | "1.4", Workflow { tasks: Some(tasks), .. }) => {
-            together(tasks, &mut seen).map_err(|problem| wrong("workflow.tasks", &problem))?
+            together(tasks.0, &mut seen).map_err(|problem| wrong("workflow.tasks", &problem))?
         }
         ("1.5" | "1.6", _) => {
             return Err(wrong("workflow.specification", &"it is missing, and version 1.5 and 1.6 have it"));
@@ -208,17 +233,14 @@ fn command(command: Option<Command>) -> Vec<String> {
 /// 1.5 and 1.6.
 fn apart(specification: &Specification, execution: Execution, seen: &mut Seen) -> Result<Draft, String> {
     let mut executed: FxHashMap<String, ExecutedTask> = FxHashMap::default();
-    for task in execution.tasks {
-        let id = task.id.clone();
-        if executed.insert(id.clone(), task).is_some() {
-            return Err(format!("execution.tasks has two tasks with the id `{id}`"));
-        }
+    for task in execution.tasks.0 {
+        executed.insert(task.id.clone(), task);
     }
     let mut draft = Draft::default();
     for file in &specification.files {
         draft.size(&file.id, file.size_in_bytes.0.0)?;
     }
-    for task in &specification.tasks {
+    for task in &specification.tasks.0 {
         let Some(ran) = executed.get_mut(&task.id) else {
             return Err(format!("task `{}` has no run time; execution.tasks lacks it", task.id));
         };
@@ -237,13 +259,13 @@ fn apart(specification: &Specification, execution: Execution, seen: &mut Seen) -
     if let Some(id) = executed.keys().min() {
         return Err(format!("execution.tasks has the task `{id}`, which specification.tasks lacks"));
     }
-    for (number, task) in (0..).zip(&specification.tasks) {
+    for (number, task) in (0..).zip(&specification.tasks.0) {
         for parent in &task.parents {
             let from = draft.number(parent, &format!("parents of task `{}`", task.id))?;
             draft.wait(from, number);
         }
     }
-    for (number, task) in (0..).zip(&specification.tasks) {
+    for (number, task) in (0..).zip(&specification.tasks.0) {
         for child in &task.children {
             let to = draft.number(child, &format!("children of task `{}`", task.id))?;
             draft.wait(number, to);
@@ -264,8 +286,7 @@ fn together(tasks: Vec<OldTask>, seen: &mut Seen) -> Result<Draft, String> {
         _ => task.name.clone(),
     };
     let keys: Vec<String> = tasks.iter().map(key).collect();
-    let by_id: FxHashMap<String, String> =
-        tasks.iter().zip(&keys).filter_map(|(task, key)| Some((task.id.clone()?, key.clone()))).collect();
+    let by_id = ids(&tasks, &keys)?;
     let mut draft = Draft::default();
     let mut links = Vec::with_capacity(tasks.len());
     for (task, key) in tasks.into_iter().zip(&keys) {
@@ -296,6 +317,22 @@ fn together(tasks: Vec<OldTask>, seen: &mut Seen) -> Result<Draft, String> {
         }
     }
     Ok(draft)
+}
+
+/// The key of each task by its id. Tasks are referred to by id or by key, so each of these words means one task.
+fn ids(tasks: &[OldTask], keys: &[String]) -> Result<FxHashMap<String, String>, String> {
+    let mut by_id: FxHashMap<String, String> = FxHashMap::default();
+    for (task, key) in tasks.iter().zip(keys) {
+        let Some(id) = &task.id else { continue };
+        if let Some(other) = by_id.insert(id.clone(), key.clone()) {
+            return Err(format!("the tasks `{other}` and `{key}` have one id, `{id}`; ids must be unique"));
+        }
+    }
+    let other = keys.iter().find(|&key| by_id.get(key).is_some_and(|named| named != key));
+    match other {
+        Some(key) => Err(format!("`{key}` is the name of one task and the id of another, `{}`", by_id[key])),
+        None => Ok(by_id),
+    }
 }
 
 /// The machines on which the workflow ran, each at speed 1: the run times are those that were measured there.

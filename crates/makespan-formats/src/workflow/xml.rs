@@ -1,21 +1,16 @@
 //! What readers of XML share.
 
 use makespan_core::Time;
-use roxmltree::{Document, Node, ParsingOptions};
+use roxmltree::{Document, Node};
 
 use super::Wrong;
 use crate::error::Place;
 
-/// Nodes of a document: more than a million tasks have.
-const MOST_NODES: u32 = 50_000_000;
-
-/// Parses a document, without document types, which could blow it up.
+/// Parses a document, within limits.
 pub(super) fn parse(text: &str) -> Result<Document<'_>, Wrong> {
-    let options = ParsingOptions { nodes_limit: MOST_NODES, ..ParsingOptions::default() };
-    Document::parse_with_options(text, options).map_err(|error| {
-        let at = error.pos();
-        let place = Place { line: Some(at.row as usize), column: Some(at.col as usize), field: None };
-        Wrong::at(place, format!("the XML is broken: {error}"))
+    crate::xml::parse(text).map_err(|broken| {
+        let place = Place { line: Some(broken.line), column: Some(broken.column), field: None };
+        Wrong::at(place, broken.problem)
     })
 }
 

@@ -7,6 +7,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
+use super::{MAX_ENTRIES, at_most};
 use crate::LabError;
 
 /// How the machines of a matrix compare.
@@ -62,9 +63,6 @@ pub struct EtcOptions {
     pub seed: u64,
 }
 
-/// More times than this are not drawn.
-const MOST_TIMES: u64 = 500_000_000;
-
 /// Draws a matrix: the time of a task on a machine is a number of the task, uniform on its range from 1, times one of the pair,
 /// uniform on the range of machines from 1, in seconds, rounded to a microsecond. Consistent rows are sorted.
 ///
@@ -78,8 +76,9 @@ pub fn etc(options: &EtcOptions) -> Result<Instance, LabError> {
     if options.tasks == 0 {
         return Err(wrong("tasks", "0".into(), "give at least 1"));
     }
-    if options.tasks as u64 * u64::from(options.machines) > MOST_TIMES {
-        return Err(wrong("tasks", options.tasks.to_string(), "give at most 500000000 pairs of task and machine"));
+    at_most("number of tasks", options.tasks as u64)?;
+    if options.tasks as u64 * u64::from(options.machines) > MAX_ENTRIES {
+        return Err(wrong("tasks", options.tasks.to_string(), "give at most 50000000 pairs of task and machine"));
     }
     let platform = Platform::cluster(options.machines, 1).map_err(|error| {
         wrong("machines", format!("{} ({error})", options.machines), "give a number that a platform can have")

@@ -6,6 +6,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, Exp1};
 use std::f64::consts::TAU;
 
+use super::at_most;
 use crate::LabError;
 
 /// Sequential tasks for nodes of different speeds.
@@ -45,6 +46,7 @@ impl FlowOptions {
     }
 
     fn check(&self) -> Result<(), LabError> {
+        at_most("number of tasks", self.tasks as u64)?;
         let refuse = |name, value: String, expected| Err(LabError::Option { name, value, expected });
         if self.capacities.is_empty() || self.capacities.contains(&0) {
             return refuse("capacities", format!("{:?}", self.capacities), "give at least one, each positive");
@@ -203,6 +205,7 @@ mod tests {
     fn refuses_what_is_no_flow() {
         let paper = FlowOptions::paper(5000);
         for (options, part) in [
+            (FlowOptions { tasks: usize::MAX, ..paper.clone() }, "at most 1000000"),
             (FlowOptions { rate: 0.0, ..paper.clone() }, "rate is 0"),
             (FlowOptions { swing: 1.5, ..paper.clone() }, "swing is 1.5"),
             (FlowOptions { swings: f64::NAN, ..paper.clone() }, "swings is NaN"),

@@ -23,6 +23,8 @@ use super::day::Day;
 use super::requests::Requests;
 use crate::LabError;
 
+/// Jobs of a log; twice as many would need more than 1 GiB.
+const MAX_JOBS: usize = 2_000_000;
 /// Probability of a job on one processor.
 const SERIAL: f64 = 0.244;
 /// Probability of a job whose size was rounded to a power of two.
@@ -206,8 +208,8 @@ fn limited(gamma: &Gamma<f64>, most: f64, random: &mut impl Rng) -> f64 {
 
 fn check(options: &LublinOptions) -> Result<(), LabError> {
     let wrong = |name, value: String, expected| Err(LabError::Option { name, value, expected });
-    if options.jobs == 0 || options.jobs > 50_000_000 {
-        return wrong("jobs", options.jobs.to_string(), "it must be from 1 to 50000000");
+    if options.jobs == 0 || options.jobs > MAX_JOBS {
+        return wrong("jobs", options.jobs.to_string(), "it must be at least 1 and at most 2000000");
     }
     if options.processors < 8 {
         return wrong("processors", options.processors.to_string(), "the model needs at least 8");

@@ -32,8 +32,18 @@ pub use tree::{DATA, LARGEST_RATIO, LEAST_RATIO, Latency, TreeOptions, Unit, gen
 
 use crate::LabError;
 
-/// Tables of times beyond this many entries in all would take more than 4 GiB.
-const MOST_ENTRIES: u64 = 500_000_000;
+/// Entries of all tables of times, 8 bytes each.
+const MAX_ENTRIES: u64 = 50_000_000;
+/// Jobs, tasks or nodes of one instance.
+const MAX_PARTS: u64 = 1_000_000;
+
+/// Refuses what would not fit in the memory of any machine.
+fn at_most(name: &'static str, value: u64) -> Result<(), LabError> {
+    if value <= MAX_PARTS {
+        return Ok(());
+    }
+    Err(LabError::Option { name, value: value.to_string(), expected: "it must be at most 1000000" })
+}
 
 /// Moldable jobs on a flat cluster.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -85,11 +95,12 @@ fn check(options: &MoldableOptions) -> Result<(), LabError> {
     if options.processors == 0 {
         return Err(LabError::Option { name: "processors", value: "0".into(), expected: "it must be at least 1" });
     }
-    if options.jobs as u64 > MOST_ENTRIES / u64::from(options.processors) {
+    at_most("number of jobs", options.jobs as u64)?;
+    if options.jobs as u64 > MAX_ENTRIES / u64::from(options.processors) {
         return Err(LabError::Option {
             name: "jobs",
             value: options.jobs.to_string(),
-            expected: "jobs times processors must be at most 500000000, since each pair has a time",
+            expected: "jobs times processors must be at most 50000000, since each pair has a time",
         });
     }
     match options.arrival_rate {

@@ -78,7 +78,8 @@ fn figures_that_make_no_instance_are_refused() {
     };
     let base = options(Family::Weak, 10);
     refused(MoldableOptions { processors: 0, ..base }, "processors is 0");
-    refused(MoldableOptions { jobs: usize::MAX, ..base }, "at most 500000000");
+    refused(MoldableOptions { jobs: usize::MAX, ..base }, "at most 1000000");
+    refused(MoldableOptions { jobs: 1_000_000, processors: 100, ..base }, "at most 50000000");
     refused(MoldableOptions { arrival_rate: Some(-1.0), ..base }, "arrival rate is -1");
     refused(MoldableOptions { arrival_rate: Some(f64::NAN), ..base }, "arrival rate is NaN");
     refused(MoldableOptions { arrival_rate: Some(1e-300), ..base }, "292 years");

@@ -13,6 +13,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
+use super::at_most;
 use crate::LabError;
 
 /// Speeds in millions of operations a second: an old Pentium Pro and an Athlon.
@@ -221,6 +222,8 @@ fn check(options: &TreeOptions) -> Result<(), LabError> {
             return Err(LabError::Option { name, value: "0".into(), expected: "it must be at least 1" });
         }
     }
+    at_most("number of nodes", options.nodes as u64)?;
+    at_most("number of applications", options.applications as u64)?;
     if !(LEAST_RATIO..=1000.0).contains(&options.largest_ratio) {
         return Err(LabError::Option {
             name: "largest ratio",
@@ -290,6 +293,8 @@ mod tests {
     fn options_that_draw_nothing_are_refused() {
         for bad in [
             TreeOptions { nodes: 0, ..OPTIONS },
+            TreeOptions { nodes: 1_000_000_000, ..OPTIONS },
+            TreeOptions { applications: 1_000_000_000, ..OPTIONS },
             TreeOptions { tasks: 0, ..OPTIONS },
             TreeOptions { largest_ratio: 0.0, ..OPTIONS },
             TreeOptions { largest_ratio: f64::NAN, ..OPTIONS },

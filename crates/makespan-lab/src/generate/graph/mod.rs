@@ -15,8 +15,10 @@ pub use shape::Shape;
 
 use crate::LabError;
 
-/// Most tasks of all jobs.
-const MOST_TASKS: usize = 1_000_000;
+/// Tasks of all jobs.
+const MAX_TASKS: usize = 1_000_000;
+/// Edges of all jobs, at a guess from above.
+const MAX_EDGES: f64 = 1e7;
 
 /// Compound jobs on single processors that are fully connected.
 #[derive(Clone, Debug, PartialEq)]
@@ -102,7 +104,7 @@ pub fn generate_graphs(options: &GraphOptions) -> Result<Instance, LabError> {
 
 fn check(options: &GraphOptions) -> Result<(), LabError> {
     let tasks = options.tasks.saturating_mul(options.jobs);
-    if tasks == 0 || tasks > MOST_TASKS {
+    if tasks == 0 || tasks > MAX_TASKS {
         let expected = "jobs and tasks must be at least 1, and at most 1000000 tasks in all";
         return Err(LabError::Option { name: "number of tasks", value: tasks.to_string(), expected });
     }
@@ -114,6 +116,12 @@ fn check(options: &GraphOptions) -> Result<(), LabError> {
         && (width == 0 || !(0.0..=1.0).contains(&density))
     {
         return Err(out_of_range("density", density));
+    }
+    if let Shape::Layers { width, density } = options.shape
+        && tasks as f64 * width.min(options.tasks) as f64 * density > MAX_EDGES
+    {
+        let expected = "tasks times width times density, about twice the number of edges, must be at most 10000000";
+        return Err(LabError::Option { name: "width", value: width.to_string(), expected });
     }
     let (volume, fastest) = (options.volume, options.fastest);
     let positive = |value: f64| value.is_finite() && value > 0.0 && value < 1e9;

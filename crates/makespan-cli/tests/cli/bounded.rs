@@ -1,0 +1,115 @@
+//! Small files and short commands that would become gigabytes: one clear error within 1 GiB and a few seconds.
+
+use std::io::Write;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+use crate::sandbox::{Said, Sandbox};
+
+/// Address space in KiB. A process that wants more is refused it, and aborts.
+const LIMIT: u32 = 1 << 20;
+/// The target is 2 s; a debug build on a busy machine is slower.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+impl Sandbox {
+    /// Runs a command line under the limit.
+    #[track_caller]
+    fn bounded(&self, line: &str) -> Said {
+        let start = Instant::now();
+        let program = assert_cmd::cargo_bin!("makespan").display();
+        let script = format!("ulimit -v {LIMIT}; exec '{program}' {line}");
+        let mut command = Command::new("sh");
+        // An arena of the allocator for each thread takes address space and no memory.
+        command.args(["-c", &script]).env("MALLOC_ARENA_MAX", "1").current_dir(self.path(""));
+        let said = Said::new(line, &command.output().unwrap());
+        assert!(start.elapsed() < PATIENCE, "makespan {line}: {:?}", start.elapsed());
+        said
+    }
+}
+
+/// `head`, then `part` until there are `bytes`, then `tail`, compressed.
+fn packed(head: &str, part: &str, bytes: usize, tail: &str) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(head.as_bytes()).unwrap();
+    let block = part.repeat((1 << 16) / part.len() + 1);
+    for _ in 0..bytes / block.len() {
+        encoder.write_all(block.as_bytes()).unwrap();
+    }
+    encoder.write_all(tail.as_bytes()).unwrap();
+    encoder.finish().unwrap()
+}
+
+#[test]
+fn xml_that_expands_is_refused() {
+    let sandbox = Sandbox::with_small();
+    let entities: String =
+        (1..10).map(|at| format!("<!ENTITY e{at} '{}'>", format!("&e{};", at - 1).repeat(200))).collect();
+    let text = "x".repeat(1000);
+    let platform =
+        |inside: &str| format!("<platform version='4.1'><zone id='z' routing='Full'>{inside}</zone></platform>");
+    let laughs =
+        format!("<!DOCTYPE platform [<!ENTITY e0 '{text}'>{entities}]>{}", platform("<host id='&e9;' speed='1f'/>"));
+    let attributes: String = (0..100_000).map(|at| format!(" a{at}='1'")).collect();
+    let many = platform(&format!("<host{attributes}/>"));
+    let deep = platform(&"<zone>".repeat(1_000_000));
+    let cluster = "<platform><cluster id='c' radical='0-999999' speed='1f' bw='1Bps' lat='0'/></platform>";
+    for (content, part) in [
+        (laughs.as_str(), "declares entities"),
+        (&many, "more than 256 attributes"),
+        (&deep, "within each other"),
+        (cluster, "100000 hosts"),
+    ] {
+        sandbox.write("p.xml", content);
+        sandbox.bounded("plan small.toml --platform p.xml").refused(&["p.xml", part]);
+    }
+    for content in [laughs, format!("<adag{attributes}/>"), format!("<compound-jobs>{}", "<job>".repeat(1_000_000))] {
+        sandbox.write("w.xml", content);
+        sandbox.bounded("plan w.xml --processors 2").refused(&["w.xml"]);
+    }
+}
+
+#[test]
+fn compressed_files_that_expand_are_refused() {
+    let sandbox = Sandbox::new();
+    let job = r#"{"name": "a", "work": 1},"#;
+    let native = r#"{"version": 1, "platform": {"processors": 4}, "jobs": ["#;
+    let flow = r#"{"schemaVersion": "1.5", "workflow": {"specification": {"tasks": ["#;
+    for (head, part) in [
+        (native, job),
+        (r#"{"version": 1, "platform": {"processors": 4}, "jobs": [{"name": "j", "tasks": ["#, job),
+        (r#"{"version": 1, "platform": {"processors": 4}, "jobs": [{"name": "j", "time": ["#, "1,"),
+        (flow, r#"{"id": "a"},"#),
+        ("; MaxProcs: 4\n", "1 0 -1 1 1 -1 -1 1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1\n"),
+        ("1 2\n", "1 "),
+        ("<compound-jobs version=\"1\">", "<job/>"),
+        ("digraph {", "a->b "),
+    ] {
+        for bytes in [60 << 20, 400 << 20] {
+            sandbox.write("x.gz", packed(head, part, bytes, ""));
+            sandbox.bounded("plan x.gz").refused(&["x.gz"]);
+        }
+    }
+}
+
+#[test]
+fn nothing_is_drawn_that_fits_in_no_memory() {
+    let sandbox = Sandbox::new();
+    for line in [
+        "tree --nodes 1000000000",
+        "tree --nodes 9 --applications 1000000000",
+        "moldable --family weak --jobs 1000000000 --processors 1",
+        "moldable --family cirne --jobs 10000 --processors 16777216",
+        "poisson --family weak --jobs 1000000000 --processors 4 --load 0.7",
+        "lublin --jobs 1000000000 --processors 100",
+        "etc --tasks 1000000000",
+        "etc --tasks 100000 --machines 16777216",
+        "flow --tasks 1000000000",
+        "graphs --tasks 1000000000",
+        "graphs --tasks 1000000 --width 1000000 --density 1",
+    ] {
+        sandbox.bounded(&format!("generate {line}")).refused(&["at most"]);
+    }
+}

@@ -1,0 +1,185 @@
+//! XML documents, within limits on what a small file can become.
+//!
+//! The parser expands the entities that a document type declares and compares every attribute of an element with all others,
+//! so a look at the text comes first: it refuses declarations within the document, and what no file of jobs or machines has.
+
+use roxmltree::{Document, ParsingOptions};
+
+/// Attributes of one element.
+const MAX_ATTRIBUTES: usize = 256;
+/// Elements within each other.
+const MAX_DEPTH: usize = 256;
+/// Names of namespaces in all: each element that declares one repeats those around it.
+const MAX_NAMESPACES: usize = 1000;
+/// A document may have so many nodes however short it is.
+const MIN_NODES: usize = 1_000_000;
+/// Bytes a node of a longer document, on average: an element and the blank before it are two nodes.
+const BYTES_PER_NODE: usize = 8;
+
+/// What is wrong with a text, and where.
+#[derive(Debug)]
+pub(crate) struct Broken {
+    pub line: usize,
+    pub column: usize,
+    pub problem: String,
+}
+
+/// Parses a document. A document type may be named, as `SimGrid` does, and is not loaded.
+pub(crate) fn parse(text: &str) -> Result<Document<'_>, Broken> {
+    let mut scan = Scan { text: text.as_bytes(), at: 0, depth: 0, namespaces: 0, document_type: false };
+    scan.all().map_err(|problem| scan.broken(problem))?;
+    let nodes = (text.len() / BYTES_PER_NODE).max(MIN_NODES);
+    let options = ParsingOptions {
+        allow_dtd: scan.document_type,
+        nodes_limit: u32::try_from(nodes).unwrap_or(u32::MAX),
+        ..ParsingOptions::default()
+    };
+    Document::parse_with_options(text, options).map_err(|error| {
+        let at = error.pos();
+        Broken { line: at.row as usize, column: at.col as usize, problem: format!("the XML is broken: {error}") }
+    })
+}
+
+/// A walk over the tags of a text. Where the text is not well-formed it may go astray: the parser stops there.
+struct Scan<'a> {
+    text: &'a [u8],
+    at: usize,
+    depth: usize,
+    namespaces: usize,
+    document_type: bool,
+}
+
+impl Scan<'_> {
+    fn all(&mut self) -> Result<(), String> {
+        while let Some(next) = self.text[self.at..].iter().position(|&byte| byte == b'<') {
+            self.at += next;
+            let rest = &self.text[self.at..];
+            if rest.starts_with(b"<!--") {
+                self.skip(b"-->");
+            } else if rest.starts_with(b"<![CDATA[") {
+                self.skip(b"]]>");
+            } else if rest.starts_with(b"<?") {
+                self.skip(b"?>");
+            } else if rest.starts_with(b"<!") {
+                self.document_type()?;
+            } else if rest.starts_with(b"</") {
+                self.depth = self.depth.saturating_sub(1);
+                self.skip(b">");
+            } else {
+                self.element()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Goes behind the next place where this stands.
+    fn skip(&mut self, end: &[u8]) {
+        let found = self.text[self.at..].windows(end.len()).position(|window| window == end);
+        self.at = found.map_or(self.text.len(), |found| self.at + found + end.len());
+    }
+
+    /// Gives each byte of a tag outside quotation marks to `take`, and goes behind the tag.
+    fn tag(&mut self, mut take: impl FnMut(usize, u8) -> Result<(), String>) -> Result<(), String> {
+        let mut quote = None;
+        while let Some(&byte) = self.text.get(self.at) {
+            match quote {
+                Some(open) if open == byte => quote = None,
+                Some(_) => {}
+                None if matches!(byte, b'"' | b'\'') => quote = Some(byte),
+                None => take(self.at, byte)?,
+            }
+            self.at += 1;
+            if quote.is_none() && byte == b'>' {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn document_type(&mut self) -> Result<(), String> {
+        self.document_type = true;
+        self.tag(|_, byte| match byte {
+            b'[' => {
+                Err("the document declares entities or elements of its own, which are not read; leave out what is \
+                         between [ and ] in <!DOCTYPE ..>"
+                    .to_owned())
+            }
+            _ => Ok(()),
+        })
+    }
+
+    fn element(&mut self) -> Result<(), String> {
+        let (mut attributes, mut namespaces, mut last) = (0, 0, b' ');
+        let text = self.text;
+        self.tag(|at, byte| {
+            if byte == b'=' {
+                attributes += 1;
+                if attributes > MAX_ATTRIBUTES {
+                    return Err(format!("an element has more than {MAX_ATTRIBUTES} attributes"));
+                }
+            }
+            if last.is_ascii_whitespace() && text[at..].starts_with(b"xmlns") {
+                namespaces += 1;
+            }
+            if byte != b'>' {
+                last = byte;
+            }
+            Ok(())
+        })?;
+        self.namespaces += namespaces;
+        if self.namespaces > MAX_NAMESPACES {
+            return Err(format!("the document declares more than {MAX_NAMESPACES} namespaces"));
+        }
+        if last != b'/' {
+            self.depth += 1;
+        }
+        if self.depth > MAX_DEPTH {
+            return Err(format!("more than {MAX_DEPTH} elements stand within each other"));
+        }
+        Ok(())
+    }
+
+    fn broken(&self, problem: String) -> Broken {
+        let before = &self.text[..self.at.min(self.text.len())];
+        let line = before.iter().filter(|&&byte| byte == b'\n').count() + 1;
+        let start = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
+        Broken { line, column: String::from_utf8_lossy(&before[start..]).chars().count() + 1, problem }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn problem(text: &str) -> String {
+        parse(text).map(|document| document.root_element().tag_name().name().to_owned()).unwrap_err().problem
+    }
+
+    #[test]
+    fn what_files_have_is_read() {
+        for text in [
+            "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n<platform/>",
+            "<!DOCTYPE a PUBLIC '-//x [y] > z' \"u\"><!-- <!DOCTYPE [ --><a b='x > y' c=\"/\"><d/><![CDATA[<e f=]]></a>",
+        ] {
+            parse(text).unwrap();
+        }
+    }
+
+    #[test]
+    fn what_would_fill_the_memory_is_refused() {
+        let laughs = "<!DOCTYPE a [<!ENTITY b 'ha'>]><a>&b;</a>";
+        assert!(problem(laughs).contains("declares entities"));
+        let broken = parse("<!-- -->\n  <!DOCTYPE a [").unwrap_err();
+        assert_eq!((broken.line, broken.column), (2, 15));
+        let attributes = |count: usize| (0..count).map(|at| format!(" a{at}=''")).collect::<String>();
+        parse(&format!("<a{}/>", attributes(MAX_ATTRIBUTES))).unwrap();
+        assert!(problem(&format!("<a{}/>", attributes(100_000))).contains("more than 256 attributes"));
+        let deep = |depth: usize| format!("{}{}", "<a>".repeat(depth), "</a>".repeat(depth));
+        parse(&deep(MAX_DEPTH)).unwrap();
+        assert!(problem(&deep(MAX_DEPTH + 1)).contains("within each other"));
+        let spaces = |count: usize| format!("<a>{}</a>", "<b xmlns:c='d'/>".repeat(count));
+        parse(&spaces(MAX_NAMESPACES)).unwrap();
+        assert!(problem(&spaces(MAX_NAMESPACES + 1)).contains("namespaces"));
+        assert!(problem(&format!("<a>{}</a>", "<b/>".repeat(MIN_NODES))).contains("nodes limit"));
+    }
+}
