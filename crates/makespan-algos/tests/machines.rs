@@ -2,10 +2,12 @@
 
 use makespan_algos::{catalogue, scheduler};
 use makespan_core::{
-    Bound, Context, Instance, Job, Node, Objective, Platform, ProcSet, Profile, Scheduler, Time, Unavailable, Weight,
-    task_cost, validate, volume,
+    Bound, Context, Instance, Job, Node, Objective, Plan, Platform, ProcSet, Profile, Scheduler, Time, Unavailable,
+    Weight, task_cost, validate, volume,
 };
 use proptest::prelude::*;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 
 /// A small instance as plain figures; a time of 0 means that the machine cannot run the job.
 #[derive(Clone, Debug)]
@@ -159,6 +161,110 @@ proptest! {
     }
 }
 
+fn value(instance: &Instance, spec: &str, objective: Objective) -> (i128, Context) {
+    let mut context = Context::with_seed(3);
+    let plan = scheduler(spec).unwrap().schedule(instance, &mut context).unwrap();
+    for schedule in plan.schedules() {
+        assert_eq!(validate(instance, schedule), Ok(()), "{spec}");
+    }
+    (objective.value(instance, &plan.into_schedule()), context)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+
+    /// The mean flow is an assignment of positions, whatever the weights, so that there is nothing to search.
+    #[test]
+    fn the_mean_flow_is_optimal_and_proved(draft in drafts()) {
+        let instance = draft.instance(1_000_000);
+        if !instance.has_equal_processors() {
+            let objective = Objective::MeanFlow;
+            let (value, context) = value(&instance, "optimise[objective=mean-flow,steps=1,searches=1]", objective);
+            prop_assert_eq!(value, optimum(&instance, objective));
+            let proved = context.bounds.iter().filter(|bound| bound.objective == objective).map(|bound| bound.value);
+            prop_assert_eq!(proved.max(), Some(value));
+        }
+    }
+
+    #[test]
+    fn optimise_finds_the_least_weighted_completion(draft in drafts()) {
+        let instance = draft.instance(1_000_000);
+        if !instance.has_equal_processors() {
+            let objective = Objective::WeightedCompletion;
+            let (value, _) = value(&instance, "optimise[steps=20,searches=2]", objective);
+            prop_assert_eq!(value, optimum(&instance, objective));
+        }
+    }
+
+    /// Also under a limit, where some schedule that keeps it is known: the shortest.
+    #[test]
+    fn every_instance_on_machines_that_differ_is_planned(draft in drafts(), late in any::<bool>(), closed in any::<bool>()) {
+        let mut instance = draft.instance(1_000_000);
+        if late {
+            let release = |(at, job): (usize, &Job)| job.clone().with_release(job.release + Time::from_ticks(at as i64 * 7_000_000));
+            instance = instance.with_jobs(instance.jobs().iter().enumerate().map(release).collect());
+        }
+        if closed {
+            let span = |from: i64, until: i64| (Time::from_ticks(from * 1_000_000), Time::from_ticks(until * 1_000_000));
+            let period = |(start, end)| Unavailable { processors: ProcSet::range(0, 0), start, end };
+            let more = [span(30, 45), span(60, 70)].map(period);
+            let periods = instance.unavailable().iter().cloned().chain(more).collect();
+            instance = Instance::new(instance.platform().clone(), instance.jobs().to_vec(), periods).unwrap();
+        }
+        for target in ["makespan", "weighted-completion", "mean-flow", "pareto"] {
+            // The makespan itself has no limit.
+            for limit in ["", ",makespan-at-most=3"].into_iter().filter(|limit| target != "makespan" || limit.is_empty()) {
+                let spec = format!("optimise[objective={target}{limit},steps=60,searches=1]");
+                let mut context = Context::with_seed(3);
+                let plan = scheduler(&spec).unwrap().schedule(&instance, &mut context);
+                // A narrow limit need not be kept by any schedule.
+                let Ok(plan) = plan else { prop_assert!(!limit.is_empty()); continue };
+                for schedule in plan.schedules() {
+                    prop_assert_eq!(validate(&instance, schedule), Ok(()), "{}", spec);
+                }
+                for bound in &context.bounds {
+                    prop_assert_eq!(bound.verify(&instance), Ok(()), "{}", spec);
+                    for schedule in plan.schedules() {
+                        prop_assert!(bound.objective.value(&instance, schedule) >= bound.value, "{}: {:?}", spec, bound);
+                    }
+                }
+                if let Plan::Front(front) = &plan {
+                    prop_assert!(target != "pareto" || front.points().iter().all(|point| point.bound.is_some()), "{}", spec);
+                }
+            }
+        }
+    }
+}
+
+/// A machine that is busy for long is given nothing, and changes neither plan nor bound.
+#[test]
+fn machines_that_cannot_take_part_change_no_plan() {
+    let mut random = ChaCha8Rng::seed_from_u64(7);
+    for _ in 0..8 {
+        let rows: Vec<Vec<Time>> = (0..60)
+            .map(|_| (0..6).map(|_| Time::from_ticks(random.random_range(1_000_000..90_000_000))).collect())
+            .collect();
+        let instance = |machines: usize, busy: bool| {
+            let job = |(at, row): (usize, &Vec<Time>)| {
+                Job::new(at.to_string(), Profile::on_machines(row[..machines].to_vec()).unwrap())
+            };
+            let period =
+                Unavailable { processors: ProcSet::range(5, 5), start: Time::ZERO, end: Time::from_seconds(100) };
+            let periods = if busy { vec![period] } else { vec![] };
+            let platform = Platform::cluster(machines as u32, 1).unwrap();
+            Instance::new(platform, rows.iter().enumerate().map(job).collect(), periods).unwrap()
+        };
+        let spec = "optimise[objective=makespan,steps=300,searches=1]";
+        let makespan = |instance: &Instance| {
+            let (value, context) = value(instance, spec, Objective::Makespan);
+            let bound = context.bounds.iter().find(|bound| bound.objective == Objective::Makespan).unwrap().value;
+            (value as f64, bound as f64)
+        };
+        let ((short, bound), (with, its_bound)) = (makespan(&instance(5, false)), makespan(&instance(6, true)));
+        assert!(with <= short * 1.05 && its_bound >= bound * (1.0 - 1e-4), "{short} {bound}, {with} {its_bound}");
+    }
+}
+
 #[test]
 fn what_cannot_be_mapped_is_refused_with_the_reason() {
     let own = |name: &str| Job::new(name, Profile::on_machines(vec![Time::TICK; 2]).unwrap());
@@ -168,13 +274,15 @@ fn what_cannot_be_mapped_is_refused_with_the_reason() {
         assert!(message.contains(part), "{spec}: {message}");
     };
     let wide = Job::new("b", Profile::rigid(2, Time::TICK).unwrap());
-    refused(wide, "min-min", "several processors");
-    refused(own("b").with_release(Time::TICK), "optimise", "released later");
+    refused(wide.clone(), "min-min", "several processors");
+    refused(own("b").with_release(Time::TICK), "min-min", "released later");
+    refused(wide.clone(), "optimise", "some job takes several");
+    refused(wide.with_count(2.try_into().unwrap()).with_weight(Weight::ZERO), "mct", "need more");
     refused(own("b"), "demt", "a time of their own on each machine");
     let best_effort = own("b").with_count(3.try_into().unwrap()).with_weight(Weight::ZERO);
-    refused(best_effort.clone(), "mct", "give the bag a weight");
-    let bag = best_effort.with_weight(Weight::ONE);
-    let instance = Instance::new(Platform::cluster(2, 1).unwrap(), vec![own("a"), bag], vec![]).unwrap();
-    let plan = scheduler("mct").unwrap().schedule(&instance, &mut Context::default()).unwrap().into_schedule();
-    assert_eq!((validate(&instance, &plan), plan.makespan()), (Ok(()), Time::from_ticks(2)));
+    for bag in [best_effort.clone(), best_effort.with_weight(Weight::ONE)] {
+        let instance = Instance::new(Platform::cluster(2, 1).unwrap(), vec![own("a"), bag], vec![]).unwrap();
+        let plan = scheduler("mct").unwrap().schedule(&instance, &mut Context::default()).unwrap().into_schedule();
+        assert_eq!((validate(&instance, &plan), plan.makespan()), (Ok(()), Time::from_ticks(2)));
+    }
 }

@@ -65,21 +65,23 @@ impl Expansion {
         Ok(expansion)
     }
 
-    /// All but the best-effort bags, for planning: tasks have neither names nor commands.
+    /// All but the best-effort bags, for planning: tasks of bags have neither names nor commands, and graphs stay whole.
     ///
     /// # Errors
     /// [`InstanceError::TooManyTasks`]; best-effort tasks are counted too, since they are placed afterwards.
     pub fn competing(instance: &Instance) -> Result<Self, InstanceError> {
-        Self::check(instance.jobs())?;
+        Self::check_count(instance.jobs())?;
         let nameless = |job: &Job, _| Job::new(String::new(), job.profile().clone()).with_release(job.release);
-        Ok(Self::build(instance, |job| !job.is_best_effort(), nameless))
-    }
-
-    fn check(jobs: &[Job]) -> Result<(), InstanceError> {
-        match jobs.iter().find(|job| job.is_compound()) {
-            Some(job) => Err(InstanceError::Compound(job.name.clone())),
-            None => Self::check_count(jobs),
+        let mut expansion = Self::build(instance, |job| !job.is_best_effort() && !job.is_compound(), nameless);
+        let whole = instance.ids().filter(|&id| instance.job(id).is_compound());
+        let mut jobs = expansion.instance.jobs().to_vec();
+        for id in whole {
+            expansion.first[id.index()] = jobs.len() as u32;
+            expansion.tasks.push((id, 0));
+            jobs.push(instance.job(id).clone());
         }
+        expansion.instance = instance.with_jobs(jobs);
+        Ok(expansion)
     }
 
     /// Refuses more tasks in all than are planned or run one by one.
@@ -112,7 +114,8 @@ impl Expansion {
     /// A placement of the expanded instance, in the terms of the original.
     pub fn original(&self, placement: &Placement) -> Placement {
         let (job, task) = self.tasks[placement.job.index()];
-        Placement { job, task, ..placement.clone() }
+        let is_whole = self.instance.job(placement.job).is_compound();
+        Placement { job, task: if is_whole { placement.task } else { task }, ..placement.clone() }
     }
 
     /// A schedule of the expanded instance, in the terms of the original.

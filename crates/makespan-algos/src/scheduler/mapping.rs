@@ -128,8 +128,23 @@ pub fn problem_of(instance: &Instance) -> Problem<'_> {
 
 /// The jobs of each machine one after the other, in the order of Smith.
 pub fn schedule_of(instance: &Instance, problem: &Problem<'_>, mapping: &[u32]) -> Schedule {
+    schedule_for(instance, problem, mapping, Objective::WeightedCompletion)
+}
+
+/// The jobs of each machine one after the other, in the order that is best for an objective: the shortest first for the mean flow,
+/// else the order of Smith.
+pub(super) fn schedule_for(
+    instance: &Instance,
+    problem: &Problem<'_>,
+    mapping: &[u32],
+    objective: Objective,
+) -> Schedule {
+    let weight = |task: u32| match objective {
+        Objective::MeanFlow => 1,
+        _ => i128::from(instance.jobs()[task as usize].weight.millionths()),
+    };
     let key = |task: u32| {
-        let weight = i128::from(instance.jobs()[task as usize].weight.millionths());
+        let weight = weight(task);
         (i128::from(problem.time(task as usize, mapping[task as usize] as usize)), weight)
     };
     let mut order: Vec<u32> = (0..mapping.len() as u32).collect();

@@ -1,11 +1,15 @@
 //! Bags of tasks for any scheduler.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
 use makespan_core::{
-    Bound, Context, Expansion, Front, FrontPoint, Guarantee, Instance, Job, JobId, Objective, Placement, Plan,
-    Schedule, ScheduleError, Scheduler, Unsupported,
+    Bound, Context, Expansion, Front, FrontPoint, Guarantee, Instance, Job, JobId, Objective, Placement, Plan, ProcSet,
+    Schedule, ScheduleError, Scheduler, Time, Unsupported,
 };
 
 use super::check_supported;
+use crate::kernel::graph::calendar::Calendar;
 use crate::kernel::holes::{Holes, Tasks};
 
 /// A scheduler of jobs made one of jobs and bags. An instance without bags is passed on as it is.
@@ -45,13 +49,13 @@ impl Scheduler for WithBags {
         if !instance.has_bags() {
             return self.0.supports(instance);
         }
-        if instance.has_compound_jobs() {
-            return Err(Unsupported("bags and graphs of tasks are not planned together".into()));
-        }
         Expansion::check_count(instance.jobs()).map_err(|error| Unsupported(error.to_string()))?;
-        if !instance.has_equal_processors() && instance.jobs().iter().any(Job::is_best_effort) {
-            let remedy = "best-effort bags fill the holes of equal processors only; give the bag a weight";
-            return Err(Unsupported(remedy.into()));
+        let wide = |job: &&Job| job.is_best_effort() && !job.profile().accepts(1);
+        if !instance.has_equal_processors()
+            && let Some(bag) = instance.jobs().iter().find(wide)
+        {
+            let what = "on processors that differ, tasks of best-effort bags run on one processor each";
+            return Err(Unsupported(format!("{what}, and those of `{}` need more", bag.name)));
         }
         // What is supported of one task is supported of many.
         let one = |job: &Job| Job { count: None, ..job.clone() };
@@ -83,7 +87,7 @@ impl Scheduler for WithBags {
         let of_makespan = |bound: &Bound| bound.objective == Objective::Makespan;
         if instance.jobs().iter().any(Job::is_best_effort) && context.bounds.iter().any(of_makespan) {
             // What competes may end alone much sooner than everything can.
-            context.bounds.push(makespan_bounds::makespan(instance));
+            context.bounds.extend(makespan_bounds::best(instance, Objective::Makespan).ok());
         }
         Ok(match planned? {
             Plan::Front(front) => {
@@ -109,6 +113,9 @@ fn fill_best_effort(instance: &Instance, others: Schedule) -> Schedule {
     if bags.is_empty() {
         return others;
     }
+    if !instance.has_equal_processors() {
+        return fill_machines(instance, &others, &bags);
+    }
     let mut holes = Holes::of(instance, &others);
     let mut placements: Vec<_> = others.grouped().map(|(placement, group)| (placement.clone(), group)).collect();
     // Bags of equal tasks that follow each other are filled as one: a run takes bags apart into such.
@@ -131,11 +138,51 @@ fn fill_best_effort(instance: &Instance, others: Schedule) -> Schedule {
     Schedule::with_groups(placements)
 }
 
+/// The same where processors differ: each task on the one processor on which it ends first, in the order of these ends.
+/// O((k + h) log m) for k tasks and h holes.
+fn fill_machines(instance: &Instance, others: &Schedule, bags: &[JobId]) -> Schedule {
+    let closed = instance.unavailable().iter().map(|period| (&period.processors, (period.start, period.end)));
+    let placed = others.placements().iter().map(|one| (&one.processors, (one.start, one.end)));
+    let mut held = vec![Vec::new(); instance.processors() as usize];
+    for (processors, (start, end)) in closed.chain(placed) {
+        processors.iter().for_each(|id| held[id as usize].push((start.ticks(), end.ticks())));
+    }
+    let mut calendars: Vec<Calendar> = held.iter().map(|periods| Calendar::new(periods)).collect();
+    let mut placements: Vec<_> = others.grouped().map(|(placement, group)| (placement.clone(), group)).collect();
+    for &id in bags {
+        let job = instance.job(id);
+        let time =
+            |processor: usize| Some(instance.time_on(id, instance.platform().node_of(processor as u32))?.ticks());
+        let times: Vec<Option<i64>> = (0..calendars.len()).map(time).collect();
+        let next = |calendars: &[Calendar], processor: usize, after: i64| {
+            let time = times[processor]?;
+            Some(Reverse((calendars[processor].earliest_fit(after, time) + time, processor)))
+        };
+        let first = (0..calendars.len()).filter_map(|processor| next(&calendars, processor, job.release.ticks()));
+        let mut ends: BinaryHeap<Reverse<(i64, usize)>> = first.collect();
+        let mut taken = vec![Vec::new(); calendars.len()];
+        for task in 0..job.tasks() as u32 {
+            // Some processor can run it, or it were in no instance.
+            let Some(Reverse((end, processor))) = ends.pop() else { break };
+            let start = end - times[processor].unwrap_or_default();
+            taken[processor].push((start, end));
+            ends.extend(next(&calendars, processor, end));
+            let (start, end) = (Time::from_ticks(start), Time::from_ticks(end));
+            let processors = ProcSet::range(processor as u32, processor as u32);
+            placements.push((Placement { job: id, task, start, end, processors }, None));
+        }
+        for (calendar, own) in calendars.iter_mut().zip(taken) {
+            *calendar = Calendar::new(&[calendar.busy().to_vec(), own].concat());
+        }
+    }
+    Schedule::with_groups(placements)
+}
+
 #[cfg(test)]
 mod tests {
     use std::time::Instant;
 
-    use makespan_core::{Platform, Profile, Time, Weight, validate};
+    use makespan_core::{Platform, Profile, Weight, validate};
 
     use super::*;
     use crate::scheduler;

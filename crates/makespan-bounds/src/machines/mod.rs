@@ -5,28 +5,38 @@
 //! is made smooth, in logarithms, and Newton's method maximises it while the smoothing falls. Any prices are a proof:
 //! [`MachinePrices`].
 //!
+//! A machine that is ready after the optimum cannot take part. With it `T >= r_k` and nothing else would be proved, so `T*` is sought
+//! as the least `T` at which the programme of the machines with `r_k < T` alone is feasible. The others sell nothing before `T*`, so
+//! their price may be as high as is needed that no job would rather run there.
+//!
 //! Source: the smoothing as in Y. Nesterov, "Smooth minimization of non-smooth functions", Math. Programming 103, 2005,
 //! DOI 10.1007/s10107-004-0552-5.
 
 mod newton;
+mod positions;
+mod taking_part;
 
 use makespan_core::certificate::{CostPrices, LateWork, MachinePrices};
 use makespan_core::{Bound, Certificate, Instance, JobId, Objective, Profile, Time, Unsupported};
 
 pub use newton::maximise;
+pub use positions::{Positions, are_meant as are_positions_meant, positions};
 
 /// The sum of the integer prices.
 const SCALE: f64 = (1_u64 << 40) as f64;
 /// The same where weights are multiplied with them.
 const SMALL_SCALE: f64 = (1_u64 << 24) as f64;
+/// What is nearer to the end than this is no better known: the prices are found by steps.
+const NEARLY: f64 = 1e-6;
+/// No price of a node that does not take part is more than so many times those of all others together: products stay in 128 bits.
+const MAX_FORBIDDING: f64 = 4096.0;
 
 /// The columns of the programme: one for each node, with as many machines as it has processors.
 #[derive(Clone, Debug)]
 pub struct Columns {
     /// Machines of each column.
     pub machines: Vec<f64>,
-    /// For each column the mean over its machines of the instant, after the first release, from which they are free, as far
-    /// as they are unavailable at the beginning.
+    /// For each column the mean over its machines of the instant, after the first release, from which they are free.
     pub ready: Vec<f64>,
 }
 
@@ -47,11 +57,18 @@ pub fn check(instance: &Instance) -> Result<(), Unsupported> {
 }
 
 /// The bound on an objective, of an instance that [`check`] accepts. On the makespan of jobs that are released one after the other
-/// it is the better one of [`MachinePrices`] and [`LateWork`].
+/// it is the better one of [`MachinePrices`] and [`LateWork`]; on the mean flow, and the weighted completion of jobs of one weight, that
+/// of [`MachinePrices`] and [`Positions`].
 pub fn bound(instance: &Instance, objective: Objective) -> Bound {
+    if objective != Objective::Makespan {
+        let bound = bound_by(instance, objective, &open_prices(instance));
+        let found = are_positions_meant(instance, objective).then(|| positions(instance));
+        let found = found.and_then(|found| found.bound(instance, objective));
+        return found.filter(|found| found.value > bound.value).unwrap_or(bound);
+    }
     let prices = prices(instance);
     let bound = bound_by(instance, objective, &prices);
-    if objective != Objective::Makespan || !instance.has_release_dates() {
+    if !instance.has_release_dates() {
         return bound;
     }
     late(instance, prices).filter(|late| late.value > bound.value).unwrap_or(bound)
@@ -71,12 +88,10 @@ fn late(instance: &Instance, prices: Vec<f64>) -> Option<Bound> {
     second.into_iter().chain([first]).max_by_key(|(bound, _)| bound.value).map(|(bound, _)| bound)
 }
 
-/// The bound that these prices prove, a price for each node; they need not add up to anything.
+/// The bound that these prices prove, a price for each node; over the processors that take part they add up to about 1.
 pub fn bound_by(instance: &Instance, objective: Objective, prices: &[f64]) -> Bound {
     let scale = if objective == Objective::Makespan { SCALE } else { SMALL_SCALE };
-    let sum: f64 = prices.iter().zip(instance.platform().nodes()).map(|(p, node)| p * f64::from(node.processors)).sum();
-    let whole = |price: &f64| (price / sum.max(f64::MIN_POSITIVE) * scale) as i64;
-    let prices: Vec<i64> = prices.iter().map(whole).collect();
+    let prices: Vec<i64> = prices.iter().map(|price| (price * scale) as i64).collect();
     let certificate = |prices| match objective {
         Objective::Makespan => Certificate::MachinePrices(prices),
         Objective::WeightedCompletion => Certificate::MachineCompletion(prices),
@@ -94,19 +109,25 @@ pub fn bound_by(instance: &Instance, objective: Objective, prices: &[f64]) -> Bo
     })
 }
 
-/// Prices that nearly maximise the bound on the makespan, one for each node, adding up to 1 over all processors.
+/// Prices that nearly maximise the bound on the makespan, one for each node, adding up to 1 over all processors that take part.
 ///
-/// Complexity: O(n m^2) a step for up to 64 nodes, O(n m) for more, and some 60 steps; fewer where n m is above 10^7.
+/// Complexity: O(n m^2) a step for up to 64 nodes, O(n m) for more, and some 60 steps; fewer where n m is above 10^7. As often as
+/// the logarithm of the number of machines where some are ready late.
 pub fn prices(instance: &Instance) -> Vec<f64> {
     prices_from(instance, None)
+}
+
+/// The same as if all machines were ready at the first release: what the other objectives are proved with.
+pub fn open_prices(instance: &Instance) -> Vec<f64> {
+    prices_from(instance, Some(instance.first_release()))
 }
 
 /// The same for the jobs that are released from an instant on, whatever the machines do before it.
 fn prices_from(instance: &Instance, from: Option<Time>) -> Vec<f64> {
     let nodes = instance.platform().nodes();
-    let mut columns = columns(instance);
+    let mut ready = taking_part::ready(instance);
     if from.is_some() {
-        columns.ready.fill(0.0);
+        ready.iter_mut().flatten().for_each(|ready| *ready = 0);
     }
     let late = |id: &JobId| from.is_none_or(|from| instance.job(*id).release >= from);
     let jobs: Vec<JobId> = instance.ids().filter(late).collect();
@@ -115,32 +136,75 @@ fn prices_from(instance: &Instance, from: Option<Time>) -> Vec<f64> {
         Some(row) => row[node],
         None => instance.time_on(jobs[job], node).unwrap_or(Profile::CANNOT_RUN),
     };
-    maximise(&columns, &counts, nodes.len(), time)
+    if jobs.is_empty() {
+        return vec![1.0 / f64::from(instance.processors().max(1)); nodes.len()];
+    }
+    // Of these instants the last counts that is before the end of everything on the machines which are ready by then.
+    let mut instants: Vec<i64> = ready.iter().flatten().copied().collect();
+    instants.sort_unstable();
+    instants.dedup();
+    if instants.len() > 1
+        && let Some(end) = taking_part::some_end(&ready, &jobs, instance, time)
+    {
+        instants.truncate(instants.partition_point(|&instant| instant < end).max(1));
+    }
+    let with = |instant: i64| {
+        let columns = taking_part::columns(&ready, instant);
+        let prices = maximise(&columns, &counts, nodes.len(), time);
+        let is_before = instant as f64 * (1.0 + NEARLY) < priced_end(&columns, &counts, &prices, time);
+        (is_before, columns, prices)
+    };
+    let (mut low, mut high) = (0, instants.len() - 1);
+    let (is_before, mut columns, mut prices) = with(instants[high]);
+    if !is_before {
+        // Of the first instant it is true: every task takes some time.
+        (_, columns, prices) = with(instants[low]);
+        while high - low > 1 {
+            let middle = usize::midpoint(low, high);
+            match with(instants[middle]) {
+                (true, its_columns, its_prices) => (low, columns, prices) = (middle, its_columns, its_prices),
+                (false, ..) => high = middle,
+            }
+        }
+    }
+    forbidding(&columns, prices, jobs.len(), time)
+}
+
+/// What these prices prove, in ticks: the priced sum of the jobs and of what machines are not ready for.
+fn priced_end(columns: &Columns, counts: &[f64], prices: &[f64], time: impl Fn(usize, usize) -> Time) -> f64 {
+    let taking = || (0..prices.len()).filter(|&node| columns.machines[node] > 0.0);
+    let all: f64 = taking().map(|node| prices[node] * columns.machines[node]).sum();
+    let ready: f64 = taking().map(|node| prices[node] * columns.machines[node] * columns.ready[node]).sum();
+    let jobs: f64 = counts.iter().enumerate().map(|(job, count)| count * paid(columns, prices, job, &time)).sum();
+    (jobs + ready) / all
+}
+
+/// What a job pays at least on machines that take part; infinite where it can run on none.
+fn paid(columns: &Columns, prices: &[f64], job: usize, time: impl Fn(usize, usize) -> Time) -> f64 {
+    let able = (0..prices.len()).filter(|&node| columns.machines[node] > 0.0 && time(job, node) < Profile::CANNOT_RUN);
+    able.map(|node| prices[node] * time(job, node).ticks() as f64).fold(f64::INFINITY, f64::min)
+}
+
+/// The same prices, and for nodes that do not take part such that no job would rather run there.
+fn forbidding(columns: &Columns, mut prices: Vec<f64>, jobs: usize, time: impl Fn(usize, usize) -> Time) -> Vec<f64> {
+    let closed: Vec<usize> = (0..prices.len()).filter(|&node| columns.machines[node] <= 0.0).collect();
+    if closed.is_empty() {
+        return prices;
+    }
+    closed.iter().for_each(|&node| prices[node] = 0.0);
+    for job in 0..jobs {
+        let paid = paid(columns, &prices, job, &time);
+        for &node in closed.iter().filter(|_| paid.is_finite()) {
+            prices[node] = prices[node].max((paid / time(job, node).ticks() as f64 * (1.0 + 1e-9)).min(MAX_FORBIDDING));
+        }
+    }
+    prices
 }
 
 /// The times of a job as they are, where they need no look at speed and walltime.
 fn rows(instance: &Instance, job: JobId) -> Option<&[Time]> {
     let job = instance.job(job);
     job.profile().machine_times().filter(|_| job.walltime.is_none())
-}
-
-fn columns(instance: &Instance) -> Columns {
-    let platform = instance.platform();
-    let first = instance.first_release();
-    let mut ready = vec![Time::ZERO; instance.processors() as usize];
-    for period in instance.unavailable().iter().filter(|period| period.start <= first) {
-        for id in period.processors.iter() {
-            ready[id as usize] = ready[id as usize].max(period.end.max(first) + Time::from_ticks(-first.ticks()));
-        }
-    }
-    let of = |node: usize| {
-        let own = platform.processors_of(node);
-        own.iter().map(|id| ready[id as usize].ticks() as f64).sum::<f64>() / f64::from(own.len().max(1))
-    };
-    Columns {
-        machines: platform.nodes().iter().map(|node| f64::from(node.processors)).collect(),
-        ready: (0..platform.nodes().len()).map(of).collect(),
-    }
 }
 
 #[cfg(test)]

@@ -126,3 +126,120 @@ fn bounds_with_release_dates_stay_below_the_optimum() {
     }
     assert!(late > 30, "only {late} are proved by what is released late");
 }
+
+/// Random rows, some of which some machines cannot run, on machines that are busy at first.
+fn busy(seed: u64, jobs: usize, machines: usize, far: f64) -> Instance {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let job = |at: usize| {
+        let size = random.random_range(1e6..1e8);
+        let mut row: Vec<Time> =
+            (0..machines).map(|_| Time::from_ticks((size * random.random_range(0.2..5.0)) as i64)).collect();
+        if random.random_bool(0.2) {
+            row[random.random_range(0..machines)] = Profile::CANNOT_RUN;
+        }
+        Job::new(at.to_string(), Profile::on_machines(row).unwrap())
+    };
+    let jobs = (0..jobs).map(job).collect();
+    let mut random = ChaCha8Rng::seed_from_u64(seed ^ 0xB05);
+    let busy = (0..machines as u32).filter(|_| random.random_bool(0.5)).collect::<Vec<u32>>();
+    let period = |id: u32| makespan_core::Unavailable {
+        processors: makespan_core::ProcSet::range(id, id),
+        start: Time::ZERO,
+        end: Time::from_ticks(random.random_range(1.0..far) as i64),
+    };
+    Instance::new(Platform::cluster(machines as u32, 1).unwrap(), jobs, busy.into_iter().map(period).collect()).unwrap()
+}
+
+/// What machines prove that are busy for longer than everything takes: as much as if they were not there.
+#[test]
+fn machines_that_cannot_take_part_change_no_bound() {
+    for seed in 0..40 {
+        let without = busy(seed, 40, 5, 1e8);
+        let far = makespan_core::Unavailable {
+            processors: makespan_core::ProcSet::range(0, 0),
+            start: Time::ZERO,
+            end: Time::from_ticks(1 << 42),
+        };
+        let row = |job: &Job| job.profile().machine_times().unwrap().to_vec();
+        // It would do each job in a thousandth of the time, or in as long.
+        let faster = |at: usize, row: Vec<Time>| {
+            let own = row.iter().copied().min().unwrap().ticks() / [1000, 30, 1][at % 3];
+            [vec![Time::from_ticks(own)], row].concat()
+        };
+        let jobs = without
+            .jobs()
+            .iter()
+            .enumerate()
+            .map(|(at, job)| Job::new(job.name.clone(), Profile::on_machines(faster(at, row(job))).unwrap()));
+        let shifted = without.unavailable().iter().map(|period| makespan_core::Unavailable {
+            processors: period
+                .processors
+                .iter()
+                .map(|id| makespan_core::ProcSet::range(id + 1, id + 1))
+                .next()
+                .unwrap(),
+            ..period.clone()
+        });
+        let with =
+            Instance::new(Platform::cluster(6, 1).unwrap(), jobs.collect(), shifted.chain([far]).collect()).unwrap();
+        let proved = |instance: &Instance| bound(instance, Objective::Makespan).value as f64;
+        assert!(proved(&with) >= proved(&without) * (1.0 - 1e-4), "{seed}: {} {}", proved(&with), proved(&without));
+    }
+}
+
+/// All mappings, the shortest first on each machine: the least mean flow.
+fn least_flow(instance: &Instance) -> i128 {
+    let (machines, jobs) = (instance.processors(), instance.jobs().len() as u32);
+    let ready = |machine: u32| {
+        let own = instance.unavailable().iter().filter(|period| period.processors.iter().any(|id| id == machine));
+        own.map(|period| period.end.ticks()).max().unwrap_or(0)
+    };
+    let ready: Vec<i64> = (0..machines).map(ready).collect();
+    let flow = |mut code: u32| -> Option<i128> {
+        let mut own = vec![Vec::new(); machines as usize];
+        for id in instance.ids() {
+            let machine = code % machines;
+            code /= machines;
+            own[machine as usize].push(instance.time_on(id, machine as usize)?.ticks());
+        }
+        let mut sum = 0;
+        for (times, &ready) in own.iter_mut().zip(&ready) {
+            times.sort_unstable();
+            let mut end = ready;
+            for time in times {
+                end += *time;
+                sum += i128::from(end);
+            }
+        }
+        Some(sum)
+    };
+    (0..machines.pow(jobs)).filter_map(flow).min().unwrap()
+}
+
+#[test]
+fn positions_are_the_optimum_and_prove_it() {
+    for seed in 0..60 {
+        let (jobs, machines) = (1 + seed as usize % 7, 2 + seed as usize % 2);
+        let instance = busy(seed, jobs, machines, 3e8);
+        let optimum = least_flow(&instance);
+        let found = positions(&instance);
+        let bound = found.bound(&instance, Objective::WeightedCompletion).unwrap();
+        assert_eq!((bound.value, bound.verify(&instance)), (optimum * 1_000_000, Ok(())), "{seed}");
+        let flow = found.bound(&instance, Objective::MeanFlow).unwrap();
+        assert_eq!(flow.value, 1000 * optimum / jobs as i128, "{seed}");
+        assert!(found.processors.is_some());
+    }
+}
+
+#[test]
+fn positions_of_many_jobs_are_found_in_time() {
+    for (jobs, machines) in [(150, 16), (512, 16), (2000, 8)] {
+        let instance = busy(1, jobs, machines, 1e9);
+        let begin = Instant::now();
+        let found = positions(&instance);
+        println!("{jobs} jobs on {machines}: {:.3} s, {}", begin.elapsed().as_secs_f64(), found.processors.is_some());
+        let bound = found.bound(&instance, Objective::MeanFlow).unwrap();
+        assert_eq!(bound.verify(&instance), Ok(()));
+        assert!(jobs > 512 || found.processors.is_some());
+    }
+}

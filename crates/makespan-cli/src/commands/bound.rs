@@ -107,6 +107,9 @@ fn why(instance: &Instance, certificate: &Certificate) -> String {
         Certificate::MachinePrices(prices)
         | Certificate::MachineCompletion(prices)
         | Certificate::MachineFlow(prices) => format!("prices for time on {} machines", prices.prices.len()),
+        Certificate::PositionCompletion(prices) | Certificate::PositionFlow(prices) => {
+            format!("prices for positions on {} processors (an assignment problem)", prices.prices.len())
+        }
         Certificate::LateWork(late) => {
             let which =
                 late.tasks.map_or_else(|| "what is".to_owned(), |tasks| format!("the longest {tasks} of what is"));

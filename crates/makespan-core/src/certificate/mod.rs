@@ -8,6 +8,7 @@ mod dual_feasible;
 mod interval_prices;
 mod late_work;
 mod machine_prices;
+mod position_prices;
 mod rejection;
 mod spans;
 mod time_prices;
@@ -22,6 +23,7 @@ pub use dual_feasible::{DualFeasible, Scale, Term};
 pub use interval_prices::IntervalPrices;
 pub use late_work::LateWork;
 pub use machine_prices::MachinePrices;
+pub use position_prices::PositionPrices;
 pub use rejection::{Rejection, Selection};
 pub use time_prices::TimePrices;
 pub use time_window::TimeWindow;
@@ -57,6 +59,10 @@ pub enum Certificate {
     MachineCompletion(MachinePrices),
     /// Mean flow: prices for time on machines that differ, of the same jobs with weights one.
     MachineFlow(MachinePrices),
+    /// Weighted completion of jobs of one weight: prices for positions on machines.
+    PositionCompletion(PositionPrices),
+    /// Mean flow: prices for positions on machines.
+    PositionFlow(PositionPrices),
     /// Makespan: not everything can end by a deadline, by a window of time; of graphs and of unequal processors.
     TimeWindow(TimeWindow),
     /// Weighted completion: for each job such a deadline, as if it were alone.
@@ -146,10 +152,14 @@ impl Certificate {
             | Self::TimeWindow(_)
             | Self::MachinePrices(_)
             | Self::LateWork(_) => Objective::Makespan,
-            Self::IntervalPrices(_) | Self::TimePrices(_) | Self::JobWindows { .. } | Self::MachineCompletion(_) => {
-                Objective::WeightedCompletion
+            Self::IntervalPrices(_)
+            | Self::TimePrices(_)
+            | Self::JobWindows { .. }
+            | Self::MachineCompletion(_)
+            | Self::PositionCompletion(_) => Objective::WeightedCompletion,
+            Self::FlowPrices(_) | Self::FlowWindows { .. } | Self::MachineFlow(_) | Self::PositionFlow(_) => {
+                Objective::MeanFlow
             }
-            Self::FlowPrices(_) | Self::FlowWindows { .. } | Self::MachineFlow(_) => Objective::MeanFlow,
             Self::CostPrices(_) => Objective::Cost,
         }
     }
@@ -195,6 +205,8 @@ impl Certificate {
                 | Self::LateWork(_)
                 | Self::MachineCompletion(_)
                 | Self::MachineFlow(_)
+                | Self::PositionCompletion(_)
+                | Self::PositionFlow(_)
         );
         if !of_machines && !instance.has_equal_processors() {
             return Err(CertificateError::UnequalProcessors);
@@ -215,6 +227,8 @@ impl Certificate {
             Self::LateWork(late) => late.proves(instance),
             Self::MachineCompletion(prices) => prices.proves_completion(instance),
             Self::MachineFlow(prices) => prices.proves_flow(instance),
+            Self::PositionCompletion(prices) => prices.proves_completion(instance),
+            Self::PositionFlow(prices) => prices.proves_flow(instance),
             // Answered above: they speak of any processors.
             Self::TimeWindow(_) | Self::JobWindows { .. } | Self::FlowWindows { .. } | Self::CostPrices(_) => Ok(0),
         }

@@ -52,9 +52,6 @@ pub enum InstanceError {
     /// A job that is both a bag and a graph.
     #[error("job `{0}` is both a bag of equal tasks and a graph of tasks; make it one of them")]
     CompoundBag(String),
-    /// A compound job whose tasks cannot be taken apart here.
-    #[error("job `{0}` is a graph of tasks; take it apart, or plan it by an algorithm for graphs")]
-    Compound(String),
     /// More tasks than can be planned or run one by one.
     #[error("{}", too_many(*.tasks))]
     TooManyTasks {

@@ -1,8 +1,8 @@
 //! Certificates of every kind made of random figures, and made better by small changes.
 
 use makespan_core::certificate::{
-    CostPrices, DualFeasible, IntervalPrices, LateWork, MachinePrices, Rejection, Scale, Selection, Term, TimePrices,
-    TimeWindow,
+    CostPrices, DualFeasible, IntervalPrices, LateWork, MachinePrices, PositionPrices, Rejection, Scale, Selection,
+    Term, TimePrices, TimeWindow,
 };
 use makespan_core::{Certificate, CertificateError, Instance, JobId, Time};
 use rand::RngExt;
@@ -11,7 +11,7 @@ use rand_chacha::ChaCha8Rng;
 use crate::instances::Extent;
 
 /// How many kinds [`Figures::certificate`] knows.
-pub const KINDS: usize = 14;
+pub const KINDS: usize = 16;
 const LENGTH: usize = 40;
 
 /// Of what a certificate is made.
@@ -122,6 +122,14 @@ impl Reader<'_> {
         DualFeasible { deadline, from, terms: (0..count).map(term).collect() }
     }
 
+    fn position_prices(&mut self, instance: &Instance) -> PositionPrices {
+        let prices = |_| {
+            let count = self.below(4);
+            self.times(0, count).iter().rev().map(|price| price.ticks()).collect()
+        };
+        PositionPrices { prices: (0..instance.processors()).map(prices).collect() }
+    }
+
     fn cost_prices(&mut self, instance: &Instance) -> CostPrices {
         let graphs = instance.jobs().iter().filter_map(|job| job.graph.as_ref());
         let edges = graphs.map(|graph| graph.edges().len()).sum();
@@ -195,6 +203,8 @@ impl Figures {
             10 => Certificate::TimeWindow(figures.window(nodes, deadline)),
             11 => Certificate::JobWindows { windows: windows(&mut figures) },
             12 => Certificate::FlowWindows { windows: windows(&mut figures) },
+            13 => Certificate::PositionCompletion(figures.position_prices(instance)),
+            14 => Certificate::PositionFlow(figures.position_prices(instance)),
             _ => Certificate::CostPrices(figures.cost_prices(instance)),
         }
     }

@@ -45,8 +45,12 @@ struct Placed {
 #[derive(Clone, Debug)]
 enum Goal {
     Makespan,
-    /// The sum over jobs of these weights times their ends.
-    Ends(Vec<f64>),
+    /// The sum over jobs of these weights times their ends, and a price for each tick of the makespan after a limit.
+    Ends {
+        weights: Vec<f64>,
+        limit: i64,
+        price: f64,
+    },
     /// How late jobs end, added up.
     Late {
         /// By when each job must end.
@@ -57,6 +61,11 @@ enum Goal {
 }
 
 impl Goal {
+    fn ends(weights: Vec<f64>, limit: i64) -> Self {
+        let price = 2.0 * weights.iter().sum::<f64>();
+        Self::Ends { weights, limit, price }
+    }
+
     /// Whatever follows, the value is no less than this of a task that ends then, where it is that of one task.
     fn pressing(&self, task: u32, end: i64) -> i64 {
         match self {
@@ -80,10 +89,22 @@ impl<'a> Sequence<'a> {
     pub fn new(problem: &'a Problem, objective: Objective, weights: &[f64], solution: (Vec<u32>, Vec<u32>)) -> Self {
         let goal = match objective {
             Objective::Makespan | Objective::Cost => Goal::Makespan,
-            Objective::WeightedCompletion => Goal::Ends(weights.to_vec()),
-            Objective::MeanFlow => Goal::Ends(vec![1.0; weights.len()]),
+            Objective::WeightedCompletion => Goal::ends(weights.to_vec(), i64::MAX),
+            Objective::MeanFlow => Goal::ends(vec![1.0; weights.len()], i64::MAX),
         };
         Self::aiming(problem, goal, solution)
+    }
+
+    /// Charges for each tick of the makespan after a limit as if all jobs waited for it, and as much again, where what is
+    /// minimised is a sum over jobs.
+    #[must_use]
+    pub fn within(mut self, most: i64) -> Self {
+        if let Goal::Ends { limit, .. } = &mut self.goal {
+            *limit = most;
+            self.value = self.evaluate(0, f64::INFINITY).unwrap_or(f64::INFINITY);
+            self.accept(0);
+        }
+        self
     }
 
     /// Evaluates this order by how many ticks jobs end late, added up: each must end by its due.
@@ -227,7 +248,7 @@ impl<'a> Sequence<'a> {
         let processors = self.free.len();
         self.free.copy_from_slice(&self.kept[block * processors..][..processors]);
         let mut latest = self.latest[block];
-        let presses = !matches!(self.goal, Goal::Ends(_));
+        let presses = !matches!(self.goal, Goal::Ends { .. });
         for place in block * self.stride..self.order.len() {
             let task = self.order[place];
             let (processor, end) = self.place(task);
@@ -255,7 +276,10 @@ impl<'a> Sequence<'a> {
         let ends = self.job_ends.iter();
         match &self.goal {
             Goal::Makespan => latest as f64,
-            Goal::Ends(weights) => weights.iter().zip(ends).map(|(weight, &end)| weight * end as f64).sum(),
+            Goal::Ends { weights, limit, price } => {
+                let late = latest.saturating_sub(*limit).max(0) as f64 * price;
+                weights.iter().zip(ends).map(|(weight, &end)| weight * end as f64).sum::<f64>() + late
+            }
             Goal::Late { dues, .. } => dues.iter().zip(ends).map(|(due, end)| (end - due).max(0) as f64).sum(),
         }
     }

@@ -1,6 +1,6 @@
 //! Annealing of ejection chains between machines at prices.
 
-use makespan_core::Profile;
+use makespan_core::{Profile, Time};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
@@ -62,10 +62,13 @@ pub struct Candidates {
 }
 
 impl Candidates {
-    /// For these prices of machines, where `bound` is a bound on the makespan. Of few tasks every machine is worth trying.
-    pub fn new(problem: &Problem<'_>, prices: &[f64], bound: i64) -> Self {
+    /// For these prices of machines, where `bound` is a bound on the makespan and `known` one that is reached: machines that are
+    /// not ready before it are not worth trying. Of few tasks every other machine is.
+    pub fn new(problem: &Problem<'_>, prices: &[f64], bound: i64, known: i64) -> Self {
         let unit = bound.max(1) as f64;
-        let sum: f64 = prices.iter().sum();
+        // The prices of machines that are ready after the bound only keep tasks away.
+        let open = prices.iter().zip(problem.ready()).filter(|(_, ready)| **ready < bound);
+        let sum: f64 = open.map(|(price, _)| price).sum::<f64>().max(f64::MIN_POSITIVE);
         let prices: Vec<f64> = prices.iter().map(|price| price / sum).collect();
         let tasks = problem.tasks();
         let mean = 1.0 / tasks.max(1) as f64;
@@ -80,7 +83,8 @@ impl Candidates {
         let mut costs: Vec<(f64, u32)> = Vec::with_capacity(problem.machines());
         for task in 0..tasks {
             let row = problem.row(task).iter().zip(&prices).enumerate();
-            let able = row.filter(|(_, (time, _))| **time < Profile::CANNOT_RUN);
+            let in_time = |machine: usize, time: &Time| problem.ready()[machine].saturating_add(time.ticks()) <= known;
+            let able = row.filter(|&(machine, (time, _))| *time < Profile::CANNOT_RUN && in_time(machine, time));
             costs.clear();
             costs.extend(able.map(|(machine, (time, price))| (price * time.ticks() as f64 / unit, machine as u32)));
             let kept = costs.len().min(MOST_CANDIDATES);
@@ -142,6 +146,8 @@ pub struct Chains<'a> {
     /// The movable tasks only.
     members: Members,
     loads: Vec<f64>,
+    /// Tasks of each machine, the movable ones and the others.
+    tasks: Vec<u32>,
     /// Of each machine with its load.
     penalties: Vec<f64>,
     /// Over how much of the bound a price grows by the factor e.
@@ -161,11 +167,13 @@ impl<'a> Chains<'a> {
     /// From a mapping on, of the same problem.
     pub fn new(problem: &Problem<'_>, candidates: &'a Candidates, mapping: Vec<u32>) -> Self {
         let mut loads = candidates.ready.clone();
+        let mut tasks = vec![0; loads.len()];
         let mut members = Members::new(loads.len(), mapping.len());
         let mut time_of = Vec::with_capacity(mapping.len());
         for (task, &machine) in mapping.iter().enumerate() {
             let time = problem.time(task, machine as usize) as f64 / candidates.unit;
             loads[machine as usize] += time;
+            tasks[machine as usize] += 1;
             time_of.push(time);
         }
         for &task in &candidates.movable {
@@ -180,6 +188,7 @@ impl<'a> Chains<'a> {
             penalties: vec![0.0; loads.len()],
             width: SOFT,
             loads,
+            tasks,
             target: 0.0,
             best: f64::INFINITY,
             late: 0,
@@ -211,7 +220,7 @@ impl<'a> Chains<'a> {
         let temperature = HOT * self.mean * (COLD / HOT).powf(part);
         self.width = SOFT * (HARD / SOFT).powf(part);
         for machine in 0..self.loads.len() {
-            self.penalties[machine] = self.penalty(machine, self.loads[machine]);
+            self.penalties[machine] = self.penalty(machine, self.loads[machine], self.tasks[machine]);
         }
         for _ in 0..changes {
             let (task, at) = self.candidates.moves[random.random_range(0..moves)];
@@ -228,10 +237,11 @@ impl<'a> Chains<'a> {
         let from = self.machine_of[task] as usize;
         let left = self.loads[from] - self.time_of[task];
         let full = self.loads[to] + time;
+        let (of_from, of_to) = (self.tasks[from], self.tasks[to]);
         let before = self.penalties[from] + self.penalties[to];
         let there = self.members.of(to);
         if !chain || there.is_empty() {
-            let cost = self.penalty(from, left) + self.penalty(to, full) - before;
+            let cost = self.penalty(from, left, of_from - 1) + self.penalty(to, full, of_to + 1) - before;
             if accepted(cost, heat, random) {
                 self.give(task, to, time);
                 self.settle();
@@ -243,16 +253,17 @@ impl<'a> Chains<'a> {
         if third == to {
             return;
         }
-        let mut cost = self.penalty(to, full - self.time_of[pushed]) - before;
+        let mut cost = self.penalty(to, full - self.time_of[pushed], of_to) - before;
         if third == from {
-            cost += self.penalty(from, left + pushed_time);
+            cost += self.penalty(from, left + pushed_time, of_from);
         } else {
-            cost += self.penalty(third, self.loads[third] + pushed_time) - self.penalties[third];
+            let of_third = self.tasks[third] + 1;
+            cost += self.penalty(third, self.loads[third] + pushed_time, of_third) - self.penalties[third];
             // What the first machine still costs only adds to this.
             if cost > heat * HOPELESS {
                 return;
             }
-            cost += self.penalty(from, left);
+            cost += self.penalty(from, left, of_from - 1);
         }
         if accepted(cost, heat, random) {
             self.give(task, to, time);
@@ -261,8 +272,12 @@ impl<'a> Chains<'a> {
         }
     }
 
-    /// What it costs that a machine is done so late.
-    fn penalty(&self, machine: usize, load: f64) -> f64 {
+    /// What it costs that a machine with so many tasks is done so late.
+    fn penalty(&self, machine: usize, load: f64, tasks: u32) -> f64 {
+        // What is given nothing is late for nobody.
+        if tasks == 0 && load >= 1.0 {
+            return 0.0;
+        }
         if self.candidates.few {
             let over = load - self.target;
             return if over > 0.0 { self.weight * over * (1.0 + over / (STEEP * self.mean)) } else { 0.0 };
@@ -274,18 +289,22 @@ impl<'a> Chains<'a> {
 
     fn give(&mut self, task: usize, to: usize, time: f64) {
         let from = self.machine_of[task] as usize;
-        self.load(from, self.loads[from] - self.time_of[task]);
-        self.load(to, self.loads[to] + time);
+        self.load(from, self.loads[from] - self.time_of[task], self.tasks[from] - 1);
+        self.load(to, self.loads[to] + time, self.tasks[to] + 1);
         self.members.shift(task, from, to);
         self.machine_of[task] = to as u32;
         self.time_of[task] = time;
     }
 
-    fn load(&mut self, machine: usize, load: f64) {
-        self.late -= usize::from(self.loads[machine] >= self.best);
-        self.late += usize::from(load >= self.best);
-        self.loads[machine] = load;
-        self.penalties[machine] = self.penalty(machine, load);
+    fn load(&mut self, machine: usize, load: f64, tasks: u32) {
+        self.late -= usize::from(self.is_late(machine));
+        (self.loads[machine], self.tasks[machine]) = (load, tasks);
+        self.late += usize::from(self.is_late(machine));
+        self.penalties[machine] = self.penalty(machine, load, tasks);
+    }
+
+    fn is_late(&self, machine: usize) -> bool {
+        self.tasks[machine] > 0 && self.loads[machine] >= self.best
     }
 
     /// After a change: keeps what is better, and aims lower.
@@ -301,15 +320,16 @@ impl<'a> Chains<'a> {
         for (task, &machine) in self.machine_of.iter().enumerate() {
             self.loads[machine as usize] += self.time_of[task];
         }
-        let makespan = self.loads.iter().copied().fold(0.0, f64::max);
+        let busy = self.loads.iter().zip(&self.tasks).filter(|(_, tasks)| **tasks > 0);
+        let makespan = busy.map(|(&load, _)| load).fold(0.0, f64::max);
         if makespan < self.best {
             self.best = makespan;
             self.best_mapping.copy_from_slice(&self.machine_of);
             self.target = 1.0 + (makespan - 1.0).max(0.0) * TARGET;
         }
         for machine in 0..self.loads.len() {
-            self.penalties[machine] = self.penalty(machine, self.loads[machine]);
+            self.penalties[machine] = self.penalty(machine, self.loads[machine], self.tasks[machine]);
         }
-        self.late = self.loads.iter().filter(|&&load| load >= self.best).count();
+        self.late = (0..self.loads.len()).filter(|&machine| self.is_late(machine)).count();
     }
 }

@@ -9,9 +9,9 @@ use super::{Mapper, Problem};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fitness {
     /// As printed: the root of the sum, over machines, of the squared distance of its completion from the ideal one, at which
-    /// all machines would be done together.
+    /// all machines would be done together. A machine that is given nothing and is not ready before the ideal does not count.
     Balance,
-    /// The makespan.
+    /// The makespan: the last completion of a machine that is given something.
     Makespan,
 }
 
@@ -26,7 +26,9 @@ pub enum Fitness {
 /// its mean time, and a task's size the least over machines of its time times their capacity. On uniform machines that is the
 /// paper's, and as there it is never after the makespan of any mapping: it is what the capacities prove as prices. (With a
 /// mean size in its place good mappings of unrelated machines end long before their ideal, and the fitness makes them
-/// worse.)
+/// worse.) A machine that is not ready before the ideal can take no part in it and is left out of both its sums: with it the
+/// ideal is far behind any sensible end, and all tasks on the slowest machine come nearest to it. Where all machines are ready in
+/// time this is the printed formula.
 ///
 /// Complexity: O(n m s P) for a population of P with subsets of s, then O(n + n m) a generation and at most O(n^2 / m) for its
 /// refinery.
@@ -59,8 +61,17 @@ const GAIN: f64 = 1e-6;
 #[derive(Clone, Debug)]
 struct Individual {
     genes: Vec<u32>,
-    loads: Vec<f64>,
+    machines: Vec<Load>,
     fitness: f64,
+}
+
+/// What a machine has to do.
+#[derive(Clone, Copy, Debug)]
+struct Load {
+    /// When it is done.
+    end: f64,
+    /// Tasks that the mapping gives it.
+    tasks: u32,
 }
 
 struct Evolution<'a> {
@@ -77,7 +88,7 @@ impl Mapper for Genetic {
             return Vec::new();
         }
         let ready: Vec<f64> = problem.ready().iter().map(|&ready| ready as f64).collect();
-        let evolution = Evolution { problem, options: *self, ideal: ideal(problem, &ready), ready };
+        let evolution = Evolution { problem, options: *self, ideal: ideal(problem), ready };
         evolution.run(random)
     }
 }
@@ -146,23 +157,31 @@ impl Evolution<'_> {
     }
 
     fn individual(&self, genes: Vec<u32>) -> Individual {
-        let mut loads = self.ready.clone();
+        let mut machines: Vec<Load> = self.ready.iter().map(|&end| Load { end, tasks: 0 }).collect();
         for (task, &machine) in genes.iter().enumerate() {
-            loads[machine as usize] += self.time(task, machine as usize);
+            let load = &mut machines[machine as usize];
+            load.end += self.time(task, machine as usize);
+            load.tasks += 1;
         }
-        let fitness = self.fitness(&loads);
-        Individual { genes, loads, fitness }
+        let fitness = self.fitness(&machines);
+        Individual { genes, machines, fitness }
     }
 
     fn time(&self, task: usize, machine: usize) -> f64 {
         self.problem.time(task, machine) as f64
     }
 
-    fn fitness(&self, loads: &[f64]) -> f64 {
+    fn fitness(&self, machines: &[Load]) -> f64 {
+        let each = machines.iter().enumerate();
         match self.options.fitness {
-            Fitness::Balance => loads.iter().map(|load| (load - self.ideal).powi(2)).sum::<f64>().sqrt(),
-            Fitness::Makespan => loads.iter().copied().fold(0.0, f64::max),
+            Fitness::Balance => each.map(|(machine, &load)| self.imbalance(machine, load)).sum::<f64>().sqrt(),
+            Fitness::Makespan => each.map(|(_, load)| load.counted()).fold(0.0, f64::max),
         }
+    }
+
+    /// The squared distance from the ideal; none of a machine that takes no part.
+    fn imbalance(&self, machine: usize, load: Load) -> f64 {
+        if load.tasks == 0 && self.ready[machine] >= self.ideal { 0.0 } else { (load.end - self.ideal).powi(2) }
     }
 
     fn tournament(population: &[Individual], random: &mut ChaCha8Rng) -> usize {
@@ -186,10 +205,10 @@ impl Evolution<'_> {
             let [a, b] = [(); 2].map(|()| random.random_range(0..child.genes.len()));
             let (on_a, on_b) = (child.genes[a] as usize, child.genes[b] as usize);
             if on_a != on_b && self.problem.can_run(a, on_b) && self.problem.can_run(b, on_a) {
-                child.loads[on_a] += self.time(b, on_a) - self.time(a, on_a);
-                child.loads[on_b] += self.time(a, on_b) - self.time(b, on_b);
+                child.machines[on_a].end += self.time(b, on_a) - self.time(a, on_a);
+                child.machines[on_b].end += self.time(a, on_b) - self.time(b, on_b);
                 child.genes.swap(a, b);
-                child.fitness = self.fitness(&child.loads);
+                child.fitness = self.fitness(&child.machines);
                 return;
             }
         }
@@ -197,65 +216,80 @@ impl Evolution<'_> {
 
     /// The first move of a task from the machine that is done last, or exchange of it with another, that is better.
     fn refine(&self, child: &mut Individual) {
-        let loads = &child.loads;
-        let last = (0..loads.len()).max_by(|&a, &b| loads[a].total_cmp(&loads[b])).unwrap_or_default();
+        let machines = &child.machines;
+        let end = |&machine: &usize| machines[machine].counted();
+        let last = (0..machines.len()).max_by(|a, b| end(a).total_cmp(&end(b))).unwrap_or_default();
         let own: Vec<usize> = (0..child.genes.len()).filter(|&task| child.genes[task] as usize == last).collect();
+        let from = child.machines[last];
         for &task in &own {
-            let rest = child.loads[last] - self.time(task, last);
-            for (machine, time) in self.problem.row(task).iter().enumerate() {
-                let full = child.loads[machine] + time.ticks() as f64;
-                if machine != last
-                    && self.problem.can_run(task, machine)
-                    && self.betters(child, last, machine, (rest, full))
-                {
+            let rest = Load { end: from.end - self.time(task, last), tasks: from.tasks - 1 };
+            for machine in (0..child.machines.len()).filter(|&machine| machine != last) {
+                let to = child.machines[machine];
+                let full = Load { end: to.end + self.time(task, machine), tasks: to.tasks + 1 };
+                if self.problem.can_run(task, machine) && self.betters(child, [(last, rest), (machine, full)]) {
                     child.genes[task] = machine as u32;
-                    return self.settle(child, last, machine, (rest, full));
+                    return self.settle(child, [(last, rest), (machine, full)]);
                 }
             }
         }
         for &task in &own {
-            let rest = child.loads[last] - self.time(task, last);
+            let rest = from.end - self.time(task, last);
             let row = self.problem.row(task);
             for other in 0..child.genes.len() {
                 let machine = child.genes[other] as usize;
                 if machine == last {
                     continue;
                 }
-                let others = self.problem.row(other);
-                let first = rest + others[last].ticks() as f64;
-                let second = child.loads[machine] + (row[machine].ticks() as f64 - others[machine].ticks() as f64);
-                if self.betters(child, last, machine, (first, second)) {
+                let (to, others) = (child.machines[machine], self.problem.row(other));
+                let first = Load { end: rest + others[last].ticks() as f64, ..from };
+                let second =
+                    Load { end: to.end + (row[machine].ticks() as f64 - others[machine].ticks() as f64), ..to };
+                if self.betters(child, [(last, first), (machine, second)]) {
                     child.genes.swap(task, other);
-                    return self.settle(child, last, machine, (first, second));
+                    return self.settle(child, [(last, first), (machine, second)]);
                 }
             }
         }
     }
 
-    /// Whether the mapping is fitter when the machine done last and another have these loads.
-    fn betters(&self, child: &Individual, last: usize, other: usize, (first, second): (f64, f64)) -> bool {
-        let (old_first, old_second) = (child.loads[last], child.loads[other]);
+    /// Whether the mapping is fitter when the machine done last, which comes first, and another have these loads.
+    fn betters(&self, child: &Individual, changed: [(usize, Load); 2]) -> bool {
+        let old = changed.map(|(machine, _)| (machine, child.machines[machine]));
         match self.options.fitness {
             Fitness::Balance => {
-                let square = |load: f64| (load - self.ideal).powi(2);
-                square(first) + square(second) < square(old_first) + square(old_second)
+                let sum = |pair: [(usize, Load); 2]| -> f64 {
+                    pair.into_iter().map(|(machine, load)| self.imbalance(machine, load)).sum()
+                };
+                sum(changed) < sum(old)
             }
             // No other machine is done later than the last.
             Fitness::Makespan => {
-                let equal = |(at, &load): (usize, &f64)| at != last && at != other && load >= old_first;
-                first.max(second) < old_first && !child.loads.iter().enumerate().any(equal)
+                let last = old[0].1.end;
+                let is_other = |at: usize| changed.iter().all(|&(machine, _)| machine != at);
+                let equal = |(at, load): (usize, &Load)| is_other(at) && load.counted() >= last;
+                changed.iter().all(|(_, load)| load.counted() < last) && !child.machines.iter().enumerate().any(equal)
             }
         }
     }
 
-    fn settle(&self, child: &mut Individual, last: usize, other: usize, (first, second): (f64, f64)) {
-        (child.loads[last], child.loads[other]) = (first, second);
-        child.fitness = self.fitness(&child.loads);
+    fn settle(&self, child: &mut Individual, changed: [(usize, Load); 2]) {
+        for (machine, load) in changed {
+            child.machines[machine] = load;
+        }
+        child.fitness = self.fitness(&child.machines);
     }
 }
 
-/// The ideal completion, in ticks.
-pub(super) fn ideal(problem: &Problem<'_>, ready: &[f64]) -> f64 {
+impl Load {
+    /// When the last task of the mapping ends there; before everything where there is none.
+    fn counted(self) -> f64 {
+        if self.tasks == 0 { f64::NEG_INFINITY } else { self.end }
+    }
+}
+
+/// The ideal completion, in ticks: all tasks in the time that machines have before it. A machine that is not ready before it
+/// gives none.
+pub(super) fn ideal(problem: &Problem<'_>) -> f64 {
     let (tasks, machines) = (problem.tasks(), problem.machines());
     let mut sums = vec![(0.0, 0_u32); machines];
     let able = |task: usize| (0..machines).filter(move |&machine| problem.can_run(task, machine));
@@ -270,7 +304,19 @@ pub(super) fn ideal(problem: &Problem<'_>, ready: &[f64]) -> f64 {
     let size = |task: usize| {
         able(task).map(|machine| problem.time(task, machine) as f64 * capacity[machine]).fold(f64::INFINITY, f64::min)
     };
-    let work: f64 = (0..tasks).map(size).sum();
-    let started: f64 = ready.iter().zip(&capacity).map(|(ready, capacity)| ready * capacity).sum();
-    (work + started) / capacity.iter().sum::<f64>()
+    let mut work: f64 = (0..tasks).map(size).sum();
+    let mut order: Vec<usize> = (0..machines).filter(|&machine| capacity[machine] > 0.0).collect();
+    order.sort_unstable_by_key(|&machine| (problem.ready()[machine], machine));
+    // Machine after machine in the order in which they are ready, as long as the next one is ready before the end so far.
+    let (mut capacities, mut end) = (0.0, f64::INFINITY);
+    for machine in order {
+        let ready = problem.ready()[machine] as f64;
+        if ready >= end {
+            break;
+        }
+        work += ready * capacity[machine];
+        capacities += capacity[machine];
+        end = work / capacities;
+    }
+    end
 }

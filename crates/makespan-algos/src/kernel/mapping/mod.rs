@@ -27,6 +27,7 @@ mod max_min;
 mod members;
 mod min_min;
 mod problem;
+mod smith;
 mod sufferage;
 #[cfg(test)]
 mod tests;
@@ -40,6 +41,7 @@ pub use loads::Loads;
 pub use max_min::MaxMin;
 pub use min_min::{Duplex, MinMin};
 pub use problem::{Problem, Times, task_time};
+pub use smith::Smith;
 pub use sufferage::Sufferage;
 
 use rand_chacha::ChaCha8Rng;

@@ -45,7 +45,7 @@ impl From<Found> for FrontPoint {
 }
 
 /// The least makespan and what lies evenly between it and the most.
-fn limits(least: Time, most: Time) -> Vec<Time> {
+pub(super) fn limits(least: Time, most: Time) -> Vec<Time> {
     let span = most.saturating_since(least).ticks();
     let steps = BETWEEN as i64;
     let mut limits: Vec<Time> =

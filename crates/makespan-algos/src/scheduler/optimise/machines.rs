@@ -1,19 +1,22 @@
-//! Sequential jobs on machines that differ: prices, rounding, chains.
+//! Sequential jobs on machines that differ: prices, rounding, chains; positions, and lines in the order of Smith.
+
+mod lightest;
 
 use std::panic::resume_unwind;
 use std::time::Instant;
 
-use makespan_bounds::machines;
+use makespan_bounds::machines::{self, Positions};
 use makespan_core::{Bound, Context, FrontPoint, Instance, Objective, Schedule, Stop, Time};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use super::course::{Budget, Course};
+use super::front::limits;
 use super::{Optimise, Target, floor_times};
 use crate::kernel::mapping::{
     Candidates, Chains, Descent, Loads, Mapper, MinMin, MinimumCompletion, Problem, Sufferage,
 };
-use crate::scheduler::mapping::{problem_of, schedule_of};
+use crate::scheduler::mapping::{problem_of, schedule_for};
 
 /// Changes that are tried between two looks at the clock; where steps are counted, this is one.
 const CHANGES: usize = 512;
@@ -23,6 +26,10 @@ const RESERVE: f64 = 0.03;
 /// several does.
 const ONE_SECONDS: f64 = 1.5;
 const ONE_STEPS: u64 = 10_000;
+/// The part of the time after which the shortest is known, where it is one of several schedules or only says whether a limit can be kept.
+pub(super) const SHORTEST: f64 = 0.3;
+/// Of a front, the part after which the lightest is known, too.
+pub(super) const LIGHTEST: f64 = 0.45;
 /// More times than this are too many for rules that look at all of them again and again.
 const MANY: usize = 2_000_000;
 /// Sufferage looks at the tasks again and again, and cannot be interrupted: of more than these it takes half a second.
@@ -38,8 +45,9 @@ pub(super) struct Outcome {
     pub(super) floor: Time,
 }
 
-/// Minimises the makespan by annealing from the rounded prices and the rules, in independent searches. For the other
-/// objectives the best of the rules is taken, each machine in the order of Smith.
+/// Minimises the makespan by annealing from the rounded prices and the rules, in independent searches. The mean flow, and the weighted
+/// completion of jobs of one weight, are minimised by an assignment of positions; with different weights or under a limit lines of
+/// jobs are annealed, each in its best order.
 pub(super) fn optimise(optimise: &Optimise, instance: &Instance, context: &Context) -> Outcome {
     let begin = Instant::now();
     let problem = problem_of(instance);
@@ -47,34 +55,48 @@ pub(super) fn optimise(optimise: &Optimise, instance: &Instance, context: &Conte
     let bound = machines::bound_by(instance, Objective::Makespan, &prices);
     let floor = Time::from_ticks(i64::try_from(bound.value).unwrap_or(i64::MAX));
     let limit = optimise.makespan_at_most.map(|factor| floor_times(floor, factor));
-    let others = [Objective::WeightedCompletion, Objective::MeanFlow].into_iter().filter(|&objective| {
-        objective == Objective::WeightedCompletion || optimise.target == Target::Objective(objective)
-    });
-    let bounds = others.map(|objective| machines::bound_by(instance, objective, &prices)).collect::<Vec<_>>();
-    let bounds = std::iter::once(bound).chain(bounds).collect();
-    let starts = starts(instance, &problem, context);
-    let schedule = |mapping: &Vec<u32>| schedule_of(instance, &problem, mapping);
-    let kept = |schedule: &Schedule| limit.map_or(Time::ZERO, |limit| schedule.makespan().saturating_since(limit));
-    let best_of = |objective: Objective| {
-        let order = |schedule: &Schedule| (kept(schedule), objective.value(instance, schedule));
-        starts.iter().map(schedule).min_by_key(order).unwrap_or_default()
+    let aim = match optimise.target {
+        Target::Objective(objective) => objective,
+        Target::Front => Objective::WeightedCompletion,
     };
-    let shortest = || {
-        let search = Search { problem: &problem, instance, prices: &prices, floor: floor.ticks(), optimise, begin };
-        schedule(&search.run(&starts, context.seed, &context.stop))
+    let positions = machines::are_positions_meant(instance, aim).then(|| machines::positions(instance));
+    let mut bounds = vec![bound];
+    bounds.extend(other_bounds(instance, aim, &prices, positions.as_ref()));
+    let mut starts = starts(instance, &problem, context);
+    starts.extend(positions.as_ref().and_then(|positions| positions.processors.clone()));
+    let run = Run {
+        problem: &problem,
+        instance,
+        prices: &prices,
+        floor: floor.ticks(),
+        optimise,
+        begin,
+        aim,
+        is_solved: positions.is_some_and(|positions| positions.processors.is_some()),
+        seed: context.seed,
+        stop: &context.stop,
     };
-    let schedules = match optimise.target {
-        Target::Objective(Objective::Makespan) => vec![shortest()],
-        Target::Objective(objective) if limit.is_none() => vec![best_of(objective)],
-        Target::Objective(objective) => {
-            // What keeps a narrow limit is found by looking for the shortest.
-            let (best, short) = (best_of(objective), shortest());
-            vec![if kept(&best) <= kept(&short) { best } else { short }]
-        }
-        Target::Front => vec![shortest(), best_of(Objective::WeightedCompletion)],
-    };
-    let points = schedules.into_iter().map(|schedule| FrontPoint { schedule, bound: None }).collect();
+    let points: Vec<FrontPoint> =
+        run.mappings(starts, limit).iter().map(|mapping| proved(&bounds, run.schedule(mapping))).collect();
     Outcome { points, bounds, limit, floor }
+}
+
+/// A schedule with the best of these bounds on its weighted completion.
+pub(super) fn proved(bounds: &[Bound], schedule: Schedule) -> FrontPoint {
+    let of_completion = bounds.iter().filter(|bound| bound.objective == Objective::WeightedCompletion);
+    FrontPoint { schedule, bound: of_completion.max_by_key(|bound| bound.value).cloned() }
+}
+
+/// What is proved of weighted completion, and of what is minimised.
+fn other_bounds(instance: &Instance, aim: Objective, prices: &[f64], positions: Option<&Positions>) -> Vec<Bound> {
+    let closed = !instance.unavailable().is_empty();
+    let prices = if closed { &machines::open_prices(instance) } else { prices };
+    let mut bounds = vec![machines::bound_by(instance, Objective::WeightedCompletion, prices)];
+    if aim == Objective::MeanFlow {
+        bounds.push(machines::bound_by(instance, aim, prices));
+    }
+    bounds.extend(positions.and_then(|positions| positions.bound(instance, aim)));
+    bounds
 }
 
 /// Mappings by rules; not all of them where there are very many times.
@@ -103,19 +125,64 @@ fn by_smith(instance: &Instance, problem: &Problem<'_>) -> Vec<u32> {
     problem.in_order(order)
 }
 
-/// The searches for the shortest makespan.
-struct Search<'a> {
+/// What all searches know.
+struct Run<'a> {
     problem: &'a Problem<'a>,
     instance: &'a Instance,
     prices: &'a [f64],
     floor: i64,
     optimise: &'a Optimise,
     begin: Instant,
+    /// What is minimised, beside the makespan.
+    aim: Objective,
+    /// Whether one of the starts is the optimum without a limit.
+    is_solved: bool,
+    seed: u64,
+    stop: &'a Stop,
 }
 
-impl Search<'_> {
-    /// The best mapping of all searches and of these starts.
-    fn run(&self, starts: &[Vec<u32>], seed: u64, stop: &Stop) -> Vec<u32> {
+impl Run<'_> {
+    /// What is wanted: one mapping, or those of a front.
+    fn mappings(&self, starts: Vec<Vec<u32>>, limit: Option<Time>) -> Vec<Vec<u32>> {
+        let limit = limit.map(Time::ticks);
+        match self.optimise.target {
+            Target::Objective(Objective::Makespan) => vec![self.shortest(&starts, 1.0)],
+            Target::Objective(_) => match limit {
+                None => vec![self.lightest(&starts, None, (0.0, 1.0))],
+                Some(_) => {
+                    // What keeps a narrow limit is found by looking for the shortest.
+                    let short = self.shortest(&starts, SHORTEST);
+                    let starts = [starts, vec![short]].concat();
+                    vec![self.lightest(&starts, limit, (SHORTEST, 1.0))]
+                }
+            },
+            Target::Front => self.front(starts, limit),
+        }
+    }
+
+    /// The shortest, the one of least weighted completion, and some between.
+    fn front(&self, starts: Vec<Vec<u32>>, limit: Option<i64>) -> Vec<Vec<u32>> {
+        let short = self.shortest(&starts, SHORTEST);
+        let mut known = [starts, vec![short.clone()]].concat();
+        let light = self.lightest(&known, limit, (SHORTEST, LIGHTEST));
+        let makespan = |mapping: &Vec<u32>| Time::from_ticks(self.problem.makespan(mapping));
+        let between = limits(makespan(&short), makespan(&light));
+        let share = (1.0 - LIGHTEST) / between.len().max(1) as f64;
+        known.push(light);
+        for (at, limit) in between.iter().enumerate() {
+            let from = LIGHTEST + share * at as f64;
+            let found = self.lightest(&known, Some(limit.ticks()), (from, from + share));
+            known.push(found);
+        }
+        known
+    }
+
+    fn schedule(&self, mapping: &[u32]) -> Schedule {
+        schedule_for(self.instance, self.problem, mapping, self.aim)
+    }
+
+    /// The best mapping for the makespan, of all searches and of these starts, when so much of the time is over.
+    fn shortest(&self, starts: &[Vec<u32>], share: f64) -> Vec<u32> {
         let problem = self.problem;
         let rank = |mapping: &Vec<u32>| problem.makespan(mapping);
         let Some(first) = starts.iter().min_by_key(|mapping| rank(mapping)).cloned() else { return Vec::new() };
@@ -126,17 +193,15 @@ impl Search<'_> {
         let nodes = 0..platform.nodes().len();
         let of_node = |node: usize| std::iter::repeat_n(self.prices[node], platform.nodes()[node].processors as usize);
         let prices: Vec<f64> = nodes.flat_map(of_node).collect();
-        let candidates = Candidates::new(problem, &prices, self.floor);
-        let cores = || std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
-        let searches = self.optimise.searches.unwrap_or_else(cores).max(1);
-        let times = match self.optimise.budget {
-            Budget::Steps(steps) => (steps / ONE_STEPS) as f64,
-            Budget::Time(time) => (time.as_secs_f64() / ONE_SECONDS).round(),
-        };
-        let search = |index: u32| {
-            let mut random = ChaCha8Rng::seed_from_u64(seed);
-            random.set_stream(u64::from(index) + 1);
-            let mut course = self.course(stop);
+        let candidates = Candidates::new(problem, &prices, self.floor, rank(&first));
+        let times = share
+            * match self.optimise.budget {
+                Budget::Steps(steps) => (steps / ONE_STEPS) as f64,
+                Budget::Time(time) => (time.as_secs_f64() / ONE_SECONDS).round(),
+            };
+        let found = self.each(|index| {
+            let mut random = self.random(index);
+            let mut course = self.course(share);
             let mut chains = Chains::new(problem, &candidates, candidates.cheapest());
             while let Some(done) = course.step() {
                 chains.round((done * times.max(1.0)).fract(), CHANGES, &mut random);
@@ -147,21 +212,33 @@ impl Search<'_> {
             let mut loads = Loads::new(problem, chains.into_best());
             Descent::improve(problem, &mut loads, DESCENT);
             loads.into_mapping()
-        };
-        let found: Vec<Vec<u32>> = std::thread::scope(|scope| {
-            let search = &search;
-            let others: Vec<_> = (1..searches).map(|index| scope.spawn(move || search(index))).collect();
-            let own = search(0);
-            let others = others.into_iter().map(|other| other.join().unwrap_or_else(|panic| resume_unwind(panic)));
-            std::iter::once(own).chain(others).collect()
         });
         found.into_iter().chain([first]).min_by_key(rank).unwrap_or_default()
     }
 
-    fn course(&self, stop: &Stop) -> Course {
+    /// One mapping from each search.
+    fn each(&self, search: impl Fn(u32) -> Vec<u32> + Sync) -> Vec<Vec<u32>> {
+        std::thread::scope(|scope| {
+            let search = &search;
+            let others: Vec<_> =
+                (1..self.optimise.searches()).map(|index| scope.spawn(move || search(index))).collect();
+            let own = search(0);
+            let others = others.into_iter().map(|other| other.join().unwrap_or_else(|panic| resume_unwind(panic)));
+            std::iter::once(own).chain(others).collect()
+        })
+    }
+
+    fn random(&self, index: u32) -> ChaCha8Rng {
+        let mut random = ChaCha8Rng::seed_from_u64(self.seed);
+        random.set_stream(u64::from(index) + 1);
+        random
+    }
+
+    /// From now on until so much of the time is over, or for so many of the steps.
+    fn course(&self, share: f64) -> Course {
         match self.optimise.budget {
-            Budget::Steps(steps) => Course::of(steps, stop),
-            Budget::Time(time) => Course::until(self.begin + time.mul_f64(1.0 - RESERVE), stop),
+            Budget::Steps(steps) => Course::of((steps as f64 * share) as u64, self.stop),
+            Budget::Time(time) => Course::until(self.begin + time.mul_f64(share * (1.0 - RESERVE)), self.stop),
         }
     }
 }

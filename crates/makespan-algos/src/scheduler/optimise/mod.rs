@@ -32,7 +32,10 @@ use search::{Search, Task};
 ///
 /// Sequential jobs on machines that differ are mapped: prices for the time of machines, their rounding, and annealing of ejection
 /// chains over pairs that cost little at these prices ([`crate::kernel::mapping::Chains`]), one search a core, for the makespan. A
-/// step is then 512 changes. For the other objectives the best of some rules is taken there, each machine in the order of Smith.
+/// step is then 512 changes. The mean flow, and the weighted completion of jobs of one weight, are an assignment problem, solved and
+/// proved exactly where that takes no more than about a second ([`makespan_bounds::machines::positions`]); with different weights lines
+/// of jobs in the order of Smith are annealed ([`crate::kernel::mapping::Smith`]). With release dates, later outages or a network such
+/// jobs are planned as graphs of one task.
 ///
 /// The cost of graphs, and of sequential jobs, is minimised within their walltimes, from critical chains, HEFT and the prices of
 /// [`makespan_bounds::cost`]; the plan is no dearer than the variant that [`super::CriticalJobs`] chooses. Where none in time is found it is
@@ -122,13 +125,16 @@ impl Scheduler for Optimise {
             return needs_single_processors(instance);
         }
         if instance.has_compound_jobs() {
-            if self.target == Target::Front || self.makespan_at_most.is_some() {
-                let what = "of graphs of tasks it minimises one objective, without a limit on the makespan";
-                return Err(Unsupported(what.into()));
-            }
             return needs_single_processors(instance);
         }
-        if instance.has_equal_processors() { needs_equal_processors(instance) } else { check_mappable(instance) }
+        if instance.has_equal_processors() {
+            return needs_equal_processors(instance);
+        }
+        if instance.jobs().iter().any(|job| !job.is_bag() && !job.profile().accepts(1)) {
+            let what = "on processors that differ it plans tasks on one processor, and some job takes several";
+            return Err(Unsupported(what.into()));
+        }
+        needs_single_processors(instance)
     }
 
     fn guarantee(&self, instance: &Instance, objective: Objective) -> Option<Guarantee> {
@@ -145,14 +151,14 @@ impl Scheduler for Optimise {
         if self.target == Target::Objective(Objective::Cost) {
             return self.cheapest(instance, context);
         }
-        if let (true, Target::Objective(objective)) = (instance.has_compound_jobs(), self.target) {
-            let (budget, searches) = (self.budget, self.searches());
-            let (schedule, bounds) = graph::Run { instance, objective, budget, searches }.minimise(context);
-            context.bounds.extend(bounds);
-            return Ok(schedule.into());
-        }
-        if !instance.has_equal_processors() {
-            let machines::Outcome { points, bounds, limit, floor } = machines::optimise(self, instance, context);
+        if instance.has_compound_jobs() || !instance.has_equal_processors() {
+            // What is no mapping, with release dates, later outages or a network, is planned like graphs of one task.
+            let outcome = if check_mappable(instance).is_ok() {
+                machines::optimise(self, instance, context)
+            } else {
+                graph::Run { instance, optimise: self }.minimise(context)
+            };
+            let machines::Outcome { points, bounds, limit, floor } = outcome;
             let plan = self.within(limit, points, instance, floor)?;
             context.bounds.extend(bounds);
             return Ok(plan);

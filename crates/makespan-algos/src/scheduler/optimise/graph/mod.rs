@@ -9,11 +9,14 @@ mod start;
 use std::panic::resume_unwind;
 use std::time::Instant;
 
-use makespan_core::{Bound, Context, Instance, Objective, Schedule, Stop};
+use makespan_core::{Bound, Context, Instance, Objective, Time};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use super::course::{Budget, Course};
+use super::front::limits;
+use super::machines::{LIGHTEST, Outcome, SHORTEST, proved};
+use super::{Optimise, Target, floor_times};
 use crate::kernel::graph::lines::Lines;
 use crate::kernel::graph::sequence::Sequence;
 use crate::kernel::graph::{NEVER, Place, Problem};
@@ -50,12 +53,10 @@ fn scale(problem: &Problem) -> f64 {
     times / problem.tasks() as f64 + transfers / edges.max(1.0)
 }
 
-/// One run of the scheduler on an instance with graphs.
+/// One run of the scheduler on an instance of tasks on one processor each, with graphs, release dates or closed processors.
 pub(super) struct Run<'a> {
     pub(super) instance: &'a Instance,
-    pub(super) objective: Objective,
-    pub(super) budget: Budget,
-    pub(super) searches: u32,
+    pub(super) optimise: &'a Optimise,
 }
 
 /// What each of the independent searches knows.
@@ -63,32 +64,103 @@ struct Each<'a> {
     problem: &'a Problem,
     objective: Objective,
     weights: &'a [f64],
+    /// No schedule that is longer is wanted.
+    limit: Option<i64>,
+    /// Schedules to start from, beside lists.
+    known: &'a [Vec<Place>],
     /// A proven bound in the unit of the search; a search that reaches it ends.
     floor: f64,
     seed: u64,
 }
 
+/// One of the searches for a schedule, each of which has a part of the time.
+#[derive(Clone, Copy)]
+struct Aim {
+    objective: Objective,
+    limit: Option<i64>,
+    from: f64,
+    until: f64,
+}
+
+/// The problem, and what was proved of it.
+struct Proved<'a> {
+    problem: Problem,
+    weights: Vec<f64>,
+    bounds: Vec<Bound>,
+    begin: Instant,
+    context: &'a Context,
+}
+
 impl Run<'_> {
-    /// The best schedule that is found, and what was proved on the way.
-    pub(super) fn minimise(&self, context: &Context) -> (Schedule, Vec<Bound>) {
+    /// The best schedules that are found, and what was proved on the way.
+    pub(super) fn minimise(&self, context: &Context) -> Outcome {
         let begin = Instant::now();
-        let problem = Problem::new(self.instance);
-        let bound = makespan_bounds::best(self.instance, self.objective).ok();
-        let weights: Vec<f64> = self.instance.jobs().iter().map(|job| job.weight.millionths() as f64).collect();
-        let floor = match (&bound, self.objective) {
-            (Some(bound), Objective::Makespan | Objective::WeightedCompletion) => bound.value as f64,
+        let (target, factor) = (self.optimise.target, self.optimise.makespan_at_most);
+        let objectives = match target {
+            Target::Objective(Objective::Makespan) => vec![Objective::Makespan],
+            Target::Objective(objective) if factor.is_none() => vec![objective],
+            Target::Objective(Objective::MeanFlow) => {
+                vec![Objective::Makespan, Objective::WeightedCompletion, Objective::MeanFlow]
+            }
+            Target::Objective(_) | Target::Front => vec![Objective::Makespan, Objective::WeightedCompletion],
+        };
+        let bounds = objectives.into_iter().filter_map(|one| makespan_bounds::best(self.instance, one).ok()).collect();
+        let weights = self.instance.jobs().iter().map(|job| job.weight.millionths() as f64).collect();
+        let known = Proved { problem: Problem::new(self.instance), weights, bounds, begin, context };
+        let floor = Time::from_ticks(known.bound(Objective::Makespan).map_or(0, |value| value as i64));
+        let limit = factor.map(|factor| floor_times(floor, factor));
+        let found = match target {
+            Target::Objective(objective) => self.of(&known, objective, limit.map(Time::ticks)),
+            Target::Front => self.front(&known, limit.map(Time::ticks)),
+        };
+        let points = found.iter().map(|places| proved(&known.bounds, known.problem.schedule(places))).collect();
+        Outcome { points, bounds: known.bounds, limit, floor }
+    }
+
+    fn of(&self, known: &Proved<'_>, objective: Objective, limit: Option<i64>) -> Vec<Vec<Place>> {
+        let aim = Aim { objective, limit, from: 0.0, until: 1.0 };
+        if limit.is_none() || objective == Objective::Makespan {
+            return vec![self.find(known, Aim { limit: None, ..aim }, &[])];
+        }
+        // What keeps a narrow limit is found by looking for the shortest.
+        let short = self.find(known, Aim { objective: Objective::Makespan, limit: None, until: SHORTEST, ..aim }, &[]);
+        let found = self.find(known, Aim { from: SHORTEST, ..aim }, std::slice::from_ref(&short));
+        let keeps = known.problem.schedule(&found).makespan().ticks() <= limit.unwrap_or(i64::MAX);
+        vec![if keeps { found } else { short }]
+    }
+
+    /// The shortest, the one of least weighted completion, and some between.
+    fn front(&self, known: &Proved<'_>, limit: Option<i64>) -> Vec<Vec<Place>> {
+        let aim = Aim { objective: Objective::Makespan, limit: None, from: 0.0, until: SHORTEST };
+        let short = self.find(known, aim, &[]);
+        let objective = Objective::WeightedCompletion;
+        let aim = Aim { objective, limit, from: SHORTEST, until: LIGHTEST };
+        let light = self.find(known, aim, std::slice::from_ref(&short));
+        let makespan = |places: &Vec<Place>| known.problem.schedule(places).makespan();
+        let between = limits(makespan(&short), makespan(&light));
+        let mut found = vec![short, light];
+        let share = (1.0 - LIGHTEST) / between.len().max(1) as f64;
+        for (at, limit) in between.iter().enumerate() {
+            let from = LIGHTEST + share * at as f64;
+            let aim = Aim { objective, limit: Some(limit.ticks()), from, until: from + share };
+            found.push(self.find(known, aim, &found));
+        }
+        found
+    }
+
+    /// The best of all searches and, under a limit, of what is known.
+    fn find(&self, proved: &Proved<'_>, aim: Aim, known: &[Vec<Place>]) -> Vec<Place> {
+        let Proved { problem, weights, context, .. } = proved;
+        let Aim { objective, limit, .. } = aim;
+        let floor = match (proved.bound(objective), objective) {
+            (Some(bound), Objective::Makespan | Objective::WeightedCompletion) => bound as f64,
             _ => f64::NEG_INFINITY,
         };
-        let each = Each { problem: &problem, objective: self.objective, weights: &weights, floor, seed: context.seed };
-        let courses = || {
-            (
-                self.course(begin, LISTS, STEPS_A_LIST, &context.stop),
-                self.course(begin, 1.0 - RESERVE, 1, &context.stop),
-            )
-        };
+        let each = Each { problem, objective, weights, limit, known, floor, seed: context.seed };
+        let courses = || (self.course(proved, aim, LISTS, STEPS_A_LIST), self.course(proved, aim, 1.0 - RESERVE, 1));
         let found = std::thread::scope(|scope| {
             let each = &each;
-            let others: Vec<_> = (1..self.searches)
+            let others: Vec<_> = (1..self.optimise.searches())
                 .map(|index| (index, courses()))
                 .map(|(index, courses)| scope.spawn(move || each.search(index, courses)))
                 .collect();
@@ -96,37 +168,49 @@ impl Run<'_> {
             let others = others.into_iter().map(|other| other.join().unwrap_or_else(|panic| resume_unwind(panic)));
             std::iter::once(own).chain(others).min_by(|a, b| a.0.total_cmp(&b.0))
         });
-        let schedule = found.map_or_else(Schedule::default, |(_, schedule)| schedule);
-        (schedule, bound.into_iter().collect())
+        found.map_or_else(Vec::new, |(_, places)| places)
     }
 
-    /// Until a share of the time, or of the steps, is over; one step of the course counts for so many.
-    fn course(&self, begin: Instant, share: f64, steps_a_step: u64, stop: &Stop) -> Course {
-        match self.budget {
-            Budget::Time(time) => Course::until(begin + time.mul_f64(share), stop),
-            Budget::Steps(steps) => Course::of((steps as f64 * share) as u64 / steps_a_step + 1, stop),
+    /// Until a share of the aim's time, or of its steps, is over; one step of the course counts for so many.
+    fn course(&self, proved: &Proved<'_>, aim: Aim, share: f64, steps_a_step: u64) -> Course {
+        let stop = &proved.context.stop;
+        match self.optimise.budget {
+            Budget::Time(time) => {
+                let until = aim.from + (aim.until - aim.from) * share;
+                Course::until(proved.begin + time.mul_f64(until), stop)
+            }
+            Budget::Steps(steps) => {
+                let steps = steps as f64 * (aim.until - aim.from) * share;
+                Course::of(steps as u64 / steps_a_step + 1, stop)
+            }
         }
+    }
+}
+
+impl Proved<'_> {
+    /// The best bound on an objective that is proved.
+    fn bound(&self, objective: Objective) -> Option<i128> {
+        self.bounds.iter().filter(|bound| bound.objective == objective).map(|bound| bound.value).max()
     }
 }
 
 impl Each<'_> {
     /// One search on its own stream of random numbers.
-    fn search(&self, index: u32, (mut lists, mut course): (Course, Course)) -> (f64, Schedule) {
+    fn search(&self, index: u32, (mut lists, mut course): (Course, Course)) -> (f64, Vec<Place>) {
         let mut random = ChaCha8Rng::seed_from_u64(self.seed);
         random.set_stream(u64::from(index));
         if self.problem.tasks() == 0 {
-            return (0.0, Schedule::default());
+            return (0.0, Vec::new());
         }
         let start = start::best(self, &mut random, &mut lists);
-        let (value, places) = self.improve(start, random, &mut course, index);
-        (value, self.problem.schedule(&places))
+        self.improve(start, random, &mut course, index)
     }
 
     /// The makespan, and what only one job's end decides, on processors that are always open by places for one task at
     /// a time. Otherwise, and where only the order counts, by decoding changed orders.
     fn improve(&self, start: Sequence<'_>, random: ChaCha8Rng, course: &mut Course, index: u32) -> (f64, Vec<Place>) {
         let lines = Lines::are_enough(self.problem) && !self.problem.is_plain();
-        if let Some(floor) = self.shortest().filter(|_| lines) {
+        if let Some(floor) = self.shortest().filter(|_| lines && self.limit.is_none()) {
             let mut search = Relocating::new(self.problem, &start.places(), random, floor);
             search.run(course);
             return search.into_best();
@@ -135,6 +219,7 @@ impl Each<'_> {
         annealing.run(course, index);
         annealing.into_best()
     }
+
     /// Where the makespan decides: a proven bound on it.
     fn shortest(&self) -> Option<f64> {
         match (self.objective, self.weights) {

@@ -30,6 +30,9 @@ pub(super) fn best<'a>(each: &Each<'a>, random: &mut ChaCha8Rng, course: &mut Co
         consider(each.sequence((order.clone(), processors)));
         consider(each.sequence((order, anywhere.clone())));
     }
+    for places in each.known {
+        consider(each.sequence(by_start(each, places)));
+    }
     let mut ranks = up.clone();
     while course.step().is_some() {
         let strength = CHANGE * random.random::<f64>();
@@ -47,7 +50,11 @@ pub(super) fn best<'a>(each: &Each<'a>, random: &mut ChaCha8Rng, course: &mut Co
 
 impl<'a> Each<'a> {
     fn sequence(&self, solution: (Vec<u32>, Vec<u32>)) -> Sequence<'a> {
-        Sequence::new(self.problem, self.objective, self.weights, solution)
+        let sequence = Sequence::new(self.problem, self.objective, self.weights, solution);
+        match self.limit {
+            Some(limit) => sequence.within(limit),
+            None => sequence,
+        }
     }
 }
 

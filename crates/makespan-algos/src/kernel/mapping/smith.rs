@@ -1,0 +1,204 @@
+//! Annealing of a mapping whose machines run their tasks in the order of Smith.
+
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+
+use super::Problem;
+
+/// The temperature, in multiples of what a mean task costs, at the beginning and at the end.
+const HOT: f64 = 0.3;
+const COLD: f64 = 1e-4;
+/// Every so manyth change exchanges two tasks; the others move one.
+const SWAPS: u32 = 3;
+/// What is over the limit costs so many times what it can save at most.
+const DEAR: f64 = 2.0;
+
+/// The sum over tasks of weight times completion, and what is charged for machines that are done after a limit.
+///
+/// Each machine runs its tasks in the order of time over weight, which is best there (W. E. Smith, Naval Research Logistics Quarterly 3,
+/// 1956, DOI 10.1002/nav.3800030106). A change moves a task to another machine or exchanges two tasks, by the rule of Metropolis
+/// (Kirkpatrick, Gelatt, Vecchi, Science 220, 1983, DOI 10.1126/science.220.4598.671). Complexity: O(k) a change for machines with k tasks.
+pub struct Smith<'a> {
+    problem: &'a Problem<'a>,
+    weights: &'a [f64],
+    limit: Option<i64>,
+    /// What a tick over the limit costs.
+    price: f64,
+    machine_of: Vec<u32>,
+    /// For each machine its tasks in the order of Smith.
+    lines: Vec<Vec<u32>>,
+    loads: Vec<i64>,
+    /// What completions cost.
+    value: f64,
+    /// Ticks by which machines are done after the limit, added up.
+    late: i64,
+    /// Lateness, value and mapping of the best.
+    best: (i64, f64, Vec<u32>),
+    /// What a mean task costs in the first mapping.
+    scale: f64,
+}
+
+impl<'a> Smith<'a> {
+    /// From a mapping on. No machine may be done after the limit; where one is, the limit is not kept yet.
+    pub fn new(problem: &'a Problem<'a>, weights: &'a [f64], limit: Option<i64>, mapping: Vec<u32>) -> Self {
+        let mut lines = vec![Vec::new(); problem.machines()];
+        for (task, &machine) in mapping.iter().enumerate() {
+            lines[machine as usize].push(task as u32);
+        }
+        let loads = problem.completions(&mapping);
+        // At most everything waits for what is over the limit.
+        let price = DEAR * weights.iter().sum::<f64>();
+        let best = (i64::MAX, f64::INFINITY, mapping.clone());
+        let (machine_of, value, late, scale) = (mapping, 0.0, 0, 0.0);
+        let mut smith = Self { problem, weights, limit, price, machine_of, lines, loads, value, late, best, scale };
+        for machine in 0..smith.lines.len() {
+            let mut line = std::mem::take(&mut smith.lines[machine]);
+            line.sort_unstable_by(|&a, &b| smith.compare(a, b, machine));
+            smith.lines[machine] = line;
+        }
+        smith.keep();
+        let ready = |machine: &u32| problem.ready()[*machine as usize] as f64;
+        let ready: f64 = smith.machine_of.iter().zip(weights).map(|(machine, weight)| weight * ready(machine)).sum();
+        smith.scale = (smith.weighed() - ready).max(1.0) / smith.machine_of.len().max(1) as f64;
+        smith
+    }
+
+    /// The best mapping.
+    pub fn into_best(self) -> Vec<u32> {
+        self.best.2
+    }
+
+    /// Tries so many changes when `done`, from 0 to 1, of the way from hot to cold is behind.
+    pub fn round(&mut self, done: f64, changes: usize, random: &mut ChaCha8Rng) {
+        if self.lines.len() < 2 || self.machine_of.is_empty() {
+            return;
+        }
+        let heat = HOT * self.scale * (COLD / HOT).powf(done);
+        for _ in 0..changes {
+            if random.random_range(0..SWAPS) == 0 {
+                self.exchange(heat, random);
+            } else {
+                self.shift(heat, random);
+            }
+        }
+        // Sums of floats drift.
+        self.keep();
+    }
+
+    fn shift(&mut self, heat: f64, random: &mut ChaCha8Rng) {
+        let task = random.random_range(0..self.machine_of.len()) as u32;
+        let to = random.random_range(0..self.lines.len());
+        let from = self.machine_of[task as usize] as usize;
+        if to == from || !self.problem.can_run(task as usize, to) {
+            return;
+        }
+        let cost = self.cost(to, task, None) - self.cost(from, task, None);
+        let late = self.later(from, -self.time(task, from)) + self.later(to, self.time(task, to));
+        if self.accepts(cost, late, heat, random) {
+            self.take(task);
+            self.put(task, to);
+            self.settle(cost, late);
+        }
+    }
+
+    fn exchange(&mut self, heat: f64, random: &mut ChaCha8Rng) {
+        let [a, b] = [(); 2].map(|()| random.random_range(0..self.machine_of.len()) as u32);
+        let (on_a, on_b) = (self.machine_of[a as usize] as usize, self.machine_of[b as usize] as usize);
+        if on_a == on_b || !self.problem.can_run(a as usize, on_b) || !self.problem.can_run(b as usize, on_a) {
+            return;
+        }
+        let cost = self.cost(on_b, a, Some(b)) - self.cost(on_a, a, None) + self.cost(on_a, b, Some(a))
+            - self.cost(on_b, b, None);
+        let late = self.later(on_a, self.time(b, on_a) - self.time(a, on_a))
+            + self.later(on_b, self.time(a, on_b) - self.time(b, on_b));
+        if self.accepts(cost, late, heat, random) {
+            self.take(a);
+            self.take(b);
+            self.put(a, on_b);
+            self.put(b, on_a);
+            self.settle(cost, late);
+        }
+    }
+
+    fn accepts(&self, cost: f64, late: i64, heat: f64, random: &mut ChaCha8Rng) -> bool {
+        let cost = cost + self.price * late as f64;
+        cost <= 0.0 || cost <= -heat * (1.0 - random.random::<f64>()).ln()
+    }
+
+    fn time(&self, task: u32, machine: usize) -> i64 {
+        self.problem.time(task as usize, machine)
+    }
+
+    fn compare(&self, a: u32, b: u32, machine: usize) -> std::cmp::Ordering {
+        let key = |task: u32, other: u32| self.time(task, machine) as f64 * self.weights[other as usize];
+        key(a, b).total_cmp(&key(b, a)).then(a.cmp(&b))
+    }
+
+    /// What a task adds on a machine: its completion behind those before it, and its time for all behind it; as if another were not there.
+    fn cost(&self, machine: usize, task: u32, without: Option<u32>) -> f64 {
+        let time = self.time(task, machine);
+        let (mut start, mut behind) = (self.problem.ready()[machine], 0.0);
+        for &other in self.lines[machine].iter().filter(|&&other| other != task && Some(other) != without) {
+            if self.compare(other, task, machine).is_lt() {
+                start += self.time(other, machine);
+            } else {
+                behind += self.weights[other as usize];
+            }
+        }
+        self.weights[task as usize] * (start + time) as f64 + behind * time as f64
+    }
+
+    /// By how much later a machine is done after the limit when it gets so much more to do.
+    fn later(&self, machine: usize, more: i64) -> i64 {
+        self.over(machine, self.loads[machine] + more) - self.over(machine, self.loads[machine])
+    }
+
+    /// How long after the limit a machine with so much to do is done; one with nothing to do is not late.
+    fn over(&self, machine: usize, load: i64) -> i64 {
+        let Some(limit) = self.limit else { return 0 };
+        if load > self.problem.ready()[machine] { (load - limit).max(0) } else { 0 }
+    }
+
+    fn take(&mut self, task: u32) {
+        let machine = self.machine_of[task as usize] as usize;
+        let line = &mut self.lines[machine];
+        let at = line.iter().position(|&other| other == task).unwrap_or_default();
+        line.remove(at);
+        self.loads[machine] -= self.time(task, machine);
+    }
+
+    fn put(&mut self, task: u32, machine: usize) {
+        let at = self.lines[machine].partition_point(|&other| self.compare(other, task, machine).is_lt());
+        self.lines[machine].insert(at, task);
+        self.loads[machine] += self.time(task, machine);
+        self.machine_of[task as usize] = machine as u32;
+    }
+
+    fn settle(&mut self, cost: f64, late: i64) {
+        self.value += cost;
+        self.late += late;
+        if (self.late, self.value) < (self.best.0, self.best.1) {
+            (self.best.0, self.best.1) = (self.late, self.value);
+            self.best.2.copy_from_slice(&self.machine_of);
+        }
+    }
+
+    /// All that the present mapping costs, from the beginning.
+    fn keep(&mut self) {
+        self.value = self.weighed();
+        self.late = (0..self.lines.len()).map(|machine| self.over(machine, self.loads[machine])).sum();
+        self.settle(0.0, 0);
+    }
+
+    fn weighed(&self) -> f64 {
+        let each = self.lines.iter().enumerate().map(|(machine, line)| {
+            let mut end = self.problem.ready()[machine];
+            let cost = |&task: &u32| {
+                end += self.time(task, machine);
+                self.weights[task as usize] * end as f64
+            };
+            line.iter().map(cost).sum::<f64>()
+        });
+        each.sum()
+    }
+}

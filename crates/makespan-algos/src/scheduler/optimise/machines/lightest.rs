@@ -1,0 +1,41 @@
+//! The least weighted completion or mean flow, perhaps under a limit on the makespan.
+
+use makespan_core::Objective;
+
+use super::super::course::{Budget, Course};
+use super::{CHANGES, Run};
+use crate::kernel::mapping::Smith;
+
+impl Run<'_> {
+    /// The best mapping within the limit that is known or found, in this part of the time; the least late one where none is within it.
+    pub(super) fn lightest(&self, starts: &[Vec<u32>], limit: Option<i64>, (from, until): (f64, f64)) -> Vec<u32> {
+        let rank = |mapping: &Vec<u32>| {
+            let late = limit.map_or(0, |limit| (self.problem.makespan(mapping) - limit).max(0));
+            (late, self.aim.value(self.instance, &self.schedule(mapping)))
+        };
+        let Some(first) = starts.iter().min_by_key(|mapping| rank(mapping)).cloned() else { return Vec::new() };
+        // The optimum is among the starts; it may be within the limit.
+        let is_best = || self.is_solved && starts.iter().map(|mapping| rank(mapping).1).min() == Some(rank(&first).1);
+        if self.problem.machines() == 1 || rank(&first).0 == 0 && is_best() {
+            return first;
+        }
+        let weight = |job: &makespan_core::Job| match self.aim {
+            Objective::MeanFlow => 1.0,
+            _ => job.weight.as_f64(),
+        };
+        let weights: Vec<f64> = self.instance.jobs().iter().map(weight).collect();
+        let found = self.each(|index| {
+            let mut random = self.random(index);
+            let mut smith = Smith::new(self.problem, &weights, limit, first.clone());
+            let mut course = match self.optimise.budget {
+                Budget::Steps(steps) => Course::of((steps as f64 * (until - from)) as u64, self.stop),
+                Budget::Time(_) => self.course(until),
+            };
+            while let Some(done) = course.step() {
+                smith.round(done, CHANGES, &mut random);
+            }
+            smith.into_best()
+        });
+        found.into_iter().chain([first]).min_by_key(rank).unwrap_or_default()
+    }
+}

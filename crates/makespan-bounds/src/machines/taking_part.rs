@@ -1,0 +1,76 @@
+//! Which machines can take part before the end: those that are ready in time.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use makespan_core::{Instance, JobId, Profile, Time};
+
+use super::Columns;
+
+/// More looks at a time than these are not spent on an end to start from.
+const MAX_LOOKS: u64 = 50_000_000;
+
+/// For each node when its processors are ready, in the order of their ids, counted in ticks from the first release: the end of the
+/// periods in which they are closed from then on.
+pub(super) fn ready_of_each(instance: &Instance) -> Vec<Vec<i64>> {
+    let platform = instance.platform();
+    let first = instance.first_release();
+    let mut ready = vec![first; instance.processors() as usize];
+    let mut periods: Vec<_> = instance.unavailable().iter().collect();
+    periods.sort_by_key(|period| period.start);
+    for period in periods {
+        for id in period.processors.iter() {
+            let ready = &mut ready[id as usize];
+            if period.start <= *ready {
+                *ready = (*ready).max(period.end);
+            }
+        }
+    }
+    let after = |id: u32| ready[id as usize].ticks() - first.ticks();
+    (0..platform.nodes().len()).map(|node| platform.processors_of(node).iter().map(after).collect()).collect()
+}
+
+/// The same, sorted for each node.
+pub(super) fn ready(instance: &Instance) -> Vec<Vec<i64>> {
+    let mut ready = ready_of_each(instance);
+    ready.iter_mut().for_each(|own| own.sort_unstable());
+    ready
+}
+
+/// The columns of the programme of those processors alone that are ready by an instant.
+pub(super) fn columns(ready: &[Vec<i64>], by: i64) -> Columns {
+    let part = |own: &Vec<i64>| own.partition_point(|&ready| ready <= by);
+    let mean = |own: &Vec<i64>| {
+        let count = part(own);
+        own[..count].iter().map(|&ready| ready as f64).sum::<f64>() / count.max(1) as f64
+    };
+    Columns { machines: ready.iter().map(|own| part(own) as f64).collect(), ready: ready.iter().map(mean).collect() }
+}
+
+/// When everything ends if each task in turn goes where it ends first, in ticks from the first release; no optimum is later.
+/// `None` where there is too much to look at, or jobs come later, whose ends such a rule does not tell in this order.
+pub(super) fn some_end(
+    ready: &[Vec<i64>],
+    jobs: &[JobId],
+    instance: &Instance,
+    time: impl Fn(usize, usize) -> Time,
+) -> Option<i64> {
+    let tasks = jobs.iter().try_fold(0_u64, |sum, &id| sum.checked_add(instance.job(id).tasks()))?;
+    if instance.has_release_dates() || tasks.checked_mul(ready.len() as u64)? > MAX_LOOKS {
+        return None;
+    }
+    let heap = |own: &Vec<i64>| own.iter().map(|&ready| Reverse(ready)).collect::<BinaryHeap<_>>();
+    let mut free: Vec<BinaryHeap<Reverse<i64>>> = ready.iter().map(heap).collect();
+    let mut last = 0;
+    for (job, &id) in jobs.iter().enumerate() {
+        for _ in 0..instance.job(id).tasks() {
+            let able = (0..free.len()).filter(|&node| time(job, node) < Profile::CANNOT_RUN);
+            let end = |node: usize| Some(free[node].peek()?.0.saturating_add(time(job, node).ticks()));
+            let (end, node) = able.filter_map(|node| Some((end(node)?, node))).min()?;
+            free[node].pop();
+            free[node].push(Reverse(end));
+            last = last.max(end);
+        }
+    }
+    Some(last)
+}
