@@ -141,7 +141,7 @@ impl Scan<'_> {
 
     fn broken(&self, problem: String) -> Broken {
         let before = &self.text[..self.at.min(self.text.len())];
-        let line = before.iter().filter(|&&byte| byte == b'\n').count() + 1;
+        let line = before.split(|&byte| byte == b'\n').count();
         let start = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
         Broken { line, column: String::from_utf8_lossy(&before[start..]).chars().count() + 1, problem }
     }

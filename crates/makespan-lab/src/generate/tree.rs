@@ -24,7 +24,7 @@ const BANDWIDTH: (f64, f64) = (110e3, 7e6);
 const LATENCY: (f64, f64) = (0.006, 10.0);
 /// Bytes of every task. With bandwidths and ratios given this sets the unit of time, and how much latencies weigh.
 pub const DATA: u64 = 1_000_000;
-/// Bytes that SimGrid of those years let be under way at most (`SG_TCP_CTE_GAMMA`): a flow has at most this over twice
+/// Bytes that `SimGrid` of those years let be under way at most (`SG_TCP_CTE_GAMMA`): a flow has at most this over twice
 /// the latency of its link. H. Casanova and L. Marchal, "A network model for simulation of grid application" (INRIA RR-4596,
 /// 2002).
 const WINDOW: f64 = 20_000.0;

@@ -32,7 +32,7 @@ pub enum LatencyReading {
     Known,
     /// The port is busy for latency and bytes, and the rates of LP and DATA-CENTRIC are those without latencies.
     Unseen,
-    /// As known; and a link's bandwidth is at most SimGrid's window over twice its latency.
+    /// As known; and a link's bandwidth is at most `SimGrid`'s window over twice its latency.
     Window,
 }
 

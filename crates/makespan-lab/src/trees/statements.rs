@@ -211,7 +211,7 @@ fn failures_in_theory(all: &Evidence<'_>) -> Option<(String, bool)> {
     let same: Vec<bool> = ratios.map(|(measured, theory)| theory >= measured.min(8.0) / 2.0).collect();
     let yes = same.iter().filter(|&&same| same).count();
     let text = format!("in theory as well: {yes} of {}", same.len());
-    (!same.is_empty()).then(|| (text, yes as f64 >= 0.9 * same.len() as f64))
+    (!same.is_empty()).then_some((text, yes as f64 >= 0.9 * same.len() as f64))
 }
 
 pub(super) fn percent(share: f64) -> String {

@@ -172,10 +172,12 @@ impl Evolution<'_> {
     }
 
     fn fitness(&self, machines: &[Load]) -> f64 {
-        let each = machines.iter().enumerate();
         match self.options.fitness {
-            Fitness::Balance => each.map(|(machine, &load)| self.imbalance(machine, load)).sum::<f64>().sqrt(),
-            Fitness::Makespan => each.map(|(_, load)| load.counted()).fold(0.0, f64::max),
+            Fitness::Balance => {
+                let imbalances = machines.iter().enumerate().map(|(machine, &load)| self.imbalance(machine, load));
+                imbalances.sum::<f64>().sqrt()
+            }
+            Fitness::Makespan => machines.iter().map(|load| load.counted()).fold(0.0, f64::max),
         }
     }
 

@@ -1,3 +1,5 @@
+use std::collections::VecDeque;
+
 use makespan_core::Time;
 use makespan_core::network::{Kind, Network, NetworkNode, NodeDecision, NodeEvent, NodePolicy, NodeView};
 use makespan_sim::network::{Change, Changed, NetworkOptions, NetworkRun, Silent, Until, simulate};
@@ -176,8 +178,8 @@ fn latency_is_part_of_a_hop() {
 struct Watched {
     policy: Fcfs,
     /// When each idle processor became idle, and who asked when.
-    idle: std::collections::VecDeque<Time>,
-    asked: std::collections::VecDeque<(usize, Time)>,
+    idle: VecDeque<Time>,
+    asked: VecDeque<(usize, Time)>,
 }
 
 impl NodePolicy for Watched {
@@ -218,8 +220,8 @@ proptest! {
     fn fcfs_serves_no_younger_request_first(network in networks(), buffer in 1_u32..5) {
         let policy = |node| Watched {
             policy: Fcfs::new(network.kinds(), node == 0),
-            idle: Default::default(),
-            asked: Default::default(),
+            idle: VecDeque::default(),
+            asked: VecDeque::default(),
         };
         let mut policies: Vec<Watched> = (0..network.nodes().len()).map(policy).collect();
         let options = NetworkOptions { buffer, ..NetworkOptions::default() };

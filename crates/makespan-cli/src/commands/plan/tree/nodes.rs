@@ -60,7 +60,7 @@ impl<'a> Nodes<'a> {
     /// Every node that computes or sends, in the order of the platform.
     pub fn all(&self) -> Section {
         let all: Vec<usize> = (0..self.each.len()).filter(|&node| self.each[node].takes_part).collect();
-        let rows = all.iter().map(|&node| self.row(&self.instance.platform().nodes()[node].name, &self.each[node]));
+        let rows = all.iter().map(|&node| row(&self.instance.platform().nodes()[node].name, &self.each[node]));
         self.section(self.idle(all.len()), rows.collect())
     }
 
@@ -74,9 +74,9 @@ impl<'a> Nodes<'a> {
         all.sort_by(|&a, &b| self.each[b].work.total_cmp(&self.each[a].work).then(a.cmp(&b)));
         let (busiest, others) = all.split_at(BUSIEST);
         let name = |node: usize| &self.instance.platform().nodes()[node].name;
-        let mut rows: Vec<Vec<String>> = busiest.iter().map(|&node| self.row(name(node), &self.each[node])).collect();
+        let mut rows: Vec<Vec<String>> = busiest.iter().map(|&node| row(name(node), &self.each[node])).collect();
         let others_figures = Figures { link: 0.0, sends: 0.0, ..self.sum(others.iter().copied()) };
-        rows.push(self.row(&format!("{} others", others.len()), &others_figures));
+        rows.push(row(&format!("{} others", others.len()), &others_figures));
         let text = format!("The {BUSIEST} nodes that do most of the work. {}", self.idle(all.len()));
         vec![self.section(text, rows), self.levels()]
     }
@@ -119,12 +119,6 @@ impl<'a> Nodes<'a> {
         sum
     }
 
-    fn row(&self, name: &str, of: &Figures) -> Vec<String> {
-        let load = of.work / of.capacity.max(f64::MIN_POSITIVE);
-        let loads = [load, of.link, of.sends].map(percent);
-        std::iter::once(name.to_owned()).chain(of.rates.iter().map(|&rate| rate_text(rate))).chain(loads).collect()
-    }
-
     fn idle(&self, taking_part: usize) -> String {
         match self.each.len() - taking_part {
             0 => String::new(),
@@ -142,6 +136,12 @@ impl<'a> Nodes<'a> {
         columns.extend(["computes %", "link %", "sends %"].map(String::from));
         Section { title: "Who computes what".into(), text, columns, rows, ..Section::default() }
     }
+}
+
+fn row(name: &str, of: &Figures) -> Vec<String> {
+    let load = of.work / of.capacity.max(f64::MIN_POSITIVE);
+    let loads = [load, of.link, of.sends].map(percent);
+    std::iter::once(name.to_owned()).chain(of.rates.iter().map(|&rate| rate_text(rate))).chain(loads).collect()
 }
 
 fn percent(part: f64) -> String {
