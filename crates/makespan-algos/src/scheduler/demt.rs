@@ -10,6 +10,7 @@ use rand_chacha::ChaCha8Rng;
 use super::allotment::DualAllotment;
 use super::{check_supported, needs_equal_processors, needs_free_placement};
 use crate::kernel::doubling::{self, Candidate};
+use crate::kernel::open::Open;
 use crate::kernel::{batches::by_batches, compact, list};
 
 /// How far the batches are compacted: the three stages of the paper.
@@ -50,7 +51,9 @@ impl FromStr for Compaction {
 /// (section 2.2). Assumptions: none. Guarantee: none is known. Complexity: O(m n K) for the knapsacks, K batches, and
 /// O(n log n) a shuffle.
 /// Deviations: batches go on doubling where the paper's loop would leave jobs over; jobs within a batch are ordered
-/// by weight over area before they are shuffled; small sequential jobs are compacted one by one.
+/// by weight over area before they are shuffled; small sequential jobs are compacted one by one. Where processors are
+/// unavailable, which the paper leaves open, the guess is that over the open area, and a batch is as wide as what is open
+/// while it runs, with allotments that fit then; jobs that would end far later than a list made for the makespan go first.
 ///
 /// ```
 /// use makespan_algos::scheduler::Demt;
@@ -110,11 +113,21 @@ impl Scheduler for Demt {
         check_supported(self, instance)?;
         let mut random = ChaCha8Rng::seed_from_u64(context.seed);
         let schedule = by_batches(instance, |builder, jobs, from| {
-            let batches = select(instance, jobs);
+            let dual = DualAllotment::of(instance, jobs);
+            let open = Open::of(instance, from);
+            let batches = select(instance, jobs, &dual, open.as_ref());
             if self.compaction != Compaction::List {
                 return compact::place_raw(builder, &batches, from);
             }
             let list = compact::best_list(builder, instance, &batches, from, (self.shuffles, &mut random));
+            let list = match &open {
+                None => list,
+                Some(open) => {
+                    let lists = open.lists(instance, dual.in_shelf_order(jobs));
+                    let shortest = open.shortest(builder, instance, &lists);
+                    open.near(builder, instance, list, shortest)
+                }
+            };
             list::place(builder, instance, &list, from)
         });
         Ok(match self.compaction {
@@ -125,9 +138,16 @@ impl Scheduler for Demt {
 }
 
 /// The batches of jobs that are all released.
-fn select(instance: &Instance, jobs: &[JobId]) -> Vec<doubling::Batch> {
-    let dual = DualAllotment::of(instance, jobs);
+fn select(
+    instance: &Instance,
+    jobs: &[JobId],
+    dual: &DualAllotment<'_>,
+    open: Option<&Open<'_>>,
+) -> Vec<doubling::Batch> {
     let candidate = |(&job, &profile)| Candidate { job, profile, weight: instance.job(job).weight.millionths() };
     let candidates: Vec<Candidate<'_>> = jobs.iter().zip(&dual.profiles).map(candidate).collect();
-    doubling::batches(&candidates, dual.guess, instance.processors())
+    match open {
+        None => doubling::batches(&candidates, dual.guess, &instance.processors()),
+        Some(open) => doubling::batches(&candidates, open.guess(&dual.profiles), open),
+    }
 }
