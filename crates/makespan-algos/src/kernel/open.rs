@@ -81,6 +81,11 @@ impl<'a> Open<'a> {
         Some(Self { availability, from, levels: levels.into_iter().map(openings).collect() })
     }
 
+    /// The first instant.
+    pub fn from(&self) -> Time {
+        self.from
+    }
+
     /// For how long each number of processors is open within `length` of an instant `offset` after the first.
     pub fn limits(&self, offset: Time, length: Time) -> Vec<Limit> {
         let start = later(self.from, offset);

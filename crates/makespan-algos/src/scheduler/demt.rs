@@ -3,15 +3,18 @@
 use std::fmt;
 use std::str::FromStr;
 
-use makespan_core::{Context, Guarantee, Instance, JobId, Objective, Plan, ScheduleError, Scheduler, Unsupported};
+use makespan_core::{
+    Context, Guarantee, Instance, JobId, Objective, Plan, ScheduleBuilder, ScheduleError, Scheduler, Unsupported,
+};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use super::allotment::DualAllotment;
 use super::{check_supported, needs_equal_processors, needs_free_placement};
 use crate::kernel::doubling::{self, Candidate};
+use crate::kernel::list::{self, Allotted, ListSweep};
 use crate::kernel::open::Open;
-use crate::kernel::{batches::by_batches, compact, list};
+use crate::kernel::{batches::by_batches, compact};
 
 /// How far the batches are compacted: the three stages of the paper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +56,8 @@ impl FromStr for Compaction {
 /// Deviations: batches go on doubling where the paper's loop would leave jobs over; jobs within a batch are ordered
 /// by weight over area before they are shuffled; small sequential jobs are compacted one by one. Where processors are
 /// unavailable, which the paper leaves open, the guess is that over the open area, and a batch is as wide as what is open
-/// while it runs, with allotments that fit then; jobs that would end far later than a list made for the makespan go first.
+/// while it runs, with allotments that fit then; the batches of an open platform are tried as well, and jobs that would end
+/// far later than a list made for the makespan go first.
 ///
 /// ```
 /// use makespan_algos::scheduler::Demt;
@@ -115,17 +119,18 @@ impl Scheduler for Demt {
         let schedule = by_batches(instance, |builder, jobs, from| {
             let dual = DualAllotment::of(instance, jobs);
             let open = Open::of(instance, from);
-            let batches = select(instance, jobs, &dual, open.as_ref());
             if self.compaction != Compaction::List {
-                return compact::place_raw(builder, &batches, from);
+                return compact::place_raw(builder, &select(instance, jobs, &dual, open.as_ref()), from);
             }
-            let list = compact::best_list(builder, instance, &batches, from, (self.shuffles, &mut random));
+            let mut listed = |builder: &mut ScheduleBuilder<'_>, open| {
+                let batches = select(instance, jobs, &dual, open);
+                compact::best_list(builder, instance, &batches, from, (self.shuffles, &mut random))
+            };
             let list = match &open {
-                None => list,
+                None => listed(builder, None),
                 Some(open) => {
-                    let lists = open.lists(instance, dual.in_shelf_order(jobs));
-                    let shortest = open.shortest(builder, instance, &lists);
-                    open.near(builder, instance, list, shortest)
+                    let lists = [listed(builder, Some(open)), listed(builder, None)];
+                    around(builder, instance, open, lists, dual.in_shelf_order(jobs))
                 }
             };
             list::place(builder, instance, &list, from)
@@ -135,6 +140,22 @@ impl Scheduler for Demt {
             Compaction::Raw | Compaction::List => schedule.into(),
         })
     }
+}
+
+/// Of some lists, once they end nearly as soon as one made for the makespan, that of least weighted completion.
+fn around(
+    builder: &mut ScheduleBuilder<'_>,
+    instance: &Instance,
+    open: &Open<'_>,
+    lists: [Vec<Allotted>; 2],
+    in_shelf_order: Vec<Allotted>,
+) -> Vec<Allotted> {
+    let for_makespan = open.lists(instance, in_shelf_order);
+    let shortest = open.shortest(builder, instance, &for_makespan);
+    let [first, second] = lists.map(|list| open.near(builder, instance, list, shortest.clone()));
+    let mut sweep = ListSweep::default();
+    let mut value = |list: &[Allotted]| compact::weighted_completion(builder, instance, list, open.from(), &mut sweep);
+    if value(&second) < value(&first) { second } else { first }
 }
 
 /// The batches of jobs that are all released.

@@ -130,7 +130,8 @@ impl PriceSearch {
         let equal = jobs.count() as f64 * factor * EQUAL <= tasks as f64;
         let open = availability.is_always_open();
         let ends = instance.has_release_dates() || !open || horizon.is_finite() || equal;
-        let few = FEW_A_JOB.saturating_mul(tasks).saturating_add(FEW);
+        // Around unavailable periods, a few jobs may be spread over a time that is long for them.
+        let few = FEW_A_JOB.saturating_mul(tasks).saturating_add(FEW).saturating_mul(if open { 1 } else { 2 });
         let instants = instants(instance, &jobs, &fluid, most.min(few).min(FIRST_INSTANTS));
         let integrals = integrals(&fluid, &instants);
         let mut landscape = Landscape::new(jobs, horizon, rooms(instance), ends);
