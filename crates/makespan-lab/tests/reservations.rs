@@ -16,10 +16,6 @@ fn plan(spec: &str, instance: &Instance) -> Schedule {
     plan
 }
 
-fn makespan(spec: &str, instance: &Instance) -> f64 {
-    plan(spec, instance).makespan().ticks() as f64
-}
-
 fn drawn(family: Family, jobs: usize, processors: u32, seed: u64) -> Instance {
     generate(&MoldableOptions { family, jobs, processors, seed, arrival_rate: None }).unwrap()
 }
@@ -75,35 +71,42 @@ fn any_closed(instance: &Instance, random: &mut impl Rng) -> Vec<Unavailable> {
     (0..count).map(period).collect()
 }
 
-/// These keep their allotments, or the starts of their batches, by name: they are measured by what they come to where all is
-/// open.
+/// These keep their allotments, or the starts of their batches, by name.
 const FIXED: [&str; 4] = ["sequential", "gang", "demt[compaction=raw]", "demt[compaction=shift]"];
+
+/// What a scheduler of moldable jobs is for.
+fn aim(spec: &str) -> Objective {
+    match spec {
+        _ if spec.starts_with("optimise[steps") => Objective::WeightedCompletion,
+        _ if spec.contains("mean-flow") => Objective::MeanFlow,
+        _ => Objective::Makespan,
+    }
+}
 
 #[test]
 fn reservations_do_not_wreck_any_scheduler() {
     let mut random = ChaCha8Rng::seed_from_u64(14);
-    let mut worst: BTreeMap<&str, (f64, f64)> = BTreeMap::new();
-    let specs: Vec<&str> = catalogue().iter().flat_map(|entry| entry.representatives).copied().collect();
+    let mut worst: BTreeMap<&str, f64> = BTreeMap::new();
+    let moldable = catalogue().iter().filter(|entry| entry.supports.contains("moldable") || entry.name == "optimise");
+    let specs = moldable.flat_map(|entry| entry.representatives).copied();
+    let specs: Vec<&str> = specs.filter(|spec| !FIXED.contains(spec) && !spec.contains("cost")).collect();
     for _ in 0..CASES {
         let open = any_jobs(&mut random);
-        let closed = closing(&open, any_closed(&open, &mut random));
-        let best = |instance| makespan("sequential", instance).min(makespan("sweep[steps=300]", instance));
-        let (best_open, best_closed) = (best(&open), best(&closed));
+        let instance = closing(&open, any_closed(&open, &mut random));
+        let references = ["sequential", "sweep[steps=300]"].map(|spec| plan(spec, &instance));
         for &spec in &specs {
-            if scheduler(spec).unwrap().supports(&closed).is_err() || spec.contains("cost") {
-                continue;
+            if scheduler(spec).unwrap().supports(&instance).is_ok() {
+                let value = |plan: &Schedule| aim(spec).value(&instance, plan) as f64;
+                let best = references.iter().map(value).fold(f64::INFINITY, f64::min);
+                let ratio = value(&plan(spec, &instance)) / best;
+                worst.entry(spec).and_modify(|worst| *worst = worst.max(ratio)).or_insert(ratio);
             }
-            let ratio = makespan(spec, &closed) / best_closed;
-            let allowed = if FIXED.contains(&spec) { (makespan(spec, &open) / best_open).max(1.0) } else { 1.0 };
-            let entry = worst.entry(spec).or_default();
-            *entry = (entry.0.max(ratio), entry.1.max(ratio / allowed));
         }
     }
-    for (spec, (ratio, over)) in &worst {
-        println!("{spec:45} {ratio:.3} {over:.3}");
-    }
-    for (spec, (ratio, over)) in worst {
-        assert!(over <= 2.0, "{spec}: {ratio} times the better of sequential and sweep, {over} of what is allowed");
+    assert!(worst.len() > 8, "too few were asked: {worst:?}");
+    for (spec, ratio) in worst {
+        println!("{spec:45} {ratio:.3}");
+        assert!(ratio <= 2.0, "{spec}: {ratio} times the better of sequential and sweep");
     }
 }
 
@@ -157,6 +160,5 @@ fn nobody_waits_for_nine_of_ten_processors() {
     let bound = makespan_bounds::weighted_completion(&instance);
     assert_eq!(bound.verify(&instance), Ok(()));
     let value = bound.value as f64 / 1e15;
-    println!("{value}");
-    assert!((138.0..=140.0).contains(&value), "{value} of 140");
+    assert!((139.9..=140.0).contains(&value), "{value} of 140");
 }
