@@ -228,7 +228,7 @@ impl<'a> Open<'a> {
             length = Time::from_ticks(length.ticks().saturating_mul(2).min(MAX_LENGTH));
         };
         while let Some(low) = refused
-            && (best.length - low).ticks() > best.length.ticks() / PRECISION
+            && (best.length - low).ticks() > (best.length.ticks() / PRECISION).max(1)
         {
             let middle = low + Time::from_ticks((best.length - low).ticks() / 2);
             match self.attempt(profiles, middle) {
