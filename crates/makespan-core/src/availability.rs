@@ -106,6 +106,43 @@ impl Availability {
         })
     }
 
+    /// The longest periods in which at least so many processors are open, ascending; the last has no end, which
+    /// [`Time::MAX`] stands for. Empty when there are not so many at all.
+    pub fn openings(&self, processors: u32) -> Vec<(Time, Time)> {
+        let mut openings: Vec<(Time, Time)> = Vec::new();
+        for (index, step) in self.steps.iter().enumerate().filter(|(_, step)| step.open >= processors) {
+            let until = self.steps.get(index + 1).map_or(Time::MAX, |next| next.from);
+            match openings.last_mut() {
+                Some(last) if last.1 == step.from => last.1 = until,
+                _ => openings.push((step.from, until)),
+            }
+        }
+        openings
+    }
+
+    /// The different numbers of open processors that there are from an instant on, ascending.
+    pub fn levels(&self, from: Time) -> Vec<u32> {
+        let first = self.steps.partition_point(|step| step.from <= from).saturating_sub(1);
+        let mut levels: Vec<u32> = self.steps[first..].iter().map(|step| step.open).collect();
+        levels.sort_unstable();
+        levels.dedup();
+        levels
+    }
+
+    /// The first instant by which so much area has been open since `from`.
+    pub fn when_open(&self, from: Time, area: Area) -> Time {
+        if area <= 0 {
+            return from;
+        }
+        let target = self.area_until(from).saturating_add(area);
+        // The last step before which there is less than that.
+        let index = self.steps.partition_point(|step| step.area_before < target);
+        let step = self.steps[index.saturating_sub(1)];
+        let left = target - step.area_before;
+        let ticks = left / Area::from(step.open.max(1)) + Area::from(left % Area::from(step.open.max(1)) > 0);
+        step.from + Time::from_ticks(i64::try_from(ticks).unwrap_or(i64::MAX).min(i64::MAX - step.from.ticks()))
+    }
+
     /// When the last closed period ends; zero when there is none.
     pub fn last_change(&self) -> Time {
         self.steps.last().map_or(Time::ZERO, |step| step.from)
@@ -182,6 +219,29 @@ mod tests {
         assert_eq!(periods(7, 7), []);
         assert!(!availability.is_always_open());
         assert_eq!(availability.last_change(), Time::from_ticks(30));
+        let openings = |processors| -> Vec<(i64, i64)> {
+            availability.openings(processors).iter().map(|(from, until)| (from.ticks(), until.ticks())).collect()
+        };
+        assert_eq!(openings(2), [(0, i64::MAX)]);
+        assert_eq!(openings(3), [(0, 15), (20, i64::MAX)]);
+        assert_eq!(openings(6), [(0, 10), (30, i64::MAX)]);
+        assert_eq!(openings(7), []);
+        assert_eq!(
+            (availability.levels(Time::ZERO), availability.levels(Time::from_ticks(20))),
+            (vec![2, 3, 4, 6], vec![4, 6])
+        );
+    }
+
+    #[test]
+    fn the_instant_by_which_an_area_was_open_is_the_first() {
+        let availability = Availability::new(3, &[period("0-1", 2, 9), period("0-2", 4, 6)]);
+        for from in 0..12 {
+            for area in 0..40 {
+                let ticks = Time::from_ticks;
+                let plain = (from..).find(|&end| availability.open_area(ticks(from), ticks(end)) >= area).unwrap();
+                assert_eq!(availability.when_open(ticks(from), area), ticks(plain), "{area} from {from}");
+            }
+        }
     }
 
     #[test]

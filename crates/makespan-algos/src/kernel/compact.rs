@@ -91,7 +91,7 @@ fn weight_over_area(instance: &Instance, allotted: Allotted) -> u128 {
 }
 
 /// Weighted completion of a greedy list; the builder is left as it was.
-fn weighted_completion(
+pub fn weighted_completion(
     builder: &mut ScheduleBuilder<'_>,
     instance: &Instance,
     list: &[Allotted],

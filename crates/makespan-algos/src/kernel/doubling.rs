@@ -6,6 +6,7 @@ use makespan_core::{JobId, Profile, Time};
 
 use super::knapsack::{self, Item};
 use super::list::Allotted;
+use super::open::{Limit, Open, fewest};
 
 /// A job as the selection sees it.
 #[derive(Clone, Copy, Debug)]
@@ -30,13 +31,44 @@ pub struct Batch {
     pub piles: Vec<Pile>,
 }
 
+/// What is open while batches run.
+pub trait Room {
+    /// For the batch from an offset on over a length: how many processors its piles share, and for how long each number of
+    /// processors, ascending, is open.
+    fn of_batch(&self, offset: Time, length: Time) -> (u32, Vec<Limit>);
+
+    /// When what is open changes next after an offset.
+    fn next_change(&self, offset: Time) -> Option<Time>;
+}
+
+/// A platform that is always open.
+impl Room for u32 {
+    fn of_batch(&self, _offset: Time, length: Time) -> (u32, Vec<Limit>) {
+        (*self, vec![(*self, length)])
+    }
+
+    fn next_change(&self, _offset: Time) -> Option<Time> {
+        None
+    }
+}
+
+impl Room for Open<'_> {
+    fn of_batch(&self, offset: Time, length: Time) -> (u32, Vec<Limit>) {
+        (self.capacity(offset, length), self.limits(offset, length))
+    }
+
+    fn next_change(&self, offset: Time) -> Option<Time> {
+        Open::next_change(self, offset)
+    }
+}
+
 /// Selects jobs into batches of length `t_j = guess / 2^(K - j)`, batch j running from `t_j` to `t_j+1`.
 ///
-/// For each batch: the jobs that some allotment lets end within its length; of these, sequential ones of at most half
-/// the length are piled up by decreasing weight; a knapsack picks the piles and jobs of largest weight that fit side
-/// by side. What is left when t reaches the guess goes on with doubling lengths, up to the longest job, and these
-/// later batches follow each other without gap.
-pub fn batches(candidates: &[Candidate<'_>], guess: Time, processors: u32) -> Vec<Batch> {
+/// For each batch: the jobs that some allotment lets end within its length, on processors that are open then for as
+/// long; of these, sequential ones of at most half the length are piled up by decreasing weight; a knapsack picks the
+/// piles and jobs of largest weight that fit side by side. What is left when t reaches the guess goes on with doubling
+/// lengths, up to the longest job, and these later batches follow each other without gap.
+pub fn batches(candidates: &[Candidate<'_>], guess: Time, room: &impl Room) -> Vec<Batch> {
     let Some(shortest) = candidates.iter().map(|candidate| candidate.profile.shortest()).min() else { return vec![] };
     let longest = candidates.iter().map(|candidate| candidate.profile.longest()).max().unwrap_or(guess).max(guess);
     let doublings = (guess.ticks() / shortest.ticks()).max(1).ilog2();
@@ -47,13 +79,19 @@ pub fn batches(candidates: &[Candidate<'_>], guess: Time, processors: u32) -> Ve
     let mut step = 0;
     let mut length = offset;
     while !remaining.is_empty() {
-        let (piles, rest) = select(remaining, length, processors);
+        let (piles, rest) = select(remaining, length, &room.of_batch(offset, length));
         remaining = rest;
         step += 1;
         let actual = piles.iter().map(|pile| pile_length(pile, candidates)).max().unwrap_or(Time::ZERO);
         let regular = step <= doublings + 1;
+        let idle = piles.is_empty();
         batches.push(Batch { offset, piles });
-        offset += if regular { length } else { actual };
+        if idle && !regular {
+            // Longer batches would not help where too little is open: on to where that changes.
+            offset = room.next_change(offset).unwrap_or(offset);
+        } else {
+            offset += if regular { length } else { actual };
+        }
         length = if step <= doublings {
             Time::from_ticks(guess.ticks() >> (doublings - step))
         } else {
@@ -72,14 +110,20 @@ fn pile_length(pile: &Pile, candidates: &[Candidate<'_>]) -> Time {
 }
 
 /// The piles of one batch, and the candidates that stay. Candidates come and stay by decreasing weight.
-fn select(remaining: Vec<Candidate<'_>>, length: Time, processors: u32) -> (Vec<Pile>, Vec<Candidate<'_>>) {
+fn select<'a>(
+    remaining: Vec<Candidate<'a>>,
+    length: Time,
+    (processors, limits): &(u32, Vec<Limit>),
+) -> (Vec<Pile>, Vec<Candidate<'a>>) {
     let half = Time::from_ticks(length.ticks() / 2);
+    // A single processor may be open for less.
+    let highest = limits.first().map_or(Time::ZERO, |limit| limit.1);
     let mut piles: Vec<(Item, Vec<usize>)> = Vec::new();
     // The open pile of small sequential jobs and its height.
     let mut open: Option<(usize, Time)> = None;
     let mut allotments = vec![0; remaining.len()];
     for (index, candidate) in remaining.iter().enumerate() {
-        let Some(width) = candidate.profile.min_allotment(length) else { continue };
+        let Some(width) = fewest(candidate.profile, limits) else { continue };
         allotments[index] = width;
         // A weight of zero counts a millionth, so that every job is chosen in the end.
         let value = candidate.weight.max(1);
@@ -87,7 +131,7 @@ fn select(remaining: Vec<Candidate<'_>>, length: Time, processors: u32) -> (Vec<
         let small = width == 1 && time <= half;
         if let Some((at, height)) = open
             && small
-            && height + time <= length
+            && height + time <= highest
         {
             piles[at].0.value += value;
             piles[at].1.push(index);
@@ -100,7 +144,7 @@ fn select(remaining: Vec<Candidate<'_>>, length: Time, processors: u32) -> (Vec<
         }
     }
     let items: Vec<Item> = piles.iter().map(|(item, _)| *item).collect();
-    let chosen = knapsack::choose(&items, processors);
+    let chosen = knapsack::choose(&items, *processors);
     let mut selected = vec![false; remaining.len()];
     let mut batch = Vec::new();
     for ((_, members), _) in piles.into_iter().zip(chosen).filter(|(_, chosen)| *chosen) {

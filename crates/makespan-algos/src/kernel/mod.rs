@@ -12,6 +12,7 @@ pub mod holes;
 pub mod knapsack;
 pub mod list;
 pub mod mapping;
+pub mod open;
 pub mod serial;
 pub mod shelves;
 

@@ -24,7 +24,7 @@ pub struct Batch {
 }
 
 /// Plans batches of doubling length: a batch takes, of the jobs that wait when the one before has ended, those that can end
-/// within its length, by falling weight for their work, while their work fits into it; the next one is twice as long.
+/// within its length, by falling weight for their work, while their work fits into what is open; the next one is twice as long.
 ///
 /// The first batch is as long as the shortest time of a waiting job, and when a batch has taken all that waits the lengths
 /// begin again there; a length for which nobody is short enough is doubled at once. Short jobs thus never wait for
@@ -84,7 +84,10 @@ impl Doubling {
             let (first, second) = (weight(b.0).saturating_mul(a.1), weight(a.0).saturating_mul(b.1));
             first.cmp(&second).then(a.0.cmp(&b.0))
         });
-        let room = length.area(view.instance.processors());
+        let end = Time::from_ticks(view.now.ticks().saturating_add(length.ticks()));
+        let availability = view.instance.availability();
+        let always = availability.last_change() <= view.now;
+        let room = if always { length.area(view.instance.processors()) } else { availability.open_area(view.now, end) };
         let mut used: i128 = 0;
         let fitting = admitted.iter().enumerate().filter(|&(index, &(_, work))| {
             let fits = index == 0 || used.saturating_add(work) <= room;

@@ -1,9 +1,10 @@
 //! Allotments from the dual approximation.
 
 use makespan_bounds::dual::{self, Dual};
-use makespan_core::{Instance, JobId, Profile, Time};
+use makespan_core::{Instance, JobId, Profile, ScheduleBuilder, Time};
 
 use crate::kernel::list::Allotted;
+use crate::kernel::open::Open;
 
 /// The guess of the dual approximation for some jobs, and the shelf and allotment of each.
 pub(super) struct DualAllotment<'a> {
@@ -27,6 +28,42 @@ impl<'a> DualAllotment<'a> {
         let profile = self.profiles[index];
         let limit = if self.first_shelf[index] { self.guess } else { half };
         profile.thriftiest(limit).unwrap_or_else(|| profile.fastest())
+    }
+
+    /// The jobs in shelf order; where processors are closed after `from`, the list that ends first of this one and those
+    /// whose allotments are chosen by what is open.
+    pub(super) fn list(
+        &self,
+        builder: &mut ScheduleBuilder<'_>,
+        instance: &Instance,
+        jobs: &[JobId],
+        from: Time,
+    ) -> Vec<Allotted> {
+        let plain = self.in_shelf_order(jobs);
+        match Open::of(instance, from) {
+            None => plain,
+            Some(open) => open.shortest(builder, instance, &open.lists(instance, plain)).1,
+        }
+    }
+
+    /// The same in another order, which must not make the list end far later.
+    pub(super) fn list_in_order(
+        &self,
+        builder: &mut ScheduleBuilder<'_>,
+        instance: &Instance,
+        (jobs, from): (&[JobId], Time),
+        sort: impl Fn(&mut [Allotted]),
+    ) -> Vec<Allotted> {
+        let mut plain = self.in_shelf_order(jobs);
+        let Some(open) = Open::of(instance, from) else {
+            sort(&mut plain);
+            return plain;
+        };
+        let mut lists = open.lists(instance, plain);
+        let shortest = open.shortest(builder, instance, &lists);
+        lists.iter_mut().for_each(|list| sort(list));
+        let (_, list) = open.shortest(builder, instance, &lists);
+        open.near(builder, instance, list, shortest)
     }
 
     /// First shelf, second shelf, then small sequential jobs, each by decreasing time: the order of the construction.

@@ -3,14 +3,18 @@
 use std::fmt;
 use std::str::FromStr;
 
-use makespan_core::{Context, Guarantee, Instance, JobId, Objective, Plan, ScheduleError, Scheduler, Unsupported};
+use makespan_core::{
+    Context, Guarantee, Instance, JobId, Objective, Plan, ScheduleBuilder, ScheduleError, Scheduler, Unsupported,
+};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use super::allotment::DualAllotment;
 use super::{check_supported, needs_equal_processors, needs_free_placement};
 use crate::kernel::doubling::{self, Candidate};
-use crate::kernel::{batches::by_batches, compact, list};
+use crate::kernel::list::{self, Allotted, ListSweep};
+use crate::kernel::open::Open;
+use crate::kernel::{batches::by_batches, compact};
 
 /// How far the batches are compacted: the three stages of the paper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +54,10 @@ impl FromStr for Compaction {
 /// (section 2.2). Assumptions: none. Guarantee: none is known. Complexity: O(m n K) for the knapsacks, K batches, and
 /// O(n log n) a shuffle.
 /// Deviations: batches go on doubling where the paper's loop would leave jobs over; jobs within a batch are ordered
-/// by weight over area before they are shuffled; small sequential jobs are compacted one by one.
+/// by weight over area before they are shuffled; small sequential jobs are compacted one by one. Where processors are
+/// unavailable, which the paper leaves open, the guess is that over the open area, and a batch is as wide as what is open
+/// while it runs, with allotments that fit then; the batches of an open platform are tried as well, and jobs that would end
+/// far later than a list made for the makespan go first.
 ///
 /// ```
 /// use makespan_algos::scheduler::Demt;
@@ -110,11 +117,22 @@ impl Scheduler for Demt {
         check_supported(self, instance)?;
         let mut random = ChaCha8Rng::seed_from_u64(context.seed);
         let schedule = by_batches(instance, |builder, jobs, from| {
-            let batches = select(instance, jobs);
+            let dual = DualAllotment::of(instance, jobs);
+            let open = Open::of(instance, from);
             if self.compaction != Compaction::List {
-                return compact::place_raw(builder, &batches, from);
+                return compact::place_raw(builder, &select(instance, jobs, &dual, open.as_ref()), from);
             }
-            let list = compact::best_list(builder, instance, &batches, from, (self.shuffles, &mut random));
+            let mut listed = |builder: &mut ScheduleBuilder<'_>, open| {
+                let batches = select(instance, jobs, &dual, open);
+                compact::best_list(builder, instance, &batches, from, (self.shuffles, &mut random))
+            };
+            let list = match &open {
+                None => listed(builder, None),
+                Some(open) => {
+                    let lists = [listed(builder, Some(open)), listed(builder, None)];
+                    around(builder, instance, open, lists, dual.in_shelf_order(jobs))
+                }
+            };
             list::place(builder, instance, &list, from)
         });
         Ok(match self.compaction {
@@ -124,10 +142,33 @@ impl Scheduler for Demt {
     }
 }
 
+/// Of some lists, once they end nearly as soon as one made for the makespan, that of least weighted completion.
+fn around(
+    builder: &mut ScheduleBuilder<'_>,
+    instance: &Instance,
+    open: &Open<'_>,
+    lists: [Vec<Allotted>; 2],
+    in_shelf_order: Vec<Allotted>,
+) -> Vec<Allotted> {
+    let for_makespan = open.lists(instance, in_shelf_order);
+    let shortest = open.shortest(builder, instance, &for_makespan);
+    let [first, second] = lists.map(|list| open.near(builder, instance, list, shortest.clone()));
+    let mut sweep = ListSweep::default();
+    let mut value = |list: &[Allotted]| compact::weighted_completion(builder, instance, list, open.from(), &mut sweep);
+    if value(&second) < value(&first) { second } else { first }
+}
+
 /// The batches of jobs that are all released.
-fn select(instance: &Instance, jobs: &[JobId]) -> Vec<doubling::Batch> {
-    let dual = DualAllotment::of(instance, jobs);
+fn select(
+    instance: &Instance,
+    jobs: &[JobId],
+    dual: &DualAllotment<'_>,
+    open: Option<&Open<'_>>,
+) -> Vec<doubling::Batch> {
     let candidate = |(&job, &profile)| Candidate { job, profile, weight: instance.job(job).weight.millionths() };
     let candidates: Vec<Candidate<'_>> = jobs.iter().zip(&dual.profiles).map(candidate).collect();
-    doubling::batches(&candidates, dual.guess, instance.processors())
+    match open {
+        None => doubling::batches(&candidates, dual.guess, &instance.processors()),
+        Some(open) => doubling::batches(&candidates, open.guess(&dual.profiles), open),
+    }
 }

@@ -13,8 +13,9 @@ use crate::kernel::{batches::by_batches, list, shelves};
 ///
 /// Source: G. Mounié, C. Rapine, D. Trystram, SIAM J. Comput. 37(2), 2007, DOI 10.1137/S0097539701385995.
 /// Assumptions: none; where jobs are not monotone (rigid ones, superlinear speed-up) and the shelves do not fit, or
-/// where processors are unavailable or best placement is required, the same allotments are placed by a greedy list in
-/// shelf order.
+/// where best placement is required, the same allotments are placed by a greedy list in shelf order. Where processors are
+/// unavailable, allotments are chosen by what is open, for the guess over the open area and for longer lengths, and the
+/// list that ends first is kept.
 /// Guarantee (makespan): 3/2 for monotone tables, 2 for any jobs; twice as much with release dates, which are served
 /// by the batch rule; none with unavailable processors or best placement.
 /// Complexity: O(n log n log m) a step of the search, O(n m) for those that need the knapsack.
@@ -63,7 +64,7 @@ impl Scheduler for DualApproximation {
                 return end;
             }
             lists += 1;
-            let list = dual.in_shelf_order(jobs);
+            let list = dual.list(builder, instance, jobs, from);
             list::place(builder, instance, &list, from)
         });
         if lists > 0 && is_unrestricted(instance) {

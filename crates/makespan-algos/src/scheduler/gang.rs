@@ -9,13 +9,15 @@ use makespan_core::{
 use super::list_graham::density;
 use super::{check_supported, needs_equal_processors};
 use crate::kernel::list::{self, Allotted};
+use crate::kernel::open::Open;
 
 /// Every job on the fewest processors that give its shortest time, by decreasing weight over time.
 ///
 /// Source: the baseline "Gang" of Dutot, Eyraud, Mounié and Trystram, SPAA 2004, DOI 10.1145/1007912.1007932, section
 /// 4.1. Optimal for weighted completion when all speed-ups are linear up to the whole platform. Guarantee: none in
 /// general. Complexity: O(n log n). Deviation: a job that cannot use the whole platform leaves the rest to the next
-/// jobs of the list.
+/// jobs of the list. Around unavailable processors a job gets the allotment with which it ends first, counted from when the
+/// work before it is done on all that is open.
 ///
 /// ```
 /// use makespan_algos::scheduler::Gang;
@@ -50,8 +52,12 @@ impl Scheduler for Gang {
             let profile = instance.job(entry.job).profile();
             Reverse(density(instance, entry.job, profile.shortest()))
         });
+        let from = instance.first_release();
+        if let Some(open) = Open::of(instance, from) {
+            open.earliest(instance, &mut list);
+        }
         let mut builder = ScheduleBuilder::new(instance);
-        list::place(&mut builder, instance, &list, instance.first_release());
+        list::place(&mut builder, instance, &list, from);
         Ok(builder.finish().into())
     }
 }

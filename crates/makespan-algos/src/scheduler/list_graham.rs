@@ -52,7 +52,9 @@ impl FromStr for Order {
 /// Source: M. Garey, R. Graham, SIAM J. Comput. 4, 1975, DOI 10.1137/0204015; the orders are those of the baselines of
 /// Dutot, Eyraud, Mounié and Trystram, SPAA 2004, DOI 10.1145/1007912.1007932, section 4.1.
 /// Assumptions: none. Guarantee (makespan): 2 without release dates and unavailable processors, since the allotments
-/// have at most the area of the guess and none takes longer than it. Complexity: that of the dual search, then
+/// have at most the area of the guess and none takes longer than it. Around unavailable processors the list that ends first
+/// of several, whose allotments are chosen by what is open; jobs that would end far too late in another order go to its front.
+/// Complexity: that of the dual search, then
 /// O(n log n).
 ///
 /// ```
@@ -82,10 +84,11 @@ impl Scheduler for ListGraham {
     fn schedule(&self, instance: &Instance, _context: &mut Context) -> Result<Plan, ScheduleError> {
         check_supported(self, instance)?;
         let jobs: Vec<JobId> = instance.ids().collect();
-        let mut list = DualAllotment::of(instance, &jobs).in_shelf_order(&jobs);
-        self.sort(instance, &mut list);
         let mut builder = ScheduleBuilder::new(instance);
-        list::place(&mut builder, instance, &list, instance.first_release());
+        let from = instance.first_release();
+        let dual = DualAllotment::of(instance, &jobs);
+        let list = dual.list_in_order(&mut builder, instance, (&jobs, from), |list| self.sort(instance, list));
+        list::place(&mut builder, instance, &list, from);
         Ok(builder.finish().into())
     }
 }

@@ -118,9 +118,10 @@ fn is_offline(instance: &Instance) -> bool {
 
 fn by_list(instance: &Instance) -> Schedule {
     let jobs: Vec<JobId> = instance.ids().collect();
-    let list = DualAllotment::of(instance, &jobs).in_shelf_order(&jobs);
+    let from = instance.first_release();
     let mut builder = ScheduleBuilder::new(instance);
-    list::place(&mut builder, instance, &list, instance.first_release());
+    let list = DualAllotment::of(instance, &jobs).list(&mut builder, instance, &jobs, from);
+    list::place(&mut builder, instance, &list, from);
     builder.finish()
 }
 

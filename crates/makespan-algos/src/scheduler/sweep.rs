@@ -9,6 +9,7 @@ use rand_chacha::ChaCha8Rng;
 use super::allotment::DualAllotment;
 use super::{check_supported, greedy_list_guarantee, needs_equal_processors};
 use crate::kernel::list::{self, Allotted, ListSweep};
+use crate::kernel::open::Open;
 
 /// Targets tried between the guess of the dual approximation and twice it.
 const TARGETS: i64 = 48;
@@ -106,7 +107,11 @@ impl Search<'_> {
         let jobs: Vec<JobId> = self.instance.ids().collect();
         let dual = DualAllotment::of(self.instance, &jobs);
         self.reachable = self.from + dual.guess;
-        self.consider(builder, &dual.in_shelf_order(&jobs));
+        let plain = dual.in_shelf_order(&jobs);
+        self.consider(builder, &plain);
+        if let Some(open) = Open::of(self.instance, self.from) {
+            open.lists(self.instance, plain).iter().for_each(|list| self.consider(builder, list));
+        }
         let mut list = Vec::with_capacity(jobs.len());
         for step in 0..=TARGETS {
             let target = dual.guess + Time::from_ticks(dual.guess.ticks() / TARGETS * step);

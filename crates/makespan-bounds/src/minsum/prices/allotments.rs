@@ -15,6 +15,17 @@ pub(super) struct Jobs {
     pub(super) shapes: Vec<(f64, f64)>,
     /// Where the allotments of each job begin; one more than jobs.
     starts: Vec<usize>,
+    /// Which allotments are tried.
+    kind: Kind,
+}
+
+/// Which allotments are of use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Those for which there is no other of less work and a shorter time.
+    Thrifty,
+    /// Those of fewer processors too, which may be all that is open.
+    Narrow,
 }
 
 impl Jobs {
@@ -22,7 +33,7 @@ impl Jobs {
     /// counts; `weigh` gives the weights.
     pub(super) fn new<'a>(
         jobs: impl Iterator<Item = (&'a Job, f64)>,
-        most: usize,
+        (most, kind): (usize, Kind),
         weigh: impl Fn(&Job) -> f64,
     ) -> Self {
         let key = |job: &Job| {
@@ -31,7 +42,7 @@ impl Jobs {
         };
         let mut sorted: Vec<_> = jobs.map(|(job, count)| (key(job), job, count)).collect();
         sorted.sort_by(|(a, ..), (b, ..)| a.0.total_cmp(&b.0).then((a.1, a.2, a.3, a.4).cmp(&(b.1, b.2, b.3, b.4))));
-        let mut figures = Self::empty();
+        let mut figures = Self::empty(kind);
         let mut before = None;
         for (key, job, one) in sorted {
             let same = before.as_ref() == Some(&key) && figures.profiles.last() == Some(job.profile());
@@ -40,7 +51,7 @@ impl Jobs {
                 Some(count) if same => *count += one,
                 _ => {
                     let profile = job.profile();
-                    figures.add(one, weigh(job), job.release.ticks() as f64, shapes(profile, most));
+                    figures.add(one, weigh(job), job.release.ticks() as f64, shapes(profile, most, kind));
                     figures.profiles.push(profile.clone());
                 }
             }
@@ -48,9 +59,9 @@ impl Jobs {
         figures
     }
 
-    fn empty() -> Self {
+    fn empty(kind: Kind) -> Self {
         let (counts, weights, releases) = (Vec::new(), Vec::new(), Vec::new());
-        Self { counts, weights, releases, profiles: Vec::new(), shapes: Vec::new(), starts: vec![0] }
+        Self { counts, weights, releases, profiles: Vec::new(), shapes: Vec::new(), starts: vec![0], kind }
     }
 
     fn add(&mut self, count: f64, weight: f64, release: f64, shapes: Vec<(f64, f64)>) {
@@ -64,7 +75,7 @@ impl Jobs {
     /// The same jobs with up to `most` allotments each from the one before to the one after those of `active`, and up to
     /// `far` beyond.
     pub(super) fn around(&self, active: impl Fn(usize) -> bool, most: usize, far: usize) -> Self {
-        let mut figures = Self::empty();
+        let mut figures = Self::empty(self.kind);
         for (index, profile) in self.profiles.iter().enumerate() {
             let all = self.all(index);
             let first = all.clone().find(|&shape| active(shape)).unwrap_or(all.start);
@@ -75,7 +86,7 @@ impl Jobs {
             allotments.retain(|allotment| !(first..=last).contains(allotment));
             allotments.extend(spread(first, last, most));
             allotments.sort_unstable();
-            let shapes = useful(profile, &allotments);
+            let shapes = useful(profile, &allotments, self.kind);
             figures.add(self.counts[index], self.weights[index], self.releases[index], shapes);
             figures.profiles.push(profile.clone());
         }
@@ -93,8 +104,8 @@ impl Jobs {
 }
 
 /// Processors and times of at most about `most` allotments, of geometric progression where there are more.
-pub(super) fn shapes(profile: &Profile, most: usize) -> Vec<(f64, f64)> {
-    useful(profile, &spread(profile.min_processors(), profile.max_processors(), most))
+pub(super) fn shapes(profile: &Profile, most: usize, kind: Kind) -> Vec<(f64, f64)> {
+    useful(profile, &spread(profile.min_processors(), profile.max_processors(), most), kind)
 }
 
 /// Ascending numbers from first to last, at most about `most`.
@@ -107,13 +118,14 @@ fn spread(first: u32, last: u32, most: usize) -> Vec<u32> {
     std::iter::successors(Some(first), next).collect()
 }
 
-/// Processors and times of those of the ascending allotments for which there is no other of less work and a shorter time.
-fn useful(profile: &Profile, allotments: &[u32]) -> Vec<(f64, f64)> {
+/// Processors and times of those of the ascending allotments that are of use.
+fn useful(profile: &Profile, allotments: &[u32], kind: Kind) -> Vec<(f64, f64)> {
     let mut shapes: Vec<(f64, f64)> = Vec::new();
     for &allotment in allotments {
         let shape = (f64::from(allotment), profile.time(allotment).ticks() as f64);
         if shapes.last().is_none_or(|&(_, time)| shape.1 < time) {
-            while shapes.last().is_some_and(|&(processors, time)| processors * time >= shape.0 * shape.1) {
+            let beaten = |&(processors, time): &(f64, f64)| processors * time >= shape.0 * shape.1;
+            while kind == Kind::Thrifty && shapes.last().is_some_and(beaten) {
                 shapes.pop();
             }
             shapes.push(shape);

@@ -1,5 +1,7 @@
 //! What a job does at least cost under given prices, in floating point.
 
+use super::rooms::Rooms;
+
 /// Prices that are constant between instants, with their integral.
 pub(super) struct Curve {
     instants: Vec<f64>,
@@ -11,6 +13,8 @@ pub(super) struct Curve {
     rises: Vec<(f64, f64)>,
     /// Every job ends by this instant, which may be infinite.
     horizon: f64,
+    /// The starts that are possible, where not all are.
+    rooms: Option<Rooms>,
 }
 
 /// What one job does at least cost.
@@ -23,10 +27,10 @@ pub(super) struct Best {
 
 impl Curve {
     /// From instants, and one price fewer.
-    pub(super) fn new(instants: Vec<f64>, mut prices: Vec<f64>, horizon: f64) -> Self {
+    pub(super) fn new(instants: Vec<f64>, mut prices: Vec<f64>, horizon: f64, rooms: Option<Rooms>) -> Self {
         prices.push(0.0);
         let integrals = vec![0.0; instants.len()];
-        let mut curve = Self { instants, prices, integrals, falls: Vec::new(), rises: Vec::new(), horizon };
+        let mut curve = Self { instants, prices, integrals, falls: Vec::new(), rises: Vec::new(), horizon, rooms };
         curve.integrate();
         curve
     }
@@ -70,6 +74,10 @@ impl Curve {
         if latest < release {
             return;
         }
+        if let Some(rooms) = &self.rooms {
+            self.improve_within(rooms, best, (weight, release), shape, allotment);
+            return;
+        }
         let mut end = self.cursor(release + time);
         let price = self.advance(&mut end, release + time) - before;
         let mut least = (weight * (release + time) + processors * price, release);
@@ -107,6 +115,36 @@ impl Curve {
         }
         if least.0 < best.cost {
             *best = Best { cost: least.0, start: least.1, allotment };
+        }
+    }
+
+    /// The same where not all starts are possible.
+    fn improve_within(
+        &self,
+        rooms: &Rooms,
+        best: &mut Best,
+        (weight, release): (f64, f64),
+        (processors, time): (f64, f64),
+        allotment: usize,
+    ) {
+        for &(from, until) in rooms.of_processors(processors) {
+            let (first, last) = (from.max(release), until.min(self.horizon) - time);
+            if last < first {
+                continue;
+            }
+            if weight * (first + time) >= best.cost {
+                break;
+            }
+            let falls = self.falls.iter().map(|fall| fall.0);
+            let rises = self.rises.iter().map(|rise| rise.0 - time);
+            let ends = [first, last].into_iter().filter(|start| start.is_finite());
+            for start in ends.chain(falls).chain(rises).filter(|start| (first..=last).contains(start)) {
+                let at = |instant: f64| self.advance(&mut self.cursor(instant), instant);
+                let cost = weight * (start + time) + processors * (at(start + time) - at(start));
+                if cost < best.cost {
+                    *best = Best { cost, start, allotment };
+                }
+            }
         }
     }
 

@@ -3,6 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use makespan_core::{Area, Availability, Time};
+
 /// A job as that machine sees it.
 #[derive(Clone, Copy)]
 pub(super) struct Piece {
@@ -16,13 +18,15 @@ pub(super) struct Piece {
 ///
 /// It takes the released piece of the largest weight over work (Smith's rule). Then the best price of a processor at an
 /// instant is the weight of what is done after it, without a pause between, over the processors: it falls by the
-/// weight over the work while a piece is done, which is what waiting costs it.
-pub(super) fn run(pieces: &[Piece], processors: f64) -> Vec<(f64, f64)> {
+/// weight over the work while a piece is done, which is what waiting costs it. Where processors are closed, the machine
+/// has those that are open, on average while it does the piece.
+pub(super) fn run(pieces: &[Piece], processors: f64, availability: &Availability) -> Vec<(f64, f64)> {
+    let open = availability.is_always_open();
     let mut order: Vec<usize> = (0..pieces.len()).collect();
     order.sort_by(|&a, &b| pieces[a].release.total_cmp(&pieces[b].release).then(a.cmp(&b)));
     let rank = |piece: &Piece| Rank(piece.weight / piece.work.max(f64::MIN_POSITIVE));
     let mut waiting = BinaryHeap::new();
-    // The end of each piece, its weight, and whether a pause precedes it.
+    // The end of each piece, its weight for as many processors as there are, and whether a pause precedes it.
     let mut ends: Vec<(f64, f64, bool)> = Vec::with_capacity(pieces.len());
     let (mut next, mut now) = (0, f64::NEG_INFINITY);
     while ends.len() < pieces.len() {
@@ -35,8 +39,17 @@ pub(super) fn run(pieces: &[Piece], processors: f64) -> Vec<(f64, f64)> {
             next += 1;
         }
         let Some((_, Reverse(index))) = waiting.pop() else { break };
-        now += pieces[index].work / processors;
-        ends.push((now, pieces[index].weight, idle));
+        let Piece { work, weight, .. } = pieces[index];
+        if open {
+            now += work / processors;
+            ends.push((now, weight, idle));
+        } else {
+            let end = availability.when_open(Time::from_ticks(now as i64), work as Area).ticks() as f64;
+            let end = end.max(now + work / processors);
+            // All processors over those that are open.
+            ends.push((end, weight * processors * (end - now) / work.max(f64::MIN_POSITIVE), idle));
+            now = end;
+        }
     }
     let mut left = 0.0;
     let mut prices = Vec::with_capacity(ends.len());

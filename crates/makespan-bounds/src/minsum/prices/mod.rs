@@ -6,15 +6,19 @@ mod fluid;
 mod instants;
 mod matrix;
 mod newton;
+mod rooms;
 mod smooth;
 
 use makespan_core::certificate::TimePrices;
-use makespan_core::{Availability, Bound, Certificate, Instance, Job, JobId, Objective, Time, Weight};
+use makespan_core::{
+    Area, Availability, Bound, Certificate, Instance, Job, JobId, Objective, Time, Unavailable, Weight,
+};
 
-use allotments::Jobs;
+use allotments::{Jobs, Kind};
 use curve::Curve;
 use fluid::Piece;
 use newton::Newton;
+use rooms::Rooms;
 use smooth::Landscape;
 
 use crate::dual;
@@ -118,18 +122,19 @@ impl PriceSearch {
         // A bag stands for its own tasks only.
         let bags = bags.into_iter().map(|job| (job, job.tasks() as f64));
         let sampled = sample(&plain, stride).map(|job| (job, factor)).chain(bags);
-        let jobs = Jobs::new(sampled, ALLOTMENTS, options.weigh());
+        let jobs = Jobs::new(sampled, (ALLOTMENTS, kind(instance)), options.weigh());
         let horizon = options.horizon();
-        let fluid = fluid(&jobs, instance.processors());
         let availability = instance.availability().clone();
+        let fluid = fluid(&jobs, instance.processors(), &availability);
         // Without these, the best prices fall all the time, and no job ends where they rise.
         let equal = jobs.count() as f64 * factor * EQUAL <= tasks as f64;
         let open = availability.is_always_open();
         let ends = instance.has_release_dates() || !open || horizon.is_finite() || equal;
-        let few = FEW_A_JOB.saturating_mul(tasks).saturating_add(FEW);
+        // Around unavailable periods, a few jobs may be spread over a time that is long for them.
+        let few = FEW_A_JOB.saturating_mul(tasks).saturating_add(FEW).saturating_mul(if open { 1 } else { 2 });
         let instants = instants(instance, &jobs, &fluid, most.min(few).min(FIRST_INSTANTS));
         let integrals = integrals(&fluid, &instants);
-        let mut landscape = Landscape::new(jobs, horizon, ends);
+        let mut landscape = Landscape::new(jobs, horizon, rooms(instance), ends);
         let open = instants::open(&availability, &instants);
         landscape.place_on(instants, open);
         let newton = Newton::new(landscape, integrals);
@@ -213,12 +218,13 @@ impl PriceSearch {
     /// For every job, or one task of a bag, in the order of the instance, what it does at least cost under the best prices so far; among at
     /// most some 24 of its allotments.
     pub fn choices(&self, instance: &Instance) -> Vec<PricedChoice> {
-        let curve = Curve::new(self.newton.landscape.instants.clone(), self.prices(), self.options.horizon());
-        let weigh = self.options.weigh();
+        let horizon = self.options.horizon();
+        let curve = Curve::new(self.newton.landscape.instants.clone(), self.prices(), horizon, rooms(instance));
+        let (weigh, kind) = (self.options.weigh(), kind(instance));
         let choice = |job: JobId| {
             let Job { release, .. } = *instance.job(job);
             let profile = instance.job(job).profile();
-            let shapes = allotments::shapes(profile, ALLOTMENTS);
+            let shapes = allotments::shapes(profile, ALLOTMENTS, kind);
             let best = curve.best(weigh(instance.job(job)), release.ticks() as f64, &shapes);
             let start = Time::from_ticks(best.start as i64).max(release);
             PricedChoice { job, processors: shapes[best.allotment].0 as u32, start }
@@ -255,7 +261,7 @@ fn choices(job: &Job) -> usize {
 }
 
 /// The prices of the fluid machine, on the allotments of least work.
-fn fluid(jobs: &Jobs, processors: u32) -> Vec<(f64, f64)> {
+fn fluid(jobs: &Jobs, processors: u32, availability: &Availability) -> Vec<(f64, f64)> {
     let least = |index: usize| {
         let work = |&(processors, time): &(f64, f64)| processors * time;
         jobs.shapes[jobs.all(index)].iter().map(work).fold(f64::INFINITY, f64::min)
@@ -265,7 +271,8 @@ fn fluid(jobs: &Jobs, processors: u32) -> Vec<(f64, f64)> {
         release: jobs.releases[index],
         work: jobs.counts[index] * least(index),
     };
-    fluid::run(&(0..jobs.count()).map(piece).collect::<Vec<_>>(), f64::from(processors))
+    let pieces: Vec<Piece> = (0..jobs.count()).map(piece).collect();
+    fluid::run(&pieces, f64::from(processors), availability)
 }
 
 /// The integrals of the fluid machine's price, which is nowhere quite zero.
@@ -312,10 +319,8 @@ fn interpolated(instants: &[f64], values: &[f64], instant: f64) -> f64 {
 
 /// Instants at which the price probably jumps.
 fn fixed(instance: &Instance, horizon: f64) -> Vec<f64> {
-    let ticks = |time: Time| time.ticks() as f64;
-    let mut fixed: Vec<f64> =
-        instance.unavailable().iter().flat_map(|period| [ticks(period.start), ticks(period.end)]).collect();
-    fixed.extend(instance.jobs().iter().map(|job| ticks(job.release)));
+    let mut fixed = closings(instance);
+    fixed.extend(instance.jobs().iter().map(|job| job.release.ticks() as f64));
     fixed.sort_by(f64::total_cmp);
     fixed.dedup();
     if fixed.len() > MOST_FIXED {
@@ -323,6 +328,24 @@ fn fixed(instance: &Instance, horizon: f64) -> Vec<f64> {
     }
     fixed.extend(Some(horizon).filter(|horizon| horizon.is_finite()));
     fixed
+}
+
+/// When unavailable periods begin and end.
+fn closings(instance: &Instance) -> Vec<f64> {
+    let ends = |period: &Unavailable| [period.start, period.end].map(|time| time.ticks() as f64);
+    let mut closings: Vec<f64> = instance.unavailable().iter().flat_map(ends).collect();
+    closings.sort_by(f64::total_cmp);
+    closings.dedup();
+    closings
+}
+
+/// The starts that are possible; all, where the price cannot change at every instant at which that changes.
+fn rooms(instance: &Instance) -> Option<Rooms> {
+    if closings(instance).len() > MOST_FIXED { None } else { Rooms::of(instance.availability()) }
+}
+
+fn kind(instance: &Instance) -> Kind {
+    if rooms(instance).is_some() { Kind::Narrow } else { Kind::Thrifty }
 }
 
 const MOST_FIXED: usize = 32;
@@ -335,5 +358,17 @@ fn instants(instance: &Instance, jobs: &Jobs, fluid: &[(f64, f64)], count: usize
     let short = jobs.shapes.iter().map(|shape| shape.1).fold(f64::INFINITY, f64::min);
     let closed = (instance.availability().last_change() - origin).max(Time::ZERO).ticks() as f64;
     let last = fluid.last().map_or(0.0, |&(end, _)| end - origin.ticks() as f64).max(closed.min(guess));
-    instants::first(instance, short, (2.0 * guess).max(last) + late.ticks() as f64, count)
+    // Where processors are closed, it takes longer until as much area was open.
+    let twice = if instance.availability().is_always_open() {
+        2.0 * guess
+    } else {
+        let area = (2.0 * guess * f64::from(instance.processors())) as Area;
+        (instance.availability().when_open(origin, area) - origin).ticks() as f64
+    };
+    let mut instants = instants::first(instance, short, twice.max(last) + late.ticks() as f64, count);
+    if rooms(instance).is_some() {
+        let between = (instants[0], instants[instants.len() - 1]);
+        instants::insert(&mut instants, &closings(instance), between);
+    }
+    instants
 }

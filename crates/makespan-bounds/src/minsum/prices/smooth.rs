@@ -8,6 +8,7 @@
 
 use super::allotments::Jobs;
 use super::matrix::Matrix;
+use super::rooms::Rooms;
 
 /// A place in time: the instant before it, and how far on to the next it lies, from 0 to 1.
 #[derive(Clone, Copy)]
@@ -68,6 +69,8 @@ pub(super) struct Landscape {
     open: Vec<f64>,
     /// Every job ends by this instant, which may be infinite.
     horizon: f64,
+    /// The starts that are possible, where not all are.
+    rooms: Option<Rooms>,
     /// Whether ends at an instant are tried too, and not starts alone: where prices may rise.
     pub(super) ends: bool,
     /// For each allotment the starts that are tried until the next evaluation of all.
@@ -111,10 +114,10 @@ const NEGLIGIBLE: f64 = 14.0;
 const NEAR: f64 = 0.01;
 
 impl Landscape {
-    pub(super) fn new(jobs: Jobs, horizon: f64, ends: bool) -> Self {
+    pub(super) fn new(jobs: Jobs, horizon: f64, rooms: Option<Rooms>, ends: bool) -> Self {
         let (instants, open, windows, slope) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let (candidates, touched) = (Vec::new(), Vec::new());
-        Self { jobs, instants, open, horizon, ends, windows, candidates, touched, slope }
+        Self { jobs, instants, open, horizon, rooms, ends, windows, candidates, touched, slope }
     }
 
     /// The weighted completion if all jobs end at the horizon: more proves that not all can end by then.
@@ -196,7 +199,13 @@ impl Landscape {
         for shape in self.jobs.all(job) {
             let window = if all { (0, u32::MAX) } else { self.windows[shape] };
             if window != CLOSED {
-                self.starts(job, shape, window, &mut found);
+                self.starts(job, shape, window, self.rooms.as_ref(), &mut found);
+            }
+        }
+        if found.least == f64::INFINITY && self.rooms.is_some() {
+            // None of the allotments tried is possible: the check may know another.
+            for shape in self.jobs.all(job) {
+                self.starts(job, shape, (0, u32::MAX), None, &mut found);
             }
         }
         let Found { least, mut candidates, .. } = found;
@@ -219,7 +228,7 @@ impl Landscape {
     }
 
     /// Lists the starts of one allotment within a window.
-    fn starts(&self, job: usize, shape: usize, window: Window, found: &mut Found<'_>) {
+    fn starts(&self, job: usize, shape: usize, window: Window, rooms: Option<&Rooms>, found: &mut Found<'_>) {
         let (weight, release) = (self.jobs.weights[job], self.jobs.releases[job]);
         let (processors, time) = self.jobs.shapes[shape];
         let latest = self.horizon - time;
@@ -230,10 +239,11 @@ impl Landscape {
             let cost = weight * completion + processors * (found.at(end) - found.at(start));
             found.offer(Candidate { cost, start, end, shape });
         };
+        let allowed = |start: f64| rooms.is_none_or(|rooms| rooms.allow(processors, start, start + time));
         let first = self.find(release);
         let (from, until) = (window.0 as usize, (window.1 as usize).min(self.instants.len() - 1));
         let mut end = self.place(release + time, first.node);
-        if from <= first.node {
+        if from <= first.node && allowed(release) {
             offer(first, release + time, end, found);
         }
         for node in from.max(first.node + 1)..=until {
@@ -242,7 +252,18 @@ impl Landscape {
                 break;
             }
             end = self.place(begin + time, end.node);
-            offer(Place { node, share: 0.0 }, begin + time, end, found);
+            if allowed(begin) {
+                offer(Place { node, share: 0.0 }, begin + time, end, found);
+            }
+        }
+        let last = self.instants.len() - 1;
+        if let Some(rooms) = rooms
+            && until == last
+            && let Some(begin) = rooms.opening_after(self.instants[last].max(release), (processors, time))
+            && begin <= latest
+        {
+            let behind = Place { node: last, share: 0.0 };
+            offer(behind, begin + time, behind, found);
         }
         if self.ends {
             let earliest = release.max(self.instants[from.min(self.instants.len() - 1)]) + time;
@@ -256,10 +277,12 @@ impl Landscape {
                 if start.node > until {
                     break;
                 }
-                offer(start, end, Place { node, share: 0.0 }, found);
+                if rooms.is_none_or(|rooms| rooms.allow(processors, end - time, end)) {
+                    offer(start, end, Place { node, share: 0.0 }, found);
+                }
             }
         }
-        if latest.is_finite() {
+        if latest.is_finite() && allowed(latest) {
             offer(self.find(latest), self.horizon, self.find(self.horizon), found);
         }
     }

@@ -1,6 +1,7 @@
 //! The least cost of a job under prices: the inner minimum of the bound, by branch and bound.
 
 use super::blocks::{Block, Blocks};
+use super::closed::Closed;
 use super::prefix::{Event, Prefix};
 use crate::certificate::choices::{self, Group};
 use crate::{Job, Profile, Time};
@@ -11,8 +12,8 @@ const MORE_STARTS: usize = 8;
 
 /// Finds the least cost of one job after another.
 ///
-/// The minimum is taken over cells, a choice k and a start s each: the release date and where the price falls; or an
-/// end, where it rises. Cells are tried in blocks, of successive choices and successive starts from a to b: if one is no
+/// The minimum is taken over cells, a choice k and a start s each: the release date, where the price falls and where
+/// processors open; or an end, where it rises and where processors close. Cells are tried in blocks, of successive choices and successive starts from a to b: if one is no
 /// less than the least cell so far by what is known of all of it, none of its cells is tried; otherwise it is halved.
 /// What is known of a block:
 ///
@@ -23,13 +24,17 @@ const MORE_STARTS: usize = 8;
 /// * Besides, k processors are paid from b to a + p, since each run lasts that long.
 /// * Of ends from a to b (prices rise there, so each choice is paid for its time): each cell completes at a or later, the
 ///   latest start is b - p, and what the runs have in common is from there to a.
+/// * Where fewer than k processors are open throughout what the runs have in common, none of them is possible.
 ///
 /// So what is skipped is no less than the least, which comes out the same as if every cell was tried. Of two halves
 /// the one that may hold less comes first.
 pub(super) struct Least<'a> {
     prefix: &'a Prefix,
+    closed: Option<Closed>,
     /// The least price since the release date.
     low: Prefix,
+    /// Whether the price never rises after the release date.
+    falling: bool,
     horizon: i64,
     /// The release date that starts and ends belong to.
     release: Option<i64>,
@@ -68,19 +73,21 @@ enum Side {
 }
 
 impl<'a> Least<'a> {
-    pub(super) fn new(prefix: &'a Prefix, horizon: Option<Time>) -> Self {
+    pub(super) fn new(prefix: &'a Prefix, closed: Option<Closed>, horizon: Option<Time>) -> Self {
         let horizon = horizon.map_or(i64::MAX, Time::ticks);
         let (starts, ends, groups, paid) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let blocks = Blocks::default();
         let low = prefix.clone();
-        Self { prefix, low, horizon, release: None, starts, ends, groups, blocks, paid, before: (0, 0) }
+        let (release, falling, before) = (None, true, (0, 0));
+        Self { prefix, closed, low, falling, horizon, release, starts, ends, groups, blocks, paid, before }
     }
 
-    /// The least cost of a job, for a weight in the units of the prices; `None` on overflow.
+    /// The least cost of a job, for a weight in the units of the prices: `None` on overflow, [`i128::MAX`] when it cannot
+    /// end by the horizon.
     pub(super) fn cost(&mut self, job: &Job, weight: i128) -> Option<i128> {
         let release = job.release.ticks();
         self.take_release(release);
-        let falling = self.ends.is_empty();
+        let falling = self.falling;
         choices::groups(job.profile(), &mut self.groups);
         self.check_range(release, weight)?;
         self.blocks.hold(&self.groups);
@@ -110,8 +117,17 @@ impl<'a> Least<'a> {
             self.starts.extend_from_slice(self.prefix.falls_after(release));
             self.ends.clear();
             self.ends.extend_from_slice(self.prefix.rises_after(release));
-            if !self.ends.is_empty() {
+            self.falling = self.ends.is_empty();
+            if !self.falling {
                 self.prefix.lowered(release, &mut self.low);
+            }
+            if let Some(closed) = &self.closed {
+                self.starts.extend_from_slice(closed.ends_after(release));
+                self.ends.extend_from_slice(closed.begins_after(release));
+                for events in [&mut self.starts, &mut self.ends] {
+                    events.sort_unstable_by_key(|event| event.0);
+                    events.dedup_by_key(|event| event.0);
+                }
             }
         }
     }
@@ -121,7 +137,8 @@ impl<'a> Least<'a> {
         let widest = i128::from(self.groups.iter().map(|group| group.first).max()?);
         let longest = i128::from(self.groups.iter().map(|group| group.time).max()?);
         let horizon = if self.horizon < i64::MAX { self.horizon } else { 0 };
-        let latest = i128::from(release.max(self.prefix.last()).max(horizon)) + longest;
+        let opens = self.closed.as_ref().map_or(0, Closed::last);
+        let latest = i128::from(release.max(self.prefix.last()).max(horizon).max(opens)) + longest;
         weight.checked_mul(latest)?.checked_add(widest.checked_mul(self.prefix.total())?)?;
         Some(())
     }
@@ -149,8 +166,21 @@ impl<'a> Least<'a> {
         if waiting >= search.least || completion > i128::from(self.horizon) {
             return i128::MAX;
         }
+        // What the runs have in common, if that is anything.
+        let (begin, end) = match side {
+            Side::Starts => (until.0, from.0.saturating_add(shortest)),
+            Side::Ends => (until.0 - shortest, from.0),
+        };
+        let closed = |closed: &Closed| begin < end && !closed.allows(processors, begin, end);
+        if self.closed.as_ref().is_some_and(closed) {
+            return i128::MAX;
+        }
         let price = if search.falling {
-            self.prefix.over(until, paid)
+            let latest = match side {
+                Side::Starts => until,
+                Side::Ends => (begin, self.prefix.at(begin)),
+            };
+            self.prefix.over(latest, paid)
         } else {
             let (latest, common) = match side {
                 Side::Starts => (until.0, self.prefix.at(from.0.saturating_add(shortest)) - until.1),
@@ -213,7 +243,8 @@ impl<'a> Least<'a> {
             }
             let Group { first, time, .. } = self.groups[choice];
             let latest = self.horizon.saturating_sub(time);
-            if latest < search.release {
+            let closed = |closed: &Closed| !closed.allows(first, latest, self.horizon);
+            if latest < search.release || self.closed.as_ref().is_some_and(closed) {
                 continue;
             }
             let start = (latest, self.prefix.at(latest));

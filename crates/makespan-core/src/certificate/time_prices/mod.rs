@@ -1,6 +1,7 @@
 //! Prices for processor time that change at given instants: a Lagrangian bound in continuous time.
 
 mod blocks;
+mod closed;
 mod least;
 mod prefix;
 
@@ -8,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::CertificateError;
 use crate::{Instance, Job, Time};
+use closed::Closed;
 use least::Least;
 use prefix::Prefix;
 
@@ -19,7 +21,9 @@ const ONE: u64 = 1_000_000;
 /// Let `open(t)` be the processors that are open at `t`. *Any* such function gives a lower bound on weighted
 /// completion:
 ///
-/// `sum_i min_(k, s >= r_i) [ w_i (s + p_i(k)) + k * integral of lambda over [s, s + p_i(k)] ] - integral of lambda * open`.
+/// `sum_i min_(k, s >= r_i) [ w_i (s + p_i(k)) + k * integral of lambda over [s, s + p_i(k)] ] - integral of lambda * open`,
+///
+/// where only those k and s count for which k processors are open throughout `[s, s + p_i(k))`.
 ///
 /// A bag stands for as many jobs as it has tasks, of weight [`Job::task_weight`] each.
 ///
@@ -31,14 +35,15 @@ const ONE: u64 = 1_000_000;
 /// `lambda` is constant between successive instants and zero before the first and after the last. Then what stands in
 /// the brackets is, for fixed k, piecewise linear in s, of slope `w_i + k (lambda(s + p) - lambda(s))`. It is least at
 /// the release date or where this slope rises: where s is an instant at which the price falls, or s + p is one at
-/// which it rises. Only those are tried.
+/// which it rises; or at an end of an interval of starts that unavailable periods allow, where s is an instant at which
+/// processors open, or s + p one at which some close. Only those are tried.
 ///
 /// A profile that accepts at most 256 numbers of processors is searched through. Beyond, successive allotments are
 /// grouped: up to 64 each stands alone, and from k on a group holds k / 32 of them. A group is replaced by something
 /// that is better than each of its members: it completes in the shortest time of the group and pays for its smallest
 /// allotment during the shortest time (or, where prices never rise after the release date, during as long as the
 /// least work of the group lasts on that allotment: the same work on more processors is bought earlier, so dearer).
-/// The bound stays valid and is a little weaker.
+/// The bound stays valid and is a little weaker. Where a member of the group is open throughout, so is what replaces it.
 ///
 /// With a *horizon* H only the schedules in which every job ends by H are spoken of: the minimum is taken over
 /// `s + p_i(k) <= H`, where `s = H - p_i(k)` is tried too. What follows is a lower bound on the weighted completion
@@ -88,7 +93,7 @@ impl TimePrices {
                 return Err(CertificateError::HorizonTooShort { horizon, job });
             }
         }
-        self.value(instance, weigh).ok_or(CertificateError::Overflow)
+        self.value(instance, weigh)
     }
 
     fn check(&self) -> Result<(), CertificateError> {
@@ -109,22 +114,27 @@ impl TimePrices {
         Ok(())
     }
 
-    /// `None` on overflow.
-    fn value(&self, instance: &Instance, weigh: impl Fn(&Job) -> u64) -> Option<i128> {
-        let prefix = Prefix::new(&self.instants, &self.prices)?;
-        let mut least = Least::new(&prefix, self.horizon);
+    fn value(&self, instance: &Instance, weigh: impl Fn(&Job) -> u64) -> Result<i128, CertificateError> {
+        let overflow = CertificateError::Overflow;
+        let prefix = Prefix::new(&self.instants, &self.prices).ok_or(overflow.clone())?;
+        let mut least = Least::new(&prefix, Closed::of(instance, &prefix), self.horizon);
         let mut value: i128 = 0;
-        for job in instance.jobs() {
-            let weight = i128::from(weigh(job)).checked_mul(1 << self.scale)?;
-            let cost = least.cost(job, weight)?;
-            value = value.checked_add(cost.checked_mul(i128::from(job.tasks()))?)?;
+        for (id, job) in instance.ids().zip(instance.jobs()) {
+            let weight = i128::from(weigh(job)).checked_mul(1 << self.scale);
+            let cost = weight.and_then(|weight| least.cost(job, weight)).ok_or(overflow.clone())?;
+            if let (i128::MAX, Some(horizon)) = (cost, self.horizon) {
+                return Err(CertificateError::HorizonTooShort { horizon, job: id });
+            }
+            let all = cost.checked_mul(i128::from(job.tasks()));
+            value = all.and_then(|all| value.checked_add(all)).ok_or(overflow.clone())?;
         }
         for (pair, &price) in self.instants.windows(2).zip(&self.prices) {
             let area = instance.availability().open_area(pair[0], pair[1]);
-            value = value.checked_sub(area.checked_mul(i128::from(price))?)?;
+            let refunded = area.checked_mul(i128::from(price));
+            value = refunded.and_then(|refunded| value.checked_sub(refunded)).ok_or(overflow.clone())?;
         }
         // Dividing by a power of two with a shift rounds down, the safe direction.
-        Some((value >> self.scale).max(0))
+        Ok((value >> self.scale).max(0))
     }
 }
 

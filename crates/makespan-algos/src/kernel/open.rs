@@ -1,0 +1,370 @@
+//! What is open when jobs would run: allotments chosen around unavailable periods.
+
+use std::cmp::Reverse;
+
+use makespan_bounds::dual::{Need, choose};
+use makespan_core::{Area, Availability, Instance, JobId, Profile, ScheduleBuilder, Time};
+
+use super::list::{Allotted, ListSweep};
+
+/// A number of processors, and for how long at most as many are open without a pause.
+pub type Limit = (u32, Time);
+
+/// More numbers of open processors than this are thinned out.
+const MAX_LEVELS: usize = 24;
+/// The guess is found to this share of itself.
+const PRECISION: i64 = 128;
+/// Lengths for which lists are made, over the guess, in eighths.
+const TARGETS: [i64; 8] = [8, 9, 10, 12, 14, 16, 24, 32];
+/// Fewer lists are made of more jobs, so that all together hold about as many.
+const MAX_PLACEMENTS: usize = 100_000;
+/// How often jobs that end far too late are brought forward.
+const REPAIRS: usize = 6;
+
+/// The platform from an instant on, with its unavailable periods.
+///
+/// A job on k processors can end within a length only if k processors are open for its time before that. So for each
+/// number of open processors that there is, the longest period tells which allotments count; the smallest number has
+/// the longest periods.
+#[derive(Debug)]
+pub struct Open<'a> {
+    availability: &'a Availability,
+    from: Time,
+    /// Numbers of open processors, ascending, with the periods in which as many are open.
+    levels: Vec<(u32, Vec<(Time, Time)>)>,
+}
+
+/// Allotments whose work fits into the open area of a length.
+#[derive(Clone, Debug)]
+struct Fitting {
+    length: Time,
+    /// For each job its processors, and whether it may take the whole length or half of it.
+    allotments: Vec<(u32, bool)>,
+}
+
+impl Fitting {
+    /// First shelf, second shelf, then small sequential jobs, each by decreasing time.
+    fn in_shelf_order(&self, jobs: &[JobId], profiles: &[&Profile]) -> Vec<Allotted> {
+        let half = Time::from_ticks(self.length.ticks() / 2);
+        let entry = |(index, &(processors, whole)): (usize, &(u32, bool))| {
+            let time = profiles[index].time(processors);
+            let small = processors == 1 && time <= half;
+            let shelf = if small { 2 } else { u8::from(!whole) };
+            (shelf, Reverse(time), Allotted { job: jobs[index], processors })
+        };
+        let mut entries: Vec<_> = self.allotments.iter().enumerate().map(entry).collect();
+        entries.sort_by_key(|&(shelf, time, allotted)| (shelf, time, allotted.job));
+        entries.into_iter().map(|(_, _, allotted)| allotted).collect()
+    }
+}
+
+impl<'a> Open<'a> {
+    /// `None` when nothing is closed after `from`.
+    pub fn of(instance: &'a Instance, from: Time) -> Option<Self> {
+        let availability = instance.availability();
+        if availability.last_change() <= from {
+            return None;
+        }
+        let mut levels = availability.levels(from);
+        levels.retain(|&level| level > 0);
+        if levels.len() > MAX_LEVELS {
+            // Evenly, the last one always: it has all processors.
+            let last = levels.len() - 1;
+            levels = (0..MAX_LEVELS).map(|index| levels[index * last / (MAX_LEVELS - 1)]).collect();
+        }
+        let openings = |level: u32| {
+            let mut openings = availability.openings(level);
+            openings.retain(|opening| opening.1 > from);
+            openings.iter_mut().for_each(|opening| opening.0 = opening.0.max(from));
+            (level, openings)
+        };
+        Some(Self { availability, from, levels: levels.into_iter().map(openings).collect() })
+    }
+
+    /// The first instant.
+    pub fn from(&self) -> Time {
+        self.from
+    }
+
+    /// For how long each number of processors is open within `length` of an instant `offset` after the first.
+    pub fn limits(&self, offset: Time, length: Time) -> Vec<Limit> {
+        let start = later(self.from, offset);
+        let end = later(start, length);
+        let within = |&(from, until): &(Time, Time)| until.min(end).saturating_since(from.max(start));
+        let longest = |openings: &[(Time, Time)]| {
+            let first = openings.partition_point(|opening| opening.1 <= start);
+            openings[first..].iter().take_while(|opening| opening.0 < end).map(within).max().unwrap_or(Time::ZERO)
+        };
+        let limits = self.levels.iter().map(|(level, openings)| (*level, longest(openings)));
+        limits.filter(|limit| limit.1 > Time::ZERO).collect()
+    }
+
+    /// Open processors within `length` of an instant, on average, rounded down.
+    pub fn capacity(&self, offset: Time, length: Time) -> u32 {
+        let start = later(self.from, offset);
+        let end = later(start, length);
+        let ticks = Area::from((end - start).ticks().max(1));
+        (self.availability.open_area(start, end) / ticks) as u32
+    }
+
+    /// When the number of open processors changes next, after the first instant.
+    pub fn next_change(&self, offset: Time) -> Option<Time> {
+        let now = later(self.from, offset);
+        let ends = self.levels.iter().flat_map(|(_, openings)| openings);
+        let changes = ends.flat_map(|opening| [opening.0, opening.1]).filter(|&at| at > now && at < Time::MAX);
+        changes.min().map(|at| at - self.from)
+    }
+
+    /// The shortest length found for which work fits: the guess of the dual approximation over the open area.
+    pub fn guess(&self, profiles: &[&Profile]) -> Time {
+        self.fitting(profiles).length
+    }
+
+    /// The same jobs in shelf order with allotments for several lengths: the guess, longer ones, and no limit; each job on
+    /// its fewest processors; and the list itself.
+    pub fn lists(&self, instance: &Instance, list: Vec<Allotted>) -> Vec<Vec<Allotted>> {
+        let mut jobs: Vec<JobId> = list.iter().map(|allotted| allotted.job).collect();
+        jobs.sort_unstable();
+        let profiles: Vec<&Profile> = jobs.iter().map(|&id| instance.job(id).profile()).collect();
+        let guess = self.fitting(&profiles);
+        let count = (MAX_PLACEMENTS / jobs.len().max(1)).clamp(2, TARGETS.len());
+        let eighth = guess.length.ticks() / 8;
+        let lengths = TARGETS.iter().step_by(TARGETS.len().div_ceil(count)).skip(1);
+        let longer = lengths.map(|&eighths| eighth.saturating_mul(eighths)).chain([MAX_LENGTH]);
+        let longer = longer.filter_map(|length| self.attempt(&profiles, Time::from_ticks(length)));
+        let fitting: Vec<Fitting> = longer.collect();
+        let fewest = Fitting {
+            length: Time::ZERO,
+            allotments: profiles.iter().map(|profile| (profile.min_processors(), true)).collect(),
+        };
+        let all = [guess].into_iter().chain(fitting).chain([fewest]);
+        let mut lists: Vec<Vec<Allotted>> = all.map(|fitting| fitting.in_shelf_order(&jobs, &profiles)).collect();
+        lists.push(list);
+        lists
+    }
+
+    /// The list that ends first, and when it ends.
+    pub fn shortest(
+        &self,
+        builder: &mut ScheduleBuilder<'_>,
+        instance: &Instance,
+        lists: &[Vec<Allotted>],
+    ) -> (Time, Vec<Allotted>) {
+        let mut sweep = ListSweep::default();
+        let end = |list: &Vec<Allotted>| {
+            let ends = sweep.completions(builder, instance, list, self.from);
+            ends.iter().copied().max().unwrap_or(self.from)
+        };
+        let ends: Vec<Time> = lists.iter().map(end).collect();
+        let first = ends.iter().zip(lists).min_by_key(|(end, _)| **end);
+        first.map_or((self.from, Vec::new()), |(&end, list)| (end, list.clone()))
+    }
+
+    /// A list that ends at most half as long again after the first instant as the shortest one: jobs of the given list that
+    /// do not, because they miss what is open before a long period, go to its front, with their allotments in the
+    /// shortest; and where that does not help, it is the shortest.
+    pub fn near(
+        &self,
+        builder: &mut ScheduleBuilder<'_>,
+        instance: &Instance,
+        mut list: Vec<Allotted>,
+        (end, shortest): (Time, Vec<Allotted>),
+    ) -> Vec<Allotted> {
+        let length = end.saturating_since(self.from);
+        let latest = later(end, Time::from_ticks(length.ticks() / 2));
+        let mut sweep = ListSweep::default();
+        for _ in 0..REPAIRS {
+            let ends = sweep.completions(builder, instance, &list, self.from);
+            if ends.iter().all(|&end| end <= latest) {
+                return list;
+            }
+            let marked = list.iter().zip(ends).map(|(&allotted, &end)| (allotted, end > latest));
+            let (late, early): (Vec<_>, Vec<_>) = marked.partition(|(_, late)| *late);
+            let mut late: Vec<JobId> = late.into_iter().map(|(allotted, _)| allotted.job).collect();
+            late.sort_unstable();
+            let first = shortest.iter().filter(|allotted| late.binary_search(&allotted.job).is_ok());
+            list = first.copied().chain(early.into_iter().map(|(allotted, _)| allotted)).collect();
+        }
+        let ends = sweep.completions(builder, instance, &list, self.from);
+        if ends.iter().all(|&end| end <= latest) { list } else { shortest }
+    }
+
+    /// Gives each job of a list the allotment with which it ends first when the work of those before it has been done on
+    /// all that is open.
+    pub fn earliest(&self, instance: &Instance, list: &mut [Allotted]) {
+        let mut before: Area = 0;
+        for allotted in list {
+            let profile = instance.job(allotted.job).profile();
+            let start = self.availability.when_open(self.from, before);
+            let ends = self.levels.iter().filter_map(|(level, openings)| {
+                let most = (*level).min(profile.max_processors());
+                let processors = profile.accepts(most).then(|| profile.min_allotment(profile.time(most))).flatten()?;
+                let time = profile.time(processors);
+                let first = openings.partition_point(|opening| opening.1 <= start);
+                let fits = |opening: &&(Time, Time)| opening.1.saturating_since(opening.0.max(start)) >= time;
+                let opening = openings[first..].iter().find(fits)?;
+                Some((opening.0.max(start) + time, processors))
+            });
+            allotted.processors = ends.min().map_or(allotted.processors, |(_, processors)| processors);
+            before = before.saturating_add(profile.work(allotted.processors));
+        }
+    }
+
+    /// The shortest length found for which the work of some allotments fits.
+    fn fitting(&self, profiles: &[&Profile]) -> Fitting {
+        let work = profiles.iter().filter_map(|profile| profile.least_work(Time::MAX)).fold(0, Area::saturating_add);
+        // No shorter one has the area.
+        let mut length = self.availability.when_open(self.from, work).saturating_since(self.from).max(Time::TICK);
+        let mut refused = None;
+        let mut best = loop {
+            if let Some(fitting) = self.attempt(profiles, length) {
+                break fitting;
+            }
+            if length.ticks() >= MAX_LENGTH {
+                let fastest = |profile: &&Profile| (profile.fastest(), true);
+                return Fitting { length, allotments: profiles.iter().map(fastest).collect() };
+            }
+            refused = Some(length);
+            length = Time::from_ticks(length.ticks().saturating_mul(2).min(MAX_LENGTH));
+        };
+        while let Some(low) = refused
+            && (best.length - low).ticks() > (best.length.ticks() / PRECISION).max(1)
+        {
+            let middle = low + Time::from_ticks((best.length - low).ticks() / 2);
+            match self.attempt(profiles, middle) {
+                Some(shorter) => best = shorter,
+                None => refused = Some(middle),
+            }
+        }
+        best
+    }
+
+    /// The test of the dual approximation over the open area: the jobs that need more than half of the length share the
+    /// processors that are open when half of the area has passed; with the others their least work must fit.
+    fn attempt(&self, profiles: &[&Profile], length: Time) -> Option<Fitting> {
+        let limits = self.limits(Time::ZERO, length);
+        let halves: Vec<Limit> =
+            limits.iter().map(|&(level, time)| (level, Time::from_ticks(time.ticks() / 2))).collect();
+        let area = self.availability.open_area(self.from, later(self.from, length));
+        let middle = self.availability.when_open(self.from, area / 2);
+        let capacity = self.availability.open_at((middle - Time::TICK).max(self.from));
+        let mut needs = Vec::with_capacity(profiles.len());
+        let mut allotments = Vec::with_capacity(profiles.len());
+        for profile in profiles {
+            let whole = thriftiest(profile, &limits)?;
+            let half = thriftiest(profile, &halves);
+            let work = |processors: u32| profile.work(processors);
+            needs.push(Need { short: half.map(work), crossing: work(whole), width: whole });
+            allotments.push((whole, half));
+        }
+        let (work, crosses) = choose(&needs, capacity, area).found?;
+        let chosen = |((whole, half), crosses): ((u32, Option<u32>), bool)| match half {
+            Some(half) if !crosses => (half, false),
+            _ => (whole, true),
+        };
+        let allotments = allotments.into_iter().zip(crosses).map(chosen).collect();
+        (work <= area).then_some(Fitting { length, allotments })
+    }
+}
+
+/// No length is longer.
+const MAX_LENGTH: i64 = i64::MAX / 2;
+
+/// The sum, or the end of time.
+fn later(start: Time, length: Time) -> Time {
+    Time::from_ticks(start.ticks().saturating_add(length.ticks()))
+}
+
+/// The fewest processors on which a job runs within one of the limits.
+pub fn fewest(profile: &Profile, limits: &[Limit]) -> Option<u32> {
+    limits.iter().find_map(|&(level, longest)| profile.min_allotment(longest).filter(|&fewest| fewest <= level))
+}
+
+/// An allotment of least work among those that run within one of the limits.
+fn thriftiest(profile: &Profile, limits: &[Limit]) -> Option<u32> {
+    let within = |&(level, longest): &Limit| {
+        let best = profile.thriftiest(longest).filter(|&best| best <= level);
+        best.or_else(|| profile.min_allotment(longest).filter(|&fewest| fewest <= level))
+    };
+    limits.iter().filter_map(within).min_by_key(|&processors| (profile.work(processors), processors))
+}
+
+#[cfg(test)]
+mod tests {
+    use makespan_core::{Job, Platform, ProcSet, Unavailable};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const PROCESSORS: u32 = 6;
+
+    fn ticks(ticks: i64) -> Time {
+        Time::from_ticks(ticks)
+    }
+
+    fn instance(tables: &[Vec<i64>], closed: &[(u32, u32, i64, i64)]) -> Instance {
+        let job = |(index, times): (usize, &Vec<i64>)| {
+            Job::new(index.to_string(), Profile::table(times.iter().map(|&time| ticks(time)).collect()).unwrap())
+        };
+        let period = |&(first, more, start, length): &(u32, u32, i64, i64)| Unavailable {
+            processors: ProcSet::range(first, (first + more).min(PROCESSORS - 1)),
+            start: ticks(start),
+            end: ticks(start + length),
+        };
+        let jobs = tables.iter().enumerate().map(job).collect();
+        Instance::new(Platform::flat(PROCESSORS).unwrap(), jobs, closed.iter().map(period).collect()).unwrap()
+    }
+
+    /// For how long at most so many processors are open between two instants, tick by tick.
+    fn longest(instance: &Instance, level: u32, from: i64, until: i64) -> i64 {
+        let mut runs = vec![0];
+        for at in from..until {
+            if instance.availability().open_at(ticks(at)) >= level {
+                *runs.last_mut().unwrap() += 1
+            } else {
+                runs.push(0)
+            }
+        }
+        runs.into_iter().max().unwrap()
+    }
+
+    fn closed() -> impl Strategy<Value = Vec<(u32, u32, i64, i64)>> {
+        prop::collection::vec((0..PROCESSORS, 0..PROCESSORS, 0_i64..30, 1_i64..20), 1..4)
+    }
+
+    proptest! {
+        #[test]
+        fn limits_are_the_longest_periods(closed in closed(), from in 0_i64..25, offset in 0_i64..10, length in 1_i64..40) {
+            let instance = instance(&[], &closed);
+            let Some(open) = Open::of(&instance, ticks(from)) else {
+                prop_assert!(instance.availability().last_change() <= ticks(from));
+                return Ok(());
+            };
+            let start = from + offset;
+            let levels = instance.availability().levels(ticks(from)).into_iter().filter(|&level| level > 0);
+            let each = levels.map(|level| (level, ticks(longest(&instance, level, start, start + length))));
+            let expected: Vec<Limit> = each.filter(|limit| limit.1 > Time::ZERO).collect();
+            prop_assert_eq!(open.limits(ticks(offset), ticks(length)), expected);
+            let area: i64 = (start..start + length).map(|at| i64::from(instance.availability().open_at(ticks(at)))).sum();
+            prop_assert_eq!(i64::from(open.capacity(ticks(offset), ticks(length))), area / length);
+        }
+
+        #[test]
+        fn allotments_fit_into_what_is_open(
+            tables in prop::collection::vec(prop::collection::vec(1_i64..30, 1..=PROCESSORS as usize), 1..7),
+            closed in closed(), from in 0_i64..25,
+        ) {
+            let instance = instance(&tables, &closed);
+            let Some(open) = Open::of(&instance, ticks(from)) else { return Ok(()) };
+            let profiles: Vec<&Profile> = instance.jobs().iter().map(Job::profile).collect();
+            let Fitting { length, allotments } = open.fitting(&profiles);
+            let mut work = 0;
+            for (profile, (processors, _)) in profiles.iter().zip(allotments) {
+                let time = profile.time(processors).ticks();
+                prop_assert!(longest(&instance, processors, from, from + length.ticks()) >= time);
+                work += profile.work(processors);
+            }
+            prop_assert!(work <= instance.availability().open_area(ticks(from), ticks(from) + length));
+        }
+    }
+}
