@@ -286,3 +286,22 @@ fn what_cannot_be_mapped_is_refused_with_the_reason() {
         assert_eq!((validate(&instance, &plan), plan.makespan()), (Ok(()), Time::from_ticks(2)));
     }
 }
+
+/// A time limit is for everything: what the caller spends is taken off, and a quarter is left for the search in any case.
+#[test]
+fn time_that_is_spent_elsewhere_counts_within_the_limit() {
+    let job = |at: i64| Job::new(at.to_string(), Profile::on_machines(vec![Time::from_ticks(1000 + at); 4]).unwrap());
+    let uneven = |at: i64| {
+        let row: Vec<Time> = (0..4).map(|node| Time::from_ticks(1000 + (at * 7919 + node * 104_729) % 5000)).collect();
+        Job::new(at.to_string(), Profile::on_machines(row).unwrap())
+    };
+    let on_four = |jobs: Vec<Job>| Instance::new(Platform::cluster(4, 1).unwrap(), jobs, vec![]).unwrap();
+    for instance in [on_four((0..50).map(job).collect()), on_four((0..50).map(uneven).collect())] {
+        let scheduler = scheduler("optimise[objective=makespan,time-limit=2]").unwrap();
+        let begin = std::time::Instant::now();
+        let mut context = Context { spent: std::time::Duration::from_secs(60), ..Context::with_seed(1) };
+        let plan = scheduler.schedule(&instance, &mut context).unwrap().into_schedule();
+        assert_eq!(validate(&instance, &plan), Ok(()));
+        assert!(begin.elapsed().as_secs_f64() < 1.6, "{:?}", begin.elapsed());
+    }
+}

@@ -51,12 +51,19 @@ fn nothing() -> Bound {
 /// The job whose earliest completion is latest. Outages are looked at only for jobs that could still matter.
 fn longest_alone(instance: &Instance) -> Option<Bound> {
     let simple = |id: JobId| instance.job(id).release + instance.job(id).profile().shortest();
-    let mut ids: Vec<JobId> = instance.ids().collect();
-    ids.sort_by_key(|&id| std::cmp::Reverse((simple(id), std::cmp::Reverse(id))));
-    let open = instance.availability().is_always_open();
-    let candidates = ids.into_iter().take(if open { 1 } else { 64 });
-    let (job, completion) =
-        candidates.map(|id| (id, earliest_completion(instance, id))).max_by_key(|&(_, completion)| completion)?;
+    let latest = |&id: &JobId| (simple(id), std::cmp::Reverse(id));
+    let candidates: Vec<JobId> = if instance.availability().is_always_open() {
+        instance.ids().max_by_key(latest).into_iter().collect()
+    } else {
+        let mut ids: Vec<JobId> = instance.ids().collect();
+        ids.sort_by_cached_key(|id| std::cmp::Reverse(latest(id)));
+        ids.truncate(64);
+        ids
+    };
+    let (job, completion) = candidates
+        .into_iter()
+        .map(|id| (id, earliest_completion(instance, id)))
+        .max_by_key(|&(_, completion)| completion)?;
     let value = i128::from(completion.ticks());
     let certificate = Certificate::Alone { job };
     Some(Bound { objective: Objective::Makespan, value, makespan_at_most: None, certificate })

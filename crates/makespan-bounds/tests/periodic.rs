@@ -75,6 +75,35 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(80))]
+
+    /// "At most z fewer tasks than any possible schedule", z being those of d periods where d is the depth of the deepest node that
+    /// computes (the trees paper, section 3): no schedule does more than the throughput times the time.
+    #[test]
+    fn a_periodic_schedule_loses_no_more_tasks_than_its_start_up(
+        nodes in prop::collection::vec((1_u32..4, 1_u32..4, 0_usize..64, 1_u32..9, Just(0_u32)), 1..7),
+        (work, data) in (1_i64..5, 0_u64..5),
+        periods in 1_u64..12,
+    ) {
+        let instance = instance(&nodes, &[(work, data, 100_000)]);
+        let problem = TreeProblem::new(&instance).unwrap();
+        let best = throughput(&problem, Precision::Exact);
+        let Ok(periodic) = Periodic::exact(&problem, &best.rates) else { return Ok(()) };
+        let Ok(network) = periodic.unroll(&instance, &problem, Some(periods)) else { return Ok(()) };
+        let nodes = instance.platform().nodes();
+        let depth = |node: usize| std::iter::successors(Some(node), |&node| nodes[node].parent).count() as u64 - 1;
+        let computing = (0..nodes.len()).filter(|&node| periodic.tasks[node] > 0);
+        let z = computing.map(depth).max().unwrap_or(0) * periodic.tasks.iter().sum::<u64>();
+        let end = Time::from_ticks(periodic.period.ticks() * periods as i64);
+        let done = network.schedule.placements().iter().filter(|placement| placement.end <= end).count() as f64;
+        // A whole period more would be out of the question; a tick is lost by rounding up.
+        let possible = float_of(&best.value) * end.seconds() * (1.0 - 1e-6);
+        prop_assert!(done >= (possible - z as f64).floor(), "{} of {} less {}", done, possible, z);
+        prop_assert!(done <= possible * (1.0 + 2e-6) + 1e-6);
+    }
+}
+
 /// Three tasks a second on a switch with two workers: each period is a second.
 fn small() -> (Instance, TreeProblem, Periodic) {
     let instance = instance(&[(0, 1, 0, 1, 0), (1, 1, 0, 4, 0), (2, 1, 0, 4, 0), (1, 1, 1, 8, 0)], &[(1, 1, 40)]);

@@ -149,7 +149,8 @@ pub struct SearchOptions {
     /// weighted completion [default: weighted-completion, on machines that differ makespan]
     #[arg(long, value_enum, conflicts_with = "algorithm")]
     pub objective: Option<ObjectiveName>,
-    /// How long to search, proofs included, such as 10s; Ctrl-C ends it earlier [default: 1s]
+    /// How long the command may take, such as 10s: reading, proofs, search and writing; at least a quarter of it goes to the search.
+    /// Ctrl-C ends it earlier [default: 1s]
     #[arg(long, value_name = "TIME", conflicts_with = "algorithm", allow_hyphen_values = true)]
     pub time_limit: Option<String>,
     /// Allow no makespan above this many times the proven bound, such as 1.25; best-effort bags are not counted

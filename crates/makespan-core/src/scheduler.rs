@@ -1,5 +1,7 @@
 //! The interface of every offline algorithm.
 
+use std::time::Duration;
+
 use thiserror::Error;
 
 use crate::{Bound, Instance, Objective, Plan, Stop, Time};
@@ -72,6 +74,8 @@ pub struct Context {
     pub stop: Stop,
     /// Bounds that the scheduler proved on its way, so that nobody has to search for them again.
     pub bounds: Vec<Bound>,
+    /// Time that the caller needs for other work, reading and writing say, and that counts within a time limit.
+    pub spent: Duration,
 }
 
 impl Context {

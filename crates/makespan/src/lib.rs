@@ -106,7 +106,14 @@ pub fn plan(instance: &Instance, spec: &str, seed: u64) -> Result<Planned, PlanE
 /// # Errors
 /// As [`plan`].
 pub fn plan_until(instance: &Instance, spec: &str, seed: u64, stop: &Stop) -> Result<Planned, PlanError> {
-    let mut context = Context { stop: stop.clone(), ..Context::with_seed(seed) };
+    plan_in(instance, spec, Context { stop: stop.clone(), ..Context::with_seed(seed) })
+}
+
+/// The same in a context, with a seed and perhaps time that the caller has spent within a time limit.
+///
+/// # Errors
+/// As [`plan`].
+pub fn plan_in(instance: &Instance, spec: &str, mut context: Context) -> Result<Planned, PlanError> {
     let (algorithm, plan) = carry_out(instance, spec, &mut context)?;
     let front = if let Plan::Front(front) = &plan { Some(front.clone()) } else { None };
     let strategy = if let Plan::Strategy(strategy) = &plan { Some(strategy.clone()) } else { None };

@@ -53,8 +53,11 @@ pub struct PtfsOptions {
     /// Mean rates of arrival, as multiples of the balance line
     #[arg(long, value_delimiter = ',', default_value = "0.125,0.25,0.5,1,2,4,8,16", value_name = "RATE,..")]
     pub rates: Vec<f64>,
+    /// By which parts of their mean the rates swing to either side
+    #[arg(long, value_delimiter = ',', default_value = "0,0.5", value_name = "SWING,..")]
+    pub swings: Vec<f64>,
     /// Flows at each point
-    #[arg(long, default_value_t = 1, allow_negative_numbers = true)]
+    #[arg(long, default_value_t = 5, allow_negative_numbers = true)]
     pub runs: u32,
     /// How many threads [default: all cores]
     #[arg(long, allow_negative_numbers = true)]

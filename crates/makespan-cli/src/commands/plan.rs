@@ -7,9 +7,10 @@ mod tree;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::{Duration, Instant};
 
 use makespan::Planned;
-use makespan_core::{Instance, Objective, Stop};
+use makespan_core::{Context, Instance, Objective, Stop};
 use makespan_formats::gantt::NamedSchedule;
 use makespan_formats::report::{Report, Section};
 use makespan_formats::schedule::{FrontEntry, ScheduleFile, StrategyEntry};
@@ -22,7 +23,10 @@ use crate::output::{check_targets, emit, write_file, write_pictures};
 use crate::summary;
 
 pub fn plan(options: &PlanOptions) -> Result<ExitCode> {
+    let begin = Instant::now();
     let Loaded { instance, mut remarks } = load(&options.input)?;
+    // A time limit is for the whole command: checking and writing a plan take about as long as reading.
+    let spent = begin.elapsed() * 2;
     if tree::is_meant(&instance, options) {
         return tree::plan(&instance, remarks, options);
     }
@@ -31,7 +35,7 @@ pub fn plan(options: &PlanOptions) -> Result<ExitCode> {
     let targets = [&options.output, &options.swf, gantt, report, jobs];
     let targets: Vec<&Path> = targets.into_iter().flatten().map(PathBuf::as_path).collect();
     check_targets(&options.input.instance, &targets)?;
-    let Planned { algorithm, schedule, bounds, front, strategy, remarks: more } = planned(&instance, options)?;
+    let Planned { algorithm, schedule, bounds, front, strategy, remarks: more } = planned(&instance, options, spent)?;
     remarks.extend(more);
     let mut file = ScheduleFile::new(&instance, algorithm.clone(), schedule.clone());
     file.seed = Some(options.seed);
@@ -83,13 +87,14 @@ pub fn plan(options: &PlanOptions) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn planned(instance: &Instance, options: &PlanOptions) -> Result<Planned> {
+fn planned(instance: &Instance, options: &PlanOptions, spent: Duration) -> Result<Planned> {
     let spec = search::spec(options, instance);
     let scheduler = makespan::scheduler(&spec).map_err(|error| miette!("{error}"))?;
     // Others are interrupted as any program is.
     let stop = if scheduler.is_anytime() { search::stop_on_signals()? } else { Stop::default() };
     let clock = search::watch(&spec);
-    let planned = makespan::plan_until(instance, &spec, options.seed, &stop);
+    let context = Context { stop: stop.clone(), spent, ..Context::with_seed(options.seed) };
+    let planned = makespan::plan_in(instance, &spec, context);
     clock.finish_and_clear();
     let mut planned = planned.map_err(|error| miette!("{error}"))?;
     if stop.is_requested() {

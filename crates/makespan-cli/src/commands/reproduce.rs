@@ -99,13 +99,14 @@ fn reproduce_trees(options: &TreesOptions) -> Result<()> {
 }
 
 fn reproduce_ptfs(options: &PtfsOptions) -> Result<()> {
-    let PtfsOptions { output, tasks, sizes, rates, runs, threads, seed } = options;
+    let PtfsOptions { output, tasks, sizes, rates, swings, runs, threads, seed } = options;
     let campaign = ptfs::Options {
         output: output.clone(),
         seed: *seed,
         tasks: *tasks,
         sizes: sizes.clone(),
         rates: rates.clone(),
+        swings: swings.clone(),
         runs: *runs,
         threads: *threads,
     };

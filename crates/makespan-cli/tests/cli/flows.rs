@@ -65,9 +65,9 @@ fn other_logs_have_no_phases() {
 #[test]
 fn the_campaign_goes_on_where_it_stopped() {
     let sandbox = Sandbox::new();
-    let line = "reproduce ptfs --output r --tasks 40 --sizes 5000 --rates 0.5,2 --threads 1";
+    let line = "reproduce ptfs --output r --tasks 40 --sizes 5000 --rates 0.5,2 --swings 0.5 --runs 1 --threads 1";
     let text = sandbox.makespan(line).succeeds();
-    assert!(text.contains("Mean size 5000: maxspan over its bound, %") && text.contains("Claims"), "{text}");
+    assert!(text.contains("Mean size 5000, swing 0.5: maxspan over its bound, %") && text.contains("Claims"), "{text}");
     assert!(text.contains("2 flows (0 from an earlier campaign)"), "{text}");
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
     for name in ["results.csv", "report.txt", "figure10.svg", "figure12.svg"] {

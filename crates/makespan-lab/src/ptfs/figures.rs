@@ -2,51 +2,84 @@
 
 use makespan_formats::plot::{Figure, Point as Mark, Series};
 
-use super::{Point, Points, SCHEDULERS, claims};
+use super::{Point, Points, Row, SCHEDULERS};
 use crate::LabError;
 use crate::campaign::figure;
+use crate::statistics::{confidence, mean};
 
 /// Gaps above this are off the scale.
 const LARGEST: f64 = 1.2;
 
 /// Names and contents. Figures 9 and 10: maxspan over its bound, for every scheduler; 11 and 12: by how much PTFS is better than
-/// the best other scheduler of Table 2. The paper's 9 and 10 are at a high rate and a swinging one alone.
+/// the best other scheduler of Table 2, with 95 % confidence intervals. The paper's 9 and 10 are at a high rate and a swinging one alone: here
+/// there is a figure for each swing, and one of how the advantage depends on it.
 pub(super) fn all(points: &Points) -> Result<Vec<(String, Vec<u8>)>, LabError> {
     let mut figures = Vec::new();
     for (number, size) in [(9, 50_000), (10, 5000)] {
-        if points.of_size(size).next().is_none() {
-            continue;
+        let groups: Vec<(u32, f64)> = points.groups().into_iter().filter(|group| group.0 == size).collect();
+        for (at, &group) in groups.iter().rev().enumerate() {
+            // The flows that swing most are the paper's; the others have their swing in the name.
+            let suffix = if at == 0 { String::new() } else { format!("-swing-{}", group.1) };
+            figures.push(figure(&format!("figure{number}{suffix}.svg"), &maxspans(points, group))?);
+            figures.push(figure(&format!("figure{}{suffix}.svg", number + 2), &differences(points, group))?);
+            figures.push(figure(&format!("figure{}b{suffix}.svg", number + 2), &utilisations(points, group))?);
         }
-        figures.push(figure(&format!("figure{number}.svg"), &maxspans(points, size))?);
-        figures.push(figure(&format!("figure{}.svg", number + 2), &differences(points, size))?);
-        figures.push(figure(&format!("figure{}b.svg", number + 2), &utilisations(points, size))?);
+        if groups.len() > 1 {
+            figures.push(figure(&format!("figure{number}-by-swing.svg"), &by_swing(points, &groups))?);
+        }
     }
     Ok(figures)
 }
 
 const X: &str = "mean rate of arrival / balance line";
 
-fn curve(points: &Points, size: u32, of: impl Fn(&[Point]) -> f64) -> Vec<Mark> {
-    let mark = |(x, row): (f64, &[Point])| {
+fn curve(points: &Points, group: (u32, f64), of: impl Fn(&Row) -> f64) -> Vec<Mark> {
+    let mark = |(x, row): (f64, &Row)| {
         let y = of(row);
         Mark { x, y, low: y, high: y }
     };
-    points.of_size(size).map(mark).collect()
+    points.of_group(group).map(mark).collect()
 }
 
-fn each(points: &Points, size: u32, of: impl Fn(&Point) -> f64) -> Vec<Series> {
+/// Means in per cent with their confidence intervals.
+fn intervals(points: &Points, group: (u32, f64), of: impl Fn(&Row) -> &Vec<f64>) -> Vec<Mark> {
+    let mark = |(x, row): (f64, &Row)| {
+        let sample = of(row);
+        let (y, half) = (100.0 * mean(sample).unwrap_or(0.0), 100.0 * confidence(sample).unwrap_or(0.0));
+        Mark { x, y, low: y - half, high: y + half }
+    };
+    points.of_group(group).map(mark).collect()
+}
+
+/// How the advantage of PTFS depends on the swing.
+fn by_swing(points: &Points, groups: &[(u32, f64)]) -> Figure {
+    let series = |&group: &(u32, f64)| Series {
+        name: format!("swing {}", group.1),
+        points: intervals(points, group, |row| &row.advantages),
+    };
+    Figure {
+        title: format!("Maxspan saved by PTFS beside the best other of Table 2, mean size {}", groups[0].0),
+        x_label: X.into(),
+        y_label: "percent".into(),
+        series: groups.iter().map(series).collect(),
+        log_x: true,
+        ..Figure::default()
+    }
+}
+
+fn each(points: &Points, group: (u32, f64), of: impl Fn(&Point) -> f64) -> Vec<Series> {
     let series = |(at, scheduler): (usize, &super::Scheduler)| Series {
         name: scheduler.name.into(),
-        points: curve(points, size, |row| of(&row[at])),
+        points: curve(points, group, |row| of(&row.points[at])),
     };
     SCHEDULERS.iter().enumerate().map(series).collect()
 }
 
-fn maxspans(points: &Points, size: u32) -> Figure {
-    let mut series = each(points, size, |point| 1.0 + point.gap);
+fn maxspans(points: &Points, group: (u32, f64)) -> Figure {
+    let mut series = each(points, group, |point| 1.0 + point.gap);
     series.iter_mut().for_each(|one| one.points.retain(|mark| mark.y <= LARGEST));
     Figure {
-        title: format!("Maxspan over its bound, mean size {size}"),
+        title: format!("Maxspan over its bound, mean size {}, swing {}", group.0, group.1),
         x_label: X.into(),
         y_label: format!("maxspan / bound, up to {LARGEST}"),
         series,
@@ -55,22 +88,22 @@ fn maxspans(points: &Points, size: u32) -> Figure {
     }
 }
 
-fn utilisations(points: &Points, size: u32) -> Figure {
+fn utilisations(points: &Points, group: (u32, f64)) -> Figure {
     Figure {
-        title: format!("Mean utilisation of the nodes, mean size {size}"),
+        title: format!("Mean utilisation of the nodes, mean size {}, swing {}", group.0, group.1),
         x_label: X.into(),
         y_label: "mean over nodes".into(),
-        series: each(points, size, |point| point.utilisation),
+        series: each(points, group, |point| point.utilisation),
         log_x: true,
         ..Figure::default()
     }
 }
 
-fn differences(points: &Points, size: u32) -> Figure {
-    let maxspan = curve(points, size, |row| 100.0 * claims::advantage(row));
-    let used = curve(points, size, |row| 100.0 * claims::more_used(row));
+fn differences(points: &Points, group: (u32, f64)) -> Figure {
+    let maxspan = intervals(points, group, |row| &row.advantages);
+    let used = intervals(points, group, |row| &row.more_used);
     Figure {
-        title: format!("PTFS beside the best other scheduler of Table 2, mean size {size}"),
+        title: format!("PTFS beside the best other scheduler of Table 2, mean size {}, swing {}", group.0, group.1),
         x_label: X.into(),
         y_label: "percent".into(),
         series: vec![

@@ -3,8 +3,8 @@
 //!
 //! W. Sun, Y. Zhang, Y. Wu and Y. Inoguchi, "Practical Task Flow Scheduling for High Throughput Computational Grid", section 5:
 //! 4000 tasks of mean size 5000 or 50000 on ten nodes, the six schedulers of Table 2, against the mean rate of arrival. Not in
-//! the paper, and our choice: capacities 1000, 2000 .. 10000, a communication cost of 0.05 s, sizes uniform, a swing of half the
-//! rate. Maxspans stand beside [`makespan_core::release_area_bound`].
+//! the paper, and our choice: capacities 1000, 2000 .. 10000, a communication cost of 0.05 s, sizes uniform, level rates and such that swing
+//! by half of their mean. Maxspans stand beside [`makespan_core::release_area_bound`].
 //!
 //! Finished runs are kept in a journal in the output folder, so an interrupted campaign goes on where it stopped.
 
@@ -18,13 +18,13 @@ mod run;
 mod tests;
 
 pub use options::{Options, SCHEDULERS, Scheduler};
-pub use points::{Point, Points};
+pub use points::{Point, Points, Row};
 pub use run::{Key, Outcome, Run};
 
 use crate::LabError;
 use crate::campaign::{Finished, Progress, Work, finish, write};
 
-/// Figures of each scheduler by mean size and rate, with claims.
+/// Figures of each scheduler by mean size, swing and rate, with claims.
 pub type Summary = crate::campaign::Summary<Points>;
 
 /// Runs the campaign and writes `results.csv`, `report.txt` and the figures, `figure9.svg` to `figure12.svg`, to the output

@@ -51,6 +51,8 @@ pub struct Options {
     pub sizes: Vec<u32>,
     /// Mean rates of arrival, as multiples of the balance line.
     pub rates: Vec<f64>,
+    /// By which parts of their mean the rates swing to either side: without a swing first.
+    pub swings: Vec<f64>,
     /// Flows at each point.
     pub runs: u32,
     /// How many run at the same time; one a core without it.
@@ -58,7 +60,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// The paper's flows, from an eighth of the balance line to sixteen times.
+    /// The paper's flows, from an eighth of the balance line to sixteen times, at level rates and swinging by half of them.
     pub fn paper(output: impl Into<PathBuf>) -> Self {
         Self {
             output: output.into(),
@@ -66,7 +68,8 @@ impl Options {
             tasks: 4000,
             sizes: vec![50_000, 5000],
             rates: vec![0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0],
-            runs: 1,
+            swings: vec![0.0, 0.5],
+            runs: 5,
             threads: None,
         }
     }
@@ -74,9 +77,12 @@ impl Options {
     pub(super) fn keys(&self) -> Vec<Key> {
         let mut keys = Vec::new();
         for &mean_size in &self.sizes {
-            for &rate in &self.rates {
-                let rate = (rate * 1e6).round() as u64;
-                keys.extend((0..self.runs).map(|run| Key { mean_size, rate, run }));
+            for &swing in &self.swings {
+                let swing = (swing * 1e6).round() as u32;
+                for &rate in &self.rates {
+                    let rate = (rate * 1e6).round() as u64;
+                    keys.extend((0..self.runs).map(|run| Key { mean_size, swing, rate, run }));
+                }
             }
         }
         keys
@@ -84,7 +90,7 @@ impl Options {
 
     /// What a run depends on besides its key, the program among it.
     pub(super) fn version(&self) -> Result<String, LabError> {
-        Ok(format!("build {:016x}; journal 1; seed {}; {} tasks", build()?, self.seed, self.tasks))
+        Ok(format!("build {:016x}; journal 2; seed {}; {} tasks", build()?, self.seed, self.tasks))
     }
 
     pub(super) fn check(&self) -> Result<(), LabError> {
@@ -94,6 +100,9 @@ impl Options {
         }
         if self.rates.is_empty() || !self.rates.iter().all(|rate| (1e-3..=1e3).contains(rate)) {
             return refuse("rates", format!("{:?}", self.rates), "give at least one, each from 0.001 to 1000");
+        }
+        if self.swings.is_empty() || !self.swings.iter().all(|swing| (0.0..=1.0).contains(swing)) {
+            return refuse("swings", format!("{:?}", self.swings), "give at least one, each from 0 to 1");
         }
         if self.tasks == 0 || self.runs == 0 {
             return refuse("tasks or runs", "0".into(), "both must be at least 1");

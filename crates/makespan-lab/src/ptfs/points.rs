@@ -1,10 +1,10 @@
-//! Runs summed up by mean size, rate and scheduler.
+//! Runs summed up by mean size, swing, rate and scheduler.
 
 use std::collections::BTreeMap;
 
 use super::{Outcome, Run, SCHEDULERS};
 
-/// A scheduler on the flows of one mean size and rate: means over them.
+/// A scheduler on the flows of one mean size, swing and rate: means over them.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Point {
     /// Maxspan over its bound, less 1.
@@ -21,37 +21,67 @@ pub struct Point {
     pub phases: [f64; 3],
 }
 
-/// The points by mean size, rate in millionths of the balance line, and position in [`SCHEDULERS`].
+/// The schedulers on the flows of one mean size, swing and rate.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Points(BTreeMap<(u32, u64), Vec<Point>>);
+pub struct Row {
+    /// One for each of [`SCHEDULERS`].
+    pub points: Vec<Point>,
+    /// For each flow by how much the maxspan of the best other scheduler of Table 2 exceeds that of PTFS, relatively.
+    pub advantages: Vec<f64>,
+    /// The same of the utilisation: how much lower the best other one is, absolutely.
+    pub more_used: Vec<f64>,
+}
+
+/// The rows by mean size, swing in millionths, and rate in millionths of the balance line.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Points(BTreeMap<(u32, u32, u64), Row>);
 
 impl Points {
     pub(super) fn of(runs: &[Run]) -> Self {
-        let mut groups: BTreeMap<(u32, u64), Vec<&Run>> = BTreeMap::new();
+        let mut groups: BTreeMap<(u32, u32, u64), Vec<&Run>> = BTreeMap::new();
         for run in runs {
-            groups.entry((run.key.mean_size, run.key.rate)).or_default().push(run);
+            groups.entry((run.key.mean_size, run.key.swing, run.key.rate)).or_default().push(run);
         }
-        let all = |group: &Vec<&Run>| (0..SCHEDULERS.len()).map(|at| point(group, at)).collect();
-        Self(groups.iter().map(|(&key, group)| (key, all(group))).collect())
+        let row = |group: &Vec<&Run>| Row {
+            points: (0..SCHEDULERS.len()).map(|at| point(group, at)).collect(),
+            advantages: group.iter().map(|run| advantage(&run.outcomes)).collect(),
+            more_used: group.iter().map(|run| more_used(&run.outcomes)).collect(),
+        };
+        Self(groups.iter().map(|(&key, group)| (key, row(group))).collect())
     }
 
     #[cfg(test)]
-    pub(super) fn synthetic(points: BTreeMap<(u32, u64), Vec<Point>>) -> Self {
-        Self(points)
+    pub(super) fn synthetic(rows: BTreeMap<(u32, u32, u64), Row>) -> Self {
+        Self(rows)
     }
 
-    /// The mean sizes.
-    pub fn sizes(&self) -> Vec<u32> {
-        let mut sizes: Vec<u32> = self.0.keys().map(|&(size, _)| size).collect();
-        sizes.dedup();
-        sizes
+    /// The mean sizes and swings.
+    pub fn groups(&self) -> Vec<(u32, f64)> {
+        let mut groups: Vec<(u32, u32)> = self.0.keys().map(|&(size, swing, _)| (size, swing)).collect();
+        groups.dedup();
+        groups.into_iter().map(|(size, swing)| (size, f64::from(swing) / 1e6)).collect()
     }
 
-    /// The points of one mean size: rate, and a point for each of [`SCHEDULERS`].
-    pub fn of_size(&self, size: u32) -> impl Iterator<Item = (f64, &[Point])> {
-        let rows = self.0.iter().filter(move |((at, _), _)| *at == size);
-        rows.map(|((_, rate), points)| (*rate as f64 / 1e6, points.as_slice()))
+    /// The rows of one mean size and swing, with their rates.
+    pub fn of_group(&self, (size, swing): (u32, f64)) -> impl Iterator<Item = (f64, &Row)> {
+        let swing = (swing * 1e6).round() as u32;
+        let rows = self.0.iter().filter(move |((of, at, _), _)| (*of, *at) == (size, swing));
+        rows.map(|((_, _, rate), row)| (*rate as f64 / 1e6, row))
     }
+}
+
+/// The outcomes of the schedulers of Table 2 but PTFS.
+fn others(outcomes: &[Outcome]) -> impl Iterator<Item = &Outcome> {
+    outcomes.iter().zip(&SCHEDULERS).skip(1).filter(|(_, scheduler)| scheduler.printed).map(|(outcome, _)| outcome)
+}
+
+fn advantage(outcomes: &[Outcome]) -> f64 {
+    let best = others(outcomes).map(|outcome| outcome.maxspan.seconds()).fold(f64::INFINITY, f64::min);
+    best / outcomes[0].maxspan.seconds() - 1.0
+}
+
+fn more_used(outcomes: &[Outcome]) -> f64 {
+    outcomes[0].utilisation - others(outcomes).map(|outcome| outcome.utilisation).fold(0.0, f64::max)
 }
 
 fn point(group: &[&Run], at: usize) -> Point {

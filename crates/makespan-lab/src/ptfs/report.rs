@@ -7,14 +7,15 @@ use crate::campaign::{Claim, claims_text, csv_table, text_table};
 
 /// One row a flow and scheduler; times in seconds.
 pub(super) fn results(runs: &[Run]) -> Vec<u8> {
-    let header = "mean_size,rate,run,scheduler,maxspan,bound,utilisation,utilisation_by_speed,throughput,mean_flow_time,\
+    let header = "mean_size,swing,rate,run,scheduler,maxspan,bound,utilisation,utilisation_by_speed,throughput,mean_flow_time,\
                   saturation,slide,starvation";
     let rows = runs.iter().flat_map(|run| run.outcomes.iter().zip(SCHEDULERS).map(move |pair| (run, pair)));
     csv_table(
         header,
         rows.map(|(run, (outcome, scheduler))| {
             let key = run.key;
-            let mut row = vec![key.mean_size.to_string(), key.rate().to_string(), key.run.to_string()];
+            let mut row = vec![key.mean_size.to_string(), key.swing().to_string(), key.rate().to_string()];
+            row.push(key.run.to_string());
             row.extend([scheduler.name.to_owned(), outcome.maxspan.to_string(), run.bound.to_string()]);
             let figures = [outcome.utilisation, outcome.utilisation_by_speed, outcome.throughput, outcome.flow_time];
             row.extend(figures.into_iter().chain(outcome.phases).map(|figure| format!("{figure:.6}")));
@@ -26,21 +27,21 @@ pub(super) fn results(runs: &[Run]) -> Vec<u8> {
 pub(super) fn text(options: &Options, points: &Points, claims: &[Claim]) -> String {
     let mut text = format!(
         "Flows of {} tasks on ten nodes of speeds 1000, 2000 .. 10000; {} at each point; seed {}.\n\
-         The rate is a multiple of the balance line and swings by half of its mean; tasks are 0.05 s on\n\
-         their way. The bound is proved: for each instant r, r + all that arrives from r on over the sum\n\
+         The rate is a multiple of the balance line and swings by a part of its mean; tasks are 0.05 s on\n\
+         their way. +- is the 95 % confidence interval over the flows. The bound is proved: for each instant r, r + all that arrives from r on over the sum\n\
          of speeds, and r + the k largest of it over the k fastest nodes.\n",
         options.tasks, options.runs, options.seed
     );
-    for size in points.sizes().into_iter().rev() {
-        text += &table(points, size, "maxspan over its bound, %", |point| format!("{:.2}", 100.0 * point.gap));
-        text += &table(points, size, "mean utilisation of the nodes, %", |point| {
+    for group in points.groups().into_iter().rev() {
+        text += &table(points, group, "maxspan over its bound, %", |point| format!("{:.2}", 100.0 * point.gap));
+        text += &table(points, group, "mean utilisation of the nodes, %", |point| {
             format!("{:.1}", 100.0 * point.utilisation)
         });
-        text += &table(points, size, "utilisation by speed, %", |point| {
+        text += &table(points, group, "utilisation by speed, %", |point| {
             format!("{:.1}", 100.0 * point.utilisation_by_speed)
         });
-        text += &table(points, size, "mean flow time, s", |point| format!("{:.1}", point.flow_time));
-        text += &table(points, size, "time in saturation / slide region / starvation, %", |point| {
+        text += &table(points, group, "mean flow time, s", |point| format!("{:.1}", point.flow_time));
+        text += &table(points, group, "time in saturation / slide region / starvation, %", |point| {
             point.phases.map(|part| format!("{:.0}", 100.0 * part)).join("/")
         });
     }
@@ -53,15 +54,15 @@ pub(super) fn text(options: &Options, points: &Points, claims: &[Claim]) -> Stri
 }
 
 /// A row a scheduler, a column a rate: eight rates take 96 columns.
-fn table(points: &Points, size: u32, title: &str, of: impl Fn(&super::Point) -> String) -> String {
-    let mut text = format!("\nMean size {size}: {title}\n{:<16}", "rate");
-    for (rate, _) in points.of_size(size) {
+fn table(points: &Points, group: (u32, f64), title: &str, of: impl Fn(&super::Point) -> String) -> String {
+    let mut text = format!("\nMean size {}, swing {}: {title}\n{:<16}", group.0, group.1, "rate");
+    for (rate, _) in points.of_group(group) {
         let _infallible = write!(text, "{rate:>10}");
     }
     for (at, scheduler) in SCHEDULERS.iter().enumerate() {
         let _infallible = write!(text, "\n{:<16}", scheduler.name);
-        for (_, row) in points.of_size(size) {
-            let _infallible = write!(text, "{:>10}", of(&row[at]));
+        for (_, row) in points.of_group(group) {
+            let _infallible = write!(text, "{:>10}", of(&row.points[at]));
         }
     }
     text.push('\n');
@@ -81,7 +82,9 @@ const PROTOTYPE: [(u32, f64, [f64; 4]); 6] = [
 fn prototype(points: &Points) -> String {
     let header = ["mean size", "rate", "PTFS", "flow", "immediate MCT", "best regular"];
     let rows = PROTOTYPE.iter().filter_map(|&(size, rate, theirs)| {
-        let (_, row) = points.of_size(size).find(|row| (row.0 - rate).abs() < 1e-9)?;
+        // The prototype's rates swung by half.
+        let (_, row) = points.of_group((size, 0.5)).find(|row| (row.0 - rate).abs() < 1e-9)?;
+        let row = &row.points;
         let regular = row[1..6].iter().map(|point| point.gap).fold(f64::INFINITY, f64::min);
         let ours = [row[0].gap, row[8].gap, row[7].gap, regular];
         let [ptfs, flow, immediate, regular] =

@@ -17,6 +17,8 @@ use crate::generate::{FlowOptions, flow};
 pub struct Key {
     /// Mean size of a task.
     pub mean_size: u32,
+    /// By which part of its mean the rate swings to either side, in millionths.
+    pub swing: u32,
     /// Mean rate of arrival, in millionths of the balance line.
     pub rate: u64,
     /// Which repetition, from 0.
@@ -56,11 +58,16 @@ impl Key {
     pub fn rate(&self) -> f64 {
         self.rate as f64 / 1e6
     }
+
+    /// By which part of its mean the rate swings.
+    pub fn swing(&self) -> f64 {
+        f64::from(self.swing) / 1e6
+    }
 }
 
 impl fmt::Display for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "mean size {}, rate {}, run {}", self.mean_size, self.rate(), self.run)
+        write!(f, "mean size {}, swing {}, rate {}, run {}", self.mean_size, self.swing(), self.rate(), self.run)
     }
 }
 
@@ -72,11 +79,12 @@ impl Record for Run {
     }
 }
 
-/// Draws the flow and plays it under every scheduler. The tasks of a repetition are the same at every rate. Every schedule is
+/// Draws the flow and plays it under every scheduler. The tasks of a repetition are the same at every rate and swing. Every schedule is
 /// validated, and none may be below the bound.
 pub(super) fn execute(options: &Options, key: Key) -> Result<Run, LabError> {
     let seed = stirred(options.seed, [u64::from(key.mean_size), u64::from(key.run)]);
-    let drawn = FlowOptions { tasks: options.tasks, rate: key.rate(), seed, ..FlowOptions::paper(key.mean_size) };
+    let paper = FlowOptions::paper(key.mean_size);
+    let drawn = FlowOptions { tasks: options.tasks, rate: key.rate(), swing: key.swing(), seed, ..paper };
     let instance = flow(&drawn)?;
     let bound = release_area_bound(&instance);
     let rules = SimulationOptions::default();

@@ -1,10 +1,15 @@
-use std::collections::BTreeMap;
-
 use super::*;
 use crate::campaign::{Silent, Verdict};
 
 fn small(folder: &std::path::Path) -> Options {
-    Options { tasks: 60, sizes: vec![5000], rates: vec![0.25, 1.0, 8.0], ..Options::paper(folder) }
+    Options {
+        tasks: 60,
+        sizes: vec![5000],
+        rates: vec![0.25, 1.0, 8.0],
+        swings: vec![0.0, 1.0],
+        runs: 2,
+        ..Options::paper(folder)
+    }
 }
 
 #[test]
@@ -12,14 +17,23 @@ fn a_small_campaign_writes_everything_and_goes_on() {
     let folder = tempfile::tempdir().unwrap();
     let options = small(folder.path());
     let summary = reproduce(&options, &mut Silent).unwrap();
-    assert_eq!((summary.runs, summary.reused), (3, 0));
-    for name in ["results.csv", "report.txt", "figure10.svg", "figure12.svg", "figure12b.svg"] {
+    assert_eq!((summary.runs, summary.reused), (12, 0));
+    for name in [
+        "results.csv",
+        "report.txt",
+        "figure10.svg",
+        "figure10-swing-0.svg",
+        "figure10-by-swing.svg",
+        "figure12.svg",
+        "figure12b.svg",
+    ] {
         assert!(folder.path().join(name).metadata().unwrap().len() > 100, "{name}");
     }
     let again = reproduce(&options, &mut Silent).unwrap();
-    assert_eq!((again.runs, again.reused, again.points == summary.points), (3, 3, true));
-    for (_, row) in summary.points.of_size(5000) {
-        for point in row {
+    assert_eq!((again.runs, again.reused, again.points == summary.points), (12, 12, true));
+    for (_, row) in summary.points.of_group((5000, 1.0)) {
+        assert_eq!(row.advantages.len(), 2);
+        for point in &row.points {
             assert!(point.gap >= 0.0 && (point.phases.iter().sum::<f64>() - 1.0).abs() < 1e-6);
             assert!(point.utilisation > 0.0 && point.utilisation <= 1.0);
         }
@@ -40,20 +54,30 @@ fn threads_change_nothing() {
 
 #[test]
 fn claims_follow_the_points() {
-    let row = |ptfs: f64, others: f64| -> Vec<Point> {
+    let row = |ptfs: f64, others: f64| {
         let point = |maxspan: f64| Point { maxspan, utilisation: 1.0 / maxspan, ..Point::default() };
-        (0..SCHEDULERS.len()).map(|at| point(if at == 0 { ptfs } else { others })).collect()
+        let points = (0..SCHEDULERS.len()).map(|at| point(if at == 0 { ptfs } else { others })).collect();
+        // Two flows, a little apart.
+        let (more, used) = (others / ptfs - 1.0, 1.0 / ptfs - 1.0 / others);
+        Row { points, advantages: vec![more - 1e-4, more + 1e-4], more_used: vec![used, used] }
     };
     let rows = [(125_000, 1.0, 1.0), (1_000_000, 1.0, 1.1), (8_000_000, 1.0, 1.01), (16_000_000, 1.0, 1.01)];
-    let points = rows.map(|(rate, ptfs, others)| ((50_000, rate), row(ptfs, others)));
-    let claims = claims::all(&Points::synthetic(BTreeMap::from(points)));
-    let verdicts: Vec<Verdict> = claims
-        .iter()
-        .filter(|claim| ["Figure 9", "Figure 11"].contains(&claim.place))
-        .map(|claim| claim.verdict)
-        .collect();
-    assert_eq!(verdicts, [Verdict::Holds; 5]);
-    assert!(claims.iter().any(|claim| claim.measured.contains("10.00 % at 1")));
+    let swinging = rows.map(|(rate, ptfs, others)| ((50_000, 500_000, rate), row(ptfs, others)));
+    let level = rows.map(|(rate, ptfs, _)| ((50_000, 0, rate), row(ptfs, 1.005)));
+    let verdicts = |rows: Vec<((u32, u32, u64), Row)>| -> Vec<Verdict> {
+        let claims = claims::all(&Points::synthetic(rows.into_iter().collect()));
+        assert!(claims.iter().any(|claim| claim.measured.contains("10.00 +- 0.13 % at 1")), "{claims:?}");
+        claims
+            .iter()
+            .filter(|claim| ["Figure 9", "Figure 11"].contains(&claim.place))
+            .map(|claim| claim.verdict)
+            .collect()
+    };
+    assert_eq!(verdicts([swinging.to_vec(), level.to_vec()].concat()), [Verdict::Holds; 6]);
+    // Without level flows there is nothing to compare with; and an advantage that is larger there speaks against the claim.
+    assert_eq!(verdicts(swinging.to_vec())[1], Verdict::NotMeasured);
+    let larger = rows.map(|(rate, ptfs, _)| ((50_000, 0, rate), row(ptfs, 1.2)));
+    assert_eq!(verdicts([swinging.to_vec(), larger.to_vec()].concat())[1], Verdict::DoesNotHold);
 }
 
 #[test]
@@ -62,6 +86,7 @@ fn refuses_what_cannot_be_run() {
     for (options, part) in [
         (Options { sizes: vec![], ..paper.clone() }, "sizes"),
         (Options { rates: vec![0.0], ..paper.clone() }, "rates"),
+        (Options { swings: vec![1.5], ..paper.clone() }, "swings"),
         (Options { runs: 0, ..paper.clone() }, "runs"),
         (Options { threads: Some(0), ..paper }, "threads"),
     ] {
@@ -71,12 +96,13 @@ fn refuses_what_cannot_be_run() {
 
 #[test]
 fn tables_of_eight_rates_are_at_most_100_columns_wide() {
-    let row = vec![
+    let points = vec![
         Point { gap: 9.99, flow_time: 123_456.0, phases: [0.331, 0.331, 0.338], ..Point::default() };
         SCHEDULERS.len()
     ];
+    let row = Row { points, ..Row::default() };
     let options = Options::paper("nowhere");
-    let points = options.keys().iter().map(|key| ((key.mean_size, key.rate), row.clone())).collect();
+    let points = options.keys().iter().map(|key| ((key.mean_size, key.swing, key.rate), row.clone())).collect();
     let text = report::text(&options, &Points::synthetic(points), &[]);
     let wide: Vec<&str> = text.lines().filter(|line| line.chars().count() > 100).collect();
     assert!(wide.is_empty() && text.contains("immediate MCT"), "{wide:?}");

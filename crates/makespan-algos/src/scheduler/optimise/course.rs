@@ -14,6 +14,19 @@ pub enum Budget {
     Steps(u64),
 }
 
+/// This part of a time limit is for the search, however much time was spent before.
+const AT_LEAST: f64 = 0.25;
+
+impl Budget {
+    /// What is left of a time when so much of it goes to other work, but a quarter of it at least. Steps stay.
+    pub(super) fn after(self, spent: Duration) -> Self {
+        match self {
+            Self::Time(time) => Self::Time(time.saturating_sub(spent).max(time.mul_f64(AT_LEAST))),
+            Self::Steps(_) => self,
+        }
+    }
+}
+
 /// The run of one search, from 0 to 1.
 #[derive(Clone, Debug)]
 pub(super) struct Course {

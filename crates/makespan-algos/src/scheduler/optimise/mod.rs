@@ -148,6 +148,21 @@ impl Scheduler for Optimise {
 
     fn schedule(&self, instance: &Instance, context: &mut Context) -> Result<Plan, ScheduleError> {
         check_supported(self, instance)?;
+        let budget = self.budget.after(context.spent);
+        let planned = Self { budget, ..self.clone() }.plan(instance, context);
+        planned.map_err(|error| match error {
+            // By the name that it was asked for, with all of its time.
+            ScheduleError::NotFound { limit, floor, reached, .. } => {
+                ScheduleError::NotFound { scheduler: self.name(), limit, floor, reached }
+            }
+            error @ ScheduleError::Unsupported { .. } => error,
+        })
+    }
+}
+
+impl Optimise {
+    /// Plans within the budget.
+    fn plan(&self, instance: &Instance, context: &mut Context) -> Result<Plan, ScheduleError> {
         if self.target == Target::Objective(Objective::Cost) {
             return self.cheapest(instance, context);
         }
@@ -177,9 +192,7 @@ impl Scheduler for Optimise {
         context.bounds.extend(search.into_bounds());
         Ok(plan)
     }
-}
 
-impl Optimise {
     /// How many independent searches there are.
     fn searches(&self) -> u32 {
         let cores = || std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32);

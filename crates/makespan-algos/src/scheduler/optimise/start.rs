@@ -51,17 +51,20 @@ pub(super) fn catalogue(instance: &Instance, seed: u64, end: Option<Instant>, st
 /// The schedule of what the jobs do at least cost under some prices: by their starts there, then in the order of Smith,
 /// as a greedy list.
 pub(super) fn priced(instance: &Instance, priced: &[PricedChoice]) -> Schedule {
-    let mut order: Vec<&PricedChoice> = priced.iter().collect();
     let area_over_weight = |choice: &PricedChoice| {
         let job = instance.job(choice.job);
         let area = job.profile().work(choice.processors) as f64;
         area / (job.weight.millionths().max(1)) as f64
     };
-    order.sort_by(|a, b| {
-        a.start.cmp(&b.start).then(area_over_weight(a).total_cmp(&area_over_weight(b))).then(a.job.cmp(&b.job))
-    });
-    let order: Vec<Allotted> =
-        order.into_iter().map(|choice| Allotted { job: choice.job, processors: choice.processors }).collect();
+    let mut order: Vec<(Time, f64, Allotted)> = priced
+        .iter()
+        .map(|choice| {
+            let allotted = Allotted { job: choice.job, processors: choice.processors };
+            (choice.start, area_over_weight(choice), allotted)
+        })
+        .collect();
+    order.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)).then(a.2.job.cmp(&b.2.job)));
+    let order: Vec<Allotted> = order.into_iter().map(|(_, _, allotted)| allotted).collect();
     let mut builder = ScheduleBuilder::new(instance);
     list::place(&mut builder, instance, &order, instance.first_release());
     builder.finish()
