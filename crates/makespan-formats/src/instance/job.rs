@@ -27,6 +27,7 @@ pub(super) type Positions<'a> = HashMap<&'a str, usize>;
 struct Fields {
     name: String,
     weight: Option<Scalar<Weight>>,
+    priority: Option<i32>,
     released: Option<Scalar<Time>>,
     walltime: Option<Scalar<Time>>,
     count: Option<Scalar<Tasks>>,
@@ -64,6 +65,7 @@ impl TryFrom<Fields> for JobEntry {
         }
         let job = Job {
             name: fields.name,
+            priority: fields.priority.unwrap_or(0),
             weight: fields.weight.map_or(usual_weight(count.is_some(), data), |weight| weight.0),
             release: fields.released.map_or(Time::ZERO, |release| release.0),
             walltime: fields.walltime.map(|walltime| walltime.0),
@@ -146,6 +148,7 @@ fn compound(fields: Fields) -> Result<JobEntry, String> {
     let (graph, nodes) = graph(tasks, &fields.edges.unwrap_or_default())?;
     let job = Job::compound(fields.name, graph);
     let job = Job {
+        priority: fields.priority.unwrap_or(0),
         weight: fields.weight.map_or(job.weight, |weight| weight.0),
         release: fields.released.map_or(job.release, |release| release.0),
         walltime: fields.walltime.map(|walltime| walltime.0),

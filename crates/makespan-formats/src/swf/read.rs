@@ -118,6 +118,7 @@ impl Reader<'_> {
                 .filter(|&busy| busy > Time::ZERO)
                 .map(|busy| busy.ticks() as f64 / run.ticks() as f64),
             user: whole(fields[11]).and_then(|user| u32::try_from(user).ok()),
+            queue: whole(fields[14]).and_then(|queue| u32::try_from(queue).ok()),
         }))
     }
 
