@@ -1,11 +1,12 @@
 //! The strategy of one job: several schedules of it, none better than another in everything.
 
-use super::collisions::{Collision, Penalties, resolve};
+use super::collisions::{Collision, Penalties, Resolution, resolve};
 use super::draft::Draft;
 use super::frame::Frame;
 use super::planning::{Aim, Criterion, Lean, plan};
 use super::ranking::{Chain, Cover};
 use super::reserve::{Isolated, Reserve, reserve};
+use super::windows::Room;
 use crate::kernel::graph::Place;
 use crate::kernel::graph::calendar::Calendar;
 
@@ -13,8 +14,9 @@ use crate::kernel::graph::calendar::Calendar;
 const PATIENCE: usize = 4;
 const MOST_ROUNDS: usize = 40;
 
-/// Variants that are kept from one chain to the next.
+/// Variants that are kept from one chain to the next; of many tasks fewer, so that their places are at most so many.
 const KEPT: usize = 8;
+const LARGE: usize = 4096;
 /// Parts of the time between the longest chain and the end, at which plans are aimed: on processors, and on types of them.
 const ENDS: (i64, i64) = (4, 8);
 
@@ -139,8 +141,9 @@ pub fn heft<'a>(frame: &'a Frame<'a>, calendars: &[Calendar]) -> Draft<'a> {
 /// when the method finds none.
 ///
 /// Source: Tselishchev and Toporkov 2009, section 3. Deviations: at most eight variants are kept from one chain to the
-/// next, those best by the criterion, where the paper multiplies them all; windows look at the whole graph; plans are aimed at
-/// several ends, of which the last is the job's; `Start::Heft` is ours. Tasks are placed for as long as they run; isolated ones may hold more, see [`Isolated`].
+/// next, those best by the criterion, where the paper multiplies them all; windows look at the whole graph; a chain whose rest
+/// does not fit is planned again as a whole; plans are aimed at several ends, of which the last is the job's, with the least
+/// and with mean room for data; `Start::Heft` is ours. Tasks are placed for as long as they run; isolated ones may hold more, see [`Isolated`].
 pub fn strategy(task: &Task, settings: &Settings) -> Vec<Offer> {
     let mut offers = Vec::new();
     if settings.start != Start::Heft {
@@ -172,46 +175,68 @@ fn empty(task: &Task, settings: &Settings) -> Vec<Offer> {
     let room = task.end - release - least;
     let ends = if task.chosen.is_of_types() { ENDS.1 } else { ENDS.0 };
     let end = |share: i64| if share == ends { task.end } else { release + least + room / ends * share };
-    (0..=ends).flat_map(|share| towards(task, settings, end(share))).collect()
+    let aims = (0..=ends).flat_map(|share| [Room::Least, Room::Mean].map(|room| (end(share), room)));
+    aims.flat_map(|aim| towards(task, settings, aim)).collect()
 }
 
 /// All chains before one end, then on processors that are free.
-fn towards(task: &Task, settings: &Settings, end: i64) -> Vec<Offer> {
+fn towards(task: &Task, settings: &Settings, (end, room): (i64, Room)) -> Vec<Offer> {
     let calendars =
         if task.chosen.is_of_types() { task.chosen.calendars_by_type(task.calendars) } else { task.calendars.to_vec() };
     let mut drafts = vec![Draft::new(task.chosen, calendars)];
+    let kept = (LARGE / task.real.tasks().max(1)).clamp(1, KEPT);
     for chain in task.chains {
-        let mut next = variants(&drafts, chain, settings.criterion, end);
+        let mut next = variants(drafts, chain, &Aim { criterion: settings.criterion, lean: Lean::Early, end, room });
         next.sort_by_cached_key(|draft| (value(settings.criterion, draft.figures()), draft.finish()));
-        next.truncate(KEPT);
+        next.truncate(kept);
         drafts = next;
     }
-    drafts.iter().filter_map(|draft| settled(task, settings, draft)).collect()
+    drafts.iter().filter_map(|draft| settled(task, settings, draft, room)).collect()
 }
 
 /// The drafts with one more chain, in each way that is best.
-fn variants<'a>(drafts: &[Draft<'a>], chain: &Chain, criterion: Criterion, end: i64) -> Vec<Draft<'a>> {
+fn variants<'a>(drafts: Vec<Draft<'a>>, chain: &Chain, aim: &Aim) -> Vec<Draft<'a>> {
     let mut next: Vec<Draft> = Vec::with_capacity(2 * drafts.len());
     for draft in drafts {
+        let changed = chain.tasks.iter().any(|&task| !draft.is_placed(task));
+        if !changed && holds(&draft, chain) {
+            next.push(draft);
+            continue;
+        }
         // Several optima of one value may be found: those at the two ends of the windows are taken.
         for lean in [Lean::Early, Lean::Late] {
-            let mut draft = draft.clone();
-            let mut changed = chain.tasks.iter().any(|&task| !draft.is_placed(task));
-            if plan(&mut draft, &chain.tasks, &chain.edges, &Aim { criterion, lean, end }) {
-                changed &= next.iter().all(|other| !other.has_same_places(&draft));
-                if changed || lean == Lean::Early {
-                    next.push(draft);
-                }
+            let Some(draft) = with_chain(&draft, chain, &Aim { lean, ..*aim }) else { continue };
+            if next.iter().all(|other| !other.has_same_places(&draft)) {
+                next.push(draft);
             }
         }
     }
     next
 }
 
+/// Whether all edges of a chain whose tasks are placed are kept.
+fn holds(draft: &Draft, chain: &Chain) -> bool {
+    chain.tasks.windows(2).zip(&chain.edges).all(|(pair, &edge)| draft.keeps(pair[0], pair[1], edge))
+}
+
+/// A draft with one more chain. Where what others left of it does not fit, the whole of it is planned again.
+fn with_chain<'a>(draft: &Draft<'a>, chain: &Chain, aim: &Aim) -> Option<Draft<'a>> {
+    let mut next = draft.clone();
+    if plan(&mut next, &chain.tasks, &chain.edges, aim) {
+        return Some(next);
+    }
+    if chain.tasks.iter().all(|&task| !draft.is_placed(task)) {
+        return None;
+    }
+    chain.tasks.iter().for_each(|&task| next.lift(task));
+    plan(&mut next, &chain.tasks, &chain.edges, aim).then_some(next)
+}
+
 /// A draft on processors that are free, if it ends in time.
-fn settled(task: &Task, settings: &Settings, draft: &Draft) -> Option<Offer> {
-    let (draft, collisions) =
-        resolve(task.real, task.calendars.to_vec(), &draft.places()?, (task.end, &settings.penalties));
+fn settled(task: &Task, settings: &Settings, draft: &Draft, room: Room) -> Option<Offer> {
+    let resolution =
+        Resolution { chosen: task.chosen, real: task.real, end: task.end, room, penalties: &settings.penalties };
+    let (draft, collisions) = resolve(&resolution, task.calendars.to_vec(), &draft.places()?);
     if draft.finish() > task.end {
         return None;
     }
@@ -230,7 +255,9 @@ fn from_heft(task: &Task, settings: &Settings) -> Vec<Offer> {
     let mut best = draft.clone();
     let (mut waited, mut round) = (0, 0);
     while waited < PATIENCE && round < MOST_ROUNDS {
-        let aim = Aim { criterion: settings.criterion, lean: Draft::lean(round), end: task.end };
+        // All else is placed: there is nothing to leave room to.
+        let (criterion, end, room) = (settings.criterion, task.end, Room::Least);
+        let aim = Aim { criterion, lean: Draft::lean(round), end, room };
         for chain in task.chains {
             again(&mut draft, chain, &aim);
         }
@@ -276,12 +303,17 @@ fn stretched<'a>(task: &Task<'a>) -> Option<Draft<'a>> {
 
 /// Plans a chain again, all else as it is, and keeps the old places where the new ones are no better.
 fn again(draft: &mut Draft, chain: &Chain, aim: &Aim) {
-    let before = value(aim.criterion, draft.figures());
-    let Some(old) = draft.places() else { return };
+    let figures = |draft: &Draft| value(aim.criterion, draft.figures_of(&chain.tasks));
+    let before = figures(draft);
+    let old: Vec<Option<Place>> = chain.tasks.iter().map(|&task| draft.place(task)).collect();
     chain.tasks.iter().for_each(|&task| draft.lift(task));
-    let better = plan(draft, &chain.tasks, &chain.edges, aim) && value(aim.criterion, draft.figures()) <= before;
+    let better = plan(draft, &chain.tasks, &chain.edges, aim) && figures(draft) <= before;
     if !better {
         chain.tasks.iter().for_each(|&task| draft.lift(task));
-        chain.tasks.iter().for_each(|&task| draft.put_on(task, old[task as usize]));
+        for (&task, place) in chain.tasks.iter().zip(old) {
+            if let Some(place) = place {
+                draft.put_on(task, place);
+            }
+        }
     }
 }
