@@ -13,12 +13,16 @@ use crate::kernel::graph::calendar::Calendar;
 /// Rounds without gain after which chains are not planned again, and rounds in all.
 const PATIENCE: usize = 4;
 const MOST_ROUNDS: usize = 40;
+/// Tasks that may be planned again in all. Where ten rounds of all chains are more, a round plans each task once.
+const MAX_REPLANNED: usize = 60_000;
 
-/// Variants that are kept from one chain to the next; of many tasks fewer, so that their places are at most so many.
+/// Variants that are kept from one chain to the next; of many tasks fewer, so that these have so many places in all.
 const KEPT: usize = 8;
-const LARGE: usize = 4096;
-/// Parts of the time between the longest chain and the end, at which plans are aimed: on processors, and on types of them.
+const MAX_PLACES: usize = 2048;
+/// Parts of the time between the longest chain and the end, at which plans are aimed: on processors, on types of them, and of
+/// so many tasks.
 const ENDS: (i64, i64) = (4, 8);
+const MANY: (usize, i64) = (512, 1);
 
 /// What chains are planned into.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -173,9 +177,17 @@ fn empty(task: &Task, settings: &Settings) -> Vec<Offer> {
     let release = task.real.release();
     let least = task.chains.first().map_or(0, |chain| chain.length).clamp(0, task.end - release);
     let room = task.end - release - least;
-    let ends = if task.chosen.is_of_types() { ENDS.1 } else { ENDS.0 };
+    let ends = if task.real.tasks() > MANY.0 {
+        MANY.1
+    } else if task.chosen.is_of_types() {
+        ENDS.1
+    } else {
+        ENDS.0
+    };
     let end = |share: i64| if share == ends { task.end } else { release + least + room / ends * share };
-    let aims = (0..=ends).flat_map(|share| [Room::Least, Room::Mean].map(|room| (end(share), room)));
+    let mut each: Vec<i64> = (0..=ends).map(end).collect();
+    each.dedup();
+    let aims = each.into_iter().flat_map(|end| [Room::Least, Room::Mean].map(|room| (end, room)));
     aims.flat_map(|aim| towards(task, settings, aim)).collect()
 }
 
@@ -184,7 +196,7 @@ fn towards(task: &Task, settings: &Settings, (end, room): (i64, Room)) -> Vec<Of
     let calendars =
         if task.chosen.is_of_types() { task.chosen.calendars_by_type(task.calendars) } else { task.calendars.to_vec() };
     let mut drafts = vec![Draft::new(task.chosen, calendars)];
-    let kept = (LARGE / task.real.tasks().max(1)).clamp(1, KEPT);
+    let kept = (MAX_PLACES / task.real.tasks().max(1)).clamp(1, KEPT);
     for chain in task.chains {
         let mut next = variants(drafts, chain, &Aim { criterion: settings.criterion, lean: Lean::Early, end, room });
         next.sort_by_cached_key(|draft| (value(settings.criterion, draft.figures()), draft.finish()));
@@ -253,13 +265,21 @@ fn from_heft(task: &Task, settings: &Settings) -> Vec<Offer> {
     let mut offers: Vec<Offer> = offer(first.clone()).into_iter().collect();
     let mut draft = stretched(task).unwrap_or_else(|| first.clone());
     let mut best = draft.clone();
-    let (mut waited, mut round) = (0, 0);
-    while waited < PATIENCE && round < MOST_ROUNDS {
+    let mut rest: Vec<u32> = Vec::new();
+    let mut planned = vec![false; task.real.tasks()];
+    let once = 10 * task.chains.iter().map(|chain| chain.tasks.len()).sum::<usize>() > MAX_REPLANNED;
+    let (mut waited, mut round, mut replanned) = (0, 0, 0);
+    while waited < PATIENCE && round < MOST_ROUNDS && replanned < MAX_REPLANNED {
         // All else is placed: there is nothing to leave room to.
         let (criterion, end, room) = (settings.criterion, task.end, Room::Least);
         let aim = Aim { criterion, lean: Draft::lean(round), end, room };
+        planned.fill(false);
         for chain in task.chains {
-            again(&mut draft, chain, &aim);
+            rest.clear();
+            rest.extend(chain.tasks.iter().filter(|&&task| !(once && planned[task as usize])));
+            rest.iter().for_each(|&task| planned[task as usize] = true);
+            replanned += rest.len();
+            again(&mut draft, (chain, &rest), &aim);
         }
         round += 1;
         waited += 1;
@@ -301,16 +321,19 @@ fn stretched<'a>(task: &Task<'a>) -> Option<Draft<'a>> {
     Some(draft)
 }
 
-/// Plans a chain again, all else as it is, and keeps the old places where the new ones are no better.
-fn again(draft: &mut Draft, chain: &Chain, aim: &Aim) {
-    let figures = |draft: &Draft| value(aim.criterion, draft.figures_of(&chain.tasks));
+/// Plans these tasks of a chain again, all else as it is, and keeps the old places where the new ones are no better.
+fn again(draft: &mut Draft, (chain, tasks): (&Chain, &[u32]), aim: &Aim) {
+    if tasks.is_empty() {
+        return;
+    }
+    let figures = |draft: &Draft| value(aim.criterion, draft.figures_of(tasks));
     let before = figures(draft);
-    let old: Vec<Option<Place>> = chain.tasks.iter().map(|&task| draft.place(task)).collect();
-    chain.tasks.iter().for_each(|&task| draft.lift(task));
+    let old: Vec<Option<Place>> = tasks.iter().map(|&task| draft.place(task)).collect();
+    tasks.iter().for_each(|&task| draft.lift(task));
     let better = plan(draft, &chain.tasks, &chain.edges, aim) && figures(draft) <= before;
     if !better {
-        chain.tasks.iter().for_each(|&task| draft.lift(task));
-        for (&task, place) in chain.tasks.iter().zip(old) {
+        tasks.iter().for_each(|&task| draft.lift(task));
+        for (&task, place) in tasks.iter().zip(old) {
             if let Some(place) = place {
                 draft.put_on(task, place);
             }
