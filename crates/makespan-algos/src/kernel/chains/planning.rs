@@ -38,8 +38,11 @@ pub struct Aim {
     pub room: Room,
 }
 
-/// Labels that are kept for a task on one processor.
+/// Labels that are kept for a task on one processor: of long runs fewer, so that these have so many in all, but not below
+/// the least.
 const MOST_LABELS: usize = 64;
+const MIN_LABELS: usize = 16;
+const RUN_LABELS: usize = 4096;
 /// Gaps that are kept open before one task.
 const MAX_GAPS: usize = 8;
 
@@ -49,8 +52,8 @@ const MAX_GAPS: usize = 8;
 /// Between two placed tasks of a chain its tasks see each other only. The first walk finds for each task and processor
 /// the ends that can be reached, each with the best value of what came before, and keeps those that are not both later
 /// and worse; the second walk goes back from the best last one. With [`Lean::Late`] the tasks are then moved as
-/// late as they can be. O(k m^2 l log l) for k tasks, m processors and l ends, of which at most 64 are kept, evenly by
-/// their rank.
+/// late as they can be. O(k m^2 l log l) for k tasks, m processors and l ends, of which at most 64 (16 in long runs) are
+/// kept, evenly by their rank.
 ///
 /// Source: Tselishchev and Toporkov 2009, section 3.2 (two walks over a search tree, which is that of this programme
 /// with equal states joined).
@@ -163,10 +166,10 @@ fn reached(
         least = least.min(label.value);
         better
     });
-    let count = found.len();
-    if count > MOST_LABELS {
+    let (count, most) = (found.len(), (RUN_LABELS / tasks.len()).clamp(MIN_LABELS, MOST_LABELS));
+    if count > most {
         // The first, the last, and those between by rank.
-        found = (0..MOST_LABELS).map(|rank| found[rank * (count - 1) / (MOST_LABELS - 1)]).collect();
+        found = (0..most).map(|rank| found[rank * (count - 1) / (most - 1)]).collect();
     }
     found
 }

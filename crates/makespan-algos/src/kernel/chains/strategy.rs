@@ -13,8 +13,9 @@ use crate::kernel::graph::calendar::Calendar;
 /// Rounds without gain after which chains are not planned again, and rounds in all.
 const PATIENCE: usize = 4;
 const MOST_ROUNDS: usize = 40;
-/// Tasks that may be planned again in all. Where ten rounds of all chains are more, a round plans each task once.
+/// Where ten rounds would plan more tasks of chains again, a round plans each task once, and all rounds so many.
 const MAX_REPLANNED: usize = 60_000;
+const MAX_ONCE: usize = 20_000;
 
 /// Variants that are kept from one chain to the next; of many tasks fewer, so that these have so many places in all.
 const KEPT: usize = 8;
@@ -269,7 +270,7 @@ fn from_heft(task: &Task, settings: &Settings) -> Vec<Offer> {
     let mut planned = vec![false; task.real.tasks()];
     let once = 10 * task.chains.iter().map(|chain| chain.tasks.len()).sum::<usize>() > MAX_REPLANNED;
     let (mut waited, mut round, mut replanned) = (0, 0, 0);
-    while waited < PATIENCE && round < MOST_ROUNDS && replanned < MAX_REPLANNED {
+    while waited < PATIENCE && round < MOST_ROUNDS && !(once && replanned >= MAX_ONCE) {
         // All else is placed: there is nothing to leave room to.
         let (criterion, end, room) = (settings.criterion, task.end, Room::Least);
         let aim = Aim { criterion, lean: Draft::lean(round), end, room };
