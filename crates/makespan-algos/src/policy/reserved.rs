@@ -41,6 +41,11 @@ impl Reservations {
         self.upcoming.iter().map(|reservation| &reservation.at)
     }
 
+    /// Whether all that was planned has started.
+    pub fn is_empty(&self) -> bool {
+        self.upcoming.is_empty()
+    }
+
     /// Adds places that disturb none of the others.
     pub fn add(&mut self, places: impl IntoIterator<Item = Placement>) {
         self.upcoming.extend(places.into_iter().map(|at| Reservation { planned: at.start, at }));

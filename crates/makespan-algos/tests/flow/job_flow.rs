@@ -11,8 +11,9 @@ use proptest::prelude::*;
 
 use super::instances::{instance, t};
 
-const SPECS: [&str; 8] = [
+const SPECS: [&str; 9] = [
     "job-flow[serve=arrival]",
+    "job-flow[serve=consecutive,clock=handover]",
     "job-flow[serve=arrival,criterion=utilisation,starts=early,walltime=2]",
     "job-flow[buffer=20ns]",
     "job-flow[buffer=7ns,clock=handover,flow=finish,cpus=types,start=empty,walltime=3]",

@@ -19,8 +19,8 @@ fn job(name: &str, walltime: i64, volumes: &[i64], pairs: &[(u32, u32)]) -> Job 
     job
 }
 
-/// The second job comes at this instant; task data are ours, since the paper shows them in a picture only.
-fn instance(second: i64) -> Instance {
+/// Both jobs come at once; task data are ours, since the paper shows them in a picture only.
+fn instance() -> Instance {
     let speeds = [1.0, 1.0, 1.25, 1.25, 2.0, 2.0, 2.5, 2.5];
     let node =
         |(at, &speed): (usize, &f64)| Node { name: format!("cpu{at}"), processors: 1, speed, parent: None, link: None };
@@ -28,7 +28,7 @@ fn instance(second: i64) -> Instance {
     let pairs = [(0, 1), (0, 2), (1, 3), (2, 4), (3, 5), (4, 5)];
     let first = job("first", 110, &[30, 40, 20, 30, 20, 30], &pairs);
     let pairs = [(3, 0), (3, 1), (3, 4), (0, 2), (1, 2), (4, 2), (2, 5), (2, 6)];
-    let other = job("second", 140, &[40, 50, 40, 20, 30, 30, 40], &pairs).with_release(s(second));
+    let other = job("second", 140, &[40, 50, 40, 20, 30, 30, 40], &pairs);
     Instance::new(platform, vec![first, other], vec![]).unwrap()
 }
 
@@ -50,13 +50,31 @@ fn ends(spec: &str, instance: &Instance) -> [Time; 2] {
 
 #[test]
 fn both_jobs_are_in_time_one_after_the_other_and_collected_in_a_buffer() {
-    let [first, second] = ends("job-flow[serve=arrival]", &instance(110));
-    assert!(first <= s(110) && second <= s(250), "{first} {second}");
+    let [first, second] = ends("job-flow[serve=consecutive,clock=handover]", &instance());
+    assert!(first <= s(110) && second <= first + s(140), "{first} {second}");
+    // As cheap as its walltime allows, the second alone takes more than both together.
+    assert!(second > s(140), "{second}");
     for flow in ["utilisation", "cost", "finish"] {
         for serve in ["buffer=1s", "serve=replan"] {
             let spec = format!("job-flow[{serve},flow={flow}]");
-            let [first, second] = ends(&spec, &instance(0));
+            let [first, second] = ends(&spec, &instance());
             assert!(first <= s(110) && second <= s(140), "{spec}: {first} {second}");
         }
     }
+}
+
+#[test]
+fn consecutive_jobs_do_not_overlap() {
+    let instance = instance();
+    let expansion = Expansion::of(&instance).unwrap();
+    let mut policy = policy_for("job-flow[serve=consecutive]", &expansion.instance, 1).unwrap();
+    let options = SimulationOptions::default();
+    let simulation =
+        simulate(&expansion.instance, &Actual::AsEstimated, policy.as_mut(), &options, &mut Silent).unwrap();
+    let schedule = expansion.original_schedule(&simulation.trace.schedule());
+    let (first, second): (Vec<_>, Vec<_>) =
+        schedule.placements().iter().partition(|placement| placement.job.index() == 0);
+    assert!(!first.is_empty() && !second.is_empty());
+    let end = first.iter().map(|placement| placement.end).max();
+    assert!(second.iter().map(|placement| placement.start).min() >= end);
 }

@@ -75,3 +75,47 @@ fn plans_on_types_of_processors_fit_wide_graphs() {
     assert!(!remarks.contains("HEFT's places are taken") && remarks.contains("collided"), "{remarks}");
     assert!(placements.iter().all(|placement| placement.end.ticks() <= heft.ticks() / 2 * 3));
 }
+
+/// What a plan costs, in thousandths, and its end.
+fn figures(instance: &Instance, spec: &str) -> (i128, Time, String) {
+    let mut context = Context::with_seed(1);
+    let schedule = scheduler(spec).unwrap().schedule(instance, &mut context).unwrap().into_schedule();
+    assert_eq!(validate(instance, &schedule), Ok(()));
+    (makespan_core::cost(instance, &schedule), schedule.makespan(), context.remarks.join("\n"))
+}
+
+#[test]
+fn tasks_that_share_a_processor_need_no_time_for_their_data() {
+    let fork: Tasks = (&[20, 20, 20], &[(0, 1, 40), (0, 2, 40)]);
+    for spec in ["critical-jobs", "critical-jobs[start=empty]", "critical-jobs[start=empty,cpus=types]"] {
+        // One after the other on the slow processor.
+        let (cost, end, remarks) = figures(&instance(&[fork], &[1.0, 2.0], 60), spec);
+        assert_eq!((cost, end), (3000, Time::from_seconds(60)), "{spec}: {remarks}");
+        // Only the fast one is fast enough.
+        let (cost, end, remarks) = figures(&instance(&[fork], &[1.0, 2.0], 35), spec);
+        assert_eq!(cost, 6000, "{spec}: {remarks}");
+        assert!(end <= Time::from_seconds(35) && remarks.is_empty(), "{spec}: {remarks}");
+    }
+}
+
+#[test]
+fn tasks_with_a_node_each_do_not_wait_for_each_other() {
+    // Four tasks of 10 s, each for its own node only, then one of 1 s on the first node and 5 s on the second.
+    let nodes = (0..4).map(|at| Node { name: at.to_string(), processors: 1, speed: 1.0, parent: None, link: None });
+    let only = |times: &[(usize, i64)]| {
+        let mut all = vec![Profile::CANNOT_RUN; 4];
+        times.iter().for_each(|&(node, time)| all[node] = Time::from_seconds(time));
+        Profile::on_machines(all).unwrap()
+    };
+    let mut tasks: Vec<NamedTask> = (0..4).map(|at| NamedTask::new(format!("t{at}"), only(&[(at, 10)]))).collect();
+    tasks.push(NamedTask::new("z", only(&[(0, 1), (1, 5)])));
+    let edges = (0..4).map(|from| Edge { from, to: 4, load: Load::Fixed(Time::ZERO) }).collect();
+    let mut job = Job::compound("j", Graph::new(tasks, edges).unwrap());
+    job.walltime = Some(Time::from_seconds(20));
+    let instance = Instance::new(Platform::new(nodes.collect()).unwrap(), vec![job], vec![]).unwrap();
+    for spec in ["critical-jobs", "critical-jobs[start=empty]"] {
+        let (cost, end, remarks) = figures(&instance, spec);
+        assert_eq!(cost, 4200, "{spec}: {remarks}");
+        assert!(end <= Time::from_seconds(20) && remarks.is_empty(), "{spec}: {remarks}");
+    }
+}

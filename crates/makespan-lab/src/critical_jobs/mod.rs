@@ -19,8 +19,8 @@ mod tests;
 
 use std::path::PathBuf;
 
-pub use example::{Example, example};
-pub use flows::{Served, TwoJobs, two_jobs};
+pub use example::{Example, Way, example};
+pub use flows::Served;
 pub use run::{Key, Outcome, Run};
 
 use crate::LabError;
@@ -75,11 +75,10 @@ pub fn reproduce(options: &Options, progress: &mut dyn Progress) -> Result<Summa
     let Finished { runs, reused } = finish(&work, |key| run::execute(options, key), progress)?;
     let part = makespans::reproduce(&options.makespans, (&options.output, options.seed), progress)?;
     let example = example()?;
-    let simulated = two_jobs()?;
     let mut claims = report::claims(&runs, &example);
-    claims.extend(flows::claims(&runs, &simulated));
+    claims.extend(flows::claims(&runs));
     claims.extend(part.claims);
-    let parts = flows::text(&runs, options.jobs, &simulated) + "\n\n" + &part.text;
+    let parts = flows::text(&runs, options.jobs) + "\n\n" + &part.text;
     let text = report::text(options, &runs, &example, &parts, &claims);
     let write = |name: &str, contents: &[u8]| write(&options.output, name, contents);
     let rows = runs.iter().flat_map(Run::rows);

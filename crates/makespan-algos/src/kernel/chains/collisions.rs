@@ -1,10 +1,14 @@
 //! Tasks planned on types of processors, or on processors that others hold, brought onto processors that are free.
 
+#[cfg(test)]
+mod tests;
+
 use pathfinding::kuhn_munkres::kuhn_munkres_min;
 use pathfinding::matrix::Matrix;
 
 use super::draft::Draft;
 use super::frame::Frame;
+use super::windows::{Room, Span, Windows};
 use crate::kernel::graph::calendar::Calendar;
 use crate::kernel::graph::{NEVER, Place};
 
@@ -44,51 +48,156 @@ pub struct Collision {
     pub penalty: i64,
 }
 
+/// How the places of a preliminary schedule become final.
+#[derive(Clone, Copy, Debug)]
+pub struct Resolution<'a, 'b> {
+    /// What was planned on: processors, or types of them.
+    pub chosen: &'b Frame<'b>,
+    /// The processors.
+    pub real: &'a Frame<'a>,
+    /// By when the job must end.
+    pub end: i64,
+    /// The room that was left to data.
+    pub room: Room,
+    /// What another place is charged with.
+    pub penalties: &'b Penalties,
+}
+
 /// Gives each task of a preliminary schedule a processor that is free, on `calendars`, and tells which were moved.
-/// Tasks of the same planned start are a batch: each gets a processor of its own, so that the sum of penalties is least.
-/// A task starts when it was planned to, or as soon after as its data and the processor are there. Batches come by
-/// planned start; one of more tasks than processors is divided. A place after which the rest of the job cannot be in time by
-/// `end` is taken only where there is no other, and then the least late; that is not part of the penalty.
+///
+/// A task collides when, at its planned start, its planned processor (with types, every processor of the type) is busy or
+/// wanted by others as well, or its data are not there. All others stay where they are, and where processors themselves were
+/// planned the places of those that collide with nothing planned are out of the reach of others. Colliding tasks of one
+/// planned start are a batch: each gets a processor of its own, so that the sum of penalties is least. A task starts when it
+/// was planned to, or as soon after as its data and the processor are there. Batches come by planned start; one of more tasks
+/// than processors is divided. A place after which the rest of the job cannot be in time is taken only where there is no
+/// other, and then the least late; that is not part of the penalty.
 ///
 /// Source: Tselishchev and Toporkov 2009, section 3.3 (bipartite graph, minimal penalty); the assignment is that of
 /// H. W. Kuhn, Naval Res. Logist. Q. 2, 1955, DOI 10.1002/nav.3800020109, by the crate `pathfinding`. O(b^2 m) for
 /// a batch of b tasks on m processors.
 pub fn resolve<'a>(
-    frame: &'a Frame<'a>,
+    resolution: &Resolution<'a, '_>,
     calendars: Vec<Calendar>,
     planned: &[Place],
-    (end, penalties): (i64, &Penalties),
 ) -> (Draft<'a>, Vec<Collision>) {
-    let mut draft = Draft::new(frame, calendars);
-    let walltime = end - frame.release();
-    let windows = draft.windows(end, &[]);
+    let frame = resolution.real;
     let mut order = frame.chart.order.clone();
     order.sort_by_key(|&task| planned[task as usize].start);
-    let mut collisions = Vec::new();
-    let processors = frame.problem().processors();
+    let draft = Draft::new(frame, calendars);
+    let span = Span { end: resolution.end, room: resolution.room, run: &[] };
+    let windows = draft.windows(&order, &span);
+    let mut resolving = Resolving { resolution, planned, windows, draft, held: Vec::new(), collisions: Vec::new() };
+    resolving.hold(&order);
     let batches = order.chunk_by(|&a, &b| planned[a as usize].start == planned[b as usize].start);
-    for batch in batches.flat_map(|batch| batch.chunks(processors)) {
+    for batch in batches.flat_map(|batch| batch.chunks(frame.problem().processors())) {
+        let colliding = resolving.stay(batch);
+        if !colliding.is_empty() {
+            resolving.assign(&colliding);
+        }
+    }
+    (resolving.draft, resolving.collisions)
+}
+
+/// A preliminary schedule in part resolved.
+struct Resolving<'a, 'b> {
+    resolution: &'b Resolution<'a, 'b>,
+    planned: &'b [Place],
+    windows: Windows,
+    draft: Draft<'a>,
+    /// For each task whether its planned place is kept free for it.
+    held: Vec<bool>,
+    collisions: Vec<Collision>,
+}
+
+impl Resolving<'_, '_> {
+    /// Keeps places free for tasks, given by planned start, that collide with nothing planned.
+    fn hold(&mut self, order: &[u32]) {
+        self.held = vec![false; order.len()];
+        if self.resolution.chosen.is_of_types() {
+            return;
+        }
+        let interval = |task: u32| {
+            let place = self.planned[task as usize];
+            let time = self.resolution.real.time_on(task, place.processor);
+            (time != NEVER).then(|| (place.processor as usize, place.start, place.start + time))
+        };
+        // On each processor the task that was planned to end last so far.
+        let mut last: Vec<Option<(u32, i64)>> = vec![None; self.draft.calendars().len()];
+        for &task in order {
+            let Some((processor, start, end)) = interval(task) else { continue };
+            let free = self.draft.calendars()[processor].earliest_fit(start, end - start) == start;
+            let overlaps = last[processor].filter(|&(_, until)| until > start);
+            if let Some((other, _)) = overlaps {
+                self.held[other as usize] = false;
+            }
+            self.held[task as usize] = free && overlaps.is_none();
+            if overlaps.is_none_or(|(_, until)| until < end) {
+                last[processor] = Some((task, end));
+            }
+        }
+        for &task in order.iter().filter(|&&task| self.held[task as usize]) {
+            if let Some((processor, start, end)) = interval(task) {
+                self.draft.hold(processor as u32, start, end);
+            }
+        }
+    }
+
+    /// Places the tasks of a batch that do not collide as planned; gives the others.
+    fn stay(&mut self, batch: &[u32]) -> Vec<u32> {
+        let (real, planned) = (self.resolution.real, self.planned);
+        for &task in batch.iter().filter(|&&task| self.held[task as usize]) {
+            let Place { processor, start } = planned[task as usize];
+            self.draft.release_hold(processor, start, start + real.time_on(task, processor));
+        }
+        let on_time = |&task: &u32| -> Vec<u32> {
+            let place = planned[task as usize];
+            let is_free = |&processor: &u32| {
+                let time = real.time_on(task, processor);
+                time != NEVER
+                    && self.draft.arrival(task, processor) <= place.start
+                    && self.draft.calendars()[processor as usize].earliest_fit(place.start, time) == place.start
+            };
+            self.resolution.chosen.alike(place.processor).filter(is_free).collect()
+        };
+        let options: Vec<Vec<u32>> = batch.iter().map(on_time).collect();
+        let given = undisputed(&options, self.draft.calendars().len());
+        let mut colliding = Vec::new();
+        for (&task, given) in batch.iter().zip(given) {
+            match given {
+                Some(processor) => {
+                    let start = planned[task as usize].start;
+                    self.draft.put_on(task, Place { processor, start });
+                }
+                None => colliding.push(task),
+            }
+        }
+        colliding
+    }
+
+    /// Gives each of these tasks, planned to start at once, a processor of its own at the least penalty.
+    fn assign(&mut self, batch: &[u32]) {
+        let frame = self.resolution.real;
+        let walltime = self.resolution.end - frame.release();
+        let rule = (walltime, self.resolution.penalties);
         let offer = |task: u32, processor: u32| {
             let time = frame.time_on(task, processor);
             if time == NEVER {
                 return (IMPOSSIBLE, 0, 0);
             }
-            let place = planned[task as usize];
-            let ready = place.start.max(draft.arrival(task, processor));
-            let start = draft.calendars()[processor as usize].earliest_fit(ready, time);
-            let penalty = charge(frame, (task, place), Place { processor, start }, (walltime, penalties));
-            let late = (start + time - windows.latest_end(frame, task)).max(0);
+            let place = self.planned[task as usize];
+            let ready = place.start.max(self.draft.arrival(task, processor));
+            let start = self.draft.calendars()[processor as usize].earliest_fit(ready, time);
+            let penalty = charge(frame, (task, place), Place { processor, start }, rule);
+            let late = (start + time - self.windows.latest_end(task)).max(0);
             (penalty + thousandths(late, walltime).min(1000) * LATE, penalty, start)
         };
-        let offers: Vec<Vec<(i64, i64, i64)>> = batch
-            .iter()
-            .map(|&task| (0..processors as u32).map(|processor| offer(task, processor)).collect())
-            .collect();
+        let processors = 0..self.draft.calendars().len() as u32;
+        let row = |&task: &u32| processors.clone().map(|processor| offer(task, processor)).collect();
+        let offers: Vec<Vec<(i64, i64, i64)>> = batch.iter().map(row).collect();
         let rows = offers.iter().map(|row| row.iter().map(|&(weight, ..)| weight).collect::<Vec<_>>());
-        let chosen = match Matrix::from_rows(rows) {
-            Ok(matrix) => kuhn_munkres_min(&matrix).1,
-            Err(_) => continue,
-        };
+        let Ok(matrix) = Matrix::from_rows(rows) else { return };
+        let chosen = kuhn_munkres_min(&matrix).1;
         let mut homeless = Vec::new();
         for ((&task, &processor), row) in batch.iter().zip(&chosen).zip(&offers) {
             let (weight, penalty, start) = row[processor];
@@ -97,24 +206,63 @@ pub fn resolve<'a>(
                 homeless.push(task);
                 continue;
             }
-            draft.put_on(task, place);
-            let wanted = planned[task as usize];
+            self.draft.put_on(task, place);
+            let wanted = self.planned[task as usize];
             // Processors of one type are as good as each other.
             if start != wanted.start || frame.time_on(task, place.processor) != frame.time_on(task, wanted.processor) {
-                collisions.push(Collision { task, planned: wanted, resolved: place, penalty });
+                self.collisions.push(Collision { task, planned: wanted, resolved: place, penalty });
             }
         }
         // More tasks than processors that can run them: the others come after those that the assignment was made for.
         for task in homeless {
-            draft.put_first(task);
-            let planned = planned[task as usize];
-            if let Some(resolved) = draft.place(task) {
-                let penalty = charge(frame, (task, planned), resolved, (walltime, penalties));
-                collisions.push(Collision { task, planned, resolved, penalty });
+            self.draft.put_first(task);
+            let planned = self.planned[task as usize];
+            if let Some(resolved) = self.draft.place(task) {
+                let penalty = charge(frame, (task, planned), resolved, rule);
+                self.collisions.push(Collision { task, planned, resolved, penalty });
             }
         }
     }
-    (draft, collisions)
+}
+
+/// Of tasks that can each have one of some processors, what those get that compete with none for which nothing is left.
+///
+/// A greatest matching by augmenting paths; in dispute are the tasks that alternating paths reach from one without a
+/// processor (A. L. Dulmage, N. S. Mendelsohn, Canad. J. Math. 10, 1958, DOI 10.4153/CJM-1958-052-0). O(b^2 m).
+fn undisputed(options: &[Vec<u32>], processors: usize) -> Vec<Option<u32>> {
+    let mut holder: Vec<Option<usize>> = vec![None; processors];
+    let without: Vec<usize> =
+        (0..options.len()).filter(|&task| !augment(options, task, &mut holder, &mut vec![false; processors])).collect();
+    let mut given = vec![None; options.len()];
+    for (processor, holder) in holder.iter().enumerate() {
+        if let Some(task) = *holder {
+            given[task] = Some(processor as u32);
+        }
+    }
+    let mut disputed = without;
+    while let Some(task) = disputed.pop() {
+        for &processor in &options[task] {
+            if let Some(other) = holder[processor as usize].take() {
+                given[other] = None;
+                disputed.push(other);
+            }
+        }
+    }
+    given
+}
+
+/// Gives a task one of its processors, and those that hold them others.
+fn augment(options: &[Vec<u32>], task: usize, holder: &mut [Option<usize>], seen: &mut [bool]) -> bool {
+    for &processor in &options[task] {
+        if !std::mem::replace(&mut seen[processor as usize], true) {
+            let other = holder[processor as usize];
+            if other.is_none_or(|other| augment(options, other, holder, seen)) {
+                holder[processor as usize] = Some(task);
+                return true;
+            }
+        }
+    }
+    false
 }
 
 fn charge(frame: &Frame, (task, planned): (u32, Place), place: Place, rule: (i64, &Penalties)) -> i64 {

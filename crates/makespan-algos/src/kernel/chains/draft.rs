@@ -76,11 +76,19 @@ impl<'a> Draft<'a> {
 
     /// Cost so far, and processor time.
     pub fn figures(&self) -> (i64, i64) {
-        let each = self.places.iter().enumerate().filter_map(|(task, place)| Some((task as u32, (*place)?)));
-        each.fold((0, 0), |(cost, busy), (task, place)| {
-            let frame = self.frame;
-            (cost + frame.cost_on(task, place.processor), busy + frame.time_on(task, place.processor))
+        let each = self.places.iter().zip(0..).filter_map(|(place, task)| Some((task, (*place)?.processor)));
+        self.sum(each)
+    }
+
+    fn sum(&self, each: impl Iterator<Item = (u32, u32)>) -> (i64, i64) {
+        each.fold((0, 0), |(cost, busy), (task, processor)| {
+            (cost + self.frame.cost_on(task, processor), busy + self.frame.time_on(task, processor))
         })
+    }
+
+    /// Cost and processor time of those of these tasks that are placed.
+    pub fn figures_of(&self, tasks: &[u32]) -> (i64, i64) {
+        self.sum(tasks.iter().filter_map(|&task| Some((task, self.place(task)?.processor))))
     }
 
     /// When the last task placed so far ends.
@@ -130,6 +138,11 @@ impl<'a> Draft<'a> {
         if start < end {
             self.calendars[processor as usize].occupy(start, end);
         }
+    }
+
+    /// Ends what [`Draft::hold`] began.
+    pub fn release_hold(&mut self, processor: u32, start: i64, end: i64) {
+        self.calendars[processor as usize].vacate(start, end);
     }
 
     /// Takes a task away.

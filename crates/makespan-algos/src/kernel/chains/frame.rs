@@ -1,13 +1,24 @@
 //! One job of a problem, on processors or on types of them: what does not change while it is planned.
 
+use std::sync::OnceLock;
+
 use makespan_core::{Instance, Time, task_cost};
 
 use super::ranking::Chart;
 use crate::kernel::graph::calendar::Calendar;
-use crate::kernel::graph::{NEVER, Neighbour, Problem};
+use crate::kernel::graph::{NEVER, Neighbour, Problem, rank};
 
 /// Of larger jobs the tasks before and after each task are not added up.
 const MOST_SUMMED: usize = 4096;
+
+/// On which side of a task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// What it waits for.
+    Before,
+    /// What waits for it.
+    After,
+}
 
 /// One job of a problem, with what does not change while it is planned. Its tasks are numbered from 0.
 #[derive(Clone, Debug)]
@@ -16,17 +27,22 @@ pub struct Frame<'a> {
     first: u32,
     /// Fastest times and mean transfers.
     pub chart: Chart,
+    /// For each task its place in the order of the chart.
+    positions: Vec<u32>,
+    /// The number of the first edge in the problem, and for each edge the time that no pair of processors avoids.
+    least: (u32, Vec<i64>),
     /// For each task and processor what the task costs there; zero where it cannot run.
     cost: Vec<i64>,
-    /// For each task how long all that it waits for takes on all processors together.
+    /// For each task the time that all it waits for takes at least on all processors together.
     pub before: Vec<i64>,
-    /// How long all that waits for it takes.
+    /// The same for all that waits for it.
     pub after: Vec<i64>,
     /// The processors that tasks are placed on, or one of each type.
     machines: Vec<u32>,
     /// For each processor the position in `machines` of what stands for it.
     kinds: Vec<u32>,
     types: bool,
+    by_rank: OnceLock<Vec<u32>>,
 }
 
 impl<'a> Frame<'a> {
@@ -50,16 +66,15 @@ impl<'a> Frame<'a> {
             }
         }
         let chart = Chart::of(problem, first, count);
-        let shares: Vec<f64> = (first..first + count)
-            .map(|task| {
-                let rate = |processor: u32| 1.0 / problem.time(task, problem.node_of(processor)) as f64;
-                1.0 / (0..problem.processors() as u32).map(rate).sum::<f64>()
-            })
-            .collect();
+        let mut positions = vec![0; chart.order.len()];
+        chart.order.iter().zip(0..).for_each(|(&task, position)| positions[task as usize] = position);
+        let (before, after, by_rank) = (Vec::new(), Vec::new(), OnceLock::new());
+        let least = least_transfers(problem, first, &chart);
         let mut frame =
-            Self { problem, first, chart, cost, before: Vec::new(), after: Vec::new(), machines, kinds, types };
-        frame.before = sums(&frame, &shares, frame.chart.order.iter().copied(), |task| problem.incoming(task));
-        frame.after = sums(&frame, &shares, frame.chart.order.iter().rev().copied(), |task| problem.outgoing(task));
+            Self { problem, first, chart, positions, least, cost, before, after, machines, kinds, types, by_rank };
+        let areas = areas(problem, first..first + count);
+        frame.before = sums(&frame, &areas, Side::Before);
+        frame.after = sums(&frame, &areas, Side::After);
         frame
     }
 
@@ -94,19 +109,44 @@ impl<'a> Frame<'a> {
         joint
     }
 
+    /// The tasks by falling upward rank, as HEFT takes them; ranks are worked out when they are first asked for.
+    pub fn by_rank(&self) -> &[u32] {
+        self.by_rank.get_or_init(|| {
+            let ranks = rank::upward(self.problem, &rank::mean_times(self.problem));
+            let rank = |task: u32| ranks[self.number(task) as usize];
+            let mut order = self.chart.order.clone();
+            order.sort_by(|&a, &b| rank(b).total_cmp(&rank(a)));
+            order
+        })
+    }
+
     /// The number of a task in the problem.
     pub fn number(&self, task: u32) -> u32 {
         self.first + task
     }
 
-    /// The tasks before and after a task, numbered in this job, with the edges between.
+    /// The place of a task in the order of the chart.
+    pub fn position(&self, task: u32) -> u32 {
+        self.positions[task as usize]
+    }
+
+    /// The neighbours of a task on one side, numbered in this job, with the edges between.
+    pub fn beside(&self, task: u32, side: Side) -> impl Iterator<Item = Neighbour> + '_ {
+        let neighbours = match side {
+            Side::Before => self.problem.incoming(self.first + task),
+            Side::After => self.problem.outgoing(self.first + task),
+        };
+        neighbours.iter().map(|other| Neighbour { task: other.task - self.first, ..*other })
+    }
+
+    /// What a task waits for.
     pub fn incoming(&self, task: u32) -> impl Iterator<Item = Neighbour> + '_ {
-        self.problem.incoming(self.first + task).iter().map(|from| Neighbour { task: from.task - self.first, ..*from })
+        self.beside(task, Side::Before)
     }
 
     /// The tasks that wait for a task.
     pub fn outgoing(&self, task: u32) -> impl Iterator<Item = Neighbour> + '_ {
-        self.problem.outgoing(self.first + task).iter().map(|to| Neighbour { task: to.task - self.first, ..*to })
+        self.beside(task, Side::After)
     }
 
     /// The time of a task on a processor; [`NEVER`] where it cannot run.
@@ -126,7 +166,18 @@ impl<'a> Frame<'a> {
 
     /// How long an edge takes on average.
     pub fn mean_transfer(&self, edge: u32) -> i64 {
-        self.problem.network().mean(edge).ceil() as i64
+        self.chart.edges[(edge - self.least.0) as usize].2
+    }
+
+    /// How long an edge takes at least, wherever its two tasks run.
+    pub fn least_transfer(&self, edge: u32) -> i64 {
+        self.least.1[(edge - self.least.0) as usize]
+    }
+
+    /// The processors that a place stands for: all of its type where types are planned, and else its own.
+    pub fn alike(&self, processor: u32) -> impl Iterator<Item = u32> + '_ {
+        let kind = self.kinds[processor as usize];
+        (0..self.kinds.len() as u32).filter(move |&other| self.kinds[other as usize] == kind)
     }
 
     /// When the job is released.
@@ -153,13 +204,58 @@ fn kinds(problem: &Problem, tasks: std::ops::Range<u32>) -> (Vec<u32>, Vec<u32>)
     (found, kinds)
 }
 
-/// For each task the sum of shares over all tasks that lead to it by `edges`, each counted once.
-fn sums<'b>(
-    frame: &Frame,
-    shares: &[f64],
-    order: impl Iterator<Item = u32>,
-    edges: impl Fn(u32) -> &'b [Neighbour],
-) -> Vec<i64> {
+/// For each edge of a job the time that it takes at least between two nodes that can run its tasks, with the number of the
+/// first. O(1) for an edge whose tasks can share a node, and else one step for each pair of nodes.
+fn least_transfers(problem: &Problem, first: u32, chart: &Chart) -> (u32, Vec<i64>) {
+    let numbers = (0..chart.order.len() as u32).flat_map(|task| problem.incoming(first + task));
+    let start = numbers.map(|from| from.edge).min().unwrap_or(0);
+    let network = problem.network();
+    let nodes = 0..problem.nodes() as u32;
+    let least = |(&(from, to, _), edge): (&(u32, u32, i64), u32)| {
+        let runs = |task: u32| move |&node: &u32| problem.time(first + task, node) != NEVER;
+        let fastest = network.least(edge);
+        let shared = nodes.clone().filter(runs(from)).filter(runs(to));
+        if shared.map(|node| network.time(edge, node, node)).any(|time| time == fastest) {
+            return fastest;
+        }
+        let pairs = nodes
+            .clone()
+            .filter(runs(from))
+            .flat_map(|own| nodes.clone().filter(runs(to)).map(move |other| network.time(edge, own, other)));
+        pairs.min().unwrap_or(0)
+    };
+    (start, chart.edges.iter().zip(start..).map(least).collect())
+}
+
+/// For each task the area that it takes at least, by two ways to weigh processors.
+///
+/// Processors have weights, in sum 1. Tasks that all run within a time C use less than C of each processor, so their times
+/// where they run, each multiplied by the weight of the processor, come to at most C. A task adds at least the least such
+/// product over the processors that can run it. Weights are the mean speeds of processors over all tasks of the job, with
+/// which the product is the same everywhere if times differ by speeds alone, and equal ones.
+fn areas(problem: &Problem, tasks: std::ops::Range<u32>) -> [Vec<f64>; 2] {
+    let mut speeds = vec![0.0; problem.nodes()];
+    for task in tasks.clone() {
+        let times = problem.times(task);
+        let fastest = times.iter().copied().min().unwrap_or(0) as f64;
+        for (speed, &time) in speeds.iter_mut().zip(times).filter(|(_, time)| **time != NEVER) {
+            *speed += fastest / time as f64;
+        }
+    }
+    let by = |weights: &[f64]| {
+        let processors = |node: usize| problem.processors_of(node as u32).len() as f64;
+        let all: f64 = weights.iter().enumerate().map(|(node, weight)| weight * processors(node)).sum();
+        let area = |task: u32| {
+            let times = problem.times(task).iter().zip(weights).filter(|(time, _)| **time != NEVER);
+            times.map(|(&time, weight)| weight * time as f64 / all).fold(f64::INFINITY, f64::min)
+        };
+        tasks.clone().map(area).collect()
+    };
+    [by(&speeds), by(&vec![1.0; problem.nodes()])]
+}
+
+/// For each task the sum of areas over all tasks on one side of it, each counted once: by the areas that give more.
+fn sums(frame: &Frame, areas: &[Vec<f64>; 2], side: Side) -> Vec<i64> {
     let tasks = frame.tasks();
     let mut sums = vec![0; tasks];
     if tasks > MOST_SUMMED {
@@ -167,9 +263,13 @@ fn sums<'b>(
     }
     let words = tasks.div_ceil(64);
     let mut sets = vec![0_u64; tasks * words];
-    for task in order {
-        for neighbour in edges(frame.first + task) {
-            let other = (neighbour.task - frame.first) as usize;
+    for place in 0..tasks {
+        let task = match side {
+            Side::Before => frame.chart.order[place],
+            Side::After => frame.chart.order[tasks - 1 - place],
+        };
+        for neighbour in frame.beside(task, side) {
+            let other = neighbour.task as usize;
             for word in 0..words {
                 sets[task as usize * words + word] |= sets[other * words + word];
             }
@@ -177,7 +277,8 @@ fn sums<'b>(
         }
         let set = &sets[task as usize * words..][..words];
         let member = |&other: &usize| set[other / 64] >> (other % 64) & 1 == 1;
-        sums[task as usize] = coarse((0..tasks).filter(member).map(|other| shares[other]).sum());
+        let sum = |areas: &[f64]| coarse((0..tasks).filter(member).map(|other| areas[other]).sum());
+        sums[task as usize] = areas.iter().map(|areas| sum(areas)).max().unwrap_or(0);
     }
     sums
 }

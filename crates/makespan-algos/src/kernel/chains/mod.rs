@@ -4,6 +4,7 @@ pub mod collisions;
 pub mod draft;
 pub mod frame;
 pub mod method;
+pub mod outline;
 pub mod planning;
 pub mod ranking;
 pub mod reserve;

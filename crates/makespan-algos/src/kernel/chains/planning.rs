@@ -1,6 +1,10 @@
 //! One chain onto processors, all else as it is: a dynamic programme over processors and the ends that can be reached.
 
+use rustc_hash::{FxHashMap, FxHashSet};
+
 use super::draft::Draft;
+use super::frame::Side;
+use super::windows::{Room, Span};
 
 /// Which schedules are better.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,10 +34,17 @@ pub struct Aim {
     pub lean: Lean,
     /// No task ends later, in ticks.
     pub end: i64,
+    /// The time that is set aside for data of tasks without places.
+    pub room: Room,
 }
 
-/// Labels that are kept for a task on one processor.
+/// Labels that are kept for a task on one processor: of long runs fewer, so that these have so many in all, but not below
+/// the least.
 const MOST_LABELS: usize = 64;
+const MIN_LABELS: usize = 16;
+const RUN_LABELS: usize = 4096;
+/// Gaps that are kept open before one task.
+const MAX_GAPS: usize = 8;
 
 /// Places the tasks of a chain that are not placed, as well as can be with the placed ones where they are; `false`, with
 /// the draft unchanged but for what fitted, when a task or an edge does not fit.
@@ -41,8 +52,8 @@ const MOST_LABELS: usize = 64;
 /// Between two placed tasks of a chain its tasks see each other only. The first walk finds for each task and processor
 /// the ends that can be reached, each with the best value of what came before, and keeps those that are not both later
 /// and worse; the second walk goes back from the best last one. With [`Lean::Late`] the tasks are then moved as
-/// late as they can be. O(k m^2 l log l) for k tasks, m processors and l ends, of which at most 64 are kept, evenly by
-/// their rank.
+/// late as they can be. O(k m^2 l log l) for k tasks, m processors and l ends, of which at most 64 (16 in long runs) are
+/// kept, evenly by their rank.
 ///
 /// Source: Tselishchev and Toporkov 2009, section 3.2 (two walks over a search tree, which is that of this programme
 /// with equal states joined).
@@ -73,7 +84,7 @@ struct Label {
     before: (u32, u32),
 }
 
-/// What a task of a run needs of those before it.
+/// What a task of a run needs of those before it; both by falling position.
 struct Needs {
     /// Edges from tasks of the run: their positions.
     edges: Vec<(usize, u32)>,
@@ -86,12 +97,11 @@ type Open = Vec<Vec<Vec<(i64, i64)>>>;
 
 fn run(draft: &mut Draft, tasks: &[u32], aim: &Aim) -> bool {
     let machines = draft.processors();
-    let windows = draft.windows(aim.end, tasks);
-    let free = |&task: &u32| {
-        (0..machines as u32).map(|machine| draft.ends(task, machine, &windows, (aim.end, tasks))).collect()
-    };
+    let span = Span { end: aim.end, room: aim.room, run: tasks };
+    let windows = draft.windows(tasks, &span);
+    let free = |&task: &u32| (0..machines as u32).map(|machine| draft.ends(task, machine, &windows, &span)).collect();
     let open: Open = tasks.iter().map(free).collect();
-    let needs = needs(draft, tasks);
+    let needs = needs(draft, tasks, aim.room);
     let mut labels: Vec<Vec<Vec<Label>>> = Vec::with_capacity(tasks.len());
     for _ in tasks {
         let own = (0..machines as u32).map(|machine| reached(draft, tasks, (&open, &needs, &labels), machine, aim));
@@ -156,10 +166,10 @@ fn reached(
         least = least.min(label.value);
         better
     });
-    let count = found.len();
-    if count > MOST_LABELS {
+    let (count, most) = (found.len(), (RUN_LABELS / tasks.len()).clamp(MIN_LABELS, MOST_LABELS));
+    if count > most {
         // The first, the last, and those between by rank.
-        found = (0..MOST_LABELS).map(|rank| found[rank * (count - 1) / (MOST_LABELS - 1)]).collect();
+        found = (0..most).map(|rank| found[rank * (count - 1) / (most - 1)]).collect();
     }
     found
 }
@@ -167,14 +177,19 @@ fn reached(
 /// When a task may start as far as the run before it is concerned, which ends with a label.
 fn ready(draft: &Draft, (needs, labels): (&Needs, &[Vec<Vec<Label>>]), last: (u32, u32), machine: u32) -> i64 {
     let (mut ready, mut at) = (i64::MIN, last);
-    let least = needs.edges.iter().map(|need| need.0).chain(needs.gaps.iter().map(|need| need.0)).min();
-    for position in (least.unwrap_or(labels.len())..labels.len()).rev() {
-        let label = labels[position][at.0 as usize][at.1 as usize];
-        for &(_, edge) in needs.edges.iter().filter(|need| need.0 == position) {
-            ready = ready.max(label.end + draft.way_between(edge, at.0, machine));
+    let (mut edges, mut gaps) = (needs.edges.as_slice(), needs.gaps.as_slice());
+    for position in (0..labels.len()).rev() {
+        if edges.is_empty() && gaps.is_empty() {
+            break;
         }
-        for &(_, gap) in needs.gaps.iter().filter(|need| need.0 == position) {
+        let label = labels[position][at.0 as usize][at.1 as usize];
+        while let Some((&(_, edge), rest)) = edges.split_first().filter(|(need, _)| need.0 == position) {
+            ready = ready.max(label.end + draft.way_between(edge, at.0, machine));
+            edges = rest;
+        }
+        while let Some((&(_, gap), rest)) = gaps.split_first().filter(|(need, _)| need.0 == position) {
             ready = ready.max(label.end + gap);
+            gaps = rest;
         }
         at = label.before;
     }
@@ -202,46 +217,80 @@ fn later(draft: &Draft, tasks: &[u32], (open, needs): (&Open, &[Needs]), chosen:
 }
 
 /// What each task of a run needs of the others: edges, and paths through tasks that are neither placed nor of the run, at
-/// their fastest with mean transfers.
-fn needs(draft: &Draft, tasks: &[u32]) -> Vec<Needs> {
+/// their fastest. Of these paths the eight are kept that add the most to the fastest times of the run's own tasks.
+fn needs(draft: &Draft, tasks: &[u32], room: Room) -> Vec<Needs> {
     let frame = draft.frame();
-    let mut position = vec![usize::MAX; frame.tasks()];
-    tasks.iter().enumerate().for_each(|(at, &task)| position[task as usize] = at);
+    let positions: FxHashMap<u32, usize> = tasks.iter().copied().zip(0..).collect();
     let edges = |&task: &u32| {
-        let each = frame.incoming(task).map(|from| (position[from.task as usize], from.edge));
-        Needs { edges: each.filter(|&(at, _)| at != usize::MAX).collect(), gaps: Vec::new() }
+        let each = frame.incoming(task).filter_map(|from| Some((*positions.get(&from.task)?, from.edge)));
+        let mut edges: Vec<(usize, u32)> = each.collect();
+        edges.sort_unstable_by_key(|&(at, edge)| (usize::MAX - at, edge));
+        Needs { edges, gaps: Vec::new() }
     };
     let mut needs: Vec<Needs> = tasks.iter().map(edges).collect();
-    let is_open = |&task: &u32| !draft.is_placed(task) && position[task as usize] == usize::MAX;
-    let open: Vec<u32> = frame.chart.order.iter().copied().filter(is_open).collect();
-    if open.is_empty() || tasks.len() == 1 {
+    let open = if tasks.len() == 1 { Vec::new() } else { between(draft, tasks, &positions) };
+    if open.is_empty() {
         return needs;
     }
-    let mut lengths = vec![i64::MIN; frame.tasks()];
-    for from in 0..tasks.len() {
-        lengths.fill(i64::MIN);
-        // Longest ways from the end of the task to that of each open one.
-        let reach = |lengths: &[i64], task: u32| {
-            let each = frame.incoming(task).filter_map(|before| {
-                let (at, way) = (position[before.task as usize], frame.mean_transfer(before.edge));
-                match lengths[before.task as usize] {
-                    _ if at == from => Some(way),
-                    i64::MIN => None,
-                    length => Some(length + way),
-                }
+    let way = |edge: u32| match room {
+        Room::Least => frame.least_transfer(edge),
+        Room::Mean => frame.mean_transfer(edge),
+    };
+    // What the run itself takes at least from its first start to the start of each task.
+    let mut starts = vec![0; tasks.len()];
+    for at in 1..tasks.len() {
+        let edge = needs[at].edges.iter().find(|need| need.0 == at - 1);
+        let way = edge.map_or(0, |&(_, edge)| frame.least_transfer(edge));
+        starts[at] = starts[at - 1] + frame.chart.times[tasks[at - 1] as usize] + way;
+    }
+    // Longest ways from the end of a task of the run to that of each open one.
+    let mut lengths: FxHashMap<u32, i64> = FxHashMap::default();
+    for (from, &first) in tasks.iter().enumerate() {
+        lengths.clear();
+        let reach = |lengths: &FxHashMap<u32, i64>, task: u32| {
+            let each = frame.incoming(task).filter_map(|before| match lengths.get(&before.task) {
+                Some(length) => Some(length + way(before.edge)),
+                None => (before.task == first).then(|| way(before.edge)),
             });
             each.max()
         };
         for &task in &open {
             if let Some(length) = reach(&lengths, task) {
-                lengths[task as usize] = length + frame.chart.times[task as usize];
+                lengths.insert(task, length + frame.chart.times[task as usize]);
             }
         }
+        let end = starts[from] + frame.chart.times[first as usize];
         for (at, &task) in tasks.iter().enumerate().skip(from + 1) {
-            let each = frame.incoming(task).filter(|before| lengths[before.task as usize] != i64::MIN);
-            let gap = each.map(|before| lengths[before.task as usize] + frame.mean_transfer(before.edge)).max();
-            needs[at].gaps.extend(gap.map(|gap| (from, gap)));
+            let each = frame.incoming(task).filter_map(|last| Some(lengths.get(&last.task)? + way(last.edge)));
+            if let Some(gap) = each.max().filter(|gap| end + gap > starts[at]) {
+                needs[at].gaps.push((from, gap));
+            }
         }
     }
+    for (at, need) in needs.iter_mut().enumerate() {
+        let excess = |&(from, gap): &(usize, i64)| starts[from] + frame.chart.times[tasks[from] as usize] + gap;
+        need.gaps.sort_unstable_by_key(|gap| (starts[at] - excess(gap), gap.0));
+        need.gaps.truncate(MAX_GAPS);
+        need.gaps.sort_unstable_by_key(|gap| usize::MAX - gap.0);
+    }
     needs
+}
+
+/// The tasks that are neither placed nor of the run, on paths from a task of the run, up to its last one: in their order.
+fn between(draft: &Draft, tasks: &[u32], positions: &FxHashMap<u32, usize>) -> Vec<u32> {
+    let frame = draft.frame();
+    let last = tasks.iter().map(|&task| frame.position(task)).max().unwrap_or(0);
+    let is_open = |task: u32| !draft.is_placed(task) && !positions.contains_key(&task) && frame.position(task) < last;
+    let mut seen = FxHashSet::default();
+    let mut open = Vec::new();
+    for &task in tasks {
+        open.extend(frame.outgoing(task).map(|to| to.task).filter(|&to| is_open(to) && seen.insert(to)));
+    }
+    let mut next = 0;
+    while let Some(&task) = open.get(next) {
+        next += 1;
+        open.extend(frame.beside(task, Side::After).map(|to| to.task).filter(|&to| is_open(to) && seen.insert(to)));
+    }
+    open.sort_unstable_by_key(|&task| frame.position(task));
+    open
 }

@@ -2,6 +2,7 @@
 
 use super::draft::Draft;
 use super::planning::Criterion;
+use super::windows::{Room, Span};
 use crate::kernel::graph::Place;
 
 /// For how long an isolated task holds its processor.
@@ -39,11 +40,12 @@ pub fn reserve(draft: &mut Draft, end: i64, criterion: Criterion) -> Vec<Reserve
     let mut reserves = Vec::new();
     for task in tasks {
         draft.lift(task);
-        let windows = draft.windows(end, &[task]);
+        let span = Span { end, room: Room::Least, run: &[task] };
+        let windows = draft.windows(&[task], &span);
         let option = |machine: u32| {
             let time = draft.time(task, machine);
             let cost = if criterion == Criterion::Cost { draft.weight(task, machine, criterion) } else { 0 };
-            let free = draft.ends(task, machine, &windows, (end, &[task])).into_iter();
+            let free = draft.ends(task, machine, &windows, &span).into_iter();
             free.map(move |(first, until)| (cost, first - time - until, -time, first, machine, until)).min()
         };
         let Some((.., time, first, machine, until)) = (0..draft.processors() as u32).filter_map(option).min() else {

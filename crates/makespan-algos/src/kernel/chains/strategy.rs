@@ -1,22 +1,29 @@
 //! The strategy of one job: several schedules of it, none better than another in everything.
 
-use super::collisions::{Collision, Penalties, resolve};
+use super::collisions::{Collision, Penalties, Resolution, resolve};
 use super::draft::Draft;
 use super::frame::Frame;
 use super::planning::{Aim, Criterion, Lean, plan};
 use super::ranking::{Chain, Cover};
 use super::reserve::{Isolated, Reserve, reserve};
+use super::windows::Room;
+use crate::kernel::graph::Place;
 use crate::kernel::graph::calendar::Calendar;
-use crate::kernel::graph::{Place, rank};
 
 /// Rounds without gain after which chains are not planned again, and rounds in all.
 const PATIENCE: usize = 4;
 const MOST_ROUNDS: usize = 40;
+/// Where ten rounds would plan more tasks of chains again, a round plans each task once, and all rounds so many.
+const MAX_REPLANNED: usize = 60_000;
+const MAX_ONCE: usize = 20_000;
 
-/// Variants that are kept from one chain to the next.
+/// Variants that are kept from one chain to the next; of many tasks fewer, so that these have so many places in all.
 const KEPT: usize = 8;
-/// Parts of the time between the longest chain and the end, at which plans are aimed: on processors, and on types of them.
+const MAX_PLACES: usize = 2048;
+/// Parts of the time between the longest chain and the end, at which plans are aimed: on processors, on types of them, and of
+/// so many tasks.
 const ENDS: (i64, i64) = (4, 8);
+const MANY: (usize, i64) = (512, 1);
 
 /// What chains are planned into.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -71,10 +78,16 @@ impl Offer {
             Isolated::Run => Vec::new(),
             Isolated::Reserve => reserve(&mut draft, held, settings.criterion),
         };
-        let (cost, run) = draft.figures();
         let held = reserves.iter().filter_map(|held| Some(held.until - draft.end(held.task)?)).sum::<i64>();
-        let (places, finish) = (draft.places()?, draft.finish());
-        Some(Self { places, finish, cost, busy: run + held, reserves, collisions })
+        let plain = Self::plain(&draft);
+        Some(Self { busy: plain.busy + held, reserves, collisions, ..plain })
+    }
+
+    /// A whole draft as it is.
+    pub fn plain(draft: &Draft) -> Self {
+        let (cost, busy) = draft.figures();
+        let (places, finish) = (draft.places().unwrap_or_default(), draft.finish());
+        Self { places, finish, cost, busy, reserves: Vec::new(), collisions: Vec::new() }
     }
 
     /// Until when each task holds its processor, as numbered in the job of `frame`.
@@ -110,8 +123,12 @@ pub struct Task<'a> {
     pub chosen: &'a Frame<'a>,
     /// Where they run in the end.
     pub real: &'a Frame<'a>,
+    /// The chains of the job.
+    pub chains: &'a [Chain],
     /// When processors are busy.
     pub calendars: &'a [Calendar],
+    /// What [`heft`] makes of the job on these calendars.
+    pub first: &'a Draft<'a>,
     /// By when the job must end.
     pub end: i64,
     /// Until when isolated tasks may hold processors: the end of the job's walltime.
@@ -120,12 +137,8 @@ pub struct Task<'a> {
 
 /// HEFT with processors that others hold at times.
 pub fn heft<'a>(frame: &'a Frame<'a>, calendars: &[Calendar]) -> Draft<'a> {
-    let problem = frame.problem();
-    let ranks = rank::upward(problem, &rank::mean_times(problem));
-    let mut order = frame.chart.order.clone();
-    order.sort_by(|&a, &b| ranks[frame.number(b) as usize].total_cmp(&ranks[frame.number(a) as usize]));
     let mut draft = Draft::new(frame, calendars.to_vec());
-    order.into_iter().for_each(|task| draft.put_first(task));
+    frame.by_rank().iter().for_each(|&task| draft.put_first(task));
     draft
 }
 
@@ -133,16 +146,16 @@ pub fn heft<'a>(frame: &'a Frame<'a>, calendars: &[Calendar]) -> Draft<'a> {
 /// when the method finds none.
 ///
 /// Source: Tselishchev and Toporkov 2009, section 3. Deviations: at most eight variants are kept from one chain to the
-/// next, those best by the criterion, where the paper multiplies them all; windows look at the whole graph; plans are aimed at
-/// several ends, of which the last is the job's; `Start::Heft` is ours. Tasks are placed for as long as they run; isolated ones may hold more, see [`Isolated`].
+/// next, those best by the criterion, where the paper multiplies them all; windows look at the whole graph; a chain whose rest
+/// does not fit is planned again as a whole; plans are aimed at several ends, of which the last is the job's, with the least
+/// and with mean room for data; `Start::Heft` is ours. Tasks are placed for as long as they run; isolated ones may hold more, see [`Isolated`].
 pub fn strategy(task: &Task, settings: &Settings) -> Vec<Offer> {
-    let chains = task.chosen.chart.chains(settings.cover);
     let mut offers = Vec::new();
     if settings.start != Start::Heft {
-        offers.extend(empty(task, settings, &chains));
+        offers.extend(empty(task, settings));
     }
     if settings.start != Start::Empty {
-        offers.extend(from_heft(task, settings, &chains));
+        offers.extend(from_heft(task, settings));
     }
     pareto(offers)
 }
@@ -161,52 +174,82 @@ pub fn pareto(mut offers: Vec<Offer>) -> Vec<Offer> {
 
 /// Chains one after the other onto what is free, towards several ends: tasks planned towards an early end leave room to
 /// those that collide, and to the chains that come last.
-fn empty(task: &Task, settings: &Settings, chains: &[Chain]) -> Vec<Offer> {
+fn empty(task: &Task, settings: &Settings) -> Vec<Offer> {
     let release = task.real.release();
-    let least = chains.first().map_or(0, |chain| chain.length).clamp(0, task.end - release);
+    let least = task.chains.first().map_or(0, |chain| chain.length).clamp(0, task.end - release);
     let room = task.end - release - least;
-    let ends = if task.chosen.is_of_types() { ENDS.1 } else { ENDS.0 };
+    let ends = if task.real.tasks() > MANY.0 {
+        MANY.1
+    } else if task.chosen.is_of_types() {
+        ENDS.1
+    } else {
+        ENDS.0
+    };
     let end = |share: i64| if share == ends { task.end } else { release + least + room / ends * share };
-    (0..=ends).flat_map(|share| towards(task, settings, chains, end(share))).collect()
+    let mut each: Vec<i64> = (0..=ends).map(end).collect();
+    each.dedup();
+    let aims = each.into_iter().flat_map(|end| [Room::Least, Room::Mean].map(|room| (end, room)));
+    aims.flat_map(|aim| towards(task, settings, aim)).collect()
 }
 
 /// All chains before one end, then on processors that are free.
-fn towards(task: &Task, settings: &Settings, chains: &[Chain], end: i64) -> Vec<Offer> {
+fn towards(task: &Task, settings: &Settings, (end, room): (i64, Room)) -> Vec<Offer> {
     let calendars =
         if task.chosen.is_of_types() { task.chosen.calendars_by_type(task.calendars) } else { task.calendars.to_vec() };
     let mut drafts = vec![Draft::new(task.chosen, calendars)];
-    for chain in chains {
-        let mut next = variants(&drafts, chain, settings.criterion, end);
+    let kept = (MAX_PLACES / task.real.tasks().max(1)).clamp(1, KEPT);
+    for chain in task.chains {
+        let mut next = variants(drafts, chain, &Aim { criterion: settings.criterion, lean: Lean::Early, end, room });
         next.sort_by_cached_key(|draft| (value(settings.criterion, draft.figures()), draft.finish()));
-        next.truncate(KEPT);
+        next.truncate(kept);
         drafts = next;
     }
-    drafts.iter().filter_map(|draft| settled(task, settings, draft)).collect()
+    drafts.iter().filter_map(|draft| settled(task, settings, draft, room)).collect()
 }
 
 /// The drafts with one more chain, in each way that is best.
-fn variants<'a>(drafts: &[Draft<'a>], chain: &Chain, criterion: Criterion, end: i64) -> Vec<Draft<'a>> {
+fn variants<'a>(drafts: Vec<Draft<'a>>, chain: &Chain, aim: &Aim) -> Vec<Draft<'a>> {
     let mut next: Vec<Draft> = Vec::with_capacity(2 * drafts.len());
     for draft in drafts {
+        let changed = chain.tasks.iter().any(|&task| !draft.is_placed(task));
+        if !changed && holds(&draft, chain) {
+            next.push(draft);
+            continue;
+        }
         // Several optima of one value may be found: those at the two ends of the windows are taken.
         for lean in [Lean::Early, Lean::Late] {
-            let mut draft = draft.clone();
-            let mut changed = chain.tasks.iter().any(|&task| !draft.is_placed(task));
-            if plan(&mut draft, &chain.tasks, &chain.edges, &Aim { criterion, lean, end }) {
-                changed &= next.iter().all(|other| !other.has_same_places(&draft));
-                if changed || lean == Lean::Early {
-                    next.push(draft);
-                }
+            let Some(draft) = with_chain(&draft, chain, &Aim { lean, ..*aim }) else { continue };
+            if next.iter().all(|other| !other.has_same_places(&draft)) {
+                next.push(draft);
             }
         }
     }
     next
 }
 
+/// Whether all edges of a chain whose tasks are placed are kept.
+fn holds(draft: &Draft, chain: &Chain) -> bool {
+    chain.tasks.windows(2).zip(&chain.edges).all(|(pair, &edge)| draft.keeps(pair[0], pair[1], edge))
+}
+
+/// A draft with one more chain. Where what others left of it does not fit, the whole of it is planned again.
+fn with_chain<'a>(draft: &Draft<'a>, chain: &Chain, aim: &Aim) -> Option<Draft<'a>> {
+    let mut next = draft.clone();
+    if plan(&mut next, &chain.tasks, &chain.edges, aim) {
+        return Some(next);
+    }
+    if chain.tasks.iter().all(|&task| !draft.is_placed(task)) {
+        return None;
+    }
+    chain.tasks.iter().for_each(|&task| next.lift(task));
+    plan(&mut next, &chain.tasks, &chain.edges, aim).then_some(next)
+}
+
 /// A draft on processors that are free, if it ends in time.
-fn settled(task: &Task, settings: &Settings, draft: &Draft) -> Option<Offer> {
-    let (draft, collisions) =
-        resolve(task.real, task.calendars.to_vec(), &draft.places()?, (task.end, &settings.penalties));
+fn settled(task: &Task, settings: &Settings, draft: &Draft, room: Room) -> Option<Offer> {
+    let resolution =
+        Resolution { chosen: task.chosen, real: task.real, end: task.end, room, penalties: &settings.penalties };
+    let (draft, collisions) = resolve(&resolution, task.calendars.to_vec(), &draft.places()?);
     if draft.finish() > task.end {
         return None;
     }
@@ -214,20 +257,30 @@ fn settled(task: &Task, settings: &Settings, draft: &Draft) -> Option<Offer> {
 }
 
 /// HEFT's schedule, stretched, with one chain after the other taken away and put back as well as can be.
-fn from_heft(task: &Task, settings: &Settings, chains: &[Chain]) -> Vec<Offer> {
-    let first = heft(task.real, task.calendars);
+fn from_heft(task: &Task, settings: &Settings) -> Vec<Offer> {
+    let first = task.first;
     if first.finish() > task.end || task.real.tasks() == 0 {
         return Vec::new();
     }
     let offer = |draft: Draft| Offer::new(draft, Vec::new(), settings, task.held);
     let mut offers: Vec<Offer> = offer(first.clone()).into_iter().collect();
-    let mut draft = stretched(task, &first).unwrap_or(first);
+    let mut draft = stretched(task).unwrap_or_else(|| first.clone());
     let mut best = draft.clone();
-    let (mut waited, mut round) = (0, 0);
-    while waited < PATIENCE && round < MOST_ROUNDS {
-        let aim = Aim { criterion: settings.criterion, lean: Draft::lean(round), end: task.end };
-        for chain in chains {
-            again(&mut draft, chain, &aim);
+    let mut rest: Vec<u32> = Vec::new();
+    let mut planned = vec![false; task.real.tasks()];
+    let once = 10 * task.chains.iter().map(|chain| chain.tasks.len()).sum::<usize>() > MAX_REPLANNED;
+    let (mut waited, mut round, mut replanned) = (0, 0, 0);
+    while waited < PATIENCE && round < MOST_ROUNDS && !(once && replanned >= MAX_ONCE) {
+        // All else is placed: there is nothing to leave room to.
+        let (criterion, end, room) = (settings.criterion, task.end, Room::Least);
+        let aim = Aim { criterion, lean: Draft::lean(round), end, room };
+        planned.fill(false);
+        for chain in task.chains {
+            rest.clear();
+            rest.extend(chain.tasks.iter().filter(|&&task| !(once && planned[task as usize])));
+            rest.iter().for_each(|&task| planned[task as usize] = true);
+            replanned += rest.len();
+            again(&mut draft, (chain, &rest), &aim);
         }
         round += 1;
         waited += 1;
@@ -249,8 +302,9 @@ fn step(walltime: i64) -> i64 {
     1 << walltime.max(1).ilog2().saturating_sub(STEPS)
 }
 
-/// Starts as many times later as the walltime is longer than the schedule, in whole steps, if the chart allows it.
-fn stretched<'a>(task: &Task<'a>, first: &Draft<'a>) -> Option<Draft<'a>> {
+/// HEFT's starts as many times later as the walltime is longer than the schedule, in whole steps, if the chart allows it.
+fn stretched<'a>(task: &Task<'a>) -> Option<Draft<'a>> {
+    let first = task.first;
     let (release, places) = (first.release(), first.places()?);
     let span = i128::from((first.finish() - release).max(1));
     let (room, step) = (i128::from(task.end - release), step(task.end - release));
@@ -268,14 +322,22 @@ fn stretched<'a>(task: &Task<'a>, first: &Draft<'a>) -> Option<Draft<'a>> {
     Some(draft)
 }
 
-/// Plans a chain again, all else as it is, and keeps the old places where the new ones are no better.
-fn again(draft: &mut Draft, chain: &Chain, aim: &Aim) {
-    let before = value(aim.criterion, draft.figures());
-    let Some(old) = draft.places() else { return };
-    chain.tasks.iter().for_each(|&task| draft.lift(task));
-    let better = plan(draft, &chain.tasks, &chain.edges, aim) && value(aim.criterion, draft.figures()) <= before;
+/// Plans these tasks of a chain again, all else as it is, and keeps the old places where the new ones are no better.
+fn again(draft: &mut Draft, (chain, tasks): (&Chain, &[u32]), aim: &Aim) {
+    if tasks.is_empty() {
+        return;
+    }
+    let figures = |draft: &Draft| value(aim.criterion, draft.figures_of(tasks));
+    let before = figures(draft);
+    let old: Vec<Option<Place>> = tasks.iter().map(|&task| draft.place(task)).collect();
+    tasks.iter().for_each(|&task| draft.lift(task));
+    let better = plan(draft, &chain.tasks, &chain.edges, aim) && figures(draft) <= before;
     if !better {
-        chain.tasks.iter().for_each(|&task| draft.lift(task));
-        chain.tasks.iter().for_each(|&task| draft.put_on(task, old[task as usize]));
+        tasks.iter().for_each(|&task| draft.lift(task));
+        for (&task, place) in tasks.iter().zip(old) {
+            if let Some(place) = place {
+                draft.put_on(task, place);
+            }
+        }
     }
 }

@@ -59,6 +59,12 @@ impl Network {
         }
     }
 
+    /// The least time of an edge over all kinds of routes, in ticks.
+    pub fn least(&self, edge: u32) -> i64 {
+        let each = self.routes.iter().map(|route| route.time(self.loads[edge as usize]).ticks());
+        each.min().unwrap_or(0)
+    }
+
     /// The mean time of an edge over all pairs of different nodes, in ticks; zero on one node.
     pub fn mean(&self, edge: u32) -> f64 {
         match self.loads[edge as usize] {

@@ -8,7 +8,7 @@ use crate::catalogue::{METHOD, Parameter, Spec, SpecError, method, one_of};
 use crate::policy::Starts;
 use crate::policy::catalogue::{Built, PolicyEntry};
 
-const SERVE: &str = "arrival, buffer or replan";
+const SERVE: &str = "arrival, consecutive, buffer or replan";
 const BUFFER: &str = "a positive time such as 20s, with serve=buffer";
 const GOAL: &str = "utilisation, cost or finish, of jobs planned together";
 
@@ -53,7 +53,7 @@ fn rules(spec: &mut Spec) -> Result<JobFlowRules, SpecError> {
     })?;
     // A buffer alone says how to serve.
     let usual = if buffer.is_some() { "buffer" } else { "replan" };
-    let words = ["arrival", "buffer", "replan"].map(|word| (word, word));
+    let words = ["arrival", "consecutive", "buffer", "replan"].map(|word| (word, word));
     let serve = match (one_of(spec, "serve", usual, &words)?, buffer) {
         ("buffer", length) => Serve::Buffer(length.unwrap_or(Time::from_seconds(20))),
         (other, Some(length)) => {
@@ -61,14 +61,15 @@ fn rules(spec: &mut Spec) -> Result<JobFlowRules, SpecError> {
             return Err(SpecError::Value { key: "buffer".into(), value: format!("{length}s"), expected });
         }
         ("arrival", None) => Serve::Arrival,
+        ("consecutive", None) => Serve::Consecutive,
         _ => Serve::Replan,
     };
     let goals = [("utilisation", Goal::Utilisation), ("cost", Goal::Cost), ("finish", Goal::Finish)];
     let goal = spec.take("flow", default.goal, |text| {
         let found = goals.iter().find(|(word, _)| *word == text).map(|&(_, goal)| goal);
         match found {
-            Some(_) if serve == Serve::Arrival => {
-                Err("left out with serve=arrival, which plans jobs one by one".into())
+            Some(_) if matches!(serve, Serve::Arrival | Serve::Consecutive) => {
+                Err("left out with serve=arrival and serve=consecutive, which plan jobs one by one".into())
             }
             _ => found.ok_or_else(|| GOAL.to_owned()),
         }

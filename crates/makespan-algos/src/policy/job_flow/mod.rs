@@ -29,8 +29,8 @@ pub use rules::{Clock, Goal, JobFlowRules, Late, Serve};
 /// Serves a flow of jobs that are graphs of tasks: every job gets places for all its tasks, by the variant of its strategy
 /// that is best for the job or, where several are planned together, for the flow.
 ///
-/// Jobs are planned one by one as they come, as a buffer is full, or again at each arrival as long as none of their tasks has
-/// started ([`Serve`]). Several together are planned in the order, and by the variants, whose flow has the fewest late
+/// Jobs are planned one by one as they come or as the one before has ended, as a buffer is full, or again at each arrival as
+/// long as none of their tasks has started ([`Serve`]). Several together are planned in the order, and by the variants, whose flow has the fewest late
 /// jobs, of these the fewest that were planned in time before, and then the greatest utilisation, least cost or least sum of
 /// ends ([`Goal`]). A job that cannot be in time takes HEFT's places, which is told, or is given up ([`Late`]). Single tasks
 /// are graphs of one task.
@@ -50,7 +50,7 @@ pub struct JobFlow {
     reservations: Reservations,
     /// Whole jobs of which a task came.
     heard: Vec<bool>,
-    /// Whole jobs that wait to be planned together, and until when.
+    /// Whole jobs that wait to be planned, and until when where they are collected.
     buffer: Vec<usize>,
     due: Time,
     book: Book,
@@ -79,6 +79,13 @@ impl JobFlow {
     fn serve(&mut self, (new, repaired): (Vec<usize>, bool), view: &View<'_>, decisions: &mut Vec<Decision>) {
         match self.rules.serve {
             Serve::Arrival => self.plan(&new, view, decisions),
+            Serve::Consecutive => {
+                self.buffer.extend(new);
+                while !self.buffer.is_empty() && view.running.is_empty() && self.reservations.is_empty() {
+                    let next = self.buffer.remove(0);
+                    self.plan(&[next], view, decisions);
+                }
+            }
             Serve::Buffer(length) => {
                 if self.buffer.is_empty() && !new.is_empty() {
                     self.due = view.now + length;
@@ -123,7 +130,10 @@ impl JobFlow {
         let candidates = alone.iter().map(|alone| Candidate::new(alone, &rules, &self.book)).collect();
         let calendars = calendars(view.instance.processors(), &self.reservations.taken(view));
         let table = Table { rules: &rules, candidates, calendars };
-        let flow = if rules.serve == Serve::Arrival { table.in_turn() } else { table.collective() };
+        let flow = match rules.serve {
+            Serve::Arrival | Serve::Consecutive => table.in_turn(),
+            Serve::Buffer(_) | Serve::Replan => table.collective(),
+        };
         for (candidate, choice) in table.candidates.iter().zip(flow.choices) {
             self.settle(candidate, &choice, view, decisions);
         }

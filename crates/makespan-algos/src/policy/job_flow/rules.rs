@@ -12,6 +12,8 @@ use crate::policy::Starts;
 pub enum Serve {
     /// Each job when it comes, onto what earlier ones left.
     Arrival,
+    /// One job at a time, as they came: the next when the one before has ended.
+    Consecutive,
     /// All that come within this time of the first that comes into an empty buffer.
     Buffer(Time),
     /// Each job that comes, and with it all of which no task has started; these also when processors are up again.

@@ -87,7 +87,7 @@ fn specs_say_what_they_do_not_use() {
     };
     refused("job-flow[serve=replan,buffer=20s]", "buffer must be left out with serve=replan");
     refused("job-flow[serve=arrival,flow=cost]", "flow must be left out with serve=arrival");
-    refused("job-flow[serve=sometimes]", "one of arrival, buffer, replan");
+    refused("job-flow[serve=sometimes]", "one of arrival, consecutive, buffer, replan");
     refused("job-flow[buffer=0]", "a positive time");
     refused("job-flow[penalty-cost=-1]", "a whole number");
     refused("job-flow[late=drop]", "one of run, reject");

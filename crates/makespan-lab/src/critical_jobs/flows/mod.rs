@@ -2,7 +2,6 @@
 
 mod at_most;
 mod report;
-mod two_jobs;
 
 use makespan::{Scene, Silent, SimulationOptions, simulate};
 use makespan_core::{Actual, CompoundMeasures, Expansion, Instance, Schedule};
@@ -14,7 +13,6 @@ use crate::campaign::{failed, valid};
 
 pub(super) use at_most::at_most;
 pub(super) use report::{claims, text};
-pub use two_jobs::{TwoJobs, two_jobs};
 
 /// Jobs one by one, in a buffer by either clock, and planned again at each arrival, also for utilisation, as the paper has
 /// it. Only a buffer tells the clocks apart:
@@ -78,7 +76,7 @@ pub(super) fn outcome(instance: &Instance, policy: &str) -> Result<Outcome, LabE
 }
 
 /// Simulates a flow with times as estimated; what ran where, which is checked, and its figures.
-fn serve(instance: &Instance, policy: &str) -> Result<(Schedule, CompoundMeasures), LabError> {
+pub(super) fn serve(instance: &Instance, policy: &str) -> Result<(Schedule, CompoundMeasures), LabError> {
     let unusable = |reason: String| failed(policy, "a flow", reason);
     let expansion = Expansion::of(instance).map_err(|error| unusable(error.to_string()))?;
     let options = SimulationOptions::default();

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::super::run::{GAPS, Key, Outcome, Run};
-use super::{BUFFER, HANDOVER, ONE_BY_ONE, POLICIES, REPLAN, Served, TwoJobs, UTILISATION};
+use super::{BUFFER, HANDOVER, ONE_BY_ONE, POLICIES, REPLAN, Served, UTILISATION};
 use crate::campaign::{Claim, Verdict};
 use crate::statistics::mean;
 
@@ -52,16 +52,10 @@ const FIGURES: [(&str, Figure); 8] = [
 ];
 
 /// Tables of all policies, a figure each, with the prototype's beside ours.
-pub(in super::super) fn text(runs: &[Run], jobs: usize, example: &TwoJobs) -> String {
-    let (one, both) = (&example.consecutive, &example.collective);
+pub(in super::super) fn text(runs: &[Run], jobs: usize) -> String {
     let mut text = format!(
-        "The two jobs served in virtual time: one by one, the second submitted at 110, until {:.1} s at cost {:.3}; both \
-         collected\nin a buffer until {:.1} s at cost {:.3}.\n\nFlows of {jobs} jobs served in virtual time, walltimes twice \
-         HEFT's makespan for each alone; means by mean seconds\nbetween two jobs (0: all at once)\n",
-        one.end(),
-        one.cost as f64 / 1e3,
-        both.end(),
-        both.cost as f64 / 1e3
+        "Flows of {jobs} jobs served in virtual time, walltimes twice HEFT's makespan for each alone; means by mean \
+         seconds\nbetween two jobs (0: all at once)\n"
     );
     for (name, figure) in FIGURES {
         let _infallible = write!(text, "\n{name:<44}");
@@ -100,36 +94,8 @@ fn word(policy: &str) -> &'static str {
     }
 }
 
-pub(in super::super) fn claims(runs: &[Run], example: &TwoJobs) -> Vec<Claim> {
-    let (one, both) = (&example.consecutive, &example.collective);
-    let served =
-        |way: &super::two_jobs::Way| format!("last task ends at {:.1} s, {} of 2 in time", way.end(), way.in_time);
-    let mut claims = vec![
-        Claim {
-            place: "Section 4, figure 2, simulated",
-            statement: "One by one, the second job submitted when the walltime of the first is over, both are served by 250",
-            measured: served(one),
-            verdict: Verdict::of(&[one.end() <= 250.0 && one.in_time == 2]),
-        },
-        Claim {
-            place: "Section 4, figure 3, simulated",
-            statement: "Collected in a buffer, both are served by 140",
-            measured: served(both),
-            verdict: Verdict::of(&[both.end() <= 140.0 && both.in_time == 2]),
-        },
-        Claim {
-            place: "Section 4",
-            statement: "Served together the two jobs load the processors more than one by one",
-            measured: format!("{:.3} against {:.3}", both.utilisation, one.utilisation),
-            verdict: Verdict::of(&[both.utilisation > one.utilisation]),
-        },
-    ];
-    claims.extend(flow_claims(runs));
-    claims
-}
-
 /// Each compares a policy with another at every gap, or at some.
-fn flow_claims(runs: &[Run]) -> Vec<Claim> {
+pub(in super::super) fn claims(runs: &[Run]) -> Vec<Claim> {
     let utilisation: Figure = |outcome| of(outcome, |served| served.utilisation);
     let balance: Figure = |outcome| of(outcome, |served| served.balance);
     let as_told: Figure = |outcome| of(outcome, |served| served.as_told as f64);

@@ -1,0 +1,50 @@
+//! One job as the method sees it, whatever else is planned.
+
+use std::sync::OnceLock;
+
+use makespan_core::Instance;
+
+use super::draft::Draft;
+use super::frame::Frame;
+use super::method::Method;
+use super::ranking::Chain;
+use super::strategy::{Offer, Settings, Task, strategy};
+use crate::kernel::graph::Problem;
+use crate::kernel::graph::calendar::Calendar;
+
+/// A job on processors, and on types of them where chains are planned on these. It is made once and asked for strategies on many
+/// calendars; its chains are ranked at the first.
+#[derive(Clone, Debug)]
+pub struct Outline<'a> {
+    /// The job on processors.
+    pub real: Frame<'a>,
+    types: Option<Frame<'a>>,
+    chains: OnceLock<Vec<Chain>>,
+    settings: Settings,
+}
+
+impl<'a> Outline<'a> {
+    /// The tasks of job `job`, which start at number `first` of the problem, by this method.
+    pub fn new(instance: &Instance, problem: &'a Problem, (job, first): (usize, u32), method: &Method) -> Self {
+        let real = Frame::new(instance, problem, (job, first), false);
+        let types = method.types.then(|| Frame::new(instance, problem, (job, first), true));
+        Self { real, types, chains: OnceLock::new(), settings: method.settings }
+    }
+
+    /// The strategy on these calendars, where HEFT gives `first`, for the end at a share, such as 3 of 4, of the time from
+    /// HEFT's end to the deadline; for the deadline itself where HEFT is late.
+    pub fn strategy(
+        &self,
+        calendars: &[Calendar],
+        first: &Draft,
+        deadline: i64,
+        (share, of): (i64, i64),
+    ) -> Vec<Offer> {
+        let span = deadline.saturating_sub(first.finish());
+        let end = if share == of || span <= 0 { deadline } else { first.finish() + span / of * share };
+        let real = &self.real;
+        let chains = self.chains.get_or_init(|| real.chart.chains(self.settings.cover));
+        let chosen = self.types.as_ref().unwrap_or(real);
+        strategy(&Task { chosen, real, chains, calendars, first, end, held: deadline }, &self.settings)
+    }
+}
