@@ -12,6 +12,7 @@ use makespan_core::Scheduler;
 pub(crate) use critical_jobs::{METHOD, method, one_of};
 pub use spec::{Spec, SpecError};
 
+use crate::kernel::compact::Shuffle;
 use crate::scheduler::{
     Compaction, Cpop, Demt, DualApproximation, Gang, Heft, ListGraham, Order, Peft, Sequential, Shelves, Sweep,
     WithBags,
@@ -102,14 +103,20 @@ static ENTRIES: [Entry; 12] = [
         parameters: &[
             Parameter { name: "compaction", values: "raw, shift or list", default: "list" },
             Parameter { name: "shuffles", values: "0 to 1000000", default: "20" },
+            Parameter {
+                name: "shuffle",
+                values: "the order of batches, of jobs within them, or both",
+                default: "batches",
+            },
         ],
         compared: &["demt", "demt[compaction=raw]", "demt[compaction=shift]"],
-        representatives: &["demt", "demt[compaction=raw]", "demt[compaction=shift]"],
+        representatives: &["demt", "demt[compaction=raw]", "demt[compaction=shift]", "demt[shuffle=both]"],
         build: |spec| {
             let default = Demt::default();
             Ok(Box::new(Demt {
                 compaction: spec.take("compaction", default.compaction, str::parse::<Compaction>)?,
                 shuffles: spec.take("shuffles", default.shuffles, |text| number(text, 1_000_000))?,
+                shuffle: spec.take("shuffle", default.shuffle, str::parse::<Shuffle>)?,
             }))
         },
     },
@@ -152,11 +159,12 @@ static ENTRIES: [Entry; 12] = [
     },
     Entry {
         name: "shelves",
-        summary: "two shelves on nodes of 2, 4, 8 .. processors, every job in its best placement: makespan",
-        supports: "moldable, rigid and sequential jobs on equal nodes of 2, 4, 8 .. processors; by a list: release \
-                   dates; unavailable periods; best placement",
-        guarantee: "makespan 2 - 2/k on nodes of k processors, 3/2 for k = 2, for monotone jobs; none with release dates \
-                    or unavailable periods",
+        summary: "two shelves on equal nodes, every job in its best placement: makespan",
+        supports: "moldable, rigid and sequential jobs on equal nodes; release dates; best placement; by a list: \
+                   unavailable periods",
+        guarantee: "makespan 2 - 2/k on nodes of k = 4, 8, 16 .. processors, 3/2 for k = 1 and 2, for monotone jobs; on \
+                    other nodes doubled for the next smaller k of these; doubled with release dates; none with \
+                    unavailable periods",
         source: "Dutot, Trystram, SPAA 2001, HAL inria-00001082",
         parameters: &[],
         compared: &["shelves"],
@@ -165,14 +173,14 @@ static ENTRIES: [Entry; 12] = [
     },
     Entry {
         name: "gang",
-        summary: "one job at a time on as many processors as it can use, by weight over time",
+        summary: "one job at a time on all processors, by weight over time; packed: others run beside what it leaves",
         supports: ANY_JOBS,
         guarantee: "none",
         source: DEMT_PAPER,
-        parameters: &[],
-        compared: &["gang"],
-        representatives: &["gang"],
-        build: |_| Ok(Box::new(Gang)),
+        parameters: &[Parameter { name: "packed", values: "yes or no", default: "no" }],
+        compared: &["gang", "gang[packed=yes]"],
+        representatives: &["gang", "gang[packed=yes]"],
+        build: |spec| Ok(Box::new(Gang { packed: spec.take("packed", false, yes_or_no)? })),
     },
     Entry {
         name: "sequential",
@@ -220,6 +228,14 @@ static ENTRIES: [Entry; 12] = [
     },
     critical_jobs::ENTRY,
 ];
+
+fn yes_or_no(text: &str) -> Result<bool, String> {
+    match text {
+        "yes" => Ok(true),
+        "no" => Ok(false),
+        _ => Err("yes or no".into()),
+    }
+}
 
 /// A parameter that is a whole number from 0 to `most`.
 pub(crate) fn number(text: &str, most: u32) -> Result<u32, String> {
@@ -280,7 +296,8 @@ mod tests {
         refused("demt[shufles=3]", "did you mean `shuffles`");
         refused("demt[shuffles=many]", "a number from 0 to 1000000");
         refused("list[order=random]", "one of shelf, weighted-lptf, smith, saf");
-        refused("gang[order=saf]", "takes no parameters");
+        refused("sequential[order=saf]", "takes no parameters");
+        refused("gang[packed=perhaps]", "yes or no");
         refused("demt[shuffles=3", "name[key=value,..]");
         refused("demt[shuffles]", "name[key=value,..]");
         refused("demt[shuffles=1,shuffles=2]", "twice");

@@ -1,6 +1,7 @@
 //! The command line.
 
 mod critical_jobs;
+mod demt;
 mod flow;
 mod generate;
 mod graphs;
@@ -19,6 +20,7 @@ use makespan_lab::hierarchical::Population;
 use makespan_lab::optimiser::Limit;
 
 pub use critical_jobs::CriticalJobsOptions;
+pub use demt::DemtOptions;
 pub use flow::{GenerateFlowOptions, PtfsOptions};
 pub use generate::{GenerateEtcOptions, GenerateOptions, Generator, Range};
 pub use graphs::GenerateGraphsOptions;
@@ -273,20 +275,7 @@ pub struct ReproduceOptions {
 #[derive(Subcommand)]
 pub enum Paper {
     /// Dutot, Eyraud, Mounié, Trystram: bi-criteria algorithm for scheduling jobs on cluster platforms (SPAA 2004)
-    Demt {
-        /// Folder for the results; a campaign that was interrupted goes on there
-        #[arg(long, default_value = "reproduce-demt", value_name = "DIR")]
-        output: PathBuf,
-        /// Runs at each point; the paper has 40
-        #[arg(long, default_value_t = 40, allow_negative_numbers = true)]
-        runs: u32,
-        /// The same seed gives the same results
-        #[arg(long, default_value_t = 1, allow_negative_numbers = true)]
-        seed: u64,
-        /// How many threads [default: all cores]
-        #[arg(long, allow_negative_numbers = true)]
-        threads: Option<usize>,
-    },
+    Demt(DemtOptions),
     /// How near to its proven bounds the optimiser comes, and how fast, on the instances of the families of that paper
     Optimiser(OptimiserOptions),
     /// Dutot, Trystram: scheduling on hierarchical clusters using malleable tasks (SPAA 2001), beside general algorithms

@@ -32,24 +32,43 @@ pub trait Scheduler: Send + Sync {
     fn schedule(&self, instance: &Instance, context: &mut Context) -> Result<Plan, ScheduleError>;
 }
 
-/// A proven ratio: the value is at most `numerator / denominator` times the optimum.
+/// A proven ratio: the value is at most `numerator / denominator` times the optimum, plus `plus`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Guarantee {
     /// Above the line.
     pub numerator: u32,
     /// Below the line.
     pub denominator: u32,
+    /// What rounding times up to a tick may add to a makespan.
+    pub plus: Time,
 }
 
 impl Guarantee {
     /// A ratio.
     pub const fn ratio(numerator: u32, denominator: u32) -> Self {
-        Self { numerator, denominator }
+        Self { numerator, denominator, plus: Time::ZERO }
+    }
+
+    /// The same with so many ticks more.
+    #[must_use]
+    pub const fn plus_ticks(self, ticks: i64) -> Self {
+        Self { plus: Time::from_ticks(self.plus.ticks() + ticks), ..self }
+    }
+
+    /// Twice as much.
+    #[must_use]
+    pub const fn doubled(self) -> Self {
+        let plus = Time::from_ticks(2 * self.plus.ticks());
+        if self.denominator.is_multiple_of(2) {
+            Self { denominator: self.denominator / 2, plus, ..self }
+        } else {
+            Self { numerator: 2 * self.numerator, plus, ..self }
+        }
     }
 
     /// Whether `value` is within the ratio of `optimum`, in exact integers.
     pub fn holds(self, value: i128, optimum: i128) -> bool {
-        value * i128::from(self.denominator) <= optimum * i128::from(self.numerator)
+        (value - i128::from(self.plus.ticks())) * i128::from(self.denominator) <= optimum * i128::from(self.numerator)
     }
 }
 
@@ -59,7 +78,8 @@ impl std::fmt::Display for Guarantee {
             write!(f, "{}", self.numerator)
         } else {
             write!(f, "{}/{}", self.numerator, self.denominator)
-        }
+        }?;
+        if self.plus > Time::ZERO { write!(f, " plus {} ns", self.plus.ticks()) } else { Ok(()) }
     }
 }
 
@@ -128,6 +148,17 @@ fn enough(reached: Time, floor: Time) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_guarantee_with_ticks_doubles_and_is_told() {
+        let guarantee = Guarantee::ratio(3, 2).plus_ticks(7);
+        assert_eq!(
+            (guarantee.to_string(), guarantee.doubled().to_string()),
+            ("3/2 plus 7 ns".into(), "3 plus 14 ns".into())
+        );
+        assert_eq!(Guarantee::ratio(3, 1).doubled(), Guarantee::ratio(6, 1));
+        assert!(guarantee.holds(22, 10) && !guarantee.holds(23, 10));
+    }
 
     #[test]
     fn the_factor_that_is_suggested_is_enough() {

@@ -6,15 +6,21 @@ use makespan_core::{Instance, JobId, Schedule, ScheduleBuilder, Time};
 /// one batch, and what arrives meanwhile waits for the next.
 ///
 /// An offline ratio rho for the makespan becomes 2 rho (Shmoys, Wein, Williamson, SIAM J. Comput. 24(6), 1995,
-/// DOI 10.1137/S0097539793248317). `plan` places the given jobs, none before the given instant, and returns when the
-/// last of them ends.
+/// DOI 10.1137/S0097539793248317), and what is added to the ratio is added twice. `plan` places the given jobs, none before
+/// the given instant, and returns when the last of them ends.
 pub fn by_batches(
     instance: &Instance,
     mut plan: impl FnMut(&mut ScheduleBuilder<'_>, &[JobId], Time) -> Time,
 ) -> Schedule {
+    let mut builder = ScheduleBuilder::new(instance);
+    each_batch(instance, |batch, now| plan(&mut builder, batch, now));
+    builder.finish()
+}
+
+/// The batches of [`by_batches`], for a `plan` that keeps its placements itself.
+pub fn each_batch(instance: &Instance, mut plan: impl FnMut(&[JobId], Time) -> Time) {
     let mut arrivals: Vec<JobId> = instance.ids().collect();
     arrivals.sort_by_key(|&id| (instance.job(id).release, id));
-    let mut builder = ScheduleBuilder::new(instance);
     let mut rest = arrivals.as_slice();
     let mut now = Time::ZERO;
     while let Some(&next) = rest.first() {
@@ -23,8 +29,7 @@ pub fn by_batches(
         // The order of arrival must not matter within a batch.
         let mut batch = batch.to_vec();
         batch.sort_unstable();
-        now = plan(&mut builder, &batch, now);
+        now = plan(&batch, now);
         rest = later;
     }
-    builder.finish()
 }

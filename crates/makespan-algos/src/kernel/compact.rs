@@ -1,6 +1,7 @@
 //! Compaction of batches, in the three stages of the paper.
 
 use makespan_core::{Instance, Placement, Schedule, ScheduleBuilder, Time, WeightedTime};
+use rand::RngExt;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
@@ -51,37 +52,74 @@ fn meets_closed(instance: &Instance, placement: &Placement) -> bool {
     })
 }
 
-/// Third stage: the batch order as a list, each batch ordered by decreasing weight over area, then `shuffles` random
-/// orders within the batches; returns the list of least weighted completion.
+/// Which order is shuffled in the third stage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shuffle {
+    /// That of the batches.
+    Batches,
+    /// That of the jobs within each batch.
+    Jobs,
+    /// One after the other.
+    Both,
+}
+
+/// How the third stage looks for a better order.
+#[derive(Debug)]
+pub struct Shuffling<'a> {
+    /// Of what.
+    pub shuffle: Shuffle,
+    /// How many orders are tried.
+    pub tries: u32,
+    /// Where they come from.
+    pub random: &'a mut ChaCha8Rng,
+}
+
+/// Third stage: the batch order as a list, each batch ordered by decreasing weight over area; then orders that differ from
+/// the best so far by two batches that change places, or by the order of the jobs in each batch. Returns the list of least
+/// weighted completion.
 pub fn best_list(
     builder: &mut ScheduleBuilder<'_>,
     instance: &Instance,
     batches: &[Batch],
     from: Time,
-    shuffling: (u32, &mut ChaCha8Rng),
+    shuffling: Shuffling<'_>,
 ) -> Vec<Allotted> {
-    let (shuffles, random) = shuffling;
-    let mut order: Vec<Allotted> = Vec::new();
-    let mut cuts = Vec::with_capacity(batches.len());
-    for batch in batches {
-        let start = order.len();
-        order.extend(batch.piles.iter().flatten());
-        order[start..].sort_by_cached_key(|allotted| std::cmp::Reverse(weight_over_area(instance, *allotted)));
-        cuts.push(start..order.len());
-    }
+    let Shuffling { shuffle, tries, random } = shuffling;
+    let ordered = |batch: &Batch| {
+        let mut jobs: Vec<Allotted> = batch.piles.iter().flatten().copied().collect();
+        jobs.sort_by_cached_key(|allotted| std::cmp::Reverse(weight_over_area(instance, *allotted)));
+        jobs
+    };
+    let mut best: Vec<Vec<Allotted>> = batches.iter().map(ordered).filter(|batch| !batch.is_empty()).collect();
+    let mut list = best.concat();
     let mut sweep = ListSweep::default();
-    let mut best = (weighted_completion(builder, instance, &order, from, &mut sweep), order.clone());
-    for _ in 0..shuffles {
-        for cut in &cuts {
-            order[cut.clone()].shuffle(random);
+    let mut least = weighted_completion(builder, instance, &list, from, &mut sweep);
+    let mut tried = best.clone();
+    for attempt in 0..tries {
+        tried.clone_from(&best);
+        if shuffle == Shuffle::Batches || shuffle == Shuffle::Both && attempt % 2 == 0 {
+            exchange(&mut tried, random);
+        } else {
+            tried.iter_mut().for_each(|batch| batch.shuffle(random));
         }
-        let value = weighted_completion(builder, instance, &order, from, &mut sweep);
-        if value < best.0 {
-            best.0 = value;
-            best.1.copy_from_slice(&order);
+        list.clear();
+        list.extend(tried.iter().flatten());
+        let value = weighted_completion(builder, instance, &list, from, &mut sweep);
+        if value < least {
+            least = value;
+            std::mem::swap(&mut best, &mut tried);
         }
     }
-    best.1
+    best.concat()
+}
+
+/// Two batches change places.
+fn exchange(batches: &mut [Vec<Allotted>], random: &mut ChaCha8Rng) {
+    if batches.len() > 1 {
+        let first = random.random_range(0..batches.len());
+        let second = (first + random.random_range(1..batches.len())) % batches.len();
+        batches.swap(first, second);
+    }
 }
 
 /// As an ordered integer.

@@ -34,6 +34,8 @@ struct Building<'a> {
     guess: Time,
     /// The whole height: `guess` and half of it.
     height: Time,
+    /// The end of the second shelf.
+    end: Time,
     processors: u32,
     /// Columns used from bottom to top: one job, or two stacked, or one beside the column of a wider job.
     full: Vec<Full>,
@@ -61,16 +63,55 @@ enum Full {
     },
 }
 
+/// What [`two_shelves`] may exceed a guess and a half by for jobs with laws, in ticks.
+pub const ROUNDING: i64 = 7;
+
 /// Builds a schedule of length at most `guess` and a half for monotone jobs, from the jobs chosen for the first shelf
 /// by [`makespan_bounds::dual::search`]; `None` when the jobs are not monotone and do not fit.
 ///
+/// The proof of the paper needs that work never falls. Along a law this holds before times are rounded up to a tick; after
+/// that it may fail by one tick on each processor. Then the shelves are built again for a multiple of 4 ticks, at most
+/// `guess` plus 4, with one tick more at the end, and end [`ROUNDING`] ticks later at most:
+///
+/// * Half, three quarters and one and a half times this guess are integers. A time rounded up to an integer meets an integer
+///   limit if and only if it does before: so every step decides as with exact times, for which work never falls, and the
+///   second shelf fits. (The work of the choice may exceed the area of `guess` by less than a tick on each processor, the
+///   error of [`Profile::least_work`]; not that of a guess that is greater.)
+/// * Sequential times are integers. Every processor has at most two jobs that are rounded up, by less than a tick each, so
+///   that with the small jobs all processors work for less than the guess plus two ticks on average. Some processor works
+///   for at most the guess plus one, and a small job, of at most half of the guess, ends there in time.
+///
 /// O(n log n + processors).
 pub fn two_shelves(profiles: &[&Profile], first_shelf: &[bool], guess: Time, processors: u32) -> Option<Vec<Shelved>> {
+    let shelved = build(profiles, first_shelf, (guess, Time::ZERO), processors);
+    if shelved.is_some() || !profiles.iter().any(|profile| profile.rounds_up()) {
+        return shelved;
+    }
+    let whole = Time::from_ticks(4 * (guess.ticks() / 4 + 1));
+    build(profiles, first_shelf, (whole, Time::TICK), processors)
+}
+
+/// The same for one guess, ending so much later than one and a half times it.
+fn build(
+    profiles: &[&Profile],
+    first_shelf: &[bool],
+    (guess, slack): (Time, Time),
+    processors: u32,
+) -> Option<Vec<Shelved>> {
     let half = Time::from_ticks(guess.ticks() / 2);
     let height = guess + half;
     let is_small = |profile: &Profile| profile.accepts(1) && profile.time(1) <= half;
     let mut small = Vec::new();
-    let mut building = Building { profiles, guess, height, processors, full: vec![], lower: vec![], upper: vec![] };
+    let mut building = Building {
+        profiles,
+        guess,
+        height,
+        end: height + slack,
+        processors,
+        full: vec![],
+        lower: vec![],
+        upper: vec![],
+    };
     for (job, profile) in profiles.iter().enumerate() {
         if is_small(profile) {
             small.push(job);
@@ -188,13 +229,13 @@ impl Building<'_> {
         let mut columns = Columns {
             shelved: Vec::with_capacity(self.profiles.len()),
             top: vec![Time::ZERO; size],
-            ceiling: vec![self.height; size],
+            ceiling: vec![self.end; size],
         };
         self.place_full(&mut columns);
         let mut right = self.processors;
         for &(job, processors) in &self.upper {
             right -= processors;
-            let start = self.height - self.time((job, processors));
+            let start = self.end - self.time((job, processors));
             columns.ceiling[right as usize..(right + processors) as usize].fill(start);
             columns.shelved.push(Shelved { job, processors: ProcSet::range(right, right + processors - 1), start });
         }

@@ -11,10 +11,11 @@ use rand_chacha::ChaCha8Rng;
 
 use super::allotment::DualAllotment;
 use super::{check_supported, needs_equal_processors, needs_free_placement};
+use crate::kernel::batches::by_batches;
+use crate::kernel::compact::{self, Shuffle, Shuffling};
 use crate::kernel::doubling::{self, Candidate};
 use crate::kernel::list::{self, Allotted, ListSweep};
 use crate::kernel::open::Open;
-use crate::kernel::{batches::by_batches, compact};
 
 /// How far the batches are compacted: the three stages of the paper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +48,26 @@ impl FromStr for Compaction {
     }
 }
 
+impl Shuffle {
+    const NAMES: [(&'static str, Self); 3] = [("batches", Self::Batches), ("jobs", Self::Jobs), ("both", Self::Both)];
+}
+
+impl fmt::Display for Shuffle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = Self::NAMES.iter().find(|(_, shuffle)| shuffle == self).map_or("", |(name, _)| name);
+        f.pad(name)
+    }
+}
+
+impl FromStr for Shuffle {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let found = Self::NAMES.iter().find(|(name, _)| *name == text);
+        found.map(|&(_, shuffle)| shuffle).ok_or_else(|| "one of batches, jobs, both".into())
+    }
+}
+
 /// The bi-criteria algorithm for makespan and weighted completion.
 ///
 /// Source: P.-F. Dutot, L. Eyraud, G. Mounié, D. Trystram, "Bi-criteria algorithm for scheduling jobs on cluster
@@ -54,10 +75,11 @@ impl FromStr for Compaction {
 /// (section 2.2). Assumptions: none. Guarantee: none is known. Complexity: O(m n K) for the knapsacks, K batches, and
 /// O(n log n) a shuffle.
 /// Deviations: batches go on doubling where the paper's loop would leave jobs over; jobs within a batch are ordered
-/// by weight over area before they are shuffled; small sequential jobs are compacted one by one. Where processors are
-/// unavailable, which the paper leaves open, the guess is that over the open area, and a batch is as wide as what is open
-/// while it runs, with allotments that fit then; the batches of an open platform are tried as well, and jobs that would end
-/// far later than a list made for the makespan go first.
+/// by weight over area; small sequential jobs are compacted one by one. The paper shuffles the order of the batches and does
+/// not say how: here two batches change places, and stay there if that is better. Shuffling jobs within batches is ours.
+/// Where processors are unavailable, which the paper leaves open, the guess is that over the open area, and a batch is as wide
+/// as what is open while it runs, with allotments that fit then; the batches of an open platform are tried as well, and jobs
+/// that would end far later than a list made for the makespan go first.
 ///
 /// ```
 /// use makespan_algos::scheduler::Demt;
@@ -77,13 +99,15 @@ impl FromStr for Compaction {
 pub struct Demt {
     /// Which stage of compaction.
     pub compaction: Compaction,
-    /// Random orders tried within the batches, in the list stage.
+    /// Random orders tried, in the list stage.
     pub shuffles: u32,
+    /// Of what.
+    pub shuffle: Shuffle,
 }
 
 impl Default for Demt {
     fn default() -> Self {
-        Self { compaction: Compaction::List, shuffles: 20 }
+        Self { compaction: Compaction::List, shuffles: 20, shuffle: Shuffle::Batches }
     }
 }
 
@@ -96,6 +120,9 @@ impl Scheduler for Demt {
         }
         if self.shuffles != default.shuffles {
             parts.push(format!("shuffles={}", self.shuffles));
+        }
+        if self.shuffle != default.shuffle {
+            parts.push(format!("shuffle={}", self.shuffle));
         }
         if parts.is_empty() { "demt".into() } else { format!("demt[{}]", parts.join(",")) }
     }
@@ -124,7 +151,8 @@ impl Scheduler for Demt {
             }
             let mut listed = |builder: &mut ScheduleBuilder<'_>, open| {
                 let batches = select(instance, jobs, &dual, open);
-                compact::best_list(builder, instance, &batches, from, (self.shuffles, &mut random))
+                let shuffling = Shuffling { shuffle: self.shuffle, tries: self.shuffles, random: &mut random };
+                compact::best_list(builder, instance, &batches, from, shuffling)
             };
             let list = match &open {
                 None => listed(builder, None),

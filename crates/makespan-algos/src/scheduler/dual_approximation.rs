@@ -6,7 +6,7 @@ use makespan_core::{
 };
 
 use super::allotment::DualAllotment;
-use super::{all_monotone, check_supported, is_unrestricted, needs_equal_processors};
+use super::{all_monotone, by_guess, check_supported, is_unrestricted, needs_equal_processors};
 use crate::kernel::{batches::by_batches, list, shelves};
 
 /// Two shelves of the smallest length that is not refuted, and of half of it.
@@ -16,8 +16,10 @@ use crate::kernel::{batches::by_batches, list, shelves};
 /// where best placement is required, the same allotments are placed by a greedy list in shelf order. Where processors are
 /// unavailable, allotments are chosen by what is open, for the guess over the open area and for longer lengths, and the
 /// list that ends first is kept.
-/// Guarantee (makespan): 3/2 for monotone tables, 2 for any jobs; twice as much with release dates, which are served
-/// by the batch rule; none with unavailable processors or best placement.
+/// Guarantee (makespan): 3/2 for monotone jobs, 7 ticks more if some have laws, whose times are rounded up
+/// ([`shelves::two_shelves`]); 2 for any jobs, with 4 ticks for each that has a law. Twice as much with release dates, which
+/// are served by the batch rule, and where the knapsack is too large ([`makespan_bounds::dual::is_exact`]). None with
+/// unavailable processors or best placement.
 /// Complexity: O(n log n log m) a step of the search, O(n m) for those that need the knapsack.
 /// Deviations: small jobs go to the largest gap instead of the first that fits.
 ///
@@ -47,12 +49,14 @@ impl Scheduler for DualApproximation {
         if objective != Objective::Makespan || !is_unrestricted(instance) {
             return None;
         }
-        Some(match (all_monotone(instance), instance.has_release_dates()) {
-            (true, false) => Guarantee::ratio(3, 2),
-            (false, false) => Guarantee::ratio(2, 1),
-            (true, true) => Guarantee::ratio(3, 1),
-            (false, true) => Guarantee::ratio(4, 1),
-        })
+        let rounded = instance.jobs().iter().filter(|job| job.profile().rounds_up()).count() as i64;
+        let guarantee = if all_monotone(instance) {
+            Guarantee::ratio(3, 2).plus_ticks(if rounded > 0 { shelves::ROUNDING } else { 0 })
+        } else {
+            Guarantee::ratio(2, 1).plus_ticks((4 * rounded).max(shelves::ROUNDING * rounded.min(1)))
+        };
+        let guarantee = by_guess(guarantee, instance.jobs().len(), instance.processors());
+        Some(if instance.has_release_dates() { guarantee.doubled() } else { guarantee })
     }
 
     fn schedule(&self, instance: &Instance, context: &mut Context) -> Result<Plan, ScheduleError> {

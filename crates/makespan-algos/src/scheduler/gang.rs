@@ -1,6 +1,7 @@
 //! One job at a time on as many processors as it can use.
 
 use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 use makespan_core::{
     Context, Guarantee, Instance, Objective, Plan, ScheduleBuilder, ScheduleError, Scheduler, Unsupported,
@@ -11,13 +12,14 @@ use super::{check_supported, needs_equal_processors};
 use crate::kernel::list::{self, Allotted};
 use crate::kernel::open::Open;
 
-/// Every job on the fewest processors that give its shortest time, by decreasing weight over time.
+/// One job after the other, each on all processors, by decreasing weight over time.
 ///
 /// Source: the baseline "Gang" of Dutot, Eyraud, Mounié and Trystram, SPAA 2004, DOI 10.1145/1007912.1007932, section
 /// 4.1. Optimal for weighted completion when all speed-ups are linear up to the whole platform. Guarantee: none in
-/// general. Complexity: O(n log n). Deviation: a job that cannot use the whole platform leaves the rest to the next
-/// jobs of the list. Around unavailable processors a job gets the allotment with which it ends first, counted from when the
-/// work before it is done on all that is open.
+/// general. Complexity: O(n log n), and a place for each job. Deviations: a job that is no faster on all processors gets the
+/// fewest that give its shortest time, and the others stay idle; of the jobs that are released the first in this order is
+/// next; around unavailable processors a job gets the allotment with which it ends first, counted from when the work before it
+/// is done on all that is open. [`Gang::packed`] is ours.
 ///
 /// ```
 /// use makespan_algos::scheduler::Gang;
@@ -25,15 +27,18 @@ use crate::kernel::open::Open;
 ///
 /// let profile = Profile::law(Time::from_seconds(8), SpeedupLaw::Linear {}, 1, 4).unwrap();
 /// let instance = Instance::new(Platform::flat(4).unwrap(), vec![Job::new("a", profile)], vec![]).unwrap();
-/// let plan = Gang.schedule(&instance, &mut Context::default()).unwrap();
+/// let plan = Gang::default().schedule(&instance, &mut Context::default()).unwrap();
 /// assert_eq!(plan.into_schedule().makespan(), Time::from_seconds(2));
 /// ```
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Gang;
+pub struct Gang {
+    /// Whether the jobs are a list instead: a job that cannot use the whole platform leaves the rest to those behind it.
+    pub packed: bool,
+}
 
 impl Scheduler for Gang {
     fn name(&self) -> String {
-        "gang".into()
+        if self.packed { "gang[packed=yes]".into() } else { "gang".into() }
     }
 
     fn supports(&self, instance: &Instance) -> Result<(), Unsupported> {
@@ -57,7 +62,64 @@ impl Scheduler for Gang {
             open.earliest(instance, &mut list);
         }
         let mut builder = ScheduleBuilder::new(instance);
-        list::place(&mut builder, instance, &list, from);
+        if self.packed {
+            list::place(&mut builder, instance, &list, from);
+        } else {
+            one_by_one(&mut builder, instance, &list);
+        }
         Ok(builder.finish().into())
+    }
+}
+
+/// Places each job when the one before it ends: the first of the list that is released by then.
+fn one_by_one(builder: &mut ScheduleBuilder<'_>, instance: &Instance, list: &[Allotted]) {
+    let release = |at: usize| instance.job(list[at].job).release;
+    let mut arrivals: Vec<usize> = (0..list.len()).collect();
+    arrivals.sort_by_key(|&at| (release(at), at));
+    let mut arrivals = arrivals.into_iter().peekable();
+    let mut waiting: BinaryHeap<Reverse<usize>> = BinaryHeap::new();
+    let mut now = instance.first_release();
+    while !waiting.is_empty() || arrivals.peek().is_some() {
+        if let (true, Some(&next)) = (waiting.is_empty(), arrivals.peek()) {
+            now = now.max(release(next));
+        }
+        while let Some(at) = arrivals.next_if(|&at| release(at) <= now) {
+            waiting.push(Reverse(at));
+        }
+        if let Some(Reverse(at)) = waiting.pop() {
+            now = list::place(builder, instance, &list[at..=at], now);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use makespan_core::{Job, JobId, Platform, Profile, Time};
+
+    use super::*;
+
+    #[test]
+    fn only_packed_jobs_run_side_by_side() {
+        let job = |name: &str| Job::new(name, Profile::rigid(1, Time::from_seconds(5)).unwrap());
+        let instance = Instance::new(Platform::flat(2).unwrap(), vec![job("a"), job("b")], vec![]).unwrap();
+        let makespan = |packed| {
+            let plan = Gang { packed }.schedule(&instance, &mut Context::default()).unwrap();
+            plan.into_schedule().makespan()
+        };
+        assert_eq!((makespan(false), makespan(true)), (Time::from_seconds(10), Time::from_seconds(5)));
+    }
+
+    #[test]
+    fn what_is_released_later_does_not_hold_up_what_waits() {
+        let job = |name: &str, time, release| {
+            let job = Job::new(name, Profile::rigid(1, Time::from_seconds(time)).unwrap());
+            job.with_release(Time::from_seconds(release))
+        };
+        let jobs = vec![job("short but late", 1, 3), job("long", 5, 0), job("longer", 7, 0)];
+        let instance = Instance::new(Platform::flat(2).unwrap(), jobs, vec![]).unwrap();
+        let schedule = Gang::default().schedule(&instance, &mut Context::default()).unwrap().into_schedule();
+        let order: Vec<JobId> = schedule.placements().iter().map(|placement| placement.job).collect();
+        assert_eq!(order, [JobId(1), JobId(0), JobId(2)]);
+        assert_eq!(schedule.makespan(), Time::from_seconds(13));
     }
 }

@@ -9,7 +9,7 @@ use makespan_core::{
 };
 
 use super::allotment::DualAllotment;
-use super::{check_supported, greedy_list_guarantee, needs_equal_processors};
+use super::{check_supported, dual_list_guarantee, needs_equal_processors};
 use crate::kernel::list::{self, Allotted};
 
 /// The order of a list, with w the weight, p the time and k the allotment of a job.
@@ -52,9 +52,10 @@ impl FromStr for Order {
 /// Source: M. Garey, R. Graham, SIAM J. Comput. 4, 1975, DOI 10.1137/0204015; the orders are those of the baselines of
 /// Dutot, Eyraud, Mounié and Trystram, SPAA 2004, DOI 10.1145/1007912.1007932, section 4.1.
 /// Assumptions: none. Guarantee (makespan): 2 without release dates and unavailable processors, since the allotments
-/// have at most the area of the guess and none takes longer than it. Around unavailable processors the list that ends first
-/// of several, whose allotments are chosen by what is open; jobs that would end far too late in another order go to its front.
-/// Complexity: that of the dual search, then
+/// have at most the area of the guess and none takes longer than it; 4 ticks more for each job with a law, whose times are
+/// rounded up; twice as much where the knapsack is too large ([`makespan_bounds::dual::is_exact`]). Around unavailable
+/// processors the list that ends first of several, whose allotments are chosen by what is open; jobs that would end far too
+/// late in another order go to its front. Complexity: that of the dual search, then
 /// O(n log n).
 ///
 /// ```
@@ -78,7 +79,7 @@ impl Scheduler for ListGraham {
     }
 
     fn guarantee(&self, instance: &Instance, objective: Objective) -> Option<Guarantee> {
-        greedy_list_guarantee(instance, objective)
+        dual_list_guarantee(instance, objective)
     }
 
     fn schedule(&self, instance: &Instance, _context: &mut Context) -> Result<Plan, ScheduleError> {
@@ -108,7 +109,7 @@ impl ListGraham {
     }
 }
 
-/// Weight a unit of time, as an ordered integer with 40 binary places: exact enough to rank, and the same everywhere.
+/// Weight a unit of time, as an ordered integer with 64 binary places: exact enough to rank, and the same everywhere.
 pub(super) fn density(instance: &Instance, job: JobId, time: makespan_core::Time) -> u128 {
     (u128::from(instance.job(job).weight.millionths()) << 64) / u128::from(time.ticks().unsigned_abs().max(1))
 }

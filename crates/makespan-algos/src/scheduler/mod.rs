@@ -31,6 +31,7 @@ pub use shelves::Shelves;
 pub use sweep::Sweep;
 pub use with_bags::WithBags;
 
+use makespan_bounds::dual;
 use makespan_core::{Guarantee, Instance, Objective, ScheduleError, Scheduler, Unsupported};
 
 use crate::kernel::graph::Network;
@@ -76,7 +77,7 @@ fn needs_free_placement(instance: &Instance) -> Result<(), Unsupported> {
     needs_equal_processors(instance)?;
     if instance.platform().restricts_placement() {
         let remedy = "it cannot keep jobs within nodes (placement = compact); `optimise`, `list`, `sweep`, `demt` \
-                      and, on equal nodes of 2, 4, 8 .. processors, `shelves` can";
+                      and, on equal nodes, `shelves` can";
         return Err(Unsupported(remedy.into()));
     }
     Ok(())
@@ -89,6 +90,19 @@ fn greedy_list_guarantee(instance: &Instance, objective: Objective) -> Option<Gu
     proved.then_some(Guarantee::ratio(2, 1))
 }
 
+/// The same on the allotments of the dual search. Their area counts times along laws before these are rounded up; that adds
+/// to the area at most two ticks on every processor for each such job, and twice as much to the makespan.
+fn dual_list_guarantee(instance: &Instance, objective: Objective) -> Option<Guarantee> {
+    let rounded = instance.jobs().iter().filter(|job| job.profile().rounds_up()).count();
+    let guarantee = greedy_list_guarantee(instance, objective)?;
+    Some(by_guess(guarantee.plus_ticks(4 * rounded as i64), instance.jobs().len(), instance.processors()))
+}
+
+/// What is proved by the guess of the dual search, from what would be if it was no more than the optimum.
+fn by_guess(guarantee: Guarantee, jobs: usize, processors: u32) -> Guarantee {
+    if dual::is_exact(jobs, processors) { guarantee } else { guarantee.doubled() }
+}
+
 /// Whether all processors are always open and any set of them serves.
 fn is_unrestricted(instance: &Instance) -> bool {
     instance.availability().is_always_open() && !instance.platform().restricts_placement()
@@ -99,7 +113,12 @@ fn check_supported(scheduler: &dyn Scheduler, instance: &Instance) -> Result<(),
     scheduler.supports(instance).map_err(unsupported)
 }
 
-/// Whether the ratio 3/2 of the two shelves is proved: every job monotone, so the shelves always fit.
+/// Whether all jobs are monotone, those with a law before their times are rounded up: then the shelves always fit.
 fn all_monotone(instance: &Instance) -> bool {
-    instance.jobs().iter().all(|job| job.profile().is_monotone() && job.profile().speedup().is_none())
+    instance.jobs().iter().all(|job| job.profile().is_monotone())
+}
+
+/// Whether the times of some job are those of a law, rounded up.
+fn some_round_up(instance: &Instance) -> bool {
+    instance.jobs().iter().any(|job| job.profile().rounds_up())
 }

@@ -4,31 +4,34 @@ use std::sync::Arc;
 
 use makespan_bounds::dual::{self, Dual};
 use makespan_core::{
-    Context, Guarantee, Instance, Job, JobId, Objective, Placement, Plan, Profile, Schedule, ScheduleBuilder,
-    ScheduleError, Scheduler, Time, Unsupported,
+    Context, Guarantee, Instance, JobId, Objective, Placement, Plan, Profile, Schedule, ScheduleBuilder, ScheduleError,
+    Scheduler, Time, Unsupported,
 };
 
 use super::allotment::DualAllotment;
-use super::{all_monotone, check_supported, needs_equal_processors};
-use crate::kernel::hierarchical::{Cluster, Part, Partition, Placed, build, partition};
-use crate::kernel::list;
+use super::{all_monotone, by_guess, check_supported, needs_equal_processors, some_round_up};
+use crate::kernel::hierarchical::{Cluster, Part, Partition, Placed, build, partition, widened};
+use crate::kernel::{batches, list, shelves};
 
-/// Two shelves and full-time columns on m SMPs of k processors, k a power of two, every job in its best placement.
+/// Two shelves and full-time columns on m SMPs of k processors, every job in its best placement.
 ///
 /// Source: P.-F. Dutot, D. Trystram, "Scheduling on hierarchical clusters using malleable tasks", SPAA 2001, HAL
-/// inria-00001082.
-/// Assumptions: equal nodes of 2, 4, 8 .. processors. Jobs that are not monotone (rigid ones, superlinear speed-up) and
-/// do not fit go to their earliest finish on top of the rest; then the guess is raised by 5 % at a time and the
-/// shortest schedule kept. With release dates or unavailable processors, or too many such jobs, a greedy list in best
-/// placement serves.
+/// inria-00001082, for k a power of two. Single processors have the two shelves of [`super::DualApproximation`], and release
+/// dates are served by the batch rule.
+/// Assumptions: equal nodes. Jobs that are not monotone (rigid ones, superlinear speed-up) and do not fit go to their
+/// earliest finish on top of the rest; then the guess is raised by 5 % at a time and the shortest schedule kept. With
+/// unavailable processors, or too many such jobs, a greedy list in best placement serves.
 /// The guess is the least that is not refuted; the refuted one below it is a [`makespan_core::certificate::Rejection`],
 /// and what `makespan_bounds::makespan` proves is no weaker.
-/// Guarantee (makespan): 2 - 2/k for monotone tables, 3/2 for k = 2, against the optimum of any placement; none with
-/// release dates or unavailable processors.
+/// Guarantee (makespan), for monotone jobs and against the optimum of any placement: 2 - 2/k, and 3/2 for k = 1 and 2, on
+/// nodes of k = 1, 2, 4, 8 .. processors; on others twice that of the largest such k below ([`rounded_down`]). If some jobs
+/// have laws, whose times are rounded up, 8 k + 1 ticks more ([`Cluster::whole_guess`]). Twice as much with release dates,
+/// and where the knapsack is too large ([`makespan_bounds::dual::is_exact`]). None with unavailable processors.
 /// Complexity: O(n log n log(m k)) a step of the search, O(n m k) for those that need the knapsack; O(n log n + m k)
 /// for the construction.
 /// Deviations: jobs may move to the first shelf on any a k + 2^j that keeps the length; a last job of the second shelf
-/// may do without a box; small jobs go to the least load.
+/// may do without a box; small jobs go to the least load; with release dates, and on nodes that are rounded down, the list
+/// is taken where it is shorter.
 ///
 /// ```
 /// use makespan_algos::scheduler::Shelves;
@@ -48,7 +51,7 @@ pub struct Shelves;
 /// How often the guess is raised by 5 % for jobs that are not monotone: to about ten times as much.
 const RAISES: usize = 48;
 /// Columns that are looked at for jobs that are not monotone, in all guesses together: a second or two.
-const MOST_COLUMNS: usize = 20_000_000;
+const MAX_COLUMNS: usize = 20_000_000;
 
 impl Scheduler for Shelves {
     fn name(&self) -> String {
@@ -57,63 +60,172 @@ impl Scheduler for Shelves {
 
     fn supports(&self, instance: &Instance) -> Result<(), Unsupported> {
         needs_equal_processors(instance)?;
-        cluster(instance).map(|_| ())
+        Nodes::of(instance).map(|_| ())
     }
 
     fn guarantee(&self, instance: &Instance, objective: Objective) -> Option<Guarantee> {
-        let proved = objective == Objective::Makespan && is_offline(instance) && all_monotone(instance);
-        let (over, under) = cluster(instance).ok()?.ratio();
+        let nodes = Nodes::of(instance).ok()?;
+        let open = instance.availability().is_always_open();
+        if objective != Objective::Makespan || !open || !all_monotone(instance) {
+            return None;
+        }
         // Released later together, the jobs still end within the ratio of an optimum that counts from zero.
-        proved.then_some(Guarantee::ratio(over, under))
+        let guarantee = nodes.guarantee(instance);
+        Some(if instance.has_release_dates() { guarantee.doubled() } else { guarantee })
     }
 
     fn schedule(&self, instance: &Instance, context: &mut Context) -> Result<Plan, ScheduleError> {
         check_supported(self, instance)?;
-        let strange = instance.jobs().iter().filter(|job| !job.profile().is_monotone()).count();
-        let attempts = MOST_COLUMNS / (strange * instance.processors() as usize).max(1);
         let unsupported = |reason| ScheduleError::Unsupported { scheduler: self.name(), reason };
-        let cluster = cluster(instance).map_err(unsupported)?;
-        if !is_offline(instance) || attempts == 0 {
+        let nodes = Nodes::of(instance).map_err(unsupported)?;
+        let Some((schedule, left)) = by_shelves(instance, nodes) else {
             context.remarks.push(
-                "the shelves need jobs that are all there, most of them monotone, and processors that are always open; \
-                 the jobs are placed by a list in best placement, without a ratio"
+                "the shelves need jobs that are most of them monotone, and processors that are always open; the jobs are \
+                 placed by a list in best placement, without a ratio"
                     .into(),
             );
             return Ok(by_list(instance).into());
+        };
+        if instance.has_release_dates() || nodes.is_rounded_down() {
+            let list = by_list(instance);
+            if list.makespan() < schedule.makespan() {
+                context.remarks.push("a list in best placement is shorter than the shelves, and taken".into());
+                return Ok(list.into());
+            }
         }
-        let profiles: Vec<&Profile> = instance.jobs().iter().map(Job::profile).collect();
-        let Dual { guess, first_shelf, .. } = dual::search(profiles.iter().copied(), cluster.processors());
-        let mut placed = build(&profiles, cluster, &first_shelf, guess);
-        if end(&placed) > cluster.height(guess) {
-            placed = raised(&profiles, cluster, (guess, attempts.min(RAISES)), placed);
-        }
-        let left = placed.iter().filter(|placed| placed.part == Part::Left).count();
         if left > 0 {
             let remark = format!("{left} jobs stand on top of the shelves, because not all jobs are monotone");
             context.remarks.push(remark);
         }
-        Ok(annotated(&placed, instance.first_release()).into())
+        Ok(schedule.into())
     }
 }
 
-/// The nodes, if the construction is for them.
-fn cluster(instance: &Instance) -> Result<Cluster, Unsupported> {
-    let platform = instance.platform();
-    match platform.processors_per_node() {
-        Some(each) if each >= 2 && each.is_power_of_two() => Ok(Cluster { nodes: platform.processors() / each, each }),
-        Some(each) => Err(Unsupported(format!(
-            "it needs nodes of 2, 4, 8 .. processors and these have {each}; `list` and `sweep` keep jobs within any \
-             nodes"
-        ))),
-        None => Err(Unsupported(
-            "it needs nodes of equally many processors; `list` and `sweep` keep jobs within any nodes".into(),
-        )),
+/// The nodes of a platform.
+#[derive(Clone, Copy)]
+struct Nodes {
+    /// As they are built on: of a power of two processors.
+    cluster: Cluster,
+    /// How many processors each has.
+    each: u32,
+}
+
+impl Nodes {
+    fn of(instance: &Instance) -> Result<Self, Unsupported> {
+        let platform = instance.platform();
+        match platform.processors_per_node() {
+            Some(each) if each > 0 => {
+                Ok(Self { cluster: Cluster { nodes: platform.processors() / each, each: rounded_down(each) }, each })
+            }
+            _ => Err(Unsupported(
+                "it needs nodes of equally many processors; `list` and `sweep` keep jobs within any nodes".into(),
+            )),
+        }
+    }
+
+    fn is_rounded_down(self) -> bool {
+        self.cluster.each < self.each
+    }
+
+    /// Without release dates.
+    fn guarantee(self, instance: &Instance) -> Guarantee {
+        let (over, under) = self.cluster.ratio();
+        let most = if self.cluster.each == 1 { shelves::ROUNDING } else { self.cluster.rounding() };
+        let rounding = if some_round_up(instance) { most } else { 0 };
+        let guarantee = Guarantee::ratio(over, under).plus_ticks(rounding);
+        let guarantee = by_guess(guarantee, instance.jobs().len(), self.cluster.processors());
+        if self.is_rounded_down() { guarantee.doubled() } else { guarantee }
     }
 }
 
-/// Whether all jobs are released together on processors that are always open.
-fn is_offline(instance: &Instance) -> bool {
-    !instance.has_release_dates() && instance.availability().is_always_open()
+/// The largest power of two of at most `each` processors of a node, k'.
+///
+/// On m nodes of k' instead of k processors the guess is at most twice the optimum d of m nodes of k, so that the ratio of
+/// the construction doubles. For the guess 2 d is accepted there: k < 2 k', so the jobs, which do at most m k d of work under
+/// d, do less than 2 d m k'. A job that needs more than m k' processors under d does at least m k' d, so there is at most
+/// one; under 2 d it needs half as many, which m k' are. It is chosen for the first shelf, of length 2 d, and all others for
+/// the second, of length d. Wide jobs then get all processors of their nodes back ([`widened`]).
+fn rounded_down(each: u32) -> u32 {
+    1 << each.ilog2()
+}
+
+/// Two shelves for each batch, and how many jobs stand on top of them; `None` where they cannot be built.
+fn by_shelves(instance: &Instance, nodes: Nodes) -> Option<(Schedule, usize)> {
+    if !instance.availability().is_always_open() {
+        return None;
+    }
+    let mut placements = Vec::with_capacity(instance.jobs().len());
+    let (mut left, mut is_built) = (0, true);
+    let parts = [Part::Full, Part::First, Part::Second, Part::Small, Part::Left];
+    let names = parts.map(|part| Arc::<str>::from(part.name()));
+    batches::each_batch(instance, |jobs, from| {
+        let profiles: Vec<&Profile> = jobs.iter().map(|&id| instance.job(id).profile()).collect();
+        let Some(placed) = on_nodes(&profiles, nodes).filter(|_| is_built) else {
+            is_built = false;
+            return from;
+        };
+        left += placed.iter().filter(|placed| placed.part == Part::Left).count();
+        let end = from + end(&placed);
+        placements.extend(placed.into_iter().map(|placed| {
+            let job = jobs[placed.job];
+            let (start, end) = (from + placed.start, from + placed.end);
+            let placement = Placement { job, task: 0, start, end, processors: placed.processors };
+            (placement, Some(names[placed.part as usize].clone()))
+        }));
+        end
+    });
+    is_built.then(|| (Schedule::with_groups(placements), left))
+}
+
+/// The shelves from zero.
+fn on_nodes(profiles: &[&Profile], nodes: Nodes) -> Option<Vec<Placed>> {
+    if nodes.cluster.each == 1 {
+        return on_processors(profiles, nodes.cluster.nodes);
+    }
+    if !nodes.is_rounded_down() {
+        return on_cluster(profiles, nodes.cluster);
+    }
+    let processors = nodes.cluster.processors();
+    let narrow: Vec<Profile> =
+        profiles.iter().map(|&profile| profile.clone().at_most(processors)).collect::<Option<_>>()?;
+    let placed = on_cluster(&narrow.iter().collect::<Vec<_>>(), nodes.cluster)?;
+    let widen = |placed: Placed| {
+        let profile = profiles[placed.job];
+        widened(placed, profile, nodes.cluster, nodes.each)
+    };
+    Some(placed.into_iter().map(widen).collect())
+}
+
+/// The two shelves of the dual approximation.
+fn on_processors(profiles: &[&Profile], processors: u32) -> Option<Vec<Placed>> {
+    let Dual { guess, first_shelf, .. } = dual::search(profiles.iter().copied(), processors);
+    let shelved = shelves::two_shelves(profiles, &first_shelf, guess, processors)?;
+    let placed = |shelved: shelves::Shelved| {
+        let end = shelved.start + profiles[shelved.job].time(shelved.processors.len());
+        let part = if shelved.start == Time::ZERO { Part::First } else { Part::Second };
+        Placed { job: shelved.job, processors: shelved.processors, start: shelved.start, end, part }
+    };
+    Some(shelved.into_iter().map(placed).collect())
+}
+
+/// The construction for nodes of 2, 4, 8 .. processors.
+fn on_cluster(profiles: &[&Profile], cluster: Cluster) -> Option<Vec<Placed>> {
+    let strange = profiles.iter().filter(|profile| !profile.is_monotone()).count();
+    let attempts = MAX_COLUMNS / (strange * cluster.processors() as usize).max(1);
+    if attempts == 0 {
+        return None;
+    }
+    let Dual { guess, first_shelf, .. } = dual::search(profiles.iter().copied(), cluster.processors());
+    let mut placed = build(profiles, cluster, &first_shelf, guess);
+    if end(&placed) > cluster.limit(profiles, guess) && profiles.iter().any(|profile| profile.rounds_up()) {
+        // The choice for a guess is one for any greater guess.
+        let whole = build(profiles, cluster, &first_shelf, cluster.whole_guess(guess));
+        placed = if end(&whole) < end(&placed) { whole } else { placed };
+    }
+    if strange > 0 && end(&placed) > cluster.limit(profiles, guess) {
+        placed = raised(profiles, cluster, (guess, attempts.min(RAISES)), placed);
+    }
+    Some(placed)
 }
 
 fn by_list(instance: &Instance) -> Schedule {
@@ -143,7 +255,7 @@ fn raised(
             continue;
         };
         let placed = build(profiles, cluster, &shelf, guess);
-        let met = end(&placed) <= cluster.height(guess);
+        let met = end(&placed) <= cluster.limit(profiles, guess);
         if end(&placed) < end(&best) {
             best = placed;
         }
@@ -152,20 +264,4 @@ fn raised(
         }
     }
     best
-}
-
-fn annotated(placed: &[Placed], from: Time) -> Schedule {
-    let parts = [Part::Full, Part::First, Part::Second, Part::Small, Part::Left];
-    let names = parts.map(|part| Arc::<str>::from(part.name()));
-    let placement = |placed: &Placed| {
-        let placement = Placement {
-            job: JobId(placed.job as u32),
-            task: 0,
-            start: from + placed.start,
-            end: from + placed.end,
-            processors: placed.processors.clone(),
-        };
-        (placement, Some(names[placed.part as usize].clone()))
-    };
-    Schedule::with_groups(placed.iter().map(placement).collect())
 }

@@ -7,7 +7,7 @@ use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::allotment::DualAllotment;
-use super::{check_supported, greedy_list_guarantee, needs_equal_processors};
+use super::{check_supported, dual_list_guarantee, needs_equal_processors};
 use crate::kernel::list::{self, Allotted, ListSweep};
 use crate::kernel::open::Open;
 
@@ -58,7 +58,7 @@ impl Scheduler for Sweep {
     }
 
     fn guarantee(&self, instance: &Instance, objective: Objective) -> Option<Guarantee> {
-        greedy_list_guarantee(instance, objective)
+        dual_list_guarantee(instance, objective)
     }
 
     fn schedule(&self, instance: &Instance, context: &mut Context) -> Result<Plan, ScheduleError> {

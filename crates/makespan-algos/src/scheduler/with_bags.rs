@@ -242,7 +242,7 @@ mod tests {
         };
         let refusal = scheduler("demt").unwrap().supports(&bag(10_000_001)).unwrap_err();
         assert!(refusal.0.contains("make fewer and longer tasks"), "{refusal}");
-        assert!(super::super::Gang.supports(&bag(2)).is_err());
+        assert!(super::super::Gang::default().supports(&bag(2)).is_err());
         assert!(scheduler("gang").unwrap().supports(&bag(2)).is_ok());
     }
 }

@@ -118,6 +118,10 @@ fn law() -> impl Strategy<Value = SpeedupLaw> {
         (0.0..=1.0).prop_map(|serial| SpeedupLaw::Amdahl { serial }),
         (0.0..=1.0).prop_map(|exponent| SpeedupLaw::Power { exponent }),
         (1.0..6.0, 0.0..3.0).prop_map(|(parallelism, sigma)| SpeedupLaw::Downey { parallelism, sigma }),
+        (1_u32..6, -60.0..0.0).prop_map(|(parallelism, exponent): (u32, f64)| SpeedupLaw::Downey {
+            parallelism: f64::from(parallelism),
+            sigma: exponent.exp2(),
+        }),
     ]
 }
 
@@ -180,6 +184,7 @@ fn nodes() -> impl Strategy<Value = Vec<u32>> {
         3 => Just(vec![2, 2]),
         1 => Just(vec![2, 2, 2]),
         1 => Just(vec![3, 2]),
+        1 => Just(vec![3, 3]),
         1 => Just(vec![1, 2, 2]),
         1 => Just(vec![1, 4]),
     ]

@@ -25,7 +25,12 @@ pub struct Choice {
 }
 
 /// Tables of at most this many entries are filled; beyond, the knapsack is bounded by prices alone.
-const MOST_ENTRIES: usize = 1 << 26;
+const MAX_ENTRIES: usize = 1 << 26;
+
+/// Whether the knapsack over so many jobs is always solved: then [`super::search`] refutes all below its guess.
+pub fn is_exact(jobs: usize, processors: u32) -> bool {
+    jobs.saturating_mul(processors as usize + 1) <= MAX_ENTRIES
+}
 
 /// A job that may cross, by what crossing saves.
 struct Item {
@@ -68,7 +73,7 @@ pub fn choose(needs: &[Need], capacity: u32, target: Area) -> Choice {
     let (least, price) = fill_by_price(&mut items, room, base, &mut crosses);
     let work = base - items.iter().filter(|item| crosses[item.index]).map(|item| item.saves).sum::<Area>();
     let undecided = least <= target && target < work;
-    if undecided && items.len().saturating_mul(room as usize + 1) <= MOST_ENTRIES {
+    if undecided && is_exact(items.len(), room) {
         let saved = knapsack(&items, room, &mut crosses);
         return Choice { least: base - saved, price: None, found: Some((base - saved, crosses)) };
     }

@@ -5,7 +5,7 @@
 
 mod choice;
 
-pub use choice::{Choice, Need, choose};
+pub use choice::{Choice, Need, choose, is_exact};
 
 use makespan_core::certificate::{Rejection, Selection};
 use makespan_core::{Area, Profile, Time};
@@ -31,6 +31,11 @@ pub struct Dual {
 /// The least work W(d) never grows with d. So whatever d is tried, every deadline below W(d)/m is refuted, and
 /// W(d)/m itself is accepted if it is not below d: both ends of the interval move at every step, and with integer
 /// ticks the search ends exactly. Each step takes O(n log m) and, near the end, O(n m) for the knapsack.
+///
+/// Where that knapsack is too large ([`is_exact`]), a deadline d may stay undecided: the choice by price needs more than
+/// m d, but at most the least work plus what one job saves by crossing. A job saves less than its work under d/2, which
+/// is at most m d/2, and if d is not below the optimum, the least work is at most m times the optimum. So an undecided d
+/// is below twice the optimum, and the guess is at most twice the optimum.
 pub fn search<'a>(profiles: impl ExactSizeIterator<Item = &'a Profile> + Clone, processors: u32) -> Dual {
     let mut search = Search::new(profiles, processors);
     while search.accepted.ticks() - search.floor.ticks() > 1 {

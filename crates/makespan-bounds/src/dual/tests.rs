@@ -49,3 +49,32 @@ proptest! {
         }
     }
 }
+
+/// On so many processors the knapsack is not solved, and deadlines stay undecided.
+#[test]
+fn a_coarse_guess_is_below_twice_what_is_not_refuted() {
+    use makespan_core::SpeedupLaw;
+    let mut coarse = 0;
+    for case in 0..100_u64 {
+        let processors = 1 << 23;
+        // A few bits of a linear congruence are random enough.
+        let mut state = case;
+        let mut next = |range: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % range
+        };
+        // Half of the processors are held for a little more than half of the time, so that not all others can cross.
+        let mut profiles = vec![Profile::rigid(processors / 2, Time::from_ticks(560_000)).unwrap()];
+        profiles.extend((0..24).map(|_| {
+            let ticks = Time::from_ticks((15 + next(30)) as i64 * 1000 * i64::from(processors));
+            let law = SpeedupLaw::Amdahl { serial: (10 + next(40)) as f64 * 1e-8 };
+            Profile::law(ticks, law, 1, processors).unwrap()
+        }));
+        assert!(!is_exact(profiles.len(), processors));
+        let dual = search(profiles.iter(), processors);
+        let refuted = dual.rejection.map_or(0, |rejection| rejection.deadline.ticks());
+        assert!(dual.guess.ticks() <= 2 * (refuted + 2), "{:?} {refuted}", dual.guess);
+        coarse += usize::from(dual.guess.ticks() > refuted + 1);
+    }
+    assert!(coarse > 0, "every guess was decided");
+}

@@ -10,9 +10,10 @@ use makespan_lab::{LabError, critical_jobs, demt, hierarchical, mapping, optimis
 use miette::{Result, miette};
 
 use crate::args::{
-    CriticalJobsOptions, HierarchicalOptions, LimitOrNone, MappingOptions, OptimiserOptions, Paper, PtfsOptions,
-    ReproduceOptions, TreesOptions,
+    CriticalJobsOptions, DemtOptions, HierarchicalOptions, LimitOrNone, MappingOptions, OptimiserOptions, Paper,
+    PtfsOptions, ReproduceOptions, TreesOptions,
 };
+use crate::commands::compare::split;
 use crate::output::emit;
 use crate::progress::bar;
 
@@ -23,10 +24,7 @@ const STANDARD: &str = "../shared/data/stg";
 
 pub fn reproduce(options: &ReproduceOptions) -> Result<ExitCode> {
     match options.paper {
-        Paper::Demt { ref output, runs, seed, threads } => {
-            let instances = Instances { seed, ..Instances::paper(runs) };
-            reproduce_demt(&demt::Options { instances, threads, ..demt::Options::paper(output) })?;
-        }
+        Paper::Demt(ref options) => reproduce_demt(options)?,
         Paper::Optimiser(ref options) => reproduce_optimiser(options)?,
         Paper::Hierarchical(ref options) => reproduce_hierarchical(options)?,
         Paper::Trees(ref options) => reproduce_trees(options)?,
@@ -37,9 +35,20 @@ pub fn reproduce(options: &ReproduceOptions) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn reproduce_demt(options: &demt::Options) -> Result<()> {
-    told("instances", &options.output, |bar| {
-        let summary = demt::reproduce(options, bar)?;
+fn reproduce_demt(options: &DemtOptions) -> Result<()> {
+    let DemtOptions { output, runs, families, jobs, processors, algorithms, seed, threads } = options;
+    let instances = Instances {
+        seed: *seed,
+        families: families.clone(),
+        sizes: jobs.clone(),
+        processors: *processors,
+        runs: *runs,
+    };
+    let paper = demt::Options::paper(output);
+    let algorithms = algorithms.as_ref().map_or(paper.algorithms, |list| split(list));
+    let campaign = demt::Options { instances, algorithms, threads: *threads, output: output.clone() };
+    told("instances", output, |bar| {
+        let summary = demt::reproduce(&campaign, bar)?;
         Ok((summary.text, summary.runs, summary.reused))
     })
 }

@@ -82,6 +82,7 @@ fn problems(instance: &Instance, file: &ScheduleFile) -> Vec<String> {
             Some(bound) => {
                 problems.extend(wrong_bound(instance, bound));
                 problems.extend(silent_bound(bound, &file.schedule));
+                problems.extend(value_below(instance, bound, &file.schedule));
             }
         }
     }
@@ -90,6 +91,7 @@ fn problems(instance: &Instance, file: &ScheduleFile) -> Vec<String> {
         if let Some(bound) = &entry.bound {
             wrong.extend(wrong_bound(instance, bound));
             wrong.extend(silent_bound(bound, &entry.schedule));
+            wrong.extend(value_below(instance, bound, &entry.schedule));
         }
         problems.extend(wrong.into_iter().map(|problem| format!("front[{at}]: {problem}")));
     }
@@ -121,6 +123,15 @@ fn wrong_schedule(instance: &Instance, schedule: &Schedule, stated: impl Fn(Obje
 fn silent_bound(bound: &Bound, schedule: &Schedule) -> Option<String> {
     let silent = !bound.speaks_of(schedule);
     silent.then(|| format!("the bound on the {} speaks of shorter schedules only", bound.objective))
+}
+
+/// A schedule that does what its bound says is impossible: one of them is false.
+fn value_below(instance: &Instance, bound: &Bound, schedule: &Schedule) -> Option<String> {
+    let objective = bound.objective;
+    let value = objective.value(instance, schedule);
+    let below = bound.speaks_of(schedule) && value < bound.value;
+    let (value, bound) = (objective.decimal(value), objective.decimal(bound.value));
+    below.then(|| format!("the {objective} of the placements is {value}, below its bound {bound}"))
 }
 
 fn wrong_bound(instance: &Instance, bound: &Bound) -> Option<String> {

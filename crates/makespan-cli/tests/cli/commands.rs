@@ -222,7 +222,7 @@ fn reproduce_makes_its_figures_and_goes_on_where_it_was() {
     let first = sandbox.makespan("reproduce demt --runs 1 --output results").succeeds();
     assert!(first.contains("20 instances (0 from an earlier campaign)"), "{first}");
     let names: Vec<_> = fs::read_dir(sandbox.path("results")).unwrap().map(|e| e.unwrap().file_name()).collect();
-    for name in ["results.csv", "summary.csv", "claims.md", "figure3a.svg", "figure7.svg"] {
+    for name in ["results.csv", "summary.csv", "claims.md", "figure2.svg", "figure3a.svg", "figure7.svg"] {
         assert!(names.iter().any(|known| known == name), "{name} is missing in {names:?}");
     }
     assert!(names.iter().all(|name| !name.to_string_lossy().starts_with('.')), "{names:?}");
@@ -230,6 +230,21 @@ fn reproduce_makes_its_figures_and_goes_on_where_it_was() {
     let second = sandbox.makespan("reproduce demt --runs 1 --output results").succeeds();
     assert!(second.contains("20 instances (20 from an earlier campaign)"), "{second}");
     assert_eq!((results, claims), (sandbox.read("results/results.csv"), sandbox.read("results/claims.md")));
+}
+
+#[test]
+fn reproduce_demt_takes_families_sizes_processors_and_algorithms() {
+    let sandbox = Sandbox::new();
+    let line =
+        "reproduce demt --runs 2 --families high --jobs 5,6 --processors 8 -a 'gang,demt[compaction=raw,shuffles=0]'";
+    let said = sandbox.makespan(&format!("{line} --output few")).succeeds();
+    assert!(said.contains("4 instances (0 from an earlier campaign)"), "{said}");
+    let results = sandbox.read("few/results.csv");
+    assert_eq!(results.lines().count(), 1 + 4 * 2);
+    assert_eq!(results.matches("demt[compaction=raw,shuffles=0]").count(), 4);
+    assert!(sandbox.read("few/figure2.svg").contains("batches of doubling length"));
+    sandbox.makespan("reproduce demt --algorithms demt,,gang --output r").refused(&["does not name an algorithm"]);
+    sandbox.makespan("reproduce demt --jobs 0 --output r").refused(&["sizes", "positive"]);
 }
 
 #[test]

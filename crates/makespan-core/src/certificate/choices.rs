@@ -70,10 +70,7 @@ fn size(from: u32) -> u32 {
 
 impl Group {
     fn new(profile: &Profile, first: u32, last: u32) -> Self {
-        let fastest = profile.time(last).ticks();
-        // Along a law a float may fall by less than its rounding where it should not.
-        let slack = if first < last && profile.speedup().is_some() { 1 + fastest / 1_000_000_000_000 } else { 0 };
-        Self { first, last, time: (fastest - slack).max(1) }
+        Self { first, last, time: profile.time(last).ticks() }
     }
 
     /// For how long the first allotment is paid.

@@ -1,13 +1,16 @@
 //! The time of a task as a function of its allotment.
 
 mod error;
+mod law;
 mod machines;
+mod power;
 mod speedup;
 mod table;
 
 use std::sync::Arc;
 
 pub use error::ProfileError;
+use law::Law;
 use machines::Machines;
 pub use speedup::SpeedupLaw;
 use table::Table;
@@ -29,7 +32,7 @@ pub struct Profile(Shape);
 enum Shape {
     Rigid { processors: u32, time: Time },
     Table(Arc<Table>),
-    Law { sequential: Time, law: SpeedupLaw, min: u32, max: u32 },
+    Law(Law),
     Machines(Machines),
 }
 
@@ -62,17 +65,14 @@ impl Profile {
     }
 
     /// A task of `sequential` time on one processor whose time falls by `law`, on `min ..= max` processors. Times are
-    /// rounded up to a tick.
+    /// the law's, rounded up to a tick, and differ from it by less than two ticks and one part in 2^50: the parameters become
+    /// fixed-point numbers, with which the arithmetic is exact. More processors never take longer.
     ///
     /// # Errors
     /// [`ProfileError`] when the time is not positive, the range is empty or a parameter is out of range.
     pub fn law(sequential: Time, law: SpeedupLaw, min: u32, max: u32) -> Result<Self, ProfileError> {
         positive(1, sequential)?;
-        law.check()?;
-        if min == 0 || min > max {
-            return Err(ProfileError::Range { min, max });
-        }
-        Ok(Self(Shape::Law { sequential, law, min, max }))
+        Law::new(sequential, law, min, max).map(|law| Self(Shape::Law(law)))
     }
 
     /// A sequential task with a time of its own on one processor of each node of the platform, in the order of the
@@ -106,7 +106,7 @@ impl Profile {
         match &self.0 {
             Shape::Rigid { processors, .. } => *processors,
             Shape::Table(table) => table.min,
-            Shape::Law { min, .. } => *min,
+            Shape::Law(law) => law.min,
             Shape::Machines(_) => 1,
         }
     }
@@ -116,7 +116,7 @@ impl Profile {
         match &self.0 {
             Shape::Rigid { processors, .. } => *processors,
             Shape::Table(table) => table.times.len() as u32,
-            Shape::Law { max, .. } => *max,
+            Shape::Law(law) => law.max,
             Shape::Machines(_) => 1,
         }
     }
@@ -135,7 +135,7 @@ impl Profile {
         match &self.0 {
             Shape::Rigid { time, .. } => *time,
             Shape::Table(table) => table.times[processors as usize - 1],
-            Shape::Law { sequential, law, .. } => law_time(*sequential, *law, processors),
+            Shape::Law(law) => law.time(processors),
             Shape::Machines(machines) => machines.shortest,
         }
     }
@@ -154,16 +154,7 @@ impl Profile {
         match &self.0 {
             Shape::Rigid { processors, time } => (*time <= deadline).then_some(*processors),
             Shape::Table(table) => table.index(deadline).map(|index| table.allotment(index)),
-            Shape::Law { sequential, law, min, max } => {
-                let fits = |p| law_time(*sequential, *law, p) <= deadline;
-                if !fits(*max) {
-                    return None;
-                }
-                // The law inverted tells where the boundary is, up to rounding; the search starts there.
-                let fraction = deadline.ticks() as f64 / sequential.ticks() as f64;
-                let near = law.processors_for(fraction).ceil() as u32;
-                Some(first_fitting(*min, *max, near.clamp(*min, *max), fits))
-            }
+            Shape::Law(law) => law.min_allotment(deadline),
             Shape::Machines(machines) => (machines.shortest <= deadline).then_some(1),
         }
     }
@@ -180,19 +171,17 @@ impl Profile {
         }
     }
 
-    /// No allotment that takes at most `deadline` has less work than this; exact for tables, and for laws below the
-    /// true minimum by at most the rounding of the times and of the floats (1e-12 relative).
+    /// No allotment that takes at most `deadline` has less work than this; exact for tables, and for laws the work
+    /// before times are rounded up to a tick.
     pub fn least_work(&self, deadline: Time) -> Option<Area> {
         let processors = self.thriftiest(deadline)?;
-        let work = self.work(processors);
         match &self.0 {
-            // q ceil(x_q) >= q x_q >= p x_p > p (ceil(x_p) - 1) for q >= p, where x is the exact time.
-            Shape::Law { .. } => Some((work - Area::from(processors) - work / 1_000_000_000_000).max(1)),
-            _ => Some(work),
+            Shape::Law(law) => Some(law.least_work(processors)),
+            _ => Some(self.work(processors)),
         }
     }
 
-    /// The most work over all allotments that are not dominated.
+    /// The most work over all allotments that are not dominated; for a law no less than that.
     pub fn most_work(&self) -> Area {
         match &self.0 {
             Shape::Rigid { processors, .. } => self.work(*processors),
@@ -200,8 +189,7 @@ impl Profile {
                 let work = |index| table.time(index).area(table.allotment(index));
                 (0..table.useful()).map(work).max().unwrap_or(0)
             }
-            // Work never falls along a law.
-            Shape::Law { max, .. } => self.work(*max),
+            Shape::Law(law) => law.most_work(),
             Shape::Machines(machines) => machines.longest.area(1),
         }
     }
@@ -211,7 +199,7 @@ impl Profile {
         match &self.0 {
             Shape::Rigid { processors, .. } => *processors,
             Shape::Table(table) => table.allotment(table.useful() - 1),
-            Shape::Law { max, .. } => self.min_allotment(self.time(*max)).unwrap_or(*max),
+            Shape::Law(law) => law.min_allotment(law.time(law.max)).unwrap_or(law.max),
             Shape::Machines(_) => 1,
         }
     }
@@ -221,7 +209,7 @@ impl Profile {
         match &self.0 {
             Shape::Rigid { time, .. } => *time,
             Shape::Table(table) => table.time(table.useful() - 1),
-            Shape::Law { max, .. } => self.time(*max),
+            Shape::Law(law) => law.time(law.max),
             Shape::Machines(machines) => machines.shortest,
         }
     }
@@ -235,13 +223,11 @@ impl Profile {
         }
     }
 
-    /// The longest time over all allotments, dominated ones too, or more by the rounding of a law.
+    /// The longest time over all allotments, dominated ones too.
     pub fn slowest(&self) -> Time {
         let longest = self.longest();
         match &self.0 {
             Shape::Table(table) => table.times[table.min as usize - 1..].iter().copied().max().unwrap_or(longest),
-            // Times fall along a law, but for the rounding of floats.
-            Shape::Law { .. } => longest + Time::from_ticks(1 + longest.ticks() / 1_000_000_000_000),
             _ => longest,
         }
     }
@@ -267,7 +253,8 @@ impl Profile {
     }
 
     /// Whether the task accepts one processor and work never falls as processors are added, the assumption of the
-    /// 3/2 dual approximation: `k t(k) >= (k - 1) t(k')` where `k'` is the next smaller useful allotment.
+    /// 3/2 dual approximation: `k t(k) >= (k - 1) t(k')` where `k'` is the next smaller useful allotment. Along a law
+    /// this is said of the times before they are rounded up to a tick ([`Profile::rounds_up`]).
     pub fn is_monotone(&self) -> bool {
         match &self.0 {
             Shape::Rigid { processors, .. } => *processors == 1,
@@ -278,9 +265,14 @@ impl Profile {
                         table.time(index).area(processors) >= table.time(index - 1).area(processors - 1)
                     })
             }
-            Shape::Law { min, .. } => *min == 1,
+            Shape::Law(law) => law.min == 1 && law.is_monotone(),
             Shape::Machines(_) => true,
         }
+    }
+
+    /// Whether times on several processors are those of a law, rounded up to a tick.
+    pub fn rounds_up(&self) -> bool {
+        matches!(&self.0, Shape::Law(law) if law.max > 1)
     }
 
     /// Whether the task runs on one number of processors only.
@@ -291,7 +283,7 @@ impl Profile {
     /// The law behind the times and its sequential time, for a task that has one.
     pub fn speedup(&self) -> Option<(Time, SpeedupLaw)> {
         match &self.0 {
-            Shape::Law { sequential, law, .. } => Some((*sequential, *law)),
+            Shape::Law(law) => Some((law.sequential, law.law)),
             _ => None,
         }
     }
@@ -318,7 +310,7 @@ impl Profile {
             Shape::Table(table) => {
                 Shape::Table(Arc::new(Table::new(table.times[..processors as usize].to_vec(), table.min)))
             }
-            Shape::Law { sequential, law, min, .. } => Shape::Law { sequential, law, min, max: processors },
+            Shape::Law(law) => Shape::Law(Law { max: processors, ..law }),
             shape @ (Shape::Rigid { .. } | Shape::Machines(_)) => shape,
         }))
     }
@@ -333,7 +325,7 @@ impl Profile {
         }
         Some(Self(match self.0 {
             Shape::Table(table) => Shape::Table(Arc::new(Table::new(table.times.clone(), processors))),
-            Shape::Law { sequential, law, max, .. } => Shape::Law { sequential, law, min: processors, max },
+            Shape::Law(law) => Shape::Law(Law { min: processors, ..law }),
             shape @ (Shape::Rigid { .. } | Shape::Machines(_)) => shape,
         }))
     }
@@ -384,12 +376,6 @@ fn first_fitting(mut low: u32, mut high: u32, near: u32, fits: impl Fn(u32) -> b
 
 fn positive(processors: u32, time: Time) -> Result<(), ProfileError> {
     if time > Time::ZERO { Ok(()) } else { Err(ProfileError::NotPositive { processors, time }) }
-}
-
-fn law_time(sequential: Time, law: SpeedupLaw, processors: u32) -> Time {
-    let ticks = (sequential.ticks() as f64 * law.time_fraction(processors)).ceil();
-    // One processor takes the sequential time itself, whatever the float makes of it.
-    Time::from_ticks((ticks as i64).clamp(1, sequential.ticks()))
 }
 
 #[cfg(test)]

@@ -6,8 +6,8 @@ use super::ProfileError;
 
 /// How the time of a task falls with its allotment.
 ///
-/// Each law is evaluated by operations that are monotone even after rounding, so that more processors never take
-/// longer by an accident of floating point.
+/// More processors never take longer and never do less work, in real numbers. [`super::Profile`] evaluates laws in integers,
+/// so that no rounding of floats changes this.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SpeedupLaw {
@@ -53,7 +53,8 @@ impl SpeedupLaw {
         }
     }
 
-    /// `1 / S(n)`: the time on `n >= 1` processors over the time on one, in (0, 1], never increasing in `n`.
+    /// `1 / S(n)`: the time on `n >= 1` processors over the time on one, in (0, 1], up to the rounding of floats: nothing
+    /// that is to be proved stands on it.
     pub fn time_fraction(self, processors: u32) -> f64 {
         let n = f64::from(processors);
         match self {
@@ -61,7 +62,7 @@ impl SpeedupLaw {
             Self::Amdahl { serial } => serial + (1.0 - serial) / n,
             Self::Power { exponent } => n.powf(-exponent),
             // Downey's cases, each written as a constant plus a constant over n. The last is the least there is: beside it
-            // the others might round to less, and times would rise with n, while proofs rely on that they never do.
+            // the others might round to less.
             Self::Downey { parallelism: a, sigma } => {
                 let fraction = if sigma <= 1.0 {
                     let half = sigma / (2.0 * a);
@@ -79,26 +80,6 @@ impl SpeedupLaw {
                 };
                 fraction.max(1.0 / a)
             }
-        }
-    }
-
-    /// About how many processors bring the time down to this fraction of the sequential time: the inverse of
-    /// [`SpeedupLaw::time_fraction`], without its rounding. Not a number, negative or infinite where none does.
-    pub(super) fn processors_for(self, fraction: f64) -> f64 {
-        match self {
-            Self::Linear {} => 1.0 / fraction,
-            Self::Amdahl { serial } => (1.0 - serial) / (fraction - serial),
-            Self::Power { exponent } => fraction.powf(-1.0 / exponent),
-            Self::Downey { parallelism: a, sigma } if sigma <= 1.0 => {
-                let half = sigma / (2.0 * a);
-                let below = (1.0 - half) / (fraction - half);
-                if (0.0..=a).contains(&below) {
-                    below
-                } else {
-                    sigma * (a - 0.5) / (fraction * a - (1.0 - sigma / 2.0))
-                }
-            }
-            Self::Downey { parallelism: a, sigma } => (sigma * (a - 1.0) + a) / (fraction * a * (sigma + 1.0) - sigma),
         }
     }
 }

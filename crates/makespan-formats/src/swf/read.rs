@@ -130,7 +130,7 @@ impl Reader<'_> {
                 .unwrap_or_default()
                 .filter(|&busy| busy > Time::ZERO)
                 .map(|busy| busy.ticks() as f64 / run.ticks() as f64),
-user,
+            user,
             queue: whole(fields[14]).and_then(|queue| u32::try_from(queue).ok()),
         }))
     }

@@ -1,11 +1,12 @@
 //! The paper's figures, drawn anew.
 
+use makespan_formats::gantt::{GanttOptions, NamedSchedule, write_svg};
 use makespan_formats::plot::{Figure, Point, Series};
 
-use super::{Criterion, Points, algorithm};
+use super::{Criterion, Points, Solve, algorithm};
 use crate::LabError;
-use crate::campaign::figure;
-use crate::generate::Family;
+use crate::campaign::{failed, figure, valid};
+use crate::generate::{Family, MoldableOptions, generate};
 
 /// The families by the number of the paper's figure.
 const FIGURES: [(u32, Family); 4] = [(3, Family::Weak), (4, Family::High), (5, Family::Mixed), (6, Family::Cirne)];
@@ -35,12 +36,37 @@ pub(super) fn all(points: &Points) -> Result<Vec<(String, Vec<u8>)>, LabError> {
     Ok(figures)
 }
 
+/// Figure 2, the principle of the algorithm: batches of doubling length, and what compaction makes of them, from plans of one
+/// small instance.
+pub(super) fn principle(seed: u64, solve: &Solve<'_>) -> Result<Vec<u8>, LabError> {
+    let instance =
+        generate(&MoldableOptions { family: Family::Mixed, jobs: 24, processors: 10, seed, arrival_rate: None })?;
+    let stages = [
+        ("batches of doubling length", algorithm::RAW),
+        ("each job as soon as its processors are idle", algorithm::SHIFT),
+        ("a list in the order of the batches", algorithm::UNSHUFFLED),
+        ("the order of the batches shuffled", algorithm::DEMT),
+    ];
+    let mut schedules = Vec::new();
+    for (name, spec) in stages {
+        let schedule = solve(&instance, spec, seed).and_then(|schedule| valid(&instance, &schedule).map(|()| schedule));
+        schedules.push((name, schedule.map_err(|reason| failed(spec, "the instance of figure 2", reason))?));
+    }
+    let named: Vec<NamedSchedule<'_>> =
+        schedules.iter().map(|(name, schedule)| NamedSchedule { name, schedule }).collect();
+    let options =
+        GanttOptions { title: "DEMT on 24 jobs and 10 processors", objectives: false, ..GanttOptions::default() };
+    let mut svg = Vec::new();
+    write_svg(&mut svg, &instance, &named, &options).map_err(LabError::file("figure2.svg".as_ref()))?;
+    Ok(svg)
+}
+
 /// One family by one criterion: averages with the range of single runs. A curve that is partly off the scale is cut,
 /// one that is wholly so is named in the title.
 fn ratios(points: &Points, family: Family, criterion: Criterion, label: &str) -> Figure {
     let mut title = format!("{family}: {label}");
     let mut series = Vec::new();
-    for algorithm in points.algorithms() {
+    for algorithm in points.algorithms().into_iter().filter(|spec| !algorithm::STAGES.contains(spec)) {
         let curve = points.curve(family, algorithm).into_iter().map(|point| (point.jobs, point.ratio(criterion)));
         let shown: Vec<Point> = curve
             .filter(|(_, ratio)| ratio.of_sums <= LARGEST)

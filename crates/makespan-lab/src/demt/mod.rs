@@ -66,7 +66,7 @@ pub fn reproduce(options: &Options, progress: &mut dyn Progress) -> Result<Summa
 }
 
 /// Runs the experiments with these algorithms' implementations, and writes `results.csv`, `summary.csv`, `times.csv`,
-/// `figure3a.svg` to `figure7.svg`, `claims.md` and `claims.txt` to the output folder.
+/// `figure2.svg` to `figure7.svg`, `claims.md` and `claims.txt` to the output folder.
 ///
 /// # Errors
 /// [`LabError`] when an option is unusable, a file cannot be written, or a scheduler or bound turns out wrong.
@@ -85,6 +85,7 @@ pub fn reproduce_with(options: &Options, solve: &Solve<'_>, progress: &mut dyn P
     write("summary.csv", &tables::summary(&points))?;
     write("claims.md", report::markdown(options, &claims, &comparisons).as_bytes())?;
     write("claims.txt", text.as_bytes())?;
+    write("figure2.svg", &figures::principle(options.instances.seed, solve)?)?;
     for (name, svg) in figures::all(&points)? {
         write(&name, &svg)?;
     }

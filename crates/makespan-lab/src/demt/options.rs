@@ -10,7 +10,7 @@ use crate::campaign::{Instances, Key};
 pub mod algorithm {
     /// The paper's own.
     pub const DEMT: &str = "demt";
-    /// Each job on all processors.
+    /// One job after the other, each on all processors.
     pub const GANG: &str = "gang";
     /// Each job on one processor, the longest first.
     pub const SEQUENTIAL: &str = "sequential";
@@ -22,8 +22,19 @@ pub mod algorithm {
     pub const SMITH: &str = "list[order=smith]";
     /// Graham's list by increasing area.
     pub const SAF: &str = "list[order=saf]";
+    /// The paper's own with the first schedule: all jobs of a batch start together.
+    pub const RAW: &str = "demt[compaction=raw]";
+    /// With the second: each job starts as soon as its processors are idle.
+    pub const SHIFT: &str = "demt[compaction=shift]";
+    /// With the third, a list in the order of the batches.
+    pub const UNSHUFFLED: &str = "demt[shuffles=0]";
+    /// With jobs shuffled within the batches, in place of the batches: not the paper's.
+    pub const SHUFFLED_JOBS: &str = "demt[shuffle=jobs]";
+    /// The stages of the paper's own, which its figures do not show.
+    pub const STAGES: [&str; 4] = [RAW, SHIFT, UNSHUFFLED, SHUFFLED_JOBS];
     /// All of them, in the order of reports.
-    pub const ALL: [&str; 7] = [DEMT, GANG, SEQUENTIAL, SHELF, LPTF, SMITH, SAF];
+    pub const ALL: [&str; 11] =
+        [DEMT, GANG, SEQUENTIAL, SHELF, LPTF, SMITH, SAF, RAW, SHIFT, UNSHUFFLED, SHUFFLED_JOBS];
 }
 
 /// A campaign.

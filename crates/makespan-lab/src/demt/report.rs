@@ -24,9 +24,9 @@ pub(super) fn markdown(options: &Options, claims: &[Claim], comparisons: &[Compa
         page,
         "P.-F. Dutot, L. Eyraud, G. Mounié and D. Trystram, SPAA 2004, DOI 10.1145/1007912.1007932.\n\n\
          {} runs a point, {} jobs on {} processors, seed {}. Figures stand in this order of the numbers of jobs. A ratio is\n\
-         the sum of the values over the sum of the references: for the makespan the proven bound of the dual\n\
-         approximation; for the minsum the paper's linear programme as printed, which is an estimate and not a bound,\n\
-         so that the ratios compare with the paper's. Ratios to the proven bound stand in summary.csv and figures 3c to 6c.\n\
+         the sum of the values over the sum of the references: for the makespan the best proven bound, which is the dual\n\
+         approximation's or a dual-feasible function's; for the minsum the paper's linear programme as printed, which is an estimate and not a bound,\n\
+         so that the ratios compare with the paper's. Gang runs one job after the other on all processors. Ratios to the proven bound stand in summary.csv and figures 3c to 6c.\n\
          The claims are in our words; a verdict is \"partly\" when some of its answers agree.\n",
         options.instances.runs,
         sizes.join(", "),

@@ -102,7 +102,7 @@ impl Columns<'_> {
     /// The only job of `P_2`: wherever it ends first.
     fn put_alone(&mut self, job: usize, most: u32) {
         match earliest(self.parts.profiles[job], self.parts.cluster, &self.top, most) {
-            Some(spot) if spot.end <= self.parts.height => self.put_above(job, spot.processors),
+            Some(spot) if spot.end <= self.parts.limit => self.put_above(job, spot.processors),
             _ => self.left.push(job),
         }
     }
@@ -112,10 +112,10 @@ impl Columns<'_> {
         self.left.len()
     }
 
-    /// Whether everything has a place below the height.
+    /// Whether everything has a place below the height, or the tick above it.
     pub(super) fn is_within_height(&self) -> bool {
-        let height = self.parts.height;
-        self.left.is_empty() && self.top.iter().zip(&self.above).all(|(&top, &above)| top + above <= height)
+        let limit = self.parts.limit;
+        self.left.is_empty() && self.top.iter().zip(&self.above).all(|(&top, &above)| top + above <= limit)
     }
 
     /// Adds the small jobs, each to the column of the least load, lets `P_2` start as soon as it can, and puts what is

@@ -28,10 +28,12 @@ mod partition;
 mod reduce;
 #[cfg(test)]
 mod stress;
+mod widen;
 
 use makespan_core::{ProcSet, Profile, Time};
 
 pub use partition::{Partition, partition};
+pub use widen::widened;
 
 use ending::Ending;
 use moves::Slot;
@@ -98,6 +100,29 @@ impl Cluster {
     pub fn height(self, guess: Time) -> Time {
         let (over, under) = self.ratio();
         Time::from_ticks((i128::from(guess.ticks()) * i128::from(over) / i128::from(under)) as i64)
+    }
+
+    /// The length that it keeps for these jobs: one tick more than the height if times are rounded up.
+    pub fn limit(self, profiles: &[&Profile], guess: Time) -> Time {
+        let rounded = profiles.iter().any(|profile| profile.rounds_up());
+        self.height(guess) + if rounded { Time::TICK } else { Time::ZERO }
+    }
+
+    /// The least guess above this one that is a multiple of 4 k ticks.
+    ///
+    /// Of such a guess all fractions with which times are compared are integers: its half, its three quarters and the
+    /// height. A time rounded up to an integer meets an integer limit if and only if it does before. So for jobs with laws,
+    /// of which work never falls before times are rounded up, every step decides as with exact times, and the proof of the
+    /// paper holds; no processor has more than two times that are rounded up, by less than a tick each, so that the schedule
+    /// ends by [`Cluster::limit`]. The last two sentences of [`crate::kernel::shelves::two_shelves`] apply to small jobs.
+    pub fn whole_guess(self, guess: Time) -> Time {
+        let unit = 4 * i64::from(self.each);
+        Time::from_ticks(unit * (guess.ticks() / unit + 1))
+    }
+
+    /// What a schedule for [`Cluster::whole_guess`] may exceed the ratio by, in ticks: twice 4 k, and one.
+    pub fn rounding(self) -> i64 {
+        8 * i64::from(self.each) + 1
     }
 
     /// 2 - 2/k, or 3/2 for k = 2, as a fraction in lowest terms.

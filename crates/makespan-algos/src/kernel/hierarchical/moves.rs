@@ -41,6 +41,8 @@ pub(super) struct Parts<'a> {
     pub(super) guess: Time,
     pub(super) half: Time,
     pub(super) height: Time,
+    /// The height, and a tick if times are rounded up.
+    pub(super) limit: Time,
     pub(super) full: Vec<Full>,
     /// `P_1`, what no transformation moves.
     pub(super) first: Vec<Slot>,
@@ -68,6 +70,7 @@ impl<'a> Parts<'a> {
             guess,
             half: Time::from_ticks(guess.ticks() / 2),
             height: cluster.height(guess),
+            limit: cluster.limit(profiles, guess),
             full: vec![],
             first: vec![],
             narrowable: vec![],

@@ -1,6 +1,8 @@
 use makespan_bounds::dual;
-use makespan_core::{Instance, Job, Placement, Platform, Schedule, validate};
+use makespan_core::{Instance, Job, Placement, Platform, Schedule, SpeedupLaw, validate};
 use proptest::prelude::*;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 
 use super::*;
 
@@ -51,4 +53,47 @@ proptest! {
         prop_assert_eq!(validate(&instance, &schedule), Ok(()));
         prop_assert!(2 * schedule.makespan().ticks() <= 3 * dual.guess.ticks());
     }
+}
+
+/// Laws of all kinds, on ticks so few that rounding them up counts.
+fn law(random: &mut ChaCha8Rng) -> SpeedupLaw {
+    match random.random_range(0..4) {
+        0 => SpeedupLaw::Linear {},
+        1 => SpeedupLaw::Amdahl { serial: random.random_range(0.0..0.3) * random.random_range(0.0..1.0) },
+        2 => SpeedupLaw::Power { exponent: random.random_range(0.5..=1.0) },
+        _ => SpeedupLaw::Downey { parallelism: random.random_range(1.0..14.0), sigma: random.random_range(0.0..2.0) },
+    }
+}
+
+#[test]
+fn jobs_with_laws_fit_in_a_guess_and_a_half_and_some_ticks() {
+    let mut random = ChaCha8Rng::seed_from_u64(1405);
+    let (mut built, mut again) = (0, 0);
+    for _ in 0..20_000 {
+        let processors = random.random_range(1..20);
+        let length = [3, 8, 20, 60, 1_000_000][random.random_range(0..5)];
+        let mut left = length * i64::from(processors) * random.random_range(6..=12) / 10;
+        let mut jobs = Vec::new();
+        while left > 0 && jobs.len() < 40 {
+            let width = i64::from(random.random_range(1..=processors));
+            let ticks = (length * width * random.random_range(4..=11) / 10).max(1);
+            left -= ticks;
+            let profile = Profile::law(Time::from_ticks(ticks), law(&mut random), 1, processors).unwrap();
+            jobs.push(Job::new(jobs.len().to_string(), profile));
+        }
+        let instance = Instance::new(Platform::flat(processors).unwrap(), jobs, vec![]).unwrap();
+        let profiles: Vec<&Profile> = instance.jobs().iter().map(Job::profile).collect();
+        if !profiles.iter().all(|profile| profile.is_monotone()) {
+            continue;
+        }
+        let dual = dual::search(profiles.iter().copied(), processors);
+        let exact = build(&profiles, &dual.first_shelf, (dual.guess, Time::ZERO), processors);
+        built += 1;
+        again += usize::from(exact.is_none());
+        let shelved = two_shelves(&profiles, &dual.first_shelf, dual.guess, processors).expect("the shelves fit");
+        let end = |shelved: &Shelved| shelved.start + profiles[shelved.job].time(shelved.processors.len());
+        let makespan = shelved.iter().map(end).max().unwrap();
+        assert!(2 * makespan.ticks() <= 3 * dual.guess.ticks() + 2 * ROUNDING, "{makespan} {:?}", dual.guess);
+    }
+    assert!(built > 5000 && again > 0, "{built} instances, {again} of which needed another guess");
 }

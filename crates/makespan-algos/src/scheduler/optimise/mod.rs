@@ -18,7 +18,7 @@ use makespan_core::{
 
 pub use course::Budget;
 
-use super::{check_mappable, check_supported, greedy_list_guarantee, needs_equal_processors, needs_single_processors};
+use super::{check_mappable, check_supported, dual_list_guarantee, needs_equal_processors, needs_single_processors};
 use search::{Search, Task};
 
 /// Starts from the best plan of the catalogue and from what prices of processor time suggest, then anneals the order
@@ -139,7 +139,7 @@ impl Scheduler for Optimise {
 
     fn guarantee(&self, instance: &Instance, objective: Objective) -> Option<Guarantee> {
         let makespan = self.target == Target::Objective(Objective::Makespan) && instance.has_equal_processors();
-        if makespan { greedy_list_guarantee(instance, objective) } else { None }
+        if makespan { dual_list_guarantee(instance, objective) } else { None }
     }
 
     fn is_anytime(&self) -> bool {

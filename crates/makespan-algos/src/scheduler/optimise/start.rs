@@ -20,7 +20,7 @@ const CATALOGUE: [&str; 8] = [
     "list[order=shelf]",
     "list[order=smith]",
     "dual",
-    "gang",
+    "gang[packed=yes]",
     "list[order=weighted-lptf]",
     "sweep[steps=0]",
     "demt",

@@ -1,4 +1,4 @@
-//! The claims of section 4.2 beside what was measured.
+//! The claims of sections 3.2 and 4.2 beside what was measured.
 //!
 //! The paper's words are paraphrased; each claim names the paragraph that makes it. "Around" and "stable" are given
 //! numbers in [`check`], so that each verdict is computed and none is an impression.
@@ -6,6 +6,7 @@
 mod check;
 mod overall;
 mod realistic;
+mod stages;
 mod uniform;
 
 use super::Points;
@@ -13,7 +14,8 @@ use crate::campaign::{Claim, Verdict};
 
 /// Every claim, in the order of the paper.
 pub(super) fn all(points: &Points) -> Vec<Claim> {
-    let mut claims = uniform::weak(points);
+    let mut claims = stages::claims(points).to_vec();
+    claims.extend(uniform::weak(points));
     claims.extend(uniform::high(points));
     claims.extend(realistic::mixed(points));
     claims.extend(realistic::cirne(points));

@@ -1,0 +1,33 @@
+//! A schedule for nodes of k processors on nodes that have more.
+
+use makespan_core::{ProcSet, Profile};
+
+use super::{Cluster, Placed, fastest_within};
+
+/// The same placement on nodes of `each` processors, of which the schedule was built for `cluster.each`. Where the job has
+/// all processors of a node of the cluster, it may also use those beyond. It stays in its best placement, starts at the
+/// same instant and ends no later.
+pub fn widened(placed: Placed, profile: &Profile, cluster: Cluster, each: u32) -> Placed {
+    let mut whole = Vec::new();
+    let mut rest = Vec::new();
+    let ids: Vec<u32> = placed.processors.iter().collect();
+    for node in ids.chunk_by(|a, b| a / cluster.each == b / cluster.each) {
+        let first = node[0] / cluster.each * each;
+        if node.len() == cluster.each as usize {
+            whole.push(first);
+        } else {
+            rest.extend(node.iter().map(|id| first + id % cluster.each));
+        }
+    }
+    let most = whole.len() as u32 * each + rest.len() as u32;
+    let count = fastest_within(profile, most).unwrap_or(ids.len() as u32);
+    let (full, left) = ((count / each) as usize, count % each);
+    let mut intervals: Vec<(u32, u32)> = whole[..full].iter().map(|&first| (first, first + each - 1)).collect();
+    match whole.get(full) {
+        _ if left == 0 => {}
+        Some(&first) => intervals.push((first, first + left - 1)),
+        None => intervals.extend(rest[..left as usize].iter().map(|&id| (id, id))),
+    }
+    let end = placed.start + profile.time(count);
+    Placed { processors: ProcSet::from_intervals(intervals), end, ..placed }
+}

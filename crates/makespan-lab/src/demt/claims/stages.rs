@@ -1,0 +1,60 @@
+//! Compaction and shuffling: section 3.2.
+
+use super::Claim;
+use super::check::{Evidence, curve};
+use crate::demt::Criterion::{Makespan, MinsumPrinted};
+use crate::demt::Points;
+use crate::demt::algorithm::{DEMT, RAW, SHIFT, SHUFFLED_JOBS, UNSHUFFLED};
+use crate::generate::Family;
+
+/// "Small improvements": at most this share of the minsum.
+const SMALL: f64 = 0.05;
+
+/// What the paper says of its stages.
+pub(super) fn claims(points: &Points) -> [Claim; 4] {
+    [
+        better(points, [SHIFT, RAW]).claim(
+            "3.2 par. 4, sentence 2",
+            "starting jobs as soon as their processors are idle improves the first schedule, by both criteria",
+        ),
+        better(points, [UNSHUFFLED, SHIFT]).claim(
+            "3.2 par. 4, sentence 3",
+            "a list in the order of the batches improves it further, by both criteria",
+        ),
+        shuffled(points, DEMT).claim(
+            "3.2 par. 5",
+            "shuffling the order of the batches gives small improvements of the minsum (here: some, at most 5 %)",
+        ),
+        shuffled(points, SHUFFLED_JOBS)
+            .claim("not in the paper", "so does shuffling jobs within the batches (here: some, at most 5 %)"),
+    ]
+}
+
+fn better(points: &Points, [later, earlier]: [&str; 2]) -> Evidence {
+    let mut evidence = Evidence::default();
+    for family in Family::ALL {
+        for (word, criterion) in [("makespan", Makespan), ("minsum", MinsumPrinted)] {
+            let [later, earlier] = [later, earlier].map(|spec| curve(points, family, spec, criterion));
+            if !later.is_empty() && !earlier.is_empty() {
+                evidence.show(&format!("{word}, {family}"), &later);
+                evidence.show("before", &earlier);
+                evidence.below(&later, &earlier);
+            }
+        }
+    }
+    evidence
+}
+
+fn shuffled(points: &Points, spec: &str) -> Evidence {
+    let mut evidence = Evidence::default();
+    for family in Family::ALL {
+        let [after, before] = [spec, UNSHUFFLED].map(|spec| curve(points, family, spec, MinsumPrinted));
+        let gains: Vec<f64> = after.iter().zip(&before).map(|((_, after), (_, before))| 1.0 - after / before).collect();
+        if !gains.is_empty() {
+            let percent: Vec<String> = gains.iter().map(|gain| format!("{:.2}", 100.0 * gain)).collect();
+            evidence.note(format!("{family}: {} %", percent.join(" ")));
+        }
+        gains.iter().for_each(|&gain| evidence.answer(gain > 0.0 && gain <= SMALL));
+    }
+    evidence
+}
