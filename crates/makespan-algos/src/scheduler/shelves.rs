@@ -191,7 +191,7 @@ fn on_nodes(profiles: &[&Profile], nodes: Nodes) -> Option<Vec<Placed>> {
     let placed = on_cluster(&narrow.iter().collect::<Vec<_>>(), nodes.cluster)?;
     let widen = |placed: Placed| {
         let profile = profiles[placed.job];
-        widened(placed, profile, nodes.cluster, nodes.each)
+        widened(&placed, profile, nodes.cluster, nodes.each)
     };
     Some(placed.into_iter().map(widen).collect())
 }

@@ -12,7 +12,7 @@ use crate::{Area, Time};
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Law {
     pub(super) sequential: Time,
-    pub(super) law: SpeedupLaw,
+    pub(super) speedup: SpeedupLaw,
     pub(super) min: u32,
     pub(super) max: u32,
     pub(super) curve: Curve,
@@ -63,7 +63,7 @@ impl Law {
         if min == 0 || min > max {
             return Err(ProfileError::Range { min, max });
         }
-        Ok(Self { sequential, law, min, max, curve: Curve::of(law) })
+        Ok(Self { sequential, speedup: law, min, max, curve: Curve::of(law) })
     }
 
     fn ticks(&self) -> u128 {
@@ -160,9 +160,8 @@ impl Curve {
     fn of(law: SpeedupLaw) -> Self {
         let none = Line::default();
         match law {
-            SpeedupLaw::Linear {} => Self::Lines([Line::serial(0.0), none, none]),
+            SpeedupLaw::Linear {} | SpeedupLaw::Power { exponent: 1.0 } => Self::Lines([Line::serial(0.0), none, none]),
             SpeedupLaw::Amdahl { serial } => Self::Lines([Line::serial(serial), none, none]),
-            SpeedupLaw::Power { exponent: 1.0 } => Self::Lines([Line::serial(0.0), none, none]),
             // Less than a part in 2^50 on 2^32 processors.
             SpeedupLaw::Power { exponent } if exponent < power::LEAST => Self::Lines([Line::serial(1.0), none, none]),
             SpeedupLaw::Power { exponent } => Self::Power(exponent),

@@ -283,7 +283,7 @@ impl Profile {
     /// The law behind the times and its sequential time, for a task that has one.
     pub fn speedup(&self) -> Option<(Time, SpeedupLaw)> {
         match &self.0 {
-            Shape::Law(law) => Some((law.sequential, law.law)),
+            Shape::Law(law) => Some((law.sequential, law.speedup)),
             _ => None,
         }
     }

@@ -14,8 +14,8 @@ pub(super) fn ticks(sequential: i64, exponent: f64, n: u32) -> i64 {
     let near = sequential as f64 * f64::from(n).powf(-exponent);
     // Four roundings to 53 bits.
     let slack = near * 2_f64.powi(-50) + 2_f64.powi(-20);
-    let (low, high) = ((near - slack).ceil(), (near + slack).ceil());
-    if low == high { low as i64 } else { exactly(sequential, exponent, n) }
+    let (low, high) = ((near - slack).ceil() as i64, (near + slack).ceil() as i64);
+    if low == high { low } else { exactly(sequential, exponent, n) }
 }
 
 /// The same in integers.

@@ -7,7 +7,7 @@ use super::{Cluster, Placed, fastest_within};
 /// The same placement on nodes of `each` processors, of which the schedule was built for `cluster.each`. Where the job has
 /// all processors of a node of the cluster, it may also use those beyond. It stays in its best placement, starts at the
 /// same instant and ends no later.
-pub fn widened(placed: Placed, profile: &Profile, cluster: Cluster, each: u32) -> Placed {
+pub fn widened(placed: &Placed, profile: &Profile, cluster: Cluster, each: u32) -> Placed {
     let mut whole = Vec::new();
     let mut rest = Vec::new();
     let ids: Vec<u32> = placed.processors.iter().collect();
@@ -29,5 +29,5 @@ pub fn widened(placed: Placed, profile: &Profile, cluster: Cluster, each: u32) -
         None => intervals.extend(rest[..left as usize].iter().map(|&id| (id, id))),
     }
     let end = placed.start + profile.time(count);
-    Placed { processors: ProcSet::from_intervals(intervals), end, ..placed }
+    Placed { processors: ProcSet::from_intervals(intervals), end, ..*placed }
 }

@@ -139,7 +139,7 @@ proptest! {
 /// The makespan on 8 processors was proved to be higher than it is by 16 ticks.
 #[test]
 fn the_shortest_time_is_no_longer_than_any() {
-    let law = SpeedupLaw::Downey { parallelism: 7.0, sigma: 9.71358869042028e-16 };
+    let law = SpeedupLaw::Downey { parallelism: 7.0, sigma: 9.713_588_690_420_28e-16 };
     let profile = Profile::law(Time::from_seconds(1_000_000_000), law, 1, 8).unwrap();
     assert!((1..=8).all(|processors| profile.shortest() <= profile.time(processors)));
 }
