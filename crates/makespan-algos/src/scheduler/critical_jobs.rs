@@ -7,10 +7,10 @@ use makespan_core::{
 
 use super::{check_supported, needs_single_processors};
 use crate::kernel::chains::collisions::Collision;
+use crate::kernel::chains::frame::Frame;
 use crate::kernel::chains::method::Method;
-use crate::kernel::chains::outline::Outline;
 use crate::kernel::chains::planning::Criterion;
-use crate::kernel::chains::strategy::{Offer, heft};
+use crate::kernel::chains::strategy::{Offer, Settings, Task, heft, pareto, strategy};
 use crate::kernel::chains::walltime::{makespan_alone, walltime};
 use crate::kernel::graph::calendar::Calendar;
 use crate::kernel::graph::{Place, Problem};
@@ -112,14 +112,15 @@ impl Scheduler for CriticalJobs {
 /// The jobs of an instance, in the order in which they are planned.
 struct Flow<'a> {
     instance: &'a Instance,
-    criterion: Criterion,
+    settings: Settings,
     jobs: Vec<Job<'a>>,
 }
 
 struct Job<'a> {
     index: usize,
     first: u32,
-    outline: Outline<'a>,
+    real: Frame<'a>,
+    types: Option<Frame<'a>>,
     end: i64,
 }
 
@@ -134,14 +135,15 @@ impl<'a> Flow<'a> {
         let mut jobs = Vec::new();
         let mut first = 0;
         for (index, job) in instance.jobs().iter().enumerate() {
-            let outline = Outline::new(instance, problem, (index, first), &scheduler.method);
-            let walltime = walltime(job, || makespan_alone(&outline.real), scheduler.method.walltime);
+            let real = Frame::new(instance, problem, (index, first), false);
+            let types = scheduler.method.types.then(|| Frame::new(instance, problem, (index, first), true));
+            let walltime = walltime(job, || makespan_alone(&real), scheduler.method.walltime);
             let end = job.release.ticks().saturating_add(walltime);
-            jobs.push(Job { index, first, outline, end });
+            jobs.push(Job { index, first, real, types, end });
             first += job.tasks_apart();
         }
-        jobs.sort_by_key(|job| (job.outline.real.release(), job.index));
-        Self { instance, criterion: scheduler.method.settings.criterion, jobs }
+        jobs.sort_by_key(|job| (job.real.release(), job.index));
+        Self { instance, settings: scheduler.method.settings, jobs }
     }
 
     /// Plans every job within this share of the time between HEFT's end and its walltime.
@@ -149,24 +151,28 @@ impl<'a> Flow<'a> {
         let Some(first) = self.jobs.first() else {
             return Passed { schedules: Vec::new(), remarks: Vec::new() };
         };
-        let problem = first.outline.real.problem();
+        let problem = first.real.problem();
         let mut calendars: Vec<Calendar> =
             (0..problem.processors() as u32).map(|processor| Calendar::new(problem.closed(processor))).collect();
         let mut places = vec![Place::default(); problem.tasks()];
         let mut passed = Passed { schedules: Vec::new(), remarks: Vec::new() };
         for job in &self.jobs {
-            let real = &job.outline.real;
-            let fallback = heft(real, &calendars);
-            let offers = job.outline.strategy(&calendars, &fallback, job.end, (share, SHARES));
+            let fallback = heft(&job.real, &calendars);
+            let span = job.end.saturating_sub(fallback.finish());
+            let end = if span > 0 { fallback.finish() + span / SHARES * share } else { job.end };
+            let end = if share == SHARES { job.end } else { end };
+            let (chosen, real) = (job.types.as_ref().unwrap_or(&job.real), &job.real);
+            let task = Task { chosen, real, calendars: &calendars, end, held: job.end };
+            let offers = pareto(strategy(&task, &self.settings));
             if self.jobs.len() == 1 {
                 passed.schedules.extend(offers.iter().map(|offer| offer.places.clone()));
             }
-            let best = offers.into_iter().min_by_key(|offer| offer.key(self.criterion));
+            let best = offers.into_iter().min_by_key(|offer| offer.key(self.settings.criterion));
             passed.remarks.extend(self.remark(job, best.as_ref(), fallback.finish()));
-            let until = best.as_ref().map(|best| best.held_until(real));
+            let until = best.as_ref().map(|best| best.held_until(&job.real));
             let own = best.map(|best| best.places).or_else(|| fallback.places()).unwrap_or_default();
             for (number, place) in own.into_iter().enumerate() {
-                let run = place.start + real.time_on(number as u32, place.processor);
+                let run = place.start + job.real.time_on(number as u32, place.processor);
                 let until = until.as_ref().map_or(run, |until| until[number]);
                 calendars[place.processor as usize].occupy(place.start, until);
                 places[job.first as usize + number] = place;
@@ -198,9 +204,8 @@ impl<'a> Flow<'a> {
     /// What isolated tasks hold beyond their runs, and the utilisation of the processors as the paper counts it.
     fn held(&self, job: &Job, offer: &Offer) -> Option<String> {
         let name = &self.instance.jobs()[job.index].name;
-        let (tasks, release) = (offer.reserves.len(), job.outline.real.release());
-        let share =
-            offer.busy as f64 / (job.outline.real.problem().processors() as f64 * (job.end - release).max(1) as f64);
+        let (tasks, release) = (offer.reserves.len(), job.real.release());
+        let share = offer.busy as f64 / (job.real.problem().processors() as f64 * (job.end - release).max(1) as f64);
         (tasks > 0).then(|| {
             format!(
                 "`{name}`: {tasks} isolated tasks hold their processors until others need them or the walltime ends; \

@@ -1,12 +1,10 @@
 //! One job of a problem, on processors or on types of them: what does not change while it is planned.
 
-use std::sync::OnceLock;
-
 use makespan_core::{Instance, Time, task_cost};
 
 use super::ranking::Chart;
 use crate::kernel::graph::calendar::Calendar;
-use crate::kernel::graph::{NEVER, Neighbour, Problem, rank};
+use crate::kernel::graph::{NEVER, Neighbour, Problem};
 
 /// Of larger jobs the tasks before and after each task are not added up.
 const MOST_SUMMED: usize = 4096;
@@ -29,7 +27,6 @@ pub struct Frame<'a> {
     /// For each processor the position in `machines` of what stands for it.
     kinds: Vec<u32>,
     types: bool,
-    by_rank: OnceLock<Vec<u32>>,
 }
 
 impl<'a> Frame<'a> {
@@ -59,8 +56,8 @@ impl<'a> Frame<'a> {
                 1.0 / (0..problem.processors() as u32).map(rate).sum::<f64>()
             })
             .collect();
-        let (before, after, by_rank) = (Vec::new(), Vec::new(), OnceLock::new());
-        let mut frame = Self { problem, first, chart, cost, before, after, machines, kinds, types, by_rank };
+        let mut frame =
+            Self { problem, first, chart, cost, before: Vec::new(), after: Vec::new(), machines, kinds, types };
         frame.before = sums(&frame, &shares, frame.chart.order.iter().copied(), |task| problem.incoming(task));
         frame.after = sums(&frame, &shares, frame.chart.order.iter().rev().copied(), |task| problem.outgoing(task));
         frame
@@ -95,17 +92,6 @@ impl<'a> Frame<'a> {
             joint[machine as usize] = all.unwrap_or_default();
         }
         joint
-    }
-
-    /// The tasks by falling upward rank, as HEFT takes them; ranks are worked out when they are first asked for.
-    pub fn by_rank(&self) -> &[u32] {
-        self.by_rank.get_or_init(|| {
-            let ranks = rank::upward(self.problem, &rank::mean_times(self.problem));
-            let rank = |task: u32| ranks[self.number(task) as usize];
-            let mut order = self.chart.order.clone();
-            order.sort_by(|&a, &b| rank(b).total_cmp(&rank(a)));
-            order
-        })
     }
 
     /// The number of a task in the problem.

@@ -4,7 +4,6 @@ pub mod collisions;
 pub mod draft;
 pub mod frame;
 pub mod method;
-pub mod outline;
 pub mod planning;
 pub mod ranking;
 pub mod reserve;

@@ -6,8 +6,8 @@ use super::frame::Frame;
 use super::planning::{Aim, Criterion, Lean, plan};
 use super::ranking::{Chain, Cover};
 use super::reserve::{Isolated, Reserve, reserve};
-use crate::kernel::graph::Place;
 use crate::kernel::graph::calendar::Calendar;
+use crate::kernel::graph::{Place, rank};
 
 /// Rounds without gain after which chains are not planned again, and rounds in all.
 const PATIENCE: usize = 4;
@@ -71,16 +71,10 @@ impl Offer {
             Isolated::Run => Vec::new(),
             Isolated::Reserve => reserve(&mut draft, held, settings.criterion),
         };
+        let (cost, run) = draft.figures();
         let held = reserves.iter().filter_map(|held| Some(held.until - draft.end(held.task)?)).sum::<i64>();
-        let plain = Self::plain(&draft);
-        Some(Self { busy: plain.busy + held, reserves, collisions, ..plain })
-    }
-
-    /// A whole draft as it is.
-    pub fn plain(draft: &Draft) -> Self {
-        let (cost, busy) = draft.figures();
-        let (places, finish) = (draft.places().unwrap_or_default(), draft.finish());
-        Self { places, finish, cost, busy, reserves: Vec::new(), collisions: Vec::new() }
+        let (places, finish) = (draft.places()?, draft.finish());
+        Some(Self { places, finish, cost, busy: run + held, reserves, collisions })
     }
 
     /// Until when each task holds its processor, as numbered in the job of `frame`.
@@ -116,12 +110,8 @@ pub struct Task<'a> {
     pub chosen: &'a Frame<'a>,
     /// Where they run in the end.
     pub real: &'a Frame<'a>,
-    /// The chains of the job.
-    pub chains: &'a [Chain],
     /// When processors are busy.
     pub calendars: &'a [Calendar],
-    /// What [`heft`] makes of the job on these calendars.
-    pub first: &'a Draft<'a>,
     /// By when the job must end.
     pub end: i64,
     /// Until when isolated tasks may hold processors: the end of the job's walltime.
@@ -130,8 +120,12 @@ pub struct Task<'a> {
 
 /// HEFT with processors that others hold at times.
 pub fn heft<'a>(frame: &'a Frame<'a>, calendars: &[Calendar]) -> Draft<'a> {
+    let problem = frame.problem();
+    let ranks = rank::upward(problem, &rank::mean_times(problem));
+    let mut order = frame.chart.order.clone();
+    order.sort_by(|&a, &b| ranks[frame.number(b) as usize].total_cmp(&ranks[frame.number(a) as usize]));
     let mut draft = Draft::new(frame, calendars.to_vec());
-    frame.by_rank().iter().for_each(|&task| draft.put_first(task));
+    order.into_iter().for_each(|task| draft.put_first(task));
     draft
 }
 
@@ -142,12 +136,13 @@ pub fn heft<'a>(frame: &'a Frame<'a>, calendars: &[Calendar]) -> Draft<'a> {
 /// next, those best by the criterion, where the paper multiplies them all; windows look at the whole graph; plans are aimed at
 /// several ends, of which the last is the job's; `Start::Heft` is ours. Tasks are placed for as long as they run; isolated ones may hold more, see [`Isolated`].
 pub fn strategy(task: &Task, settings: &Settings) -> Vec<Offer> {
+    let chains = task.chosen.chart.chains(settings.cover);
     let mut offers = Vec::new();
     if settings.start != Start::Heft {
-        offers.extend(empty(task, settings));
+        offers.extend(empty(task, settings, &chains));
     }
     if settings.start != Start::Empty {
-        offers.extend(from_heft(task, settings));
+        offers.extend(from_heft(task, settings, &chains));
     }
     pareto(offers)
 }
@@ -166,21 +161,21 @@ pub fn pareto(mut offers: Vec<Offer>) -> Vec<Offer> {
 
 /// Chains one after the other onto what is free, towards several ends: tasks planned towards an early end leave room to
 /// those that collide, and to the chains that come last.
-fn empty(task: &Task, settings: &Settings) -> Vec<Offer> {
+fn empty(task: &Task, settings: &Settings, chains: &[Chain]) -> Vec<Offer> {
     let release = task.real.release();
-    let least = task.chains.first().map_or(0, |chain| chain.length).clamp(0, task.end - release);
+    let least = chains.first().map_or(0, |chain| chain.length).clamp(0, task.end - release);
     let room = task.end - release - least;
     let ends = if task.chosen.is_of_types() { ENDS.1 } else { ENDS.0 };
     let end = |share: i64| if share == ends { task.end } else { release + least + room / ends * share };
-    (0..=ends).flat_map(|share| towards(task, settings, end(share))).collect()
+    (0..=ends).flat_map(|share| towards(task, settings, chains, end(share))).collect()
 }
 
 /// All chains before one end, then on processors that are free.
-fn towards(task: &Task, settings: &Settings, end: i64) -> Vec<Offer> {
+fn towards(task: &Task, settings: &Settings, chains: &[Chain], end: i64) -> Vec<Offer> {
     let calendars =
         if task.chosen.is_of_types() { task.chosen.calendars_by_type(task.calendars) } else { task.calendars.to_vec() };
     let mut drafts = vec![Draft::new(task.chosen, calendars)];
-    for chain in task.chains {
+    for chain in chains {
         let mut next = variants(&drafts, chain, settings.criterion, end);
         next.sort_by_cached_key(|draft| (value(settings.criterion, draft.figures()), draft.finish()));
         next.truncate(KEPT);
@@ -219,19 +214,19 @@ fn settled(task: &Task, settings: &Settings, draft: &Draft) -> Option<Offer> {
 }
 
 /// HEFT's schedule, stretched, with one chain after the other taken away and put back as well as can be.
-fn from_heft(task: &Task, settings: &Settings) -> Vec<Offer> {
-    let first = task.first;
+fn from_heft(task: &Task, settings: &Settings, chains: &[Chain]) -> Vec<Offer> {
+    let first = heft(task.real, task.calendars);
     if first.finish() > task.end || task.real.tasks() == 0 {
         return Vec::new();
     }
     let offer = |draft: Draft| Offer::new(draft, Vec::new(), settings, task.held);
     let mut offers: Vec<Offer> = offer(first.clone()).into_iter().collect();
-    let mut draft = stretched(task).unwrap_or_else(|| first.clone());
+    let mut draft = stretched(task, &first).unwrap_or(first);
     let mut best = draft.clone();
     let (mut waited, mut round) = (0, 0);
     while waited < PATIENCE && round < MOST_ROUNDS {
         let aim = Aim { criterion: settings.criterion, lean: Draft::lean(round), end: task.end };
-        for chain in task.chains {
+        for chain in chains {
             again(&mut draft, chain, &aim);
         }
         round += 1;
@@ -254,9 +249,8 @@ fn step(walltime: i64) -> i64 {
     1 << walltime.max(1).ilog2().saturating_sub(STEPS)
 }
 
-/// HEFT's starts as many times later as the walltime is longer than the schedule, in whole steps, if the chart allows it.
-fn stretched<'a>(task: &Task<'a>) -> Option<Draft<'a>> {
-    let first = task.first;
+/// Starts as many times later as the walltime is longer than the schedule, in whole steps, if the chart allows it.
+fn stretched<'a>(task: &Task<'a>, first: &Draft<'a>) -> Option<Draft<'a>> {
     let (release, places) = (first.release(), first.places()?);
     let span = i128::from((first.finish() - release).max(1));
     let (room, step) = (i128::from(task.end - release), step(task.end - release));

@@ -5,8 +5,7 @@ use makespan_core::{Instance, JobId, View};
 use super::book::Book;
 use super::rules::{Clock, JobFlowRules};
 use crate::kernel::chains::frame::Frame;
-use crate::kernel::chains::outline::Outline;
-use crate::kernel::chains::strategy::{Offer, heft, pareto};
+use crate::kernel::chains::strategy::{Offer, Task, heft, pareto, strategy};
 use crate::kernel::chains::walltime::{makespan_alone, walltime};
 use crate::kernel::graph::Problem;
 use crate::kernel::graph::calendar::Calendar;
@@ -44,7 +43,9 @@ pub(super) struct Candidate<'a> {
     pub promised: bool,
     /// Its plan so far.
     pub before: Option<Choice>,
-    outline: Outline<'a>,
+    /// The job on processors.
+    pub real: Frame<'a>,
+    types: Option<Frame<'a>>,
 }
 
 /// The plan of a job.
@@ -82,9 +83,10 @@ impl<'a> Candidate<'a> {
     /// The job with what is known of it.
     pub fn new(alone: &'a Alone, rules: &JobFlowRules, book: &Book) -> Self {
         let Alone { whole, first, released, ref instance, ref problem } = *alone;
-        let outline = Outline::new(instance, problem, (0, 0), &rules.method);
-        let now = outline.real.release();
-        let makespan = makespan_alone(&outline.real);
+        let real = Frame::new(instance, problem, (0, 0), false);
+        let types = rules.method.types.then(|| Frame::new(instance, problem, (0, 0), true));
+        let now = real.release();
+        let makespan = makespan_alone(&real);
         let start = match rules.clock {
             Clock::Arrival => released,
             Clock::Handover => now,
@@ -100,61 +102,72 @@ impl<'a> Candidate<'a> {
             released,
             deadline,
             alone: makespan,
-            shortest: longest_path(&outline.real),
+            shortest: longest_path(&real),
             work: crate::kernel::graph::rank::mean_times(problem).iter().sum(),
             promised: entry.is_some_and(|entry| entry.in_time),
             before: entry.and_then(|entry| entry.choice.clone()),
-            outline,
+            real,
+            types,
         }
-    }
-
-    /// The job on processors.
-    pub fn real(&self) -> &Frame<'a> {
-        &self.outline.real
     }
 
     /// Whether no places whatever are in time.
     pub fn is_hopeless(&self) -> bool {
-        self.real().release() + self.shortest > self.deadline
+        self.real.release() + self.shortest > self.deadline
     }
 
     /// The variants that end in time on processors that are free as `calendars` say, by finish: under the deadline, and
     /// under shares of the time between HEFT's end and it.
-    pub fn variants(&self, calendars: &[Calendar]) -> Vec<Offer> {
+    pub fn variants(&self, calendars: &[Calendar], rules: &JobFlowRules) -> Vec<Offer> {
+        let real = &self.real;
         if self.is_hopeless() {
             return Vec::new();
         }
-        let first = heft(self.real(), calendars);
-        let shares = if self.deadline > first.finish() { 0..=SHARES } else { SHARES..=SHARES };
-        let strategy = |share| self.outline.strategy(calendars, &first, self.deadline, (share, SHARES));
-        let mut offers: Vec<Offer> = shares.flat_map(strategy).collect();
+        let first = heft(real, calendars).finish();
+        let span = self.deadline - first;
+        let shares = if span > 0 { 0..=SHARES } else { SHARES..=SHARES };
+        let mut offers = Vec::new();
+        for share in shares {
+            let end = if share == SHARES { self.deadline } else { first + span / SHARES * share };
+            let task = Task { chosen: self.types.as_ref().unwrap_or(real), real, calendars, end, held: self.deadline };
+            offers.extend(strategy(&task, &rules.method.settings));
+        }
         offers.retain(|offer| offer.finish <= self.deadline);
         pareto(offers)
     }
 
     /// HEFT's places.
     pub fn fallback(&self, calendars: &[Calendar]) -> Offer {
-        Offer::plain(&heft(self.real(), calendars))
+        let draft = heft(&self.real, calendars);
+        let (cost, busy) = draft.figures();
+        Offer {
+            places: draft.places().unwrap_or_default(),
+            finish: draft.finish(),
+            cost,
+            busy,
+            reserves: Vec::new(),
+            collisions: Vec::new(),
+        }
     }
 
     /// One of these variants is taken.
     pub fn taken(&self, variants: Vec<Offer>, chosen: usize) -> Choice {
         let offer = variants[chosen].clone();
         let in_time = offer.finish <= self.deadline;
-        let until = offer.held_until(self.real());
+        let until = offer.held_until(&self.real);
         Choice { variants, chosen: Some(chosen), offer, until, in_time, given_up: false }
     }
 
     /// No variant is in time: HEFT's places, unless they are late and `reject` says that the job is given up then.
     pub fn late(&self, offer: Offer, reject: bool) -> Choice {
         let in_time = offer.finish <= self.deadline;
-        let until = offer.held_until(self.real());
+        let until = offer.held_until(&self.real);
         Choice { variants: Vec::new(), chosen: None, offer, until, in_time, given_up: reject && !in_time }
     }
 
     /// Whether its plan so far can be kept on these calendars.
     pub fn kept(&self, calendars: &[Calendar]) -> Option<&Choice> {
-        self.before.as_ref().filter(|choice| choice.fits(calendars, self.real().release()))
+        self.before.as_ref().filter(|choice| choice.fits(calendars, self.real.release()))
     }
 }
 

@@ -106,7 +106,7 @@ impl Table<'_> {
     /// The variant of one job with which the flow is better than it is, all else as it is.
     fn better(&self, flow: &Flow, at: usize, calendars: &[Calendar]) -> Option<Choice> {
         let (candidate, goal) = (&self.candidates[at], self.rules.goal);
-        let mut variants = candidate.variants(calendars);
+        let mut variants = candidate.variants(calendars, self.rules);
         let present = &flow.choices[at];
         if present.chosen.is_some() {
             variants.push(present.offer.clone());

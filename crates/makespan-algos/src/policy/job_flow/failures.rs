@@ -44,7 +44,7 @@ impl JobFlow {
         let calendars = calendars(view.instance.processors(), &self.reservations.taken(view));
         let feasible = |at: &usize| {
             let offer = &choice.variants[*at];
-            fits(offer, &offer.held_until(candidate.real()), &calendars, view.now.ticks())
+            fits(offer, &offer.held_until(&candidate.real), &calendars, view.now.ticks())
         };
         let others = (0..choice.variants.len()).filter(|&at| at != from).filter(feasible);
         let criterion = rules.method.settings.criterion;

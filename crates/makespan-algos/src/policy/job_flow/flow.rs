@@ -68,7 +68,7 @@ impl<'a> Table<'a> {
 
     fn own_best(&self, candidate: &Candidate, calendars: &[Calendar]) -> Option<Choice> {
         let criterion = self.rules.method.settings.criterion;
-        let variants = candidate.variants(calendars);
+        let variants = candidate.variants(calendars, self.rules);
         let best = (0..variants.len()).min_by_key(|&at| (variants[at].key(criterion), at))?;
         Some(candidate.taken(variants, best))
     }
@@ -126,7 +126,7 @@ impl Value {
             self.cost += i128::from(offer.cost);
             self.busy += i128::from(offer.busy);
             self.ends += i128::from(offer.finish);
-            self.span = self.span.max(i128::from(offer.finish - candidate.real().release()));
+            self.span = self.span.max(i128::from(offer.finish - candidate.real.release()));
         }
     }
 }
