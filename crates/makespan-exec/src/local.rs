@@ -1,6 +1,7 @@
 //! The processes of this machine.
 
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::io::Write;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
@@ -20,7 +21,7 @@ use crate::launch::launch;
 use crate::machine::{allotment_environment, cores_of, program, substituted};
 use crate::process::{Identity, Traces, boot, start_of};
 use crate::shim;
-use crate::storage::is_passing;
+use crate::storage::{Disk, Storage, is_passing};
 
 /// How long a shim that was told to kill its job may take before it is killed itself.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -76,6 +77,7 @@ impl Local {
         command.envs(allotment_environment(allotment)).envs(marks.iter().map(|(name, value)| (name, value)));
         command.stdin(Stdio::piped()).stdout(out).stderr(err);
         let (sender, job, number) = (self.sender.clone(), start.job, self.starts);
+        let status = self.files.status(start.job, start.attempt);
         let on_exit = move |killed: Option<i32>| {
             if killed.is_some() {
                 // It could not see to the end of all that descends from it.
@@ -84,6 +86,10 @@ impl Local {
             }
             // A session that is gone has no use for it.
             let _ = sender.send((job, number));
+            // The end counts when the session has written it down, which it does meanwhile. This is for a session that dies
+            // before.
+            let _ = File::open(&status).and_then(|file| file.sync_all());
+            let _ = status.parent().map(|folder| Disk.sync_folder(folder));
         };
         launch(command, cores_of(start.processors, &self.cores), true, on_exit).map_err(refuse)
     }

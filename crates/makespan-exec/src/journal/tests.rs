@@ -112,7 +112,7 @@ fn leave_status(folder: &Path, instance: &Instance, run: i64, job: u32, exit: i3
     };
     let status = crate::status::Status { claim, exit, asked: false, stopped: false, ended: run + 9 };
     let path = Files::at(folder.to_owned(), instance).status(JobId(job), 1);
-    crate::status::Slot::reserve(&Disk, &path).unwrap().fill(&Disk, &status).unwrap();
+    crate::status::Slot::reserve(&Disk, &path).unwrap().fill(&Disk, &status, true).unwrap();
 }
 
 /// Which jobs would run, or run again.

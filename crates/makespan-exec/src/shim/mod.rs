@@ -2,7 +2,7 @@
 //!
 //! A shim waits for one line on its input, so that no job runs that the journal does not know: if the session dies before,
 //! the input closes and the shim leaves. It runs the command in a process group of its own, and when the command has ended
-//! it leaves the exit status in a file that is on disk before the shim ends. All signals are blocked from its birth on, so
+//! it leaves the exit status in a file; without a session that is on disk before the shim ends. All signals are blocked from its birth on, so
 //! nothing but SIGKILL ends it early. It is the subreaper of all that descends from it: a process of the job that leaves its
 //! group, its session or its parent is still its child or a child's, so it knows when nothing of the job is left, and it does
 //! not end before.
@@ -185,15 +185,15 @@ impl Shim {
         }
     }
 
-    /// Leaves the status on disk. While that does not work it tries again: for ever when nobody else knows it, since the
-    /// session is gone.
+    /// Leaves the status. When the session is gone nobody else knows it: it is on disk when this returns, and while that does
+    /// not work it is tried again, for ever. Otherwise the session writes the end down and syncs the status meanwhile.
     fn leave(&mut self, slot: &mut Slot, claim: Claim, status: i32) {
         // A signal to everybody may have reached the job just before it reaches us.
         self.heed(0);
         let ended = nanoseconds(SystemTime::now());
         let asked = self.status.map_or(self.asked, |(_, asked)| asked);
         let left = Status { claim, exit: status, asked, stopped: self.stopped, ended };
-        while slot.fill(&Disk, &left).is_err() && self.is_alone() && !self.killing {
+        while slot.fill(&Disk, &left, self.is_alone()).is_err() && self.is_alone() && !self.killing {
             self.heed(PAUSE);
         }
     }
