@@ -8,6 +8,10 @@ check:
 bench *ARGS:
     cargo bench --workspace -- {{ARGS}}
 
+# Random kills of runs with an independent check, such as: just kill --kills 1000 --seed 1
+kill *ARGS:
+    cargo bench -p makespan-cli --bench kill -- {{ARGS}}
+
 # The paper's experiments, on all cores
 reproduce:
     cargo run --release --bin makespan -- reproduce demt

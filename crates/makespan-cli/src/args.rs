@@ -205,6 +205,7 @@ pub struct CompareOptions {
 }
 
 #[derive(Args)]
+#[expect(clippy::struct_excessive_bools, reason = "flags of the command line")]
 pub struct RunOptions {
     /// Instance file whose jobs have commands
     pub instance: PathBuf,
@@ -228,6 +229,9 @@ pub struct RunOptions {
     /// With --resume, run jobs that did not succeed again
     #[arg(long, requires = "resume")]
     pub retry_failed: bool,
+    /// With --resume, where the journal is damaged go on with what is certain; the damaged one is kept
+    #[arg(long, requires = "resume")]
+    pub recover: bool,
     /// Accept a platform with more processors than this machine has cores
     #[arg(long)]
     pub oversubscribe: bool,

@@ -15,6 +15,8 @@ use clap::Parser;
 use args::{Arguments, Command};
 
 fn main() -> ExitCode {
+    // The processes around the jobs of a run are this program, too.
+    makespan_exec::serve();
     let arguments = Arguments::parse();
     // Messages keep their lines whole, so that they can be searched and copied.
     let hook = miette::set_hook(Box::new(|_| {

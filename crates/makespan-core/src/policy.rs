@@ -84,6 +84,10 @@ pub trait Policy {
     fn log(&mut self) -> Vec<LogEntry> {
         Vec::new()
     }
+
+    /// Takes in what an earlier policy of the same rules told of the same instance, by time, before anything happens: a run
+    /// goes on in another process. Most policies have no use for it.
+    fn recall(&mut self, _told: &[LogEntry]) {}
 }
 
 impl Event {

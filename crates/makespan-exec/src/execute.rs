@@ -1,26 +1,31 @@
 //! The entrance: an instance, a policy, a folder.
 
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::rc::Rc;
 
 use makespan_core::{Instance, Policy, Trace};
 
 use crate::files::Files;
-use crate::journal::{Journal, Record};
+use crate::host::Host;
+use crate::journal::{Journal, Opening, Record, locked};
+use crate::local::Local;
 use crate::machine::cores;
-use crate::process::boot;
 use crate::recover::{Recovery, closed_jobs, open_jobs};
-use crate::session::{Clock, Exits, Session, State};
-use crate::{ExecuteError, ExecuteOptions, Observer};
+use crate::session::{Clock, Session, State};
+use crate::storage::{Disk, Storage};
+use crate::{ExecuteError, ExecuteOptions, Observer, fingerprint};
 
 /// Executes the commands of an instance on this machine, as a policy decides.
 ///
 /// Instant 0 is the start of the run. Every job is submitted at its release date; processor `p` of the platform is the
 /// `p`-th core that this process may use, and each job is pinned to its cores. A job that fails is reported to the
 /// policy and the others go on. A job that reaches its walltime is sent SIGTERM, and SIGKILL after the grace period;
-/// the signals go to its process group, and so does a last SIGKILL when the job's own process has ended.
+/// the signals go to all that descends from it, in whatever process group or session it is, and so does a last SIGKILL when
+/// the job's own process has ended. Its processors are given away when nothing of it is left.
 ///
 /// When a run is resumed, the policy hears [`Submitted`](makespan_core::Event::Submitted) for every job that is still
-/// to be run and is told nothing of the others; time goes on from the first start, so the trace covers all sessions. A job
+/// to be run and is told nothing of the others, after it has recalled what it told of its plans; time goes on from the first start, so the trace covers all sessions. A job
 /// that outlived the death of an earlier session is ended and run again, unless it has left its exit status: a job
 /// that finished is never repeated.
 ///
@@ -29,9 +34,15 @@ use crate::{ExecuteError, ExecuteOptions, Observer};
 /// job that waits for one that did not succeed is not started, and ends as such. Resuming a run tells the policy of the
 /// jobs that stay failed, where jobs wait for each other.
 ///
-/// A stop request ends the running jobs, and the trace so far is returned; [`crate::Stop::is_requested`] tells.
+/// A stop request ends the running jobs, and the trace so far is returned; [`crate::Stop::is_requested`] tells. A job that
+/// others end at that moment, as service managers do, was stopped as well: it runs again when the run is resumed.
 ///
-/// ```
+/// What the policy tells of its plans ([`Policy::log`]) goes to the journal and to the observer.
+///
+/// While the journal cannot be written, since the disk is full, no job starts and no end is told; the run goes on when it can.
+///
+/// ```standalone_crate
+/// # makespan_exec::serve();
 /// use makespan_core::{Decision, Event, Instance, Job, Platform, Policy, ProcSet, Profile, Time, View};
 /// use makespan_exec::{ExecuteOptions, Silent, execute};
 ///
@@ -64,27 +75,69 @@ pub fn execute(
     observer: &mut dyn Observer,
 ) -> Result<Trace, ExecuteError> {
     let cores = cores_for(instance, options)?;
-    let files = Files::new(&options.folder, instance)?;
-    let (mut journal, mut history) = Journal::open(files.folder(), instance, options.resume)?;
-    Recovery { instance, options, files: &files, journal: &mut journal, observer: &mut *observer }
-        .settle(&mut history)?;
-    let clock = Clock::since(history.origin, history.latest);
-    journal.append(&Record::Session { at: clock.now(), boot: boot() })?;
+    let files = Rc::new(Files::new(&options.folder, instance)?);
+    let lock = locked(&files.folder().join("lock"))?;
+    let mut host = Local::new(files.clone(), cores, options.shim.clone());
+    let machine = Machine { storage: &Disk, host: &mut host, files, lock: Some(lock) };
+    execute_on(machine, instance, policy, options, observer)
+}
+
+/// What a run stands on.
+pub(crate) struct Machine<'a> {
+    pub storage: &'a dyn Storage,
+    pub host: &'a mut dyn Host,
+    pub files: Rc<Files>,
+    pub lock: Option<File>,
+}
+
+/// [`execute`] on any machine.
+pub(crate) fn execute_on(
+    machine: Machine<'_>,
+    instance: &Instance,
+    policy: &mut dyn Policy,
+    options: &ExecuteOptions,
+    observer: &mut dyn Observer,
+) -> Result<Trace, ExecuteError> {
+    let Machine { storage, host, files, lock } = machine;
+    let how = Opening { resume: options.resume, recover: options.recover };
+    let (mut journal, mut history, notes) = Journal::begin(storage, &files, instance, how, host.wall(), lock)?;
+    files.prepare(storage)?;
+    notes.iter().for_each(|note| observer.message(note));
+    Recovery {
+        instance,
+        options,
+        storage,
+        files: &files,
+        host: &mut *host,
+        journal: &mut journal,
+        observer: &mut *observer,
+    }
+    .settle(&mut history)?;
+    let clock = Clock::since(history.origin, history.latest, host);
+    journal.append(&Record::Session { at: clock.now(host), boot: host.boot() })?;
+    policy.recall(&history.told);
+    history.told.iter().for_each(|entry| observer.told(entry));
     let open = open_jobs(&history, options.retry_failed);
     let closed = closed_jobs(&history, &open);
     let mut session = Session {
         options,
         observer,
         journal,
+        storage,
         files,
+        host,
         clock,
-        cores,
+        origin: history.origin,
+        fingerprint: fingerprint(instance),
         state: State::new(instance, open, history.runs),
         attempts: history.attempts,
         active: BTreeMap::new(),
-        exits: Exits::new(),
+        starting: Vec::new(),
+        doubtful: Vec::new(),
+        news: Vec::new(),
         events: Vec::new(),
         wake: None,
+        stalled: None,
     };
     session.run(&closed, policy)?;
     let mut runs = session.state.runs;
@@ -99,7 +152,8 @@ pub fn execute(
 /// [`ExecuteError`], as [`execute`].
 pub fn check(instance: &Instance, options: &ExecuteOptions) -> Result<(), ExecuteError> {
     cores_for(instance, options)?;
-    Ok(Journal::check(&options.folder, instance, options.resume)?)
+    let how = Opening { resume: options.resume, recover: options.recover };
+    Ok(Journal::check(&options.folder, instance, how)?)
 }
 
 /// The cores of this machine, if they can execute the instance.

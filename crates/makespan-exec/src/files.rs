@@ -7,6 +7,10 @@ use std::path::{Path, PathBuf};
 use makespan_core::{Instance, Job, JobId};
 
 use crate::ExecuteError;
+use crate::storage::{Storage, writable};
+
+/// The folder of the status files.
+pub(crate) const STATUS: &str = "status";
 
 /// Where a run keeps its files; paths are absolute.
 #[derive(Debug)]
@@ -19,13 +23,27 @@ impl Files {
     /// Makes the folder.
     pub fn new(folder: &Path, instance: &Instance) -> Result<Self, ExecuteError> {
         let fail = |source| ExecuteError::Folder { path: folder.to_owned(), source };
-        fs::create_dir_all(folder.join("status")).map_err(fail)?;
-        let folder = folder.canonicalize().map_err(fail)?;
+        fs::create_dir_all(folder).map_err(fail)?;
+        Ok(Self::at(folder.canonicalize().map_err(fail)?, instance))
+    }
+
+    /// A folder that is there.
+    pub fn at(folder: PathBuf, instance: &Instance) -> Self {
         let named = |(index, job): (usize, &Job)| {
             task_file_name(instance, index).unwrap_or_else(|| file_name(&job.name, index))
         };
         let names = instance.jobs().iter().enumerate().map(named).collect();
-        Ok(Self { folder, names })
+        Self { folder, names }
+    }
+
+    /// Makes the folder of the status files; its name is on disk when this returns, and so is that of the folder itself.
+    pub fn prepare(&self, storage: &dyn Storage) -> Result<(), ExecuteError> {
+        let folder = self.folder.join(STATUS);
+        let made = storage.make_folder(&folder).and_then(|()| storage.sync_folder(&self.folder));
+        made.map_err(|source| ExecuteError::Folder { path: folder, source })?;
+        // Not every folder above is ours to read.
+        let _ = self.folder.parent().map(|above| storage.sync_folder(above));
+        Ok(())
     }
 
     pub fn folder(&self) -> &Path {
@@ -34,18 +52,32 @@ impl Files {
 
     /// Empty files for the output and the errors of a job; those of an earlier attempt are lost.
     pub fn outputs(&self, job: JobId) -> io::Result<(File, File)> {
-        let create = |ending: &str| File::create(self.folder.join(format!("{}.{ending}", self.names[job.index()])));
+        let create = |ending: &str| {
+            let file = writable(&self.folder.join(format!("{}.{ending}", self.names[job.index()])))?;
+            file.set_len(0)?;
+            Ok::<File, io::Error>(file)
+        };
         Ok((create("out")?, create("err")?))
     }
 
     /// Where the shim writes the exit status of one attempt.
     pub fn status(&self, job: JobId, attempt: u32) -> PathBuf {
-        self.folder.join("status").join(format!("{}.{attempt}", self.names[job.index()]))
+        self.folder.join(STATUS).join(self.status_name(job, attempt))
+    }
+
+    /// The name of that file.
+    pub fn status_name(&self, job: JobId, attempt: u32) -> String {
+        format!("{}.{attempt}", self.names[job.index()])
     }
 
     /// The environment that tells the processes of a job from all others.
     pub fn marks(&self, name: &str) -> Vec<(&'static str, String)> {
-        vec![("MAKESPAN_JOB", name.replace('\0', "?")), ("MAKESPAN_RUN", self.folder.display().to_string())]
+        vec![("MAKESPAN_JOB", name.replace('\0', "?")), self.mark()]
+    }
+
+    /// The environment that tells the processes of the run from all others.
+    pub fn mark(&self) -> (&'static str, String) {
+        ("MAKESPAN_RUN", self.folder.display().to_string())
     }
 }
 

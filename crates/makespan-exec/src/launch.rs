@@ -1,43 +1,33 @@
-//! Starts one process, pinned, in a group of its own.
+//! Starts one process on its cores.
 
 use std::io;
-use std::os::unix::process::CommandExt;
 use std::process::{Child, Command};
 use std::sync::mpsc;
 use std::thread;
 
 use nix::errno::Errno;
-use nix::sys::wait::{Id, WaitPidFlag, waitid};
+use nix::sys::signal::SigSet;
+use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::Pid;
 
 use crate::machine::pin_thread;
 
-/// The shim around every job. It waits for one line on its input, so that no job runs that the journal does not know:
-/// if we die before, the input closes and the shim leaves. It outlives a SIGTERM to the group (a caught signal is
-/// reset in the command), waits for the command, and leaves its exit status in a file by a rename, so that a status
-/// is never lost with us. Arguments: the status file, then the command.
-pub(crate) const SHIM: &str = r#"trap : TERM INT HUP
-read -r makespan_go || exit 125
-makespan_file=$1
-shift
-"$@" </dev/null
-makespan_status=$?
-printf %s "$makespan_status" >"$makespan_file.tmp" && mv -f "$makespan_file.tmp" "$makespan_file"
-exit "$makespan_status""#;
-
-/// Starts the command on these cores and calls `on_exit` when it has ended. The child is left for the caller to reap:
-/// until then its id, and its group's, belong to nobody else.
+/// Starts the command on these cores and calls `on_exit` when it has ended, with its id if a signal ended it. The child is
+/// left for the caller to reap: until then its id, and its group's, belong to nobody else. A `guarded` process is born
+/// with all signals blocked.
 pub(crate) fn launch(
     mut command: Command,
     cores: Vec<usize>,
-    on_exit: impl FnOnce() + Send + 'static,
+    guarded: bool,
+    on_exit: impl FnOnce(Option<i32>) + Send + 'static,
 ) -> io::Result<Child> {
     let (answer, answered) = mpsc::channel();
-    command.process_group(0);
-    // A process inherits the affinity of the thread that starts it, so every start has a thread of its own, which
-    // then sleeps until the process ends.
+    // A process inherits the affinity and the blocked signals of the thread that starts it, so every start has a thread of
+    // its own, which then sleeps until the process ends.
     thread::Builder::new().name("launch".into()).stack_size(128 * 1024).spawn(move || {
-        let started = pin_thread(&cores).and_then(|()| command.spawn());
+        let prepared =
+            pin_thread(&cores).and_then(|()| if guarded { Ok(SigSet::all().thread_block()?) } else { Ok(()) });
+        let started = prepared.and_then(|()| command.spawn());
         drop(command);
         let pid = started.as_ref().map(Child::id).ok();
         if answer.send(started).is_err() {
@@ -45,8 +35,13 @@ pub(crate) fn launch(
         }
         if let Some(pid) = pid {
             let wait = || waitid(Id::Pid(Pid::from_raw(pid as i32)), WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT);
-            while matches!(wait(), Err(Errno::EINTR)) {}
-            on_exit();
+            let ended = loop {
+                match wait() {
+                    Err(Errno::EINTR) => {}
+                    ended => break ended,
+                }
+            };
+            on_exit(matches!(ended, Ok(WaitStatus::Signaled(..))).then_some(pid as i32));
         }
     })?;
     answered.recv().unwrap_or_else(|_| Err(io::Error::other("the starting thread ended early")))

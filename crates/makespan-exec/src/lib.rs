@@ -5,16 +5,20 @@
 //! that survives `kill -9` at any moment, so that a resumed run repeats no finished job and loses none.
 //! [`profile`] measures a command at several allotments and fits speed-up laws to the times.
 //!
-//! Linux only: it reads `/proc` and needs `/bin/sh`. This crate knows no algorithm; it never imports one.
+//! Linux only: it reads `/proc`. This crate knows no algorithm; it never imports one.
 
 #![warn(missing_docs)]
 
 mod error;
 mod execute;
+#[cfg(test)]
+mod faults;
 mod files;
 mod fingerprint;
+mod host;
 pub mod journal;
 mod launch;
+mod local;
 mod machine;
 mod observer;
 mod options;
@@ -22,6 +26,9 @@ mod process;
 pub mod profile;
 mod recover;
 mod session;
+mod shim;
+mod status;
+mod storage;
 
 pub use error::ExecuteError;
 pub use execute::{check, execute};
@@ -30,3 +37,4 @@ pub use machine::cores;
 pub use makespan_core::{Defect, Stop};
 pub use observer::{Observer, Progress, Silent};
 pub use options::ExecuteOptions;
+pub use shim::serve;

@@ -1,6 +1,6 @@
 //! Who watches a run.
 
-use makespan_core::{Run, Running, Time, View};
+use makespan_core::{LogEntry, Run, Running, Time, View};
 
 /// Hears what happens during a run, to show it. Everything has an empty default.
 pub trait Observer {
@@ -9,6 +9,9 @@ pub trait Observer {
 
     /// A job ended; the reason says why one was not started, or by what it was ended.
     fn ended(&mut self, _run: &Run, _reason: Option<&str>, _progress: &Progress<'_>) {}
+
+    /// The policy told something of its plans. When a run is resumed, all that was told in earlier sessions comes first.
+    fn told(&mut self, _entry: &LogEntry) {}
 
     /// Something the user should know, in one sentence.
     fn message(&mut self, _text: &str) {}

@@ -7,6 +7,7 @@ use makespan_core::Stop;
 
 /// How [`crate::execute`] runs an instance.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "choices of the user that go in any combination")]
 pub struct ExecuteOptions {
     /// The folder of the run: `<job>.out`, `<job>.err`, the journal. Made when missing.
     pub folder: PathBuf,
@@ -14,8 +15,13 @@ pub struct ExecuteOptions {
     pub resume: bool,
     /// When resuming, run failed, timed-out, not started and cancelled jobs again.
     pub retry_failed: bool,
+    /// When resuming a run whose journal is damaged, go on with what is certain.
+    pub recover: bool,
     /// Accept more processors than cores; processor `p` is core `p` modulo their number.
     pub oversubscribe: bool,
+    /// The program that runs around every job and keeps its exit status, such as `makespan-shim`. `None` is this very
+    /// program, which then calls [`crate::serve`] first of all.
+    pub shim: Option<PathBuf>,
     /// How long an ended job may take to react to SIGTERM before it gets SIGKILL.
     pub grace: Duration,
     /// How often the observer hears of progress.
@@ -32,7 +38,9 @@ impl ExecuteOptions {
             folder: folder.into(),
             resume: false,
             retry_failed: false,
+            recover: false,
             oversubscribe: false,
+            shim: None,
             grace: Duration::from_secs(5),
             tick: Duration::from_millis(100),
             stop: Stop::default(),

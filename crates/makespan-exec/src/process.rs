@@ -1,10 +1,14 @@
-//! Processes as `/proc` shows them, and signals to groups of them.
+//! Processes as `/proc` shows them, and what descends from one.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use nix::sys::signal::{Signal, kill, killpg};
+use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+
+/// Between two looks at processes that are being ended.
+const GLANCE: Duration = Duration::from_millis(5);
 
 /// One process that is told apart from a later one of the same id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,10 +18,19 @@ pub(crate) struct Identity {
     pub start: u64,
 }
 
+#[derive(Clone, Copy)]
 struct Stat {
     state: char,
-    group: i32,
+    parent: i32,
+    session: i32,
     start: u64,
+}
+
+impl Stat {
+    /// A zombie is dead: in a container nobody may ever reap it.
+    fn is_alive(self) -> bool {
+        !matches!(self.state, 'Z' | 'X')
+    }
 }
 
 fn stat(pid: i32) -> Option<Stat> {
@@ -26,7 +39,8 @@ fn stat(pid: i32) -> Option<Stat> {
     let fields: Vec<&str> = text[text.rfind(')')? + 1..].split_ascii_whitespace().collect();
     Some(Stat {
         state: fields.first()?.chars().next()?,
-        group: fields.get(2)?.parse().ok()?,
+        parent: fields.get(1)?.parse().ok()?,
+        session: fields.get(3)?.parse().ok()?,
         start: fields.get(19)?.parse().ok()?,
     })
 }
@@ -42,54 +56,125 @@ pub(crate) fn boot() -> String {
 }
 
 impl Identity {
-    /// Whether it still runs. A zombie does not: in a container nobody may ever reap it.
+    /// Whether it still runs. A zombie does not.
     pub fn is_alive(self) -> bool {
-        stat(self.pid).is_some_and(|stat| stat.start == self.start && !matches!(stat.state, 'Z' | 'X'))
+        stat(self.pid).is_some_and(|stat| stat.start == self.start && stat.is_alive())
+    }
+
+    /// Signals it if it still runs.
+    pub fn signal(self, signal: Signal) {
+        if self.is_alive() {
+            let _ = kill(Pid::from_raw(self.pid), signal);
+        }
     }
 }
 
-/// Signals a group whose leader is known to be ours and not reaped. A group that is gone is no error.
-pub(crate) fn signal_group(leader: i32, signal: Signal) {
-    let _ = killpg(Pid::from_raw(leader), signal);
+/// All processes at an instant.
+struct Table(BTreeMap<i32, Stat>);
+
+impl Table {
+    fn read() -> Self {
+        let Ok(entries) = fs::read_dir("/proc") else { return Self(BTreeMap::new()) };
+        let pids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
+        Self(pids.filter_map(|pid| Some((pid, stat(pid)?))).collect())
+    }
+
+    /// Those that descend from these, which are left out.
+    fn descendants(&self, roots: &BTreeSet<i32>) -> BTreeSet<i32> {
+        let mut children: BTreeMap<i32, Vec<i32>> = BTreeMap::new();
+        for (&pid, stat) in &self.0 {
+            children.entry(stat.parent).or_default().push(pid);
+        }
+        let mut found = BTreeSet::new();
+        let mut open: Vec<i32> = roots.iter().copied().collect();
+        while let Some(pid) = open.pop() {
+            let new = children.get(&pid).into_iter().flatten().filter(|child| !roots.contains(child));
+            open.extend(new.filter(|&&child| found.insert(child)));
+        }
+        found
+    }
+
+    /// A process and all above it.
+    fn ancestors(&self, pid: i32) -> BTreeSet<i32> {
+        let mut found = BTreeSet::new();
+        let mut next = Some(pid);
+        while let Some(pid) = next.filter(|&pid| pid > 0 && found.insert(pid)) {
+            next = self.0.get(&pid).map(|stat| stat.parent);
+        }
+        found
+    }
+
+    fn signal(&self, pids: &BTreeSet<i32>, signal: Signal) -> bool {
+        let live = pids.iter().filter(|pid| self.0.get(pid).is_some_and(|stat| stat.is_alive()));
+        let mut any = false;
+        for &pid in live {
+            any = true;
+            let _ = kill(Pid::from_raw(pid), signal);
+            if signal == Signal::SIGTERM {
+                // One that was halted takes the signal when it goes on.
+                let _ = kill(Pid::from_raw(pid), Signal::SIGCONT);
+            }
+        }
+        any
+    }
 }
 
-/// Ends a group that an earlier session left: SIGTERM, SIGKILL after the grace period. Returns when nothing of it lives.
-pub(crate) fn end_group(leader: Identity, marks: &[String], grace: Duration) {
-    if leader.is_alive() {
-        signal_group(leader.pid, Signal::SIGTERM);
-        let begun = Instant::now();
-        while leader.is_alive() && begun.elapsed() < grace {
-            std::thread::sleep(Duration::from_millis(10));
-        }
-        if leader.is_alive() {
-            signal_group(leader.pid, Signal::SIGKILL);
-        }
-    }
-    // Members may outlive their leader, whose id may by now belong to a stranger: they are known by their environment.
-    loop {
-        let left = members(leader.pid, marks);
-        if left.is_empty() {
-            break;
-        }
-        for pid in left {
-            let _ = kill(Pid::from_raw(pid), Signal::SIGKILL);
-        }
-        std::thread::sleep(Duration::from_millis(5));
-    }
+/// Signals all that descends from this process.
+pub(crate) fn signal_descendants(signal: Signal) {
+    let table = Table::read();
+    let own = BTreeSet::from([std::process::id() as i32]);
+    table.signal(&table.descendants(&own), signal);
 }
 
-/// Live processes of a group whose environment holds all of these `NAME=value` entries.
-fn members(group: i32, marks: &[String]) -> Vec<i32> {
-    let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
-    let pids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
-    pids.filter(|&pid| {
-        stat(pid).is_some_and(|stat| stat.group == group && !matches!(stat.state, 'Z' | 'X'))
-            && fs::read(format!("/proc/{pid}/environ")).is_ok_and(|environment| {
-                let entries: Vec<&[u8]> = environment.split(|&byte| byte == 0).collect();
-                marks.iter().all(|mark| entries.contains(&mark.as_bytes()))
-            })
-    })
-    .collect()
+/// How processes whose shim is gone are known as those of a run.
+#[derive(Clone, Debug)]
+pub(crate) struct Traces {
+    /// The session that the shim opened, while the shim is not reaped and its id therefore belongs to nobody else.
+    pub session: Option<i32>,
+    /// `NAME=value` entries of their environment.
+    pub marks: Vec<String>,
+}
+
+impl Traces {
+    fn fit(&self, pid: i32, stat: Stat) -> bool {
+        if self.session == Some(stat.session) {
+            return true;
+        }
+        fs::read(format!("/proc/{pid}/environ")).is_ok_and(|environment| {
+            let entries: BTreeSet<&[u8]> = environment.split(|&byte| byte == 0).collect();
+            self.marks.iter().all(|mark| entries.contains(mark.as_bytes()))
+        })
+    }
+
+    /// Live processes with these traces and all that descends from them; never this one and those above it.
+    fn find(&self, table: &Table) -> BTreeSet<i32> {
+        let spared = table.ancestors(std::process::id() as i32);
+        let live = table.0.iter().filter(|(pid, stat)| stat.is_alive() && !spared.contains(pid));
+        let mut found: BTreeSet<i32> =
+            live.filter(|(pid, stat)| self.fit(**pid, **stat)).map(|(&pid, _)| pid).collect();
+        found.extend(table.descendants(&found).difference(&spared).copied().collect::<Vec<_>>());
+        found
+    }
+
+    /// Ends what has these traces: SIGTERM, SIGKILL after the grace period. Returns when nothing of it lives.
+    pub fn end(&self, grace: Duration) {
+        let begun = std::time::Instant::now();
+        let mut signal = Some(Signal::SIGTERM).filter(|_| !grace.is_zero());
+        loop {
+            let table = Table::read();
+            let found = self.find(&table);
+            let live = found.iter().any(|pid| table.0.get(pid).is_some_and(|stat| stat.is_alive()));
+            if !live {
+                return;
+            }
+            if let Some(signal) = signal.take() {
+                table.signal(&found, signal);
+            } else if begun.elapsed() >= grace {
+                table.signal(&found, Signal::SIGKILL);
+            }
+            std::thread::sleep(GLANCE);
+        }
+    }
 }
 
 #[cfg(test)]
@@ -103,5 +188,25 @@ mod tests {
         assert!(me.is_alive());
         assert!(!Identity { start: me.start + 1, ..me }.is_alive());
         assert!(!boot().is_empty());
+    }
+
+    #[test]
+    fn what_carries_the_marks_is_ended_wherever_it_went() {
+        let mark = format!("MAKESPAN_TEST_MARK={}", std::process::id());
+        let (name, value) = mark.split_once('=').unwrap();
+        let spawn = |script: &str| {
+            let mut command = std::process::Command::new("sh");
+            command.args(["-c", script]).env(name, value).spawn().unwrap()
+        };
+        let mut polite = spawn("exec sleep 600");
+        let mut stubborn = spawn("trap '' TERM; while :; do sleep 0.1; done");
+        // It has left its group, its session and its parent.
+        let mut away = spawn("setsid -f setsid sleep 601");
+        away.wait().unwrap();
+        let traces = Traces { session: None, marks: vec![mark.clone()] };
+        assert!(traces.find(&Table::read()).len() >= 3);
+        traces.end(Duration::from_millis(100));
+        assert!(traces.find(&Table::read()).is_empty());
+        assert!(!polite.wait().unwrap().success() && !stubborn.wait().unwrap().success());
     }
 }

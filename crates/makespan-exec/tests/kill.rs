@@ -49,7 +49,7 @@ fn completed(folder: &Path) -> BTreeMap<String, usize> {
     let Ok(entries) = fs::read_dir(folder.join("run/status")) else { return BTreeMap::new() };
     let names = entries.flatten().filter(|entry| {
         entry.path().extension().is_none_or(|end| end != "tmp")
-            && fs::read_to_string(entry.path()).is_ok_and(|text| text == "0")
+            && fs::read_to_string(entry.path()).is_ok_and(|text| text.contains("\"exit\":0,"))
     });
     names
         .filter_map(|entry| {

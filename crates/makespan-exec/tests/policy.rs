@@ -159,6 +159,16 @@ fn a_policy_that_panics_leaves_nothing_running() {
     let run = || execute(&instance, &mut Broken(false), &options(folder.path()), &mut Silent);
     assert!(std::panic::catch_unwind(run).is_err());
     let journal = text(folder.path(), "journal.jsonl");
-    let pid = journal.lines().last().unwrap().split_once("\"pid\":").unwrap().1.split(',').next().unwrap().to_owned();
+    let pid = journal
+        .lines()
+        .rfind(|line| line.contains("\"pid\""))
+        .unwrap()
+        .split_once("\"pid\":")
+        .unwrap()
+        .1
+        .split(',')
+        .next()
+        .unwrap()
+        .to_owned();
     assert!(!std::path::Path::new("/proc").join(pid).exists());
 }

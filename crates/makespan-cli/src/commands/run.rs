@@ -38,6 +38,7 @@ pub fn run(options: &RunOptions) -> Result<ExitCode> {
     let execution = ExecuteOptions {
         resume: options.resume,
         retry_failed: options.retry_failed,
+        recover: options.recover,
         oversubscribe: options.oversubscribe,
         stop: stop.clone(),
         ..ExecuteOptions::new(&folder)
@@ -47,7 +48,6 @@ pub fn run(options: &RunOptions) -> Result<ExitCode> {
     decider.check(&executed, options.seed)?;
     // What cannot run is refused before anything is printed or written.
     check(&executed.instance, &execution).map_err(|error| miette!("{error}"))?;
-    let told = if options.resume { results::told(&folder)? } else { Vec::new() };
     let resumed = options.resume.then(|| folder::planned(&folder, &instance)).flatten();
     let fresh = resumed.is_none();
     let begun = match resumed {
@@ -73,10 +73,12 @@ pub fn run(options: &RunOptions) -> Result<ExitCode> {
     let trace =
         execute(&executed.instance, policy.as_mut(), &execution, &mut watch).map_err(|error| miette!("{error}"))?;
     watch.finish();
-    let happened = results::Happened { trace: &trace, log: &policy.log(), told };
-    results::write(&folder, &instance, &executed, &begun, happened)?;
+    let written = results::write(&folder, &instance, &executed, &begun, (&trace, watch.log()));
+    // A report that cannot be written does not hide what happened.
     emit(&outcome::describe(&instance, &executed, &begun.schedule, &trace, watch.reasons()))?;
-    emit(&format!("\noutput of the jobs, report.html and gantt.svg are in {}\n", folder.display()))?;
+    let which =
+        if written.is_ok() { "output of the jobs, report.html and gantt.svg are" } else { "output of the jobs is" };
+    emit(&format!("\n{which} in {}\n", folder.display()))?;
     if stop.is_requested() {
         let oversubscribe = if options.oversubscribe { "--oversubscribe " } else { "" };
         let (instance, folder) = (options.instance.display(), folder.display());
@@ -84,6 +86,7 @@ pub fn run(options: &RunOptions) -> Result<ExitCode> {
             "the run was stopped; `makespan run {instance} --folder {folder} {oversubscribe}{hint}--resume` continues it\n"
         ))?;
     }
+    written?;
     Ok(if trace.all_succeeded(&executed.instance) { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
@@ -100,5 +103,5 @@ fn write_plan(folder: &Path, instance: &Instance, begun: &Begun) -> Result<()> {
     file.seed = Some(begun.seed);
     file.bounds.clone_from(&begun.bounds);
     file.remarks.clone_from(&begun.remarks);
-    write_file(&folder.join(folder::PLAN), |out| file.write(instance, out))
+    write_file(&folder::own(folder, folder::PLAN)?, |out| file.write(instance, out))
 }

@@ -1,9 +1,11 @@
 //! What a policy tells people about its plans.
 
+use serde::{Deserialize, Serialize};
+
 use crate::{Instance, JobId, Time};
 
 /// One line of a policy's log ([`crate::Policy::log`]).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogEntry {
     /// When it was decided.
     pub time: Time,
@@ -15,7 +17,7 @@ pub struct LogEntry {
 }
 
 /// A processor from an instant on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spot {
     /// Its id.
     pub processor: u32,
@@ -24,7 +26,8 @@ pub struct Spot {
 }
 
 /// What a policy decided.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Logged {
     /// A whole job got a plan: one of so many variants, which ends then at that cost ([`crate::cost`], in thousandths), and
     /// by when it has to.

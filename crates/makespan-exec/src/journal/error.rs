@@ -42,16 +42,25 @@ pub enum JournalError {
         instance: String,
     },
     /// A version that this program does not know.
-    #[error("{path} has version {version}; this program reads version {known}", known = super::VERSION)]
+    #[error(
+        "{path} has version {version}; this program reads version {known}: go on with the program that began the run, or \
+         choose another folder", known = super::VERSION
+    )]
     Version {
         /// The journal.
         path: PathBuf,
         /// What it states.
-        version: u32,
+        version: u64,
     },
-    /// A line that is no record although others follow it.
-    #[error("{path}, line {line}: {reason}; the file was changed by hand or damaged, start anew in another folder")]
-    Malformed {
+    /// A file that nobody wrote as a journal.
+    #[error("{path} is no journal of a run and is not overwritten; choose another folder")]
+    NotAJournal {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A line that is no record, or not the one that is due.
+    #[error("{path}, line {line}: {reason}; the journal is damaged. {REMEDY}")]
+    Damaged {
         /// The journal.
         path: PathBuf,
         /// Counted from 1.
@@ -59,4 +68,40 @@ pub enum JournalError {
         /// What is wrong.
         reason: String,
     },
+    /// A status file that does not agree with the journal.
+    #[error("{status}: {reason}; it or {path} is damaged. {REMEDY}")]
+    Contradiction {
+        /// The journal.
+        path: PathBuf,
+        /// The status file.
+        status: PathBuf,
+        /// What is wrong.
+        reason: String,
+    },
+    /// Status files without a journal.
+    #[error("{path} is missing or empty, and yet {folder} tells that jobs ended (`{job}` for one). {REMEDY}")]
+    Lost {
+        /// The journal.
+        path: PathBuf,
+        /// The folder of the status files.
+        folder: PathBuf,
+        /// One of the jobs.
+        job: String,
+    },
+    /// Nothing tells which run it was.
+    #[error("{path} is damaged, and nothing of it is certain; choose another folder")]
+    NothingCertain {
+        /// The journal.
+        path: PathBuf,
+    },
+}
+
+/// What can be done about damage.
+const REMEDY: &str = "`--resume --recover` goes on with what is certain and runs again what is not";
+
+impl JournalError {
+    /// Whether recovery may help.
+    pub(super) fn is_damage(&self) -> bool {
+        matches!(self, Self::Damaged { .. } | Self::Contradiction { .. } | Self::Lost { .. })
+    }
 }

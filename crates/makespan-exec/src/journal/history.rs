@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use makespan_core::{Instance, JobId, Outcome, ProcSet, Run, Time};
+use makespan_core::{Instance, JobId, LogEntry, Outcome, ProcSet, Run, Time};
 
 use super::{Cause, JournalError, Record, VERSION};
 use crate::fingerprint;
@@ -22,6 +22,8 @@ pub struct History {
     pub attempts: Vec<u32>,
     /// The latest instant in the journal.
     pub latest: Time,
+    /// What policies told of their plans.
+    pub told: Vec<LogEntry>,
 }
 
 /// Where a job stands.
@@ -54,36 +56,16 @@ pub struct Attempt {
     pub ending: Option<Cause>,
 }
 
-/// The records in the bytes of a journal, and how many bytes of it are sound. A torn last line is left out.
-pub(super) fn records(path: &Path, bytes: &[u8]) -> Result<(Vec<Record>, usize), JournalError> {
-    let mut records = Vec::new();
-    let mut sound = 0;
-    for (index, line) in bytes.split_inclusive(|&byte| byte == b'\n').enumerate() {
-        let last = sound + line.len() == bytes.len();
-        match serde_json::from_slice(line) {
-            Ok(record) if line.ends_with(b"\n") => records.push(record),
-            Err(error) if !last => {
-                let reason = error.to_string();
-                return Err(JournalError::Malformed { path: path.to_owned(), line: index + 1, reason });
-            }
-            // Torn: the end of this line never reached the disk as it was written.
-            _ => break,
-        }
-        sound += line.len();
-    }
-    Ok((records, sound))
-}
-
 impl History {
     /// Plays the records forward.
     pub(super) fn of(path: &Path, instance: &Instance, records: &[Record]) -> Result<Self, JournalError> {
         let malformed =
-            |line: usize, reason: &str| JournalError::Malformed { path: path.to_owned(), line, reason: reason.into() };
+            |line: usize, reason: &str| JournalError::Damaged { path: path.to_owned(), line, reason: reason.into() };
         let Some(Record::Header { version, fingerprint: stated, origin }) = records.first() else {
             return Err(malformed(1, "a journal begins with its header"));
         };
         if *version != VERSION {
-            return Err(JournalError::Version { path: path.to_owned(), version: *version });
+            return Err(JournalError::Version { path: path.to_owned(), version: u64::from(*version) });
         }
         let own = fingerprint(instance);
         if *stated != own {
@@ -97,6 +79,7 @@ impl History {
             jobs: vec![Progression::Open; count],
             attempts: vec![0; count],
             latest: Time::ZERO,
+            told: Vec::new(),
         };
         for (index, record) in records.iter().enumerate().skip(1) {
             history.apply(record).map_err(|reason| malformed(index + 1, reason))?;
@@ -104,7 +87,11 @@ impl History {
         Ok(history)
     }
 
-    fn apply(&mut self, record: &Record) -> Result<(), &'static str> {
+    /// Adds a record.
+    ///
+    /// # Errors
+    /// Why it cannot follow those before it; nothing is changed.
+    pub(super) fn apply(&mut self, record: &Record) -> Result<(), &'static str> {
         match record.clone() {
             Record::Header { .. } => return Err("a second header"),
             Record::Session { at, boot } => {
@@ -112,31 +99,63 @@ impl History {
                 self.seen(at);
             }
             Record::Started { job, attempt, at, processors, pid, pid_start } => {
-                *self.job(job)? =
-                    Progression::Running(Attempt { attempt, at, processors, pid, pid_start, ending: None });
+                let before = self.attempts.get(job.index()).copied();
+                let place = self.waiting(job)?;
+                if before.is_none_or(|before| attempt <= before) {
+                    return Err("an attempt that has been made already");
+                }
+                *place = Progression::Running(Attempt { attempt, at, processors, pid, pid_start, ending: None });
                 self.attempts[job.index()] = attempt;
                 self.seen(at);
             }
-            Record::Ending { job, cause } => match self.job(job)? {
-                Progression::Running(attempt) => attempt.ending = Some(cause),
-                _ => return Err("a job is being ended that does not run"),
-            },
+            Record::Ending { job, cause } => self.running(job)?.ending = Some(cause),
+            Record::Ended { job, start, at, processors, outcome: Outcome::NotStarted } => {
+                *self.waiting(job)? = Progression::Ended(Outcome::NotStarted);
+                self.runs.push(Run { job, start, end: at, processors, outcome: Outcome::NotStarted });
+                self.seen(at);
+            }
             Record::Ended { job, start, at, processors, outcome } => {
+                let attempt = self.running(job)?;
+                if attempt.at != start || attempt.processors != processors {
+                    return Err("an end that does not fit its start");
+                }
                 *self.job(job)? = Progression::Ended(outcome);
                 self.runs.push(Run { job, start, end: at, processors, outcome });
                 self.seen(at);
             }
             Record::Interrupted { job, at } => {
+                self.running(job)?;
                 *self.job(job)? = Progression::Open;
                 self.seen(at);
             }
             Record::Cancelled { job, at } => {
-                *self.job(job)? = Progression::Cancelled;
+                *self.waiting(job)? = Progression::Cancelled;
                 self.seen(at);
+            }
+            Record::Told { entry } => {
+                self.job(entry.job)?;
+                self.seen(entry.time);
+                self.told.push(entry);
             }
             Record::Stopped { at } | Record::Finished { at } => self.seen(at),
         }
         Ok(())
+    }
+
+    /// A job that may be started: one that neither runs nor has succeeded.
+    fn waiting(&mut self, job: JobId) -> Result<&mut Progression, &'static str> {
+        match self.job(job)? {
+            Progression::Running(_) => Err("a job starts that runs already"),
+            Progression::Ended(Outcome::Succeeded) => Err("a job starts that has succeeded"),
+            progression => Ok(progression),
+        }
+    }
+
+    fn running(&mut self, job: JobId) -> Result<&mut Attempt, &'static str> {
+        match self.job(job)? {
+            Progression::Running(attempt) => Ok(attempt),
+            _ => Err("a job ends that does not run"),
+        }
     }
 
     fn job(&mut self, job: JobId) -> Result<&mut Progression, &'static str> {

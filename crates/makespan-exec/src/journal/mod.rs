@@ -1,18 +1,23 @@
 //! What a run has done so far, on disk.
 //!
-//! `journal.jsonl` holds one [`Record`] a line and only grows; every record is on disk before what it announces
-//! happens (a start, a signal) or right after it happened (an end). Killed at any moment, at most the last line is
-//! torn, and it is ignored. A lock file keeps a second run out of the folder.
+//! `journal.jsonl` holds one [`Record`] a line and only grows. Each line carries its number and a checksum, so no damage
+//! passes for a record. Every record is on disk before what it announces happens (a start, a signal) or is told (an end);
+//! records of one instant are written together. Killed at any moment, at most the end of the file is torn, and that is
+//! ignored. What cannot be written, since the disk is full, is cut off at once and kept until it can be. A lock file keeps a
+//! second run out of the folder.
 
+mod content;
 mod error;
 mod history;
 mod record;
+mod salvage;
+pub(crate) mod seal;
 
-use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, Write};
+use std::fs::{File, TryLockError};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::thread;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime};
 
 use makespan_core::Instance;
 
@@ -20,10 +25,14 @@ pub use error::JournalError;
 pub use history::{Attempt, History, Progression};
 pub use record::{Cause, Record};
 
+use crate::files::Files;
 use crate::fingerprint;
+use crate::status::nanoseconds;
+use crate::storage::{Disk, Handle, Storage, writable};
+use content::Found;
 
 /// The version of the records.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// The name of the journal in the folder of a run.
 pub const FILE: &str = "journal.jsonl";
@@ -31,69 +40,138 @@ pub const FILE: &str = "journal.jsonl";
 /// How long a lock is waited for.
 const PATIENCE: Duration = Duration::from_millis(500);
 
+/// What to do with a journal that is there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Opening {
+    /// Continue it; otherwise there must be none.
+    pub resume: bool,
+    /// Where it is damaged, go on with what is certain. The damaged journal is kept under another name.
+    pub recover: bool,
+}
+
 /// An open journal. It holds the lock of its folder until it is dropped, or its process is killed.
 #[derive(Debug)]
 pub struct Journal {
     path: PathBuf,
-    file: File,
-    _lock: File,
+    file: Box<dyn Handle>,
+    /// How many bytes are on disk for certain.
+    sound: u64,
+    /// Whether there may be more bytes in the file.
+    torn: bool,
+    /// The number of the first record that waits.
+    number: u64,
+    /// Records that are not on disk yet.
+    waiting: Vec<Record>,
+    _lock: Option<File>,
 }
 
 impl Journal {
-    /// Begins a journal, or continues the one in the folder when `resume` says so, and tells what it holds.
+    /// Begins a journal, or continues the one in the folder, and tells what it holds.
     ///
     /// # Errors
-    /// [`JournalError`] when another process uses the folder, when it holds a run and `resume` is not set, when that
-    /// run is of another instance, or when a line other than the last cannot be read.
-    pub fn open(folder: &Path, instance: &Instance, resume: bool) -> Result<(Self, History), JournalError> {
-        let lock = locked(&folder.join("lock"))?;
-        let path = folder.join(FILE);
+    /// [`JournalError`] when another process uses the folder, when it holds a run that is not to be continued or another
+    /// file of that name, when that run is of another instance, or when the journal is damaged.
+    pub fn open(folder: &Path, instance: &Instance, how: Opening) -> Result<(Self, History), JournalError> {
+        let lock = Some(locked(&folder.join("lock"))?);
+        let files = Files::at(folder.to_owned(), instance);
+        let now = SystemTime::now();
+        Self::begin(&Disk, &files, instance, how, now, lock).map(|(journal, history, _)| (journal, history))
+    }
+
+    /// The same on any storage, with what the user should know; the caller holds the lock.
+    pub(crate) fn begin(
+        storage: &dyn Storage,
+        files: &Files,
+        instance: &Instance,
+        how: Opening,
+        now: SystemTime,
+        lock: Option<File>,
+    ) -> Result<(Self, History, Vec<String>), JournalError> {
+        let path = files.folder().join(FILE);
         let fail = |source| JournalError::Io { path: path.clone(), source };
-        let text = match fs::read(&path) {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
-            Err(error) => return Err(fail(error)),
-        };
-        let (records, sound) = history::records(&path, &text)?;
-        if !records.is_empty() && !resume {
-            return Err(JournalError::Exists { folder: folder.to_owned() });
+        let found = Found::inspect(storage, files, instance, how)?;
+        let mut notes = Vec::new();
+        if let Some(note) = found.replace(storage, files).map_err(fail)? {
+            notes.push(note);
         }
-        let file = OpenOptions::new().append(true).create(true).open(&path).map_err(fail)?;
-        file.set_len(sound as u64).map_err(fail)?;
-        let mut journal = Self { path: path.clone(), file, _lock: lock };
-        let mut records = records;
+        let file = storage.open(&path).map_err(fail)?;
+        let (sound, number) = (found.length().map_err(fail)?, found.records.len() as u64);
+        let mut journal =
+            Self { path: path.clone(), file, sound, torn: true, number, waiting: Vec::new(), _lock: lock };
+        let mut records = found.records;
         if records.is_empty() {
-            let header = header(instance);
+            let header = header(instance, now);
             journal.append(&header)?;
             // The name of a new file is on disk only when its folder is.
-            File::open(folder).and_then(|folder| folder.sync_all()).map_err(fail)?;
+            storage.sync_folder(files.folder()).map_err(fail)?;
             records.push(header);
         }
+        journal.cut().map_err(fail)?;
         let history = History::of(&path, instance, &records)?;
-        Ok((journal, history))
+        Ok((journal, history, notes))
     }
 
     /// Whether [`Journal::open`] would accept the folder; nothing is made or changed.
     ///
     /// # Errors
     /// As [`Journal::open`].
-    pub fn check(folder: &Path, instance: &Instance, resume: bool) -> Result<(), JournalError> {
-        let path = folder.join(FILE);
-        let bytes = match fs::read(&path) {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-            Err(source) => return Err(JournalError::Io { path, source }),
-        };
+    pub fn check(folder: &Path, instance: &Instance, how: Opening) -> Result<(), JournalError> {
         let lock = folder.join("lock");
         if lock.exists() {
             drop(locked(&lock)?);
         }
-        let (records, _) = history::records(&path, &bytes)?;
-        match (records.is_empty(), resume) {
-            (true, _) => Ok(()),
-            (false, false) => Err(JournalError::Exists { folder: folder.to_owned() }),
-            (false, true) => History::of(&path, instance, &records).map(drop),
+        let files = Files::at(folder.to_owned(), instance);
+        Found::inspect(&Disk, &files, instance, how).map(drop)
+    }
+
+    /// Adds a record that is on disk when [`Journal::commit`] returns.
+    pub fn note(&mut self, record: Record) {
+        self.waiting.push(record);
+    }
+
+    /// Takes back the records that are not on disk and not kept.
+    pub(crate) fn retain(&mut self, keep: impl FnMut(&Record) -> bool) {
+        self.waiting.retain(keep);
+    }
+
+    /// Writes all records that wait. After an error none of them is in the file, all of them wait, and this can be called
+    /// again.
+    ///
+    /// # Errors
+    /// [`JournalError::Io`], a full disk for one.
+    pub fn commit(&mut self) -> Result<(), JournalError> {
+        self.write().map_err(|source| JournalError::Io { path: self.path.clone(), source })
+    }
+
+    fn write(&mut self) -> io::Result<()> {
+        if self.waiting.is_empty() {
+            return Ok(());
         }
+        let mut lines = String::new();
+        for (number, record) in (self.number..).zip(&self.waiting) {
+            lines += &seal::seal(&serde_json::to_string(record)?, number);
+        }
+        self.cut()?;
+        self.torn = true;
+        if let Err(error) = self.file.write_at(self.sound, lines.as_bytes()).and_then(|()| self.file.sync()) {
+            // Half a record must not stay. Where even that fails, it is cut off before the next is written.
+            let _ = self.cut();
+            return Err(error);
+        }
+        self.torn = false;
+        self.sound += lines.len() as u64;
+        self.number += self.waiting.len() as u64;
+        self.waiting.clear();
+        Ok(())
+    }
+
+    /// Cuts off what is behind the last record that is on disk for certain.
+    fn cut(&mut self) -> io::Result<()> {
+        if self.torn {
+            self.file.set_len(self.sound)?;
+            self.torn = false;
+        }
+        Ok(())
     }
 
     /// Adds a record; it is on disk when this returns.
@@ -101,27 +179,18 @@ impl Journal {
     /// # Errors
     /// [`JournalError::Io`], a full disk for one.
     pub fn append(&mut self, record: &Record) -> Result<(), JournalError> {
-        let line = serde_json::to_string(record).map_err(io::Error::from);
-        line.and_then(|line| {
-            self.file.write_all(format!("{line}\n").as_bytes())?;
-            self.file.sync_data()
-        })
-        .map_err(|source| JournalError::Io { path: self.path.clone(), source })
+        self.note(record.clone());
+        self.commit()
     }
 }
 
-fn header(instance: &Instance) -> Record {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    Record::Header {
-        version: VERSION,
-        fingerprint: fingerprint(instance),
-        origin: i64::try_from(since.as_nanos()).unwrap_or(i64::MAX),
-    }
+fn header(instance: &Instance, now: SystemTime) -> Record {
+    Record::Header { version: VERSION, fingerprint: fingerprint(instance), origin: nanoseconds(now) }
 }
 
-fn locked(path: &Path) -> Result<File, JournalError> {
+pub(crate) fn locked(path: &Path) -> Result<File, JournalError> {
     let fail = |source| JournalError::Io { path: path.to_owned(), source };
-    let file = OpenOptions::new().write(true).create(true).truncate(false).open(path).map_err(fail)?;
+    let file = writable(path).map_err(fail)?;
     let begun = Instant::now();
     loop {
         match file.try_lock() {

@@ -1,6 +1,6 @@
 //! The lines of a journal.
 
-use makespan_core::{JobId, Outcome, ProcSet, Time};
+use makespan_core::{JobId, LogEntry, Outcome, ProcSet, Time};
 use serde::{Deserialize, Serialize};
 
 /// One line. Instants are ticks after the origin.
@@ -71,6 +71,11 @@ pub enum Record {
         job: JobId,
         /// When.
         at: Time,
+    },
+    /// The policy told something of its plans, which the policy of a resumed session recalls.
+    Told {
+        /// What.
+        entry: LogEntry,
     },
     /// The session was asked to stop, and nothing runs any more.
     Stopped {

@@ -1,7 +1,13 @@
 use makespan_core::{Job, JobId, Outcome, Platform, ProcSet, Profile, Time};
 use proptest::prelude::*;
 
+use std::fs;
+
 use super::*;
+
+const FRESH: Opening = Opening { resume: false, recover: false };
+const RESUME: Opening = Opening { resume: true, recover: false };
+const RECOVER: Opening = Opening { resume: true, recover: true };
 
 fn instance(jobs: usize) -> Instance {
     let job = |index: usize| Job::new(index.to_string(), Profile::rigid(1, Time::from_seconds(1)).unwrap());
@@ -28,7 +34,7 @@ fn ended(job: u32, outcome: Outcome) -> Record {
 fn what_is_written_is_read() {
     let folder = tempfile::tempdir().unwrap();
     let instance = instance(3);
-    let (mut journal, history) = Journal::open(folder.path(), &instance, false).unwrap();
+    let (mut journal, history) = Journal::open(folder.path(), &instance, FRESH).unwrap();
     assert_eq!(history.jobs, vec![Progression::Open; 3]);
     for record in [
         Record::Session { at: Time::ZERO, boot: "b".into() },
@@ -41,7 +47,7 @@ fn what_is_written_is_read() {
         journal.append(&record).unwrap();
     }
     drop(journal);
-    let (_journal, history) = Journal::open(folder.path(), &instance, true).unwrap();
+    let (_journal, history) = Journal::open(folder.path(), &instance, RESUME).unwrap();
     assert_eq!(history.jobs[0], Progression::Ended(Outcome::Failed { status: 3 }));
     assert!(
         matches!(&history.jobs[1], Progression::Running(attempt) if attempt.pid == 77 && attempt.ending == Some(Cause::Walltime))
@@ -54,10 +60,11 @@ fn what_is_written_is_read() {
 #[test]
 fn a_check_refuses_the_same_and_makes_nothing() {
     let folder = tempfile::tempdir().unwrap();
-    let check = |jobs: usize, resume: bool| Journal::check(folder.path(), &instance(jobs), resume);
+    let check =
+        |jobs: usize, resume: bool| Journal::check(folder.path(), &instance(jobs), Opening { resume, recover: false });
     check(1, false).unwrap();
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
-    let (journal, _) = Journal::open(folder.path(), &instance(1), false).unwrap();
+    let (journal, _) = Journal::open(folder.path(), &instance(1), FRESH).unwrap();
     assert!(matches!(check(1, true), Err(JournalError::Busy { .. })));
     drop(journal);
     check(1, true).unwrap();
@@ -68,25 +75,163 @@ fn a_check_refuses_the_same_and_makes_nothing() {
 #[test]
 fn refuses_a_second_process_a_second_run_and_another_instance() {
     let folder = tempfile::tempdir().unwrap();
-    let (journal, _) = Journal::open(folder.path(), &instance(1), false).unwrap();
-    assert!(matches!(Journal::open(folder.path(), &instance(1), true), Err(JournalError::Busy { .. })));
+    let (journal, _) = Journal::open(folder.path(), &instance(1), FRESH).unwrap();
+    assert!(matches!(Journal::open(folder.path(), &instance(1), RESUME), Err(JournalError::Busy { .. })));
     drop(journal);
-    assert!(matches!(Journal::open(folder.path(), &instance(1), false), Err(JournalError::Exists { .. })));
-    assert!(matches!(Journal::open(folder.path(), &instance(2), true), Err(JournalError::OtherInstance { .. })));
+    assert!(matches!(Journal::open(folder.path(), &instance(1), FRESH), Err(JournalError::Exists { .. })));
+    assert!(matches!(Journal::open(folder.path(), &instance(2), RESUME), Err(JournalError::OtherInstance { .. })));
+}
+
+/// A run of two jobs, one of which has ended; with its folder and the bytes of its journal.
+fn half_done() -> (tempfile::TempDir, Instance, Vec<u8>) {
+    let (folder, instance) = (tempfile::tempdir().unwrap(), instance(3));
+    let (mut journal, history) = Journal::open(folder.path(), &instance, FRESH).unwrap();
+    let session = Record::Session { at: Time::ZERO, boot: "b".into() };
+    for record in
+        [session, started(0), ended(0, Outcome::Succeeded), started(1), ended(1, Outcome::Failed { status: 3 })]
+    {
+        journal.append(&record).unwrap();
+    }
+    fs::create_dir(folder.path().join(crate::files::STATUS)).unwrap();
+    for (job, status) in [(0, 0), (1, 3)] {
+        leave_status(folder.path(), &instance, history.origin, job, status);
+    }
+    let bytes = fs::read(folder.path().join(FILE)).unwrap();
+    (folder, instance, bytes)
+}
+
+/// What the shim of the first attempt of a job leaves.
+fn leave_status(folder: &Path, instance: &Instance, run: i64, job: u32, exit: i32) {
+    let claim = crate::status::Claim {
+        run,
+        instance: fingerprint(instance),
+        job: JobId(job),
+        attempt: 1,
+        at: Time::from_ticks(5),
+        processors: ProcSet::first(1),
+    };
+    let status = crate::status::Status { claim, exit, asked: false, stopped: false, ended: run + 9 };
+    let path = Files::at(folder.to_owned(), instance).status(JobId(job), 1);
+    crate::status::Slot::reserve(&Disk, &path).unwrap().fill(&Disk, &status, true).unwrap();
+}
+
+/// Which jobs would run, or run again.
+fn open_jobs(history: &History) -> Vec<u32> {
+    let open = |(id, job): (u32, &Progression)| matches!(job, Progression::Open).then_some(id);
+    (0..).zip(&history.jobs).filter_map(open).collect()
+}
+
+/// Every truncation and every flipped bit of a journal is named, or does no harm: no job that ended is open again. What is
+/// damaged can be recovered, and then no job that succeeded is open.
+#[test]
+fn no_damage_repeats_or_loses_a_job() {
+    let (folder, instance, bytes) = half_done();
+    let path = folder.path().join(FILE);
+    let truncated = (0..=bytes.len()).map(|length| bytes[..length].to_vec());
+    let flipped = (0..bytes.len() * 8).step_by(3).map(|bit| {
+        let mut bytes = bytes.clone();
+        bytes[bit / 8] ^= 1 << (bit % 8);
+        bytes
+    });
+    let swapped = (1..4).map(|line| {
+        let mut lines: Vec<&[u8]> = bytes.split_inclusive(|&byte| byte == b'\n').collect();
+        lines.swap(line, line + 1);
+        lines.concat()
+    });
+    let (mut refused, mut harmless) = (0, 0);
+    for damaged in truncated.chain(flipped).chain(swapped) {
+        fs::write(&path, &damaged).unwrap();
+        match Journal::open(folder.path(), &instance, RESUME) {
+            Ok((_, history)) => {
+                harmless += 1;
+                let settled = |job: u32| match &history.jobs[job as usize] {
+                    // Its status file is looked at.
+                    Progression::Running(attempt) => attempt.attempt == 1,
+                    progression => matches!(progression, Progression::Ended(_)),
+                };
+                assert!(settled(0) && settled(1), "{:?}\n{}", history.jobs, String::from_utf8_lossy(&damaged));
+            }
+            Err(error) => {
+                refused += 1;
+                assert!(error.to_string().contains("--recover"), "{error}");
+                assert!(Journal::check(folder.path(), &instance, RESUME).is_err());
+                let (journal, history) = Journal::open(folder.path(), &instance, RECOVER).unwrap();
+                drop(journal);
+                let settled = !open_jobs(&history).contains(&0);
+                assert!(settled, "{:?}\n{}", history.jobs, String::from_utf8_lossy(&damaged));
+                let (_, again) = Journal::open(folder.path(), &instance, RESUME).unwrap();
+                assert_eq!(again, history, "what was recovered is a journal like any other");
+            }
+        }
+    }
+    assert!(refused > bytes.len() && harmless > 100, "{refused} {harmless}");
 }
 
 #[test]
-fn a_damaged_line_in_the_middle_is_named() {
+fn a_foreign_file_is_left_alone_and_an_old_journal_is_named() {
     let folder = tempfile::tempdir().unwrap();
-    let instance = instance(1);
-    drop(Journal::open(folder.path(), &instance, false).unwrap());
-    let path = folder.path().join(FILE);
-    let text = fs::read_to_string(&path).unwrap();
-    fs::write(&path, format!("{text}{{\"started\":\n{text}")).unwrap();
-    let error = Journal::open(folder.path(), &instance, true).unwrap_err();
-    assert!(matches!(&error, JournalError::Malformed { line: 2, .. }), "{error}");
-    fs::write(&path, "{\"stopped\":{\"at\":1}}\n").unwrap();
-    assert!(matches!(Journal::open(folder.path(), &instance, true), Err(JournalError::Malformed { line: 1, .. })));
+    let (instance, path) = (instance(1), folder.path().join(FILE));
+    for foreign in ["my diary\n", "my diary", "{\"a\":1}\n{\"b\":2}\n", "\0\0\0", "{\"header\":{\"title\":1}}\n"] {
+        fs::write(&path, foreign).unwrap();
+        for how in [FRESH, RESUME, RECOVER] {
+            let error = Journal::open(folder.path(), &instance, how).unwrap_err();
+            assert!(matches!(error, JournalError::NotAJournal { .. }), "{foreign:?}: {error}");
+            assert_eq!(fs::read_to_string(&path).unwrap(), foreign);
+        }
+    }
+    fs::write(&path, "{\"header\":{\"version\":1,\"fingerprint\":\"ab\",\"origin\":5}}\n{\"stopped\":{\"at\":1}}\n")
+        .unwrap();
+    for how in [FRESH, RESUME, RECOVER] {
+        let error = Journal::open(folder.path(), &instance, how).unwrap_err();
+        assert!(matches!(error, JournalError::Version { version: 1, .. }), "{error}");
+    }
+    fs::remove_file(&path).unwrap();
+    std::os::unix::fs::symlink("/dev/null", &path).unwrap();
+    let error = Journal::open(folder.path(), &instance, FRESH).unwrap_err().to_string();
+    assert!(error.contains("symbolic link"), "{error}");
+}
+
+#[test]
+fn an_end_must_fit_its_start() {
+    let (folder, instance, bytes) = half_done();
+    drop(bytes);
+    for record in
+        [started(1), ended(2, Outcome::Succeeded), started(0), Record::Interrupted { job: JobId(2), at: Time::ZERO }]
+    {
+        let copy = tempfile::tempdir().unwrap();
+        fs::copy(folder.path().join(FILE), copy.path().join(FILE)).unwrap();
+        let (mut journal, _) = Journal::open(copy.path(), &instance, RESUME).unwrap();
+        journal.append(&record).unwrap();
+        drop(journal);
+        let error = Journal::open(copy.path(), &instance, RESUME).unwrap_err();
+        assert!(matches!(error, JournalError::Damaged { line: 7, .. }), "{error}");
+    }
+}
+
+#[test]
+fn a_status_without_its_start_is_noticed() {
+    let (folder, instance, bytes) = half_done();
+    let (path, status) = (folder.path().join(FILE), folder.path().join(crate::files::STATUS));
+    let lines: Vec<&[u8]> = bytes.split_inclusive(|&byte| byte == b'\n').collect();
+    fs::write(&path, lines[..4].concat()).unwrap();
+    let error = Journal::open(folder.path(), &instance, RESUME).unwrap_err();
+    assert!(matches!(error, JournalError::Contradiction { .. }), "{error}");
+    fs::remove_file(&path).unwrap();
+    for how in [FRESH, RESUME] {
+        let error = Journal::open(folder.path(), &instance, how).unwrap_err();
+        assert!(matches!(error, JournalError::Lost { .. }), "{error}");
+    }
+    let (journal, history) = Journal::open(folder.path(), &instance, RECOVER).unwrap();
+    assert_eq!((open_jobs(&history), history.runs.len()), (vec![2], 2));
+    drop(journal);
+    // A status that an earlier run in the folder left counts for nothing.
+    let (fresh, fresh_instance) = (tempfile::tempdir().unwrap(), super::tests::instance(3));
+    fs::create_dir(fresh.path().join(crate::files::STATUS)).unwrap();
+    let (journal, _) = Journal::open(fresh.path(), &fresh_instance, FRESH).unwrap();
+    drop(journal);
+    fs::copy(status.join("0.1"), fresh.path().join(crate::files::STATUS).join("0.1")).unwrap();
+    let (_, history) = Journal::open(fresh.path(), &fresh_instance, RESUME).unwrap();
+    assert_eq!(open_jobs(&history), [0, 1, 2]);
 }
 
 proptest! {
@@ -95,7 +240,7 @@ proptest! {
     fn a_torn_journal_keeps_its_whole_lines(cut in 0.0..1.0_f64) {
         let folder = tempfile::tempdir().unwrap();
         let instance = instance(2);
-        let (mut journal, _) = Journal::open(folder.path(), &instance, false).unwrap();
+        let (mut journal, _) = Journal::open(folder.path(), &instance, FRESH).unwrap();
         for record in [started(0), ended(0, Outcome::Succeeded), started(1)] {
             journal.append(&record).unwrap();
         }
@@ -105,12 +250,12 @@ proptest! {
         let kept = &bytes[..(bytes.len() as f64 * cut) as usize];
         fs::write(&path, kept).unwrap();
         let whole = kept.split(|&byte| byte == b'\n').count() - 1;
-        let (mut journal, history) = Journal::open(folder.path(), &instance, true).unwrap();
+        let (mut journal, history) = Journal::open(folder.path(), &instance, RESUME).unwrap();
         prop_assert_eq!(history.attempts[0] == 1, whole >= 2);
         prop_assert_eq!(history.runs.len(), usize::from(whole >= 3));
         journal.append(&started(1)).unwrap();
         drop(journal);
-        let (_journal, history) = Journal::open(folder.path(), &instance, true).unwrap();
+        let (_journal, history) = Journal::open(folder.path(), &instance, RESUME).unwrap();
         prop_assert_eq!(history.attempts[1], 1);
     }
 }

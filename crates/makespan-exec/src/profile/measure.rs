@@ -2,18 +2,20 @@
 
 use std::fs::File;
 use std::io::{self, Read, Seek};
+use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use makespan_core::{ProcSet, Time};
-use nix::sys::signal::Signal;
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
 use thiserror::Error;
 
 use crate::launch::launch;
+use crate::local::exit_status;
 use crate::machine::{allotment_environment, cores, cores_of, program, substituted};
-use crate::process::signal_group;
-use crate::session::{exit_status, ticks};
+use crate::session::ticks;
 use crate::{ExecuteError, Stop};
 
 /// How a command is measured.
@@ -186,18 +188,18 @@ fn run_once(
     let mut errors = tempfile::tempfile().map_err(fail)?;
     let mut command = Command::new(program(&words[0]).map_err(MeasureError::NotStarted)?);
     command.args(&words[1..]).envs(allotment_environment(processors)).stdin(Stdio::null()).stdout(Stdio::null());
-    command.stderr(errors.try_clone().map_err(fail)?);
+    command.stderr(errors.try_clone().map_err(fail)?).process_group(0);
     let (exit, exited) = mpsc::channel();
-    let on_exit = move || {
+    let on_exit = move |_| {
         // The receiver lives until this function returns.
         let _ = exit.send(Instant::now());
     };
     let begun = Instant::now();
     let chosen = cores_of(&ProcSet::first(processors), cores);
-    let mut child = launch(command, chosen, on_exit).map_err(fail)?;
+    let mut child = launch(command, chosen, false, on_exit).map_err(fail)?;
     let ended = await_exit(&exited, begun, options);
     // The group is ended in any case, so that nothing disturbs the next run; until it is reaped its id is ours.
-    signal_group(child.id() as i32, Signal::SIGKILL);
+    let _ = killpg(Pid::from_raw(child.id() as i32), Signal::SIGKILL);
     let status = child.wait().map_or(-1, exit_status);
     match ended {
         None if options.stop.is_requested() => Err(MeasureError::Stopped),

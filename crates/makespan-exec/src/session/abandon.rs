@@ -13,7 +13,7 @@ impl Session<'_> {
             return Ok(());
         }
         self.events.extend(closed.iter().copied().map(Event::Failed));
-        let now = self.clock.now();
+        let now = self.now();
         closed.iter().try_for_each(|&job| self.abandon_but(job, now, closed))
     }
 

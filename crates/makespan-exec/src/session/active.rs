@@ -1,108 +1,56 @@
-//! A job's process while it runs.
+//! What a session keeps of a job between its start and its end.
 
-use std::io::Write;
-use std::os::unix::process::ExitStatusExt;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use makespan_core::{JobId, LogEntry, Outcome, ProcSet, Run, Running, Time};
 
-use makespan_core::{JobId, Outcome, ProcSet, Time};
-use nix::sys::signal::Signal;
-
-use crate::files::Files;
 use crate::journal::Cause;
-use crate::launch::{SHIM, launch};
-use crate::machine::{allotment_environment, cores_of, program, substituted};
-use crate::process::{Identity, signal_group, start_of};
 
-/// A started process that we have not reaped, so its id is ours.
+/// A job that runs, or will when its record is on disk.
 #[derive(Debug)]
 pub(crate) struct Active {
-    child: Child,
-    reaped: bool,
-    pub identity: Identity,
+    pub attempt: u32,
+    pub start: Time,
+    pub processors: ProcSet,
+    /// Whether it was let run.
+    pub going: bool,
     /// When it must have ended.
     pub walltime: Option<Time>,
-    /// Why it is being ended, and when SIGKILL is due.
+    /// Why it is being ended, and when it is to be killed.
     pub ending: Option<(Cause, Time)>,
 }
 
-/// What is to be started.
-pub(crate) struct Start<'a> {
-    pub job: JobId,
-    pub name: &'a str,
-    pub command: &'a [String],
-    pub attempt: u32,
-    pub processors: &'a ProcSet,
-}
-
 impl Active {
-    /// Starts the shim of a job; the job itself waits for [`Active::go`].
-    ///
-    /// # Errors
-    /// A sentence that says why it cannot be started.
-    pub fn start(
-        start: &Start<'_>,
-        files: &Files,
-        cores: &[usize],
-        on_exit: impl FnOnce() + Send + 'static,
-    ) -> Result<Self, String> {
-        let allotment = start.processors.len();
-        let words = substituted(start.command, allotment);
-        let program = program(&words[0])?;
-        let explain = |error: std::io::Error| format!("cannot start `{}`: {error}", words[0]);
-        let (out, err) = files.outputs(start.job).map_err(explain)?;
-        let mut command = Command::new("/bin/sh");
-        command.args(["-c", SHIM, "makespan-job"]).arg(files.status(start.job, start.attempt));
-        command.arg(program).args(&words[1..]);
-        command.envs(allotment_environment(allotment)).envs(files.marks(start.name));
-        command.stdin(Stdio::piped()).stdout(out).stderr(err);
-        let child = launch(command, cores_of(start.processors, cores), on_exit).map_err(explain)?;
-        let pid = child.id() as i32;
-        Ok(Self {
-            child,
-            reaped: false,
-            identity: Identity { pid, start: start_of(pid) },
-            walltime: None,
-            ending: None,
-        })
-    }
-
-    /// Lets the job run.
-    pub fn go(&mut self) {
-        if let Some(mut input) = self.child.stdin.take() {
-            // A shim that was killed meanwhile is reported by its end.
-            let _ = input.write_all(b"\n");
-        }
-    }
-
-    pub fn signal(&self, signal: Signal) {
-        signal_group(self.identity.pid, signal);
-    }
-
-    /// Reaps a process that has ended, with whatever its group left behind.
-    pub fn reap(mut self) -> i32 {
-        self.end_now()
-    }
-
-    fn end_now(&mut self) -> i32 {
-        // Once reaped, the id may belong to a stranger.
-        self.reaped = true;
-        self.signal(Signal::SIGKILL);
-        self.child.wait().map_or(-1, exit_status)
+    pub fn running(&self, job: JobId) -> Running {
+        Running { job, start: self.start, processors: self.processors.clone() }
     }
 }
 
-/// A session that ends in a panic of its policy or its observer leaves nothing running either.
-impl Drop for Active {
-    fn drop(&mut self) {
-        if !self.reaped {
-            self.end_now();
-        }
-    }
+/// A start that the system refused for now.
+#[derive(Debug)]
+pub(crate) struct Delayed {
+    pub job: JobId,
+    pub processors: ProcSet,
+    pub due: Time,
+    /// How long it waits after the next refusal.
+    pub pause: Time,
 }
 
-/// An exit status as shells count it.
-pub(crate) fn exit_status(status: ExitStatus) -> i32 {
-    status.code().or_else(|| status.signal().map(|signal| 128 + signal)).unwrap_or(-1)
+/// A job that ended as if somebody had stopped it. Whoever did may be about to ask us to stop as well.
+#[derive(Debug)]
+pub(crate) struct Doubtful {
+    pub running: Running,
+    pub at: Time,
+    pub status: i32,
+    /// When it is a failure.
+    pub due: Time,
+}
+
+/// What the observer is told once it is on disk.
+#[derive(Debug)]
+pub(crate) enum News {
+    Started(Running),
+    Ended(Run, Option<String>),
+    Told(LogEntry),
+    Message(String),
 }
 
 /// How a job ended; `None` when it was interrupted and waits again. A job that was being stopped and still ended with
@@ -114,4 +62,10 @@ pub(crate) fn outcome(status: i32, ending: Option<Cause>) -> Option<Outcome> {
         (_, Some(Cause::Stop)) => None,
         (status, None) => Some(Outcome::Failed { status }),
     }
+}
+
+/// Whether a status is that of a process which was asked to end.
+pub(crate) fn is_of_a_stop(status: i32) -> bool {
+    use nix::libc::{SIGHUP, SIGINT, SIGTERM};
+    [SIGHUP, SIGINT, SIGTERM].iter().any(|signal| status == 128 + signal)
 }

@@ -1,25 +1,27 @@
 //! The time of a run.
 
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use makespan_core::Time;
+
+use crate::host::Host;
 
 /// Time since the first session of a run began. Within a session it never goes back.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Clock {
-    begun: Instant,
+    begun: Duration,
     offset: Time,
 }
 
 impl Clock {
     /// Continues a run of this origin (nanoseconds after 1970), not before `latest` although the wall clock may say so.
-    pub fn since(origin: i64, latest: Time) -> Self {
-        let offset = since_origin(SystemTime::now(), origin).max(latest);
-        Self { begun: Instant::now(), offset }
+    pub fn since(origin: i64, latest: Time, host: &dyn Host) -> Self {
+        let offset = since_origin(host.wall(), origin).max(latest);
+        Self { begun: host.now(), offset }
     }
 
-    pub fn now(&self) -> Time {
-        self.offset + ticks(self.begun.elapsed())
+    pub fn now(&self, host: &dyn Host) -> Time {
+        self.offset + ticks(host.now().saturating_sub(self.begun))
     }
 }
 

@@ -1,37 +1,64 @@
 //! How running jobs come to their end.
 
-use makespan_core::{JobId, Outcome, Running};
-use nix::sys::signal::Signal;
+use makespan_core::{JobId, Outcome, Run, Running, Time};
 
-use super::{Session, outcome, ticks};
+use super::Session;
+use super::active::{Doubtful, News, is_of_a_stop, outcome};
 use crate::ExecuteError;
 use crate::journal::{Cause, Record};
+use crate::status::Status;
+
+/// How long an end that looks like a stop waits for the request to stop.
+const DOUBT: Time = Time::from_ticks(500_000_000);
 
 impl Session<'_> {
-    /// A process has ended: reaps it and records how.
+    /// Nothing is left of a job: records how it ended.
     pub(super) fn exited(&mut self, job: JobId) -> Result<(), ExecuteError> {
         let Some(active) = self.active.remove(&job) else { return Ok(()) };
-        let cause = active.ending.map(|(cause, _)| cause);
-        let status = active.reap();
-        let at = self.clock.now();
-        let Some(running) = self.state.cluster.run_of(job).cloned() else {
+        let left = self.host.reap(job);
+        let told = self.status_of(job, active.attempt);
+        let status = told.as_ref().map_or(left, |status| status.exit);
+        let running = active.running(job);
+        let at = self.now();
+        // What ended by itself did so whatever we were about to do.
+        let asked = told.as_ref().is_none_or(|status| status.asked);
+        let mut cause = active.ending.map(|(cause, _)| cause).filter(|_| asked);
+        if cause.is_none() && self.options.stop.is_requested() {
+            // Whoever asked us to stop may have stopped the job, too.
+            cause = Some(Cause::Stop);
+        }
+        let doubtful = is_of_a_stop(status) || (status != 0 && told.is_some_and(|status| status.stopped));
+        if cause.is_none() && doubtful {
+            self.doubtful.push(Doubtful { running, at, status, due: at + DOUBT });
             return Ok(());
-        };
-        let Some(outcome) = outcome(status, cause) else {
-            self.journal.append(&Record::Interrupted { job, at })?;
+        }
+        self.conclude(running, at, outcome(status, cause))
+    }
+
+    /// What the shim left of an attempt of this run.
+    fn status_of(&self, job: JobId, attempt: u32) -> Option<Status> {
+        let bytes = self.storage.read(&self.files.status(job, attempt)).ok()??;
+        let claim = |status: &Status| (status.claim.run, status.claim.job, status.claim.attempt);
+        Status::parse(&bytes).filter(|status| claim(status) == (self.origin, job, attempt))
+    }
+
+    fn conclude(&mut self, running: Running, at: Time, outcome: Option<Outcome>) -> Result<(), ExecuteError> {
+        let job = running.job;
+        let Some(outcome) = outcome else {
+            self.journal.note(Record::Interrupted { job, at });
             self.state.cluster.end(job);
             let name = self.state.name(job);
-            self.observer.message(&format!("job `{name}` was interrupted; resuming the run starts it again"));
+            self.news.push(News::Message(format!("job `{name}` was interrupted; resuming the run starts it again")));
             return Ok(());
         };
-        let reason = self.reason(&running, outcome);
+        let reason = self.reason(job, outcome);
         self.record_end(running, at, outcome, reason.as_deref())
     }
 
-    fn reason(&self, running: &Running, outcome: Outcome) -> Option<String> {
+    fn reason(&self, job: JobId, outcome: Outcome) -> Option<String> {
         match outcome {
             Outcome::TimedOut => {
-                let walltime = self.state.instance.job(running.job).walltime?;
+                let walltime = self.state.instance.job(job).walltime?;
                 Some(format!("it was ended at its walltime of {walltime} s"))
             }
             Outcome::Failed { status } if status > 128 => Some(format!("signal {} ended it", status - 128)),
@@ -40,43 +67,78 @@ impl Session<'_> {
         }
     }
 
-    /// Ends jobs at their walltime, and kills those that do not react.
-    pub(super) fn enforce_limits(&mut self) -> Result<(), ExecuteError> {
-        let now = self.clock.now();
-        let due = |limit: Option<makespan_core::Time>| limit.is_some_and(|limit| limit <= now);
-        let late: Vec<JobId> = self
-            .active
-            .iter()
-            .filter(|(_, active)| active.ending.is_none() && due(active.walltime))
-            .map(|(&job, _)| job)
-            .collect();
-        for job in late {
-            self.terminate(job, Cause::Walltime)?;
+    /// Writes down an end. The policy hears of it later, and the observer when it is on disk.
+    pub(super) fn record_end(
+        &mut self,
+        running: Running,
+        at: Time,
+        outcome: Outcome,
+        reason: Option<&str>,
+    ) -> Result<(), ExecuteError> {
+        let Running { job, start, processors } = running;
+        self.journal.note(Record::Ended { job, start, at, processors: processors.clone(), outcome });
+        let run = Run { job, start, end: at, processors, outcome };
+        self.state.runs.push(run.clone());
+        let succeeded = outcome == Outcome::Succeeded;
+        self.events.push(if succeeded {
+            makespan_core::Event::Finished(job)
+        } else {
+            makespan_core::Event::Failed(job)
+        });
+        if succeeded {
+            let ready = self.state.cluster.succeed(job, at, &run.processors);
+            self.events.extend(ready.into_iter().map(makespan_core::Event::Submitted));
         }
-        self.kill_overdue(false);
-        Ok(())
+        self.news.push(News::Ended(run, reason.map(ToOwned::to_owned)));
+        if succeeded { Ok(()) } else { self.abandon(job, at) }
     }
 
-    /// Announces the end of a job in the journal, then asks for it.
-    fn terminate(&mut self, job: JobId, cause: Cause) -> Result<(), ExecuteError> {
-        let kill = self.clock.now() + ticks(self.options.grace);
-        let Some(active) = self.active.get_mut(&job) else { return Ok(()) };
-        active.ending = Some((cause, kill));
-        // Even with a full disk the process is ended; the error is reported after.
-        let written = self.journal.append(&Record::Ending { job, cause });
-        active.signal(Signal::SIGTERM);
-        Ok(written?)
+    /// Ends that nobody explained are failures after a while.
+    pub(super) fn settle_doubts(&mut self) -> Result<(), ExecuteError> {
+        let now = self.now();
+        let (due, rest) = std::mem::take(&mut self.doubtful).into_iter().partition(|doubtful| doubtful.due <= now);
+        self.doubtful = rest;
+        Vec::into_iter(due)
+            .try_for_each(|Doubtful { running, at, status, .. }| self.conclude(running, at, outcome(status, None)))
+    }
+
+    /// Ends jobs at their walltime, and kills those that do not react.
+    pub(super) fn enforce_limits(&mut self) {
+        let now = self.now();
+        let due = |limit: Option<Time>| limit.is_some_and(|limit| limit <= now);
+        let late = |active: &super::active::Active| active.going && active.ending.is_none() && due(active.walltime);
+        let late: Vec<JobId> = self.active.iter().filter(|(_, active)| late(active)).map(|(&job, _)| job).collect();
+        self.terminate(&late, Cause::Walltime);
+        self.kill_overdue(false);
+    }
+
+    /// Announces the end of jobs in the journal, then asks for it. Even with a full disk they are ended.
+    fn terminate(&mut self, jobs: &[JobId], cause: Cause) {
+        if jobs.is_empty() {
+            return;
+        }
+        let kill = self.now() + self.grace();
+        for &job in jobs {
+            self.journal.note(Record::Ending { job, cause });
+        }
+        self.commit();
+        for &job in jobs {
+            if let Some(active) = self.active.get_mut(&job) {
+                active.ending = Some((cause, kill));
+                self.host.end(job, false);
+            }
+        }
     }
 
     fn kill_overdue(&mut self, all: bool) {
-        let now = self.clock.now();
-        for active in self.active.values_mut() {
+        let now = self.now();
+        for (&job, active) in &mut self.active {
             if let Some((_, kill)) = &mut active.ending
                 && (all || *kill <= now)
             {
-                // Again each second, should a new member of the group appear.
-                *kill = now + makespan_core::Time::from_seconds(1);
-                active.signal(Signal::SIGKILL);
+                // Again each second, should the request have been lost.
+                *kill = now + Time::from_seconds(1);
+                self.host.end(job, true);
             }
         }
     }
@@ -84,19 +146,28 @@ impl Session<'_> {
     /// Ends every running job: SIGTERM, SIGKILL after the grace period or on a second request. Goes on after an error
     /// and returns the first.
     pub(super) fn end_all(&mut self) -> Result<(), ExecuteError> {
+        self.call_off();
+        self.starting.clear();
         let running: Vec<JobId> =
             self.active.iter().filter(|(_, active)| active.ending.is_none()).map(|(&job, _)| job).collect();
-        let mut outcome = Ok(());
-        for job in running {
-            outcome = outcome.and(self.terminate(job, Cause::Stop));
+        self.terminate(&running, Cause::Stop);
+        let mut result = Ok(());
+        for Doubtful { running, at, .. } in std::mem::take(&mut self.doubtful) {
+            result = result.and(self.conclude(running, at, None));
         }
         while !self.active.is_empty() {
             self.kill_overdue(self.options.stop.requests() > 1);
             // What the policy has not heard it will not hear any more.
             self.events.clear();
-            outcome = outcome.and(self.wait());
+            result = result.and(self.wait());
+            self.commit();
         }
-        let stopped = self.journal.append(&Record::Stopped { at: self.clock.now() });
-        outcome.and(stopped.map_err(ExecuteError::from))
+        self.journal.note(Record::Stopped { at: self.now() });
+        self.stalled = None;
+        let written = self.journal.commit().map_err(ExecuteError::from);
+        if written.is_ok() {
+            self.tell_news();
+        }
+        result.and(written)
     }
 }

@@ -4,19 +4,22 @@ mod abandon;
 mod active;
 mod clock;
 mod ending;
+mod start;
 mod state;
 
 use std::collections::BTreeMap;
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::rc::Rc;
 use std::time::Duration;
 
-use makespan_core::{Decision, Event, JobId, Outcome, Policy, ProcSet, Run, Running, Time};
+use makespan_core::{Decision, Event, JobId, Policy, Time};
 
 use crate::files::Files;
+use crate::host::Host;
 use crate::journal::{Journal, Record};
+use crate::storage::Storage;
 use crate::{ExecuteError, ExecuteOptions, Observer};
-use active::{Active, Start};
-pub(crate) use active::{exit_status, outcome};
+pub(crate) use active::outcome;
+use active::{Active, Delayed, Doubtful, News};
 pub(crate) use clock::{Clock, since_origin, ticks};
 pub(crate) use state::State;
 
@@ -28,29 +31,25 @@ pub(crate) struct Session<'a> {
     pub options: &'a ExecuteOptions,
     pub observer: &'a mut dyn Observer,
     pub journal: Journal,
-    pub files: Files,
+    pub storage: &'a dyn Storage,
+    pub files: Rc<Files>,
+    pub host: &'a mut dyn Host,
     pub clock: Clock,
-    pub cores: Vec<usize>,
+    /// What tells this run from others: when it began, and of which instance it is.
+    pub origin: i64,
+    pub fingerprint: String,
     pub state: State<'a>,
     pub attempts: Vec<u32>,
     pub active: BTreeMap<JobId, Active>,
-    pub exits: Exits,
+    pub starting: Vec<Delayed>,
+    pub doubtful: Vec<Doubtful>,
+    /// What the observer has not heard yet.
+    pub news: Vec<News>,
     /// What the policy has not heard yet.
     pub events: Vec<Event>,
     pub wake: Option<Time>,
-}
-
-/// Where the threads that wait for processes report.
-pub(crate) struct Exits {
-    sender: Sender<JobId>,
-    receiver: Receiver<JobId>,
-}
-
-impl Exits {
-    pub fn new() -> Self {
-        let (sender, receiver) = mpsc::channel();
-        Self { sender, receiver }
-    }
+    /// When to try again to write the journal, if it cannot be written.
+    pub stalled: Option<Time>,
 }
 
 impl Session<'_> {
@@ -58,16 +57,27 @@ impl Session<'_> {
     /// `closed` jobs, which ended before and are not run again, those hear that wait for them.
     pub fn run(&mut self, closed: &[JobId], policy: &mut dyn Policy) -> Result<(), ExecuteError> {
         let outcome = self.close(closed).and_then(|()| self.drive(policy));
-        if outcome.is_ok() && self.active.is_empty() && !self.options.stop.is_requested() {
-            return Ok(self.journal.append(&Record::Finished { at: self.clock.now() })?);
+        if outcome.is_ok() && self.is_idle() && !self.options.stop.is_requested() {
+            return self.finish();
         }
         let ended = self.end_all();
         outcome.and(ended)
     }
 
+    /// Writes down that all is done, as soon as it can be.
+    fn finish(&mut self) -> Result<(), ExecuteError> {
+        self.journal.note(Record::Finished { at: self.now() });
+        self.commit();
+        while self.stalled.is_some() && !self.options.stop.is_requested() {
+            self.wait()?;
+            self.commit();
+        }
+        Ok(self.journal.commit()?)
+    }
+
     fn drive(&mut self, policy: &mut dyn Policy) -> Result<(), ExecuteError> {
         while !self.options.stop.is_requested() {
-            let now = self.clock.now();
+            let now = self.now();
             while let Some(job) = self.state.release(now) {
                 if self.state.cluster.submit(job) {
                     self.events.push(Event::Submitted(job));
@@ -80,13 +90,26 @@ impl Session<'_> {
             while !self.events.is_empty() {
                 self.tell(policy)?;
             }
-            self.enforce_limits()?;
-            if self.active.is_empty() && self.state.unreleased.is_empty() && self.wake.is_none() {
+            self.start_delayed()?;
+            self.commit();
+            self.enforce_limits();
+            self.settle_doubts()?;
+            if self.is_idle() && self.state.unreleased.is_empty() && self.wake.is_none() {
                 return Ok(self.state.cluster.check_complete()?);
             }
             self.wait()?;
         }
         Ok(())
+    }
+
+    /// Whether no job runs, is to be started or has an end that is not written down.
+    fn is_idle(&self) -> bool {
+        let none = self.active.is_empty() && self.starting.is_empty() && self.doubtful.is_empty();
+        none && self.events.is_empty() && self.stalled.is_none()
+    }
+
+    fn now(&self) -> Time {
+        self.clock.now(&*self.host)
     }
 
     /// Tells the policy all that it has not heard yet, and does what it wants.
@@ -99,10 +122,14 @@ impl Session<'_> {
             }
         }
         self.wake = None;
-        let now = self.clock.now();
+        let now = self.now();
         self.state.cluster.advance(now);
         let mut decisions = Vec::new();
         policy.on(&events, &self.state.cluster.view(), &mut decisions);
+        for entry in policy.log() {
+            self.journal.note(Record::Told { entry });
+            self.news.push(News::Told(entry));
+        }
         for decision in decisions {
             match decision {
                 Decision::Start { job, processors } => {
@@ -115,7 +142,7 @@ impl Session<'_> {
                 }
                 Decision::Cancel(job) => {
                     self.state.cluster.withdraw(job)?;
-                    self.journal.append(&Record::Cancelled { job, at: now })?;
+                    self.journal.note(Record::Cancelled { job, at: now });
                     self.observer.message(&format!("job `{}` was given up by the policy", self.state.name(job)));
                     self.abandon(job, now)?;
                 }
@@ -124,84 +151,27 @@ impl Session<'_> {
         Ok(())
     }
 
-    fn start(&mut self, job: JobId, processors: ProcSet) -> Result<(), ExecuteError> {
-        let instance = self.state.instance;
-        let attempt = self.attempts[job.index()] + 1;
-        let start = Start {
-            job,
-            name: self.state.name(job),
-            command: &instance.job(job).task.command,
-            attempt,
-            processors: &processors,
-        };
-        let exits = self.exits.sender.clone();
-        let started = Active::start(&start, &self.files, &self.cores, move || {
-            // A session that is gone has no use for it.
-            let _ = exits.send(job);
-        });
-        let at = self.clock.now();
-        let running = Running { job, start: at, processors: processors.clone() };
-        self.state.cluster.begin(running.clone());
-        let mut active = match started {
-            Ok(active) => active,
-            Err(reason) => return self.record_end(running, at, Outcome::NotStarted, Some(&reason)),
-        };
-        let (pid, pid_start) = (active.identity.pid, active.identity.start);
-        let written = self.journal.append(&Record::Started { job, attempt, at, processors, pid, pid_start });
-        active.walltime = instance.job(job).walltime.map(|walltime| at + walltime);
-        if written.is_ok() {
-            self.attempts[job.index()] = attempt;
-            active.go();
-        }
-        // Without its record the job never runs: the shim leaves when its input is closed at the end of the session.
-        self.active.insert(job, active);
-        written?;
-        self.observer.started(&running, &self.state.progress(at));
-        Ok(())
-    }
-
-    /// Writes down an end and tells the policy later.
-    pub(crate) fn record_end(
-        &mut self,
-        running: Running,
-        at: Time,
-        outcome: Outcome,
-        reason: Option<&str>,
-    ) -> Result<(), ExecuteError> {
-        let Running { job, start, processors } = running;
-        self.journal.append(&Record::Ended { job, start, at, processors: processors.clone(), outcome })?;
-        let run = Run { job, start, end: at, processors, outcome };
-        self.state.runs.push(run.clone());
-        let succeeded = outcome == Outcome::Succeeded;
-        self.events.push(if succeeded { Event::Finished(job) } else { Event::Failed(job) });
-        if succeeded {
-            let ready = self.state.cluster.succeed(job, at, &run.processors);
-            self.events.extend(ready.into_iter().map(Event::Submitted));
-        }
-        self.observer.ended(&run, reason, &self.state.progress(at));
-        if succeeded { Ok(()) } else { self.abandon(job, at) }
-    }
-
     /// Sleeps until a process ends, an instant of interest comes, or the next tick.
     fn wait(&mut self) -> Result<(), ExecuteError> {
         if !self.events.is_empty() {
             return Ok(());
         }
-        let now = self.clock.now();
+        let now = self.now();
         let limits = self.active.values().map(|active| match active.ending {
             Some((_, kill)) => Some(kill),
             None => active.walltime,
         });
-        let next = limits.flatten().chain(self.wake).chain(self.state.next_release()).min();
+        let doubts = self.doubtful.iter().map(|doubtful| doubtful.due);
+        let instants = limits.flatten().chain(doubts).chain(self.wake).chain(self.state.next_release());
+        let next = instants.chain(self.next_attempt()).min();
         let until = next.map_or(Duration::MAX, |next| Duration::from_nanos(next.saturating_since(now).ticks() as u64));
-        match self.exits.receiver.recv_timeout(until.min(self.options.tick)) {
-            Ok(job) => self.exited(job)?,
-            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
-        }
-        while let Ok(job) = self.exits.receiver.try_recv() {
+        if let Some(job) = self.host.wait(until.min(self.options.tick)) {
             self.exited(job)?;
         }
-        self.observer.tick(&self.state.progress(self.clock.now()));
+        while let Some(job) = self.host.wait(Duration::ZERO) {
+            self.exited(job)?;
+        }
+        self.observer.tick(&self.state.progress(self.now()));
         Ok(())
     }
 }

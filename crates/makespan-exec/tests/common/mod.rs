@@ -43,6 +43,7 @@ pub fn options(folder: &Path) -> ExecuteOptions {
         oversubscribe: true,
         grace: Duration::from_millis(300),
         tick: Duration::from_millis(10),
+        shim: Some(env!("CARGO_BIN_EXE_makespan-shim").into()),
         ..ExecuteOptions::new(folder)
     }
 }

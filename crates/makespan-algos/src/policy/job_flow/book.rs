@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use makespan_core::{Logged, Time};
+
 use super::candidate::Choice;
 
 /// Whole jobs that have been planned.
@@ -31,6 +33,17 @@ impl Book {
     pub fn is_given_up(&self, whole: usize) -> bool {
         let choice = self.get(whole).and_then(|entry| entry.choice.as_ref());
         choice.is_some_and(|choice| choice.given_up)
+    }
+
+    /// Notes what an earlier session told: a walltime that began to count goes on, and a promise binds. The places are gone
+    /// with the session.
+    pub fn recall(&mut self, whole: usize, told: &Logged) {
+        let Some(finish) = told.finish() else { return };
+        let deadline = told.deadline().map(Time::ticks).or_else(|| self.get(whole).map(|entry| entry.deadline));
+        if let Some(deadline) = deadline {
+            let in_time = finish.ticks() <= deadline;
+            self.entries.insert(whole, Entry { deadline, in_time, choice: None });
+        }
     }
 
     /// Notes a plan; returned is whether it differs from the one before.

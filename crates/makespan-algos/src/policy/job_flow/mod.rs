@@ -55,6 +55,8 @@ pub struct JobFlow {
     due: Time,
     book: Book,
     log: Vec<LogEntry>,
+    /// What an earlier session told, until the first event.
+    recalled: Vec<LogEntry>,
 }
 
 impl JobFlow {
@@ -68,6 +70,7 @@ impl JobFlow {
             due: Time::ZERO,
             book: Book::default(),
             log: Vec::new(),
+            recalled: Vec::new(),
         }
     }
 
@@ -219,6 +222,9 @@ impl Table<'_> {
 
 impl Policy for JobFlow {
     fn on(&mut self, events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
+        for entry in std::mem::take(&mut self.recalled) {
+            self.book.recall(whole_of(view.instance, entry.job), &entry.what);
+        }
         events.iter().for_each(|event| self.reservations.hear(event));
         for event in events {
             if let Event::Submitted(job) = *event
@@ -236,6 +242,10 @@ impl Policy for JobFlow {
 
     fn log(&mut self) -> Vec<LogEntry> {
         std::mem::take(&mut self.log)
+    }
+
+    fn recall(&mut self, told: &[LogEntry]) {
+        self.recalled = told.to_vec();
     }
 }
 

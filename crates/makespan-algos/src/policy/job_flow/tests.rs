@@ -47,6 +47,39 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
     #[test]
+    fn a_policy_that_goes_on_elsewhere_keeps_deadlines_and_promises(instance in jobs(), handover in any::<bool>()) {
+        let expanded = Expansion::of(&instance).unwrap().instance;
+        let clock = if handover { Clock::Handover } else { Clock::Arrival };
+        let rules = JobFlowRules { clock, ..JobFlowRules::default() };
+        let mut cluster = Cluster::new(&expanded);
+        let submitted: Vec<Event> = expanded.ids().filter(|&job| cluster.submit(job)).map(Event::Submitted).collect();
+        let ask = |cluster: &Cluster<'_>, told: &[LogEntry]| {
+            let mut policy = JobFlow::new(rules);
+            policy.recall(told);
+            policy.on(&submitted, &cluster.view(), &mut Vec::new());
+            policy.log()
+        };
+        let deadlines = |log: &[LogEntry]| -> Vec<(JobId, Time)> {
+            let mut all: Vec<_> = log.iter().filter_map(|entry| Some((entry.job, entry.what.deadline()?))).collect();
+            all.sort_unstable();
+            all
+        };
+        let told = ask(&cluster, &[]);
+        cluster.advance(t(500));
+        let later = ask(&cluster, &told);
+        prop_assert_eq!(deadlines(&told), deadlines(&later));
+        prop_assert_eq!(deadlines(&told).len(), instance.jobs().len());
+        let mut book = Book::default();
+        told.iter().for_each(|entry| book.recall(whole_of(&expanded, entry.job), &entry.what));
+        let wholes: Vec<usize> = (0..instance.jobs().len()).collect();
+        for alone in &Alone::all(&wholes, &rules, &cluster.view()) {
+            let first = told.iter().find(|entry| whole_of(&expanded, entry.job) == alone.whole && entry.what.is_of_whole());
+            let in_time = first.is_some_and(|entry| entry.what.finish() <= entry.what.deadline());
+            prop_assert_eq!(Candidate::new(alone, &rules, &book).promised, in_time);
+        }
+    }
+
+    #[test]
     fn planned_together_jobs_are_no_worse_off_than_one_by_one(instance in jobs(), reject in any::<bool>()) {
         let expanded = Expansion::of(&instance).unwrap().instance;
         let mut cluster = Cluster::new(&expanded);

@@ -43,6 +43,18 @@ pub fn prepare(folder: &Path) -> Result<()> {
     fs::create_dir_all(folder).map_err(|error| miette!("cannot make the folder {}: {error}", folder.display()))
 }
 
+/// A file of the run. A link in its folder is not followed: a job may have put it there.
+pub fn own(folder: &Path, name: &str) -> Result<PathBuf> {
+    let path = folder.join(name);
+    if path.symlink_metadata().is_ok_and(|metadata| metadata.is_symlink()) {
+        return Err(miette!(
+            "{}: cannot write: it is a symbolic link, which is not followed; remove it",
+            path.display()
+        ));
+    }
+    Ok(path)
+}
+
 /// The plan of an earlier session, where there is one for this instance.
 pub fn planned(folder: &Path, instance: &Instance) -> Option<Begun> {
     let path = folder.join(PLAN);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
-use makespan_core::{Instance, JobId, Outcome, Run, Running};
+use makespan_core::{Instance, JobId, LogEntry, Outcome, Run, Running};
 use makespan_exec::{Observer, Progress};
 
 use crate::output::{complain, harmless};
@@ -16,6 +16,7 @@ pub struct Watch<'a> {
     whole: ProgressBar,
     lines: BTreeMap<JobId, ProgressBar>,
     reasons: BTreeMap<JobId, String>,
+    log: Vec<LogEntry>,
 }
 
 impl<'a> Watch<'a> {
@@ -25,7 +26,7 @@ impl<'a> Watch<'a> {
         whole.set_style(style("{wide_bar} {pos}/{len} jobs, {elapsed} elapsed, {msg}"));
         whole.set_message("starting");
         whole.enable_steady_tick(Duration::from_millis(250));
-        Self { instance, bars, whole, lines: BTreeMap::new(), reasons: BTreeMap::new() }
+        Self { instance, bars, whole, lines: BTreeMap::new(), reasons: BTreeMap::new(), log: Vec::new() }
     }
 
     /// Removes the bars.
@@ -37,6 +38,11 @@ impl<'a> Watch<'a> {
     /// Why jobs were not started or were ended.
     pub fn reasons(&self) -> &BTreeMap<JobId, String> {
         &self.reasons
+    }
+
+    /// What the policies of all sessions told of their plans.
+    pub fn log(&self) -> &[LogEntry] {
+        &self.log
     }
 
     fn refresh(&self, progress: &Progress<'_>) {
@@ -80,6 +86,10 @@ impl Observer for Watch<'_> {
             let _ = self.bars.println(format!("job `{name}` did not succeed"));
         }
         self.refresh(progress);
+    }
+
+    fn told(&mut self, entry: &LogEntry) {
+        self.log.push(*entry);
     }
 
     fn message(&mut self, text: &str) {

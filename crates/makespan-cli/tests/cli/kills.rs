@@ -1,0 +1,18 @@
+//! The short form of `cargo bench -p makespan-cli --bench kill`: a dozen random kills, and no fault.
+
+#[path = "../../benches/kill/campaign.rs"]
+mod campaign;
+#[path = "../../benches/kill/check.rs"]
+mod check;
+#[path = "../../benches/kill/processes.rs"]
+pub mod processes;
+
+use campaign::Campaign;
+
+#[test]
+fn a_dozen_random_kills_lose_nothing_and_repeat_nothing() {
+    let campaign = Campaign { kills: 12, seed: 20_261_122, tells: false };
+    let summary = campaign.run(assert_cmd::cargo_bin!("makespan"));
+    assert!(summary.faults.is_empty(), "{summary}");
+    assert!(summary.total() == 12 && summary.sessions > summary.runs && summary.jobs > 10, "{summary}");
+}

@@ -1,0 +1,7 @@
+//! The shim as a program of its own, for programs whose executable cannot be one ([`makespan_exec::ExecuteOptions::shim`]).
+
+fn main() -> std::process::ExitCode {
+    makespan_exec::serve();
+    eprintln!("makespan-shim is started by makespan for each job of a run; there is nothing else to do with it");
+    std::process::ExitCode::FAILURE
+}

@@ -1,0 +1,212 @@
+//! A machine for tests: a disk and a process table in memory, in virtual time, that fail where they are told to.
+
+mod disk;
+mod processes;
+mod tests;
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::time::Duration;
+
+use makespan_core::Stop;
+use nix::libc::ENOSPC;
+
+use disk::Inode;
+use processes::Process;
+
+/// What happens at one step of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fault {
+    /// The step fails with this error, once.
+    Refused(i32),
+    /// Nothing can be written, or started, for three seconds.
+    Full(i32),
+    /// Half of what is to be written is written, then the disk is full for three seconds.
+    Half,
+    /// Who does the step, the session or a shim, is killed before it, after it, or when half is written.
+    Killed(When),
+    /// The machine loses its power.
+    Power(When),
+    /// The session is asked to stop.
+    Stopped,
+    /// Everything is asked to stop, the session a little after its jobs.
+    AllStopped,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum When {
+    Before,
+    Half,
+    After,
+}
+
+/// The session is gone.
+pub(super) struct Dead;
+
+/// How much of a step is done, and what then.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Effect {
+    Whole,
+    HalfThenError,
+    HalfThen(Fault),
+    WholeThen(Fault),
+}
+
+/// The state of the machine.
+#[derive(Clone)]
+pub(super) struct Inner {
+    pub clock: Duration,
+    pub boots: u32,
+    names: BTreeMap<PathBuf, usize>,
+    names_on_disk: BTreeMap<PathBuf, usize>,
+    folders: BTreeSet<PathBuf>,
+    folders_on_disk: BTreeSet<PathBuf>,
+    inodes: Vec<Inode>,
+    processes: BTreeMap<i32, Process>,
+    next_pid: i32,
+    /// The shim that does the present step, if it is not the session.
+    actor: Option<i32>,
+    /// Steps so far, and the one that fails.
+    pub steps: usize,
+    pub plan: Option<(usize, Fault)>,
+    pub fired: bool,
+    full_until: Option<(Duration, i32)>,
+    /// The request to stop that is to come.
+    stop_at: Option<Duration>,
+    pub stop: Stop,
+    /// How often each job ran to its own end, and was started.
+    pub completed: BTreeMap<u32, usize>,
+    pub started: BTreeMap<u32, usize>,
+    /// Jobs whose shims were killed.
+    pub victims: BTreeSet<u32>,
+    pub violations: Vec<String>,
+}
+
+/// A handle on the machine.
+#[derive(Clone)]
+pub(super) struct World(pub Rc<RefCell<Inner>>);
+
+impl World {
+    pub fn new(plan: Option<(usize, Fault)>) -> Self {
+        Self(Rc::new(RefCell::new(Inner {
+            clock: Duration::ZERO,
+            boots: 0,
+            names: BTreeMap::new(),
+            names_on_disk: BTreeMap::new(),
+            folders: BTreeSet::new(),
+            folders_on_disk: BTreeSet::new(),
+            inodes: Vec::new(),
+            processes: BTreeMap::new(),
+            next_pid: 100,
+            actor: None,
+            steps: 0,
+            plan,
+            fired: false,
+            full_until: None,
+            stop_at: None,
+            stop: Stop::default(),
+            completed: BTreeMap::new(),
+            started: BTreeMap::new(),
+            victims: BTreeSet::new(),
+            violations: Vec::new(),
+        })))
+    }
+
+    /// The same machine again, to go on in another way.
+    pub fn copy(&self) -> Self {
+        Self(Rc::new(RefCell::new(self.0.borrow().clone())))
+    }
+
+    /// Takes a step; `writes` when it needs room on the disk, or a process.
+    fn step(&self, writes: bool) -> io::Result<Effect> {
+        let mut inner = self.0.borrow_mut();
+        inner.steps += 1;
+        if let Some((until, code)) = inner.full_until
+            && inner.clock < until
+            && writes
+        {
+            return Err(io::Error::from_raw_os_error(code));
+        }
+        let fault = match inner.plan {
+            Some((step, fault)) if step == inner.steps => fault,
+            _ => return Ok(Effect::Whole),
+        };
+        inner.fired = true;
+        let full = inner.clock + Duration::from_secs(3);
+        match fault {
+            Fault::Refused(code) => Err(io::Error::from_raw_os_error(code)),
+            Fault::Full(code) => {
+                inner.full_until = Some((full, code));
+                if writes { Err(io::Error::from_raw_os_error(code)) } else { Ok(Effect::Whole) }
+            }
+            Fault::Half => {
+                inner.full_until = Some((full, ENOSPC));
+                Ok(Effect::HalfThenError)
+            }
+            Fault::Killed(When::Half) | Fault::Power(When::Half) => Ok(Effect::HalfThen(fault)),
+            Fault::Killed(When::After) | Fault::Power(When::After) => Ok(Effect::WholeThen(fault)),
+            Fault::Killed(When::Before) | Fault::Power(When::Before) => {
+                drop(inner);
+                Err(self.strike(fault))
+            }
+            Fault::Stopped => {
+                inner.stop.request();
+                Ok(Effect::Whole)
+            }
+            Fault::AllStopped => {
+                inner.stop_at = Some(inner.clock + Duration::from_millis(100));
+                drop(inner);
+                self.stop_processes();
+                Ok(Effect::Whole)
+            }
+        }
+    }
+
+    /// Does what is to come after a step.
+    fn done(&self, effect: Effect) -> io::Result<()> {
+        match effect {
+            Effect::Whole => Ok(()),
+            Effect::HalfThenError => Err(io::Error::from_raw_os_error(ENOSPC)),
+            Effect::HalfThen(fault) | Effect::WholeThen(fault) => Err(self.strike(fault)),
+        }
+    }
+
+    /// The shim that acts is gone, or this does not return: the session is gone.
+    fn strike(&self, fault: Fault) -> io::Error {
+        let actor = self.0.borrow().actor;
+        match (fault, actor) {
+            (Fault::Killed(_), Some(pid)) => self.kill_shim(pid),
+            (Fault::Killed(_), None) => std::panic::resume_unwind(Box::new(Dead)),
+            _ => {
+                self.0.borrow_mut().lose_power();
+                std::panic::resume_unwind(Box::new(Dead));
+            }
+        }
+        io::Error::from_raw_os_error(nix::libc::EIO)
+    }
+
+    /// What a session that is gone leaves behind goes on for so long.
+    pub fn pass(&self, time: Duration) {
+        self.0.borrow_mut().orphan();
+        let until = self.0.borrow().clock + time;
+        while self.next_event(until).is_some() {}
+        self.0.borrow_mut().clock = until;
+    }
+}
+
+impl Inner {
+    /// Only what was synced is left, and nothing runs.
+    fn lose_power(&mut self) {
+        self.names = self.names_on_disk.clone();
+        self.folders = self.folders_on_disk.clone();
+        for inode in &mut self.inodes {
+            inode.content.clone_from(&inode.on_disk);
+        }
+        self.processes.clear();
+        self.boots += 1;
+        self.actor = None;
+    }
+}

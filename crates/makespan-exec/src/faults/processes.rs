@@ -1,0 +1,320 @@
+//! The process table: shims and what they run, in virtual time.
+
+use std::io;
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use makespan_core::{JobId, ProcSet};
+
+use super::{Effect, Inner, World};
+use crate::host::{Host, Refusal, Start};
+use crate::process::Identity;
+use crate::status::{Claim, Slot, Status, nanoseconds};
+use crate::storage::is_passing;
+
+/// Between two attempts of a shim at what does not work.
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// A shim and its job.
+#[derive(Clone, Debug)]
+pub(super) struct Process {
+    job: JobId,
+    processors: ProcSet,
+    path: PathBuf,
+    claim: Option<Claim>,
+    state: State,
+    /// Whether its session is gone.
+    alone: bool,
+    asked: bool,
+    killed: bool,
+    stopped: bool,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum State {
+    /// Has no room for its status yet.
+    Unreserved(Duration),
+    Waiting,
+    /// Runs its command until then, which ends in this way.
+    Running(Duration, i32),
+    /// Leaves the status.
+    Leaving(Duration, i32),
+    Gone(i32),
+}
+
+/// How long a job runs and how it ends; whether it reacts to SIGTERM.
+pub(super) fn script(job: JobId) -> (Duration, i32, bool) {
+    match job.0 {
+        0 => (Duration::from_secs(1), 0, true),
+        1 => (Duration::from_secs(2), 0, true),
+        2 => (Duration::from_secs(1), 3, true),
+        3 => (Duration::from_secs(100), 0, false),
+        4 => (Duration::from_millis(1500), 0, false),
+        _ => (Duration::from_secs(3), 0, true),
+    }
+}
+
+impl Process {
+    fn is_alive(&self) -> bool {
+        !matches!(self.state, State::Gone(_))
+    }
+
+    fn next(&self) -> Option<Duration> {
+        match self.state {
+            State::Unreserved(at) | State::Running(at, _) | State::Leaving(at, _) => Some(at),
+            State::Waiting | State::Gone(_) => None,
+        }
+    }
+
+    /// We ask it to end. What has ended by itself was not asked.
+    fn end(&mut self, now: Duration, kill: bool) {
+        self.asked |= !matches!(self.state, State::Leaving(..));
+        self.killed |= kill;
+        self.ask(now, kill);
+    }
+
+    fn ask(&mut self, now: Duration, kill: bool) {
+        let react = kill || script(self.job).2;
+        let status = if kill { 137 } else { 143 };
+        if let State::Running(until, exit) = &mut self.state
+            && react
+        {
+            (*until, *exit) = (now, status);
+        }
+    }
+}
+
+impl Inner {
+    /// The shims learn that their session is gone.
+    pub fn orphan(&mut self) {
+        for process in self.processes.values_mut() {
+            process.alone = true;
+            if matches!(process.state, State::Waiting | State::Unreserved(_)) {
+                process.state = State::Gone(125);
+            }
+        }
+    }
+
+    fn check_copies(&mut self, new: i32) {
+        let process = &self.processes[&new];
+        let others = self.processes.iter().filter(|(pid, other)| **pid != new && other.is_alive());
+        for (_, other) in others {
+            if other.job == process.job {
+                self.violations.push(format!("two copies of job {}", process.job.0));
+            } else if !other.processors.is_disjoint(&process.processors) {
+                self.violations.push(format!("jobs {} and {} share processors", process.job.0, other.job.0));
+            }
+        }
+    }
+}
+
+impl World {
+    pub fn kill_shim(&self, pid: i32) {
+        let mut inner = self.0.borrow_mut();
+        let Some(process) = inner.processes.get_mut(&pid) else { return };
+        process.state = State::Gone(137);
+        let job = process.job.0;
+        inner.victims.insert(job);
+    }
+
+    /// Somebody sends SIGTERM to all jobs and shims.
+    pub fn stop_processes(&self) {
+        let mut inner = self.0.borrow_mut();
+        let now = inner.clock;
+        for process in inner.processes.values_mut() {
+            process.stopped = true;
+            process.ask(now, false);
+        }
+    }
+
+    /// Lets the next thing happen, if it does until then; whose it was.
+    pub fn next_event(&self, until: Duration) -> Option<i32> {
+        let mut inner = self.0.borrow_mut();
+        let next = inner.processes.iter().filter_map(|(&pid, process)| Some((process.next()?, pid))).min();
+        let at = next.map_or(until, |(at, _)| at.min(until)).max(inner.clock);
+        if let Some(stop) = inner.stop_at
+            && stop <= at
+        {
+            inner.stop_at = None;
+            inner.clock = inner.clock.max(stop);
+            inner.stop.request();
+            return Some(0);
+        }
+        inner.clock = at;
+        let (_, pid) = next.filter(|&(at, _)| at <= until)?;
+        let state = inner.processes[&pid].state.clone();
+        inner.actor = Some(pid);
+        drop(inner);
+        let then = match state {
+            State::Unreserved(_) => self.reserve(pid),
+            State::Running(_, exit) => {
+                let mut inner = self.0.borrow_mut();
+                let process = &inner.processes[&pid];
+                let job = process.job;
+                if script(job).1 == exit {
+                    *inner.completed.entry(job.0).or_default() += 1;
+                }
+                State::Leaving(inner.clock, exit)
+            }
+            State::Leaving(_, exit) => self.leave(pid, exit),
+            state => state,
+        };
+        let mut inner = self.0.borrow_mut();
+        inner.actor = None;
+        if let Some(process) = inner.processes.get_mut(&pid).filter(|process| process.is_alive()) {
+            process.state = then;
+        }
+        Some(pid)
+    }
+
+    fn reserve(&self, pid: i32) -> State {
+        let path = self.0.borrow().processes[&pid].path.clone();
+        match Slot::reserve(self, &path) {
+            Ok(_) => self.let_run(pid, State::Waiting),
+            Err(_) => State::Unreserved(self.0.borrow().clock + PAUSE),
+        }
+    }
+
+    /// The job runs if it may.
+    fn let_run(&self, pid: i32, state: State) -> State {
+        let mut inner = self.0.borrow_mut();
+        let (now, process) = (inner.clock, inner.processes[&pid].clone());
+        if process.claim.is_none() || state != State::Waiting {
+            return state;
+        }
+        let (time, exit, _) = script(process.job);
+        *inner.started.entry(process.job.0).or_default() += 1;
+        State::Running(now + time, exit)
+    }
+
+    /// As a shim does: for ever when nobody else knows the status.
+    fn leave(&self, pid: i32, exit: i32) -> State {
+        let (process, now) = (self.0.borrow().processes[&pid].clone(), self.wall());
+        let Some(claim) = process.claim else { return State::Gone(exit) };
+        let (asked, stopped) = (process.asked, process.stopped);
+        let status = Status { claim, exit, asked, stopped, ended: nanoseconds(now) };
+        let filled = Slot::reserve(self, &process.path).and_then(|mut slot| slot.fill(self, &status, process.alone));
+        match filled {
+            Err(_) if process.alone && !process.killed => State::Leaving(self.0.borrow().clock + PAUSE, exit),
+            _ => State::Gone(exit),
+        }
+    }
+
+    fn pid_of(&self, job: JobId) -> Option<i32> {
+        let inner = self.0.borrow();
+        inner.processes.iter().rev().find(|(_, process)| process.job == job && !process.alone).map(|(&pid, _)| pid)
+    }
+}
+
+impl Host for World {
+    fn now(&self) -> Duration {
+        self.0.borrow().clock
+    }
+
+    fn wall(&self) -> SystemTime {
+        UNIX_EPOCH + Duration::from_secs(1_000_000_000) + self.0.borrow().clock
+    }
+
+    fn boot(&self) -> String {
+        format!("boot {}", self.0.borrow().boots)
+    }
+
+    fn start(&mut self, start: &Start<'_>) -> Result<Identity, Refusal> {
+        let refuse = |error: io::Error| Refusal { reason: error.to_string(), passing: is_passing(&error) };
+        let effect = self.step(true).map_err(refuse)?;
+        if effect == Effect::HalfThenError {
+            return self.done(effect).map_err(refuse).map(|()| Identity { pid: 0, start: 0 });
+        }
+        let mut inner = self.0.borrow_mut();
+        inner.next_pid += 1;
+        let (pid, clock) = (inner.next_pid, inner.clock);
+        let path = PathBuf::from("/run/status").join(format!("{}.{}", start.name, start.attempt));
+        let process = Process {
+            job: start.job,
+            processors: start.processors.clone(),
+            path,
+            claim: None,
+            state: State::Unreserved(clock),
+            alone: false,
+            asked: false,
+            killed: false,
+            stopped: false,
+        };
+        inner.processes.insert(pid, process);
+        inner.check_copies(pid);
+        drop(inner);
+        self.done(effect).map_err(refuse)?;
+        Ok(Identity { pid, start: 1 })
+    }
+
+    fn go(&mut self, job: JobId, claim: &str) {
+        let Some(pid) = self.pid_of(job) else { return };
+        let effect = self.step(false);
+        if let Some(process) = self.0.borrow_mut().processes.get_mut(&pid) {
+            process.claim = serde_json::from_str(claim).ok();
+        }
+        let state = self.0.borrow().processes[&pid].state.clone();
+        let state = self.let_run(pid, state);
+        if let Some(process) = self.0.borrow_mut().processes.get_mut(&pid) {
+            process.state = state;
+        }
+        let _ = effect.and_then(|effect| self.done(effect));
+    }
+
+    fn call_off(&mut self, job: JobId) {
+        if let Some(pid) = self.pid_of(job) {
+            self.0.borrow_mut().processes.remove(&pid);
+        }
+    }
+
+    fn end(&mut self, job: JobId, kill: bool) {
+        let _ = self.step(false).and_then(|effect| self.done(effect));
+        let Some(pid) = self.pid_of(job) else { return };
+        let mut inner = self.0.borrow_mut();
+        let now = inner.clock;
+        if let Some(process) = inner.processes.get_mut(&pid) {
+            process.end(now, kill);
+        }
+    }
+
+    fn wait(&mut self, timeout: Duration) -> Option<JobId> {
+        let until = self.0.borrow().clock + timeout;
+        loop {
+            let gone = |process: &&Process| !process.alone && matches!(process.state, State::Gone(_));
+            let job = self.0.borrow().processes.values().find(gone).map(|process| process.job);
+            if job.is_some() {
+                return job;
+            }
+            self.next_event(until)?;
+        }
+    }
+
+    fn reap(&mut self, job: JobId) -> i32 {
+        let Some(pid) = self.pid_of(job) else { return -1 };
+        match self.0.borrow_mut().processes.remove(&pid).map(|process| process.state) {
+            Some(State::Gone(exit)) => exit,
+            _ => -1,
+        }
+    }
+
+    fn is_alive(&self, shim: Identity) -> bool {
+        self.0.borrow().processes.get(&shim.pid).is_some_and(Process::is_alive)
+    }
+
+    fn end_left(&mut self, shims: &[Identity], grace: Duration, _tell: &mut dyn FnMut(&str)) {
+        let _ = self.step(false).and_then(|effect| self.done(effect));
+        for kill in [false, true] {
+            let mut inner = self.0.borrow_mut();
+            let now = inner.clock;
+            for (_, process) in inner.processes.iter_mut().filter(|(pid, _)| shims.iter().any(|shim| shim.pid == **pid))
+            {
+                process.end(now, kill);
+            }
+            drop(inner);
+            let until = now + grace;
+            let alive = |world: &Self| world.0.borrow().processes.values().any(Process::is_alive);
+            while alive(self) && self.next_event(until).is_some() {}
+        }
+        self.0.borrow_mut().processes.clear();
+    }
+}

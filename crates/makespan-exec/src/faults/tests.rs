@@ -1,0 +1,248 @@
+//! Every step of a run of six jobs fails once in every way; then the run is resumed. Nothing is lost, nothing is repeated,
+//! and nothing is told that is not so.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::time::Duration;
+
+use makespan_core::{
+    Decision, Event, Instance, Job, Outcome, Platform, Policy, Profile, Run, Running, Stop, Time, Trace, View,
+};
+use nix::libc::{EAGAIN, EDQUOT, EIO, EMFILE, ENOSPC};
+
+use super::processes::script;
+use super::{Dead, Fault, When, World};
+use crate::execute::{Machine, execute_on};
+use crate::files::Files;
+use crate::host::Host;
+use crate::{ExecuteError, ExecuteOptions, Observer, Progress};
+
+/// First come, first served.
+struct FirstCome;
+
+impl Policy for FirstCome {
+    fn on(&mut self, _events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
+        let mut free = view.free.clone();
+        for job in view.waiting.iter() {
+            let Some(processors) = free.take(view.instance.job(job).profile().min_processors()) else { break };
+            decisions.push(Decision::Start { job, processors });
+        }
+    }
+}
+
+/// Six jobs on two processors, by [`script`]: one fails, and one reaches its walltime and does not react.
+fn six() -> Instance {
+    let job = |index: u32| {
+        let processors = if index == 5 { 2 } else { 1 };
+        let mut job = Job::new(format!("j{index}"), Profile::rigid(processors, Time::from_seconds(1)).unwrap());
+        job.walltime = (index == 3).then(|| Time::from_seconds(2));
+        job
+    };
+    Instance::new(Platform::flat(2).unwrap(), (0..6).map(job).collect(), vec![]).unwrap()
+}
+
+fn due(job: u32) -> Outcome {
+    match (job, script(makespan_core::JobId(job)).1) {
+        (3, _) => Outcome::TimedOut,
+        (_, 0) => Outcome::Succeeded,
+        (_, status) => Outcome::Failed { status },
+    }
+}
+
+/// What the user was told, over all sessions.
+#[derive(Clone, Default)]
+struct Told {
+    /// Starts that the machine had made when an end was told.
+    ends: BTreeMap<u32, (Outcome, usize)>,
+    world: Option<World>,
+}
+
+impl Observer for Told {
+    fn started(&mut self, _running: &Running, _progress: &Progress<'_>) {}
+
+    fn ended(&mut self, run: &Run, _reason: Option<&str>, _progress: &Progress<'_>) {
+        let world = self.world.as_ref().unwrap().0.borrow();
+        let starts = world.started.get(&run.job.0).copied().unwrap_or(0);
+        self.ends.insert(run.job.0, (run.outcome, starts));
+    }
+}
+
+enum Left {
+    Done(Trace),
+    Refused(ExecuteError),
+    Died,
+}
+
+fn session(world: &World, told: &mut Told, resume: bool, retry_failed: bool) -> Left {
+    let instance = six();
+    let stop = Stop::default();
+    world.0.borrow_mut().stop = stop.clone();
+    told.world = Some(world.clone());
+    let options = ExecuteOptions { resume, retry_failed, stop, ..ExecuteOptions::new("/run") };
+    let mut host = world.clone();
+    let files = Rc::new(Files::at(PathBuf::from("/run"), &instance));
+    let machine = Machine { storage: world, host: &mut host, files, lock: None };
+    let done = catch_unwind(AssertUnwindSafe(|| execute_on(machine, &instance, &mut FirstCome, &options, told)));
+    match done {
+        Ok(Ok(trace)) => Left::Done(trace),
+        Ok(Err(error)) => Left::Refused(error),
+        Err(payload) if payload.is::<Dead>() => Left::Died,
+        Err(payload) => std::panic::resume_unwind(payload),
+    }
+}
+
+/// How a job ended last.
+fn last(trace: &Trace) -> BTreeMap<u32, Outcome> {
+    trace.runs.iter().map(|run| (run.job.0, run.outcome)).collect()
+}
+
+/// Resumes until every job has ended, and looks at what happened.
+fn complete(world: &World, mut told: Told, case: &str, first: Option<Trace>) {
+    let before = told.ends.clone();
+    let mut trace = first;
+    for round in 0..4 {
+        let whole = trace
+            .as_ref()
+            .is_some_and(|trace| trace.runs.iter().map(|run| run.job).collect::<BTreeSet<_>>().len() == 6);
+        if whole {
+            break;
+        }
+        assert!(round < 3, "{case}: it does not come to its end");
+        world.pass(Duration::ZERO);
+        trace = match session(world, &mut told, true, false) {
+            Left::Done(trace) => Some(trace),
+            Left::Refused(error) => panic!("{case}: it is not resumed: {error}"),
+            Left::Died => panic!("{case}: one fault is enough"),
+        };
+    }
+    let trace = trace.unwrap();
+    let inner = world.0.borrow();
+    assert!(inner.violations.is_empty(), "{case}: {:?}", inner.violations);
+    let victim = |job: u32| inner.victims.contains(&job);
+    for (job, outcome) in last(&trace) {
+        let killed = victim(job) && outcome == Outcome::Failed { status: 137 };
+        // Where the disk itself is broken a job cannot be started, and that is said.
+        let broken = outcome == Outcome::NotStarted && case.starts_with(&format!("{:?}", Fault::Refused(EIO)));
+        // When nobody was there at its walltime it may come to its own end, and then it has.
+        let alone = outcome == Outcome::Succeeded && inner.completed.get(&job).is_some_and(|&count| count > 0);
+        assert!(outcome == due(job) || killed || broken || alone, "{case}: job {job} ended as {outcome:?}");
+        assert_eq!(told.ends.get(&job).map_or(outcome, |told| told.0), outcome, "{case}: job {job}");
+        let completed = inner.completed.get(&job).copied().unwrap_or(0);
+        assert!(completed > 0 || outcome != Outcome::Succeeded, "{case}: job {job} is lost");
+    }
+    for (job, (outcome, starts)) in before {
+        assert_eq!(
+            inner.started.get(&job).copied().unwrap_or(0),
+            starts,
+            "{case}: job {job} was {outcome:?}, and ran again"
+        );
+    }
+}
+
+/// A machine at the beginning of a session.
+struct Scene {
+    world: World,
+    told: Told,
+    resume: bool,
+}
+
+impl Scene {
+    /// A new run.
+    fn new() -> Self {
+        Self { world: World::new(None), told: Told::default(), resume: false }
+    }
+
+    /// A run whose session was killed when some jobs had ended and others ran, a moment ago.
+    fn half_done() -> Self {
+        let killed_at = |step: usize| {
+            let world = World::new(Some((step, Fault::Killed(When::After))));
+            let mut told = Told::default();
+            let died = matches!(session(&world, &mut told, false, false), Left::Died);
+            world.pass(Duration::from_millis(300));
+            (died && told.ends.len() == 2).then_some(Self { world, told, resume: true })
+        };
+        (1..200).find_map(killed_at).unwrap()
+    }
+
+    /// Plays one fault; `None` when there is no such step.
+    fn play(&self, step: usize, fault: Fault) -> Option<()> {
+        let (world, mut told) = (self.world.copy(), self.told.clone());
+        let starts = |world: &World| world.0.borrow().started.values().sum::<usize>();
+        let (started, steps) = (starts(&world), world.0.borrow().steps);
+        (world.0.borrow_mut().plan, world.0.borrow_mut().fired) = (Some((steps + step, fault)), false);
+        let case = format!("{fault:?} at step {step}, resumed: {}", self.resume);
+        let left = session(&world, &mut told, self.resume, false);
+        if !world.0.borrow().fired {
+            assert!(matches!(left, Left::Done(_)), "{case}");
+            return None;
+        }
+        match left {
+            Left::Died => {
+                for pause in [0, 1200, 3_600_000] {
+                    let world = world.copy();
+                    world.pass(Duration::from_millis(pause));
+                    let finished = world.0.borrow().completed.clone();
+                    let shims_live = !matches!(fault, Fault::Power(_));
+                    complete(&world, told.clone(), &format!("{case}, {pause} ms later"), None);
+                    let inner = world.0.borrow();
+                    for (job, count) in finished.iter().filter(|(job, _)| shims_live && !inner.victims.contains(job)) {
+                        assert_eq!(inner.completed[job], *count, "{case}, {pause} ms later: job {job} ran again");
+                    }
+                }
+            }
+            Left::Refused(error) => {
+                let began = starts(&world) > started;
+                let passing = matches!(fault, Fault::Refused(_) | Fault::Full(_) | Fault::Half);
+                assert!(!began || !passing, "{case}: it gave up: {error}");
+                world.pass(Duration::from_secs(5));
+                complete(&world, told, &case, None);
+            }
+            Left::Done(trace) => {
+                let stopped = matches!(fault, Fault::Stopped | Fault::AllStopped);
+                assert!(stopped || trace.runs.len() >= 6, "{case}: {trace:?}");
+                complete(&world, told, &case, Some(trace));
+            }
+        }
+        Some(())
+    }
+
+    /// Every step in every way; returned is how many steps there are.
+    fn play_all(&self) -> usize {
+        let killed = [When::Before, When::Half, When::After];
+        let faults = [EIO, ENOSPC, EAGAIN, EMFILE]
+            .map(Fault::Refused)
+            .into_iter()
+            .chain([ENOSPC, EDQUOT].map(Fault::Full))
+            .chain([Fault::Half, Fault::Stopped, Fault::AllStopped])
+            .chain(killed.map(Fault::Killed))
+            .chain(killed.map(Fault::Power));
+        faults.map(|fault| (1..).take_while(|&step| self.play(step, fault).is_some()).count()).min().unwrap_or(0)
+    }
+}
+
+#[test]
+fn every_step_fails_once_in_every_way() {
+    let steps = Scene::new().play_all();
+    assert!(steps > 60, "a run has some {steps} steps");
+}
+
+#[test]
+fn every_step_of_a_resumption_fails_once_in_every_way() {
+    let steps = Scene::half_done().play_all();
+    assert!(steps > 30, "a resumption has some {steps} steps");
+}
+
+#[test]
+fn without_a_fault_nothing_is_odd() {
+    let world = World::new(None);
+    let mut told = Told::default();
+    let Left::Done(trace) = session(&world, &mut told, false, false) else { panic!("it fails") };
+    assert_eq!(last(&trace).into_iter().collect::<Vec<_>>(), (0..6).map(|job| (job, due(job))).collect::<Vec<_>>());
+    assert_eq!(told.ends.len(), 6);
+    // Resumed, it has nothing to do.
+    let Left::Done(again) = session(&world, &mut told, true, false) else { panic!("it fails") };
+    assert_eq!(again, trace);
+    assert!(world.now() < Duration::from_secs(20));
+}

@@ -1,0 +1,51 @@
+//! Processes and clocks as a session uses them. Tests put a process table in their place that fails where it is told to.
+
+use std::time::{Duration, SystemTime};
+
+use makespan_core::{JobId, ProcSet};
+
+use crate::process::Identity;
+
+/// What is to be started.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Start<'a> {
+    pub job: JobId,
+    pub name: &'a str,
+    pub command: &'a [String],
+    pub attempt: u32,
+    pub processors: &'a ProcSet,
+}
+
+/// Why a job was not started.
+#[derive(Clone, Debug)]
+pub(crate) struct Refusal {
+    pub reason: String,
+    /// Whether it may work a moment later.
+    pub passing: bool,
+}
+
+/// What a session needs of the machine.
+pub(crate) trait Host {
+    /// A clock that never goes back.
+    fn now(&self) -> Duration;
+    /// The wall clock.
+    fn wall(&self) -> SystemTime;
+    /// The id of the machine's present boot; start times of processes are comparable within one only.
+    fn boot(&self) -> String;
+    /// Starts the shim of a job, which waits.
+    fn start(&mut self, start: &Start<'_>) -> Result<Identity, Refusal>;
+    /// Lets a job run.
+    fn go(&mut self, job: JobId, claim: &str);
+    /// Ends a shim whose job was not let run.
+    fn call_off(&mut self, job: JobId);
+    /// Asks a job to end with all that descends from it, or kills it.
+    fn end(&mut self, job: JobId, kill: bool);
+    /// Waits until nothing of some job is left, and says of which; or until the time is over.
+    fn wait(&mut self, timeout: Duration) -> Option<JobId>;
+    /// The exit status of the shim of such a job.
+    fn reap(&mut self, job: JobId) -> i32;
+    /// Whether a shim of an earlier session still runs.
+    fn is_alive(&self, shim: Identity) -> bool;
+    /// Ends all that earlier sessions of the run left, these shims among it. Returns when nothing of it lives.
+    fn end_left(&mut self, shims: &[Identity], grace: Duration, tell: &mut dyn FnMut(&str));
+}

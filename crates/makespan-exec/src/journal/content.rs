@@ -1,0 +1,234 @@
+//! What is in the folder of a run: the records of its journal, and the status files beside it.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use makespan_core::Instance;
+
+use super::history::History;
+use super::seal::{seal, unseal};
+use super::{FILE, JournalError, Opening, Record, VERSION, salvage};
+use crate::files::{Files, STATUS};
+use crate::status::Status;
+use crate::storage::Storage;
+
+/// How every journal begins.
+const BEGINNING: &str = "{\"header\":{\"version\":";
+
+/// A journal as it was found.
+pub(super) struct Found {
+    pub records: Vec<Record>,
+    /// How many bytes of the file hold them.
+    pub sound: usize,
+    /// What became of a damaged journal; its records are to be written anew.
+    pub recovered: Option<String>,
+}
+
+/// A line that is no record.
+struct Fault {
+    line: usize,
+    reason: String,
+}
+
+impl Found {
+    /// Reads what is there, and decides whether a run may begin or go on.
+    pub fn inspect(
+        storage: &dyn Storage,
+        files: &Files,
+        instance: &Instance,
+        how: Opening,
+    ) -> Result<Self, JournalError> {
+        let path = files.folder().join(FILE);
+        let fail = |source| JournalError::Io { path: path.clone(), source };
+        let bytes = storage.read(&path).map_err(fail)?.unwrap_or_default();
+        let statuses = Statuses::read(storage, files)?;
+        let intact = Self::intact(&path, &bytes, instance, files, &statuses);
+        match intact {
+            Ok(found) if found.records.is_empty() || how.resume => Ok(found),
+            Ok(_) => Err(JournalError::Exists { folder: files.folder().to_owned() }),
+            Err(error) if how.resume && how.recover && error.is_damage() => {
+                let records = lines(&bytes).filter_map(|(_, line)| line.and_then(parse).ok()).collect();
+                let faults = faults(&bytes).len();
+                let salvaged = salvage::salvage(&path, instance, records, faults, statuses.of_jobs())?;
+                Ok(Self { sound: 0, records: salvaged.records, recovered: Some(salvaged.note) })
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn intact(
+        path: &Path,
+        bytes: &[u8],
+        instance: &Instance,
+        files: &Files,
+        statuses: &Statuses,
+    ) -> Result<Self, JournalError> {
+        refuse_others(path, bytes)?;
+        if let Some(Fault { line, reason }) = faults(bytes).into_iter().next() {
+            return Err(JournalError::Damaged { path: path.to_owned(), line, reason });
+        }
+        let records: Vec<Record> = lines(bytes).filter_map(|(_, line)| Some(parse(line.ok()?).ok()?.1)).collect();
+        let sound = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
+        if records.is_empty() {
+            if let Some(status) = statuses.of_jobs().next() {
+                let folder = files.folder().join(STATUS);
+                let name = instance.jobs().get(status.claim.job.index()).map_or("?", |job| &job.name).to_owned();
+                return Err(JournalError::Lost { path: path.to_owned(), folder, job: name });
+            }
+        } else {
+            let history = History::of(path, instance, &records)?;
+            statuses.agree(path, &records, &history, files, instance)?;
+        }
+        Ok(Self { records, sound, recovered: None })
+    }
+
+    /// Puts a recovered journal in the place of the damaged one, which is kept.
+    pub fn replace(&self, storage: &dyn Storage, files: &Files) -> io::Result<Option<String>> {
+        let Some(note) = &self.recovered else { return Ok(None) };
+        let (path, new) = (files.folder().join(FILE), files.folder().join(format!("{FILE}.tmp")));
+        let text: String = (0..)
+            .zip(&self.records)
+            .map(|(number, record)| Ok(seal(&serde_json::to_string(record)?, number)))
+            .collect::<io::Result<_>>()?;
+        let mut file = storage.open(&new)?;
+        file.set_len(0)?;
+        file.write_at(0, text.as_bytes())?;
+        file.sync()?;
+        let names = storage.names(files.folder())?;
+        let kept = (1..).map(|number| format!("journal-damaged-{number}.jsonl")).find(|name| !names.contains(name));
+        let kept = kept.map(|name| files.folder().join(name)).unwrap_or_default();
+        let was_there = names.iter().any(|name| name == FILE);
+        if was_there {
+            storage.link(&path, &kept)?;
+        }
+        storage.rename(&new, &path)?;
+        storage.sync_folder(files.folder())?;
+        let place =
+            if was_there { format!("; the damaged journal is kept as {}", kept.display()) } else { String::new() };
+        Ok(Some(format!("{note}{place}")))
+    }
+
+    /// How many bytes a recovered journal has.
+    pub fn length(&self) -> io::Result<u64> {
+        if self.recovered.is_none() {
+            return Ok(self.sound as u64);
+        }
+        let lengths = (0..)
+            .zip(&self.records)
+            .map(|(number, record)| Ok(seal(&serde_json::to_string(record)?, number).len() as u64));
+        lengths.sum()
+    }
+}
+
+/// The whole lines with their numbers, from 0. What is behind the last of them never reached the disk as it was written.
+fn lines(bytes: &[u8]) -> impl Iterator<Item = (usize, Result<&[u8], &'static str>)> {
+    bytes.split_inclusive(|&byte| byte == b'\n').filter(|line| line.ends_with(b"\n")).map(Ok).enumerate()
+}
+
+fn parse(line: &[u8]) -> Result<(u64, Record), &'static str> {
+    let (number, body) = unseal(line)?;
+    Ok((number, serde_json::from_str(&body).map_err(|_| "it is no record of this version")?))
+}
+
+/// Lines that are no record, or not the one that is due.
+fn faults(bytes: &[u8]) -> Vec<Fault> {
+    let check = |(index, line): (usize, Result<&[u8], &'static str>)| match line.and_then(parse) {
+        Ok((number, _)) if number == index as u64 => None,
+        Ok((number, _)) => {
+            Some(Fault { line: index + 1, reason: format!("record {number} stands where {index} is due") })
+        }
+        Err(reason) => Some(Fault { line: index + 1, reason: reason.to_owned() }),
+    };
+    lines(bytes).filter_map(check).collect()
+}
+
+/// A file of this name that is no journal, or one of another version.
+fn refuse_others(path: &Path, bytes: &[u8]) -> Result<(), JournalError> {
+    let path = path.to_owned();
+    let first = bytes.split_inclusive(|&byte| byte == b'\n').next().unwrap_or_default();
+    let begins = first.starts_with(BEGINNING.as_bytes()) || (first == bytes && BEGINNING.as_bytes().starts_with(bytes));
+    if !begins && lines(bytes).all(|(_, line)| line.and_then(parse).is_err()) {
+        return Err(JournalError::NotAJournal { path });
+    }
+    // Those of version 1 had no checksums; a checksum that does not fit is damage, whatever the version seems to be.
+    let plain = String::from_utf8_lossy(first);
+    let stated = match unseal(first) {
+        Ok((_, body)) => body,
+        Err(_) if plain.contains("\"check\"") => return Ok(()),
+        Err(_) => plain.trim_end().to_owned(),
+    };
+    let version =
+        serde_json::from_str::<serde_json::Value>(&stated).ok().and_then(|value| value["header"]["version"].as_u64());
+    match version {
+        Some(version) if version != u64::from(VERSION) => Err(JournalError::Version { path, version }),
+        _ => Ok(()),
+    }
+}
+
+/// The status files that a folder holds, those that cannot be read included.
+struct Statuses(Vec<(String, Option<Status>)>);
+
+impl Statuses {
+    fn read(storage: &dyn Storage, files: &Files) -> Result<Self, JournalError> {
+        let folder = files.folder().join(STATUS);
+        let fail = |path: PathBuf| move |source| JournalError::Io { path, source };
+        let mut found = Vec::new();
+        for name in storage.names(&folder).map_err(fail(folder.clone()))? {
+            // Every status ends with the number of its attempt; one that is being written does not.
+            if name.rsplit_once('.').is_none_or(|(_, attempt)| attempt.parse::<u32>().is_err()) {
+                continue;
+            }
+            let path = folder.join(&name);
+            let bytes = storage.read(&path).map_err(fail(path.clone()))?.unwrap_or_default();
+            found.push((name, Status::parse(&bytes)));
+        }
+        Ok(Self(found))
+    }
+
+    fn of_jobs(&self) -> impl Iterator<Item = &Status> {
+        self.0.iter().filter_map(|(_, status)| status.as_ref())
+    }
+
+    /// No status tells of an attempt that the journal does not know, and none that counts is damaged.
+    fn agree(
+        &self,
+        path: &Path,
+        records: &[Record],
+        history: &History,
+        files: &Files,
+        instance: &Instance,
+    ) -> Result<(), JournalError> {
+        let damaged = |name: &str, reason: String| {
+            Err(JournalError::Contradiction {
+                path: path.to_owned(),
+                status: files.folder().join(STATUS).join(name),
+                reason,
+            })
+        };
+        let due: std::collections::BTreeSet<String> = instance
+            .ids()
+            .flat_map(|job| {
+                let attempts = history.attempts[job.index()];
+                let running = matches!(history.jobs[job.index()], super::Progression::Running(_));
+                [running.then(|| files.status_name(job, attempts)), Some(files.status_name(job, attempts + 1))]
+            })
+            .flatten()
+            .collect();
+        for (name, status) in &self.0 {
+            match status {
+                Some(Status { claim, .. }) if claim.run == history.origin => {
+                    let known = history.attempts.get(claim.job.index());
+                    if known.is_none_or(|&known| claim.attempt > known) {
+                        let reason = format!("it tells of attempt {} of a job, which the journal lacks", claim.attempt);
+                        return damaged(name, reason);
+                    }
+                }
+                None if due.contains(name) => return damaged(name, "it cannot be read".into()),
+                // Of an earlier run in the folder, or nothing that anybody waits for.
+                _ => {}
+            }
+        }
+        debug_assert!(!records.is_empty(), "a history has a header");
+        Ok(())
+    }
+}

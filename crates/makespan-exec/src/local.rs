@@ -1,0 +1,204 @@
+//! The processes of this machine.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Write;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::rc::Rc;
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::thread::sleep;
+use std::time::{Duration, Instant, SystemTime};
+
+use makespan_core::JobId;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use crate::files::Files;
+use crate::host::{Host, Refusal, Start};
+use crate::launch::launch;
+use crate::machine::{allotment_environment, cores_of, program, substituted};
+use crate::process::{Identity, Traces, boot, start_of};
+use crate::shim;
+use crate::storage::{Disk, Storage, is_passing};
+
+/// How long a shim that was told to kill its job may take before it is killed itself.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// The executable of this very process, even where its file was replaced since.
+const OWN: &str = "/proc/self/exe";
+
+/// Starts shims, and waits for them.
+#[derive(Debug)]
+pub(crate) struct Local {
+    files: Rc<Files>,
+    cores: Vec<usize>,
+    shim: PathBuf,
+    begun: Instant,
+    shims: BTreeMap<JobId, Shim>,
+    /// Numbers the starts, so that the end of an earlier shim is not taken for that of a later one.
+    starts: u64,
+    sender: Sender<(JobId, u64)>,
+    ends: Receiver<(JobId, u64)>,
+}
+
+/// A shim that we have not reaped, so its id is ours.
+#[derive(Debug)]
+struct Shim {
+    child: Child,
+    /// While it is open, the shim knows that we are there.
+    input: Option<ChildStdin>,
+    start: u64,
+}
+
+impl Local {
+    /// Starts jobs on these cores, by this shim or by this program.
+    pub fn new(files: Rc<Files>, cores: Vec<usize>, shim: Option<PathBuf>) -> Self {
+        let (sender, ends) = mpsc::channel();
+        let shim = shim.unwrap_or_else(|| OWN.into());
+        Self { files, cores, shim, begun: Instant::now(), shims: BTreeMap::new(), starts: 0, sender, ends }
+    }
+
+    /// The process of a shim, whose end is told when nothing of its job is left.
+    fn spawn(&self, start: &Start<'_>) -> Result<Child, Refusal> {
+        let allotment = start.processors.len();
+        let words = substituted(start.command, allotment);
+        let program = program(&words[0]).map_err(|reason| Refusal { reason, passing: false })?;
+        let refuse = |error: std::io::Error| Refusal {
+            reason: format!("cannot start `{}`: {error}", words[0]),
+            passing: is_passing(&error),
+        };
+        let (out, err) = self.files.outputs(start.job).map_err(refuse)?;
+        let marks = self.files.marks(start.name);
+        let mut command = Command::new(&self.shim);
+        command.arg0("makespan-job").arg(shim::ARGUMENT).arg(self.files.status(start.job, start.attempt));
+        command.arg(program).args(&words[1..]);
+        command.envs(allotment_environment(allotment)).envs(marks.iter().map(|(name, value)| (name, value)));
+        command.stdin(Stdio::piped()).stdout(out).stderr(err);
+        let (sender, job, number) = (self.sender.clone(), start.job, self.starts);
+        let status = self.files.status(start.job, start.attempt);
+        let on_exit = move |killed: Option<i32>| {
+            if killed.is_some() {
+                // It could not see to the end of all that descends from it.
+                let marks = marks.into_iter().map(|(name, value)| format!("{name}={value}")).collect();
+                Traces { session: killed, marks }.end(Duration::ZERO);
+            }
+            // A session that is gone has no use for it.
+            let _ = sender.send((job, number));
+            // The end counts when the session has written it down, which it does meanwhile. This is for a session that dies
+            // before.
+            let _ = File::open(&status).and_then(|file| file.sync_all());
+            let _ = status.parent().map(|folder| Disk.sync_folder(folder));
+        };
+        launch(command, cores_of(start.processors, &self.cores), true, on_exit).map_err(refuse)
+    }
+
+    fn signal(&self, job: JobId, signal: Signal) {
+        if let Some(shim) = self.shims.get(&job) {
+            let pid = Pid::from_raw(shim.child.id() as i32);
+            let _ = kill(pid, signal);
+            // Should somebody have halted it.
+            let _ = kill(pid, Signal::SIGCONT);
+        }
+    }
+}
+
+impl Host for Local {
+    fn now(&self) -> Duration {
+        self.begun.elapsed()
+    }
+
+    fn wall(&self) -> SystemTime {
+        SystemTime::now()
+    }
+
+    fn boot(&self) -> String {
+        boot()
+    }
+
+    fn start(&mut self, start: &Start<'_>) -> Result<Identity, Refusal> {
+        self.starts += 1;
+        let mut child = self.spawn(start)?;
+        let (pid, input) = (child.id() as i32, child.stdin.take());
+        self.shims.insert(start.job, Shim { child, input, start: self.starts });
+        Ok(Identity { pid, start: start_of(pid) })
+    }
+
+    fn go(&mut self, job: JobId, claim: &str) {
+        if let Some(input) = self.shims.get_mut(&job).and_then(|shim| shim.input.as_mut()) {
+            // A shim that was killed meanwhile is reported by its end.
+            let _ = input.write_all(format!("{claim}\n").as_bytes());
+        }
+    }
+
+    fn call_off(&mut self, job: JobId) {
+        if let Some(mut shim) = self.shims.remove(&job) {
+            drop(shim.input.take());
+            let _ = shim.child.wait();
+        }
+    }
+
+    fn end(&mut self, job: JobId, kill: bool) {
+        self.signal(job, if kill { shim::KILL } else { shim::END });
+    }
+
+    fn wait(&mut self, timeout: Duration) -> Option<JobId> {
+        let begun = Instant::now();
+        loop {
+            let (job, start) = self.ends.recv_timeout(timeout.saturating_sub(begun.elapsed())).ok()?;
+            if self.shims.get(&job).is_some_and(|shim| shim.start == start) {
+                return Some(job);
+            }
+        }
+    }
+
+    fn reap(&mut self, job: JobId) -> i32 {
+        self.shims.remove(&job).map_or(-1, |mut shim| shim.child.wait().map_or(-1, exit_status))
+    }
+
+    fn is_alive(&self, shim: Identity) -> bool {
+        shim.is_alive()
+    }
+
+    fn end_left(&mut self, shims: &[Identity], grace: Duration, tell: &mut dyn FnMut(&str)) {
+        let begun = Instant::now();
+        let alive = || shims.iter().filter(|shim| shim.is_alive());
+        alive().for_each(|shim| shim.signal(shim::END));
+        let steps = [(grace, shim::KILL), (grace + PATIENCE, Signal::SIGKILL)];
+        for (until, then) in steps {
+            while alive().next().is_some() && begun.elapsed() < until {
+                alive().for_each(|shim| shim.signal(Signal::SIGCONT));
+                sleep(Duration::from_millis(5));
+            }
+            alive().for_each(|shim| shim.signal(then));
+        }
+        if alive().next().is_some() {
+            tell("processes of an earlier session do not end; the run goes on when they are gone");
+        }
+        while alive().next().is_some() {
+            sleep(Duration::from_millis(20));
+        }
+        // What outlived its shim is known by its environment.
+        let (name, value) = self.files.mark();
+        Traces { session: None, marks: vec![format!("{name}={value}")] }.end(grace);
+    }
+}
+
+/// A session that ends in a panic of its policy or its observer leaves nothing running either.
+impl Drop for Local {
+    fn drop(&mut self) {
+        let jobs: Vec<JobId> = self.shims.keys().copied().collect();
+        for &job in &jobs {
+            self.signal(job, shim::KILL);
+        }
+        for job in jobs {
+            self.call_off(job);
+        }
+    }
+}
+
+/// An exit status as shells count it.
+pub(crate) fn exit_status(status: ExitStatus) -> i32 {
+    status.code().or_else(|| status.signal().map(|signal| 128 + signal)).unwrap_or(-1)
+}

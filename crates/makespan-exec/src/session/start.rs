@@ -1,0 +1,156 @@
+//! How jobs come to run: started, written down, let go.
+
+use makespan_core::{JobId, Outcome, ProcSet, Running, Time};
+
+use super::active::{Active, Delayed, News};
+use super::{Session, ticks};
+use crate::ExecuteError;
+use crate::host::{Refusal, Start};
+use crate::journal::Record;
+use crate::status::Claim;
+
+/// The first pause after a refused start, which doubles up to the longest.
+const FIRST_PAUSE: Time = Time::from_ticks(50_000_000);
+const LONGEST_PAUSE: Time = Time::from_ticks(5_000_000_000);
+
+/// Between two attempts to write a journal that cannot be written.
+const WRITE_PAUSE: Time = Time::from_ticks(500_000_000);
+
+impl Session<'_> {
+    /// Begins a job as far as the policy is concerned, and starts it.
+    pub(super) fn start(&mut self, job: JobId, processors: ProcSet) -> Result<(), ExecuteError> {
+        let now = self.now();
+        self.state.cluster.begin(Running { job, start: now, processors: processors.clone() });
+        self.launch(Delayed { job, processors, due: now, pause: FIRST_PAUSE })
+    }
+
+    /// Starts the shim of a job. It waits until the record of the start is on disk.
+    fn launch(&mut self, delayed: Delayed) -> Result<(), ExecuteError> {
+        let Delayed { job, processors, pause, .. } = delayed;
+        let instance = self.state.instance;
+        let attempt = self.attempts[job.index()] + 1;
+        let command = &instance.job(job).task.command;
+        let start = Start { job, name: self.state.name(job), command, attempt, processors: &processors };
+        let started = if self.stalled.is_some() {
+            // Nothing starts that cannot be written down.
+            self.starting.push(Delayed { job, processors, due: self.now(), pause });
+            return Ok(());
+        } else {
+            self.host.start(&start)
+        };
+        let at = self.now();
+        match started {
+            Ok(identity) => {
+                let (pid, pid_start) = (identity.pid, identity.start);
+                let walltime = instance.job(job).walltime.map(|walltime| at + walltime);
+                self.journal.note(Record::Started { job, attempt, at, processors: processors.clone(), pid, pid_start });
+                let active = Active { attempt, start: at, processors, going: false, walltime, ending: None };
+                self.news.push(News::Started(active.running(job)));
+                self.active.insert(job, active);
+            }
+            Err(Refusal { passing: true, reason }) => {
+                if pause == FIRST_PAUSE {
+                    let name = self.state.name(job);
+                    self.observer.message(&format!("job `{name}` waits: {reason}; trying again"));
+                }
+                let next = LONGEST_PAUSE.min(pause + pause);
+                self.starting.push(Delayed { job, processors, due: at + pause, pause: next });
+            }
+            Err(Refusal { reason, .. }) => {
+                let running = Running { job, start: at, processors };
+                return self.record_end(running, at, Outcome::NotStarted, Some(&reason));
+            }
+        }
+        Ok(())
+    }
+
+    /// Tries the refused starts that are due again.
+    pub(super) fn start_delayed(&mut self) -> Result<(), ExecuteError> {
+        if self.stalled.is_some() {
+            return Ok(());
+        }
+        let now = self.now();
+        let (due, rest) = std::mem::take(&mut self.starting).into_iter().partition(|delayed| delayed.due <= now);
+        self.starting = rest;
+        Vec::into_iter(due).try_for_each(|delayed| self.launch(delayed))
+    }
+
+    /// Writes down what has happened. Then jobs that were started run, and the observer hears of it. While the journal
+    /// cannot be written no job starts, and nothing is told.
+    pub(super) fn commit(&mut self) {
+        let now = self.now();
+        if self.stalled.is_some_and(|again| now < again) {
+            return;
+        }
+        match self.journal.commit() {
+            Ok(()) => {
+                if self.stalled.take().is_some() {
+                    self.observer.message("the journal can be written again; the run goes on");
+                }
+                self.let_go();
+                self.tell_news();
+            }
+            Err(error) => {
+                if self.stalled.is_none() {
+                    self.observer.message(&format!("{error}; no job is started until the journal can be written"));
+                }
+                self.stalled = Some(now + WRITE_PAUSE);
+                self.call_off();
+            }
+        }
+    }
+
+    /// Lets the jobs run whose records are on disk.
+    fn let_go(&mut self) {
+        for (&job, active) in self.active.iter_mut().filter(|(_, active)| !active.going) {
+            let claim = Claim {
+                run: self.origin,
+                instance: self.fingerprint.clone(),
+                job,
+                attempt: active.attempt,
+                at: active.start,
+                processors: active.processors.clone(),
+            };
+            active.going = true;
+            self.attempts[job.index()] = active.attempt;
+            // A claim holds numbers and one plain text.
+            self.host.go(job, &serde_json::to_string(&claim).unwrap_or_default());
+        }
+    }
+
+    /// Ends the shims whose jobs may not run yet; they are started again.
+    pub(super) fn call_off(&mut self) {
+        let waiting: Vec<JobId> = self.active.iter().filter(|(_, active)| !active.going).map(|(&job, _)| job).collect();
+        for job in waiting {
+            self.host.call_off(job);
+            let Some(active) = self.active.remove(&job) else { continue };
+            self.journal.retain(|record| !matches!(record, Record::Started { job: other, .. } if *other == job));
+            self.news.retain(|news| !matches!(news, News::Started(running) if running.job == job));
+            let (due, processors) = (self.now(), active.processors);
+            self.starting.push(Delayed { job, processors, due, pause: FIRST_PAUSE });
+        }
+    }
+
+    pub(super) fn tell_news(&mut self) {
+        let now = self.now();
+        for news in std::mem::take(&mut self.news) {
+            match news {
+                News::Started(running) => self.observer.started(&running, &self.state.progress(now)),
+                News::Ended(run, reason) => self.observer.ended(&run, reason.as_deref(), &self.state.progress(now)),
+                News::Told(entry) => self.observer.told(&entry),
+                News::Message(text) => self.observer.message(&text),
+            }
+        }
+    }
+
+    /// When something is to be tried again.
+    pub(super) fn next_attempt(&self) -> Option<Time> {
+        let starts = self.starting.iter().map(|delayed| delayed.due).min();
+        self.stalled.or(starts)
+    }
+
+    /// The grace period in ticks.
+    pub(super) fn grace(&self) -> Time {
+        ticks(self.options.grace)
+    }
+}

@@ -1,0 +1,49 @@
+//! Starts the command of a job.
+
+use std::ffi::{CString, OsString};
+use std::fs::File;
+use std::os::fd::AsRawFd;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+
+use nix::errno::Errno;
+use nix::spawn::{PosixSpawnAttr, PosixSpawnFileActions, PosixSpawnFlags, posix_spawn};
+use nix::sys::signal::{SigSet, Signal};
+use nix::unistd::Pid;
+
+/// Starts a command with nothing on its input, no signal blocked, and a process group of its own. A file of the shell
+/// without `#!` is run by the shell, as a shell does.
+pub(super) fn spawn(command: &[OsString]) -> Result<Pid, Errno> {
+    let words = command.iter().map(|word| CString::new(word.as_bytes())).collect::<Result<Vec<_>, _>>();
+    let words = words.map_err(|_| Errno::EINVAL)?;
+    let program = words.first().ok_or(Errno::ENOENT)?;
+    match start(program, &words) {
+        Err(Errno::ENOEXEC) => {
+            let shell = CString::from(c"/bin/sh");
+            let script: Vec<CString> = std::iter::once(shell.clone()).chain(words.iter().cloned()).collect();
+            start(&shell, &script)
+        }
+        started => started,
+    }
+}
+
+fn start(program: &CString, words: &[CString]) -> Result<Pid, Errno> {
+    let mut files = PosixSpawnFileActions::init()?;
+    let nothing = File::open("/dev/null").map_err(|error| Errno::from_raw(error.raw_os_error().unwrap_or(0)))?;
+    files.add_dup2(nothing.as_raw_fd(), 0)?;
+    let mut attributes = PosixSpawnAttr::init()?;
+    attributes.set_flags(
+        PosixSpawnFlags::POSIX_SPAWN_SETSIGMASK
+            | PosixSpawnFlags::POSIX_SPAWN_SETSIGDEF
+            | PosixSpawnFlags::POSIX_SPAWN_SETPGROUP,
+    )?;
+    attributes.set_sigmask(&SigSet::empty())?;
+    // Programs in Rust, such as this one, ignore it; others rely on it.
+    attributes.set_sigdefault(&SigSet::from(Signal::SIGPIPE))?;
+    attributes.set_pgroup(Pid::from_raw(0))?;
+    let entry = |(name, value): (OsString, OsString)| {
+        let bytes = [name.into_vec(), b"=".to_vec(), value.into_vec()].concat();
+        CString::new(bytes).ok()
+    };
+    let environment: Vec<CString> = std::env::vars_os().filter_map(entry).collect();
+    posix_spawn(program.as_c_str(), &files, &attributes, words, &environment)
+}

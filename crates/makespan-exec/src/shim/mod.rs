@@ -1,0 +1,224 @@
+//! The process around every job.
+//!
+//! A shim waits for one line on its input, so that no job runs that the journal does not know: if the session dies before,
+//! the input closes and the shim leaves. It runs the command in a process group of its own, and when the command has ended
+//! it leaves the exit status in a file; without a session that is on disk before the shim ends. All signals are blocked from its birth on, so
+//! nothing but SIGKILL ends it early. It is the subreaper of all that descends from it: a process of the job that leaves its
+//! group, its session or its parent is still its child or a child's, so it knows when nothing of the job is left, and it does
+//! not end before.
+//!
+//! Two signals are requests of the session: SIGUSR1 passes SIGTERM on to the whole job, SIGUSR2 kills it.
+
+mod job;
+
+use std::ffi::OsString;
+use std::io::BufRead;
+use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::prctl::set_child_subreaper;
+use nix::sys::signal::{SigSet, Signal};
+use nix::sys::signalfd::{SfdFlags, SignalFd};
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use nix::unistd::{Pid, setsid};
+
+use crate::process::signal_descendants;
+use crate::status::{Claim, Slot, Status, nanoseconds};
+use crate::storage::Disk;
+
+/// The first argument of a process that is to be a shim.
+pub(crate) const ARGUMENT: &str = "internal-shim-of-a-job";
+
+/// Asks the job to end.
+pub(crate) const END: Signal = Signal::SIGUSR1;
+
+/// Kills the job.
+pub(crate) const KILL: Signal = Signal::SIGUSR2;
+
+/// The exit status of a shim whose job was never let run.
+pub(crate) const NEVER: i32 = 125;
+
+/// Milliseconds between two attempts at what does not work now.
+const PAUSE: u16 = 200;
+
+/// Milliseconds between two looks at processes that are being killed.
+const GLANCE: u16 = 2;
+
+/// Makes this process a shim if it was started as one, and then does not return. A program that calls
+/// [`crate::execute`] without naming another shim ([`crate::ExecuteOptions::shim`]) calls this first of all in `main`,
+/// since the shims are processes of its own executable.
+pub fn serve() {
+    let mut arguments = std::env::args_os().skip(1);
+    if arguments.next().is_some_and(|first| first == ARGUMENT) {
+        let Some(status) = arguments.next() else { std::process::exit(NEVER) };
+        std::process::exit(Shim::serve(&PathBuf::from(status), &arguments.collect::<Vec<_>>()));
+    }
+}
+
+/// What a shim knows of its job.
+struct Shim {
+    signals: SignalFd,
+    /// The job's own process; that it has none means that it has not started or has ended.
+    main: Option<Pid>,
+    /// How it ended, and whether it had been asked to.
+    status: Option<(i32, bool)>,
+    asked: bool,
+    killing: bool,
+    stopped: bool,
+}
+
+impl Shim {
+    fn serve(path: &Path, command: &[OsString]) -> i32 {
+        let all = SigSet::all();
+        let prepared = all.thread_block().and_then(|()| set_child_subreaper(true));
+        // Where it is a leader of a group already it stays where it is.
+        let _ = setsid();
+        let signals =
+            prepared.and_then(|()| SignalFd::with_flags(&all, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK));
+        let signals = match signals {
+            Ok(signals) => signals,
+            Err(error) => {
+                eprintln!("makespan: cannot guard the job: {error}");
+                return NEVER;
+            }
+        };
+        let mut shim = Self { signals, main: None, status: None, asked: false, killing: false, stopped: false };
+        let Some(mut slot) = shim.reserve(path) else { return NEVER };
+        let Some(claim) = read_claim() else {
+            slot.release(&Disk);
+            return NEVER;
+        };
+        let status = shim.run(command);
+        shim.leave(&mut slot, claim, status);
+        shim.end_rest();
+        status
+    }
+
+    /// Takes room for the status, as soon as there is some; `None` when the session is gone.
+    fn reserve(&mut self, path: &Path) -> Option<Slot> {
+        loop {
+            match Slot::reserve(&Disk, path) {
+                Ok(slot) => return Some(slot),
+                Err(_) if self.is_alone() => return None,
+                Err(_) => self.heed(PAUSE),
+            }
+        }
+    }
+
+    /// Runs the command until its own process has ended; what it left behind may go on.
+    fn run(&mut self, command: &[OsString]) -> i32 {
+        self.heed(0);
+        let mut told = false;
+        while self.main.is_none() && self.status.is_none() {
+            if self.asked || self.killing {
+                return 128 + Signal::SIGTERM as i32;
+            }
+            match job::spawn(command) {
+                Ok(pid) => self.main = Some(pid),
+                Err(error) if matches!(error, Errno::EAGAIN | Errno::ENOMEM | Errno::EMFILE | Errno::ENFILE) => {
+                    if !std::mem::replace(&mut told, true) {
+                        eprintln!("makespan: cannot start the command yet: {error}; trying again");
+                    }
+                    self.heed(PAUSE);
+                }
+                Err(error) => {
+                    eprintln!("makespan: cannot start the command: {error}");
+                    return if error == Errno::ENOENT { 127 } else { 126 };
+                }
+            }
+        }
+        loop {
+            self.reap();
+            if let Some((status, _)) = self.status {
+                return status;
+            }
+            self.wait();
+        }
+    }
+
+    /// Waits for a signal; not for long while processes are being killed, since new ones may come.
+    fn wait(&mut self) {
+        if self.killing {
+            signal_descendants(Signal::SIGKILL);
+            self.heed(GLANCE);
+        } else {
+            self.heed(u16::MAX);
+        }
+    }
+
+    /// Waits so many milliseconds for a signal, and does what it asks for.
+    fn heed(&mut self, milliseconds: u16) {
+        let mut polled = [PollFd::new(self.signals.as_fd(), PollFlags::POLLIN)];
+        let _ = poll(&mut polled, PollTimeout::from(milliseconds));
+        while let Ok(Some(info)) = self.signals.read_signal() {
+            match Signal::try_from(info.ssi_signo as i32) {
+                Ok(END) => {
+                    self.asked = true;
+                    signal_descendants(Signal::SIGTERM);
+                }
+                Ok(KILL) => {
+                    (self.asked, self.killing) = (true, true);
+                    signal_descendants(Signal::SIGKILL);
+                }
+                Ok(Signal::SIGTERM | Signal::SIGINT | Signal::SIGHUP | Signal::SIGQUIT) => self.stopped = true,
+                _ => {}
+            }
+        }
+    }
+
+    /// Reaps what has ended. Whether something still lives.
+    fn reap(&mut self) -> bool {
+        loop {
+            let (pid, status) = match waitpid(None, Some(WaitPidFlag::WNOHANG)) {
+                Ok(WaitStatus::Exited(pid, status)) => (pid, status),
+                Ok(WaitStatus::Signaled(pid, signal, _)) => (pid, 128 + signal as i32),
+                Ok(WaitStatus::StillAlive) => return true,
+                Ok(_) | Err(Errno::EINTR) => continue,
+                Err(_) => return false,
+            };
+            if self.main == Some(pid) {
+                self.status = Some((status, self.asked));
+            }
+        }
+    }
+
+    /// Leaves the status. When the session is gone nobody else knows it: it is on disk when this returns, and while that does
+    /// not work it is tried again, for ever. Otherwise the session writes the end down and syncs the status meanwhile.
+    fn leave(&mut self, slot: &mut Slot, claim: Claim, status: i32) {
+        // A signal to everybody may have reached the job just before it reaches us.
+        self.heed(0);
+        let ended = nanoseconds(SystemTime::now());
+        let asked = self.status.map_or(self.asked, |(_, asked)| asked);
+        let left = Status { claim, exit: status, asked, stopped: self.stopped, ended };
+        while slot.fill(&Disk, &left, self.is_alone()).is_err() && self.is_alone() && !self.killing {
+            self.heed(PAUSE);
+        }
+    }
+
+    /// Ends what the command left behind. What we asked to end has time to do so until it is killed.
+    fn end_rest(&mut self) {
+        while self.reap() {
+            self.killing |= !self.asked;
+            self.wait();
+        }
+    }
+
+    /// Whether the session is gone.
+    #[expect(clippy::unused_self, reason = "it is the shim's input")]
+    fn is_alone(&self) -> bool {
+        let input = std::io::stdin();
+        let mut polled = [PollFd::new(input.as_fd(), PollFlags::POLLIN)];
+        let _ = poll(&mut polled, PollTimeout::ZERO);
+        polled[0].revents().is_some_and(|events| events.contains(PollFlags::POLLHUP))
+    }
+}
+
+/// The line that lets the job run; `None` when the session is gone.
+fn read_claim() -> Option<Claim> {
+    let mut line = String::new();
+    std::io::stdin().lock().read_line(&mut line).ok()?;
+    serde_json::from_str(line.strip_suffix('\n')?).ok()
+}

@@ -1,0 +1,99 @@
+//! The status files, in which a shim leaves how its job ended.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use makespan_core::{JobId, ProcSet, Time};
+use serde::{Deserialize, Serialize};
+
+use crate::journal::seal::{seal, unseal};
+use crate::storage::{Handle, Storage};
+
+/// Bytes that are reserved for a status before its job runs, so that a disk that fills meanwhile has room for it.
+const RESERVED: usize = 4096;
+
+/// Which attempt of which job in which run: what a shim is told when its job may run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Claim {
+    /// The origin of the run, which tells it from an earlier one in the same folder.
+    pub run: i64,
+    /// The fingerprint of its instance.
+    pub instance: String,
+    pub job: JobId,
+    pub attempt: u32,
+    pub at: Time,
+    pub processors: ProcSet,
+}
+
+/// How an attempt ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Status {
+    pub claim: Claim,
+    /// The exit status, 128 + signal.
+    pub exit: i32,
+    /// Whether we had asked the job to end.
+    pub asked: bool,
+    /// Whether somebody else had sent the shim a signal that asks processes to end.
+    pub stopped: bool,
+    /// The wall clock, nanoseconds after 1970.
+    pub ended: i64,
+}
+
+impl Status {
+    /// Of these bytes, if they are a status that was written whole.
+    pub fn parse(bytes: &[u8]) -> Option<Self> {
+        let (_, body) = unseal(bytes).ok()?;
+        serde_json::from_str(&body).ok()
+    }
+
+    /// When it ended, by the wall clock.
+    pub fn wall(&self) -> SystemTime {
+        UNIX_EPOCH + Duration::from_nanos(u64::try_from(self.ended).unwrap_or(0))
+    }
+}
+
+/// Nanoseconds after 1970.
+pub(crate) fn nanoseconds(wall: SystemTime) -> i64 {
+    i64::try_from(wall.duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos()).unwrap_or(i64::MAX)
+}
+
+/// Room on the disk for a status.
+#[derive(Debug)]
+pub(crate) struct Slot {
+    file: Box<dyn Handle>,
+    temporary: PathBuf,
+    path: PathBuf,
+}
+
+impl Slot {
+    /// Takes the room.
+    pub fn reserve(storage: &dyn Storage, path: &Path) -> io::Result<Self> {
+        let mut temporary = path.as_os_str().to_owned();
+        temporary.push(".tmp");
+        let temporary = PathBuf::from(temporary);
+        let mut file = storage.open(&temporary)?;
+        file.write_at(0, &[b' '; RESERVED])?;
+        Ok(Self { file, temporary, path: path.to_owned() })
+    }
+
+    /// Writes the status under its name; where it is to be `lasting`, it is on disk when this returns.
+    pub fn fill(&mut self, storage: &dyn Storage, status: &Status, lasting: bool) -> io::Result<()> {
+        let line = seal(&serde_json::to_string(status)?, 0);
+        self.file.write_at(0, line.as_bytes())?;
+        self.file.set_len(line.len() as u64)?;
+        if lasting {
+            self.file.sync()?;
+        }
+        storage.rename(&self.temporary, &self.path)?;
+        if lasting { storage.sync_folder(self.path.parent().unwrap_or(Path::new("/"))) } else { Ok(()) }
+    }
+
+    /// Gives the room back.
+    pub fn release(self, storage: &dyn Storage) {
+        // What is left is overwritten by the next attempt and read by nobody.
+        let _ = storage.remove(&self.temporary);
+    }
+}

@@ -1,0 +1,169 @@
+//! Files as a run uses them. Tests put a disk in their place that fails where it is told to.
+
+use std::fmt::Debug;
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::Path;
+
+use nix::libc::{ELOOP, O_NOFOLLOW};
+
+/// What a journal and status files need of a file system. No link in the folder of a run is followed.
+pub(crate) trait Storage {
+    /// The content of a file; `None` where there is none.
+    fn read(&self, path: &Path) -> io::Result<Option<Vec<u8>>>;
+    /// The names in a folder, sorted; none where there is no folder.
+    fn names(&self, folder: &Path) -> io::Result<Vec<String>>;
+    /// Makes a folder in one that is there. One that exists is no error.
+    fn make_folder(&self, path: &Path) -> io::Result<()>;
+    /// Opens a file to be written, and makes it where it is missing.
+    fn open(&self, path: &Path) -> io::Result<Box<dyn Handle>>;
+    /// Gives a file another name in its folder; a file of that name is replaced.
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
+    /// A second name for a file.
+    fn link(&self, from: &Path, to: &Path) -> io::Result<()>;
+    /// Removes a file.
+    fn remove(&self, path: &Path) -> io::Result<()>;
+    /// When this returns, the names in a folder are on disk.
+    fn sync_folder(&self, folder: &Path) -> io::Result<()>;
+}
+
+/// A file that is written.
+pub(crate) trait Handle: Debug {
+    /// Writes at an offset; after an error a part of it may be there.
+    fn write_at(&mut self, offset: u64, bytes: &[u8]) -> io::Result<()>;
+    /// Cuts the file, or extends it.
+    fn set_len(&mut self, length: u64) -> io::Result<()>;
+    /// When this returns, the content is on disk.
+    fn sync(&mut self) -> io::Result<()>;
+}
+
+/// The file system of this machine.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Disk;
+
+impl Storage for Disk {
+    fn read(&self, path: &Path) -> io::Result<Option<Vec<u8>>> {
+        let mut bytes = Vec::new();
+        let opened = OpenOptions::new().read(true).custom_flags(O_NOFOLLOW).open(path);
+        match opened.and_then(|mut file| io::Read::read_to_end(&mut file, &mut bytes)) {
+            Ok(_) => Ok(Some(bytes)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(named(error)),
+        }
+    }
+
+    fn names(&self, folder: &Path) -> io::Result<Vec<String>> {
+        if fs::symlink_metadata(folder).is_ok_and(|metadata| metadata.is_symlink()) {
+            return Err(named(io::Error::from_raw_os_error(ELOOP)));
+        }
+        let entries = match fs::read_dir(folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            entries => entries?,
+        };
+        let mut names = entries
+            .filter_map(|entry| entry.map(|entry| entry.file_name().into_string().ok()).transpose())
+            .collect::<io::Result<Vec<String>>>()?;
+        names.sort_unstable();
+        Ok(names)
+    }
+
+    fn make_folder(&self, path: &Path) -> io::Result<()> {
+        match fs::create_dir(path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            made => return made,
+        }
+        match fs::symlink_metadata(path)? {
+            metadata if metadata.is_symlink() => Err(named(io::Error::from_raw_os_error(ELOOP))),
+            metadata if metadata.is_dir() => Ok(()),
+            _ => Err(io::ErrorKind::NotADirectory.into()),
+        }
+    }
+
+    fn open(&self, path: &Path) -> io::Result<Box<dyn Handle>> {
+        Ok(Box::new(writable(path)?))
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        fs::rename(from, to)
+    }
+
+    fn link(&self, from: &Path, to: &Path) -> io::Result<()> {
+        fs::hard_link(from, to)
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        fs::remove_file(path)
+    }
+
+    fn sync_folder(&self, folder: &Path) -> io::Result<()> {
+        File::open(folder)?.sync_all()
+    }
+}
+
+impl Handle for File {
+    fn write_at(&mut self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        self.write_all_at(bytes, offset)
+    }
+
+    fn set_len(&mut self, length: u64) -> io::Result<()> {
+        File::set_len(self, length)
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        self.sync_data()
+    }
+}
+
+/// Opens a regular file to be written, which is made where it is missing; its content is kept.
+///
+/// # Errors
+/// Those of the system; a link is one.
+pub(crate) fn writable(path: &Path) -> io::Result<File> {
+    // A pipe would wait for its reader.
+    if fs::symlink_metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_symlink()) {
+        return Err(io::Error::new(io::ErrorKind::AlreadyExists, "it is there and no regular file"));
+    }
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(false).custom_flags(O_NOFOLLOW).open(path).map_err(named)
+}
+
+/// The error that a link gives, in words.
+fn named(error: io::Error) -> io::Error {
+    if error.raw_os_error() == Some(ELOOP) {
+        return io::Error::new(io::ErrorKind::InvalidInput, "it is a symbolic link, which is not followed; remove it");
+    }
+    error
+}
+
+/// Whether an error may be gone a moment later: too many files or processes, no memory, a full disk.
+pub(crate) fn is_passing(error: &io::Error) -> bool {
+    use nix::libc::{EAGAIN, EDQUOT, EINTR, EMFILE, ENFILE, ENOMEM, ENOSPC, ETXTBSY};
+    let passing = [EAGAIN, EDQUOT, EINTR, EMFILE, ENFILE, ENOMEM, ENOSPC, ETXTBSY];
+    error.raw_os_error().is_some_and(|code| passing.contains(&code))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_and_pipes_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let (target, link) = (folder.path().join("target"), folder.path().join("link"));
+        fs::write(&target, "kept").unwrap();
+        std::os::unix::fs::symlink(&target, &link).unwrap();
+        assert!(Disk.open(&link).unwrap_err().to_string().contains("symbolic link"));
+        assert!(Disk.read(&link).unwrap_err().to_string().contains("symbolic link"));
+        assert!(Disk.make_folder(&link).unwrap_err().to_string().contains("symbolic link"));
+        assert!(Disk.names(&link).unwrap_err().to_string().contains("symbolic link"));
+        assert!(Disk.make_folder(&target).is_err());
+        let pipe = folder.path().join("pipe");
+        nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRWXU).unwrap();
+        assert!(Disk.open(&pipe).is_err());
+        assert_eq!(fs::read(&target).unwrap(), b"kept");
+        assert_eq!(Disk.read(&folder.path().join("none")).unwrap(), None);
+        assert!(is_passing(&io::Error::from_raw_os_error(nix::libc::EMFILE)));
+        assert!(!is_passing(&io::Error::from_raw_os_error(nix::libc::EACCES)));
+    }
+}
