@@ -7,7 +7,7 @@ use std::rc::Rc;
 const BUFFER: usize = 1 << 17;
 
 /// What a compressed file may always become, in bytes.
-const MAX_EXPANDED: u64 = 64 << 20;
+const MAX_EXPANDED: u64 = 16 << 20;
 
 /// A compressed file that becomes more than [`MAX_EXPANDED`] may become this many times its own size. Logs and workflows
 /// become 5 to 20 times as large, files made to fill the memory 1,000 times.

@@ -19,8 +19,7 @@ impl Sandbox {
     #[track_caller]
     fn bounded(&self, line: &str) -> Said {
         let start = Instant::now();
-        let program = assert_cmd::cargo_bin!("makespan").display();
-        let script = format!("ulimit -v {LIMIT}; exec '{program}' {line}");
+        let script = format!("ulimit -v {LIMIT}; exec '{}' {line}", assert_cmd::cargo_bin!("makespan").display());
         let mut command = Command::new("sh");
         // An arena of the allocator for each thread takes address space and no memory.
         command.args(["-c", &script]).env("MALLOC_ARENA_MAX", "1").current_dir(self.path(""));
@@ -82,16 +81,26 @@ fn compressed_files_that_expand_are_refused() {
         (r#"{"version": 1, "platform": {"processors": 4}, "jobs": [{"name": "j", "tasks": ["#, job),
         (r#"{"version": 1, "platform": {"processors": 4}, "jobs": [{"name": "j", "time": ["#, "1,"),
         (flow, r#"{"id": "a"},"#),
-        ("; MaxProcs: 4\n", "1 0 -1 1 1 -1 -1 1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1\n"),
         ("1 2\n", "1 "),
         ("<compound-jobs version=\"1\">", "<job/>"),
         ("digraph {", "a->b "),
     ] {
-        for bytes in [60 << 20, 400 << 20] {
+        for bytes in [15 << 20, 300 << 20] {
             sandbox.write("x.gz", packed(head, part, bytes, ""));
             sandbox.bounded("plan x.gz").refused(&["x.gz"]);
         }
     }
+}
+
+/// One job of a log told again and again is one job, as long as the file is no larger than it may be.
+#[test]
+fn a_log_of_one_job_is_read_until_it_expands_too_far() {
+    let sandbox = Sandbox::new();
+    let record = "1 0 -1 1 1 -1 -1 1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1\n";
+    sandbox.write("x.gz", packed("; MaxProcs: 4\n", record, 15 << 20, ""));
+    assert!(sandbox.bounded("plan x.gz --algorithm list").succeeds().contains("repeated job number"));
+    sandbox.write("x.gz", packed("; MaxProcs: 4\n", record, 300 << 20, ""));
+    sandbox.bounded("plan x.gz").refused(&["x.gz", "decompress it first"]);
 }
 
 #[test]
