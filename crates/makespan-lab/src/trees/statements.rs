@@ -162,7 +162,8 @@ impl<'a> Evidence<'a> {
 
     /// LP and a heuristic in every short run.
     fn pairs(&self, name: &str) -> impl Iterator<Item = (&'a Run, &'a Outcome, &'a Outcome)> {
-        let pair = |run: &'a Run| Some((run, run.outcome("lp", Setting::Short)?, run.outcome(name, Setting::Short)?));
+        let pair =
+            move |run: &'a Run| Some((run, run.outcome("lp", Setting::Short)?, run.outcome(name, Setting::Short)?));
         self.runs.iter().copied().filter_map(pair)
     }
 

@@ -77,7 +77,8 @@ impl<'a> Nodes<'a> {
         let mut rows: Vec<Vec<String>> = busiest.iter().map(|&node| row(name(node), &self.each[node])).collect();
         let others_figures = Figures { link: 0.0, sends: 0.0, ..self.sum(others.iter().copied()) };
         rows.push(row(&format!("{} others", others.len()), &others_figures));
-        let text = format!("The {BUSIEST} nodes that do most of the work. {}", self.idle(all.len()));
+        let text =
+            format!("The {BUSIEST} nodes that do most of the work. {}", self.idle(all.len())).trim_end().to_owned();
         vec![self.section(text, rows), self.levels()]
     }
 
