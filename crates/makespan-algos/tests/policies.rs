@@ -2,8 +2,8 @@
 
 use makespan_algos::policy::{PolicyError, expected_starts, policy, policy_for};
 use makespan_core::{
-    Actual, Ended, Failure, Instance, Job, JobSet, Node, Outcome, Platform, ProcSet, Profile, SpeedupLaw, Time,
-    Unavailable, View,
+    Actual, Ended, Failure, Instance, Job, JobSet, Measures, Node, Outcome, Platform, ProcSet, Profile, SpeedupLaw,
+    Time, Unavailable, View, Weight,
 };
 use makespan_sim::{Silent, Simulation, SimulationOptions, simulate};
 use proptest::prelude::*;
@@ -147,6 +147,253 @@ fn an_overdue_repair_moves_reservations() {
         assert_eq!(simulation.trace.runs.last().map(|run| run.end), Some(t(900_500)), "{spec}");
         assert!(simulation.instants < 20, "{spec}: {} instants", simulation.instants);
     }
+}
+
+const QUEUES: [&str; 9] = [
+    "fcfs",
+    "fcfs[order=sjf]",
+    "easy",
+    "easy[order=sjf]",
+    "easy[order=widest,passes=instant]",
+    "conservative",
+    "conservative[order=sjf]",
+    "moldable-easy",
+    "moldable-easy[order=saf]",
+];
+
+fn run_starts(
+    spec: &str,
+    instance: &Instance,
+    actual: &Actual,
+    options: &SimulationOptions,
+) -> Option<Vec<(u32, Time)>> {
+    let simulation = run(spec, instance, actual, options)?;
+    let mut starts: Vec<_> = simulation.trace.runs.iter().map(|run| (run.job.0, run.start)).collect();
+    starts.sort_unstable();
+    Some(starts)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
+    /// A period that nothing meets changes nothing: one that is past, one long after everything, one between two logs.
+    #[test]
+    fn a_period_that_nobody_meets_changes_nothing(
+        rows in rows(16), first in 0_u32..8, number in 1_u32..9, length in 1_i64..1_000, which in 0_usize..4,
+        known in any::<bool>(),
+    ) {
+        let between = which == 0;
+        let rows: Vec<Row> = rows.into_iter().enumerate().map(|(index, (width, time, release, percent, moldable))| {
+            let later = if between && index % 2 == 1 { 20_000 } else { 0 };
+            (width, time, 50 + release + later, if known { 100 } else { percent }, moldable)
+        }).collect();
+        let start = [9_000, 5_000, 1_000_000_000_000, 0][which];
+        let length = if which == 3 { length.min(49) } else { length };
+        let processors = ProcSet::range(first, (first + number - 1).min(7));
+        let period = Unavailable { processors, start: t(start), end: t(start + length) };
+        for platform in platforms() {
+            let (open, actual) = instance(platform.clone(), &rows, &[]);
+            let closed = Instance::new(platform, open.jobs().to_vec(), vec![period.clone()]).unwrap();
+            for spec in QUEUES {
+                let options = SimulationOptions::default();
+                let [a, b] = [&open, &closed].map(|instance| run_starts(spec, instance, &actual, &options));
+                prop_assert_eq!(a, b, "{} {:?}", spec, period);
+            }
+        }
+    }
+
+    /// A failure of processors that are down all the while changes nothing, where ends are as expected.
+    #[test]
+    fn a_failure_within_another_changes_nothing(
+        rows in rows(16), first in 0_u32..7, number in 2_u32..9, down in 0_i64..100, length in 3_i64..300,
+        inner in (1_i64..300, 1_i64..300),
+    ) {
+        let rows: Vec<Row> = rows.into_iter().map(|row| (row.0, row.1, row.2, 100, row.4)).collect();
+        let (instance, actual) = instance(Platform::flat(8).unwrap(), &rows, &[]);
+        let last = (first + number - 1).min(7);
+        let failure = |from: u32, down: i64, up: i64| Failure {
+            processors: ProcSet::range(from, last), down: t(down), up: t(up), expected_up: Some(t(up)),
+        };
+        let outer = failure(first, down, down + length);
+        let from = down + inner.0 % (length - 1);
+        let inner = failure(first + 1, from, from + 1 + inner.1 % (down + length - from).max(1));
+        prop_assume!(inner.up <= outer.up);
+        for spec in ["fcfs", "easy", "conservative"] {
+            let options = |failures: Vec<Failure>| SimulationOptions { failures, ..SimulationOptions::default() };
+            let [one, both] = [vec![outer.clone()], vec![inner.clone(), outer.clone()]]
+                .map(|failures| run_starts(spec, &instance, &actual, &options(failures)));
+            prop_assert_eq!(one, both, "{} {:?}", spec, inner);
+        }
+    }
+}
+
+/// Four processors, of which two are down until 900 by two failures that share one.
+#[test]
+fn overlapping_failures_count_once() {
+    let seconds = Time::from_seconds;
+    let job = Job::new("a", Profile::rigid(2, seconds(5)).unwrap()).with_release(seconds(30));
+    let instance = Instance::new(Platform::flat(4).unwrap(), vec![job], vec![]).unwrap();
+    let failure = |down: i64, up: i64| Failure {
+        processors: "0-1".parse().unwrap(),
+        down: seconds(down),
+        up: seconds(up),
+        expected_up: Some(seconds(up)),
+    };
+    let options = SimulationOptions { failures: vec![failure(10, 1000), failure(20, 900)], ..Default::default() };
+    for spec in QUEUES {
+        let simulation = run(spec, &instance, &Actual::AsEstimated, &options).unwrap();
+        assert_eq!(simulation.trace.runs[0].start, seconds(30), "{spec}");
+    }
+}
+
+/// A moldable log of sixty jobs on sixteen processors, drawn from a seed: laws of one kind or of all, at a load of 0.1 to 1.5,
+/// or all jobs at once.
+fn moldable_log(seed: u64) -> Instance {
+    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    // Xorshift, in [0, 1).
+    let mut draw = move || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 11) as f64 / (1_u64 << 53) as f64
+    };
+    let kind = seed % 6;
+    let works: Vec<f64> = (0..60).map(|_| (10.0_f64.ln() + draw() * 300.0_f64.ln()).exp()).collect();
+    let load = [0.1, 0.4, 0.8, 1.5, f64::INFINITY][(seed / 6 % 5) as usize];
+    let span = works.iter().sum::<f64>() / 16.0 / load;
+    let jobs = works.iter().enumerate().map(|(index, &work)| {
+        let time = Time::from_seconds_f64(work).unwrap();
+        let profile = match if kind == 5 { (draw() * 5.0) as u64 } else { kind } {
+            0 => Profile::law(time, SpeedupLaw::Power { exponent: 0.3 }, 1, 16),
+            1 => Profile::law(time, SpeedupLaw::Power { exponent: draw() }, 1, 16),
+            2 => Profile::law(time, SpeedupLaw::Amdahl { serial: draw() * draw() }, 1, 16),
+            3 => {
+                let parallelism = (draw() * 16.0_f64.ln()).exp();
+                Profile::law(time, SpeedupLaw::Downey { parallelism, sigma: 2.0 * draw() }, 1, 16)
+            }
+            // A rigid one among them, where all kinds are.
+            _ if kind == 5 => Profile::rigid(1 + (draw() * 16.0) as u32, time),
+            _ => Profile::law(time, SpeedupLaw::Power { exponent: 0.9 + 0.1 * draw() }, 1, 16),
+        };
+        Job::new(index.to_string(), profile.unwrap()).with_release(Time::from_seconds_f64(draw() * span).unwrap())
+    });
+    Instance::new(Platform::flat(16).unwrap(), jobs.collect(), vec![]).unwrap()
+}
+
+fn mean_flow(spec: &str, instance: &Instance) -> f64 {
+    let simulation = run(spec, instance, &Actual::AsEstimated, &SimulationOptions::default()).unwrap();
+    Measures::of(instance, &simulation.trace, &[]).flow.mean
+}
+
+#[test]
+fn moldable_easy_is_never_much_worse_than_the_better_of_fcfs_and_easy() {
+    let (mut worst, mut sum) = (0.0_f64, 0.0);
+    for seed in 0..180 {
+        let instance = moldable_log(seed);
+        let better = mean_flow("fcfs", &instance).min(mean_flow("easy", &instance));
+        let ratio = mean_flow("moldable-easy", &instance) / better;
+        assert!(ratio <= 1.5, "seed {seed}: {ratio} times the better of fcfs and easy");
+        (worst, sum) = (worst.max(ratio), sum + ratio);
+    }
+    // What choosing is for.
+    assert!(sum / 180.0 < 0.9, "mean {}, worst {worst}", sum / 180.0);
+}
+
+/// Jobs that hardly speed up run side by side, as under fcfs, and those that scale perfectly one after the other.
+#[test]
+fn moldable_easy_gives_the_machine_to_those_who_can_use_it() {
+    let flow = |exponent: f64, spec: &str| {
+        let profile = Profile::law(Time::from_seconds(200), SpeedupLaw::Power { exponent }, 1, 128).unwrap();
+        let jobs = (0..64).map(|index| Job::new(index.to_string(), profile.clone())).collect();
+        mean_flow(spec, &Instance::new(Platform::flat(128).unwrap(), jobs, vec![]).unwrap())
+    };
+    assert!(flow(0.3, "moldable-easy") <= flow(0.3, "fcfs") + 1e-9);
+    let alone = 200.0 / 128.0;
+    assert!((flow(1.0, "moldable-easy") - alone * 32.5).abs() < 0.01);
+}
+
+/// A queue order against its definition: always the first of the waiting jobs that fits, until one does not.
+#[test]
+fn queues_by_weight_and_priority_are_read_as_defined() {
+    type Key = fn(&Job) -> (i64, i64, Time);
+    let weight: Key = |job| (0, -(job.weight.millionths() as i64), job.release);
+    let priority: Key = |job| (i64::from(-job.priority), 0, job.release);
+    let shortest: Key = |job| (i64::from(-job.priority), job.profile().shortest().ticks(), job.release);
+    let orders = [
+        ("order=weight", weight),
+        ("order=priority", priority),
+        ("queues=priority", priority),
+        ("order=sjf,queues=priority", shortest),
+    ];
+    for seed in 0..40_u64 {
+        let mut state = seed + 1;
+        let mut draw = |below: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % below
+        };
+        let job = |index: usize| {
+            let profile = Profile::rigid(1 + draw(8) as u32, t(1 + draw(30) as i64)).unwrap();
+            let weight = Weight::from_millionths(draw(4) * 500_000).unwrap();
+            let job = Job::new(index.to_string(), profile).with_release(t(draw(60) as i64)).with_weight(weight);
+            job.with_priority(draw(4) as i32 - 1)
+        };
+        let instance = Instance::new(Platform::flat(8).unwrap(), (0..25).map(job).collect(), vec![]).unwrap();
+        for (order, key) in orders {
+            // First come, first served, instant by instant.
+            let mut starts: Vec<Option<i64>> = vec![None; 25];
+            for now in 0..2000 {
+                let lasts = |id: usize| instance.jobs()[id].profile().shortest().ticks();
+                loop {
+                    let held: u32 = (0..25)
+                        .filter(|&id| starts[id].is_some_and(|start| now < start + lasts(id)))
+                        .map(|id| instance.jobs()[id].profile().min_processors())
+                        .sum();
+                    let waiting = (0..25).filter(|&id| starts[id].is_none() && instance.jobs()[id].release <= t(now));
+                    let Some(first) = waiting.min_by_key(|&id| (key(&instance.jobs()[id]), id)) else { break };
+                    if held + instance.jobs()[first].profile().min_processors() > 8 {
+                        break;
+                    }
+                    starts[first] = Some(now);
+                }
+            }
+            let expected: Vec<_> = (0..25).map(|id| (id as u32, t(starts[id].unwrap()))).collect();
+            let options = SimulationOptions::default();
+            let found = run_starts(&format!("fcfs[{order}]"), &instance, &Actual::AsEstimated, &options).unwrap();
+            assert_eq!(found, expected, "{order}, seed {seed}");
+            // The first in the order is never delayed by those behind it: when it is what all others wait behind, it starts
+            // as under fcfs.
+            let first =
+                (0..25).min_by_key(|&id| (instance.jobs()[id].release > Time::ZERO, key(&instance.jobs()[id]), id));
+            for policy in ["easy", "conservative", "moldable-easy"] {
+                let spec = format!("{policy}[{order}]");
+                let starts = run_starts(&spec, &instance, &Actual::AsEstimated, &options).unwrap();
+                assert_eq!(starts.len(), 25, "{spec}");
+                let first = first.unwrap();
+                if instance.jobs()[first].release == Time::ZERO {
+                    assert_eq!(starts[first].1, Time::ZERO, "{spec}, seed {seed}");
+                }
+            }
+        }
+    }
+}
+
+/// A batch takes the jobs of the highest priority that wait when the batch before has ended.
+#[test]
+fn a_batch_takes_the_highest_priority() {
+    let job = |(index, &(release, priority)): (usize, &(i64, i32))| {
+        let profile = Profile::rigid(1, t(10)).unwrap();
+        Job::new(index.to_string(), profile).with_release(t(release)).with_priority(priority)
+    };
+    let rows = [(0, 1), (0, 2), (0, 2), (5, 3), (5, 1)];
+    let instance =
+        Instance::new(Platform::flat(8).unwrap(), rows.iter().enumerate().map(job).collect(), vec![]).unwrap();
+    let starts = |spec: &str| -> Vec<i64> {
+        let options = SimulationOptions::default();
+        let starts = run_starts(spec, &instance, &Actual::AsEstimated, &options).unwrap();
+        starts.iter().map(|start| start.1.ticks()).collect()
+    };
+    assert_eq!(starts("batch[queues=priority]"), [20, 0, 0, 10, 20]);
+    assert_eq!(starts("batch"), [0, 0, 0, 10, 10]);
 }
 
 #[test]

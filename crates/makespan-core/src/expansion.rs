@@ -143,16 +143,17 @@ fn share(job: &Job) -> crate::Weight {
 /// One task of a bag or a compound job with everything that a run needs.
 fn named(job: &Job, task: u32) -> Job {
     if job.is_compound() {
-        let own = Job::new(job.task_name(task), job.profile_of(task).clone()).with_release(job.release);
+        let own = Job::new(job.task_name(task), job.profile_of(task).clone());
+        let own = own.with_release(job.release).with_priority(job.priority);
         return Job { task: job.task(task).clone(), ..own };
     }
     let number = task.to_string();
     let command = job.task.command.iter().map(|word| word.replace("{task}", &number)).collect();
     let count = if job.is_best_effort() { NonZeroU64::new(1) } else { None };
-    let Job { weight, release, walltime, data, .. } = *job;
+    let Job { weight, priority, release, walltime, data, .. } = *job;
     let profile = job.profile().clone();
     let name = job.task_name(task);
-    Job { name, weight, release, walltime, task: Task { profile, command }, count, graph: None, data }
+    Job { name, weight, priority, release, walltime, task: Task { profile, command }, count, graph: None, data }
 }
 
 fn check_distinct(jobs: &[Job]) -> Result<(), InstanceError> {

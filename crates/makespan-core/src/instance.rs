@@ -291,7 +291,7 @@ fn fitted(job: Job, platform: &Platform, classes: &[walltime::Class]) -> Result<
     if job.is_compound() {
         return compound::fitted(job, platform);
     }
-    let Job { name, weight, release, walltime, mut task, count, graph, data } = job;
+    let Job { name, weight, priority, release, walltime, mut task, count, graph, data } = job;
     check_row(&name, &task.profile, platform)?;
     task.profile = match task.profile.at_most(processors) {
         Some(profile) => profile,
@@ -303,7 +303,7 @@ fn fitted(job: Job, platform: &Platform, classes: &[walltime::Class]) -> Result<
             Err(shortest) => return Err(InstanceError::Walltime { job: name, shortest, walltime }),
         };
     }
-    Ok(Job { name, weight, release, walltime, task, count, graph, data })
+    Ok(Job { name, weight, priority, release, walltime, task, count, graph, data })
 }
 
 /// Whether the times on machines, if there are any, are those of this platform's nodes. `name` is the job's or the task's.

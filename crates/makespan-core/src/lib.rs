@@ -74,7 +74,7 @@ pub use measures::{Distribution, Fairness, Measures};
 pub use objective::{Apart, Metrics, Objective};
 pub use plan::{Front, FrontPoint, Plan};
 pub use platform::{Link, Node, Platform, PlatformError};
-pub use policy::{Decision, Event, LogEntry, Logged, Policy, Running, Spot, View};
+pub use policy::{Decision, Event, LogEntry, Logged, Policy, Running, Spot, View, believed_end};
 pub use precedence::{Dependence, Precedence, Whole};
 pub use procset::{ProcSet, ProcSetError};
 pub use profile::{Profile, ProfileError, SpeedupLaw};

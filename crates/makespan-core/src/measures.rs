@@ -1,6 +1,7 @@
 //! What is measured of what happened.
 
 mod distribution;
+mod open;
 #[cfg(test)]
 mod tests;
 mod wholes;
@@ -9,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 pub use distribution::Distribution;
 
-use crate::{Area, Instance, Metrics, Outcome, Run, Time, Trace, WeightedTime};
+use crate::{Area, Instance, Metrics, Outcome, Run, Time, Trace, Unavailable, WeightedTime};
 
 /// Figures of a trace. Floats, for display and statistics; times in seconds.
 ///
@@ -32,12 +33,13 @@ pub struct Measures {
     pub weighted_completion: f64,
     /// When the last job ends.
     pub makespan: f64,
-    /// Area of all runs over the area that was open from the first release to the makespan, in [0, 1]. Runs that were
-    /// interrupted count as use; processors that are down count as open.
+    /// Area of all runs over the area that could be used from the first release to the makespan, in [0, 1]: that of
+    /// processors which are neither in an unavailable period nor down. Runs that were interrupted count as use.
     pub utilisation: f64,
     /// Jobs first started while a job earlier in the order of release, then id, had not been started yet.
     pub backfilled: usize,
-    /// Runs that lost processors.
+    /// Runs that lost processors, whether the job was queued again or had failed with that, and others that failed: all
+    /// that they did is lost. Those that reached their walltime are not among them.
     pub interrupted_runs: usize,
     /// The area of these runs, in processors times seconds.
     pub lost_area: f64,
@@ -63,17 +65,23 @@ pub struct Fairness {
 }
 
 impl Measures {
-    /// Measures a trace. `users` has the user of each job of the instance, or is empty when none is known.
+    /// Measures a trace of machines that never failed. `users` has the user of each job of the instance, or is empty when
+    /// none is known.
     pub fn of(instance: &Instance, trace: &Trace, users: &[Option<u32>]) -> Self {
+        Self::with_failures(instance, trace, users, &[])
+    }
+
+    /// The same where processors were down in these periods, which may overlap.
+    pub fn with_failures(instance: &Instance, trace: &Trace, users: &[Option<u32>], down: &[Unavailable]) -> Self {
         let ended = wholes::ended(instance, &trace.runs);
         let ended: Vec<&Run> = ended.iter().map(AsRef::as_ref).collect();
         let release = |run: &Run| instance.job(run.job).release;
         let slowdowns: Vec<f64> = ended.iter().map(|run| bounded_slowdown(run, release(run))).collect();
-        let lost = || trace.runs.iter().filter(|run| run.outcome == Outcome::Interrupted);
+        let lost = || trace.runs.iter().filter(|run| is_lost(run));
         let count = |wanted: fn(Outcome) -> bool| ended.iter().filter(|run| wanted(run.outcome)).count();
         let weighted: WeightedTime = ended.iter().map(|run| wholes::weight(instance, run.job).times(run.end)).sum();
         let makespan = ended.iter().map(|run| run.end).max().unwrap_or(Time::ZERO);
-        let open = instance.availability().open_area(instance.first_release(), makespan);
+        let open = open::area(instance, down, (instance.first_release(), makespan));
         let used: Area = trace.runs.iter().map(area).sum();
         Self {
             jobs: ended.len(),
@@ -95,6 +103,10 @@ impl Measures {
 
 fn has_ended(run: &Run) -> bool {
     !matches!(run.outcome, Outcome::Interrupted | Outcome::NotStarted)
+}
+
+fn is_lost(run: &Run) -> bool {
+    matches!(run.outcome, Outcome::Interrupted | Outcome::Failed { .. })
 }
 
 fn area(run: &Run) -> Area {

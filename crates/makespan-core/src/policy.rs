@@ -103,14 +103,31 @@ impl Event {
 }
 
 impl Running {
-    /// When the job is expected to end. One that has outlived its estimate is expected to take a quarter longer than
-    /// it has taken so far.
+    /// When the job is expected to end: by its estimate, and when that has passed as [`believed_end`] says.
     pub fn expected_end(&self, instance: &Instance, now: Time) -> Time {
-        let estimate = self.start + instance.time(self.job, &self.processors);
-        if estimate > now {
-            return estimate;
-        }
-        let elapsed = now.saturating_since(self.start);
-        now + Time::from_ticks((elapsed.ticks() / 4).max(1))
+        believed_end(self.start, self.start + instance.time(self.job, &self.processors), now)
     }
+}
+
+/// When a job that was expected to end at some instant, and runs now, is believed to end: then, or, while that has passed, a
+/// quarter later than it would have taken by that, again and again. So the belief depends on when the job began and on
+/// the present, and not on when somebody looked.
+///
+/// A quarter is rounded up to whole seconds where the expected time is one of whole seconds, so that instants of a log
+/// in seconds stay whole.
+pub fn believed_end(start: Time, expected: Time, now: Time) -> Time {
+    let whole = (expected - start).ticks() % Time::TICKS_PER_SECOND == 0;
+    let unit = if whole { Time::TICKS_PER_SECOND } else { 1 };
+    let mut end = expected;
+    while end <= now && end < Time::MAX {
+        end += quarter(end.saturating_since(start), unit);
+    }
+    end
+}
+
+/// A quarter of a duration, rounded up to whole units, and at least one.
+pub(crate) fn quarter(duration: Time, unit: i64) -> Time {
+    let ticks = (duration.ticks() / 4).max(1);
+    let missing = (unit - ticks % unit) % unit;
+    Time::from_ticks(ticks.saturating_add(missing))
 }

@@ -29,6 +29,8 @@ pub struct Job {
     pub name: String,
     /// Importance in weighted completion.
     pub weight: Weight,
+    /// That of the queue in which it waits: policies with queues by priority serve a higher one first.
+    pub priority: i32,
     /// The job cannot start earlier.
     pub release: Time,
     /// `run` ends the job after this time; allotments that take longer are not used. That of a compound job is for its
@@ -56,11 +58,12 @@ pub struct Task {
 }
 
 impl Job {
-    /// A job of weight 1, released at 0, without walltime or command.
+    /// A job of weight 1 and priority 0, released at 0, without walltime or command.
     pub fn new(name: impl Into<String>, profile: Profile) -> Self {
         Self {
             name: name.into(),
             weight: Weight::ONE,
+            priority: 0,
             release: Time::ZERO,
             walltime: None,
             task: Task { profile, command: Vec::new() },
@@ -79,6 +82,11 @@ impl Job {
     /// The same job with this weight.
     pub fn with_weight(self, weight: Weight) -> Self {
         Self { weight, ..self }
+    }
+
+    /// The same job with this priority.
+    pub fn with_priority(self, priority: i32) -> Self {
+        Self { priority, ..self }
     }
 
     /// The same job, not before this instant.

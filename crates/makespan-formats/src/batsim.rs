@@ -220,7 +220,17 @@ pub(crate) fn read_batsim(file: &str, bytes: &[u8], speed: f64) -> Result<Logged
             skip(Anomaly::ZeroRunTime);
         } else if names.insert(name.clone()) {
             let requested = job.walltime.and_then(|walltime| walltime.0.0).filter(|&walltime| walltime > Time::ZERO);
-            records.push(Record { at, name, submit, run, processors, requested, user: None, efficiency: None });
+            records.push(Record {
+                at,
+                name,
+                submit,
+                run,
+                processors,
+                requested,
+                user: None,
+                queue: None,
+                efficiency: None,
+            });
         } else {
             skip(Anomaly::RepeatedNumber);
         }

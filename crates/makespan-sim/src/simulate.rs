@@ -1,6 +1,6 @@
 //! The entrance: an instance, real times, a policy.
 
-use makespan_core::{Actual, Failure, Instance, JobId, Platform, Policy, Profile, Trace};
+use makespan_core::{Actual, Failure, Instance, JobId, Platform, Policy, Profile, Trace, Unavailable};
 
 use crate::engine::Engine;
 use crate::{Observer, SimulationError, SimulationOptions};
@@ -14,6 +14,8 @@ pub struct Simulation {
     pub trace: Trace,
     /// Jobs that the policy gave up, in this order.
     pub cancelled: Vec<JobId>,
+    /// When which processors were down, in the order in which they went down; what was not repaired is down for ever.
+    pub down: Vec<Unavailable>,
     /// How many events the policy was told.
     pub events: u64,
     /// At how many instants.

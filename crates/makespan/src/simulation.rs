@@ -94,7 +94,7 @@ pub fn simulate_policy(
     let Scene { instance, actual, users, options, .. } = *scene;
     let simulation = makespan_sim::simulate(instance, actual, policy, options, observer)
         .map_err(|source| SimulateError::Simulation { policy: name.to_owned(), source })?;
-    let measures = Measures::of(instance, &simulation.trace, users);
+    let measures = Measures::with_failures(instance, &simulation.trace, users, &simulation.down);
     let task_flow = TaskFlowMeasures::suits(instance).then(|| task_flow(scene, &simulation));
     let log = policy.log();
     let compound = CompoundMeasures::of(instance, &simulation.trace, &log);

@@ -5,6 +5,7 @@ mod follow;
 use makespan_core::{Decision, Event, JobId, JobSet, Policy, Scheduler, Time, View};
 
 use self::follow::Follow;
+use super::order::Queues;
 
 /// Plans all that waits as one batch when the batch before has ended; what arrives meanwhile waits for the next.
 ///
@@ -21,6 +22,7 @@ use self::follow::Follow;
 /// ```
 pub struct Batch {
     batch: Follow,
+    queues: Queues,
 }
 
 /// Plans batches of doubling length: a batch takes, of the jobs that wait when the one before has ended, those that can end
@@ -48,7 +50,21 @@ pub struct Doubling {
 impl Batch {
     /// Batches planned by `scheduler`, each with the same seed.
     pub fn new(scheduler: Box<dyn Scheduler>, seed: u64) -> Self {
-        Self { batch: Follow::new(scheduler, seed) }
+        Self { batch: Follow::new(scheduler, seed), queues: Queues::One }
+    }
+
+    /// The same; of several queues a batch takes the jobs of the highest priority, and others wait for a later batch.
+    #[must_use]
+    pub fn taking(self, queues: Queues) -> Self {
+        Self { queues, ..self }
+    }
+
+    /// The next batch.
+    fn select(&self, view: &View<'_>) -> JobSet {
+        let priority = |job: JobId| view.instance.job(job).priority;
+        let highest = view.waiting.iter().map(priority).max();
+        let taken = |job: &JobId| self.queues == Queues::One || Some(priority(*job)) == highest;
+        view.waiting.iter().filter(taken).collect()
     }
 }
 
@@ -56,7 +72,8 @@ impl Policy for Batch {
     fn on(&mut self, events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
         self.batch.hear(events, view);
         if self.batch.has_ended() && view.running.is_empty() && !view.waiting.is_empty() {
-            self.batch.begin(view.waiting, view);
+            let batch = self.select(view);
+            self.batch.begin(&batch, view);
         }
         self.batch.start_due(view, decisions);
     }

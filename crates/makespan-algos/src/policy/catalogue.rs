@@ -9,8 +9,8 @@ use super::follow;
 use super::held::equal_speeds;
 use super::job_flow;
 use super::{
-    Batch, Communication, Conservative, Doubling, Easy, Fcfs, Follow, MAPPERS, MoldableEasy, Passes, QueueOrder,
-    Replan, Request, Rules, SchedulingTime, TaskFlow, When,
+    Batch, Communication, Conservative, Doubling, Easy, Fcfs, Follow, Keep, MAPPERS, MoldableEasy, Passes, QueueOrder,
+    Queues, Replan, Request, Rules, SchedulingTime, TaskFlow, When,
 };
 use crate::catalogue::{Parameter, Spec, SpecError};
 
@@ -60,6 +60,7 @@ const FLOW: &str = "sequential jobs on nodes of any speeds, or with times of the
 const OFFLINE: &str = "what its scheduler plans";
 const ORDER: Parameter = Parameter { name: "order", values: QueueOrder::VALUES, default: "fcfs" };
 const REQUEST: Parameter = Parameter { name: "request", values: Request::VALUES, default: "efficient" };
+const QUEUES: Parameter = Parameter { name: "queues", values: Queues::VALUES, default: "one" };
 const SCHEDULER: Parameter =
     Parameter { name: "scheduler", values: "a scheduler, such as demt[shuffles=5]", default: "list" };
 const MAPPER: Parameter = Parameter { name: "mapper", values: MAPPERS, default: "min-min" };
@@ -77,7 +78,7 @@ static POLICIES: [PolicyEntry; 13] = [
         summary: "the queue strictly in order",
         supports: ANY,
         source: "Feitelson, Rudolph, Schwiegelshohn, JSSPP 2004, doi:10.1007/11407522_1",
-        parameters: &[ORDER, REQUEST],
+        parameters: &[ORDER, QUEUES, REQUEST],
         build: |spec, _| Ok(Built::queue(Fcfs::new(reading(spec)?))),
     },
     PolicyEntry {
@@ -85,7 +86,7 @@ static POLICIES: [PolicyEntry; 13] = [
         summary: "EASY backfilling: a later job may start if it does not delay the reservation of the first",
         supports: ANY,
         source: "Lifka, JSSPP 1995, doi:10.1007/3-540-60153-8_35; Mu'alem, Feitelson, TPDS 2001, doi:10.1109/71.932708",
-        parameters: &[ORDER, REQUEST, Parameter { name: "passes", values: Passes::VALUES, default: "event" }],
+        parameters: &[ORDER, QUEUES, REQUEST, Parameter { name: "passes", values: Passes::VALUES, default: "event" }],
         build: |spec, _| {
             let passes = spec.take("passes", Passes::default(), str::parse::<Passes>)?;
             Ok(Built::queue(Easy::new(reading(spec)?).looking(passes)))
@@ -96,18 +97,19 @@ static POLICIES: [PolicyEntry; 13] = [
         summary: "conservative backfilling: every job has a reservation, and a later job may start if it delays none",
         supports: ANY,
         source: "Mu'alem, Feitelson, TPDS 2001, doi:10.1109/71.932708",
-        parameters: &[ORDER, REQUEST],
+        parameters: &[ORDER, QUEUES, REQUEST],
         build: |spec, _| Ok(Built::queue(Conservative::new(reading(spec)?))),
     },
     PolicyEntry {
         name: "moldable-easy",
-        summary: "EASY backfilling that chooses each job's processors when it starts",
+        summary: "EASY backfilling that chooses each job's processors when it starts, by the load",
         supports: "rigid, sequential and moldable jobs on equally fast processors; unavailable periods; best placement; failures",
         source: "Makespan, after Srinivasan, Krishnamoorthy, Sadayappan, CLUSTER 2003",
-        parameters: &[ORDER],
+        parameters: &[ORDER, QUEUES],
         build: |spec, _| {
-            let order = spec.take("order", QueueOrder::default(), str::parse::<QueueOrder>)?;
-            Ok(Built::queue(MoldableEasy::new(order)).only(equally_fast))
+            let (order, queues) = queue(spec)?;
+            let reading = Reading { order, queues, ..Reading::default() };
+            Ok(Built::queue(MoldableEasy::new(reading)).only(equally_fast))
         },
     },
     PolicyEntry {
@@ -115,8 +117,11 @@ static POLICIES: [PolicyEntry; 13] = [
         summary: "all that waits is planned as one batch when the batch before has ended",
         supports: OFFLINE,
         source: "Shmoys, Wein, Williamson, SIAM J. Comput. 24(6), 1995, doi:10.1137/S0097539793248317",
-        parameters: &[SCHEDULER],
-        build: |spec, seed| by_scheduler(spec, |scheduler| Batch::new(scheduler, seed)),
+        parameters: &[SCHEDULER, QUEUES],
+        build: |spec, seed| {
+            let queues = spec.take("queues", Queues::default(), str::parse::<Queues>)?;
+            by_scheduler(spec, |scheduler| Batch::new(scheduler, seed).taking(queues))
+        },
     },
     PolicyEntry {
         name: "doubling",
@@ -131,8 +136,11 @@ static POLICIES: [PolicyEntry; 13] = [
         summary: "a plan by a scheduler, made again whenever the world departs from it",
         supports: OFFLINE,
         source: "Makespan",
-        parameters: &[SCHEDULER],
-        build: |spec, seed| by_scheduler(spec, |scheduler| Replan::new(scheduler, seed)),
+        parameters: &[SCHEDULER, Parameter { name: "keep", values: Keep::VALUES, default: "oldest" }],
+        build: |spec, seed| {
+            let keep = spec.take("keep", Keep::default(), str::parse::<Keep>)?;
+            by_scheduler(spec, |scheduler| Replan::new(scheduler, seed).keeping(keep))
+        },
     },
     PolicyEntry {
         name: "flow",
@@ -254,10 +262,13 @@ impl Built {
 }
 
 fn reading(spec: &mut Spec) -> Result<Reading, SpecError> {
-    Ok(Reading {
-        order: spec.take("order", QueueOrder::default(), str::parse::<QueueOrder>)?,
-        request: spec.take("request", Request::default(), str::parse::<Request>)?,
-    })
+    let (order, queues) = queue(spec)?;
+    Ok(Reading { order, queues, request: spec.take("request", Request::default(), str::parse::<Request>)? })
+}
+
+fn queue(spec: &mut Spec) -> Result<(QueueOrder, Queues), SpecError> {
+    let order = spec.take("order", QueueOrder::default(), str::parse::<QueueOrder>)?;
+    Ok((order, spec.take("queues", Queues::default(), str::parse::<Queues>)?))
 }
 
 /// A policy that plans by the scheduler that the spec names, and supports what that does.

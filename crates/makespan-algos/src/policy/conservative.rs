@@ -1,14 +1,18 @@
 //! Conservative backfilling.
 
 mod plan;
+mod sets;
 
-use makespan_core::{Decision, Event, Policy, ProcSet, Time, View};
+use std::collections::BTreeMap;
+
+use makespan_core::{Decision, Event, Policy, Time, View};
 
 use self::plan::{Period, Plan, Room, Start};
-use super::desk::{Desk, Heard, Reading, Starts, wait_for};
+use self::sets::Sets;
+use super::desk::{Desk, Heard, Reading, Starts};
 use super::held::Held;
 use super::queue::Queue;
-use super::space::{Slot, Space};
+use super::space::Slot;
 
 /// Gives every job a reservation when it arrives: its earliest fit beside all that run and wait. No reservation is ever
 /// moved to a later instant while jobs end by their estimates, so a job backfills only where it delays nobody.
@@ -34,8 +38,10 @@ pub struct Conservative {
     desk: Option<Desk>,
     /// Where counts describe the platform, a reservation is its start.
     starts: Plan<Time>,
-    /// Elsewhere it has its processors.
+    /// Elsewhere it has its processors,
     slots: Plan<Slot>,
+    /// which may be exchanged for others: those that each has now, by place in the queue.
+    places: BTreeMap<usize, Slot>,
 }
 
 impl Conservative {
@@ -44,21 +50,11 @@ impl Conservative {
         Self { reading, ..Self::default() }
     }
 
-    fn by_counts(&mut self, heard: Heard, events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
-        let Some(Desk { queue, held: Some(held) }) = self.desk.as_mut() else { return };
+    fn by_counts(&mut self, news: (Heard, bool), events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
+        let Some(Desk { queue, held, .. }) = self.desk.as_mut() else { return };
         let (plan, now) = (&mut self.starts, view.now);
-        let late = held.extend(now, &[]);
-        let room = &mut Counts { held: &mut *held };
-        if heard == Heard::Anew {
-            // What was held is gone, and the reservations with it.
-            plan.clear(view.instance);
-        } else if late {
-            plan.release_all(queue, room);
-        } else if heard == Heard::Surprise {
-            let opened = room.held.take_opened().unwrap_or((now, now));
-            plan.compress(queue, room, (now, opened));
-        }
-        plan.reserve_arrivals(queue, room, events, now);
+        let opened = held.take_opened();
+        plan.take_in(queue, &mut Counts { held: &mut *held }, news, (events, view, opened));
         let mut starts = Starts::new(view);
         while let Some((rank, start)) = plan.take_due(now) {
             Counts { held: &mut *held }.release(queue, rank, &start);
@@ -71,50 +67,42 @@ impl Conservative {
         }
     }
 
-    fn by_sets(&mut self, heard: Heard, events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
-        let Some(Desk { queue, held: None }) = self.desk.as_mut() else { return };
+    fn by_sets(&mut self, news: (Heard, bool), events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
+        let Some(Desk { queue, held, .. }) = self.desk.as_mut() else { return };
         let (plan, now) = (&mut self.slots, view.now);
-        let mut room = Space::of(view);
-        let late = view.running.iter().any(|run| run.start + view.instance.time(run.job, &run.processors) <= now);
-        if heard == Heard::Anew || late || overdue(plan, view) {
-            plan.clear(view.instance);
-        } else {
-            plan.hold_all(queue, &mut room);
-            if heard == Heard::Surprise {
-                plan.compress(queue, &mut room, (now, (now, Time::MAX)));
-            }
+        if news.0 == Heard::Anew {
+            self.places.clear();
         }
-        plan.reserve_arrivals(queue, &mut room, events, now);
+        let opened = held.take_opened();
+        let mut room = Sets::new(view, &mut self.places);
+        plan.take_in(queue, &mut room, news, (events, view, opened));
         let mut free = view.free.clone();
         while let Some((rank, slot)) = plan.take_due(now) {
+            let slot = self.places.remove(&rank).unwrap_or(slot);
             if slot.processors.is_subset(&free) {
                 free = free.difference(&slot.processors);
                 queue.remove(rank);
+                held.begin(queue.job(rank), &slot.processors, (slot.start, slot.end));
                 decisions.push(Decision::Start { job: queue.job(rank), processors: slot.processors });
             } else {
-                plan.put(rank, Slot { start: now + Time::TICK, end: slot.end + Time::TICK, ..slot });
+                let slot = Slot { start: now + Time::TICK, end: slot.end + Time::TICK, ..slot };
+                self.places.insert(rank, slot.clone());
+                plan.put(rank, slot);
             }
         }
-        decisions.extend(wait_for(queue, view));
     }
-}
-
-/// Whether a reservation relied on a repair that is now expected later, of which no event tells.
-fn overdue(plan: &Plan<Slot>, view: &View<'_>) -> bool {
-    view.down.iter().any(|down| {
-        plan.reservations().any(|slot| slot.start < down.end && !slot.processors.is_disjoint(&down.processors))
-    })
 }
 
 impl Policy for Conservative {
     fn on(&mut self, events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
         let heard = Desk::hear(&mut self.desk, self.reading, events, view);
-        let counted = self.desk.as_ref().is_some_and(|desk| desk.held.is_some());
-        let next = if counted {
-            self.by_counts(heard, events, view, decisions);
+        let Some(desk) = self.desk.as_mut() else { return };
+        let late = desk.held.extend(view, &[]);
+        let next = if desk.counted {
+            self.by_counts((heard, late), events, view, decisions);
             self.starts.next_start()
         } else {
-            self.by_sets(heard, events, view, decisions);
+            self.by_sets((heard, late), events, view, decisions);
             self.slots.next_start()
         };
         // Compression in one walk may leave a reservation that begins when nothing ends.
@@ -161,26 +149,5 @@ impl Room<Time> for Counts<'_> {
         let after = now.max(Time::from_ticks(opened.0.ticks() - asked.time.ticks() + 1));
         let before = opened.1.min(*start);
         self.held.timeline.earliest_fit_of_owner(asked.width, asked.time, (after, before), *start)
-    }
-}
-
-impl Room<Slot> for Space<'_> {
-    fn earliest(&mut self, queue: &Queue, rank: usize, after: Time) -> Option<Slot> {
-        Space::earliest(self, queue.job(rank), queue.asked(rank).width, after, &ProcSet::new())
-    }
-
-    fn hold(&mut self, _: &Queue, _: usize, slot: &Slot) {
-        Space::hold(self, slot.clone());
-    }
-
-    fn release(&mut self, _: &Queue, _: usize, slot: &Slot) {
-        Space::release(self, slot);
-    }
-
-    fn earlier(&mut self, queue: &Queue, rank: usize, slot: &Slot, (now, _): (Time, Period)) -> Option<Slot> {
-        Space::release(self, slot);
-        let new = Room::earliest(self, queue, rank, now).filter(|new| new.start < slot.start);
-        Space::hold(self, slot.clone());
-        new
     }
 }

@@ -3,16 +3,17 @@
 use makespan_core::{Decision, Event, Instance, JobId, Time, Unsupported, View};
 
 use super::held::{Held, counts_suffice};
-use super::order::{QueueOrder, Request};
+use super::order::{QueueOrder, Queues, Request};
 use super::queue::Queue;
 use super::space::{Slot, Space, next_opening};
 
-/// The waiting jobs in order and, where counts describe the platform, what is held.
+/// The waiting jobs in order, and what is held.
 #[derive(Debug)]
 pub(super) struct Desk {
     pub queue: Queue,
-    /// `None` where it matters which processors a job gets.
-    pub held: Option<Held>,
+    pub held: Held,
+    /// Whether counts of free processors describe the platform; elsewhere it matters which a job gets.
+    pub counted: bool,
 }
 
 /// How a policy reads its queue.
@@ -22,6 +23,8 @@ pub struct Reading {
     pub order: QueueOrder,
     /// For how many processors a moldable job asks.
     pub request: Request,
+    /// Whether jobs of a higher priority come before all others.
+    pub queues: Queues,
 }
 
 /// What a desk heard.
@@ -39,10 +42,25 @@ pub(super) enum Heard {
 
 impl Desk {
     /// What the view shows.
-    pub(super) fn of(view: &View<'_>, Reading { order, request }: Reading) -> Self {
-        let mut queue = Queue::new(view.instance, order, request);
+    pub(super) fn of(view: &View<'_>, reading: Reading) -> Self {
+        let mut queue = Queue::new(view.instance, reading);
         queue.reset(view.waiting);
-        Self { queue, held: counts_suffice(view.instance).then(|| Held::of(view)) }
+        let counted = counts_suffice(view.instance);
+        Self { queue, held: Held::of(view, !counted), counted }
+    }
+
+    /// The same, as it was before the jobs came that are submitted at this instant.
+    pub(super) fn before(events: &[Event], view: &View<'_>, reading: Reading) -> Self {
+        let mut desk = Self::of(view, reading);
+        for event in events {
+            if let Event::Submitted(job) = *event
+                && view.instance.job(job).release == view.now
+                && desk.queue.contains(job)
+            {
+                desk.queue.remove(desk.queue.rank(job));
+            }
+        }
+        desk
     }
 
     /// Takes in the events of an instant. Policies that meet what they do not know, such as the jobs of a session before
@@ -65,7 +83,7 @@ impl Desk {
             return heard;
         }
         known.queue.reset(view.waiting);
-        known.held = counts_suffice(view.instance).then(|| Held::of(view));
+        known.held = Held::of(view, !known.counted);
         Heard::Anew
     }
 
@@ -92,7 +110,7 @@ impl Desk {
     }
 
     fn end(&mut self, job: JobId, now: Time) -> Heard {
-        match self.held.as_mut().and_then(|held| held.end(job, now)) {
+        match self.held.end(job, now) {
             Some(end) if end == now => Heard::AsBelieved,
             _ => Heard::Surprise,
         }
@@ -100,7 +118,7 @@ impl Desk {
 
     /// Whether as many wait and run as in the view.
     pub(super) fn agrees(&self, view: &View<'_>) -> bool {
-        self.queue.len() == view.waiting.len() && self.held.as_ref().is_none_or(|held| held.agrees(view))
+        self.queue.len() == view.waiting.len() && self.held.agrees(view)
     }
 
     /// Starts the jobs at the head of the queue while they fit; where it matters which processors they get.
@@ -116,8 +134,10 @@ impl Desk {
 
     /// Starts the job at this place of the queue there and now.
     pub(super) fn start_in(&mut self, space: &mut Space<'_>, rank: usize, slot: Slot, decisions: &mut Vec<Decision>) {
+        let job = self.queue.job(rank);
         self.queue.remove(rank);
-        decisions.push(Decision::Start { job: self.queue.job(rank), processors: slot.processors.clone() });
+        self.held.begin(job, &slot.processors, (slot.start, slot.end));
+        decisions.push(Decision::Start { job, processors: slot.processors.clone() });
         space.hold(slot);
     }
 }
@@ -150,15 +170,30 @@ impl<'a, 'b> Starts<'a, 'b> {
         let free = self.free.get_or_insert_with(|| self.view.free.clone());
         let Some(processors) = free.take(asked.width) else { return false };
         queue.remove(rank);
-        held.begin(job, asked.width, (self.view.now, self.view.now + asked.time));
+        held.begin(job, &processors, (self.view.now, self.view.now + asked.time));
         decisions.push(Decision::Start { job, processors });
         true
     }
 }
 
-/// Asks to be woken when the next unavailable period ends, if anybody waits.
+/// Asks to be woken when an unavailable period ends that keeps somebody from starting: one that has begun, or begins
+/// before a waiting job could end. No event tells of these.
 pub(super) fn wait_for(queue: &Queue, view: &View<'_>) -> Option<Decision> {
-    next_opening(view).filter(|_| queue.len() > 0).map(Decision::WakeAt)
+    if queue.len() == 0 {
+        return None;
+    }
+    let instance = view.instance;
+    let next = instance.unavailable().iter().filter(|period| period.end > view.now).map(|period| period.start).min()?;
+    let slowest = instance.platform().nodes().iter().filter(|node| node.processors > 0).map(|node| node.speed);
+    let slowest = slowest.fold(f64::INFINITY, f64::min);
+    let reach = |rank: usize| view.now + instance.job(queue.job(rank)).profile().slowest().divided_by(slowest);
+    let mut waiting = std::iter::successors(queue.first(), |rank| queue.next(rank + 1));
+    // Most often the first one says it.
+    if next > view.now && !waiting.any(|rank| reach(rank) > next) {
+        return None;
+    }
+    let reached = std::iter::successors(queue.first(), |rank| queue.next(rank + 1)).map(reach).max()?;
+    next_opening(view, reached).map(Decision::WakeAt)
 }
 
 /// Whether every job is one task.

@@ -4,9 +4,9 @@ use std::str::FromStr;
 
 use makespan_core::{Decision, Event, JobId, Policy, ProcSet, Time, View};
 
-use super::desk::{Desk, Heard, Reading, Starts};
+use super::desk::{Desk, Heard, Reading, Starts, wait_for};
 use super::queue::Gap;
-use super::space::{Space, next_opening};
+use super::space::Space;
 
 /// Starts jobs in the order of the queue while they fit, reserves the first that does not for the earliest instant at
 /// which, by the estimates of what runs, enough processors are free; and starts any later job that fits now and does
@@ -39,8 +39,8 @@ pub enum Passes {
     Instant,
     /// After every single event, arrivals before ends, as simulators do that take events one at a time: a job whose end at
     /// this instant was not yet heard is still believed to run until its estimate. Reproduces É. Gaussier, D. Glesser,
-    /// V. Reis and D. Trystram, SC 2015, DOI 10.1145/2807591.2807646. Where processors are not equal, always open and
-    /// serving in any set, the queue is looked at once an instant all the same.
+    /// V. Reis and D. Trystram, SC 2015, DOI 10.1145/2807591.2807646. An instant at which processors go down or come up is
+    /// looked at once all the same.
     #[default]
     Event,
 }
@@ -94,8 +94,12 @@ impl Easy {
     fn by_instant(&mut self, events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
         let heard = Desk::hear(&mut self.desk, self.reading, events, view);
         let Some(desk) = self.desk.as_mut() else { return };
-        let Some(held) = desk.held.as_mut() else { return by_sets(desk, view, decisions) };
-        let late = held.extend(view.now, &[]);
+        let late = desk.held.extend(view, &[]);
+        if !desk.counted {
+            by_sets(desk, &mut Space::of(view), view, decisions);
+            decisions.extend(wait_for(&desk.queue, view));
+            return;
+        }
         let mut starts = Starts::new(view);
         let unchanged = heard == Heard::Arrivals && !late;
         if let Some(reserved) = self.reserved.as_mut().filter(|_| unchanged) {
@@ -117,10 +121,12 @@ impl Easy {
         if events.len() == 1 || events.iter().any(machines) {
             return self.by_instant(events, view, decisions);
         }
+        if self.desk.is_none() {
+            self.desk = Some(Desk::before(events, view, self.reading));
+        }
         let Some(desk) = self.desk.as_mut().filter(|desk| knows(desk, events, view)) else {
             return self.by_instant(events, view, decisions);
         };
-        let mut starts = Starts::new(view);
         let mut ended: Vec<JobId> = Vec::new();
         for event in events {
             if let Event::Finished(job) | Event::Failed(job) = *event {
@@ -128,17 +134,57 @@ impl Easy {
             }
         }
         ended.sort_unstable();
-        if let Some(held) = desk.held.as_mut() {
-            held.extend(view.now, &ended);
-            ended.sort_unstable_by_key(|&job| held.order(job));
-        }
+        desk.held.extend(view, &ended);
+        ended.sort_unstable_by_key(|&job| desk.held.order(job));
+        let mut ground = Ground::new(desk, &ended, view);
         for job in arrivals(events) {
             desk.take_in(&Event::Submitted(job), view);
-            self.reserved = pass(desk, &mut starts, decisions);
+            self.reserved = ground.look(desk, view, decisions);
         }
         for job in ended {
+            ground.open(desk, job);
             desk.take_in(&Event::Finished(job), view);
-            self.reserved = pass(desk, &mut starts, decisions);
+            self.reserved = ground.look(desk, view, decisions);
+        }
+        if !desk.counted {
+            decisions.extend(wait_for(&desk.queue, view));
+        }
+    }
+}
+
+/// Where jobs are started.
+enum Ground<'a, 'b> {
+    Counts(Starts<'a, 'b>),
+    Sets(Space<'b>),
+}
+
+impl<'a, 'b> Ground<'a, 'b> {
+    /// As it is before anybody heard that these jobs ended.
+    fn new(desk: &Desk, ended: &[JobId], view: &'a View<'b>) -> Self {
+        if desk.counted {
+            return Self::Counts(Starts::new(view));
+        }
+        let mut space = Space::of(view);
+        ended.iter().filter_map(|&job| desk.held.slot(job)).for_each(|slot| space.hold(slot));
+        Self::Sets(space)
+    }
+
+    /// The end of a job is about to be heard.
+    fn open(&mut self, desk: &Desk, job: JobId) {
+        if let Self::Sets(space) = self
+            && let Some(slot) = desk.held.slot(job)
+        {
+            space.release(&slot);
+        }
+    }
+
+    fn look(&mut self, desk: &mut Desk, view: &View<'_>, decisions: &mut Vec<Decision>) -> Option<Reserved> {
+        match self {
+            Self::Counts(starts) => pass(desk, starts, decisions),
+            Self::Sets(space) => {
+                by_sets(desk, space, view, decisions);
+                None
+            }
         }
     }
 }
@@ -152,20 +198,19 @@ fn knows(desk: &Desk, events: &[Event], view: &View<'_>) -> bool {
     let ended = events.iter().filter(|event| matches!(event, Event::Finished(_) | Event::Failed(_))).count();
     let waits = |job: &JobId| view.waiting.contains(*job) && !desk.queue.contains(*job);
     let arrived = arrivals(events).filter(waits).count();
-    desk.queue.len() + arrived == view.waiting.len()
-        && desk.held.as_ref().is_some_and(|held| held.running() == view.running.len() + ended)
+    desk.queue.len() + arrived == view.waiting.len() && desk.held.running() == view.running.len() + ended
 }
 
 /// One look at the queue, by counts; the reservation of the head that has to wait.
 fn pass(desk: &mut Desk, starts: &mut Starts<'_, '_>, decisions: &mut Vec<Decision>) -> Option<Reserved> {
-    let held = desk.held.as_mut()?;
+    let Desk { queue, held, .. } = &mut *desk;
     let now = starts.now();
-    while let Some(rank) = desk.queue.first()
-        && desk.queue.asked(rank).width <= held.free(now)
-        && starts.start((&mut desk.queue, held), rank, decisions)
+    while let Some(rank) = queue.first()
+        && queue.asked(rank).width <= held.free(now)
+        && starts.start((&mut *queue, &mut *held), rank, decisions)
     {}
-    let rank = desk.queue.first()?;
-    let width = desk.queue.asked(rank).width;
+    let rank = queue.first()?;
+    let width = queue.asked(rank).width;
     let start = held.timeline.earliest_fit(width, Time::TICK, (now, Time::MAX))?;
     let mut reserved = Reserved { rank, start, beside: held.timeline.free_at(start).saturating_sub(width) };
     backfill(desk, &mut reserved, starts, None, decisions);
@@ -180,7 +225,7 @@ fn backfill(
     only: Option<&[usize]>,
     decisions: &mut Vec<Decision>,
 ) {
-    let Some(held) = desk.held.as_mut() else { return };
+    let Desk { queue, held, .. } = desk;
     let now = starts.now();
     let window = reserved.start.saturating_since(now);
     let mut free = held.free(now);
@@ -188,9 +233,9 @@ fn backfill(
     while free > 0 {
         let gap = Gap { free, window, beside: reserved.beside.min(free) };
         let next = match only {
-            None => desk.queue.next_admitted(from, gap),
+            None => queue.next_admitted(from, gap),
             Some(ranks) => {
-                let found = ranks[at..].iter().position(|&rank| desk.queue.admitted(rank, gap));
+                let found = ranks[at..].iter().position(|&rank| queue.admitted(rank, gap));
                 found.map(|found| {
                     at += found + 1;
                     ranks[at - 1]
@@ -198,8 +243,8 @@ fn backfill(
             }
         };
         let Some(rank) = next else { return };
-        let asked = desk.queue.asked(rank);
-        if starts.start((&mut desk.queue, held), rank, decisions) {
+        let asked = queue.asked(rank);
+        if starts.start((&mut *queue, &mut *held), rank, decisions) {
             free -= asked.width;
             if asked.time > window {
                 reserved.beside -= asked.width;
@@ -211,10 +256,9 @@ fn backfill(
 
 /// One look at the queue where it matters which processors a job gets. The reservation takes processors that are not
 /// free now, where it can.
-fn by_sets(desk: &mut Desk, view: &View<'_>, decisions: &mut Vec<Decision>) {
-    let mut space = Space::of(view);
-    let Some(head) = desk.start_heads(&mut space, decisions) else { return };
-    decisions.extend(next_opening(view).map(Decision::WakeAt));
+fn by_sets(desk: &mut Desk, space: &mut Space<'_>, view: &View<'_>, decisions: &mut Vec<Decision>) {
+    space.unreserve();
+    let Some(head) = desk.start_heads(space, decisions) else { return };
     let widest = view.free.len();
     let open = space.open(view.free, view.now, view.now + Time::TICK);
     if let Some(slot) = space.earliest(desk.queue.job(head), desk.queue.asked(head).width, view.now, &open) {
@@ -229,7 +273,7 @@ fn by_sets(desk: &mut Desk, view: &View<'_>, decisions: &mut Vec<Decision>) {
         let (job, width) = (desk.queue.job(rank), desk.queue.asked(rank).width);
         if let Some(slot) = space.place(job, width, view.now, &ProcSet::new()) {
             free -= width;
-            desk.start_in(&mut space, rank, slot, decisions);
+            desk.start_in(space, rank, slot, decisions);
         }
         from = rank + 1;
     }

@@ -25,8 +25,8 @@ pub struct ExpectedStart {
 ///
 /// Jobs that wait for others ([`makespan_core::Instance::precedence`]) are not foreseen.
 ///
-/// The policy must be fresh, or have heard all events up to those of the view; it has then lived through that future,
-/// and is of no use for the present. Estimates of users are mostly too long, so jobs tend to start earlier than this
+/// The policy must be fresh: what it would know of the past besides the view, such as promises that it gave, it does not
+/// know ([`expected_starts_from`]). It has then lived through that future, and is of no use for the present. Estimates of users are mostly too long, so jobs tend to start earlier than this
 /// says; later arrivals delay them under orders other than first come, first served.
 ///
 /// ```
@@ -45,18 +45,36 @@ pub struct ExpectedStart {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn expected_starts(policy: &mut dyn Policy, view: &View<'_>) -> Vec<ExpectedStart> {
+    let mut play = Play::from(view.instance, view);
+    play.run(policy, &|job, processors| view.instance.time(job, processors), instants(view));
+    expected(view, &play.started)
+}
+
+/// The same for a policy that has heard all events until the view, which shows the state after it had decided, and has
+/// asked to be woken at `wake`.
+pub fn expected_starts_from(policy: &mut dyn Policy, view: &View<'_>, wake: Option<Time>) -> Vec<ExpectedStart> {
+    let mut play = Play::from(view.instance, view);
+    play.go_on(policy, &|job, processors| view.instance.time(job, processors), (instants(view), wake));
+    expected(view, &play.started)
+}
+
+/// At how many instants something may happen: each job starts and ends once, each period and failure ends once, and a policy
+/// may ask to be woken as often.
+fn instants(view: &View<'_>) -> usize {
+    let happenings = view.running.len() + view.waiting.len() + view.instance.unavailable().len() + view.down.len();
+    4 * happenings + 4
+}
+
+/// What was played, in the order of the starts.
+fn expected(view: &View<'_>, started: &[Placement]) -> Vec<ExpectedStart> {
     let instance = view.instance;
-    let mut play = Play::from(instance, view);
-    // Each job starts and ends once, each period and failure ends once, and a policy may ask to be woken as often.
-    let happenings = view.running.len() + view.waiting.len() + instance.unavailable().len() + view.down.len();
-    play.run(policy, &|job, processors| instance.time(job, processors), 4 * happenings + 4);
     let submitted = |job: JobId| (instance.job(job).release, job);
     let expected = |(index, placement): (usize, &Placement)| {
         let Placement { job, start, ref processors, .. } = *placement;
         let waits = start > view.now;
         let running = view.running.iter().filter(|running| !running.processors.is_disjoint(processors));
         let mut running: Vec<JobId> = running.map(|running| running.job).filter(|_| waits).collect();
-        let before = play.started[..index].iter().filter(|other| {
+        let before = started[..index].iter().filter(|other| {
             let holds = other.end <= start && !other.processors.is_disjoint(processors);
             let leads = other.start > view.now && submitted(other.job) < submitted(job);
             waits && (holds || leads)
@@ -66,7 +84,7 @@ pub fn expected_starts(policy: &mut dyn Policy, view: &View<'_>) -> Vec<Expected
         waiting.sort_unstable();
         ExpectedStart { job, start, processors: processors.clone(), running, waiting }
     };
-    play.started.iter().enumerate().map(expected).collect()
+    started.iter().enumerate().map(expected).collect()
 }
 
 #[cfg(test)]
@@ -81,7 +99,7 @@ mod tests {
     }
 
     /// Job 0 holds 3 of 4 processors until 10; jobs 1 (all 4, 5 long), 2 (1, until 10) and 3 (1, 20 long) wait at 4.
-    fn expected(spec: &str, closed: Vec<Unavailable>) -> Vec<ExpectedStart> {
+    fn expected_of(spec: &str, closed: Vec<Unavailable>) -> Vec<ExpectedStart> {
         let job = |(index, &(width, time, release)): (usize, &(u32, i64, i64))| {
             Job::new(index.to_string(), Profile::rigid(width, t(time)).unwrap()).with_release(t(release))
         };
@@ -103,9 +121,9 @@ mod tests {
 
     #[test]
     fn a_job_waits_for_what_runs_and_for_what_is_ahead() {
-        let easy = summary(&expected("easy", vec![]));
+        let easy = summary(&expected_of("easy", vec![]));
         assert_eq!(easy, [(2, 4, vec![], vec![]), (1, 10, vec![0], vec![2]), (3, 15, vec![0], vec![1])]);
-        let fcfs = summary(&expected("fcfs", vec![]));
+        let fcfs = summary(&expected_of("fcfs", vec![]));
         let behind = vec![(1, 10, vec![0], vec![]), (2, 15, vec![0], vec![1]), (3, 15, vec![0], vec![1, 2])];
         assert_eq!(fcfs, behind);
     }
@@ -113,7 +131,7 @@ mod tests {
     #[test]
     fn unavailable_periods_are_waited_for() {
         let period = Unavailable { processors: ProcSet::range(0, 0), start: t(12), end: t(30) };
-        let easy = summary(&expected("easy", vec![period]));
+        let easy = summary(&expected_of("easy", vec![period]));
         assert_eq!(easy.iter().map(|row| (row.0, row.1)).collect::<Vec<_>>(), [(2, 4), (3, 10), (1, 30)]);
     }
 }

@@ -32,16 +32,17 @@ impl Policy for Fcfs {
     fn on(&mut self, events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
         Desk::hear(&mut self.desk, self.reading, events, view);
         let Some(desk) = self.desk.as_mut() else { return };
-        let Some(held) = desk.held.as_mut() else {
+        desk.held.extend(view, &[]);
+        if !desk.counted {
             desk.start_heads(&mut Space::of(view), decisions);
             decisions.extend(wait_for(&desk.queue, view));
             return;
-        };
-        held.extend(view.now, &[]);
+        }
+        let Desk { queue, held, .. } = desk;
         let mut starts = Starts::new(view);
-        while let Some(rank) = desk.queue.first()
-            && desk.queue.asked(rank).width <= held.free(view.now)
-            && starts.start((&mut desk.queue, &mut *held), rank, decisions)
+        while let Some(rank) = queue.first()
+            && queue.asked(rank).width <= held.free(view.now)
+            && starts.start((&mut *queue, &mut *held), rank, decisions)
         {}
     }
 }

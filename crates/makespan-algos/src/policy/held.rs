@@ -1,25 +1,27 @@
-//! What is held now and until when, by counts: for platforms where any free processors serve.
+//! What is held now and until when: beliefs about what runs, on every platform, and counts of free processors.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use makespan_core::{Instance, JobId, Time, View};
+use makespan_core::{Instance, JobId, ProcSet, Time, Unavailable, View, believed_end};
 
+use super::space::Slot;
 use super::strips::Strips;
 
 /// The processors that running jobs and failures hold, until they are believed to end. It is kept from event to event,
 /// so that an event costs no more than what it changes.
 ///
-/// A job is believed to end by its estimate. When it runs longer, it is believed to take a quarter longer than it has
-/// taken when that is noticed ([`makespan_core::Running::expected_end`]), and so on.
+/// A job is believed to end by its estimate, and when it runs longer as [`believed_end`] says.
 #[derive(Debug)]
 pub(super) struct Held {
-    /// Free processors from now on; what is past is of no interest.
+    /// Free processors from now on, were none ever unavailable; what is past is of no interest.
     pub timeline: Strips,
-    /// When what is held is believed to end.
-    ends: BTreeSet<(Time, Holder)>,
+    /// When jobs are believed to end.
+    ends: BTreeSet<(Time, JobId)>,
     running: Vec<Option<Hold>>,
-    /// What failures hold.
-    down: Vec<Hold>,
+    /// Where each job runs, kept where that matters.
+    places: Option<BTreeMap<JobId, ProcSet>>,
+    /// What is down, as it was last seen.
+    down: Vec<Unavailable>,
     count: usize,
     started: u64,
     /// From when to when processors were given back by jobs that ended early, since this was last taken.
@@ -31,16 +33,12 @@ pub(super) fn hull(a: Option<(Time, Time)>, b: (Time, Time)) -> (Time, Time) {
     a.map_or(b, |a| (a.0.min(b.0), a.1.max(b.1)))
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Holder {
-    Job(JobId),
-    Failure(usize),
-}
-
 #[derive(Clone, Copy, Debug)]
 struct Hold {
     width: u32,
     start: Time,
+    /// By the estimate.
+    expected: Time,
     end: Time,
     /// How many were started before.
     order: u64,
@@ -50,12 +48,13 @@ struct Hold {
 const NEVER: Time = Time::from_ticks(i64::MAX / 2);
 
 impl Held {
-    /// What the view shows.
-    pub(super) fn of(view: &View<'_>) -> Self {
+    /// What the view shows; with the places of what runs where these matter.
+    pub(super) fn of(view: &View<'_>, places: bool) -> Self {
         let mut held = Self {
             timeline: Strips::constant(view.instance.processors()),
             ends: BTreeSet::new(),
             running: vec![None; view.instance.jobs().len()],
+            places: places.then(BTreeMap::new),
             down: Vec::new(),
             count: 0,
             started: 0,
@@ -64,21 +63,16 @@ impl Held {
         let mut running: Vec<_> = view.running.iter().collect();
         running.sort_unstable_by_key(|running| (running.start, running.job));
         for running in running {
-            let end = running.expected_end(view.instance, view.now);
-            held.begin(running.job, running.processors.len(), (running.start, end));
+            let expected = running.start + view.instance.time(running.job, &running.processors);
+            held.begin(running.job, &running.processors, (running.start, expected));
         }
-        for (index, failure) in view.down.iter().enumerate() {
-            let end = failure.end.max(view.now + Time::TICK).min(NEVER);
-            let hold = Hold { width: failure.processors.len(), start: failure.start, end, order: 0 };
-            held.down.push(hold);
-            held.hold(Holder::Failure(index), hold);
-        }
+        held.extend(view, &[]);
         held
     }
 
     /// Whether it has as many running jobs as the view.
     pub(super) fn agrees(&self, view: &View<'_>) -> bool {
-        self.count == view.running.len() && self.down.len() == view.down.len()
+        self.count == view.running.len()
     }
 
     /// How many jobs run.
@@ -86,23 +80,27 @@ impl Held {
         self.count
     }
 
-    /// A job runs.
-    pub(super) fn begin(&mut self, job: JobId, width: u32, (start, end): (Time, Time)) {
+    /// A job runs, by its estimate from `start` to `end`.
+    pub(super) fn begin(&mut self, job: JobId, processors: &ProcSet, (start, end): (Time, Time)) {
         self.started += 1;
-        let hold = Hold { width, start, end, order: self.started };
-        self.running[job.index()] = Some(hold);
+        let hold = Hold { width: processors.len(), start, expected: end, end, order: self.started };
         self.count += 1;
-        self.hold(Holder::Job(job), hold);
+        if let Some(places) = &mut self.places {
+            places.insert(job, processors.clone());
+        }
+        self.hold(job, hold);
     }
 
     /// A job runs no more; when it was believed to end.
     pub(super) fn end(&mut self, job: JobId, now: Time) -> Option<Time> {
-        let hold = self.running[job.index()].take()?;
+        let hold = self.let_go(job)?;
         self.count -= 1;
+        if let Some(places) = &mut self.places {
+            places.remove(&job);
+        }
         if hold.end > now {
             self.opened = Some(hull(self.opened, (now, hold.end)));
         }
-        self.let_go(Holder::Job(job), hold);
         Some(hold.end)
     }
 
@@ -116,58 +114,91 @@ impl Held {
         self.running[job.index()].map(|hold| hold.order)
     }
 
+    /// Where a job runs, and until when it is believed to; known where places matter.
+    pub(super) fn slot(&self, job: JobId) -> Option<Slot> {
+        let (hold, processors) = (self.running[job.index()]?, self.places.as_ref()?.get(&job)?.clone());
+        Some(Slot { processors, start: hold.start, end: hold.end })
+    }
+
     /// Free processors now.
     pub(super) fn free(&self, now: Time) -> u32 {
         self.timeline.free_at(now)
     }
 
-    /// Believes that what should have ended by now, and has not, takes longer: all but the jobs in `ending`, which is
-    /// sorted. Whether there was any.
-    pub(super) fn extend(&mut self, now: Time, ending: &[JobId]) -> bool {
+    /// Believes that what should have ended by now, and has not, takes longer: all jobs but those in `ending`, which is
+    /// sorted, and repairs. Whether there was any.
+    pub(super) fn extend(&mut self, view: &View<'_>, ending: &[JobId]) -> bool {
+        let now = view.now;
         self.timeline.forget(now);
         let mut late = Vec::new();
-        for &(_, holder) in self.ends.range(..=(now, Holder::Failure(usize::MAX))) {
-            if !matches!(holder, Holder::Job(job) if ending.binary_search(&job).is_ok()) {
-                late.push(holder);
+        for &(_, job) in self.ends.range(..=(now, JobId(u32::MAX))) {
+            if ending.binary_search(&job).is_err() {
+                late.push(job);
             }
         }
-        for &holder in &late {
-            let Some(mut hold) = self.get(holder) else { continue };
-            self.let_go(holder, hold);
-            let elapsed = now.saturating_since(hold.start);
-            hold.end = now + Time::from_ticks((elapsed.ticks() / 4).max(1));
-            match holder {
-                Holder::Job(job) => self.running[job.index()] = Some(hold),
-                Holder::Failure(index) => self.down[index] = hold,
-            }
-            self.hold(holder, hold);
+        for &job in &late {
+            let Some(mut hold) = self.let_go(job) else { continue };
+            hold.end = believed_end(hold.start, hold.expected, now);
+            self.hold(job, hold);
         }
-        !late.is_empty()
+        let repairs = self.down != view.down;
+        if repairs {
+            self.see_down(view);
+        }
+        !late.is_empty() || repairs
     }
 
-    fn get(&self, holder: Holder) -> Option<Hold> {
-        match holder {
-            Holder::Job(job) => self.running[job.index()],
-            Holder::Failure(index) => self.down.get(index).copied(),
+    /// Holds what is down, each processor until the last failure there is expected to be over.
+    fn see_down(&mut self, view: &View<'_>) {
+        for period in disjoint(&self.down) {
+            self.timeline.release(period.processors.len(), period.start, period.end);
+        }
+        self.down = view.down.to_vec();
+        for period in disjoint(&self.down) {
+            self.timeline.hold(period.processors.len(), period.start, period.end);
         }
     }
 
-    fn hold(&mut self, holder: Holder, hold: Hold) {
-        self.ends.insert((hold.end, holder));
+    fn hold(&mut self, job: JobId, hold: Hold) {
+        self.running[job.index()] = Some(hold);
+        self.ends.insert((hold.end, job));
         self.timeline.hold(hold.width, hold.start, hold.end);
     }
 
-    fn let_go(&mut self, holder: Holder, hold: Hold) {
-        self.ends.remove(&(hold.end, holder));
+    fn let_go(&mut self, job: JobId) -> Option<Hold> {
+        let hold = self.running[job.index()].take()?;
+        self.ends.remove(&(hold.end, job));
         self.timeline.release(hold.width, hold.start, hold.end);
+        Some(hold)
     }
 }
 
-/// Whether counts describe the platform: processors are equal, never closed, and any of them serve.
+/// Failures that are in force, such that none holds a processor that another holds: each has it until the last of its
+/// failures is over.
+pub(super) fn disjoint(down: &[Unavailable]) -> Vec<Unavailable> {
+    let mut by_end: Vec<&Unavailable> = down.iter().collect();
+    by_end.sort_by_key(|failure| std::cmp::Reverse(failure.end.min(NEVER)));
+    let mut seen = ProcSet::new();
+    let mut apart = Vec::with_capacity(down.len());
+    for failure in by_end {
+        let processors = failure.processors.difference(&seen);
+        if !processors.is_empty() {
+            seen.insert(&processors);
+            apart.push(Unavailable { processors, start: failure.start, end: failure.end.min(NEVER) });
+        }
+    }
+    apart
+}
+
+/// Whether counts describe the platform: processors are interchangeable and never closed.
 pub(super) fn counts_suffice(instance: &Instance) -> bool {
-    let platform = instance.platform();
+    interchangeable(instance) && instance.availability().is_always_open()
+}
+
+/// Whether only unavailable periods tell processors apart: all are equal, and any of them serve.
+pub(super) fn interchangeable(instance: &Instance) -> bool {
     let equal = equal_speeds(instance) && !instance.has_machine_times();
-    equal && !platform.restricts_placement() && instance.availability().is_always_open()
+    equal && !instance.platform().restricts_placement()
 }
 
 /// Whether all processors are equally fast, whatever network is between them.

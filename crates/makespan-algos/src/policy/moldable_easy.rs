@@ -3,22 +3,31 @@
 use makespan_core::{Decision, Event, Instance, JobId, Policy, ProcSet, Profile, Time, View};
 
 use super::desk::{Desk, Reading, wait_for};
-use super::order::{QueueOrder, Request, time_on_equal};
+use super::order::{Request, time_on_equal};
 use super::queue::Gap;
 use super::space::{Slot, Space};
 use super::strips::Strips;
 
-/// EASY backfilling for moldable jobs: the head of the queue starts, or is reserved, at the instant and on the allotment
-/// with which it would end first, by the estimates of what runs; a later job starts when some allotment that fits now
-/// without delaying that reservation ends no later than it would end by waiting for more processors.
+/// EASY backfilling for moldable jobs that chooses allotments by the load: a job starts, or is reserved, at the instant and
+/// on the allotment at which its end and the price of its work cost least.
 ///
-/// Ties go to the earlier start, then to fewer processors. Who waits for more looks at what runs and at the reservation,
-/// and not at others that wait. A rigid job has one allotment, and with rigid jobs alone this is [`super::Easy`].
+/// On p of m processors a job that runs for t makes n others, which wait beside it, wait t p / m longer in the mean of
+/// the machine. So the cost of a start is its end plus n t p / m, and n / m is the price of a processor for a time: nobody
+/// waits, and a job is as fast as it can be; many wait, and it takes no more processors than use them as well as theirs
+/// would. For n equal jobs with a speedup of p to the power a this is m / n times a / (1 - a) processors each, with which the
+/// sum of their ends is least. Where all who wait find room together the price falls until they fill the machine. Since more jobs may be about to come, no allotment does more than twice the work of
+/// the fewest processors.
+///
+/// The head of the queue starts, or is reserved where it has to wait for what runs; a later job starts when what costs
+/// it least begins now and does not delay that reservation. Ties go to the earlier start, then to fewer processors. Who
+/// waits for more looks at what runs and at the reservation, and not at others that wait. A rigid job has one allotment, and
+/// with rigid jobs alone this is [`super::Easy`], looking once an instant.
 ///
 /// Source: Makespan; allotments chosen at the start as in S. Srinivasan, S. Krishnamoorthy and P. Sadayappan, "A robust
-/// scheduling strategy for moldable scheduling of parallel jobs", CLUSTER 2003, with EASY's
-/// one reservation. Assumptions: all processors equally fast. Guarantee: the head starts in finite time; no ratio.
-/// Complexity: for each waiting job that could start, a walk over the ends of what runs.
+/// scheduling strategy for moldable scheduling of parallel jobs", CLUSTER 2003, with EASY's one reservation; bounded work as
+/// in D. Eager, J. Zahorjan and E. Lazowska, IEEE Trans. Comput. 38(3), 1989, DOI 10.1109/12.21127. Assumptions: all processors
+/// equally fast. Guarantee: the head starts in finite time; no ratio. Complexity: for each waiting job that could start, a
+/// walk over the ends of what runs.
 ///
 /// ```
 /// let policy = makespan_algos::policy::policy("moldable-easy", 1)?;
@@ -26,8 +35,10 @@ use super::strips::Strips;
 /// ```
 #[derive(Debug, Default)]
 pub struct MoldableEasy {
-    order: QueueOrder,
+    reading: Reading,
     desk: Option<Desk>,
+    /// The most processors that each job may get.
+    most: Vec<u32>,
 }
 
 /// What is free from some instant on.
@@ -58,66 +69,111 @@ impl Outlook for Space<'_> {
     }
 }
 
-/// A start and an allotment.
+/// A start and an allotment, and what they cost: processors of the machine times ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Choice {
-    end: Time,
+    cost: i128,
     start: Time,
     width: u32,
+    end: Time,
 }
 
-/// The fewest processors that are fastest among at most `most`, which the profile accepts.
-fn fastest_within(profile: &Profile, most: u32) -> u32 {
-    let most = most.min(profile.max_processors());
-    let mut width = profile.min_allotment(profile.time(most)).unwrap_or(most);
-    // More processors may be slower; some in between faster.
-    while let Some(faster) = profile.min_allotment(Time::from_ticks(profile.time(width).ticks() - 1))
-        && faster <= most
-    {
-        width = faster;
+/// A job that chooses.
+#[derive(Clone, Copy)]
+struct Chooser<'a> {
+    instance: &'a Instance,
+    job: JobId,
+    profile: &'a Profile,
+    /// How many others wait.
+    others: usize,
+    /// The most processors that it may get.
+    most: u32,
+    /// The cheapest number of processors, were all free.
+    wanted: u32,
+}
+
+impl<'a> Chooser<'a> {
+    fn new(instance: &'a Instance, job: JobId, others: usize, most: u32) -> Self {
+        let profile = instance.job(job).profile();
+        let mut chooser = Self { instance, job, profile, others, most, wanted: most };
+        chooser.wanted = chooser.cheapest_within(most);
+        chooser
     }
-    width
-}
 
-/// The allotment with which the job ends first when it begins at `start`.
-fn best_at(instance: &Instance, job: JobId, start: Time, outlook: &dyn Outlook) -> Option<Choice> {
-    let profile = instance.job(job).profile();
-    let mut cap = u32::MAX;
-    for (until, free) in outlook.caps(start) {
-        if free < cap {
-            cap = free;
-            if cap < profile.min_processors() {
-                return None;
+    /// What a start at the beginning of time costs.
+    fn cost(&self, width: u32) -> i128 {
+        let time = i128::from(time_on_equal(self.instance, self.job, width).ticks());
+        time * (i128::from(self.instance.processors()) + self.others as i128 * i128::from(width))
+    }
+
+    /// The cheapest of at most `most` processors, which it accepts; the fewest of these. Along a law the cost falls and
+    /// then rises, so that it is found by halving; a table is looked through.
+    fn cheapest_within(&self, most: u32) -> u32 {
+        let fewest = self.profile.min_processors();
+        if self.profile.speedup().is_none() {
+            let within = self.profile.allotments().take_while(|&width| width <= most);
+            return within.min_by_key(|&width| self.cost(width)).unwrap_or(fewest);
+        }
+        let (mut low, mut high) = (fewest, most.max(fewest));
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if self.cost(middle + 1) < self.cost(middle) { low = middle + 1 } else { high = middle }
+        }
+        low
+    }
+
+    /// The same where `free` are to be had.
+    fn within(&self, free: u32) -> u32 {
+        if free >= self.wanted { self.wanted } else { self.cheapest_within(free) }
+    }
+
+    /// The cheapest start at this instant.
+    fn best_at(&self, start: Time, outlook: &dyn Outlook) -> Option<Choice> {
+        let mut best: Option<Choice> = None;
+        let mut cap = u32::MAX;
+        for (until, free) in outlook.caps(start) {
+            cap = cap.min(free);
+            if cap < self.profile.min_processors() {
+                break;
+            }
+            let width = self.within(cap.min(self.most));
+            let end = start + time_on_equal(self.instance, self.job, width);
+            let choice = Choice { cost: self.cost_from(start, width), start, width, end };
+            if end > until {
+                continue;
+            }
+            if best.is_none_or(|best| choice < best) {
+                best = Some(choice);
+            }
+            // What is free only falls from here on.
+            if width == self.wanted {
+                break;
             }
         }
-        let width = fastest_within(profile, cap);
-        let end = start + time_on_equal(instance, job, width);
-        if end <= until {
-            return Some(Choice { end, start, width });
-        }
+        best
     }
-    None
-}
 
-/// The earliest end among starts after `now`, if it is before that of `best`.
-fn better_later(
-    instance: &Instance,
-    job: JobId,
-    (now, best): (Time, Option<Choice>),
-    outlook: &dyn Outlook,
-    openings: &[Time],
-) -> Option<Choice> {
-    let profile = instance.job(job).profile();
-    let shortest = time_on_equal(instance, job, profile.fastest());
-    let mut found: Option<Choice> = None;
-    for &start in openings.iter().filter(|&&start| start > now) {
-        let bar = found.or(best).map_or(Time::MAX, |choice| choice.end);
-        if start + shortest >= bar {
-            break;
-        }
-        found = best_at(instance, job, start, outlook).filter(|choice| choice.end < bar).or(found);
+    fn cost_from(&self, start: Time, width: u32) -> i128 {
+        i128::from(start.ticks()) * i128::from(self.instance.processors()) + self.cost(width)
     }
-    found
+
+    /// The cheapest of the starts after `now`, if it is cheaper than `best`.
+    fn better_later(
+        &self,
+        (now, best): (Time, Option<Choice>),
+        outlook: &dyn Outlook,
+        openings: &[Time],
+    ) -> Option<Choice> {
+        let mut found: Option<Choice> = None;
+        for &start in openings.iter().filter(|&&start| start > now) {
+            let bar = found.or(best).map_or(i128::MAX, |choice| choice.cost);
+            if self.cost_from(start, self.wanted) >= bar {
+                break;
+            }
+            found = self.best_at(start, outlook).filter(|choice| choice.cost < bar).or(found);
+        }
+        found
+    }
 }
 
 /// What a pass changes: by counts or by sets.
@@ -128,14 +184,13 @@ trait Table: Outlook {
     fn reserve(&mut self, job: JobId, choice: Choice);
 }
 
-struct Counted<'a, 'b> {
-    view: &'a View<'b>,
+struct Counted {
     free: ProcSet,
     /// What is free with the reservation taken out.
     strips: Strips,
 }
 
-impl Outlook for Counted<'_, '_> {
+impl Outlook for Counted {
     fn caps<'a>(&'a self, start: Time) -> Box<dyn Iterator<Item = (Time, u32)> + 'a> {
         self.strips.caps(start)
     }
@@ -145,15 +200,13 @@ impl Outlook for Counted<'_, '_> {
     }
 }
 
-impl Table for Counted<'_, '_> {
+impl Table for Counted {
     fn start(&mut self, desk: &mut Desk, rank: usize, choice: Choice, decisions: &mut Vec<Decision>) -> bool {
         let Some(processors) = self.free.take(choice.width) else { return false };
         let job = desk.queue.job(rank);
         desk.queue.remove(rank);
-        self.strips.hold(choice.width, self.view.now, choice.end);
-        if let Some(held) = desk.held.as_mut() {
-            held.begin(job, choice.width, (self.view.now, choice.end));
-        }
+        self.strips.hold(choice.width, choice.start, choice.end);
+        desk.held.begin(job, &processors, (choice.start, choice.end));
         decisions.push(Decision::Start { job, processors });
         true
     }
@@ -173,24 +226,56 @@ impl Table for Space<'_> {
     }
 
     fn reserve(&mut self, job: JobId, choice: Choice) {
-        let slot: Option<Slot> = self.place(job, choice.width, choice.start, &ProcSet::new());
-        slot.into_iter().for_each(|slot| self.hold(slot));
+        // What is free now is left to others, where it can be.
+        let all = ProcSet::first(self.processors());
+        let open = self.open(&all, self.now(), self.now() + Time::TICK);
+        let slot: Option<Slot> = self.place(job, choice.width, choice.start, &open);
+        slot.into_iter().for_each(|slot| Space::reserve(self, slot));
     }
 }
 
+/// By how many others each job that waits reckons: all of them, but for where fewer let all start together. Then nobody
+/// delays anybody, and no processor is to be left idle by a price that nobody asks.
+fn priced(desk: &Desk, most: &[u32], instance: &Instance, free: u32) -> usize {
+    let all = desk.queue.len().saturating_sub(1);
+    if all == 0 || desk.queue.len() > free as usize {
+        return all;
+    }
+    let waiting = || std::iter::successors(desk.queue.first(), |rank| desk.queue.next(rank + 1));
+    let room = |others: usize| {
+        let wanted = waiting().map(|rank| {
+            let job = desk.queue.job(rank);
+            u64::from(Chooser::new(instance, job, others, most[job.index()]).wanted)
+        });
+        wanted.sum::<u64>() <= u64::from(free)
+    };
+    if !room(all) {
+        return all;
+    }
+    let (mut low, mut high) = (0, all);
+    while low < high {
+        let middle = usize::midpoint(low, high);
+        if room(middle) { high = middle } else { low = middle + 1 }
+    }
+    low
+}
+
 /// One look at the queue.
-fn pass(desk: &mut Desk, table: &mut impl Table, view: &View<'_>, decisions: &mut Vec<Decision>) {
+fn pass(desk: &mut Desk, most: &[u32], table: &mut impl Table, view: &View<'_>, decisions: &mut Vec<Decision>) {
     let now = view.now;
+    let free = table.caps(now).next().map_or(0, |(_, free)| free);
+    let others = priced(desk, most, view.instance, free);
+    let chooser = |job: JobId| Chooser::new(view.instance, job, others, most[job.index()]);
     let mut from = 0;
     while let Some(rank) = desk.queue.first() {
-        let job = desk.queue.job(rank);
-        let at_once = best_at(view.instance, job, now, table);
-        let later = better_later(view.instance, job, (now, at_once), table, &table.openings(now));
+        let chooser = chooser(desk.queue.job(rank));
+        let at_once = chooser.best_at(now, table);
+        let later = chooser.better_later((now, at_once), table, &table.openings(now));
         from = rank + 1;
         match (at_once, later) {
             (Some(choice), None) if table.start(desk, rank, choice, decisions) => {}
             (_, later) => {
-                later.into_iter().for_each(|choice| table.reserve(job, choice));
+                later.into_iter().for_each(|choice| table.reserve(chooser.job, choice));
                 break;
             }
         }
@@ -201,9 +286,9 @@ fn pass(desk: &mut Desk, table: &mut impl Table, view: &View<'_>, decisions: &mu
         // The queue is indexed by the fewest processors that a job accepts.
         let gap = Gap { free, window: Time::MAX, beside: free };
         let Some(rank) = desk.queue.next_admitted(from, gap).filter(|_| free > 0) else { return };
-        let job = desk.queue.job(rank);
-        if let Some(choice) = best_at(view.instance, job, now, table)
-            && better_later(view.instance, job, (now, Some(choice)), table, &openings).is_none()
+        let chooser = chooser(desk.queue.job(rank));
+        if let Some(choice) = chooser.best_at(now, table)
+            && chooser.better_later((now, Some(choice)), table, &openings).is_none()
             && table.start(desk, rank, choice, decisions)
         {
             openings = table.openings(now);
@@ -213,23 +298,25 @@ fn pass(desk: &mut Desk, table: &mut impl Table, view: &View<'_>, decisions: &mu
 }
 
 impl MoldableEasy {
-    /// With the queue in this order; by area and time as they are on the fewest processors.
-    pub fn new(order: QueueOrder) -> Self {
-        Self { order, desk: None }
+    /// With this queue; by area and time as they are on the fewest processors.
+    pub fn new(reading: Reading) -> Self {
+        Self { reading: Reading { request: Request::Fewest, ..reading }, desk: None, most: Vec::new() }
     }
 }
 
 impl Policy for MoldableEasy {
     fn on(&mut self, events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
-        let reading = Reading { order: self.order, request: Request::Fewest };
-        Desk::hear(&mut self.desk, reading, events, view);
+        if self.most.is_empty() {
+            self.most = Request::Efficient.widths(view.instance);
+        }
+        Desk::hear(&mut self.desk, self.reading, events, view);
         let Some(desk) = self.desk.as_mut() else { return };
-        if let Some(held) = desk.held.as_mut() {
-            held.extend(view.now, &[]);
-            let mut table = Counted { view, free: view.free.clone(), strips: held.timeline.clone() };
-            pass(desk, &mut table, view, decisions);
+        desk.held.extend(view, &[]);
+        if desk.counted {
+            let mut table = Counted { free: view.free.clone(), strips: desk.held.timeline.clone() };
+            pass(desk, &self.most, &mut table, view, decisions);
         } else {
-            pass(desk, &mut Space::of(view), view, decisions);
+            pass(desk, &self.most, &mut Space::of(view), view, decisions);
             decisions.extend(wait_for(&desk.queue, view));
         }
     }

@@ -23,11 +23,37 @@ pub enum QueueOrder {
     Narrowest,
     /// Most processors first.
     Widest,
+    /// Largest weight first.
+    Weight,
+    /// Highest priority first.
+    Priority,
+}
+
+/// Into how many queues the waiting jobs are put.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Queues {
+    /// One.
+    #[default]
+    One,
+    /// One for each priority: all jobs of a higher one come before all of a lower one, and the order is that within each.
+    Priority,
+}
+
+impl Queues {
+    pub(super) const VALUES: &'static str = "one or priority";
+}
+
+impl FromStr for Queues {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        named(&[("one", Self::One), ("priority", Self::Priority)], text).ok_or_else(|| Self::VALUES.into())
+    }
 }
 
 impl QueueOrder {
-    pub(super) const VALUES: &'static str = "fcfs, sjf, ljf, saf, laf, narrowest or widest";
-    const NAMES: [(&'static str, Self); 7] = [
+    pub(super) const VALUES: &'static str = "fcfs, sjf, ljf, saf, laf, narrowest, widest, weight or priority";
+    const NAMES: [(&'static str, Self); 9] = [
         ("fcfs", Self::Fcfs),
         ("sjf", Self::Sjf),
         ("ljf", Self::Ljf),
@@ -35,10 +61,12 @@ impl QueueOrder {
         ("laf", Self::Laf),
         ("narrowest", Self::Narrowest),
         ("widest", Self::Widest),
+        ("weight", Self::Weight),
+        ("priority", Self::Priority),
     ];
 
     /// All jobs of the instance in this order, when each asks for `widths[id]` processors.
-    pub(super) fn sorted(self, instance: &Instance, widths: &[u32]) -> Vec<JobId> {
+    pub(super) fn sorted(self, instance: &Instance, widths: &[u32], queues: Queues) -> Vec<JobId> {
         let mut jobs: Vec<JobId> = instance.ids().collect();
         let release = |id: JobId| (instance.job(id).release, id);
         let time = |id: JobId| instance.job(id).profile().time(widths[id.index()]);
@@ -52,6 +80,12 @@ impl QueueOrder {
             Self::Laf => jobs.sort_by_cached_key(|&id| (Reverse(area(id)), release(id))),
             Self::Narrowest => jobs.sort_by_cached_key(|&id| (width(id), release(id))),
             Self::Widest => jobs.sort_by_cached_key(|&id| (Reverse(width(id)), release(id))),
+            Self::Weight => jobs.sort_by_cached_key(|&id| (Reverse(instance.job(id).weight), release(id))),
+            Self::Priority => jobs.sort_by_cached_key(|&id| (Reverse(instance.job(id).priority), release(id))),
+        }
+        // Stable, so that the order is kept within a priority.
+        if queues == Queues::Priority {
+            jobs.sort_by_key(|&id| Reverse(instance.job(id).priority));
         }
         jobs
     }
@@ -170,7 +204,7 @@ mod tests {
         let instance = Instance::new(Platform::flat(4).unwrap(), jobs, vec![]).unwrap();
         let ids = |order: &str| {
             let order: QueueOrder = order.parse().unwrap();
-            order.sorted(&instance, &[2, 1, 4, 1]).iter().map(|id| id.0).collect::<Vec<_>>()
+            order.sorted(&instance, &[2, 1, 4, 1], Queues::One).iter().map(|id| id.0).collect::<Vec<_>>()
         };
         assert_eq!(ids("fcfs"), [3, 1, 2, 0]);
         assert_eq!(ids("sjf"), [2, 1, 0, 3]);

@@ -45,7 +45,30 @@ impl<'a> Play<'a> {
 
     /// Asks the policy at every event until nothing more happens, or `most` instants have passed.
     pub(super) fn run(&mut self, policy: &mut dyn Policy, time: &dyn Fn(JobId, &ProcSet) -> Time, most: usize) {
-        let mut events: Vec<Event> = self.waiting.iter().map(Event::Submitted).collect();
+        let events = self.waiting.iter().map(Event::Submitted).collect();
+        self.rounds(policy, time, most, events);
+    }
+
+    /// The same for a policy that has decided at this instant, and asked to be woken.
+    pub(super) fn go_on(
+        &mut self,
+        policy: &mut dyn Policy,
+        time: &dyn Fn(JobId, &ProcSet) -> Time,
+        (most, wake): (usize, Option<Time>),
+    ) {
+        let mut events = Vec::new();
+        if self.advance(wake, &mut events) {
+            self.rounds(policy, time, most, events);
+        }
+    }
+
+    fn rounds(
+        &mut self,
+        policy: &mut dyn Policy,
+        time: &dyn Fn(JobId, &ProcSet) -> Time,
+        most: usize,
+        mut events: Vec<Event>,
+    ) {
         let mut decisions = Vec::new();
         for _ in 0..most {
             let free = self.free();
@@ -107,7 +130,10 @@ impl<'a> Play<'a> {
         let (up, down): (Vec<_>, Vec<_>) = self.down.drain(..).partition(|failure| failure.end <= now);
         self.down = down;
         for failure in up {
-            self.idle = self.idle.union(&failure.processors);
+            // What is down for another reason as well stays down.
+            let mut up = failure.processors.clone();
+            self.down.iter().for_each(|other| up.remove(&other.processors));
+            self.idle = self.idle.union(&up);
             events.extend(failure.processors.last().map(|last| Event::NodeUp(platform.node_of(last))));
         }
         while let Some(job) = self.arrivals.pop_if(|job| self.instance.job(*job).release <= now) {

@@ -2,7 +2,8 @@
 
 use makespan_core::{Instance, JobId, JobSet, Time};
 
-use super::order::{QueueOrder, Request, time_on_equal};
+use super::desk::Reading;
+use super::order::time_on_equal;
 
 /// Waiting jobs in the order of a queue. Every job of the instance has a fixed rank in the order; a tree over the ranks
 /// knows the least width and the least time of the waiting jobs below each of its nodes.
@@ -49,9 +50,9 @@ const NOBODY: Asked = Asked { width: u32::MAX, time: Time::MAX };
 
 impl Queue {
     /// An empty queue for the jobs of this instance.
-    pub(super) fn new(instance: &Instance, order: QueueOrder, request: Request) -> Self {
+    pub(super) fn new(instance: &Instance, Reading { order, request, queues }: Reading) -> Self {
         let widths = request.widths(instance);
-        let jobs = order.sorted(instance, &widths);
+        let jobs = order.sorted(instance, &widths, queues);
         let mut ranks = vec![0; jobs.len()];
         for (rank, job) in (0..).zip(&jobs) {
             ranks[job.index()] = rank;

@@ -1,12 +1,23 @@
 //! Online policies made from offline schedulers.
 
-use makespan_core::{Context, Decision, Event, JobId, Placement, Policy, Schedule, Scheduler, Time, View};
+use std::str::FromStr;
+
+use makespan_core::{
+    Context, Decision, Event, Instance, JobId, JobSet, Placement, Policy, ProcSet, Schedule, Scheduler, Time,
+    Unavailable, View,
+};
 
 /// Plans first, then plans what remains again whenever a job ends early or late, or one arrives that the plan does
 /// not have.
 ///
 /// Between two plans it starts each job at its planned time on its planned processors. When these are still held by a
 /// job that has outlived its estimate, what remains is planned again around it.
+///
+/// A plan knows nothing of the ones before, and while jobs come again and again a wide one might be put off for ever. So
+/// the job that has waited longest keeps its start ([`Keep`]): where a new plan would start it later than the plan before,
+/// it is reserved as early as the jobs that run let it begin on the processors that it has in one of the two plans, and the
+/// others are planned around it. While jobs end by their estimates and no machine fails, a job that waits longest
+/// never starts later than first planned as that.
 ///
 /// Best-effort tasks, each a bag of one task, start where the plan has them. Since nothing is preempted, one that runs
 /// may hold processors that a job could have had when the world departs from the plan.
@@ -19,12 +30,45 @@ pub struct Replan {
     expected: Vec<(JobId, Time)>,
     /// Whether the plan still describes the future.
     valid: bool,
+    keep: Keep,
+}
+
+/// Whose start a new plan may not put off.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Keep {
+    /// That of the job that was released first, of those that wait; of these the first in the instance.
+    #[default]
+    Oldest,
+    /// Nobody's.
+    None,
+}
+
+impl Keep {
+    pub(super) const VALUES: &'static str = "oldest or none";
+}
+
+impl FromStr for Keep {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "oldest" => Ok(Self::Oldest),
+            "none" => Ok(Self::None),
+            _ => Err(Self::VALUES.into()),
+        }
+    }
 }
 
 impl Replan {
     /// A policy that plans by `scheduler`; each plan uses the same seed.
     pub fn new(scheduler: Box<dyn Scheduler>, seed: u64) -> Self {
-        Self { scheduler, seed, upcoming: Vec::new(), expected: Vec::new(), valid: false }
+        Self { scheduler, seed, upcoming: Vec::new(), expected: Vec::new(), valid: false, keep: Keep::default() }
+    }
+
+    /// The same; a new plan may not put off this start.
+    #[must_use]
+    pub fn keeping(self, keep: Keep) -> Self {
+        Self { keep, ..self }
     }
 
     /// The same, beginning with a plan already made for the whole instance.
@@ -53,14 +97,52 @@ impl Replan {
     }
 
     fn plan(&mut self, view: &View<'_>) {
+        let Some(mut plan) = self.planned(view) else { return };
+        if let Some(kept) = self.kept(view, &plan)
+            && let Some(others) = self.planned_around(view, &kept)
+        {
+            plan = others;
+            plan.insert(plan.partition_point(|other| (other.start, other.job) < (kept.start, kept.job)), kept);
+        }
+        self.upcoming = plan;
+        self.valid = true;
+    }
+
+    /// A plan of all that waits.
+    fn planned(&self, view: &View<'_>) -> Option<Vec<Placement>> {
         let residual = view.instance.residual(view);
         let mut context = Context::with_seed(self.seed);
         // What is supported as a whole is supported in part: the policy is made for an instance that is.
-        let Ok(plan) = self.scheduler.schedule(&residual.instance, &mut context) else { return };
+        let plan = self.scheduler.schedule(&residual.instance, &mut context).ok()?;
         let original =
             |placement: &Placement| Placement { job: residual.jobs[placement.job.index()], ..placement.clone() };
-        self.upcoming = plan.into_schedule().placements().iter().map(original).collect();
-        self.valid = true;
+        Some(plan.into_schedule().placements().iter().map(original).collect())
+    }
+
+    /// Where the job that has waited longest is to be, if this plan starts it later than the plan before and it can have
+    /// that earlier.
+    fn kept(&self, view: &View<'_>, plan: &[Placement]) -> Option<Placement> {
+        if self.keep == Keep::None {
+            return None;
+        }
+        let competes = |job: &JobId| !view.instance.job(*job).is_best_effort();
+        let oldest = view.waiting.iter().filter(competes).min_by_key(|&job| (view.instance.job(job).release, job))?;
+        let of = |plan: &[Placement]| plan.iter().find(|placement| placement.job == oldest).cloned();
+        let (before, now) = (of(&self.upcoming)?, of(plan)?);
+        if now.start <= before.start.max(view.now) {
+            return None;
+        }
+        let start = now.start;
+        let earliest = [before, now].map(|at| earliest(view, at)).into_iter().min_by_key(|at| (at.end, at.start))?;
+        (earliest.start < start).then_some(earliest)
+    }
+
+    /// A plan of the others.
+    fn planned_around(&self, view: &View<'_>, kept: &Placement) -> Option<Vec<Placement>> {
+        let waiting: JobSet = view.waiting.iter().filter(|&job| job != kept.job).collect();
+        let taken = Unavailable { processors: kept.processors.clone(), start: kept.start, end: kept.end };
+        let down: Vec<Unavailable> = view.down.iter().cloned().chain([taken]).collect();
+        self.planned(&View { waiting: &waiting, down: &down, ..*view })
     }
 
     /// Starts what is due on free processors. A due job that cannot start makes the plan invalid.
@@ -81,6 +163,22 @@ impl Replan {
         }
         self.upcoming.extend(later);
     }
+}
+
+/// The same processors, as early as what runs, and what is closed, lets the job begin.
+fn earliest(view: &View<'_>, at: Placement) -> Placement {
+    let instance: &Instance = view.instance;
+    let length = at.end - at.start;
+    let held = view.running.iter().map(|run| (&run.processors, Time::ZERO, run.expected_end(instance, view.now)));
+    let closed = instance.unavailable().iter().chain(view.down);
+    let closed = closed.map(|period| (&period.processors, period.start, period.end));
+    let meets = |(processors, _, _): &(&ProcSet, Time, Time)| !processors.is_disjoint(&at.processors);
+    let taken: Vec<(&ProcSet, Time, Time)> = held.chain(closed).filter(meets).collect();
+    let mut start = view.now;
+    while let Some(&(_, _, end)) = taken.iter().find(|&&(_, from, until)| from < start + length && start < until) {
+        start = end;
+    }
+    Placement { start, end: start + length, ..at }
 }
 
 impl Policy for Replan {
@@ -104,9 +202,11 @@ impl Policy for Replan {
 
 #[cfg(test)]
 mod tests {
-    use makespan_core::{Ended, Instance, Job, JobSet, Platform, ProcSet, Profile, Running};
+    use makespan_core::{Ended, Job, Platform, Profile, Running};
+    use proptest::prelude::*;
 
     use super::*;
+    use crate::policy::play::Play;
 
     /// Runs the policy against run times that are the estimates times a percentage; returns starts and ends.
     fn play(instance: &Instance, percent: impl Fn(JobId) -> i64) -> Vec<(Time, Time, JobId)> {
@@ -165,6 +265,84 @@ mod tests {
             }
         }
         done
+    }
+
+    /// Narrow jobs come so often that eight processors are never free together while each plan begins with what fits now.
+    #[test]
+    fn a_wide_job_is_not_put_off_for_ever() {
+        let seconds = Time::from_seconds;
+        let narrow = |index: i64| {
+            let job = Job::new(index.to_string(), Profile::rigid(2, seconds(20)).unwrap());
+            job.with_release(seconds(5 * index))
+        };
+        let wide = Job::new("wide", Profile::rigid(8, seconds(10)).unwrap()).with_release(seconds(22));
+        let jobs = (0..100).map(narrow).chain([wide]).collect();
+        let instance = Instance::new(Platform::flat(8).unwrap(), jobs, vec![]).unwrap();
+        let start = |policy: &mut dyn Policy| {
+            let played = Play::starts(&instance, policy, &|job, on| instance.time(job, on));
+            played.iter().find(|at| at.job == JobId(100)).unwrap().start
+        };
+        let fcfs = start(crate::policy::policy("fcfs", 1).unwrap().as_mut());
+        for spec in ["list", "list[order=saf]", "demt[shuffles=0]"] {
+            let scheduler = || crate::scheduler(spec).unwrap();
+            let kept = start(&mut Replan::new(scheduler(), 1));
+            assert!(kept <= fcfs + seconds(20), "{spec}: {kept}, fcfs {fcfs}");
+        }
+        let scheduler = crate::scheduler("list[order=saf]").unwrap();
+        assert!(start(&mut Replan::new(scheduler, 1).keeping(Keep::None)) > seconds(450));
+    }
+
+    /// The policy, and when it first planned each job to start while that waited longest.
+    struct Watched {
+        policy: Replan,
+        promised: Vec<Option<Time>>,
+    }
+
+    impl Policy for Watched {
+        fn on(&mut self, events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
+            self.policy.on(events, view, decisions);
+            let started = |job: JobId| {
+                decisions.iter().any(|one| matches!(one, Decision::Start { job: other, .. } if *other == job))
+            };
+            let waiting = view.waiting.iter().filter(|&job| !started(job));
+            let oldest = waiting.min_by_key(|&job| (view.instance.job(job).release, job));
+            let planned = |job: JobId| self.policy.upcoming.iter().find(|at| at.job == job);
+            if let Some(job) = oldest
+                && let Some(at) = planned(job)
+            {
+                self.promised[job.index()].get_or_insert(at.start);
+            }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(40))]
+
+        #[test]
+        fn who_waits_longest_starts_no_later_than_planned(
+            rows in prop::collection::vec((1_u32..9, 1_i64..30, 0_i64..80, 1_i64..=100), 1..20),
+        ) {
+            let job = |(index, &(width, time, release, _)): (usize, &(u32, i64, i64, i64))| {
+                let profile = Profile::rigid(width, Time::from_ticks(time)).unwrap();
+                Job::new(index.to_string(), profile).with_release(Time::from_ticks(release))
+            };
+            let jobs = rows.iter().enumerate().map(job).collect();
+            let instance = Instance::new(Platform::flat(8).unwrap(), jobs, vec![]).unwrap();
+            let real = |job: JobId, _: &ProcSet| {
+                let (_, time, _, percent) = rows[job.index()];
+                Time::from_ticks((time * percent + 99) / 100)
+            };
+            for spec in ["list", "list[order=saf]"] {
+                let policy = Replan::new(crate::scheduler(spec).unwrap(), 1);
+                let mut watched = Watched { policy, promised: vec![None; rows.len()] };
+                let played = Play::starts(&instance, &mut watched, &real);
+                prop_assert_eq!(played.len(), rows.len());
+                for at in played {
+                    let promised = watched.promised[at.job.index()];
+                    prop_assert!(promised.is_none_or(|promised| at.start <= promised), "{} {:?} {:?}", spec, at, promised);
+                }
+            }
+        }
     }
 
     fn instance() -> Instance {

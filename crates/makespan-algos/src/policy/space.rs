@@ -19,34 +19,38 @@ pub(super) struct Space<'a> {
     now: Time,
     slots: Vec<Slot>,
     /// Processors that a waiting job is to get: who ends before takes these first, and leaves others to who does not.
-    reserved: ProcSet,
+    reserved: Option<Slot>,
     /// Distinct speeds, falling, each with the processors that are at least as fast.
     speeds: Vec<(f64, ProcSet)>,
+    /// When the first unavailable period begins that is not over.
+    closing: Option<Time>,
+    /// When all that runs or is reserved has ended.
+    reach: Time,
 }
 
 impl<'a> Space<'a> {
     /// What the view shows: jobs that run until they are expected to end, failures, unavailable periods.
     pub(super) fn of(view: &View<'a>) -> Self {
         let now = view.now;
-        let running = view.running.iter().map(|running| Slot {
-            processors: running.processors.clone(),
-            start: running.start,
-            end: running.expected_end(view.instance, now),
-        });
-        let closed = view.instance.unavailable().iter().filter(|period| period.end > now);
-        let closed = closed.map(|period| (period, period.end));
+        let periods = || view.instance.unavailable().iter().filter(|period| period.end > now);
+        let closed = periods().map(|period| (period, period.end));
         let down = view.down.iter().map(|failure| (failure, failure.end.max(now + Time::TICK)));
         let closed = closed.chain(down).map(|(period, end)| Slot {
             processors: period.processors.clone(),
             start: period.start,
             end,
         });
-        let slots = running.chain(closed).collect();
-        Self { instance: view.instance, now, slots, reserved: ProcSet::new(), speeds: speeds(view.instance) }
+        let slots: Vec<Slot> = running(view).collect();
+        let reach = slots.iter().map(|slot| slot.end).max().unwrap_or(now);
+        let closing = periods().map(|period| period.start).min();
+        let slots = slots.into_iter().chain(closed).collect();
+        let speeds = speeds(view.instance);
+        Self { instance: view.instance, now, slots, reserved: None, speeds, closing, reach }
     }
 
     /// Closes processors.
     pub(super) fn hold(&mut self, slot: Slot) {
+        self.reach = self.reach.max(slot.end);
         self.slots.push(slot);
     }
 
@@ -59,8 +63,15 @@ impl<'a> Space<'a> {
 
     /// Closes processors for the job that is first to start later.
     pub(super) fn reserve(&mut self, slot: Slot) {
-        self.reserved.clone_from(&slot.processors);
-        self.slots.push(slot);
+        self.reserved = Some(slot.clone());
+        self.hold(slot);
+    }
+
+    /// Opens what [`Space::reserve`] closed.
+    pub(super) fn unreserve(&mut self) {
+        if let Some(slot) = self.reserved.take() {
+            self.release(&slot);
+        }
     }
 
     /// Those of `base` that are open all the time from `start` to `end`.
@@ -87,7 +98,7 @@ impl<'a> Space<'a> {
             let end = start + time;
             let open = self.open(fast, start, end);
             let faster = index.checked_sub(1).map(|index| &self.speeds[index].1);
-            if let Some(processors) = self.take(open, width, faster, avoid) {
+            if let Some(processors) = self.take(open, (width, end), faster, avoid) {
                 // On a platform of unequal speeds the slowest of them says how long.
                 let end = start + self.instance.time(job, &processors);
                 return Some(Slot { processors, start, end });
@@ -96,7 +107,13 @@ impl<'a> Space<'a> {
         None
     }
 
-    fn take(&self, mut open: ProcSet, width: u32, faster: Option<&ProcSet>, avoid: &ProcSet) -> Option<ProcSet> {
+    fn take(
+        &self,
+        mut open: ProcSet,
+        (width, end): (u32, Time),
+        faster: Option<&ProcSet>,
+        avoid: &ProcSet,
+    ) -> Option<ProcSet> {
         if open.len() < width {
             return None;
         }
@@ -108,16 +125,19 @@ impl<'a> Space<'a> {
         for apart in [faster, Some(avoid)].into_iter().flatten().filter(|apart| !apart.is_empty()) {
             pools = pools.iter().flat_map(|pool| [pool.difference(apart), pool.intersection(apart)]).collect();
         }
-        if !self.reserved.is_empty() {
-            let split = |pool: &ProcSet| [pool.intersection(&self.reserved), pool.difference(&self.reserved)];
+        if let Some(Slot { processors: reserved, .. }) = &self.reserved {
+            let split = |pool: &ProcSet| [pool.intersection(reserved), pool.difference(reserved)];
             pools = pools.iter().flat_map(split).collect();
         }
+        // A period after the end of everything makes no processor better than another.
+        let near = self.closing.is_some_and(|closing| closing < self.reach.max(end));
         let classes = self.instance.availability().classes();
+        let classes = if near { classes } else { &classes[..1] };
         let mut taken = ProcSet::new();
         for mut pool in pools {
             for class in classes {
                 let missing = width - taken.len();
-                let mut here = if classes.len() == 1 { pool.clone() } else { pool.intersection(&class.processors) };
+                let mut here = if near { pool.intersection(&class.processors) } else { pool.clone() };
                 let part = here.take(missing.min(here.len()))?;
                 pool = pool.difference(&part);
                 taken = taken.union(&part);
@@ -154,10 +174,27 @@ impl<'a> Space<'a> {
         ends
     }
 
+    /// How many processors there are.
+    pub(super) fn processors(&self) -> u32 {
+        self.instance.processors()
+    }
+
     /// The present.
     pub(super) fn now(&self) -> Time {
         self.now
     }
+}
+
+/// What runs, until it is expected to end; what outlives its estimate is interrupted when a period begins.
+pub(super) fn running<'v>(view: &View<'v>) -> impl Iterator<Item = Slot> + use<'v> {
+    let (now, instance, running) = (view.now, view.instance, view.running);
+    running.iter().map(move |running| {
+        let coming = instance.unavailable().iter().filter(|period| period.start > now);
+        let meeting = coming.filter(|period| !period.processors.is_disjoint(&running.processors));
+        let limit = meeting.map(|period| period.start).min().unwrap_or(Time::MAX);
+        let end = running.expected_end(instance, now).min(limit);
+        Slot { processors: running.processors.clone(), start: running.start, end }
+    })
 }
 
 /// Distinct speeds, falling, each with the processors that are at least as fast.
@@ -177,7 +214,9 @@ pub(super) fn speeds(instance: &Instance) -> Vec<(f64, ProcSet)> {
     speeds
 }
 
-/// When the next unavailable period ends: for policies that nothing else might wake.
-pub(super) fn next_opening(view: &View<'_>) -> Option<Time> {
-    view.instance.unavailable().iter().map(|period| period.end).filter(|&end| end > view.now).min()
+/// When the next unavailable period ends, of those that begin before an instant or have begun.
+pub(super) fn next_opening(view: &View<'_>, before: Time) -> Option<Time> {
+    let now = view.now;
+    let meeting = view.instance.unavailable().iter().filter(|period| period.end > now);
+    meeting.filter(|period| period.start <= now || period.start < before).map(|period| period.end).min()
 }

@@ -23,6 +23,9 @@ pub struct SimulateOptions {
     /// Make the jobs of a log moldable: linear, amdahl:SERIAL, power:EXPONENT, downey:A,SIGMA, downey:random or fitted
     #[arg(long, value_name = "LAW")]
     pub speedup: Option<SpeedupSpec>,
+    /// Queues of an SWF log by number, that of the highest priority first, such as 3,1: for policies with queues=priority
+    #[arg(long, value_name = "NUMBERS", value_delimiter = ',', allow_negative_numbers = true)]
+    pub queues: Vec<u32>,
     /// Operations a second of a processor of speed 1, for computing profiles of Batsim [default: 1e9]
     #[arg(long, value_name = "PER SECOND", allow_negative_numbers = true)]
     pub flops: Option<f64>,

@@ -223,6 +223,7 @@ fn failures_interrupt_jobs_and_are_seen_in_answers() {
     assert!(text.contains("in the simulation at 400.000 s"), "{text}");
     let text = sandbox.makespan("simulate log.swf --failures f.csv --requeue 0").succeeds();
     assert_eq!(row(&text, "jobs that failed"), ["1"]);
+    assert_eq!(row(&text, "interrupted runs"), ["1"]);
     let model = "--failures model:mtbf=100,mttr=5,processors=1";
     let seeded = |seed: u32| sandbox.makespan(&format!("simulate log.swf {model} --seed {seed}")).succeeds();
     assert_eq!(seeded(1), seeded(1));
@@ -252,6 +253,7 @@ fn wrong_inputs_are_one_error_and_leave_nothing() {
     case("log.swf --platform 0", &["--platform 0", "no processors"]);
     case("log.swf --platform 4x", &["--platform 4x"]);
     case("log.swf --threads 0", &["--threads is 0", "at least 1"]);
+    case("log.swf --queues 3", &["no record tells of a queue"]);
     case("log.swf --start-time-of 9", &["--start-time-of 9", "no such job", "`1`"]);
     case("log.swf --start-time-of 2 --at 5", &["submitted at 10 s"]);
     case("log.swf --start-time-of 2 --at soon", &["--at soon"]);

@@ -1,6 +1,7 @@
 //! Unavailable periods that come and go, and processors that go down and up.
 
 use super::{Cluster, Outage};
+use crate::policy::quarter;
 use crate::{Instance, ProcSet, Time, Unavailable};
 
 /// The start or the end of an unavailable period.
@@ -26,12 +27,15 @@ pub(super) fn changes(instance: &Instance) -> Vec<Change> {
 const SHORTEST_DELAY: Time = Time::from_seconds(60);
 
 /// When processors that went `down` are expected up again, seen at `now`: as was said, while that is to come; if nobody
-/// said, or it is overdue, a quarter later than they have been down so far, and not within a minute.
+/// said, after a minute. While that has passed, a quarter later than they would have been down by then, in whole seconds and
+/// at least a minute, again and again. So it does not depend on when somebody looked.
 pub fn expected_repair(down: Time, said: Option<Time>, now: Time) -> Time {
-    said.filter(|&said| said > now).unwrap_or_else(|| {
-        let quarter = Time::from_ticks(now.saturating_since(down).ticks() / 4);
-        now + quarter.max(SHORTEST_DELAY)
-    })
+    let mut expected = said.map_or(down, |said| said.max(down));
+    while expected <= now && expected < Time::MAX {
+        let delay = quarter(expected.saturating_since(down), Time::TICKS_PER_SECOND);
+        expected += delay.max(SHORTEST_DELAY);
+    }
+    expected
 }
 
 impl Cluster<'_> {
@@ -68,13 +72,10 @@ impl Cluster<'_> {
     /// for the caller to see to, under this `outage`, which is no other at the same time.
     pub fn fail(&mut self, outage: Outage, processors: &ProcSet, expected_up: Option<Time>) {
         self.block(processors);
-        let end = expected_up.unwrap_or(self.now);
+        let end = expected_repair(self.now, expected_up, self.now);
         self.down.push(Unavailable { processors: processors.clone(), start: self.now, end });
         self.outages.push(outage);
         self.overdue = self.overdue.min(end);
-        if end <= self.now {
-            self.expect_later();
-        }
     }
 
     /// Processors that went down are up again.

@@ -61,13 +61,35 @@ fn the_figures_of_a_small_trace() {
     // Of 140 s on 4 processors one is closed for 50.
     close(measures.utilisation, (20.0 + 5.0 + 80.0 + 30.0 + 160.0) / (560.0 - 50.0));
     // Jobs 2 and 3 overtake job 1.
-    assert_eq!((measures.backfilled, measures.interrupted_runs, measures.lost_area), (2, 1, 20.0));
+    // Job 1 failed on 4 processors, and all that it did is lost as well; job 3 came to its walltime.
+    assert_eq!((measures.backfilled, measures.interrupted_runs, measures.lost_area), (2, 2, 20.0 + 160.0));
     assert_eq!((measures.killed, measures.failed), (1, 1));
     let fairness = measures.fairness.unwrap();
     let (a, b) = (3.25, f64::midpoint(50.0 / 40.0, 40.0 / 30.0));
     assert_eq!(fairness.users, 2);
     close(fairness.jain, (a + b) * (a + b) / (2.0 * (a * a + b * b)));
     close(fairness.worst_over_mean, a / f64::midpoint(a, b));
+}
+
+#[test]
+fn what_is_down_could_not_be_used() {
+    let (instance, trace) = example();
+    let down = |processors: ProcSet, start: i64, end: i64| Unavailable {
+        processors,
+        start: seconds(start),
+        end: seconds(end),
+    };
+    // Processor 3 is closed from 10 to 60; two failures share processor 1 from 80 to 90; one has no end.
+    let down = [
+        down(ProcSet::range(2, 3), 50, 70),
+        down(ProcSet::range(0, 1), 75, 90),
+        down(ProcSet::range(1, 2), 80, 100),
+        Unavailable { end: Time::MAX, ..down(ProcSet::range(0, 0), 145, 146) },
+        down(ProcSet::first(4), 0, 5),
+    ];
+    let measures = Measures::with_failures(&instance, &trace, &[], &down);
+    let closed = 50 + (20 + 10) + 2 * 15 + (2 * 20 - 10) + 5;
+    close(measures.utilisation, 295.0 / f64::from(560 - closed));
 }
 
 #[test]
@@ -125,6 +147,26 @@ proptest! {
         let jain = measures.fairness.map_or(1.0, |fairness| fairness.jain);
         prop_assert!(jain <= 1.0 + 1e-12 && jain > 0.0);
         prop_assert_eq!(measures.fairness.is_some(), users.iter().any(Option::is_some));
+    }
+
+    #[test]
+    fn the_area_that_could_be_used_is_what_a_look_at_each_second_finds(
+        periods in proptest::collection::vec((1_u32..16, 0_i64..60, 1_i64..30), 0..8), known in 0_usize..8,
+        (from, length) in (0_i64..50, 0_i64..50),
+    ) {
+        let set = |mask: u32| ProcSet::from_intervals((0..4).filter(|id| mask >> id & 1 == 1).map(|id| (id, id)).collect());
+        let closed = |&(mask, start, length): &(u32, i64, i64)| Unavailable {
+            processors: set(mask), start: seconds(start), end: seconds(start + length),
+        };
+        let mut given: Vec<Unavailable> = periods.iter().map(closed).collect();
+        let down = given.split_off(known.min(given.len()));
+        let is_open = |id: u32, at: Time| {
+            given.iter().chain(&down).all(|period| at < period.start || period.end <= at || !period.processors.contains(id))
+        };
+        let open: usize = (from..from + length).map(|at| (0..4).filter(|&id| is_open(id, seconds(at))).count()).sum();
+        let instance = instance(4, &[], given.clone());
+        let area = open::area(&instance, &down, (seconds(from), seconds(from + length)));
+        prop_assert_eq!(area, open as Area * Area::from(Time::TICKS_PER_SECOND));
     }
 
     #[test]

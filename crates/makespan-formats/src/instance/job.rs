@@ -36,6 +36,7 @@ pub(super) type Positions<'a> = HashMap<&'a str, usize>;
 struct Fields {
     name: String,
     weight: Option<Scalar<Weight>>,
+    priority: Option<i32>,
     released: Option<Scalar<Time>>,
     walltime: Option<Scalar<Time>>,
     count: Option<Scalar<Tasks>>,
@@ -73,6 +74,7 @@ impl TryFrom<Fields> for JobEntry {
         }
         let job = Job {
             name: fields.name,
+            priority: fields.priority.unwrap_or(0),
             weight: fields.weight.map_or(usual_weight(count.is_some(), data), |weight| weight.0),
             release: fields.released.map_or(Time::ZERO, |release| release.0),
             walltime: fields.walltime.map(|walltime| walltime.0),
@@ -155,6 +157,7 @@ fn compound(fields: Fields) -> Result<JobEntry, String> {
     let (graph, nodes) = graph(tasks.0, &fields.edges.unwrap_or_default())?;
     let job = Job::compound(fields.name, graph);
     let job = Job {
+        priority: fields.priority.unwrap_or(0),
         weight: fields.weight.map_or(job.weight, |weight| weight.0),
         release: fields.released.map_or(job.release, |release| release.0),
         walltime: fields.walltime.map(|walltime| walltime.0),

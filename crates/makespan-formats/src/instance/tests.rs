@@ -243,6 +243,7 @@ proptest! {
             let job = Job::new(format!("{at}{name}"), profile).with_release(Time::from_ticks(release));
             let mut job = job.with_weight(Weight::from_millionths(weight).unwrap());
             job.walltime = (release % 2 == 0).then(|| job.profile().longest());
+            job.priority = (weight % 7) as i32 - 3;
             job.task.command = vec![name];
             job.count = std::num::NonZeroU64::new(weight % 4);
             job

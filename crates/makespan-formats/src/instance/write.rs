@@ -95,6 +95,8 @@ struct JobOut<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     weight: Option<Figure>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    priority: Option<i32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     released: Option<Figure>,
     #[serde(skip_serializing_if = "Option::is_none")]
     walltime: Option<Figure>,
@@ -243,6 +245,7 @@ fn job<'a>(job: &'a Job, nodes: &'a [Node], language: Language) -> JobOut<'a> {
     };
     JobOut {
         weight: (job.weight != usual).then(|| figure(&job.weight.to_string(), job.weight.as_f64(), language)),
+        priority: (job.priority != 0).then_some(job.priority),
         released: (job.release != Time::ZERO).then(|| time(job.release, language)),
         walltime: job.walltime.map(|walltime| time(walltime, language)),
         count: job.count.map(NonZeroU64::get),

@@ -1,5 +1,7 @@
 //! Logged into what is replayed.
 
+use std::collections::BTreeSet;
+
 use makespan_core::{Actual, Instance, Job, Profile, Time};
 
 use super::record::{Logged, Record};
@@ -23,6 +25,7 @@ pub(crate) fn replay(
     note_estimates(&mut log, options.estimates);
     sort(&mut log);
     log.accept(file, options.strict)?;
+    check_queues(file, &log, &options.queues)?;
     let fitted = log.fittable(file, options.speedup)?;
     let Logged { records, report, remarks: said, .. } = log;
     let mut laws = options.speedup.map(|spec| Laws::new(spec, options.seed, processors));
@@ -44,7 +47,9 @@ pub(crate) fn replay(
         if options.estimates == Estimates::User {
             real.push(record.profile(record.run, law, processors).map_err(wrong)?);
         }
-        let mut job = Job::new(record.name, told).with_release(record.submit);
+        let place = record.queue.and_then(|queue| options.queues.iter().position(|&named| named == queue));
+        let priority = place.map_or(0, |place| (options.queues.len() - place) as i32);
+        let mut job = Job::new(record.name, told).with_release(record.submit).with_priority(priority);
         // On fewer or slower processors than logged a job may take longer than its user asked for.
         let as_logged = law.is_none() && platform.has_unit_speed();
         job.walltime = record.requested.filter(|&requested| as_logged && requested >= estimate);
@@ -60,6 +65,18 @@ pub(crate) fn replay(
         return Err(wrong(&makespan_core::InstanceError::TooLong));
     }
     Ok(Replay { instance, actual, users, format, report, remarks })
+}
+
+/// Whether each queue that is named has a job.
+fn check_queues(file: &str, log: &Logged, named: &[u32]) -> Result<(), FormatError> {
+    let known: BTreeSet<u32> = log.records.iter().filter_map(|record| record.queue).collect();
+    let Some(unknown) = named.iter().find(|queue| !known.contains(queue)) else { return Ok(()) };
+    let known: Vec<String> = known.iter().map(u32::to_string).collect();
+    let problem = match known.as_slice() {
+        [] => "no record tells of a queue, which only SWF logs do; leave --queues out".to_owned(),
+        known => format!("no job is in queue {unknown}; --queues may name {}", known.join(", ")),
+    };
+    Err(FormatError::content(file, Place::default(), problem))
 }
 
 /// What a moldable replay rests on.

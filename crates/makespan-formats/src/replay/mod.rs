@@ -61,6 +61,9 @@ pub struct ReplayOptions {
     pub speedup: Option<SpeedupSpec>,
     /// Of `downey:random`.
     pub seed: u64,
+    /// Numbers of queues of an SWF log, that of the highest priority first: jobs of the last one have priority 1, and those of
+    /// a queue that is not named 0.
+    pub queues: Vec<u32>,
     /// Floating-point operations a second of a processor of speed 1, for the homogeneous parallel profiles of Batsim.
     pub flops: f64,
     /// Refuses a log of which any record would be skipped or put right.
@@ -76,6 +79,7 @@ impl Default for ReplayOptions {
             estimates: Estimates::User,
             speedup: None,
             seed: 0,
+            queues: Vec::new(),
             flops: crate::batsim::SPEED,
             strict: false,
             max_bytes: crate::ReadOptions::default().max_bytes,

@@ -20,6 +20,8 @@ pub(crate) struct Record {
     /// The time that its user asked for.
     pub requested: Option<Time>,
     pub user: Option<u32>,
+    /// The number of the queue to which it was submitted.
+    pub queue: Option<u32>,
     /// The average CPU time of its processors over its run time, where the log tells; positive.
     pub efficiency: Option<f64>,
 }

@@ -47,6 +47,26 @@ fn a_policy_is_told_requests_and_jobs_take_their_run_times() {
 }
 
 #[test]
+fn queues_of_a_log_become_priorities() {
+    let queued = |number: i64, queue: i64| {
+        let record = record([number, number, 100, 4, 120, 7]);
+        record.replacen(" 7 -1 -1 -1 ", &format!(" 7 -1 -1 {queue} "), 1)
+    };
+    let log = format!("; MaxProcs: 8\n{}{}{}{}", queued(1, 5), queued(2, 0), queued(3, 9), queued(4, -1));
+    let priorities = |queues: Vec<u32>| {
+        let replay = read(&log, &ReplayOptions { queues, ..ReplayOptions::default() })?;
+        Ok(replay.instance.jobs().iter().map(|job| job.priority).collect::<Vec<_>>())
+    };
+    assert_eq!(priorities(vec![]), Ok(vec![0; 4]));
+    assert_eq!(priorities(vec![9, 5]), Ok(vec![1, 0, 2, 0]));
+    assert_eq!(priorities(vec![0]), Ok(vec![0, 1, 0, 0]));
+    let refused: String = priorities(vec![9, 4]).unwrap_err();
+    assert!(refused.contains("no job is in queue 4; --queues may name 0, 5, 9"), "{refused}");
+    let untold = read(&self::log(), &ReplayOptions { queues: vec![1], ..ReplayOptions::default() }).unwrap_err();
+    assert!(untold.contains("no record tells of a queue"), "{untold}");
+}
+
+#[test]
 fn what_is_odd_is_counted_and_named_once() {
     let replay = read(&log(), &ReplayOptions::default()).unwrap();
     let found: Vec<_> = replay.report.found.iter().map(|found| (found.anomaly, found.count, found.first)).collect();

@@ -128,6 +128,7 @@ fn record(columns: &Columns, cells: &[&str], line: usize) -> Result<Result<(i64,
             processors,
             requested,
             user: None,
+            queue: None,
             efficiency: None,
         },
     )))

@@ -131,6 +131,7 @@ impl Reader<'_> {
                 .filter(|&busy| busy > Time::ZERO)
                 .map(|busy| busy.ticks() as f64 / run.ticks() as f64),
             user,
+            queue: whole(fields[14]).and_then(|queue| u32::try_from(queue).ok()),
         }))
     }
 

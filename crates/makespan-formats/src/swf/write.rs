@@ -73,6 +73,9 @@ pub(super) fn header(instance: &Instance, writer: &mut dyn Write) -> io::Result<
     if instance.jobs().iter().any(|job| job.weight != makespan_core::Weight::ONE && !job.is_best_effort()) {
         left_out.push("weights");
     }
+    if instance.jobs().iter().any(|job| job.priority != 0) {
+        left_out.push("priorities");
+    }
     if instance.jobs().iter().any(|job| !job.profile().is_rigid()) {
         left_out.push("speed-ups");
     }

@@ -1,6 +1,6 @@
 //! What happens at an instant before the policy is asked.
 
-use makespan_core::{Event, JobId, Outcome, ProcSet, Run, Running, Time};
+use makespan_core::{Event, JobId, Outcome, ProcSet, Run, Running, Time, Unavailable};
 
 use super::{Engine, NEVER};
 
@@ -48,8 +48,14 @@ impl Engine<'_> {
             if turn.down {
                 failing = true;
                 self.cluster.fail(turn.outage, &turn.processors, turn.expected_up);
+                self.broken.insert(turn.outage.0, self.down.len());
+                let processors = turn.processors.clone();
+                self.down.push(Unavailable { processors, start: now, end: Time::MAX });
             } else {
                 self.cluster.repair(turn.outage);
+                if let Some(at) = self.broken.remove(&turn.outage.0) {
+                    self.down[at].end = now;
+                }
             }
             self.tell_nodes(&turn.processors, if turn.down { Event::NodeDown } else { Event::NodeUp });
         }

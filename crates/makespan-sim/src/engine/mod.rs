@@ -4,7 +4,9 @@ mod agenda;
 mod decide;
 mod happen;
 
-use makespan_core::{Actual, Cluster, Decision, Defect, Event, Instance, JobId, Policy, Run, Time, Trace};
+use std::collections::BTreeMap;
+
+use makespan_core::{Actual, Cluster, Decision, Defect, Event, Instance, JobId, Policy, Run, Time, Trace, Unavailable};
 
 use crate::{Observer, Simulation, SimulationError, SimulationOptions};
 use agenda::Agenda;
@@ -26,6 +28,9 @@ pub(crate) struct Engine<'a> {
     ends: Vec<(Time, bool)>,
     runs: Vec<Run>,
     cancelled: Vec<JobId>,
+    /// What went down, and which of it has not been repaired.
+    down: Vec<Unavailable>,
+    broken: BTreeMap<u32, usize>,
     /// For each job how often it was interrupted.
     interruptions: Vec<u32>,
     /// How many jobs have neither ended nor been given up.
@@ -52,6 +57,8 @@ impl<'a> Engine<'a> {
             ends: vec![NEVER; jobs],
             runs: Vec::with_capacity(jobs),
             cancelled: Vec::new(),
+            down: Vec::new(),
+            broken: BTreeMap::new(),
             interruptions: vec![0; jobs],
             left: jobs,
             events: Vec::new(),
@@ -83,8 +90,8 @@ impl<'a> Engine<'a> {
     }
 
     pub fn into_simulation(self) -> Simulation {
-        let Self { runs, cancelled, told: events, instants, .. } = self;
-        Simulation { trace: Trace { runs }, cancelled, events, instants }
+        let Self { runs, cancelled, down, told: events, instants, .. } = self;
+        Simulation { trace: Trace { runs }, cancelled, down, events, instants }
     }
 
     /// Tells the policy all that happened at this instant, and does what it wants.

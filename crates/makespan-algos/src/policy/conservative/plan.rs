@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use makespan_core::{Event, Instance, Time};
+use makespan_core::{Event, Instance, Time, View};
 
+use crate::policy::desk::Heard;
 use crate::policy::held::hull;
 use crate::policy::queue::Queue;
 
@@ -45,7 +46,7 @@ impl<S> Default for Plan<S> {
 
 impl<S: Start> Plan<S> {
     /// Forgets all reservations.
-    pub(super) fn clear(&mut self, instance: &Instance) {
+    fn clear(&mut self, instance: &Instance) {
         self.reserved.clear();
         self.reserved.resize(instance.jobs().len(), None);
         self.upcoming.clear();
@@ -60,11 +61,6 @@ impl<S: Start> Plan<S> {
     pub(super) fn put(&mut self, rank: usize, reservation: S) {
         self.upcoming.insert((reservation.start(), rank));
         self.reserved[rank] = Some(reservation);
-    }
-
-    /// All reservations, by start.
-    pub(super) fn reservations(&self) -> impl Iterator<Item = &S> {
-        self.upcoming.iter().filter_map(|&(_, rank)| self.reserved[rank].as_ref())
     }
 
     fn take(&mut self, rank: usize) -> Option<S> {
@@ -87,17 +83,29 @@ impl<S: Start> Plan<S> {
         self.upcoming.first().map(|&(start, _)| start)
     }
 
-    /// Holds all reservations in a room that is new.
-    pub(super) fn hold_all(&self, queue: &Queue, room: &mut impl Room<S>) {
-        for &(_, rank) in &self.upcoming {
-            if let Some(reservation) = &self.reserved[rank] {
-                room.hold(queue, rank, reservation);
-            }
+    /// Takes in what happened, with what the desk makes of it and whether something takes longer than was believed; in
+    /// `opened` jobs that ended early gave processors back.
+    pub(super) fn take_in(
+        &mut self,
+        queue: &Queue,
+        room: &mut impl Room<S>,
+        (heard, late): (Heard, bool),
+        (events, view, opened): (&[Event], &View<'_>, Option<Period>),
+    ) {
+        let now = view.now;
+        if heard == Heard::Anew {
+            // What was held is gone, and the reservations with it.
+            self.clear(view.instance);
+        } else if late {
+            self.release_all(queue, room);
+        } else if heard == Heard::Surprise {
+            self.compress(queue, room, (now, opened.unwrap_or((now, now))));
         }
+        self.reserve_arrivals(queue, room, events, now);
     }
 
     /// Gives all reservations back.
-    pub(super) fn release_all(&mut self, queue: &Queue, room: &mut impl Room<S>) {
+    fn release_all(&mut self, queue: &Queue, room: &mut impl Room<S>) {
         self.opened = None;
         while let Some((_, rank)) = self.upcoming.pop_first() {
             if let Some(reservation) = self.reserved[rank].take() {
@@ -109,7 +117,7 @@ impl<S: Start> Plan<S> {
     /// In the order of the queue, each job takes its earliest fit: the reservation that it has, or an earlier one.
     /// Processors were given back in the period `opened`. Who could not start earlier when last asked, when it was placed
     /// or at the last compression, can only where processors were given back since.
-    pub(super) fn compress(&mut self, queue: &Queue, room: &mut impl Room<S>, (now, opened): (Time, Period)) {
+    fn compress(&mut self, queue: &Queue, room: &mut impl Room<S>, (now, opened): (Time, Period)) {
         let mut opened = hull(self.opened.take(), opened);
         let mut from = 0;
         while let Some(rank) = queue.next(from) {
@@ -128,7 +136,7 @@ impl<S: Start> Plan<S> {
     }
 
     /// Reserves for all that wait without: the arrivals, or everybody when the reservations were forgotten.
-    pub(super) fn reserve_arrivals(&mut self, queue: &Queue, room: &mut impl Room<S>, events: &[Event], now: Time) {
+    fn reserve_arrivals(&mut self, queue: &Queue, room: &mut impl Room<S>, events: &[Event], now: Time) {
         let arrived = events.iter().filter_map(|event| match *event {
             Event::Submitted(job) | Event::Interrupted(job) => Some(queue.rank(job)),
             _ => None,

@@ -68,6 +68,9 @@ fn rows(simulated: &[Simulated]) -> Vec<Row> {
             add(label, &|measures| count(measures).to_string());
         }
     }
+    if simulated.iter().any(|one| one.measures.lost_area > 0.0) {
+        add("lost area, processor seconds", &|measures| figure(measures.lost_area));
+    }
     if simulated.iter().any(|one| !one.simulation.cancelled.is_empty()) {
         // Of compound jobs whole jobs are counted, and not their tasks.
         let count =

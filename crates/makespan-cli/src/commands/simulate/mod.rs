@@ -2,7 +2,6 @@
 
 mod comparison;
 mod compound;
-mod instant;
 mod outputs;
 mod page;
 mod play;

@@ -1,12 +1,11 @@
 //! When will a job start, and what holds it back?
 
-use makespan::policy::{ExpectedStart, expected_starts, policy_for};
-use makespan::{Scene, Simulated};
+use makespan::policy::ExpectedStart;
+use makespan::{Moment, Scene, Simulated, expected_at};
 use makespan_core::{JobId, Outcome, Time};
 use miette::{Result, miette};
 use serde_json::{Value, json};
 
-use super::instant::Moment;
 use crate::args::StartQuestion;
 use crate::output::wrapped;
 use crate::summary::figure;
@@ -69,17 +68,9 @@ impl Question {
         let trace = &simulated.simulation.trace;
         let runs = || trace.runs.iter().filter(|run| run.job == self.job && run.outcome != Outcome::NotStarted);
         let last = runs().map(|run| run.start).max();
-        let mut failures = scene.options.failures.clone();
-        if let Some(model) = &scene.options.failure_model {
-            // The simulation drew the same.
-            let first = scene.instance.first_release();
-            failures.extend(model.draw(scene.instance.platform(), first, self.at + Time::TICK));
-        }
-        let moment = Moment::of(scene.instance, trace, &failures, self.at);
+        let moment = Moment::of(scene, trace, self.at);
         let state = if moment.waiting.contains(self.job) {
-            let mut policy =
-                policy_for(&simulated.policy, scene.instance, scene.seed).map_err(|error| miette!("{error}"))?;
-            let expected = expected_starts(policy.as_mut(), &moment.view(scene.instance));
+            let expected = expected_at(scene, simulated, &moment).map_err(|error| miette!("{error}"))?;
             State::Waiting(expected.into_iter().find(|expected| expected.job == self.job))
         } else if let Some(run) = runs().find(|run| run.start <= self.at && self.at < run.end) {
             State::Running(run.start)

@@ -27,6 +27,7 @@ pub fn read(options: &SimulateOptions) -> Result<Log> {
         estimates: options.estimates.into(),
         speedup: options.speedup,
         seed: options.seed,
+        queues: options.queues.clone(),
         flops: options.flops.unwrap_or(usual.flops),
         strict: options.strict,
         ..usual
@@ -37,6 +38,9 @@ pub fn read(options: &SimulateOptions) -> Result<Log> {
         return Err(miette!("--flops is for workloads of Batsim, and {} is {format}", options.trace.display()));
     }
     let failed = |error| miette!("{}: {error}", options.trace.display());
+    if !options.queues.is_empty() && format != Format::Swf {
+        return Err(miette!("--queues is for SWF logs, and {} is {format}", options.trace.display()));
+    }
     if !unavailable.is_empty() {
         let (platform, jobs) = (instance.platform().clone(), instance.jobs().to_vec());
         instance = Instance::new(platform, jobs, unavailable).map_err(failed)?;

@@ -1,0 +1,137 @@
+//! Reservations on processors.
+
+use std::collections::BTreeMap;
+
+use makespan_core::{ProcSet, Time, View};
+
+use super::plan::{Period, Room};
+use crate::policy::held::{disjoint, interchangeable};
+use crate::policy::queue::Queue;
+use crate::policy::space::{Slot, Space, running};
+use crate::policy::strips::Strips;
+
+/// Where processors differ, by speed, by node or by when they are closed.
+///
+/// A reservation promises an instant, not processors. Where only unavailable periods tell processors apart, one that counts
+/// allow, and that has no room beside the others where they are, is made all the same if the others can change their
+/// processors for it: all are then placed anew in the order of their starts. So a period that nobody meets changes nothing.
+pub(super) struct Sets<'a, 'b> {
+    view: View<'a>,
+    /// What is held and reserved.
+    space: Space<'a>,
+    /// How many processors are free; unknown where they are not interchangeable.
+    free: Option<Strips>,
+    /// What is reserved, by place in the queue.
+    places: &'b mut BTreeMap<usize, Slot>,
+}
+
+impl<'a, 'b> Sets<'a, 'b> {
+    /// With the reservations that were made before.
+    pub(super) fn new(view: &View<'a>, places: &'b mut BTreeMap<usize, Slot>) -> Self {
+        let mut space = Space::of(view);
+        let mut free = interchangeable(view.instance).then(|| free_processors(view));
+        for slot in places.values() {
+            space.hold(slot.clone());
+            if let Some(free) = &mut free {
+                free.hold(slot.processors.len(), slot.start, slot.end);
+            }
+        }
+        Self { view: *view, space, free, places }
+    }
+
+    /// The first fit that begins in a period.
+    fn search(&mut self, queue: &Queue, rank: usize, (after, before): Period) -> Option<Slot> {
+        let (job, asked, nothing) = (queue.job(rank), queue.asked(rank), ProcSet::new());
+        let Some(free) = &self.free else {
+            let found = self.space.earliest(job, asked.width, after, &nothing);
+            return found.filter(|slot| slot.start < before);
+        };
+        let openings = self.space.openings(after);
+        let mut from = after;
+        loop {
+            let start = free.earliest_fit(asked.width, asked.time, (from, before))?;
+            if let Some(slot) = self.space.place(job, asked.width, start, &nothing) {
+                return Some(slot);
+            }
+            if let Some((space, places, slot)) = self.placed_anew(queue, rank, start) {
+                (self.space, *self.places) = (space, places);
+                return Some(slot);
+            }
+            from = *openings.get(openings.partition_point(|&opening| opening <= start))?;
+        }
+    }
+
+    /// All reservations on other processors, such that there is room for one more that begins at `start`, and that.
+    fn placed_anew(&self, queue: &Queue, more: usize, start: Time) -> Option<(Space<'a>, BTreeMap<usize, Slot>, Slot)> {
+        let mut order: Vec<(Time, usize)> = self.places.iter().map(|(&rank, slot)| (slot.start, rank)).collect();
+        order.push((start, more));
+        order.sort_unstable();
+        let (mut space, mut places) = (Space::of(&self.view), BTreeMap::new());
+        for (start, rank) in order {
+            let slot = space.place(queue.job(rank), queue.asked(rank).width, start, &ProcSet::new())?;
+            space.hold(slot.clone());
+            places.insert(rank, slot);
+        }
+        let slot = places.remove(&more)?;
+        space.release(&slot);
+        Some((space, places, slot))
+    }
+}
+
+/// How many processors neither run anything nor are closed. None is counted twice.
+fn free_processors(view: &View<'_>) -> Strips {
+    let mut free = Strips::constant(view.instance.processors());
+    for slot in running(view) {
+        free.hold(slot.processors.len(), slot.start, slot.end);
+    }
+    let down = disjoint(view.down);
+    for class in view.instance.availability().classes() {
+        let closed = || class.closed.iter().copied().filter(|period| period.1 > view.now);
+        closed().for_each(|(start, end)| free.hold(class.processors.len(), start, end));
+        for failure in &down {
+            let width = failure.processors.intersection(&class.processors).len();
+            // Between the periods in which they are closed anyway.
+            let mut from = failure.start;
+            for (start, end) in closed().chain([(failure.end, failure.end)]) {
+                if from < start.min(failure.end) {
+                    free.hold(width, from, start.min(failure.end));
+                }
+                from = from.max(end);
+            }
+        }
+    }
+    free
+}
+
+impl Room<Slot> for Sets<'_, '_> {
+    fn earliest(&mut self, queue: &Queue, rank: usize, after: Time) -> Option<Slot> {
+        self.search(queue, rank, (after, Time::MAX))
+    }
+
+    fn hold(&mut self, _: &Queue, rank: usize, slot: &Slot) {
+        self.space.hold(slot.clone());
+        if let Some(free) = &mut self.free {
+            free.hold(slot.processors.len(), slot.start, slot.end);
+        }
+        self.places.insert(rank, slot.clone());
+    }
+
+    fn release(&mut self, _: &Queue, rank: usize, _: &Slot) {
+        let Some(slot) = self.places.remove(&rank) else { return };
+        self.space.release(&slot);
+        if let Some(free) = &mut self.free {
+            free.release(slot.processors.len(), slot.start, slot.end);
+        }
+    }
+
+    fn earlier(&mut self, queue: &Queue, rank: usize, old: &Slot, (now, _): (Time, Period)) -> Option<Slot> {
+        // It may have changed its processors since.
+        let place = self.places.get(&rank).unwrap_or(old).clone();
+        self.release(queue, rank, &place);
+        let new = self.search(queue, rank, (now, old.start));
+        // Should others have changed theirs for the new place, the old one is taken by nobody who counts: it is given back at
+        // once.
+        self.hold(queue, rank, &place);
+        new
+    }
+}

@@ -1,0 +1,208 @@
+//! The state of a simulated cluster at an instant, taken from what happened, and what a policy expects then.
+
+use makespan_algos::policy::{ExpectedStart, expected_starts_from, policy_for};
+use makespan_core::{
+    Decision, Ended, Event, Failure, Instance, JobSet, Outcome, Policy, ProcSet, Running, Stop, Time, Trace,
+    Unavailable, View, expected_repair,
+};
+use makespan_sim::{Silent, SimulationError, SimulationOptions};
+
+use crate::{Scene, SimulateError, Simulated};
+
+/// What a policy would have seen after it had decided at that instant.
+#[derive(Clone, Debug)]
+pub struct Moment {
+    now: Time,
+    /// Jobs that wait.
+    pub waiting: JobSet,
+    running: Vec<Running>,
+    free: ProcSet,
+    down: Vec<Unavailable>,
+}
+
+impl Moment {
+    /// The state at `now`. A job waits from its release until it runs for good, but while an attempt of it runs that a
+    /// failure ends; one that never ran was given up, and does not wait.
+    pub fn of(scene: &Scene<'_>, trace: &Trace, now: Time) -> Self {
+        let instance = scene.instance;
+        let mut failures = scene.options.failures.clone();
+        if let Some(model) = &scene.options.failure_model {
+            // The simulation drew the same.
+            failures.extend(model.draw(instance.platform(), instance.first_release(), now + Time::TICK));
+        }
+        Self::seen(instance, trace, &failures, now)
+    }
+
+    fn seen(instance: &Instance, trace: &Trace, failures: &[Failure], now: Time) -> Self {
+        let mut waiting = JobSet::new();
+        let mut running = Vec::new();
+        let started = trace.runs.iter().filter(|run| run.outcome != Outcome::NotStarted);
+        for run in started {
+            if run.start <= now && now < run.end {
+                running.push(Running { job: run.job, start: run.start, processors: run.processors.clone() });
+            } else if run.start > now && instance.job(run.job).release <= now {
+                waiting.insert(run.job);
+            }
+        }
+        for run in &running {
+            waiting.remove(run.job);
+        }
+        let held = running.iter().map(|run| &run.processors);
+        let failed = failures.iter().filter(|failure| failure.down <= now && now < failure.up);
+        let closed = instance.unavailable().iter().filter(|period| period.start <= now && now < period.end);
+        let taken = held.chain(failed.clone().map(|failure| &failure.processors));
+        let taken =
+            taken.chain(closed.map(|period| &period.processors)).flat_map(|set| set.intervals().iter().copied());
+        let free = ProcSet::first(instance.processors()).difference(&ProcSet::from_intervals(taken.collect()));
+        let expected = |failure: &Failure| Unavailable {
+            processors: failure.processors.clone(),
+            start: failure.down,
+            end: expected_repair(failure.down, failure.expected_up, now),
+        };
+        let down = failed.map(expected).collect();
+        Self { now, waiting, running, free, down }
+    }
+
+    /// What the policy saw.
+    pub fn view<'a>(&'a self, instance: &'a Instance) -> View<'a> {
+        let Self { now, waiting, running, free, down } = self;
+        View { now: *now, instance, waiting, running, free, down, ended: Ended::default() }
+    }
+}
+
+/// When the policy of a simulation expected each job to start that waited at this moment, by estimates alone and if
+/// nothing else were submitted: it is taken through the same simulation until then, so that it knows all that it knew,
+/// reservations and batches among it, and asked what comes.
+///
+/// # Errors
+/// [`SimulateError`] as the simulation itself.
+pub fn expected_at(
+    scene: &Scene<'_>,
+    simulated: &Simulated,
+    moment: &Moment,
+) -> Result<Vec<ExpectedStart>, SimulateError> {
+    let Scene { instance, actual, options, seed, .. } = *scene;
+    let stop = Stop::default();
+    let inner = policy_for(&simulated.policy, instance, seed)?;
+    let mut policy = Taken { inner, until: moment.now, wake: None, stop: stop.clone() };
+    let options = SimulationOptions { stop, ..options.clone() };
+    match makespan_sim::simulate(instance, actual, &mut policy, &options, &mut Silent) {
+        Ok(_) | Err(SimulationError::Stopped { .. }) => {}
+        Err(source) => return Err(SimulateError::Simulation { policy: simulated.policy.clone(), source }),
+    }
+    Ok(expected_starts_from(policy.inner.as_mut(), &moment.view(instance), policy.wake))
+}
+
+/// A policy that is asked until an instant and no longer.
+struct Taken {
+    inner: Box<dyn Policy>,
+    until: Time,
+    /// When it last asked to be woken.
+    wake: Option<Time>,
+    stop: Stop,
+}
+
+impl Policy for Taken {
+    fn on(&mut self, events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
+        if view.now > self.until {
+            self.stop.request();
+            return;
+        }
+        let before = decisions.len();
+        self.inner.on(events, view, decisions);
+        let wakes = decisions[before..].iter().filter_map(|decision| match *decision {
+            Decision::WakeAt(at) if at < Time::MAX => Some(at.max(view.now + Time::TICK)),
+            _ => None,
+        });
+        self.wake = wakes.min();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use makespan_core::{Actual, Job, Platform, Profile};
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::simulate;
+
+    const SPECS: [&str; 10] = [
+        "fcfs",
+        "easy",
+        "easy[order=sjf]",
+        "easy[order=laf,passes=instant]",
+        "conservative",
+        "conservative[order=sjf]",
+        "moldable-easy",
+        "batch",
+        "doubling",
+        "replan",
+    ];
+
+    fn t(ticks: i64) -> Time {
+        Time::from_ticks(ticks)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(60))]
+
+        /// What is expected of each job that waits is when it starts in a simulation in which nothing more comes and all
+        /// takes as long as is believed.
+        #[test]
+        fn what_is_expected_happens_when_nothing_else_does(
+            rows in prop::collection::vec((1_u32..9, 1_i64..30, 0_i64..60, 1_i64..250), 2..16), seen in 0_i64..70,
+            closed in prop::option::of((0_i64..90, 1_i64..40)),
+        ) {
+            let job = |(index, &(width, time, release, _)): (usize, &(u32, i64, i64, i64))| {
+                Job::new(index.to_string(), Profile::rigid(width, t(time)).unwrap()).with_release(t(release))
+            };
+            let real = |&(width, time, _, percent): &(u32, i64, i64, i64)| {
+                Profile::rigid(width, t((time * percent + 99) / 100)).unwrap()
+            };
+            let closed = closed.map(|(start, length)| {
+                Unavailable { processors: ProcSet::range(2, 4), start: t(start), end: t(start + length) }
+            });
+            let jobs: Vec<Job> = rows.iter().enumerate().map(job).collect();
+            let of = |jobs: Vec<Job>| Instance::new(Platform::flat(8).unwrap(), jobs, closed.clone().into_iter().collect());
+            let (instance, real) = (of(jobs.clone()).unwrap(), rows.iter().map(real).collect::<Vec<Profile>>());
+            let options = SimulationOptions::default();
+            for spec in SPECS {
+                let actual = Actual::Profiles(real.clone());
+                let scene = Scene { instance: &instance, actual: &actual, users: &[], options: &options, seed: 1 };
+                let simulated = simulate(&scene, spec, &mut Silent).unwrap();
+                // A job that was interrupted has lasted otherwise before.
+                if simulated.measures.interrupted_runs > 0 {
+                    continue;
+                }
+                let moment = Moment::of(&scene, &simulated.simulation.trace, t(seen));
+                let expected = expected_at(&scene, &simulated, &moment).unwrap();
+                let mut expected: Vec<_> = expected.iter().map(|one| (one.job, one.start)).collect();
+                // The same, and then as is believed.
+                let (mut jobs, mut real) = (jobs.clone(), real.clone());
+                for (job, id) in jobs.iter_mut().zip(instance.ids()) {
+                    let width = job.profile().min_processors();
+                    if let Some(run) = moment.running.iter().find(|run| run.job == id) {
+                        let lasts = run.expected_end(&instance, t(seen)) - run.start;
+                        real[id.index()] = Profile::rigid(width, lasts).unwrap();
+                    } else if moment.waiting.contains(id) {
+                        real[id.index()] = job.profile().clone();
+                    } else if job.release > t(seen) {
+                        job.release = t(1_000_000_000_000);
+                    }
+                }
+                let (instance, actual) = (of(jobs).unwrap(), Actual::Profiles(real));
+                let scene = Scene { instance: &instance, actual: &actual, ..scene };
+                let runs = simulate(&scene, spec, &mut Silent).unwrap().simulation.trace.runs;
+                // That a period ends what outlives its estimate is not foreseen.
+                if runs.iter().any(|run| run.outcome == Outcome::Interrupted) {
+                    continue;
+                }
+                let waited = runs.iter().filter(|run| moment.waiting.contains(run.job));
+                let mut starts: Vec<_> = waited.map(|run| (run.job, run.start)).collect();
+                starts.sort_unstable();
+                expected.sort_unstable();
+                prop_assert_eq!(expected, starts, "{}", spec);
+            }
+        }
+    }
+}
