@@ -155,7 +155,7 @@ impl<'a> Scene<'a> {
             summary.sessions += 1;
             let mut killed = false;
             while session.try_wait().unwrap().is_none() {
-                if begun.elapsed() > Duration::from_secs(300) {
+                if begun.elapsed() > Duration::from_mins(5) {
                     summary.faults.push(format!("{}: it does not come to its end", self.title));
                     signal(session.id() as i32, Signal::SIGKILL);
                     return;

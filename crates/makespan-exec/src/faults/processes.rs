@@ -16,6 +16,7 @@ use crate::storage::is_passing;
 const PAUSE: Duration = Duration::from_millis(200);
 
 /// A shim and its job.
+#[expect(clippy::struct_excessive_bools, reason = "each says one thing that has happened to the process")]
 #[derive(Clone, Debug)]
 pub(super) struct Process {
     job: JobId,

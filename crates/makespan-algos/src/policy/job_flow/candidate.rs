@@ -17,7 +17,7 @@ const SHARES: i64 = 2;
 
 /// A whole job as an instance of its own, released now.
 pub(super) struct Alone {
-    whole: usize,
+    pub whole: usize,
     first: JobId,
     released: i64,
     instance: Instance,
