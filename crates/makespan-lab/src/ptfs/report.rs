@@ -28,8 +28,9 @@ pub(super) fn text(options: &Options, points: &Points, claims: &[Claim]) -> Stri
     let mut text = format!(
         "Flows of {} tasks on ten nodes of speeds 1000, 2000 .. 10000; {} at each point; seed {}.\n\
          The rate is a multiple of the balance line and swings by a part of its mean; tasks are 0.05 s on\n\
-         their way. +- is the 95 % confidence interval over the flows. The bound is proved: for each instant r, r + all that arrives from r on over the sum\n\
-         of speeds, and r + the k largest of it over the k fastest nodes.\n",
+         their way. +- is the 95 % confidence interval over the flows. The bound is proved: for each\n\
+         instant r, r + all that arrives from r on over the sum of speeds, and r + the k largest of it\n\
+         over the k fastest nodes.\n",
         options.tasks, options.runs, options.seed
     );
     for group in points.groups().into_iter().rev() {
