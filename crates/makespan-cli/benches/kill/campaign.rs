@@ -175,6 +175,8 @@ impl<'a> Scene<'a> {
                 }
             }
             let status = session.wait().unwrap();
+            // Before it listens for signals SIGTERM kills it as well.
+            killed |= status.code().is_none();
             self.look(killed, summary);
             if status.success() && kills == 0 {
                 break;
