@@ -161,7 +161,7 @@ impl Scene {
             let mut told = Told::default();
             let died = matches!(session(&world, &mut told, false, false), Left::Died);
             world.pass(Duration::from_millis(300));
-            (died && told.ends.len() == 2).then_some(Self { world, told, resume: true })
+            (died && (2..5).contains(&told.ends.len())).then_some(Self { world, told, resume: true })
         };
         (1..200).find_map(killed_at).unwrap()
     }
