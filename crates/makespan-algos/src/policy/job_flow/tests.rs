@@ -72,8 +72,8 @@ proptest! {
         let mut book = Book::default();
         told.iter().for_each(|entry| book.recall(whole_of(&expanded, entry.job), &entry.what));
         let wholes: Vec<usize> = (0..instance.jobs().len()).collect();
-        for alone in &Alone::all(&wholes, &rules, &cluster.view()) {
-            let first = told.iter().find(|entry| whole_of(&expanded, entry.job) == alone.whole && entry.what.is_of_whole());
+        for (&whole, alone) in wholes.iter().zip(&Alone::all(&wholes, &rules, &cluster.view())) {
+            let first = told.iter().find(|entry| whole_of(&expanded, entry.job) == whole && entry.what.is_of_whole());
             let in_time = first.is_some_and(|entry| entry.what.finish() <= entry.what.deadline());
             prop_assert_eq!(Candidate::new(alone, &rules, &book).promised, in_time);
         }
