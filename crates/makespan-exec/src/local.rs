@@ -1,7 +1,6 @@
 //! The processes of this machine.
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::Write;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
@@ -88,7 +87,6 @@ impl Local {
             let _ = sender.send((job, number));
             // The end counts when the session has written it down, which it does meanwhile. This is for a session that dies
             // before.
-            let _ = File::open(&status).and_then(|file| file.sync_all());
             let _ = status.parent().map(|folder| Disk.sync_folder(folder));
         };
         launch(command, cores_of(start.processors, &self.cores), true, on_exit).map_err(refuse)

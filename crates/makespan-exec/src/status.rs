@@ -79,14 +79,13 @@ impl Slot {
         Ok(Self { file, temporary, path: path.to_owned() })
     }
 
-    /// Writes the status under its name; where it is to be `lasting`, it is on disk when this returns.
+    /// Writes the status: under its name it is whole, whatever happens. Where it is to be `lasting`, the name is on disk, too,
+    /// when this returns.
     pub fn fill(&mut self, storage: &dyn Storage, status: &Status, lasting: bool) -> io::Result<()> {
         let line = seal(&serde_json::to_string(status)?, 0);
         self.file.write_at(0, line.as_bytes())?;
         self.file.set_len(line.len() as u64)?;
-        if lasting {
-            self.file.sync()?;
-        }
+        self.file.sync()?;
         storage.rename(&self.temporary, &self.path)?;
         if lasting { storage.sync_folder(self.path.parent().unwrap_or(Path::new("/"))) } else { Ok(()) }
     }

@@ -186,7 +186,7 @@ impl Shim {
     }
 
     /// Leaves the status. When the session is gone nobody else knows it: it is on disk when this returns, and while that does
-    /// not work it is tried again, for ever. Otherwise the session writes the end down and syncs the status meanwhile.
+    /// not work it is tried again, for ever. Otherwise the session writes the end down and syncs the folder meanwhile.
     fn leave(&mut self, slot: &mut Slot, claim: Claim, status: i32) {
         // A signal to everybody may have reached the job just before it reaches us.
         self.heed(0);
