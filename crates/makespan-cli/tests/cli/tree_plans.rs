@@ -41,7 +41,7 @@ fn a_large_tree_is_told_in_a_few_lines_and_in_linear_time() {
         let link = if at == 0 { String::new() } else { format!(", \"parent\": \"n{}\", \"bandwidth\": 1e9", at / 3) };
         format!("{{\"name\": \"n{at}\", \"processors\": 1{link}}}")
     };
-    let nodes: Vec<String> = (0..6000).map(node).collect();
+    let nodes: Vec<String> = (0..24_000).map(node).collect();
     let jobs =
         r#"[{"name": "x", "count": 9000, "work": 3, "data": 2}, {"name": "y", "count": 9000, "work": 1, "data": 1}]"#;
     sandbox.write(

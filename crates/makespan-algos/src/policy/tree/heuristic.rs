@@ -86,7 +86,7 @@ pub enum SetupError {
     },
     /// A macro-task does not fit into a buffer.
     #[error(
-        "cgbc: a macro-task has {tasks} tasks, and a buffer holds {buffer}; give --buffer {tasks} or more, or weights in a \
+        "a macro-task has {tasks} tasks, and a buffer holds {buffer}; give --buffer {tasks} or more, or weights in a \
          ratio of smaller integers"
     )]
     Buffer {
@@ -96,7 +96,7 @@ pub enum SetupError {
         buffer: u32,
     },
     /// Macro-tasks cannot be made.
-    #[error("cgbc: {0}")]
+    #[error(transparent)]
     MacroTasks(#[from] MacroTaskError),
 }
 
