@@ -1,12 +1,13 @@
 //! Compaction of batches, in the three stages of the paper.
 
-use makespan_core::{Instance, Placement, Schedule, ScheduleBuilder, Time, WeightedTime};
+use makespan_core::{Instance, JobId, Placement, Schedule, ScheduleBuilder, Time, WeightedTime};
 use rand::RngExt;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
 use super::doubling::Batch;
 use super::list::{Allotted, ListSweep};
+use super::open::REPAIRS;
 
 /// First stage: every pile starts with its batch, its jobs one after the other. Returns when the last ends.
 pub fn place_raw(builder: &mut ScheduleBuilder<'_>, batches: &[Batch], from: Time) -> Time {
@@ -21,6 +22,61 @@ pub fn place_raw(builder: &mut ScheduleBuilder<'_>, batches: &[Batch], from: Tim
         }
     }
     last
+}
+
+/// Batches of which, in the first stage, no job ends after `latest`: jobs that do go into a batch before the others, with their
+/// allotments in `first`; and where that does not help, all do.
+pub fn near(
+    builder: &mut ScheduleBuilder<'_>,
+    instance: &Instance,
+    mut batches: Vec<Batch>,
+    from: Time,
+    (first, latest): (&[Allotted], Time),
+) -> Vec<Batch> {
+    let front = |late: &dyn Fn(JobId) -> bool| Batch {
+        offset: Time::ZERO,
+        piles: first.iter().filter(|allotted| late(allotted.job)).map(|&allotted| vec![allotted]).collect(),
+    };
+    for _ in 0..REPAIRS {
+        let mut late = late_jobs(builder, instance, &batches, from, latest);
+        if late.is_empty() {
+            return batches;
+        }
+        late.sort_unstable();
+        let is_late = |job: JobId| late.binary_search(&job).is_ok();
+        for batch in &mut batches {
+            batch.piles.iter_mut().for_each(|pile| pile.retain(|allotted| !is_late(allotted.job)));
+            batch.piles.retain(|pile| !pile.is_empty());
+        }
+        batches.insert(0, front(&is_late));
+    }
+    vec![front(&|_| true)]
+}
+
+/// The jobs that end after `latest` in the first stage; the builder is left as it was.
+fn late_jobs(
+    builder: &mut ScheduleBuilder<'_>,
+    instance: &Instance,
+    batches: &[Batch],
+    from: Time,
+    latest: Time,
+) -> Vec<JobId> {
+    let mut late = Vec::new();
+    let mut reserved = Vec::new();
+    for batch in batches {
+        for pile in &batch.piles {
+            let mut after = from + batch.offset;
+            for allotted in pile {
+                let duration = allotted.time(instance);
+                let start = builder.timeline().earliest_fit(allotted.processors, duration, after);
+                after = start + duration;
+                reserved.push(builder.timeline().reserve(allotted.processors, start, after));
+                late.extend((after > latest).then_some(allotted.job));
+            }
+        }
+    }
+    reserved.iter().for_each(|reservation| builder.timeline().release(reservation));
+    late
 }
 
 /// Second stage: each job of a schedule starts as early as the processors that it has are idle.

@@ -19,7 +19,7 @@ const TARGETS: [i64; 8] = [8, 9, 10, 12, 14, 16, 24, 32];
 /// Fewer lists are made of more jobs, so that all together hold about as many.
 const MAX_PLACEMENTS: usize = 100_000;
 /// How often jobs that end far too late are brought forward.
-const REPAIRS: usize = 6;
+pub const REPAIRS: usize = 6;
 
 /// The platform from an instant on, with its unavailable periods.
 ///
@@ -160,6 +160,12 @@ impl<'a> Open<'a> {
         first.map_or((self.from, Vec::new()), |(&end, list)| (end, list.clone()))
     }
 
+    /// When plans end at the latest beside the shortest list, which ends at `end`: half as long again after the first
+    /// instant.
+    pub fn latest(&self, end: Time) -> Time {
+        later(end, Time::from_ticks(end.saturating_since(self.from).ticks() / 2))
+    }
+
     /// A list that ends at most half as long again after the first instant as the shortest one: jobs of the given list that
     /// do not, because they miss what is open before a long period, go to its front, with their allotments in the
     /// shortest; and where that does not help, it is the shortest.
@@ -170,8 +176,7 @@ impl<'a> Open<'a> {
         mut list: Vec<Allotted>,
         (end, shortest): (Time, Vec<Allotted>),
     ) -> Vec<Allotted> {
-        let length = end.saturating_since(self.from);
-        let latest = later(end, Time::from_ticks(length.ticks() / 2));
+        let latest = self.latest(end);
         let mut sweep = ListSweep::default();
         for _ in 0..REPAIRS {
             let ends = sweep.completions(builder, instance, &list, self.from);
@@ -196,18 +201,23 @@ impl<'a> Open<'a> {
         for allotted in list {
             let profile = instance.job(allotted.job).profile();
             let start = self.availability.when_open(self.from, before);
-            let ends = self.levels.iter().filter_map(|(level, openings)| {
-                let most = (*level).min(profile.max_processors());
-                let processors = profile.accepts(most).then(|| profile.min_allotment(profile.time(most))).flatten()?;
-                let time = profile.time(processors);
-                let first = openings.partition_point(|opening| opening.1 <= start);
-                let fits = |opening: &&(Time, Time)| opening.1.saturating_since(opening.0.max(start)) >= time;
-                let opening = openings[first..].iter().find(fits)?;
-                Some((opening.0.max(start) + time, processors))
-            });
-            allotted.processors = ends.min().map_or(allotted.processors, |(_, processors)| processors);
+            allotted.processors = self.ends_first(profile, start).unwrap_or(allotted.processors);
             before = before.saturating_add(profile.work(allotted.processors));
         }
+    }
+
+    /// The fewest processors with which a job that may start from an instant on ends first, if it is alone.
+    pub fn ends_first(&self, profile: &Profile, start: Time) -> Option<u32> {
+        let ends = self.levels.iter().filter_map(|(level, openings)| {
+            let most = (*level).min(profile.max_processors());
+            let processors = profile.accepts(most).then(|| profile.min_allotment(profile.time(most))).flatten()?;
+            let time = profile.time(processors);
+            let first = openings.partition_point(|opening| opening.1 <= start);
+            let fits = |opening: &&(Time, Time)| opening.1.saturating_since(opening.0.max(start)) >= time;
+            let opening = openings[first..].iter().find(fits)?;
+            Some((opening.0.max(start) + time, processors))
+        });
+        ends.min().map(|(_, processors)| processors)
     }
 
     /// The shortest length found for which the work of some allotments fits.

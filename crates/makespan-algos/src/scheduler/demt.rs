@@ -147,7 +147,14 @@ impl Scheduler for Demt {
             let dual = DualAllotment::of(instance, jobs);
             let open = Open::of(instance, from);
             if self.compaction != Compaction::List {
-                return compact::place_raw(builder, &select(instance, jobs, &dual, open.as_ref()), from);
+                let mut batches = select(instance, jobs, &dual, open.as_ref());
+                if let Some(open) = &open {
+                    let lists = open.lists(instance, dual.in_shelf_order(jobs));
+                    let shortest = open.shortest(builder, instance, &lists);
+                    let latest = open.latest(shortest.0);
+                    batches = compact::near(builder, instance, batches, from, (&shortest.1, latest));
+                }
+                return compact::place_raw(builder, &batches, from);
             }
             let mut listed = |builder: &mut ScheduleBuilder<'_>, open| {
                 let batches = select(instance, jobs, &dual, open);

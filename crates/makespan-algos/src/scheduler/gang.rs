@@ -4,9 +4,10 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use makespan_core::{
-    Context, Guarantee, Instance, Objective, Plan, ScheduleBuilder, ScheduleError, Scheduler, Unsupported,
+    Context, Guarantee, Instance, JobId, Objective, Plan, ScheduleBuilder, ScheduleError, Scheduler, Time, Unsupported,
 };
 
+use super::allotment::DualAllotment;
 use super::list_graham::density;
 use super::{check_supported, needs_equal_processors};
 use crate::kernel::list::{self, Allotted};
@@ -18,8 +19,8 @@ use crate::kernel::open::Open;
 /// 4.1. Optimal for weighted completion when all speed-ups are linear up to the whole platform. Guarantee: none in
 /// general. Complexity: O(n log n), and a place for each job. Deviations: a job that is no faster on all processors gets the
 /// fewest that give its shortest time, and the others stay idle; of the jobs that are released the first in this order is
-/// next; around unavailable processors a job gets the allotment with which it ends first, counted from when the work before it
-/// is done on all that is open. [`Gang::packed`] is ours.
+/// next; around unavailable processors a job gets the allotment with which it ends first, and where the plan would end far
+/// later than a list made for the makespan, the jobs are a list, those first that would still be late. [`Gang::packed`] is ours.
 ///
 /// ```
 /// use makespan_algos::scheduler::Gang;
@@ -49,7 +50,7 @@ impl Scheduler for Gang {
         None
     }
 
-    fn schedule(&self, instance: &Instance, _context: &mut Context) -> Result<Plan, ScheduleError> {
+    fn schedule(&self, instance: &Instance, context: &mut Context) -> Result<Plan, ScheduleError> {
         check_supported(self, instance)?;
         let allotted = |job| Allotted { job, processors: instance.job(job).profile().fastest() };
         let mut list: Vec<Allotted> = instance.ids().map(allotted).collect();
@@ -58,21 +59,45 @@ impl Scheduler for Gang {
             Reverse(density(instance, entry.job, profile.shortest()))
         });
         let from = instance.first_release();
-        if let Some(open) = Open::of(instance, from) {
+        let open = Open::of(instance, from);
+        if let Some(open) = &open {
             open.earliest(instance, &mut list);
         }
         let mut builder = ScheduleBuilder::new(instance);
-        if self.packed {
-            list::place(&mut builder, instance, &list, from);
+        let end = if self.packed {
+            list::place(&mut builder, instance, &list, from)
         } else {
-            one_by_one(&mut builder, instance, &list);
+            one_by_one(&mut builder, instance, &list, open.as_ref())
+        };
+        if let Some(near) = open.and_then(|open| brought_forward(instance, &open, list, end)) {
+            context.remarks.push(
+                "one job at a time would end far too late around the unavailable periods; the jobs are a list, and those that \
+                 would still be late go first, as in one made for the makespan"
+                    .into(),
+            );
+            builder = ScheduleBuilder::new(instance);
+            list::place(&mut builder, instance, &near, from);
         }
         Ok(builder.finish().into())
     }
 }
 
+/// Where the plan ends far later than a list made for the makespan, a list that does not.
+fn brought_forward(instance: &Instance, open: &Open<'_>, list: Vec<Allotted>, end: Time) -> Option<Vec<Allotted>> {
+    let jobs: Vec<JobId> = instance.ids().collect();
+    let lists = open.lists(instance, DualAllotment::of(instance, &jobs).in_shelf_order(&jobs));
+    let mut builder = ScheduleBuilder::new(instance);
+    let shortest = open.shortest(&mut builder, instance, &lists);
+    (end > open.latest(shortest.0)).then(|| open.near(&mut builder, instance, list, shortest))
+}
+
 /// Places each job when the one before it ends: the first of the list that is released by then.
-fn one_by_one(builder: &mut ScheduleBuilder<'_>, instance: &Instance, list: &[Allotted]) {
+fn one_by_one(
+    builder: &mut ScheduleBuilder<'_>,
+    instance: &Instance,
+    list: &[Allotted],
+    open: Option<&Open<'_>>,
+) -> Time {
     let release = |at: usize| instance.job(list[at].job).release;
     let mut arrivals: Vec<usize> = (0..list.len()).collect();
     arrivals.sort_by_key(|&at| (release(at), at));
@@ -87,9 +112,12 @@ fn one_by_one(builder: &mut ScheduleBuilder<'_>, instance: &Instance, list: &[Al
             waiting.push(Reverse(at));
         }
         if let Some(Reverse(at)) = waiting.pop() {
-            now = list::place(builder, instance, &list[at..=at], now);
+            let Allotted { job, processors } = list[at];
+            let chosen = open.and_then(|open| open.ends_first(instance.job(job).profile(), now));
+            now = list::place(builder, instance, &[Allotted { job, processors: chosen.unwrap_or(processors) }], now);
         }
     }
+    now
 }
 
 #[cfg(test)]
