@@ -5,7 +5,7 @@ mod search;
 #[cfg(test)]
 mod tests;
 
-use makespan_core::certificate::TimeWindow;
+use makespan_core::certificate::{Reaching, TimeWindow};
 use makespan_core::{Bound, Certificate, Instance, JobId, Objective, ProcSet, Time};
 
 /// Stands for a machine that cannot run a task.
@@ -26,6 +26,15 @@ pub(crate) struct Tasks {
     counts: Vec<u64>,
     /// For each node of the platform its kind.
     pub(crate) kind_of: Vec<Option<usize>>,
+    /// For each job whose transfers count the index of its first task, and its tasks.
+    reaching: Vec<(usize, Reaching)>,
+}
+
+/// For each task the earliest start on each kind of node, and the least time from its end to the end of all; [`NEVER`] where
+/// it cannot run in time.
+struct Starts {
+    heads: Vec<i64>,
+    tails: Vec<i64>,
 }
 
 /// The best bound of this kind on one objective. On weighted completion and mean flow each job counts as if it were
@@ -61,6 +70,7 @@ impl Tasks {
             tails: Vec::new(),
             counts: Vec::new(),
             kind_of: Vec::new(),
+            reaching: Vec::new(),
         };
         for &id in jobs {
             let job = instance.job(id);
@@ -83,6 +93,7 @@ impl Tasks {
                 rows.push(row);
             }
             tasks.span(instance, id, begin);
+            tasks.reaching.extend(Reaching::new(instance, id).map(|reaching| (begin, reaching)));
         }
         tasks.join_equal_nodes(&rows, instance, &nodes);
         tasks
@@ -124,6 +135,32 @@ impl Tasks {
         }
         self.kinds = columns.len();
         self.times = rows.iter().map(|row| columns.iter().map(|&column| row[column]).collect()).collect();
+    }
+
+    /// When tasks may run if all end by a deadline; `None` where some task then has no place.
+    fn starts(&self, deadline: i64) -> Option<Starts> {
+        let each = |values: &[i64]| {
+            values.iter().flat_map(|&value| std::iter::repeat_n(value, self.kinds)).collect::<Vec<i64>>()
+        };
+        let mut starts = Starts { heads: each(&self.heads), tails: each(&self.tails) };
+        for (begin, reaching) in &self.reaching {
+            let reach = reaching.by(i128::from(deadline))?;
+            for task in 0..reaching.tasks() {
+                let row = (begin + task) * self.kinds..(begin + task + 1) * self.kinds;
+                let (heads, tails) = (&mut starts.heads[row.clone()], &mut starts.tails[row]);
+                heads.fill(NEVER);
+                tails.fill(NEVER);
+                // Nodes of one kind here may differ there in how many processors they have.
+                for (node, kind) in self.kind_of.iter().enumerate() {
+                    let Some((kind, other)) = kind.zip(reaching.kind_of(node)) else { continue };
+                    if let Some((head, tail)) = reach.of(task, other) {
+                        heads[kind] = heads[kind].min(i64::try_from(head).unwrap_or(NEVER));
+                        tails[kind] = tails[kind].min(i64::try_from(tail).unwrap_or(NEVER));
+                    }
+                }
+            }
+        }
+        Some(starts)
     }
 
     pub(crate) fn len(&self) -> usize {

@@ -3,7 +3,7 @@
 use makespan_core::Time;
 use makespan_core::certificate::TimeWindow;
 
-use super::{Tasks, prices::prices};
+use super::{NEVER, Starts, Tasks, prices::prices};
 
 /// Beginnings of windows, and as many ends, where there are few tasks.
 const INSTANTS: usize = 32;
@@ -62,10 +62,13 @@ impl Instants {
     fn refute(&self, tasks: &Tasks, prices: &[u64], deadline: i64) -> Option<(i64, i64)> {
         let each = prices.iter().zip(&tasks.processors);
         let rate: i128 = each.map(|(&price, &count)| i128::from(price) * i128::from(count)).sum();
+        let Some(starts) = tasks.starts(deadline) else { return Some((0, 0)) };
         for &from in &self.begins {
             for &before in &self.before_end {
                 let until = deadline - before;
-                if until > from && paid(tasks, prices, deadline, (from, until)) > rate * i128::from(until - from) {
+                if until > from
+                    && paid((tasks, &starts), prices, deadline, (from, until)) > rate * i128::from(until - from)
+                {
                     return Some((from, until));
                 }
             }
@@ -75,16 +78,18 @@ impl Instants {
 }
 
 /// What the tasks pay at least within a window.
-fn paid(tasks: &Tasks, prices: &[u64], deadline: i64, (from, until): (i64, i64)) -> i128 {
+fn paid((tasks, starts): (&Tasks, &Starts), prices: &[u64], deadline: i64, (from, until): (i64, i64)) -> i128 {
     let mut sum = 0_i128;
     for task in 0..tasks.len() {
         if tasks.counts[task] == 0 {
             continue;
         }
-        let (head, latest) = (tasks.heads[task], deadline - tasks.tails[task]);
+        let row = task * tasks.kinds..(task + 1) * tasks.kinds;
+        let spans = starts.heads[row.clone()].iter().zip(&starts.tails[row]);
         let mut least = i128::MAX;
-        for (&time, &price) in tasks.times[task].iter().zip(prices) {
-            if time > latest - head {
+        for ((&time, &price), (&head, &tail)) in tasks.times[task].iter().zip(prices).zip(spans) {
+            let latest = deadline.saturating_sub(tail);
+            if head == NEVER || time > latest.saturating_sub(head) {
                 continue;
             }
             let within = time.min(until - from).min(head + time - from).min(until - (latest - time)).max(0);

@@ -1,5 +1,5 @@
 use makespan_core::{
-    Edge, Graph, Instance, Job, Load, NamedTask, Node, Objective, Platform, Profile, Time, Unavailable,
+    Edge, Graph, Instance, Job, Link, Load, NamedTask, Node, Objective, Platform, Profile, Time, Unavailable,
 };
 
 use crate::best;
@@ -48,6 +48,27 @@ fn speeds_and_closed_periods_count() {
     let bound = best(&instance, Objective::Makespan).unwrap();
     assert_eq!(bound.verify(&instance), Ok(()));
     assert!(bound.value >= 11);
+}
+
+#[test]
+fn transfers_that_no_placement_avoids_count() {
+    // One byte a tick, seven on each edge.
+    let link = Link { bandwidth: Time::TICKS_PER_SECOND as f64, latency: Time::ZERO };
+    let proves = |speeds: &[f64], graph: Graph| {
+        let platform = platform(speeds).with_interconnect(link).unwrap();
+        let instance = Instance::new(platform, vec![Job::compound("job", graph)], vec![]).unwrap();
+        let bound = best(&instance, Objective::Makespan).unwrap();
+        assert_eq!(bound.verify(&instance), Ok(()));
+        bound.value
+    };
+    let join = |times: [i64; 3]| graph(&times, &[(0, 2), (1, 2)]);
+    let fork = |times: [i64; 3]| graph(&times, &[(2, 0), (2, 1)]);
+    // One of the two comes from elsewhere, or both run on the node of the third.
+    assert_eq!((proves(&[1.0, 1.0], join([10, 10, 10])), proves(&[1.0, 1.0], fork([10, 10, 10]))), (27, 27));
+    assert_eq!((proves(&[1.0, 1.0], join([10, 4, 10])), proves(&[1.0, 1.0], fork([10, 4, 10]))), (21, 21));
+    assert_eq!((proves(&[1.0, 1.0], join([10, 5, 10])), proves(&[1.0, 1.0], fork([10, 5, 10]))), (22, 22));
+    // From a node four times as slow it takes longer than beside the other.
+    assert_eq!(proves(&[1.0, 0.25], join([10, 10, 10])), 30);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::CertificateError;
+use super::reach::{Reach, Reaching};
 use super::spans::{Span, Times};
 use crate::{Instance, JobId, Time};
 
@@ -16,8 +17,8 @@ use crate::{Instance, JobId, Time};
 /// `from .. until` as it would be if it started as early as possible, or ended as late as possible, whichever is less.
 /// Each task pays the price of its machine for that time, and at least the least of all machines; if all of them
 /// together pay more than the open time of the machines between `from` and `until` costs, the supposition is false,
-/// too. The makespan is then at least `deadline` plus one tick. Transfers count as nothing, since tasks may run on one
-/// node; a task that may hold several processors is not asked to pay.
+/// too. The makespan is then at least `deadline` plus one tick. Transfers that no placement avoids count ([`Reaching`]); a task
+/// that may hold several processors is not asked to pay.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TimeWindow {
     /// The refuted deadline.
@@ -63,28 +64,46 @@ impl TimeWindow {
         let times = Times::new(instance);
         let spans = times.spans(id);
         let deadline = i128::from(self.deadline.ticks());
+        let reaching = Reaching::new(instance, id);
+        let reach = match &reaching {
+            Some(reaching) => match reaching.by(deadline) {
+                Some(reach) => Some((reaching, reach)),
+                None => return Ok(None),
+            },
+            None => None,
+        };
         let mut sum = 0_i128;
         for (task, span) in spans.iter().enumerate() {
             if span.head + span.fastest + span.tail > deadline {
                 return Ok(None);
             }
-            let Some(paid) = self.paid(&times, id, task as u32, *span)? else { return Ok(None) };
+            let on = |node: usize| match &reach {
+                Some((reaching, reach)) => narrowed(*span, reach, task, reaching.kind_of(node)?),
+                None => Some(*span),
+            };
+            let Some(paid) = self.paid(&times, (id, task as u32), on)? else { return Ok(None) };
             let paid = paid.checked_mul(i128::from(job.equal_tasks())).ok_or(CertificateError::Overflow)?;
             sum = sum.checked_add(paid).ok_or(CertificateError::Overflow)?;
         }
         Ok(Some(sum))
     }
 
-    /// What one task pays on the machine where it pays least; `None` when no machine runs it in its span.
-    fn paid(&self, times: &Times<'_>, id: JobId, task: u32, span: Span) -> Result<Option<i128>, CertificateError> {
+    /// What one task pays on the machine where it pays least, with its span on each node; `None` when no machine runs it in
+    /// its span.
+    fn paid(
+        &self,
+        times: &Times<'_>,
+        (id, task): (JobId, u32),
+        span_on: impl Fn(usize) -> Option<Span>,
+    ) -> Result<Option<i128>, CertificateError> {
         if times.instance.job(id).profile_of(task).max_processors() > 1 {
             return Ok(Some(0));
         }
-        let latest = i128::from(self.deadline.ticks()) - span.tail;
         let (from, until) = (i128::from(self.from.ticks()), i128::from(self.until.ticks()));
         let mut least: Option<i128> = None;
         for (node, processor) in &times.nodes {
-            let Some(time) = times.on(id, task, processor) else { continue };
+            let Some((time, span)) = times.on(id, task, processor).zip(span_on(*node)) else { continue };
+            let latest = i128::from(self.deadline.ticks()) - span.tail;
             if span.head + time > latest {
                 continue;
             }
@@ -120,6 +139,12 @@ impl TimeWindow {
         }
         Ok(sum)
     }
+}
+
+/// When a task may run on a kind of node; `None` where it cannot run in time.
+fn narrowed(span: Span, reach: &Reach, task: usize, kind: usize) -> Option<Span> {
+    let (head, tail) = reach.of(task, kind)?;
+    Some(Span { head: head.max(span.head), tail: tail.max(span.tail), ..span })
 }
 
 /// For each job a refuted deadline, as if it were alone.
