@@ -122,3 +122,22 @@ fn nothing_is_drawn_that_fits_in_no_memory() {
         sandbox.bounded(&format!("generate {line}")).refused(&["at most"]);
     }
 }
+
+#[test]
+fn equal_nodes_are_stored_once() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        "i.json",
+        r#"{"version": 1, "platform": {"nodes": 16777216, "processors_per_node": 1}, "jobs": [{"name": "a", "work": 3}]}"#,
+    );
+    for line in [
+        "plan i.json --algorithm list --output p.json",
+        "verify i.json p.json",
+        "plan i.json --algorithm optimise[steps=10]",
+        "bound i.json",
+        "convert i.json c.toml",
+        "plan c.toml --algorithm demt",
+    ] {
+        sandbox.bounded(line).succeeds();
+    }
+}
