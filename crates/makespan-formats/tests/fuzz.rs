@@ -62,7 +62,7 @@ const DOT: &str =
 const COMPOUND: &str = r#"<compound-jobs version="1"><job name="j" release="1" walltime="9" weight="2"><task name="a" volume="1.5"/>
  <task name="b" volume="2"><command><word>x</word></command></task><transfer from="a" to="b" data="5"/></job></compound-jobs>"#;
 
-const ETC: &str = "2 3 1\n1 2 3\n4 0.00 inf\n";
+const ETC: &str = "3 2 1\n1 2\n3 4\n0.00 inf\n";
 
 const SIMGRID: &str = r#"<?xml version='1.0'?><!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd"><platform version="4.1">
  <zone id="z" routing="Full"><host id="m" speed="98Mf"/><host id="f" speed="1.5Gf,1Gf" core="4"/><router id="r"/>
