@@ -57,8 +57,8 @@ fn xml_that_expands_is_refused() {
     let cluster = "<platform><cluster id='c' radical='0-999999' speed='1f' bw='1Bps' lat='0'/></platform>";
     for (content, part) in [
         (laughs.as_str(), "declares entities"),
-        (&many, "more than 256 attributes"),
-        (&deep, "within each other"),
+        (many.as_str(), "more than 256 attributes"),
+        (deep.as_str(), "within each other"),
         (cluster, "100000 hosts"),
     ] {
         sandbox.write("p.xml", content);

@@ -37,9 +37,6 @@ fn machines_are_the_same_options_in_every_command() {
     sandbox.write("c.etc", "3\n4\n5\n6\n");
     sandbox.write("l.swf", "1 0 -1 60 2 -1 -1 2 100 -1 1 7 -1 -1 -1 -1 -1 -1\n");
     sandbox.write("two.toml", "version = 1\nplatform = { nodes = 2, processors_per_node = 1 }\n");
-    let notes = |text: &str| -> Vec<String> {
-        text.lines().filter(|line| line.starts_with("note: ")).map(str::to_owned).collect()
-    };
     for (file, machines) in [
         ("w.dax", "--processors 2"),
         ("w.dax", "--processors 2 --bandwidth 100"),
@@ -53,12 +50,15 @@ fn machines_are_the_same_options_in_every_command() {
         let plan = sandbox.makespan(&format!("plan {file} {machines} --output p.json")).succeeds();
         sandbox.makespan(&format!("verify {file} {machines} p.json")).succeeds();
         sandbox.makespan(&format!("bound {file} {machines}")).succeeds();
-        let policy = if file == "l.swf" { "easy" } else { "follow" };
+        let policy = match file {
+            "l.swf" => "easy",
+            "c.etc" => "flow",
+            _ => "follow",
+        };
         let played = sandbox.makespan(&format!("simulate {file} {machines} --policy {policy}")).succeeds();
-        for note in notes(&plan) {
-            let start: String = note.chars().take(50).collect();
-            assert!(played.contains(&start), "{file} {machines}: {note} in\n{played}");
-        }
+        // What is remarked of the reading is the same.
+        let remark = "no bandwidth is stated, so data between tasks take no time";
+        assert_eq!(plan.contains(remark), played.contains(remark), "{file} {machines}:\n{plan}\n{played}");
         for bad in ["--processors +20", "--processors 1e3"] {
             for verb in ["plan", "simulate", "bound"] {
                 sandbox.makespan(&format!("{verb} {file} {bad}")).misused(&["--processors", "write a whole number"]);
