@@ -31,3 +31,7 @@ peers-accasim *ARGS:
 # SimGrid beside makespan on the same trees (benches/peers/README.md); the first run needs the network
 peers-simgrid *ARGS:
     benches/peers/simgrid/run {{ARGS}}
+
+# Fuzz the readers, so many seconds each (fuzz/run says what it needs); an hour each on a machine that does nothing else
+fuzz SECONDS="3600" *TARGETS:
+    fuzz/run {{SECONDS}} {{TARGETS}}

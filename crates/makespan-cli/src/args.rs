@@ -5,6 +5,7 @@ mod demt;
 mod flow;
 mod generate;
 mod graphs;
+mod machines;
 mod mapping;
 mod simulate;
 mod trees;
@@ -24,6 +25,7 @@ pub use demt::DemtOptions;
 pub use flow::{GenerateFlowOptions, PtfsOptions};
 pub use generate::{GenerateEtcOptions, GenerateOptions, Generator, Range};
 pub use graphs::GenerateGraphsOptions;
+pub use machines::MachineOptions;
 pub use mapping::MappingOptions;
 pub use simulate::{EstimatesName, SimulateOptions, SimulationOutputs, StartQuestion};
 pub use trees::{GenerateTreeOptions, PeriodOptions, TreeRules, TreesOptions};
@@ -82,16 +84,8 @@ pub struct InstanceOptions {
     /// Instance file: native JSON or TOML, SWF, an ETC matrix, a workflow (.json, .dax, .stg, .dot, .xml), or a published
     /// moldable set (all also .gz or .bz2)
     pub instance: PathBuf,
-    /// Processors of a log's platform, instead of those in its header; machines of an ETC matrix that is one column; nodes
-    /// of one processor for a workflow
-    #[arg(long, allow_negative_numbers = true)]
-    pub processors: Option<u32>,
-    /// Machines instead of those of the file, and for a workflow, which has none: a native file, or a `SimGrid` platform
-    #[arg(long, value_name = "FILE", conflicts_with = "processors")]
-    pub platform: Option<PathBuf>,
-    /// Join the processors of a workflow by links of this bandwidth, such as 1Gbit/s
-    #[arg(long, value_name = "BANDWIDTH", requires = "processors", allow_hyphen_values = true)]
-    pub bandwidth: Option<String>,
+    #[command(flatten)]
+    pub machines: MachineOptions,
     /// Make the jobs of a log moldable: linear, amdahl:SERIAL, power:EXPONENT, downey:A,SIGMA, downey:random or fitted
     #[arg(long, value_name = "LAW")]
     pub speedup: Option<SpeedupSpec>,
@@ -115,6 +109,10 @@ pub struct PictureOptions {
     /// Write the jobs as CSV in the columns of Batsim and evalys
     #[arg(long, value_name = "FILE.csv")]
     pub jobs: Option<PathBuf>,
+    /// Write names into CSV as they are, also those that a spreadsheet takes for formulas (beginning with = + - or @), which are
+    /// written behind an apostrophe otherwise
+    #[arg(long)]
+    pub raw_names: bool,
 }
 
 #[derive(Args)]

@@ -40,7 +40,9 @@ fn main() -> ExitCode {
     match done {
         Ok(code) => code,
         Err(report) => {
-            output::complain(&format!("{report:?}"));
+            // One error is one line, whatever the names in it are.
+            let message = report.to_string();
+            output::complain(&format!("{:?}", miette::miette!("{}", output::shown(&message))));
             ExitCode::FAILURE
         }
     }

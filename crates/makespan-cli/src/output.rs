@@ -8,7 +8,7 @@ use comfy_table::presets;
 use comfy_table::{CellAlignment, ContentArrangement, Table};
 use makespan_formats::gantt::{GanttOptions, write_svg};
 use makespan_formats::report::{Report, write_html};
-use makespan_formats::{jobs_csv, write_atomic};
+use makespan_formats::{CsvNames, jobs_csv, write_atomic};
 use miette::{Result, miette};
 
 use crate::args::PictureOptions;
@@ -27,10 +27,23 @@ pub fn complain(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{}", harmless(text));
 }
 
-/// Names come from files: the control characters in them are shown, and never reach the terminal.
+/// Names come from files: the control characters in them are shown, and never reach the terminal. Lines stay lines.
 pub fn harmless(text: &str) -> Cow<'_, str> {
-    let harmful = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
-    if !text.contains(harmful) {
+    escaped(text, |c| is_control(c) && !matches!(c, '\n' | '\t'))
+}
+
+/// A name on one line: a line break in it would begin a line that the program seems to say.
+pub fn shown(name: &str) -> Cow<'_, str> {
+    escaped(name, is_control)
+}
+
+/// Whether it moves the cursor, ends a line or turns the text around it.
+fn is_control(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
+}
+
+fn escaped(text: &str, harmful: impl Fn(char) -> bool) -> Cow<'_, str> {
+    if !text.contains(&harmful) {
         return Cow::Borrowed(text);
     }
     text.chars().map(|c| if harmful(c) { c.escape_default().to_string() } else { c.to_string() }).collect()
@@ -40,7 +53,8 @@ pub fn harmless(text: &str) -> Cow<'_, str> {
 pub fn wrapped(label: &str, indent: usize, text: &str) -> String {
     const WIDTH: usize = 100;
     let (mut lines, mut line, mut empty) = (String::new(), label.to_owned(), true);
-    for word in text.split_whitespace() {
+    // A line break in a name is shown; it is no space between words.
+    for word in text.split(' ').filter(|word| !word.is_empty()).map(shown) {
         if !empty && line.chars().count() + 1 + word.chars().count() > WIDTH {
             lines += &line;
             lines.push('\n');
@@ -49,7 +63,7 @@ pub fn wrapped(label: &str, indent: usize, text: &str) -> String {
         if !empty {
             line.push(' ');
         }
-        line += word;
+        line += &word;
         empty = false;
     }
     lines + &line + "\n"
@@ -96,8 +110,8 @@ pub fn check_targets(instance: &Path, targets: &[&Path]) -> Result<()> {
 pub fn table(heading: &[&str], words: usize, rows: impl IntoIterator<Item = Vec<String>>) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
-    table.set_header(heading);
-    table.add_rows(rows);
+    table.set_header(heading.iter().map(|cell| shown(cell)));
+    table.add_rows(rows.into_iter().map(|row| row.into_iter().map(|cell| shown(&cell).into_owned())));
     for (index, column) in table.column_iter_mut().enumerate() {
         if index >= words && !heading[index].is_empty() {
             column.set_cell_alignment(CellAlignment::Right);
@@ -116,9 +130,17 @@ pub fn write_pictures(report: &Report<'_>, options: &PictureOptions) -> Result<(
         write_page(report, path)?;
     }
     if let Some((path, last)) = options.jobs.as_ref().zip(report.schedules.last()) {
-        write_file(path, |out| Ok(jobs_csv::write_schedule(report.instance, report.title, last.schedule, out)?))?;
+        let names = csv_names(options.raw_names);
+        write_file(path, |out| {
+            Ok(jobs_csv::write_schedule(report.instance, report.title, last.schedule, names, out)?)
+        })?;
     }
     Ok(())
+}
+
+/// How names stand in CSV tables.
+pub fn csv_names(raw: bool) -> CsvNames {
+    if raw { CsvNames::Raw } else { CsvNames::Guarded }
 }
 
 /// Draws the schedules of a report.

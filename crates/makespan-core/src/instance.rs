@@ -309,7 +309,7 @@ fn fitted(job: Job, platform: &Platform, classes: &[walltime::Class]) -> Result<
 /// Whether the times on machines, if there are any, are those of this platform's nodes. `name` is the job's or the task's.
 fn check_row(name: &str, profile: &crate::Profile, platform: &Platform) -> Result<(), InstanceError> {
     let Some(row) = profile.machine_times() else { return Ok(()) };
-    let nodes = platform.nodes().len();
+    let nodes = platform.node_count();
     if row.len() != nodes {
         return Err(InstanceError::MachineTimes { job: name.to_owned(), times: row.len(), nodes });
     }

@@ -1,9 +1,12 @@
 //! Machines.
 
+mod list;
+
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::{ProcSet, Profile, Time};
+use list::NodeList;
 
 /// One machine: `processors` equal processors of a relative speed. A node without processors is a switch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -32,8 +35,7 @@ pub struct Link {
 /// The machines of an instance. Processor ids count through the nodes in order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Platform {
-    nodes: Vec<Node>,
-    first: Vec<u32>,
+    list: NodeList,
     processors: u32,
     compact: bool,
     /// Whether every node that computes has speed 1.
@@ -93,14 +95,10 @@ impl Platform {
         if total > u64::from(Self::MAX_PROCESSORS) {
             return Err(PlatformError::TooLarge(total));
         }
-        let node = |index| Node {
-            name: format!("n{index}"),
-            processors: processors_per_node,
-            speed: 1.0,
-            parent: None,
-            link: None,
-        };
-        Self::new(if total == 0 { Vec::new() } else { (0..nodes).map(node).collect() })
+        if total == 0 {
+            return Err(PlatformError::Empty);
+        }
+        Ok(Self::of(NodeList::equal(nodes, processors_per_node), total as u32, true))
     }
 
     /// A platform of the given nodes. Either no node has a parent (fully connected) or they form one tree.
@@ -133,15 +131,13 @@ impl Platform {
         if nodes.iter().any(|node| node.parent.is_some()) {
             check_tree(&nodes)?;
         }
-        let mut first = Vec::with_capacity(nodes.len());
-        let mut processors = 0;
-        for node in &nodes {
-            first.push(processors);
-            processors += node.processors;
-        }
         let mut computing = nodes.iter().filter(|node| node.processors > 0);
         let unit_speed = computing.all(|node| (node.speed - 1.0).abs() < f64::EPSILON);
-        Ok(Self { nodes, first, processors, compact: false, unit_speed, interconnect: None, local_transfers: false })
+        Ok(Self::of(NodeList::each(nodes), total as u32, unit_speed))
+    }
+
+    fn of(list: NodeList, processors: u32, unit_speed: bool) -> Self {
+        Self { list, processors, compact: false, unit_speed, interconnect: None, local_transfers: false }
     }
 
     /// The same machines, on which every job must be in its best placement: of the nodes that it holds processors of,
@@ -159,11 +155,11 @@ impl Platform {
     /// # Errors
     /// [`PlatformError`] when the nodes form a tree or the bandwidth is not positive.
     pub fn with_interconnect(self, link: Link) -> Result<Self, PlatformError> {
-        if self.nodes.iter().any(|node| node.parent.is_some()) {
+        if self.is_tree() {
             return Err(PlatformError::Interconnect);
         }
         if !(link.bandwidth.is_finite() && link.bandwidth > 0.0) {
-            return Err(PlatformError::NotPositive { node: self.nodes[0].name.clone(), what: "bandwidth" });
+            return Err(PlatformError::NotPositive { node: self.list.kinds().0[0].name.clone(), what: "bandwidth" });
         }
         Ok(Self { interconnect: Some(link), ..self })
     }
@@ -192,7 +188,7 @@ impl Platform {
     /// Whether there are sets of processors that no job may hold: best placement is required, and two nodes could be
     /// held in part.
     pub fn restricts_placement(&self) -> bool {
-        self.compact && self.nodes.iter().filter(|node| node.processors > 1).nth(1).is_some()
+        self.compact && self.kinds().filter(|(node, _)| node.processors > 1).map(|(_, count)| count).sum::<usize>() > 1
     }
 
     /// The nodes that are held in part by a job on these processors, in order. Ids beyond the platform do not count.
@@ -204,7 +200,7 @@ impl Platform {
             let mut from = first;
             while from <= last {
                 let node = self.node_of(from);
-                let until = last.min(self.first[node] + self.nodes[node].processors - 1);
+                let until = last.min(self.list.first(node) + self.list.processors(node) - 1);
                 match held.last_mut() {
                     Some((same, count)) if *same == node => *count += until - from + 1,
                     _ => held.push((node, until - from + 1)),
@@ -212,20 +208,42 @@ impl Platform {
                 from = until + 1;
             }
         }
-        held.retain(|&(node, count)| count < self.nodes[node].processors);
+        held.retain(|&(node, count)| count < self.list.processors(node));
         held.into_iter().map(|(node, _)| node).collect()
     }
 
     /// How many processors each node has, where all nodes that compute have equally many.
     pub fn processors_per_node(&self) -> Option<u32> {
-        let mut sizes = self.nodes.iter().map(|node| node.processors).filter(|&size| size > 0);
+        let mut sizes = self.kinds().map(|(node, _)| node.processors).filter(|&size| size > 0);
         let first = sizes.next()?;
         sizes.all(|size| size == first).then_some(first)
     }
 
-    /// The machines, in file order.
+    /// The machines, in file order. Of [`Platform::cluster`] the list is made when it is first asked for, and takes memory for
+    /// each node: what is the same for equal nodes is asked of [`Platform::kinds`].
     pub fn nodes(&self) -> &[Node] {
-        &self.nodes
+        self.list.all()
+    }
+
+    /// How many machines there are.
+    pub fn node_count(&self) -> usize {
+        self.list.len()
+    }
+
+    /// The machines, with how many there are of each: equal ones of [`Platform::cluster`] stand once, any others by themselves.
+    pub fn kinds(&self) -> impl Iterator<Item = (&Node, usize)> {
+        let (nodes, count) = self.list.kinds();
+        nodes.iter().map(move |node| (node, count))
+    }
+
+    /// Whether the nodes form a tree: any of them has a parent.
+    pub fn is_tree(&self) -> bool {
+        self.kinds().any(|(node, _)| node.parent.is_some())
+    }
+
+    /// Whether both have the same nodes, whatever the rules and the network.
+    pub fn has_nodes_of(&self, other: &Self) -> bool {
+        self.list == other.list
     }
 
     /// How many processors in all.
@@ -235,16 +253,16 @@ impl Platform {
 
     /// The processor ids of one node.
     pub fn processors_of(&self, node: usize) -> ProcSet {
-        match self.nodes[node].processors {
+        let first = self.list.first(node);
+        match self.list.processors(node) {
             0 => ProcSet::new(),
-            count => ProcSet::range(self.first[node], self.first[node] + count - 1),
+            count => ProcSet::range(first, first + count - 1),
         }
     }
 
     /// The node that holds processor `id`.
     pub fn node_of(&self, id: u32) -> usize {
-        // A switch shares its first id with the next node, so the last node that starts at or before `id` holds it.
-        self.first.partition_point(|&first| first <= id) - 1
+        self.list.node_of(id)
     }
 
     /// How long a task of this profile takes on these processors: the time of its profile, as the slowest of them has it,
@@ -261,13 +279,13 @@ impl Platform {
     /// How long a sequential task takes on one processor of a node; `None` when it is not sequential or cannot run
     /// there.
     pub fn time_on(&self, profile: &Profile, node: usize) -> Option<Time> {
-        if self.nodes[node].processors == 0 || !profile.accepts(1) {
+        if self.list.processors(node) == 0 || !profile.accepts(1) {
             return None;
         }
         match profile.machine_times() {
             Some(row) => row.get(node).copied().filter(|&time| time < Profile::CANNOT_RUN),
             None if self.unit_speed => Some(profile.time(1)),
-            None => Some(profile.time(1).divided_by(self.nodes[node].speed)),
+            None => Some(profile.time(1).divided_by(self.nodes()[node].speed)),
         }
     }
 
@@ -278,7 +296,7 @@ impl Platform {
 
     /// The lowest and the highest speed of a node that has processors.
     pub fn speeds(&self) -> (f64, f64) {
-        let computing = self.nodes.iter().filter(|node| node.processors > 0).map(|node| node.speed);
+        let computing = self.kinds().map(|(node, _)| node).filter(|node| node.processors > 0).map(|node| node.speed);
         computing.fold((f64::INFINITY, 0.0), |(low, high), speed| (low.min(speed), high.max(speed)))
     }
 
@@ -288,7 +306,7 @@ impl Platform {
             return time;
         }
         let nodes = processors.intervals().iter().map(|&(first, last)| self.node_of(first)..=self.node_of(last));
-        let speeds = nodes.flatten().map(|node| &self.nodes[node]).filter(|node| node.processors > 0);
+        let speeds = nodes.flatten().map(|node| &self.nodes()[node]).filter(|node| node.processors > 0);
         let slowest = speeds.map(|node| node.speed).fold(f64::INFINITY, f64::min);
         time.divided_by(slowest)
     }
@@ -296,11 +314,11 @@ impl Platform {
     /// Whether all processors are of speed 1 and no network is between them. Which sets of them a job may hold is
     /// another question: [`Platform::restricts_placement`].
     pub fn is_homogeneous(&self) -> bool {
-        let mut computing = self.nodes.iter().filter(|node| node.processors > 0);
+        let mut computing = self.kinds().map(|(node, _)| node).filter(|node| node.processors > 0);
         let speed = computing.next().map_or(1.0, |node| node.speed);
         (speed - 1.0).abs() < f64::EPSILON
             && computing.all(|node| (node.speed - speed).abs() < f64::EPSILON)
-            && self.nodes.iter().all(|node| node.parent.is_none())
+            && !self.is_tree()
     }
 }
 
@@ -341,6 +359,39 @@ mod tests {
         assert_eq!(platform.processors_of(2).to_string(), "2-4");
         assert!(platform.processors_of(1).is_empty());
         assert_eq!((0..5).map(|id| platform.node_of(id)).collect::<Vec<_>>(), [0, 0, 2, 2, 2]);
+    }
+
+    /// Equal nodes that are stored once are those of a list, question by question.
+    #[test]
+    fn equal_nodes_are_those_of_their_list() {
+        for (nodes, each) in [(1, 1), (1, 7), (5, 1), (4, 3), (16, 64)] {
+            let cluster = Platform::cluster(nodes, each).unwrap();
+            let listed = (0..nodes).map(|at| node(&format!("n{at}"), each, None)).collect();
+            let listed = Platform::new(listed).unwrap();
+            assert_eq!(cluster, listed);
+            assert_eq!(cluster.nodes(), listed.nodes());
+            assert_eq!(cluster.node_count(), listed.nodes().len());
+            assert_eq!(cluster.kinds().map(|(_, count)| count).sum::<usize>(), nodes as usize);
+            for id in 0..nodes * each {
+                assert_eq!(cluster.node_of(id), listed.node_of(id));
+            }
+            for at in 0..nodes as usize {
+                assert_eq!(cluster.processors_of(at), listed.processors_of(at));
+            }
+            let facts = |platform: &Platform| {
+                let compact = platform.clone().requiring_compact();
+                let held = compact.held_in_part(&ProcSet::range(nodes * each / 2, nodes * each - 1));
+                let counts =
+                    (platform.processors_per_node(), platform.processors(), held, compact.restricts_placement());
+                (counts, platform.has_unit_speed(), platform.is_homogeneous(), platform.is_tree())
+            };
+            assert_eq!(facts(&cluster), facts(&listed));
+            assert_ne!(cluster, Platform::cluster(nodes + 1, each).unwrap());
+            assert_ne!(cluster, Platform::cluster(nodes, each + 1).unwrap());
+        }
+        assert_ne!(Platform::cluster(1, 4), Platform::flat(4), "another name");
+        let large = Platform::cluster(Platform::MAX_PROCESSORS, 1).unwrap();
+        assert_eq!((large.node_of(9_999_999), large.kinds().count()), (9_999_999, 1));
     }
 
     #[test]

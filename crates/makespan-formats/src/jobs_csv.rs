@@ -4,6 +4,8 @@ use std::io::Write;
 
 use makespan_core::{Instance, Outcome, ProcSet, Run, Schedule, Trace};
 
+use crate::names::CsvNames;
+
 /// The columns, in Batsim's order.
 pub const COLUMNS: [&str; 17] = [
     "job_id",
@@ -33,6 +35,7 @@ pub fn write_schedule(
     instance: &Instance,
     workload: &str,
     schedule: &Schedule,
+    names: CsvNames,
     writer: &mut dyn Write,
 ) -> csv::Result<()> {
     let runs = schedule.placements().iter().map(|placement| {
@@ -45,34 +48,43 @@ pub fn write_schedule(
         };
         (instance.job(placement.job).task_name(placement.task), run)
     });
-    write(instance, workload, runs, writer)
+    write(instance, &names.write(workload), runs, names, writer)
 }
 
 /// Writes what happened, one line an execution.
 ///
 /// # Errors
 /// Those of the writer.
-pub fn write_trace(instance: &Instance, workload: &str, trace: &Trace, writer: &mut dyn Write) -> csv::Result<()> {
+pub fn write_trace(
+    instance: &Instance,
+    workload: &str,
+    trace: &Trace,
+    names: CsvNames,
+    writer: &mut dyn Write,
+) -> csv::Result<()> {
     let runs = trace.runs.iter().map(|run| (instance.job(run.job).name.clone(), run.clone()));
-    write(instance, workload, runs, writer)
+    write(instance, &names.write(workload), runs, names, writer)
 }
 
 fn write(
     instance: &Instance,
     workload: &str,
     runs: impl Iterator<Item = (String, Run)>,
+    names: CsvNames,
     writer: &mut dyn Write,
 ) -> csv::Result<()> {
     let mut table = csv::Writer::from_writer(writer);
     table.write_record(COLUMNS)?;
     for (name, run) in runs {
-        table.write_record(row(instance, workload, name, &run))?;
+        let whole = names.write(&instance.job(run.job).name);
+        table.write_record(row(instance, [&names.write(&name), workload, &whole], &run))?;
     }
     table.flush()?;
     Ok(())
 }
 
-fn row(instance: &Instance, workload: &str, name: String, run: &Run) -> [String; 17] {
+/// A line; the texts are the names of the task, the workload and the job.
+fn row(instance: &Instance, names: [&str; 3], run: &Run) -> [String; 17] {
     let job = instance.job(run.job);
     let started = run.outcome != Outcome::NotStarted;
     let (execution, turnaround) = (run.end - run.start, run.end - job.release);
@@ -80,10 +92,11 @@ fn row(instance: &Instance, workload: &str, name: String, run: &Run) -> [String;
     let known = |value: String| if started { value } else { String::new() };
     let stretch =
         if execution.ticks() > 0 { (turnaround.seconds() / execution.seconds()).to_string() } else { String::new() };
+    let [name, workload, whole] = names.map(str::to_owned);
     [
         name,
-        workload.to_owned(),
-        job.name.clone(),
+        workload,
+        whole,
         job.release.to_string(),
         if started { run.processors.len() } else { job.profile().min_processors() }.to_string(),
         job.walltime.map_or_else(|| "-1".to_owned(), |walltime| walltime.to_string()),
@@ -140,7 +153,7 @@ mod tests {
             processors: "0-3,7".parse().unwrap(),
         };
         let mut bytes = Vec::new();
-        write_schedule(&instance(), "w0", &Schedule::new(vec![placement]), &mut bytes).unwrap();
+        write_schedule(&instance(), "w0", &Schedule::new(vec![placement]), CsvNames::Guarded, &mut bytes).unwrap();
         let text = String::from_utf8(bytes).unwrap();
         let (header, line) = text.split_once('\n').unwrap();
         assert_eq!(header, COLUMNS.join(","));
@@ -159,7 +172,7 @@ mod tests {
         let outcomes = [Outcome::Failed { status: 3 }, Outcome::TimedOut, Outcome::NotStarted];
         let trace = Trace { runs: outcomes.map(run).to_vec() };
         let mut bytes = Vec::new();
-        write_trace(&instance(), "w0", &trace, &mut bytes).unwrap();
+        write_trace(&instance(), "w0", &trace, CsvNames::Guarded, &mut bytes).unwrap();
         let text = String::from_utf8(bytes).unwrap();
         let states: Vec<&str> = text.lines().skip(1).map(|line| line.split_once(",0,").unwrap().1).collect();
         assert!(states[0].starts_with("COMPLETED_FAILED,2,0,2,1.5,1.5,,0-4"), "{text}");

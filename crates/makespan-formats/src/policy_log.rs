@@ -6,6 +6,8 @@ use makespan_core::{Instance, LogEntry, Logged, Spot, Time};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::names::CsvNames;
+
 /// One entry for files. Columns that an entry says nothing of are empty; times are in seconds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LogRow {
@@ -92,22 +94,24 @@ impl LogRow {
 ///
 /// # Errors
 /// Those of the writer.
-pub fn write_log_csv(rows: &[LogRow], writer: &mut dyn Write) -> csv::Result<()> {
+pub fn write_log_csv(rows: &[LogRow], names: CsvNames, writer: &mut dyn Write) -> csv::Result<()> {
     let mut table = csv::Writer::from_writer(writer);
     if rows.is_empty() {
         table.write_record(COLUMNS)?;
     }
-    rows.iter().try_for_each(|row| table.serialize(row))?;
+    let named = |row: &LogRow| LogRow { job: names.write(&row.job).into_owned(), ..row.clone() };
+    rows.iter().try_for_each(|row| table.serialize(named(row)))?;
     table.flush()?;
     Ok(())
 }
 
-/// Reads what [`write_log_csv`] wrote.
+/// Reads what [`write_log_csv`] wrote with guarded names.
 ///
 /// # Errors
 /// When a column is missing or a cell is none of its kind, with the line.
 pub fn read_log_csv(reader: impl Read) -> csv::Result<Vec<LogRow>> {
-    csv::Reader::from_reader(reader).into_deserialize().collect()
+    let rows = csv::Reader::from_reader(reader).into_deserialize();
+    rows.map(|row| row.map(|row: LogRow| LogRow { job: CsvNames::Guarded.read(row.job.clone()), ..row })).collect()
 }
 
 /// The headings.
@@ -137,7 +141,7 @@ mod tests {
 
     fn rows() -> Vec<LogRow> {
         let s = Time::from_seconds;
-        let job = Job::new("a, \"b\"\n<c>", Profile::rigid(1, s(1)).unwrap());
+        let job = Job::new("=a, \"b\"\n<c>", Profile::rigid(1, s(1)).unwrap());
         let instance = Instance::new(Platform::flat(1).unwrap(), vec![job], vec![]).unwrap();
         let at = |processor, start| Spot { processor, start };
         let all = [
@@ -156,7 +160,7 @@ mod tests {
     fn rows_come_back_from_csv() {
         for rows in [rows(), Vec::new()] {
             let mut bytes = Vec::new();
-            write_log_csv(&rows, &mut bytes).unwrap();
+            write_log_csv(&rows, CsvNames::Guarded, &mut bytes).unwrap();
             let text = String::from_utf8(bytes).unwrap();
             assert_eq!(text.lines().next(), Some(COLUMNS.join(",").as_str()));
             assert_eq!(read_log_csv(text.as_bytes()).unwrap(), rows);

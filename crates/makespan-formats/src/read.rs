@@ -86,6 +86,9 @@ pub struct ReadOptions {
     pub platform: Option<Platform>,
     /// The link between any two of the nodes that `processors` makes for a workflow.
     pub network: Option<Link>,
+    /// The node that holds the files that come from outside a workflow: its tasks fetch them from there. Without one these
+    /// files are there at once.
+    pub storage: Option<String>,
     /// Makes the jobs of a log moldable.
     pub speedup: Option<SpeedupSpec>,
     /// Of `downey:random`.
@@ -103,6 +106,7 @@ impl Default for ReadOptions {
             processors: None,
             platform: None,
             network: None,
+            storage: None,
             speedup: None,
             seed: 0,
             strict: false,
@@ -141,7 +145,25 @@ pub fn parse_instance(bytes: &[u8], file_name: &str, options: &ReadOptions) -> R
 }
 
 fn read_from(raw: impl Read, name: &str, options: &ReadOptions) -> Result<ReadInstance, FormatError> {
-    let read = read_as_it_is(raw, name, options)?;
+    let (input, format) = opened(raw, name, options.max_bytes)?;
+    on_stated_machines(input, format, name, options)
+}
+
+/// The content of a file, and its format.
+fn opened<'a>(raw: impl Read + 'a, name: &str, max_bytes: u64) -> Result<(Input<'a>, Format), FormatError> {
+    let unreadable = |source: io::Error| FormatError::io(name, "read", source);
+    let mut input = open(raw, max_bytes).map_err(unreadable)?;
+    let format = detect(filled(&mut input).map_err(unreadable)?, name)?;
+    Ok((input, format))
+}
+
+fn on_stated_machines(
+    input: Input<'_>,
+    format: Format,
+    name: &str,
+    options: &ReadOptions,
+) -> Result<ReadInstance, FormatError> {
+    let read = read_as_it_is(input, format, name, options)?;
     let Some(platform) = options.platform.as_ref().filter(|_| !read.format.is_workflow()) else { return Ok(read) };
     let (jobs, unavailable) = (read.instance.jobs().to_vec(), read.instance.unavailable().to_vec());
     let moved = Instance::new(platform.clone(), jobs, unavailable).map_err(|error| {
@@ -151,20 +173,18 @@ fn read_from(raw: impl Read, name: &str, options: &ReadOptions) -> Result<ReadIn
     Ok(ReadInstance { instance: moved?, ..read })
 }
 
-fn read_as_it_is(raw: impl Read, name: &str, options: &ReadOptions) -> Result<ReadInstance, FormatError> {
-    let unreadable = |source: io::Error| FormatError::io(name, "read", source);
-    let mut input = open(raw, options.max_bytes).map_err(unreadable)?;
-    let head = filled(&mut input).map_err(unreadable)?;
-    let format = detect(head, name)?;
-    if format.is_log() {
-        return planned_log(input, format, name, options);
-    }
+fn read_as_it_is(
+    mut input: Input<'_>,
+    format: Format,
+    name: &str,
+    options: &ReadOptions,
+) -> Result<ReadInstance, FormatError> {
     if format.is_workflow() {
         return planned_workflow(input, format, name, options);
     }
-    if options.network.is_some() {
-        let problem = format!("a bandwidth is stated for reading workflows only, and this file is {format}");
-        return Err(FormatError::content(name, Place::default(), problem));
+    refuse_options_of_workflows(options.network, options.storage.as_deref(), format, name)?;
+    if format.is_log() {
+        return planned_log(input, format, name, options);
     }
     if format == Format::Etc && options.speedup.is_none() {
         let how = etc::Options { machines: options.processors, strict: options.strict };
@@ -178,19 +198,40 @@ fn read_as_it_is(raw: impl Read, name: &str, options: &ReadOptions) -> Result<Re
 
 /// Reads for replay, as [`crate::read_replay`] does.
 pub(crate) fn read_replay_from(raw: impl Read, name: &str, options: &ReplayOptions) -> Result<Replay, FormatError> {
-    let unreadable = |source: io::Error| FormatError::io(name, "read", source);
-    let mut input = open(raw, options.max_bytes).map_err(unreadable)?;
-    let format = detect(filled(&mut input).map_err(unreadable)?, name)?;
+    let (input, format) = opened(raw, name, options.max_bytes)?;
     if format.is_log() {
+        refuse_options_of_workflows(options.network, options.storage.as_deref(), format, name)?;
         return replay(name, format, logged(input, format, name, options.flops)?, options);
     }
-    let platform = options.platform.as_ref().map(|_| "a platform");
-    refuse_options(options.speedup.map(|_| "a speed-up").or(platform), format, name)?;
-    let (instance, remarks) = match format {
-        Format::Etc => etc::read_etc(name, &mut input, &etc::Options { machines: None, strict: options.strict })?,
-        _ => (document(input, format, name)?, Vec::new()),
+    refuse_options(options.speedup.map(|_| "a speed-up"), format, name)?;
+    let reading = ReadOptions {
+        processors: options.processors,
+        platform: options.platform.clone(),
+        network: options.network,
+        storage: options.storage.clone(),
+        strict: options.strict,
+        max_bytes: options.max_bytes,
+        ..ReadOptions::default()
     };
+    let ReadInstance { instance, remarks, .. } = on_stated_machines(input, format, name, &reading)?;
     Ok(Replay { remarks, ..given(instance, format) })
+}
+
+/// Refuses what is stated for workflows only.
+fn refuse_options_of_workflows(
+    network: Option<Link>,
+    storage: Option<&str>,
+    format: Format,
+    name: &str,
+) -> Result<(), FormatError> {
+    let stated = network.map(|_| "a bandwidth").or(storage.map(|_| "a node that holds files"));
+    match stated {
+        Some(option) => {
+            let problem = format!("{option} is stated for reading workflows only, and this file is {format}");
+            Err(FormatError::content(name, Place::default(), problem))
+        }
+        None => Ok(()),
+    }
 }
 
 /// Reads the records of a log.
@@ -224,17 +265,10 @@ fn refuse_options(stated: Option<&str>, format: Format, name: &str) -> Result<()
 
 /// Reads an instance that is one document.
 fn document(mut input: Input<'_>, format: Format, name: &str) -> Result<Instance, FormatError> {
-    if format == Format::Etc {
-        return etc::read_etc(name, &mut input, &etc::Options::default()).map(|read| read.0);
-    }
     let text = text(&mut input, name)?;
     match format {
         Format::Json => instance::read_json(name, text.as_bytes()),
         Format::MoldableSet => moldable_set::read_moldable_set(name, text.as_bytes()),
-        _ if format.is_workflow() => {
-            let options = workflow::Options { platform: None, strict: false };
-            workflow::read(name, &text, format, &options).map(|(instance, _)| instance)
-        }
         _ => instance::read_toml(name, &text),
     }
 }
@@ -263,7 +297,8 @@ fn planned_workflow(
     refuse_options(options.speedup.map(|_| "a speed-up"), format, name)?;
     let platform = machines(options).map_err(|problem| FormatError::content(name, Place::default(), problem))?;
     let text = text(&mut input, name)?;
-    let options = workflow::Options { platform: platform.as_ref(), strict: options.strict };
+    let storage = options.storage.as_deref();
+    let options = workflow::Options { platform: platform.as_ref(), strict: options.strict, storage };
     let (instance, remarks) = workflow::read(name, &text, format, &options)?;
     Ok(ReadInstance { instance, format, remarks })
 }

@@ -3,9 +3,11 @@
 use std::io::Write;
 
 use makespan_core::{Instance, Job, Platform, Profile, Time};
+use makespan_formats::simgrid::read_simgrid;
 use makespan_formats::{
-    Estimates, Language, ReadOptions, ReplayOptions, ScheduleFile, SpeedupSpec, parse_instance, parse_replay,
-    write_instance, write_swf,
+    CsvNames, Estimates, Language, ReadOptions, ReplayOptions, ScheduleFile, SpeedupSpec, TreePlanFile,
+    parse_bandwidth, parse_failures, parse_instance, parse_replay, read_log_csv, write_instance, write_log_csv,
+    write_swf,
 };
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -59,6 +61,27 @@ const DOT: &str =
 
 const COMPOUND: &str = r#"<compound-jobs version="1"><job name="j" release="1" walltime="9" weight="2"><task name="a" volume="1.5"/>
  <task name="b" volume="2"><command><word>x</word></command></task><transfer from="a" to="b" data="5"/></job></compound-jobs>"#;
+
+const ETC: &str = "3 2 1\n1 2\n3 4\n0.00 inf\n";
+
+const SIMGRID: &str = r#"<?xml version='1.0'?><!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd"><platform version="4.1">
+ <zone id="z" routing="Full"><host id="m" speed="98Mf"/><host id="f" speed="1.5Gf,1Gf" core="4"/><router id="r"/>
+ <link id="l" bandwidth="1.25GBps" latency="50us"/><link id="k" bandwidth="7Mbps"/><route src="m" dst="r"><link_ctn id="l"/></route>
+ <route src="r" dst="f"><link_ctn id="k"/></route><route src="m" dst="f"><link_ctn id="l"/><link_ctn id="k"/></route></zone></platform>"#;
+
+const CLUSTER: &str = r#"<platform version="4"><cluster id="c" prefix="n" suffix=".x" radical="0-2,7" speed="1Gf" bw="125MBps" lat="50us"
+ bb_bw="1GBps" bb_lat="1ms" core="2"/></platform>"#;
+
+const FAILURES: &str = "processors,down,up,expected_up\n\"0-3,7\",10,2h,1h\n# a remark\n4,1,3,2\n";
+
+const LOG: &str = "time,job,kind,text,variants,finish,deadline,cost,from_processor,from_start,to_processor,to_start,penalty,\
+from_variant,to_variant\n1,'=a,planned,x,3,4,3,1.2,,,,,,,\n2.5,b,collision,y,,,,,0,1,2,1.5,-7,0,2\n";
+
+const TREE: &str = r#"{"version": 1, "platform": {"nodes": [{"name": "r", "processors": 1, "speed": 3},
+ {"name": "a", "processors": 2, "parent": "r", "bandwidth": 4}]}, "jobs": [{"name": "x", "count": 200, "work": 3, "data": 2}]}"#;
+
+const TREE_PLAN: &str = r#"{"version": 1, "throughput": "1", "nodes": [{"node": "r", "tasks": {"x": "0.9"}}, {"node": "a"}], "bound":
+ {"value": "1", "certificate": {"tasks": [3], "ports": [0, 0], "exponent": 0}}}"#;
 
 const SCHEDULE: &str = r#"{"version": 1, "algorithm": "demt", "seed": 1, "makespan": 12.5, "weighted_completion": 830.25,
  "bounds": {"makespan": {"value": 11.9, "certificate": {"kind":"rejection","deadline":5,"from":0,"at":2,"selection":{"price":3}}},
@@ -145,7 +168,7 @@ fn assert_clear(error: &str, bytes: &[u8]) {
 
 #[test]
 fn broken_instances_are_refused_without_panic() {
-    let texts = [JSON, TOML, SWF, SET, GRAPH, WORKFLOW, DAX, STG, DOT, COMPOUND];
+    let texts = [JSON, TOML, SWF, SET, GRAPH, WORKFLOW, DAX, STG, DOT, COMPOUND, ETC, BATSIM];
     let mut seeds: Vec<Vec<u8>> = texts.iter().map(|text| text.as_bytes().to_vec()).collect();
     seeds.extend([gzip(SWF.as_bytes()), bzip2(SET.as_bytes())]);
     let speedups = ["linear", "downey:3,0.5", "downey:random"].map(|spec| spec.parse::<SpeedupSpec>().unwrap());
@@ -215,6 +238,61 @@ fn broken_logs_are_refused_without_panic() {
     }
     // Of compressed files few pass the check sum.
     assert!(accepted.iter().all(|&accepted| accepted > CASES / 1000 && accepted < CASES / 5), "{accepted:?} accepted");
+}
+
+/// The readers that stand for themselves: what each of them does with the bytes, and whether it accepts them.
+type Reader = (&'static str, &'static str, fn(&[u8]) -> Option<Result<(), String>>);
+
+const READERS: [Reader; 9] = [
+    ("SimGrid", SIMGRID, platform),
+    ("cluster", CLUSTER, platform),
+    ("failures", FAILURES, |bytes| {
+        let platform = Platform::cluster(2, 4).expect("8 are enough");
+        Some(parse_failures("x", bytes, &platform).map(drop).map_err(|error| error.to_string()))
+    }),
+    ("log of a policy", LOG, |bytes| {
+        let rows = read_log_csv(bytes).ok()?;
+        write_log_csv(&rows, CsvNames::Guarded, &mut Vec::new()).expect("memory is writable");
+        Some(Ok(()))
+    }),
+    ("plan of a tree", TREE_PLAN, |bytes| {
+        let tree = parse_instance(TREE.as_bytes(), "x", &ReadOptions::default()).expect("the tree is one");
+        Some(TreePlanFile::read("x", bytes, &tree.instance).map(drop).map_err(|error| error.to_string()))
+    }),
+    ("speed-up", "downey:3,0.5", |bytes| word(bytes, |text| text.parse::<SpeedupSpec>().is_ok())),
+    ("bandwidth", "7Mbit/s", |bytes| word(bytes, |text| parse_bandwidth(text).is_ok())),
+    ("time", "12.5min", |bytes| word(bytes, |text| Time::parse(text).is_ok())),
+    ("processors", "0-3,8", |bytes| word(bytes, |text| text.parse::<makespan_core::ProcSet>().is_ok())),
+];
+
+fn platform(bytes: &[u8]) -> Option<Result<(), String>> {
+    let text = std::str::from_utf8(bytes).ok()?;
+    Some(read_simgrid("x", text).map(drop).map_err(|error| error.to_string()))
+}
+
+fn word(bytes: &[u8], accepts: impl Fn(&str) -> bool) -> Option<Result<(), String>> {
+    accepts(std::str::from_utf8(bytes).ok()?).then_some(Ok(()))
+}
+
+#[test]
+fn broken_tables_platforms_and_words_are_refused_without_panic() {
+    let mut rng = ChaCha8Rng::seed_from_u64(4);
+    for (name, seed, read) in READERS {
+        let (mut accepted, cases) = (0, CASES / 8);
+        for _ in 0..cases {
+            let mut bytes = seed.as_bytes().to_vec();
+            mutate(&mut bytes, JSON.as_bytes(), &mut rng);
+            match read(&bytes) {
+                Some(Ok(())) => accepted += 1,
+                Some(Err(error)) => assert_clear(&error, &bytes),
+                None => {}
+            }
+        }
+        assert!(accepted < cases, "{name}: everything is accepted");
+        let whole = read(seed.as_bytes());
+        // The plan of a tree states exact proofs; it is a seed for the shape only.
+        assert!(name == "plan of a tree" || whole == Some(Ok(())), "{name}: {whole:?}");
+    }
 }
 
 #[test]

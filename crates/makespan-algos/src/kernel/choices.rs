@@ -33,7 +33,7 @@ impl Choices {
     /// 256.
     pub fn new(instance: &Instance) -> Self {
         let platform = instance.platform();
-        let sizes = platform.nodes().iter().map(|node| node.processors);
+        let sizes = platform.kinds().map(|(node, _)| node.processors);
         let mut choices = Self {
             all: Vec::new(),
             begins: vec![0],

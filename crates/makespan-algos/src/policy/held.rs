@@ -203,7 +203,8 @@ pub(super) fn interchangeable(instance: &Instance) -> bool {
 
 /// Whether all processors are equally fast, whatever network is between them.
 pub(super) fn equal_speeds(instance: &Instance) -> bool {
-    let mut speeds = instance.platform().nodes().iter().filter(|node| node.processors > 0).map(|node| node.speed);
+    let computing = instance.platform().kinds().filter(|(node, _)| node.processors > 0);
+    let mut speeds = computing.map(|(node, _)| node.speed);
     let first = speeds.next().unwrap_or(1.0);
     speeds.all(|speed| (speed - first).abs() < f64::EPSILON)
 }

@@ -85,7 +85,7 @@ pub fn check_mappable(instance: &Instance) -> Result<(), Unsupported> {
     if instance.has_release_dates() {
         return refused("it maps jobs that are released together, and some are released later");
     }
-    if instance.platform().nodes().iter().any(|node| node.parent.is_some()) {
+    if instance.platform().is_tree() {
         return refused("it knows of no network between the machines");
     }
     let first = instance.first_release();

@@ -50,7 +50,7 @@ pub fn check(instance: &Instance) -> Result<(), Unsupported> {
             "bounds on processors that differ are proved for jobs on one processor, and some job takes several".into(),
         ));
     }
-    if instance.platform().nodes().iter().any(|node| node.parent.is_some()) {
+    if instance.platform().is_tree() {
         return Err(Unsupported("bounds are proved for processors without a network between them".into()));
     }
     Ok(())

@@ -5,18 +5,18 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use makespan_formats::{Estimates, SpeedupSpec};
 
-use super::{Format, TreeRules};
+use super::{Format, MachineOptions, TreeRules};
 
 #[derive(Args)]
 pub struct SimulateOptions {
-    /// Log or instance: SWF, Batsim JSON, `sacct --parsable2`, native JSON or TOML; also .gz and .bz2
+    /// Log or instance: SWF, Batsim JSON, `sacct --parsable2`, native JSON or TOML, an ETC matrix, a workflow (.json, .dax,
+    /// .stg, .dot, .xml); also .gz and .bz2
     pub trace: PathBuf,
     /// Policies, separated by commas, such as easy,conservative,batch[scheduler=demt] [default: easy; on a tree back-pressure]
     #[arg(long, short, value_name = "SPECS")]
     pub policy: Option<String>,
-    /// Machines of a log: processors such as 128, nodes by processors such as 16x8, or a native file with a platform
-    #[arg(long, value_name = "N|NxP|FILE")]
-    pub platform: Option<String>,
+    #[command(flatten)]
+    pub machines: MachineOptions,
     /// Run times that the policies are told
     #[arg(long, value_enum, default_value = "user")]
     pub estimates: EstimatesName,
@@ -84,6 +84,10 @@ pub struct SimulationOutputs {
     /// Write a report of all policies as one HTML page
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
+    /// Write names into CSV as they are, also those that a spreadsheet takes for formulas (beginning with = + - or @), which are
+    /// written behind an apostrophe otherwise
+    #[arg(long)]
+    pub raw_names: bool,
 }
 
 /// When will a job start?

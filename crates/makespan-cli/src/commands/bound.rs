@@ -11,7 +11,7 @@ use miette::{Result, miette};
 
 use crate::args::{BoundOptions, Format};
 use crate::input::load;
-use crate::output::emit;
+use crate::output::{emit, shown};
 use crate::summary;
 
 pub fn bound(options: &BoundOptions) -> Result<ExitCode> {
@@ -75,7 +75,7 @@ fn proven(instance: &Instance, bound: &Bound) -> String {
 /// A certificate in one sentence.
 fn why(instance: &Instance, certificate: &Certificate) -> String {
     match certificate {
-        Certificate::Alone { job } => format!("job `{}` alone ends no sooner", instance.job(*job).name),
+        Certificate::Alone { job } => format!("job `{}` alone ends no sooner", shown(&instance.job(*job).name)),
         Certificate::Rejection(rejection) => {
             let how = match rejection.selection {
                 Selection::Price(0) => "the area is too small".to_owned(),

@@ -12,7 +12,7 @@ use miette::{Result, miette};
 
 use crate::args::{Format, VerifyOptions};
 use crate::input::load;
-use crate::output::emit;
+use crate::output::{emit, shown};
 use crate::summary;
 
 /// Violations of the schedule that are listed before the rest is only counted.
@@ -62,7 +62,7 @@ fn verdict(format: Format, name: &str, problems: &[String], valid: impl FnOnce()
         Format::Text => {
             let more = problems.len().saturating_sub(LISTED);
             let mut text = format!("{name} is rejected:\n");
-            problems.iter().take(LISTED).for_each(|problem| text += &format!("  {problem}\n"));
+            problems.iter().take(LISTED).for_each(|problem| text += &format!("  {}\n", shown(problem)));
             if more > 0 {
                 text += &format!("  and {more} more\n");
             }

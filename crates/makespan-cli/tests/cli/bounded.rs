@@ -57,8 +57,8 @@ fn xml_that_expands_is_refused() {
     let cluster = "<platform><cluster id='c' radical='0-999999' speed='1f' bw='1Bps' lat='0'/></platform>";
     for (content, part) in [
         (laughs.as_str(), "declares entities"),
-        (&many, "more than 256 attributes"),
-        (&deep, "within each other"),
+        (many.as_str(), "more than 256 attributes"),
+        (deep.as_str(), "within each other"),
         (cluster, "100000 hosts"),
     ] {
         sandbox.write("p.xml", content);
@@ -120,5 +120,24 @@ fn nothing_is_drawn_that_fits_in_no_memory() {
         "graphs --tasks 1000000 --width 1000000 --density 1",
     ] {
         sandbox.bounded(&format!("generate {line}")).refused(&["at most"]);
+    }
+}
+
+#[test]
+fn equal_nodes_are_stored_once() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        "i.json",
+        r#"{"version": 1, "platform": {"nodes": 16777216, "processors_per_node": 1}, "jobs": [{"name": "a", "work": 3}]}"#,
+    );
+    for line in [
+        "plan i.json --algorithm list --output p.json",
+        "verify i.json p.json",
+        "plan i.json --algorithm optimise[steps=10]",
+        "bound i.json",
+        "convert i.json c.toml",
+        "plan c.toml --algorithm demt",
+    ] {
+        sandbox.bounded(line).succeeds();
     }
 }

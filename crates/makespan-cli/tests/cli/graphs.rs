@@ -28,6 +28,78 @@ fn a_workflow_is_planned_on_stated_machines_and_verified() {
     sandbox.makespan("plan w.dax --processors 2 --algorithm demt").refused(&["demt", "graph of tasks"]);
 }
 
+/// The machines are stated alike in every command, and what is read and remarked is the same.
+#[test]
+fn machines_are_the_same_options_in_every_command() {
+    let sandbox = Sandbox::new();
+    sandbox.write("w.dax", DAX);
+    sandbox.write("g.stg", "2\n 0 0 0\n 1 9 1 0\n 2 4 2 0 1\n 3 0 1 2\n");
+    sandbox.write("c.etc", "3\n4\n5\n6\n");
+    sandbox.write("l.swf", "1 0 -1 60 2 -1 -1 2 100 -1 1 7 -1 -1 -1 -1 -1 -1\n");
+    sandbox.write("two.toml", "version = 1\nplatform = { nodes = 2, processors_per_node = 1 }\n");
+    for (file, machines) in [
+        ("w.dax", "--processors 2"),
+        ("w.dax", "--processors 2 --bandwidth 100"),
+        ("w.dax", "--platform 2x1"),
+        ("w.dax", "--platform two.toml"),
+        ("g.stg", "--processors 2"),
+        ("c.etc", "--processors 2"),
+        ("l.swf", "--processors 4"),
+        ("l.swf", "--platform 2x2"),
+    ] {
+        let plan = sandbox.makespan(&format!("plan {file} {machines} --output p.json")).succeeds();
+        sandbox.makespan(&format!("verify {file} {machines} p.json")).succeeds();
+        sandbox.makespan(&format!("bound {file} {machines}")).succeeds();
+        let policy = match file {
+            "l.swf" => "easy",
+            "c.etc" => "flow",
+            _ => "follow",
+        };
+        let played = sandbox.makespan(&format!("simulate {file} {machines} --policy {policy}")).succeeds();
+        // What is remarked of the reading is the same.
+        let remark = "no bandwidth is stated, so data between tasks take no time";
+        assert_eq!(plan.contains(remark), played.contains(remark), "{file} {machines}:\n{plan}\n{played}");
+        for bad in ["--processors +20", "--processors 1e3"] {
+            for verb in ["plan", "simulate", "bound"] {
+                sandbox.makespan(&format!("{verb} {file} {bad}")).misused(&["--processors", "write a whole number"]);
+            }
+        }
+        for verb in ["plan", "simulate", "bound"] {
+            let remedy = ["it is a number; write --processors 20"];
+            sandbox.makespan(&format!("{verb} {file} --platform 20")).refused(&remedy);
+            sandbox.makespan(&format!("{verb} {file} --platform +20")).refused(&remedy);
+        }
+    }
+}
+
+#[test]
+fn files_from_outside_are_fetched_from_a_node_or_remarked() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        "w.dax",
+        DAX.replace(
+            "<job id=\"a\" runtime=\"4\">",
+            "<job id=\"a\" runtime=\"4\"><uses file=\"g\" link=\"input\" size=\"2000\"/>",
+        ),
+    );
+    let plain = sandbox.makespan("plan w.dax --processors 2 --bandwidth 100").succeeds();
+    assert!(plain.contains("1 files of 2.00 kB in all (such as `g`) come from outside the workflow"), "{plain}");
+    assert!(plain.contains("w/a") && plain.contains("11.000"), "{plain}");
+    // Task `a` runs on the node of the file, or waits 20 s for it; a node further away is no better.
+    let line = "plan w.dax --processors 2 --bandwidth 100 --stage-in n1 --output p.json";
+    let staged = sandbox.makespan(line).succeeds();
+    assert!(staged.contains("task `stage-in` sends them from node `n1`"), "{staged}");
+    let plan = sandbox.json("p.json");
+    let placed = |task: u64| {
+        let all = plan["placements"].as_array().unwrap();
+        all.iter().find(|one| one["task"] == task).unwrap()["processors"].as_str().unwrap().to_owned()
+    };
+    assert_eq!((placed(3), placed(0)), ("1".to_owned(), "1".to_owned()), "{plan}");
+    sandbox.makespan("verify w.dax --processors 2 --bandwidth 100 --stage-in n1 p.json").succeeds();
+    sandbox.makespan("simulate w.dax --processors 2 --bandwidth 100 --stage-in n1 --policy follow").succeeds();
+    sandbox.makespan("plan w.dax --processors 2 --stage-in n7").refused(&["node `n7`", "does not have"]);
+}
+
 #[test]
 fn graphs_are_generated_and_converted() {
     let sandbox = Sandbox::new();

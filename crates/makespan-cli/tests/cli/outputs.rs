@@ -147,3 +147,45 @@ fn a_run_goes_on_when_its_reader_goes_away() {
     assert_eq!(sandbox.read("happened"), "x\n");
     assert!(sandbox.path("f/report.html").exists());
 }
+
+/// A name that a spreadsheet would take for a formula, and one that would print a line of its own.
+#[test]
+fn names_are_neither_formulas_nor_lines() {
+    let sandbox = Sandbox::new();
+    let names = ["=1+2", "+x", "-x", "@x", "a\u{1b}[2Jb", "x\nvalid: every job is placed once", "\u{202e}gpj"];
+    let jobs: Vec<String> = names
+        .iter()
+        .map(|name| format!(r#"{{"name": {}, "work": 3, "walltime": 9}}"#, serde_json::json!(name)))
+        .collect();
+    let text = format!(r#"{{"version": 1, "platform": {{"processors": 2}}, "jobs": [{}]}}"#, jobs.join(","));
+    sandbox.write("i.json", &text);
+    let clean = |text: &str| {
+        let harmful = |c: char| (c.is_control() && c != '\n' && c != '\t') || c == '\u{202e}';
+        assert!(!text.contains(harmful), "{text:?}");
+        assert!(!text.lines().any(|line| line.starts_with("valid: every job")), "{text}");
+    };
+    let plan = "plan i.json --output p.json --report r.html --gantt g.svg --jobs j.csv";
+    let said = sandbox.makespan(plan).succeeds();
+    clean(&said);
+    assert!(said.contains("x\\nvalid"), "{said}");
+    clean(&sandbox.read("g.svg"));
+    for line in sandbox.read("j.csv").lines().skip(1) {
+        assert!(!line.trim_start_matches('"').starts_with(['=', '+', '-', '@']), "{line}");
+    }
+    sandbox.makespan("plan i.json --jobs raw.csv --raw-names").succeeds();
+    assert!(sandbox.read("raw.csv").contains("\n=1+2,"), "as they are");
+    clean(&sandbox.makespan("simulate i.json --policy easy --jobs j.csv --start-time-of =1+2").succeeds());
+    assert!(sandbox.read("j.csv").contains("\n'=1+2,"), "{}", sandbox.read("j.csv"));
+    clean(&sandbox.makespan("bound i.json").succeeds());
+    // A plan that breaks rules, and an instance that is refused, name their jobs.
+    let broken = sandbox.read("p.json").replacen("\"end\": 3", "\"end\": 2", 9);
+    sandbox.write("broken.json", broken);
+    let rejected = sandbox.makespan("verify i.json broken.json");
+    assert_eq!(rejected.status, Some(1), "{rejected:?}");
+    clean(&rejected.out);
+    clean(&rejected.err);
+    sandbox.write("wide.json", text.replace("\"work\": 3", "\"time\": 3, \"processors\": 9"));
+    let refused = sandbox.makespan("plan wide.json");
+    clean(&refused.err);
+    assert_eq!(refused.err.lines().filter(|line| !line.trim().is_empty()).count(), 1, "{}", refused.err);
+}

@@ -191,15 +191,15 @@ fn a_job_is_told_when_it_starts_and_who_is_in_the_way() {
 #[test]
 fn machines_and_bags() {
     let sandbox = sandbox();
-    let processors = |platform: &str| {
-        let text = sandbox.makespan(&format!("simulate log.swf --platform {platform} --format json")).succeeds();
+    let processors = |machines: &str| {
+        let text = sandbox.makespan(&format!("simulate log.swf {machines} --format json")).succeeds();
         json(&text)["processors"].clone()
     };
-    assert_eq!((processors("8"), processors("3x4")), (8.into(), 12.into()));
+    assert_eq!((processors("--processors 8"), processors("--platform 3x4")), (8.into(), 12.into()));
     let closed =
         "version = 1\nplatform = { processors = 6 }\nunavailable = [{ processors = \"0-5\", start = 0, end = 1000 }]";
     sandbox.write("machines.toml", closed);
-    assert_eq!(processors("machines.toml"), 6);
+    assert_eq!(processors("--platform machines.toml"), 6);
     let text = sandbox.makespan("simulate log.swf --platform machines.toml").succeeds();
     assert!(text.contains("1 unavailable period"), "{text}");
     assert_eq!(row(&text, "wait, most"), ["1030.0"]);
@@ -250,7 +250,8 @@ fn wrong_inputs_are_one_error_and_leave_nothing() {
     case("log.swf --policy easy,easy", &["`easy` twice"]);
     case("log.swf --policy easy,", &["does not name"]);
     case("log.swf --platform machines.toml", &["--platform machines.toml", "no such file", "16x8"]);
-    case("log.swf --platform 0", &["--platform 0", "no processors"]);
+    case("log.swf --processors 0", &["no processors"]);
+    case("log.swf --platform 0x4", &["--platform 0x4", "no processors"]);
     case("log.swf --platform 4x", &["--platform 4x"]);
     case("log.swf --threads 0", &["--threads is 0", "at least 1"]);
     case("log.swf --queues 3", &["no record tells of a queue"]);
@@ -287,7 +288,7 @@ fn an_option_that_would_change_nothing_is_refused() {
     case("log.swf --kill-at-walltime --estimates clairvoyant", &["--estimates user"]);
     case("log.swf --flops 1e9", &["--flops is for workloads of Batsim", "log.swf is SWF"]);
     sandbox.write("bare.swf", LOG.replace("; MaxProcs: 4\n", ""));
-    case("bare.swf", &["neither MaxProcs nor MaxNodes", "(--platform)"]);
+    case("bare.swf", &["neither MaxProcs nor MaxNodes", "(--processors)"]);
     sandbox.makespan("plan bare.swf").refused(&["neither MaxProcs nor MaxNodes", "(--processors)"]);
 }
 

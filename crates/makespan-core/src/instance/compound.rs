@@ -7,8 +7,7 @@ use crate::{Job, Load, Platform, Profile, Route, Task, Time};
 
 /// All tasks one after the other on the slowest processor, each after the slowest transfer of all its data.
 pub(super) fn horizon(platform: &Platform, jobs: &[Job]) -> i128 {
-    let nodes = platform.nodes();
-    let computing = nodes.iter().filter(|node| node.processors > 0);
+    let computing = platform.kinds().map(|(node, _)| node).filter(|node| node.processors > 0);
     let slowest = computing.map(|node| node.speed).fold(f64::INFINITY, f64::min);
     let route = slowest_route(platform);
     let of_job = |job: &Job| {
@@ -26,7 +25,8 @@ pub(super) fn horizon(platform: &Platform, jobs: &[Job]) -> i128 {
 
 /// No route is slower than all links in a row.
 fn slowest_route(platform: &Platform) -> Route {
-    let links = || platform.nodes().iter().filter_map(|node| node.link).chain(platform.interconnect());
+    // Equal nodes that stand once have no links.
+    let links = || platform.kinds().filter_map(|(node, _)| node.link).chain(platform.interconnect());
     Route {
         latency: links().map(|link| link.latency).sum(),
         bandwidth: links().map(|link| link.bandwidth).fold(f64::INFINITY, f64::min),
@@ -36,7 +36,7 @@ fn slowest_route(platform: &Platform) -> Route {
 
 /// Whether any of these loads may take time between two tasks.
 pub(super) fn takes_time(platform: &Platform, mut loads: impl Iterator<Item = Load>) -> bool {
-    let computing = platform.nodes().iter().filter(|node| node.processors > 0).count();
+    let computing: usize = platform.kinds().filter(|(node, _)| node.processors > 0).map(|(_, count)| count).sum();
     let route = slowest_route(platform);
     (computing > 1 || platform.has_local_transfers()) && loads.any(|load| route.time(load) > Time::ZERO)
 }

@@ -12,8 +12,9 @@ pub(super) struct Class {
 
 /// The distinct speeds of a platform, falling.
 pub(super) fn classes(platform: &Platform) -> Vec<Class> {
-    let computing = platform.nodes().iter().filter(|node| node.processors > 0);
-    let mut nodes: Vec<(f64, u32)> = computing.map(|node| (node.speed, node.processors)).collect();
+    let computing = platform.kinds().filter(|(node, _)| node.processors > 0);
+    let mut nodes: Vec<(f64, u32)> =
+        computing.map(|(node, count)| (node.speed, node.processors * count as u32)).collect();
     nodes.sort_by(|a, b| b.0.total_cmp(&a.0));
     let mut classes: Vec<Class> = Vec::new();
     for (speed, more) in nodes {

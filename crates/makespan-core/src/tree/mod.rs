@@ -142,8 +142,7 @@ impl TreeProblem {
     /// data or all jobs are bags.
     pub fn is_meant(instance: &Instance) -> bool {
         let jobs = instance.jobs();
-        instance.platform().nodes().iter().any(|node| node.parent.is_some())
-            && (jobs.iter().any(|job| job.data.is_some()) || jobs.iter().all(Job::is_bag))
+        instance.platform().is_tree() && (jobs.iter().any(|job| job.data.is_some()) || jobs.iter().all(Job::is_bag))
     }
 
     /// The nodes, in platform order.

@@ -88,6 +88,11 @@ impl TryFrom<Fields> for JobEntry {
 }
 
 impl JobEntry {
+    /// Whether it has times on nodes that it names.
+    pub(super) fn names_nodes(&self) -> bool {
+        self.nodes.iter().any(Option::is_some)
+    }
+
     /// The job on a platform of these nodes.
     pub(super) fn resolved(self, positions: &Positions<'_>) -> Result<Job, String> {
         let Self { job, nodes } = self;

@@ -24,6 +24,7 @@ pub use write::{Language, write_instance};
 use crate::document::{from_json, from_toml};
 use crate::error::{FormatError, Place};
 use crate::input::open;
+use crate::simgrid::read_simgrid;
 
 /// Reads a native instance in JSON; `file` names it in errors.
 ///
@@ -52,8 +53,8 @@ fn build(file: &str, document: schema::Document) -> Result<Instance, FormatError
     joined(file, platform, jobs, unavailable)
 }
 
-/// Reads a native file for its machines alone: the platform and when processors are unavailable. Its jobs, if there
-/// are any, are left out. The file may be compressed.
+/// Reads a file for its machines alone: the platform of a native file and when processors are unavailable (its jobs, if there
+/// are any, are left out), or a platform of `SimGrid`. The file may be compressed.
 ///
 /// # Errors
 /// [`FormatError`] with line, column and field.
@@ -64,12 +65,12 @@ pub fn read_platform(path: &Path) -> Result<Instance, FormatError> {
     let mut input =
         open(file, crate::ReadOptions::default().max_bytes).map_err(|source| FormatError::io(&name, "read", source))?;
     input.read_to_end(&mut bytes).map_err(|source| FormatError::io(&name, "read", source))?;
-    let document = if bytes.trim_ascii_start().starts_with(b"{") {
-        from_json(&name, &bytes)?
-    } else {
-        let text = std::str::from_utf8(&bytes)
-            .map_err(|_| FormatError::content(&name, Place::default(), "the text is not UTF-8"))?;
-        from_toml(&name, text)?
+    let text = std::str::from_utf8(&bytes)
+        .map_err(|_| FormatError::content(&name, Place::default(), "the text is not UTF-8"))?;
+    let document = match text.trim_ascii_start().as_bytes().first() {
+        Some(b'<') => return joined(&name, read_simgrid(&name, text)?, Vec::new(), Vec::new()),
+        Some(b'{') => from_json(&name, &bytes)?,
+        _ => from_toml(&name, text)?,
     };
     let (platform, _, unavailable) = parts(&name, document)?;
     joined(&name, platform, Vec::new(), unavailable)
@@ -92,13 +93,16 @@ fn parts(file: &str, document: schema::Document) -> Result<Parts, FormatError> {
         let problem = format!("version {version} is not known; write 1");
         return Err(FormatError::content(file, Place::field("version"), problem));
     }
-    let nodes = document.platform.0.nodes().iter().enumerate();
-    let positions: job::Positions<'_> = nodes.map(|(at, node)| (node.name.as_str(), at)).collect();
+    let platform = &document.platform.0;
+    let jobs = document.jobs.map_or_else(Vec::new, |jobs| jobs.0);
+    // Millions of equal nodes are listed only where a job names one.
+    let named = if jobs.iter().any(job::JobEntry::names_nodes) { platform.nodes() } else { &[] };
+    let positions: job::Positions<'_> = named.iter().enumerate().map(|(at, node)| (node.name.as_str(), at)).collect();
     let resolved = |(at, job): (usize, job::JobEntry)| {
         let place = || Place::field(format!("jobs[{at}].time_on"));
         job.resolved(&positions).map_err(|problem| FormatError::content(file, place(), problem))
     };
-    let jobs = document.jobs.into_iter().flat_map(|jobs| jobs.0).enumerate().map(resolved).collect::<Result<_, _>>()?;
+    let jobs = jobs.into_iter().enumerate().map(resolved).collect::<Result<_, _>>()?;
     let period = |period: schema::Period| Unavailable {
         processors: period.processors.0,
         start: period.start.0,

@@ -175,7 +175,7 @@ pub fn write_instance(instance: &Instance, language: Language, writer: &mut dyn 
         version: 1,
         platform: entry(instance.platform(), language),
         unavailable: instance.unavailable().iter().map(period).collect(),
-        jobs: instance.jobs().iter().map(|one| job(one, instance.platform().nodes(), language)).collect(),
+        jobs: instance.jobs().iter().map(|one| job(one, instance.platform(), language)).collect(),
     };
     match language {
         Language::Json => write_json(&document, writer),
@@ -212,15 +212,16 @@ fn entry(platform: &Platform, language: Language) -> PlatformEntry<'_> {
 }
 
 fn machines(platform: &Platform, language: Language) -> PlatformOut<'_> {
-    let nodes = platform.nodes();
-    let each = nodes[0].processors;
-    if Platform::flat(platform.processors()).is_ok_and(|flat| flat.nodes() == nodes) && !platform.is_compact() {
+    let each = platform.processors_of(0).len();
+    if Platform::flat(platform.processors()).is_ok_and(|flat| flat.has_nodes_of(platform)) && !platform.is_compact() {
         return PlatformOut::Flat { processors: platform.processors() };
     }
     let placement = platform.is_compact().then_some("compact");
-    if Platform::cluster(nodes.len() as u32, each).is_ok_and(|cluster| cluster.nodes() == nodes) {
-        return PlatformOut::Cluster { nodes: nodes.len(), processors_per_node: each, placement };
+    let count = platform.node_count();
+    if Platform::cluster(count as u32, each).is_ok_and(|cluster| cluster.has_nodes_of(platform)) {
+        return PlatformOut::Cluster { nodes: count, processors_per_node: each, placement };
     }
+    let nodes = platform.nodes();
     let node = |node: &'_ Node| -> (Option<f64>, Option<Figure>) {
         (node.link.map(|link| link.bandwidth), node.link.map(|link| time(link.latency, language)))
     };
@@ -232,13 +233,13 @@ fn machines(platform: &Platform, language: Language) -> PlatformOut<'_> {
     PlatformOut::Nodes { placement, nodes: out.collect() }
 }
 
-fn job<'a>(job: &'a Job, nodes: &'a [Node], language: Language) -> JobOut<'a> {
+fn job<'a>(job: &'a Job, platform: &'a Platform, language: Language) -> JobOut<'a> {
     let usual = usual_weight(job.is_bag(), job.data);
     let out = match &job.graph {
-        None => task(&job.name, &job.task, nodes, language),
+        None => task(&job.name, &job.task, platform, language),
         Some(graph) => JobOut {
             name: &job.name,
-            tasks: graph.tasks().iter().map(|one| task(&one.name, &one.task, nodes, language)).collect(),
+            tasks: graph.tasks().iter().map(|one| task(&one.name, &one.task, platform, language)).collect(),
             edges: graph.edges().iter().map(|one| edge(graph, one, language)).collect(),
             ..JobOut::default()
         },
@@ -255,7 +256,7 @@ fn job<'a>(job: &'a Job, nodes: &'a [Node], language: Language) -> JobOut<'a> {
 }
 
 /// What is placed, under its name.
-fn task<'a>(name: &'a str, task: &'a Task, nodes: &'a [Node], language: Language) -> JobOut<'a> {
+fn task<'a>(name: &'a str, task: &'a Task, platform: &'a Platform, language: Language) -> JobOut<'a> {
     let profile = &task.profile;
     let (work, speedup) = profile.speedup().unzip();
     JobOut {
@@ -263,7 +264,7 @@ fn task<'a>(name: &'a str, task: &'a Task, nodes: &'a [Node], language: Language
         work: work.map(|work| time(work, language)),
         time: times(profile, language),
         command: &task.command,
-        time_on: profile.machine_times().map(|times| TimesOnOut { nodes, times, language }),
+        time_on: profile.machine_times().map(|times| TimesOnOut { nodes: platform.nodes(), times, language }),
         processors: allotments(profile),
         speedup,
         ..JobOut::default()

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use makespan_core::{Actual, Instance, Job, Profile, Time};
+use makespan_core::{Actual, Instance, Job, Platform, Profile, Time};
 
 use super::record::{Logged, Record};
 use super::{Estimates, Replay, ReplayOptions};
@@ -19,7 +19,12 @@ pub(crate) fn replay(
     mut log: Logged,
     options: &ReplayOptions,
 ) -> Result<Replay, FormatError> {
-    let platform = log.platform(file, options.platform.clone(), "--platform")?;
+    let wrong = |problem: &dyn std::fmt::Display| FormatError::content(file, Place::default(), problem);
+    if options.platform.is_some() && options.processors.is_some() {
+        return Err(wrong(&"both a platform and a number of processors are stated; state one"));
+    }
+    let flat = options.processors.map(Platform::flat).transpose().map_err(|error| wrong(&error))?;
+    let platform = log.platform(file, options.platform.clone().or(flat), "--processors")?;
     let processors = platform.processors();
     log.fit(processors);
     note_estimates(&mut log, options.estimates);
@@ -55,7 +60,6 @@ pub(crate) fn replay(
         job.walltime = record.requested.filter(|&requested| as_logged && requested >= estimate);
         jobs.push(job);
     }
-    let wrong = |problem: &dyn std::fmt::Display| FormatError::content(file, Place::default(), problem);
     let instance = Instance::new(platform, jobs, Vec::new()).map_err(|error| wrong(&error))?;
     let actual = match options.estimates {
         Estimates::Clairvoyant => Actual::AsEstimated,

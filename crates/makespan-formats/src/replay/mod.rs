@@ -10,7 +10,7 @@ use std::fs::File;
 use std::path::Path;
 use std::str::FromStr;
 
-use makespan_core::{Actual, Instance, Platform};
+use makespan_core::{Actual, Instance, Link, Platform};
 
 use crate::SpeedupSpec;
 use crate::anomaly::Report;
@@ -55,6 +55,13 @@ impl FromStr for Estimates {
 pub struct ReplayOptions {
     /// The machines, instead of a flat cluster of as many processors as the log tells.
     pub platform: Option<Platform>,
+    /// Processors of a log's flat cluster, the machines of an ETC matrix that is one column, or the nodes of one processor of
+    /// a workflow.
+    pub processors: Option<u32>,
+    /// The link between any two of the nodes that `processors` makes for a workflow.
+    pub network: Option<Link>,
+    /// The node that holds the files that come from outside a workflow.
+    pub storage: Option<String>,
     /// Which run times the policy is told.
     pub estimates: Estimates,
     /// Makes the jobs moldable.
@@ -76,6 +83,9 @@ impl Default for ReplayOptions {
     fn default() -> Self {
         Self {
             platform: None,
+            processors: None,
+            network: None,
+            storage: None,
             estimates: Estimates::User,
             speedup: None,
             seed: 0,

@@ -144,7 +144,11 @@ fn a_native_instance_happens_as_estimated() {
     let replay = read(text, &ReplayOptions::default()).unwrap();
     assert_eq!((replay.actual, replay.users, replay.report.jobs), (Actual::AsEstimated, vec![None], 1));
     let platform = ReplayOptions { platform: Platform::flat(9).ok(), ..ReplayOptions::default() };
-    assert!(read(text, &platform).unwrap_err().contains("a platform is stated for reading"));
+    assert_eq!(read(text, &platform).unwrap().instance.processors(), 9, "as it is planned");
+    let processors = ReplayOptions { processors: Some(9), ..ReplayOptions::default() };
+    assert!(read(text, &processors).unwrap_err().contains("a number of processors is stated for reading logs only"));
+    let both = ReplayOptions { processors: Some(9), ..platform };
+    assert!(read(&log(), &both).unwrap_err().contains("state one"));
 }
 
 #[test]

@@ -67,7 +67,7 @@ fn record(number: u64, job: &Job, placed: Option<&Placement>, writer: &mut dyn W
 pub(super) fn header(instance: &Instance, writer: &mut dyn Write) -> io::Result<()> {
     let (jobs, processors) = (instance.tasks(), instance.processors());
     writeln!(writer, "; Version: 2.2\n; MaxJobs: {jobs}\n; MaxRecords: {jobs}")?;
-    writeln!(writer, "; MaxNodes: {}\n; MaxProcs: {processors}", instance.platform().nodes().len())?;
+    writeln!(writer, "; MaxNodes: {}\n; MaxProcs: {processors}", instance.platform().node_count())?;
     let mut left_out = Vec::new();
     // A best-effort bag has no weight of its own to lose.
     if instance.jobs().iter().any(|job| job.weight != makespan_core::Weight::ONE && !job.is_best_effort()) {

@@ -37,7 +37,7 @@ fn transfers_and_computations_are_written_by_start() {
     let (instance, problem) = instance();
     let network = file(&problem).period.unwrap().unroll(&instance, &problem, Some(1)).unwrap();
     let mut bytes = Vec::new();
-    write_network_csv(&instance, &network, &mut bytes).unwrap();
+    write_network_csv(&instance, &network, crate::CsvNames::Guarded, &mut bytes).unwrap();
     let text = String::from_utf8(bytes).unwrap();
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(lines[0], "what,job,task,node,processor,from,start,end");

@@ -5,6 +5,8 @@ use std::io::Write;
 use makespan_core::tree::NetworkSchedule;
 use makespan_core::{Instance, Platform, Time};
 
+use crate::names::CsvNames;
+
 /// The columns.
 const COLUMNS: [&str; 8] = ["what", "job", "task", "node", "processor", "from", "start", "end"];
 
@@ -14,7 +16,12 @@ const COLUMNS: [&str; 8] = ["what", "job", "task", "node", "processor", "from", 
 ///
 /// # Errors
 /// Those of the writer.
-pub fn write_network_csv(instance: &Instance, network: &NetworkSchedule, writer: &mut dyn Write) -> csv::Result<()> {
+pub fn write_network_csv(
+    instance: &Instance,
+    network: &NetworkSchedule,
+    names: CsvNames,
+    writer: &mut dyn Write,
+) -> csv::Result<()> {
     let platform = instance.platform();
     let sends = network.transfers.iter().map(|transfer| {
         let from = platform.nodes()[transfer.to].parent.map_or("", |parent| platform.nodes()[parent].name.as_str());
@@ -40,7 +47,7 @@ pub fn write_network_csv(instance: &Instance, network: &NetworkSchedule, writer:
     let mut table = csv::Writer::from_writer(writer);
     table.write_record(COLUMNS)?;
     for row in rows {
-        table.write_record(row.cells(platform))?;
+        table.write_record(row.cells(platform, names))?;
     }
     table.flush()?;
     Ok(())
@@ -58,14 +65,14 @@ struct Row<'a> {
 }
 
 impl Row<'_> {
-    fn cells(&self, platform: &Platform) -> [String; 8] {
+    fn cells(&self, platform: &Platform, names: CsvNames) -> [String; 8] {
         [
             self.what.to_owned(),
-            self.job.to_owned(),
+            names.write(self.job).into_owned(),
             self.task.to_string(),
-            platform.nodes()[self.node].name.clone(),
+            names.write(&platform.nodes()[self.node].name).into_owned(),
             self.processor.map_or(String::new(), |processor| processor.to_string()),
-            self.from.to_owned(),
+            names.write(self.from).into_owned(),
             self.times.0.to_string(),
             self.times.1.to_string(),
         ]

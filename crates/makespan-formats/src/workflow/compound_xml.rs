@@ -36,7 +36,7 @@ pub(super) fn read(text: &str) -> Result<Read, Wrong> {
     if jobs.is_empty() {
         return Err(wrong(root, "there are no jobs; give at least one"));
     }
-    Ok(Read { jobs, remarks: Vec::new(), platform: None })
+    Ok(Read::of(jobs, Vec::new()))
 }
 
 /// Refuses attributes that are not known.

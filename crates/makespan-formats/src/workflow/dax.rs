@@ -33,8 +33,8 @@ pub(super) fn read(text: &str, name: &str) -> Result<Read, Wrong> {
             "{count} uses of files (such as `{file}`) state another size than before; each reader's counts"
         ));
     }
-    let graph = draft.graph(&mut remarks)?;
-    Ok(Read { jobs: vec![Job::compound(name, graph)], remarks, platform: None })
+    let (graph, outside) = draft.graph(&mut remarks)?;
+    Ok(Read { outside, ..Read::of(vec![Job::compound(name, graph)], remarks) })
 }
 
 /// The files of which uses say different sizes are added to `differing`.

@@ -179,7 +179,7 @@ pub(super) fn read(text: &str, name: &str) -> Result<Read, Wrong> {
         return Err(tokens.wrong(format!("the graph has ended and {} follows; one graph is read", shown(Some(&token)))));
     }
     let job = Job::compound(name, parts.graph()?);
-    Ok(Read { jobs: vec![job], remarks: Vec::new(), platform: None })
+    Ok(Read::of(vec![job], Vec::new()))
 }
 
 impl Parts {

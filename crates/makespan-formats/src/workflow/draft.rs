@@ -5,6 +5,42 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::suggest::nearest;
 
+/// What tasks read and no task writes.
+#[derive(Default)]
+pub(super) struct Outside {
+    /// The bytes of each task that reads any, in the order of the tasks.
+    pub reads: Vec<(u32, u64)>,
+    /// How many files.
+    pub files: usize,
+    /// Their bytes, each file counted once.
+    pub bytes: u64,
+    /// The first of them.
+    pub first: String,
+}
+
+impl Outside {
+    /// Of these reads, each a task, a file and its bytes.
+    fn of(mut reads: Vec<(u32, &str, u64)>) -> Self {
+        let mut outside = Self::default();
+        let mut seen = FxHashSet::default();
+        for &(_, file, bytes) in &reads {
+            if seen.insert(file) {
+                outside.files += 1;
+                outside.bytes = outside.bytes.saturating_add(bytes);
+            }
+        }
+        outside.first = reads.first().map_or_else(String::new, |read| read.1.to_owned());
+        reads.sort_by_key(|read| read.0);
+        for (task, _, bytes) in reads {
+            match outside.reads.last_mut() {
+                Some((last, sum)) if *last == task => *sum = sum.saturating_add(bytes),
+                _ => outside.reads.push((task, bytes)),
+            }
+        }
+        outside
+    }
+}
+
 /// Tasks, dependencies and files, in the order of the source.
 #[derive(Default)]
 pub(super) struct Draft {
@@ -80,24 +116,33 @@ impl Draft {
         self.reads.push((task, file.to_owned(), bytes));
     }
 
-    /// The graph: each stated dependency carries all files that one task writes and the other reads. A task that reads a
-    /// file waits for its writer, stated or not; what was not is remarked.
-    pub(super) fn graph(mut self, remarks: &mut Vec<String>) -> Result<Graph, String> {
+    /// The graph, and what comes from outside: each stated dependency carries all files that one task writes and the other
+    /// reads. A task that reads a file waits for its writer, stated or not; what was not is remarked.
+    pub(super) fn graph(mut self, remarks: &mut Vec<String>) -> Result<(Graph, Outside), String> {
         let mut bytes: FxHashMap<(u32, u32), u64> = FxHashMap::default();
         let mut implied: Vec<(u32, u32)> = Vec::new();
         let mut seen = FxHashSet::default();
+        let mut outside = Vec::new();
         for (task, file, own) in &self.reads {
             if !seen.insert((*task, file.as_str())) {
                 continue;
             }
-            let Some(writers) = self.writers.get(file) else { continue };
+            let size = own.or_else(|| self.sizes.get(file).copied()).unwrap_or(0);
+            let Some(writers) = self.writers.get(file) else {
+                outside.push((*task, file.as_str(), size));
+                continue;
+            };
             let others: Vec<u32> = writers.iter().copied().filter(|writer| writer != task).collect();
             let stated: Vec<u32> = others.iter().copied().filter(|&from| self.waits(from, *task)).collect();
             let sources = match (stated.as_slice(), others.as_slice()) {
                 // It updates the file itself, or reads it before anyone writes it.
-                ([], []) => continue,
+                ([], []) => {
+                    outside.push((*task, file.as_str(), size));
+                    continue;
+                }
                 ([], [only]) => {
                     if writers.contains(task) {
+                        outside.push((*task, file.as_str(), size));
                         continue;
                     }
                     implied.push((*only, *task));
@@ -115,12 +160,12 @@ impl Draft {
                 }
                 _ => stated,
             };
-            let size = own.or_else(|| self.sizes.get(file).copied()).unwrap_or(0);
             for from in sources {
                 let sum = bytes.entry((from, *task)).or_default();
                 *sum = sum.saturating_add(size);
             }
         }
+        let outside = Outside::of(outside);
         if let Some(&(from, to)) = implied.first() {
             let (from, to) = (&self.tasks[from as usize].name, &self.tasks[to as usize].name);
             let count = implied.len();
@@ -137,6 +182,7 @@ impl Draft {
             Edge { from, to, load: Load::Bytes(bytes) }
         };
         let edges = self.pairs.iter().map(edge).collect();
-        Graph::new(self.tasks, edges).map_err(|error| error.to_string())
+        let graph = Graph::new(self.tasks, edges).map_err(|error| error.to_string())?;
+        Ok((graph, outside))
     }
 }

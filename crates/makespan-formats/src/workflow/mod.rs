@@ -8,6 +8,7 @@ pub mod compound_xml;
 mod dax;
 mod dot;
 mod draft;
+mod stage;
 mod stg;
 #[cfg(test)]
 mod tests;
@@ -18,6 +19,7 @@ use makespan_core::{Instance, Job, Platform};
 
 use crate::error::{FormatError, Place};
 use crate::read::Format;
+use draft::Outside;
 
 /// Jobs that were read, with what the user should know.
 struct Read {
@@ -25,6 +27,15 @@ struct Read {
     remarks: Vec<String>,
     /// The machines of the file, if it names any.
     platform: Option<Platform>,
+    /// What the first job reads from outside.
+    outside: Outside,
+}
+
+impl Read {
+    /// Jobs of which nothing comes from outside, without machines.
+    fn of(jobs: Vec<Job>, remarks: Vec<String>) -> Self {
+        Self { jobs, remarks, platform: None, outside: Outside::default() }
+    }
 }
 
 /// What is wrong, and where.
@@ -66,6 +77,8 @@ pub(crate) fn detect(text: &[u8], ending: Option<&str>) -> Option<Format> {
 pub(crate) struct Options<'a> {
     pub(crate) platform: Option<&'a Platform>,
     pub(crate) strict: bool,
+    /// The node that holds files from outside.
+    pub(crate) storage: Option<&'a str>,
 }
 
 /// Reads a file of one of these formats; what is remarked is said beside the instance.
@@ -84,7 +97,7 @@ pub(crate) fn read(
         Format::Dot => dot::read(text, &name).map_err(wrong)?,
         _ => compound_xml::read(text).map_err(wrong)?,
     };
-    let Read { jobs, mut remarks, platform } = read;
+    let Read { mut jobs, mut remarks, platform, outside } = read;
     let platform = match (options.platform, platform) {
         (Some(stated), _) => stated.clone(),
         (None, Some(own)) => own,
@@ -95,15 +108,33 @@ pub(crate) fn read(
             return Err(FormatError::content(file, Place::default(), problem));
         }
     };
+    let wrong = |problem: String| FormatError::content(file, Place::default(), problem);
+    match options.storage {
+        Some(node) => {
+            let staged = stage::from(node, &outside, &jobs[0], &platform).map_err(wrong)?;
+            remarks.push(staged.1);
+            jobs[0] = staged.0;
+        }
+        None => remarks.extend(stage::remark(&outside)),
+    }
     let carried = jobs.iter().filter_map(|job| job.graph.as_ref()).flat_map(|graph| graph.edges());
     let carries = carried.into_iter().any(|edge| matches!(edge.load, makespan_core::Load::Bytes(bytes) if bytes > 0));
-    let joined = platform.interconnect().is_some() || platform.nodes().iter().any(|node| node.link.is_some());
+    let joined = platform.interconnect().is_some() || platform.kinds().any(|(node, _)| node.link.is_some());
     if carries && !joined {
         remarks.push("no bandwidth is stated, so data between tasks take no time (--bandwidth, --platform)".into());
     }
     let instance = Instance::new(platform, jobs, Vec::new());
     let instance = instance.map_err(|error| FormatError::content(file, Place::default(), error))?;
     Ok((instance, remarks))
+}
+
+/// Bytes for people.
+fn amount(bytes: f64) -> String {
+    let units = [(1e15, "PB"), (1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")];
+    match units.into_iter().find(|unit| bytes >= unit.0) {
+        Some((size, unit)) => format!("{:.2} {unit}", bytes / size),
+        None => format!("{bytes} bytes"),
+    }
 }
 
 /// The name of the file without folders and endings.

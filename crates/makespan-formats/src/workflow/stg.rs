@@ -69,8 +69,8 @@ pub(super) fn read(text: &str, name: &str) -> Result<Read, Wrong> {
         }
     }
     let mut remarks = Vec::new();
-    let graph = draft.graph(&mut remarks)?;
-    Ok(Read { jobs: vec![makespan_core::Job::compound(name, graph)], remarks, platform: None })
+    let (graph, _) = draft.graph(&mut remarks)?;
+    Ok(Read::of(vec![makespan_core::Job::compound(name, graph)], remarks))
 }
 
 fn row(line: usize, text: &str) -> Result<Row, Wrong> {

@@ -9,9 +9,10 @@ use std::fmt::Display;
 use makespan_core::{Job, Node, Platform, Time};
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 
-use super::Read;
 use super::draft::Draft;
+use super::{Read, amount};
 use crate::document::{Named, Unique, from_json};
 use crate::error::{FormatError, Place};
 use crate::scalar::{Bytes, Count, Real, Scalar};
@@ -30,6 +31,9 @@ struct Workflow {
     execution: Option<Execution>,
     #[serde(alias = "jobs")]
     tasks: Option<Unique<OldTask>>,
+    /// Of 1.3 and 1.4; counted only.
+    #[serde(default)]
+    machines: Vec<IgnoredAny>,
 }
 
 #[derive(Deserialize)]
@@ -74,6 +78,7 @@ struct ExecutedTask {
     runtime_in_seconds: Scalar<Time>,
     command: Option<Command>,
     core_count: Option<Scalar<Real>>,
+    memory_in_bytes: Option<Scalar<Real>>,
 }
 
 #[derive(Default, Deserialize)]
@@ -88,12 +93,15 @@ struct Command {
 struct Machine {
     node_name: String,
     cpu: Option<Cpu>,
+    memory_in_bytes: Option<Scalar<Real>>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Cpu {
     core_count: Option<Scalar<Count>>,
+    #[serde(rename = "speedInMHz")]
+    speed: Option<Scalar<Real>>,
 }
 
 /// A task of 1.3 or 1.4.
@@ -113,6 +121,8 @@ struct OldTask {
     command: Option<Command>,
     #[serde(alias = "cores")]
     core_count: Option<Scalar<Real>>,
+    #[serde(alias = "memory")]
+    memory_in_bytes: Option<Scalar<Real>>,
 }
 
 #[derive(Deserialize)]
@@ -155,6 +165,8 @@ impl Named for OldTask {
 struct Seen {
     timeless: Vec<String>,
     wide: Vec<String>,
+    /// How many tasks state memory, which of them the most, and how much.
+    memory: (usize, String, f64),
 }
 
 /// Reads a document; `strict` refuses a run time of zero, which is taken for one tick otherwise.
@@ -174,7 +186,13 @@ pub(super) fn read(file: &str, text: &str, strict: bool) -> Result<Read, FormatE
             platform = machines(&execution.machines, &mut remarks);
             apart(&specification, execution, &mut seen).map_err(|problem| wrong("workflow", &problem))?
         }
-        ("1.3" | "1.4", Workflow { tasks: Some(tasks), .. }) => {
+        ("1.3" | "1.4", Workflow { tasks: Some(tasks), machines, .. }) => {
+            if !machines.is_empty() {
+                let count = machines.len();
+                remarks.push(format!(
+                    "{count} machines of the file are not read: versions 1.3 and 1.4 do not tell their cores alike"
+                ));
+            }
             together(tasks.0, &mut seen).map_err(|problem| wrong("workflow.tasks", &problem))?
         }
         ("1.5" | "1.6", _) => {
@@ -191,9 +209,9 @@ pub(super) fn read(file: &str, text: &str, strict: bool) -> Result<Read, FormatE
         return Err(wrong("workflow", &problem));
     }
     remarks.extend(seen.remarks());
-    let graph = draft.graph(&mut remarks).map_err(|problem| wrong("workflow", &problem))?;
+    let (graph, outside) = draft.graph(&mut remarks).map_err(|problem| wrong("workflow", &problem))?;
     let name = name.filter(|name| !name.is_empty()).unwrap_or_else(|| super::job_name(file));
-    Ok(Read { jobs: vec![Job::compound(name, graph)], remarks, platform })
+    Ok(Read { outside, platform, ..Read::of(vec![Job::compound(name, graph)], remarks) })
 }
 
 impl Seen {
@@ -203,6 +221,15 @@ impl Seen {
             self.timeless.push(task.to_owned());
         }
         time.max(Time::TICK)
+    }
+
+    fn memory(&mut self, task: &str, bytes: Option<Scalar<Real>>) {
+        let Some(Scalar(Real(bytes))) = bytes.filter(|bytes| bytes.0.0 > 0.0) else { return };
+        let (count, largest, most) = &mut self.memory;
+        *count += 1;
+        if bytes > *most {
+            (*largest, *most) = (task.to_owned(), bytes);
+        }
     }
 
     fn cores(&mut self, task: &str, cores: Option<Scalar<Real>>) {
@@ -221,7 +248,14 @@ impl Seen {
                 "{count} tasks (such as `{task}`) ran on several cores; each is planned on one, for as long as it took"
             )
         });
-        timeless.into_iter().chain(wide)
+        let (count, task, most) = self.memory;
+        let memory = (count > 0).then(|| {
+            format!(
+                "{count} tasks state how much memory they use, task `{task}` the most, {}; memory is not planned",
+                amount(most)
+            )
+        });
+        timeless.into_iter().chain(wide).chain(memory)
     }
 }
 
@@ -245,6 +279,7 @@ fn apart(specification: &Specification, execution: Execution, seen: &mut Seen) -
             return Err(format!("task `{}` has no run time; execution.tasks lacks it", task.id));
         };
         seen.cores(&task.id, ran.core_count);
+        seen.memory(&task.id, ran.memory_in_bytes);
         let time = seen.time(&task.id, ran.runtime_in_seconds.0);
         let number = draft.task(&task.id, time, command(ran.command.take()))?;
         for file in task.input_files.iter().chain(&task.output_files) {
@@ -292,6 +327,7 @@ fn together(tasks: Vec<OldTask>, seen: &mut Seen) -> Result<Draft, String> {
     for (task, key) in tasks.into_iter().zip(&keys) {
         let Some(time) = task.runtime_in_seconds else { return Err(format!("task `{key}` has no run time")) };
         seen.cores(key, task.core_count);
+        seen.memory(key, task.memory_in_bytes);
         let number = draft.task(key, seen.time(key, time.0), command(task.command))?;
         for file in task.files {
             draft.size(&file.name, file.size_in_bytes.0.0)?;
@@ -343,9 +379,29 @@ fn machines(machines: &[Machine], remarks: &mut Vec<String>) -> Option<Platform>
     };
     let nodes = machines.iter().map(node).collect::<Option<Vec<Node>>>()?;
     let platform = Platform::new(nodes).ok()?;
+    remarks.extend(unused(machines));
     remarks.push(format!(
         "planned on the machines of the file ({} processors of speed 1); --processors or --platform states others",
         platform.processors()
     ));
     Some(platform)
+}
+
+/// What machines state and is not planned with.
+fn unused(machines: &[Machine]) -> Vec<String> {
+    let range = |figures: Vec<f64>| {
+        let least = figures.iter().copied().reduce(f64::min)?;
+        Some((least, figures.into_iter().fold(least, f64::max)))
+    };
+    let speeds = machines.iter().filter_map(|machine| Some(machine.cpu.as_ref()?.speed?.0.0));
+    let speeds = range(speeds.collect()).map(|(least, most)| {
+        format!(
+            "the machines state clock rates of {least} to {most} MHz; run times are planned as measured, at speed 1"
+        )
+    });
+    let memory = range(machines.iter().filter_map(|machine| Some(machine.memory_in_bytes?.0.0)).collect());
+    let memory = memory.map(|(least, most)| {
+        format!("the machines state {} to {} of memory, which is not planned", amount(least), amount(most))
+    });
+    speeds.into_iter().chain(memory).collect()
 }

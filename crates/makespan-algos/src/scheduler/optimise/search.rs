@@ -152,7 +152,7 @@ impl<'a> Search<'a> {
     fn can_anneal(&self) -> bool {
         let jobs = self.instance.jobs().len();
         let platform = self.instance.platform();
-        let counted = jobs.min(platform.processors() as usize) * jobs * platform.nodes().len();
+        let counted = jobs.min(platform.processors() as usize) * jobs * platform.node_count();
         jobs <= MOST_JOBS && (!platform.restricts_placement() || counted <= MOST_COUNTED)
     }
 

@@ -14,7 +14,7 @@ use makespan_formats::tree_plan::{TreePlanFile, write_tree_svg};
 use miette::{Result, miette};
 
 use crate::args::{Format, PictureOptions, PlanOptions};
-use crate::output::{check_targets, emit, table, write_file};
+use crate::output::{check_targets, csv_names, emit, table, write_file};
 use crate::summary;
 
 /// What this plan is called.
@@ -44,7 +44,7 @@ pub fn plan(instance: &Instance, mut remarks: Vec<String>, options: &PlanOptions
         found.period = Ok(unroll::period(&found, length)?);
     }
     if let Some(path) = &options.period.unroll {
-        let end = unroll::write(path, instance, &found)?;
+        let end = unroll::write(path, instance, &found, csv_names(options.pictures.raw_names))?;
         remarks.push(format!("the periodic schedule of all tasks ends at {} s", float(end.seconds())));
     }
     remarks.extend(notes(instance, &found));

@@ -5,7 +5,7 @@ use std::path::Path;
 use makespan_core::{CompoundMeasures, Expansion, Instance, JobId, LogEntry, Trace};
 use makespan_formats::gantt::{Marks, NamedSchedule};
 use makespan_formats::report::Report;
-use makespan_formats::{LogRow, jobs_csv, write_log_csv};
+use makespan_formats::{CsvNames, LogRow, jobs_csv, write_log_csv};
 use miette::Result;
 
 use super::Begun;
@@ -26,7 +26,7 @@ pub fn write(
 ) -> Result<()> {
     let told = LogRow::all(&executed.instance, log);
     if !told.is_empty() {
-        write_file(&own(folder, DECISIONS)?, |out| Ok(write_log_csv(&told, out)?))?;
+        write_file(&own(folder, DECISIONS)?, |out| Ok(write_log_csv(&told, CsvNames::Guarded, out)?))?;
     }
     let measures = CompoundMeasures::of(&executed.instance, trace, log);
     let ran = executed.original_schedule(&trace.schedule());
@@ -52,5 +52,7 @@ pub fn write(
     };
     write_gantt(&report, &own(folder, "gantt.svg")?)?;
     write_page(&report, &own(folder, "report.html")?)?;
-    write_file(&own(folder, "jobs.csv")?, |out| Ok(jobs_csv::write_trace(&executed.instance, "run", trace, out)?))
+    write_file(&own(folder, "jobs.csv")?, |out| {
+        Ok(jobs_csv::write_trace(&executed.instance, "run", trace, CsvNames::Guarded, out)?)
+    })
 }

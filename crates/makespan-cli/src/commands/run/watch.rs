@@ -7,7 +7,7 @@ use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use makespan_core::{Instance, JobId, LogEntry, Outcome, Run, Running};
 use makespan_exec::{Observer, Progress};
 
-use crate::output::{complain, harmless};
+use crate::output::{complain, shown};
 
 /// The bars of a run, and why jobs did not succeed.
 pub struct Watch<'a> {
@@ -68,7 +68,7 @@ impl Observer for Watch<'_> {
         let estimate = self.instance.time(running.job, &running.processors);
         let line = self.bars.add(ProgressBar::new(estimate.ticks().unsigned_abs() / 1_000_000));
         line.set_style(style("  {msg:30!} {bar:30} {elapsed}"));
-        line.set_message(harmless(&format!("{} on {}", job.name, running.processors)).into_owned());
+        line.set_message(format!("{} on {}", shown(&job.name), running.processors));
         self.lines.insert(running.job, line);
         self.refresh(progress);
     }
@@ -82,7 +82,7 @@ impl Observer for Watch<'_> {
             self.reasons.insert(run.job, reason.to_owned());
         }
         if run.outcome != Outcome::Succeeded && !self.bars.is_hidden() {
-            let name = harmless(&self.instance.job(run.job).name);
+            let name = shown(&self.instance.job(run.job).name);
             let _ = self.bars.println(format!("job `{name}` did not succeed"));
         }
         self.refresh(progress);
@@ -94,9 +94,9 @@ impl Observer for Watch<'_> {
 
     fn message(&mut self, text: &str) {
         if self.bars.is_hidden() {
-            complain(&format!("note: {text}"));
+            complain(&format!("note: {}", shown(text)));
         } else {
-            let _ = self.bars.println(format!("note: {}", harmless(text)));
+            let _ = self.bars.println(format!("note: {}", shown(text)));
         }
     }
 

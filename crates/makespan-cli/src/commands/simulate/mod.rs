@@ -20,7 +20,7 @@ use miette::{Result, miette};
 use serde_json::json;
 
 use crate::args::{Format, SimulateOptions};
-use crate::output::emit;
+use crate::output::{csv_names, emit};
 use crate::summary;
 use question::{Answer, Question};
 use scene::Log;
@@ -62,7 +62,7 @@ fn cluster(
     let answer = |one: &Simulated| question.as_ref().map(|question| question.answer(&scene, one)).transpose();
     let answers: Vec<Option<Answer>> = simulated.iter().map(answer).collect::<Result<_>>()?;
     let title = options.trace.file_name().map_or("simulation".into(), |name| name.to_string_lossy());
-    outputs::write(log, &title, targets, &simulated)?;
+    outputs::write(log, &title, targets, &simulated, csv_names(options.outputs.raw_names))?;
     if let Some(path) = &options.outputs.report {
         page::write(path, &title, &scene, &log.remarks, &simulated)?;
     }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use makespan::Simulated;
-use makespan_formats::{LogRow, jobs_csv, write_log_csv, write_paje, write_swf_trace};
+use makespan_formats::{CsvNames, LogRow, jobs_csv, write_log_csv, write_paje, write_swf_trace};
 use miette::Result;
 
 use super::scene::Log;
@@ -59,15 +59,17 @@ fn named(path: &Path, spec: &str) -> PathBuf {
 }
 
 /// Writes every file whole or not at all.
-pub fn write(log: &Log, workload: &str, targets: &[Target], simulated: &[Simulated]) -> Result<()> {
+pub fn write(log: &Log, workload: &str, targets: &[Target], simulated: &[Simulated], names: CsvNames) -> Result<()> {
     for Target { policy, kind, path } in targets {
         let trace = &simulated[*policy].simulation.trace;
         let told = || LogRow::all(&log.instance, &simulated[*policy].log);
         match kind {
-            Kind::Jobs => write_file(path, |out| Ok(jobs_csv::write_trace(&log.instance, workload, trace, out)?))?,
+            Kind::Jobs => {
+                write_file(path, |out| Ok(jobs_csv::write_trace(&log.instance, workload, trace, names, out)?))?
+            }
             Kind::Swf => write_file(path, |out| write_swf_trace(&log.instance, trace, &log.users, out))?,
             Kind::Paje => write_file(path, |out| write_paje(&log.instance, trace, out))?,
-            Kind::Log => write_file(path, |out| Ok(write_log_csv(&told(), out)?))?,
+            Kind::Log => write_file(path, |out| Ok(write_log_csv(&told(), names, out)?))?,
         }
     }
     Ok(())

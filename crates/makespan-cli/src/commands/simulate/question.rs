@@ -7,7 +7,7 @@ use miette::{Result, miette};
 use serde_json::{Value, json};
 
 use crate::args::StartQuestion;
-use crate::output::wrapped;
+use crate::output::{shown, wrapped};
 use crate::summary::figure;
 
 /// Jobs that are named in a text.
@@ -92,7 +92,7 @@ impl Question {
             (fewest, most) if fewest == most => format!("{fewest} processors"),
             _ => format!("{fewest} to {most} processors"),
         };
-        format!("job `{}` ({processors}, submitted at {release} s), seen at {at} s\n", job.name)
+        format!("job `{}` ({processors}, submitted at {release} s), seen at {at} s\n", shown(&job.name))
     }
 
     /// The answer of a policy, in a few lines.

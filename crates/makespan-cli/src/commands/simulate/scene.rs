@@ -1,13 +1,14 @@
 //! What is simulated, from the options.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use makespan::{FailureModel, SimulationOptions};
-use makespan_core::{Actual, Expansion, Instance, Platform, Unavailable};
-use makespan_formats::{Format, Replay, ReplayOptions, read_failures, read_platform, read_replay};
+use makespan_core::{Actual, Expansion, Instance};
+use makespan_formats::{Format, Replay, ReplayOptions, read_failures, read_replay};
 use miette::{Result, miette};
 
 use crate::args::{EstimatesName, SimulateOptions};
+use crate::input::Machines;
 
 /// A log as all policies meet it.
 pub struct Log {
@@ -19,11 +20,13 @@ pub struct Log {
 
 /// Reads the log on the machines that the options name.
 pub fn read(options: &SimulateOptions) -> Result<Log> {
-    let machines = options.platform.as_deref().map(machines).transpose()?;
-    let (platform, unavailable) = machines.map_or((None, Vec::new()), |(platform, closed)| (Some(platform), closed));
+    let machines = Machines::of(&options.machines)?;
     let usual = ReplayOptions::default();
     let reading = ReplayOptions {
-        platform,
+        processors: machines.processors,
+        platform: machines.platform.clone(),
+        network: machines.network,
+        storage: machines.storage.clone(),
         estimates: options.estimates.into(),
         speedup: options.speedup,
         seed: options.seed,
@@ -32,19 +35,15 @@ pub fn read(options: &SimulateOptions) -> Result<Log> {
         strict: options.strict,
         ..usual
     };
-    let Replay { mut instance, actual, users, mut remarks, format, .. } =
+    let Replay { instance, actual, users, mut remarks, format, .. } =
         read_replay(&options.trace, &reading).map_err(|error| miette!("{error}"))?;
     if options.flops.is_some() && format != Format::Batsim {
         return Err(miette!("--flops is for workloads of Batsim, and {} is {format}", options.trace.display()));
     }
-    let failed = |error| miette!("{}: {error}", options.trace.display());
     if !options.queues.is_empty() && format != Format::Swf {
         return Err(miette!("--queues is for SWF logs, and {} is {format}", options.trace.display()));
     }
-    if !unavailable.is_empty() {
-        let (platform, jobs) = (instance.platform().clone(), instance.jobs().to_vec());
-        instance = Instance::new(platform, jobs, unavailable).map_err(failed)?;
-    }
+    let instance = machines.closing(instance)?;
     remarks.extend(instance.notes().iter().map(|note| note.describe(&instance)));
     Ok(Log { instance, actual, users, remarks })
 }
@@ -90,28 +89,6 @@ pub fn expanded(options: &SimulateOptions, log: Log) -> Result<Log> {
     }
     // Bags and compound jobs are in native instances only, whose jobs take as long as estimated.
     Ok(Log { instance: expanded, actual: Actual::AsEstimated, users, remarks })
-}
-
-/// `100`, `16x8`, or a file.
-fn machines(text: &str) -> Result<(Platform, Vec<Unavailable>)> {
-    let number = |text: &str| text.trim().parse::<u32>().ok();
-    let platform = match text.split_once('x') {
-        None => number(text).map(Platform::flat),
-        Some((nodes, each)) => number(nodes).zip(number(each)).map(|(nodes, each)| Platform::cluster(nodes, each)),
-    };
-    if let Some(platform) = platform {
-        let platform = platform.map_err(|error| miette!("--platform {text}: {error}"))?;
-        return Ok((platform, Vec::new()));
-    }
-    let path = PathBuf::from(text);
-    if !path.exists() {
-        return Err(miette!(
-            "--platform {text}: there is no such file; write a number of processors such as 128, nodes and processors \
-             such as 16x8, or name a native file with a platform"
-        ));
-    }
-    let machines = read_platform(Path::new(&path)).map_err(|error| miette!("{error}"))?;
-    Ok((machines.platform().clone(), machines.unavailable().to_vec()))
 }
 
 /// What happens besides jobs and a policy.

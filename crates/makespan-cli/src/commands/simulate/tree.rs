@@ -47,7 +47,6 @@ pub fn simulate(options: &SimulateOptions, instance: &Instance, threads: usize) 
 /// Whether an option is given that says nothing about a tree; such options of trees on a cluster are refused likewise.
 fn refuse_options_of_clusters(options: &SimulateOptions) -> Result<()> {
     let given = [
-        ("--platform", options.platform.is_some()),
         ("--estimates clairvoyant", options.estimates == EstimatesName::Clairvoyant),
         ("--speedup", options.speedup.is_some()),
         ("--kill-at-walltime", options.kill_at_walltime),

@@ -6,6 +6,7 @@ use std::path::Path;
 use makespan::SteadyState;
 use makespan_core::tree::{Periodic, validate_network};
 use makespan_core::{Instance, Time, validate};
+use makespan_formats::CsvNames;
 use makespan_formats::tree_plan::write_network_csv;
 use miette::{Result, miette};
 
@@ -23,14 +24,14 @@ pub fn period(found: &SteadyState, length: Time) -> Result<Periodic> {
 }
 
 /// Writes the schedule of all tasks with its transfers, checked; returns its end.
-pub fn write(path: &Path, instance: &Instance, found: &SteadyState) -> Result<Time> {
+pub fn write(path: &Path, instance: &Instance, found: &SteadyState, names: CsvNames) -> Result<Time> {
     let fail = |error: &dyn std::fmt::Display| miette!("--unroll: {error}");
     let period = found.period.as_ref().map_err(|error| fail(error))?;
     let network = period.unroll(instance, &found.problem, None).map_err(|error| fail(&error))?;
     let defect = |error: String| fail(&format!("the schedule fails its own check, a defect of Makespan: {error}"));
     validate(instance, &network.schedule).map_err(|all| defect(first(&all)))?;
     validate_network(instance, &network).map_err(|all| defect(first(&all)))?;
-    write_file(path, |out| write_network_csv(instance, &network, out).map_err(io::Error::from))?;
+    write_file(path, |out| write_network_csv(instance, &network, names, out).map_err(io::Error::from))?;
     Ok(network.schedule.placements().iter().map(|placement| placement.end).max().unwrap_or_default())
 }
 

@@ -4,7 +4,7 @@ use makespan::{NetworkOptions, TreeRun, TreeScene};
 use makespan_core::{Instance, Time};
 use serde_json::{Value, json};
 
-use crate::output::table;
+use crate::output::{shown, table};
 use crate::summary::figure;
 
 /// More nodes than these are summed up in a text.
@@ -140,7 +140,7 @@ impl Page<'_> {
         let Some(&(most, node)) = all.iter().max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1))) else {
             return String::new();
         };
-        let (mean, most, name) = (share(Some(mean)), share(Some(most)), self.name(node));
+        let (mean, most, name) = (share(Some(mean)), share(Some(most)), shown(self.name(node)));
         format!("{what}: {mean} on average, {most} at most (`{name}`)\n")
     }
 

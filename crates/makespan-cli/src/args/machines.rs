@@ -1,0 +1,30 @@
+//! The machines of an instance: the same options in every command that reads one.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+/// On which machines an instance is planned or played, where the file is not to say.
+#[derive(Args)]
+pub struct MachineOptions {
+    /// Processors of a log's platform, instead of those in its header; machines of an ETC matrix that is one column; nodes
+    /// of one processor for a workflow
+    #[arg(long, value_name = "N", value_parser = count, allow_hyphen_values = true)]
+    pub processors: Option<u32>,
+    /// Machines instead of those of the file, and for a workflow, which has none: nodes by processors such as 16x8, a native
+    /// file, or a `SimGrid` platform
+    #[arg(long, value_name = "NxP|FILE", conflicts_with = "processors", allow_hyphen_values = true)]
+    pub platform: Option<PathBuf>,
+    /// Join the processors of a workflow by links of this bandwidth, such as 1Gbit/s
+    #[arg(long, value_name = "BANDWIDTH", requires = "processors", allow_hyphen_values = true)]
+    pub bandwidth: Option<String>,
+    /// The node that holds the files that come from outside a workflow; without it they are there at once
+    #[arg(long, value_name = "NODE")]
+    pub stage_in: Option<String>,
+}
+
+/// A whole number of digits alone: a sign before it is more likely a slip than meant.
+fn count(text: &str) -> Result<u32, String> {
+    let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    digits.then(|| text.parse().ok()).flatten().ok_or_else(|| "write a whole number such as 128".into())
+}

@@ -1,0 +1,105 @@
+//! The nodes of a platform; equal ones are stored once.
+
+use std::sync::{Arc, OnceLock};
+
+use super::Node;
+
+/// Nodes by their positions, and the ids of their processors.
+#[derive(Clone, Debug)]
+pub(super) enum NodeList {
+    /// Nodes `n0`, `n1` .. that differ in their names only. The list of them is made when it is first asked for.
+    Equal {
+        /// The first of them.
+        sample: Arc<Node>,
+        count: u32,
+        list: OnceLock<Arc<[Node]>>,
+    },
+    /// Each for itself, with the id of its first processor.
+    Each { nodes: Arc<[Node]>, first: Arc<[u32]> },
+}
+
+impl NodeList {
+    /// `count` nodes of `processors` processors of speed 1, fully connected.
+    pub fn equal(count: u32, processors: u32) -> Self {
+        Self::Equal { sample: Arc::new(equal_node(0, processors)), count, list: OnceLock::new() }
+    }
+
+    /// These nodes.
+    pub fn each(nodes: Vec<Node>) -> Self {
+        let mut next = 0;
+        let first = nodes.iter().map(|node| {
+            let first = next;
+            next += node.processors;
+            first
+        });
+        Self::Each { first: first.collect(), nodes: nodes.into() }
+    }
+
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Equal { count, .. } => *count as usize,
+            Self::Each { nodes, .. } => nodes.len(),
+        }
+    }
+
+    /// All nodes, as a list.
+    pub fn all(&self) -> &[Node] {
+        match self {
+            Self::Equal { sample, count, list } => {
+                list.get_or_init(|| (0..*count).map(|index| equal_node(index, sample.processors)).collect())
+            }
+            Self::Each { nodes, .. } => nodes,
+        }
+    }
+
+    /// The nodes, equal ones once, with how many there are of each.
+    pub fn kinds(&self) -> (&[Node], usize) {
+        match self {
+            Self::Equal { sample, count, .. } => (std::slice::from_ref(sample.as_ref()), *count as usize),
+            Self::Each { nodes, .. } => (&nodes[..], 1),
+        }
+    }
+
+    /// How many processors a node has.
+    pub fn processors(&self, node: usize) -> u32 {
+        match self {
+            Self::Equal { sample, count, .. } => {
+                assert!(node < *count as usize, "there are {count} nodes, and {node} is none of them");
+                sample.processors
+            }
+            Self::Each { nodes, .. } => nodes[node].processors,
+        }
+    }
+
+    /// The id of a node's first processor.
+    pub fn first(&self, node: usize) -> u32 {
+        match self {
+            Self::Equal { sample, .. } => node as u32 * sample.processors,
+            Self::Each { first, .. } => first[node],
+        }
+    }
+
+    /// The node that holds a processor.
+    pub fn node_of(&self, id: u32) -> usize {
+        match self {
+            Self::Equal { sample, count, .. } => (id / sample.processors).min(count - 1) as usize,
+            // A switch shares its first id with the next node, so the last node that starts at or before `id` holds it.
+            Self::Each { first, .. } => first.partition_point(|&first| first <= id) - 1,
+        }
+    }
+}
+
+impl PartialEq for NodeList {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Equal { sample, count, .. }, Self::Equal { sample: same, count: as_many, .. }) => {
+                (count, sample) == (as_many, same)
+            }
+            _ => self.len() == other.len() && self.all() == other.all(),
+        }
+    }
+}
+
+fn equal_node(index: u32, processors: u32) -> Node {
+    Node { name: format!("n{index}"), processors, speed: 1.0, parent: None, link: None }
+}

@@ -1,0 +1,53 @@
+//! Files that come from outside a workflow: fetched from a node, or there at once.
+
+use makespan_core::{Edge, Graph, Job, Load, NamedTask, Platform, Profile, Time};
+
+use super::amount;
+use super::draft::Outside;
+use crate::suggest::nearest;
+
+/// The name of the task from which the others get the files.
+const NAME: &str = "stage-in";
+
+/// What is said where no node holds the files.
+pub(super) fn remark(outside: &Outside) -> Option<String> {
+    (outside.bytes > 0)
+        .then(|| format!("{}; they are there at once (--stage-in NODE says which node holds them)", what(outside)))
+}
+
+fn what(outside: &Outside) -> String {
+    let Outside { files, bytes, first, .. } = outside;
+    let bytes = amount(*bytes as f64);
+    format!("{files} files of {bytes} in all (such as `{first}`) come from outside the workflow")
+}
+
+/// The job with one task more, which takes a tick on that node alone and sends each task what it reads from outside, and what
+/// is to be said of it.
+pub(super) fn from(node: &str, outside: &Outside, job: &Job, platform: &Platform) -> Result<(Job, String), String> {
+    let nodes = platform.nodes();
+    let Some(place) = nodes.iter().position(|one| one.name == node) else {
+        let near = nearest(node, nodes.iter().map(|one| one.name.as_str()));
+        let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+        return Err(format!("the files are to come from node `{node}`, which the platform does not have{hint}"));
+    };
+    if nodes[place].processors == 0 {
+        return Err(format!("the files are to come from node `{node}`, which has no processors; name one that has"));
+    }
+    let Some(graph) = job.graph.as_ref().filter(|_| !outside.reads.is_empty()) else {
+        return Ok((job.clone(), format!("no file comes from outside the workflow, so node `{node}` sends none")));
+    };
+    let mut tasks = graph.tasks().to_vec();
+    let mut name = NAME.to_owned();
+    while tasks.iter().any(|task| task.name == name) {
+        name.push('\'');
+    }
+    let mut times = vec![Profile::CANNOT_RUN; nodes.len()];
+    times[place] = Time::TICK;
+    let profile = Profile::on_machines(times).map_err(|error| error.to_string())?;
+    let (stage, said) = (tasks.len() as u32, format!("{}; task `{name}` sends them from node `{node}`", what(outside)));
+    tasks.push(NamedTask::new(name, profile));
+    let fetched = outside.reads.iter().map(|&(to, bytes)| Edge { from: stage, to, load: Load::Bytes(bytes) });
+    let edges = graph.edges().iter().copied().chain(fetched).collect();
+    let graph = Graph::new(tasks, edges).map_err(|error| error.to_string())?;
+    Ok((Job::compound(job.name.clone(), graph), said))
+}

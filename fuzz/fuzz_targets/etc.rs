@@ -1,0 +1,5 @@
+//! ETC matrices.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| makespan_fuzz::etc(bytes));

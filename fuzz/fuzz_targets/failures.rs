@@ -1,0 +1,5 @@
+//! Tables of failures.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| makespan_fuzz::failures(bytes));

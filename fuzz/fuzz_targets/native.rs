@@ -1,0 +1,5 @@
+//! Native JSON and TOML.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| makespan_fuzz::native(bytes));

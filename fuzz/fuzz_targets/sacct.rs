@@ -1,0 +1,5 @@
+//! Dumps of sacct.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| makespan_fuzz::sacct(bytes));

@@ -1,0 +1,5 @@
+//! Schedules with certificates.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| makespan_fuzz::schedule(bytes));

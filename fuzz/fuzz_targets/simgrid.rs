@@ -1,0 +1,5 @@
+//! Platforms of SimGrid.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| makespan_fuzz::simgrid(bytes));

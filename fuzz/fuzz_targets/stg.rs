@@ -1,0 +1,5 @@
+//! Standard task graphs.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| makespan_fuzz::stg(bytes));

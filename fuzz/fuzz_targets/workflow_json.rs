@@ -1,0 +1,5 @@
+//! WfFormat.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| makespan_fuzz::workflow_json(bytes));

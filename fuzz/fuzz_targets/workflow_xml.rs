@@ -1,0 +1,5 @@
+//! DAX and compound jobs in XML.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| makespan_fuzz::workflow_xml(bytes));

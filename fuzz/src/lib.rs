@@ -1,0 +1,159 @@
+//! What each target does with its bytes: it reads them, and does with what was read what a command would do first. A reader may
+//! refuse anything, in one line; it may not panic, and not take more than 256 MB for less than 1 MB.
+
+use makespan_core::{Instance, Job, Platform, Profile, ProcSet, Time};
+use makespan_formats::simgrid::read_simgrid;
+use makespan_formats::{
+    CsvNames, Language, ReadOptions, ReplayOptions, ScheduleFile, SpeedupSpec, TreePlanFile, parse_bandwidth,
+    parse_failures, parse_instance, parse_replay, read_log_csv, write_instance, write_log_csv,
+};
+
+fn assert_one_line(error: &dyn std::fmt::Display) {
+    let text = error.to_string();
+    assert!(!text.is_empty() && text.len() < 1500 && !text.chars().any(char::is_control), "{text:?}");
+}
+
+fn read(name: &str, bytes: &[u8], processors: Option<u32>) {
+    let options = ReadOptions { processors, ..ReadOptions::default() };
+    match parse_instance(bytes, name, &options) {
+        Ok(read) => write_instance(&read.instance, Language::Json, &mut std::io::sink()).expect("a sink takes all"),
+        Err(error) => assert_one_line(&error),
+    }
+}
+
+/// Any instance: by its content, without machines and with three.
+pub fn instance(bytes: &[u8]) {
+    read("x", bytes, None);
+    read("x", bytes, Some(3));
+}
+
+/// A log or an instance for simulation.
+pub fn replay(bytes: &[u8]) {
+    for processors in [None, Some(8)] {
+        let options = ReplayOptions { processors, ..ReplayOptions::default() };
+        match parse_replay(bytes, "x", &options) {
+            Ok(replay) => assert_eq!(replay.users.len(), replay.instance.jobs().len()),
+            Err(error) => assert_one_line(&error),
+        }
+    }
+}
+
+/// Native files.
+pub fn native(bytes: &[u8]) {
+    read("x.json", bytes, None);
+    read("x.toml", bytes, None);
+}
+
+/// Logs in the Standard Workload Format.
+pub fn swf(bytes: &[u8]) {
+    read("x.swf", bytes, Some(8));
+    replay(bytes);
+}
+
+/// Dumps of sacct.
+pub fn sacct(bytes: &[u8]) {
+    replay(bytes);
+}
+
+/// Workloads of Batsim.
+pub fn batsim(bytes: &[u8]) {
+    replay(bytes);
+}
+
+/// ETC matrices, with a header and as one column.
+pub fn etc(bytes: &[u8]) {
+    read("x.etc", bytes, None);
+    read("x.etc", bytes, Some(3));
+}
+
+/// Published sets of moldable jobs.
+pub fn moldable_set(bytes: &[u8]) {
+    read("x.in", bytes, None);
+}
+
+/// WfFormat.
+pub fn workflow_json(bytes: &[u8]) {
+    let options = ReadOptions { processors: Some(3), storage: Some("n1".into()), ..ReadOptions::default() };
+    if let Err(error) = parse_instance(bytes, "x.json", &options) {
+        assert_one_line(&error);
+    }
+    read("x.json", bytes, Some(3));
+}
+
+/// DAX and compound jobs.
+pub fn workflow_xml(bytes: &[u8]) {
+    read("x.dax", bytes, Some(3));
+    read("x.xml", bytes, Some(3));
+}
+
+/// Standard task graphs.
+pub fn stg(bytes: &[u8]) {
+    read("x.stg", bytes, Some(3));
+}
+
+/// DOT.
+pub fn dot(bytes: &[u8]) {
+    read("x.dot", bytes, Some(3));
+}
+
+/// Platforms of SimGrid.
+pub fn simgrid(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    if let Err(error) = read_simgrid("x", text) {
+        assert_one_line(&error);
+    }
+}
+
+fn flat() -> Instance {
+    let job = Job::new("a", Profile::rigid(5, Time::from_seconds(2)).expect("it takes time"));
+    Instance::new(Platform::flat(8).expect("8 are enough"), vec![job], Vec::new()).expect("the job fits")
+}
+
+/// Schedules, which are checked as `verify` does.
+pub fn schedule(bytes: &[u8]) {
+    let instance = flat();
+    match ScheduleFile::read("x", bytes, &instance) {
+        Ok(file) => {
+            let _ = makespan_core::validate(&instance, &file.schedule);
+            for bound in &file.bounds {
+                let _ = bound.verify(&instance);
+            }
+        }
+        Err(error) => assert_one_line(&error),
+    }
+}
+
+/// Plans of bags on trees.
+pub fn tree_plan(bytes: &[u8]) {
+    const TREE: &str = r#"{"version": 1, "platform": {"nodes": [{"name": "r", "processors": 1, "speed": 3},
+      {"name": "a", "processors": 2, "parent": "r", "bandwidth": 4}]},
+      "jobs": [{"name": "x", "count": 200, "work": 3, "data": 2}]}"#;
+    let tree = parse_instance(TREE.as_bytes(), "x", &ReadOptions::default()).expect("the tree is one");
+    if let Err(error) = TreePlanFile::read("x", bytes, &tree.instance) {
+        assert_one_line(&error);
+    }
+}
+
+/// Tables of failures.
+pub fn failures(bytes: &[u8]) {
+    let platform = Platform::cluster(2, 4).expect("8 are enough");
+    if let Err(error) = parse_failures("x", bytes, &platform) {
+        assert_one_line(&error);
+    }
+}
+
+/// Logs of policies.
+pub fn policy_log(bytes: &[u8]) {
+    if let Ok(rows) = read_log_csv(bytes) {
+        write_log_csv(&rows, CsvNames::Guarded, &mut std::io::sink()).expect("a sink takes all");
+    }
+}
+
+/// Words of the command line.
+pub fn options(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let _ = text.parse::<SpeedupSpec>();
+    let _ = parse_bandwidth(text);
+    let _ = Time::parse(text);
+    let _ = text.parse::<ProcSet>();
+}
