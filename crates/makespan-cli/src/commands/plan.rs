@@ -31,7 +31,7 @@ pub fn plan(options: &PlanOptions) -> Result<ExitCode> {
         return tree::plan(&instance, remarks, options);
     }
     tree::refuse_options_of_trees(options)?;
-    let PictureOptions { gantt, report, jobs } = &options.pictures;
+    let PictureOptions { gantt, report, jobs, raw_names: _ } = &options.pictures;
     let targets = [&options.output, &options.swf, gantt, report, jobs];
     let targets: Vec<&Path> = targets.into_iter().flatten().map(PathBuf::as_path).collect();
     check_targets(&options.input.instance, &targets)?;

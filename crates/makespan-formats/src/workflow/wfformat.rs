@@ -211,7 +211,7 @@ pub(super) fn read(file: &str, text: &str, strict: bool) -> Result<Read, FormatE
     remarks.extend(seen.remarks());
     let (graph, outside) = draft.graph(&mut remarks).map_err(|problem| wrong("workflow", &problem))?;
     let name = name.filter(|name| !name.is_empty()).unwrap_or_else(|| super::job_name(file));
-    Ok(Read { outside, platform, ..Read::of(vec![Job::compound(name, graph)], remarks) })
+    Ok(Read { platform, outside, ..Read::of(vec![Job::compound(name, graph)], remarks) })
 }
 
 impl Seen {

@@ -27,7 +27,7 @@ enum Kind {
 
 /// The files that are asked for, refused where they cannot be written or meet.
 pub fn targets(trace: &Path, outputs: &SimulationOutputs, specs: &[String]) -> Result<Vec<Target>> {
-    let SimulationOutputs { jobs, swf, paje, log, report } = outputs;
+    let SimulationOutputs { jobs, swf, paje, log, report, raw_names: _ } = outputs;
     let mut targets = Vec::new();
     for (kind, path) in [(Kind::Jobs, jobs), (Kind::Swf, swf), (Kind::Paje, paje), (Kind::Log, log)] {
         let Some(path) = path else { continue };
