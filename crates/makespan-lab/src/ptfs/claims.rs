@@ -30,12 +30,15 @@ pub(super) fn all(points: &Points) -> Vec<Claim> {
             &saturated(points, size, |row| &row.advantages),
             |advantage| advantage > 0.0,
         ));
-        claims.push(claim(
+        let more = by_swing(points, size);
+        // What its confidence interval does not part from none is none.
+        let answers: Vec<bool> = more.iter().map(|at| at.mean > at.half.unwrap_or(0.0)).collect();
+        claims.push(Claim {
             place,
-            "The advantage is more obvious at the variant rate than at the level one (differences, 1 to 4 times)",
-            &by_swing(points, size),
-            |more| more > 0.0,
-        ));
+            statement: "The advantage is more obvious at the variant rate than at the level one (differences, 1 to 4 times)",
+            measured: listed(&more),
+            verdict: Verdict::of(&answers),
+        });
     }
     for (place, size) in [("Figure 11", 50_000), ("Figure 12", 5000)] {
         claims.extend(shape(place, &advantages(points, size)));
