@@ -132,7 +132,15 @@ fn interval_prices(instance: &Instance) -> Vec<IntervalPrices> {
 /// What is found, if it is of this kind, and the interval prices read as prices that fall in time.
 fn time_prices(instance: &Instance) -> Vec<TimePrices> {
     let found = match weighted_completion(instance).certificate {
-        Certificate::TimePrices(prices) => Some(prices),
+        Certificate::TimePrices(mut prices) => {
+            // Around unavailable periods no price at all may be best; one of zero proves the same and can be twisted.
+            if prices.prices.is_empty() {
+                let length = instance.jobs()[0].profile().shortest();
+                prices.instants.push(prices.instants[0] + length);
+                prices.prices.push(0);
+            }
+            Some(prices)
+        }
         _ => None,
     };
     let made = interval_prices(instance).into_iter().map(|intervals| {
