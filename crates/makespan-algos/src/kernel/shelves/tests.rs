@@ -68,7 +68,7 @@ fn law(random: &mut ChaCha8Rng) -> SpeedupLaw {
 #[test]
 fn jobs_with_laws_fit_in_a_guess_and_a_half_and_some_ticks() {
     let mut random = ChaCha8Rng::seed_from_u64(1405);
-    let (mut built, mut again) = (0, 0);
+    let mut built = 0;
     for _ in 0..20_000 {
         let processors = random.random_range(1..20);
         let length = [3, 8, 20, 60, 1_000_000][random.random_range(0..5)];
@@ -87,13 +87,16 @@ fn jobs_with_laws_fit_in_a_guess_and_a_half_and_some_ticks() {
             continue;
         }
         let dual = dual::search(profiles.iter().copied(), processors);
-        let exact = build(&profiles, &dual.first_shelf, (dual.guess, Time::ZERO), processors);
         built += 1;
-        again += usize::from(exact.is_none());
-        let shelved = two_shelves(&profiles, &dual.first_shelf, dual.guess, processors).expect("the shelves fit");
-        let end = |shelved: &Shelved| shelved.start + profiles[shelved.job].time(shelved.processors.len());
-        let makespan = shelved.iter().map(end).max().unwrap();
-        assert!(2 * makespan.ticks() <= 3 * dual.guess.ticks() + 2 * ROUNDING, "{makespan} {:?}", dual.guess);
+        // The guess for which the proof is, though the other one is hardly ever missed.
+        let whole = Time::from_ticks(4 * (dual.guess.ticks() / 4 + 1));
+        let proved = build(&profiles, &dual.first_shelf, (whole, Time::TICK), processors);
+        let either = two_shelves(&profiles, &dual.first_shelf, dual.guess, processors);
+        for shelved in [proved, either].map(|shelved| shelved.expect("the shelves fit")) {
+            let end = |shelved: &Shelved| shelved.start + profiles[shelved.job].time(shelved.processors.len());
+            let makespan = shelved.iter().map(end).max().unwrap();
+            assert!(2 * makespan.ticks() <= 3 * dual.guess.ticks() + 2 * ROUNDING, "{makespan} {:?}", dual.guess);
+        }
     }
-    assert!(built > 5000 && again > 0, "{built} instances, {again} of which needed another guess");
+    assert!(built > 2000, "{built} instances of monotone jobs");
 }
