@@ -72,6 +72,8 @@ pub fn value(objective: Objective, value: i128) -> String {
 pub fn gap(ratio: Option<f64>) -> String {
     match ratio {
         None => "no proof".into(),
+        // No schedule of all jobs is below its bound.
+        Some(ratio) if ratio < 1.0 => "a part of the jobs".into(),
         Some(ratio) if ratio <= 1.0 => "optimal".into(),
         Some(ratio) => format!("at most {:.2} % above the optimum", (ratio - 1.0) * 100.0),
     }

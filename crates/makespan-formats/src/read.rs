@@ -328,7 +328,12 @@ fn planned_log(
     name: &str,
     options: &ReadOptions,
 ) -> Result<ReadInstance, FormatError> {
-    let ReadOptions { processors, speedup, seed, strict, .. } = *options;
+    let ReadOptions { speedup, seed, strict, .. } = *options;
+    if options.platform.is_some() && options.processors.is_some() {
+        let problem = "both a platform and a number of processors are stated; state one";
+        return Err(FormatError::content(name, Place::default(), problem));
+    }
+    let processors = options.processors.or(options.platform.as_ref().map(Platform::processors));
     let log = match format {
         Format::Swf => swf::records(name, &mut input, Lines::Whole)?,
         _ => logged(input, format, name, batsim::SPEED)?,

@@ -151,7 +151,9 @@ fn a_metascheduler_runs_commands_and_goes_on_where_it_stopped() {
     let all = sandbox.read("f/decisions.csv");
     assert!(all.starts_with(&told) && all.contains(",d,planned_again,"), "{told}{all}");
     // All that is late is given up before it starts.
-    let given_up = diamond(LEFT).replace("name = \"d\"\n", "name = \"d\"\nwalltime = 0.01\n");
+    let given_up = diamond(LEFT)
+        .replace("name = \"d\"\n", "name = \"d\"\nwalltime = 0.01\n")
+        .replace("name = \"other\"\n", "name = \"other\"\nwalltime = 600\n");
     sandbox.write("late.toml", given_up);
     let said = sandbox.makespan("run late.toml --policy job-flow[late=reject] --oversubscribe --folder g");
     assert!(said.out.contains("the plan leaves out") && said.out.contains("1 of 2 jobs succeeded"), "{said:?}");

@@ -108,7 +108,7 @@ fn a_value_below_its_bound_is_told() {
         }
         plan["makespan"] = json!(1);
     };
-    rejected(&sandbox, short, &["the makespan of the placements is 1, below its bound 2"]);
+    rejected(&sandbox, short, &["the makespan of the placements is 1, below its bound 19.5"]);
 }
 
 #[test]

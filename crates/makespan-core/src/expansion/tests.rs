@@ -73,7 +73,10 @@ fn tasks_of_a_compound_job_become_jobs_that_wait() {
         precedence.wholes().iter().map(|whole| (whole.job.name.as_str(), whole.tasks())).collect();
     assert_eq!(wholes, [("b/0", 0..1), ("b/1", 1..2), ("c", 2..5)]);
     assert_eq!(precedence.whole_of(JobId(3)), 2);
-    assert!(Expansion::competing(&original).is_err());
+    let competing = Expansion::competing(&original).unwrap();
+    assert_eq!(competing.instance.jobs().len(), 3, "the two tasks of the bag, and the graph whole");
+    let whole = competing.instance.job(JobId(2));
+    assert_eq!((whole.name.as_str(), whole.is_compound(), competing.tasks[2]), ("c", true, (JobId(1), 0)));
     let mut jobs = original.jobs().to_vec();
     jobs.push(job("c/y", 0, 1));
     assert_eq!(Expansion::of(&instance(jobs)).unwrap_err(), InstanceError::SameName("c/y".into()));

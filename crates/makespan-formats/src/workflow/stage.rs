@@ -18,7 +18,10 @@ pub(super) fn remark(outside: &Outside) -> Option<String> {
 fn what(outside: &Outside) -> String {
     let Outside { files, bytes, first, .. } = outside;
     let bytes = amount(*bytes as f64);
-    format!("{files} files of {bytes} in all (such as `{first}`) come from outside the workflow")
+    match files {
+        1 => format!("1 file of {bytes} in all (`{first}`) comes from outside the workflow"),
+        _ => format!("{files} files of {bytes} in all (such as `{first}`) come from outside the workflow"),
+    }
 }
 
 /// The job with one task more, which takes a tick on that node alone and sends each task what it reads from outside, and what

@@ -151,15 +151,15 @@ pub fn generate_tree(options: &TreeOptions) -> Result<Instance, LabError> {
         let mut stream = stream(options.seed, 1 + at as u64);
         let speed = stream.random_range(SPEED.0..=SPEED.1);
         let bandwidth = log_uniform(BANDWIDTH, &mut stream) / bits;
-        let latency = log_uniform(LATENCY, &mut stream);
         // Rounded to what a measurement would print, which keeps exact throughputs short.
+        let microseconds = (log_uniform(LATENCY, &mut stream) * 1e6).round();
         let (speed, bandwidth) = ((speed * 1e3).round() / 1e3, bandwidth.round());
         let bandwidth = if options.latency == Latency::Window {
-            bandwidth.min((WINDOW / (2.0 * latency)).round())
+            bandwidth.min((WINDOW * 1e6 / (2.0 * microseconds)).round())
         } else {
             bandwidth
         };
-        let latency = if options.latency == Latency::None { 0 } else { (latency * 1e6).round() as i64 * 1000 };
+        let latency = if options.latency == Latency::None { 0 } else { microseconds as i64 * 1000 };
         let link = parent.map(|_| Link { bandwidth, latency: Time::from_ticks(latency) });
         Node { name: format!("n{at:0digits$}"), processors: 1, speed, parent, link }
     };

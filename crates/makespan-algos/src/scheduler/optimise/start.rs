@@ -15,11 +15,12 @@ use crate::kernel::list::{self, Allotted};
 use crate::kernel::serial::Skyline;
 
 /// The catalogue, quick ones first.
-const CATALOGUE: [&str; 8] = [
+const CATALOGUE: [&str; 9] = [
     "list[order=saf]",
     "list[order=shelf]",
     "list[order=smith]",
     "dual",
+    "gang",
     "gang[packed=yes]",
     "list[order=weighted-lptf]",
     "sweep[steps=0]",
