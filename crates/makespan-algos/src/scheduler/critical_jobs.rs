@@ -31,7 +31,7 @@ const TOLD: usize = 10;
 /// 54th IWK, Ilmenau 2009, section 3; cost after V. V. Toporkov, Programming and Computer Software 34(3), 2008.
 /// Assumptions: every task accepts one processor, and runs on one; at most 256 processors. Guarantee: none. Complexity:
 /// O(r c k m^2) for r rounds, c chains of k tasks and m processors, times 256 to 511 steps of time.
-/// Deviations: see [`strategy`]; the choice of walltimes between HEFT's and the job's is ours.
+/// Deviations: see [`crate::kernel::chains::strategy::strategy`]; the choice of walltimes between HEFT's and the job's is ours.
 ///
 /// ```
 /// use makespan_algos::scheduler::CriticalJobs;

@@ -24,7 +24,7 @@ use crate::kernel::{batches, list, shelves};
 /// The guess is the least that is not refuted; the refuted one below it is a [`makespan_core::certificate::Rejection`],
 /// and what `makespan_bounds::makespan` proves is no weaker.
 /// Guarantee (makespan), for monotone jobs and against the optimum of any placement: 2 - 2/k, and 3/2 for k = 1 and 2, on
-/// nodes of k = 1, 2, 4, 8 .. processors; on others twice that of the largest such k below ([`rounded_down`]). If some jobs
+/// nodes of k = 1, 2, 4, 8 .. processors; on others twice that of the largest such k below (`rounded_down` has the proof). If some jobs
 /// have laws, whose times are rounded up, 8 k + 1 ticks more ([`Cluster::whole_guess`]). Twice as much with release dates,
 /// and where the knapsack is too large ([`makespan_bounds::dual::is_exact`]). None with unavailable processors.
 /// Complexity: O(n log n log(m k)) a step of the search, O(n m k) for those that need the knapsack; O(n log n + m k)

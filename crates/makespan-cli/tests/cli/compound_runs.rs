@@ -153,7 +153,7 @@ fn a_metascheduler_runs_commands_and_goes_on_where_it_stopped() {
     // All that is late is given up before it starts.
     let given_up = diamond(LEFT)
         .replace("name = \"d\"\n", "name = \"d\"\nwalltime = 0.01\n")
-        .replace("name = \"other\"\n", "name = \"other\"\nwalltime = 600\n");
+        .replace("name = \"other\"\ntime = 0.05\n", "name = \"other\"\ntime = 60\n");
     sandbox.write("late.toml", given_up);
     let said = sandbox.makespan("run late.toml --policy job-flow[late=reject] --oversubscribe --folder g");
     assert!(said.out.contains("the plan leaves out") && said.out.contains("1 of 2 jobs succeeded"), "{said:?}");

@@ -42,6 +42,9 @@ impl TimeWindow {
             let problem = format!("it has {} prices for {nodes} nodes", self.prices.len());
             return Err(CertificateError::Malformed(problem));
         }
+        if self.from < Time::ZERO || self.until < self.from {
+            return Err(CertificateError::Malformed("its window must not begin before 0 or after its end".into()));
+        }
         let deadline = i128::from(self.deadline.ticks());
         let proven = Ok(deadline + 1);
         let mut needed = 0_i128;
@@ -120,9 +123,6 @@ impl TimeWindow {
     fn cost_of_open_time(&self, instance: &Instance) -> Result<i128, CertificateError> {
         let (from, until) = (self.from.ticks(), self.until.ticks());
         let length = i128::from(until) - i128::from(from);
-        if length < 0 || from < 0 {
-            return Err(CertificateError::Malformed("its window must not begin before 0 or after its end".into()));
-        }
         let mut sum = 0_i128;
         for (node, &price) in self.prices.iter().enumerate() {
             let own = instance.platform().processors_of(node);

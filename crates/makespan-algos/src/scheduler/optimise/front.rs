@@ -5,7 +5,7 @@ use makespan_core::{FrontPoint, Objective, Time};
 use super::search::{Found, Search, Task};
 
 /// Limits on the makespan between the shortest schedule and the one of least weighted completion.
-const BETWEEN: usize = 4;
+const BETWEEN: i128 = 4;
 /// The shares of the time for the two ends.
 const SHORTEST: f64 = 0.15;
 const LIGHTEST: f64 = 0.2;
@@ -44,12 +44,10 @@ impl From<Found> for FrontPoint {
     }
 }
 
-/// The least makespan and what lies evenly between it and the most.
+/// The least makespan and what lies evenly between it and the most, rounded down to a tick: as many limits in every unit of
+/// time, so that plans scale.
 pub(super) fn limits(least: Time, most: Time) -> Vec<Time> {
-    let span = most.saturating_since(least).ticks();
-    let steps = BETWEEN as i64;
-    let mut limits: Vec<Time> =
-        (0..steps).map(|step| least + Time::from_ticks(span / steps * step)).filter(|&limit| limit < most).collect();
-    limits.dedup();
-    limits
+    let span = i128::from(most.saturating_since(least).ticks());
+    let steps = if span > 0 { BETWEEN } else { 0 };
+    (0..steps).map(|step| least + Time::from_ticks((span * step / BETWEEN) as i64)).collect()
 }
