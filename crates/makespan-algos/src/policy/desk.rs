@@ -121,6 +121,15 @@ impl Desk {
         self.queue.len() == view.waiting.len() && self.held.agrees(view)
     }
 
+    /// The longest that a waiting job may take, on any processors.
+    pub(super) fn longest(&self, instance: &Instance) -> Time {
+        let slowest = instance.platform().nodes().iter().filter(|node| node.processors > 0).map(|node| node.speed);
+        let slowest = slowest.fold(f64::INFINITY, f64::min);
+        let waiting = std::iter::successors(self.queue.first(), |rank| self.queue.next(rank + 1));
+        let time = |rank: usize| instance.job(self.queue.job(rank)).profile().slowest().divided_by(slowest);
+        waiting.map(time).max().unwrap_or(Time::ZERO)
+    }
+
     /// Starts the jobs at the head of the queue while they fit; where it matters which processors they get.
     pub(super) fn start_heads(&mut self, space: &mut Space<'_>, decisions: &mut Vec<Decision>) -> Option<usize> {
         while let Some(rank) = self.queue.first() {

@@ -120,6 +120,11 @@ impl Held {
         Some(Slot { processors, start: hold.start, end: hold.end })
     }
 
+    /// When the last of what runs is believed to end.
+    pub(super) fn last_end(&self) -> Option<Time> {
+        self.ends.last().map(|&(end, _)| end)
+    }
+
     /// Free processors now.
     pub(super) fn free(&self, now: Time) -> u32 {
         self.timeline.free_at(now)

@@ -3,6 +3,7 @@
 use makespan_core::{Decision, Event, Instance, JobId, Policy, ProcSet, Profile, Time, View};
 
 use super::desk::{Desk, Reading, wait_for};
+use super::held::interchangeable;
 use super::order::{Request, time_on_equal};
 use super::queue::Gap;
 use super::space::{Slot, Space};
@@ -297,6 +298,18 @@ fn pass(desk: &mut Desk, most: &[u32], table: &mut impl Table, view: &View<'_>, 
     }
 }
 
+/// Whether counts say all that a look has to know although there are unavailable periods: they alone tell processors apart, and
+/// none begins before what runs, then the head and then a job behind it could have ended. By sets, what a job might have later
+/// depends on where the reservation is, which would let a period that nobody meets change a choice.
+fn far_from_periods(desk: &Desk, view: &View<'_>) -> bool {
+    let coming = view.instance.unavailable().iter().filter(|period| period.end > view.now);
+    let Some(next) = coming.map(|period| period.start).min() else { return interchangeable(view.instance) };
+    let held = desk.held.last_end().into_iter().chain(view.down.iter().map(|failure| failure.end));
+    let free = held.fold(view.now, Time::max);
+    let longest = desk.longest(view.instance);
+    interchangeable(view.instance) && free + longest + longest <= next
+}
+
 impl MoldableEasy {
     /// With this queue; by area and time as they are on the fewest processors.
     pub fn new(reading: Reading) -> Self {
@@ -312,7 +325,7 @@ impl Policy for MoldableEasy {
         Desk::hear(&mut self.desk, self.reading, events, view);
         let Some(desk) = self.desk.as_mut() else { return };
         desk.held.extend(view, &[]);
-        if desk.counted {
+        if desk.counted || far_from_periods(desk, view) {
             let mut table = Counted { free: view.free.clone(), strips: desk.held.timeline.clone() };
             pass(desk, &self.most, &mut table, view, decisions);
         } else {
