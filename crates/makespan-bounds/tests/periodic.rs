@@ -97,9 +97,9 @@ proptest! {
         let nodes = instance.platform().nodes();
         let depth = |node: usize| std::iter::successors(Some(node), |&node| nodes[node].parent).count() as u64 - 1;
         let computing = (0..nodes.len()).filter(|&node| periodic.tasks[node] > 0);
-        // The paper's nodes have one processor. On several, each may have a task under way when a period ends.
-        let processors = computing.clone().map(|node| u64::from(nodes[node].processors)).filter(|&count| count > 1);
-        let z = computing.map(depth).max().unwrap_or(0) * periodic.tasks.iter().sum::<u64>() + processors.sum::<u64>();
+        // The paper's nodes have one processor. Several serve periods in turn, so that the last begins that much later.
+        let late = |node: usize| depth(node) + u64::from(nodes[node].processors) - 1;
+        let z = computing.map(late).max().unwrap_or(0) * periodic.tasks.iter().sum::<u64>();
         let end = Time::from_ticks(periodic.period.ticks() * periods as i64);
         // The time of each task is rounded up to a tick, so those of the last period may end some ticks late.
         let late = end + Time::from_ticks((periodic.tasks.iter().sum::<u64>() * periods) as i64);

@@ -91,11 +91,11 @@ fn files_from_outside_are_fetched_from_a_node_or_remarked() {
     let words = staged.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains("task `stage-in` sends them from node `n1`"), "{staged}");
     let plan = sandbox.json("p.json");
-    let placed = |task: u64| {
+    let placed = |task: &str| {
         let all = plan["placements"].as_array().unwrap();
         all.iter().find(|one| one["task"] == task).unwrap()["processors"].as_str().unwrap().to_owned()
     };
-    assert_eq!((placed(3), placed(0)), ("1".to_owned(), "1".to_owned()), "{plan}");
+    assert_eq!((placed("stage-in"), placed("a")), ("1".to_owned(), "1".to_owned()), "{plan}");
     sandbox.makespan("verify w.dax --processors 2 --bandwidth 100 --stage-in n1 p.json").succeeds();
     sandbox.makespan("simulate w.dax --processors 2 --bandwidth 100 --stage-in n1 --policy follow").succeeds();
     sandbox.makespan("plan w.dax --processors 2 --stage-in n7").refused(&["node `n7`", "does not have"]);
