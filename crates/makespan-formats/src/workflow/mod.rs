@@ -100,7 +100,13 @@ pub(crate) fn read(
     let Read { mut jobs, mut remarks, platform, outside } = read;
     let platform = match (options.platform, platform) {
         (Some(stated), _) => stated.clone(),
-        (None, Some(own)) => own,
+        (None, Some(own)) => {
+            remarks.push(format!(
+                "planned on the machines of the file ({} processors of speed 1); --processors or --platform states others",
+                own.processors()
+            ));
+            own
+        }
         (None, None) => {
             let problem = format!(
                 "{format} says nothing of machines; state them: --processors N for N of speed 1, or --platform FILE"

@@ -59,6 +59,7 @@ fn wfformat_is_read_in_four_versions() {
     {
         assert!(remarks.contains(part), "{remarks}");
     }
+    assert!(!remarks.contains("planned on the machines of the file"), "others are stated: {remarks}");
     let new = read(&WF15.replace("\"1.5\"", "\"1.6\""), Format::WfFormat);
     assert_eq!(shown(&new.instance), shown(&found.instance));
     let own = parse_instance(WF15.as_bytes(), "f.json", &ReadOptions::default()).unwrap();

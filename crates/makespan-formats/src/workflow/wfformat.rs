@@ -380,10 +380,6 @@ fn machines(machines: &[Machine], remarks: &mut Vec<String>) -> Option<Platform>
     let nodes = machines.iter().map(node).collect::<Option<Vec<Node>>>()?;
     let platform = Platform::new(nodes).ok()?;
     remarks.extend(unused(machines));
-    remarks.push(format!(
-        "planned on the machines of the file ({} processors of speed 1); --processors or --platform states others",
-        platform.processors()
-    ));
     Some(platform)
 }
 
@@ -401,7 +397,9 @@ fn unused(machines: &[Machine]) -> Vec<String> {
     });
     let memory = range(machines.iter().filter_map(|machine| Some(machine.memory_in_bytes?.0.0)).collect());
     let memory = memory.map(|(least, most)| {
-        format!("the machines state {} to {} of memory, which is not planned", amount(least), amount(most))
+        let (least, most) = (amount(least), amount(most));
+        let range = if least == most { least } else { format!("{least} to {most}") };
+        format!("the machines state {range} of memory, which is not planned")
     });
     speeds.into_iter().chain(memory).collect()
 }
