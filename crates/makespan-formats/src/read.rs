@@ -303,10 +303,13 @@ fn planned_workflow(
     Ok(ReadInstance { instance, format, remarks })
 }
 
+/// Why machines that are stated twice are refused.
+pub(crate) const BOTH_STATED: &str = "both a platform and a number of processors are stated; state one";
+
 /// The machines that the options state for a workflow.
 fn machines(options: &ReadOptions) -> Result<Option<Platform>, String> {
     let nodes = match (&options.platform, options.processors, options.network) {
-        (Some(_), Some(_), _) => return Err("both a platform and a number of processors are stated; state one".into()),
+        (Some(_), Some(_), _) => return Err(BOTH_STATED.into()),
         (Some(_), None, Some(_)) => {
             return Err("both a platform and a bandwidth are stated; state it in the platform".into());
         }
@@ -330,8 +333,7 @@ fn planned_log(
 ) -> Result<ReadInstance, FormatError> {
     let ReadOptions { speedup, seed, strict, .. } = *options;
     if options.platform.is_some() && options.processors.is_some() {
-        let problem = "both a platform and a number of processors are stated; state one";
-        return Err(FormatError::content(name, Place::default(), problem));
+        return Err(FormatError::content(name, Place::default(), BOTH_STATED));
     }
     let processors = options.processors.or(options.platform.as_ref().map(Platform::processors));
     let log = match format {

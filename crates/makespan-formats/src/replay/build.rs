@@ -21,7 +21,7 @@ pub(crate) fn replay(
 ) -> Result<Replay, FormatError> {
     let wrong = |problem: &dyn std::fmt::Display| FormatError::content(file, Place::default(), problem);
     if options.platform.is_some() && options.processors.is_some() {
-        return Err(wrong(&"both a platform and a number of processors are stated; state one"));
+        return Err(wrong(&crate::read::BOTH_STATED));
     }
     let flat = options.processors.map(Platform::flat).transpose().map_err(|error| wrong(&error))?;
     let platform = log.platform(file, options.platform.clone().or(flat), "--processors")?;
