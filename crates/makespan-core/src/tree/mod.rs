@@ -9,6 +9,7 @@
 //! Figures are exact rationals, so that a throughput can be proved and a period computed. A float of the platform stands
 //! for its shortest decimal: a speed that a file writes as 0.1 is one tenth here.
 
+pub mod network;
 mod network_schedule;
 mod optimum;
 mod periodic;
@@ -27,7 +28,7 @@ pub use periodic::{Periodic, PeriodicError, exact_period};
 pub use rates::{Rates, RatesError, latency_load, link_load, port_load};
 pub use rational::{decimal_of, decimal_text, float_of, parse_decimal, short_decimal};
 
-use crate::{Instance, Job, JobId, Time};
+use crate::model::{Instance, Job, JobId, Time};
 
 /// An instance seen as a tree problem: nodes in platform order, applications in job order.
 #[derive(Clone, Debug)]
@@ -222,7 +223,7 @@ fn nodes(instance: &Instance) -> Result<Vec<TreeNode>, TreeError> {
     if let Some(second) = nodes.iter().filter(|node| node.parent.is_none()).nth(1) {
         return Err(TreeError::NoTree(second.name.clone()));
     }
-    let node = |node: &crate::Node| {
+    let node = |node: &crate::model::Node| {
         let (bandwidth, latency) = match (node.parent, node.link) {
             (None, _) => (RBig::ZERO, Time::ZERO),
             (Some(_), Some(link)) => (decimal_of(link.bandwidth), link.latency),
@@ -247,7 +248,7 @@ fn application(id: JobId, job: &Job) -> Result<Application, TreeError> {
     if job.walltime.is_some() {
         return Err(TreeError::Walltime(name()));
     }
-    if job.weight == crate::Weight::ZERO {
+    if job.weight == crate::model::Weight::ZERO {
         return Err(TreeError::NoWeight(name()));
     }
     if job.release > Time::ZERO {
@@ -259,7 +260,7 @@ fn application(id: JobId, job: &Job) -> Result<Application, TreeError> {
         // A unit of work takes a second at speed 1.
         work: parts(profile.time(1).ticks(), Time::TICKS_PER_SECOND as u64),
         data: RBig::from(job.data.unwrap_or(0)),
-        weight: parts(job.weight.millionths() as i64, crate::Weight::MILLIONTHS),
+        weight: parts(job.weight.millionths() as i64, crate::model::Weight::MILLIONTHS),
         count: count.get(),
     })
 }

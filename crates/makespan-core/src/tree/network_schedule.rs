@@ -5,7 +5,8 @@ use rustc_hash::FxHashMap;
 use thiserror::Error;
 
 use super::decimal_of;
-use crate::{Instance, JobId, Platform, Schedule, Time};
+use crate::model::{Instance, JobId, Platform, Time};
+use crate::schedule::Schedule;
 
 /// What runs where and when, and how the data of each task come there.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

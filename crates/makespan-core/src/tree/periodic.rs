@@ -8,7 +8,7 @@ use dashu_ratio::RBig;
 use thiserror::Error;
 
 use super::{Rates, TreeProblem};
-use crate::Time;
+use crate::model::Time;
 
 /// A steady state in whole tasks and ticks.
 ///

@@ -131,7 +131,7 @@ pub fn link_load(problem: &TreeProblem, flows: &[RBig], child: usize) -> RBig {
 /// The part of a link's time that the latencies of tasks take.
 pub fn latency_load(problem: &TreeProblem, flows: &[RBig], child: usize) -> RBig {
     let one = &problem.nodes()[child];
-    if one.parent.is_none() || one.latency == crate::Time::ZERO {
+    if one.parent.is_none() || one.latency == crate::model::Time::ZERO {
         return RBig::ZERO;
     }
     let flow = &flows[child * problem.applications().len()..][..problem.applications().len()];

@@ -1,7 +1,7 @@
 use std::num::NonZeroU64;
 
 use super::*;
-use crate::{Link, Node, Platform, Profile, Unavailable, Weight};
+use crate::model::{Link, Node, Platform, Profile, Unavailable, Weight};
 
 fn node(name: &str, parent: Option<usize>, bandwidth: Option<f64>) -> Node {
     let link = bandwidth.map(|bandwidth| Link { bandwidth, latency: Time::from_ticks(5) });
@@ -46,7 +46,7 @@ fn every_other_instance_is_refused_with_a_remedy() {
     assert_eq!(on(no_link, vec![]).unwrap_err(), TreeError::NoBandwidth("leaf".into()));
     let apart = vec![node("a", None, None), node("b", None, None)];
     assert_eq!(on(apart, vec![]).unwrap_err(), TreeError::NoTree("b".into()));
-    let period = Unavailable { processors: crate::ProcSet::first(1), start: Time::ZERO, end: Time::TICK };
+    let period = Unavailable { processors: crate::model::ProcSet::first(1), start: Time::ZERO, end: Time::TICK };
     assert_eq!(on(vec![node("a", None, None)], vec![period]).unwrap_err(), TreeError::Unavailable);
     assert!(on(vec![node("a", None, None)], vec![]).is_ok(), "one node is a tree");
 }

@@ -1,7 +1,8 @@
 //! A periodic steady state as a schedule with its transfers.
 
 use super::{NetworkSchedule, Periodic, PeriodicError, Transfer, TreeProblem};
-use crate::{Instance, Placement, ProcSet, Schedule, Time};
+use crate::model::{Instance, ProcSet, Time};
+use crate::schedule::{Placement, Schedule};
 
 /// Most placements and transfers that are listed.
 const MOST: usize = 20_000_000;

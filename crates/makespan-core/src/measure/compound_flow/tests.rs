@@ -1,0 +1,101 @@
+//! Flows made by hand.
+
+use super::*;
+use crate::model::{Edge, Expansion, Graph, JobId, Load, NamedTask, Node, Platform, ProcSet, Profile};
+use crate::online::Spot;
+
+fn s(seconds: i64) -> Time {
+    Time::from_seconds(seconds)
+}
+
+/// Two pairs of tasks of 10 s and 20 s, the first with a walltime of 30 s, and a simple job of 6 s with a walltime of 8 s,
+/// on processors of speeds 1 and 2.
+fn instance() -> Instance {
+    let task = |name, seconds| NamedTask::new(name, Profile::rigid(1, s(seconds)).unwrap());
+    let edge = Edge { from: 0, to: 1, load: Load::Fixed(Time::ZERO) };
+    let pair = |name| Job::compound(name, Graph::new(vec![task("a", 10), task("b", 20)], vec![edge]).unwrap());
+    let mut first = pair("first").with_release(s(5));
+    first.walltime = Some(s(30));
+    let mut simple = Job::new("simple", Profile::rigid(1, s(6)).unwrap()).with_release(s(7));
+    simple.walltime = Some(s(8));
+    let node = |name: &str, speed| Node { name: name.into(), processors: 1, speed, parent: None, link: None };
+    let platform = Platform::new(vec![node("slow", 1.0), node("fast", 2.0)]).unwrap();
+    let jobs = vec![first, pair("second").with_release(s(10)), simple];
+    Expansion::of(&Instance::new(platform, jobs, vec![]).unwrap()).unwrap().instance
+}
+
+fn run(job: u32, (from, until): (i64, i64), processor: u32, outcome: Outcome) -> Run {
+    let processors = ProcSet::range(processor, processor);
+    Run { job: JobId(job), start: s(from), end: s(until), processors, outcome }
+}
+
+const DONE: Outcome = Outcome::Succeeded;
+
+#[test]
+fn jobs_and_flow_have_the_figures_of_what_really_ran() {
+    let runs = vec![
+        run(4, (7, 10), 1, DONE),
+        run(0, (5, 15), 0, DONE),
+        run(1, (15, 20), 1, Outcome::Interrupted),
+        run(1, (21, 31), 1, DONE),
+        run(2, (15, 25), 0, DONE),
+        run(3, (25, 45), 0, DONE),
+    ];
+    let entry = |time, job, what| LogEntry { time: s(time), job: JobId(job), what };
+    let spot = |processor, start| Spot { processor, start: s(start) };
+    let collision = Logged::Collision { planned: spot(0, 15), resolved: spot(1, 15), penalty: 3 };
+    let log = [
+        // Of a plan that is replaced at once.
+        entry(5, 0, Logged::Planned { variants: 2, finish: s(30), cost: 3000, deadline: s(40) }),
+        entry(5, 1, collision),
+        entry(5, 0, Logged::Planned { variants: 2, finish: s(31), cost: 3000, deadline: s(40) }),
+        entry(5, 1, collision),
+        entry(6, 1, Logged::Collision { planned: spot(0, 15), resolved: spot(1, 20), penalty: 4 }),
+        entry(10, 2, Logged::Fallback { finish: s(45), deadline: s(44) }),
+        entry(20, 0, Logged::OtherVariant { from: 1, to: 0 }),
+    ];
+    let instance = instance();
+    let found = CompoundMeasures::of(&instance, &Trace { runs }, &log).unwrap();
+    let [first, second, simple] = found.jobs.as_slice() else { panic!("three whole jobs") };
+    assert_eq!(
+        (first.start, first.end, first.walltime, first.told),
+        (Some(s(5)), Some(s(31)), Some(s(30)), Some(s(40)))
+    );
+    assert_eq!((first.deadline(), first.is_in_time()), (Some(s(35)), Some(true)), "the user's walltime goes first");
+    // 10 s at speed 1 cost 1, 20 s at speed 2 cost 2; the interrupted run is busy time and costs nothing.
+    assert_eq!((first.cost, first.busy), (3000, s(25).area(1)));
+    assert_eq!((second.deadline(), second.is_in_time(), second.cost), (Some(s(44)), Some(false), 2000));
+    assert_eq!((simple.deadline(), simple.cost, simple.ending), (None, 2000, WholeEnding::Succeeded));
+    let flow = &found.flow;
+    assert_eq!((flow.in_time, flow.with_deadline, flow.as_told), (1, 2, 1));
+    assert_eq!((flow.failed, flow.given_up, flow.cost, flow.span()), (0, 0, 7000, s(40)));
+    assert_eq!((flow.collisions, flow.penalty, flow.fallbacks, flow.changes), (2, 7, 1, 1));
+    // 40 s and 18 s of 40 s.
+    let LoadBalance { mean, least, most, deviation, balance } = flow.load;
+    assert_eq!((mean, least, most, balance), (0.725, 0.45, 1.0, 0.725));
+    assert!((deviation - 0.275).abs() < 1e-12);
+}
+
+#[test]
+fn what_failed_or_was_given_up_is_not_in_time() {
+    let runs = vec![
+        run(0, (5, 9), 0, Outcome::Failed { status: 1 }),
+        run(1, (9, 9), 0, Outcome::NotStarted),
+        run(2, (10, 15), 1, DONE),
+    ];
+    let found = CompoundMeasures::of(&instance(), &Trace { runs }, &[]).unwrap();
+    let endings: Vec<WholeEnding> = found.jobs.iter().map(|job| job.ending).collect();
+    assert_eq!(endings, [WholeEnding::Failed, WholeEnding::GivenUp, WholeEnding::GivenUp]);
+    let flow = &found.flow;
+    assert_eq!((flow.in_time, flow.with_deadline, flow.failed, flow.given_up), (0, 1, 1, 2));
+    assert_eq!((found.jobs[0].cost, found.jobs[0].is_in_time(), found.jobs[1].cost), (0, Some(false), 2000));
+}
+
+#[test]
+fn nothing_at_all_is_balanced_and_other_instances_have_no_figures() {
+    let found = CompoundMeasures::of(&instance(), &Trace::default(), &[]).unwrap();
+    assert_eq!((found.flow.load.mean, found.flow.load.balance, found.flow.span()), (0.0, 1.0, Time::ZERO));
+    let job = Job::new("a", Profile::rigid(1, s(1)).unwrap());
+    let plain = Instance::new(Platform::flat(1).unwrap(), vec![job], vec![]).unwrap();
+    assert_eq!(CompoundMeasures::of(&plain, &Trace::default(), &[]), None);
+}

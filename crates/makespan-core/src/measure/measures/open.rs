@@ -1,0 +1,40 @@
+//! How much of a cluster could be used.
+
+use crate::model::{Area, Instance, ProcSet, Time, Unavailable};
+
+/// Processors times ticks of a period in which they are neither unavailable nor down. O(k (log k + m)) for k failures and
+/// unavailable periods of at most m processors.
+pub(super) fn area(instance: &Instance, down: &[Unavailable], (from, until): (Time, Time)) -> Area {
+    if down.is_empty() {
+        return instance.availability().open_area(from, until);
+    }
+    if until <= from {
+        return 0;
+    }
+    let mut changes: Vec<(Time, bool, &ProcSet)> = Vec::with_capacity(2 * down.len());
+    for period in instance.unavailable().iter().chain(down) {
+        let (start, end) = (period.start.max(from), period.end.min(until));
+        if start < end {
+            changes.extend([(start, true, &period.processors), (end, false, &period.processors)]);
+        }
+    }
+    changes.sort_unstable_by_key(|&(at, closes, _)| (at, closes));
+    // For how many reasons each processor is closed.
+    let mut reasons = vec![0_u32; instance.processors() as usize];
+    let (mut open, mut since, mut area) = (instance.processors(), from, 0);
+    for (at, closes, processors) in changes {
+        area += (at - since).area(open);
+        since = at;
+        for id in processors.iter() {
+            let reasons = &mut reasons[id as usize];
+            if closes {
+                open -= u32::from(*reasons == 0);
+                *reasons += 1;
+            } else {
+                *reasons -= 1;
+                open += u32::from(*reasons == 0);
+            }
+        }
+    }
+    area + (until - since).area(open)
+}

@@ -1,0 +1,11 @@
+//! Figures of a trace, for tables and statistics.
+
+mod compound_flow;
+mod measures;
+mod task_flow;
+mod usage;
+
+pub use compound_flow::{CompoundMeasures, FlowMeasures, LoadBalance, WholeEnding, WholeMeasures};
+pub use measures::{Distribution, Fairness, Measures};
+pub use task_flow::{Phase, PhaseStep, Phases, TaskFlowMeasures};
+pub use usage::{Usage, UsageStep};

@@ -1,0 +1,104 @@
+//! Saturation, starvation, and what is between them.
+
+use serde::{Deserialize, Serialize};
+
+use crate::measure::Usage;
+use crate::model::{Instance, Time};
+use crate::online::Trace;
+
+/// The state of a system that serves a flow of tasks.
+///
+/// W. Sun, Y. Zhang, Y. Wu and Y. Inoguchi, "Practical Task Flow Scheduling for High Throughput Computational Grid", section 2,
+/// name the phases and give no thresholds. Ours: in saturation "enough tasks" wait, which is more than two for each processor
+/// as in their scheduler, so that the system would not leave the phase at once if nothing arrived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Phase {
+    /// All processors run tasks and more than two tasks a processor wait.
+    Saturation,
+    /// Neither: the region around the balance line, from which the system slides into either phase.
+    Slide,
+    /// Some processor is idle and no task waits.
+    Starvation,
+}
+
+/// The phases of a system over time, from the first release on.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Phases {
+    /// Ascending; each phase is another than the one before.
+    pub steps: Vec<PhaseStep>,
+    /// When the last task ends.
+    pub end: Time,
+}
+
+/// A phase that holds from an instant until the next step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PhaseStep {
+    /// From this instant.
+    pub from: Time,
+    /// Which phase.
+    pub phase: Phase,
+}
+
+impl Phase {
+    /// Every phase, in the order of reports.
+    pub const ALL: [Self; 3] = [Self::Saturation, Self::Slide, Self::Starvation];
+
+    fn of(held: u32, waiting: u32, processors: u32) -> Self {
+        if held == processors && u64::from(waiting) > 2 * u64::from(processors) {
+            Self::Saturation
+        } else if held < processors && waiting == 0 {
+            Self::Starvation
+        } else {
+            Self::Slide
+        }
+    }
+
+    /// How it is called.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Saturation => "saturation",
+            Self::Slide => "slide region",
+            Self::Starvation => "starvation",
+        }
+    }
+}
+
+impl Phases {
+    /// Of what happened. A task waits from its release to its start, at the scheduler or at a node.
+    pub fn of(instance: &Instance, trace: &Trace) -> Self {
+        let usage = Usage::of(instance, trace);
+        let Some(end) = usage.steps.last().map(|step| step.from) else { return Self::default() };
+        let mut steps: Vec<PhaseStep> = Vec::new();
+        let mut add = |from, phase| {
+            if steps.last().is_none_or(|last: &PhaseStep| last.phase != phase) {
+                steps.push(PhaseStep { from, phase });
+            }
+        };
+        let first = usage.steps[0].from;
+        if instance.first_release() < first {
+            add(instance.first_release(), Phase::Starvation);
+        }
+        for step in usage.steps.iter().filter(|step| step.from < end) {
+            add(step.from, Phase::of(step.held, step.waiting, instance.processors()));
+        }
+        Self { steps, end }
+    }
+
+    /// The part of the time that the system was in a phase.
+    pub fn share(&self, phase: Phase) -> f64 {
+        let Some(first) = self.steps.first() else { return 0.0 };
+        self.within(phase, first.from, self.end)
+    }
+
+    /// The part of the time from `from` to `until` that the system was in a phase. O(number of steps).
+    pub fn within(&self, phase: Phase, from: Time, until: Time) -> f64 {
+        let ends = self.steps.iter().skip(1).map(|step| step.from).chain([self.end]);
+        let time = |(step, end): (&PhaseStep, Time)| end.min(until).saturating_since(step.from.max(from)).seconds();
+        let held = self.steps.iter().zip(ends).filter(|(step, _)| step.phase == phase).map(time);
+        // The sum of no floats is -0.
+        let held = held.fold(0.0, |sum: f64, time| sum + time);
+        let whole = until.min(self.end).saturating_since(from).seconds();
+        if whole > 0.0 { held / whole } else { 0.0 }
+    }
+}

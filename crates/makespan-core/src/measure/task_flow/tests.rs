@@ -1,0 +1,102 @@
+//! Flows made by hand.
+
+use super::*;
+use crate::model::{Job, JobId, Node, Platform, ProcSet, Profile};
+use crate::online::Run;
+use crate::proof::release_area_bound;
+
+fn s(seconds: i64) -> Time {
+    Time::from_seconds(seconds)
+}
+
+/// Tasks of these sizes and releases on nodes of these speeds.
+fn flow(speeds: &[f64], tasks: &[(i64, i64)]) -> Instance {
+    let node =
+        |(at, &speed): (usize, &f64)| Node { name: format!("n{at}"), processors: 1, speed, parent: None, link: None };
+    let job = |(at, &(size, release)): (usize, &(i64, i64))| {
+        Job::new(at.to_string(), Profile::rigid(1, s(size)).unwrap()).with_release(s(release))
+    };
+    let platform = Platform::new(speeds.iter().enumerate().map(node).collect()).unwrap();
+    Instance::new(platform, tasks.iter().enumerate().map(job).collect(), vec![]).unwrap()
+}
+
+fn run(job: u32, from: i64, until: i64, processor: u32) -> Run {
+    let processors = ProcSet::range(processor, processor);
+    Run { job: JobId(job), start: s(from), end: s(until), processors, outcome: Outcome::Succeeded }
+}
+
+/// One task at 0 on two nodes of speeds 1 and 3, then six at 10 that run from 11 on.
+fn played() -> (Instance, Trace) {
+    let instance = flow(&[1.0, 3.0], &[(3, 0), (6, 10), (6, 10), (6, 10), (6, 10), (6, 10), (6, 10), (3, 30)]);
+    let runs = vec![
+        run(0, 0, 1, 1),
+        run(1, 11, 13, 1),
+        run(2, 13, 15, 1),
+        run(3, 11, 17, 0),
+        run(4, 15, 17, 1),
+        run(5, 17, 19, 1),
+        run(6, 17, 23, 0),
+        run(7, 30, 31, 1),
+    ];
+    (instance, Trace { runs })
+}
+
+#[test]
+fn phases_are_told_by_who_waits_and_what_is_idle() {
+    let (instance, trace) = played();
+    let phases = Phases::of(&instance, &trace);
+    let steps: Vec<(i64, Phase)> =
+        phases.steps.iter().map(|step| (step.from.ticks() / 1_000_000_000, step.phase)).collect();
+    // At 10 six wait and all is idle; at 11 four wait on two processors, which is not more than two each.
+    // From 17 on nobody waits and both run.
+    assert_eq!(steps, [(0, Phase::Starvation), (10, Phase::Slide), (19, Phase::Starvation)]);
+    assert_eq!(phases.end, s(31));
+    assert!((phases.share(Phase::Slide) - 9.0 / 31.0).abs() < 1e-12);
+    assert!((phases.within(Phase::Starvation, s(5), s(15)) - 0.5).abs() < 1e-12);
+    let sum: f64 = Phase::ALL.iter().map(|&phase| phases.share(phase)).sum();
+    assert!((sum - 1.0).abs() < 1e-12);
+}
+
+#[test]
+fn saturation_needs_enough_tasks() {
+    let instance = flow(&[1.0], &[(1, 0), (1, 0), (1, 0), (1, 0), (1, 5)]);
+    let runs = vec![run(0, 0, 1, 0), run(1, 1, 2, 0), run(2, 2, 3, 0), run(3, 3, 4, 0), run(4, 6, 7, 0)];
+    let phases = Phases::of(&instance, &Trace { runs });
+    let steps: Vec<(Time, Phase)> = phases.steps.iter().map(|step| (step.from, step.phase)).collect();
+    // From 3 on nobody waits but the processor is busy; from 5 on one waits and it is idle.
+    let expected = [(0, Phase::Saturation), (1, Phase::Slide), (4, Phase::Starvation), (5, Phase::Slide)];
+    assert_eq!(steps, expected.map(|(at, phase)| (s(at), phase)));
+}
+
+#[test]
+fn figures_by_hand() {
+    let (instance, trace) = played();
+    let measures = TaskFlowMeasures::of(&instance, &trace, release_area_bound(&instance));
+    // The slow node runs 12 s of 31, the fast one 1 + 2 + 2 + 2 + 2 + 1.
+    let (slow, fast) = (12.0 / 31.0, 10.0 / 31.0);
+    assert!((measures.utilisation - f64::midpoint(slow, fast)).abs() < 1e-12);
+    assert!((measures.utilisation_by_speed - (slow + 3.0 * fast) / 4.0).abs() < 1e-12);
+    assert!((measures.throughput - 8.0 / 31.0).abs() < 1e-12);
+    // The last task alone on the fast node.
+    assert!((measures.bound - 31.0).abs() < 1e-6 && measures.bound <= 31.0, "{}", measures.bound);
+    assert!(measures.gap() < 1e-8);
+    assert!(TaskFlowMeasures::suits(&instance));
+    assert!(!TaskFlowMeasures::suits(&flow(&[1.0, 1.0], &[(1, 0), (1, 1)])));
+}
+
+#[test]
+fn the_bound_is_the_largest_over_instants_and_numbers_of_tasks() {
+    let bound = |instance: &Instance| release_area_bound(instance).seconds();
+    let near = |a: f64, b: f64| assert!((a - b).abs() < 1e-8, "{a} is not {b}");
+    // All work over all speeds from 0: 20 / 4; of the two largest alone (8 + 8) / 4; of the largest 8 / 3.
+    near(bound(&flow(&[1.0, 3.0], &[(8, 0), (8, 0), (4, 0)])), 5.0);
+    // The largest alone.
+    near(bound(&flow(&[1.0, 3.0], &[(30, 0), (2, 0)])), 10.0);
+    // What comes at 4, after it.
+    near(bound(&flow(&[1.0, 3.0], &[(8, 0), (8, 4), (8, 4)])), 8.0);
+    // Times of its own: 2 or 6 seconds.
+    let row = Job::new("r", Profile::on_machines(vec![s(6), s(2)]).unwrap());
+    let platform = Platform::cluster(2, 1).unwrap();
+    near(bound(&Instance::new(platform, vec![row], vec![]).unwrap()), 2.0);
+    assert_eq!(release_area_bound(&flow(&[1.0], &[])), Time::ZERO);
+}

@@ -1,0 +1,59 @@
+//! How busy a cluster was, over time.
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::{Instance, Time};
+use crate::online::{Outcome, Trace};
+
+/// Processors held and jobs waiting as step functions of time.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Usage {
+    /// Ascending, each different from the one before. Before the first step nothing is held and nothing waits; the
+    /// last one holds nothing.
+    pub steps: Vec<UsageStep>,
+}
+
+/// What holds from an instant until the next step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UsageStep {
+    /// From this instant.
+    pub from: Time,
+    /// Processors on which a job runs.
+    pub held: u32,
+    /// Jobs that are released, or were interrupted, and have not been started.
+    pub waiting: u32,
+}
+
+impl Usage {
+    /// Of what happened. A job that was never started is left out: a trace does not know when it was given up.
+    pub fn of(instance: &Instance, trace: &Trace) -> Self {
+        let started = || trace.runs.iter().filter(|run| run.outcome != Outcome::NotStarted);
+        // Since when each job waits. The runs of one job follow each other in a trace.
+        let mut since: Vec<Time> = instance.jobs().iter().map(|job| job.release).collect();
+        let mut changes: Vec<(Time, i64, i64)> = Vec::with_capacity(3 * trace.runs.len());
+        for run in started() {
+            let held = i64::from(run.processors.len());
+            let waits = std::mem::replace(&mut since[run.job.index()], run.end);
+            if waits < run.start {
+                changes.extend([(waits, 0, 1), (run.start, held, -1), (run.end, -held, 0)]);
+            } else {
+                changes.extend([(run.start, held, 0), (run.end, -held, 0)]);
+            }
+        }
+        changes.sort_unstable();
+        let mut steps: Vec<UsageStep> = Vec::new();
+        let (mut held, mut waiting) = (0, 0);
+        for together in changes.chunk_by(|a, b| a.0 == b.0) {
+            for (_, more_held, more_waiting) in together {
+                held += more_held;
+                waiting += more_waiting;
+            }
+            let step = UsageStep { from: together[0].0, held: held as u32, waiting: waiting as u32 };
+            let before = steps.last().map_or((0, 0), |last| (last.held, last.waiting));
+            if before != (step.held, step.waiting) {
+                steps.push(step);
+            }
+        }
+        Self { steps }
+    }
+}

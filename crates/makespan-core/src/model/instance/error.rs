@@ -1,0 +1,85 @@
+//! Why parts make no instance.
+
+use thiserror::Error;
+
+use crate::model::{Expansion, Time};
+
+/// Why machines and jobs do not make an instance.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum InstanceError {
+    /// Two jobs of one name.
+    #[error("two jobs are named `{0}`; names must be unique")]
+    DuplicateName(String),
+    /// A job that needs more processors than there are.
+    #[error("job `{job}` needs at least {needs} processors and the platform has {processors}")]
+    TooWide {
+        /// The job.
+        job: String,
+        /// Fewest processors it accepts.
+        needs: u32,
+        /// Processors of the platform.
+        processors: u32,
+    },
+    /// A job that its walltime would always cut short.
+    #[error("job `{job}` takes at least {shortest} s and its walltime is {walltime} s; raise the walltime")]
+    Walltime {
+        /// The job.
+        job: String,
+        /// Its shortest time.
+        shortest: Time,
+        /// Its walltime.
+        walltime: Time,
+    },
+    /// Times on machines that are not those of the platform.
+    #[error("job `{job}` has times on {times} machines and the platform has {nodes} nodes; give one for each")]
+    MachineTimes {
+        /// The job.
+        job: String,
+        /// How many times it has.
+        times: usize,
+        /// How many nodes there are.
+        nodes: usize,
+    },
+    /// A job that has times only on nodes without processors.
+    #[error("job `{0}` has a time on no node that has processors; give one")]
+    Nowhere(String),
+    /// A job that is called like a task of a bag.
+    #[error("job `{0}` is called like a task of a bag, which are numbered from 0; rename the job or the bag")]
+    TaskName(String),
+    /// A task of a compound job that is called like another job or task.
+    #[error("`{0}` is a task of a compound job, and another job or task is called so as well; rename one of them")]
+    SameName(String),
+    /// A job that is both a bag and a graph.
+    #[error("job `{0}` is both a bag of equal tasks and a graph of tasks; make it one of them")]
+    CompoundBag(String),
+    /// More tasks than can be planned or run one by one.
+    #[error("{}", too_many(*.tasks))]
+    TooManyTasks {
+        /// How many there are in all.
+        tasks: u64,
+    },
+    /// An unavailable period on processors that do not exist.
+    #[error("unavailable period {index}: processor {processor} does not exist; ids run from 0 to {last}")]
+    UnknownProcessor {
+        /// Position in the file.
+        index: usize,
+        /// The processor.
+        processor: u32,
+        /// Largest id.
+        last: u32,
+    },
+    /// An unavailable period that is empty.
+    #[error("unavailable period {index}: it must name processors and end after it starts")]
+    EmptyPeriod {
+        /// Position in the file.
+        index: usize,
+    },
+    /// Times whose sum does not fit.
+    #[error("the times add up to more than 146 years; check their unit (seconds unless one is written)")]
+    TooLong,
+}
+
+fn too_many(tasks: u64) -> String {
+    let most = Expansion::MOST_TASKS;
+    format!("there are {tasks} tasks in all, and at most {most} are planned one by one; make fewer and longer tasks")
+}

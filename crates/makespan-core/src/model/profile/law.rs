@@ -1,0 +1,181 @@
+//! Times along a speed-up law, in integers.
+
+use super::power;
+use super::{ProfileError, SpeedupLaw, first_fitting};
+use crate::model::{Area, Time};
+
+/// A sequential time and the law by which it falls, on `min ..= max` processors.
+///
+/// The time on n processors is the law's, rounded up to a tick. The parameters of the law are rounded once, when this is
+/// made; from then on the arithmetic is exact, so that times never rise with n, and the work before that last rounding never
+/// falls. [`Law::time`] differs from the law in real numbers by less than two ticks and one part in 2^50.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Law {
+    pub(super) sequential: Time,
+    pub(super) speedup: SpeedupLaw,
+    pub(super) min: u32,
+    pub(super) max: u32,
+    pub(super) curve: Curve,
+}
+
+/// The share of the sequential time that remains on n processors.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Curve {
+    /// The largest of some lines in 1/n. On one processor one of them is [`UNIT`] and none is more.
+    Lines([Line; 3]),
+    /// `n^-exponent` for an exponent from [`power::LEAST`] to 1.
+    Power(f64),
+}
+
+/// `constant + shared / n`, in units of 2^-62.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Line {
+    constant: u64,
+    shared: u64,
+}
+
+const UNIT_BITS: u32 = 62;
+const UNIT: u64 = 1 << UNIT_BITS;
+
+impl Line {
+    fn new(constant: f64, shared: f64) -> Self {
+        let units = |share: f64| ((share * UNIT as f64).round() as u64).min(UNIT);
+        let constant = units(constant);
+        Self { constant, shared: units(shared).min(UNIT - constant) }
+    }
+
+    /// Amdahl's law.
+    fn serial(constant: f64) -> Self {
+        Self::new(constant, 1.0)
+    }
+
+    /// The units on n processors, times n.
+    fn over(self, n: u32) -> u128 {
+        u128::from(self.constant) * u128::from(n) + u128::from(self.shared)
+    }
+}
+
+impl Law {
+    /// # Errors
+    /// [`ProfileError`] when the range is empty or a parameter is out of range.
+    pub(super) fn new(sequential: Time, law: SpeedupLaw, min: u32, max: u32) -> Result<Self, ProfileError> {
+        law.check()?;
+        if min == 0 || min > max {
+            return Err(ProfileError::Range { min, max });
+        }
+        Ok(Self { sequential, speedup: law, min, max, curve: Curve::of(law) })
+    }
+
+    fn ticks(&self) -> u128 {
+        u128::from(self.sequential.ticks().unsigned_abs())
+    }
+
+    pub(super) fn time(&self, processors: u32) -> Time {
+        let ticks = match &self.curve {
+            Curve::Power(exponent) => power::ticks(self.sequential.ticks(), *exponent, processors),
+            Curve::Lines(lines) => {
+                let Line { constant, shared } = highest(lines, processors);
+                let shared = (self.ticks() * u128::from(shared)).div_ceil(u128::from(processors));
+                (self.ticks() * u128::from(constant) + shared).div_ceil(u128::from(UNIT)) as i64
+            }
+        };
+        Time::from_ticks(ticks)
+    }
+
+    /// The fewest processors on which the time is at most `deadline`.
+    pub(super) fn min_allotment(&self, deadline: Time) -> Option<u32> {
+        if deadline >= self.sequential {
+            return Some(self.min);
+        }
+        match &self.curve {
+            Curve::Power(exponent) => {
+                let fits = |processors| self.time(processors) <= deadline;
+                // The law inverted tells where the boundary is, up to rounding; the search starts there.
+                let fraction = deadline.ticks() as f64 / self.sequential.ticks() as f64;
+                let near = fraction.powf(-1.0 / exponent).ceil() as u32;
+                fits(self.max).then(|| first_fitting(self.min, self.max, near.clamp(self.min, self.max), fits))
+            }
+            Curve::Lines(lines) => {
+                let limit = u128::try_from(deadline.ticks()).ok()? << UNIT_BITS;
+                let mut least = u128::from(self.min);
+                for line in lines {
+                    // sequential (constant + shared / n) <= limit
+                    let rest = limit.checked_sub(self.ticks() * u128::from(line.constant))?;
+                    let shared = self.ticks() * u128::from(line.shared);
+                    if shared > 0 {
+                        least = least.max(if rest == 0 { u128::MAX } else { shared.div_ceil(rest) });
+                    }
+                }
+                u32::try_from(least).ok().filter(|&least| least <= self.max)
+            }
+        }
+    }
+
+    /// No allotment of at least `processors` has less work.
+    ///
+    /// With x the time before it is rounded up and t after it: `q t(q) >= q x(q) >= p x(p)` for q >= p.
+    pub(super) fn least_work(&self, processors: u32) -> Area {
+        let p = u128::from(processors);
+        match &self.curve {
+            Curve::Power(exponent) => {
+                power::least_work(self.sequential.ticks(), *exponent, processors, self.max).max(1)
+            }
+            Curve::Lines(lines) => {
+                let Line { constant, shared } = highest(lines, processors);
+                let (ticks, unit) = (self.ticks(), u128::from(UNIT));
+                let constant = ticks * u128::from(constant);
+                let rest = (constant % unit * p + ticks * u128::from(shared)).div_ceil(unit);
+                (constant / unit * p + rest) as Area
+            }
+        }
+    }
+
+    /// No allotment has more work.
+    pub(super) fn most_work(&self) -> Area {
+        // q t(q) < q (x(q) + 1) <= max x(max) + max - 1 for q < max.
+        self.time(self.max).area(self.max) + Area::from(self.max - 1)
+    }
+
+    /// Whether work never falls before times are rounded up.
+    pub(super) fn is_monotone(&self) -> bool {
+        match self.curve {
+            Curve::Lines(_) => true,
+            // (p + 1) x(p + 1) - p x(p) >= (1 - exponent) x(max), which must outweigh an error of (p + 1) 2^-24.
+            Curve::Power(exponent) => {
+                let shortest = self.sequential.ticks() as f64 * f64::from(self.max).powf(-exponent);
+                (1.0 - exponent) * shortest >= f64::from(self.max) * 2_f64.powi(-22)
+            }
+        }
+    }
+}
+
+/// The line on which n processors are.
+fn highest(lines: &[Line; 3], processors: u32) -> Line {
+    let [first, second, third] = *lines;
+    let higher = |a: Line, b: Line| if b.over(processors) > a.over(processors) { b } else { a };
+    higher(higher(first, second), third)
+}
+
+impl Curve {
+    fn of(law: SpeedupLaw) -> Self {
+        let none = Line::default();
+        match law {
+            SpeedupLaw::Linear {} | SpeedupLaw::Power { exponent: 1.0 } => Self::Lines([Line::serial(0.0), none, none]),
+            SpeedupLaw::Amdahl { serial } => Self::Lines([Line::serial(serial), none, none]),
+            // Less than a part in 2^50 on 2^32 processors.
+            SpeedupLaw::Power { exponent } if exponent < power::LEAST => Self::Lines([Line::serial(1.0), none, none]),
+            SpeedupLaw::Power { exponent } => Self::Power(exponent),
+            // Each of Downey's cases is a line in 1/n. Their slopes grow with 1/n, and they meet where the cases change: so
+            // the law is the largest of them.
+            SpeedupLaw::Downey { parallelism: a, sigma } => {
+                let end = Line::new(1.0 / a, 0.0);
+                if sigma <= 1.0 {
+                    let middle = Line::new((1.0 - sigma / 2.0) / a, sigma * (1.0 - 0.5 / a));
+                    Self::Lines([Line::serial(sigma / (2.0 * a)), middle, end])
+                } else {
+                    Self::Lines([Line::serial(sigma / (a * (sigma + 1.0))), end, none])
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! The way of data between two nodes.
+
+use crate::model::{Load, Platform, ProcSet, Time};
+
+/// What data meet on their way between two nodes: the sum of the latencies and the smallest bandwidth.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Route {
+    /// Delay of the first byte.
+    pub latency: Time,
+    /// Bytes a second; infinite where nothing limits it.
+    pub bandwidth: f64,
+    /// Whether what takes a fixed time takes it here: between different nodes, or anywhere if local transfers count.
+    pub takes_time: bool,
+}
+
+impl Route {
+    /// From a task to another on the same node.
+    pub const LOCAL: Self = Self { latency: Time::ZERO, bandwidth: f64::INFINITY, takes_time: false };
+
+    /// How long what an edge carries is on its way, rounded up to a tick; exact where the bandwidth is a whole number.
+    pub fn time(&self, load: Load) -> Time {
+        match load {
+            Load::Fixed(time) if self.takes_time => time,
+            Load::Fixed(_) => Time::ZERO,
+            Load::Bytes(bytes) => self.latency + carried(bytes, self.bandwidth),
+        }
+    }
+}
+
+fn carried(bytes: u64, bandwidth: f64) -> Time {
+    // From here on up not every whole number is a float.
+    const WHOLE: f64 = 9_007_199_254_740_992.0;
+    if bytes == 0 || bandwidth.is_infinite() {
+        return Time::ZERO;
+    }
+    let second = Time::TICKS_PER_SECOND;
+    if bandwidth.fract() == 0.0 && bandwidth < WHOLE {
+        let ticks = (u128::from(bytes) * second as u128).div_ceil(bandwidth as u128);
+        return Time::from_ticks(i64::try_from(ticks).unwrap_or(i64::MAX));
+    }
+    // A float beyond the range becomes the largest integer.
+    Time::from_ticks((bytes as f64 / bandwidth * second as f64).ceil() as i64)
+}
+
+impl Platform {
+    /// The route of data from one node to another. O(depth of the tree).
+    pub fn route(&self, from: usize, to: usize) -> Route {
+        if from == to && !self.has_local_transfers() {
+            return Route::LOCAL;
+        }
+        let mut route = Route { takes_time: true, ..Route::LOCAL };
+        let mut over = |link: Option<crate::model::Link>| {
+            let Some(link) = link else { return };
+            route.latency += link.latency;
+            route.bandwidth = route.bandwidth.min(link.bandwidth);
+        };
+        over(self.interconnect());
+        let nodes = self.nodes();
+        if from == to {
+            over(nodes[from].link);
+            return route;
+        }
+        // Both ends climb until they meet; the deeper one first.
+        let depth = |node: usize| std::iter::successors(nodes[node].parent, |&node| nodes[node].parent).count();
+        let (mut from, mut to) = ((depth(from), from), (depth(to), to));
+        while from.1 != to.1 {
+            let deeper = if from.0 >= to.0 { &mut from } else { &mut to };
+            let Some(parent) = nodes[deeper.1].parent else { break };
+            over(nodes[deeper.1].link);
+            *deeper = (deeper.0 - 1, parent);
+        }
+        route
+    }
+
+    /// How long something is on its way from all of some processors to all of others: the slowest route from any node of
+    /// the first to any of the second.
+    pub fn transfer_between(&self, from: &ProcSet, to: &ProcSet, load: Load) -> Time {
+        let each = self.nodes_of(to).flat_map(|to| self.nodes_of(from).map(move |from| (from, to)));
+        each.map(|(from, to)| self.route(from, to).time(load)).max().unwrap_or(Time::ZERO)
+    }
+
+    fn nodes_of<'a>(&'a self, processors: &'a ProcSet) -> impl Iterator<Item = usize> + 'a {
+        let nodes = processors.intervals().iter().flat_map(|&(first, last)| self.node_of(first)..=self.node_of(last));
+        nodes.filter(|&node| self.nodes()[node].processors > 0)
+    }
+
+    /// How long bytes are on their way from one node to another: the latencies, and the bytes over the smallest
+    /// bandwidth on the way. Transfers do not slow each other down.
+    pub fn transfer(&self, from: usize, to: usize, bytes: u64) -> Time {
+        self.route(from, to).time(Load::Bytes(bytes))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Link, Node};
+
+    fn node(name: &str, parent: Option<usize>, bandwidth: f64, latency: i64) -> Node {
+        let link = (bandwidth > 0.0).then_some(Link { bandwidth, latency: Time::from_ticks(latency) });
+        Node { name: name.into(), processors: 1, speed: 1.0, parent, link }
+    }
+
+    #[test]
+    fn the_tightest_link_on_the_way_counts() {
+        let nodes = vec![
+            node("root", None, 0.0, 0),
+            node("a", Some(0), 4.0, 10),
+            node("b", Some(0), 8.0, 1),
+            node("c", Some(1), 16.0, 5),
+            node("d", Some(1), 0.0, 0),
+        ];
+        let platform = Platform::new(nodes).unwrap();
+        let ticks = |from, to, bytes| platform.transfer(from, to, bytes).ticks();
+        assert_eq!(ticks(3, 2, 8), 2_000_000_016);
+        assert_eq!(ticks(2, 3, 8), 2_000_000_016);
+        assert_eq!(ticks(3, 1, 8), 500_000_005);
+        assert_eq!(ticks(3, 4, 8), 500_000_005);
+        assert_eq!(ticks(4, 1, 8), 0);
+        assert_eq!(ticks(3, 3, 8), 0);
+        assert_eq!(ticks(0, 3, 1), 250_000_015);
+        let paying = platform.with_local_transfers();
+        assert_eq!(paying.transfer(3, 3, 8).ticks(), 500_000_005);
+        assert_eq!(paying.route(3, 3).time(Load::Fixed(Time::TICK)), Time::TICK);
+    }
+
+    #[test]
+    fn a_fully_connected_cluster_has_one_link_everywhere_or_none() {
+        let cluster = Platform::cluster(3, 2).unwrap();
+        assert_eq!(cluster.transfer(0, 2, 1 << 60), Time::ZERO);
+        assert_eq!(cluster.route(0, 2).time(Load::Fixed(Time::TICK)), Time::TICK);
+        assert_eq!(cluster.route(2, 2).time(Load::Fixed(Time::TICK)), Time::ZERO);
+        let link = Link { bandwidth: 3.0, latency: Time::TICK };
+        let cluster = cluster.with_interconnect(link).unwrap();
+        assert_eq!(cluster.transfer(0, 2, 1).ticks(), 333_333_335);
+        assert_eq!(cluster.transfer(2, 2, 1), Time::ZERO);
+        let fraction = cluster.with_interconnect(Link { bandwidth: 0.5, ..link }).unwrap();
+        assert_eq!(fraction.transfer(0, 1, 1).ticks(), 2_000_000_001);
+        assert_eq!(fraction.transfer(0, 1, u64::MAX), Time::MAX);
+        let tree = Platform::new(vec![node("r", None, 0.0, 0), node("a", Some(0), 1.0, 0)]).unwrap();
+        assert!(tree.with_interconnect(link).is_err());
+    }
+}

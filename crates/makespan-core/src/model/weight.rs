@@ -1,0 +1,141 @@
+//! Weights of jobs, and weighted sums of times.
+
+use std::fmt;
+use std::num::NonZeroU64;
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::model::time::{Time, decimal, scaled_decimal};
+
+/// The importance of a job in weighted completion: a non-negative decimal with six places, kept in millionths.
+///
+/// Integers keep weighted sums exact, so that a bound and the schedule that it bounds are compared without rounding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Weight(u64);
+
+/// Millionths of a weight times ticks: the unit of weighted completion. An `i128` holds any accepted instance.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct WeightedTime(pub i128);
+
+/// Why a number is not a weight.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("`{0}` is not a weight; write a number from 0 to 1000000000")]
+pub struct WeightError(String);
+
+impl Weight {
+    /// The weight of a job that states none.
+    pub const ONE: Self = Self(Self::MILLIONTHS);
+    /// A job that does not count in weighted completion.
+    pub const ZERO: Self = Self(0);
+    /// The resolution: parts in one unit of weight.
+    pub const MILLIONTHS: u64 = 1_000_000;
+    const MAX: u64 = 1_000_000_000 * Self::MILLIONTHS;
+
+    /// From millionths.
+    ///
+    /// # Errors
+    /// [`WeightError`] above one thousand million.
+    pub fn from_millionths(millionths: u64) -> Result<Self, WeightError> {
+        if millionths > Self::MAX { Err(WeightError(Self(millionths).to_string())) } else { Ok(Self(millionths)) }
+    }
+
+    /// Reads a decimal number, rounded to the nearest millionth.
+    ///
+    /// # Errors
+    /// [`WeightError`] when it is not a number, negative or above one thousand million.
+    pub fn parse(text: &str) -> Result<Self, WeightError> {
+        scaled_decimal(text.trim(), i128::from(Self::MILLIONTHS))
+            .and_then(|value| u64::try_from(value).ok())
+            .filter(|&value| value <= Self::MAX)
+            .map(Self)
+            .ok_or_else(|| WeightError(text.to_owned()))
+    }
+
+    /// From a float, rounded to the nearest millionth.
+    ///
+    /// # Errors
+    /// [`WeightError`] as for [`Weight::parse`].
+    pub fn from_f64(value: f64) -> Result<Self, WeightError> {
+        let millionths = (value * Self::MILLIONTHS as f64).round();
+        if millionths.is_finite() && (0.0..=Self::MAX as f64).contains(&millionths) {
+            Ok(Self(millionths as u64))
+        } else {
+            Err(WeightError(value.to_string()))
+        }
+    }
+
+    /// Millionths of a unit.
+    pub const fn millionths(self) -> u64 {
+        self.0
+    }
+
+    /// The weight as a float, for display and for searches.
+    pub fn as_f64(self) -> f64 {
+        self.0 as f64 / Self::MILLIONTHS as f64
+    }
+
+    /// An equal share among so many, rounded down to a millionth.
+    pub fn divided_by(self, shares: NonZeroU64) -> Self {
+        Self(self.0 / shares)
+    }
+
+    /// This weight times a completion time.
+    pub fn times(self, time: Time) -> WeightedTime {
+        WeightedTime(i128::from(self.0) * i128::from(time.ticks()))
+    }
+}
+
+impl Default for Weight {
+    fn default() -> Self {
+        Self::ONE
+    }
+}
+
+impl WeightedTime {
+    /// Weight units times seconds, rounded to a float: for display only.
+    pub fn seconds(self) -> f64 {
+        self.0 as f64 / 1e15
+    }
+}
+
+impl std::iter::Sum for WeightedTime {
+    fn sum<I: Iterator<Item = Self>>(terms: I) -> Self {
+        Self(terms.map(|term| term.0).sum())
+    }
+}
+
+impl fmt::Display for Weight {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        decimal(i128::from(self.0), 6, f)
+    }
+}
+
+/// Exact decimal weight units times seconds.
+impl fmt::Display for WeightedTime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        decimal(self.0, 15, f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_and_prints_decimals() {
+        assert_eq!(Weight::parse("3.5").unwrap().to_string(), "3.5");
+        assert_eq!(Weight::parse("0").unwrap(), Weight::ZERO);
+        assert_eq!(Weight::from_f64(0.1).unwrap().millionths(), 100_000);
+        for bad in ["-1", "NaN", "x", "1e12", ""] {
+            assert!(Weight::parse(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn weighted_sums_are_exact() {
+        let sum = Weight::parse("3.5").unwrap().times(Time::parse("0.1").unwrap());
+        assert_eq!(sum.to_string(), "0.35");
+    }
+}

@@ -1,0 +1,105 @@
+use super::*;
+use crate::model::{Job, Platform, Profile};
+
+fn seconds(s: i64) -> Time {
+    Time::from_seconds(s)
+}
+
+fn set(text: &str) -> ProcSet {
+    text.parse().unwrap()
+}
+
+fn instance(platform: Platform, periods: &[(&str, i64, i64)]) -> Instance {
+    let job = |id: usize| Job::new(id.to_string(), Profile::rigid(2, seconds(10)).unwrap());
+    let period = |&(text, start, end): &(&str, i64, i64)| Unavailable {
+        processors: set(text),
+        start: seconds(start),
+        end: seconds(end),
+    };
+    Instance::new(platform, (0..4).map(job).collect(), periods.iter().map(period).collect()).unwrap()
+}
+
+/// Starts a job as a driver does.
+fn start(cluster: &mut Cluster<'_>, job: u32, processors: &str) -> Result<(), Defect> {
+    let (job, processors) = (JobId(job), set(processors));
+    cluster.submit(job);
+    cluster.admit(job, &processors)?;
+    cluster.check_open(job, &processors)?;
+    let start = cluster.now();
+    cluster.begin(Running { job, start, processors });
+    Ok(())
+}
+
+fn free(cluster: &Cluster<'_>) -> String {
+    cluster.view().free.to_string()
+}
+
+#[test]
+fn starts_and_ends_change_what_is_free() {
+    let instance = instance(Platform::flat(8).unwrap(), &[]);
+    let mut cluster = Cluster::new(&instance);
+    for (job, processors) in [(0, "0-1"), (1, "2-3"), (2, "5,7")] {
+        start(&mut cluster, job, processors).unwrap();
+    }
+    assert_eq!(free(&cluster), "4,6");
+    // The last of the running jobs takes the place of the first.
+    assert_eq!(cluster.end(JobId(0)).unwrap().processors, set("0-1"));
+    assert_eq!(cluster.end(JobId(0)), None);
+    assert_eq!(cluster.run_of(JobId(2)).unwrap().processors, set("5,7"));
+    assert_eq!(cluster.end(JobId(2)).unwrap().job, JobId(2));
+    assert_eq!((free(&cluster).as_str(), cluster.running().len()), ("0-1,4-7", 1));
+    assert!(matches!(start(&mut cluster, 3, "1-2"), Err(Defect::Busy { busy, .. }) if busy == set("2")));
+}
+
+#[test]
+fn periods_open_and_close_even_where_they_overlap() {
+    let instance = instance(Platform::flat(6).unwrap(), &[("0-1", 10, 20), ("1-2", 15, 30), ("5", 0, 20)]);
+    let mut cluster = Cluster::new(&instance);
+    assert_eq!(free(&cluster), "0-4");
+    assert_eq!(cluster.next_change(), Some(seconds(10)));
+    assert!(matches!(start(&mut cluster, 0, "4-5"), Err(Defect::Unavailable { closed, until, .. })
+        if closed == set("5") && until == seconds(20)));
+    assert!(start(&mut cluster, 0, "0-1").is_ok(), "it ends when the period begins");
+    cluster.end(JobId(0));
+    cluster.advance(seconds(6));
+    assert!(matches!(start(&mut cluster, 1, "2-3"), Err(Defect::Closing { from, end, .. })
+        if from == seconds(15) && end == seconds(16)));
+    assert!(cluster.advance(seconds(17)));
+    assert_eq!(free(&cluster), "3-4");
+    assert!(!cluster.advance(seconds(20)));
+    assert_eq!(free(&cluster), "0,3-5");
+    cluster.advance(seconds(30));
+    assert_eq!((free(&cluster).as_str(), cluster.next_change()), ("0-5", None));
+    assert!(cluster.blocked().is_empty());
+}
+
+#[test]
+fn what_is_down_is_not_free_and_expected_back_later_when_it_is_overdue() {
+    let instance = instance(Platform::flat(6).unwrap(), &[("1", 0, 50)]);
+    let mut cluster = Cluster::new(&instance);
+    start(&mut cluster, 0, "2-3").unwrap();
+    cluster.advance(seconds(5));
+    cluster.fail(Outage(7), &set("0-3"), Some(seconds(400)));
+    cluster.fail(Outage(9), &set("0,5"), None);
+    assert_eq!(cluster.view().down[1].end, seconds(65));
+    assert_eq!(free(&cluster), "4");
+    cluster.end(JobId(0));
+    assert_eq!(free(&cluster), "4");
+    cluster.advance(seconds(405));
+    // The first was said to take 395 seconds, and a quarter of that, rounded up, is 99. Of the other nobody said anything: a
+    // minute five times, then quarters of 300 and 375.
+    assert_eq!(cluster.view().down.iter().map(|down| down.end).collect::<Vec<_>>(), [seconds(499), seconds(474)]);
+    cluster.repair(Outage(7));
+    assert_eq!(free(&cluster), "1-4");
+    assert!(matches!(start(&mut cluster, 1, "0-1"), Err(Defect::Unavailable { closed, .. }) if closed == set("0")));
+    cluster.repair(Outage(9));
+    assert_eq!((free(&cluster).as_str(), cluster.view().down.len()), ("0-5", 0));
+}
+
+#[test]
+fn best_placement_is_checked_where_it_is_required() {
+    let instance = instance(Platform::cluster(3, 2).unwrap().requiring_compact(), &[]);
+    let mut cluster = Cluster::new(&instance);
+    assert!(matches!(start(&mut cluster, 0, "1-2"), Err(Defect::Scattered { .. })));
+    assert!(start(&mut cluster, 1, "2-3").is_ok());
+}

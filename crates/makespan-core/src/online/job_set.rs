@@ -1,0 +1,174 @@
+//! A set of jobs that is cheap to change.
+
+use crate::model::JobId;
+
+/// A set of jobs, iterated in ascending order. Insertion and removal touch one word a level, of which a million jobs
+/// have four; the next member is found in as many.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct JobSet {
+    /// Bit `i` of a level says whether word `i` of the level before has any bit; level 0 is the set itself.
+    levels: Vec<Vec<u64>>,
+    len: usize,
+}
+
+const BITS: usize = u64::BITS as usize;
+
+impl JobSet {
+    /// An empty set.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// How many members.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there is no member.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Whether the job is a member.
+    pub fn contains(&self, job: JobId) -> bool {
+        let word = self.levels.first().and_then(|words| words.get(job.index() / BITS));
+        word.is_some_and(|word| word >> (job.index() % BITS) & 1 == 1)
+    }
+
+    /// Adds a job; whether it was not a member before.
+    pub fn insert(&mut self, job: JobId) -> bool {
+        if self.contains(job) {
+            return false;
+        }
+        self.reach(job.index());
+        let mut at = job.index();
+        for words in &mut self.levels {
+            words[at / BITS] |= 1 << (at % BITS);
+            at /= BITS;
+        }
+        self.len += 1;
+        true
+    }
+
+    /// Takes a job out; whether it was a member before.
+    pub fn remove(&mut self, job: JobId) -> bool {
+        if !self.contains(job) {
+            return false;
+        }
+        let mut at = job.index();
+        for words in &mut self.levels {
+            words[at / BITS] &= !(1 << (at % BITS));
+            if words[at / BITS] != 0 {
+                break;
+            }
+            at /= BITS;
+        }
+        self.len -= 1;
+        true
+    }
+
+    /// The smallest member from `job` on.
+    pub fn next(&self, job: JobId) -> Option<JobId> {
+        let mut at = job.index();
+        // Up to a level whose word has a later bit, then down along the first bits.
+        let mut level = 0;
+        loop {
+            let word = self.levels.get(level)?.get(at / BITS).copied().unwrap_or(0) & (u64::MAX << (at % BITS));
+            if word == 0 {
+                at = at / BITS + 1;
+                level += 1;
+                continue;
+            }
+            at = at / BITS * BITS + word.trailing_zeros() as usize;
+            if level == 0 {
+                return Some(JobId(at as u32));
+            }
+            level -= 1;
+            at *= BITS;
+        }
+    }
+
+    /// The smallest member.
+    pub fn first(&self) -> Option<JobId> {
+        self.next(JobId(0))
+    }
+
+    /// The members, ascending.
+    pub fn iter(&self) -> impl Iterator<Item = JobId> + '_ {
+        std::iter::successors(self.first(), |job| self.next(JobId(job.0.checked_add(1)?)))
+    }
+
+    /// Makes room for an index.
+    fn reach(&mut self, index: usize) {
+        if self.levels.is_empty() {
+            self.levels.push(Vec::new());
+        }
+        let mut words = index / BITS + 1;
+        for level in 0.. {
+            if self.levels.len() == level {
+                // A new level above summarises the one below.
+                let below = &self.levels[level - 1];
+                let mut summary = vec![0; below.len().div_ceil(BITS)];
+                for (at, _) in below.iter().enumerate().filter(|(_, word)| **word != 0) {
+                    summary[at / BITS] |= 1 << (at % BITS);
+                }
+                self.levels.push(summary);
+            }
+            let level = &mut self.levels[level];
+            if level.len() < words {
+                level.resize(words, 0);
+            }
+            if level.len() == 1 {
+                break;
+            }
+            words = level.len().div_ceil(BITS);
+        }
+    }
+}
+
+impl FromIterator<JobId> for JobSet {
+    fn from_iter<I: IntoIterator<Item = JobId>>(jobs: I) -> Self {
+        let mut set = Self::new();
+        for job in jobs {
+            set.insert(job);
+        }
+        set
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn is_an_ordered_set(changes in prop::collection::vec((0u32..300_000, any::<bool>()), 0..300), scale in 1u32..5000) {
+            let (mut set, mut model) = (JobSet::new(), BTreeSet::new());
+            for (id, insert) in changes {
+                let id = id / scale;
+                if insert {
+                    prop_assert_eq!(set.insert(JobId(id)), model.insert(id));
+                } else {
+                    prop_assert_eq!(set.remove(JobId(id)), model.remove(&id));
+                }
+                prop_assert_eq!(set.len(), model.len());
+                prop_assert_eq!(set.contains(JobId(id)), model.contains(&id));
+                prop_assert_eq!(set.next(JobId(id)).map(|job| job.0), model.range(id..).next().copied());
+            }
+            prop_assert!(set.iter().map(|job| job.0).eq(model.iter().copied()));
+            prop_assert_eq!(set.is_empty(), model.is_empty());
+        }
+    }
+
+    #[test]
+    fn the_largest_id_is_no_end() {
+        let mut set: JobSet = [JobId(3)].into_iter().collect();
+        assert_eq!(set.next(JobId(u32::MAX)), None);
+        assert!(set.remove(JobId(3)) && !set.remove(JobId(3)));
+        assert_eq!(set.first(), None);
+    }
+}

@@ -1,0 +1,21 @@
+//! What happens, one event at a time: policies, the cluster that they see, and the trace that is left.
+
+mod actual;
+mod cluster;
+mod defect;
+mod ended;
+mod failure;
+mod job_set;
+mod policy;
+mod residual;
+mod trace;
+
+pub use actual::Actual;
+pub use cluster::{Cluster, Outage, expected_repair};
+pub use defect::Defect;
+pub use ended::Ended;
+pub use failure::Failure;
+pub use job_set::JobSet;
+pub(crate) use policy::quarter;
+pub use policy::{Decision, Event, LogEntry, Logged, Policy, Running, Spot, View, believed_end};
+pub use trace::{Outcome, Run, Trace};

@@ -1,0 +1,138 @@
+//! Online decisions: the same policy drives a simulated and a real cluster.
+
+mod log;
+
+pub use log::{LogEntry, Logged, Spot};
+
+use crate::model::{Instance, JobId, ProcSet, Time, Unavailable};
+use crate::online::{Ended, JobSet};
+
+/// What happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// A job ended with success.
+    Finished(JobId),
+    /// A job ended without success and will not be run again, or will never start since it waits for such a job.
+    Failed(JobId),
+    /// A job lost processors while it ran; all that it did is lost, and it waits again.
+    Interrupted(JobId),
+    /// Processors of this node that were down are up again.
+    NodeUp(usize),
+    /// Processors of this node went down.
+    NodeDown(usize),
+    /// A job reached its release date, and all that it waits for has ended with success: it may start, where its data are
+    /// there ([`View::arrival`]).
+    Submitted(JobId),
+    /// An instant that the policy asked for.
+    Wake,
+}
+
+/// What the policy wants.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Decision {
+    /// Start a waiting job now on free processors.
+    Start {
+        /// Which job.
+        job: JobId,
+        /// Where; its size is the allotment.
+        processors: ProcSet,
+    },
+    /// Send [`Event::Wake`] at this instant, unless another event comes first.
+    WakeAt(Time),
+    /// Give up a waiting job.
+    Cancel(JobId),
+}
+
+/// A job that runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Running {
+    /// Which job.
+    pub job: JobId,
+    /// Since when.
+    pub start: Time,
+    /// Where.
+    pub processors: ProcSet,
+}
+
+/// What a policy may know: estimates only, never how long a job will really run.
+#[derive(Clone, Copy, Debug)]
+pub struct View<'a> {
+    /// The present instant.
+    pub now: Time,
+    /// Machines and jobs, with estimated times. A policy does not look at jobs that it has not heard of;
+    /// of a compound job it has heard when it has heard of one of its tasks.
+    pub instance: &'a Instance,
+    /// Jobs that are released, wait for no other and are not started.
+    pub waiting: &'a JobSet,
+    /// Jobs that run, in no order.
+    pub running: &'a [Running],
+    /// Processors on which a job may start now: not held, not unavailable, not down.
+    pub free: &'a ProcSet,
+    /// Processors that went down, until they are expected to be up again.
+    pub down: &'a [Unavailable],
+    /// When and where the jobs ended that others wait for; empty where none does.
+    pub ended: Ended<'a>,
+}
+
+/// An online algorithm. It returns decisions and performs none. It speaks of jobs, so bags and compound jobs are taken apart
+/// first ([`crate::Expansion`]).
+pub trait Policy {
+    /// Answers all events of one instant, in the order of [`Event::order`], with the state after the
+    /// last of them. What it wants is added to `decisions` and done in that order.
+    fn on(&mut self, events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>);
+
+    /// Hands over what it has to tell of its plans since it was last asked, by time. Most policies tell nothing.
+    fn log(&mut self) -> Vec<LogEntry> {
+        Vec::new()
+    }
+
+    /// Takes in what an earlier policy of the same rules told of the same instance, by time, before anything happens: a run
+    /// goes on in another process. Most policies have no use for it.
+    fn recall(&mut self, _told: &[LogEntry]) {}
+}
+
+impl Event {
+    /// The order of the events of one instant: that of the variants, then of ids. What gives processors back comes before
+    /// what asks for them.
+    pub const fn order(&self) -> (u8, usize) {
+        match *self {
+            Self::Finished(job) => (0, job.index()),
+            Self::Failed(job) => (1, job.index()),
+            Self::Interrupted(job) => (2, job.index()),
+            Self::NodeUp(node) => (3, node),
+            Self::NodeDown(node) => (4, node),
+            Self::Submitted(job) => (5, job.index()),
+            Self::Wake => (6, 0),
+        }
+    }
+}
+
+impl Running {
+    /// When the job is expected to end: by its estimate, and when that has passed as [`believed_end`] says.
+    pub fn expected_end(&self, instance: &Instance, now: Time) -> Time {
+        believed_end(self.start, self.start + instance.time(self.job, &self.processors), now)
+    }
+}
+
+/// When a job that was expected to end at some instant, and runs now, is believed to end: then, or, while that has passed, a
+/// quarter later than it would have taken by that, again and again. So the belief depends on when the job began and on
+/// the present, and not on when somebody looked.
+///
+/// A quarter is rounded up to whole seconds where the expected time is one of whole seconds, so that instants of a log
+/// in seconds stay whole.
+pub fn believed_end(start: Time, expected: Time, now: Time) -> Time {
+    let whole = (expected - start).ticks() % Time::TICKS_PER_SECOND == 0;
+    let unit = if whole { Time::TICKS_PER_SECOND } else { 1 };
+    let mut end = expected;
+    while end <= now && end < Time::MAX {
+        end += quarter(end.saturating_since(start), unit);
+    }
+    end
+}
+
+/// A quarter of a duration, rounded up to whole units, and at least one.
+pub(crate) fn quarter(duration: Time, unit: i64) -> Time {
+    let ticks = (duration.ticks() / 4).max(1);
+    let missing = (unit - ticks % unit) % unit;
+    Time::from_ticks(ticks.saturating_add(missing))
+}

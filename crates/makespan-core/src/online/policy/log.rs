@@ -1,0 +1,199 @@
+//! What a policy tells people about its plans.
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::{Instance, JobId, Time};
+
+/// One line of a policy's log ([`crate::Policy::log`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LogEntry {
+    /// When it was decided.
+    pub time: Time,
+    /// The task concerned, or the first task of the whole job concerned ([`Logged::is_of_whole`]), as the policy's
+    /// instance counts jobs.
+    pub job: JobId,
+    /// What was decided.
+    pub what: Logged,
+}
+
+/// A processor from an instant on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Spot {
+    /// Its id.
+    pub processor: u32,
+    /// The instant.
+    pub start: Time,
+}
+
+/// What a policy decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Logged {
+    /// A whole job got a plan: one of so many variants, which ends then at that cost ([`crate::cost`], in thousandths), and
+    /// by when it has to.
+    Planned {
+        /// How many variants its strategy has.
+        variants: usize,
+        /// When its last task is to end.
+        finish: Time,
+        /// In thousandths.
+        cost: i128,
+        /// When its walltime is over.
+        deadline: Time,
+    },
+    /// The place planned for a task was not free; it got another one.
+    Collision {
+        /// What was planned.
+        planned: Spot,
+        /// What it got.
+        resolved: Spot,
+        /// What that is charged with.
+        penalty: i64,
+    },
+    /// Machines changed: the whole job goes on by another variant of its strategy, counted from 0 by finish.
+    OtherVariant {
+        /// Which one before.
+        from: usize,
+        /// Which one now.
+        to: usize,
+    },
+    /// Machines changed and no variant is left: what is not started of the whole job is planned again.
+    PlannedAgain {
+        /// When its last task is to end now.
+        finish: Time,
+    },
+    /// No variant ends in time: the whole job takes the places of a list schedule.
+    Fallback {
+        /// When its last task is to end.
+        finish: Time,
+        /// When its walltime is over.
+        deadline: Time,
+    },
+    /// No variant ends in time, and late jobs are not wanted: the whole job is given up.
+    Rejected {
+        /// When it would have ended.
+        finish: Time,
+        /// When its walltime is over.
+        deadline: Time,
+    },
+}
+
+impl Logged {
+    /// Whether it is about a whole job, and not about one task.
+    pub const fn is_of_whole(&self) -> bool {
+        !matches!(self, Self::Collision { .. })
+    }
+
+    /// By when a whole job has to end, where that is told.
+    pub const fn deadline(&self) -> Option<Time> {
+        match *self {
+            Self::Planned { deadline, .. } | Self::Fallback { deadline, .. } | Self::Rejected { deadline, .. } => {
+                Some(deadline)
+            }
+            Self::Collision { .. } | Self::OtherVariant { .. } | Self::PlannedAgain { .. } => None,
+        }
+    }
+
+    /// When a whole job is to end, where that is told.
+    pub const fn finish(&self) -> Option<Time> {
+        match *self {
+            Self::Planned { finish, .. }
+            | Self::PlannedAgain { finish }
+            | Self::Fallback { finish, .. }
+            | Self::Rejected { finish, .. } => Some(finish),
+            Self::Collision { .. } | Self::OtherVariant { .. } => None,
+        }
+    }
+
+    /// The word in files.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Planned { .. } => "planned",
+            Self::Collision { .. } => "collision",
+            Self::OtherVariant { .. } => "other_variant",
+            Self::PlannedAgain { .. } => "planned_again",
+            Self::Fallback { .. } => "fallback",
+            Self::Rejected { .. } => "rejected",
+        }
+    }
+}
+
+impl LogEntry {
+    /// The name of the task or of the whole job, in the policy's instance.
+    pub fn name<'a>(&self, instance: &'a Instance) -> &'a str {
+        let whole = instance.precedence().filter(|_| self.what.is_of_whole());
+        match whole {
+            Some(precedence) => &precedence.wholes()[precedence.whole_of(self.job)].job.name,
+            None => &instance.job(self.job).name,
+        }
+    }
+
+    /// One sentence without the name: what comes after it. Seconds are rounded to milliseconds.
+    pub fn sentence(&self) -> String {
+        match self.what {
+            Logged::Planned { variants, finish, cost, deadline } => format!(
+                "is planned by {}: it ends at {} s at a cost of {}{}",
+                if variants == 1 { "the only variant".to_owned() } else { format!("one of {variants} variants") },
+                short(finish),
+                cost as f64 / 1e3,
+                late(finish, deadline)
+            ),
+            Logged::Collision { planned, resolved, penalty } => format!(
+                "collided on processor {} at {} s and runs on {} from {} s: penalty {penalty}",
+                planned.processor,
+                short(planned.start),
+                resolved.processor,
+                short(resolved.start)
+            ),
+            Logged::OtherVariant { from, to } => {
+                format!("goes on by variant {} instead of {}, since machines changed", to + 1, from + 1)
+            }
+            Logged::PlannedAgain { finish } => format!(
+                "is planned again, since machines changed and no variant is left: it ends at {} s",
+                short(finish)
+            ),
+            Logged::Fallback { finish, deadline } => format!(
+                "has no variant in time and takes the places of a list: it ends at {} s{}",
+                short(finish),
+                late(finish, deadline)
+            ),
+            Logged::Rejected { finish, deadline } => {
+                format!("is given up: it would end at {} s{}", short(finish), late(finish, deadline))
+            }
+        }
+    }
+}
+
+/// By how much an end misses a deadline; empty when it does not.
+fn late(finish: Time, deadline: Time) -> String {
+    if finish > deadline { format!(", {} s after its walltime", short(finish - deadline)) } else { String::new() }
+}
+
+/// Seconds, rounded to milliseconds.
+fn short(time: Time) -> f64 {
+    (time.seconds() * 1e3).round() / 1e3
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Edge, Expansion, Graph, Job, Load, NamedTask, Platform, Profile};
+
+    #[test]
+    fn entries_name_the_whole_job_or_the_task() {
+        let task = |name| NamedTask::new(name, Profile::rigid(1, Time::from_seconds(1)).unwrap());
+        let edge = Edge { from: 0, to: 1, load: Load::Fixed(Time::ZERO) };
+        let job = Job::compound("pair", Graph::new(vec![task("a"), task("b")], vec![edge]).unwrap());
+        let instance = Instance::new(Platform::flat(2).unwrap(), vec![job], vec![]).unwrap();
+        let instance = Expansion::of(&instance).unwrap().instance;
+        let entry = |job, what| LogEntry { time: Time::ZERO, job: JobId(job), what };
+        let at = |processor, seconds| Spot { processor, start: Time::from_seconds(seconds) };
+        let moved = entry(1, Logged::Collision { planned: at(0, 1), resolved: at(1, 2), penalty: 3 });
+        assert_eq!(moved.name(&instance), "pair/b");
+        assert_eq!(moved.sentence(), "collided on processor 0 at 1 s and runs on 1 from 2 s: penalty 3");
+        let (finish, deadline) = (Time::from_seconds(5), Time::from_seconds(3));
+        let late = entry(0, Logged::Fallback { finish, deadline });
+        assert_eq!(late.name(&instance), "pair");
+        assert!(late.sentence().ends_with("it ends at 5 s, 2 s after its walltime"), "{}", late.sentence());
+    }
+}

@@ -1,0 +1,60 @@
+//! What remains of an instance while it is carried out.
+
+use crate::model::{Instance, JobId, Residual, Time, Unavailable};
+use crate::online::View;
+
+impl Instance {
+    /// What remains to be planned: the waiting jobs, released now at the earliest, beside the running ones.
+    pub fn residual(&self, view: &View<'_>) -> Residual {
+        let jobs: Vec<JobId> = view.waiting.iter().collect();
+        let waiting = jobs
+            .iter()
+            .map(|&id| {
+                let job = self.job(id).clone();
+                let release = job.release.max(view.now);
+                job.with_release(release)
+            })
+            .collect();
+        let running = view.running.iter().map(|running| Unavailable {
+            processors: running.processors.clone(),
+            start: Time::ZERO,
+            end: running.expected_end(self, view.now),
+        });
+        let unavailable = self.unavailable().iter().filter(|period| period.end > view.now).cloned();
+        let unavailable = unavailable.chain(running).chain(view.down.iter().cloned()).collect();
+        Residual { instance: Self::joined(self.platform().clone(), waiting, unavailable), jobs }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Job, Platform, ProcSet, Profile};
+    use crate::online::{Ended, Running};
+
+    #[test]
+    fn a_residual_instance_holds_what_waits_beside_what_runs() {
+        let rigid = |name, processors, seconds| {
+            Job::new(name, Profile::rigid(processors, Time::from_seconds(seconds)).unwrap())
+        };
+        let jobs = vec![rigid("a", 2, 10), rigid("b", 4, 5), rigid("c", 1, 1)];
+        let instance = Instance::new(Platform::flat(4).unwrap(), jobs, vec![]).unwrap();
+        let running = [Running { job: JobId(0), start: Time::ZERO, processors: ProcSet::first(2) }];
+        let waiting = [JobId(1)].into_iter().collect();
+        let (now, free) = (Time::from_seconds(4), ProcSet::range(2, 3));
+        let view = View {
+            now,
+            instance: &instance,
+            waiting: &waiting,
+            running: &running,
+            free: &free,
+            down: &[],
+            ended: Ended::default(),
+        };
+        let residual = instance.residual(&view);
+        assert_eq!(residual.jobs, [JobId(1)]);
+        assert_eq!(residual.instance.first_release(), Time::from_seconds(4));
+        assert_eq!(residual.instance.availability().open_at(Time::from_seconds(9)), 2);
+        assert_eq!(residual.instance.availability().open_at(Time::from_seconds(10)), 4);
+    }
+}

@@ -1,0 +1,71 @@
+//! What happened, whoever made it happen.
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::{Instance, JobId, ProcSet, Time};
+use crate::schedule::{Placement, Schedule};
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// With success.
+    Succeeded,
+    /// The program returned this status, or a signal ended it (128 + its number, as shells count).
+    Failed {
+        /// Exit status.
+        status: i32,
+    },
+    /// It reached its walltime and was ended.
+    TimedOut,
+    /// It lost processors and waits again.
+    Interrupted,
+    /// It could not be started.
+    NotStarted,
+}
+
+/// One execution of a job.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Run {
+    /// Which job.
+    pub job: JobId,
+    /// First instant.
+    pub start: Time,
+    /// Last instant.
+    pub end: Time,
+    /// Where.
+    pub processors: ProcSet,
+    /// How it ended.
+    pub outcome: Outcome,
+}
+
+/// The executions of an instance, in order of their end.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Trace {
+    /// Ended executions.
+    pub runs: Vec<Run>,
+}
+
+impl Trace {
+    /// What happened as a schedule, for metrics and pictures. Runs that never started are left out.
+    pub fn schedule(&self) -> Schedule {
+        let started = self.runs.iter().filter(|run| run.outcome != Outcome::NotStarted);
+        Schedule::new(
+            started
+                .map(|run| Placement {
+                    job: run.job,
+                    task: 0,
+                    start: run.start,
+                    end: run.end,
+                    processors: run.processors.clone(),
+                })
+                .collect(),
+        )
+    }
+
+    /// Whether every job of the instance has succeeded.
+    pub fn all_succeeded(&self, instance: &Instance) -> bool {
+        let succeeded = self.runs.iter().filter(|run| run.outcome == Outcome::Succeeded).count();
+        succeeded == instance.jobs().len()
+    }
+}

@@ -1,0 +1,251 @@
+//! What tasks cost at least that must all end by a horizon.
+
+use serde::{Deserialize, Serialize};
+
+use super::CertificateError;
+use super::spans::{Span, Times};
+use crate::model::{Instance, Job, JobId, Time};
+use crate::schedule::{task_cost, volume};
+
+/// Prices for the time of processors, and for the room between tasks that wait for each other.
+///
+/// Let everything end by the horizon H, let `lambda_k(t) >= 0` be a price of a processor of node k at instant t, and
+/// `y_e >= 0` a price of a tick on each edge. With `c_ik` the cost of task i on node k, `t_ik` its time there, `s_i` its start
+/// and `C_i` its end, the cost of every such schedule is at least
+///
+/// `sum_i min_(k, s) [ c_ik + out_i (s + t_ik) - in_i s + integral of lambda_k over [s, s + t_ik] ] - sum_k integral of
+/// lambda_k * open_k`,
+///
+/// where `open_k(t)` are the open processors of node k, `out_i` and `in_i` are the sums of the prices of the edges that lead
+/// from the task and to it, and the minimum is over the nodes and starts between the longest path of tasks that leads to
+/// the task and the longest one behind it, each at its fastest.
+///
+/// *Proof* (weak duality). Along an edge from u to v `C_u <= s_v`, so `y_e (C_u - s_v)` is at most zero; and at every instant no
+/// more processors of a node are held than are open, so the sum of the integrals over the runs is at most that of `lambda_k *
+/// open_k`. Adding both to the cost of a schedule lowers it; what comes out is a sum over tasks, each at least its minimum. ∎
+///
+/// Transfers count as nothing. A task that may hold several processors counts with its least cost at its slowest and with its
+/// edges at its fastest, and pays for no processor. A bag stands for as many tasks as it has. What stands in the brackets is
+/// piecewise linear in s, and least where s begins or ends, or s or s + t is an instant.
+///
+/// Costs are whole numbers of thousandths, so a fraction proves the next one. Without a horizon there are no prices, and every
+/// task counts with its least cost.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CostPrices {
+    /// Every task ends by this instant; without it, whenever it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub horizon: Option<Time>,
+    /// `t_0 .. t_J`, ascending, not negative; none where processors have no price.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub instants: Vec<Time>,
+    /// For each node of the platform the price from `t_j` to `t_j+1`, in `2^-scale` thousandths a tick.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub prices: Vec<Vec<i64>>,
+    /// For each edge of each compound job, in file order, a price in the same unit; none where all are zero.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub edges: Vec<i64>,
+    /// The binary places of the prices.
+    #[serde(default)]
+    pub scale: u32,
+}
+
+/// The prices of the edges at one task, added up.
+#[derive(Clone, Copy, Debug, Default)]
+struct Flow {
+    into: i128,
+    out: i128,
+}
+
+/// Where one task may run for how long and at what cost.
+struct Choice {
+    node: usize,
+    time: i128,
+    cost: i64,
+}
+
+impl CostPrices {
+    /// The cost that follows, in thousandths, rounded up. O(J log J) for each task and node, J instants.
+    ///
+    /// # Errors
+    /// [`CertificateError`] when the data are malformed or too large for 128 bits, or no schedule ends by the horizon.
+    pub fn proves(&self, instance: &Instance) -> Result<i128, CertificateError> {
+        self.check(instance)?;
+        let integrals = self.integrals().ok_or(CertificateError::Overflow)?;
+        let times = Times::new(instance);
+        let (mut sum, mut edge) = (0_i128, 0);
+        for (id, job) in instance.ids().zip(instance.jobs()) {
+            let flows = self.flows(job, &mut edge);
+            let spans = if self.horizon.is_some() { times.spans(id) } else { Vec::new() };
+            for task in 0..job.tasks_apart() {
+                let own = choices(&times, id, task);
+                let least = match self.horizon {
+                    None => own.iter().map(|choice| i128::from(choice.cost)).min(),
+                    Some(horizon) => {
+                        let span = spans[task as usize];
+                        let latest = i128::from(horizon.ticks()) - span.tail;
+                        let too_short = CertificateError::HorizonTooShort { horizon, job: id };
+                        let own = own.iter().filter(|choice| span.head + choice.time <= latest);
+                        let mut least: Option<i128> = None;
+                        for choice in own {
+                            let paid = self.least(choice, (span, latest), flows[task as usize], &integrals);
+                            let paid = paid.ok_or(CertificateError::Overflow)?;
+                            least = Some(least.map_or(paid, |least| least.min(paid)));
+                        }
+                        Some(least.ok_or(too_short)?)
+                    }
+                };
+                let all = least.unwrap_or(0).checked_mul(i128::from(job.equal_tasks()));
+                sum = all.and_then(|all| sum.checked_add(all)).ok_or(CertificateError::Overflow)?;
+            }
+        }
+        // A shift rounds down, and that of the negative value up.
+        let negative = self.sold(instance).and_then(|sold| sold.checked_sub(sum)).ok_or(CertificateError::Overflow)?;
+        Ok((-(negative >> self.scale)).max(0))
+    }
+
+    fn check(&self, instance: &Instance) -> Result<(), CertificateError> {
+        let fail = |what: &str| Err(CertificateError::Malformed(what.into()));
+        let graphs = instance.jobs().iter().filter_map(|job| job.graph.as_ref());
+        let edges: usize = graphs.map(|graph| graph.edges().len()).sum();
+        if !self.edges.is_empty() && self.edges.len() != edges {
+            return fail("each edge needs one price");
+        }
+        if self.prices.iter().any(|own| own.len() + 1 != self.instants.len()) {
+            return fail("there must be one instant more than prices of a node");
+        }
+        if !self.instants.is_empty() && self.prices.len() != instance.platform().nodes().len() {
+            return fail("each node needs its prices");
+        }
+        if self.prices.iter().flatten().chain(&self.edges).any(|&price| price < 0) {
+            return fail("a price must not be negative");
+        }
+        let ascending = self.instants.windows(2).all(|pair| pair[0] < pair[1]);
+        if !ascending || self.instants.first().is_some_and(|&instant| instant < Time::ZERO) {
+            return fail("the instants must be ascending and not negative");
+        }
+        if self.scale > 64 {
+            return fail("the scale is at most 64 places");
+        }
+        let priced = !self.instants.is_empty() || !self.edges.is_empty() || self.scale > 0;
+        if self.horizon.is_none() && priced {
+            return fail("prices need a horizon");
+        }
+        Ok(())
+    }
+
+    /// The prices at each task of a job, whose edges are counted from `first` on, which becomes that of the next job.
+    fn flows(&self, job: &Job, first: &mut usize) -> Vec<Flow> {
+        let mut flows = vec![Flow::default(); job.tasks_apart() as usize];
+        let Some(graph) = &job.graph else { return flows };
+        for (at, edge) in graph.edges().iter().enumerate() {
+            let price = self.edges.get(*first + at).copied().map_or(0, i128::from);
+            flows[edge.from as usize].out += price;
+            flows[edge.to as usize].into += price;
+        }
+        *first += graph.edges().len();
+        flows
+    }
+
+    /// For each node the integral of its price until each instant.
+    fn integrals(&self) -> Option<Vec<Vec<i128>>> {
+        let lengths = || self.instants.windows(2).map(|pair| i128::from(pair[1].ticks()) - i128::from(pair[0].ticks()));
+        let of_node = |own: &Vec<i64>| {
+            let mut integrals = vec![0_i128];
+            for (length, &price) in lengths().zip(own) {
+                integrals.push(integrals.last()?.checked_add(length.checked_mul(i128::from(price))?)?);
+            }
+            Some(integrals)
+        };
+        self.prices.iter().map(of_node).collect()
+    }
+
+    /// The integral of the price of a node until an instant.
+    fn until(&self, node: usize, at: i128, integrals: &[Vec<i128>]) -> Option<i128> {
+        let after = self.instants.partition_point(|instant| i128::from(instant.ticks()) <= at);
+        let Some(last) = after.checked_sub(1) else { return Some(0) };
+        let price = self.prices[node].get(last).copied().map_or(0, i128::from);
+        let rest = (at - i128::from(self.instants[last].ticks())).checked_mul(price)?;
+        integrals[node][last].checked_add(rest)
+    }
+
+    /// What one task pays at least on one node, in the unit of the prices; `None` on overflow.
+    fn least(
+        &self,
+        choice: &Choice,
+        (span, latest): (Span, i128),
+        flow: Flow,
+        integrals: &[Vec<i128>],
+    ) -> Option<i128> {
+        let (first, last) = (span.head, latest - choice.time);
+        let cost = i128::from(choice.cost).checked_mul(1 << self.scale)?;
+        let fixed = cost.checked_add(flow.out.checked_mul(choice.time)?)?;
+        let priced = !integrals.is_empty() && choice.node != SEVERAL;
+        let at = |start: i128| {
+            let room = (flow.out - flow.into).checked_mul(start)?;
+            let held = if priced {
+                let before = self.until(choice.node, start, integrals)?;
+                self.until(choice.node, start + choice.time, integrals)?.checked_sub(before)?
+            } else {
+                0
+            };
+            fixed.checked_add(room)?.checked_add(held)
+        };
+        let mut least = at(first)?.min(at(last)?);
+        if priced {
+            for instant in &self.instants {
+                let instant = i128::from(instant.ticks());
+                for start in [instant, instant - choice.time] {
+                    if start > first && start < last {
+                        least = least.min(at(start)?);
+                    }
+                }
+            }
+        }
+        Some(least)
+    }
+
+    /// What all open time costs, in the unit of the prices; `None` on overflow.
+    fn sold(&self, instance: &Instance) -> Option<i128> {
+        let mut sum = 0_i128;
+        for (node, own) in self.prices.iter().enumerate() {
+            let processors = instance.platform().processors_of(node);
+            for class in instance.availability().classes() {
+                let count = i128::from(processors.intersection(&class.processors).len());
+                if count == 0 {
+                    continue;
+                }
+                for (pair, &price) in self.instants.windows(2).zip(own) {
+                    let (from, until) = (pair[0].ticks(), pair[1].ticks());
+                    let within =
+                        |&(start, end): &(Time, Time)| (end.ticks().min(until) - start.ticks().max(from)).max(0);
+                    let closed: i128 = class.closed.iter().map(|period| i128::from(within(period))).sum();
+                    let open = count.checked_mul(i128::from(until - from) - closed)?;
+                    sum = sum.checked_add(open.checked_mul(i128::from(price))?)?;
+                }
+            }
+        }
+        Some(sum)
+    }
+}
+
+/// Stands for the node of a task that may hold several processors.
+const SEVERAL: usize = usize::MAX;
+
+/// The nodes on which a task can run; one that stands for all where it may hold several processors.
+fn choices(times: &Times<'_>, id: JobId, task: u32) -> Vec<Choice> {
+    let profile = times.instance.job(id).profile_of(task);
+    let volume = volume(profile);
+    if profile.max_processors() > 1 {
+        let cost = task_cost(volume, times.slowest(id, task));
+        return vec![Choice { node: SEVERAL, time: times.fastest(id, task), cost }];
+    }
+    let on = |(node, processor): &(usize, crate::model::ProcSet)| {
+        let time = times.on(id, task, processor)?;
+        let ticks = i64::try_from(time).unwrap_or(i64::MAX);
+        Some(Choice { node: *node, time, cost: task_cost(volume, Time::from_ticks(ticks)) })
+    };
+    times.nodes.iter().filter_map(on).collect()
+}
+
+#[cfg(test)]
+mod tests;

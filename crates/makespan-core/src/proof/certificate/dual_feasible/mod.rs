@@ -1,0 +1,236 @@
+//! Why not everything can end by a deadline: dual-feasible functions of widths and times.
+
+mod scale;
+
+use serde::{Deserialize, Serialize};
+
+pub use scale::Scale;
+
+use super::CertificateError;
+use super::choices::{self, Choice};
+use crate::model::{Instance, Job, Time};
+use scale::Most;
+
+/// A certificate has at most this many terms.
+const MOST_TERMS: usize = 16;
+
+/// A deadline refuted by dual-feasible functions (G. S. Lueker 1983; S. P. Fekete, J. Schepers, "New classes of fast lower
+/// bounds for bin packing problems", Math. Programming 91, 2001, DOI 10.1007/s101070100243, and "A general framework for
+/// bounds for higher-dimensional orthogonal packing problems", Math. Methods of OR 60, 2004, DOI 10.1007/s001860400376),
+/// carried from packing to scheduling, to allotments that are chosen, to release dates and to unavailable processors.
+///
+/// Let f and g be functions that never fall, of an allotment and of a time. Let F(c) be the most that f can sum to over
+/// widths of at most c in all, and G(l) the most that g can sum to over times of at most l in all.
+///
+/// *Theorem.* In a schedule on m processors that lasts from 0 to d, `sum_i f(k_i) g(p_i) <= F(m) G(d)`, where job i
+/// runs on `k_i` processors for `p_i`.
+///
+/// *Proof.* Say that i precedes j if i ends before j starts or as it starts. Give job i the duration `g(p_i)` and the
+/// width `f(k_i)`, and start it as soon as all that preceded it have ended: at the largest sum of durations along a chain
+/// of jobs that precede each other. Such a chain runs one after the other in the old schedule, so its times sum to at
+/// most d and its durations to at most G(d): the new schedule lasts at most G(d). Jobs that run together in the new
+/// schedule do not precede each other, so in the old one each two of them overlap; intervals that overlap two by
+/// two have an instant in common (Helly), at which their widths sum to at most m, and hence their new widths to at most
+/// F(m). The area of the new schedule is the left side, and it is at most F(m) times G(d). ∎
+///
+/// Nothing here needs the processors of a job to be neighbours. A period in which c processors are closed for l is a
+/// grid of jobs more, cut such that their product is F(c) G(l); it is subtracted on the right. Where g is the time
+/// itself, the widths at each instant sum to at most F(open processors), which is integrated instead.
+///
+/// Each [`Term`] is such an inequality with a price. Whatever the prices, if the jobs released at `from` or later take
+/// their cheapest allotments that meet the deadline, and the sum is more than the prices of the right sides,
+/// then not all of the inequalities can hold, and the makespan is at least `deadline` plus one tick.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DualFeasible {
+    /// The refuted deadline.
+    pub deadline: Time,
+    /// Only jobs released at this instant or later are counted, and only what is open after it.
+    pub from: Time,
+    /// At most 16.
+    pub terms: Vec<Term>,
+}
+
+/// One inequality: the sum over the jobs of `widths(allotment) * times(time)` is bounded.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Term {
+    /// What a unit of it costs: a Lagrange multiplier, not negative.
+    pub price: i64,
+    /// The function f of the allotment.
+    pub widths: Scale,
+    /// The function g of the time in ticks.
+    pub times: Scale,
+}
+
+/// A term with the most that fits.
+struct Bounded<'a> {
+    term: &'a Term,
+    widths: Most,
+    times: Most,
+}
+
+impl DualFeasible {
+    /// The makespan that follows, in ticks: `deadline + 1`.
+    ///
+    /// With widths as they are in every term, O(log m) for each job and step. Otherwise every allotment of a job
+    /// is tried; beyond 256 they are grouped (see [`super::TimePrices`]), and a group costs what its smallest allotment
+    /// costs in its shortest time.
+    ///
+    /// # Errors
+    /// [`CertificateError`] when the deadline is not refuted, or the data are malformed or too large for 128 bits.
+    pub fn proves(&self, instance: &Instance) -> Result<i128, CertificateError> {
+        if self.deadline == Time::ZERO {
+            // Nothing is claimed: a makespan is never negative.
+            return Ok(0);
+        }
+        self.check()?;
+        let proven = Ok(i128::from(self.deadline.ticks()) + 1);
+        let available = self.available(instance)?;
+        let costs = Costs::new(&self.terms);
+        let mut needed = 0;
+        for job in instance.jobs().iter().filter(|job| job.release >= self.from) {
+            match costs.least(job, self.deadline - job.release) {
+                Some(cost) => needed += cost * i128::from(job.tasks()),
+                // The job alone cannot meet the deadline.
+                None => return proven,
+            }
+        }
+        if needed > available {
+            proven
+        } else {
+            Err(CertificateError::NotRefuted { deadline: self.deadline, needed, available })
+        }
+    }
+
+    fn check(&self) -> Result<(), CertificateError> {
+        let fail = |what: &str| Err(CertificateError::Malformed(what.into()));
+        if self.from < Time::ZERO || self.deadline <= self.from {
+            return fail("its instants must satisfy 0 <= from < deadline");
+        }
+        if self.terms.is_empty() || self.terms.len() > MOST_TERMS {
+            return fail("there must be 1 to 16 terms");
+        }
+        if self.terms.iter().any(|term| term.price < 0) {
+            return fail("a price must not be negative");
+        }
+        self.terms.iter().try_for_each(|term| term.widths.check().and(term.times.check()))
+    }
+
+    /// The right sides times their prices. Fails unless the left sides fit 128 bits as well.
+    fn available(&self, instance: &Instance) -> Result<i128, CertificateError> {
+        let longest = self.deadline - self.from;
+        // Twice, since a law's figures are lowered by a rounding that may take in an allotment beyond the limit.
+        let jobs = 2 * i128::from(instance.tasks()) + 2;
+        let (mut available, mut limit) = (0_i128, 0_i128);
+        for term in &self.terms {
+            let widths = Most::by_room(&term.widths, instance.processors())?;
+            let times = Most::by_value(&term.times, longest.ticks())?;
+            let bounded = Bounded { term, widths, times };
+            let price = i128::from(term.price);
+            // No job costs more than the empty platform holds, nor do the closed periods.
+            let largest = bounded.product(i64::from(instance.processors()), longest.ticks());
+            let cost = largest.and_then(|largest| largest.checked_mul(price));
+            limit = cost
+                .and_then(|cost| limit.checked_add(cost))
+                .filter(|limit| limit.checked_mul(jobs).is_some())
+                .ok_or(CertificateError::Overflow)?;
+            let right = bounded.right_side(instance, self.from, self.deadline);
+            available += right.ok_or(CertificateError::Overflow)? * price;
+        }
+        Ok(available)
+    }
+}
+
+impl Bounded<'_> {
+    /// F(width) G(time).
+    fn product(&self, width: i64, time: i64) -> Option<i128> {
+        i128::from(self.widths.at(width)).checked_mul(i128::from(self.times.at(time)))
+    }
+
+    fn right_side(&self, instance: &Instance, from: Time, deadline: Time) -> Option<i128> {
+        let availability = instance.availability();
+        if self.term.times == Scale::Whole {
+            let mut periods = availability.open_periods(from, deadline);
+            return periods
+                .try_fold(0, |sum: i128, (time, open)| sum.checked_add(self.product(i64::from(open), time.ticks())?));
+        }
+        let mut right = self.product(i64::from(instance.processors()), (deadline - from).ticks())?;
+        for class in availability.classes() {
+            for &(start, end) in &class.closed {
+                let (start, end) = (start.max(from), end.min(deadline));
+                if start < end {
+                    right -= self.product(i64::from(class.processors.len()), (end - start).ticks())?;
+                }
+            }
+        }
+        Some(right)
+    }
+}
+
+/// What an allotment costs under all terms.
+enum Costs<'a> {
+    /// Widths as they are: from each instant on, what a processor costs beside its time, and what a tick of it costs.
+    Narrow { rates: Vec<(i64, i128)>, area: i128 },
+    /// Any widths.
+    Wide(&'a [Term]),
+}
+
+impl<'a> Costs<'a> {
+    fn new(terms: &'a [Term]) -> Self {
+        if terms.iter().any(|term| term.widths != Scale::Whole) {
+            return Self::Wide(terms);
+        }
+        let mut sizes: Vec<i64> = terms.iter().flat_map(|term| term.times.sizes()).chain([0]).collect();
+        sizes.sort_unstable();
+        sizes.dedup();
+        let (whole, stepped): (Vec<&Term>, Vec<&Term>) = terms.iter().partition(|term| term.times == Scale::Whole);
+        let cost =
+            |size: i64| stepped.iter().map(move |term| i128::from(term.price) * i128::from(term.times.value(size)));
+        let rates = sizes.into_iter().map(|size| (size, cost(size).sum())).collect();
+        Self::Narrow { rates, area: whole.iter().map(|term| i128::from(term.price)).sum() }
+    }
+
+    /// The least cost of an allotment that takes at most `longest`, or something smaller; `None` if there is none.
+    fn least(&self, job: &Job, longest: Time) -> Option<i128> {
+        let profile = job.profile();
+        profile.min_allotment(longest)?;
+        match self {
+            Self::Narrow { rates, area } => {
+                // Allotments that keep within the limit and are not below the step of the narrowest one's time cost
+                // at least what is counted here. Those below it come next.
+                let (mut least, mut limit) = (None, longest);
+                while let (Some(processors), Some(work)) = (profile.min_allotment(limit), profile.least_work(limit)) {
+                    if least.is_some_and(|least| least <= area * work) {
+                        // Shorter times need no less work.
+                        break;
+                    }
+                    let time = profile.time(processors).ticks();
+                    let (size, rate) = rates[rates.partition_point(|&(size, _)| size <= time) - 1];
+                    let cost = area * work + rate * i128::from(processors);
+                    least = Some(least.map_or(cost, |least: i128| least.min(cost)));
+                    limit = Time::from_ticks(size - 1);
+                }
+                least
+            }
+            Self::Wide(terms) => {
+                let mut choices = Vec::new();
+                choices::of(profile, true, &mut choices);
+                let feasible = choices.iter().filter(|choice| choice.time <= i128::from(longest.ticks()));
+                // A group may lie on both sides of the limit; then it counts as a whole.
+                feasible.map(|choice| terms.iter().map(|term| cost(term, choice)).sum()).min().or(Some(0))
+            }
+        }
+    }
+}
+
+fn cost(term: &Term, choice: &Choice) -> i128 {
+    let &Choice { processors, paid, time } = choice;
+    let value = match (&term.widths, &term.times) {
+        (Scale::Whole, Scale::Whole) => processors * paid,
+        // Processors and ticks come from 32 and 64 bits.
+        (widths, times) => i128::from(widths.value(processors as i64)) * i128::from(times.value(time as i64)),
+    };
+    i128::from(term.price) * value
+}
+
+#[cfg(test)]
+mod tests;

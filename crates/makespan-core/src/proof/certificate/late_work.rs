@@ -1,0 +1,139 @@
+//! Why what is released late ends late.
+
+use serde::{Deserialize, Serialize};
+
+use super::CertificateError;
+use crate::model::{Instance, Time};
+
+/// What is released from an instant on has to be computed after it.
+///
+/// With a price `lambda_k >= 0` for a tick on one processor of node `k`, a sequential task `i` pays at least
+/// `N_i = min_k lambda_k p_ik` wherever it runs. Of the tasks that are released at `from` or later, the `n` that pay most all run after
+/// `from`. At any instant at most `n` of them run, on as many processors, which sell a tick for no more than the sum of the `n`
+/// largest prices. So no schedule ends before
+///
+/// `from + (sum of the n largest N_i) / (sum of the n largest prices of processors)`.
+///
+/// Unavailable periods and networks only make schedules longer. With prices in proportion to the speeds and all tasks at once this
+/// is E. Horvath, S. Lam, R. Sethi, J. ACM 24(1), 1977, DOI 10.1145/321992.321995.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LateWork {
+    /// Only tasks that are released then, or later, count.
+    pub from: Time,
+    /// Of these so many count, those that pay most; all without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tasks: Option<u64>,
+    /// A price for each node of the platform, in order.
+    pub prices: Vec<i64>,
+}
+
+impl LateWork {
+    /// The makespan that follows, in ticks, rounded up to a whole one.
+    ///
+    /// # Errors
+    /// [`CertificateError`] when the data are malformed or too large for 128 bits.
+    pub fn proves(&self, instance: &Instance) -> Result<i128, CertificateError> {
+        let nodes = instance.platform().nodes();
+        let fail = |what: &str| Err(CertificateError::Malformed(what.into()));
+        if self.prices.len() != nodes.len() {
+            return fail("each node needs one price");
+        }
+        if self.prices.iter().any(|&price| price < 0) {
+            return fail("a price must not be negative");
+        }
+        if !instance.is_sequential() {
+            return fail("prices of machines speak of sequential jobs");
+        }
+        let mut paid: Vec<(i128, u64)> = Vec::new();
+        for (id, job) in instance.ids().zip(instance.jobs()).filter(|(_, job)| job.release >= self.from) {
+            let nodes = self.prices.iter().zip(nodes).enumerate().filter(|(_, (_, node))| node.processors > 0);
+            let each = nodes.filter_map(|(node, (&price, _))| Some((instance.time_on(id, node)?, price)));
+            let least = each.map(|(time, price)| i128::from(time.ticks()) * i128::from(price)).min();
+            paid.push((least.unwrap_or(0), job.tasks()));
+        }
+        if paid.is_empty() {
+            return Ok(0);
+        }
+        let sold: Vec<(i128, u64)> =
+            self.prices.iter().zip(nodes).map(|(&price, of)| (i128::from(price), u64::from(of.processors))).collect();
+        let most = self.tasks.unwrap_or(u64::MAX);
+        let (needed, sold) = (largest(paid, most), largest(sold, most));
+        let (needed, sold) = (needed.ok_or(CertificateError::Overflow)?, sold.ok_or(CertificateError::Overflow)?);
+        // Where nothing costs anything, nothing is needed.
+        let length = if sold > 0 { (needed + (sold - 1)) / sold } else { 0 };
+        Ok(i128::from(self.from.ticks()) + length)
+    }
+}
+
+/// The sum of the so many largest, each of which there is so often.
+fn largest(mut each: Vec<(i128, u64)>, mut most: u64) -> Option<i128> {
+    each.sort_unstable_by(|a, b| b.cmp(a));
+    each.into_iter().try_fold(0_i128, |sum, (value, count)| {
+        let taken = count.min(most);
+        most -= taken;
+        sum.checked_add(value.checked_mul(i128::from(taken))?).filter(|&sum| sum < i128::MAX / 2)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Job, Node, Platform, Profile};
+    use crate::proof::{Bound, Certificate};
+
+    fn s(seconds: i64) -> Time {
+        Time::from_seconds(seconds)
+    }
+
+    /// Tasks by size and release on nodes of speeds 1 and 3.
+    fn flow(tasks: &[(i64, i64)]) -> Instance {
+        let node = |speed: u32| Node {
+            name: speed.to_string(),
+            processors: 1,
+            speed: f64::from(speed),
+            parent: None,
+            link: None,
+        };
+        let job = |(at, &(size, release)): (usize, &(i64, i64))| {
+            Job::new(at.to_string(), Profile::rigid(1, s(size)).unwrap()).with_release(s(release))
+        };
+        let platform = Platform::new([1, 3].map(node).to_vec()).unwrap();
+        Instance::new(platform, tasks.iter().enumerate().map(job).collect(), vec![]).unwrap()
+    }
+
+    fn proves(instance: &Instance, from: i64, tasks: Option<u64>, prices: &[i64]) -> Result<i128, CertificateError> {
+        LateWork { from: s(from), tasks, prices: prices.to_vec() }.proves(instance)
+    }
+
+    #[test]
+    fn late_work_by_hand() {
+        let seconds = |seconds: i64| Ok(i128::from(s(seconds).ticks()));
+        // All work over all speeds; the largest alone on the fast node; what comes at 4, after it.
+        assert_eq!(proves(&flow(&[(9, 0), (9, 0), (6, 0)]), 0, None, &[1, 3]), seconds(6));
+        assert_eq!(proves(&flow(&[(30, 0), (3, 0)]), 0, Some(1), &[1, 3]), seconds(10));
+        assert_eq!(proves(&flow(&[(9, 0), (9, 4), (9, 4), (9, 4), (9, 4)]), 4, None, &[1, 3]), seconds(13));
+        // Nothing comes so late, nothing costs anything, nothing counts.
+        assert_eq!(proves(&flow(&[(9, 0)]), 1, None, &[1, 3]), Ok(0));
+        assert_eq!(proves(&flow(&[(9, 2)]), 1, None, &[0, 0]), seconds(1));
+        assert_eq!(proves(&flow(&[(9, 2)]), 1, Some(0), &[1, 3]), seconds(1));
+        // A bag is as many tasks.
+        let mut jobs = flow(&[(9, 0)]).jobs().to_vec();
+        jobs[0].count = 4.try_into().ok();
+        let bag = flow(&[(9, 0)]).with_jobs(jobs);
+        assert_eq!(proves(&bag, 0, None, &[1, 3]), seconds(9));
+        assert_eq!(proves(&bag, 0, Some(1), &[1, 3]), seconds(3));
+    }
+
+    #[test]
+    fn what_is_no_late_work_is_refused() {
+        let instance = flow(&[(9, 0), (9, 0)]);
+        assert!(matches!(proves(&instance, 0, None, &[1]), Err(CertificateError::Malformed(_))));
+        assert!(matches!(proves(&instance, 0, None, &[1, -1]), Err(CertificateError::Malformed(_))));
+        let certificate =
+            Certificate::LateWork(LateWork { from: Time::ZERO, tasks: None, prices: vec![i64::MAX, i64::MAX] });
+        let bound = Bound::proved_by(certificate, &instance).unwrap();
+        assert_eq!((bound.verify(&instance), bound.value > 0), (Ok(()), true));
+        let higher = Bound { value: bound.value + 1, ..bound };
+        assert!(matches!(higher.verify(&instance), Err(CertificateError::TooHigh { .. })));
+    }
+}

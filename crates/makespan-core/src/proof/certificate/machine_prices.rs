@@ -1,0 +1,331 @@
+//! Prices for time on machines.
+
+use serde::{Deserialize, Serialize};
+
+use super::CertificateError;
+use crate::model::{Instance, Job, ProcSet, Time};
+
+/// A dual solution of the assignment programme of sequential jobs on machines that differ: a price for a tick on one processor
+/// of each node.
+///
+/// With prices `lambda >= 0`, job `i` pays at least `N_i = min_k lambda_k p_ik` wherever it runs. For the makespan: what
+/// processors of node `k` sell until `T` is at most `A_k(T)`, their open time from the first release to `T`, and what ends by `T`
+/// runs only where `r_i + p_ik <= T`. So no schedule ends by `T` unless
+///
+/// `sum_i min { lambda_k p_ik : r_i + p_ik <= T }  <=  sum_k lambda_k A_k(T)`,
+///
+/// and as the left side never rises with `T` and the right side never falls, the least `T` for which it holds is a bound. The
+/// prices are the dual variables of J. K. Lenstra, D. Shmoys, E. Tardos, Math. Programming 46, 1990, DOI 10.1007/BF01585745.
+///
+/// For weighted completion: with `Lambda` the price of a tick on all processors, job `i` is served at a rate of at most
+/// `lambda_k / Lambda` on node `k` in units of which it needs at least `q_i = N_i / Lambda`, and all rates together are at most 1.
+/// So the mean busy times are bounded as on one machine with times `q_i`, where the order of Smith is best, and a job
+/// ends half of its time after its mean busy time or later, as in W. Eastman, S. Even, I. Isaacs, Management Science 11, 1964,
+/// DOI 10.1287/mnsc.11.2.268:
+///
+/// `sum_i w_i C_i  >=  sum_i w_i (r + q_1 + .. + q_i) + sum_i w_i (p_i - q_i) / 2`
+///
+/// in the order of Smith of the `q_i`, with `p_i` the shortest time of job `i` and `r` the first release; and also
+/// `>= sum_i w_i (r_i + p_i)`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MachinePrices {
+    /// A price for each node of the platform, in order.
+    pub prices: Vec<i64>,
+}
+
+/// A job with what it pays at least.
+struct Paid {
+    weight: i128,
+    tasks: i128,
+    price: i128,
+    shortest: i128,
+    release: i128,
+}
+
+impl MachinePrices {
+    /// The makespan that follows.
+    ///
+    /// # Errors
+    /// [`CertificateError`] when the data are malformed or too large for 128 bits.
+    pub fn proves(&self, instance: &Instance) -> Result<i128, CertificateError> {
+        self.check(instance)?;
+        if instance.jobs().is_empty() {
+            return Ok(0);
+        }
+        let closed = Closed::of(instance);
+        // First where every machine is allowed, then upward from there: mostly nothing more is refuted.
+        let needed = self.least_paid(instance, None)?.unwrap_or(0);
+        let (mut low, mut high) = (instance.first_release().ticks(), i64::MAX / 2);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if self.sold(instance, &closed, middle)? >= needed { high = middle } else { low = middle + 1 }
+        }
+        let refutes = |end: i64| {
+            let needed = self.least_paid(instance, Some(Time::from_ticks(end)))?;
+            Ok(match needed {
+                None => true,
+                Some(needed) => needed > self.sold(instance, &closed, end)?,
+            })
+        };
+        let mut step = 1;
+        while refutes(low)? {
+            let Some(next) = low.checked_add(step).filter(|&next| next < i64::MAX / 2) else { break };
+            if refutes(next)? {
+                (low, step) = (next, step.saturating_mul(2));
+                continue;
+            }
+            // Between the last that is refuted and the first that is not.
+            let (mut refuted, mut open) = (low, next);
+            while open - refuted > 1 {
+                let middle = refuted + (open - refuted) / 2;
+                if refutes(middle)? { refuted = middle } else { open = middle }
+            }
+            low = open;
+            break;
+        }
+        Ok(i128::from(low))
+    }
+
+    /// The weighted completion that follows, rounded down.
+    ///
+    /// # Errors
+    /// [`CertificateError`] when the data are malformed or too large for 128 bits.
+    pub fn proves_completion(&self, instance: &Instance) -> Result<i128, CertificateError> {
+        self.completion(instance, |job| i128::from(job.task_weight().millionths()))
+    }
+
+    /// The mean flow that follows, rounded down.
+    ///
+    /// # Errors
+    /// [`CertificateError`] when the data are malformed or too large for 128 bits.
+    pub fn proves_flow(&self, instance: &Instance) -> Result<i128, CertificateError> {
+        // One task of a bag ends no later than the bag: the others do not count, so that each job counts once.
+        let single = |job: &Job| Job { count: None, ..job.clone() };
+        let jobs = || instance.jobs().iter();
+        let bags = instance.has_bags().then(|| instance.with_jobs(jobs().map(single).collect()));
+        let sum = self.completion(bags.as_ref().unwrap_or(instance), |_| 1)?;
+        let released: i128 = jobs().map(|job| i128::from(job.release.ticks())).sum();
+        Ok(crate::schedule::mean((sum - released).max(0), jobs().len()))
+    }
+
+    fn completion(&self, instance: &Instance, weight: impl Fn(&Job) -> i128) -> Result<i128, CertificateError> {
+        self.check(instance)?;
+        let overflow = CertificateError::Overflow;
+        let mut jobs = Vec::with_capacity(instance.jobs().len());
+        for (id, job) in instance.ids().zip(instance.jobs()) {
+            let (mut paid, mut shortest) = (i128::MAX, i128::MAX);
+            for (node, &price) in self.prices.iter().enumerate() {
+                let Some(time) = instance.time_on(id, node) else { continue };
+                paid = paid.min(i128::from(time.ticks()) * i128::from(price));
+                shortest = shortest.min(i128::from(time.ticks()));
+            }
+            let (weight, tasks, release) = (weight(job), i128::from(job.tasks()), i128::from(job.release.ticks()));
+            jobs.push(Paid { weight, tasks, price: paid, shortest, release });
+        }
+        let alone = |job: &Paid| (job.weight * job.tasks).checked_mul(job.release.checked_add(job.shortest)?);
+        let alone = sum(jobs.iter().map(alone));
+        // Without weight a job counts for nothing, and behind all others it delays none.
+        jobs.retain(|job| job.weight > 0);
+        let priced = self.in_the_order_of_smith(instance, &mut jobs);
+        Ok(alone.ok_or(overflow.clone())?.max(priced.ok_or(overflow)?))
+    }
+
+    /// Of jobs with weight. Twice the price of a tick on all processors times the sum is a whole number; `None` when it is too
+    /// large.
+    fn in_the_order_of_smith(&self, instance: &Instance, jobs: &mut [Paid]) -> Option<i128> {
+        let nodes = instance.platform().nodes();
+        let all = sum(self
+            .prices
+            .iter()
+            .zip(nodes)
+            .map(|(&price, node)| Some(i128::from(price) * i128::from(node.processors))))?;
+        if all == 0 {
+            return Some(0);
+        }
+        // All products fit if the largest does; found first, since half an order is none to sort by.
+        let heaviest = jobs.iter().map(|job| job.weight).max().unwrap_or(0);
+        jobs.iter().map(|job| job.price).max().unwrap_or(0).checked_mul(heaviest)?;
+        // paid / weight, without a fraction. A job that pays and weighs nothing would be equal to all, and the order none.
+        jobs.sort_by(|a, b| (a.price * b.weight).cmp(&(b.price * a.weight)));
+        let first = i128::from(instance.first_release().ticks());
+        let (mut before, mut value) = (0_i128, 0_i128);
+        for job in jobs {
+            // The i-th of equal tasks ends after i of them: 1 + 2 + .. + count.
+            let last = job.tasks.checked_mul(job.tasks.checked_add(1)?)?;
+            let ends = job.price.checked_mul(last)?.checked_add(before.checked_mul(2 * job.tasks)?)?;
+            let halves = all.checked_mul(job.shortest)?.checked_sub(job.price)?.checked_mul(job.tasks)?;
+            let start = first.checked_mul(2 * job.tasks)?.checked_mul(all)?;
+            let each = ends.checked_add(halves)?.checked_add(start)?;
+            value = value.checked_add(each.checked_mul(job.weight)?)?;
+            before = before.checked_add(job.price.checked_mul(job.tasks)?)?;
+        }
+        Some(value / (2 * all))
+    }
+
+    fn check(&self, instance: &Instance) -> Result<(), CertificateError> {
+        let fail = |what: &str| Err(CertificateError::Malformed(what.into()));
+        if self.prices.len() != instance.platform().nodes().len() {
+            return fail("each node needs one price");
+        }
+        if self.prices.iter().any(|&price| price < 0) {
+            return fail("a price must not be negative");
+        }
+        if !instance.is_sequential() {
+            return fail("prices of machines speak of sequential jobs");
+        }
+        Ok(())
+    }
+
+    /// What all jobs pay at least; only where they end by `end`, if that is given, and `None` when one does so nowhere.
+    fn least_paid(&self, instance: &Instance, end: Option<Time>) -> Result<Option<i128>, CertificateError> {
+        let mut all: i128 = 0;
+        for (id, job) in instance.ids().zip(instance.jobs()) {
+            let latest = end.map_or(Time::MAX, |end| end - job.release);
+            let prices = self.prices.iter().enumerate();
+            let times = prices.filter_map(|(node, &price)| Some((instance.time_on(id, node)?, price)));
+            let paid = times
+                .filter(|&(time, _)| time <= latest)
+                .map(|(time, price)| i128::from(time.ticks()) * i128::from(price));
+            let Some(paid) = paid.min() else { return Ok(None) };
+            let paid = paid.checked_mul(i128::from(job.tasks())).ok_or(CertificateError::Overflow)?;
+            all = all.checked_add(paid).ok_or(CertificateError::Overflow)?;
+        }
+        Ok(Some(all))
+    }
+
+    /// The price of all open time from the first release to `end`, in ticks.
+    fn sold(&self, instance: &Instance, closed: &Closed, end: i64) -> Result<i128, CertificateError> {
+        let length = i128::from(end - instance.first_release().ticks());
+        let each = self.prices.iter().zip(instance.platform().nodes()).enumerate().map(|(node, (&price, of))| {
+            let open = length.checked_mul(i128::from(of.processors))? - closed.until(node, end);
+            open.checked_mul(i128::from(price))
+        });
+        sum(each).ok_or(CertificateError::Overflow)
+    }
+}
+
+fn sum(each: impl Iterator<Item = Option<i128>>) -> Option<i128> {
+    each.into_iter().try_fold(0_i128, |all, one| all.checked_add(one?))
+}
+
+/// For each node the periods in which one of its processors is closed after the first release, none twice.
+struct Closed(Vec<Vec<(i64, i64)>>);
+
+impl Closed {
+    fn of(instance: &Instance) -> Self {
+        let platform = instance.platform();
+        let first = instance.first_release().ticks();
+        let mut closed = vec![Vec::new(); platform.nodes().len()];
+        let all = instance.unavailable().iter().fold(ProcSet::new(), |all, period| all.union(&period.processors));
+        for id in all.iter() {
+            let own =
+                instance.unavailable().iter().filter(|period| !period.processors.is_disjoint(&ProcSet::range(id, id)));
+            let mut own: Vec<(i64, i64)> = own.map(|period| (period.start.ticks(), period.end.ticks())).collect();
+            own.sort_unstable();
+            let mut from = first;
+            for (start, end) in own {
+                if end > from.max(start) {
+                    closed[platform.node_of(id)].push((from.max(start), end));
+                    from = end;
+                }
+            }
+        }
+        Self(closed)
+    }
+
+    /// How long processors of the node are closed until `end`, all together.
+    fn until(&self, node: usize, end: i64) -> i128 {
+        self.0[node].iter().map(|&(from, until)| i128::from((end.min(until) - from).max(0))).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Platform, Profile, Unavailable};
+    use crate::proof::{Bound, Certificate};
+    use crate::schedule::Objective;
+
+    fn instance(rows: &[[i64; 2]], closed: &[(&str, i64, i64)]) -> Instance {
+        let job = |(at, row): (usize, &[i64; 2])| {
+            Job::new(at.to_string(), Profile::on_machines(row.map(Time::from_ticks)).unwrap())
+        };
+        let period = |&(processors, start, end): &(&str, i64, i64)| Unavailable {
+            processors: processors.parse().unwrap(),
+            start: Time::from_ticks(start),
+            end: Time::from_ticks(end),
+        };
+        let jobs = rows.iter().enumerate().map(job).collect();
+        Instance::new(Platform::cluster(2, 1).unwrap(), jobs, closed.iter().map(period).collect()).unwrap()
+    }
+
+    fn proves(instance: &Instance, prices: [i64; 2]) -> Result<i128, CertificateError> {
+        MachinePrices { prices: prices.to_vec() }.proves(instance)
+    }
+
+    #[test]
+    fn prices_bound_the_makespan() {
+        let two = instance(&[[4, 6], [4, 6], [4, 6]], &[]);
+        // 3 * min(3 * 4, 2 * 6) = 36 of 5 a tick: 7.2, so 8, which is the optimum.
+        assert_eq!(proves(&two, [3, 2]), Ok(8));
+        assert_eq!(proves(&two, [1, 1]), Ok(6));
+        // No machine is fast enough for less than 4, whatever the prices.
+        assert_eq!(proves(&two, [0, 0]), Ok(4));
+        // One machine is free of charge: only the length of the job counts.
+        assert_eq!(proves(&instance(&[[5, 9]], &[]), [0, 1]), Ok(5));
+        assert_eq!(proves(&instance(&[[5, 9]], &[]), [1, 0]), Ok(5));
+        // Before 10 the second job has to be paid for on machine 0, where the first is, too.
+        assert_eq!(proves(&instance(&[[5, 10], [5, 10]], &[]), [1, 0]), Ok(10));
+        assert!(matches!(proves(&two, [-1, 1]), Err(CertificateError::Malformed(_))));
+        let short = MachinePrices { prices: vec![1] };
+        assert!(matches!(short.proves(&two), Err(CertificateError::Malformed(_))));
+    }
+
+    #[test]
+    fn closed_machines_sell_nothing() {
+        let rows = [[4, 6], [4, 6], [4, 6]];
+        // Machine 0 is closed from 0 to 10: 36 = 3 (T - 10) + 2 T gives 13.2.
+        assert_eq!(proves(&instance(&rows, &[("0", 0, 8), ("0", 5, 10)]), [3, 2]), Ok(14));
+        assert_eq!(proves(&instance(&rows, &[("0", 100, 120)]), [3, 2]), Ok(8));
+    }
+
+    #[test]
+    fn prices_bound_weighted_completion() {
+        // Equal machines: 4, 4 and then 8; by Eastman, Even and Isaacs 2 + 4 + 6 + 3 * (4 - 2) / 2 = 15.
+        let equal = instance(&[[4, 4], [4, 4], [4, 4]], &[]);
+        let prices = MachinePrices { prices: vec![1, 1] };
+        let bound = Bound::proved_by(Certificate::MachineCompletion(prices.clone()), &equal).unwrap();
+        assert_eq!((bound.objective, bound.value), (Objective::WeightedCompletion, 15_000_000));
+        let flow = Bound::proved_by(Certificate::MachineFlow(prices), &equal).unwrap();
+        assert_eq!((flow.objective, flow.value), (Objective::MeanFlow, 5000));
+        assert_eq!(flow.verify(&equal), Ok(()));
+    }
+
+    #[test]
+    fn jobs_without_weight_and_price_do_not_part_the_others() {
+        let rows = [[20, 5], [1, 9], [20, 1]];
+        let mut jobs = instance(&rows, &[]).jobs().to_vec();
+        jobs[1].weight = crate::model::Weight::ZERO;
+        let instance = Instance::new(Platform::cluster(2, 1).unwrap(), jobs, vec![]).unwrap();
+        // Machine 0 is free of charge, and nothing is proved of what could run there.
+        let free = MachinePrices { prices: vec![0, 1] };
+        assert!(free.proves_completion(&instance).unwrap() <= 7_000_000);
+        // On machine 1 alone 1 + 6, which is the optimum, whatever the order in the file.
+        let mut jobs = instance.jobs().to_vec();
+        for (job, row) in jobs.iter_mut().zip([[0, 5], [1, 0], [0, 1]]) {
+            let row = row.map(|time| if time == 0 { Profile::CANNOT_RUN } else { Time::from_ticks(time) });
+            job.task.profile = Profile::on_machines(row).unwrap();
+        }
+        let instance = Instance::new(Platform::cluster(2, 1).unwrap(), jobs, vec![]).unwrap();
+        assert_eq!(free.proves_completion(&instance), Ok(7_000_000));
+    }
+
+    #[test]
+    fn what_is_too_large_is_an_error() {
+        let long = i64::MAX / 8;
+        let rows = [[long, long], [long, long]];
+        assert_eq!(proves(&instance(&rows, &[]), [i64::MAX, i64::MAX]), Ok(i128::from(long)));
+        let prices = MachinePrices { prices: vec![i64::MAX, i64::MAX] };
+        assert_eq!(prices.proves_completion(&instance(&rows, &[])), Err(CertificateError::Overflow));
+    }
+}

@@ -1,0 +1,164 @@
+//! Prices for positions on machines.
+
+use serde::{Deserialize, Serialize};
+
+use super::CertificateError;
+use crate::model::{Instance, Time};
+use crate::schedule::mean;
+
+/// A dual solution of the assignment of sequential jobs to positions on machines: for each processor prices of the positions from its end,
+/// the last job first. Positions behind those that are listed are free of charge.
+///
+/// On a processor that is free from `r_k` on, the job at position `l` from the end delays itself and the `l - 1` jobs after it by
+/// its time, so that the completions of a schedule add up to at least the sum over its jobs of `r_k + l p_ik`, and no two jobs
+/// have the same position. So with prices `pi >= 0`
+///
+/// `sum_i C_i  >=  sum_i min_kl (r_k + l p_ik + pi_kl)  -  sum_kl pi_kl`.
+///
+/// Release dates after the first one, and processors that close later, only delay schedules. The best prices prove the optimum where
+/// there are none of either.
+///
+/// Source: W. A. Horn, "Minimizing average flow time with parallel machines", Operations Research 21, 1973,
+/// DOI 10.1287/opre.21.3.846; J. Bruno, E. G. Coffman, R. Sethi, "Scheduling independent tasks to reduce mean finishing time",
+/// Comm. ACM 17, 1974, DOI 10.1145/361082.361064: an assignment problem. Complexity of the check: O(n (n + m)) where no more
+/// positions have a price than there are jobs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PositionPrices {
+    /// For each processor of the platform, in order, the prices of its positions from the end.
+    pub prices: Vec<Vec<i64>>,
+}
+
+impl PositionPrices {
+    /// The mean flow that follows, rounded down. Of a bag one task counts, which ends no later than the bag.
+    ///
+    /// # Errors
+    /// [`CertificateError`] when the data are malformed or too large for 128 bits.
+    pub fn proves_flow(&self, instance: &Instance) -> Result<i128, CertificateError> {
+        let released: i128 = instance.jobs().iter().map(|job| i128::from(job.release.ticks())).sum();
+        Ok(mean((self.completions(instance)? - released).max(0), instance.jobs().len()))
+    }
+
+    /// The weighted completion that follows where all jobs have one weight.
+    ///
+    /// # Errors
+    /// [`CertificateError`] when they do not, or some job is a bag, and when the data are malformed or too large for 128 bits.
+    pub fn proves_completion(&self, instance: &Instance) -> Result<i128, CertificateError> {
+        let fail = |what: &str| Err(CertificateError::Malformed(what.into()));
+        let Some(weight) = instance.jobs().first().map(|job| job.weight) else { return Ok(0) };
+        if instance.jobs().iter().any(|job| job.weight != weight) {
+            return fail("prices of positions speak of jobs of one weight");
+        }
+        if instance.has_bags() {
+            return fail("prices of positions speak of jobs that are no bags");
+        }
+        let weighed = self.completions(instance)?.max(0).checked_mul(i128::from(weight.millionths()));
+        weighed.ok_or(CertificateError::Overflow)
+    }
+
+    /// What all completions add up to at least, in ticks.
+    fn completions(&self, instance: &Instance) -> Result<i128, CertificateError> {
+        let fail = |what: &str| Err(CertificateError::Malformed(what.into()));
+        if self.prices.len() != instance.processors() as usize {
+            return fail("each processor needs a list of prices, which may be empty");
+        }
+        if self.prices.iter().flatten().any(|&price| price < 0) {
+            return fail("a price must not be negative");
+        }
+        if !instance.is_sequential() {
+            return fail("prices of positions speak of sequential jobs");
+        }
+        let overflow = || CertificateError::Overflow;
+        let ready = ready(instance);
+        let paid = self.prices.iter().flatten().try_fold(0_i128, |sum, &price| sum.checked_add(i128::from(price)));
+        let mut all = paid.map(|paid| -paid).ok_or_else(overflow)?;
+        let nodes: Vec<usize> = (0..instance.processors()).map(|id| instance.platform().node_of(id)).collect();
+        for id in instance.ids() {
+            let mut least = None;
+            for (processor, prices) in self.prices.iter().enumerate() {
+                let Some(time) = instance.time_on(id, nodes[processor]) else { continue };
+                let mut end = i128::from(ready[processor].ticks());
+                // One more position is free of charge, and those behind it only end later.
+                for price in prices.iter().copied().chain([0]) {
+                    end += i128::from(time.ticks());
+                    let cost = end + i128::from(price);
+                    least = Some(least.map_or(cost, |least: i128| least.min(cost)));
+                }
+            }
+            // A job that can run nowhere is in no instance.
+            all = all.checked_add(least.unwrap_or(0)).ok_or_else(overflow)?;
+        }
+        Ok(all)
+    }
+}
+
+/// From when on each processor is open at first: the first release, or the end of the periods in which it is closed from then on.
+fn ready(instance: &Instance) -> Vec<Time> {
+    let mut periods: Vec<_> = instance.unavailable().iter().collect();
+    periods.sort_by_key(|period| period.start);
+    let mut ready = vec![instance.first_release(); instance.processors() as usize];
+    for period in periods {
+        for id in period.processors.iter() {
+            let ready = &mut ready[id as usize];
+            if period.start <= *ready {
+                *ready = (*ready).max(period.end);
+            }
+        }
+    }
+    ready
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Job, Platform, Profile, Unavailable, Weight};
+    use crate::proof::{Bound, Certificate};
+    use crate::schedule::Objective;
+
+    fn instance(rows: &[[i64; 2]], closed: &[(&str, i64, i64)]) -> Instance {
+        let job = |(at, row): (usize, &[i64; 2])| {
+            Job::new(at.to_string(), Profile::on_machines(row.map(Time::from_ticks)).unwrap())
+        };
+        let period = |&(processors, start, end): &(&str, i64, i64)| Unavailable {
+            processors: processors.parse().unwrap(),
+            start: Time::from_ticks(start),
+            end: Time::from_ticks(end),
+        };
+        let jobs = rows.iter().enumerate().map(job).collect();
+        Instance::new(Platform::cluster(2, 1).unwrap(), jobs, closed.iter().map(period).collect()).unwrap()
+    }
+
+    fn proves(instance: &Instance, prices: [&[i64]; 2]) -> Result<i128, CertificateError> {
+        PositionPrices { prices: prices.map(<[i64]>::to_vec).to_vec() }.completions(instance)
+    }
+
+    #[test]
+    fn prices_of_positions_by_hand() {
+        // Three jobs of 4 on two equal machines: 4 + 4 + 8.
+        let equal = instance(&[[4, 4], [4, 4], [4, 4]], &[]);
+        assert_eq!(proves(&equal, [&[], &[]]), Ok(12));
+        assert_eq!(proves(&equal, [&[4], &[4]]), Ok(16));
+        // Dearer ones prove no more.
+        assert_eq!(proves(&equal, [&[9], &[9]]), Ok(3 * 8 - 18));
+        // Machine 1 is closed until 3, in two periods, and again later: 4 + 8 + 7.
+        let late = instance(&[[4, 4], [4, 4], [4, 4]], &[("1", 2, 3), ("1", 0, 2), ("1", 50, 60)]);
+        assert_eq!(proves(&late, [&[4], &[1]]), Ok(19));
+        let bound =
+            Bound::proved_by(Certificate::PositionFlow(PositionPrices { prices: vec![vec![4], vec![1]] }), &late);
+        assert_eq!(bound.map(|bound| (bound.objective, bound.value)), Ok((Objective::MeanFlow, 6333)));
+    }
+
+    #[test]
+    fn what_is_malformed_is_refused() {
+        let equal = instance(&[[4, 4], [4, 4]], &[]);
+        for prices in [vec![vec![]], vec![vec![-1], vec![]], vec![vec![], vec![], vec![]]] {
+            let prices = PositionPrices { prices };
+            assert!(matches!(prices.proves_flow(&equal), Err(CertificateError::Malformed(_))), "{prices:?}");
+        }
+        let none = PositionPrices { prices: vec![vec![], vec![]] };
+        assert_eq!(none.proves_completion(&equal), Ok(8_000_000));
+        let mut jobs = equal.jobs().to_vec();
+        jobs[1].weight = Weight::ZERO;
+        let unequal = Instance::new(Platform::cluster(2, 1).unwrap(), jobs, vec![]).unwrap();
+        assert!(matches!(none.proves_completion(&unequal), Err(CertificateError::Malformed(_))));
+    }
+}

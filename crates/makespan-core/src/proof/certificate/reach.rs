@@ -1,0 +1,282 @@
+//! When tasks may run on each node, with the transfers that no placement avoids.
+
+use std::cmp::Reverse;
+
+use super::spans::Times;
+use crate::model::{Instance, JobId, Load, Route};
+
+/// More times of tasks on nodes, and nodes, are not looked at one by one.
+const MAX_TIMES: usize = 1 << 22;
+const MAX_NODES: usize = 256;
+/// Rounds in which nodes are ruled out.
+const ROUNDS: usize = 8;
+/// Stands for a task on a node that cannot run it in time.
+const NEVER: i128 = i128::MAX / 4;
+
+/// The tasks of one compound job, each on one processor: times by kind of node, and the least times of transfers.
+///
+/// Of a task's predecessors those whose data cannot come from another node by an instant must have run on the task's own
+/// node, where they share its processors. So the task starts on this node no earlier than the least s for which all
+/// predecessors from which data arrive after s fit onto the processors of the node before s: an argument of C. H.
+/// Papadimitriou and M. Yannakakis, SIAM J. Comput. 19(2), 1990, DOI 10.1137/0219021, for tasks that are not run twice. What
+/// is behind a task is seen in the same way from the end. A node on which a task would be too early or too late is ruled
+/// out, and earliest starts are computed again.
+#[derive(Clone, Debug)]
+pub struct Reaching {
+    release: i128,
+    /// For each node of the platform its kind; none of a node without processors.
+    kind_of: Vec<Option<usize>>,
+    /// How many nodes are of each kind, and how many processors one of them has.
+    kinds: Vec<(u32, i128)>,
+    /// For each task its time on each kind.
+    times: Vec<i128>,
+    /// Tasks, each after all that it waits for.
+    order: Vec<u32>,
+    /// For each task what it waits for, and what waits for it.
+    before: Vec<Vec<Link>>,
+    after: Vec<Vec<Link>>,
+}
+
+/// The other end of an edge, and the least times of the transfer: on one node, and between two.
+#[derive(Clone, Copy, Debug)]
+struct Link {
+    task: u32,
+    near: i128,
+    far: i128,
+}
+
+/// The earliest starts of tasks, and the least times from their ends to the end of all, by kind of node.
+#[derive(Clone, Debug)]
+pub struct Reach {
+    kinds: usize,
+    heads: Vec<i128>,
+    tails: Vec<i128>,
+}
+
+/// A task beside another one: when its data are there from another node and from the same one, and what it takes there.
+#[derive(Clone, Copy, Debug)]
+struct Beside {
+    elsewhere: i128,
+    here: i128,
+    head: i128,
+    time: i128,
+}
+
+/// The earliest ends of a task: of all nodes, on which kind, and of all other nodes.
+#[derive(Clone, Copy, Debug, Default)]
+struct Ends {
+    first: i128,
+    kind: usize,
+    second: i128,
+}
+
+impl Reach {
+    /// The earliest start of a task on a kind of node, and the least time from its end to the end of all; `None` where it
+    /// cannot run in time.
+    pub fn of(&self, task: usize, kind: usize) -> Option<(i128, i128)> {
+        let at = task * self.kinds + kind;
+        let (head, tail) = (self.heads[at], self.tails[at]);
+        (head < NEVER && tail < NEVER).then_some((head, tail))
+    }
+}
+
+impl Reaching {
+    /// `None` for jobs without edges, with tasks that may hold several processors, and of more tasks and nodes than are looked
+    /// at one by one. O(tasks * nodes + nodes^2).
+    pub fn new(instance: &Instance, id: JobId) -> Option<Self> {
+        let job = instance.job(id);
+        let graph = job.graph.as_ref().filter(|graph| !graph.edges().is_empty())?;
+        let times = Times::new(instance);
+        let tasks = graph.len();
+        let sequential = |task: u32| job.profile_of(task).max_processors() == 1;
+        if times.nodes.len() > MAX_NODES || tasks * times.nodes.len() > MAX_TIMES || !(0..tasks as u32).all(sequential)
+        {
+            return None;
+        }
+        let column = |processor| {
+            (0..tasks as u32).map(|task| times.on(id, task, processor).unwrap_or(NEVER)).collect::<Vec<i128>>()
+        };
+        let platform = instance.platform();
+        let mut columns: Vec<Vec<i128>> = Vec::new();
+        let mut kinds: Vec<(u32, i128)> = Vec::new();
+        let mut kind_of = vec![None; platform.nodes().len()];
+        for (node, processor) in &times.nodes {
+            let own = column(processor);
+            let processors = i128::from(platform.nodes()[*node].processors);
+            let same = (0..kinds.len()).find(|&kind| kinds[kind].1 == processors && columns[kind] == own);
+            let kind = same.unwrap_or_else(|| {
+                columns.push(own);
+                kinds.push((0, processors));
+                kinds.len() - 1
+            });
+            kinds[kind].0 += 1;
+            kind_of[*node] = Some(kind);
+        }
+        let routes = Routes::of(instance);
+        let link = |task: u32, load: Load| Link { task, near: routes.near(load), far: routes.far(load) };
+        let links = |of: &dyn Fn(u32) -> Vec<Link>| (0..tasks as u32).map(of).collect::<Vec<_>>();
+        Some(Self {
+            release: i128::from(job.release.ticks()),
+            kind_of,
+            times: (0..tasks).flat_map(|task| columns.iter().map(move |column| column[task])).collect(),
+            kinds,
+            order: graph.order().to_vec(),
+            before: links(&|task| graph.incoming(task).map(|edge| link(edge.from, edge.load)).collect()),
+            after: links(&|task| graph.outgoing(task).map(|edge| link(edge.to, edge.load)).collect()),
+        })
+    }
+
+    /// How many tasks the job has.
+    pub fn tasks(&self) -> usize {
+        self.order.len()
+    }
+
+    /// The kind of a node of the platform; none without processors.
+    pub fn kind_of(&self, node: usize) -> Option<usize> {
+        self.kind_of[node]
+    }
+
+    /// When tasks may run if all end by a deadline; `None` where some task then has no place. O(r e k (log d + d')) for r
+    /// rounds, e edges, k kinds of nodes, d neighbours of a task and d' of them that must share its node.
+    pub fn by(&self, deadline: i128) -> Option<Reach> {
+        let kinds = self.kinds.len();
+        let mut heads = vec![self.release; self.times.len()];
+        let mut tails = vec![0; self.times.len()];
+        for at in 0..self.times.len() {
+            if self.times[at] >= NEVER {
+                (heads[at], tails[at]) = (NEVER, NEVER);
+            }
+        }
+        let (mut ends, mut neighbours) = (vec![Ends::default(); self.order.len()], Vec::new());
+        for _ in 0..ROUNDS {
+            for &task in &self.order {
+                self.raise((task, &self.before[task as usize]), &mut heads, &mut ends, &mut neighbours);
+            }
+            for &task in self.order.iter().rev() {
+                self.raise((task, &self.after[task as usize]), &mut tails, &mut ends, &mut neighbours);
+            }
+            let mut changed = false;
+            for task in 0..self.order.len() {
+                let mut possible = false;
+                for at in task * kinds..(task + 1) * kinds {
+                    let (head, tail) = (heads[at], tails[at]);
+                    let fits = head < NEVER && tail < NEVER && head + self.times[at] + tail <= deadline;
+                    changed |= !fits && (head < NEVER || tail < NEVER);
+                    if !fits {
+                        (heads[at], tails[at]) = (NEVER, NEVER);
+                    }
+                    possible |= fits;
+                }
+                if !possible {
+                    return None;
+                }
+            }
+            if !changed {
+                break;
+            }
+        }
+        Some(Reach { kinds, heads, tails })
+    }
+
+    /// Raises the earliest start of a task on each kind of node, by its neighbours on one side, whose `ends` are known.
+    fn raise(
+        &self,
+        (task, links): (u32, &[Link]),
+        heads: &mut [i128],
+        ends: &mut [Ends],
+        neighbours: &mut Vec<Beside>,
+    ) {
+        let row = task as usize * self.kinds.len();
+        let mut own = Ends { first: NEVER, kind: 0, second: NEVER };
+        for (kind, &(nodes, processors)) in self.kinds.iter().enumerate() {
+            if heads[row + kind] >= NEVER {
+                continue;
+            }
+            neighbours.clear();
+            neighbours.extend(links.iter().map(|link| self.beside(link, kind, heads, &ends[link.task as usize])));
+            let head = heads[row + kind].max(Self::earliest(neighbours, processors)).min(NEVER);
+            heads[row + kind] = head;
+            if head < NEVER {
+                let end = head + self.times[row + kind];
+                if end < own.first {
+                    // A second node of this kind is as good.
+                    own = Ends { first: end, kind, second: if nodes > 1 { end } else { own.first } };
+                } else {
+                    own.second = own.second.min(end);
+                }
+            }
+        }
+        ends[task as usize] = own;
+    }
+
+    /// What a neighbour means for a task on a kind of node.
+    fn beside(&self, link: &Link, kind: usize, heads: &[i128], ends: &Ends) -> Beside {
+        let at = link.task as usize * self.kinds.len() + kind;
+        let elsewhere = if ends.kind == kind { ends.second } else { ends.first };
+        let here = if heads[at] < NEVER { heads[at] + self.times[at] } else { NEVER };
+        Beside { elsewhere: elsewhere + link.far, here: here + link.near, head: heads[at], time: self.times[at] }
+    }
+
+    /// The least instant at which all data are there: of some neighbours from other nodes, and the others, whose data arrive
+    /// later, have run here, on so many processors.
+    fn earliest(neighbours: &mut [Beside], processors: i128) -> i128 {
+        neighbours.sort_unstable_by_key(|other| (Reverse(other.elsewhere), other.head, other.time));
+        let (mut best, mut here) = (NEVER, 0);
+        for count in 0..=neighbours.len() {
+            let rest = neighbours.get(count).map_or(0, |next| next.elsewhere);
+            best = best.min(here.max(rest));
+            // Those of the front, which run here, stay sorted by the earliest start.
+            let Some(next) = neighbours.get(count).filter(|next| here < best && next.head < NEVER) else { break };
+            here = here.max(next.here);
+            let place = neighbours[..count].partition_point(|other| other.head <= next.head);
+            neighbours[place..=count].rotate_right(1);
+            let mut work = 0;
+            for other in neighbours[..=count].iter().rev() {
+                work += other.time;
+                here = here.max(other.head + (work + processors - 1) / processors);
+            }
+        }
+        best
+    }
+}
+
+/// The routes within a node and between two, each once.
+struct Routes {
+    near: Vec<Route>,
+    far: Vec<Route>,
+}
+
+impl Routes {
+    fn of(instance: &Instance) -> Self {
+        let platform = instance.platform();
+        let computing: Vec<usize> =
+            (0..platform.nodes().len()).filter(|&node| platform.nodes()[node].processors > 0).collect();
+        let mut routes = Self { near: Vec::new(), far: Vec::new() };
+        for &from in &computing {
+            for &to in &computing {
+                let list = if from == to { &mut routes.near } else { &mut routes.far };
+                let route = platform.route(from, to);
+                let same = |other: &Route| {
+                    (other.latency, other.bandwidth.to_bits(), other.takes_time)
+                        == (route.latency, route.bandwidth.to_bits(), route.takes_time)
+                };
+                if !list.iter().any(same) {
+                    list.push(route);
+                }
+            }
+        }
+        routes
+    }
+
+    fn near(&self, load: Load) -> i128 {
+        Self::least(&self.near, load)
+    }
+
+    fn far(&self, load: Load) -> i128 {
+        Self::least(&self.far, load)
+    }
+
+    fn least(routes: &[Route], load: Load) -> i128 {
+        routes.iter().map(|route| i128::from(route.time(load).ticks())).min().unwrap_or(0)
+    }
+}

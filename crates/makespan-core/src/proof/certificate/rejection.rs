@@ -1,0 +1,243 @@
+//! Why not everything can end by a deadline.
+
+use serde::{Deserialize, Serialize};
+
+use super::CertificateError;
+use crate::model::{Area, Instance, Job, Time};
+
+/// A refuted deadline, in the manner of the dual approximation of Mounié, Rapine and Trystram (SIAM J. Comput. 37(2),
+/// 2007, DOI 10.1137/S0097539701385995), extended to release dates and unavailable processors.
+///
+/// Suppose that everything ends by `deadline`. Each job released at `from` or later either *crosses* the instant
+/// `at` or not. One that crosses holds at least its smallest allotment that meets the deadline, and all that cross
+/// hold at most the processors open at `at`. One that does not cross is short enough to end before `at` or to start
+/// after it. Either way it has a least work; if the works of the best choice exceed the open area between `from` and
+/// `deadline`, the supposition is false and the makespan is at least `deadline` plus one tick. The tasks of a bag are
+/// as many equal jobs, of which no more cross than fit side by side.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rejection {
+    /// The refuted deadline.
+    pub deadline: Time,
+    /// Only jobs released at this instant or later are counted, and only area after it.
+    pub from: Time,
+    /// The instant whose processors are rationed.
+    pub at: Time,
+    /// How the best choice of crossing jobs is bounded.
+    pub selection: Selection,
+}
+
+/// A bound on the best choice of the jobs that cross.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Selection {
+    /// Each crossing processor costs this many ticks: a Lagrange multiplier. Checked in O(n log m).
+    Price(i64),
+    /// The choice is a knapsack, solved again by dynamic programming in integers. Checked in O(n m).
+    Knapsack,
+}
+
+/// What one job needs at least.
+struct Need {
+    /// Least work without crossing; `None` when the job must cross.
+    short: Option<Area>,
+    /// Least work and fewest processors when it crosses.
+    crossing: (Area, u32),
+    /// How many equal tasks need this.
+    tasks: u64,
+}
+
+impl Need {
+    /// How many of the tasks can cross together.
+    fn at_most_crossing(&self, capacity: u32) -> u64 {
+        self.tasks.min(u64::from(capacity / self.crossing.1.max(1)))
+    }
+
+    /// Whether more must cross than fit.
+    fn overflows(&self, capacity: u32) -> bool {
+        self.short.is_none() && self.at_most_crossing(capacity) < self.tasks
+    }
+}
+
+impl Rejection {
+    /// The makespan that follows, in ticks: `deadline + 1`.
+    ///
+    /// # Errors
+    /// [`CertificateError`] when the deadline is not refuted.
+    pub fn proves(&self, instance: &Instance) -> Result<i128, CertificateError> {
+        if self.deadline == Time::ZERO {
+            // Nothing is claimed: a makespan is never negative.
+            return Ok(0);
+        }
+        if self.deadline <= self.from || self.at < self.from || self.at >= self.deadline {
+            return Err(CertificateError::Malformed("its instants must satisfy from <= at < deadline".into()));
+        }
+        if matches!(self.selection, Selection::Price(price) if price < 0) {
+            return Err(CertificateError::Malformed("a price must not be negative".into()));
+        }
+        let proven = Ok(i128::from(self.deadline.ticks()) + 1);
+        let available = instance.availability().open_area(self.from, self.deadline);
+        let capacity = instance.availability().open_at(self.at);
+        let mut needs = Vec::with_capacity(instance.jobs().len());
+        for job in instance.jobs().iter().filter(|job| job.release >= self.from) {
+            match self.need(job) {
+                Some(need) => needs.push(need),
+                // The job alone cannot meet the deadline.
+                None => return proven,
+            }
+        }
+        if needs.iter().any(|need| need.overflows(capacity)) {
+            return proven;
+        }
+        let needed = match self.selection {
+            Selection::Price(price) => priced(&needs, capacity, Area::from(price)),
+            Selection::Knapsack => match knapsack(&needs, capacity) {
+                Some(work) => work,
+                None => return proven,
+            },
+        };
+        if needed > available {
+            proven
+        } else {
+            Err(CertificateError::NotRefuted { deadline: self.deadline, needed, available })
+        }
+    }
+
+    fn need(&self, job: &Job) -> Option<Need> {
+        let profile = job.profile();
+        let longest = self.deadline - job.release;
+        let crossing = (profile.least_work(longest)?, profile.min_allotment(longest)?);
+        // A run avoids `at` when it ends by then or starts after it; either way its time is at most `short`.
+        let short = (self.at - job.release).max(self.deadline - self.at - Time::TICK).min(longest);
+        Some(Need { short: profile.least_work(short), crossing, tasks: job.tasks() })
+    }
+}
+
+// Sums that leave 128 bits saturate: they claim less than is true.
+
+fn priced(needs: &[Need], capacity: u32, price: Area) -> Area {
+    let cost = |need: &Need| {
+        let most = Area::from(need.at_most_crossing(capacity));
+        let crossing = need.crossing.0.saturating_add(price.saturating_mul(Area::from(need.crossing.1)));
+        let least = need.short.map_or(crossing, |short| short.min(crossing));
+        let stays = need.short.unwrap_or(crossing).saturating_mul(Area::from(need.tasks) - most);
+        least.saturating_mul(most).saturating_add(stays)
+    };
+    let total = needs.iter().fold(0, |sum: Area, need| sum.saturating_add(cost(need)));
+    total.saturating_sub(price.saturating_mul(Area::from(capacity)))
+}
+
+/// The least total work when the crossing jobs hold at most `capacity` processors; `None` when they cannot.
+fn knapsack(needs: &[Need], capacity: u32) -> Option<Area> {
+    let mut least: Vec<Option<Area>> = vec![Some(0); capacity as usize + 1];
+    let mut stays: Area = 0;
+    for need in needs {
+        // Bundles of 1, 2, 4 .. equal tasks cross or not; together they give every number that can cross.
+        let mut left = need.at_most_crossing(capacity);
+        let beyond = Area::from(need.tasks - left);
+        stays = stays.saturating_add(need.short.unwrap_or(0).saturating_mul(beyond));
+        let mut bundle = 1;
+        while left > 0 {
+            let tasks = left.min(bundle);
+            add_bundle(&mut least, need, tasks);
+            left -= tasks;
+            bundle *= 2;
+        }
+    }
+    least[capacity as usize].map(|work| work.saturating_add(stays))
+}
+
+/// One step of the knapsack: so many equal tasks, which cross together or not at all.
+fn add_bundle(least: &mut [Option<Area>], need: &Need, tasks: u64) {
+    let width = need.crossing.1 as usize * tasks as usize;
+    let times = |work: Area| work.saturating_mul(Area::from(tasks));
+    let (short, crossing) = (need.short.map(times), times(need.crossing.0));
+    for room in (0..least.len()).rev() {
+        let stay = least[room].zip(short).map(|(work, short)| work.saturating_add(short));
+        let cross = room.checked_sub(width).and_then(|left| least[left]).map(|work| work.saturating_add(crossing));
+        least[room] = match (stay, cross) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Platform, Profile};
+
+    fn instance(processors: u32, rigid: &[(u32, i64)]) -> Instance {
+        let job = |(index, &(width, ticks)): (usize, &(u32, i64))| {
+            Job::new(index.to_string(), Profile::rigid(width, Time::from_ticks(ticks)).unwrap())
+        };
+        Instance::new(Platform::flat(processors).unwrap(), rigid.iter().enumerate().map(job).collect(), vec![]).unwrap()
+    }
+
+    fn rejection(deadline: i64, at: i64, selection: Selection) -> Rejection {
+        Rejection { deadline: Time::from_ticks(deadline), from: Time::ZERO, at: Time::from_ticks(at), selection }
+    }
+
+    #[test]
+    fn wide_jobs_that_cannot_share_the_middle_refute_a_deadline() {
+        // Two jobs of width 2 on 3 processors: one after the other, so 20 is the optimum although the area allows 14.
+        let instance = instance(3, &[(2, 10), (2, 10)]);
+        assert_eq!(rejection(19, 9, Selection::Knapsack).proves(&instance), Ok(20));
+        assert_eq!(rejection(19, 9, Selection::Price(1000)).proves(&instance), Ok(20));
+        assert!(matches!(
+            rejection(20, 10, Selection::Knapsack).proves(&instance),
+            Err(CertificateError::NotRefuted { .. })
+        ));
+        assert!(matches!(
+            rejection(20, 10, Selection::Price(1000)).proves(&instance),
+            Err(CertificateError::NotRefuted { .. })
+        ));
+    }
+
+    #[test]
+    fn area_alone_refutes_at_price_zero() {
+        let instance = instance(2, &[(1, 10), (1, 10), (1, 10)]);
+        assert_eq!(rejection(14, 0, Selection::Price(0)).proves(&instance), Ok(15));
+        assert!(rejection(15, 0, Selection::Price(0)).proves(&instance).is_err());
+    }
+
+    #[test]
+    fn malformed_certificates_prove_nothing() {
+        let instance = instance(2, &[(1, 10)]);
+        for bad in [
+            rejection(9, 9, Selection::Knapsack),
+            rejection(9, -1, Selection::Knapsack),
+            rejection(9, 4, Selection::Price(-1)),
+        ] {
+            assert!(matches!(bad.proves(&instance), Err(CertificateError::Malformed(_))));
+        }
+    }
+
+    #[test]
+    fn the_tasks_of_a_bag_count_like_as_many_jobs() {
+        for (width, ticks, count, processors) in [(1, 10, 3_u64, 2), (2, 10, 3, 3), (2, 7, 5, 5), (3, 4, 2, 7)] {
+            let jobs = instance(processors, &vec![(width, ticks); count as usize]);
+            let bag = Job::new("bag", Profile::rigid(width, Time::from_ticks(ticks)).unwrap())
+                .with_count(count.try_into().unwrap());
+            let bag = Instance::new(Platform::flat(processors).unwrap(), vec![bag], vec![]).unwrap();
+            for deadline in 1..60 {
+                for at in 0..deadline {
+                    let knapsack = rejection(deadline, at, Selection::Knapsack);
+                    assert_eq!(knapsack.proves(&bag), knapsack.proves(&jobs), "{knapsack:?}");
+                    for price in [0, 1, 5, 100] {
+                        let priced = rejection(deadline, at, Selection::Price(price));
+                        // A bag knows how many of its tasks fit side by side, which equal jobs do not.
+                        assert!(priced.proves(&bag).is_ok() || priced.proves(&jobs).is_err(), "{priced:?}");
+                        assert!(priced.proves(&bag).is_err() || knapsack.proves(&jobs).is_ok(), "{priced:?}");
+                    }
+                }
+            }
+        }
+        // A thousand million million tasks of one tick, without a step for each.
+        let many = Job::new("bag", Profile::rigid(1, Time::TICK).unwrap()).with_count((1 << 50).try_into().unwrap());
+        let many = Instance::new(Platform::flat(4).unwrap(), vec![many], vec![]).unwrap();
+        for selection in [Selection::Price(0), Selection::Knapsack] {
+            assert_eq!(rejection((1 << 48) - 1, 1 << 47, selection.clone()).proves(&many), Ok(1 << 48));
+            assert!(rejection(1 << 48, 1 << 47, selection).proves(&many).is_err());
+        }
+    }
+}

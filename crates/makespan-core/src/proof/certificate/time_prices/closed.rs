@@ -1,0 +1,58 @@
+//! Which runs unavailable periods rule out.
+
+use super::prefix::{Event, Prefix};
+use crate::model::{Instance, Time};
+use crate::schedule::Timeline;
+
+/// The empty platform of an instance with unavailable periods, and the instants between which what fits is the same.
+#[derive(Debug)]
+pub(super) struct Closed {
+    timeline: Timeline,
+    /// When a period begins, with the integral of the price; a run may have to end there.
+    begins: Vec<Event>,
+    /// When one ends; a run may be able to start there.
+    ends: Vec<Event>,
+}
+
+impl Closed {
+    /// `None` where no processor is ever closed.
+    pub(super) fn of(instance: &Instance, prefix: &Prefix) -> Option<Self> {
+        let availability = instance.availability();
+        if availability.is_always_open() {
+            return None;
+        }
+        let periods = || availability.classes().iter().flat_map(|class| &class.closed);
+        let events = |mut instants: Vec<i64>| {
+            instants.sort_unstable();
+            instants.dedup();
+            instants.into_iter().map(|instant| (instant, prefix.at(instant))).collect()
+        };
+        Some(Self {
+            timeline: Timeline::new(instance),
+            begins: events(periods().map(|period| period.0.ticks()).collect()),
+            ends: events(periods().map(|period| period.1.ticks()).collect()),
+        })
+    }
+
+    /// Whether so many processors are open throughout.
+    pub(super) fn allows(&self, processors: u32, start: i64, end: i64) -> bool {
+        processors <= self.timeline.free_throughout(Time::from_ticks(start), Time::from_ticks(end))
+    }
+
+    pub(super) fn begins_after(&self, instant: i64) -> &[Event] {
+        after(&self.begins, instant)
+    }
+
+    pub(super) fn ends_after(&self, instant: i64) -> &[Event] {
+        after(&self.ends, instant)
+    }
+
+    /// After this instant nothing is closed.
+    pub(super) fn last(&self) -> i64 {
+        self.ends.last().map_or(0, |end| end.0)
+    }
+}
+
+fn after(events: &[Event], instant: i64) -> &[Event] {
+    &events[events.partition_point(|event| event.0 <= instant)..]
+}

@@ -1,0 +1,258 @@
+//! The least cost of a job under prices: the inner minimum of the bound, by branch and bound.
+
+use super::blocks::{Block, Blocks};
+use super::closed::Closed;
+use super::prefix::{Event, Prefix};
+use crate::model::{Job, Profile, Time};
+use crate::proof::certificate::choices::{self, Group};
+
+/// A block is halved by its instants as long as it has no more than so many times as many choices: twice as fast as one
+/// for one.
+const MORE_STARTS: usize = 8;
+
+/// Finds the least cost of one job after another.
+///
+/// The minimum is taken over cells, a choice k and a start s each: the release date, where the price falls and where
+/// processors open; or an end, where it rises and where processors close. Cells are tried in blocks, of successive choices and successive starts from a to b: if one is no
+/// less than the least cell so far by what is known of all of it, none of its cells is tried; otherwise it is halved.
+/// What is known of a block:
+///
+/// * Each of its cells completes at a + p or later, p the block's shortest time.
+/// * Under prices that never rise after the release date, it pays at least for the block's processors k for q
+///   ([`Blocks::hold`]) from its own start, and no less than from b.
+/// * Other prices are no less than the least price since the release date, which never rises: the same holds of that.
+/// * Besides, k processors are paid from b to a + p, since each run lasts that long.
+/// * Of ends from a to b (prices rise there, so each choice is paid for its time): each cell completes at a or later, the
+///   latest start is b - p, and what the runs have in common is from there to a.
+/// * Where fewer than k processors are open throughout what the runs have in common, none of them is possible.
+///
+/// So what is skipped is no less than the least, which comes out the same as if every cell was tried. Of two halves
+/// the one that may hold less comes first.
+pub(super) struct Least<'a> {
+    prefix: &'a Prefix,
+    closed: Option<Closed>,
+    /// The least price since the release date.
+    low: Prefix,
+    /// Whether the price never rises after the release date.
+    falling: bool,
+    horizon: i64,
+    /// The release date that starts and ends belong to.
+    release: Option<i64>,
+    starts: Vec<Event>,
+    ends: Vec<Event>,
+    groups: Vec<Group>,
+    blocks: Blocks,
+    /// For how long each choice is paid, where it is known.
+    paid: Vec<Option<i64>>,
+    /// The cell that was least for the job before: choice and start.
+    before: (usize, usize),
+}
+
+/// One job, and the least of its cells so far.
+struct Search<'a> {
+    profile: &'a Profile,
+    weight: i128,
+    release: i64,
+    /// Prices never rise after its release date.
+    falling: bool,
+    least: i128,
+}
+
+/// Instants from the first to the last of a range, with their places among all.
+#[derive(Clone, Copy)]
+struct Range {
+    first: usize,
+    last: usize,
+}
+
+/// What the instants of a range are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Starts,
+    Ends,
+}
+
+impl<'a> Least<'a> {
+    pub(super) fn new(prefix: &'a Prefix, closed: Option<Closed>, horizon: Option<Time>) -> Self {
+        let horizon = horizon.map_or(i64::MAX, Time::ticks);
+        let (starts, ends, groups, paid) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let blocks = Blocks::default();
+        let low = prefix.clone();
+        let (release, falling, before) = (None, true, (0, 0));
+        Self { prefix, closed, low, falling, horizon, release, starts, ends, groups, blocks, paid, before }
+    }
+
+    /// The least cost of a job, for a weight in the units of the prices: `None` on overflow, [`i128::MAX`] when it cannot
+    /// end by the horizon.
+    pub(super) fn cost(&mut self, job: &Job, weight: i128) -> Option<i128> {
+        let release = job.release.ticks();
+        self.take_release(release);
+        let falling = self.falling;
+        choices::groups(job.profile(), &mut self.groups);
+        self.check_range(release, weight)?;
+        self.blocks.hold(&self.groups);
+        self.paid.clear();
+        self.paid.resize(self.groups.len(), None);
+        let mut search = Search { profile: job.profile(), weight, release, falling, least: i128::MAX };
+        // Any cell that is near the best spares most of the others; jobs that follow each other are often alike.
+        let (choice, start) = (self.before.0.min(self.groups.len() - 1), self.before.1.min(self.starts.len() - 1));
+        self.descend(&mut search, Side::Starts, self.blocks.index(choice), Range { first: start, last: start });
+        for side in [Side::Starts, Side::Ends] {
+            let last = self.events(side).len();
+            if last > 0 {
+                self.descend(&mut search, side, Blocks::ROOT, Range { first: 0, last: last - 1 });
+            }
+        }
+        if self.horizon < i64::MAX {
+            self.try_latest(&mut search);
+        }
+        Some(search.least)
+    }
+
+    fn take_release(&mut self, release: i64) {
+        if self.release != Some(release) {
+            self.release = Some(release);
+            self.starts.clear();
+            self.starts.push((release, self.prefix.at(release)));
+            self.starts.extend_from_slice(self.prefix.falls_after(release));
+            self.ends.clear();
+            self.ends.extend_from_slice(self.prefix.rises_after(release));
+            self.falling = self.ends.is_empty();
+            if !self.falling {
+                self.prefix.lowered(release, &mut self.low);
+            }
+            if let Some(closed) = &self.closed {
+                self.starts.extend_from_slice(closed.ends_after(release));
+                self.ends.extend_from_slice(closed.begins_after(release));
+                for events in [&mut self.starts, &mut self.ends] {
+                    events.sort_unstable_by_key(|event| event.0);
+                    events.dedup_by_key(|event| event.0);
+                }
+            }
+        }
+    }
+
+    /// `None` unless all figures of this job stay within 128 bits.
+    fn check_range(&self, release: i64, weight: i128) -> Option<()> {
+        let widest = i128::from(self.groups.iter().map(|group| group.first).max()?);
+        let longest = i128::from(self.groups.iter().map(|group| group.time).max()?);
+        let horizon = if self.horizon < i64::MAX { self.horizon } else { 0 };
+        let opens = self.closed.as_ref().map_or(0, Closed::last);
+        let latest = i128::from(release.max(self.prefix.last()).max(horizon).max(opens)) + longest;
+        weight.checked_mul(latest)?.checked_add(widest.checked_mul(self.prefix.total())?)?;
+        Some(())
+    }
+
+    fn events(&self, side: Side) -> &[Event] {
+        match side {
+            Side::Starts => &self.starts,
+            Side::Ends => &self.ends,
+        }
+    }
+
+    /// No cell of a block costs less than this; exact for a single cell of which it is known what is paid. The largest
+    /// number for a block without cells.
+    fn bound(&self, search: &Search, side: Side, block: Block, range: Range) -> i128 {
+        let (from, until) = (self.events(side)[range.first], self.events(side)[range.last]);
+        let Block { processors, shortest, paid, .. } = block;
+        if processors == 0 || (side == Side::Ends && until.0 - shortest <= search.release) {
+            return i128::MAX;
+        }
+        let completion = match side {
+            Side::Starts => i128::from(from.0) + i128::from(shortest),
+            Side::Ends => i128::from(from.0),
+        };
+        let waiting = search.weight * completion;
+        if waiting >= search.least || completion > i128::from(self.horizon) {
+            return i128::MAX;
+        }
+        // What the runs have in common, if that is anything.
+        let (begin, end) = match side {
+            Side::Starts => (until.0, from.0.saturating_add(shortest)),
+            Side::Ends => (until.0 - shortest, from.0),
+        };
+        let closed = |closed: &Closed| begin < end && !closed.allows(processors, begin, end);
+        if self.closed.as_ref().is_some_and(closed) {
+            return i128::MAX;
+        }
+        let price = if search.falling {
+            let latest = match side {
+                Side::Starts => until,
+                Side::Ends => (begin, self.prefix.at(begin)),
+            };
+            self.prefix.over(latest, paid)
+        } else {
+            let (latest, common) = match side {
+                Side::Starts => (until.0, self.prefix.at(from.0.saturating_add(shortest)) - until.1),
+                Side::Ends => (until.0 - shortest, from.1 - self.prefix.at(until.0 - shortest)),
+            };
+            // Of a single cell, all is in common.
+            let single = range.first == range.last && paid == shortest;
+            if single { common } else { common.max(self.low.over((latest, self.low.at(latest)), paid)) }
+        };
+        waiting + i128::from(processors) * price
+    }
+
+    /// Tries the cells of a block, or as many as may cost less than the least so far.
+    fn descend(&mut self, search: &mut Search, side: Side, index: usize, range: Range) {
+        let choice = self.blocks.choice(index);
+        if let Some(choice) = choice {
+            self.learn(search, choice);
+            if range.first == range.last {
+                let cost = self.bound(search, side, self.blocks.get(index), range);
+                if cost < search.least {
+                    search.least = cost;
+                    self.before = if side == Side::Starts { (choice, range.first) } else { self.before };
+                }
+                return;
+            }
+        }
+        let cell = |index, range| (self.bound(search, side, self.blocks.get(index), range), index, range);
+        let mut halves =
+            if choice.is_some() || MORE_STARTS * (range.last - range.first) >= self.blocks.choices_below(index) {
+                let middle = usize::midpoint(range.first, range.last);
+                [cell(index, Range { last: middle, ..range }), cell(index, Range { first: middle + 1, ..range })]
+            } else {
+                [cell(2 * index, range), cell(2 * index + 1, range)]
+            };
+        if halves[1].0 < halves[0].0 {
+            halves.swap(0, 1);
+        }
+        for (bound, index, range) in halves {
+            if bound < search.least {
+                self.descend(search, side, index, range);
+            }
+        }
+    }
+
+    /// What a choice pays for is found when it is first needed.
+    fn learn(&mut self, search: &Search, choice: usize) -> i64 {
+        *self.paid[choice].get_or_insert_with(|| {
+            let paid = self.groups[choice].paid(search.profile, search.falling);
+            self.blocks.pay(choice, paid);
+            paid
+        })
+    }
+
+    /// Tries the latest start of every choice.
+    fn try_latest(&mut self, search: &mut Search) {
+        let waiting = search.weight * i128::from(self.horizon);
+        for choice in 0..self.groups.len() {
+            if waiting >= search.least {
+                break;
+            }
+            let Group { first, time, .. } = self.groups[choice];
+            let latest = self.horizon.saturating_sub(time);
+            let closed = |closed: &Closed| !closed.allows(first, latest, self.horizon);
+            if latest < search.release || self.closed.as_ref().is_some_and(closed) {
+                continue;
+            }
+            let start = (latest, self.prefix.at(latest));
+            let cost = |ticks| waiting + i128::from(first) * self.prefix.over(start, ticks);
+            if cost(time) < search.least {
+                let paid = self.learn(search, choice);
+                search.least = search.least.min(waiting + i128::from(first) * self.prefix.over(start, paid));
+            }
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! The integral of the price from zero to any instant.
+
+use crate::model::Time;
+
+/// An instant, in ticks, and the integral of the price until then.
+pub(super) type Event = (i64, i128);
+
+/// Prefix integrals of a piecewise constant function, and the instants at which it changes.
+#[derive(Clone, Debug)]
+pub(super) struct Prefix {
+    instants: Vec<i64>,
+    prices: Vec<i64>,
+    /// At each instant.
+    integrals: Vec<i128>,
+    /// Instants at which the price falls.
+    falls: Vec<Event>,
+    /// Instants at which the price rises.
+    rises: Vec<Event>,
+    places: Places,
+}
+
+/// Equal parts of the time from the first instant to the last, to find an instant's place in one look and a few steps.
+#[derive(Clone, Debug)]
+struct Places {
+    first: i64,
+    /// A part is two to the power of this long.
+    shift: u32,
+    /// How many instants are before each part, and in the end how many there are.
+    before: Vec<u32>,
+}
+
+/// So many parts at least, and less than twice as many unless the instants span less ticks.
+const PARTS: i64 = 1024;
+
+impl Places {
+    /// Of ascending instants that are not negative.
+    fn new(instants: &[i64]) -> Self {
+        let (first, last) = (instants.first().copied().unwrap_or(0), instants.last().copied().unwrap_or(0));
+        let shift = ((last - first) / PARTS).checked_ilog2().unwrap_or(0);
+        let parts = ((last - first) >> shift) + 1;
+        let before = |part: i64| instants.partition_point(|&instant| (instant - first) >> shift < part) as u32;
+        Self { first, shift, before: (0..=parts).map(before).collect() }
+    }
+
+    /// How many of the instants are at most this one.
+    fn cursor(&self, instants: &[i64], instant: i64) -> usize {
+        if instant < self.first {
+            return 0;
+        }
+        let part = ((instant - self.first) >> self.shift) as usize;
+        let Some(&until) = self.before.get(part + 1) else { return instants.len() };
+        let from = self.before[part] as usize;
+        from + instants[from..until as usize].partition_point(|&other| other <= instant)
+    }
+}
+
+impl Prefix {
+    /// From ascending instants that are not negative and one price fewer; `None` on overflow.
+    pub(super) fn new(instants: &[Time], prices: &[i64]) -> Option<Self> {
+        let instants: Vec<i64> = instants.iter().map(|instant| instant.ticks()).collect();
+        let mut integrals = vec![0_i128];
+        for (pair, &price) in instants.windows(2).zip(prices) {
+            integrals.push(integrals.last()?.checked_add(i128::from(price) * i128::from(pair[1] - pair[0]))?);
+        }
+        let (mut falls, mut rises, mut before) = (Vec::new(), Vec::new(), 0);
+        for (index, (&instant, &integral)) in instants.iter().zip(&integrals).enumerate() {
+            let after = prices.get(index).copied().unwrap_or(0);
+            if after < before {
+                falls.push((instant, integral));
+            }
+            if after > before {
+                rises.push((instant, integral));
+            }
+            before = after;
+        }
+        let places = Places::new(&instants);
+        Some(Self { places, instants, prices: prices.to_vec(), integrals, falls, rises })
+    }
+
+    /// The last instant.
+    pub(super) fn last(&self) -> i64 {
+        self.instants.last().copied().unwrap_or(0)
+    }
+
+    /// The integral over all time.
+    pub(super) fn total(&self) -> i128 {
+        self.integrals.last().copied().unwrap_or(0)
+    }
+
+    pub(super) fn falls_after(&self, instant: i64) -> &[Event] {
+        &self.falls[self.falls.partition_point(|fall| fall.0 <= instant)..]
+    }
+
+    pub(super) fn rises_after(&self, instant: i64) -> &[Event] {
+        &self.rises[self.rises.partition_point(|rise| rise.0 <= instant)..]
+    }
+
+    /// Makes of `low`, a copy, the same until `release`, and from then on the least price since: never more, and never
+    /// rising.
+    pub(super) fn lowered(&self, release: i64, low: &mut Self) {
+        low.prices.clone_from(&self.prices);
+        low.integrals.clone_from(&self.integrals);
+        let after = self.cursor(release);
+        // Before the first instant the price is zero.
+        let mut least = after.checked_sub(1).map_or(0, |index| self.prices.get(index).copied().unwrap_or(0));
+        for index in after..low.prices.len() {
+            least = least.min(low.prices[index]);
+            low.prices[index] = least;
+            let length = low.instants[index + 1] - low.instants[index];
+            low.integrals[index + 1] = low.integrals[index] + i128::from(least) * i128::from(length);
+        }
+    }
+
+    /// How many instants are at most this one.
+    fn cursor(&self, instant: i64) -> usize {
+        self.places.cursor(&self.instants, instant)
+    }
+
+    /// The integral until `instant`.
+    pub(super) fn at(&self, instant: i64) -> i128 {
+        let Some(index) = self.cursor(instant).checked_sub(1) else { return 0 };
+        let price = self.prices.get(index).copied().unwrap_or(0);
+        self.integrals[index] + i128::from(price) * i128::from(instant - self.instants[index])
+    }
+
+    /// The integral from an instant on over so many ticks.
+    pub(super) fn over(&self, (start, before): Event, ticks: i64) -> i128 {
+        // The sum saturates after the last instant only, where the integral is the same.
+        self.at(start.saturating_add(ticks)) - before
+    }
+}

@@ -1,0 +1,168 @@
+use super::*;
+use crate::model::{Platform, ProcSet, Profile, SpeedupLaw, Unavailable, Weight};
+use crate::proof::{Bound, Certificate};
+use crate::schedule::Objective;
+
+/// In ticks and millionths of weight, so that figures can be worked out by hand.
+fn job(name: &str, processors: u32, ticks: i64, weight: u64, release: i64) -> Job {
+    Job::new(name, Profile::rigid(processors, Time::from_ticks(ticks)).unwrap())
+        .with_weight(Weight::from_millionths(weight).unwrap())
+        .with_release(Time::from_ticks(release))
+}
+
+fn instance(processors: u32, jobs: Vec<Job>) -> Instance {
+    Instance::new(Platform::flat(processors).unwrap(), jobs, vec![]).unwrap()
+}
+
+fn prices(instants: &[i64], prices: &[i64]) -> TimePrices {
+    let instants = instants.iter().map(|&ticks| Time::from_ticks(ticks)).collect();
+    TimePrices { instants, prices: prices.to_vec(), scale: 0, horizon: None }
+}
+
+#[test]
+fn one_machine_and_equal_jobs_are_proved_optimal() {
+    let instance = instance(1, vec![job("a", 1, 10, 1, 0), job("b", 1, 10, 1, 0), job("c", 1, 10, 1, 0)]);
+    // Whenever a job starts, waiting costs what the price falls by: each job costs 30, and 30 are refunded.
+    assert_eq!(prices(&[0, 10, 20, 30], &[2, 1, 0]).proves(&instance), Ok(60));
+    // Without prices every job ends at 10.
+    assert_eq!(prices(&[0], &[]).proves(&instance), Ok(30));
+    assert_eq!(prices(&[0, 30], &[0]).proves(&instance), Ok(30));
+    // Dear prices send everything behind them and prove little.
+    assert_eq!(prices(&[0, 10, 20, 30], &[200, 100, 50]).proves(&instance), Ok(0));
+}
+
+#[test]
+fn a_scale_divides_and_rounds_down() {
+    let instance = instance(1, vec![job("a", 1, 10, 1, 0), job("b", 1, 10, 1, 0)]);
+    let exact = TimePrices { scale: 2, ..prices(&[0, 10, 20], &[4, 0]) };
+    assert_eq!(exact.proves(&instance), Ok(30));
+    // Starting at 0 costs 10 + 7.5, which both prefer: 35, and 7.5 are refunded.
+    let lower = TimePrices { scale: 2, ..prices(&[0, 10, 20], &[3, 0]) };
+    assert_eq!(lower.proves(&instance), Ok(27));
+}
+
+#[test]
+fn release_dates_hold_where_the_price_rises() {
+    // Both need the machine from 5 on; before, it is free of charge and of use to nobody.
+    let instance = instance(1, vec![job("a", 1, 10, 1, 5), job("b", 1, 10, 1, 5)]);
+    assert_eq!(prices(&[5, 15, 25], &[1, 0]).proves(&instance), Ok(15 + 25));
+    let apart = self::instance(1, vec![job("a", 1, 10, 1, 0), job("b", 1, 10, 1, 10)]);
+    assert_eq!(prices(&[10, 20], &[1]).proves(&apart), Ok(10 + 20));
+    // Price between 3 and 6: starting at 0 pays all of it, later is no better, and it is refunded.
+    assert_eq!(prices(&[3, 6], &[1]).proves(&apart), Ok(10 + 20));
+    // The best start is neither the release date nor an instant: from 4, a job ends where the price rises, at 14, and
+    // costs 24 (from 0 it costs 40, from 6 116, from 15 25). Of ten jobs 130 are refunded.
+    let ten = self::instance(1, (0..10).map(|index| job(&index.to_string(), 1, 10, 1, 0)).collect());
+    assert_eq!(prices(&[0, 6, 14, 15], &[5, 0, 100]).proves(&ten), Ok(240 - 130));
+}
+
+#[test]
+fn an_outage_is_not_refunded() {
+    let closed = Unavailable { processors: ProcSet::first(1), start: Time::from_ticks(0), end: Time::from_ticks(10) };
+    let jobs = vec![job("a", 1, 10, 1, 0), job("b", 1, 10, 1, 0)];
+    let instance = Instance::new(Platform::flat(1).unwrap(), jobs, vec![closed]).unwrap();
+    // 20 and 30. Prices 2 and 1: each costs 30 from 0, 10 or 20, and only 10 of the price is refunded.
+    assert_eq!(prices(&[0, 10, 20], &[2, 1]).proves(&instance), Ok(50));
+}
+
+#[test]
+fn the_best_of_many_allotments_is_found_by_groups_too() {
+    let law = |max| Profile::law(Time::from_seconds(1000), SpeedupLaw::Amdahl { serial: 0.01 }, 1, max).unwrap();
+    let jobs = |max: u32| -> Vec<Job> { (0..60).map(|index| Job::new(index.to_string(), law(max))).collect() };
+    let grouped = instance(1000, jobs(1000));
+    let times: Vec<Time> = (1..=1000).map(|processors| law(1000).time(processors)).collect();
+    let table = Profile::table(times.clone()).unwrap();
+    let tables = instance(1000, (0..60).map(|index| Job::new(index.to_string(), table.clone())).collect());
+    let falling = |count: i64| {
+        let instants = (0..=count).map(|at| Time::from_ticks(at * 10_000_000_000)).collect();
+        let prices = (0..count).rev().map(|price| price * 4000).collect();
+        TimePrices { instants, prices, scale: 0, horizon: None }
+    };
+    for certificate in [falling(12), falling(20), falling(40)] {
+        // The exact minimum, by all allotments and all starts that count, in plain words.
+        let least = |s: i128, k: usize| {
+            let integral = |x: i128| -> i128 {
+                let pairs = certificate.instants.windows(2).zip(&certificate.prices);
+                pairs
+                    .map(|(pair, &price)| {
+                        let (from, until) = (i128::from(pair[0].ticks()), i128::from(pair[1].ticks()));
+                        i128::from(price) * (x.clamp(from, until) - from)
+                    })
+                    .sum()
+            };
+            let end = s + i128::from(times[k - 1].ticks());
+            end * 1_000_000 + k as i128 * (integral(end) - integral(s))
+        };
+        let starts = certificate.instants.iter().map(|instant| i128::from(instant.ticks()));
+        let one = starts.flat_map(|s| (1..=1000).map(move |k| (s, k))).map(|(s, k)| least(s, k)).min().unwrap();
+        let refund: i128 = certificate.prices.iter().map(|&price| i128::from(price) * 10_000_000_000 * 1000).sum();
+        let exact = (60 * one - refund).max(0);
+        for instance in [&grouped, &tables] {
+            let proven = certificate.proves(instance).unwrap();
+            assert!(proven <= exact, "{proven} {exact}");
+            assert!(proven as f64 >= 0.97 * exact as f64, "{proven} {exact}");
+        }
+    }
+}
+
+#[test]
+fn a_horizon_forbids_what_ends_later() {
+    let instance = instance(1, vec![job("a", 1, 10, 1, 0), job("b", 1, 10, 1, 0)]);
+    let until = |horizon, prices: TimePrices| TimePrices { horizon: Some(Time::from_ticks(horizon)), ..prices };
+    // Whoever starts at 0 pays 5, from 4 on nothing: it would wait until then, but must have ended by 13.
+    let dear = prices(&[0, 4], &[5]);
+    assert_eq!(dear.proves(&instance), Ok(28 - 20));
+    assert_eq!(until(14, dear.clone()).proves(&instance), Ok(28 - 20));
+    // At the latest start, 3, it pays for one tick; the latest is neither a fall nor a rise.
+    assert_eq!(until(13, dear.clone()).proves(&instance), Ok(2 * (13 + 5) - 20));
+    assert_eq!(until(10, dear.clone()).proves(&instance), Ok(2 * (10 + 20) - 20));
+    let short = until(9, dear);
+    let refused = CertificateError::HorizonTooShort { horizon: Time::from_ticks(9), job: crate::model::JobId(0) };
+    assert_eq!(short.proves(&instance), Err(refused));
+    // Two jobs of 10 ticks that end by 19: no schedule does, and prices prove more and more without end.
+    let wanted = |price| until(19, prices(&[9, 10], &[price])).proves(&instance);
+    assert_eq!((wanted(0), wanted(1000)), (Ok(20), Ok(20 + 1000)));
+}
+
+#[test]
+fn flow_counts_from_the_release_and_without_weights() {
+    let instance = instance(1, vec![job("a", 1, 10, 7, 5), job("b", 1, 10, 0, 5), job("c", 1, 10, 1, 5)]);
+    let one = 1_000_000;
+    // Completions of 15, 25 and 35: a mean flow of 20 ticks, in thousandths.
+    assert_eq!(prices(&[5, 15, 25, 35], &[2 * one, one, 0]).proves_flow(&instance), Ok(20_000));
+    // Sums of completions are whole: 45.5 proves 46, which is 31 ticks after the release dates.
+    assert_eq!(prices(&[5, 6], &[one / 4]).proves_flow(&instance), Ok(31_000 / 3));
+    let certificate = Certificate::FlowPrices(prices(&[5], &[]));
+    let bound = Bound::proved_by(certificate, &instance).unwrap();
+    assert_eq!((bound.objective, bound.value), (Objective::MeanFlow, 10_000));
+    assert_eq!(bound.objective.decimal(bound.value), "0.00000001");
+}
+
+#[test]
+fn malformed_prices_prove_nothing() {
+    let instance = instance(1, vec![job("a", 1, 10, 1, 0)]);
+    for bad in [
+        prices(&[], &[]),
+        prices(&[0, 10], &[]),
+        prices(&[0, 10], &[1, 2]),
+        prices(&[10, 0], &[1]),
+        prices(&[5, 5], &[1]),
+        prices(&[-1, 5], &[1]),
+        prices(&[0, 5], &[-1]),
+        TimePrices { scale: 65, ..prices(&[0, 5], &[1]) },
+    ] {
+        assert!(matches!(bad.proves(&instance), Err(CertificateError::Malformed(_))), "{bad:?}");
+    }
+}
+
+#[test]
+fn figures_beyond_128_bits_are_refused() {
+    let heavy = Job::new("a", Profile::rigid(1, Time::from_seconds(100_000_000)).unwrap());
+    let heavy = heavy.with_weight(Weight::parse("1000000000").unwrap());
+    let instance = instance(1, vec![heavy]);
+    let fine = TimePrices { scale: 64, ..prices(&[0, 5], &[1]) };
+    assert_eq!(fine.proves(&instance), Err(CertificateError::Overflow));
+    let wide = self::instance(1 << 20, vec![job("a", 1 << 20, 10, 1, 0)]);
+    let dear = prices(&[0, i64::MAX], &[i64::MAX]);
+    assert_eq!(dear.proves(&wide), Err(CertificateError::Overflow));
+}

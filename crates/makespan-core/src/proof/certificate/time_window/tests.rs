@@ -1,0 +1,70 @@
+use super::*;
+use crate::model::{Edge, Graph, Job, Load, NamedTask, Node, Platform, ProcSet, Profile, Unavailable};
+use crate::proof::{Bound, Certificate};
+use crate::schedule::Objective;
+
+fn ticks(t: i64) -> Time {
+    Time::from_ticks(t)
+}
+
+fn fork(times: &[i64]) -> Graph {
+    let task = |(at, &time): (usize, &i64)| NamedTask::new(at.to_string(), Profile::rigid(1, ticks(time)).unwrap());
+    let edge = |to| Edge { from: 0, to, load: Load::Bytes(7) };
+    Graph::new(times.iter().enumerate().map(task).collect(), (1..times.len() as u32).map(edge).collect()).unwrap()
+}
+
+fn window(deadline: i64, from: i64, until: i64, prices: &[u64]) -> TimeWindow {
+    TimeWindow { deadline: ticks(deadline), from: ticks(from), until: ticks(until), prices: prices.to_vec() }
+}
+
+#[test]
+fn a_window_after_the_first_task_refutes_more_than_path_or_area() {
+    // 5, then four of 3 on two processors: 5 + 6.
+    let jobs = vec![Job::compound("fork", fork(&[5, 3, 3, 3, 3])).with_release(ticks(1))];
+    let instance = Instance::new(Platform::flat(2).unwrap(), jobs, vec![]).unwrap();
+    let proves = |window: TimeWindow| window.proves(&instance, instance.ids());
+    assert_eq!(proves(window(11, 6, 11, &[1])), Ok(12));
+    assert!(matches!(proves(window(12, 6, 12, &[1])), Err(CertificateError::NotRefuted { needed: 12, .. })));
+    assert!(matches!(proves(window(12, 1, 12, &[1])), Err(CertificateError::NotRefuted { needed: 17, .. })));
+    assert_eq!(
+        proves(window(11, 0, 0, &[1])),
+        Ok(12),
+        "the four share the node of the first, as their data never arrive elsewhere"
+    );
+    assert!(proves(window(12, 0, 0, &[1])).is_err());
+    assert!(matches!(proves(window(11, 6, 11, &[1, 1])), Err(CertificateError::Malformed(_))));
+    assert!(matches!(proves(window(11, 6, 5, &[1])), Err(CertificateError::Malformed(_))));
+    assert_eq!(proves(window(11, 6, 11, &[u64::MAX])), Ok(12));
+}
+
+#[test]
+fn prices_make_unequal_processors_comparable() {
+    let node = |name: &str, speed| Node { name: name.into(), processors: 1, speed, parent: None, link: None };
+    let platform = Platform::new(vec![node("slow", 1.0), node("fast", 2.0)]).unwrap();
+    let instance = Instance::new(platform, vec![Job::compound("fork", fork(&[2, 6, 6, 6, 6, 6]))], vec![]).unwrap();
+    let proves = |window: TimeWindow| window.proves(&instance, instance.ids());
+    // 1 on the fast one, then a work of 30 at speed 3.
+    assert_eq!(proves(window(10, 1, 10, &[1, 2])), Ok(11));
+    assert!(proves(window(11, 1, 11, &[1, 2])).is_err());
+    assert!(proves(window(10, 1, 10, &[1, 1])).is_err(), "each on the fast one, and the slow one idle");
+}
+
+#[test]
+fn closed_periods_leave_less_time_and_jobs_count_alone() {
+    let closed = vec![Unavailable { processors: ProcSet::range(1, 1), start: ticks(6), end: ticks(9) }];
+    let weighted = |job: Job, millionths| job.with_weight(crate::model::Weight::from_millionths(millionths).unwrap());
+    let jobs = vec![
+        weighted(Job::compound("a", fork(&[5, 3, 3, 3, 3])), 2),
+        weighted(Job::compound("b", fork(&[4])).with_release(ticks(3)), 5),
+    ];
+    let instance = Instance::new(Platform::flat(2).unwrap(), jobs, closed).unwrap();
+    let of = |certificate| Bound::proved_by(certificate, &instance).map(|bound| (bound.objective, bound.value));
+    assert_eq!(of(Certificate::TimeWindow(window(13, 4, 13, &[1]))), Ok((Objective::Makespan, 14)));
+    let windows = vec![window(11, 5, 11, &[1]), window(6, 0, 6, &[1])];
+    let weighted = Certificate::JobWindows { windows: windows.clone() };
+    assert_eq!(of(weighted), Ok((Objective::WeightedCompletion, 2 * 12 + 5 * 7)));
+    let flow = Certificate::FlowWindows { windows: windows.clone() };
+    assert_eq!(of(flow), Ok((Objective::MeanFlow, 1000 * (12 + 4) / 2)));
+    let missing = Certificate::FlowWindows { windows: windows[1..].to_vec() };
+    assert!(matches!(of(missing), Err(CertificateError::Malformed(_))));
+}

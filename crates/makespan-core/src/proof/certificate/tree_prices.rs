@@ -1,0 +1,125 @@
+//! Prices that bound the fair throughput of a tree from above.
+
+use dashu_int::{IBig, UBig};
+use dashu_ratio::RBig;
+use serde::{Deserialize, Serialize};
+
+use super::CertificateError;
+use crate::model::Time;
+use crate::tree::TreeProblem;
+
+/// Prices of tasks and of port time. Any of them prove a bound, because linear programming duality needs no more here:
+///
+/// Let a task of application k be worth `y_k >= 0`, and a second of the port of node u cost `m_u >= 0`. Then a byte costs
+/// at node v the sum `P_v` of `m_u / B` over the links above it, and the latencies of a task the sum `Q_v` of `m_u l`.
+/// A unit of work on v earns at most `L_v = max(0, max over k of (y_k - Q_v - b_k P_v) / c_k)`. A steady state of fair throughput r computes at least `w_k r` tasks
+/// of each application a second, worth `r sum of w_k y_k` together; its nodes earn at most `C_v L_v` each, and its ports
+/// cost at most `m_u`, being busy for a second in a second. Hence
+/// `r <= (sum of m_u + sum of C_v L_v) / sum of w_k y_k`.
+///
+/// The prices are integers in units that cancel; `P_v` and `Q_v` are rounded down and earnings up, to 2^-256 of a unit.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TreePrices {
+    /// What a task of each application is worth, in job order.
+    pub tasks: Vec<u64>,
+    /// What the port of each node costs, in platform order.
+    pub ports: Vec<u64>,
+    /// A unit of `ports` is two to the power of this of a unit of `tasks` a second.
+    pub exponent: i32,
+}
+
+/// Binary places that are kept of a price.
+const PLACES: usize = 256;
+/// Largest exponent: figures beyond it are nonsense, and would only take time.
+const MOST: u32 = 1200;
+
+impl TreePrices {
+    /// The upper bound on the fair throughput that follows, in weighted tasks a second. O(nodes * applications).
+    ///
+    /// # Errors
+    /// [`CertificateError::Malformed`] when the prices are not those of the problem, or all tasks are worth nothing.
+    pub fn proves(&self, problem: &TreeProblem) -> Result<RBig, CertificateError> {
+        let malformed = |text: &str| Err(CertificateError::Malformed(text.into()));
+        let applications = problem.applications();
+        if self.tasks.len() != applications.len() || self.ports.len() != problem.nodes().len() {
+            return malformed("it must price every application and every node");
+        }
+        if self.exponent.unsigned_abs() > MOST {
+            return malformed("its exponent must be from -1200 to 1200");
+        }
+        let weights = applications.iter().zip(&self.tasks);
+        let weighted = weights.fold(RBig::ZERO, |sum, (app, &price)| sum + &app.weight * RBig::from(price));
+        if weighted.is_zero() {
+            return malformed("some task must be worth something");
+        }
+        let worth: Vec<IBig> = self.tasks.iter().map(|&price| IBig::from(price) << PLACES).collect();
+        let costs: Vec<(IBig, IBig)> = applications.iter().map(|app| of(&app.data)).collect();
+        let works: Vec<(IBig, IBig)> = applications.iter().map(|app| of(&app.work)).collect();
+        let (mut byte, mut send) = (vec![IBig::ZERO; problem.nodes().len()], vec![IBig::ZERO; problem.nodes().len()]);
+        let second = IBig::from(Time::TICKS_PER_SECOND);
+        let mut total = IBig::ZERO;
+        for &node in problem.order() {
+            let one = &problem.nodes()[node];
+            total += self.port(node, true);
+            if let Some(parent) = one.parent {
+                let (numerator, denominator) = of(&one.bandwidth);
+                let port = self.port(parent, false);
+                byte[node] = &byte[parent] + floor(&(&port * denominator), &numerator);
+                send[node] = &send[parent] + floor(&(port * one.latency.ticks()), &second);
+            }
+            let (numerator, denominator) = of(&problem.capacity(node));
+            if numerator == IBig::ZERO {
+                continue;
+            }
+            let earned = (0..applications.len()).map(|at| {
+                let net = &worth[at] - &send[node] - floor(&(&byte[node] * &costs[at].0), &costs[at].1);
+                ceil(&(net * &works[at].1), &works[at].0)
+            });
+            let rent = earned.max().unwrap_or(IBig::ZERO).max(IBig::ZERO);
+            total += ceil(&(rent * numerator), &denominator);
+        }
+        Ok(RBig::from_parts(total, UBig::ONE << PLACES) / weighted)
+    }
+
+    /// The price of a port in the fixed point of this check.
+    fn port(&self, node: usize, up: bool) -> IBig {
+        let shift = i64::from(self.exponent) + PLACES as i64;
+        let price = IBig::from(self.ports[node]);
+        if shift >= 0 {
+            return price << shift as usize;
+        }
+        let unit = IBig::ONE << shift.unsigned_abs() as usize;
+        if up { ceil(&price, &unit) } else { floor(&price, &unit) }
+    }
+}
+
+/// Numerator and denominator.
+fn of(value: &RBig) -> (IBig, IBig) {
+    (value.numerator().clone(), IBig::from(value.denominator().clone()))
+}
+
+fn floor(numerator: &IBig, denominator: &IBig) -> IBig {
+    let quotient = numerator / denominator;
+    // Division rounds towards zero.
+    if *numerator < IBig::ZERO && &quotient * denominator != *numerator { quotient - IBig::ONE } else { quotient }
+}
+
+fn ceil(numerator: &IBig, denominator: &IBig) -> IBig {
+    -floor(&-numerator.clone(), denominator)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn divisions_round_as_they_say() {
+        for numerator in -7..=7_i64 {
+            for denominator in 1..=4_i64 {
+                let (a, b) = (IBig::from(numerator), IBig::from(denominator));
+                assert_eq!(floor(&a, &b), IBig::from(numerator.div_euclid(denominator)));
+                assert_eq!(ceil(&a, &b), IBig::from(-(-numerator).div_euclid(denominator)));
+            }
+        }
+    }
+}

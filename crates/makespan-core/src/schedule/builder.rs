@@ -1,0 +1,127 @@
+//! Builds a schedule job by job.
+
+use crate::model::{Instance, JobId, ProcSet, Time};
+use crate::schedule::{Placement, Reservation, Schedule, Timeline};
+
+/// Collects reservations for jobs and assigns processor ids at the end.
+///
+/// Ids follow from counts alone: within a class of equally available processors, jobs that never hold more than the
+/// class at once can always be given ids in order of their start.
+#[derive(Debug)]
+pub struct ScheduleBuilder<'a> {
+    instance: &'a Instance,
+    timeline: Option<Timeline>,
+    held: Vec<(JobId, Reservation)>,
+    /// Placements whose processors were chosen by the caller.
+    put: Vec<Placement>,
+}
+
+impl<'a> ScheduleBuilder<'a> {
+    /// An empty schedule.
+    pub fn new(instance: &'a Instance) -> Self {
+        Self { instance, timeline: None, held: Vec::with_capacity(instance.jobs().len()), put: Vec::new() }
+    }
+
+    /// The free processors that remain.
+    pub fn timeline(&mut self) -> &mut Timeline {
+        self.timeline.get_or_insert_with(|| Timeline::new(self.instance))
+    }
+
+    /// Places a job at its earliest fit, not before `after` nor its release; returns its start and end.
+    pub fn place_earliest(&mut self, job: JobId, allotment: u32, after: Time) -> (Time, Time) {
+        let duration = self.instance.job(job).profile().time(allotment);
+        let after = after.max(self.instance.job(job).release);
+        let start = self.timeline().earliest_fit(allotment, duration, after);
+        let reservation = self.timeline().reserve(allotment, start, start + duration);
+        self.hold(job, reservation);
+        (start, start + duration)
+    }
+
+    /// Records a reservation that was made on [`ScheduleBuilder::timeline`], or counted by the caller on a platform
+    /// that is always open.
+    pub fn hold(&mut self, job: JobId, reservation: Reservation) {
+        self.held.push((job, reservation));
+    }
+
+    /// Records a placement with its processors, which no reservation of this builder may meet: for platforms on which
+    /// counts alone do not suffice.
+    pub fn put(&mut self, placement: Placement) {
+        self.put.push(placement);
+    }
+
+    /// Assigns processor ids.
+    ///
+    /// # Panics
+    /// When the reservations hold more processors than there are: a defect of the caller.
+    pub fn finish(self) -> Schedule {
+        let classes = self.instance.availability().classes();
+        let pools = classes.iter().map(|class| class.processors.clone()).collect();
+        self.finish_from(pools)
+    }
+
+    /// Assigns processor ids from these pools, of which [`Reservation::of_parts`] tells how many each job holds: for
+    /// callers who tell more processors apart than by when they are closed.
+    ///
+    /// # Panics
+    /// When the reservations hold more processors of a pool than there are: a defect of the caller.
+    pub fn finish_from(self, pools: Vec<ProcSet>) -> Schedule {
+        let mut free = pools;
+        let mut by_start: Vec<usize> = (0..self.held.len()).collect();
+        by_start.sort_unstable_by_key(|&index| (self.held[index].1.start, self.held[index].0));
+        let mut by_end = by_start.clone();
+        by_end.sort_unstable_by_key(|&index| (self.held[index].1.end, self.held[index].0));
+        let mut ending = by_end.into_iter().peekable();
+        let mut given: Vec<Vec<ProcSet>> = vec![Vec::new(); self.held.len()];
+        for index in by_start {
+            let (_, reservation) = &self.held[index];
+            while let Some(ended) = ending.next_if(|&other| self.held[other].1.end <= reservation.start) {
+                for (pool, part) in free.iter_mut().zip(&given[ended]) {
+                    *pool = pool.union(part);
+                }
+            }
+            let whole = [reservation.width];
+            let parts = reservation.parts.as_deref().unwrap_or(&whole);
+            given[index] = free
+                .iter_mut()
+                .zip(parts)
+                .map(|(pool, &part)| pool.take(part).expect("reservations hold at most the free processors"))
+                .collect();
+        }
+        let placement = |((job, reservation), parts): ((JobId, Reservation), Vec<ProcSet>)| Placement {
+            job,
+            task: 0,
+            start: reservation.start,
+            end: reservation.end,
+            processors: parts.into_iter().reduce(|a, b| a.union(&b)).unwrap_or_default(),
+        };
+        Schedule::new(self.held.into_iter().zip(given).map(placement).chain(self.put).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Job, Platform, Profile, Unavailable};
+    use crate::schedule::validate;
+
+    #[test]
+    fn ids_respect_reservations_and_outages() {
+        let ticks = Time::from_ticks;
+        let job = |(index, &(width, time)): (usize, &(u32, i64))| {
+            Job::new(index.to_string(), Profile::rigid(width, ticks(time)).unwrap())
+        };
+        let jobs: Vec<Job> = [(2, 5), (3, 4), (1, 20), (4, 1), (2, 7)].iter().enumerate().map(job).collect();
+        let closed = |processors: &str, start, end| Unavailable {
+            processors: processors.parse().unwrap(),
+            start: ticks(start),
+            end: ticks(end),
+        };
+        let periods = vec![closed("1-2", 3, 9), closed("0", 6, 8)];
+        let instance = Instance::new(Platform::flat(4).unwrap(), jobs, periods).unwrap();
+        let mut builder = ScheduleBuilder::new(&instance);
+        for id in instance.ids() {
+            builder.place_earliest(id, instance.job(id).profile().min_processors(), Time::ZERO);
+        }
+        assert_eq!(validate(&instance, &builder.finish()), Ok(()));
+    }
+}

@@ -1,0 +1,18 @@
+//! What runs where and when: schedules, the reservations that they are built from, what they cost, and the rules that
+//! they are checked by.
+
+mod builder;
+mod expanded;
+mod objective;
+mod placement;
+mod strategy;
+mod timeline;
+mod validate;
+
+pub use builder::ScheduleBuilder;
+pub(crate) use objective::mean;
+pub use objective::{Apart, Metrics, Objective};
+pub use placement::{Placement, Schedule};
+pub use strategy::{Strategy, Variant, busy, cost, task_cost, volume};
+pub use timeline::{Reservation, Timeline};
+pub use validate::{Violation, validate};

@@ -1,0 +1,190 @@
+//! What is optimised, and what is measured.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::{Area, Instance, Time, WeightedTime};
+use crate::schedule::{Schedule, cost};
+
+/// A value to minimise, in exact integers, for which bounds are proved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Objective {
+    /// When the last job ends, in ticks.
+    Makespan,
+    /// The sum over jobs of weight times completion time ("minsum"), in millionths times ticks. A bag completes when
+    /// its last task does.
+    WeightedCompletion,
+    /// The mean over jobs of completion minus release (a bag counts once), in thousandths of a tick (1e-12 s), rounded down.
+    MeanFlow,
+    /// The sum over tasks of volume over time, each in thousandths rounded up ([`crate::cost`]): what fast processors cost
+    /// more than slow ones.
+    Cost,
+}
+
+impl Objective {
+    /// Every objective, in the order of reports.
+    pub const ALL: [Self; 4] = [Self::Makespan, Self::WeightedCompletion, Self::MeanFlow, Self::Cost];
+    /// Those that depend on when jobs end.
+    pub const OF_TIME: [Self; 3] = [Self::Makespan, Self::WeightedCompletion, Self::MeanFlow];
+    /// Those of which every plan states the value and a bound, in the order of reports.
+    pub const STANDARD: [Self; 2] = [Self::Makespan, Self::WeightedCompletion];
+
+    /// The value of a schedule.
+    pub fn value(self, instance: &Instance, schedule: &Schedule) -> i128 {
+        match self {
+            Self::Makespan => i128::from(schedule.makespan().ticks()),
+            Self::WeightedCompletion => weighted_completion(instance, schedule).0,
+            Self::MeanFlow => mean(flow(instance, schedule), instance.jobs().len()),
+            Self::Cost => cost(instance, schedule),
+        }
+    }
+
+    /// The exact decimal of a value: seconds, weight times seconds, or a cost, which has no unit.
+    pub fn decimal(self, value: i128) -> String {
+        match self {
+            Self::Makespan => Time::from_ticks(i64::try_from(value).unwrap_or(i64::MAX)).to_string(),
+            Self::WeightedCompletion => WeightedTime(value).to_string(),
+            // A millionth times a tick is a thousandth of a thousandth of a tick.
+            Self::MeanFlow => WeightedTime(value.saturating_mul(1000)).to_string(),
+            Self::Cost => WeightedTime(value.saturating_mul(1_000_000_000_000)).to_string(),
+        }
+    }
+
+    /// How many decimal places a value has at most, in seconds if it is a time: the integer unit is 10 to the power of minus
+    /// this.
+    pub const fn places(self) -> usize {
+        match self {
+            Self::Makespan => 9,
+            Self::WeightedCompletion => 15,
+            Self::MeanFlow => 12,
+            Self::Cost => 3,
+        }
+    }
+
+    /// The word in files and on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Makespan => "makespan",
+            Self::WeightedCompletion => "weighted_completion",
+            Self::MeanFlow => "mean_flow",
+            Self::Cost => "cost",
+        }
+    }
+}
+
+impl fmt::Display for Objective {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Makespan => "makespan",
+            Self::WeightedCompletion => "weighted completion",
+            Self::MeanFlow => "mean flow",
+            Self::Cost => "cost",
+        })
+    }
+}
+
+/// Figures of a schedule or of what happened. Floats, for display and statistics.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Metrics {
+    /// When the last job ends, s.
+    pub makespan: f64,
+    /// Sum of weight times completion time, s.
+    pub weighted_completion: f64,
+    /// Mean over jobs of completion minus release, s.
+    pub mean_flow: f64,
+    /// Mean over jobs of `max(1, flow / max(10 s, run time))`; the run time of a bag is from its first start to its
+    /// last end.
+    pub mean_bounded_slowdown: f64,
+    /// Used area over the area that was open from the first release to the makespan, in [0, 1].
+    pub utilisation: f64,
+}
+
+impl Metrics {
+    /// The run time below which the bounded slowdown no longer grows.
+    pub const SLOWDOWN_THRESHOLD: Time = Time::from_seconds(10);
+
+    /// Measures a schedule.
+    pub fn of(instance: &Instance, schedule: &Schedule) -> Self {
+        let placements = schedule.placements();
+        let spans = spans(instance, schedule);
+        let count = spans.iter().flatten().count().max(1) as f64;
+        let (mut flows, mut slowdowns) = (0.0, 0.0);
+        for (job, span) in instance.jobs().iter().zip(&spans) {
+            let Some(Span { start, end }) = *span else { continue };
+            let flow = (end - job.release).seconds();
+            flows += flow;
+            slowdowns += (flow / (end - start).max(Self::SLOWDOWN_THRESHOLD).seconds()).max(1.0);
+        }
+        let used: Area = placements.iter().map(|p| (p.end - p.start).area(p.processors.len())).sum();
+        let makespan = schedule.makespan();
+        let open = instance.availability().open_area(instance.first_release(), makespan);
+        Self {
+            makespan: makespan.seconds(),
+            weighted_completion: weighted_completion(instance, schedule).seconds(),
+            mean_flow: flows / count,
+            mean_bounded_slowdown: slowdowns / count,
+            utilisation: if open > 0 { used as f64 / open as f64 } else { 0.0 },
+        }
+    }
+}
+
+/// When the jobs that compete end, and when the best-effort bags do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Apart {
+    /// The makespan of all jobs but the best-effort bags.
+    pub others: Time,
+    /// When the last best-effort task ends.
+    pub best_effort: Time,
+}
+
+impl Apart {
+    /// Of a schedule; `None` when the instance has no best-effort bag.
+    pub fn of(instance: &Instance, schedule: &Schedule) -> Option<Self> {
+        let best_effort: Vec<bool> = instance.jobs().iter().map(crate::model::Job::is_best_effort).collect();
+        if !best_effort.contains(&true) {
+            return None;
+        }
+        let last = |wanted: bool| {
+            let of = schedule.placements().iter().filter(|placement| best_effort[placement.job.index()] == wanted);
+            of.map(|placement| placement.end).max().unwrap_or(Time::ZERO)
+        };
+        Some(Self { others: last(false), best_effort: last(true) })
+    }
+}
+
+/// From the first start of a job to its last end.
+#[derive(Clone, Copy)]
+struct Span {
+    start: Time,
+    end: Time,
+}
+
+/// The spans of the jobs; `None` for one that is not placed.
+fn spans(instance: &Instance, schedule: &Schedule) -> Vec<Option<Span>> {
+    let mut spans: Vec<Option<Span>> = vec![None; instance.jobs().len()];
+    for placement in schedule.placements() {
+        let (start, end) = (placement.start, placement.end);
+        let span = spans[placement.job.index()].get_or_insert(Span { start, end });
+        *span = Span { start: span.start.min(start), end: span.end.max(end) };
+    }
+    spans
+}
+
+/// Each job counts once, by its last end.
+fn weighted_completion(instance: &Instance, schedule: &Schedule) -> WeightedTime {
+    let ends = spans(instance, schedule);
+    let each = instance.jobs().iter().zip(ends);
+    each.filter_map(|(job, span)| Some(job.weight.times(span?.end))).sum()
+}
+
+fn flow(instance: &Instance, schedule: &Schedule) -> i128 {
+    let each = instance.jobs().iter().zip(spans(instance, schedule));
+    each.filter_map(|(job, span)| Some(i128::from((span?.end - job.release).ticks()))).sum()
+}
+
+/// The mean of `count` durations that add up to `sum` ticks, in thousandths of a tick, rounded down.
+pub(crate) fn mean(sum: i128, count: usize) -> i128 {
+    (1000 * sum).div_euclid(count.max(1) as i128)
+}

@@ -1,0 +1,98 @@
+//! Placements of jobs on processors in time.
+
+use std::sync::Arc;
+
+use crate::model::{JobId, ProcSet, Time};
+
+/// One task of a job on its processors from start to end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Placement {
+    /// Which job.
+    pub job: JobId,
+    /// Which task of a bag or of a compound job, from 0; 0 for a job of one task.
+    pub task: u32,
+    /// First instant.
+    pub start: Time,
+    /// First instant at which the processors are free again.
+    pub end: Time,
+    /// Where.
+    pub processors: ProcSet,
+}
+
+/// What runs where and when, and, where an algorithm says so, which part of its construction each placement belongs to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Schedule {
+    placements: Vec<Placement>,
+    /// One for each placement, or none at all.
+    groups: Vec<Option<Arc<str>>>,
+}
+
+impl Schedule {
+    /// From placements in any order; they are kept by start, then job, then task.
+    pub fn new(mut placements: Vec<Placement>) -> Self {
+        placements.sort_unstable_by_key(|placement| (placement.start, placement.job, placement.task));
+        Self { placements, groups: Vec::new() }
+    }
+
+    /// From placements in any order, each with the name of its group, if it has one: for people who look at the
+    /// schedule, without meaning to any rule. Equal names should share their text.
+    pub fn with_groups(mut placements: Vec<(Placement, Option<Arc<str>>)>) -> Self {
+        placements.sort_by_key(|(placement, _)| (placement.start, placement.job, placement.task));
+        let (placements, mut groups): (Vec<_>, Vec<_>) = placements.into_iter().unzip();
+        if groups.iter().all(Option::is_none) {
+            groups.clear();
+        }
+        Self { placements, groups }
+    }
+
+    /// The placements by start, then job, then task.
+    pub fn placements(&self) -> &[Placement] {
+        &self.placements
+    }
+
+    /// The group of the placement at this position.
+    pub fn group(&self, index: usize) -> Option<&str> {
+        self.groups.get(index)?.as_deref()
+    }
+
+    /// The placements with the names of their groups: what [`Schedule::with_groups`] takes.
+    pub fn grouped(&self) -> impl Iterator<Item = (&Placement, Option<Arc<str>>)> {
+        let group = |at: usize| self.groups.get(at).cloned().flatten();
+        self.placements.iter().enumerate().map(move |(at, placement)| (placement, group(at)))
+    }
+
+    /// The names of all groups, in alphabetical order.
+    pub fn group_names(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = self.groups.iter().filter_map(|group| group.as_deref()).collect();
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+
+    /// When the last job ends; zero without jobs.
+    pub fn makespan(&self) -> Time {
+        self.placements.iter().map(|placement| placement.end).max().unwrap_or(Time::ZERO)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_follow_their_placements() {
+        let placement = |job, start| Placement {
+            job: JobId(job),
+            task: 0,
+            start: Time::from_ticks(start),
+            end: Time::from_ticks(start + 1),
+            processors: ProcSet::first(1),
+        };
+        let name: Arc<str> = "P_1".into();
+        let schedule = Schedule::with_groups(vec![(placement(0, 5), Some(name)), (placement(1, 2), None)]);
+        assert_eq!((schedule.group(0), schedule.group(1), schedule.group(2)), (None, Some("P_1"), None));
+        assert_eq!(schedule.group_names(), ["P_1"]);
+        let plain = Schedule::with_groups(vec![(placement(0, 5), None), (placement(1, 2), None)]);
+        assert_eq!(plain, Schedule::new(vec![placement(0, 5), placement(1, 2)]));
+    }
+}

@@ -1,0 +1,159 @@
+//! Free processors over time. Every earliest-fit question is asked here.
+
+mod steps;
+
+use steps::Steps;
+
+use crate::model::{Instance, Time};
+
+/// Free processors over time, by class of equally available processors.
+///
+/// A question takes O(g log n) time, with n placements and g the gaps that are wide enough but too short and lie
+/// before the answer. With reservations or outages it is asked of each class of processors.
+#[derive(Clone, Debug)]
+pub struct Timeline {
+    /// Free processors of all classes together.
+    total: Steps,
+    /// Free processors of each class; empty when there is one class, which `total` then describes.
+    classes: Vec<Steps>,
+}
+
+/// Processors held from `start` to `end`. Ids are assigned when a schedule is complete.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reservation {
+    /// First instant.
+    pub start: Time,
+    /// First instant at which they are free again.
+    pub end: Time,
+    /// How many.
+    pub width: u32,
+    /// How many of each class, where there are several.
+    pub(crate) parts: Option<Box<[u32]>>,
+}
+
+impl Reservation {
+    /// A reservation on a platform whose processors are always open, made without asking a timeline.
+    pub fn on_open_platform(width: u32, start: Time, end: Time) -> Self {
+        Self { start, end, width, parts: None }
+    }
+
+    /// A reservation of so many processors of each pool of [`ScheduleBuilder::finish_from`](crate::ScheduleBuilder).
+    pub fn of_parts(parts: Box<[u32]>, start: Time, end: Time) -> Self {
+        Self { start, end, width: parts.iter().sum(), parts: Some(parts) }
+    }
+}
+
+impl Timeline {
+    /// The platform of the instance, empty but for its reservations and outages.
+    pub fn new(instance: &Instance) -> Self {
+        let availability = instance.availability();
+        let mut total = Steps::constant(i64::from(instance.processors()));
+        let mut classes = Vec::new();
+        for class in availability.classes() {
+            let size = i64::from(class.processors.len());
+            let mut steps = Steps::constant(size);
+            for &(start, end) in &class.closed {
+                total.add(start, end, -size);
+                steps.add(start, end, -size);
+            }
+            classes.push(steps);
+        }
+        if classes.len() == 1 {
+            classes.clear();
+        }
+        Self { total, classes }
+    }
+
+    /// The first instant, not before `after`, from which `width` processors are free for `duration`.
+    ///
+    /// # Panics
+    /// When the platform has fewer processors.
+    pub fn earliest_fit(&mut self, width: u32, duration: Time, after: Time) -> Time {
+        let level = i64::from(width);
+        let mut start = after;
+        loop {
+            start =
+                self.total.next_reaching(start, level).expect("the platform has as many processors as are asked for");
+            match self.total.next_below(start, level) {
+                Some(blocked) if blocked < start + duration => start = blocked,
+                _ if self.fits_by_class(width, start, start + duration) => return start,
+                // Enough are free in number, but not the same ones throughout: another class has to open or close.
+                _ => {
+                    start = self
+                        .next_change(start)
+                        .expect("after the last change of any class all processors are free throughout");
+                }
+            }
+        }
+    }
+
+    /// Whether `width` processors are free from `start` for `duration`.
+    pub fn fits(&self, width: u32, start: Time, duration: Time) -> bool {
+        self.total.next_below(start, i64::from(width)).is_none_or(|blocked| blocked >= start + duration)
+            && self.fits_by_class(width, start, start + duration)
+    }
+
+    /// Free processors at an instant.
+    pub fn free_at(&self, instant: Time) -> u32 {
+        self.total.at(instant) as u32
+    }
+
+    /// The most processors that one job could hold from `start` to `end`: free throughout, never growing with `end`.
+    pub fn free_throughout(&self, start: Time, end: Time) -> u32 {
+        let least = |steps: &Steps| steps.min_within(start, end);
+        let free = if self.classes.is_empty() { least(&self.total) } else { self.classes.iter().map(least).sum() };
+        free.max(0) as u32
+    }
+
+    /// The first instant after `after` at which something becomes free or is taken, even where as much becomes free as
+    /// is taken.
+    pub fn next_change(&self, after: Time) -> Option<Time> {
+        let each = self.classes.iter().chain([&self.total]);
+        each.filter_map(|steps| steps.next_breakpoint(after)).min()
+    }
+
+    /// Holds `width` processors from `start` to `end`.
+    ///
+    /// # Panics
+    /// When they are not free.
+    pub fn reserve(&mut self, width: u32, start: Time, end: Time) -> Reservation {
+        let parts = (!self.classes.is_empty()).then(|| self.parts(width, start, end));
+        let reservation = Reservation { start, end, width, parts };
+        self.change(&reservation, -1);
+        reservation
+    }
+
+    /// Gives a reservation back.
+    pub fn release(&mut self, reservation: &Reservation) {
+        self.change(reservation, 1);
+    }
+
+    fn change(&mut self, reservation: &Reservation, sign: i64) {
+        let Reservation { start, end, width, parts } = reservation;
+        self.total.add(*start, *end, sign * i64::from(*width));
+        for (steps, &part) in self.classes.iter_mut().zip(parts.iter().flatten()) {
+            steps.add(*start, *end, sign * i64::from(part));
+        }
+    }
+
+    fn fits_by_class(&self, width: u32, start: Time, end: Time) -> bool {
+        self.classes.is_empty()
+            || self.classes.iter().map(|steps| steps.min_within(start, end)).sum::<i64>() >= i64::from(width)
+    }
+
+    /// Takes from the most constrained classes first.
+    fn parts(&self, width: u32, start: Time, end: Time) -> Box<[u32]> {
+        let mut missing = width;
+        let parts = self.classes.iter().map(|steps| {
+            let part = missing.min(steps.min_within(start, end) as u32);
+            missing -= part;
+            part
+        });
+        let parts = parts.collect();
+        assert_eq!(missing, 0, "processors are reserved only where they are free");
+        parts
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,324 @@
+//! Checks of a schedule by small rules that share no code with the schedulers.
+
+mod precedence;
+
+use std::sync::Arc;
+
+use thiserror::Error;
+
+use crate::model::{Graph, Instance, Job, JobId, ProcSet, Time};
+use crate::schedule::{Placement, Schedule};
+
+/// A rule that a schedule breaks. Times are in seconds.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Violation {
+    /// A job that does not exist.
+    #[error("job number {0} does not exist")]
+    UnknownJob(JobId),
+    /// A task that does not exist.
+    #[error("task {task} of job `{job}` does not exist; {}", numbered(*.tasks))]
+    UnknownTask {
+        /// The job.
+        job: String,
+        /// The number of the task.
+        task: u32,
+        /// How many tasks the job has.
+        tasks: u64,
+    },
+    /// A job without placement.
+    #[error("job `{0}` is not placed")]
+    Missing(String),
+    /// A bag or a compound job of which not every task has a placement.
+    #[error("{missing} of the {tasks} tasks of job `{job}` are not placed, the first is {first}")]
+    MissingTasks {
+        /// The job.
+        job: String,
+        /// How many.
+        missing: u64,
+        /// How many tasks it has.
+        tasks: u64,
+        /// The task of the smallest number that is missing: its number in a bag, its name in a compound job.
+        first: String,
+    },
+    /// A job, or a task of a bag, with several placements.
+    #[error("job `{job}` is placed {times} times")]
+    Repeated {
+        /// The job.
+        job: String,
+        /// How often.
+        times: usize,
+    },
+    /// An allotment that the job does not accept.
+    #[error("job `{job}` is placed on {processors} processors; it accepts {min} to {max}")]
+    Allotment {
+        /// The job.
+        job: String,
+        /// Its allotment.
+        processors: u32,
+        /// Fewest accepted.
+        min: u32,
+        /// Most accepted.
+        max: u32,
+    },
+    /// A machine on which the job cannot run.
+    #[error("job `{job}` is placed on processors {processors} of {node}; it cannot run there{walltime}")]
+    Machine {
+        /// The job.
+        job: String,
+        /// Its processors.
+        processors: ProcSet,
+        /// The first of their nodes.
+        node: String,
+        /// That its walltime is the reason, if it is; otherwise empty.
+        walltime: &'static str,
+    },
+    /// A duration that is not the job's time on its processors.
+    #[error("job `{job}` lasts {lasts} s; on processors {processors} it takes {takes} s")]
+    Duration {
+        /// The job.
+        job: String,
+        /// Its processors.
+        processors: ProcSet,
+        /// End minus start.
+        lasts: Time,
+        /// Its time there.
+        takes: Time,
+    },
+    /// A start before the release date.
+    #[error("job `{job}` starts at {start} s, before its release at {release} s")]
+    TooEarly {
+        /// The job.
+        job: String,
+        /// Its start.
+        start: Time,
+        /// Its release date.
+        release: Time,
+    },
+    /// A processor that does not exist.
+    #[error("job `{job}` is placed on processor {processor}; ids run from 0 to {last}")]
+    UnknownProcessor {
+        /// The job.
+        job: String,
+        /// The id.
+        processor: u32,
+        /// Largest id.
+        last: u32,
+    },
+    /// A job on parts of several nodes of a platform that requires best placement.
+    #[error(
+        "job `{job}` holds only a part of each of the nodes {nodes}; on this platform (placement = compact) a job holds \
+         whole nodes and a part of at most one"
+    )]
+    Scattered {
+        /// The job.
+        job: String,
+        /// The nodes held in part, by name.
+        nodes: String,
+    },
+    /// A task that does not wait for another, or not for its data.
+    #[error("job `{job}` starts at {start} s; `{after}` ends at {end} s and its data arrive at {arrival} s")]
+    Precedence {
+        /// The task.
+        job: String,
+        /// When it starts.
+        start: Time,
+        /// The task that it waits for.
+        after: String,
+        /// When that ends.
+        end: Time,
+        /// When the data are where they are needed.
+        arrival: Time,
+    },
+    /// Two jobs on one processor.
+    #[error("jobs `{first}` and `{second}` both hold processor {processor} at {at} s")]
+    Overlap {
+        /// The job that started first.
+        first: String,
+        /// The other.
+        second: String,
+        /// A processor they share.
+        processor: u32,
+        /// When the second starts.
+        at: Time,
+    },
+    /// A job on processors that are reserved or down.
+    #[error("job `{job}` holds processors {processors} while they are unavailable from {start} s to {end} s")]
+    Unavailable {
+        /// The job.
+        job: String,
+        /// The shared processors.
+        processors: ProcSet,
+        /// Start of the period.
+        start: Time,
+        /// End of the period.
+        end: Time,
+    },
+}
+
+fn numbered(tasks: u64) -> String {
+    if tasks == 1 { "its only task is 0".into() } else { format!("its tasks run from 0 to {}", tasks - 1) }
+}
+
+/// Checks that every task of every job is placed exactly once, on an accepted allotment for exactly its time, not
+/// before its release, on existing processors that are open and its own, in its best placement where the platform
+/// requires it, and after the tasks that it waits for and the transfer of their data.
+///
+/// # Errors
+/// All violations, at most one of each kind for a task. A task of a bag is called `name/17`.
+pub fn validate(instance: &Instance, schedule: &Schedule) -> Result<(), Vec<Violation>> {
+    let mut violations: Vec<Violation> = unknown_jobs(instance, schedule).collect();
+    if violations.is_empty() {
+        violations.extend(placed_once(instance, schedule));
+        let each = schedule.placements();
+        violations.extend(each.iter().filter_map(|placement| allotment(instance, placement)));
+        violations.extend(each.iter().filter_map(|placement| release(instance, placement)));
+        violations.extend(each.iter().filter_map(|placement| processors_exist(instance, placement)));
+        violations.extend(each.iter().filter_map(|placement| open(instance, placement)));
+        if instance.platform().is_compact() {
+            violations.extend(each.iter().filter_map(|placement| compact(instance, placement)));
+        }
+    }
+    if violations.is_empty() {
+        violations.extend(exclusive(instance, schedule));
+        violations.extend(precedence::check(instance, schedule));
+    }
+    if violations.is_empty() { Ok(()) } else { Err(violations) }
+}
+
+fn name(instance: &Instance, placement: &Placement) -> String {
+    instance.job(placement.job).task_name(placement.task)
+}
+
+fn unknown_jobs(instance: &Instance, schedule: &Schedule) -> impl Iterator<Item = Violation> {
+    let count = instance.jobs().len();
+    schedule
+        .placements()
+        .iter()
+        .map(|placement| placement.job)
+        .filter(move |job| job.index() >= count)
+        .map(Violation::UnknownJob)
+}
+
+fn placed_once(instance: &Instance, schedule: &Schedule) -> Vec<Violation> {
+    let mut placed: Vec<(JobId, u32)> = schedule.placements().iter().map(|one| (one.job, one.task)).collect();
+    placed.sort_unstable();
+    let mut rest = placed.as_slice();
+    let mut violations = Vec::new();
+    for id in instance.ids() {
+        let (own, later) = rest.split_at(rest.partition_point(|&(job, _)| job == id));
+        rest = later;
+        tasks_once(instance.job(id), own, &mut violations);
+    }
+    violations
+}
+
+/// `placed` are the placements of one job by task.
+fn tasks_once(job: &Job, placed: &[(JobId, u32)], violations: &mut Vec<Violation>) {
+    let tasks = job.tasks();
+    // The smallest number not seen so far, as long as none is missing before it.
+    let (mut known, mut first) = (0_u64, 0_u64);
+    for same in placed.chunk_by(|a, b| a == b) {
+        let task = same[0].1;
+        if u64::from(task) >= tasks {
+            violations.push(Violation::UnknownTask { job: job.name.clone(), task, tasks });
+            continue;
+        }
+        if same.len() > 1 {
+            violations.push(Violation::Repeated { job: job.task_name(task), times: same.len() });
+        }
+        known += 1;
+        first += u64::from(u64::from(task) == first);
+    }
+    let missing = tasks - known;
+    if missing > 0 && !job.is_bag() && !job.is_compound() {
+        violations.push(Violation::Missing(job.name.clone()));
+    } else if missing > 0 {
+        let named = |graph: &Arc<Graph>| graph.name(first as u32).to_owned();
+        let first = job.graph.as_ref().map_or_else(|| first.to_string(), named);
+        violations.push(Violation::MissingTasks { job: job.name.clone(), missing, tasks, first });
+    }
+}
+
+fn allotment(instance: &Instance, placement: &Placement) -> Option<Violation> {
+    let job = instance.job(placement.job);
+    if job.is_compound() && u64::from(placement.task) >= job.tasks() {
+        return None;
+    }
+    let profile = job.profile_of(placement.task);
+    let processors = placement.processors.len();
+    if !profile.accepts(processors) {
+        let (min, max) = (profile.min_processors(), profile.max_processors());
+        return Some(Violation::Allotment { job: name(instance, placement), processors, min, max });
+    }
+    let held = &placement.processors;
+    if held.last().is_none_or(|id| id >= instance.processors()) {
+        // Reported as processors that do not exist.
+        return None;
+    }
+    let named = || name(instance, placement);
+    if !instance.accepts_task(placement.job, placement.task, held) {
+        let first = held.iter().next().unwrap_or_default();
+        let node = instance.platform().nodes()[instance.platform().node_of(first)].name.clone();
+        let within = instance.platform().time(profile, held).is_some();
+        let walltime = if within { " within its walltime" } else { "" };
+        return Some(Violation::Machine { job: named(), processors: held.clone(), node, walltime });
+    }
+    let (lasts, takes) = (placement.end - placement.start, instance.time_of(placement.job, placement.task, held));
+    (lasts != takes).then(|| Violation::Duration { job: named(), processors: held.clone(), lasts, takes })
+}
+
+fn release(instance: &Instance, placement: &Placement) -> Option<Violation> {
+    let release = instance.job(placement.job).release;
+    let early = placement.start < release;
+    early.then(|| Violation::TooEarly { job: name(instance, placement), start: placement.start, release })
+}
+
+fn processors_exist(instance: &Instance, placement: &Placement) -> Option<Violation> {
+    let last = instance.processors() - 1;
+    let processor = placement.processors.last().filter(|&id| id > last)?;
+    Some(Violation::UnknownProcessor { job: name(instance, placement), processor, last })
+}
+
+fn open(instance: &Instance, placement: &Placement) -> Option<Violation> {
+    let mut meeting =
+        instance.unavailable().iter().filter(|period| period.start < placement.end && placement.start < period.end);
+    meeting.find_map(|period| {
+        let processors = period.processors.intersection(&placement.processors);
+        let (start, end) = (period.start, period.end);
+        (!processors.is_empty()).then(|| Violation::Unavailable {
+            job: name(instance, placement),
+            processors,
+            start,
+            end,
+        })
+    })
+}
+
+fn compact(instance: &Instance, placement: &Placement) -> Option<Violation> {
+    let platform = instance.platform();
+    let in_part = platform.held_in_part(&placement.processors);
+    let nodes = || in_part.iter().map(|&node| platform.nodes()[node].name.as_str()).collect::<Vec<_>>().join(", ");
+    (in_part.len() > 1).then(|| Violation::Scattered { job: name(instance, placement), nodes: nodes() })
+}
+
+/// Walks the placements by start and remembers for each processor who holds it until when.
+fn exclusive(instance: &Instance, schedule: &Schedule) -> Vec<Violation> {
+    let placements = schedule.placements();
+    let mut holder = vec![(Time::ZERO, 0_usize); instance.processors() as usize];
+    let mut violations = Vec::new();
+    for (index, placement) in placements.iter().enumerate() {
+        let clash = placement.processors.iter().find(|&id| holder[id as usize].0 > placement.start);
+        if let Some(processor) = clash {
+            let first = name(instance, &placements[holder[processor as usize].1]);
+            let second = name(instance, placement);
+            violations.push(Violation::Overlap { first, second, processor, at: placement.start });
+        }
+        for &(first, last) in placement.processors.intervals() {
+            holder[first as usize..=last as usize].fill((placement.end, index));
+        }
+    }
+    violations
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,105 @@
+//! Tasks wait for each other and for their data.
+
+use super::{Violation, name};
+use crate::model::{Edge, Instance, JobId, Platform, ProcSet, Time};
+use crate::schedule::{Placement, Schedule};
+
+/// The edges that a schedule, in which every task is placed once, does not keep.
+pub(super) fn check(instance: &Instance, schedule: &Schedule) -> Vec<Violation> {
+    if !instance.has_compound_jobs() {
+        return Vec::new();
+    }
+    let mut placed: Vec<&Placement> = schedule.placements().iter().collect();
+    placed.sort_unstable_by_key(|placement| (placement.job, placement.task));
+    let mut rest = placed.as_slice();
+    let mut violations = Vec::new();
+    for id in instance.ids() {
+        let (own, later) = rest.split_at(rest.partition_point(|placement| placement.job == id));
+        rest = later;
+        violations.extend(of_job(instance, id, own));
+    }
+    violations
+}
+
+/// `own` are the placements of one job by task.
+fn of_job<'a>(
+    instance: &'a Instance,
+    id: JobId,
+    own: &'a [&'a Placement],
+) -> impl Iterator<Item = Violation> + use<'a> {
+    let edges = instance.job(id).graph.iter().flat_map(|graph| graph.edges());
+    edges.filter_map(move |edge| {
+        let (from, to) = (own.get(edge.from as usize)?, own.get(edge.to as usize)?);
+        let arrival = from.end + transfer(instance.platform(), edge, &from.processors, &to.processors);
+        (to.start < arrival).then(|| Violation::Precedence {
+            job: name(instance, to),
+            start: to.start,
+            after: name(instance, from),
+            end: from.end,
+            arrival,
+        })
+    })
+}
+
+/// The slowest transfer from any node of a task to any node of another.
+fn transfer(platform: &Platform, edge: &Edge, from: &ProcSet, to: &ProcSet) -> Time {
+    let nodes = |processors: &ProcSet| -> Vec<usize> {
+        let mut nodes: Vec<usize> = processors.iter().map(|id| platform.node_of(id)).collect();
+        nodes.dedup();
+        nodes
+    };
+    let sources = nodes(from);
+    let each = nodes(to).into_iter().flat_map(|to| sources.iter().map(move |&from| (from, to)));
+    each.map(|(from, to)| platform.route(from, to).time(edge.load)).max().unwrap_or(Time::ZERO)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Graph, Job, Link, Load, NamedTask, Profile};
+    use crate::schedule::validate;
+
+    fn ticks(t: i64) -> Time {
+        Time::from_ticks(t)
+    }
+
+    /// Two tasks of 5 and 3 ticks with 2 bytes between them, on two nodes of two processors; a byte takes 4 ticks.
+    fn check(placements: &[(u32, i64, i64, u32)], local: bool, expect: &str) {
+        let task = |name, time| NamedTask::new(name, Profile::rigid(1, ticks(time)).unwrap());
+        let edge = Edge { from: 0, to: 1, load: Load::Bytes(2) };
+        let graph = Graph::new(vec![task("a", 5), task("b", 3)], vec![edge]).unwrap();
+        let link = Link { bandwidth: 250_000_000.0, latency: ticks(1) };
+        let platform = Platform::cluster(2, 2).unwrap().with_interconnect(link).unwrap();
+        let platform = if local { platform.with_local_transfers() } else { platform };
+        let instance = Instance::new(platform, vec![Job::compound("j", graph)], vec![]).unwrap();
+        let one = |&(task, start, end, processor): &(u32, i64, i64, u32)| Placement {
+            job: JobId(0),
+            task,
+            start: ticks(start),
+            end: ticks(end),
+            processors: ProcSet::range(processor, processor),
+        };
+        match validate(&instance, &Schedule::new(placements.iter().map(one).collect())) {
+            Ok(()) => assert!(expect.is_empty(), "accepted, expected: {expect}"),
+            Err(violations) => {
+                assert_eq!(violations.len(), 1, "{violations:?}");
+                assert!(!expect.is_empty() && violations[0].to_string().contains(expect), "{violations:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn data_between_nodes_take_their_time() {
+        check(&[(0, 0, 5, 0), (1, 5, 8, 0)], false, "");
+        check(&[(0, 0, 5, 0), (1, 5, 8, 1)], false, "");
+        check(&[(0, 0, 5, 0), (1, 14, 17, 2)], false, "");
+        check(&[(0, 0, 5, 0), (1, 14, 17, 1)], true, "");
+        let arrival = "`j/a` ends at 0.000000005 s and its data arrive at 0.000000014 s";
+        check(&[(0, 0, 5, 0), (1, 13, 16, 2)], false, arrival);
+        check(&[(0, 0, 5, 0), (1, 13, 16, 0)], true, arrival);
+        check(&[(0, 0, 5, 0), (1, 4, 7, 1)], false, "job `j/b` starts at 0.000000004 s");
+        check(&[(0, 0, 5, 0)], false, "1 of the 2 tasks of job `j` are not placed, the first is b");
+        check(&[(0, 0, 5, 0), (1, 5, 9, 0)], false, "lasts 0.000000004 s");
+        check(&[(0, 0, 5, 0), (1, 5, 8, 0), (2, 9, 10, 0)], false, "task 2 of job `j` does not exist");
+    }
+}

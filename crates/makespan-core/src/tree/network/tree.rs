@@ -1,0 +1,275 @@
+//! The network in floats, numbered breadth first.
+
+use std::ops::Range;
+
+use thiserror::Error;
+
+use crate::model::Time;
+use crate::tree::{Application, TreeProblem, float_of};
+
+/// One machine of a network.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct NetworkNode {
+    /// The node above it; `None` for the root alone.
+    pub parent: Option<usize>,
+    /// How many tasks it computes at once; 0 for a switch.
+    pub processors: u32,
+    /// Work units a second of each processor; not read for a switch.
+    pub speed: f64,
+    /// Bytes a second from the parent; not read for the root.
+    pub bandwidth: f64,
+    /// What each task takes on the way from the parent besides its bytes; not read for the root.
+    pub latency: Time,
+}
+
+/// What is sent and computed as one piece: a task of an application, or a macro-task of several.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Kind {
+    /// Bytes.
+    pub data: f64,
+    /// Work units.
+    pub work: f64,
+    /// Importance of one piece: throughput is fair when tasks a second are in proportion to it.
+    pub weight: f64,
+    /// How many there are.
+    pub count: u32,
+    /// What one piece has: pairs of an application and a number of its tasks.
+    pub tasks: Vec<(usize, u32)>,
+}
+
+impl Kind {
+    /// How many tasks one piece has, each of which takes the latency of a link.
+    pub fn size(&self) -> u32 {
+        self.tasks.iter().map(|&(_, count)| count).sum()
+    }
+}
+
+/// A tree of machines and the tasks that its root holds. Nodes are numbered breadth first, so that the children of a
+/// node are neighbours.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Network {
+    nodes: Vec<NetworkNode>,
+    first_child: Vec<usize>,
+    /// Position of each node in the list that the network was made of.
+    origin: Vec<usize>,
+    kinds: Vec<Kind>,
+    applications: usize,
+}
+
+/// Why nodes and kinds make no network.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum NetworkError {
+    /// No node at all, or no node without parent, or several.
+    #[error("{0} nodes have no parent; a tree has exactly one root")]
+    Roots(usize),
+    /// A parent that does not exist, or a cycle.
+    #[error("node {0} is not below the root; its parents lead to no node or in a circle")]
+    Detached(usize),
+    /// A figure that is not a positive number.
+    #[error("node {node}: {what} must be a positive number")]
+    Node {
+        /// Position of the node.
+        node: usize,
+        /// Which figure.
+        what: &'static str,
+    },
+    /// No application.
+    #[error("there are no applications; give at least one bag of tasks")]
+    NoKinds,
+    /// A figure of a kind that is negative or not finite, or a weight or work of zero.
+    #[error("application {kind}: {what}")]
+    Kind {
+        /// Position of the kind.
+        kind: usize,
+        /// What is wrong and what would be right.
+        what: &'static str,
+    },
+    /// More tasks than are counted.
+    #[error("there are more than 4294967295 tasks; make fewer and longer ones")]
+    TooManyTasks,
+    /// Nothing computes.
+    #[error("no node of the tree computes; give at least one a processor")]
+    NoProcessors,
+}
+
+impl Network {
+    /// A network of these nodes in any order, whose root holds one application a kind.
+    ///
+    /// # Errors
+    /// [`NetworkError`] names the node or application that is wrong.
+    pub fn new(nodes: &[NetworkNode], kinds: Vec<Kind>) -> Result<Self, NetworkError> {
+        check_nodes(nodes)?;
+        check_kinds(&kinds)?;
+        let applications = 1 + kinds.iter().flat_map(|kind| &kind.tasks).map(|task| task.0).max().unwrap_or(0);
+        let (origin, first_child) = breadth_first(nodes)?;
+        let mut number = vec![0; nodes.len()];
+        for (at, &node) in origin.iter().enumerate() {
+            number[node] = at;
+        }
+        let renumbered = |&node: &usize| NetworkNode { parent: nodes[node].parent.map(|p| number[p]), ..nodes[node] };
+        let nodes = origin.iter().map(renumbered).collect();
+        Ok(Self { nodes, first_child, origin, kinds, applications })
+    }
+
+    /// The network of a tree problem, one kind an application, in the nearest floats. Nodes keep the order of
+    /// [`TreeProblem::order`].
+    ///
+    /// # Errors
+    /// [`NetworkError::TooManyTasks`] when there are more tasks than are counted.
+    pub fn of(problem: &TreeProblem) -> Result<Self, NetworkError> {
+        let nodes: Vec<NetworkNode> = problem
+            .nodes()
+            .iter()
+            .map(|node| NetworkNode {
+                parent: node.parent,
+                processors: node.processors,
+                speed: float_of(&node.speed),
+                bandwidth: float_of(&node.bandwidth),
+                latency: node.latency,
+            })
+            .collect();
+        let kind = |(at, application): (usize, &Application)| {
+            Ok(Kind {
+                data: float_of(&application.data),
+                work: float_of(&application.work),
+                weight: float_of(&application.weight),
+                count: u32::try_from(application.count).map_err(|_| NetworkError::TooManyTasks)?,
+                tasks: vec![(at, 1)],
+            })
+        };
+        Self::new(&nodes, problem.applications().iter().enumerate().map(kind).collect::<Result<_, _>>()?)
+    }
+
+    /// The same machines with other kinds of the same applications.
+    ///
+    /// # Errors
+    /// [`NetworkError`] names the kind that is wrong.
+    pub fn with_kinds(&self, kinds: Vec<Kind>) -> Result<Self, NetworkError> {
+        check_kinds(&kinds)?;
+        Ok(Self { kinds, ..self.clone() })
+    }
+
+    /// The same with links without latency: what a scheduler sees that does not know of latencies.
+    #[must_use]
+    pub fn without_latency(&self) -> Self {
+        let mut network = self.clone();
+        network.nodes.iter_mut().for_each(|node| node.latency = Time::ZERO);
+        network
+    }
+
+    /// The nodes, breadth first; the root is node 0.
+    pub fn nodes(&self) -> &[NetworkNode] {
+        &self.nodes
+    }
+
+    /// The children of a node.
+    pub fn children(&self, node: usize) -> Range<usize> {
+        self.first_child[node]..self.first_child[node + 1]
+    }
+
+    /// Where a node was in the list that the network was made of.
+    pub fn origin(&self, node: usize) -> usize {
+        self.origin[node]
+    }
+
+    /// Whether each node computes or has one that computes below it.
+    pub fn serves(&self) -> Vec<bool> {
+        let mut serves: Vec<bool> = self.nodes.iter().map(|node| node.processors > 0).collect();
+        for (at, node) in self.nodes.iter().enumerate().rev() {
+            if let Some(parent) = node.parent {
+                serves[parent] |= serves[at];
+            }
+        }
+        serves
+    }
+
+    /// What is sent and computed.
+    pub fn kinds(&self) -> &[Kind] {
+        &self.kinds
+    }
+
+    /// How many applications the kinds belong to.
+    pub fn applications(&self) -> usize {
+        self.applications
+    }
+
+    /// How many tasks each application has.
+    pub fn tasks(&self) -> Vec<u64> {
+        let mut tasks = vec![0; self.applications];
+        for kind in &self.kinds {
+            for &(application, count) in &kind.tasks {
+                tasks[application] += u64::from(count) * u64::from(kind.count);
+            }
+        }
+        tasks
+    }
+}
+
+/// Nodes in breadth-first order, and where the children of each begin in it, with one entry more.
+fn breadth_first(nodes: &[NetworkNode]) -> Result<(Vec<usize>, Vec<usize>), NetworkError> {
+    let mut below = vec![Vec::new(); nodes.len()];
+    for (at, node) in nodes.iter().enumerate() {
+        if let Some(parent) = node.parent {
+            below.get_mut(parent).ok_or(NetworkError::Detached(at))?.push(at);
+        }
+    }
+    let roots: Vec<usize> = (0..nodes.len()).filter(|&at| nodes[at].parent.is_none()).collect();
+    let [root] = roots[..] else { return Err(NetworkError::Roots(roots.len())) };
+    let (mut order, mut first) = (vec![root], Vec::with_capacity(nodes.len() + 1));
+    let mut at = 0;
+    while at < order.len() {
+        first.push(order.len());
+        let node = order[at];
+        order.append(&mut below[node]);
+        at += 1;
+    }
+    first.push(order.len());
+    if order.len() < nodes.len() {
+        let mut reached = vec![false; nodes.len()];
+        order.iter().for_each(|&node| reached[node] = true);
+        let lost = reached.iter().position(|&known| !known).unwrap_or_default();
+        return Err(NetworkError::Detached(lost));
+    }
+    Ok((order, first))
+}
+
+fn check_nodes(nodes: &[NetworkNode]) -> Result<(), NetworkError> {
+    let positive = |value: f64| value.is_finite() && value > 0.0;
+    for (at, node) in nodes.iter().enumerate() {
+        if node.processors > 0 && !positive(node.speed) {
+            return Err(NetworkError::Node { node: at, what: "speed" });
+        }
+        if node.parent.is_some() && !positive(node.bandwidth) {
+            return Err(NetworkError::Node { node: at, what: "bandwidth" });
+        }
+    }
+    if !nodes.is_empty() && nodes.iter().all(|node| node.processors == 0) {
+        return Err(NetworkError::NoProcessors);
+    }
+    Ok(())
+}
+
+fn check_kinds(kinds: &[Kind]) -> Result<(), NetworkError> {
+    if kinds.is_empty() {
+        return Err(NetworkError::NoKinds);
+    }
+    let positive = |value: f64| value.is_finite() && value > 0.0;
+    for (at, kind) in kinds.iter().enumerate() {
+        let fail = |what| Err(NetworkError::Kind { kind: at, what });
+        if !kind.data.is_finite() || kind.data < 0.0 {
+            return fail("its data must be a number of bytes, at least 0");
+        }
+        if !positive(kind.work) {
+            return fail("its work must be a positive number");
+        }
+        if !positive(kind.weight) {
+            return fail("its weight must be positive; one of weight 0 has no fair share");
+        }
+    }
+    let all = kinds.iter().map(|kind| {
+        let each: u64 = kind.tasks.iter().map(|&(_, count)| u64::from(count)).sum();
+        each.max(1).saturating_mul(u64::from(kind.count))
+    });
+    let all = all.fold(0, u64::saturating_add);
+    if all > u64::from(u32::MAX) { Err(NetworkError::TooManyTasks) } else { Ok(()) }
+}
