@@ -5,7 +5,7 @@
 use std::time::Instant;
 
 use makespan_bounds::{PriceOptions, PriceSearch};
-use makespan_core::{Bound, Certificate, Instance, Job, Platform, Profile, SpeedupLaw, Time, Weight};
+use makespan_core::{Bound, Instance, Job, Platform, Profile, Proof, SpeedupLaw, Time, Weight};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -43,8 +43,8 @@ fn searched(instance: &Instance) -> Option<PriceSearch> {
 
 /// How many instants prove the bound.
 fn instants(bound: &Bound) -> usize {
-    match &bound.certificate {
-        Certificate::TimePrices(prices) => prices.instants.len(),
+    match &bound.proof {
+        Proof::TimePrices(prices) => prices.instants.len(),
         _ => 0,
     }
 }

@@ -1,7 +1,7 @@
 //! Lower bounds on the makespan.
 
-use makespan_core::certificate::{Rejection, Selection, earliest_completion};
-use makespan_core::{Area, Bound, Certificate, Instance, Job, JobId, Objective, Time};
+use makespan_core::proof::{Alone, Rejection, Selection, earliest_completion};
+use makespan_core::{Area, Bound, Instance, Job, JobId, Objective, Proof, Time};
 
 use crate::dual::{self, Need, choose};
 use crate::dual_feasible;
@@ -32,9 +32,9 @@ pub fn makespan(instance: &Instance) -> Bound {
     } else {
         with_releases(instance, alone.as_ref().map_or(0, |bound| bound.value))
     };
-    let proved = |certificate| Bound::proved_by(certificate, instance).ok();
+    let proved = |proof| Bound::proved_by(Objective::Makespan, proof, instance).ok();
     let from = rejection.as_ref().map_or(instance.first_release(), |rejection| rejection.from);
-    let rejected = rejection.and_then(|rejection| proved(Certificate::Rejection(rejection)));
+    let rejected = rejection.and_then(|rejection| proved(Proof::Rejection(rejection)));
     let best = alone.into_iter().chain(rejected).max_by_key(|bound| bound.value).unwrap_or_else(nothing);
     let Ok(known) = i64::try_from(best.value) else { return best };
     dual_feasible::search(instance, from, Time::from_ticks(known)).unwrap_or(best)
@@ -44,8 +44,7 @@ pub fn makespan(instance: &Instance) -> Bound {
 fn nothing() -> Bound {
     let rejection =
         Rejection { deadline: Time::ZERO, from: Time::ZERO, at: Time::ZERO, selection: Selection::Price(0) };
-    let certificate = Certificate::Rejection(rejection);
-    Bound { objective: Objective::Makespan, value: 0, makespan_at_most: None, certificate }
+    Bound { objective: Objective::Makespan, value: 0, makespan_at_most: None, proof: Proof::Rejection(rejection) }
 }
 
 /// The job whose earliest completion is latest. Outages are looked at only for jobs that could still matter.
@@ -65,8 +64,8 @@ fn longest_alone(instance: &Instance) -> Option<Bound> {
         .map(|id| (id, earliest_completion(instance, id)))
         .max_by_key(|&(_, completion)| completion)?;
     let value = i128::from(completion.ticks());
-    let certificate = Certificate::Alone { job };
-    Some(Bound { objective: Objective::Makespan, value, makespan_at_most: None, certificate })
+    let proof = Proof::Alone(Alone { job });
+    Some(Bound { objective: Objective::Makespan, value, makespan_at_most: None, proof })
 }
 
 /// The largest deadline refuted for the jobs released from some instant on. `known` is a bound already proved.

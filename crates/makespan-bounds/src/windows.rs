@@ -5,8 +5,8 @@ mod search;
 #[cfg(test)]
 mod tests;
 
-use makespan_core::certificate::{Reaching, TimeWindow};
-use makespan_core::{Bound, Certificate, Instance, JobId, Objective, ProcSet, Time};
+use makespan_core::proof::{JobWindows, Reaching, TimeWindow};
+use makespan_core::{Bound, Instance, JobId, Objective, ProcSet, Proof, Time};
 
 /// Stands for a machine that cannot run a task.
 pub(crate) const NEVER: i64 = i64::MAX;
@@ -41,17 +41,16 @@ struct Starts {
 /// alone.
 pub(crate) fn best(instance: &Instance, objective: Objective) -> Bound {
     let alone = || instance.ids().map(|id| search::window(&Tasks::of(instance, &[id]))).collect::<Vec<TimeWindow>>();
-    let certificate = match objective {
+    let proof = match objective {
         Objective::Makespan => {
             let ids: Vec<JobId> = instance.ids().collect();
-            Certificate::TimeWindow(search::window(&Tasks::of(instance, &ids)))
+            Proof::TimeWindow(search::window(&Tasks::of(instance, &ids)))
         }
-        Objective::WeightedCompletion => Certificate::JobWindows { windows: alone() },
-        Objective::MeanFlow => Certificate::FlowWindows { windows: alone() },
+        Objective::WeightedCompletion | Objective::MeanFlow => Proof::JobWindows(JobWindows { windows: alone() }),
         Objective::Cost => return crate::cost::cheapest(instance),
     };
-    let nothing = Bound { objective, value: 0, makespan_at_most: None, certificate: certificate.clone() };
-    Bound::proved_by(certificate, instance).unwrap_or(nothing)
+    let nothing = Bound { objective, value: 0, makespan_at_most: None, proof: proof.clone() };
+    Bound::proved_by(objective, proof, instance).unwrap_or(nothing)
 }
 
 impl Tasks {

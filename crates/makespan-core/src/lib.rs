@@ -22,7 +22,7 @@ mod measure;
 mod model;
 mod online;
 mod plan;
-mod proof;
+pub mod proof;
 mod schedule;
 pub mod tree;
 
@@ -30,6 +30,6 @@ pub use measure::*;
 pub use model::*;
 pub use online::*;
 pub use plan::*;
-pub use proof::*;
+pub use proof::{Bound, CertificateError, Proof, release_area_bound};
 pub use schedule::*;
 pub use tree::network;

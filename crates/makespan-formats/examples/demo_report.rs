@@ -7,10 +7,11 @@
 use std::fs::{self, File};
 use std::path::Path;
 
+use makespan_core::Proof;
 use makespan_core::{
-    Bound, Certificate, Expansion, Instance, Job, JobId, Placement, Platform, Profile, Schedule, ScheduleBuilder,
-    SpeedupLaw, Time, Unavailable, Weight,
-    certificate::{Rejection, Selection},
+    Bound, Expansion, Instance, Job, JobId, Placement, Platform, Profile, Schedule, ScheduleBuilder, SpeedupLaw, Time,
+    Unavailable, Weight,
+    proof::{Alone, Rejection, Selection},
 };
 use makespan_formats::gantt::{Deadline, GanttOptions, Marks, NamedSchedule, write_svg};
 use makespan_formats::report::{Report, Section, write_html};
@@ -123,10 +124,10 @@ fn bags(folder: &Path) -> Result<(), Failure> {
 
 /// The best bound of the area and the longest job.
 fn bounds(instance: &Instance, makespan: Time) -> Vec<Bound> {
-    let alone = instance.ids().map(|job| Certificate::Alone { job });
+    let alone = instance.ids().map(|job| Proof::Alone(Alone { job }));
     let deadlines = (1..100).map(|percent| {
         let deadline = Time::from_ticks(makespan.ticks() / 100 * percent);
-        Certificate::Rejection(Rejection { deadline, from: Time::ZERO, at: Time::ZERO, selection: Selection::Price(0) })
+        Proof::Rejection(Rejection { deadline, from: Time::ZERO, at: Time::ZERO, selection: Selection::Price(0) })
     });
     let proved = alone.take(50).chain(deadlines).filter_map(|proof| Bound::proved_by(proof, instance).ok());
     proved.max_by_key(|bound| bound.value).into_iter().collect()

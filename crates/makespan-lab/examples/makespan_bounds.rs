@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use makespan_algos::scheduler;
 use makespan_bounds::{dual, makespan};
-use makespan_core::{Certificate, Context, Instance, Job, Objective, Platform, Profile, Time};
+use makespan_core::{Context, Instance, Job, Objective, Platform, Profile, Proof, Time};
 use makespan_formats::{ReadOptions, read_instance};
 use makespan_lab::generate::{Family, MoldableOptions, generate};
 use rand::{RngExt, SeedableRng};
@@ -21,7 +21,7 @@ type Outcome = Result<(), Box<dyn std::error::Error>>;
 fn before(instance: &Instance) -> i128 {
     let search = dual::search(instance.jobs().iter().map(Job::profile), instance.processors());
     let longest = instance.jobs().iter().map(|job| job.profile().shortest()).max().unwrap_or(Time::ZERO);
-    let rejected = search.rejection.map(Certificate::Rejection).and_then(|proof| proof.proves(instance).ok());
+    let rejected = search.rejection.map(Proof::Rejection).and_then(|proof| proof.proves(instance).ok());
     rejected.unwrap_or(0).max(i128::from(longest.ticks()))
 }
 

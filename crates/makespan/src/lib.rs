@@ -23,9 +23,9 @@ pub use steady_state::{Part, SteadyState, Upgrade, steady_state};
 
 pub use makespan_algos::{Entry, SpecError, catalogue, policy, scheduler};
 pub use makespan_core::{
-    Actual, Apart, Bound, Certificate, CertificateError, Context, Decision, Event, Expansion, Front, FrontPoint,
-    Guarantee, Instance, InstanceError, Job, JobId, Measures, Metrics, Objective, Placement, Plan, Platform, Policy,
-    ProcSet, Profile, Schedule, ScheduleError, Scheduler, SpeedupLaw, Stop, Strategy, Task, Time, Trace, Unavailable,
+    Actual, Apart, Bound, CertificateError, Context, Decision, Event, Expansion, Front, FrontPoint, Guarantee,
+    Instance, InstanceError, Job, JobId, Measures, Metrics, Objective, Placement, Plan, Platform, Policy, ProcSet,
+    Profile, Proof, Schedule, ScheduleError, Scheduler, SpeedupLaw, Stop, Strategy, Task, Time, Trace, Unavailable,
     Unsupported, Variant, View, Violation, Weight, WeightedTime, validate,
 };
 
@@ -192,7 +192,8 @@ pub fn cheapest(instance: &Instance) -> Bound {
 
 #[cfg(test)]
 mod tests {
-    use makespan_core::{Certificate, Job, JobId, Placement, Platform, ProcSet, Profile, Time};
+    use makespan_core::proof::Alone;
+    use makespan_core::{Job, JobId, Placement, Platform, ProcSet, Profile, Proof, Time};
 
     use super::*;
 
@@ -204,8 +205,8 @@ mod tests {
         let placement = Placement { job: JobId(0), task: 0, start: Time::ZERO, end, processors: ProcSet::first(1) };
         let schedule = Schedule::new(vec![placement]);
         let of = |value: i128| {
-            let certificate = Certificate::Alone { job: JobId(0) };
-            let bound = Bound { objective: Objective::Makespan, value, makespan_at_most: None, certificate };
+            let proof = Proof::Alone(Alone { job: JobId(0) });
+            let bound = Bound { objective: Objective::Makespan, value, makespan_at_most: None, proof };
             ratio(&instance, &schedule, &bound)
         };
         assert_eq!((of((1 << 60) + 1), of(0)), (Some(1.0), None));

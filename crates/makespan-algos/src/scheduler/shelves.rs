@@ -21,7 +21,7 @@ use crate::kernel::{batches, list, shelves};
 /// Assumptions: equal nodes. Jobs that are not monotone (rigid ones, superlinear speed-up) and do not fit go to their
 /// earliest finish on top of the rest; then the guess is raised by 5 % at a time and the shortest schedule kept. With
 /// unavailable processors, or too many such jobs, a greedy list in best placement serves.
-/// The guess is the least that is not refuted; the refuted one below it is a [`makespan_core::certificate::Rejection`],
+/// The guess is the least that is not refuted; the refuted one below it is a [`makespan_core::proof::Rejection`],
 /// and what `makespan_bounds::makespan` proves is no weaker.
 /// Guarantee (makespan), for monotone jobs and against the optimum of any placement: 2 - 2/k, and 3/2 for k = 1 and 2, on
 /// nodes of k = 1, 2, 4, 8 .. processors; on others twice that of the largest such k below (`rounded_down` has the proof). If some jobs

@@ -1,9 +1,9 @@
 //! The cost of graphs: what is proved is true, whoever made the prices, and what is found is as cheap as it can be in time.
 
 use makespan_algos::scheduler;
-use makespan_core::certificate::CostPrices;
+use makespan_core::proof::CostPrices;
 use makespan_core::{
-    Bound, Certificate, Context, Instance, Job, JobId, Objective, Plan, Schedule, ScheduleError, Time, validate,
+    Bound, Context, Instance, Job, JobId, Objective, Plan, Proof, Schedule, ScheduleError, Time, validate,
 };
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseResult;
@@ -18,7 +18,7 @@ fn least(front: &[(Time, i128)], horizon: Time) -> Option<i128> {
 
 fn check(instance: &Instance, front: &[(Time, i128)], certificate: CostPrices) -> TestCaseResult {
     let horizon = certificate.horizon.unwrap();
-    let Ok(bound) = Bound::proved_by(Certificate::CostPrices(certificate), instance) else {
+    let Ok(bound) = Bound::proved_by(Objective::Cost, Proof::CostPrices(certificate), instance) else {
         return Ok(());
     };
     let least = least(front, horizon);
@@ -128,7 +128,7 @@ proptest! {
         for horizon in horizons {
             let bound = makespan_bounds::cost::within(&instance, horizon, 60);
             prop_assert!(bound.is_some() || least(&front, horizon).is_none());
-            let Some(Bound { certificate: Certificate::CostPrices(prices), .. }) = bound else { continue };
+            let Some(Bound { certificate: Proof::CostPrices(prices), .. }) = bound else { continue };
             prop_assert_eq!(prices.horizon, Some(horizon));
             check(&instance, &front, prices)?;
         }

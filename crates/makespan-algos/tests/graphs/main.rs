@@ -9,7 +9,7 @@ mod optimum;
 
 use draft::{Draft, drafts};
 use makespan_algos::{catalogue, scheduler};
-use makespan_core::{Bound, Certificate, Context, Instance, Objective, Placement, Schedule, Scheduler, Time, validate};
+use makespan_core::{Bound, Context, Instance, Objective, Placement, Proof, Schedule, Scheduler, Time, validate};
 use optimum::optima;
 use proptest::prelude::*;
 
@@ -117,13 +117,13 @@ proptest! {
         let instance = draft.instance(1);
         let prices = prices[..instance.platform().nodes().len().min(3)].to_vec();
         let ticks = Time::from_ticks;
-        let window = makespan_core::certificate::TimeWindow {
+        let window = makespan_core::proof::TimeWindow {
             deadline: ticks(deadline),
             from: ticks(from),
             until: ticks(until),
             prices,
         };
-        if let Ok(value) = Certificate::TimeWindow(window).proves(&instance) {
+        if let Ok(value) = Proof::TimeWindow(window).proves(&instance) {
             let [optimum, ..] = optima(&instance);
             prop_assert!(value <= optimum, "{} above {}", value, optimum);
         }

@@ -3,8 +3,8 @@
 use makespan_bounds::{
     Grid, PriceOptions, PriceSearch, makespan, mean_flow, standard, weighted_completion, weighted_completion_on,
 };
-use makespan_core::certificate::{IntervalPrices, Rejection, Selection, TimePrices};
-use makespan_core::{Bound, Certificate, Instance, JobId, Objective, Time};
+use makespan_core::proof::{Alone, IntervalPrices, Rejection, Selection, TimePrices};
+use makespan_core::{Bound, Instance, JobId, Objective, Proof, Time};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseResult;
 
@@ -37,7 +37,7 @@ impl Truth {
     }
 
     /// Whatever the certificate proves is true, and one tick more is refused.
-    pub(super) fn check(&self, certificate: Certificate) -> TestCaseResult {
+    pub(super) fn check(&self, certificate: Proof) -> TestCaseResult {
         let Ok(bound) = Bound::proved_by(certificate, &self.instance) else { return Ok(()) };
         let least = self.least(bound.objective);
         prop_assert!(bound.value <= least, "{:?} is above the optimum {}", bound, least);
@@ -109,8 +109,8 @@ pub(super) fn twist() -> impl Strategy<Value = Twist> {
 
 fn rejections(instance: &Instance) -> Vec<Rejection> {
     let bound = makespan(instance);
-    let found = match bound.certificate {
-        Certificate::Rejection(rejection) => Some(rejection),
+    let found = match bound.proof {
+        Proof::Rejection(rejection) => Some(rejection),
         _ => None,
     };
     // A bound that rests on one job hides the rejection; this one refutes nothing until it is twisted.
@@ -122,8 +122,8 @@ fn rejections(instance: &Instance) -> Vec<Rejection> {
 
 fn interval_prices(instance: &Instance) -> Vec<IntervalPrices> {
     let found = [Grid::doubling(instance), Grid::fine(instance)].map(|grid| weighted_completion_on(instance, &grid));
-    let prices = found.into_iter().filter_map(|bound| match bound.certificate {
-        Certificate::IntervalPrices(prices) => Some(prices),
+    let prices = found.into_iter().filter_map(|bound| match bound.proof {
+        Proof::IntervalPrices(prices) => Some(prices),
         _ => None,
     });
     prices.collect()
@@ -131,8 +131,8 @@ fn interval_prices(instance: &Instance) -> Vec<IntervalPrices> {
 
 /// What is found, if it is of this kind, and the interval prices read as prices that fall in time.
 fn time_prices(instance: &Instance) -> Vec<TimePrices> {
-    let found = match weighted_completion(instance).certificate {
-        Certificate::TimePrices(mut prices) => {
+    let found = match weighted_completion(instance).proof {
+        Proof::TimePrices(mut prices) => {
             // Around unavailable periods no price at all may be best; one of zero proves the same and can be twisted.
             if prices.prices.is_empty() {
                 let length = instance.jobs()[0].profile().shortest();
@@ -162,7 +162,7 @@ proptest! {
     fn a_bound_raised_by_a_tick_is_refused(draft in drafts()) {
         let truth = Truth::of(draft.instance(1));
         for bound in all(&truth.instance) {
-            truth.check(bound.certificate)?;
+            truth.check(bound.proof)?;
         }
     }
 
@@ -178,7 +178,7 @@ proptest! {
     fn naming_another_job_proves_nothing_false(draft in drafts()) {
         let truth = Truth::of(draft.instance(1));
         for job in [0, 1, 2, 3, 4, 5, 6, 7, u32::MAX] {
-            truth.check(Certificate::Alone { job: JobId(job) })?;
+            truth.check(Proof::Alone(Alone { job: JobId(job) }))?;
         }
     }
 
@@ -200,7 +200,7 @@ proptest! {
                 let old = if let Selection::Price(price) = rejection.selection { price } else { draft.unit };
                 for at in [at, middle] {
                     for selection in [Selection::Knapsack, Selection::Price(price.of(old))] {
-                        truth.check(Certificate::Rejection(Rejection { deadline, from, at, selection }))?;
+                        truth.check(Proof::Rejection(Rejection { deadline, from, at, selection }))?;
                     }
                 }
             }
@@ -222,12 +222,12 @@ proptest! {
                 // The order is checked elsewhere; here as many as possible shall be well formed.
                 prices.ends.sort_unstable();
                 prices.scale = scale.unwrap_or(prices.scale);
-                truth.check(Certificate::IntervalPrices(prices.clone()))?;
+                truth.check(Proof::IntervalPrices(prices.clone()))?;
                 let keep = IntervalPrices { scale: scale.unwrap_or(0).min(40), ..prices.clone() };
-                truth.check(Certificate::IntervalPrices(keep))?;
+                truth.check(Proof::IntervalPrices(keep))?;
             }
             prices.prices.pop();
-            truth.check(Certificate::IntervalPrices(prices))?;
+            truth.check(Proof::IntervalPrices(prices))?;
         }
     }
 
@@ -239,19 +239,19 @@ proptest! {
     ) {
         let truth = Truth::of(draft.instance(1));
         for mut prices in time_prices(&truth.instance) {
-            truth.check(Certificate::TimePrices(prices.clone()))?;
+            truth.check(Proof::TimePrices(prices.clone()))?;
             for (index, instant, price) in &twists {
                 let at = index.index(prices.prices.len());
                 prices.instants[at] = instant.time(prices.instants[at]);
                 prices.prices[at] = price.of(prices.prices[at]);
                 prices.instants.sort_unstable();
                 prices.scale = scale.unwrap_or(prices.scale);
-                truth.check(Certificate::TimePrices(prices.clone()))?;
+                truth.check(Proof::TimePrices(prices.clone()))?;
                 let keep = TimePrices { scale: scale.unwrap_or(0).min(40), ..prices.clone() };
-                truth.check(Certificate::TimePrices(keep))?;
+                truth.check(Proof::TimePrices(keep))?;
             }
             prices.prices.pop();
-            truth.check(Certificate::TimePrices(prices))?;
+            truth.check(Proof::TimePrices(prices))?;
         }
     }
 
@@ -269,7 +269,7 @@ proptest! {
             instants.push(last + Time::from_ticks(length * draft.unit));
         }
         let prices = steps.iter().map(|&(_, price)| price * unit).collect();
-        truth.check(Certificate::TimePrices(TimePrices { instants, prices, scale: 0, horizon: None }))?;
+        truth.check(Proof::TimePrices(TimePrices { instants, prices, scale: 0, horizon: None }))?;
     }
 
     /// The price of each objective by itself, and under a cap on the makespan: what is proved under a condition is true
@@ -317,7 +317,7 @@ proptest! {
         }
         let prices: Vec<i64> = steps.iter().map(|&(_, price)| price * unit).collect();
         let prices = TimePrices { instants, prices, scale: 0, horizon: Some(horizon) };
-        for certificate in [Certificate::TimePrices(prices.clone()), Certificate::FlowPrices(prices)] {
+        for certificate in [Proof::TimePrices(prices.clone()), Proof::TimePrices(prices)] {
             let Ok(bound) = Bound::proved_by(certificate, &instance) else {
                 prop_assert!(over < 0);
                 continue;

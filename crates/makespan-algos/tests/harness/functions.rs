@@ -1,8 +1,8 @@
 //! Dual-feasible functions, found, tampered with and made up: what is accepted must be true.
 
 use makespan_bounds::dual_feasible;
-use makespan_core::certificate::{DualFeasible, Scale, Term};
-use makespan_core::{Certificate, Instance, Objective, Time};
+use makespan_core::proof::{DualFeasible, Scale, Term};
+use makespan_core::{Instance, Objective, Proof, Time};
 use proptest::prelude::*;
 
 use super::bounds::{Truth, Twist, twist};
@@ -32,8 +32,8 @@ fn refutations(instance: &Instance, optimum: i128) -> Vec<DualFeasible> {
     let from = instance.first_release();
     let found = [2, 4, 6, 7].into_iter().filter_map(|eighths| {
         let known = Time::from_ticks(i64::try_from(optimum * eighths / 8).unwrap());
-        match dual_feasible::search(instance, from, known.max(from + Time::TICK))?.certificate {
-            Certificate::DualFeasible(refutation) => Some(refutation),
+        match dual_feasible::search(instance, from, known.max(from + Time::TICK))?.proof {
+            Proof::DualFeasible(refutation) => Some(refutation),
             _ => None,
         }
     });
@@ -62,7 +62,7 @@ proptest! {
     ) {
         let truth = Truth::of(draft.instance(1));
         for refutation in refutations(&truth.instance, truth.least(Objective::Makespan)) {
-            truth.check(Certificate::DualFeasible(refutation.clone()))?;
+            truth.check(Proof::DualFeasible(refutation.clone()))?;
             for &[deadline, from, price, size, value] in &twists {
                 let mut twisted = refutation.clone();
                 twisted.deadline = deadline.time(twisted.deadline);
@@ -72,11 +72,11 @@ proptest! {
                 term.price = price.of(term.price);
                 twist_scale(&mut term.widths, at, size, value);
                 twist_scale(&mut term.times, at, size, value);
-                truth.check(Certificate::DualFeasible(twisted.clone()))?;
+                truth.check(Proof::DualFeasible(twisted.clone()))?;
                 // The same functions at the deadlines where a wrong one would show.
                 for late in 0..2 {
                     let deadline = Time::from_ticks(i64::try_from(truth.least(Objective::Makespan)).unwrap() + late);
-                    truth.check(Certificate::DualFeasible(DualFeasible { deadline, ..twisted.clone() }))?;
+                    truth.check(Proof::DualFeasible(DualFeasible { deadline, ..twisted.clone() }))?;
                 }
             }
         }
@@ -103,7 +103,7 @@ proptest! {
                 };
                 let terms = raw.iter().map(term).collect();
                 let deadline = Time::from_ticks(deadline);
-                truth.check(Certificate::DualFeasible(DualFeasible { deadline, from, terms }))?;
+                truth.check(Proof::DualFeasible(DualFeasible { deadline, from, terms }))?;
             }
         }
     }

@@ -13,8 +13,8 @@ mod programme;
 #[cfg(test)]
 mod tests;
 
-use makespan_core::certificate::CostPrices;
-use makespan_core::{Bound, Certificate, CertificateError, Instance, JobId, Objective, Time};
+use makespan_core::proof::CostPrices;
+use makespan_core::{Bound, CertificateError, Instance, JobId, Objective, Proof, Time};
 
 use crate::windows::Tasks;
 use ascent::Ascent;
@@ -29,9 +29,9 @@ const PLACES: i32 = 40;
 
 /// The bound that holds of every schedule: each task counts with its least cost. O(tasks * nodes).
 pub fn cheapest(instance: &Instance) -> Bound {
-    let certificate = Certificate::CostPrices(CostPrices::default());
-    let nothing = |certificate| Bound { objective: Objective::Cost, value: 0, makespan_at_most: None, certificate };
-    Bound::proved_by(certificate.clone(), instance).unwrap_or_else(|_| nothing(certificate))
+    let proof = Proof::CostPrices(CostPrices::default());
+    let nothing = |proof| Bound { objective: Objective::Cost, value: 0, makespan_at_most: None, proof };
+    Bound::proved_by(Objective::Cost, proof.clone(), instance).unwrap_or_else(|_| nothing(proof))
 }
 
 /// Where a task pays least under the best prices.
@@ -89,8 +89,8 @@ impl CostSearch {
         // Nothing has a price: its logarithm is the least number.
         let finest = PLACES.saturating_sub(highest.log2().ceil() as i32).clamp(0, 64) as u32;
         (0..=finest).rev().step_by(8).find_map(|scale| {
-            let certificate = Certificate::CostPrices(self.certificate(instance, scale, unit));
-            match Bound::proved_by(certificate, instance) {
+            let proof = Proof::CostPrices(self.certificate(instance, scale, unit));
+            match Bound::proved_by(Objective::Cost, proof, instance) {
                 Err(CertificateError::Overflow) => None,
                 proved => Some(proved.ok()),
             }

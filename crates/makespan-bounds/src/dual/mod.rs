@@ -7,7 +7,7 @@ mod choice;
 
 pub use choice::{Choice, Need, choose, is_exact};
 
-use makespan_core::certificate::{Rejection, Selection};
+use makespan_core::proof::{Rejection, Selection};
 use makespan_core::{Area, Profile, Time};
 
 /// The outcome of the search, for jobs that are all available at time zero on processors that are always open.

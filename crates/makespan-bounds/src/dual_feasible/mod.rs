@@ -1,6 +1,6 @@
 //! Deadlines refuted by dual-feasible functions.
 //!
-//! The theorem is with the certificate, [`makespan_core::certificate::DualFeasible`]. The search divides time into equal
+//! The theorem is with the certificate, [`makespan_core::proof::DualFeasible`]. The search divides time into equal
 //! classes (and the processors, for jobs that have little choice of their width) and mixes all functions of the known
 //! families on them, such that the jobs need most whatever allotments they choose: see `game`.
 
@@ -9,7 +9,7 @@ mod functions;
 mod game;
 mod rounding;
 
-use makespan_core::{Bound, Certificate, Instance, Time};
+use makespan_core::{Bound, Instance, Objective, Proof, Time};
 
 use board::{Board, Setting};
 use game::Game;
@@ -74,7 +74,7 @@ pub fn search(instance: &Instance, from: Time, known: Time) -> Option<Bound> {
         deadline = tried;
     }
     // The best first; one that a float made too bold proves nothing.
-    let proved = |certificate| Bound::proved_by(Certificate::DualFeasible(certificate), instance).ok();
+    let proved = |refutation| Bound::proved_by(Objective::Makespan, Proof::DualFeasible(refutation), instance).ok();
     refuted.into_iter().rev().take(MOST_CHECKS).find_map(proved)
 }
 

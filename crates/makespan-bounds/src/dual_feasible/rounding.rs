@@ -1,7 +1,7 @@
 //! From prices in floating point to a certificate in integers.
 
 use makespan_core::Time;
-use makespan_core::certificate::{DualFeasible, Scale, Term};
+use makespan_core::proof::{DualFeasible, Scale, Term};
 
 use super::board::{Board, Grid};
 use super::game::Costs;

@@ -1,4 +1,4 @@
-use makespan_core::{Job, Platform, ProcSet, Profile, SpeedupLaw, Unavailable};
+use makespan_core::{Job, Platform, ProcSet, Profile, Proof, SpeedupLaw, Unavailable};
 
 use super::*;
 use crate::{dual, makespan};
@@ -15,7 +15,7 @@ fn rigid(processors: u32, jobs: &[(u32, i64)], closed: Vec<Unavailable>) -> Inst
 fn bound(instance: &Instance) -> (f64, bool) {
     let bound = makespan(instance);
     assert_eq!(bound.verify(instance), Ok(()));
-    (bound.value as f64 / 1e9, matches!(bound.certificate, Certificate::DualFeasible(_)))
+    (bound.value as f64 / 1e9, matches!(bound.proof, Proof::DualFeasible(_)))
 }
 
 #[track_caller]

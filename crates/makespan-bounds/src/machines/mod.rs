@@ -16,8 +16,8 @@ mod newton;
 mod positions;
 mod taking_part;
 
-use makespan_core::certificate::{CostPrices, LateWork, MachinePrices};
-use makespan_core::{Bound, Certificate, Instance, JobId, Objective, Profile, Time, Unsupported};
+use makespan_core::proof::{CostPrices, LateWork, MachinePrices};
+use makespan_core::{Bound, Instance, JobId, Objective, Profile, Proof, Time, Unsupported};
 
 pub use newton::maximise;
 pub use positions::{Positions, are_meant as are_positions_meant, positions};
@@ -81,7 +81,7 @@ fn late(instance: &Instance, prices: Vec<f64>) -> Option<Bound> {
     let proved = |prices: Vec<f64>| {
         let late = LateWork::best(instance, &prices);
         let from = late.from;
-        Some((Bound::proved_by(Certificate::LateWork(late), instance).ok()?, from))
+        Some((Bound::proved_by(Objective::Makespan, Proof::LateWork(late), instance).ok()?, from))
     };
     let first = [speeds, prices].into_iter().filter_map(proved).max_by_key(|(bound, _)| bound.value)?;
     let second = proved(prices_from(instance, Some(first.1)));
@@ -92,20 +92,18 @@ fn late(instance: &Instance, prices: Vec<f64>) -> Option<Bound> {
 pub fn bound_by(instance: &Instance, objective: Objective, prices: &[f64]) -> Bound {
     let scale = if objective == Objective::Makespan { SCALE } else { SMALL_SCALE };
     let prices: Vec<i64> = prices.iter().map(|price| (price * scale) as i64).collect();
-    let certificate = |prices| match objective {
-        Objective::Makespan => Certificate::MachinePrices(prices),
-        Objective::WeightedCompletion => Certificate::MachineCompletion(prices),
-        Objective::MeanFlow => Certificate::MachineFlow(prices),
-        Objective::Cost => Certificate::CostPrices(CostPrices::default()),
+    let proof = |prices| match objective {
+        Objective::Cost => Proof::CostPrices(CostPrices::default()),
+        _ => Proof::MachinePrices(MachinePrices { prices }),
     };
-    let proved = |prices| Bound::proved_by(certificate(MachinePrices { prices }), instance);
+    let proved = |prices| Bound::proved_by(objective, proof(prices), instance);
     // Figures that are too large to be checked are so with any price: without prices nothing is multiplied.
     let zero = || vec![0; instance.platform().nodes().len()];
     proved(prices).or_else(|_| proved(zero())).unwrap_or_else(|_| Bound {
         objective,
         value: 0,
         makespan_at_most: None,
-        certificate: certificate(MachinePrices { prices: zero() }),
+        proof: proof(zero()),
     })
 }
 

@@ -1,7 +1,7 @@
 //! Which job has which position on which machine, so that the completions add up to the least.
 
-use makespan_core::certificate::PositionPrices;
-use makespan_core::{Bound, Certificate, Instance, Job, JobId, Objective, Profile};
+use makespan_core::proof::PositionPrices;
+use makespan_core::{Bound, Instance, Job, JobId, Objective, Profile, Proof};
 
 use super::taking_part;
 
@@ -22,12 +22,7 @@ pub struct Positions {
 impl Positions {
     /// What the prices prove of an objective, if they speak of it.
     pub fn bound(&self, instance: &Instance, objective: Objective) -> Option<Bound> {
-        let certificate = match objective {
-            Objective::MeanFlow => Certificate::PositionFlow(self.prices.clone()),
-            Objective::WeightedCompletion => Certificate::PositionCompletion(self.prices.clone()),
-            Objective::Makespan | Objective::Cost => return None,
-        };
-        Bound::proved_by(certificate, instance).ok()
+        Bound::proved_by(objective, Proof::PositionPrices(self.prices.clone()), instance).ok()
     }
 }
 

@@ -1,6 +1,6 @@
 use std::time::Instant;
 
-use makespan_core::{Job, Platform};
+use makespan_core::{Job, Objective, Platform, Proof};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -120,7 +120,7 @@ fn bounds_with_release_dates_stay_below_the_optimum() {
         let (bound, optimum) = (bound(&instance, Objective::Makespan), i128::from(shortest(&instance)));
         assert_eq!(bound.verify(&instance), Ok(()));
         assert!(bound.value <= optimum, "{seed}: {bound:?} is above {optimum}");
-        late += usize::from(matches!(bound.certificate, Certificate::LateWork(_)));
+        late += usize::from(matches!(bound.proof, Proof::LateWork(_)));
         let area = makespan_core::release_area_bound(&instance);
         assert!(i128::from(area.ticks()) <= bound.value, "{seed}: {area:?} is more");
     }

@@ -10,15 +10,15 @@ mod rounding;
 pub use grid::Grid;
 pub use prices::{PriceOptions, PriceSearch, PricedChoice};
 
-use makespan_core::certificate::{IntervalPrices, TimePrices};
-use makespan_core::{Bound, Certificate, Instance, Objective, Time};
+use makespan_core::proof::{IntervalPrices, TimePrices};
+use makespan_core::{Bound, Instance, Objective, Proof, Time};
 use programme::Programme;
 
 /// Steps of the search for prices in a standard bound; it ends by itself before.
 const STEPS: usize = 300;
 
 /// The proven lower bound on weighted completion by prices in continuous time
-/// ([`makespan_core::certificate::TimePrices`], found by [`PriceSearch`]); for up to a dozen jobs, and where there are
+/// ([`makespan_core::proof::TimePrices`], found by [`PriceSearch`]); for up to a dozen jobs, and where there are
 /// too many for that, the corrected interval programme on a fine grid ([`weighted_completion_on`]) if it is better.
 ///
 /// The former is usually 1.2 to 1.5 times the latter. It is searched for over at most some hundred jobs, a sample of a
@@ -48,7 +48,7 @@ const FEW_JOBS: usize = 12;
 pub fn mean_flow(instance: &Instance) -> Bound {
     searched(instance, Objective::MeanFlow).unwrap_or_else(|| {
         let free = TimePrices { instants: vec![Time::ZERO], prices: Vec::new(), scale: 0, horizon: None };
-        Bound::proved_by(Certificate::FlowPrices(free), instance)
+        Bound::proved_by(Objective::MeanFlow, Proof::TimePrices(free), instance)
             .unwrap_or_else(|error| unreachable!("prices of zero prove the shortest times: {error}"))
     })
 }
@@ -73,7 +73,7 @@ pub fn weighted_completion_on(instance: &Instance, grid: &Grid) -> Bound {
     let cumulated = level::maximise(&programme).prices;
     let attempt = |scale: u32| {
         let prices = IntervalPrices { ends: grid.ends().to_vec(), prices: differences(&cumulated, scale), scale };
-        Bound::proved_by(Certificate::IntervalPrices(prices), instance)
+        Bound::proved_by(Objective::WeightedCompletion, Proof::IntervalPrices(prices), instance)
     };
     match rounding::finest(&cumulated, attempt) {
         Ok(bound) => bound,

@@ -1,6 +1,6 @@
 //! The dual function of the interval programme.
 
-use makespan_core::certificate::soonest_completion;
+use makespan_core::proof::soonest_completion;
 use makespan_core::{Instance, Job, Time};
 
 use super::grid::Grid;

@@ -1,4 +1,4 @@
-use makespan_core::{Job, Objective, Platform, ProcSet, Profile, Time, Unavailable, Weight};
+use makespan_core::{Job, Objective, Platform, ProcSet, Profile, Proof, Time, Unavailable, Weight};
 
 use super::*;
 
@@ -33,7 +33,7 @@ fn sequential(count: usize, seconds: &[&str]) -> Vec<Job> {
 fn check_quality(instance: &Instance, optimum: i128, thousandths: i128) {
     let bound = weighted_completion(instance);
     assert_eq!(bound.verify(instance), Ok(()));
-    assert!(matches!(bound.certificate, Certificate::TimePrices(_)), "{bound:?}");
+    assert!(matches!(bound.proof, Proof::TimePrices(_)), "{bound:?}");
     let value = bound.value;
     assert!(value <= optimum && 1000 * value >= thousandths * optimum, "{}", value as f64 / optimum as f64);
     assert!(value >= weighted_completion_on(instance, &Grid::doubling(instance)).value);

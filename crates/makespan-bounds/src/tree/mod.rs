@@ -34,7 +34,7 @@ mod tests;
 mod upgrades;
 
 use dashu_ratio::RBig;
-use makespan_core::certificate::TreePrices;
+use makespan_core::proof::TreePrices;
 use makespan_core::tree::{Optimum, Rates, TreeProblem, float_of};
 
 pub use upgrades::{Part, Upgrade};

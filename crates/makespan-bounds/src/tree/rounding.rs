@@ -1,7 +1,7 @@
 //! From floats to rates that are feasible exactly, and prices that are integers.
 
 use dashu_ratio::RBig;
-use makespan_core::certificate::TreePrices;
+use makespan_core::proof::TreePrices;
 use makespan_core::tree::{Rates, TreeProblem, float_of};
 
 use super::Throughput;

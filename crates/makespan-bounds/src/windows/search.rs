@@ -1,7 +1,7 @@
 //! The latest deadline that a window refutes.
 
 use makespan_core::Time;
-use makespan_core::certificate::TimeWindow;
+use makespan_core::proof::TimeWindow;
 
 use super::{NEVER, Starts, Tasks, prices::prices};
 

@@ -2,9 +2,9 @@
 
 use std::process::ExitCode;
 
-use makespan_core::certificate::{Scale, Selection, TimeWindow};
+use makespan_core::proof::{Alone, Scale, Selection, TimeWindow};
 use makespan_core::tree::{TreeProblem, decimal_text};
-use makespan_core::{Bound, Certificate, Instance, Objective};
+use makespan_core::{Bound, Instance, Objective, Proof};
 use makespan_formats::TreePlanFile;
 use makespan_formats::schedule::write_bounds;
 use miette::{Result, miette};
@@ -66,17 +66,17 @@ fn bound_tree(instance: &Instance, options: &BoundOptions) -> Result<ExitCode> {
 
 /// A bound and the reason for it, a line each.
 fn proven(instance: &Instance, bound: &Bound) -> String {
-    let Bound { objective, value, makespan_at_most, ref certificate } = *bound;
+    let Bound { objective, value, makespan_at_most, ref proof } = *bound;
     let condition = makespan_at_most.map_or_else(String::new, |most| format!(" when the makespan is at most {most} s"));
     let unit = if objective == Objective::Cost { "" } else { " s" };
-    format!("{objective} >= {}{unit}{condition}\n  {}\n", objective.decimal(value), why(instance, certificate))
+    format!("{objective} >= {}{unit}{condition}\n  {}\n", objective.decimal(value), why(instance, proof))
 }
 
-/// A certificate in one sentence.
-fn why(instance: &Instance, certificate: &Certificate) -> String {
-    match certificate {
-        Certificate::Alone { job } => format!("job `{}` alone ends no sooner", shown(&instance.job(*job).name)),
-        Certificate::Rejection(rejection) => {
+/// A proof in one sentence.
+fn why(instance: &Instance, proof: &Proof) -> String {
+    match proof {
+        Proof::Alone(Alone { job }) => format!("job `{}` alone ends no sooner", shown(&instance.job(*job).name)),
+        Proof::Rejection(rejection) => {
             let how = match rejection.selection {
                 Selection::Price(0) => "the area is too small".to_owned(),
                 Selection::Price(_) => "the area is too small beside the jobs that must run at its middle".to_owned(),
@@ -84,7 +84,7 @@ fn why(instance: &Instance, certificate: &Certificate) -> String {
             };
             format!("{} s is too short: {how}", rejection.deadline)
         }
-        Certificate::DualFeasible(refutation) => {
+        Proof::DualFeasible(refutation) => {
             let how = match refutation.terms.as_slice() {
                 [term] if term.widths == Scale::Whole => "jobs of these times do not fit one after the other",
                 [term] if term.times == Scale::Whole => "jobs of these widths do not fit beside each other",
@@ -92,36 +92,34 @@ fn why(instance: &Instance, certificate: &Certificate) -> String {
             };
             format!("{} s is too short: {how}", refutation.deadline)
         }
-        Certificate::TimeWindow(window) if window.from == window.until => {
+        Proof::TimeWindow(window) if window.from == window.until => {
             format!("{} s is too short for the longest path of tasks", window.deadline)
         }
-        Certificate::TimeWindow(TimeWindow { deadline, from, until, .. }) => {
+        Proof::TimeWindow(TimeWindow { deadline, from, until, .. }) => {
             format!("{deadline} s is too short: what must run from {from} s to {until} s is too much")
         }
-        Certificate::JobWindows { .. } | Certificate::FlowWindows { .. } => {
+        Proof::JobWindows(_) | Proof::JobWindows(_) => {
             "each job alone ends no sooner, by its longest path of tasks or by what must run in some window".to_owned()
         }
-        Certificate::IntervalPrices(prices) => {
+        Proof::IntervalPrices(prices) => {
             format!("prices for processor time in {} intervals (linear programming duality)", prices.ends.len() + 1)
         }
-        Certificate::MachinePrices(prices)
-        | Certificate::MachineCompletion(prices)
-        | Certificate::MachineFlow(prices) => format!("prices for time on {} machines", prices.prices.len()),
-        Certificate::PositionCompletion(prices) | Certificate::PositionFlow(prices) => {
+        Proof::MachinePrices(prices) | Proof::MachinePrices(prices) | Proof::MachinePrices(prices) => {
+            format!("prices for time on {} machines", prices.prices.len())
+        }
+        Proof::PositionPrices(prices) | Proof::PositionPrices(prices) => {
             format!("prices for positions on {} processors (an assignment problem)", prices.prices.len())
         }
-        Certificate::LateWork(late) => {
+        Proof::LateWork(late) => {
             let which =
                 late.tasks.map_or_else(|| "what is".to_owned(), |tasks| format!("the longest {tasks} of what is"));
             format!("{which} released from {} s on, by prices for time on {} machines", late.from, late.prices.len())
         }
-        Certificate::CostPrices(prices) if prices.horizon.is_none() => {
-            "every task counts with its least cost".to_owned()
-        }
-        Certificate::CostPrices(_) => {
+        Proof::CostPrices(prices) if prices.horizon.is_none() => "every task counts with its least cost".to_owned(),
+        Proof::CostPrices(_) => {
             "prices for the time of processors and for the room between tasks (Lagrangian duality)".to_owned()
         }
-        Certificate::TimePrices(prices) | Certificate::FlowPrices(prices) => {
+        Proof::TimePrices(prices) | Proof::TimePrices(prices) => {
             format!("prices for a processor at every instant, in {} steps (Lagrangian duality)", prices.prices.len())
         }
     }

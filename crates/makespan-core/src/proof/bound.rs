@@ -1,10 +1,11 @@
 //! Proven lower bounds.
 
 use crate::model::{Instance, Time};
-use crate::proof::certificate::{Certificate, CertificateError};
+use crate::proof::{CertificateError, Proof};
 use crate::schedule::Objective;
 
-/// No schedule of the instance has a smaller value of the objective; the certificate is the proof.
+/// No schedule of the instance has a smaller value of the objective. Objective and proof together are a certificate, from
+/// which the value follows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bound {
     /// Of what.
@@ -14,18 +15,17 @@ pub struct Bound {
     /// A condition: the bound speaks only of schedules whose makespan is at most this. `None`: of all.
     pub makespan_at_most: Option<Time>,
     /// Why.
-    pub certificate: Certificate,
+    pub proof: Proof,
 }
 
 impl Bound {
-    /// The strongest bound that `certificate` proves, under the condition that it needs, if any.
+    /// The strongest bound on the objective that the proof gives, under the condition that it needs, if any.
     ///
     /// # Errors
-    /// [`CertificateError`] when it proves none on this instance.
-    pub fn proved_by(certificate: Certificate, instance: &Instance) -> Result<Self, CertificateError> {
-        let value = certificate.proves(instance)?;
-        let (objective, makespan_at_most) = (certificate.objective(), certificate.horizon());
-        Ok(Self { objective, value, makespan_at_most, certificate })
+    /// [`CertificateError`] when it gives none on this instance.
+    pub fn proved_by(objective: Objective, proof: Proof, instance: &Instance) -> Result<Self, CertificateError> {
+        let value = proof.proves(objective, instance)?;
+        Ok(Self { objective, value, makespan_at_most: proof.horizon(), proof })
     }
 
     /// Whether it speaks of this schedule, that is, whether the schedule meets the condition.
@@ -39,11 +39,8 @@ impl Bound {
     /// # Errors
     /// [`CertificateError`] says what the certificate really proves.
     pub fn verify(&self, instance: &Instance) -> Result<(), CertificateError> {
-        let proven = self.certificate.proves(instance)?;
-        if self.certificate.objective() != self.objective {
-            return Err(CertificateError::OtherObjective { proves: self.certificate.objective() });
-        }
-        if let Some(horizon) = self.certificate.horizon()
+        let proven = self.proof.proves(self.objective, instance)?;
+        if let Some(horizon) = self.proof.horizon()
             && self.makespan_at_most.is_none_or(|most| most > horizon)
         {
             return Err(CertificateError::OnlyUntil { horizon });

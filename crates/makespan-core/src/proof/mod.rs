@@ -1,9 +1,130 @@
-//! What is proved: lower bounds, and the certificates that they follow from by arithmetic alone.
+//! What is proved: lower bounds, and the proofs that they follow from by arithmetic alone.
+//!
+//! A certificate is an objective and a [`Proof`]. Each kind of proof has a file, and says there of which objectives and
+//! instances it speaks; no proof is believed, [`Proof::proves`] recomputes what follows from it in integers.
 
-pub mod bound;
-pub mod certificate;
+mod alone;
+mod bound;
+mod choices;
+mod cost_prices;
+mod dual_feasible;
+mod error;
+mod interval_prices;
+mod job_windows;
+mod kind;
+mod late_work;
+mod machine_prices;
+mod position_prices;
+mod reach;
+mod rejection;
 mod release_area;
+mod soonest;
+mod spans;
+mod time_prices;
+mod time_window;
+mod tree_prices;
 
+use serde::{Deserialize, Serialize};
+
+use crate::model::{Instance, Time};
+use crate::schedule::Objective;
+use kind::{Kind, Scope};
+
+pub use alone::Alone;
 pub use bound::Bound;
-pub use certificate::{Certificate, CertificateError};
+pub use cost_prices::CostPrices;
+pub use dual_feasible::{DualFeasible, Scale, Term};
+pub use error::CertificateError;
+pub use interval_prices::IntervalPrices;
+pub use job_windows::JobWindows;
+pub use late_work::LateWork;
+pub use machine_prices::MachinePrices;
+pub use position_prices::PositionPrices;
+pub use reach::{Reach, Reaching};
+pub use rejection::{Rejection, Selection};
 pub use release_area::release_area_bound;
+pub use soonest::{earliest_completion, soonest_completion};
+pub use time_prices::TimePrices;
+pub use time_window::TimeWindow;
+pub use tree_prices::TreePrices;
+
+/// Data from which a lower bound on an objective follows by arithmetic alone.
+///
+/// A kind that speaks of several objectives had a name for each in files of earlier versions, which are still read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Proof {
+    /// A job alone on the empty platform.
+    Alone(Alone),
+    /// Not everything can end by a deadline.
+    Rejection(Rejection),
+    /// Not everything can end by a deadline, by dual-feasible functions.
+    DualFeasible(DualFeasible),
+    /// Prices for area in intervals of time.
+    IntervalPrices(IntervalPrices),
+    /// Prices for processors in continuous time.
+    #[serde(alias = "flow_prices")]
+    TimePrices(TimePrices),
+    /// Prices for time on machines that differ.
+    #[serde(alias = "machine_completion", alias = "machine_flow")]
+    MachinePrices(MachinePrices),
+    /// Prices for positions on machines.
+    #[serde(alias = "position_completion", alias = "position_flow")]
+    PositionPrices(PositionPrices),
+    /// Prices for what is released from an instant on.
+    LateWork(LateWork),
+    /// Not everything can end by a deadline, by a window of time.
+    TimeWindow(TimeWindow),
+    /// For each job such a deadline, as if it were alone.
+    #[serde(alias = "flow_windows")]
+    JobWindows(JobWindows),
+    /// What every task costs at least, or prices under a horizon.
+    CostPrices(CostPrices),
+}
+
+impl Proof {
+    fn kind(&self) -> &dyn Kind {
+        match self {
+            Self::Alone(proof) => proof,
+            Self::Rejection(proof) => proof,
+            Self::DualFeasible(proof) => proof,
+            Self::IntervalPrices(proof) => proof,
+            Self::TimePrices(proof) => proof,
+            Self::MachinePrices(proof) => proof,
+            Self::PositionPrices(proof) => proof,
+            Self::LateWork(proof) => proof,
+            Self::TimeWindow(proof) => proof,
+            Self::JobWindows(proof) => proof,
+            Self::CostPrices(proof) => proof,
+        }
+    }
+
+    /// The objectives of which this kind of proof speaks.
+    pub fn objectives(&self) -> &'static [Objective] {
+        self.kind().objectives()
+    }
+
+    /// The makespan up to which it speaks of schedules; `None` when it speaks of all.
+    pub fn horizon(&self) -> Option<Time> {
+        self.kind().horizon()
+    }
+
+    /// The largest lower bound on the objective that follows, in its integer unit, on all schedules with makespan at most
+    /// [`Proof::horizon`].
+    ///
+    /// # Errors
+    /// [`CertificateError`] when nothing follows on this instance.
+    pub fn proves(&self, objective: Objective, instance: &Instance) -> Result<i128, CertificateError> {
+        let kind = self.kind();
+        if !kind.objectives().contains(&objective) {
+            return Err(CertificateError::OtherObjective { objective });
+        }
+        kind.scope().check(instance)?;
+        kind.value(objective, instance)
+    }
+}
+
+/// The sum of values, of which one that is `None` is too large.
+fn total(mut each: impl Iterator<Item = Option<i128>>) -> Result<i128, CertificateError> {
+    each.try_fold(0_i128, |sum, one| sum.checked_add(one?)).ok_or(CertificateError::Overflow)
+}

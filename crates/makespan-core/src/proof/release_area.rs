@@ -1,7 +1,8 @@
 //! A bound on the makespan of a flow: what arrives from an instant on has to be computed after it.
 
 use crate::model::{Instance, JobId, Time};
-use crate::proof::certificate::LateWork;
+use crate::proof::{LateWork, Proof};
+use crate::schedule::Objective;
 
 /// No schedule of a sequential instance ends earlier than this: what [`LateWork::best`] proves at prices in proportion to the
 /// speeds of the nodes.
@@ -10,7 +11,7 @@ use crate::proof::certificate::LateWork;
 /// node's speed. Zero where nothing is proved, as when figures are too large. Complexity: that of the search.
 pub fn release_area_bound(instance: &Instance) -> Time {
     let speeds: Vec<f64> = instance.platform().nodes().iter().map(|node| node.speed).collect();
-    let proved = LateWork::best(instance, &speeds).proves(instance).ok();
+    let proved = Proof::LateWork(LateWork::best(instance, &speeds)).proves(Objective::Makespan, instance).ok();
     proved.and_then(|ticks| i64::try_from(ticks).ok()).map_or(Time::ZERO, Time::from_ticks)
 }
 

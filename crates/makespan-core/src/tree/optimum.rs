@@ -50,7 +50,7 @@ impl Optimum {
     }
 }
 
-/// What prices bound the fair throughput by, exactly (the argument is that of [`crate::certificate::TreePrices`]); `None`
+/// What prices bound the fair throughput by, exactly (the argument is that of [`crate::proof::TreePrices`]); `None`
 /// when they are negative, too few or all zero.
 pub fn dual_value(problem: &TreeProblem, task_prices: &[RBig], port_prices: &[RBig]) -> Option<RBig> {
     let applications = problem.applications();

@@ -1,10 +1,10 @@
 //! Certificates of every kind made of random figures, and made better by small changes.
 
-use makespan_core::certificate::{
-    CostPrices, DualFeasible, IntervalPrices, LateWork, MachinePrices, PositionPrices, Rejection, Scale, Selection,
-    Term, TimePrices, TimeWindow,
+use makespan_core::proof::{
+    Alone, CostPrices, DualFeasible, IntervalPrices, JobWindows, LateWork, MachinePrices, PositionPrices, Rejection,
+    Scale, Selection, Term, TimePrices, TimeWindow,
 };
-use makespan_core::{Certificate, CertificateError, Instance, JobId, Time};
+use makespan_core::{CertificateError, Instance, JobId, Objective, Proof, Time};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
@@ -169,7 +169,7 @@ impl Figures {
     }
 
     /// The certificate of one kind; one of a deadline says what is false: that nothing ends by the `optimum`.
-    pub fn certificate(&self, kind: usize, instance: &Instance, optimum: i64, extent: Extent) -> Certificate {
+    pub fn certificate(&self, kind: usize, instance: &Instance, optimum: i64, extent: Extent) -> (Objective, Proof) {
         let mut figures = Reader { figures: self.0.iter(), unit: extent.unit, wild: extent.wild };
         let nodes = instance.platform().nodes().len();
         let deadline = Time::from_ticks(optimum + [0, 0, 0, 0, -1, 1][figures.below(6) as usize]);
@@ -180,35 +180,57 @@ impl Figures {
             };
             (0..instance.jobs().len()).map(window).collect()
         };
-        match kind {
-            0 => Certificate::Alone { job: JobId(figures.below(5) as u32) },
-            1 => Certificate::Rejection(Rejection {
+        let objective = OBJECTIVES[kind];
+        let proof = match kind {
+            0 => Proof::Alone(Alone { job: JobId(figures.below(5) as u32) }),
+            1 => Proof::Rejection(Rejection {
                 deadline,
                 from: figures.time(-1, 6),
                 at: figures.time(-1, deadline.ticks() / extent.unit + 1),
                 selection: if figures.below(2) == 0 { Selection::Knapsack } else { Selection::Price(figures.any(9)) },
             }),
-            2 => Certificate::DualFeasible(figures.dual_feasible(deadline)),
-            3 => Certificate::IntervalPrices(figures.interval_prices()),
-            4 => Certificate::TimePrices(figures.time_prices(12)),
-            5 => Certificate::FlowPrices(figures.time_prices(2_000_000)),
-            6 => Certificate::MachinePrices(MachinePrices { prices: figures.prices(nodes, 7) }),
-            7 => Certificate::MachineCompletion(MachinePrices { prices: figures.prices(nodes, 7) }),
-            8 => Certificate::MachineFlow(MachinePrices { prices: figures.prices(nodes, 7) }),
-            9 => Certificate::LateWork(LateWork {
+            2 => Proof::DualFeasible(figures.dual_feasible(deadline)),
+            3 => Proof::IntervalPrices(figures.interval_prices()),
+            4 => Proof::TimePrices(figures.time_prices(12)),
+            5 => Proof::TimePrices(figures.time_prices(2_000_000)),
+            6 => Proof::MachinePrices(MachinePrices { prices: figures.prices(nodes, 7) }),
+            7 => Proof::MachinePrices(MachinePrices { prices: figures.prices(nodes, 7) }),
+            8 => Proof::MachinePrices(MachinePrices { prices: figures.prices(nodes, 7) }),
+            9 => Proof::LateWork(LateWork {
                 from: figures.time(-1, 7),
                 tasks: (figures.below(3) > 0).then(|| figures.any(6).cast_unsigned()),
                 prices: figures.prices(nodes, 7),
             }),
-            10 => Certificate::TimeWindow(figures.window(nodes, deadline)),
-            11 => Certificate::JobWindows { windows: windows(&mut figures) },
-            12 => Certificate::FlowWindows { windows: windows(&mut figures) },
-            13 => Certificate::PositionCompletion(figures.position_prices(instance)),
-            14 => Certificate::PositionFlow(figures.position_prices(instance)),
-            _ => Certificate::CostPrices(figures.cost_prices(instance)),
-        }
+            10 => Proof::TimeWindow(figures.window(nodes, deadline)),
+            11 => Proof::JobWindows(JobWindows { windows: windows(&mut figures) }),
+            12 => Proof::JobWindows(JobWindows { windows: windows(&mut figures) }),
+            13 => Proof::PositionPrices(figures.position_prices(instance)),
+            14 => Proof::PositionPrices(figures.position_prices(instance)),
+            _ => Proof::CostPrices(figures.cost_prices(instance)),
+        };
+        (objective, proof)
     }
 }
+
+/// Of what each kind of attempt bounds the value.
+const OBJECTIVES: [Objective; KINDS] = [
+    Objective::Makespan,
+    Objective::Makespan,
+    Objective::Makespan,
+    Objective::WeightedCompletion,
+    Objective::WeightedCompletion,
+    Objective::MeanFlow,
+    Objective::Makespan,
+    Objective::WeightedCompletion,
+    Objective::MeanFlow,
+    Objective::Makespan,
+    Objective::Makespan,
+    Objective::WeightedCompletion,
+    Objective::MeanFlow,
+    Objective::WeightedCompletion,
+    Objective::MeanFlow,
+    Objective::Cost,
+];
 
 /// How near a certificate comes to prove too much: what it proves, or by how much it does not.
 pub fn rank(proven: &Result<i128, CertificateError>) -> (u8, i128) {

@@ -29,20 +29,18 @@ fn attack((family, extent): (Family, Extent), seed: u64, instances: usize, attem
                     Some((_, figures)) if attempt % 8 > 1 => Figures::changed(figures, &mut rng),
                     _ => Figures::draw(&mut rng),
                 };
-                let certificate = figures.certificate(kind, &instance, optimum as i64, extent);
-                let proven = certificate.proves(&instance);
+                let (objective, proof) = figures.certificate(kind, &instance, optimum as i64, extent);
+                let proven = proof.proves(objective, &instance);
                 proved[0] += 1;
                 if let Ok(value) = proven {
-                    let truth = least(&outcomes, certificate.objective(), certificate.horizon());
+                    let truth = least(&outcomes, objective, proof.horizon());
                     assert!(
                         truth.is_none_or(|truth| value <= truth),
-                        "{value} > {truth:?}: {certificate:?}\n{instance:?}"
+                        "{value} > {truth:?} of the {objective}: {proof:?}\n{instance:?}"
                     );
                     proved[1] += 1;
                     proved[2] += u64::from(Some(value) == truth);
-                    let horizon = certificate.horizon();
-                    let bound =
-                        Bound { objective: certificate.objective(), value, makespan_at_most: horizon, certificate };
+                    let bound = Bound { objective, value, makespan_at_most: proof.horizon(), proof };
                     assert_eq!(bound.verify(&instance), Ok(()));
                 }
                 let rank = rank(&proven);

@@ -1,4 +1,5 @@
-use makespan_core::{Certificate, Job, JobId, Placement, Platform, ProcSet, Profile, Unavailable};
+use makespan_core::proof::Alone;
+use makespan_core::{Job, JobId, Objective, Placement, Platform, ProcSet, Profile, Proof, Unavailable};
 
 use super::*;
 
@@ -75,7 +76,7 @@ fn one_job_on_two_intervals_beside_an_outage_and_the_bound() {
     let outage = Unavailable { processors: ProcSet::first(1), start: Time::ZERO, end: Time::from_seconds(500) };
     let instance = Instance::new(Platform::cluster(4, 2).unwrap(), vec![job("a")], vec![outage]).unwrap();
     let schedule = Schedule::new(vec![placement(0, 0, 10, "1-2,5")]);
-    let bound = Bound::proved_by(Certificate::Alone { job: JobId(0) }, &instance).unwrap();
+    let bound = Bound::proved_by(Objective::Makespan, Proof::Alone(Alone { job: JobId(0) }), &instance).unwrap();
     let options = GanttOptions { bounds: &[bound], ..GanttOptions::default() };
     let text = svg(&instance, &[NamedSchedule { name: "plan", schedule: &schedule }], &options);
     assert_eq!(jobs_drawn(&text), 2);

@@ -1,4 +1,5 @@
-use makespan_core::{Certificate, Job, JobId, Placement, Platform, ProcSet, Profile, Schedule, Time};
+use makespan_core::proof::Alone;
+use makespan_core::{Job, JobId, Objective, Placement, Platform, ProcSet, Profile, Proof, Schedule, Time};
 
 use super::*;
 use crate::gantt::Deadline;
@@ -23,7 +24,7 @@ fn schedule(jobs: u32) -> Schedule {
 
 fn html(instance: &Instance, schedule: &Schedule) -> String {
     let bound = (!instance.jobs().is_empty())
-        .then(|| Bound::proved_by(Certificate::Alone { job: JobId(0) }, instance).unwrap());
+        .then(|| Bound::proved_by(Objective::Makespan, Proof::Alone(Alone { job: JobId(0) }), instance).unwrap());
     let bounds: Vec<Bound> = bound.into_iter().collect();
     let deadlines = vec![Deadline { at: Time::from_seconds(1), text: HOSTILE.into(), missed: true, job: JobId(0) }];
     let marks = Marks { tasks: [((JobId(0), 0), HOSTILE.to_owned())].into(), deadlines };

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use makespan_core::{Bound, Certificate, Objective, Time};
+use makespan_core::{Bound, Objective, Proof, Time};
 use serde::Deserialize;
 
 use crate::error::{FormatError, Place};
@@ -25,10 +25,10 @@ pub struct BoundEntry {
 /// [`FormatError`] with the place.
 pub fn read_bound(file: &str, field: &str, objective: Objective, entry: BoundEntry) -> Result<Bound, FormatError> {
     let value = value(file, &format!("{field}.value"), objective, &entry.value.0)?;
-    let certificate: Certificate = serde_json::from_value(entry.certificate)
+    let proof: Proof = serde_json::from_value(entry.proof)
         .map_err(|error| FormatError::content(file, Place::field(format!("{field}.certificate")), error))?;
     let makespan_at_most = entry.makespan_at_most.map(|most| most.0);
-    Ok(Bound { objective, value, makespan_at_most, certificate })
+    Ok(Bound { objective, value, makespan_at_most, proof })
 }
 
 /// An exact decimal in the integer unit of the objective.
@@ -49,7 +49,7 @@ pub fn write_bound(bound: &Bound, writer: &mut dyn Write) -> io::Result<()> {
     if let Some(most) = bound.makespan_at_most {
         write!(writer, ", \"makespan_at_most\": {most}")?;
     }
-    write!(writer, ", \"certificate\": {}}}", serde_json::to_string(&bound.certificate)?)
+    write!(writer, ", \"certificate\": {}}}", serde_json::to_string(&bound.proof)?)
 }
 
 /// Writes bounds with their certificates as one JSON object, in the form that they have in a schedule file: at most

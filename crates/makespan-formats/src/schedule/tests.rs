@@ -1,7 +1,7 @@
-use makespan_core::certificate::{
-    CostPrices, DualFeasible, IntervalPrices, Rejection, Scale, Selection, Term, TimePrices,
+use makespan_core::proof::{
+    Alone, CostPrices, DualFeasible, IntervalPrices, Rejection, Scale, Selection, Term, TimePrices,
 };
-use makespan_core::{Certificate, Job, JobId, Placement, Platform, Profile, Strategy, Time, Variant};
+use makespan_core::{Job, JobId, Objective, Placement, Platform, Profile, Proof, Strategy, Time, Variant};
 
 use super::*;
 
@@ -32,10 +32,10 @@ fn file() -> ScheduleFile {
     let prices = IntervalPrices { ends, prices: vec![1 << 40, 0], scale: 10 };
     let rejection =
         Rejection { deadline: seconds("2"), from: Time::ZERO, at: seconds("1"), selection: Selection::Price(i64::MAX) };
-    let bound = |objective, value, certificate| Bound { objective, value, makespan_at_most: None, certificate };
+    let bound = |objective, value, proof| Bound { objective, value, makespan_at_most: None, proof };
     file.bounds = vec![
-        bound(Objective::Makespan, 2_000_000_001, Certificate::Rejection(rejection)),
-        bound(Objective::WeightedCompletion, 3_000_000_000_000_001, Certificate::IntervalPrices(prices)),
+        bound(Objective::Makespan, 2_000_000_001, Proof::Rejection(rejection)),
+        bound(Objective::WeightedCompletion, 3_000_000_000_000_001, Proof::IntervalPrices(prices)),
     ];
     file
 }
@@ -58,7 +58,7 @@ fn what_is_written_is_read_back_exactly() {
     file.strategy = None;
     for selection in [Selection::Knapsack, Selection::Price(0)] {
         let rejection = Rejection { deadline: Time::from_ticks(i64::MAX), from: Time::ZERO, at: Time::ZERO, selection };
-        file.bounds[0].certificate = Certificate::Rejection(rejection);
+        file.bounds[0].proof = Proof::Rejection(rejection);
         assert_eq!(read(&written(&file)), file);
     }
     let steps = Scale::Steps(vec![(1, 1), (i64::MAX, u32::MAX)]);
@@ -67,11 +67,11 @@ fn what_is_written_is_read_back_exactly() {
         Term { price: 0, widths: steps, times: Scale::Whole },
     ];
     let refutation = DualFeasible { deadline: seconds("2"), from: Time::TICK, terms };
-    file.bounds[0].certificate = Certificate::DualFeasible(refutation);
+    file.bounds[0].proof = Proof::DualFeasible(refutation);
     let text = written(&file);
     assert!(text.contains("\"kind\":\"dual_feasible\"") && text.contains("\"widths\":\"whole\""), "{text}");
     assert_eq!(read(&text), file);
-    file.bounds = vec![Bound { certificate: Certificate::Alone { job: JobId(1) }, ..file.bounds[0].clone() }];
+    file.bounds = vec![Bound { proof: Proof::Alone(Alone { job: JobId(1) }), ..file.bounds[0].clone() }];
     file.seed = None;
     assert_eq!(read(&written(&file)), file);
 }
@@ -98,17 +98,33 @@ fn mean_flow_is_stated_where_it_is_known() {
     assert!(!written(&file).contains("mean_flow"), "files stay as they were");
     file.mean_flow = Some(1_750_000_002_000);
     let prices = TimePrices { instants: vec![seconds("0")], prices: vec![], scale: 0, horizon: None };
-    let certificate = Certificate::FlowPrices(prices);
-    file.bounds.push(Bound {
-        objective: Objective::MeanFlow,
-        value: 1_750_000_000_500,
-        makespan_at_most: None,
-        certificate,
-    });
+    let proof = Proof::TimePrices(prices);
+    file.bounds.push(Bound { objective: Objective::MeanFlow, value: 1_750_000_000_500, makespan_at_most: None, proof });
     let text = written(&file);
     assert!(text.contains("\"mean_flow\": 1.750000002,"), "{text}");
-    assert!(text.contains("{\"value\": 1.7500000005, \"certificate\": {\"kind\":\"flow_prices\""), "{text}");
+    assert!(text.contains("{\"value\": 1.7500000005, \"certificate\": {\"kind\":\"time_prices\""), "{text}");
     assert_eq!(ScheduleFile::read("s.json", text.as_bytes(), &instance()).unwrap(), file);
+    // The kind as it was called when each objective had its own.
+    let older = text.replace("\"kind\":\"time_prices\"", "\"kind\":\"flow_prices\"");
+    assert_ne!(older, text);
+    assert_eq!(ScheduleFile::read("s.json", older.as_bytes(), &instance()).unwrap(), file);
+}
+
+#[test]
+fn kinds_that_were_named_after_an_objective_are_still_read() {
+    let kinds = [
+        ("flow_prices", "time_prices", r#""instants":[0],"prices":[],"scale":0"#),
+        ("machine_completion", "machine_prices", r#""prices":[1,2]"#),
+        ("machine_flow", "machine_prices", r#""prices":[1,2]"#),
+        ("position_completion", "position_prices", r#""prices":[[4],[1]]"#),
+        ("position_flow", "position_prices", r#""prices":[[4],[1]]"#),
+        ("flow_windows", "job_windows", r#""windows":[]"#),
+    ];
+    for (old, new, rest) in kinds {
+        let read = |kind: &str| serde_json::from_str::<Proof>(&format!(r#"{{"kind":"{kind}",{rest}}}"#)).unwrap();
+        assert_eq!(read(old), read(new), "{old}");
+        assert!(serde_json::to_string(&read(old)).unwrap().contains(&format!("\"{new}\"")));
+    }
 }
 
 #[test]
@@ -116,8 +132,8 @@ fn the_cost_may_be_bounded_under_a_condition() {
     let mut file = file();
     file.cost = Some(2_000);
     let mut bound = |horizon, text: &str| {
-        let certificate = Certificate::CostPrices(CostPrices { horizon, ..CostPrices::default() });
-        let bound = Bound { objective: Objective::Cost, value: 1_999, makespan_at_most: horizon, certificate };
+        let proof = Proof::CostPrices(CostPrices { horizon, ..CostPrices::default() });
+        let bound = Bound { objective: Objective::Cost, value: 1_999, makespan_at_most: horizon, proof };
         file.bounds.truncate(2);
         file.bounds.push(bound);
         let written = written(&file);
@@ -135,8 +151,8 @@ fn the_cost_may_be_bounded_under_a_condition() {
 fn a_bound_under_a_condition_is_written_and_read_but_not_as_one_of_the_file() {
     let horizon = Some(seconds("3.5"));
     let prices = TimePrices { instants: vec![seconds("0"), seconds("2")], prices: vec![7], scale: 3, horizon };
-    let certificate = Certificate::TimePrices(prices);
-    let bound = Bound { objective: Objective::WeightedCompletion, value: 12, makespan_at_most: horizon, certificate };
+    let proof = Proof::TimePrices(prices);
+    let bound = Bound { objective: Objective::WeightedCompletion, value: 12, makespan_at_most: horizon, proof };
     let mut bytes = Vec::new();
     write_bound(&bound, &mut bytes).unwrap();
     let text = String::from_utf8(bytes).unwrap();

@@ -12,7 +12,7 @@ mod unrolled;
 mod write;
 
 use dashu_ratio::RBig;
-use makespan_core::certificate::TreePrices;
+use makespan_core::proof::TreePrices;
 use makespan_core::tree::{Periodic, Rates, RatesError, TreeProblem, short_decimal};
 
 pub use svg::write_tree_svg;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use dashu_ratio::RBig;
-use makespan_core::certificate::TreePrices;
+use makespan_core::proof::TreePrices;
 use makespan_core::tree::{Periodic, Rates, parse_decimal};
 use makespan_core::{Instance, Time};
 use rustc_hash::FxHashMap;

@@ -2,7 +2,7 @@
 
 use makespan_algos::kernel::hierarchical::{Cluster, Part, Partition, Placed, build, partition};
 use makespan_bounds::dual;
-use makespan_core::{Bound, Certificate, Instance, Job, JobId, Placement, Profile, Schedule, Time};
+use makespan_core::{Bound, Instance, Job, JobId, Objective, Placement, Profile, Proof, Schedule, Time};
 use serde::{Deserialize, Serialize};
 
 use super::Key;
@@ -59,7 +59,7 @@ fn one(instance: &Instance, profiles: &[&Profile], key: Key, guess: Time) -> Res
     let attempted = Guesses { attempted: 1, ..Guesses::default() };
     let first_shelf = match partition(profiles, cluster, guess) {
         Partition::Refuted(rejection) => {
-            let bound = Bound::proved_by(Certificate::Rejection(rejection), instance);
+            let bound = Bound::proved_by(Objective::Makespan, Proof::Rejection(rejection), instance);
             let bound = bound.map_err(|error| failed("shelves", key, format!("guess {guess}: {error}")))?;
             verified(&bound, instance, key)?;
             return Ok(Guesses { refuted: 1, ..attempted });

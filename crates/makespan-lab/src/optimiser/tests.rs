@@ -1,6 +1,7 @@
 use std::path::Path;
 
-use makespan_core::{Certificate, JobId, Objective, Schedule};
+use makespan_core::proof::Alone;
+use makespan_core::{JobId, Objective, Proof, Schedule};
 
 use super::*;
 use crate::campaign::{Instances, Silent};
@@ -104,7 +105,7 @@ fn a_wrong_plan_stops_the_campaign_and_its_instance_is_named() {
     refused(
         &|instance, _, _| {
             let mut planned = good(instance)?;
-            planned.bounds[1].certificate = Certificate::Alone { job: JobId(0) };
+            planned.bounds[1].proof = Proof::Alone(Alone { job: JobId(0) });
             Ok(planned)
         },
         "proves a bound on the makespan",

@@ -1,7 +1,7 @@
 //! Which jobs are in the first shelf.
 
 use makespan_bounds::dual::{Need, choose};
-use makespan_core::certificate::{Rejection, Selection};
+use makespan_core::proof::{Rejection, Selection};
 use makespan_core::{Area, Profile, Time};
 
 use super::Cluster;

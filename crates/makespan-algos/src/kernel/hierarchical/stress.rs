@@ -1,7 +1,9 @@
 //! Thousands of adversarial profiles: the guarantee for every guess that is not refuted.
 
 use makespan_bounds::dual;
-use makespan_core::{Bound, Certificate, Instance, Job, JobId, Placement, Platform, Profile, Schedule, Time, validate};
+use makespan_core::{
+    Bound, Instance, Job, JobId, Objective, Placement, Platform, Profile, Proof, Schedule, Time, validate,
+};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -131,7 +133,7 @@ fn check(cluster: Cluster, profiles: &[Profile], random: &mut ChaCha8Rng, seen: 
 fn attempt(instance: &Instance, profiles: &[&Profile], cluster: Cluster, guess: Time, seen: &mut Seen) {
     let first_shelf = match partition(profiles, cluster, guess) {
         Partition::Refuted(rejection) => {
-            let bound = Bound::proved_by(Certificate::Rejection(rejection), instance).unwrap();
+            let bound = Bound::proved_by(Objective::Makespan, Proof::Rejection(rejection), instance).unwrap();
             assert_eq!(bound.value, i128::from(guess.ticks()) + 1);
             assert_eq!(bound.verify(instance), Ok(()));
             seen.refuted += 1;

@@ -9,10 +9,8 @@ mod newton;
 mod rooms;
 mod smooth;
 
-use makespan_core::certificate::TimePrices;
-use makespan_core::{
-    Area, Availability, Bound, Certificate, Instance, Job, JobId, Objective, Time, Unavailable, Weight,
-};
+use makespan_core::proof::TimePrices;
+use makespan_core::{Area, Availability, Bound, Instance, Job, JobId, Objective, Proof, Time, Unavailable, Weight};
 
 use allotments::{Jobs, Kind};
 use curve::Curve;
@@ -193,15 +191,12 @@ impl PriceSearch {
     /// condition.) `None` when its figures leave 128 bits.
     pub fn bound(&self, instance: &Instance) -> Option<Bound> {
         let (prices, instants) = (self.prices(), self.instants());
-        let certificate = |prices| match self.options.objective {
-            Objective::MeanFlow => Certificate::FlowPrices(prices),
-            _ => Certificate::TimePrices(prices),
-        };
+        let proved = |prices| Bound::proved_by(self.options.objective, Proof::TimePrices(prices), instance);
         let attempt = |scale: u32| {
             let prices = prices.iter().map(|&price| rounded(price, scale)).collect();
             let horizon = self.options.makespan_at_most;
             let prices = TimePrices { instants: instants.clone(), prices, scale, horizon };
-            Bound::proved_by(certificate(prices), instance)
+            proved(prices)
         };
         let priced = finest(&prices, attempt).ok();
         // Without prices every job ends as if it were alone. In instances of extreme range rounding costs more than this.
@@ -211,7 +206,7 @@ impl PriceSearch {
             scale: 0,
             horizon: self.options.makespan_at_most,
         };
-        let free = Bound::proved_by(certificate(free), instance).ok();
+        let free = proved(free).ok();
         free.into_iter().chain(priced).max_by_key(|bound| bound.value)
     }
 

@@ -2,8 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::CertificateError;
+use super::{CertificateError, Kind, Scope};
 use crate::model::{Instance, Job, ProcSet, Time};
+use crate::schedule::{Objective, mean};
 
 /// A dual solution of the assignment programme of sequential jobs on machines that differ: a price for a tick on one processor
 /// of each node.
@@ -42,12 +43,27 @@ struct Paid {
     release: i128,
 }
 
+impl Kind for MachinePrices {
+    fn objectives(&self) -> &'static [Objective] {
+        &[Objective::Makespan, Objective::WeightedCompletion, Objective::MeanFlow]
+    }
+
+    fn scope(&self) -> Scope {
+        Scope::SingleTasks
+    }
+
+    fn value(&self, objective: Objective, instance: &Instance) -> Result<i128, CertificateError> {
+        match objective {
+            Objective::Makespan => self.makespan(instance),
+            Objective::MeanFlow => self.flow(instance),
+            _ => self.completion(instance, |job| i128::from(job.task_weight().millionths())),
+        }
+    }
+}
+
 impl MachinePrices {
-    /// The makespan that follows.
-    ///
-    /// # Errors
-    /// [`CertificateError`] when the data are malformed or too large for 128 bits.
-    pub fn proves(&self, instance: &Instance) -> Result<i128, CertificateError> {
+    /// The makespan that follows, in ticks.
+    fn makespan(&self, instance: &Instance) -> Result<i128, CertificateError> {
         self.check(instance)?;
         if instance.jobs().is_empty() {
             return Ok(0);
@@ -86,26 +102,15 @@ impl MachinePrices {
         Ok(i128::from(low))
     }
 
-    /// The weighted completion that follows, rounded down.
-    ///
-    /// # Errors
-    /// [`CertificateError`] when the data are malformed or too large for 128 bits.
-    pub fn proves_completion(&self, instance: &Instance) -> Result<i128, CertificateError> {
-        self.completion(instance, |job| i128::from(job.task_weight().millionths()))
-    }
-
     /// The mean flow that follows, rounded down.
-    ///
-    /// # Errors
-    /// [`CertificateError`] when the data are malformed or too large for 128 bits.
-    pub fn proves_flow(&self, instance: &Instance) -> Result<i128, CertificateError> {
+    fn flow(&self, instance: &Instance) -> Result<i128, CertificateError> {
         // One task of a bag ends no later than the bag: the others do not count, so that each job counts once.
         let single = |job: &Job| Job { count: None, ..job.clone() };
         let jobs = || instance.jobs().iter();
         let bags = instance.has_bags().then(|| instance.with_jobs(jobs().map(single).collect()));
         let sum = self.completion(bags.as_ref().unwrap_or(instance), |_| 1)?;
         let released: i128 = jobs().map(|job| i128::from(job.release.ticks())).sum();
-        Ok(crate::schedule::mean((sum - released).max(0), jobs().len()))
+        Ok(mean((sum - released).max(0), jobs().len()))
     }
 
     fn completion(&self, instance: &Instance, weight: impl Fn(&Job) -> i128) -> Result<i128, CertificateError> {
@@ -243,7 +248,7 @@ impl Closed {
 mod tests {
     use super::*;
     use crate::model::{Platform, Profile, Unavailable};
-    use crate::proof::{Bound, Certificate};
+    use crate::proof::{Bound, Proof};
     use crate::schedule::Objective;
 
     fn instance(rows: &[[i64; 2]], closed: &[(&str, i64, i64)]) -> Instance {
@@ -294,9 +299,10 @@ mod tests {
         // Equal machines: 4, 4 and then 8; by Eastman, Even and Isaacs 2 + 4 + 6 + 3 * (4 - 2) / 2 = 15.
         let equal = instance(&[[4, 4], [4, 4], [4, 4]], &[]);
         let prices = MachinePrices { prices: vec![1, 1] };
-        let bound = Bound::proved_by(Certificate::MachineCompletion(prices.clone()), &equal).unwrap();
+        let bound =
+            Bound::proved_by(Objective::WeightedCompletion, Proof::MachinePrices(prices.clone()), &equal).unwrap();
         assert_eq!((bound.objective, bound.value), (Objective::WeightedCompletion, 15_000_000));
-        let flow = Bound::proved_by(Certificate::MachineFlow(prices), &equal).unwrap();
+        let flow = Bound::proved_by(Objective::MeanFlow, Proof::MachinePrices(prices), &equal).unwrap();
         assert_eq!((flow.objective, flow.value), (Objective::MeanFlow, 5000));
         assert_eq!(flow.verify(&equal), Ok(()));
     }
@@ -309,7 +315,7 @@ mod tests {
         let instance = Instance::new(Platform::cluster(2, 1).unwrap(), jobs, vec![]).unwrap();
         // Machine 0 is free of charge, and nothing is proved of what could run there.
         let free = MachinePrices { prices: vec![0, 1] };
-        assert!(free.proves_completion(&instance).unwrap() <= 7_000_000);
+        assert!(free.value(Objective::WeightedCompletion, &instance).unwrap() <= 7_000_000);
         // On machine 1 alone 1 + 6, which is the optimum, whatever the order in the file.
         let mut jobs = instance.jobs().to_vec();
         for (job, row) in jobs.iter_mut().zip([[0, 5], [1, 0], [0, 1]]) {
@@ -317,7 +323,7 @@ mod tests {
             job.task.profile = Profile::on_machines(row).unwrap();
         }
         let instance = Instance::new(Platform::cluster(2, 1).unwrap(), jobs, vec![]).unwrap();
-        assert_eq!(free.proves_completion(&instance), Ok(7_000_000));
+        assert_eq!(free.value(Objective::WeightedCompletion, &instance), Ok(7_000_000));
     }
 
     #[test]
@@ -326,6 +332,6 @@ mod tests {
         let rows = [[long, long], [long, long]];
         assert_eq!(proves(&instance(&rows, &[]), [i64::MAX, i64::MAX]), Ok(i128::from(long)));
         let prices = MachinePrices { prices: vec![i64::MAX, i64::MAX] };
-        assert_eq!(prices.proves_completion(&instance(&rows, &[])), Err(CertificateError::Overflow));
+        assert_eq!(prices.value(Objective::WeightedCompletion, &instance(&rows, &[])), Err(CertificateError::Overflow));
     }
 }

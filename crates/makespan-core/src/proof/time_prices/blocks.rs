@@ -1,6 +1,6 @@
 //! The choices of a job in a binary tree, in which a block stands for the choices below it.
 
-use crate::proof::certificate::choices::{Group, share};
+use crate::proof::choices::{Group, share};
 
 /// Something that costs no more than any of some successive choices.
 #[derive(Clone, Copy, Debug, Default)]

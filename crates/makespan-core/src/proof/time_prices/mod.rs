@@ -7,8 +7,9 @@ mod prefix;
 
 use serde::{Deserialize, Serialize};
 
-use super::CertificateError;
+use super::{CertificateError, Kind, Scope};
 use crate::model::{Instance, Job, Time};
+use crate::schedule::{Objective, mean};
 use closed::Closed;
 use least::Least;
 use prefix::Prefix;
@@ -61,29 +62,35 @@ pub struct TimePrices {
     pub horizon: Option<Time>,
 }
 
-impl TimePrices {
-    /// The weighted completion that follows, rounded down. At worst O(J log J) for each job and allotment, J prices; most
-    /// allotments and starts are ruled out together.
-    ///
-    /// # Errors
-    /// [`CertificateError`] when the data are malformed or too large for 128 bits.
-    pub fn proves(&self, instance: &Instance) -> Result<i128, CertificateError> {
-        self.completion(instance, |job| job.task_weight().millionths())
+impl Kind for TimePrices {
+    fn objectives(&self) -> &'static [Objective] {
+        &[Objective::WeightedCompletion, Objective::MeanFlow]
     }
 
-    /// The mean flow that follows, in thousandths of a tick, rounded down: the bound on the sum of completion times
-    /// (all weights one, shared by the tasks of a bag), without the release dates, over the number of jobs.
-    ///
-    /// # Errors
-    /// As [`TimePrices::proves`].
-    pub fn proves_flow(&self, instance: &Instance) -> Result<i128, CertificateError> {
+    fn scope(&self) -> Scope {
+        Scope::EqualProcessors
+    }
+
+    /// Rounded down; the mean flow is the bound on the sum of completion times (all weights one, shared by the tasks of a
+    /// bag), without the release dates, over the number of jobs. At worst O(J log J) for each job and allotment, J prices;
+    /// most allotments and starts are ruled out together.
+    fn value(&self, objective: Objective, instance: &Instance) -> Result<i128, CertificateError> {
+        if objective != Objective::MeanFlow {
+            return self.completion(instance, |job| job.task_weight().millionths());
+        }
         // A sum of completion times is a whole number of ticks, so a fraction proves the next one.
         let completion = self.completion(instance, |job| ONE / job.tasks())? + i128::from(ONE) - 1;
         let released: i128 = instance.jobs().iter().map(|job| i128::from(job.release.ticks())).sum();
         let flow = (completion / i128::from(ONE) - released).max(0);
-        Ok(crate::schedule::mean(flow, instance.jobs().len()))
+        Ok(mean(flow, instance.jobs().len()))
     }
 
+    fn horizon(&self) -> Option<Time> {
+        self.horizon
+    }
+}
+
+impl TimePrices {
     /// The sum of completion times that follows when each task has the weight that `weigh` gives it, in millionths.
     fn completion(&self, instance: &Instance, weigh: impl Fn(&Job) -> u64) -> Result<i128, CertificateError> {
         self.check()?;
@@ -93,7 +100,7 @@ impl TimePrices {
                 return Err(CertificateError::HorizonTooShort { horizon, job });
             }
         }
-        self.value(instance, weigh)
+        self.sum(instance, weigh)
     }
 
     fn check(&self) -> Result<(), CertificateError> {
@@ -114,7 +121,7 @@ impl TimePrices {
         Ok(())
     }
 
-    fn value(&self, instance: &Instance, weigh: impl Fn(&Job) -> u64) -> Result<i128, CertificateError> {
+    fn sum(&self, instance: &Instance, weigh: impl Fn(&Job) -> u64) -> Result<i128, CertificateError> {
         let overflow = CertificateError::Overflow;
         let prefix = Prefix::new(&self.instants, &self.prices).ok_or(overflow.clone())?;
         let mut least = Least::new(&prefix, Closed::of(instance, &prefix), self.horizon);

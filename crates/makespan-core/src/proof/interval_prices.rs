@@ -2,8 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{CertificateError, soonest_completion};
+use super::{CertificateError, Kind, Scope, soonest_completion};
 use crate::model::{Instance, Job, Time};
+use crate::schedule::Objective;
 
 /// A dual solution of the interval-indexed linear programme of Dutot, Eyraud, Mounié and Trystram (SPAA 2004,
 /// DOI 10.1145/1007912.1007932, section 3.3), corrected: the intervals cover all instants.
@@ -26,12 +27,17 @@ pub struct IntervalPrices {
     pub scale: u32,
 }
 
-impl IntervalPrices {
+impl Kind for IntervalPrices {
+    fn objectives(&self) -> &'static [Objective] {
+        &[Objective::WeightedCompletion]
+    }
+
+    fn scope(&self) -> Scope {
+        Scope::EqualProcessors
+    }
+
     /// The weighted completion that follows, rounded down.
-    ///
-    /// # Errors
-    /// [`CertificateError`] when the data are malformed or too large for 128 bits.
-    pub fn proves(&self, instance: &Instance) -> Result<i128, CertificateError> {
+    fn value(&self, _: Objective, instance: &Instance) -> Result<i128, CertificateError> {
         self.check()?;
         let cumulated = self.cumulated();
         let mut value: i128 = 0;
@@ -49,7 +55,9 @@ impl IntervalPrices {
         // Dividing by a power of two with a shift rounds down, the safe direction.
         Ok((value >> self.scale).max(0))
     }
+}
 
+impl IntervalPrices {
     fn check(&self) -> Result<(), CertificateError> {
         let fail = |what: &str| Err(CertificateError::Malformed(what.into()));
         if self.ends.len() != self.prices.len() {

@@ -2,10 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::CertificateError;
 use super::reach::{Reach, Reaching};
 use super::spans::{Span, Times};
+use super::{CertificateError, Kind, Scope};
 use crate::model::{Instance, JobId, Time};
+use crate::schedule::Objective;
 
 /// A refuted deadline: the windows of Fernandez and Bussell ("Bounds on the number of processors and time for
 /// multiprocessor optimal schedules", IEEE Trans. Comput. C-22(8), 1973, DOI 10.1109/TC.1973.5009153) with a price for
@@ -31,12 +32,30 @@ pub struct TimeWindow {
     pub prices: Vec<u64>,
 }
 
+impl Kind for TimeWindow {
+    fn objectives(&self) -> &'static [Objective] {
+        &[Objective::Makespan]
+    }
+
+    fn scope(&self) -> Scope {
+        Scope::Any
+    }
+
+    fn value(&self, _: Objective, instance: &Instance) -> Result<i128, CertificateError> {
+        self.of_jobs(instance, instance.ids())
+    }
+}
+
 impl TimeWindow {
     /// The makespan that follows for these jobs, in ticks: `deadline + 1`. Other jobs only make it longer.
     ///
     /// # Errors
     /// [`CertificateError`] when the deadline is not refuted.
-    pub fn proves(&self, instance: &Instance, jobs: impl IntoIterator<Item = JobId>) -> Result<i128, CertificateError> {
+    pub(super) fn of_jobs(
+        &self,
+        instance: &Instance,
+        jobs: impl IntoIterator<Item = JobId>,
+    ) -> Result<i128, CertificateError> {
         let nodes = instance.platform().nodes().len();
         if self.prices.len() != nodes {
             let problem = format!("it has {} prices for {nodes} nodes", self.prices.len());
@@ -145,15 +164,6 @@ impl TimeWindow {
 fn narrowed(span: Span, reach: &Reach, task: usize, kind: usize) -> Option<Span> {
     let (head, tail) = reach.of(task, kind)?;
     Some(Span { head: head.max(span.head), tail: tail.max(span.tail), ..span })
-}
-
-/// For each job a refuted deadline, as if it were alone.
-pub(super) fn completions(instance: &Instance, windows: &[TimeWindow]) -> Result<Vec<(JobId, i128)>, CertificateError> {
-    if windows.len() != instance.jobs().len() {
-        let problem = format!("it has {} windows for {} jobs", windows.len(), instance.jobs().len());
-        return Err(CertificateError::Malformed(problem));
-    }
-    instance.ids().zip(windows).map(|(id, window)| Ok((id, window.proves(instance, [id])?))).collect()
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 use super::*;
 use crate::model::{Edge, Graph, Load, NamedTask, Node, Platform, ProcSet, Profile, SpeedupLaw, Unavailable};
-use crate::proof::{Bound, Certificate};
+use crate::proof::{Bound, Proof};
 use crate::schedule::Objective;
 
 fn ticks(t: i64) -> Time {
@@ -138,8 +138,8 @@ fn what_is_too_large_is_an_error() {
 #[test]
 fn a_bound_states_its_horizon() {
     let instance = chain();
-    let certificate = Certificate::CostPrices(within(24, &[166, 166], 0));
-    let bound = Bound::proved_by(certificate, &instance).unwrap();
+    let proof = Proof::CostPrices(within(24, &[166, 166], 0));
+    let bound = Bound::proved_by(Objective::Cost, proof, &instance).unwrap();
     assert_eq!((bound.objective, bound.value), (Objective::Cost, 4992));
     assert_eq!(bound.makespan_at_most, Some(ticks(24)));
     assert_eq!(bound.verify(&instance), Ok(()));
@@ -149,6 +149,6 @@ fn a_bound_states_its_horizon() {
     for most in [None, Some(ticks(25))] {
         assert!(Bound { makespan_at_most: most, ..bound.clone() }.verify(&instance).is_err());
     }
-    let all = Bound::proved_by(Certificate::CostPrices(CostPrices::default()), &instance).unwrap();
+    let all = Bound::proved_by(Objective::Cost, Proof::CostPrices(CostPrices::default()), &instance).unwrap();
     assert_eq!((all.value, all.makespan_at_most, all.verify(&instance)), (3000, None, Ok(())));
 }

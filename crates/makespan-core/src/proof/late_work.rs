@@ -2,8 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::CertificateError;
+use super::{CertificateError, Kind, Scope};
 use crate::model::{Instance, Time};
+use crate::schedule::Objective;
 
 /// What is released from an instant on has to be computed after it.
 ///
@@ -27,12 +28,17 @@ pub struct LateWork {
     pub prices: Vec<i64>,
 }
 
-impl LateWork {
+impl Kind for LateWork {
+    fn objectives(&self) -> &'static [Objective] {
+        &[Objective::Makespan]
+    }
+
+    fn scope(&self) -> Scope {
+        Scope::SingleTasks
+    }
+
     /// The makespan that follows, in ticks, rounded up to a whole one.
-    ///
-    /// # Errors
-    /// [`CertificateError`] when the data are malformed or too large for 128 bits.
-    pub fn proves(&self, instance: &Instance) -> Result<i128, CertificateError> {
+    fn value(&self, _: Objective, instance: &Instance) -> Result<i128, CertificateError> {
         let nodes = instance.platform().nodes();
         let fail = |what: &str| Err(CertificateError::Malformed(what.into()));
         if self.prices.len() != nodes.len() {
@@ -65,6 +71,8 @@ impl LateWork {
     }
 }
 
+impl LateWork {}
+
 /// The sum of the so many largest, each of which there is so often.
 fn largest(mut each: Vec<(i128, u64)>, mut most: u64) -> Option<i128> {
     each.sort_unstable_by(|a, b| b.cmp(a));
@@ -79,7 +87,7 @@ fn largest(mut each: Vec<(i128, u64)>, mut most: u64) -> Option<i128> {
 mod tests {
     use super::*;
     use crate::model::{Job, Node, Platform, Profile};
-    use crate::proof::{Bound, Certificate};
+    use crate::proof::{Bound, Proof};
 
     fn s(seconds: i64) -> Time {
         Time::from_seconds(seconds)
@@ -129,9 +137,8 @@ mod tests {
         let instance = flow(&[(9, 0), (9, 0)]);
         assert!(matches!(proves(&instance, 0, None, &[1]), Err(CertificateError::Malformed(_))));
         assert!(matches!(proves(&instance, 0, None, &[1, -1]), Err(CertificateError::Malformed(_))));
-        let certificate =
-            Certificate::LateWork(LateWork { from: Time::ZERO, tasks: None, prices: vec![i64::MAX, i64::MAX] });
-        let bound = Bound::proved_by(certificate, &instance).unwrap();
+        let proof = Proof::LateWork(LateWork { from: Time::ZERO, tasks: None, prices: vec![i64::MAX, i64::MAX] });
+        let bound = Bound::proved_by(Objective::Makespan, proof, &instance).unwrap();
         assert_eq!((bound.verify(&instance), bound.value > 0), (Ok(()), true));
         let higher = Bound { value: bound.value + 1, ..bound };
         assert!(matches!(higher.verify(&instance), Err(CertificateError::TooHigh { .. })));

@@ -2,8 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::CertificateError;
+use super::{CertificateError, Kind, Scope};
 use crate::model::{Area, Instance, Job, Time};
+use crate::schedule::Objective;
 
 /// A refuted deadline, in the manner of the dual approximation of Mounié, Rapine and Trystram (SIAM J. Comput. 37(2),
 /// 2007, DOI 10.1137/S0097539701385995), extended to release dates and unavailable processors.
@@ -58,12 +59,17 @@ impl Need {
     }
 }
 
-impl Rejection {
+impl Kind for Rejection {
+    fn objectives(&self) -> &'static [Objective] {
+        &[Objective::Makespan]
+    }
+
+    fn scope(&self) -> Scope {
+        Scope::EqualProcessors
+    }
+
     /// The makespan that follows, in ticks: `deadline + 1`.
-    ///
-    /// # Errors
-    /// [`CertificateError`] when the deadline is not refuted.
-    pub fn proves(&self, instance: &Instance) -> Result<i128, CertificateError> {
+    fn value(&self, _: Objective, instance: &Instance) -> Result<i128, CertificateError> {
         if self.deadline == Time::ZERO {
             // Nothing is claimed: a makespan is never negative.
             return Ok(0);
@@ -101,7 +107,9 @@ impl Rejection {
             Err(CertificateError::NotRefuted { deadline: self.deadline, needed, available })
         }
     }
+}
 
+impl Rejection {
     fn need(&self, job: &Job) -> Option<Need> {
         let profile = job.profile();
         let longest = self.deadline - job.release;

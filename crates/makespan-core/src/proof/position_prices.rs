@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::CertificateError;
+use super::{CertificateError, Kind, Scope};
 use crate::model::{Instance, Time};
-use crate::schedule::mean;
+use crate::schedule::{Objective, mean};
 
 /// A dual solution of the assignment of sequential jobs to positions on machines: for each processor prices of the positions from its end,
 /// the last job first. Positions behind those that are listed are free of charge.
@@ -28,21 +28,22 @@ pub struct PositionPrices {
     pub prices: Vec<Vec<i64>>,
 }
 
-impl PositionPrices {
-    /// The mean flow that follows, rounded down. Of a bag one task counts, which ends no later than the bag.
-    ///
-    /// # Errors
-    /// [`CertificateError`] when the data are malformed or too large for 128 bits.
-    pub fn proves_flow(&self, instance: &Instance) -> Result<i128, CertificateError> {
-        let released: i128 = instance.jobs().iter().map(|job| i128::from(job.release.ticks())).sum();
-        Ok(mean((self.completions(instance)? - released).max(0), instance.jobs().len()))
+impl Kind for PositionPrices {
+    fn objectives(&self) -> &'static [Objective] {
+        &[Objective::WeightedCompletion, Objective::MeanFlow]
     }
 
-    /// The weighted completion that follows where all jobs have one weight.
-    ///
-    /// # Errors
-    /// [`CertificateError`] when they do not, or some job is a bag, and when the data are malformed or too large for 128 bits.
-    pub fn proves_completion(&self, instance: &Instance) -> Result<i128, CertificateError> {
+    fn scope(&self) -> Scope {
+        Scope::SingleTasks
+    }
+
+    /// Rounded down. The mean flow counts one task of a bag, which ends no later than the bag; the weighted completion follows
+    /// only where all jobs have one weight and none is a bag.
+    fn value(&self, objective: Objective, instance: &Instance) -> Result<i128, CertificateError> {
+        if objective == Objective::MeanFlow {
+            let released: i128 = instance.jobs().iter().map(|job| i128::from(job.release.ticks())).sum();
+            return Ok(mean((self.completions(instance)? - released).max(0), instance.jobs().len()));
+        }
         let fail = |what: &str| Err(CertificateError::Malformed(what.into()));
         let Some(weight) = instance.jobs().first().map(|job| job.weight) else { return Ok(0) };
         if instance.jobs().iter().any(|job| job.weight != weight) {
@@ -54,7 +55,9 @@ impl PositionPrices {
         let weighed = self.completions(instance)?.max(0).checked_mul(i128::from(weight.millionths()));
         weighed.ok_or(CertificateError::Overflow)
     }
+}
 
+impl PositionPrices {
     /// What all completions add up to at least, in ticks.
     fn completions(&self, instance: &Instance) -> Result<i128, CertificateError> {
         let fail = |what: &str| Err(CertificateError::Malformed(what.into()));
@@ -111,7 +114,7 @@ fn ready(instance: &Instance) -> Vec<Time> {
 mod tests {
     use super::*;
     use crate::model::{Job, Platform, Profile, Unavailable, Weight};
-    use crate::proof::{Bound, Certificate};
+    use crate::proof::{Bound, Proof};
     use crate::schedule::Objective;
 
     fn instance(rows: &[[i64; 2]], closed: &[(&str, i64, i64)]) -> Instance {
@@ -142,8 +145,11 @@ mod tests {
         // Machine 1 is closed until 3, in two periods, and again later: 4 + 8 + 7.
         let late = instance(&[[4, 4], [4, 4], [4, 4]], &[("1", 2, 3), ("1", 0, 2), ("1", 50, 60)]);
         assert_eq!(proves(&late, [&[4], &[1]]), Ok(19));
-        let bound =
-            Bound::proved_by(Certificate::PositionFlow(PositionPrices { prices: vec![vec![4], vec![1]] }), &late);
+        let bound = Bound::proved_by(
+            Objective::MeanFlow,
+            Proof::PositionPrices(PositionPrices { prices: vec![vec![4], vec![1]] }),
+            &late,
+        );
         assert_eq!(bound.map(|bound| (bound.objective, bound.value)), Ok((Objective::MeanFlow, 6333)));
     }
 
@@ -152,13 +158,16 @@ mod tests {
         let equal = instance(&[[4, 4], [4, 4]], &[]);
         for prices in [vec![vec![]], vec![vec![-1], vec![]], vec![vec![], vec![], vec![]]] {
             let prices = PositionPrices { prices };
-            assert!(matches!(prices.proves_flow(&equal), Err(CertificateError::Malformed(_))), "{prices:?}");
+            assert!(
+                matches!(prices.value(Objective::MeanFlow, &equal), Err(CertificateError::Malformed(_))),
+                "{prices:?}"
+            );
         }
         let none = PositionPrices { prices: vec![vec![], vec![]] };
-        assert_eq!(none.proves_completion(&equal), Ok(8_000_000));
+        assert_eq!(none.value(Objective::WeightedCompletion, &equal), Ok(8_000_000));
         let mut jobs = equal.jobs().to_vec();
         jobs[1].weight = Weight::ZERO;
         let unequal = Instance::new(Platform::cluster(2, 1).unwrap(), jobs, vec![]).unwrap();
-        assert!(matches!(none.proves_completion(&unequal), Err(CertificateError::Malformed(_))));
+        assert!(matches!(none.value(Objective::WeightedCompletion, &unequal), Err(CertificateError::Malformed(_))));
     }
 }

@@ -6,9 +6,10 @@ use serde::{Deserialize, Serialize};
 
 pub use scale::Scale;
 
-use super::CertificateError;
 use super::choices::{self, Choice};
+use super::{CertificateError, Kind, Scope};
 use crate::model::{Instance, Job, Time};
+use crate::schedule::Objective;
 use scale::Most;
 
 /// A certificate has at most this many terms.
@@ -68,16 +69,20 @@ struct Bounded<'a> {
     times: Most,
 }
 
-impl DualFeasible {
+impl Kind for DualFeasible {
+    fn objectives(&self) -> &'static [Objective] {
+        &[Objective::Makespan]
+    }
+
+    fn scope(&self) -> Scope {
+        Scope::EqualProcessors
+    }
+
     /// The makespan that follows, in ticks: `deadline + 1`.
-    ///
     /// With widths as they are in every term, O(log m) for each job and step. Otherwise every allotment of a job
     /// is tried; beyond 256 they are grouped (see [`super::TimePrices`]), and a group costs what its smallest allotment
     /// costs in its shortest time.
-    ///
-    /// # Errors
-    /// [`CertificateError`] when the deadline is not refuted, or the data are malformed or too large for 128 bits.
-    pub fn proves(&self, instance: &Instance) -> Result<i128, CertificateError> {
+    fn value(&self, _: Objective, instance: &Instance) -> Result<i128, CertificateError> {
         if self.deadline == Time::ZERO {
             // Nothing is claimed: a makespan is never negative.
             return Ok(0);
@@ -100,7 +105,9 @@ impl DualFeasible {
             Err(CertificateError::NotRefuted { deadline: self.deadline, needed, available })
         }
     }
+}
 
+impl DualFeasible {
     fn check(&self) -> Result<(), CertificateError> {
         let fail = |what: &str| Err(CertificateError::Malformed(what.into()));
         if self.from < Time::ZERO || self.deadline <= self.from {

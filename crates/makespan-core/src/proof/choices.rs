@@ -4,12 +4,12 @@ use crate::model::{Area, Profile};
 
 /// An allotment, or something that costs no more than any of a group of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::proof::certificate) struct Choice {
-    pub(in crate::proof::certificate) processors: i128,
+pub(in crate::proof) struct Choice {
+    pub(in crate::proof) processors: i128,
     /// For how long the processors are paid.
-    pub(in crate::proof::certificate) paid: i128,
+    pub(in crate::proof) paid: i128,
     /// When the job ends after its start.
-    pub(in crate::proof::certificate) time: i128,
+    pub(in crate::proof) time: i128,
 }
 
 /// Profiles that accept at most this many numbers of processors are searched through.
@@ -19,15 +19,15 @@ const GROUP: u32 = 32;
 
 /// Successive allotments that become one choice, of which the last is the fastest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::proof::certificate) struct Group {
-    pub(in crate::proof::certificate) first: u32,
+pub(in crate::proof) struct Group {
+    pub(in crate::proof) first: u32,
     last: u32,
     /// When the job ends after its start; the choice is never paid for less.
-    pub(in crate::proof::certificate) time: i64,
+    pub(in crate::proof) time: i64,
 }
 
 /// The choices under prices that never rise after the release date, or under any.
-pub(in crate::proof::certificate) fn of(profile: &Profile, never_rises: bool, choices: &mut Vec<Choice>) {
+pub(in crate::proof) fn of(profile: &Profile, never_rises: bool, choices: &mut Vec<Choice>) {
     let mut groups = Vec::new();
     self::groups(profile, &mut groups);
     choices.clear();
@@ -39,7 +39,7 @@ pub(in crate::proof::certificate) fn of(profile: &Profile, never_rises: bool, ch
 }
 
 /// The same without what is paid, which takes longer to find than the rest.
-pub(in crate::proof::certificate) fn groups(profile: &Profile, groups: &mut Vec<Group>) {
+pub(in crate::proof) fn groups(profile: &Profile, groups: &mut Vec<Group>) {
     groups.clear();
     let (first, last) = (profile.min_processors(), profile.max_processors());
     if last - first < ALL {
@@ -78,7 +78,7 @@ impl Group {
     /// With k >= first processors for p >= time: whatever the prices, that pays for `first` processors for `time`. And
     /// let q = least work / first. If p >= q it pays for `first` processors for q; otherwise k p >= first q at the mean
     /// price of a shorter run from the same start, which is no lower when prices never rise.
-    pub(in crate::proof::certificate) fn paid(&self, profile: &Profile, never_rises: bool) -> i64 {
+    pub(in crate::proof) fn paid(&self, profile: &Profile, never_rises: bool) -> i64 {
         if self.first == self.last || !never_rises {
             return self.time;
         }
@@ -88,7 +88,7 @@ impl Group {
 }
 
 /// What each of so many processors does of some work; the work is at most that of so many over a time.
-pub(in crate::proof::certificate) fn share(work: Area, processors: u32) -> i64 {
+pub(in crate::proof) fn share(work: Area, processors: u32) -> i64 {
     // The same division as of 128 bits, and several times faster where it is enough.
     match u64::try_from(work) {
         Ok(narrow) => (narrow / u64::from(processors)) as i64,

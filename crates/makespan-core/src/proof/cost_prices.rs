@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::CertificateError;
 use super::spans::{Span, Times};
+use super::{CertificateError, Kind, Scope};
 use crate::model::{Instance, Job, JobId, Time};
-use crate::schedule::{task_cost, volume};
+use crate::schedule::{Objective, task_cost, volume};
 
 /// Prices for the time of processors, and for the room between tasks that wait for each other.
 ///
@@ -63,12 +63,17 @@ struct Choice {
     cost: i64,
 }
 
-impl CostPrices {
+impl Kind for CostPrices {
+    fn objectives(&self) -> &'static [Objective] {
+        &[Objective::Cost]
+    }
+
+    fn scope(&self) -> Scope {
+        Scope::Any
+    }
+
     /// The cost that follows, in thousandths, rounded up. O(J log J) for each task and node, J instants.
-    ///
-    /// # Errors
-    /// [`CertificateError`] when the data are malformed or too large for 128 bits, or no schedule ends by the horizon.
-    pub fn proves(&self, instance: &Instance) -> Result<i128, CertificateError> {
+    fn value(&self, _: Objective, instance: &Instance) -> Result<i128, CertificateError> {
         self.check(instance)?;
         let integrals = self.integrals().ok_or(CertificateError::Overflow)?;
         let times = Times::new(instance);
@@ -103,6 +108,12 @@ impl CostPrices {
         Ok((-(negative >> self.scale)).max(0))
     }
 
+    fn horizon(&self) -> Option<Time> {
+        self.horizon
+    }
+}
+
+impl CostPrices {
     fn check(&self, instance: &Instance) -> Result<(), CertificateError> {
         let fail = |what: &str| Err(CertificateError::Malformed(what.into()));
         let graphs = instance.jobs().iter().filter_map(|job| job.graph.as_ref());

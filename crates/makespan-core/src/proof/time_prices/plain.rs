@@ -6,7 +6,7 @@ use super::closed::Closed;
 use super::least::Least;
 use super::prefix::Prefix;
 use crate::model::{Instance, Job, Platform, ProcSet, Profile, SpeedupLaw, Time, Unavailable, Weight};
-use crate::proof::certificate::choices::{self, Choice};
+use crate::proof::choices::{self, Choice};
 
 /// Processors open throughout, class by class.
 fn open_throughout(instance: &Instance, start: i64, end: i64) -> i128 {

@@ -1,6 +1,6 @@
 use super::*;
 use crate::model::{Edge, Graph, Job, Load, NamedTask, Node, Platform, ProcSet, Profile, Unavailable};
-use crate::proof::{Bound, Certificate};
+use crate::proof::{Bound, JobWindows, Proof};
 use crate::schedule::Objective;
 
 fn ticks(t: i64) -> Time {
@@ -22,7 +22,7 @@ fn a_window_after_the_first_task_refutes_more_than_path_or_area() {
     // 5, then four of 3 on two processors: 5 + 6.
     let jobs = vec![Job::compound("fork", fork(&[5, 3, 3, 3, 3])).with_release(ticks(1))];
     let instance = Instance::new(Platform::flat(2).unwrap(), jobs, vec![]).unwrap();
-    let proves = |window: TimeWindow| window.proves(&instance, instance.ids());
+    let proves = |window: TimeWindow| window.proves(&instance);
     assert_eq!(proves(window(11, 6, 11, &[1])), Ok(12));
     assert!(matches!(proves(window(12, 6, 12, &[1])), Err(CertificateError::NotRefuted { needed: 12, .. })));
     assert!(matches!(proves(window(12, 1, 12, &[1])), Err(CertificateError::NotRefuted { needed: 17, .. })));
@@ -42,7 +42,7 @@ fn prices_make_unequal_processors_comparable() {
     let node = |name: &str, speed| Node { name: name.into(), processors: 1, speed, parent: None, link: None };
     let platform = Platform::new(vec![node("slow", 1.0), node("fast", 2.0)]).unwrap();
     let instance = Instance::new(platform, vec![Job::compound("fork", fork(&[2, 6, 6, 6, 6, 6]))], vec![]).unwrap();
-    let proves = |window: TimeWindow| window.proves(&instance, instance.ids());
+    let proves = |window: TimeWindow| window.proves(&instance);
     // 1 on the fast one, then a work of 30 at speed 3.
     assert_eq!(proves(window(10, 1, 10, &[1, 2])), Ok(11));
     assert!(proves(window(11, 1, 11, &[1, 2])).is_err());
@@ -58,13 +58,14 @@ fn closed_periods_leave_less_time_and_jobs_count_alone() {
         weighted(Job::compound("b", fork(&[4])).with_release(ticks(3)), 5),
     ];
     let instance = Instance::new(Platform::flat(2).unwrap(), jobs, closed).unwrap();
-    let of = |certificate| Bound::proved_by(certificate, &instance).map(|bound| (bound.objective, bound.value));
-    assert_eq!(of(Certificate::TimeWindow(window(13, 4, 13, &[1]))), Ok((Objective::Makespan, 14)));
+    let of = |objective, proof| Bound::proved_by(objective, proof, &instance).map(|bound| bound.value);
+    assert_eq!(of(Objective::Makespan, Proof::TimeWindow(window(13, 4, 13, &[1]))), Ok(14));
     let windows = vec![window(11, 5, 11, &[1]), window(6, 0, 6, &[1])];
-    let weighted = Certificate::JobWindows { windows: windows.clone() };
-    assert_eq!(of(weighted), Ok((Objective::WeightedCompletion, 2 * 12 + 5 * 7)));
-    let flow = Certificate::FlowWindows { windows: windows.clone() };
-    assert_eq!(of(flow), Ok((Objective::MeanFlow, 1000 * (12 + 4) / 2)));
-    let missing = Certificate::FlowWindows { windows: windows[1..].to_vec() };
-    assert!(matches!(of(missing), Err(CertificateError::Malformed(_))));
+    let alone = Proof::JobWindows(JobWindows { windows: windows.clone() });
+    assert_eq!(of(Objective::WeightedCompletion, alone.clone()), Ok(2 * 12 + 5 * 7));
+    assert_eq!(of(Objective::MeanFlow, alone.clone()), Ok(1000 * (12 + 4) / 2));
+    let refused = CertificateError::OtherObjective { objective: Objective::Makespan };
+    assert_eq!(of(Objective::Makespan, alone), Err(refused));
+    let missing = Proof::JobWindows(JobWindows { windows: windows[1..].to_vec() });
+    assert!(matches!(of(Objective::MeanFlow, missing), Err(CertificateError::Malformed(_))));
 }
