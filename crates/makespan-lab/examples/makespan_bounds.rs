@@ -21,7 +21,8 @@ type Outcome = Result<(), Box<dyn std::error::Error>>;
 fn before(instance: &Instance) -> i128 {
     let search = dual::search(instance.jobs().iter().map(Job::profile), instance.processors());
     let longest = instance.jobs().iter().map(|job| job.profile().shortest()).max().unwrap_or(Time::ZERO);
-    let rejected = search.rejection.map(Proof::Rejection).and_then(|proof| proof.proves(instance).ok());
+    let rejected =
+        search.rejection.map(Proof::Rejection).and_then(|proof| proof.proves(Objective::Makespan, instance).ok());
     rejected.unwrap_or(0).max(i128::from(longest.ticks()))
 }
 

@@ -123,7 +123,7 @@ proptest! {
             until: ticks(until),
             prices,
         };
-        if let Ok(value) = Proof::TimeWindow(window).proves(&instance) {
+        if let Ok(value) = Proof::TimeWindow(window).proves(Objective::Makespan, &instance) {
             let [optimum, ..] = optima(&instance);
             prop_assert!(value <= optimum, "{} above {}", value, optimum);
         }

@@ -1,4 +1,4 @@
-use makespan_core::{Instance, Job, Platform};
+use makespan_core::{Instance, Job, Objective, Platform, Proof};
 use proptest::prelude::*;
 
 use super::*;
@@ -43,7 +43,8 @@ proptest! {
         match dual.rejection {
             Some(rejection) => {
                 prop_assert_eq!(rejection.deadline.ticks(), guess - 1);
-                prop_assert_eq!(rejection.proves(&instance), Ok(i128::from(guess)));
+                let proof = Proof::Rejection(rejection);
+                prop_assert_eq!(proof.proves(Objective::Makespan, &instance), Ok(i128::from(guess)));
             }
             None => prop_assert_eq!(guess, 1),
         }

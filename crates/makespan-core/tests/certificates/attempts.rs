@@ -193,19 +193,15 @@ impl Figures {
             3 => Proof::IntervalPrices(figures.interval_prices()),
             4 => Proof::TimePrices(figures.time_prices(12)),
             5 => Proof::TimePrices(figures.time_prices(2_000_000)),
-            6 => Proof::MachinePrices(MachinePrices { prices: figures.prices(nodes, 7) }),
-            7 => Proof::MachinePrices(MachinePrices { prices: figures.prices(nodes, 7) }),
-            8 => Proof::MachinePrices(MachinePrices { prices: figures.prices(nodes, 7) }),
+            6..=8 => Proof::MachinePrices(MachinePrices { prices: figures.prices(nodes, 7) }),
             9 => Proof::LateWork(LateWork {
                 from: figures.time(-1, 7),
                 tasks: (figures.below(3) > 0).then(|| figures.any(6).cast_unsigned()),
                 prices: figures.prices(nodes, 7),
             }),
             10 => Proof::TimeWindow(figures.window(nodes, deadline)),
-            11 => Proof::JobWindows(JobWindows { windows: windows(&mut figures) }),
-            12 => Proof::JobWindows(JobWindows { windows: windows(&mut figures) }),
-            13 => Proof::PositionPrices(figures.position_prices(instance)),
-            14 => Proof::PositionPrices(figures.position_prices(instance)),
+            11 | 12 => Proof::JobWindows(JobWindows { windows: windows(&mut figures) }),
+            13 | 14 => Proof::PositionPrices(figures.position_prices(instance)),
             _ => Proof::CostPrices(figures.cost_prices(instance)),
         };
         (objective, proof)

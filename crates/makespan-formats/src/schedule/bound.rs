@@ -25,7 +25,7 @@ pub struct BoundEntry {
 /// [`FormatError`] with the place.
 pub fn read_bound(file: &str, field: &str, objective: Objective, entry: BoundEntry) -> Result<Bound, FormatError> {
     let value = value(file, &format!("{field}.value"), objective, &entry.value.0)?;
-    let proof: Proof = serde_json::from_value(entry.proof)
+    let proof: Proof = serde_json::from_value(entry.certificate)
         .map_err(|error| FormatError::content(file, Place::field(format!("{field}.certificate")), error))?;
     let makespan_at_most = entry.makespan_at_most.map(|most| most.0);
     Ok(Bound { objective, value, makespan_at_most, proof })
