@@ -7,10 +7,9 @@
 use std::fs::{self, File};
 use std::path::Path;
 
-use makespan_core::Proof;
 use makespan_core::{
-    Bound, Expansion, Instance, Job, JobId, Placement, Platform, Profile, Schedule, ScheduleBuilder, SpeedupLaw, Time,
-    Unavailable, Weight,
+    Bound, Expansion, Instance, Job, JobId, Objective, Placement, Platform, Profile, Proof, Schedule, ScheduleBuilder,
+    SpeedupLaw, Time, Unavailable, Weight,
     proof::{Alone, Rejection, Selection},
 };
 use makespan_formats::gantt::{Deadline, GanttOptions, Marks, NamedSchedule, write_svg};
@@ -129,7 +128,8 @@ fn bounds(instance: &Instance, makespan: Time) -> Vec<Bound> {
         let deadline = Time::from_ticks(makespan.ticks() / 100 * percent);
         Proof::Rejection(Rejection { deadline, from: Time::ZERO, at: Time::ZERO, selection: Selection::Price(0) })
     });
-    let proved = alone.take(50).chain(deadlines).filter_map(|proof| Bound::proved_by(proof, instance).ok());
+    let proved =
+        alone.take(50).chain(deadlines).filter_map(|proof| Bound::proved_by(Objective::Makespan, proof, instance).ok());
     proved.max_by_key(|bound| bound.value).into_iter().collect()
 }
 

@@ -128,7 +128,7 @@ proptest! {
         for horizon in horizons {
             let bound = makespan_bounds::cost::within(&instance, horizon, 60);
             prop_assert!(bound.is_some() || least(&front, horizon).is_none());
-            let Some(Bound { certificate: Proof::CostPrices(prices), .. }) = bound else { continue };
+            let Some(Bound { proof: Proof::CostPrices(prices), .. }) = bound else { continue };
             prop_assert_eq!(prices.horizon, Some(horizon));
             check(&instance, &front, prices)?;
         }

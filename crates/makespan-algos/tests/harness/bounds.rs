@@ -37,7 +37,7 @@ impl Truth {
     }
 
     /// Whatever the proof gives for each of its objectives is true, and one tick more is refused.
-    pub(super) fn check(&self, proof: Proof) -> TestCaseResult {
+    pub(super) fn check(&self, proof: &Proof) -> TestCaseResult {
         for &objective in proof.objectives() {
             self.check_of(objective, proof.clone())?;
         }
@@ -170,7 +170,7 @@ proptest! {
     fn a_bound_raised_by_a_tick_is_refused(draft in drafts()) {
         let truth = Truth::of(draft.instance(1));
         for bound in all(&truth.instance) {
-            truth.check(bound.proof)?;
+            truth.check(&bound.proof)?;
         }
     }
 
@@ -186,7 +186,7 @@ proptest! {
     fn naming_another_job_proves_nothing_false(draft in drafts()) {
         let truth = Truth::of(draft.instance(1));
         for job in [0, 1, 2, 3, 4, 5, 6, 7, u32::MAX] {
-            truth.check(Proof::Alone(Alone { job: JobId(job) }))?;
+            truth.check(&Proof::Alone(Alone { job: JobId(job) }))?;
         }
     }
 
@@ -208,7 +208,7 @@ proptest! {
                 let old = if let Selection::Price(price) = rejection.selection { price } else { draft.unit };
                 for at in [at, middle] {
                     for selection in [Selection::Knapsack, Selection::Price(price.of(old))] {
-                        truth.check(Proof::Rejection(Rejection { deadline, from, at, selection }))?;
+                        truth.check(&Proof::Rejection(Rejection { deadline, from, at, selection }))?;
                     }
                 }
             }
@@ -230,12 +230,12 @@ proptest! {
                 // The order is checked elsewhere; here as many as possible shall be well formed.
                 prices.ends.sort_unstable();
                 prices.scale = scale.unwrap_or(prices.scale);
-                truth.check(Proof::IntervalPrices(prices.clone()))?;
+                truth.check(&Proof::IntervalPrices(prices.clone()))?;
                 let keep = IntervalPrices { scale: scale.unwrap_or(0).min(40), ..prices.clone() };
-                truth.check(Proof::IntervalPrices(keep))?;
+                truth.check(&Proof::IntervalPrices(keep))?;
             }
             prices.prices.pop();
-            truth.check(Proof::IntervalPrices(prices))?;
+            truth.check(&Proof::IntervalPrices(prices))?;
         }
     }
 
@@ -247,19 +247,19 @@ proptest! {
     ) {
         let truth = Truth::of(draft.instance(1));
         for mut prices in time_prices(&truth.instance) {
-            truth.check(Proof::TimePrices(prices.clone()))?;
+            truth.check(&Proof::TimePrices(prices.clone()))?;
             for (index, instant, price) in &twists {
                 let at = index.index(prices.prices.len());
                 prices.instants[at] = instant.time(prices.instants[at]);
                 prices.prices[at] = price.of(prices.prices[at]);
                 prices.instants.sort_unstable();
                 prices.scale = scale.unwrap_or(prices.scale);
-                truth.check(Proof::TimePrices(prices.clone()))?;
+                truth.check(&Proof::TimePrices(prices.clone()))?;
                 let keep = TimePrices { scale: scale.unwrap_or(0).min(40), ..prices.clone() };
-                truth.check(Proof::TimePrices(keep))?;
+                truth.check(&Proof::TimePrices(keep))?;
             }
             prices.prices.pop();
-            truth.check(Proof::TimePrices(prices))?;
+            truth.check(&Proof::TimePrices(prices))?;
         }
     }
 
@@ -277,7 +277,7 @@ proptest! {
             instants.push(last + Time::from_ticks(length * draft.unit));
         }
         let prices = steps.iter().map(|&(_, price)| price * unit).collect();
-        truth.check(Proof::TimePrices(TimePrices { instants, prices, scale: 0, horizon: None }))?;
+        truth.check(&Proof::TimePrices(TimePrices { instants, prices, scale: 0, horizon: None }))?;
     }
 
     /// The price of each objective by itself, and under a cap on the makespan: what is proved under a condition is true

@@ -62,7 +62,7 @@ proptest! {
     ) {
         let truth = Truth::of(draft.instance(1));
         for refutation in refutations(&truth.instance, truth.least(Objective::Makespan)) {
-            truth.check(Proof::DualFeasible(refutation.clone()))?;
+            truth.check(&Proof::DualFeasible(refutation.clone()))?;
             for &[deadline, from, price, size, value] in &twists {
                 let mut twisted = refutation.clone();
                 twisted.deadline = deadline.time(twisted.deadline);
@@ -72,11 +72,11 @@ proptest! {
                 term.price = price.of(term.price);
                 twist_scale(&mut term.widths, at, size, value);
                 twist_scale(&mut term.times, at, size, value);
-                truth.check(Proof::DualFeasible(twisted.clone()))?;
+                truth.check(&Proof::DualFeasible(twisted.clone()))?;
                 // The same functions at the deadlines where a wrong one would show.
                 for late in 0..2 {
                     let deadline = Time::from_ticks(i64::try_from(truth.least(Objective::Makespan)).unwrap() + late);
-                    truth.check(Proof::DualFeasible(DualFeasible { deadline, ..twisted.clone() }))?;
+                    truth.check(&Proof::DualFeasible(DualFeasible { deadline, ..twisted.clone() }))?;
                 }
             }
         }
@@ -103,7 +103,7 @@ proptest! {
                 };
                 let terms = raw.iter().map(term).collect();
                 let deadline = Time::from_ticks(deadline);
-                truth.check(Proof::DualFeasible(DualFeasible { deadline, from, terms }))?;
+                truth.check(&Proof::DualFeasible(DualFeasible { deadline, from, terms }))?;
             }
         }
     }

@@ -98,16 +98,16 @@ fn why(instance: &Instance, proof: &Proof) -> String {
         Proof::TimeWindow(TimeWindow { deadline, from, until, .. }) => {
             format!("{deadline} s is too short: what must run from {from} s to {until} s is too much")
         }
-        Proof::JobWindows(_) | Proof::JobWindows(_) => {
+        Proof::JobWindows(_) => {
             "each job alone ends no sooner, by its longest path of tasks or by what must run in some window".to_owned()
         }
         Proof::IntervalPrices(prices) => {
             format!("prices for processor time in {} intervals (linear programming duality)", prices.ends.len() + 1)
         }
-        Proof::MachinePrices(prices) | Proof::MachinePrices(prices) | Proof::MachinePrices(prices) => {
+        Proof::MachinePrices(prices) => {
             format!("prices for time on {} machines", prices.prices.len())
         }
-        Proof::PositionPrices(prices) | Proof::PositionPrices(prices) => {
+        Proof::PositionPrices(prices) => {
             format!("prices for positions on {} processors (an assignment problem)", prices.prices.len())
         }
         Proof::LateWork(late) => {
@@ -119,7 +119,7 @@ fn why(instance: &Instance, proof: &Proof) -> String {
         Proof::CostPrices(_) => {
             "prices for the time of processors and for the room between tasks (Lagrangian duality)".to_owned()
         }
-        Proof::TimePrices(prices) | Proof::TimePrices(prices) => {
+        Proof::TimePrices(prices) => {
             format!("prices for a processor at every instant, in {} steps (Lagrangian duality)", prices.prices.len())
         }
     }
