@@ -2,7 +2,8 @@
 //!
 //! [`kernel`] holds the mathematics that algorithms share: lists, shelves, knapsacks, doubling batches, compaction, the
 //! batch rule. [`mod@scheduler`] composes kernels into offline algorithms, one a file, each with its source, assumptions,
-//! guarantee and deviations. [`mod@catalogue`] names them by specs such as `demt[shuffles=50]`. [`mod@policy`] has online
+//! guarantee and deviations. [`mod@catalogue`] names them by specs such as `demt[shuffles=50]`. [`mod@search`] has what all
+//! searches share. [`mod@policy`] has online
 //! policies: queues with backfilling, and any scheduler made to work online.
 //!
 //! Most of them begin with the dual approximation: `makespan_bounds::dual` finds the smallest guess of the makespan that
@@ -25,5 +26,6 @@ pub mod catalogue;
 pub mod kernel;
 pub mod policy;
 pub mod scheduler;
+pub mod search;
 
 pub use catalogue::{Entry, SpecError, catalogue, scheduler};

@@ -16,6 +16,7 @@ mod shelves;
 mod sweep;
 mod with_bags;
 
+pub use crate::search::Budget;
 pub use cpop::Cpop;
 pub use critical_jobs::CriticalJobs;
 pub use demt::{Compaction, Demt};
@@ -24,7 +25,7 @@ pub use gang::Gang;
 pub use heft::Heft;
 pub use list_graham::{ListGraham, Order};
 pub use mapping::{Mapped, check_mappable, problem_of, schedule_of};
-pub use optimise::{Budget, Optimise, Target};
+pub use optimise::{Optimise, Target};
 pub use peft::Peft;
 pub use sequential::Sequential;
 pub use shelves::Shelves;

@@ -1,7 +1,8 @@
 //! Lists over a sweep of targets, then annealing: short makespans in practice.
 
 use makespan_core::{
-    Context, Guarantee, Instance, JobId, Objective, Plan, ScheduleBuilder, ScheduleError, Scheduler, Time, Unsupported,
+    Context, Guarantee, Instance, JobId, Objective, Plan, ScheduleBuilder, ScheduleError, Scheduler, Stop, Time,
+    Unsupported,
 };
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -10,11 +11,14 @@ use super::allotment::DualAllotment;
 use super::{check_supported, dual_list_guarantee, needs_equal_processors};
 use crate::kernel::list::{self, Allotted, ListSweep};
 use crate::kernel::open::Open;
+use crate::search::{Course, Neighbourhood, anneal, heat};
 
 /// Targets tried between the guess of the dual approximation and twice it.
 const TARGETS: i64 = 48;
 /// Annealing stops after this many job placements in all, so that large instances stay within seconds.
 const MOST_PLACEMENTS: usize = 4_000_000;
+/// The temperature begins at this share of the length of the schedule.
+const HOT: f64 = 0.02;
 
 /// Graham lists of canonical allotments for a sweep of target lengths, longest first; the best list is then annealed
 /// over its order and allotments.
@@ -131,30 +135,13 @@ impl Search<'_> {
     fn anneal(&mut self, builder: &mut ScheduleBuilder<'_>, steps: u32, random: &mut ChaCha8Rng) {
         let jobs = self.best.1.len();
         let steps = (steps as usize).min(MOST_PLACEMENTS / jobs.max(1));
-        if jobs < 2 {
+        if jobs < 2 || steps == 0 {
             return;
         }
-        let mut list = self.best.1.clone();
-        let mut current = self.best.0;
+        let (list, current) = (self.best.1.clone(), self.best.0);
         let span = (current - self.from).ticks() as f64;
-        for step in 0..steps {
-            if self.best.0 <= self.reachable {
-                return;
-            }
-            let undo = self.change(&mut list, random);
-            let makespan = self.makespan(builder, &list);
-            let cooling = 1.0 - step as f64 / steps as f64;
-            let tolerated = -(1.0 - random.random::<f64>()).ln() * 0.02 * span * cooling * cooling;
-            if ((makespan - current).ticks() as f64) <= tolerated {
-                current = makespan;
-                if makespan < self.best.0 {
-                    self.best.0 = makespan;
-                    self.best.1.copy_from_slice(&list);
-                }
-            } else {
-                undo.apply(&mut list);
-            }
-        }
+        let mut changing = Changing { search: self, builder, random, list, current, span };
+        anneal(&mut changing, &mut Course::of(steps as u64, &Stop::default()));
     }
 
     fn change(&self, list: &mut [Allotted], random: &mut impl Rng) -> Undo {
@@ -179,6 +166,40 @@ impl Search<'_> {
         }
         move_to(list, at, other);
         Undo::Move(other, at)
+    }
+}
+
+/// A list that changes.
+struct Changing<'a, 'i, 'b> {
+    search: &'a mut Search<'i>,
+    builder: &'a mut ScheduleBuilder<'b>,
+    random: &'a mut ChaCha8Rng,
+    list: Vec<Allotted>,
+    /// Its makespan.
+    current: Time,
+    /// The length of the schedule at first.
+    span: f64,
+}
+
+impl Neighbourhood for Changing<'_, '_, '_> {
+    fn is_optimal(&self) -> bool {
+        self.search.best.0 <= self.search.reachable
+    }
+
+    fn step(&mut self, done: f64) {
+        let undo = self.search.change(&mut self.list, self.random);
+        let makespan = self.search.makespan(self.builder, &self.list);
+        let cooling = 1.0 - done;
+        let tolerated = heat(1.0, self.random) * HOT * self.span * cooling * cooling;
+        if ((makespan - self.current).ticks() as f64) > tolerated {
+            undo.apply(&mut self.list);
+            return;
+        }
+        self.current = makespan;
+        if makespan < self.search.best.0 {
+            self.search.best.0 = makespan;
+            self.search.best.1.copy_from_slice(&self.list);
+        }
     }
 }
 

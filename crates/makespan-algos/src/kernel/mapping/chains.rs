@@ -126,7 +126,7 @@ impl Candidates {
 /// Whether a change that costs so much is made at a temperature. Random numbers and logarithms are spent on those only for which
 /// they may decide.
 fn accepted(cost: f64, heat: f64, random: &mut ChaCha8Rng) -> bool {
-    cost <= 0.0 || (cost <= heat * HOPELESS && cost <= -heat * (1.0 - random.random::<f64>()).ln())
+    cost <= 0.0 || (cost <= heat * HOPELESS && cost <= crate::search::heat(heat, random))
 }
 
 /// One search: a mapping that changes, and the best one.

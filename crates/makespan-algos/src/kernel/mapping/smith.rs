@@ -122,7 +122,7 @@ impl<'a> Smith<'a> {
 
     fn accepts(&self, cost: f64, late: i64, heat: f64, random: &mut ChaCha8Rng) -> bool {
         let cost = cost + self.price * late as f64;
-        cost <= 0.0 || cost <= -heat * (1.0 - random.random::<f64>()).ln()
+        cost <= 0.0 || cost <= crate::search::heat(heat, random)
     }
 
     fn time(&self, task: u32, machine: usize) -> i64 {

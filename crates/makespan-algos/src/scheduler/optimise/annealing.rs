@@ -5,10 +5,10 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
 use super::change::{Change, Solution};
-use super::course::Course;
 use super::goal::Goal;
 use crate::kernel::choices::Choices;
 use crate::kernel::serial::{Request, SerialInsertion};
+use crate::search::{Cooling, Course, Neighbourhood, anneal, heat};
 
 /// One search: a present solution, and the best one.
 pub(super) struct Annealing<'a> {
@@ -25,6 +25,7 @@ pub(super) struct Annealing<'a> {
     floor: i64,
     /// Of a job in the first solution.
     mean_cost: f64,
+    cooling: Cooling,
 }
 
 /// A solution with its rank; the lowest is best.
@@ -66,6 +67,7 @@ impl<'a> Annealing<'a> {
             random,
             floor,
             mean_cost: 0.0,
+            cooling: Cooling { hottest: 0.0, coldest: COLDEST, cycles: 1.0 },
         };
         annealing.sort();
         annealing.mean_cost = annealing.goal.mean_cost(instance, annealing.value);
@@ -90,19 +92,15 @@ impl<'a> Annealing<'a> {
         }
         let hottest = warmth * (HOT * (FEW / jobs).powf(1.5)).min(HOTTEST) * self.mean_cost;
         let cycles = if self.choices.node().is_some() && jobs <= FEW { CYCLES } else { 1.0 };
-        while let Some(done) = course.step() {
-            if self.best.makespan <= self.floor && self.goal.is_makespan() {
-                return;
-            }
-            self.step(hottest * COLDEST.powf((done * cycles).fract()));
-        }
+        self.cooling = Cooling { hottest, coldest: COLDEST, cycles };
+        anneal(self, course);
     }
 
-    /// One change, accepted by the rule of Metropolis.
-    fn step(&mut self, temperature: f64) {
+    /// One change at a temperature.
+    fn change(&mut self, temperature: f64) {
         let change = Change::draw(&self.present, self.choices, &mut self.random);
         let first = change.apply(&mut self.present);
-        let threshold = self.value - temperature * (1.0 - self.random.random::<f64>()).ln();
+        let threshold = self.value + heat(temperature, &mut self.random);
         let value = self.evaluate(first, threshold);
         if value > threshold {
             change.undo(&mut self.present);
@@ -160,5 +158,15 @@ impl<'a> Annealing<'a> {
         (self.best.rank, self.best.makespan) = (rank, makespan);
         self.best.solution.clone_from(&self.present);
         true
+    }
+}
+
+impl Neighbourhood for Annealing<'_> {
+    fn is_optimal(&self) -> bool {
+        self.best.makespan <= self.floor && self.goal.is_makespan()
+    }
+
+    fn step(&mut self, done: f64) {
+        self.change(self.cooling.at(done));
     }
 }

@@ -2,21 +2,19 @@
 
 mod lightest;
 
-use std::panic::resume_unwind;
 use std::time::Instant;
 
 use makespan_bounds::machines::{self, Positions};
-use makespan_core::{Bound, Context, FrontPoint, Instance, Objective, Schedule, Stop, Time};
-use rand::SeedableRng;
+use makespan_core::{Bound, Context, FrontPoint, Instance, Objective, Schedule, Time};
 use rand_chacha::ChaCha8Rng;
 
-use super::course::{Budget, Course};
 use super::front::limits;
 use super::{Optimise, Target, floor_times};
 use crate::kernel::mapping::{
     Candidates, Chains, Descent, Loads, Mapper, MinMin, MinimumCompletion, Problem, Sufferage,
 };
 use crate::scheduler::mapping::{problem_of, schedule_for};
+use crate::search::{Budget, Neighbourhood, Portfolio, anneal};
 
 /// Changes that are tried between two looks at the clock; where steps are counted, this is one.
 const CHANGES: usize = 512;
@@ -49,7 +47,7 @@ pub(super) struct Outcome {
 /// completion of jobs of one weight, are minimised by an assignment of positions; with different weights or under a limit lines of
 /// jobs are annealed, each in its best order.
 pub(super) fn optimise(optimise: &Optimise, instance: &Instance, context: &Context) -> Outcome {
-    let begin = Instant::now();
+    let portfolio = optimise.portfolio(Instant::now(), context);
     let problem = problem_of(instance);
     let prices = machines::prices(instance);
     let bound = machines::bound_by(instance, Objective::Makespan, &prices);
@@ -62,7 +60,7 @@ pub(super) fn optimise(optimise: &Optimise, instance: &Instance, context: &Conte
     let positions = machines::are_positions_meant(instance, aim).then(|| machines::positions(instance));
     let mut bounds = vec![bound];
     bounds.extend(other_bounds(instance, aim, &prices, positions.as_ref()));
-    let mut starts = starts(instance, &problem, context);
+    let mut starts = starts(instance, &problem, portfolio.random(0));
     starts.extend(positions.as_ref().and_then(|positions| positions.processors.clone()));
     let run = Run {
         problem: &problem,
@@ -70,11 +68,9 @@ pub(super) fn optimise(optimise: &Optimise, instance: &Instance, context: &Conte
         prices: &prices,
         floor: floor.ticks(),
         optimise,
-        begin,
+        portfolio,
         aim,
         is_solved: positions.is_some_and(|positions| positions.processors.is_some()),
-        seed: context.seed,
-        stop: &context.stop,
     };
     let points: Vec<FrontPoint> =
         run.mappings(starts, limit).iter().map(|mapping| proved(&bounds, run.schedule(mapping))).collect();
@@ -100,8 +96,7 @@ fn other_bounds(instance: &Instance, aim: Objective, prices: &[f64], positions: 
 }
 
 /// Mappings by rules; not all of them where there are very many times.
-fn starts(instance: &Instance, problem: &Problem<'_>, context: &Context) -> Vec<Vec<u32>> {
-    let mut random = ChaCha8Rng::seed_from_u64(context.seed);
+fn starts(instance: &Instance, problem: &Problem<'_>, mut random: ChaCha8Rng) -> Vec<Vec<u32>> {
     let mut starts = vec![MinimumCompletion.map(problem, &mut random), MinMin.map(problem, &mut random)];
     if problem.tasks() * problem.machines() <= MANY {
         if problem.tasks() <= MANY_TASKS {
@@ -132,13 +127,11 @@ struct Run<'a> {
     prices: &'a [f64],
     floor: i64,
     optimise: &'a Optimise,
-    begin: Instant,
+    portfolio: Portfolio,
     /// What is minimised, beside the makespan.
     aim: Objective,
     /// Whether one of the starts is the optimum without a limit.
     is_solved: bool,
-    seed: u64,
-    stop: &'a Stop,
 }
 
 impl Run<'_> {
@@ -199,46 +192,35 @@ impl Run<'_> {
                 Budget::Steps(steps) => (steps / ONE_STEPS) as f64,
                 Budget::Time(time) => (time.as_secs_f64() / ONE_SECONDS).round(),
             };
-        let found = self.each(|index| {
-            let mut random = self.random(index);
-            let mut course = self.course(share);
-            let mut chains = Chains::new(problem, &candidates, candidates.cheapest());
-            while let Some(done) = course.step() {
-                chains.round((done * times.max(1.0)).fract(), CHANGES, &mut random);
-                if chains.best() <= self.floor as f64 {
-                    break;
-                }
-            }
-            let mut loads = Loads::new(problem, chains.into_best());
+        let found = self.portfolio.each(|index| {
+            let chains = Chains::new(problem, &candidates, candidates.cheapest());
+            let random = self.portfolio.random(index + 1);
+            let mut search = Shortening { chains, random, floor: self.floor as f64, times: times.max(1.0) };
+            let steps = |steps: u64| (steps as f64 * share) as u64;
+            anneal(&mut search, &mut self.portfolio.course(share * (1.0 - RESERVE), steps));
+            let mut loads = Loads::new(problem, search.chains.into_best());
             Descent::improve(problem, &mut loads, DESCENT);
             loads.into_mapping()
         });
         found.into_iter().chain([first]).min_by_key(rank).unwrap_or_default()
     }
+}
 
-    /// One mapping from each search.
-    fn each(&self, search: impl Fn(u32) -> Vec<u32> + Sync) -> Vec<Vec<u32>> {
-        std::thread::scope(|scope| {
-            let search = &search;
-            let others: Vec<_> =
-                (1..self.optimise.searches()).map(|index| scope.spawn(move || search(index))).collect();
-            let own = search(0);
-            let others = others.into_iter().map(|other| other.join().unwrap_or_else(|panic| resume_unwind(panic)));
-            std::iter::once(own).chain(others).collect()
-        })
+/// A search for the shortest mapping.
+struct Shortening<'a> {
+    chains: Chains<'a>,
+    random: ChaCha8Rng,
+    floor: f64,
+    /// How often it begins anew from where it is.
+    times: f64,
+}
+
+impl Neighbourhood for Shortening<'_> {
+    fn is_optimal(&self) -> bool {
+        self.chains.best() <= self.floor
     }
 
-    fn random(&self, index: u32) -> ChaCha8Rng {
-        let mut random = ChaCha8Rng::seed_from_u64(self.seed);
-        random.set_stream(u64::from(index) + 1);
-        random
-    }
-
-    /// From now on until so much of the time is over, or for so many of the steps.
-    fn course(&self, share: f64) -> Course {
-        match self.optimise.budget {
-            Budget::Steps(steps) => Course::of((steps as f64 * share) as u64, self.stop),
-            Budget::Time(time) => Course::until(self.begin + time.mul_f64(share * (1.0 - RESERVE)), self.stop),
-        }
+    fn step(&mut self, done: f64) {
+        self.chains.round((done * self.times).fract(), CHANGES, &mut self.random);
     }
 }

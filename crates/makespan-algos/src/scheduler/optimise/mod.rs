@@ -2,7 +2,6 @@
 
 mod annealing;
 mod change;
-mod course;
 mod front;
 mod goal;
 mod graph;
@@ -10,15 +9,14 @@ mod machines;
 mod search;
 mod start;
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use makespan_core::{
     Context, Front, FrontPoint, Guarantee, Instance, Objective, Plan, ScheduleError, Scheduler, Time, Unsupported,
 };
 
-pub use course::Budget;
-
 use super::{check_mappable, check_supported, dual_list_guarantee, needs_equal_processors, needs_single_processors};
+use crate::search::{Budget, Portfolio};
 use search::{Search, Task};
 
 /// Starts from the best plan of the catalogue and from what prices of processor time suggest, then anneals the order
@@ -193,18 +191,18 @@ impl Optimise {
         Ok(plan)
     }
 
-    /// How many independent searches there are.
-    fn searches(&self) -> u32 {
+    /// The independent searches, whose time began then.
+    fn portfolio(&self, begin: Instant, context: &Context) -> Portfolio {
         let cores = || std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
-        self.searches.unwrap_or_else(cores).max(1)
+        let searches = self.searches.unwrap_or_else(cores).max(1);
+        Portfolio { budget: self.budget, searches, seed: context.seed, stop: context.stop.clone(), begin }
     }
 
     /// The cheapest schedule within the walltimes or the limit.
     fn cheapest(&self, instance: &Instance, context: &mut Context) -> Result<Plan, ScheduleError> {
-        let (budget, searches) = (self.budget, self.searches());
+        let portfolio = self.portfolio(Instant::now(), context);
         let Self { walltime, makespan_at_most, .. } = *self;
-        let run = graph::cost::CostRun { instance, budget, searches, walltime, makespan_at_most };
-        let found = run.minimise(context);
+        let found = graph::cost::CostRun { instance, portfolio, walltime, makespan_at_most }.minimise();
         let reached = found.schedule.makespan();
         if let Some((limit, floor)) = found.limit.filter(|&(limit, _)| reached > limit) {
             return Err(ScheduleError::NotFound { scheduler: self.name(), limit, floor, reached });

@@ -5,17 +5,16 @@ use std::panic::resume_unwind;
 use std::time::Instant;
 
 use makespan_bounds::{PriceOptions, PriceSearch, PricedChoice};
-use makespan_core::{Bound, Context, Instance, Objective, Schedule, Stop, Time};
-use rand::SeedableRng;
+use makespan_core::{Bound, Context, Instance, Objective, Schedule, Time};
 use rand_chacha::ChaCha8Rng;
 
 use super::annealing::{Annealing, Ranked};
 use super::change::Solution;
-use super::course::{Budget, Course};
 use super::goal::{self, Goal};
 use super::start::Deadlines;
 use super::{Optimise, start};
 use crate::kernel::choices::Choices;
+use crate::search::{Course, Portfolio};
 
 /// More jobs are not annealed: a single change would take milliseconds.
 const MOST_JOBS: usize = 20_000;
@@ -40,11 +39,7 @@ const STEPS_A_FIT: u64 = 50;
 pub(super) struct Search<'a> {
     instance: &'a Instance,
     choices: Choices,
-    budget: Budget,
-    searches: u32,
-    begin: Instant,
-    seed: u64,
-    stop: Stop,
+    portfolio: Portfolio,
     floor: Time,
     /// What was proved without a condition.
     bounds: RefCell<Vec<Bound>>,
@@ -73,16 +68,12 @@ pub(super) struct Found {
 
 impl<'a> Search<'a> {
     pub(super) fn new(optimise: &Optimise, instance: &'a Instance, context: &Context) -> Self {
-        let begin = Instant::now();
+        let portfolio = optimise.portfolio(Instant::now(), context);
         let shortest = makespan_bounds::makespan(instance);
         Self {
             instance,
             choices: Choices::new(instance),
-            budget: optimise.budget,
-            searches: optimise.searches(),
-            begin,
-            seed: context.seed,
-            stop: context.stop.clone(),
+            portfolio,
             floor: Time::from_ticks(i64::try_from(shortest.value).unwrap_or(i64::MAX)),
             bounds: RefCell::new(vec![shortest]),
             plans: RefCell::new(None),
@@ -106,8 +97,8 @@ impl<'a> Search<'a> {
         // The prices and the first schedules do not need each other.
         let made = self.plans.borrow_mut().take();
         let (priced, plans) = std::thread::scope(|scope| {
-            let (prices, plans_end) = (self.course(task, PRICES, STEPS_A_PRICE), self.at(task, PRICES));
-            let other = self.course(task, OTHER_PRICES, STEPS_A_PRICE);
+            let (prices, plans_end) = (task.course(&self.portfolio, PRICES, STEPS_A_PRICE), self.at(task, PRICES));
+            let other = task.course(&self.portfolio, OTHER_PRICES, STEPS_A_PRICE);
             let needs_other =
                 !self.bounds.borrow().iter().any(|bound| bound.objective == Objective::WeightedCompletion);
             let priced = scope.spawn(move || match task.objective {
@@ -115,7 +106,8 @@ impl<'a> Search<'a> {
                 Objective::Makespan => prices_of(instance, Objective::WeightedCompletion, None, other),
                 objective => prices_of(instance, objective, task.limit, prices),
             });
-            let plans = made.unwrap_or_else(|| start::catalogue(instance, self.seed, plans_end, &self.stop));
+            let plans = made
+                .unwrap_or_else(|| start::catalogue(instance, self.portfolio.seed, plans_end, &self.portfolio.stop));
             (priced.join().unwrap_or_else(|panic| resume_unwind(panic)), plans)
         });
         let mut starts: Vec<Schedule> = plans.iter().chain(known).cloned().collect();
@@ -143,7 +135,8 @@ impl<'a> Search<'a> {
             return None;
         }
         // One insertion takes seconds here, so it is made once, and only while there is time.
-        let late = self.at(task, 1.0 - RESERVE).is_some_and(|end| Instant::now() >= end) || self.stop.is_requested();
+        let late =
+            self.at(task, 1.0 - RESERVE).is_some_and(|end| Instant::now() >= end) || self.portfolio.stop.is_requested();
         let solution = start::priced_solution(&self.choices, priced.filter(|_| !late)?);
         Some(start::schedule(self.instance, &self.choices, &solution))
     }
@@ -158,44 +151,29 @@ impl<'a> Search<'a> {
 
     /// The instant at which this share of a task's time is over, if time is what ends the search.
     fn at(&self, task: Task, share: f64) -> Option<Instant> {
-        match self.budget {
-            Budget::Time(time) => Some(self.begin + time.mul_f64(task.begin + (task.end - task.begin) * share)),
-            Budget::Steps(_) => None,
-        }
-    }
-
-    /// A course until a share of the task's time is over, or of its steps, of which one step of the course counts for
-    /// so many.
-    fn course(&self, task: Task, share: f64, steps_a_step: u64) -> Course {
-        match (self.budget, self.at(task, share)) {
-            (Budget::Steps(steps), _) => {
-                let steps = (steps as f64 * (task.end - task.begin)) as u64;
-                Course::of(steps / steps_a_step + 1, &self.stop)
-            }
-            (Budget::Time(_), end) => Course::until(end.unwrap_or(self.begin), &self.stop),
-        }
+        self.portfolio.at(task.begin + (task.end - task.begin) * share)
     }
 
     /// The best of the searches, as a schedule.
     fn anneal(&self, task: Task, first: &Schedule, priced: Option<&[PricedChoice]>) -> Schedule {
-        let best = std::thread::scope(|scope| {
-            // The cells of this search stay on its thread; the others get what they need.
-            let course = |share, steps| self.course(task, share, steps);
-            let courses = |_| (course(FITS, STEPS_A_FIT), course(1.0 - RESERVE, 1));
-            let each = Each { instance: self.instance, choices: &self.choices, floor: self.floor, seed: self.seed };
-            let others: Vec<_> = (1..self.searches)
-                .map(|index| (index, courses(index)))
-                .map(|(index, courses)| scope.spawn(move || each.search(index, task, first, priced, courses)))
-                .collect();
-            let own = each.search(0, task, first, priced, courses(0));
-            let others = others.into_iter().map(|other| other.join().unwrap_or_else(|panic| resume_unwind(panic)));
-            std::iter::once(own).chain(others).min_by(|a, b| a.rank.total_cmp(&b.rank))
+        let (portfolio, floor) = (&self.portfolio, self.floor.ticks());
+        let each = Each { instance: self.instance, choices: &self.choices, floor };
+        let found = portfolio.each(|index| {
+            let courses = (task.course(portfolio, FITS, STEPS_A_FIT), task.course(portfolio, 1.0 - RESERVE, 1));
+            each.search((index, portfolio.random(index)), task, first, priced, courses)
         });
+        let best = found.into_iter().min_by(|a, b| a.rank.total_cmp(&b.rank));
         best.map_or_else(|| first.clone(), |best| start::schedule(self.instance, &self.choices, &best.solution))
     }
 }
 
 impl Task {
+    /// Until a share of the task's time is over, or of its steps, of which one step of the course counts for so many.
+    fn course(self, portfolio: &Portfolio, share: f64, steps_a_step: u64) -> Course {
+        let part = self.end - self.begin;
+        portfolio.course(self.begin + part * share, |steps| (steps as f64 * part) as u64 / steps_a_step + 1)
+    }
+
     /// By how much a schedule passes the limit.
     fn broken_by(&self, schedule: &Schedule) -> Time {
         self.limit.map_or(Time::ZERO, |limit| schedule.makespan().saturating_since(limit))
@@ -207,24 +185,22 @@ impl Task {
 struct Each<'a> {
     instance: &'a Instance,
     choices: &'a Choices,
-    floor: Time,
-    seed: u64,
+    /// A proven bound on the makespan, in ticks.
+    floor: i64,
 }
 
 impl Each<'_> {
     /// One search on its own stream of random numbers.
     fn search(
         self,
-        index: u32,
+        (index, mut random): (u32, ChaCha8Rng),
         task: Task,
         first: &Schedule,
         priced: Option<&[PricedChoice]>,
         (mut fits, mut course): (Course, Course),
     ) -> Ranked {
-        let mut random = ChaCha8Rng::seed_from_u64(self.seed);
-        random.set_stream(u64::from(index));
         let warmth = if index.is_multiple_of(2) { 1.0 } else { COOL };
-        let floor = self.floor.ticks();
+        let floor = self.floor;
         let mut solutions = vec![start::solution(self.choices, first)];
         let enough = if task.objective == Objective::Makespan { Some(floor) } else { task.limit.map(Time::ticks) };
         if let Some(enough) = enough {

@@ -8,11 +8,11 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
 use super::change::Solution;
-use super::course::Course;
 use crate::kernel::choices::Choices;
 use crate::kernel::fit::Fit;
 use crate::kernel::list::{self, Allotted};
 use crate::kernel::serial::Skyline;
+use crate::search::Course;
 
 /// The catalogue, quick ones first.
 const CATALOGUE: [&str; 9] = [

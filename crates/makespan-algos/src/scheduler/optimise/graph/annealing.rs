@@ -6,7 +6,7 @@ use rand_chacha::ChaCha8Rng;
 use super::{hottest, scale};
 use crate::kernel::graph::sequence::{ANY, Sequence};
 use crate::kernel::graph::{NEVER, Place, Problem};
-use crate::scheduler::optimise::course::Course;
+use crate::search::{Cooling, Neighbourhood, heat};
 
 /// The temperature falls to this share of where it begins.
 const COLDEST: f64 = 0.003;
@@ -25,17 +25,24 @@ pub(super) struct Annealing<'a> {
     floor: f64,
     /// Nothing depends on the processors, so they are left to the ends.
     plain: bool,
-    /// What one tick of one task costs.
-    scale: f64,
+    cooling: Cooling,
 }
 
 impl<'a> Annealing<'a> {
-    pub(super) fn new(problem: &'a Problem, sequence: Sequence<'a>, random: ChaCha8Rng, floor: f64) -> Self {
+    /// The search of this number from a sequence on.
+    pub(super) fn new(
+        problem: &'a Problem,
+        sequence: Sequence<'a>,
+        random: ChaCha8Rng,
+        (index, floor): (u32, f64),
+    ) -> Self {
         let best = (sequence.value(), sequence.places());
         let latest = sequence.places().iter().map(|place| place.start).max().unwrap_or(0).max(1) as f64;
         let scale = scale(problem) * (sequence.value() / latest).max(f64::MIN_POSITIVE);
         let plain = problem.is_plain() && sequence.wanted().iter().all(|&wanted| wanted == ANY);
-        Self { problem, sequence, best, random, floor, plain, scale }
+        let warmth = if index.is_multiple_of(2) { 1.0 } else { COOL };
+        let cooling = Cooling { hottest: hottest(problem.tasks()) * warmth * scale, coldest: COLDEST, cycles: 1.0 };
+        Self { problem, sequence, best, random, floor, plain, cooling }
     }
 
     /// The best value, and where and when each task runs in it.
@@ -43,25 +50,13 @@ impl<'a> Annealing<'a> {
         self.best
     }
 
-    /// Anneals until the course is over or the best is proved.
-    pub(super) fn run(&mut self, course: &mut Course, index: u32) {
-        let warmth = if index.is_multiple_of(2) { 1.0 } else { COOL };
-        let hottest = hottest(self.problem.tasks()) * warmth * self.scale;
-        while let Some(done) = course.step() {
-            if self.best.0 <= self.floor {
-                return;
-            }
-            self.step(hottest * COLDEST.powf(done));
-        }
-    }
-
-    /// One change, accepted by the rule of Metropolis.
-    fn step(&mut self, temperature: f64) {
+    /// One change at a temperature.
+    fn change(&mut self, temperature: f64) {
         let task = self.random.random_range(0..self.problem.tasks() as u32);
         let (first, last) = self.sequence.range(task);
         let wanted = self.wanted(task);
         let to = self.random.random_range(first..=last);
-        let threshold = self.sequence.value() - temperature * (1.0 - self.random.random::<f64>()).ln();
+        let threshold = self.sequence.value() + heat(temperature, &mut self.random);
         let shift = self.sequence.shift(task, to, wanted);
         let from = Sequence::changed(shift);
         if self.sequence.evaluate(from, threshold).is_none() {
@@ -99,5 +94,15 @@ impl<'a> Annealing<'a> {
         }
         let processor = self.random.random_range(0..self.problem.processors() as u32);
         if self.problem.time(task, self.problem.node_of(processor)) < NEVER { processor } else { present }
+    }
+}
+
+impl Neighbourhood for Annealing<'_> {
+    fn is_optimal(&self) -> bool {
+        self.best.0 <= self.floor
+    }
+
+    fn step(&mut self, done: f64) {
+        self.change(self.cooling.at(done));
     }
 }

@@ -6,20 +6,18 @@ pub(super) mod cost;
 mod relocating;
 mod start;
 
-use std::panic::resume_unwind;
 use std::time::Instant;
 
 use makespan_core::{Bound, Context, Instance, Objective, Time};
-use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-use super::course::{Budget, Course};
 use super::front::limits;
 use super::machines::{LIGHTEST, Outcome, SHORTEST, proved};
 use super::{Optimise, Target, floor_times};
 use crate::kernel::graph::lines::Lines;
 use crate::kernel::graph::sequence::Sequence;
 use crate::kernel::graph::{NEVER, Place, Problem};
+use crate::search::{Course, Portfolio, anneal};
 use annealing::Annealing;
 use relocating::Relocating;
 
@@ -70,7 +68,6 @@ struct Each<'a> {
     known: &'a [Vec<Place>],
     /// A proven bound in the unit of the search; a search that reaches it ends.
     floor: f64,
-    seed: u64,
 }
 
 /// One of the searches for a schedule, each of which has a part of the time.
@@ -83,18 +80,17 @@ struct Aim {
 }
 
 /// The problem, and what was proved of it.
-struct Proved<'a> {
+struct Proved {
     problem: Problem,
     weights: Vec<f64>,
     bounds: Vec<Bound>,
-    begin: Instant,
-    context: &'a Context,
+    portfolio: Portfolio,
 }
 
 impl Run<'_> {
     /// The best schedules that are found, and what was proved on the way.
     pub(super) fn minimise(&self, context: &Context) -> Outcome {
-        let begin = Instant::now();
+        let portfolio = self.optimise.portfolio(Instant::now(), context);
         let (target, factor) = (self.optimise.target, self.optimise.makespan_at_most);
         let objectives = match target {
             Target::Objective(Objective::Makespan) => vec![Objective::Makespan],
@@ -106,99 +102,86 @@ impl Run<'_> {
         };
         let bounds = objectives.into_iter().filter_map(|one| makespan_bounds::best(self.instance, one).ok()).collect();
         let weights = self.instance.jobs().iter().map(|job| job.weight.millionths() as f64).collect();
-        let known = Proved { problem: Problem::new(self.instance), weights, bounds, begin, context };
+        let known = Proved { problem: Problem::new(self.instance), weights, bounds, portfolio };
         let floor = Time::from_ticks(known.bound(Objective::Makespan).map_or(0, |value| value as i64));
         let limit = factor.map(|factor| floor_times(floor, factor));
         let found = match target {
-            Target::Objective(objective) => self.of(&known, objective, limit.map(Time::ticks)),
-            Target::Front => self.front(&known, limit.map(Time::ticks)),
+            Target::Objective(objective) => known.of(objective, limit.map(Time::ticks)),
+            Target::Front => known.front(limit.map(Time::ticks)),
         };
         let points = found.iter().map(|places| proved(&known.bounds, known.problem.schedule(places))).collect();
         Outcome { points, bounds: known.bounds, limit, floor }
     }
+}
 
-    fn of(&self, known: &Proved<'_>, objective: Objective, limit: Option<i64>) -> Vec<Vec<Place>> {
+impl Proved {
+    fn of(&self, objective: Objective, limit: Option<i64>) -> Vec<Vec<Place>> {
         let aim = Aim { objective, limit, from: 0.0, until: 1.0 };
         if limit.is_none() || objective == Objective::Makespan {
-            return vec![self.find(known, Aim { limit: None, ..aim }, &[])];
+            return vec![self.find(Aim { limit: None, ..aim }, &[])];
         }
         // What keeps a narrow limit is found by looking for the shortest.
-        let short = self.find(known, Aim { objective: Objective::Makespan, limit: None, until: SHORTEST, ..aim }, &[]);
-        let found = self.find(known, Aim { from: SHORTEST, ..aim }, std::slice::from_ref(&short));
-        let keeps = known.problem.schedule(&found).makespan().ticks() <= limit.unwrap_or(i64::MAX);
+        let short = self.find(Aim { objective: Objective::Makespan, limit: None, until: SHORTEST, ..aim }, &[]);
+        let found = self.find(Aim { from: SHORTEST, ..aim }, std::slice::from_ref(&short));
+        let keeps = self.problem.schedule(&found).makespan().ticks() <= limit.unwrap_or(i64::MAX);
         vec![if keeps { found } else { short }]
     }
 
     /// The shortest, the one of least weighted completion, and some between.
-    fn front(&self, known: &Proved<'_>, limit: Option<i64>) -> Vec<Vec<Place>> {
+    fn front(&self, limit: Option<i64>) -> Vec<Vec<Place>> {
         let aim = Aim { objective: Objective::Makespan, limit: None, from: 0.0, until: SHORTEST };
-        let short = self.find(known, aim, &[]);
+        let short = self.find(aim, &[]);
         let objective = Objective::WeightedCompletion;
         let aim = Aim { objective, limit, from: SHORTEST, until: LIGHTEST };
-        let light = self.find(known, aim, std::slice::from_ref(&short));
-        let makespan = |places: &Vec<Place>| known.problem.schedule(places).makespan();
+        let light = self.find(aim, std::slice::from_ref(&short));
+        let makespan = |places: &Vec<Place>| self.problem.schedule(places).makespan();
         let between = limits(makespan(&short), makespan(&light));
         let mut found = vec![short, light];
         let share = (1.0 - LIGHTEST) / between.len().max(1) as f64;
         for (at, limit) in between.iter().enumerate() {
             let from = LIGHTEST + share * at as f64;
             let aim = Aim { objective, limit: Some(limit.ticks()), from, until: from + share };
-            found.push(self.find(known, aim, &found));
+            found.push(self.find(aim, &found));
         }
         found
     }
 
     /// The best of all searches and, under a limit, of what is known.
-    fn find(&self, proved: &Proved<'_>, aim: Aim, known: &[Vec<Place>]) -> Vec<Place> {
-        let Proved { problem, weights, context, .. } = proved;
+    fn find(&self, aim: Aim, known: &[Vec<Place>]) -> Vec<Place> {
+        let Self { problem, weights, portfolio, .. } = self;
         let Aim { objective, limit, .. } = aim;
-        let floor = match (proved.bound(objective), objective) {
+        let floor = match (self.bound(objective), objective) {
             (Some(bound), Objective::Makespan | Objective::WeightedCompletion) => bound as f64,
             _ => f64::NEG_INFINITY,
         };
-        let each = Each { problem, objective, weights, limit, known, floor, seed: context.seed };
-        let courses = || (self.course(proved, aim, LISTS, STEPS_A_LIST), self.course(proved, aim, 1.0 - RESERVE, 1));
-        let found = std::thread::scope(|scope| {
-            let each = &each;
-            let others: Vec<_> = (1..self.optimise.searches())
-                .map(|index| (index, courses()))
-                .map(|(index, courses)| scope.spawn(move || each.search(index, courses)))
-                .collect();
-            let own = each.search(0, courses());
-            let others = others.into_iter().map(|other| other.join().unwrap_or_else(|panic| resume_unwind(panic)));
-            std::iter::once(own).chain(others).min_by(|a, b| a.0.total_cmp(&b.0))
+        let each = Each { problem, objective, weights, limit, known, floor };
+        let found = portfolio.each(|index| {
+            let courses = (course(portfolio, aim, LISTS, STEPS_A_LIST), course(portfolio, aim, 1.0 - RESERVE, 1));
+            each.search(index, portfolio.random(index), courses)
         });
-        found.map_or_else(Vec::new, |(_, places)| places)
+        found.into_iter().min_by(|a, b| a.0.total_cmp(&b.0)).map_or_else(Vec::new, |(_, places)| places)
     }
 
-    /// Until a share of the aim's time, or of its steps, is over; one step of the course counts for so many.
-    fn course(&self, proved: &Proved<'_>, aim: Aim, share: f64, steps_a_step: u64) -> Course {
-        let stop = &proved.context.stop;
-        match self.optimise.budget {
-            Budget::Time(time) => {
-                let until = aim.from + (aim.until - aim.from) * share;
-                Course::until(proved.begin + time.mul_f64(until), stop)
-            }
-            Budget::Steps(steps) => {
-                let steps = steps as f64 * (aim.until - aim.from) * share;
-                Course::of(steps as u64 / steps_a_step + 1, stop)
-            }
-        }
-    }
-}
-
-impl Proved<'_> {
     /// The best bound on an objective that is proved.
     fn bound(&self, objective: Objective) -> Option<i128> {
         self.bounds.iter().filter(|bound| bound.objective == objective).map(|bound| bound.value).max()
     }
 }
 
+/// Until a share of the aim's time, or of its steps, is over; one step of the course counts for so many.
+fn course(portfolio: &Portfolio, aim: Aim, share: f64, steps_a_step: u64) -> Course {
+    let part = (aim.until - aim.from) * share;
+    portfolio.course(aim.from + part, |steps| (steps as f64 * (aim.until - aim.from) * share) as u64 / steps_a_step + 1)
+}
+
 impl Each<'_> {
     /// One search on its own stream of random numbers.
-    fn search(&self, index: u32, (mut lists, mut course): (Course, Course)) -> (f64, Vec<Place>) {
-        let mut random = ChaCha8Rng::seed_from_u64(self.seed);
-        random.set_stream(u64::from(index));
+    fn search(
+        &self,
+        index: u32,
+        mut random: ChaCha8Rng,
+        (mut lists, mut course): (Course, Course),
+    ) -> (f64, Vec<Place>) {
         if self.problem.tasks() == 0 {
             return (0.0, Vec::new());
         }
@@ -212,11 +195,11 @@ impl Each<'_> {
         let lines = Lines::are_enough(self.problem) && !self.problem.is_plain();
         if let Some(floor) = self.shortest().filter(|_| lines && self.limit.is_none()) {
             let mut search = Relocating::new(self.problem, &start.places(), random, floor);
-            search.run(course);
+            anneal(&mut search, course);
             return search.into_best();
         }
-        let mut annealing = Annealing::new(self.problem, start, random, self.floor);
-        annealing.run(course, index);
+        let mut annealing = Annealing::new(self.problem, start, random, (index, self.floor));
+        anneal(&mut annealing, course);
         annealing.into_best()
     }
 

@@ -6,7 +6,7 @@ use rand_chacha::ChaCha8Rng;
 use super::{hottest, scale};
 use crate::kernel::graph::lines::{Lines, Slot};
 use crate::kernel::graph::{Place, Problem};
-use crate::scheduler::optimise::course::Course;
+use crate::search::{Cooling, Neighbourhood, heat};
 
 /// The temperature falls to this share of where it begins.
 const COLDEST: f64 = 0.01;
@@ -27,8 +27,11 @@ pub(super) struct Relocating<'a> {
     best: Best,
     random: ChaCha8Rng,
     floor: f64,
-    /// The mean time of a task where it is fastest, and of a transfer.
-    scale: f64,
+    /// Within a descent.
+    cooling: Cooling,
+    /// The present one; none before the first heating.
+    descent: Option<Descent>,
+    steps: f64,
     slots: Vec<Slot>,
     /// What the present step has moved, each with the place that it had.
     moved: Vec<(u32, Slot)>,
@@ -67,10 +70,12 @@ impl<'a> Relocating<'a> {
         order.sort_by_key(|&task| places[task as usize].start);
         let processors: Vec<u32> = places.iter().map(|place| place.processor).collect();
         let lines = Lines::new(problem, &order, &processors);
-        let scale = scale(problem);
+        let hottest = hottest(order.len()) * scale(problem);
+        let cooling = Cooling { hottest, coldest: COLDEST, cycles: 1.0 };
         let best = Best { makespan: lines.makespan(), order, processors };
         let (slots, moved, critical) = (Vec::new(), Vec::new(), Vec::new());
-        Self { problem, lines, best, random, floor, scale, slots, moved, critical }
+        let (descent, steps) = (None, 0.0);
+        Self { problem, lines, best, random, floor, cooling, descent, steps, slots, moved, critical }
     }
 
     /// The best value, and where and when each task runs in it.
@@ -79,31 +84,10 @@ impl<'a> Relocating<'a> {
         (self.best.makespan as f64, self.lines.places())
     }
 
-    /// Descends again and again, each time from the best solution, until the course is over or the best is proved.
-    pub(super) fn run(&mut self, course: &mut Course) {
-        let tasks = self.best.order.len() as f64;
-        let hottest = hottest(self.best.order.len()) * self.scale;
-        // The first steps also show how long a step takes.
-        let mut descent: Option<Descent> = None;
-        let mut steps = 0.0;
-        while let Some(done) = course.step() {
-            if self.best.makespan as f64 <= self.floor {
-                return;
-            }
-            if descent.as_ref().map_or(steps >= COLD * tasks, |descent| done >= descent.end) {
-                descent = Some(Descent::next(done, steps, DESCENT * tasks));
-                self.lines.set(&self.best.order, &self.best.processors);
-            }
-            let fallen = |descent: &Descent| hottest * COLDEST.powf(descent.part(done));
-            self.step(descent.as_ref().map_or(0.0, fallen));
-            steps += 1.0;
-        }
-    }
-
     /// One task or a few to other places.
-    fn step(&mut self, temperature: f64) {
+    fn change(&mut self, temperature: f64) {
         let task = self.task();
-        let heat = -temperature * (1.0 - self.random.random::<f64>()).ln();
+        let heat = heat(temperature, &mut self.random);
         let threshold = self.lines.makespan().saturating_add(heat as i64);
         if self.random.random::<f64>() < TOGETHER {
             self.move_together(task, threshold);
@@ -177,5 +161,24 @@ impl<'a> Relocating<'a> {
         self.critical.clear();
         self.critical.extend((0..tasks).filter(|&task| lines.is_critical(task)));
         self.critical[self.random.random_range(0..self.critical.len())]
+    }
+}
+
+/// Descends again and again, each time from the best solution.
+impl Neighbourhood for Relocating<'_> {
+    fn is_optimal(&self) -> bool {
+        self.best.makespan as f64 <= self.floor
+    }
+
+    fn step(&mut self, done: f64) {
+        let tasks = self.best.order.len() as f64;
+        // The first steps also show how long a step takes.
+        if self.descent.as_ref().map_or(self.steps >= COLD * tasks, |descent| done >= descent.end) {
+            self.descent = Some(Descent::next(done, self.steps, DESCENT * tasks));
+            self.lines.set(&self.best.order, &self.best.processors);
+        }
+        let temperature = self.descent.as_ref().map_or(0.0, |descent| self.cooling.at(descent.part(done)));
+        self.change(temperature);
+        self.steps += 1.0;
     }
 }

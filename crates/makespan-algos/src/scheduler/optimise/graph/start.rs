@@ -6,8 +6,8 @@ use rand_chacha::ChaCha8Rng;
 use super::Each;
 use crate::kernel::graph::sequence::{ANY, Sequence};
 use crate::kernel::graph::{Place, rank};
-use crate::scheduler::optimise::course::Course;
 use crate::scheduler::{cpop, heft, peft};
+use crate::search::Course;
 
 /// Ranks are changed by at most this factor, up or down.
 const CHANGE: f64 = 0.5;

@@ -2,9 +2,11 @@
 
 use makespan_core::Objective;
 
-use super::super::course::{Budget, Course};
-use super::{CHANGES, Run};
+use super::{CHANGES, RESERVE, Run};
+use rand_chacha::ChaCha8Rng;
+
 use crate::kernel::mapping::Smith;
+use crate::search::{Neighbourhood, anneal};
 
 impl Run<'_> {
     /// The best mapping within the limit that is known or found, in this part of the time; the least late one where none is within it.
@@ -24,18 +26,30 @@ impl Run<'_> {
             _ => job.weight.as_f64(),
         };
         let weights: Vec<f64> = self.instance.jobs().iter().map(weight).collect();
-        let found = self.each(|index| {
-            let mut random = self.random(index);
-            let mut smith = Smith::new(self.problem, &weights, limit, first.clone());
-            let mut course = match self.optimise.budget {
-                Budget::Steps(steps) => Course::of((steps as f64 * (until - from)) as u64, self.stop),
-                Budget::Time(_) => self.course(until),
-            };
-            while let Some(done) = course.step() {
-                smith.round(done, CHANGES, &mut random);
-            }
-            smith.into_best()
+        let found = self.portfolio.each(|index| {
+            let smith = Smith::new(self.problem, &weights, limit, first.clone());
+            let mut search = Lightening { smith, random: self.portfolio.random(index + 1) };
+            let steps = |steps: u64| (steps as f64 * (until - from)) as u64;
+            anneal(&mut search, &mut self.portfolio.course(until * (1.0 - RESERVE), steps));
+            search.smith.into_best()
         });
         found.into_iter().chain([first]).min_by_key(rank).unwrap_or_default()
+    }
+}
+
+/// A search for the lightest mapping.
+struct Lightening<'a> {
+    smith: Smith<'a>,
+    random: ChaCha8Rng,
+}
+
+impl Neighbourhood for Lightening<'_> {
+    /// Nothing is proved of single mappings.
+    fn is_optimal(&self) -> bool {
+        false
+    }
+
+    fn step(&mut self, done: f64) {
+        self.smith.round(done, CHANGES, &mut self.random);
     }
 }

@@ -7,11 +7,10 @@ use super::start::sequence;
 use super::task::{Merit, Task};
 use crate::kernel::graph::sequence::{Sequence, Shift};
 use crate::kernel::graph::{NEVER, Place};
-use crate::scheduler::optimise::course::Course;
+use crate::search::{Cooling, Neighbourhood, heat};
 
 /// The temperature begins at this share of what a task costs more on its dearest node than on its cheapest, and falls to
 /// this share of that.
-const CYCLES: f64 = 1.0;
 const HOT: f64 = 0.3;
 const COLDEST: f64 = 0.01;
 /// How often a change gives a task another processor, how often two tasks swap theirs, and how often tasks that follow each other on
@@ -43,8 +42,7 @@ pub(super) struct Annealing<'a> {
     price: f64,
     /// Its bounds, and what it is while nothing in time is known.
     prices: (f64, f64, f64),
-    /// How much dearer a task is on its dearest node than on its cheapest, on average.
-    spread: f64,
+    cooling: Cooling,
     best: (Merit, Vec<Place>),
     /// Proved for all that is in time.
     floor: i128,
@@ -77,7 +75,7 @@ impl<'a> Annealing<'a> {
             cost: i64::try_from(merit.cost).unwrap_or(i64::MAX),
             price,
             prices: (price * CHEAPEST, price * DEAREST, spread / time),
-            spread,
+            cooling: Cooling { hottest: HOT * spread, coldest: COLDEST, cycles: 1.0 },
             best: (merit, places),
             floor,
             steps: 0,
@@ -90,27 +88,12 @@ impl<'a> Annealing<'a> {
         self.best
     }
 
-    /// Anneals until the course is over or the best is proved.
-    pub(super) fn run(&mut self, course: &mut Course) {
-        while let Some(done) = course.step() {
-            if self.best.0.late == 0 && self.best.0.cost <= self.floor {
-                return;
-            }
-            self.step(HOT * self.spread * COLDEST.powf((done * CYCLES).fract()));
-            self.steps += 1;
-            if self.steps.is_multiple_of(PERIOD) && self.best.0.late == 0 {
-                let factor = if self.sequence.value() > 0.0 { FACTOR } else { 1.0 / FACTOR };
-                self.price = (self.price * factor).clamp(self.prices.0, self.prices.1);
-            }
-        }
-    }
-
-    /// One change, accepted by the rule of Metropolis.
-    fn step(&mut self, temperature: f64) {
+    /// One change at a temperature.
+    fn change(&mut self, temperature: f64) {
         let kind = self.random.random::<f64>();
         let tasks = 0..self.task.problem.tasks() as u32;
         let task = self.random.random_range(tasks.clone());
-        let threshold = -temperature * (1.0 - self.random.random::<f64>()).ln();
+        let threshold = heat(temperature, &mut self.random);
         if kind < MOVES {
             let Some(processor) = self.other(task) else { return };
             let stays = self.random.random::<f64>() < STAYS;
@@ -240,5 +223,20 @@ impl<'a> Annealing<'a> {
         };
         let changes = processor != self.processor(task) && self.task.time(task, processor) < NEVER;
         changes.then_some(processor)
+    }
+}
+
+impl Neighbourhood for Annealing<'_> {
+    fn is_optimal(&self) -> bool {
+        self.best.0.late == 0 && self.best.0.cost <= self.floor
+    }
+
+    fn step(&mut self, done: f64) {
+        self.change(self.cooling.at(done));
+        self.steps += 1;
+        if self.steps.is_multiple_of(PERIOD) && self.best.0.late == 0 {
+            let factor = if self.sequence.value() > 0.0 { FACTOR } else { 1.0 / FACTOR };
+            self.price = (self.price * factor).clamp(self.prices.0, self.prices.1);
+        }
     }
 }

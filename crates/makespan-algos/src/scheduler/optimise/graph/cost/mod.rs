@@ -5,18 +5,12 @@ mod annealing;
 mod start;
 mod task;
 
-use std::panic::resume_unwind;
-use std::time::Instant;
-
-use makespan_bounds::cost::{self, CostSearch};
-use makespan_core::{Bound, Context, Instance, Objective, Schedule, Stop, Time};
-use rand::SeedableRng;
-use rand_chacha::ChaCha8Rng;
-
-use super::super::course::{Budget, Course};
 use super::super::floor_times;
 use crate::kernel::graph::{Place, Problem};
+use crate::search::{Budget, Portfolio, anneal};
 use annealing::Annealing;
+use makespan_bounds::cost::{self, CostSearch};
+use makespan_core::{Bound, Instance, Objective, Schedule, Time};
 use task::{Merit, Task};
 
 /// Steps of the search for prices, at most, the share of the time that they may take, and, where steps are counted, how many of the
@@ -30,8 +24,7 @@ const RESERVE: f64 = 0.01;
 /// One run of the scheduler.
 pub(in crate::scheduler::optimise) struct CostRun<'a> {
     pub(in crate::scheduler::optimise) instance: &'a Instance,
-    pub(in crate::scheduler::optimise) budget: Budget,
-    pub(in crate::scheduler::optimise) searches: u32,
+    pub(in crate::scheduler::optimise) portfolio: Portfolio,
     /// The walltime of a job that has none, as a multiple of HEFT's makespan for it alone.
     pub(in crate::scheduler::optimise) walltime: f64,
     /// A multiple of the proven bound on the makespan by which everything must end, instead of the walltimes by HEFT.
@@ -49,8 +42,7 @@ pub(in crate::scheduler::optimise) struct Cheapest {
 
 impl CostRun<'_> {
     /// The cheapest schedule in time that is found, or else the least late one, and what was proved on the way.
-    pub(in crate::scheduler::optimise) fn minimise(&self, context: &Context) -> Cheapest {
-        let begin = Instant::now();
+    pub(in crate::scheduler::optimise) fn minimise(&self) -> Cheapest {
         let instance = self.instance;
         let mut bounds = vec![cost::cheapest(instance)];
         let limit = self.makespan_at_most.and_then(|factor| {
@@ -64,24 +56,15 @@ impl CostRun<'_> {
         }
         let problem = Problem::new(instance);
         let task = Task::new(instance, &problem, self.walltime, limit.map(|(limit, _)| limit));
-        let prices = self.prices(&task, begin, &context.stop);
+        let prices = self.prices(&task);
         bounds.extend(prices.as_ref().and_then(|prices| prices.bound(instance)));
         let floor = bounds.iter().filter(|bound| bound.objective == Objective::Cost).map(|bound| bound.value).max();
         let starts = start::all(&task, prices.as_ref());
-        let search = |index: u32| {
-            let mut random = ChaCha8Rng::seed_from_u64(context.seed);
-            random.set_stream(u64::from(index));
+        let found: Vec<(Merit, Vec<Place>)> = self.portfolio.each(|index| {
             let start = &starts[index as usize % starts.len()];
-            let mut annealing = Annealing::new(&task, start, random, floor.unwrap_or(0));
-            annealing.run(&mut self.course(begin, &context.stop));
+            let mut annealing = Annealing::new(&task, start, self.portfolio.random(index), floor.unwrap_or(0));
+            anneal(&mut annealing, &mut self.portfolio.course(1.0 - RESERVE, |steps| steps));
             annealing.into_best()
-        };
-        let found: Vec<(Merit, Vec<Place>)> = std::thread::scope(|scope| {
-            let search = &search;
-            let others: Vec<_> = (1..self.searches).map(|index| scope.spawn(move || search(index))).collect();
-            let own = search(0);
-            let others = others.into_iter().map(|other| other.join().unwrap_or_else(|panic| resume_unwind(panic)));
-            std::iter::once(own).chain(others).collect()
         });
         // The starts in time are the best there is where no step was made.
         let all = found.into_iter().chain(starts.iter().map(|places| (task.merit(places), places.clone())));
@@ -91,26 +74,15 @@ impl CostRun<'_> {
     }
 
     /// Prices under the horizon at which the last walltime is over.
-    fn prices(&self, task: &Task, begin: Instant, stop: &Stop) -> Option<CostSearch> {
+    fn prices(&self, task: &Task) -> Option<CostSearch> {
         let mut search = CostSearch::new(self.instance, task.horizon())?;
-        let (mut course, most) = match self.budget {
-            Budget::Time(time) => (Course::until(begin + time.mul_f64(SHARE), stop), PRICED),
-            Budget::Steps(steps) => {
-                let steps = (steps / STEPS_A_PRICE + 1).min(PRICED);
-                (Course::of(steps, stop), steps)
-            }
-        };
+        let steps = |steps: u64| (steps / STEPS_A_PRICE + 1).min(PRICED);
+        let mut course = self.portfolio.course(SHARE, steps);
+        let most = if let Budget::Steps(all) = self.portfolio.budget { steps(all) } else { PRICED };
         for step in 0..most {
             let Some(done) = course.step() else { break };
             search.step(done.max(step as f64 / most as f64));
         }
         Some(search)
-    }
-
-    fn course(&self, begin: Instant, stop: &Stop) -> Course {
-        match self.budget {
-            Budget::Time(time) => Course::until(begin + time.mul_f64(1.0 - RESERVE), stop),
-            Budget::Steps(steps) => Course::of(steps, stop),
-        }
     }
 }

@@ -19,7 +19,7 @@ const AT_LEAST: f64 = 0.25;
 
 impl Budget {
     /// What is left of a time when so much of it goes to other work, but a quarter of it at least. Steps stay.
-    pub(super) fn after(self, spent: Duration) -> Self {
+    pub(crate) fn after(self, spent: Duration) -> Self {
         match self {
             Self::Time(time) => Self::Time(time.saturating_sub(spent).max(time.mul_f64(AT_LEAST))),
             Self::Steps(_) => self,
@@ -29,7 +29,7 @@ impl Budget {
 
 /// The run of one search, from 0 to 1.
 #[derive(Clone, Debug)]
-pub(super) struct Course {
+pub(crate) struct Course {
     stop: Stop,
     limit: Limit,
     steps: u64,
@@ -43,7 +43,7 @@ enum Limit {
 
 impl Course {
     /// From now on until `end`.
-    pub(super) fn until(end: Instant, stop: &Stop) -> Self {
+    pub(crate) fn until(end: Instant, stop: &Stop) -> Self {
         let begin = Instant::now();
         Self {
             stop: stop.clone(),
@@ -53,12 +53,12 @@ impl Course {
     }
 
     /// So many steps.
-    pub(super) fn of(steps: u64, stop: &Stop) -> Self {
+    pub(crate) fn of(steps: u64, stop: &Stop) -> Self {
         Self { stop: stop.clone(), limit: Limit::Steps(steps), steps: 0 }
     }
 
     /// The part of the way that is done, before one more step; `None` when it is over.
-    pub(super) fn step(&mut self) -> Option<f64> {
+    pub(crate) fn step(&mut self) -> Option<f64> {
         let done = match self.limit {
             Limit::Time { length, .. } if length.is_zero() => return None,
             Limit::Time { begin, length } => begin.elapsed().as_secs_f64() / length.as_secs_f64(),

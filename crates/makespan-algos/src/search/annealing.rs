@@ -1,0 +1,49 @@
+//! Simulated annealing.
+//!
+//! Source: S. Kirkpatrick, C. D. Gelatt, M. P. Vecchi, "Optimization by simulated annealing", Science 220, 1983,
+//! DOI 10.1126/science.220.4598.671.
+
+use rand::{Rng, RngExt};
+
+use super::Course;
+
+/// A present solution that changes, and the best one so far.
+pub(crate) trait Neighbourhood {
+    /// Whether nothing better than the best solution exists, as far as is proved.
+    fn is_optimal(&self) -> bool;
+
+    /// Tries a change, or several, when `done`, from 0 to 1, of the way from hot to cold is behind.
+    fn step(&mut self, done: f64);
+}
+
+/// Tries changes until the course is over or the best solution is optimal.
+pub(crate) fn anneal(search: &mut impl Neighbourhood, course: &mut Course) {
+    while let Some(done) = course.step() {
+        if search.is_optimal() {
+            return;
+        }
+        search.step(done);
+    }
+}
+
+/// A temperature that falls from `hottest` to the share `coldest` of it, so often, each time from the start.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cooling {
+    pub(crate) hottest: f64,
+    pub(crate) coldest: f64,
+    pub(crate) cycles: f64,
+}
+
+impl Cooling {
+    /// The temperature when this part of the way is behind.
+    pub(crate) fn at(&self, done: f64) -> f64 {
+        let part = if self.cycles > 1.0 { (done * self.cycles).fract() } else { done };
+        self.hottest * self.coldest.powf(part)
+    }
+}
+
+/// By how much a change may make a solution worse and is accepted all the same: the rule of Metropolis, with the random number drawn
+/// before the change is evaluated, so that its evaluation may end early.
+pub(crate) fn heat(temperature: f64, random: &mut impl Rng) -> f64 {
+    -temperature * (1.0 - random.random::<f64>()).ln()
+}

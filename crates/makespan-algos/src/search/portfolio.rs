@@ -1,0 +1,57 @@
+//! Several searches side by side.
+
+use std::panic::resume_unwind;
+use std::time::Instant;
+
+use makespan_core::Stop;
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+use super::{Budget, Course};
+
+/// Independent searches, a thread each, that share a budget.
+#[derive(Clone, Debug)]
+pub(crate) struct Portfolio {
+    pub(crate) budget: Budget,
+    pub(crate) searches: u32,
+    pub(crate) seed: u64,
+    pub(crate) stop: Stop,
+    /// When the time of the budget began.
+    pub(crate) begin: Instant,
+}
+
+impl Portfolio {
+    /// What each search gives, by its number from 0. The first runs on the caller's thread.
+    pub(crate) fn each<T: Send>(&self, search: impl Fn(u32) -> T + Sync) -> Vec<T> {
+        std::thread::scope(|scope| {
+            let search = &search;
+            let others: Vec<_> = (1..self.searches).map(|index| scope.spawn(move || search(index))).collect();
+            let own = search(0);
+            let others = others.into_iter().map(|other| other.join().unwrap_or_else(|panic| resume_unwind(panic)));
+            std::iter::once(own).chain(others).collect()
+        })
+    }
+
+    /// A stream of random numbers of its own for each number.
+    pub(crate) fn random(&self, stream: u32) -> ChaCha8Rng {
+        let mut random = ChaCha8Rng::seed_from_u64(self.seed);
+        random.set_stream(u64::from(stream));
+        random
+    }
+
+    /// From now on until this share of the time is over; where steps are counted, for as many as `steps` makes of all.
+    pub(crate) fn course(&self, share: f64, steps: impl FnOnce(u64) -> u64) -> Course {
+        match self.budget {
+            Budget::Time(_) => Course::until(self.at(share).unwrap_or(self.begin), &self.stop),
+            Budget::Steps(all) => Course::of(steps(all), &self.stop),
+        }
+    }
+
+    /// The instant at which this share of the time is over, if time is what ends the searches.
+    pub(crate) fn at(&self, share: f64) -> Option<Instant> {
+        match self.budget {
+            Budget::Time(time) => Some(self.begin + time.mul_f64(share)),
+            Budget::Steps(_) => None,
+        }
+    }
+}
