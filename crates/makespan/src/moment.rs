@@ -158,8 +158,48 @@ mod tests {
         Time::from_ticks(ticks)
     }
 
+    /// A policy, and what was down whenever it was asked.
+    struct Seen {
+        policy: Box<dyn Policy>,
+        down: Vec<(Time, Vec<Unavailable>)>,
+    }
+
+    impl Policy for Seen {
+        fn on(&mut self, events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
+            self.down.push((view.now, view.down.to_vec()));
+            self.policy.on(events, view, decisions);
+        }
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(60))]
+
+        #[test]
+        fn what_is_down_is_what_the_policy_saw(
+            rows in prop::collection::vec((1_u32..9, 1_i64..90, 0_i64..200), 2..10),
+            failures in prop::collection::vec((0_u32..8, 1_u32..5, 0_i64..200, 1_i64..200, prop::option::of(1_i64..300)), 1..6),
+        ) {
+            let seconds = Time::from_seconds;
+            let job = |(index, &(width, time, release)): (usize, &(u32, i64, i64))| {
+                Job::new(index.to_string(), Profile::rigid(width, seconds(time)).unwrap()).with_release(seconds(release))
+            };
+            let failure = |(first, number, down, length, said): (u32, u32, i64, i64, Option<i64>)| Failure {
+                processors: ProcSet::range(first, (first + number - 1).min(7)),
+                down: seconds(down),
+                up: seconds(down + length),
+                expected_up: said.map(|said| seconds(down + said)),
+            };
+            let jobs = rows.iter().enumerate().map(job).collect();
+            let instance = Instance::new(Platform::flat(8).unwrap(), jobs, vec![]).unwrap();
+            let failures: Vec<Failure> = failures.into_iter().map(failure).collect();
+            let options = SimulationOptions { failures: failures.clone(), ..SimulationOptions::default() };
+            let mut seen = Seen { policy: policy_for("conservative", &instance, 1).unwrap(), down: Vec::new() };
+            let actual = Actual::AsEstimated;
+            let played = makespan_sim::simulate(&instance, &actual, &mut seen, &options, &mut Silent).unwrap();
+            for (now, down) in seen.down {
+                prop_assert_eq!(Moment::seen(&instance, &played.trace, &failures, now).down, down);
+            }
+        }
 
         /// What is expected of each job that waits is when it starts in a simulation in which nothing more comes and all
         /// takes as long as is believed.

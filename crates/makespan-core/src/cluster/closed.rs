@@ -75,11 +75,11 @@ impl Cluster<'_> {
         self.block(processors);
         let mut new = processors.clone();
         let mut changed = ProcSet::new();
-        for (down, broken) in std::mem::take(&mut self.down).into_iter().zip(std::mem::take(&mut self.said)) {
+        for (down, said) in std::mem::take(&mut self.down).into_iter().zip(std::mem::take(&mut self.said)) {
             new.remove(&down.processors);
             let later = expected_up.filter(|&up| up > down.end);
             let inside = later.map_or_else(ProcSet::new, |_| down.processors.intersection(processors));
-            self.put_down(down.processors.difference(&inside), down.start, broken);
+            self.put_down(down.processors.difference(&inside), down.start, said);
             if let Some(later) = later {
                 self.put_down(inside.clone(), down.start, later);
             }
