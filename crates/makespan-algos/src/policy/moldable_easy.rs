@@ -154,30 +154,22 @@ impl<'a> Chooser<'a> {
         if free >= self.wanted { self.wanted } else { self.cheapest_within(free) }
     }
 
-    /// The cheapest start at this instant.
+    /// The cheapest start at this instant: on as many processors as there are until its end.
     fn best_at(&self, start: Time, outlook: &dyn Outlook) -> Option<Choice> {
-        let mut best: Option<Choice> = None;
         let mut cap = u32::MAX;
         for (until, free) in outlook.caps(start) {
             cap = cap.min(free);
             if cap < self.profile.min_processors() {
-                break;
+                return None;
             }
             let width = self.within(cap.min(self.most));
             let end = start + time_on_equal(self.instance, self.job, width);
-            let choice = Choice { cost: self.cost_from(start, width), start, width, end };
-            if end > until {
-                continue;
-            }
-            if best.is_none_or(|best| choice < best) {
-                best = Some(choice);
-            }
-            // What is free only falls from here on.
-            if width == self.wanted {
-                break;
+            // What is free only falls from here on, and fewer processors are not cheaper.
+            if end <= until {
+                return Some(Choice { cost: self.cost_from(start, width), start, width, end });
             }
         }
-        best
+        None
     }
 
     fn cost_from(&self, start: Time, width: u32) -> i128 {
