@@ -41,6 +41,7 @@ mod policy;
 mod precedence;
 mod procset;
 mod profile;
+mod quantity;
 mod route;
 mod schedule;
 mod scheduler;
@@ -78,6 +79,7 @@ pub use policy::{Decision, Event, LogEntry, Logged, Policy, Running, Spot, View,
 pub use precedence::{Dependence, Precedence, Whole};
 pub use procset::{ProcSet, ProcSetError};
 pub use profile::{Profile, ProfileError, SpeedupLaw};
+pub use quantity::{Quantity, QuantityError};
 pub use route::Route;
 pub use schedule::{Placement, Schedule};
 pub use scheduler::{Context, Guarantee, ScheduleError, Scheduler, Unsupported};
