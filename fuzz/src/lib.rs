@@ -1,6 +1,7 @@
 //! What each target does with its bytes: it reads them, and does with what was read what a command would do first. A reader may
 //! refuse anything, in one line; it may not panic, and not take more than 256 MB for less than 1 MB.
 
+use makespan_core::tree::TreeProblem;
 use makespan_core::{Instance, Job, Platform, Profile, ProcSet, Time};
 use makespan_formats::simgrid::read_simgrid;
 use makespan_formats::{
@@ -10,7 +11,8 @@ use makespan_formats::{
 
 fn assert_one_line(error: &dyn std::fmt::Display) {
     let text = error.to_string();
-    assert!(!text.is_empty() && text.len() < 1500 && !text.chars().any(char::is_control), "{text:?}");
+    let clear = !text.is_empty() && text.chars().count() < 1500 && !text.chars().any(char::is_control);
+    assert!(clear, "{text:?}");
 }
 
 fn read(name: &str, bytes: &[u8], processors: Option<u32>) {
@@ -104,9 +106,12 @@ pub fn simgrid(bytes: &[u8]) {
     }
 }
 
+/// What the schedules of the corpus are of.
 fn flat() -> Instance {
-    let job = Job::new("a", Profile::rigid(5, Time::from_seconds(2)).expect("it takes time"));
-    Instance::new(Platform::flat(8).expect("8 are enough"), vec![job], Vec::new()).expect("the job fits")
+    let job = Job::new("a", Profile::rigid(5, Time::from_ticks(2_500_000_000)).expect("it takes time"));
+    let task = Profile::rigid(1, Time::from_seconds(2)).expect("it takes time");
+    let bag = Job::new("b", task).with_count(2.try_into().expect("2 are some"));
+    Instance::new(Platform::flat(8).expect("8 are enough"), vec![job, bag], Vec::new()).expect("the jobs fit")
 }
 
 /// Schedules, which are checked as `verify` does.
@@ -123,14 +128,18 @@ pub fn schedule(bytes: &[u8]) {
     }
 }
 
-/// Plans of bags on trees.
+/// Plans of bags on trees, which are checked as `verify` does.
 pub fn tree_plan(bytes: &[u8]) {
     const TREE: &str = r#"{"version": 1, "platform": {"nodes": [{"name": "r", "processors": 1, "speed": 3},
       {"name": "a", "processors": 2, "parent": "r", "bandwidth": 4}]},
       "jobs": [{"name": "x", "count": 200, "work": 3, "data": 2}]}"#;
     let tree = parse_instance(TREE.as_bytes(), "x", &ReadOptions::default()).expect("the tree is one");
-    if let Err(error) = TreePlanFile::read("x", bytes, &tree.instance) {
-        assert_one_line(&error);
+    let problem = TreeProblem::new(&tree.instance).expect("the tree is one");
+    match TreePlanFile::read("x", bytes, &tree.instance) {
+        Ok(file) => {
+            file.problems(&tree.instance, &problem);
+        }
+        Err(error) => assert_one_line(&error),
     }
 }
 

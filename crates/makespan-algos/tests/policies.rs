@@ -2,8 +2,8 @@
 
 use makespan_algos::policy::{PolicyError, expected_starts, policy, policy_for};
 use makespan_core::{
-    Actual, Ended, Failure, Instance, Job, JobSet, Measures, Node, Outcome, Platform, ProcSet, Profile, SpeedupLaw,
-    Time, Unavailable, View, Weight,
+    Actual, Decision, Ended, Event, Failure, Instance, Job, JobId, JobSet, Measures, Node, Outcome, Platform, Policy,
+    ProcSet, Profile, SpeedupLaw, Time, Unavailable, View, Weight,
 };
 use makespan_sim::{Silent, Simulation, SimulationOptions, simulate};
 use proptest::prelude::*;
@@ -161,6 +161,10 @@ const QUEUES: [&str; 9] = [
     "moldable-easy[order=saf]",
 ];
 
+/// Policies that ask a scheduler.
+const PLANNERS: [&str; 5] =
+    ["replan", "replan[scheduler=demt[shuffles=2]]", "batch", "batch[scheduler=list[order=saf]]", "doubling"];
+
 fn run_starts(
     spec: &str,
     instance: &Instance,
@@ -194,7 +198,7 @@ proptest! {
         for platform in platforms() {
             let (open, actual) = instance(platform.clone(), &rows, &[]);
             let closed = Instance::new(platform, open.jobs().to_vec(), vec![period.clone()]).unwrap();
-            for spec in QUEUES {
+            for spec in QUEUES.iter().chain(&PLANNERS) {
                 let options = SimulationOptions::default();
                 let [a, b] = [&open, &closed].map(|instance| run_starts(spec, instance, &actual, &options));
                 prop_assert_eq!(a, b, "{} {:?}", spec, period);
@@ -218,11 +222,281 @@ proptest! {
         let from = down + inner.0 % (length - 1);
         let inner = failure(first + 1, from, from + 1 + inner.1 % (down + length - from).max(1));
         prop_assume!(inner.up <= outer.up);
-        for spec in ["fcfs", "easy", "conservative"] {
+        for spec in QUEUES.iter().chain(&PLANNERS) {
             let options = |failures: Vec<Failure>| SimulationOptions { failures, ..SimulationOptions::default() };
             let [one, both] = [vec![outer.clone()], vec![inner.clone(), outer.clone()]]
                 .map(|failures| run_starts(spec, &instance, &actual, &options(failures)));
             prop_assert_eq!(one, both, "{} {:?}", spec, inner);
+        }
+    }
+}
+
+/// Failures that nobody announced, as they are and with each processor down from when it goes down to when it is up.
+fn merged(failures: &[Failure], processors: u32) -> Vec<Failure> {
+    let of = |processor: u32| {
+        let mut periods: Vec<(Time, Time)> = failures
+            .iter()
+            .filter(|failure| failure.processors.contains(processor))
+            .map(|failure| (failure.down, failure.up))
+            .collect();
+        periods.sort_unstable();
+        let mut merged: Vec<(Time, Time)> = Vec::new();
+        for (down, up) in periods {
+            match merged.last_mut() {
+                Some(last) if down < last.1 => last.1 = last.1.max(up),
+                _ => merged.push((down, up)),
+            }
+        }
+        let failure =
+            move |(down, up)| Failure { processors: ProcSet::range(processor, processor), down, up, expected_up: None };
+        merged.into_iter().map(failure)
+    };
+    (0..processors).flat_map(of).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
+    /// A failure counts where it takes processors that are not down already, and a repair where it gives some back.
+    #[test]
+    fn failures_that_overlap_are_as_their_union(
+        rows in rows(14),
+        failures in prop::collection::vec((0_u32..8, 1_u32..5, 0_i64..90, 1_i64..60), 1..6), second in any::<bool>(),
+    ) {
+        // In ticks a repair is never overdue; in seconds it may be.
+        let unit = if second { Time::TICKS_PER_SECOND } else { 1 };
+        let rows: Vec<Row> = rows.into_iter().map(|row| (row.0, row.1 * unit, row.2 * unit, row.3, row.4)).collect();
+        let failure = |(first, number, down, length): (u32, u32, i64, i64)| Failure {
+            processors: ProcSet::range(first, (first + number - 1).min(7)),
+            down: t(down * unit),
+            up: t((down + length * if second { 3 } else { 1 }) * unit),
+            expected_up: None,
+        };
+        let failures: Vec<Failure> = failures.into_iter().map(failure).collect();
+        for platform in platforms() {
+            let (instance, actual) = instance(platform, &rows, &[]);
+            for spec in SPECS {
+                let options = |failures: Vec<Failure>| SimulationOptions { failures, ..SimulationOptions::default() };
+                let [plain, union] = [failures.clone(), merged(&failures, 8)]
+                    .map(|failures| run(spec, &instance, &actual, &options(failures)).map(|simulation| simulation.trace));
+                prop_assert_eq!(plain, union, "{}", spec);
+            }
+        }
+    }
+}
+
+/// A processor that is down from 2 to 9 fails once more in between.
+#[test]
+fn a_failure_of_what_is_down_moves_no_reservation() {
+    let seconds = Time::from_seconds;
+    let rows = [(1, 2, 1), (2, 3, 2), (2, 1, 0), (3, 3, 1)];
+    let job = |(index, &(release, time, priority)): (usize, &(i64, i64, i32))| {
+        let job = Job::new(index.to_string(), Profile::rigid(1, seconds(time)).unwrap());
+        job.with_release(seconds(release)).with_priority(priority)
+    };
+    let jobs = rows.iter().enumerate().map(job).collect();
+    let instance = Instance::new(Platform::flat(2).unwrap(), jobs, vec![]).unwrap();
+    let failure = |down: i64, up: i64| Failure {
+        processors: ProcSet::range(0, 0),
+        down: seconds(down),
+        up: seconds(up),
+        expected_up: None,
+    };
+    for spec in SPECS.into_iter().chain(["conservative[queues=priority]"]) {
+        let [one, both] = [vec![failure(2, 9)], vec![failure(2, 9), failure(6, 7)]].map(|failures| {
+            let options = SimulationOptions { failures, ..SimulationOptions::default() };
+            run(spec, &instance, &Actual::AsEstimated, &options).unwrap().trace
+        });
+        assert_eq!(one, both, "{spec}");
+    }
+}
+
+/// EASY, and a look at every possible place after each of its answers: nobody that waits could start without putting off
+/// the head of the queue, and that is put off by nobody.
+struct Exhaustive {
+    policy: Box<dyn Policy>,
+    /// The jobs in the order of the queue.
+    order: Vec<JobId>,
+    /// Whether the head keeps its start: no job takes longer than estimated, and none comes before the head.
+    keeps: bool,
+    /// The head when it was last looked, and when it was to start.
+    promised: Option<(JobId, Time)>,
+    missed: Option<String>,
+}
+
+/// From when to when each processor is held or closed.
+struct Busy(Vec<Vec<(Time, Time)>>);
+
+impl Busy {
+    fn of(view: &View<'_>) -> Self {
+        let mut busy = Self(vec![Vec::new(); view.instance.processors() as usize]);
+        for period in view.instance.unavailable().iter().chain(view.down).filter(|period| period.end > view.now) {
+            busy.hold(&period.processors, period.start, period.end);
+        }
+        for run in view.running {
+            // A period ends it, if need be.
+            let periods = view.instance.unavailable().iter().filter(|period| period.start > view.now);
+            let meeting = periods.filter(|period| !period.processors.is_disjoint(&run.processors));
+            let closes = meeting.map(|period| period.start).min().unwrap_or(Time::MAX);
+            busy.hold(&run.processors, view.now, run.expected_end(view.instance, view.now).min(closes));
+        }
+        busy
+    }
+
+    fn hold(&mut self, processors: &ProcSet, start: Time, end: Time) {
+        processors.iter().for_each(|id| self.0[id as usize].push((start, end)));
+    }
+
+    /// Every way to run a job from an instant on, with the end.
+    fn places(&self, instance: &Instance, job: JobId, start: Time) -> Vec<(ProcSet, Time)> {
+        let (processors, width) = (instance.processors(), instance.job(job).profile().min_processors());
+        let sets = (0_u32..1 << processors).filter(|mask| mask.count_ones() == width);
+        let sets = sets.map(|mask| {
+            ProcSet::from_intervals((0..processors).filter(|id| (mask >> id) & 1 == 1).map(|id| (id, id)).collect())
+        });
+        let places = sets.map(|set| {
+            let end = start + instance.time(job, &set);
+            (set, end)
+        });
+        let open = |(set, end): &(ProcSet, Time)| {
+            set.iter().all(|id| self.0[id as usize].iter().all(|held| held.1 <= start || *end <= held.0))
+        };
+        places.filter(open).collect()
+    }
+}
+
+impl Exhaustive {
+    fn check(&mut self, view: &View<'_>, decisions: &[Decision]) -> Result<(), String> {
+        let (instance, now) = (view.instance, view.now);
+        let (mut busy, mut waiting) = (Busy::of(view), view.waiting.clone());
+        for decision in decisions {
+            if let Decision::Start { job, processors } = decision {
+                busy.hold(processors, now, now + instance.time(*job, processors));
+                waiting.remove(*job);
+            }
+        }
+        let mut queue = self.order.iter().copied().filter(|&job| waiting.contains(job));
+        let Some(head) = queue.next() else { return Ok(()) };
+        let promised = self.promised.take().filter(|promised| self.keeps && promised.0 == head);
+        let mut instants: Vec<Time> = busy.0.iter().flatten().map(|held| held.1).filter(|&end| end > now).collect();
+        instants.push(now);
+        instants.sort_unstable();
+        let earliest = |busy: &Busy| {
+            let ends = instants.iter().map(|&start| (start, busy.places(instance, head, start)));
+            let ends = ends.filter_map(|(start, places)| Some((start, places.iter().map(|place| place.1).min()?)));
+            let mut ends = ends;
+            ends.next().expect("periods end")
+        };
+        let reserved = earliest(&busy);
+        if reserved.0 == now {
+            return Err(format!("{now}: the head {} could start", head.0));
+        }
+        self.promised = Some((head, reserved.0));
+        if promised.is_some_and(|promised| reserved.0 > promised.1) {
+            return Err(format!("{now}: the head {} is put off to {}", head.0, reserved.0));
+        }
+        for job in queue {
+            for (set, end) in busy.places(instance, job, now) {
+                let mut with = Busy(busy.0.clone());
+                with.hold(&set, now, end);
+                let at = with.places(instance, head, reserved.0).iter().map(|place| place.1).min();
+                if end <= reserved.0 || at.is_some_and(|at| at <= reserved.1) {
+                    return Err(format!(
+                        "{now}: {} could start on {set}; {} is reserved at {}",
+                        job.0, head.0, reserved.0
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Policy for Exhaustive {
+    fn on(&mut self, events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
+        self.policy.on(events, view, decisions);
+        if self.missed.is_none() {
+            self.missed = self.check(view, decisions).err();
+        }
+    }
+}
+
+/// Rigid jobs around unavailable periods under EASY with an order; what it misses, and when the jobs start. `keeps`: no job
+/// takes longer than estimated.
+fn easy_misses(order: &str, instance: &Instance, actual: &Actual, keeps: bool) -> (Option<String>, Vec<Time>) {
+    let mut jobs: Vec<JobId> = instance.ids().collect();
+    let width = |job: JobId| i64::from(instance.job(job).profile().min_processors());
+    let time = |job: JobId| instance.job(job).profile().slowest().ticks();
+    let key = |job: JobId| match order {
+        "sjf" => time(job),
+        "laf" => -time(job) * width(job),
+        "narrowest" => width(job),
+        _ => 0,
+    };
+    jobs.sort_by_key(|&job| (key(job), instance.job(job).release, job));
+    // Under other orders who comes later may go before.
+    let keeps = keeps && order == "fcfs";
+    let mut missed = None;
+    let mut starts = vec![Time::MAX; jobs.len()];
+    for passes in ["event", "instant"] {
+        let policy = policy_for(&format!("easy[order={order},passes={passes}]"), instance, 1).unwrap();
+        let mut policy = Exhaustive { policy, order: jobs.clone(), keeps, promised: None, missed: None };
+        let options = SimulationOptions::default();
+        let simulation = simulate(instance, actual, &mut policy, &options, &mut Silent).unwrap();
+        simulation.trace.runs.iter().for_each(|run| starts[run.job.index()] = run.start);
+        missed = missed.or(policy.missed.map(|missed| format!("{order}, {passes}: {missed}")));
+    }
+    (missed, starts)
+}
+
+/// Three processors, and a job that could start at 115 on the one that no period closes.
+#[test]
+fn easy_leaves_the_choice_of_processors_open() {
+    let closed = |processors: &str, start: i64, end: i64| Unavailable {
+        processors: processors.parse().unwrap(),
+        start: t(start),
+        end: t(end),
+    };
+    let periods = vec![closed("0,2", 12, 74), closed("0-2", 11, 51), closed("1-2", 119, 141)];
+    let job = |(index, &(release, time, width)): (usize, &(i64, i64, u32))| {
+        Job::new(index.to_string(), Profile::rigid(width, t(time)).unwrap()).with_release(t(release))
+    };
+    let rows = [(2, 16, 3), (10, 36, 1), (13, 33, 2), (37, 25, 1)];
+    let jobs = rows.iter().enumerate().map(job).collect();
+    let instance = Instance::new(Platform::flat(3).unwrap(), jobs, periods).unwrap();
+    let (missed, starts) = easy_misses("sjf", &instance, &Actual::AsEstimated, true);
+    assert_eq!((missed, starts), (None, [74, 115, 141, 90].map(t).to_vec()));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn easy_misses_no_start_that_puts_nobody_off(
+        rows in prop::collection::vec((1_u32..6, 1_i64..30, 0_i64..60, 1_i64..=150), 1..12),
+        periods in prop::collection::vec((1_u32..31, 0_i64..120, 1_i64..40), 0..5), keeps in any::<bool>(),
+    ) {
+        let period = |&(mask, start, length): &(u32, i64, i64)| Unavailable {
+            processors: ProcSet::from_intervals((0..5).filter(|id| (mask >> id) & 1 == 1).map(|id| (id, id)).collect()),
+            start: t(start),
+            end: t(start + length),
+        };
+        let job = |(index, &(width, time, release, _)): (usize, &(u32, i64, i64, i64))| {
+            Job::new(index.to_string(), Profile::rigid(width, t(time)).unwrap()).with_release(t(release))
+        };
+        let actual = |&(width, time, _, percent): &(u32, i64, i64, i64)| {
+            let percent = if keeps { percent.min(100) } else { percent };
+            Profile::rigid(width, t((time * percent + 99) / 100)).unwrap()
+        };
+        let actual = Actual::Profiles(rows.iter().map(actual).collect());
+        let node = |(name, processors, speed): (&str, u32, f64)| Node { name: name.into(), processors, speed, parent: None, link: None };
+        let speeds = Platform::new([("a", 3, 1.0), ("b", 2, 2.5)].map(node).to_vec()).unwrap();
+        for platform in [Platform::flat(5).unwrap(), speeds] {
+            let (jobs, periods) = (rows.iter().enumerate().map(job).collect(), periods.iter().map(period).collect());
+            let instance = Instance::new(platform, jobs, periods).unwrap();
+            for order in ["fcfs", "sjf", "laf", "narrowest"] {
+                prop_assert_eq!(easy_misses(order, &instance, &actual, keeps).0, None);
+            }
         }
     }
 }
@@ -249,6 +523,11 @@ fn overlapping_failures_count_once() {
 /// A moldable log of sixty jobs on sixteen processors, drawn from a seed: laws of one kind or of all, at a load of 0.1 to 1.5,
 /// or all jobs at once.
 fn moldable_log(seed: u64) -> Instance {
+    moldable_log_on(16, [0.1, 0.4, 0.8, 1.5, f64::INFINITY][(seed / 6 % 5) as usize], seed)
+}
+
+/// The same on so many processors, at a load: the work on the fewest processors over what the machine can do.
+fn moldable_log_on(processors: u32, load: f64, seed: u64) -> Instance {
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     // Xorshift, in [0, 1).
     let mut draw = move || {
@@ -257,27 +536,27 @@ fn moldable_log(seed: u64) -> Instance {
         state ^= state << 17;
         (state >> 11) as f64 / (1_u64 << 53) as f64
     };
-    let kind = seed % 6;
+    let (kind, all) = (seed % 6, f64::from(processors));
     let works: Vec<f64> = (0..60).map(|_| (10.0_f64.ln() + draw() * 300.0_f64.ln()).exp()).collect();
-    let load = [0.1, 0.4, 0.8, 1.5, f64::INFINITY][(seed / 6 % 5) as usize];
-    let span = works.iter().sum::<f64>() / 16.0 / load;
+    let span = works.iter().sum::<f64>() / all / load;
     let jobs = works.iter().enumerate().map(|(index, &work)| {
         let time = Time::from_seconds_f64(work).unwrap();
+        let law = |law: SpeedupLaw| Profile::law(time, law, 1, processors);
         let profile = match if kind == 5 { (draw() * 5.0) as u64 } else { kind } {
-            0 => Profile::law(time, SpeedupLaw::Power { exponent: 0.3 }, 1, 16),
-            1 => Profile::law(time, SpeedupLaw::Power { exponent: draw() }, 1, 16),
-            2 => Profile::law(time, SpeedupLaw::Amdahl { serial: draw() * draw() }, 1, 16),
+            0 => law(SpeedupLaw::Power { exponent: 0.3 }),
+            1 => law(SpeedupLaw::Power { exponent: draw() }),
+            2 => law(SpeedupLaw::Amdahl { serial: draw() * draw() }),
             3 => {
-                let parallelism = (draw() * 16.0_f64.ln()).exp();
-                Profile::law(time, SpeedupLaw::Downey { parallelism, sigma: 2.0 * draw() }, 1, 16)
+                let parallelism = (draw() * all.ln()).exp();
+                law(SpeedupLaw::Downey { parallelism, sigma: 2.0 * draw() })
             }
             // A rigid one among them, where all kinds are.
-            _ if kind == 5 => Profile::rigid(1 + (draw() * 16.0) as u32, time),
-            _ => Profile::law(time, SpeedupLaw::Power { exponent: 0.9 + 0.1 * draw() }, 1, 16),
+            _ if kind == 5 => Profile::rigid(1 + (draw() * all) as u32, time),
+            _ => law(SpeedupLaw::Power { exponent: 0.9 + 0.1 * draw() }),
         };
         Job::new(index.to_string(), profile.unwrap()).with_release(Time::from_seconds_f64(draw() * span).unwrap())
     });
-    Instance::new(Platform::flat(16).unwrap(), jobs.collect(), vec![]).unwrap()
+    Instance::new(Platform::flat(processors).unwrap(), jobs.collect(), vec![]).unwrap()
 }
 
 fn mean_flow(spec: &str, instance: &Instance) -> f64 {
@@ -297,6 +576,31 @@ fn moldable_easy_is_never_much_worse_than_the_better_of_fcfs_and_easy() {
     }
     // What choosing is for.
     assert!(sum / 180.0 < 0.9, "mean {}, worst {worst}", sum / 180.0);
+}
+
+/// Where the machine is nearly idle, a job is nearly as fast as it can be.
+#[test]
+fn moldable_easy_is_fast_on_machines_that_are_nearly_idle() {
+    for (processors, load) in [(16, 0.001), (16, 0.01), (16, 0.09), (128, 0.001), (128, 0.03), (1024, 0.01)] {
+        for seed in 0..30 {
+            let instance = moldable_log_on(processors, load, seed);
+            let ratio = mean_flow("moldable-easy", &instance) / mean_flow("easy[request=fastest]", &instance);
+            assert!(ratio <= 1.5, "{processors} processors, load {load}, seed {seed}: {ratio} times the fastest");
+        }
+    }
+}
+
+/// One job alone: less than twice its shortest time, whatever its profile, since one more may come.
+#[test]
+fn moldable_easy_runs_a_job_alone_in_less_than_twice_its_shortest_time() {
+    let tables: [&[i64]; 4] = [&[199, 198, 197, 100], &[100, 60, 60, 59], &[400, 200, 134, 100], &[7]];
+    for times in tables {
+        let profile = Profile::table(times.iter().map(|&ticks| t(ticks)).collect()).unwrap();
+        let shortest = profile.shortest();
+        let instance = Instance::new(Platform::flat(4).unwrap(), vec![Job::new("a", profile)], vec![]).unwrap();
+        let simulation = run("moldable-easy", &instance, &Actual::AsEstimated, &SimulationOptions::default()).unwrap();
+        assert!(simulation.trace.runs[0].end < shortest * 2, "{times:?}: {:?}", simulation.trace.runs[0]);
+    }
 }
 
 /// Jobs that hardly speed up run side by side, as under fcfs, and those that scale perfectly one after the other.

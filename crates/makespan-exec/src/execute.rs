@@ -74,12 +74,46 @@ pub fn execute(
     options: &ExecuteOptions,
     observer: &mut dyn Observer,
 ) -> Result<Trace, ExecuteError> {
+    reserve(instance, options)?.execute(policy, observer)
+}
+
+/// A run that no other process can begin or go on with, until this is dropped or has been executed. What is written to its
+/// folder meanwhile belongs to this run.
+#[derive(Debug)]
+pub struct Reserved<'a> {
+    instance: &'a Instance,
+    options: &'a ExecuteOptions,
+    cores: Vec<usize>,
+    files: Rc<Files>,
+    lock: File,
+}
+
+/// Makes the folder of a run, and keeps others out of it.
+///
+/// # Errors
+/// [`ExecuteError`], where [`execute`] would not begin either.
+pub fn reserve<'a>(instance: &'a Instance, options: &'a ExecuteOptions) -> Result<Reserved<'a>, ExecuteError> {
     let cores = cores_for(instance, options)?;
     let files = Rc::new(Files::new(&options.folder, instance)?);
     let lock = locked(&files.folder().join("lock"))?;
-    let mut host = Local::new(files.clone(), cores, options.shim.clone());
-    let machine = Machine { storage: &Disk, host: &mut host, files, lock: Some(lock) };
-    execute_on(machine, instance, policy, options, observer)
+    if !options.resume {
+        // Somebody may have run in it until a moment ago.
+        Journal::inspect(&files, instance, Opening::default())?;
+    }
+    Ok(Reserved { instance, options, cores, files, lock })
+}
+
+impl Reserved<'_> {
+    /// [`execute`], with what was reserved.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn execute(self, policy: &mut dyn Policy, observer: &mut dyn Observer) -> Result<Trace, ExecuteError> {
+        let Self { instance, options, cores, files, lock } = self;
+        let mut host = Local::new(files.clone(), cores, options.shim.clone());
+        let machine = Machine { storage: &Disk, host: &mut host, files, lock: Some(lock) };
+        execute_on(machine, instance, policy, options, observer)
+    }
 }
 
 /// What a run stands on.
@@ -114,7 +148,8 @@ pub(crate) fn execute_on(
     }
     .settle(&mut history)?;
     let clock = Clock::since(history.origin, history.latest, host);
-    journal.append(&Record::Session { at: clock.now(host), boot: host.boot() })?;
+    let group = host.group();
+    journal.append(&Record::Session { at: clock.now(host), boot: host.boot(), group })?;
     policy.recall(&history.told);
     history.told.iter().for_each(|entry| observer.told(entry));
     let open = open_jobs(&history, options.retry_failed);

@@ -24,6 +24,14 @@ pub(crate) struct Refusal {
     pub passing: bool,
 }
 
+/// What is known of the processes that earlier sessions left.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Left<'a> {
+    pub shims: &'a [Identity],
+    /// The control group of the last session.
+    pub group: Option<&'a str>,
+}
+
 /// What a session needs of the machine.
 pub(crate) trait Host {
     /// A clock that never goes back.
@@ -32,6 +40,10 @@ pub(crate) trait Host {
     fn wall(&self) -> SystemTime;
     /// The id of the machine's present boot; start times of processes are comparable within one only.
     fn boot(&self) -> String;
+    /// Makes the control group that the jobs of this session run in, where that is possible, and says its path.
+    fn group(&mut self) -> Option<String> {
+        None
+    }
     /// Starts the shim of a job, which waits.
     fn start(&mut self, start: &Start<'_>) -> Result<Identity, Refusal>;
     /// Lets a job run.
@@ -46,6 +58,6 @@ pub(crate) trait Host {
     fn reap(&mut self, job: JobId) -> i32;
     /// Whether a shim of an earlier session still runs.
     fn is_alive(&self, shim: Identity) -> bool;
-    /// Ends all that earlier sessions of the run left, these shims among it. Returns when nothing of it lives.
-    fn end_left(&mut self, shims: &[Identity], grace: Duration, tell: &mut dyn FnMut(&str));
+    /// Ends all that earlier sessions of the run left. Returns when nothing of it lives.
+    fn end_left(&mut self, left: &Left<'_>, grace: Duration, tell: &mut dyn FnMut(&str));
 }

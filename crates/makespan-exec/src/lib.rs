@@ -15,6 +15,7 @@ mod execute;
 mod faults;
 mod files;
 mod fingerprint;
+mod group;
 mod host;
 pub mod journal;
 mod launch;
@@ -31,7 +32,7 @@ mod status;
 mod storage;
 
 pub use error::ExecuteError;
-pub use execute::{check, execute};
+pub use execute::{Reserved, check, execute, reserve};
 pub use fingerprint::fingerprint;
 pub use machine::cores;
 pub use makespan_core::{Defect, Stop};

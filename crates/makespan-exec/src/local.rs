@@ -15,7 +15,8 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use crate::files::Files;
-use crate::host::{Host, Refusal, Start};
+use crate::group::Group;
+use crate::host::{Host, Left, Refusal, Start};
 use crate::launch::launch;
 use crate::machine::{allotment_environment, cores_of, program, substituted};
 use crate::process::{Identity, Traces, boot, start_of};
@@ -34,6 +35,8 @@ pub(crate) struct Local {
     files: Rc<Files>,
     cores: Vec<usize>,
     shim: PathBuf,
+    /// The control group of the session, which holds one for each job.
+    group: Option<Group>,
     begun: Instant,
     shims: BTreeMap<JobId, Shim>,
     /// Numbers the starts, so that the end of an earlier shim is not taken for that of a later one.
@@ -56,7 +59,7 @@ impl Local {
     pub fn new(files: Rc<Files>, cores: Vec<usize>, shim: Option<PathBuf>) -> Self {
         let (sender, ends) = mpsc::channel();
         let shim = shim.unwrap_or_else(|| OWN.into());
-        Self { files, cores, shim, begun: Instant::now(), shims: BTreeMap::new(), starts: 0, sender, ends }
+        Self { files, cores, shim, group: None, begun: Instant::now(), shims: BTreeMap::new(), starts: 0, sender, ends }
     }
 
     /// The process of a shim, whose end is told when nothing of its job is left.
@@ -71,7 +74,9 @@ impl Local {
         let (out, err) = self.files.outputs(start.job).map_err(refuse)?;
         let marks = self.files.marks(start.name);
         let mut command = Command::new(&self.shim);
+        let group = self.group.as_ref().map(|group| group.of_attempt(start.job.index(), start.attempt));
         command.arg0("makespan-job").arg(shim::ARGUMENT).arg(self.files.status(start.job, start.attempt));
+        command.arg(group.as_ref().map_or("".as_ref(), |group| group.path().as_os_str()));
         command.arg(program).args(&words[1..]);
         command.envs(allotment_environment(allotment)).envs(marks.iter().map(|(name, value)| (name, value)));
         command.stdin(Stdio::piped()).stdout(out).stderr(err);
@@ -81,7 +86,7 @@ impl Local {
             if killed.is_some() {
                 // It could not see to the end of all that descends from it.
                 let marks = marks.into_iter().map(|(name, value)| format!("{name}={value}")).collect();
-                Traces { session: killed, marks }.end(Duration::ZERO);
+                Traces { session: killed, marks, group }.end(Duration::ZERO);
             }
             // A session that is gone has no use for it.
             let _ = sender.send((job, number));
@@ -115,12 +120,20 @@ impl Host for Local {
         boot()
     }
 
+    fn group(&mut self) -> Option<String> {
+        self.group = Group::of_run();
+        self.group.as_ref().and_then(|group| Some(group.path().to_str()?.to_owned()))
+    }
+
     fn start(&mut self, start: &Start<'_>) -> Result<Identity, Refusal> {
         self.starts += 1;
         let mut child = self.spawn(start)?;
         let (pid, input) = (child.id() as i32, child.stdin.take());
         self.shims.insert(start.job, Shim { child, input, start: self.starts });
-        Ok(Identity { pid, start: start_of(pid) })
+        start_of(pid).map(|start| Identity { pid, start }).map_err(|error| {
+            self.call_off(start.job);
+            Refusal { reason: format!("cannot watch process {pid}: {error}"), passing: true }
+        })
     }
 
     fn go(&mut self, job: JobId, claim: &str) {
@@ -159,9 +172,9 @@ impl Host for Local {
         shim.is_alive()
     }
 
-    fn end_left(&mut self, shims: &[Identity], grace: Duration, tell: &mut dyn FnMut(&str)) {
+    fn end_left(&mut self, left: &Left<'_>, grace: Duration, tell: &mut dyn FnMut(&str)) {
         let begun = Instant::now();
-        let alive = || shims.iter().filter(|shim| shim.is_alive());
+        let alive = || left.shims.iter().filter(|shim| shim.is_alive());
         alive().for_each(|shim| shim.signal(shim::END));
         let steps = [(grace, shim::KILL), (grace + PATIENCE, Signal::SIGKILL)];
         for (until, then) in steps {
@@ -177,9 +190,10 @@ impl Host for Local {
         while alive().next().is_some() {
             sleep(Duration::from_millis(20));
         }
-        // What outlived its shim is known by its environment.
+        // What outlived its shim is known by its control group, or else by its environment.
         let (name, value) = self.files.mark();
-        Traces { session: None, marks: vec![format!("{name}={value}")] }.end(grace);
+        let group = left.group.and_then(Group::of_earlier);
+        Traces { session: None, marks: vec![format!("{name}={value}")], group }.end(grace);
     }
 }
 
@@ -192,6 +206,12 @@ impl Drop for Local {
         }
         for job in jobs {
             self.call_off(job);
+        }
+        if let Some(group) = &self.group {
+            if group.is_populated() {
+                group.kill();
+            }
+            group.remove();
         }
     }
 }

@@ -2,10 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::io;
+use std::path::Path;
 use std::time::Duration;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+
+use crate::group::Group;
+use crate::storage::is_passing;
 
 /// Between two looks at processes that are being ended.
 const GLANCE: Duration = Duration::from_millis(5);
@@ -23,31 +28,70 @@ struct Stat {
     state: char,
     parent: i32,
     session: i32,
+    threads: u64,
     start: u64,
 }
 
 impl Stat {
-    /// A zombie is dead: in a container nobody may ever reap it.
+    /// A zombie is dead: in a container nobody may ever reap it. One whose first thread alone has ended lives.
     fn is_alive(self) -> bool {
-        !matches!(self.state, 'Z' | 'X')
+        !self.is_zombie() || self.threads > 1
+    }
+
+    fn parse(text: &[u8]) -> Option<Self> {
+        let text = String::from_utf8_lossy(text);
+        // The name in parentheses may hold spaces and parentheses itself.
+        let fields: Vec<&str> = text[text.rfind(')')? + 1..].split_ascii_whitespace().collect();
+        Some(Self {
+            state: fields.first()?.chars().next()?,
+            parent: fields.get(1)?.parse().ok()?,
+            session: fields.get(3)?.parse().ok()?,
+            threads: fields.get(17)?.parse().ok()?,
+            start: fields.get(19)?.parse().ok()?,
+        })
+    }
+
+    fn is_zombie(self) -> bool {
+        matches!(self.state, 'Z' | 'X')
     }
 }
 
+/// Does it again while the system lacks files or memory: what cannot be read for now must not pass for something that is gone.
+fn patiently<T>(mut read: impl FnMut() -> io::Result<T>) -> Option<T> {
+    loop {
+        match read() {
+            Ok(value) => return Some(value),
+            Err(error) if is_passing(&error) => std::thread::sleep(GLANCE),
+            Err(_) => return None,
+        }
+    }
+}
+
+/// The content of a file of `/proc`, whose processes may end at any moment.
+pub(crate) fn content(path: impl AsRef<Path>) -> Option<Vec<u8>> {
+    patiently(|| fs::read(path.as_ref()))
+}
+
+/// The names in such a folder.
+fn names(folder: &str) -> Vec<String> {
+    let listed =
+        || fs::read_dir(folder)?.map(|entry| Ok(entry?.file_name().into_string().unwrap_or_default())).collect();
+    patiently(listed).unwrap_or_default()
+}
+
 fn stat(pid: i32) -> Option<Stat> {
-    let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name in parentheses may hold spaces and parentheses itself.
-    let fields: Vec<&str> = text[text.rfind(')')? + 1..].split_ascii_whitespace().collect();
-    Some(Stat {
-        state: fields.first()?.chars().next()?,
-        parent: fields.get(1)?.parse().ok()?,
-        session: fields.get(3)?.parse().ok()?,
-        start: fields.get(19)?.parse().ok()?,
-    })
+    Stat::parse(&content(format!("/proc/{pid}/stat"))?)
 }
 
 /// When a process started; 0 when it is gone, which no process has.
-pub(crate) fn start_of(pid: i32) -> u64 {
-    stat(pid).map_or(0, |stat| stat.start)
+///
+/// # Errors
+/// What the system lacks for now.
+pub(crate) fn start_of(pid: i32) -> io::Result<u64> {
+    match fs::read(format!("/proc/{pid}/stat")) {
+        Err(error) if is_passing(&error) => Err(error),
+        read => Ok(read.ok().and_then(|text| Stat::parse(&text)).map_or(0, |stat| stat.start)),
+    }
 }
 
 /// The id of the machine's present boot; start times are comparable within one only.
@@ -74,8 +118,7 @@ struct Table(BTreeMap<i32, Stat>);
 
 impl Table {
     fn read() -> Self {
-        let Ok(entries) = fs::read_dir("/proc") else { return Self(BTreeMap::new()) };
-        let pids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
+        let pids = names("/proc").into_iter().filter_map(|name| name.parse::<i32>().ok());
         Self(pids.filter_map(|pid| Some((pid, stat(pid)?))).collect())
     }
 
@@ -133,6 +176,8 @@ pub(crate) struct Traces {
     pub session: Option<i32>,
     /// `NAME=value` entries of their environment.
     pub marks: Vec<String>,
+    /// The control group that they were born in.
+    pub group: Option<Group>,
 }
 
 impl Traces {
@@ -140,18 +185,24 @@ impl Traces {
         if self.session == Some(stat.session) {
             return true;
         }
-        fs::read(format!("/proc/{pid}/environ")).is_ok_and(|environment| {
-            let entries: BTreeSet<&[u8]> = environment.split(|&byte| byte == 0).collect();
-            self.marks.iter().all(|mark| entries.contains(mark.as_bytes()))
-        })
+        !self.marks.is_empty()
+            && environment(pid, stat).is_some_and(|environment| {
+                let entries: BTreeSet<&[u8]> = environment.split(|&byte| byte == 0).collect();
+                self.marks.iter().all(|mark| entries.contains(mark.as_bytes()))
+            })
+    }
+
+    fn members(&self) -> BTreeSet<i32> {
+        self.group.as_ref().map(Group::members).unwrap_or_default()
     }
 
     /// Live processes with these traces and all that descends from them; never this one and those above it.
     fn find(&self, table: &Table) -> BTreeSet<i32> {
+        let members = self.members();
         let spared = table.ancestors(std::process::id() as i32);
         let live = table.0.iter().filter(|(pid, stat)| stat.is_alive() && !spared.contains(pid));
         let mut found: BTreeSet<i32> =
-            live.filter(|(pid, stat)| self.fit(**pid, **stat)).map(|(&pid, _)| pid).collect();
+            live.filter(|(pid, stat)| members.contains(pid) || self.fit(**pid, **stat)).map(|(&pid, _)| pid).collect();
         found.extend(table.descendants(&found).difference(&spared).copied().collect::<Vec<_>>());
         found
     }
@@ -165,16 +216,30 @@ impl Traces {
             let found = self.find(&table);
             let live = found.iter().any(|pid| table.0.get(pid).is_some_and(|stat| stat.is_alive()));
             if !live {
+                self.group.as_ref().map(Group::remove);
                 return;
             }
             if let Some(signal) = signal.take() {
                 table.signal(&found, signal);
             } else if begun.elapsed() >= grace {
+                // Never with ourselves in it.
+                let spared = table.ancestors(std::process::id() as i32);
+                let group = self.group.as_ref().filter(|group| group.members().is_disjoint(&spared));
+                group.map(Group::kill);
                 table.signal(&found, Signal::SIGKILL);
             }
             std::thread::sleep(GLANCE);
         }
     }
+}
+
+/// The environment that a process began with. Where its first thread has ended, the others know it.
+fn environment(pid: i32, stat: Stat) -> Option<Vec<u8>> {
+    if !stat.is_zombie() {
+        return content(format!("/proc/{pid}/environ"));
+    }
+    let threads = names(&format!("/proc/{pid}/task")).into_iter();
+    threads.filter_map(|thread| content(format!("/proc/{pid}/task/{thread}/environ"))).find(|text| !text.is_empty())
 }
 
 #[cfg(test)]
@@ -184,7 +249,7 @@ mod tests {
     #[test]
     fn a_process_is_known_by_id_and_start() {
         let pid = std::process::id() as i32;
-        let me = Identity { pid, start: start_of(pid) };
+        let me = Identity { pid, start: start_of(pid).unwrap() };
         assert!(me.is_alive());
         assert!(!Identity { start: me.start + 1, ..me }.is_alive());
         assert!(!boot().is_empty());
@@ -203,10 +268,35 @@ mod tests {
         // It has left its group, its session and its parent.
         let mut away = spawn("setsid -f setsid sleep 601");
         away.wait().unwrap();
-        let traces = Traces { session: None, marks: vec![mark.clone()] };
+        let traces = Traces { session: None, marks: vec![mark.clone()], group: None };
         assert!(traces.find(&Table::read()).len() >= 3);
         traces.end(Duration::from_millis(100));
         assert!(traces.find(&Table::read()).is_empty());
         assert!(!polite.wait().unwrap().success() && !stubborn.wait().unwrap().success());
+    }
+
+    /// Such a process looks like a zombie, and works.
+    #[test]
+    fn a_process_whose_first_thread_has_ended_lives_and_is_ended() {
+        let script = "import ctypes, threading, time\n\
+                      threading.Thread(target=time.sleep, args=(600,)).start()\n\
+                      ctypes.CDLL(None).pthread_exit(None)";
+        let (name, value) = ("MAKESPAN_TEST_THREADS", std::process::id().to_string());
+        let started = std::process::Command::new("python3").args(["-c", script]).env(name, &value).spawn();
+        let Ok(mut child) = started else {
+            eprintln!("SKIPPED: there is no python3 here, which this test needs");
+            return;
+        };
+        let pid = child.id() as i32;
+        while !stat(pid).is_some_and(Stat::is_zombie) {
+            assert!(child.try_wait().unwrap().is_none(), "it ended as a whole");
+            std::thread::sleep(GLANCE);
+        }
+        assert!(Identity { pid, start: start_of(pid).unwrap() }.is_alive());
+        let traces = Traces { session: None, marks: vec![format!("{name}={value}")], group: None };
+        assert!(traces.find(&Table::read()).contains(&pid));
+        traces.end(Duration::from_millis(100));
+        assert!(!child.wait().unwrap().success());
+        assert!(Traces { marks: Vec::new(), ..traces }.find(&Table::read()).is_empty(), "nobody is found by nothing");
     }
 }

@@ -3,7 +3,7 @@
 use makespan_core::{Instance, JobId, Outcome, Run};
 
 use crate::files::Files;
-use crate::host::Host;
+use crate::host::{Host, Left};
 use crate::journal::{Attempt, Cause, History, Journal, Progression, Record};
 use crate::process::Identity;
 use crate::session::{outcome, since_origin};
@@ -53,7 +53,8 @@ impl Recovery<'_> {
         if !history.boot.is_empty() {
             let shim = |(_, attempt): &(JobId, Attempt)| Identity { pid: attempt.pid, start: attempt.pid_start };
             let shims: Vec<Identity> = running.iter().filter(|_| same_boot).map(shim).collect();
-            self.host.end_left(&shims, self.options.grace, &mut |text| self.observer.message(text));
+            let left = Left { shims: &shims, group: history.group.as_deref().filter(|_| same_boot) };
+            self.host.end_left(&left, self.options.grace, &mut |text| self.observer.message(text));
         }
         for (job, attempt) in running {
             self.record(history, job, attempt);

@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
 use nix::libc::{ELOOP, O_NOFOLLOW};
@@ -36,6 +36,21 @@ pub(crate) trait Handle: Debug {
     fn set_len(&mut self, length: u64) -> io::Result<()>;
     /// When this returns, the content is on disk.
     fn sync(&mut self) -> io::Result<()>;
+    /// Whether it is the file of this name.
+    fn place(&self, _path: &Path) -> io::Result<Place> {
+        Ok(Place::Here)
+    }
+}
+
+/// Where an open file is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// Under its name.
+    Here,
+    /// It or a folder above was renamed.
+    Elsewhere,
+    /// It was deleted.
+    Nowhere,
 }
 
 /// The file system of this machine.
@@ -112,6 +127,17 @@ impl Handle for File {
 
     fn sync(&mut self) -> io::Result<()> {
         self.sync_data()
+    }
+
+    fn place(&self, path: &Path) -> io::Result<Place> {
+        let own = self.metadata()?;
+        let identity = |metadata: &fs::Metadata| (metadata.dev(), metadata.ino());
+        match fs::symlink_metadata(path) {
+            _ if own.nlink() == 0 => Ok(Place::Nowhere),
+            Ok(there) if identity(&there) == identity(&own) => Ok(Place::Here),
+            Err(error) if is_passing(&error) => Err(error),
+            _ => Ok(Place::Elsewhere),
+        }
     }
 }
 

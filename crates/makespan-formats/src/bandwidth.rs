@@ -1,5 +1,7 @@
 //! Bandwidths with units.
 
+use makespan_core::Quantity;
+
 use crate::scalar::FromLiteral;
 
 /// Bytes a second.
@@ -16,9 +18,13 @@ impl FromLiteral for Bandwidth {
 
 /// Reads positive bytes a second, or a number with a unit such as `7Mbit/s`; the error says what would be right.
 pub fn parse_bandwidth(text: &str) -> Result<f64, String> {
-    parse(text)
-        .filter(|value| value.is_finite() && *value > 0.0)
-        .ok_or_else(|| format!("`{text}` is not a bandwidth; write positive bytes a second, or a number with a unit such as 7Mbit/s, 10GB/s, 100MiB/s"))
+    let value = parse(text).filter(|value| value.is_finite() && *value > 0.0).ok_or_else(|| {
+        format!(
+            "`{text}` is not a bandwidth; write positive bytes a second, or a number with a unit such as 7Mbit/s, 10GB/s, \
+             100MiB/s"
+        )
+    })?;
+    Quantity::BANDWIDTH.check(value).map_err(|error| error.to_string())
 }
 
 fn parse(text: &str) -> Option<f64> {
@@ -69,7 +75,7 @@ mod tests {
         check("1MiB/s", Some(1_048_576.0));
         check("8kbps", Some(1000.0));
         check("1e9", Some(1e9));
-        for bad in ["", "x", "0", "-5", "NaN", "inf", "7 parsecs", "7M", "7Mbit"] {
+        for bad in ["", "x", "0", "-5", "NaN", "inf", "7 parsecs", "7M", "7Mbit", "1e300", "1e7TB/s", "1e-10"] {
             check(bad, None);
         }
     }

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::fmt;
 
-use makespan_core::Time;
+use makespan_core::{Quantity, Time};
 use rustc_hash::FxHashSet;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -181,11 +181,7 @@ impl<'de> Visitor<'de> for AmountVisitor {
 }
 
 fn amount<E: Error>(value: f64) -> Result<Amount, E> {
-    if value.is_finite() && value >= 0.0 {
-        Ok(Amount(Some(value)))
-    } else {
-        Err(E::custom(format_args!("`{value}` is no amount; write a number from 0")))
-    }
+    Quantity::AMOUNT.check(value).map(|value| Amount(Some(value))).map_err(E::custom)
 }
 
 /// Reads a workload; a processor makes `speed` floating-point operations a second.

@@ -89,14 +89,17 @@ impl FormatError {
     }
 }
 
-/// Shows quoted input on one line of bearable length.
+/// Shows quoted input on one line of bearable length. What is escaped counts as it is shown: a control character takes six.
 fn one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len().min(LONGEST));
-    for (count, c) in text.trim().chars().enumerate() {
-        if count == LONGEST {
+    let mut count = 0;
+    for c in text.trim().chars() {
+        let shown = if c.is_control() { c.escape_default().count() } else { 1 };
+        if count + shown > LONGEST {
             line.push_str(" ..");
             break;
         }
+        count += shown;
         if c.is_control() { line.extend(c.escape_default()) } else { line.push(c) }
     }
     line
@@ -113,5 +116,9 @@ mod tests {
         let text = error.to_string();
         assert!(text.starts_with("a.json:3:14: jobs[0]: `x\\ny` zzz"), "{text}");
         assert!(text.ends_with("z ..") && text.len() < 500);
+        // Each of its parts is, also where it is escaped.
+        let long = "\u{7f}".repeat(1000);
+        let text = FormatError::content(&long, Place::field(&*long), &long).to_string();
+        assert!(text.len() < 1300, "{}: {text}", text.len());
     }
 }

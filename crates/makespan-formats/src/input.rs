@@ -2,7 +2,11 @@
 
 use std::cell::Cell;
 use std::io::{self, BufRead, BufReader, Read};
+use std::marker::PhantomData;
 use std::rc::Rc;
+
+use bzip2::bufread::BzDecoder;
+use flate2::bufread::GzDecoder;
 
 const BUFFER: usize = 1 << 17;
 
@@ -12,6 +16,11 @@ const MAX_EXPANDED: u64 = 16 << 20;
 /// A compressed file that becomes more than [`MAX_EXPANDED`] may become this many times its own size. Logs and workflows
 /// become 5 to 20 times as large, files made to fill the memory 1,000 times.
 const MAX_EXPANSION: u64 = 20;
+
+/// A compressed file may consist of so many files one behind the other however small they are (bzip2 makes ready for each
+/// what it needs for megabytes), and of one more for each [`MEMBER`] bytes that they become.
+const FEW_MEMBERS: u64 = 1000;
+const MEMBER: u64 = 16 << 10;
 
 /// Decompressed, limited input.
 pub(crate) type Input<'a> = BufReader<Box<dyn Read + 'a>>;
@@ -25,16 +34,94 @@ pub(crate) fn open<'a>(raw: impl Read + 'a, limit: u64) -> io::Result<Input<'a>>
     let (gzip, bzip2) = (head.starts_with(&[0x1f, 0x8b]), head.starts_with(b"BZh"));
     let packed = (gzip || bzip2).then_some(packed);
     let plain: Box<dyn Read + 'a> = if gzip {
-        Box::new(flate2::bufread::MultiGzDecoder::new(raw))
+        Box::new(Members::<_, GzDecoder<_>>::new(raw))
     } else if bzip2 {
-        Box::new(bzip2::bufread::MultiBzDecoder::new(raw))
+        Box::new(Members::<_, BzDecoder<_>>::new(raw))
     } else {
         Box::new(raw)
     };
     Ok(BufReader::with_capacity(BUFFER, Box::new(Limited { inner: plain, read: 0, limit, packed })))
 }
 
-/// The bytes that are already there, at least one unless the input is empty.
+/// Undoes one compressed file, and leaves what is behind it.
+trait Decoder<R>: Read {
+    fn of(raw: R) -> Self;
+    fn rest(self) -> R;
+}
+
+impl<R: BufRead> Decoder<R> for GzDecoder<R> {
+    fn of(raw: R) -> Self {
+        Self::new(raw)
+    }
+
+    fn rest(self) -> R {
+        self.into_inner()
+    }
+}
+
+impl<R: BufRead> Decoder<R> for BzDecoder<R> {
+    fn of(raw: R) -> Self {
+        Self::new(raw)
+    }
+
+    fn rest(self) -> R {
+        self.into_inner()
+    }
+}
+
+/// Compressed files one behind the other, as `cat` and parallel compressors make them.
+struct Members<R, D> {
+    /// `None` behind the last one.
+    member: Option<D>,
+    members: u64,
+    read: u64,
+    raw: PhantomData<R>,
+}
+
+impl<R: BufRead, D: Decoder<R>> Members<R, D> {
+    fn new(raw: R) -> Self {
+        Self { member: Some(D::of(raw)), members: 1, read: 0, raw: PhantomData }
+    }
+}
+
+impl<R: BufRead, D: Decoder<R>> Read for Members<R, D> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while let Some(member) = &mut self.member {
+            let read = member.read(buffer)?;
+            self.read += read as u64;
+            if read > 0 || buffer.is_empty() {
+                return Ok(read);
+            }
+            let Some(mut raw) = self.member.take().map(D::rest) else { break };
+            if at_end(&mut raw)? {
+                break;
+            }
+            self.members += 1;
+            if self.members > FEW_MEMBERS + self.read / MEMBER {
+                let problem = format!(
+                    "it consists of more than {} compressed files that hold hardly anything; decompress it first if that \
+                     is meant",
+                    self.members - 1
+                );
+                return Err(io::Error::new(io::ErrorKind::FileTooLarge, problem));
+            }
+            self.member = Some(D::of(raw));
+        }
+        Ok(0)
+    }
+}
+
+fn at_end(raw: &mut impl BufRead) -> io::Result<bool> {
+    loop {
+        match raw.fill_buf() {
+            Ok(left) => return Ok(left.is_empty()),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// The bytes that are already there: a whole buffer, unless the input is shorter.
 pub(crate) fn filled<R: Read>(input: &mut BufReader<R>) -> io::Result<&[u8]> {
     loop {
         match input.fill_buf() {
@@ -60,6 +147,21 @@ impl<R: Read> Read for Counted<R> {
     }
 }
 
+/// Reads until the buffer is full or the input ends: decoders give what a step makes, however little, and a look at the
+/// beginning must see more.
+fn filling(input: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
+    let mut filled = 0;
+    while filled < buffer.len() {
+        match input.read(&mut buffer[filled..]) {
+            Ok(0) => break,
+            Ok(read) => filled += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(filled)
+}
+
 struct Limited<R> {
     inner: R,
     read: u64,
@@ -73,7 +175,7 @@ impl<R: Read> Read for Limited<R> {
         // One byte more than is left tells a file of exactly the limit from a longer one.
         let left = (self.limit - self.read).saturating_add(1);
         let most = usize::try_from(left).unwrap_or(usize::MAX).min(buffer.len());
-        let read = self.inner.read(&mut buffer[..most])? as u64;
+        let read = filling(&mut self.inner, &mut buffer[..most])? as u64;
         let too_large = |problem| Err(io::Error::new(io::ErrorKind::FileTooLarge, problem));
         if read > self.limit - self.read {
             return too_large(format!("its content is larger than the limit of {} bytes", self.limit));
@@ -128,5 +230,52 @@ mod tests {
             format!("{} {} -1 {} 4 -1 -1 4 120 -1 1 1 1 -1 -1 1 -1 -1\n", state >> 40, state >> 50, state >> 52)
         });
         assert!(read(&log).unwrap() as u64 > MAX_EXPANDED);
+    }
+
+    fn gzip(bytes: &[u8]) -> Vec<u8> {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    fn bzip2(bytes: &[u8]) -> Vec<u8> {
+        let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    /// Files one behind the other are one, down to empty ones, and as many as there may be.
+    #[test]
+    fn compressed_files_one_behind_the_other_are_one() {
+        let read = |bytes: &[u8]| {
+            let mut text = String::new();
+            open(bytes, u64::MAX).unwrap().read_to_string(&mut text).map(|_| text)
+        };
+        for pack in [gzip, bzip2] {
+            let parts = ["", "a\n", "", "", "b", "\n"].map(|part| pack(part.as_bytes()));
+            assert_eq!(read(&parts.concat()).unwrap(), "a\nb\n");
+            let mut torn = parts.concat();
+            torn.pop();
+            assert!(read(&torn).is_err());
+            assert!(read(&[parts.concat(), b"behind".to_vec()].concat()).is_err());
+            let few = FEW_MEMBERS as usize;
+            assert_eq!(read(&pack(b"x").repeat(few)).unwrap().len(), few);
+            let error = read(&pack(b"").repeat(few + 1)).unwrap_err().to_string();
+            assert!(
+                error.contains("more than 1000 compressed files") && error.contains("decompress it first"),
+                "{error}"
+            );
+            // Those that hold something may be more.
+            let block = pack(&vec![b'x'; MEMBER as usize]);
+            assert_eq!(read(&block.repeat(few + 20)).unwrap().len(), (few + 20) * MEMBER as usize);
+        }
+    }
+
+    /// A first part of hardly anything does not hide what follows it.
+    #[test]
+    fn the_beginning_is_seen_through_small_parts() {
+        let parts = [&b"\n"[..], b"", b" ", b"{\"a\": 1}"].map(gzip).concat();
+        let mut input = open(&parts[..], u64::MAX).unwrap();
+        assert_eq!(filled(&mut input).unwrap(), b"\n {\"a\": 1}");
     }
 }

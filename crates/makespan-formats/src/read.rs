@@ -2,10 +2,10 @@
 
 use std::fmt;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, BufRead, Read};
 use std::path::Path;
 
-use makespan_core::{Instance, Link, Platform};
+use makespan_core::{Instance, Link, Platform, Quantity};
 
 use crate::batsim::{self, read_batsim};
 use crate::error::{FormatError, Place};
@@ -153,9 +153,38 @@ fn read_from(raw: impl Read, name: &str, options: &ReadOptions) -> Result<ReadIn
 fn opened<'a>(raw: impl Read + 'a, name: &str, max_bytes: u64) -> Result<(Input<'a>, Format), FormatError> {
     let unreadable = |source: io::Error| FormatError::io(name, "read", source);
     let mut input = open(raw, max_bytes).map_err(unreadable)?;
-    let format = detect(filled(&mut input).map_err(unreadable)?, name)?;
+    let head = without_mark(filled(&mut input).map_err(unreadable)?);
+    if !head.is_empty() && head.trim_ascii().is_empty() {
+        let problem = blank(&mut input).map_err(unreadable)?;
+        return Err(FormatError::content(name, Place::default(), problem));
+    }
+    let format = detect(head, name)?;
     Ok((input, format))
 }
+
+/// Where the search for the end of white space ends.
+const MOST_BLANKS: usize = 16 << 20;
+
+/// What is said of a file whose beginning is white space, as far as a look goes.
+fn blank(input: &mut Input<'_>) -> io::Result<String> {
+    let mut blanks = 0;
+    while blanks < MOST_BLANKS {
+        let seen = without_mark(filled(input)?);
+        if seen.is_empty() {
+            return Ok(format!("the file holds only white space ({blanks} bytes); {WANTED}"));
+        }
+        if !seen.trim_ascii().is_empty() {
+            return Ok(format!("the file begins with more than {blanks} bytes of white space; remove them"));
+        }
+        let len = input.buffer().len();
+        blanks += len;
+        input.consume(len);
+    }
+    Ok(format!("the first {blanks} bytes of the file are only white space; {WANTED}"))
+}
+
+/// What should be in a file.
+const WANTED: &str = "give an instance in JSON or TOML, a workflow, an SWF log or an ETC matrix";
 
 fn on_stated_machines(
     input: Input<'_>,
@@ -239,10 +268,10 @@ fn logged(mut input: Input<'_>, format: Format, name: &str, flops: f64) -> Resul
     match format {
         Format::Sacct => read_sacct(name, &mut input),
         Format::Batsim => {
-            if !(flops.is_finite() && flops > 0.0) {
-                let problem = format!("{flops} floating-point operations a second is no speed; write one such as 1e9");
-                return Err(FormatError::content(name, Place::default(), problem));
-            }
+            Quantity::SPEED.check(flops).map_err(|error| {
+                let problem = format!("floating-point operations a second: {error}");
+                FormatError::content(name, Place::default(), problem)
+            })?;
             let mut bytes = Vec::new();
             input.read_to_end(&mut bytes).map_err(|source| FormatError::io(name, "read", source))?;
             read_batsim(name, without_mark(&bytes), flops)
@@ -354,11 +383,7 @@ fn detect(head: &[u8], name: &str) -> Result<Format, FormatError> {
         return Ok(workflow);
     }
     match (text.first(), ending.as_deref()) {
-        (None, _) => {
-            let problem =
-                "the file is empty; give an instance in JSON or TOML, a workflow, an SWF log or an ETC matrix";
-            Err(FormatError::content(name, Place::default(), problem))
-        }
+        (None, _) => Err(FormatError::content(name, Place::default(), format!("the file is empty; {WANTED}"))),
         (Some(b'{'), _) => {
             let key = text[1..].trim_ascii_start().strip_prefix(b"\"").unwrap_or_default();
             let set = moldable_set::KEYS

@@ -7,7 +7,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::num::NonZeroU64;
 
-use makespan_core::{Platform, ProcSet, Time, Weight};
+use makespan_core::{Platform, ProcSet, Quantity, Time, Weight};
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 
 /// The key under which `serde_json` presents a number's literal.
@@ -38,9 +38,13 @@ pub(crate) struct Tasks(pub NonZeroU64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Bytes(pub u64);
 
-/// A finite number for which a float is exact enough: a speed, a parameter of a law.
+/// A finite number for which a float is exact enough, such as a parameter of a law.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Real(pub f64);
+
+/// The speed of a node.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Speed(pub f64);
 
 impl FromLiteral for Time {
     const EXPECTED: &'static str = "a time: seconds such as 12.5, or a text with a unit such as \"2h\"";
@@ -99,6 +103,15 @@ impl FromLiteral for Real {
     fn from_literal(text: &str, quoted: bool) -> Result<Self, String> {
         let value = text.parse().ok().filter(|value: &f64| !quoted && value.is_finite());
         value.map(Self).ok_or_else(|| format!("`{text}` is not a finite number"))
+    }
+}
+
+impl FromLiteral for Speed {
+    const EXPECTED: &'static str = "a speed";
+
+    fn from_literal(text: &str, quoted: bool) -> Result<Self, String> {
+        let Real(speed) = Real::from_literal(text, quoted)?;
+        Quantity::SPEED.check(speed).map(Self).map_err(|error| error.to_string())
     }
 }
 

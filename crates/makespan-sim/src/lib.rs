@@ -7,7 +7,7 @@
 //! *Deterministic.* Of one instant, jobs end first; then unavailable periods end and begin, processors come up and go
 //! down, and what runs there is interrupted; then jobs are released, and a wake-up that is due comes last. Within a
 //! kind the smaller identifier comes first. The policy hears all of an instant in one call. Nothing is random but
-//! failures that are drawn from a seed.
+//! failures, and real times by a [`Deviation`], that are drawn from a seed.
 //!
 //! *Unavailable periods* are known beforehand and are no events: a policy asks to be woken when one ends. Its view
 //! always says what is free. A job that is expected to run into a period must not be started
@@ -54,6 +54,7 @@
 
 #![warn(missing_docs)]
 
+mod deviation;
 mod engine;
 mod error;
 mod failures;
@@ -62,6 +63,7 @@ mod observer;
 mod options;
 mod simulate;
 
+pub use deviation::{Deviation, DeviationError};
 pub use error::SimulationError;
 pub use failures::{FailureModel, FailureModelError, FailureUnit, Lifetime};
 pub use makespan_core::Failure;

@@ -59,11 +59,16 @@ pub fn simulate(
 }
 
 fn check_actual(instance: &Instance, actual: &Actual) -> Result<(), SimulationError> {
-    let Actual::Profiles(profiles) = actual else { return Ok(()) };
     let jobs = instance.jobs();
-    if jobs.len() != profiles.len() {
-        return Err(SimulationError::Profiles { jobs: jobs.len(), profiles: profiles.len() });
+    let known = match actual {
+        Actual::AsEstimated => return Ok(()),
+        Actual::Profiles(profiles) => profiles.len(),
+        Actual::Factors(factors) => factors.len(),
+    };
+    if jobs.len() != known {
+        return Err(SimulationError::Profiles { jobs: jobs.len(), profiles: known });
     }
+    let Actual::Profiles(profiles) = actual else { return Ok(()) };
     for (job, real) in jobs.iter().zip(profiles) {
         let (min, max) = (job.profile().min_processors(), job.profile().max_processors());
         let (from, to) = (real.min_processors(), real.max_processors());

@@ -30,7 +30,7 @@ pub use makespan_core::{
 };
 
 pub use makespan_sim::network::{Change, Changed, NetworkOptions, NetworkRun, Until};
-pub use makespan_sim::{FailureModel, Observer, Silent, Simulation, SimulationError, SimulationOptions};
+pub use makespan_sim::{Deviation, FailureModel, Observer, Silent, Simulation, SimulationError, SimulationOptions};
 pub use moment::{Moment, expected_at};
 pub use network::{TreeRun, TreeRunError, TreeScene};
 pub use simulation::{Scene, SimulateError, Simulated, simulate, simulate_policy};

@@ -2,8 +2,8 @@
 
 use makespan_algos::policy::{ExpectedStart, expected_starts_from, policy_for};
 use makespan_core::{
-    Decision, Ended, Event, Failure, Instance, JobSet, Outcome, Policy, ProcSet, Running, Stop, Time, Trace,
-    Unavailable, View, expected_repair,
+    Cluster, Decision, Ended, Event, Failure, Instance, JobSet, Outage, Outcome, Policy, ProcSet, Running, Stop, Time,
+    Trace, Unavailable, View,
 };
 use makespan_sim::{Silent, SimulationError, SimulationOptions};
 
@@ -50,17 +50,11 @@ impl Moment {
         let held = running.iter().map(|run| &run.processors);
         let failed = failures.iter().filter(|failure| failure.down <= now && now < failure.up);
         let closed = instance.unavailable().iter().filter(|period| period.start <= now && now < period.end);
-        let taken = held.chain(failed.clone().map(|failure| &failure.processors));
+        let taken = held.chain(failed.map(|failure| &failure.processors));
         let taken =
             taken.chain(closed.map(|period| &period.processors)).flat_map(|set| set.intervals().iter().copied());
         let free = ProcSet::first(instance.processors()).difference(&ProcSet::from_intervals(taken.collect()));
-        let expected = |failure: &Failure| Unavailable {
-            processors: failure.processors.clone(),
-            start: failure.down,
-            end: expected_repair(failure.down, failure.expected_up, now),
-        };
-        let down = failed.map(expected).collect();
-        Self { now, waiting, running, free, down }
+        Self { now, waiting, running, free, down: down(instance, failures, now) }
     }
 
     /// What the policy saw.
@@ -68,6 +62,27 @@ impl Moment {
         let Self { now, waiting, running, free, down } = self;
         View { now: *now, instance, waiting, running, free, down, ended: Ended::default() }
     }
+}
+
+/// What is down at an instant, and until when it is expected to be, as a policy sees it.
+fn down(instance: &Instance, failures: &[Failure], now: Time) -> Vec<Unavailable> {
+    let turns =
+        (0..).zip(failures).flat_map(|(index, failure)| [(failure.up, false, index), (failure.down, true, index)]);
+    // Those that go up come first, as in the simulation.
+    let mut turns: Vec<(Time, bool, usize)> = turns.filter(|turn| turn.0 <= now).collect();
+    turns.sort_unstable();
+    let mut cluster = Cluster::new(instance);
+    for (at, goes_down, index) in turns {
+        let (outage, failure) = (Outage(index as u32), &failures[index]);
+        cluster.advance(at);
+        if goes_down {
+            cluster.fail(outage, &failure.processors, failure.expected_up);
+        } else {
+            cluster.repair(outage);
+        }
+    }
+    cluster.advance(now);
+    cluster.view().down.to_vec()
 }
 
 /// When the policy of a simulation expected each job to start that waited at this moment, by estimates alone and if
@@ -143,8 +158,48 @@ mod tests {
         Time::from_ticks(ticks)
     }
 
+    /// A policy, and what was down whenever it was asked.
+    struct Seen {
+        policy: Box<dyn Policy>,
+        down: Vec<(Time, Vec<Unavailable>)>,
+    }
+
+    impl Policy for Seen {
+        fn on(&mut self, events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
+            self.down.push((view.now, view.down.to_vec()));
+            self.policy.on(events, view, decisions);
+        }
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(60))]
+
+        #[test]
+        fn what_is_down_is_what_the_policy_saw(
+            rows in prop::collection::vec((1_u32..9, 1_i64..90, 0_i64..200), 2..10),
+            failures in prop::collection::vec((0_u32..8, 1_u32..5, 0_i64..200, 1_i64..200, prop::option::of(1_i64..300)), 1..6),
+        ) {
+            let seconds = Time::from_seconds;
+            let job = |(index, &(width, time, release)): (usize, &(u32, i64, i64))| {
+                Job::new(index.to_string(), Profile::rigid(width, seconds(time)).unwrap()).with_release(seconds(release))
+            };
+            let failure = |(first, number, down, length, said): (u32, u32, i64, i64, Option<i64>)| Failure {
+                processors: ProcSet::range(first, (first + number - 1).min(7)),
+                down: seconds(down),
+                up: seconds(down + length),
+                expected_up: said.map(|said| seconds(down + said)),
+            };
+            let jobs = rows.iter().enumerate().map(job).collect();
+            let instance = Instance::new(Platform::flat(8).unwrap(), jobs, vec![]).unwrap();
+            let failures: Vec<Failure> = failures.into_iter().map(failure).collect();
+            let options = SimulationOptions { failures: failures.clone(), ..SimulationOptions::default() };
+            let mut seen = Seen { policy: policy_for("conservative", &instance, 1).unwrap(), down: Vec::new() };
+            let actual = Actual::AsEstimated;
+            let played = makespan_sim::simulate(&instance, &actual, &mut seen, &options, &mut Silent).unwrap();
+            for (now, down) in seen.down {
+                prop_assert_eq!(Moment::seen(&instance, &played.trace, &failures, now).down, down);
+            }
+        }
 
         /// What is expected of each job that waits is when it starts in a simulation in which nothing more comes and all
         /// takes as long as is believed.

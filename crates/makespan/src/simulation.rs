@@ -2,7 +2,8 @@
 
 use makespan_algos::policy::{PolicyError, policy_for};
 use makespan_core::{
-    Actual, CompoundMeasures, Instance, Job, LogEntry, Measures, Outcome, Policy, TaskFlowMeasures, release_area_bound,
+    Actual, CompoundMeasures, Instance, Job, LogEntry, Measures, Outcome, Policy, Profile, TaskFlowMeasures, Time,
+    release_area_bound,
 };
 use makespan_sim::{Observer, Simulation, SimulationError, SimulationOptions};
 use thiserror::Error;
@@ -108,8 +109,14 @@ fn task_flow(scene: &Scene<'_>, simulation: &Simulation) -> TaskFlowMeasures {
     let done = runs.iter().filter(|run| run.outcome == Outcome::Succeeded).map(|run| run.job);
     let real = |id| -> Job {
         let mut job = instance.job(id).clone();
-        if let Actual::Profiles(profiles) = actual {
-            (job.task.profile, job.walltime) = (profiles[id.index()].clone(), None);
+        match actual {
+            Actual::AsEstimated => {}
+            Actual::Profiles(profiles) => {
+                (job.task.profile, job.walltime) = (profiles[id.index()].clone(), None);
+            }
+            Actual::Factors(factors) => {
+                (job.task.profile, job.walltime) = (at_least(job.profile(), factors[id.index()]), None);
+            }
         }
         job
     };
@@ -117,10 +124,26 @@ fn task_flow(scene: &Scene<'_>, simulation: &Simulation) -> TaskFlowMeasures {
     TaskFlowMeasures::of(instance, &simulation.trace, bound)
 }
 
+/// A sequential profile of so many millionths of the times of another, rounded down: no run of it really takes less.
+fn at_least(profile: &Profile, millionths: u64) -> Profile {
+    let scaled = |time: Time| {
+        let ticks = i128::from(time.ticks()) * i128::from(millionths) / 1_000_000;
+        Time::from_ticks(i64::try_from(ticks).unwrap_or(i64::MAX).max(1))
+    };
+    let own = match profile.machine_times() {
+        None => Profile::rigid(profile.min_processors(), scaled(profile.shortest())),
+        Some(times) => {
+            let on = |&time: &Time| if time == Profile::CANNOT_RUN { time } else { scaled(time) };
+            Profile::on_machines(times.iter().map(on).collect::<Vec<Time>>())
+        }
+    };
+    own.unwrap_or_else(|_| profile.clone())
+}
+
 #[cfg(test)]
 mod tests {
     use makespan_core::{Decision, Edge, Event, Expansion, Graph, JobId, Load, Logged, NamedTask, ProcSet, Spot};
-    use makespan_core::{Platform, Profile, Time, View};
+    use makespan_core::{Platform, View};
     use makespan_sim::Silent;
 
     use super::*;

@@ -134,8 +134,7 @@ impl Desk {
     pub(super) fn start_heads(&mut self, space: &mut Space<'_>, decisions: &mut Vec<Decision>) -> Option<usize> {
         while let Some(rank) = self.queue.first() {
             let (job, width) = (self.queue.job(rank), self.queue.asked(rank).width);
-            let nothing = makespan_core::ProcSet::new();
-            let Some(slot) = space.place(job, width, space.now(), &nothing) else { return Some(rank) };
+            let Some(slot) = space.place(job, width, space.now()) else { return Some(rank) };
             self.start_in(space, rank, slot, decisions);
         }
         None

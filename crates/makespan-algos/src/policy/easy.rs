@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use makespan_core::{Decision, Event, JobId, Policy, ProcSet, Time, View};
+use makespan_core::{Decision, Event, JobId, Policy, Time, View};
 
 use super::desk::{Desk, Heard, Reading, Starts, wait_for};
 use super::queue::Gap;
@@ -17,7 +17,9 @@ use super::space::Space;
 /// run times at most the estimates the head of the queue starts no later than it was first reserved. Complexity: on
 /// equal processors that are always open O(log n) for an event and each job that it starts, and a search in a tree over
 /// the queue that skips what fits by neither rule; elsewhere a walk over what runs for each waiting job that is narrow
-/// enough, in which the reservation has its processors and nothing runs into a period that closes its own.
+/// enough, in which nothing runs into a period that closes its own. Which of several processors the head gets is left
+/// open until it starts, but where best placement is required: there the reservation has its processors, and changes them
+/// where one other placement makes room.
 ///
 /// ```
 /// let policy = makespan_algos::policy::policy("easy[order=saf]", 1)?;
@@ -254,24 +256,26 @@ fn backfill(
     }
 }
 
-/// One look at the queue where it matters which processors a job gets. The reservation takes processors that are not
-/// free now, where it can.
+/// One look at the queue where it matters which processors a job gets. Any processors may be taken that leave the head as
+/// many as it needs of those that are open for it.
 fn by_sets(desk: &mut Desk, space: &mut Space<'_>, view: &View<'_>, decisions: &mut Vec<Decision>) {
     space.unreserve();
-    let Some(head) = desk.start_heads(space, decisions) else { return };
+    let Some(first) = desk.start_heads(space, decisions) else { return };
     let widest = view.free.len();
     let open = space.open(view.free, view.now, view.now + Time::TICK);
-    if let Some(slot) = space.earliest(desk.queue.job(head), desk.queue.asked(head).width, view.now, &open) {
+    let head = (desk.queue.job(first), desk.queue.asked(first).width);
+    if let Some(slot) = space.earliest(head.0, head.1, view.now) {
         space.reserve(slot);
     }
     let mut free = open.len();
-    let mut from = head + 1;
+    let mut from = first + 1;
     let gap = |free| Gap { free, window: Time::MAX, beside: free };
     while free > 0
         && let Some(rank) = desk.queue.next_admitted(from, gap(free.min(widest)))
     {
         let (job, width) = (desk.queue.job(rank), desk.queue.asked(rank).width);
-        if let Some(slot) = space.place(job, width, view.now, &ProcSet::new()) {
+        let slot = space.place(job, width, view.now).or_else(|| space.exchange((job, width), head));
+        if let Some(slot) = slot {
             free -= width;
             desk.start_in(space, rank, slot, decisions);
         }

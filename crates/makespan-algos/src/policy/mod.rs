@@ -4,6 +4,7 @@
 //! first event to the last.
 
 mod again;
+mod ahead;
 mod batch;
 mod catalogue;
 mod conservative;

@@ -12,12 +12,13 @@ use super::strips::Strips;
 /// EASY backfilling for moldable jobs that chooses allotments by the load: a job starts, or is reserved, at the instant and
 /// on the allotment at which its end and the price of its work cost least.
 ///
-/// On p of m processors a job that runs for t makes n others, which wait beside it, wait t p / m longer in the mean of
-/// the machine. So the cost of a start is its end plus n t p / m, and n / m is the price of a processor for a time: nobody
-/// waits, and a job is as fast as it can be; many wait, and it takes no more processors than use them as well as theirs
+/// On p of m processors a job that runs for t makes n others wait t p / m longer, in the mean of the machine. So the cost of a
+/// start is its end plus n t p / m, and n / m is the price of a processor for a time. The others are those that wait, one
+/// that may come at once, and those that will come while it runs, which wait for half of the time on average: as many for
+/// the time as came in as long before now as it takes on its fewest processors. So a job that is alone takes less than
+/// twice its shortest time, and where many wait or come it takes no more processors than use them as well as theirs
 /// would. For n equal jobs with a speedup of p to the power a this is m / n times a / (1 - a) processors each, with which the
-/// sum of their ends is least. Where all who wait find room together the price falls until they fill the machine. Since more jobs may be about to come, no allotment does more than twice the work of
-/// the fewest processors.
+/// sum of their ends is least. Where all who wait find room together their price falls until they fill the machine.
 ///
 /// The head of the queue starts, or is reserved where it has to wait for what runs; a later job starts when what costs
 /// it least begins now and does not delay that reservation. Ties go to the earlier start, then to fewer processors. Who
@@ -25,9 +26,8 @@ use super::strips::Strips;
 /// with rigid jobs alone this is [`super::Easy`], looking once an instant.
 ///
 /// Source: Makespan; allotments chosen at the start as in S. Srinivasan, S. Krishnamoorthy and P. Sadayappan, "A robust
-/// scheduling strategy for moldable scheduling of parallel jobs", CLUSTER 2003, with EASY's one reservation; bounded work as
-/// in D. Eager, J. Zahorjan and E. Lazowska, IEEE Trans. Comput. 38(3), 1989, DOI 10.1109/12.21127. Assumptions: all processors
-/// equally fast. Guarantee: the head starts in finite time; no ratio. Complexity: for each waiting job that could start, a
+/// scheduling strategy for moldable scheduling of parallel jobs", CLUSTER 2003, with EASY's one reservation. Assumptions: all
+/// processors equally fast. Guarantee: the head starts in finite time; no ratio. Complexity: for each waiting job that could start, a
 /// walk over the ends of what runs.
 ///
 /// ```
@@ -38,8 +38,20 @@ use super::strips::Strips;
 pub struct MoldableEasy {
     reading: Reading,
     desk: Option<Desk>,
-    /// The most processors that each job may get.
+    /// The fewest processors with which each job is fastest; none gets more.
     most: Vec<u32>,
+    /// When jobs are released, ascending.
+    releases: Vec<Time>,
+}
+
+/// What there is beside a job.
+#[derive(Clone, Copy)]
+struct Load<'a> {
+    now: Time,
+    /// How many others wait.
+    others: usize,
+    releases: &'a [Time],
+    most: &'a [u32],
 }
 
 /// What is free from some instant on.
@@ -70,7 +82,7 @@ impl Outlook for Space<'_> {
     }
 }
 
-/// A start and an allotment, and what they cost: processors of the machine times ticks.
+/// A start and an allotment, and what they cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Choice {
     cost: i128,
@@ -85,18 +97,29 @@ struct Chooser<'a> {
     instance: &'a Instance,
     job: JobId,
     profile: &'a Profile,
-    /// How many others wait.
-    others: usize,
+    /// How many others wait or may come at once.
+    others: i128,
+    /// How many came in as long before now as it takes on its fewest processors, which is so many ticks.
+    came: i128,
+    longest: i128,
     /// The most processors that it may get.
     most: u32,
     /// The cheapest number of processors, were all free.
     wanted: u32,
 }
 
+/// Costs are counted in these parts of a processor times a tick.
+const UNIT: i128 = 1 << 20;
+
 impl<'a> Chooser<'a> {
-    fn new(instance: &'a Instance, job: JobId, others: usize, most: u32) -> Self {
+    fn new(instance: &'a Instance, job: JobId, load: Load<'_>) -> Self {
         let profile = instance.job(job).profile();
-        let mut chooser = Self { instance, job, profile, others, most, wanted: most };
+        let longest = time_on_equal(instance, job, profile.min_processors());
+        let since = load.releases.partition_point(|&release| release <= load.now - longest);
+        let came = load.releases.partition_point(|&release| release < load.now).saturating_sub(since);
+        let (others, came, longest) = (load.others as i128 + 1, came as i128, i128::from(longest.ticks()).max(1));
+        let most = load.most[job.index()];
+        let mut chooser = Self { instance, job, profile, others, came, longest, most, wanted: most };
         chooser.wanted = chooser.cheapest_within(most);
         chooser
     }
@@ -104,7 +127,10 @@ impl<'a> Chooser<'a> {
     /// What a start at the beginning of time costs.
     fn cost(&self, width: u32) -> i128 {
         let time = i128::from(time_on_equal(self.instance, self.job, width).ticks());
-        time * (i128::from(self.instance.processors()) + self.others as i128 * i128::from(width))
+        let (all, width) = (i128::from(self.instance.processors()), i128::from(width));
+        // Who comes while it runs waits for half of the time.
+        let coming = self.came * UNIT * time / (2 * self.longest);
+        time.saturating_mul((all + self.others * width) * UNIT + coming * width)
     }
 
     /// The cheapest of at most `most` processors, which it accepts; the fewest of these. Along a law the cost falls and
@@ -128,34 +154,26 @@ impl<'a> Chooser<'a> {
         if free >= self.wanted { self.wanted } else { self.cheapest_within(free) }
     }
 
-    /// The cheapest start at this instant.
+    /// The cheapest start at this instant: on as many processors as there are until its end.
     fn best_at(&self, start: Time, outlook: &dyn Outlook) -> Option<Choice> {
-        let mut best: Option<Choice> = None;
         let mut cap = u32::MAX;
         for (until, free) in outlook.caps(start) {
             cap = cap.min(free);
             if cap < self.profile.min_processors() {
-                break;
+                return None;
             }
             let width = self.within(cap.min(self.most));
             let end = start + time_on_equal(self.instance, self.job, width);
-            let choice = Choice { cost: self.cost_from(start, width), start, width, end };
-            if end > until {
-                continue;
-            }
-            if best.is_none_or(|best| choice < best) {
-                best = Some(choice);
-            }
-            // What is free only falls from here on.
-            if width == self.wanted {
-                break;
+            // What is free only falls from here on, and fewer processors are not cheaper.
+            if end <= until {
+                return Some(Choice { cost: self.cost_from(start, width), start, width, end });
             }
         }
-        best
+        None
     }
 
     fn cost_from(&self, start: Time, width: u32) -> i128 {
-        i128::from(start.ticks()) * i128::from(self.instance.processors()) + self.cost(width)
+        (i128::from(start.ticks()) * i128::from(self.instance.processors()) * UNIT).saturating_add(self.cost(width))
     }
 
     /// The cheapest of the starts after `now`, if it is cheaper than `best`.
@@ -219,7 +237,7 @@ impl Table for Counted {
 
 impl Table for Space<'_> {
     fn start(&mut self, desk: &mut Desk, rank: usize, choice: Choice, decisions: &mut Vec<Decision>) -> bool {
-        let slot = self.place(desk.queue.job(rank), choice.width, choice.start, &ProcSet::new());
+        let slot = self.place(desk.queue.job(rank), choice.width, choice.start);
         slot.is_some_and(|slot| {
             desk.start_in(self, rank, slot, decisions);
             true
@@ -227,27 +245,22 @@ impl Table for Space<'_> {
     }
 
     fn reserve(&mut self, job: JobId, choice: Choice) {
-        // What is free now is left to others, where it can be.
-        let all = ProcSet::first(self.processors());
-        let open = self.open(&all, self.now(), self.now() + Time::TICK);
-        let slot: Option<Slot> = self.place(job, choice.width, choice.start, &open);
+        let slot: Option<Slot> = self.place(job, choice.width, choice.start);
         slot.into_iter().for_each(|slot| Space::reserve(self, slot));
     }
 }
 
 /// By how many others each job that waits reckons: all of them, but for where fewer let all start together. Then nobody
 /// delays anybody, and no processor is to be left idle by a price that nobody asks.
-fn priced(desk: &Desk, most: &[u32], instance: &Instance, free: u32) -> usize {
-    let all = desk.queue.len().saturating_sub(1);
+fn priced(desk: &Desk, load: Load<'_>, instance: &Instance, free: u32) -> usize {
+    let all = load.others;
     if all == 0 || desk.queue.len() > free as usize {
         return all;
     }
     let waiting = || std::iter::successors(desk.queue.first(), |rank| desk.queue.next(rank + 1));
     let room = |others: usize| {
-        let wanted = waiting().map(|rank| {
-            let job = desk.queue.job(rank);
-            u64::from(Chooser::new(instance, job, others, most[job.index()]).wanted)
-        });
+        let wanted = waiting()
+            .map(|rank| u64::from(Chooser::new(instance, desk.queue.job(rank), Load { others, ..load }).wanted));
         wanted.sum::<u64>() <= u64::from(free)
     };
     if !room(all) {
@@ -262,11 +275,18 @@ fn priced(desk: &Desk, most: &[u32], instance: &Instance, free: u32) -> usize {
 }
 
 /// One look at the queue.
-fn pass(desk: &mut Desk, most: &[u32], table: &mut impl Table, view: &View<'_>, decisions: &mut Vec<Decision>) {
+fn pass(
+    desk: &mut Desk,
+    (most, releases): (&[u32], &[Time]),
+    table: &mut impl Table,
+    view: &View<'_>,
+    decisions: &mut Vec<Decision>,
+) {
     let now = view.now;
     let free = table.caps(now).next().map_or(0, |(_, free)| free);
-    let others = priced(desk, most, view.instance, free);
-    let chooser = |job: JobId| Chooser::new(view.instance, job, others, most[job.index()]);
+    let load = Load { now, others: desk.queue.len().saturating_sub(1), releases, most };
+    let load = Load { others: priced(desk, load, view.instance, free), ..load };
+    let chooser = |job: JobId| Chooser::new(view.instance, job, load);
     let mut from = 0;
     while let Some(rank) = desk.queue.first() {
         let chooser = chooser(desk.queue.job(rank));
@@ -313,23 +333,26 @@ fn far_from_periods(desk: &Desk, view: &View<'_>) -> bool {
 impl MoldableEasy {
     /// With this queue; by area and time as they are on the fewest processors.
     pub fn new(reading: Reading) -> Self {
-        Self { reading: Reading { request: Request::Fewest, ..reading }, desk: None, most: Vec::new() }
+        Self { reading: Reading { request: Request::Fewest, ..reading }, ..Self::default() }
     }
 }
 
 impl Policy for MoldableEasy {
     fn on(&mut self, events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
         if self.most.is_empty() {
-            self.most = Request::Efficient.widths(view.instance);
+            self.most = Request::Fastest.widths(view.instance);
+            self.releases = view.instance.jobs().iter().map(|job| job.release).collect();
+            self.releases.sort_unstable();
         }
         Desk::hear(&mut self.desk, self.reading, events, view);
         let Some(desk) = self.desk.as_mut() else { return };
         desk.held.extend(view, &[]);
+        let load = (self.most.as_slice(), self.releases.as_slice());
         if desk.counted || far_from_periods(desk, view) {
             let mut table = Counted { free: view.free.clone(), strips: desk.held.timeline.clone() };
-            pass(desk, &self.most, &mut table, view, decisions);
+            pass(desk, load, &mut table, view, decisions);
         } else {
-            pass(desk, &self.most, &mut Space::of(view), view, decisions);
+            pass(desk, load, &mut Space::of(view), view, decisions);
             decisions.extend(wait_for(&desk.queue, view));
         }
     }

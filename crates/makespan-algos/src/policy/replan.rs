@@ -3,9 +3,10 @@
 use std::str::FromStr;
 
 use makespan_core::{
-    Context, Decision, Event, Instance, JobId, JobSet, Placement, Policy, ProcSet, Schedule, Scheduler, Time,
-    Unavailable, View,
+    Decision, Event, Instance, JobId, JobSet, Placement, Policy, ProcSet, Schedule, Scheduler, Time, Unavailable, View,
 };
+
+use super::ahead::plan_ahead;
 
 /// Plans first, then plans what remains again whenever a job ends early or late, or one arrives that the plan does
 /// not have.
@@ -110,13 +111,7 @@ impl Replan {
 
     /// A plan of all that waits.
     fn planned(&self, view: &View<'_>) -> Option<Vec<Placement>> {
-        let residual = view.instance.residual(view);
-        let mut context = Context::with_seed(self.seed);
-        // What is supported as a whole is supported in part: the policy is made for an instance that is.
-        let plan = self.scheduler.schedule(&residual.instance, &mut context).ok()?;
-        let original =
-            |placement: &Placement| Placement { job: residual.jobs[placement.job.index()], ..placement.clone() };
-        Some(plan.into_schedule().placements().iter().map(original).collect())
+        plan_ahead(self.scheduler.as_ref(), self.seed, view)
     }
 
     /// Where the job that has waited longest is to be, if this plan starts it later than the plan before and it can have
@@ -202,7 +197,7 @@ impl Policy for Replan {
 
 #[cfg(test)]
 mod tests {
-    use makespan_core::{Ended, Job, Platform, Profile, Running};
+    use makespan_core::{Context, Ended, Job, Platform, Profile, Running};
     use proptest::prelude::*;
 
     use super::*;

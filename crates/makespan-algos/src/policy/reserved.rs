@@ -19,10 +19,12 @@ struct Reservation {
     at: Placement,
     /// When it was planned to start.
     planned: Time,
+    /// When it last started.
+    started: Time,
 }
 
 /// What is planned and not started, in the order of expected starts, and where what runs was planned.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Reservations {
     starts: Starts,
     upcoming: Vec<Reservation>,
@@ -46,9 +48,20 @@ impl Reservations {
         self.upcoming.is_empty()
     }
 
+    /// Whether something should have started and has not.
+    pub fn is_behind(&self, now: Time) -> bool {
+        self.upcoming.iter().any(|reservation| reservation.planned < now)
+    }
+
+    /// When something that runs started, and for how long its processors are reserved.
+    pub fn run_of(&self, job: JobId) -> Option<(Time, Time)> {
+        let own = self.running.iter().find(|reservation| reservation.at.job == job)?;
+        Some((own.started, own.at.end - own.at.start))
+    }
+
     /// Adds places that disturb none of the others.
     pub fn add(&mut self, places: impl IntoIterator<Item = Placement>) {
-        self.upcoming.extend(places.into_iter().map(|at| Reservation { planned: at.start, at }));
+        self.upcoming.extend(places.into_iter().map(|at| Reservation { planned: at.start, started: Time::ZERO, at }));
         self.sort();
     }
 
@@ -91,7 +104,7 @@ impl Reservations {
             ends[run.job.index()] = Some((end, run.processors.clone()));
         }
         let closed: Vec<Unavailable> = closed(view).collect();
-        for Reservation { at, planned } in &mut self.upcoming {
+        for Reservation { at, planned, .. } in &mut self.upcoming {
             let length = at.end - at.start;
             let free = at.processors.iter().map(|id| open[id as usize]);
             let dependences = instance.precedence().map_or(&[][..], |precedence| precedence.incoming(at.job));
@@ -164,7 +177,7 @@ impl Reservations {
                     None if !at.processors.is_subset(view.free) => {}
                     None => {
                         decisions.push(Decision::Start { job: at.job, processors: at.processors.clone() });
-                        self.running.push(next);
+                        self.running.push(Reservation { started: view.now, ..next });
                         continue;
                     }
                     Some(later) => wake = Some(wake.map_or(later, |wake| wake.min(later))),
@@ -179,7 +192,7 @@ impl Reservations {
 
     /// When to look again at a task that has its turn; `None` when it may start now.
     fn opening(&self, view: &View<'_>, next: &Reservation) -> Option<Time> {
-        let Reservation { at, planned } = next;
+        let Reservation { at, planned, .. } = next;
         if self.starts == Starts::Reserved && *planned > view.now {
             return Some(*planned);
         }

@@ -12,14 +12,37 @@ pub(super) struct Slot {
     pub end: Time,
 }
 
+/// What the job is to get that is first to start later: some of several processors, any of which serve.
+#[derive(Clone, Debug)]
+struct Reserved {
+    /// Open for as long as the job will run.
+    processors: ProcSet,
+    /// How many of them it leaves to others.
+    spare: u32,
+    start: Time,
+    end: Time,
+}
+
+impl Reserved {
+    fn meets(&self, start: Time, end: Time) -> bool {
+        start < self.end && self.start < end
+    }
+
+    /// How many of these processors others may have while the job runs.
+    fn leaves(&self, open: &ProcSet) -> u32 {
+        let shared = open.intersection(&self.processors).len();
+        open.len() - shared + shared.min(self.spare)
+    }
+}
+
 /// Which processors are closed when, from now on. Built from a view in one walk; a question walks over all of it.
 #[derive(Debug)]
 pub(super) struct Space<'a> {
     instance: &'a Instance,
     now: Time,
     slots: Vec<Slot>,
-    /// Processors that a waiting job is to get: who ends before takes these first, and leaves others to who does not.
-    reserved: Option<Slot>,
+    /// What a waiting job is to get.
+    reserved: Option<Reserved>,
     /// Distinct speeds, falling, each with the processors that are at least as fast.
     speeds: Vec<(f64, ProcSet)>,
     /// When the first unavailable period begins that is not over.
@@ -51,6 +74,11 @@ impl<'a> Space<'a> {
     /// Closes processors.
     pub(super) fn hold(&mut self, slot: Slot) {
         self.reach = self.reach.max(slot.end);
+        if let Some(reserved) = self.reserved.as_mut().filter(|reserved| reserved.meets(slot.start, slot.end)) {
+            let shared = slot.processors.intersection(&reserved.processors);
+            reserved.spare = reserved.spare.saturating_sub(shared.len());
+            reserved.processors.remove(&shared);
+        }
         self.slots.push(slot);
     }
 
@@ -61,17 +89,43 @@ impl<'a> Space<'a> {
         }
     }
 
-    /// Closes processors for the job that is first to start later.
+    /// Keeps room for the job that is first to start later, at this instant and not to end later: so many of all the
+    /// processors that let it. Where best placement is required these alone.
     pub(super) fn reserve(&mut self, slot: Slot) {
-        self.reserved = Some(slot.clone());
-        self.hold(slot);
+        self.reach = self.reach.max(slot.end);
+        let Slot { processors, start, end } = slot;
+        if self.instance.platform().restricts_placement() {
+            self.reserved = Some(Reserved { processors, spare: 0, start, end });
+            return;
+        }
+        let as_fast = self.speeds.iter().find(|(_, fast)| processors.is_subset(fast));
+        let open = as_fast.map_or_else(|| processors.clone(), |(_, fast)| self.open(fast, start, end));
+        let spare = open.len() - processors.len();
+        self.reserved = Some(Reserved { processors: open, spare, start, end });
     }
 
-    /// Opens what [`Space::reserve`] closed.
+    /// Forgets what [`Space::reserve`] kept.
     pub(super) fn unreserve(&mut self) {
-        if let Some(slot) = self.reserved.take() {
-            self.release(&slot);
-        }
+        self.reserved = None;
+    }
+
+    /// A place from now on for a job that has none beside the reservation where best placement is required, if that leaves
+    /// a placement for the job `head` that has it: the reservation is then of that.
+    pub(super) fn exchange(&mut self, (job, width): (JobId, u32), head: (JobId, u32)) -> Option<Slot> {
+        let reserved = self.reserved.take_if(|_| self.instance.platform().restricts_placement())?;
+        let slot = self.place(job, width, self.now);
+        let moved = slot.and_then(|slot| {
+            self.slots.push(slot.clone());
+            let other = self.place(head.0, head.1, reserved.start).filter(|other| other.end <= reserved.end);
+            self.slots.pop();
+            other.map(|other| (slot, other))
+        });
+        let Some((slot, other)) = moved else {
+            self.reserved = Some(reserved);
+            return None;
+        };
+        self.reserve(other);
+        Some(slot)
     }
 
     /// Those of `base` that are open all the time from `start` to `end`.
@@ -82,9 +136,8 @@ impl<'a> Space<'a> {
     }
 
     /// The place from `start` on for a job on so many processors: the fastest there are, and of these no faster ones than
-    /// that takes; in best placement where it is required; those that `avoid` has only if needed. None that are too slow
-    /// for its walltime.
-    pub(super) fn place(&self, job: JobId, width: u32, start: Time, avoid: &ProcSet) -> Option<Slot> {
+    /// that takes; in best placement where it is required. None that are too slow for its walltime.
+    pub(super) fn place(&self, job: JobId, width: u32, start: Time) -> Option<Slot> {
         let platform = self.instance.platform();
         let (time, walltime) = (self.instance.job(job).profile().time(width), self.instance.job(job).walltime);
         for (index, (speed, fast)) in self.speeds.iter().enumerate() {
@@ -98,7 +151,7 @@ impl<'a> Space<'a> {
             let end = start + time;
             let open = self.open(fast, start, end);
             let faster = index.checked_sub(1).map(|index| &self.speeds[index].1);
-            if let Some(processors) = self.take(open, (width, end), faster, avoid) {
+            if let Some(processors) = self.take(open, width, (start, end), faster) {
                 // On a platform of unequal speeds the slowest of them says how long.
                 let end = start + self.instance.time(job, &processors);
                 return Some(Slot { processors, start, end });
@@ -110,35 +163,46 @@ impl<'a> Space<'a> {
     fn take(
         &self,
         mut open: ProcSet,
-        (width, end): (u32, Time),
+        width: u32,
+        (start, end): (Time, Time),
         faster: Option<&ProcSet>,
-        avoid: &ProcSet,
     ) -> Option<ProcSet> {
-        if open.len() < width {
+        let platform = self.instance.platform();
+        let meeting = self.reserved.as_ref().filter(|reserved| reserved.meets(start, end));
+        if platform.restricts_placement() {
+            meeting.into_iter().for_each(|reserved| open.remove(&reserved.processors));
+            return if open.len() < width { None } else { take_compact(platform, &mut open, width) };
+        }
+        if meeting.map_or_else(|| open.len(), |reserved| reserved.leaves(&open)) < width {
             return None;
         }
-        if self.instance.platform().restricts_placement() {
-            return take_compact(self.instance.platform(), &mut open, width);
+        // Slow ones first. Of these who ends before the reserved job starts takes what that may get, and leaves others to
+        // who does not. Of these what is closed soonest.
+        let slow = faster.map_or_else(|| open.clone(), |faster| open.difference(faster));
+        let fast = faster.map_or_else(ProcSet::new, |faster| open.intersection(faster));
+        let mut pools = Vec::with_capacity(4);
+        for pool in [slow, fast] {
+            let shared = self.reserved.as_ref().map_or_else(ProcSet::new, |one| pool.intersection(&one.processors));
+            let other = pool.difference(&shared);
+            pools.extend(if meeting.is_some() {
+                [(other, false), (shared, true)]
+            } else {
+                [(shared, false), (other, false)]
+            });
         }
-        // Slow ones first, of these what need not be avoided, of these what is reserved or closed soonest.
-        let mut pools = vec![open];
-        for apart in [faster, Some(avoid)].into_iter().flatten().filter(|apart| !apart.is_empty()) {
-            pools = pools.iter().flat_map(|pool| [pool.difference(apart), pool.intersection(apart)]).collect();
-        }
-        if let Some(Slot { processors: reserved, .. }) = &self.reserved {
-            let split = |pool: &ProcSet| [pool.intersection(reserved), pool.difference(reserved)];
-            pools = pools.iter().flat_map(split).collect();
-        }
+        let mut spare = meeting.map_or(0, |reserved| reserved.spare);
         // A period after the end of everything makes no processor better than another.
         let near = self.closing.is_some_and(|closing| closing < self.reach.max(end));
         let classes = self.instance.availability().classes();
         let classes = if near { classes } else { &classes[..1] };
         let mut taken = ProcSet::new();
-        for mut pool in pools {
+        for (mut pool, limited) in pools {
             for class in classes {
                 let missing = width - taken.len();
+                let most = if limited { missing.min(spare) } else { missing };
                 let mut here = if near { pool.intersection(&class.processors) } else { pool.clone() };
-                let part = here.take(missing.min(here.len()))?;
+                let part = here.take(most.min(here.len()))?;
+                spare -= if limited { part.len() } else { 0 };
                 pool = pool.difference(&part);
                 taken = taken.union(&part);
             }
@@ -147,36 +211,40 @@ impl<'a> Space<'a> {
     }
 
     /// The first place from `after` on: at that instant or when something is opened.
-    pub(super) fn earliest(&self, job: JobId, width: u32, after: Time, avoid: &ProcSet) -> Option<Slot> {
+    pub(super) fn earliest(&self, job: JobId, width: u32, after: Time) -> Option<Slot> {
         let mut instants = std::iter::once(after).chain(self.openings(after));
-        instants.find_map(|instant| self.place(job, width, instant, avoid))
+        instants.find_map(|instant| self.place(job, width, instant))
     }
 
     /// The most processors that a job could have from `start` until each of some instants, the last one far away.
     pub(super) fn widest(&self, start: Time) -> impl Iterator<Item = (Time, u32)> + '_ {
-        let mut until: Vec<Time> = self.slots.iter().map(|slot| slot.start).filter(|&at| at > start).collect();
+        let reserved = self.reserved.as_ref();
+        let starts = self.slots.iter().map(|slot| slot.start).chain(reserved.map(|reserved| reserved.start));
+        let mut until: Vec<Time> = starts.filter(|&at| at > start).collect();
         until.push(Time::MAX);
         until.sort_unstable();
         until.dedup();
         let all = ProcSet::first(self.instance.processors());
         until.into_iter().map(move |until| {
-            let open = self.open(&all, start, until);
+            let mut open = self.open(&all, start, until);
             let platform = self.instance.platform();
-            (until, if platform.restricts_placement() { widest_compact(platform, &open) } else { open.len() })
+            let meeting = reserved.filter(|reserved| reserved.meets(start, until));
+            if platform.restricts_placement() {
+                meeting.into_iter().for_each(|reserved| open.remove(&reserved.processors));
+                return (until, widest_compact(platform, &open));
+            }
+            (until, meeting.map_or_else(|| open.len(), |reserved| reserved.leaves(&open)))
         })
     }
 
     /// When something is opened after an instant, ascending.
     pub(super) fn openings(&self, after: Time) -> Vec<Time> {
-        let mut ends: Vec<Time> = self.slots.iter().map(|slot| slot.end).filter(|&end| end > after).collect();
+        let reserved = self.reserved.as_ref().map(|reserved| reserved.end);
+        let ends = self.slots.iter().map(|slot| slot.end).chain(reserved);
+        let mut ends: Vec<Time> = ends.filter(|&end| end > after).collect();
         ends.sort_unstable();
         ends.dedup();
         ends
-    }
-
-    /// How many processors there are.
-    pub(super) fn processors(&self) -> u32 {
-        self.instance.processors()
     }
 
     /// The present.

@@ -1,15 +1,17 @@
 //! The critical jobs method.
 
 use makespan_core::{
-    Context, Guarantee, Instance, Objective, Plan, Schedule, ScheduleError, Scheduler, Strategy, Time, Unsupported,
-    Variant,
+    Context, Guarantee, Instance, Objective, Plan, ProcSet, Schedule, ScheduleError, Scheduler, Strategy, Time,
+    Unavailable, Unsupported, Variant,
 };
 
-use super::{check_supported, needs_single_processors};
+use super::{check_supported, needs_single_processors, optimise};
 use crate::kernel::chains::collisions::Collision;
+use crate::kernel::chains::draft::Draft;
 use crate::kernel::chains::method::Method;
 use crate::kernel::chains::outline::Outline;
 use crate::kernel::chains::planning::Criterion;
+use crate::kernel::chains::squeeze::squeeze;
 use crate::kernel::chains::strategy::{Offer, heft};
 use crate::kernel::chains::walltime::{makespan_alone, walltime};
 use crate::kernel::graph::calendar::Calendar;
@@ -19,13 +21,20 @@ use crate::kernel::graph::{Place, Problem};
 const SHARES: i64 = 4;
 /// Collisions that are told one by one.
 const TOLD: usize = 10;
+/// Where chains and HEFT are late, places that a search in depth may try, and tasks that annealing may place again, for all jobs
+/// together.
+const TRIED: u64 = 60_000;
+const ANNEALED: u64 = 400_000;
 
 /// Compound jobs by their critical chains, as cheap or as evenly spread as their walltimes allow: a strategy, of which
 /// the variant best by the criterion is chosen.
 ///
 /// Jobs are planned by release, each onto what earlier ones left, and each must end within its walltime from its
-/// release: its own, or `walltime` times the makespan of HEFT for it alone on idle processors. A job for which no chain
-/// plan is found takes HEFT's places, which is remarked, late or not.
+/// release: its own, or `walltime` times the makespan of HEFT for it alone on idle processors. Where no chain plan is found and
+/// HEFT is late, places in time are searched for: small jobs are searched through ([`squeeze`]), of others the order and the processors
+/// are annealed, both within fixed numbers of steps. What is found is improved by chains as HEFT's schedule is. A job for which
+/// nothing in time is found takes HEFT's places. Both are remarked. Where some plan has fewer late jobs than another, the strategy has
+/// only variants with the fewest.
 ///
 /// Source: A. Tselishchev, V. V. Toporkov, "Compound job scheduling and job-flows management in distributed computing",
 /// 54th IWK, Ilmenau 2009, section 3; cost after V. V. Toporkov, Programming and Computer Software 34(3), 2008.
@@ -91,13 +100,16 @@ impl Scheduler for CriticalJobs {
         let mut variants = Vec::new();
         // The whole walltime last: its remarks are those of the variant that is usually chosen.
         for share in 0..=SHARES {
-            let passed = flow.pass(share);
+            let passed = flow.pass(share, context);
             variants.extend(passed.schedules.iter().map(|places| Variant::new(instance, problem.schedule(places))));
             if share == SHARES {
                 context.remarks.extend(passed.remarks);
             }
         }
         let late = |variant: &Variant| flow.late(&variant.schedule);
+        // A variant that is late is none where another is in time.
+        let fewest = variants.iter().map(late).min();
+        variants.retain(|variant| Some(late(variant)) == fewest);
         let strategy = Strategy::new(variants, |variant| {
             let value = match self.method.settings.criterion {
                 Criterion::Cost => variant.cost,
@@ -112,7 +124,7 @@ impl Scheduler for CriticalJobs {
 /// The jobs of an instance, in the order in which they are planned.
 struct Flow<'a> {
     instance: &'a Instance,
-    criterion: Criterion,
+    method: Method,
     jobs: Vec<Job<'a>>,
 }
 
@@ -141,11 +153,11 @@ impl<'a> Flow<'a> {
             first += job.tasks_apart();
         }
         jobs.sort_by_key(|job| (job.outline.real.release(), job.index));
-        Self { instance, criterion: scheduler.method.settings.criterion, jobs }
+        Self { instance, method: scheduler.method, jobs }
     }
 
     /// Plans every job within this share of the time between HEFT's end and its walltime.
-    fn pass(&self, share: i64) -> Passed {
+    fn pass(&self, share: i64, context: &Context) -> Passed {
         let Some(first) = self.jobs.first() else {
             return Passed { schedules: Vec::new(), remarks: Vec::new() };
         };
@@ -157,12 +169,18 @@ impl<'a> Flow<'a> {
         for job in &self.jobs {
             let real = &job.outline.real;
             let fallback = heft(real, &calendars);
-            let offers = job.outline.strategy(&calendars, &fallback, job.end, (share, SHARES));
+            let mut offers = job.outline.strategy(&calendars, &fallback, job.end, (share, SHARES));
+            // Once, and not for every share: HEFT is late in all of them.
+            let searched = share == SHARES && offers.is_empty() && fallback.finish() > job.end;
+            if let Some(found) = searched.then(|| self.search(job, &calendars, context)).flatten() {
+                offers = job.outline.strategy(&calendars, &found, job.end, (share, SHARES));
+                offers.push(Offer::plain(&found));
+            }
             if self.jobs.len() == 1 {
                 passed.schedules.extend(offers.iter().map(|offer| offer.places.clone()));
             }
-            let best = offers.into_iter().min_by_key(|offer| offer.key(self.criterion));
-            passed.remarks.extend(self.remark(job, best.as_ref(), fallback.finish()));
+            let best = offers.into_iter().min_by_key(|offer| offer.key(self.method.settings.criterion));
+            passed.remarks.extend(self.remark(job, best.as_ref().map(|best| (best, searched)), fallback.finish()));
             let until = best.as_ref().map(|best| best.held_until(real));
             let own = best.map(|best| best.places).or_else(|| fallback.places()).unwrap_or_default();
             for (number, place) in own.into_iter().enumerate() {
@@ -176,16 +194,56 @@ impl<'a> Flow<'a> {
         passed
     }
 
-    /// What is to be said about the plan of one job.
-    fn remark(&self, job: &Job, best: Option<&Offer>, fallback: i64) -> Vec<String> {
+    /// Places for a job that end in time on what others left, where chains and HEFT find none.
+    fn search<'b>(&self, job: &'b Job<'a>, calendars: &[Calendar], context: &Context) -> Option<Draft<'b>> {
+        let (real, jobs) = (&job.outline.real, self.jobs.len() as u64);
+        if real.tasks() == 0 || real.release() + real.longest_path() > job.end {
+            return None;
+        }
+        if let Some(found) = squeeze(real, calendars, job.end, TRIED / jobs) {
+            return Some(found);
+        }
+        // The job alone, and all else as times at which processors are not to be had.
+        let taken = (0..).zip(calendars).flat_map(|(id, calendar)| {
+            let period = move |&(start, end): &(i64, i64)| Unavailable {
+                processors: ProcSet::range(id, id),
+                start: Time::from_ticks(start),
+                end: Time::from_ticks(end),
+            };
+            calendar.busy().iter().map(period)
+        });
+        let own = self.instance.jobs()[job.index].clone();
+        let alone = Instance::new(self.instance.platform().clone(), vec![own], taken.collect()).ok()?;
+        let problem = self.method.problem(&alone);
+        let steps = ANNEALED / jobs / real.tasks() as u64;
+        let places = optimise::within((&alone, &problem), job.end, steps, context)?;
+        let mut draft = Draft::new(real, calendars.to_vec());
+        for (task, place) in (0..).zip(places) {
+            let time = real.time_on(task, place.processor);
+            if draft.calendars()[place.processor as usize].earliest_fit(place.start, time) != place.start {
+                return None;
+            }
+            draft.put_on(task, place);
+        }
+        Some(draft)
+    }
+
+    /// What is to be said about the plan of one job, and of whether it was searched for.
+    fn remark(&self, job: &Job, best: Option<(&Offer, bool)>, fallback: i64) -> Vec<String> {
         let name = &self.instance.jobs()[job.index].name;
-        let Some(offer) = best else {
+        let Some((offer, searched)) = best else {
             let end = Time::from_ticks(fallback);
             let late = if fallback > job.end { ", after its walltime" } else { "" };
             return vec![format!(
                 "`{name}`: no chain plan fits its walltime; HEFT's places are taken, which end at {end} s{late}"
             )];
         };
+        if searched {
+            let end = Time::from_ticks(offer.finish);
+            return vec![format!(
+                "`{name}`: no chain plan fits its walltime; places found by a search are taken, which end at {end} s"
+            )];
+        }
         let each = offer.collisions.iter().take(TOLD).map(|collision| self.told(job, collision));
         let mut remarks: Vec<String> = each.collect();
         remarks.extend(self.held(job, offer));

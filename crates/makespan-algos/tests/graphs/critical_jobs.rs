@@ -2,8 +2,14 @@
 
 use makespan_algos::scheduler;
 use makespan_core::{
-    Context, Edge, Graph, Instance, Job, Link, Load, NamedTask, Node, Placement, Platform, Profile, Time, validate,
+    Context, Edge, Graph, Instance, Job, Link, Load, NamedTask, Node, Placement, Plan, Platform, Profile, Schedule,
+    Time, validate,
 };
+use proptest::strategy::{Strategy, ValueTree};
+use proptest::test_runner::TestRunner;
+
+use super::draft::drafts;
+use super::optimum::costs;
 
 /// Volumes of tasks, and the edges between them.
 type Tasks<'a> = (&'a [i64], &'a [(u32, u32, u64)]);
@@ -118,4 +124,75 @@ fn tasks_with_a_node_each_do_not_wait_for_each_other() {
         assert_eq!(cost, 4200, "{spec}: {remarks}");
         assert!(end <= Time::from_seconds(20) && remarks.is_empty(), "{spec}: {remarks}");
     }
+}
+
+/// A job with this walltime.
+fn within(instance: &Instance, walltime: Time) -> Instance {
+    let jobs = instance.jobs().iter().map(|job| Job { walltime: Some(walltime), ..job.clone() }).collect();
+    Instance::new(instance.platform().clone(), jobs, instance.unavailable().to_vec()).unwrap()
+}
+
+/// Small jobs, each with the shortest walltime that can be kept, and with a quarter more.
+#[test]
+fn no_feasible_walltime_is_missed() {
+    let mut runner = TestRunner::deterministic();
+    let (mut looked, mut missed) = (0, Vec::new());
+    while looked < 300 {
+        let draft = drafts().new_tree(&mut runner).unwrap().current();
+        let instance = draft.instance(1);
+        let [job] = instance.jobs() else { continue };
+        if job.tasks_apart() > 4 || !job.is_compound() {
+            continue;
+        }
+        looked += 1;
+        let (release, shortest) = (job.release, costs(&instance)[0].0);
+        for quarters in [4, 5] {
+            let walltime = Time::from_ticks((shortest - release).ticks() * quarters / 4);
+            let instance = within(&instance, walltime);
+            for spec in ["critical-jobs", "critical-jobs[start=empty]", "optimise[objective=cost,steps=300,searches=1]"]
+            {
+                let mut context = Context::with_seed(1);
+                let plan = scheduler(spec).unwrap().schedule(&instance, &mut context).unwrap();
+                // No variant is late where one is in time.
+                let schedules: Vec<Schedule> = match plan {
+                    Plan::Strategy(strategy) => strategy.variants().iter().map(|one| one.schedule.clone()).collect(),
+                    other => vec![other.into_schedule()],
+                };
+                for schedule in schedules {
+                    assert_eq!(validate(&instance, &schedule), Ok(()), "{spec}");
+                    if schedule.makespan() > release + walltime {
+                        missed.push((spec, quarters, draft.clone()));
+                    }
+                }
+            }
+        }
+    }
+    assert!(missed.is_empty(), "{} misses, such as {:?}", missed.len(), missed[0]);
+}
+
+/// Where nothing more is searched through, the order and the processors are annealed.
+#[test]
+fn larger_jobs_are_squeezed_into_their_walltimes() {
+    let mut found = 0;
+    for seed in 0..6_i64 {
+        // Three layers of eight tasks on four processors.
+        let volumes: Vec<i64> = (0..24).map(|task| 10 + (task * (7 + seed) * 13 + seed) % 40).collect();
+        let edge = |to: u32| [(to - 8, to, 5), (((to * 5 + seed as u32) % 8) + (to / 8 - 1) * 8, to, 9)];
+        let mut edges: Vec<(u32, u32, u64)> = (8..24).flat_map(edge).collect();
+        edges.sort_unstable();
+        edges.dedup_by_key(|edge| (edge.0, edge.1));
+        let own = instance(&[(&volumes, &edges)], &[1.0, 1.5, 2.0, 3.0], 100_000);
+        let heft = scheduler("heft").unwrap().schedule(&own, &mut Context::default()).unwrap().into_schedule();
+        let best = scheduler("optimise[steps=20000,searches=1]").unwrap();
+        let best = best.schedule(&own, &mut Context::with_seed(7)).unwrap().into_schedule().makespan();
+        let walltime = Time::from_ticks((best.ticks() + heft.makespan().ticks()) / 2);
+        if walltime >= heft.makespan() {
+            continue;
+        }
+        let own = within(&own, walltime);
+        let (_, end, remarks) = figures(&own, "critical-jobs");
+        assert!(end <= walltime, "{seed}: {remarks}");
+        found += 1;
+    }
+    assert!(found >= 3, "{found}");
 }

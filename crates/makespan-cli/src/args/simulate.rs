@@ -20,6 +20,10 @@ pub struct SimulateOptions {
     /// Run times that the policies are told
     #[arg(long, value_enum, default_value = "user")]
     pub estimates: EstimatesName,
+    /// Real times that differ from the estimates, which is all that policies know: each task takes its estimate times a factor
+    /// of its own, log-normal of mean 1 and this standard deviation, drawn from --seed; for instances and clairvoyant logs
+    #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
+    pub deviation: Option<f64>,
     /// Make the jobs of a log moldable: linear, amdahl:SERIAL, power:EXPONENT, downey:A,SIGMA, downey:random or fitted
     #[arg(long, value_name = "LAW")]
     pub speedup: Option<SpeedupSpec>,

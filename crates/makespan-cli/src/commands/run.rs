@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use makespan_core::{Bound, Instance, Schedule};
-use makespan_exec::{ExecuteOptions, Stop, check, execute};
+use makespan_exec::{ExecuteOptions, Stop, check, reserve};
 use makespan_formats::schedule::ScheduleFile;
 use miette::{Result, miette};
 
@@ -48,17 +48,21 @@ pub fn run(options: &RunOptions) -> Result<ExitCode> {
     decider.check(&executed, options.seed)?;
     // What cannot run is refused before anything is printed or written.
     check(&executed.instance, &execution).map_err(|error| miette!("{error}"))?;
-    let resumed = options.resume.then(|| folder::planned(&folder, &instance)).flatten();
-    let fresh = resumed.is_none();
-    let begun = match resumed {
+    let earlier = || options.resume.then(|| folder::planned(&folder, &instance)).flatten();
+    let planned = match earlier() {
         Some(begun) => begun,
         None => decider.plan(&instance, &executed, options.seed, remarks)?,
     };
-    if fresh {
-        // The plan is in the folder before the first job starts, so that an interrupted run can be compared with it.
-        folder::prepare(&folder)?;
-        write_plan(&folder, &instance, &begun)?;
-    }
+    // Nobody else began a run here while this one was planned, and nobody will.
+    let reserved = reserve(&executed.instance, &execution).map_err(|error| miette!("{error}"))?;
+    let begun = match earlier() {
+        Some(begun) => begun,
+        None => {
+            // The plan is in the folder before the first job starts, so that an interrupted run can be compared with it.
+            write_plan(&folder, &instance, &planned)?;
+            planned
+        }
+    };
     emit(&format!(
         "{}, planned by {}\n{}\n{}\n{}\n",
         summary::instance(&instance),
@@ -70,8 +74,7 @@ pub fn run(options: &RunOptions) -> Result<ExitCode> {
     let hint = options.policy.as_ref().map_or_else(String::new, |spec| format!("--policy '{spec}' "));
     let mut policy = decider.policy(&executed, &begun, options.resume)?;
     let mut watch = Watch::new(&executed.instance);
-    let trace =
-        execute(&executed.instance, policy.as_mut(), &execution, &mut watch).map_err(|error| miette!("{error}"))?;
+    let trace = reserved.execute(policy.as_mut(), &mut watch).map_err(|error| miette!("{error}"))?;
     watch.finish();
     let written = results::write(&folder, &instance, &executed, &begun, (&trace, watch.log()));
     // A report that cannot be written does not hide what happened.

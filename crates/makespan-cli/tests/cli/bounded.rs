@@ -92,6 +92,44 @@ fn compressed_files_that_expand_are_refused() {
     }
 }
 
+/// Empty files one behind the other cost time and become nothing.
+#[test]
+fn compressed_files_of_many_empty_parts_are_refused() {
+    let sandbox = Sandbox::new();
+    let gzip = GzEncoder::new(Vec::new(), Compression::fast()).finish().unwrap();
+    for part in [&gzip[..], b"BZh9\x17\x72\x45\x38\x50\x90\0\0\0\0"] {
+        sandbox.write("x", part.repeat(700_000 / part.len()));
+        sandbox.bounded("plan x").refused(&["x: cannot read", "compressed files that hold hardly anything"]);
+    }
+    sandbox.write("x.gz", packed("", " ", 40 << 20, ""));
+    sandbox.bounded("plan x.gz").refused(&["only white space"]);
+}
+
+/// Reservations of single processors are planned around; those that close each processor at other times than all others are
+/// too many, where their number is the square of that of the reservations.
+#[test]
+fn many_reservations_are_planned_around() {
+    let sandbox = Sandbox::new();
+    let instance = |processors: &dyn Fn(u32) -> String| {
+        let periods: Vec<String> = (0..20_000)
+            .map(|at| {
+                let (processors, start) = (processors(at), 2 * at);
+                format!(r#"{{"processors": "{processors}", "start": {start}, "end": {}}}"#, start + 1)
+            })
+            .collect();
+        format!(
+            r#"{{"version": 1, "platform": {{"processors": 1000000}}, "jobs": [{{"name": "a", "work": 3}},
+              {{"name": "b", "time": 500, "processors": 999900}}], "unavailable": [{}]}}"#,
+            periods.join(",\n")
+        )
+    };
+    sandbox.write("i.json", instance(&|at| (at * 49).to_string()));
+    sandbox.bounded("plan i.json --algorithm list --output p.json").succeeds();
+    sandbox.bounded("verify i.json p.json").succeeds();
+    sandbox.write("i.json", instance(&|at| format!("{at}-999999")));
+    sandbox.bounded("plan i.json --algorithm list").refused(&["i.json", "closed more than 4194304 times"]);
+}
+
 /// One job of a log told again and again is one job, as long as the file is no larger than it may be.
 #[test]
 fn a_log_of_one_job_is_read_until_it_expands_too_far() {

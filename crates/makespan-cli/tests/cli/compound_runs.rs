@@ -159,3 +159,32 @@ fn a_metascheduler_runs_commands_and_goes_on_where_it_stopped() {
     assert!(said.out.contains("the plan leaves out") && said.out.contains("1 of 2 jobs succeeded"), "{said:?}");
     assert!(sandbox.read("g/decisions.csv").contains(",d,rejected,"));
 }
+
+/// Real times are drawn around the estimates, the same in every simulation with a seed, and policies cope.
+#[test]
+fn real_times_deviate_as_stated() {
+    let sandbox = Sandbox::new();
+    sandbox.makespan("generate graphs --jobs 4 --tasks 8 --gap 100 --walltime 2 --output f.json").succeeds();
+    let command = |rest: &str| format!("simulate f.json --policy follow,job-flow {rest} --jobs out.csv");
+    let written = || ["out.follow.csv", "out.job-flow.csv"].map(|file| sandbox.read(file));
+    let calm = sandbox.makespan(&command("")).succeeds();
+    let planned = written();
+    let said = sandbox.makespan(&command("--deviation 0.3 --seed 3")).succeeds();
+    assert!(said.contains("real times are drawn with seed 3") && said.contains("standard deviation 0.3"), "{said}");
+    assert!(!calm.contains("real times are drawn"), "{calm}");
+    let first = written();
+    assert!(first.iter().zip(&planned).all(|(drawn, planned)| drawn != planned));
+    let again = sandbox.makespan(&command("--deviation 0.3 --seed 3")).succeeds();
+    assert_eq!((again, written()), (said, first.clone()));
+    sandbox.makespan(&command("--deviation 0.3 --seed 4")).succeeds();
+    assert!(written().iter().zip(&first).all(|(other, first)| other != first));
+    sandbox.makespan("simulate f.json --deviation 0.3 --policy job-flow --report r.html").succeeds();
+    assert!(sandbox.read("r.html").contains("real times are drawn with seed 1"));
+    for wrong in ["0", "-0.3", "11"] {
+        let command = format!("simulate f.json --policy follow --deviation {wrong}");
+        sandbox.makespan(&command).refused(&["--deviation", "above 0 and at most 10"]);
+    }
+    sandbox.write("l.swf", "1 0 -1 60 2 -1 -1 2 100 -1 1 7 -1 -1 -1 -1 -1 -1\n");
+    sandbox.makespan("simulate l.swf --processors 4 --deviation 0.3").refused(&["l.swf", "--estimates clairvoyant"]);
+    sandbox.makespan("simulate l.swf --processors 4 --deviation 0.3 --estimates clairvoyant").succeeds();
+}

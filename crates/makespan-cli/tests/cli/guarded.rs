@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -56,6 +57,80 @@ fn what_leaves_its_group_is_ended_at_the_walltime_before_its_processor_is_given_
     assert_eq!(sandbox.read("up"), "up\n");
     assert!(alive(&sandbox).is_empty());
     assert_eq!(sandbox.read("count"), "0\n", "the next job met processes of the one before");
+}
+
+/// Whether control groups (cgroup v2) may be made where this process is: found out here without makespan's own code.
+fn groups_may_be_made() -> bool {
+    let read = |name: &str| fs::read_to_string(name).unwrap_or_default();
+    let (own, mounts, me) = (read("/proc/self/cgroup"), read("/proc/mounts"), std::process::id().to_string());
+    let Some(own) = own.lines().find_map(|line| line.strip_prefix("0::/")) else { return false };
+    let points = mounts.lines().filter(|line| line.split(' ').nth(2) == Some("cgroup2"));
+    let homes = points.filter_map(|line| Some(Path::new(line.split(' ').nth(1)?).join(own)));
+    let may = |home: &Path| {
+        let procs = home.join("cgroup.procs");
+        let here = fs::read_to_string(&procs).is_ok_and(|text| text.lines().any(|line| line == me));
+        let probe = home.join(format!("test-{me}"));
+        let made = here && fs::OpenOptions::new().write(true).open(&procs).is_ok() && fs::create_dir(&probe).is_ok();
+        made && fs::remove_dir(&probe).is_ok()
+    };
+    homes.into_iter().any(|home| may(&home))
+}
+
+/// Processes whose command line holds this.
+fn called(text: &str) -> Vec<i32> {
+    let pids = fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let found = |pid: &i32| {
+        let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        String::from_utf8_lossy(&words).contains(text)
+    };
+    pids.filter(found).collect()
+}
+
+/// It has left its group, its session, its parent and its environment, and the shim that would find it all the same is killed:
+/// at a walltime, and with its session before a resumption.
+#[test]
+fn what_only_its_control_group_knows_is_ended() {
+    if !groups_may_be_made() {
+        eprintln!("SKIPPED: no control group may be made here (cgroup v2)");
+        return;
+    }
+    for (number, how) in ["walltime", "shim", "resumed"].into_iter().enumerate() {
+        let sandbox = Sandbox::new();
+        let tag = format!("sleep 1{number}.{}", std::process::id());
+        let away = "setsid -f env -i PATH=\"$PATH\" /bin/sh -c \"trap : TERM; while :; do TAG; done\"";
+        let script = format!("test -e again && exit; {away}; {away}; echo > up; TAG; TAG").replace("TAG", &tag);
+        let next = format!("ps -eo args | grep -v grep | grep -c \"{tag}\" > count; true");
+        let jobs = shell_jobs(1, &[("away", "0.1", &script), ("next", "0.1", &next)]);
+        let jobs = if how == "walltime" { jobs.replacen("time = 0.1", "time = 0.1\nwalltime = 1", 1) } else { jobs };
+        sandbox.write("i.toml", jobs.replace("\"next\"\n", "\"next\"\nreleased = 0.1\n"));
+        let line = format!("{RUN} --algorithm list");
+        let mut child = spawn(&sandbox, &line);
+        wait_until("the job", || sandbox.path("up").exists() && called(&tag).len() >= 3);
+        let session: serde_json::Value =
+            serde_json::from_str(sandbox.read("f/journal.jsonl").lines().nth(1).unwrap()).unwrap();
+        let group = PathBuf::from(session["session"]["group"].as_str().expect("a group was made"));
+        assert!(group.join("0.1").exists());
+        let shim = alive(&sandbox).into_iter().find(|process| process.is_shim).unwrap();
+        if how == "resumed" {
+            child.kill().unwrap();
+            child.wait().unwrap();
+        }
+        if how != "walltime" {
+            signal(shim.pid, Signal::SIGKILL);
+        }
+        let said = if how == "resumed" {
+            sandbox.write("again", "");
+            assert!(called(&tag).len() >= 2);
+            sandbox.makespan(&format!("{line} --resume"))
+        } else {
+            Said::new(&line, &child.wait_with_output().unwrap())
+        };
+        let told = ["reached its walltime", "failed, status 137", "2 of 2 jobs succeeded"][number];
+        assert!(said.out.contains(told), "{said:?}");
+        assert_eq!(sandbox.read("count"), "0\n", "{how}: the next job met processes of the one before");
+        assert_eq!(called(&tag), Vec::<i32>::new(), "{how}");
+        assert!(!group.exists(), "{how}: {} is left", group.display());
+    }
 }
 
 #[test]
@@ -175,6 +250,79 @@ fn a_report_that_cannot_be_written_does_not_hide_the_outcome() {
     assert_eq!(said.status, Some(1), "{said:?}");
     assert!(said.out.contains("failed, status 3") && said.out.contains("1 of 2 jobs succeeded"), "{said:?}");
     assert!(said.err.contains("report.html: cannot write"), "{said:?}");
+}
+
+/// A job moves the folder of its run away while others run, wait and end.
+#[test]
+fn a_run_waits_for_its_folder() {
+    let sandbox = Sandbox::new();
+    let away = "mv f g; sleep 1.2; test -e g/c.out && echo early > early; mv g f; echo away >> ran";
+    let short = "sleep 0.3; echo $MAKESPAN_JOB >> ran";
+    let jobs = [("away", "9", away), ("b", "0.1", short), ("c", "0.1", short), ("d", "0.1", short)];
+    sandbox.write("i.toml", shell_jobs(2, &jobs).replacen("[[jobs]]", "[[jobs]]\nweight = 9", 1));
+    let said = sandbox.makespan(&format!("{RUN} --algorithm list"));
+    assert!(said.status == Some(0) && said.out.contains("4 of 4 jobs succeeded"), "{said:?}");
+    assert!(said.err.contains("not here any more") && said.err.contains("the run goes on"), "{said:?}");
+    let mut ran: Vec<String> = sandbox.read("ran").lines().map(str::to_owned).collect();
+    ran.sort();
+    assert_eq!(ran, ["away", "b", "c", "d"]);
+    assert!(!sandbox.path("early").exists(), "nothing starts while the folder is away");
+    sandbox.makespan(&format!("{RUN} --resume")).succeeds();
+    // What is moved while it is stopped goes on where it is.
+    fs::rename(sandbox.path("f"), sandbox.path("h")).unwrap();
+    sandbox.makespan("run i.toml --oversubscribe --folder h --resume").succeeds();
+    assert_eq!(sandbox.read("ran").lines().count(), 4);
+}
+
+#[test]
+fn a_run_whose_journal_is_deleted_ends_with_a_word() {
+    for what in ["f", "f/journal.jsonl"] {
+        let sandbox = Sandbox::new();
+        let tag = format!("sleep 61.{}", std::process::id());
+        let script = format!("{tag} & {tag}");
+        let rm = format!("rm -r {what}");
+        let late = "echo late > late";
+        let jobs = shell_jobs(2, &[("long", "9", &script), ("rm", "1", &rm), ("late", "0.1", late)]);
+        sandbox.write("i.toml", jobs);
+        let said = sandbox.makespan(&format!("{RUN} --algorithm list"));
+        assert!(said.status == Some(1) && said.err.contains("was deleted while the run went on"), "{said:?}");
+        assert!(!said.out.contains("succeeded"), "what is on no record is not told: {said:?}");
+        assert!(!sandbox.path("late").exists());
+        assert_eq!(called(&tag), Vec::<i32>::new());
+    }
+}
+
+/// While one of two is still planning, the other begins, and ends.
+#[test]
+fn of_two_runs_in_a_folder_one_is_refused_and_changes_nothing() {
+    let sandbox = Sandbox::new();
+    sandbox.write("i.toml", shell_jobs(2, &["a", "b", "c"].map(|name| (name, "0.1", "echo $MAKESPAN_JOB >> ran"))));
+    let slow = format!("{RUN} --algorithm optimise[time-limit=3s]");
+    let child = spawn(&sandbox, &slow);
+    sleep(Duration::from_millis(500));
+    sandbox.makespan(&format!("{RUN} --algorithm list")).succeeds();
+    let plan = sandbox.read("f/plan.json");
+    assert!(plan.contains("list"), "{plan}");
+    Said::new(&slow, &child.wait_with_output().unwrap()).refused(&["f holds a run already"]);
+    assert_eq!(sandbox.read("f/plan.json"), plan);
+    assert_eq!(sandbox.read("ran").lines().count(), 3);
+}
+
+/// A session that may open few files starts as many jobs at once as it can, and the others later.
+#[test]
+fn few_open_files_are_no_failure() {
+    let sandbox = Sandbox::new();
+    let names: Vec<String> = (0..24).map(|number| format!("j{number}")).collect();
+    let jobs: Vec<(&str, &str, &str)> =
+        names.iter().map(|name| (name.as_str(), "0.1", "sleep 0.2; echo $MAKESPAN_JOB >> ran")).collect();
+    sandbox.write("i.toml", shell_jobs(24, &jobs));
+    let makespan = assert_cmd::cargo_bin!("makespan");
+    let mut command = std::process::Command::new("sh");
+    command.args(["-c", &format!("ulimit -n 20; exec {} {RUN}", makespan.display())]).current_dir(sandbox.path("."));
+    let said = Said::new(RUN, &command.output().unwrap());
+    assert!(said.status == Some(0) && said.out.contains("24 of 24 jobs succeeded"), "{said:?}");
+    assert!(said.err.contains("trying again"), "{said:?}");
+    assert_eq!(sandbox.read("ran").lines().count(), 24);
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! When processors are reserved for others or down.
 
+use rustc_hash::FxHashMap;
+
 use crate::model::{Area, ProcSet, Time};
 
 /// Processors that no job may use from `start` to `end`: a reservation or an outage.
@@ -38,40 +40,33 @@ struct Step {
 }
 
 impl Availability {
-    /// Groups `processors` by their closed periods. Periods may overlap.
+    /// Groups `processors` by their closed periods. Periods may overlap. O((i + c) log n) for n periods of i intervals of
+    /// processors, and c periods that the classes have together.
     pub fn new(processors: u32, unavailable: &[Unavailable]) -> Self {
-        let mut groups = vec![(ProcSet::first(processors), Vec::new())];
-        for period in unavailable {
-            let mut split = Vec::with_capacity(groups.len() + 1);
-            for (set, periods) in groups {
-                let inside = set.intersection(&period.processors);
-                if inside.is_empty() {
-                    split.push((set, periods));
-                    continue;
-                }
-                let outside = set.difference(&inside);
-                let mut closed: Vec<(Time, Time)> = periods.clone();
-                closed.push((period.start, period.end));
-                split.push((inside, closed));
-                if !outside.is_empty() {
-                    split.push((outside, periods));
-                }
-            }
-            groups = split;
+        Self::of(processors, unavailable, &Groups::new(processors, unavailable))
+    }
+
+    /// [`Availability::new`], unless the classes have more periods than this together: a few bytes can state many, where each
+    /// processor is closed a little longer than the one before.
+    pub(crate) fn limited(processors: u32, unavailable: &[Unavailable], most: u64) -> Option<Self> {
+        let groups = Groups::new(processors, unavailable);
+        (groups.periods() <= most).then(|| Self::of(processors, unavailable, &groups))
+    }
+
+    fn of(processors: u32, unavailable: &[Unavailable], groups: &Groups) -> Self {
+        let mut each: Vec<(Vec<(Time, Time)>, &[(u32, u32)])> = Vec::with_capacity(groups.all.len());
+        for (set, intervals) in &groups.all {
+            let mut closed = Vec::with_capacity(groups.sets.len(*set) as usize);
+            groups.sets.each(*set, &mut |at| closed.push((unavailable[at].start, unavailable[at].end)));
+            each.push((merged(closed), intervals));
         }
-        let mut classes: Vec<Class> =
-            groups.into_iter().map(|(processors, periods)| Class { processors, closed: merged(periods) }).collect();
         // The most constrained class first: it is used up first and the open ones stay free for long jobs.
-        classes.sort_by(|a, b| {
-            b.closed.cmp(&a.closed).then_with(|| a.processors.intervals().cmp(b.processors.intervals()))
+        each.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(b.1)));
+        let same = each.chunk_by(|a, b| a.0 == b.0).map(|same| {
+            let intervals = same.iter().flat_map(|(_, intervals)| intervals.iter().copied()).collect();
+            Class { processors: ProcSet::from_intervals(intervals), closed: same[0].0.clone() }
         });
-        classes.dedup_by(|later, kept| {
-            let same = later.closed == kept.closed;
-            if same {
-                kept.processors = kept.processors.union(&later.processors);
-            }
-            same
-        });
+        let classes: Vec<Class> = same.collect();
         let steps = steps(processors, &classes);
         Self { classes, steps }
     }
@@ -159,6 +154,111 @@ impl Availability {
     }
 }
 
+/// Processors that are in the same periods, found in one walk over the ids.
+struct Groups {
+    sets: Sets,
+    /// A set of periods with the processors that are in just these, as intervals, ascending.
+    all: Vec<(u32, Vec<(u32, u32)>)>,
+}
+
+impl Groups {
+    fn new(processors: u32, unavailable: &[Unavailable]) -> Self {
+        let mut sets = Sets::new(unavailable.len());
+        let mut changes: Vec<(u32, usize)> = Vec::new();
+        for (at, period) in unavailable.iter().enumerate() {
+            let known = period.processors.intervals().iter().filter(|interval| interval.0 < processors);
+            changes.extend(known.flat_map(|&(first, last)| [(first, at), (last.min(processors - 1) + 1, at)]));
+        }
+        changes.sort_unstable();
+        let mut all: Vec<(u32, Vec<(u32, u32)>)> = Vec::new();
+        let mut known: FxHashMap<u32, usize> = FxHashMap::default();
+        let (mut set, mut from) = (Sets::EMPTY, 0);
+        let mut close = |set: u32, from: u32, until: u32| {
+            if from < until {
+                let group = *known.entry(set).or_insert_with(|| {
+                    all.push((set, Vec::new()));
+                    all.len() - 1
+                });
+                all[group].1.push((from, until - 1));
+            }
+        };
+        for (id, period) in changes {
+            close(set, from, id);
+            set = sets.toggled(set, period);
+            from = id;
+        }
+        close(set, from, processors);
+        Self { sets, all }
+    }
+
+    /// How many periods the groups have together.
+    fn periods(&self) -> u64 {
+        self.all.iter().map(|&(set, _)| u64::from(self.sets.len(set))).sum()
+    }
+}
+
+/// Sets of periods. Each set is there once, so equal ones have equal numbers: a binary tree over the positions of the periods,
+/// of which sets that differ in one period share all but a path.
+struct Sets {
+    /// How many branchings are above each position.
+    height: u32,
+    /// The lower and the upper half of a set, and how many periods it has. The first two are the empty set and a position.
+    nodes: Vec<(u32, u32, u32)>,
+    known: FxHashMap<(u32, u32), u32>,
+}
+
+impl Sets {
+    const EMPTY: u32 = 0;
+
+    fn new(periods: usize) -> Self {
+        let height = usize::BITS - periods.saturating_sub(1).leading_zeros();
+        Self { height, nodes: vec![(0, 0, 0), (0, 0, 1)], known: FxHashMap::default() }
+    }
+
+    /// The set with a period that it lacks, or without one that it has.
+    fn toggled(&mut self, set: u32, period: usize) -> u32 {
+        self.toggled_below(set, self.height, period)
+    }
+
+    fn toggled_below(&mut self, set: u32, height: u32, period: usize) -> u32 {
+        if height == 0 {
+            return 1 - set;
+        }
+        let (mut lower, mut upper, _) = self.nodes[set as usize];
+        let half = if period >> (height - 1) & 1 == 0 { &mut lower } else { &mut upper };
+        *half = self.toggled_below(*half, height - 1, period);
+        if lower == Self::EMPTY && upper == Self::EMPTY {
+            return Self::EMPTY;
+        }
+        let Self { nodes, known, .. } = self;
+        *known.entry((lower, upper)).or_insert_with(|| {
+            nodes.push((lower, upper, nodes[lower as usize].2 + nodes[upper as usize].2));
+            nodes.len() as u32 - 1
+        })
+    }
+
+    fn len(&self, set: u32) -> u32 {
+        self.nodes[set as usize].2
+    }
+
+    /// Gives each period of a set to `take`, ascending.
+    fn each(&self, set: u32, take: &mut impl FnMut(usize)) {
+        self.each_below(set, self.height, 0, take);
+    }
+
+    fn each_below(&self, set: u32, height: u32, first: usize, take: &mut impl FnMut(usize)) {
+        if set == Self::EMPTY {
+            return;
+        }
+        if height == 0 {
+            return take(first);
+        }
+        let (lower, upper, _) = self.nodes[set as usize];
+        self.each_below(lower, height - 1, first, take);
+        self.each_below(upper, height - 1, first + (1 << (height - 1)), take);
+    }
+}
+
 fn merged(mut periods: Vec<(Time, Time)>) -> Vec<(Time, Time)> {
     periods.sort_unstable();
     let mut merged: Vec<(Time, Time)> = Vec::with_capacity(periods.len());
@@ -242,6 +342,61 @@ mod tests {
                 assert_eq!(availability.when_open(ticks(from), area), ticks(plain), "{area} from {from}");
             }
         }
+    }
+
+    /// What a look at each processor for itself finds.
+    fn plain(processors: u32, unavailable: &[Unavailable]) -> Vec<(Vec<(Time, Time)>, Vec<u32>)> {
+        let mut classes: std::collections::BTreeMap<Vec<(Time, Time)>, Vec<u32>> = std::collections::BTreeMap::new();
+        for id in 0..processors {
+            let of = unavailable.iter().filter(|period| period.processors.contains(id));
+            classes.entry(merged(of.map(|period| (period.start, period.end)).collect())).or_default().push(id);
+        }
+        classes.into_iter().rev().collect()
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn classes_are_those_of_each_processor_for_itself(
+            processors in 1_u32..40,
+            periods in proptest::collection::vec(
+                (proptest::collection::btree_set(0_u32..45, 0..12), 0_i64..30, 1_i64..20), 0..20)) {
+            let periods: Vec<Unavailable> = periods.into_iter().map(|(ids, start, length)| Unavailable {
+                processors: ProcSet::from_intervals(ids.into_iter().map(|id| (id, id)).collect()),
+                start: Time::from_ticks(start),
+                end: Time::from_ticks(start + length),
+            }).collect();
+            let found = Availability::new(processors, &periods);
+            let found: Vec<_> = found.classes().iter()
+                .map(|class| (class.closed.clone(), class.processors.iter().collect::<Vec<u32>>())).collect();
+            proptest::prop_assert_eq!(found, plain(processors, &periods));
+        }
+    }
+
+    /// The count of elementary steps, which grows as the periods do: what is remembered of sets is all that a walk makes.
+    #[test]
+    fn sets_of_many_periods_share_what_they_have_in_common() {
+        for count in [1_000_u32, 16_000] {
+            let periods: Vec<Unavailable> = (0..count)
+                .map(|at| Unavailable {
+                    processors: ProcSet::range(at * 50, at * 50),
+                    start: Time::from_ticks(i64::from(at) + 1),
+                    end: Time::from_ticks(i64::from(at) + 1000),
+                })
+                .collect();
+            let groups = Groups::new(1_000_000, &periods);
+            assert_eq!((groups.all.len(), groups.periods()), (count as usize + 1, u64::from(count)));
+            assert!(groups.sets.nodes.len() <= 16 * count as usize);
+        }
+        // Each processor is closed in all periods of those before it: as many sets, of a quadratic number of periods.
+        let nested: Vec<Unavailable> = (0..3000)
+            .map(|at| Unavailable {
+                processors: ProcSet::range(at, 2999),
+                start: Time::from_ticks(i64::from(at) * 2),
+                end: Time::from_ticks(i64::from(at) * 2 + 1),
+            })
+            .collect();
+        assert_eq!(Groups::new(3000, &nested).periods(), 3000 * 3001 / 2);
+        assert!(Availability::limited(3000, &nested, 4_000_000).is_none());
     }
 
     #[test]

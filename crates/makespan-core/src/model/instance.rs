@@ -15,6 +15,9 @@ use crate::model::{Availability, Job, JobId, Platform, Precedence, ProcSet, Time
 pub use error::InstanceError;
 pub use note::Note;
 
+/// Most closed periods of all classes of equally available processors together.
+const MOST_CLOSED: u64 = 1 << 22;
+
 /// Machines and jobs, checked. Every job can run: its allotments are clipped to the platform and to its walltime.
 #[derive(Clone, Debug)]
 pub struct Instance {
@@ -49,7 +52,9 @@ impl Instance {
         let classes = walltime::classes(&platform);
         let jobs = jobs.into_iter().map(|job| fitted(job, &platform, &classes)).collect::<Result<Vec<_>, _>>()?;
         check_periods(&unavailable, platform.processors())?;
-        let instance = Self::joined(platform, jobs, unavailable);
+        let availability = Availability::limited(platform.processors(), &unavailable, MOST_CLOSED)
+            .ok_or(InstanceError::TooManyPeriods { most: MOST_CLOSED })?;
+        let instance = Self { platform, jobs, unavailable, availability, precedence: None };
         // Half the range of Time is kept free, so that sums made by schedulers never saturate.
         if instance.horizon() >= i128::from(i64::MAX / 2) { Err(InstanceError::TooLong) } else { Ok(instance) }
     }

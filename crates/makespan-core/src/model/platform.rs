@@ -5,7 +5,7 @@ mod list;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::model::{ProcSet, Profile, Time};
+use crate::model::{ProcSet, Profile, Quantity, QuantityError, Time};
 use list::NodeList;
 
 /// One machine: `processors` equal processors of a relative speed. A node without processors is a switch.
@@ -30,6 +30,14 @@ pub struct Link {
     pub bandwidth: f64,
     /// Delay of the first byte.
     pub latency: Time,
+}
+
+impl Link {
+    /// Whether its figures are within their ranges.
+    fn check(self) -> Result<(), QuantityError> {
+        Quantity::BANDWIDTH.check(self.bandwidth)?;
+        Quantity::LATENCY.check(self.latency.seconds()).map(drop)
+    }
 }
 
 /// The machines of an instance. Processor ids count through the nodes in order.
@@ -58,13 +66,13 @@ pub enum PlatformError {
     /// Two nodes of one name.
     #[error("two nodes are named `{0}`; names must be unique")]
     DuplicateName(String),
-    /// A speed or bandwidth that is not a positive number.
-    #[error("node `{node}`: {what} must be a positive number")]
-    NotPositive {
+    /// A speed, bandwidth or latency that is out of range.
+    #[error("node `{node}`: {error}")]
+    OutOfRange {
         /// The node.
         node: String,
-        /// Which figure.
-        what: &'static str,
+        /// Which figure, and what it may be.
+        error: QuantityError,
     },
     /// A parent that does not exist, or a cycle of parents.
     #[error("node `{0}`: its parents do not lead to a root; a tree has one node without parent above all others")]
@@ -118,15 +126,9 @@ impl Platform {
         if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {
             return Err(PlatformError::DuplicateName(pair[0].to_owned()));
         }
-        let positive = |value: f64| value.is_finite() && value > 0.0;
         for node in &nodes {
-            let fail = |what| PlatformError::NotPositive { node: node.name.clone(), what };
-            if !positive(node.speed) {
-                return Err(fail("speed"));
-            }
-            if node.link.is_some_and(|link| !positive(link.bandwidth)) {
-                return Err(fail("bandwidth"));
-            }
+            let checked = Quantity::SPEED.check(node.speed).and_then(|_| node.link.map_or(Ok(()), Link::check));
+            checked.map_err(|error| PlatformError::OutOfRange { node: node.name.clone(), error })?;
         }
         if nodes.iter().any(|node| node.parent.is_some()) {
             check_tree(&nodes)?;
@@ -153,14 +155,12 @@ impl Platform {
     /// The same machines, every two of which exchange data over a link of this kind, as many as want at the same time.
     ///
     /// # Errors
-    /// [`PlatformError`] when the nodes form a tree or the bandwidth is not positive.
+    /// [`PlatformError`] when the nodes form a tree or the bandwidth or latency is out of range.
     pub fn with_interconnect(self, link: Link) -> Result<Self, PlatformError> {
         if self.is_tree() {
             return Err(PlatformError::Interconnect);
         }
-        if !(link.bandwidth.is_finite() && link.bandwidth > 0.0) {
-            return Err(PlatformError::NotPositive { node: self.list.kinds().0[0].name.clone(), what: "bandwidth" });
-        }
+        link.check().map_err(|error| PlatformError::OutOfRange { node: self.list.kinds().0[0].name.clone(), error })?;
         Ok(Self { interconnect: Some(link), ..self })
     }
 
@@ -408,7 +408,7 @@ mod tests {
         assert!(matches!(Platform::new(forest), Err(PlatformError::NotATree(_))));
         let mut slow = node("a", 1, None);
         slow.speed = 0.0;
-        assert!(matches!(Platform::new(vec![slow]), Err(PlatformError::NotPositive { .. })));
+        assert!(matches!(Platform::new(vec![slow]), Err(PlatformError::OutOfRange { .. })));
     }
 
     #[test]

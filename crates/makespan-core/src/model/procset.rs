@@ -27,8 +27,19 @@ impl Clone for ProcSet {
 
 /// Why a text is not a set of processors.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("`{0}` is not a set of processors; write ids and ranges such as 0-3,8")]
-pub struct ProcSetError(String);
+pub enum ProcSetError {
+    /// The text is not made of ids and ranges.
+    #[error("`{0}` is not a set of processors; write ids and ranges such as 0-3,8")]
+    Syntax(String),
+    /// A processor stands there more than once: of a plan that gives a job as many processors as it counts, one is missing.
+    #[error("processor {processor} is named twice in `{text}`; name each once")]
+    Twice {
+        /// The first one.
+        processor: u32,
+        /// The whole text.
+        text: String,
+    },
+}
 
 impl ProcSet {
     /// The empty set.
@@ -209,8 +220,9 @@ impl fmt::Display for ProcSet {
 impl FromStr for ProcSet {
     type Err = ProcSetError;
 
+    /// Reads ids and ranges in any order, each processor once.
     fn from_str(text: &str) -> Result<Self, ProcSetError> {
-        let fail = || ProcSetError(text.to_owned());
+        let fail = || ProcSetError::Syntax(text.to_owned());
         let number = |digits: &str| digits.trim().parse::<u32>().map_err(|_| fail());
         if text.trim().is_empty() {
             return Ok(Self::new());
@@ -225,6 +237,10 @@ impl FromStr for ProcSet {
                 return Err(fail());
             }
             intervals.push((first, last));
+        }
+        intervals.sort_unstable();
+        if let Some(pair) = intervals.windows(2).find(|pair| pair[1].0 <= pair[0].1) {
+            return Err(ProcSetError::Twice { processor: pair[1].0, text: text.to_owned() });
         }
         Ok(Self::from_intervals(intervals))
     }
@@ -260,7 +276,7 @@ mod tests {
         for text in ["", "0", "0-3,8", "1-2,4,6-9"] {
             assert_eq!(text.parse::<ProcSet>().unwrap().to_string(), text);
         }
-        assert_eq!("3,1-2,2".parse::<ProcSet>().unwrap().to_string(), "1-3");
+        assert_eq!("3,1-2,0".parse::<ProcSet>().unwrap().to_string(), "0-3");
         for bad in ["a", "3-1", "1,,2", "-1", "4294967295"] {
             assert!(bad.parse::<ProcSet>().is_err(), "{bad}");
         }
@@ -275,7 +291,33 @@ mod tests {
         assert_eq!(free.to_string(), "7");
     }
 
+    #[test]
+    fn a_processor_that_is_named_twice_is_named() {
+        let said = |text: &str| text.parse::<ProcSet>().unwrap_err().to_string();
+        assert_eq!(said("0,1,2,0"), "processor 0 is named twice in `0,1,2,0`; name each once");
+        assert_eq!(said("5-9,0-5"), "processor 5 is named twice in `5-9,0-5`; name each once");
+    }
+
     proptest! {
+        /// Any text of ids and ranges is read exactly when no id comes again, as a plain count finds.
+        #[test]
+        fn a_text_that_names_an_id_twice_is_no_set(parts in proptest::collection::vec((0_u32..60, 0_u32..4), 1..12)) {
+            let parts: Vec<(u32, u32)> = parts.into_iter().map(|(first, more)| (first, first + more)).collect();
+            let texts: Vec<String> = parts.iter().map(|&(first, last)| match last - first {
+                0 => first.to_string(),
+                _ => format!("{first}-{last}"),
+            }).collect();
+            let mut ids: Vec<u32> = parts.iter().flat_map(|&(first, last)| first..=last).collect();
+            let named = ids.len();
+            ids.sort_unstable();
+            ids.dedup();
+            let read = texts.join(",").parse::<ProcSet>();
+            prop_assert_eq!(read.is_ok(), ids.len() == named);
+            if let Ok(read) = read {
+                prop_assert_eq!(read.iter().collect::<Vec<_>>(), ids);
+            }
+        }
+
         #[test]
         fn agrees_with_a_plain_set(a in proptest::collection::btree_set(0_u32..40, 0..25),
                                    b in proptest::collection::btree_set(0_u32..40, 0..25), count in 0_u32..30) {

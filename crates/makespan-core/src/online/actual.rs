@@ -11,6 +11,9 @@ pub enum Actual {
     /// Each job takes these times, in the order of the instance's jobs. A profile accepts every allotment that the job's
     /// estimate does.
     Profiles(Vec<Profile>),
+    /// Each job takes so many millionths of its estimate wherever it runs, rounded up to a tick and at least one, in the
+    /// order of the instance's jobs.
+    Factors(Vec<u64>),
 }
 
 impl Actual {
@@ -25,6 +28,34 @@ impl Actual {
                 let time = instance.platform().time(&profiles[job.index()], processors);
                 time.expect("a job is timed only where it can run")
             }
+            Self::Factors(factors) => scaled(instance.time(job, processors), factors[job.index()]),
         }
+    }
+}
+
+/// So many millionths of a time, rounded up, and at least a tick. Saturates.
+fn scaled(time: Time, millionths: u64) -> Time {
+    let ticks = (i128::from(time.ticks()) * i128::from(millionths) + 999_999) / 1_000_000;
+    Time::from_ticks(i64::try_from(ticks).unwrap_or(i64::MAX).max(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Job, Node, Platform};
+
+    #[test]
+    fn factors_stretch_what_a_job_takes_where_it_runs() {
+        let node = |name: &str, speed| Node { name: name.into(), processors: 1, speed, parent: None, link: None };
+        let platform = Platform::new(vec![node("slow", 1.0), node("fast", 2.0)]).unwrap();
+        let job = |name: &str, ticks| Job::new(name, Profile::rigid(1, Time::from_ticks(ticks)).unwrap());
+        let jobs = vec![job("a", 10), job("b", 10), job("c", 1)];
+        let instance = Instance::new(platform, jobs, vec![]).unwrap();
+        let actual = Actual::Factors(vec![1_300_000, 1_000_001, 1]);
+        let time = |job, on| actual.time(&instance, JobId(job), &ProcSet::range(on, on)).ticks();
+        assert_eq!([time(0, 0), time(0, 1)], [13, 7]);
+        assert_eq!([time(1, 0), time(1, 1)], [11, 6], "rounded up");
+        assert_eq!(time(2, 0), 1, "nothing takes no time");
+        assert_eq!(scaled(Time::from_ticks(i64::MAX), u64::MAX), Time::from_ticks(i64::MAX));
     }
 }

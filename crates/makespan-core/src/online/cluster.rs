@@ -36,9 +36,12 @@ pub struct Cluster<'a> {
     changed: usize,
     /// The unavailable periods in force, as positions in the instance.
     periods: Vec<u32>,
+    /// What is down, each processor once: since it went down first, until it is expected up.
     down: Vec<Unavailable>,
-    /// Parallel to `down`.
-    outages: Vec<Outage>,
+    /// Until when each of these was said to be down; where nobody said, since when it is.
+    said: Vec<Time>,
+    /// The failures in force, with what was said of the repair.
+    outages: Vec<(Outage, ProcSet, Option<Time>)>,
     /// When the next repair is overdue.
     overdue: Time,
     order: Order,
@@ -63,6 +66,7 @@ impl<'a> Cluster<'a> {
             changed: 0,
             periods: Vec::new(),
             down: Vec::new(),
+            said: Vec::new(),
             outages: Vec::new(),
             overdue: Time::MAX,
             order: Order::new(instance),

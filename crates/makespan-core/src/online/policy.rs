@@ -16,9 +16,9 @@ pub enum Event {
     Failed(JobId),
     /// A job lost processors while it ran; all that it did is lost, and it waits again.
     Interrupted(JobId),
-    /// Processors of this node that were down are up again.
+    /// Processors of this node that were down are up again, or are expected up earlier than before.
     NodeUp(usize),
-    /// Processors of this node went down.
+    /// Processors of this node went down, or are expected up later than before.
     NodeDown(usize),
     /// A job reached its release date, and all that it waits for has ended with success: it may start, where its data are
     /// there ([`View::arrival`]).
@@ -68,7 +68,7 @@ pub struct View<'a> {
     pub running: &'a [Running],
     /// Processors on which a job may start now: not held, not unavailable, not down.
     pub free: &'a ProcSet,
-    /// Processors that went down, until they are expected to be up again.
+    /// Processors that went down, until they are expected to be up again. None is in two of these.
     pub down: &'a [Unavailable],
     /// When and where the jobs ended that others wait for; empty where none does.
     pub ended: Ended<'a>,

@@ -6,6 +6,11 @@ use crate::online::View;
 impl Instance {
     /// What remains to be planned: the waiting jobs, released now at the earliest, beside the running ones.
     pub fn residual(&self, view: &View<'_>) -> Residual {
+        self.residual_before(view, Time::MAX)
+    }
+
+    /// The same without the unavailable periods that begin at an instant or later, for a plan that ends before them.
+    pub fn residual_before(&self, view: &View<'_>, horizon: Time) -> Residual {
         let jobs: Vec<JobId> = view.waiting.iter().collect();
         let waiting = jobs
             .iter()
@@ -20,7 +25,8 @@ impl Instance {
             start: Time::ZERO,
             end: running.expected_end(self, view.now),
         });
-        let unavailable = self.unavailable().iter().filter(|period| period.end > view.now).cloned();
+        let near = |period: &&Unavailable| period.end > view.now && period.start < horizon;
+        let unavailable = self.unavailable().iter().filter(near).cloned();
         let unavailable = unavailable.chain(running).chain(view.down.iter().cloned()).collect();
         Residual { instance: Self::joined(self.platform().clone(), waiting, unavailable), jobs }
     }

@@ -71,28 +71,32 @@ impl<'a> ScheduleBuilder<'a> {
         let mut by_end = by_start.clone();
         by_end.sort_unstable_by_key(|&index| (self.held[index].1.end, self.held[index].0));
         let mut ending = by_end.into_iter().peekable();
-        let mut given: Vec<Vec<ProcSet>> = vec![Vec::new(); self.held.len()];
+        // Of the pools that a job holds processors of: there may be thousands.
+        let mut given: Vec<Vec<(usize, ProcSet)>> = vec![Vec::new(); self.held.len()];
         for index in by_start {
             let (_, reservation) = &self.held[index];
             while let Some(ended) = ending.next_if(|&other| self.held[other].1.end <= reservation.start) {
-                for (pool, part) in free.iter_mut().zip(&given[ended]) {
-                    *pool = pool.union(part);
+                for (pool, part) in &given[ended] {
+                    free[*pool] = free[*pool].union(part);
                 }
             }
             let whole = [reservation.width];
             let parts = reservation.parts.as_deref().unwrap_or(&whole);
-            given[index] = free
-                .iter_mut()
-                .zip(parts)
-                .map(|(pool, &part)| pool.take(part).expect("reservations hold at most the free processors"))
+            let held = parts.iter().enumerate().filter(|(_, part)| **part > 0);
+            given[index] = held
+                .map(|(pool, &part)| {
+                    (pool, free[pool].take(part).expect("reservations hold at most the free processors"))
+                })
                 .collect();
         }
-        let placement = |((job, reservation), parts): ((JobId, Reservation), Vec<ProcSet>)| Placement {
+        let placement = |((job, reservation), parts): ((JobId, Reservation), Vec<(usize, ProcSet)>)| Placement {
             job,
             task: 0,
             start: reservation.start,
             end: reservation.end,
-            processors: parts.into_iter().reduce(|a, b| a.union(&b)).unwrap_or_default(),
+            processors: ProcSet::from_intervals(
+                parts.iter().flat_map(|(_, part)| part.intervals().iter().copied()).collect(),
+            ),
         };
         Schedule::new(self.held.into_iter().zip(given).map(placement).chain(self.put).collect())
     }

@@ -26,7 +26,7 @@ pub use network_schedule::{NetworkSchedule, NetworkViolation, Transfer, validate
 pub use optimum::{Optimum, OptimumError, dual_value};
 pub use periodic::{Periodic, PeriodicError, exact_period};
 pub use rates::{Rates, RatesError, latency_load, link_load, port_load};
-pub use rational::{decimal_of, decimal_text, float_of, parse_decimal, short_decimal};
+pub use rational::{decimal_of, decimal_text, float_of, next_decimal, parse_decimal, short_decimal};
 
 use crate::model::{Instance, Job, JobId, Time};
 

@@ -7,7 +7,7 @@ use dashu_int::{IBig, UBig};
 use dashu_ratio::RBig;
 use thiserror::Error;
 
-use super::{Rates, TreeProblem};
+use super::{Rates, TreeProblem, next_decimal};
 use crate::model::Time;
 
 /// A steady state in whole tasks and ticks.
@@ -57,14 +57,22 @@ pub fn exact_period(rates: &Rates) -> UBig {
 }
 
 impl Periodic {
-    /// Rates in a period of about so long: `floor(rate * period)` tasks each, which is always feasible. Where the times of
-    /// single tasks, rounded up to ticks, need a little more, the period is longer by that.
+    /// Most tasks of one kind in a period.
+    pub const MOST_TASKS: u64 = 1 << 40;
+
+    /// Rates in a period of about so long: `floor(rate * period)` tasks each. Where the times of single tasks, rounded up to
+    /// ticks, need a little more, the period is longer by that, and so it is always feasible. What lacks less than the 15th
+    /// figure of its rate for a whole number of tasks is that number, so that rates as a file states them make the same period
+    /// ([`Periodic::is_rounded_from`]).
     ///
     /// # Errors
     /// [`PeriodicError`] when the period is too short for anything to be done, or too long to be written.
     pub fn rounded(problem: &TreeProblem, rates: &Rates, period: Time) -> Result<Self, PeriodicError> {
         let seconds = RBig::from_parts(period.ticks().into(), (Time::TICKS_PER_SECOND as u64).into());
-        let whole = |rate: &RBig| u64::try_from((rate * &seconds).floor()).ok().filter(|&tasks| tasks <= MOST_TASKS);
+        let whole = |rate: &RBig| {
+            let tasks = (next_decimal(rate) * &seconds).floor();
+            u64::try_from(tasks).ok().filter(|&tasks| tasks <= Self::MOST_TASKS)
+        };
         let tasks: Option<Vec<u64>> = rates.all().iter().map(whole).collect();
         let periodic = Self { period, tasks: tasks.ok_or(PeriodicError::TooLong)? };
         let applications = problem.applications().len();
@@ -74,6 +82,30 @@ impl Periodic {
         let period =
             Time::from_ticks(periodic.least_period(problem).ok_or(PeriodicError::TooLong)?.max(period.ticks()));
         Ok(Self { period, ..periodic })
+    }
+
+    /// Whether it is what [`Periodic::rounded`] makes of these rates, for some length. No length is stated, so the lengths that
+    /// give just these numbers of tasks are found: an interval.
+    pub fn is_rounded_from(&self, problem: &TreeProblem, rates: &Rates) -> bool {
+        let Some(least) = self.least_period(problem) else { return false };
+        let period = self.period.ticks();
+        let (mut first, mut end) = (IBig::ONE, IBig::from(i64::MAX));
+        let second = RBig::from(Time::TICKS_PER_SECOND);
+        for (&tasks, rate) in self.tasks.iter().zip(rates.all()) {
+            if rate.is_zero() {
+                if tasks > 0 {
+                    return false;
+                }
+                continue;
+            }
+            let each = &second / next_decimal(rate);
+            first = first.max((RBig::from(tasks) * &each).ceil());
+            end = end.min((RBig::from(tasks + 1) * each).ceil());
+        }
+        // The period is the length, or what the tasks need if that is longer.
+        let last = IBig::from(period);
+        let first = if period == least { first } else { first.max(last.clone()) };
+        period >= least && first <= last && first < end
     }
 
     /// Rates in the least period in which they are whole numbers of tasks.
@@ -176,6 +208,3 @@ impl Periodic {
         problem.nodes().iter().enumerate().map(buffer).collect()
     }
 }
-
-/// Most tasks of one kind in a period.
-const MOST_TASKS: u64 = 1 << 40;

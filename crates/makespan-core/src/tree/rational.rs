@@ -41,6 +41,19 @@ pub fn short_decimal(value: &RBig, up: bool) -> RBig {
     if places >= 0 { whole / power } else { whole * power }
 }
 
+/// The decimal of 15 significant figures that follows [`short_decimal`] of a positive rational, rounded down: what a file states
+/// is below it.
+pub fn next_decimal(value: &RBig) -> RBig {
+    let low = short_decimal(value, false);
+    let magnitude = float_of(&low).abs().log10().floor();
+    if low.is_zero() || !magnitude.is_finite() {
+        return low;
+    }
+    let places = FIGURES - 1 - magnitude as i64;
+    let power = RBig::from(IBig::from(10_u8).pow(places.unsigned_abs() as usize));
+    if places >= 0 { low + RBig::ONE / power } else { low + power }
+}
+
 /// A decimal as it is written; of another rational, its nearest float.
 pub fn decimal_text(value: &RBig) -> String {
     let mut denominator = value.denominator().clone();

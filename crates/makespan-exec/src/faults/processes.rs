@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use makespan_core::{JobId, ProcSet};
 
 use super::{Effect, Inner, World};
-use crate::host::{Host, Refusal, Start};
+use crate::host::{Host, Left, Refusal, Start};
 use crate::process::Identity;
 use crate::status::{Claim, Slot, Status, nanoseconds};
 use crate::storage::is_passing;
@@ -302,15 +302,13 @@ impl Host for World {
         self.0.borrow().processes.get(&shim.pid).is_some_and(Process::is_alive)
     }
 
-    fn end_left(&mut self, shims: &[Identity], grace: Duration, _tell: &mut dyn FnMut(&str)) {
+    fn end_left(&mut self, left: &Left<'_>, grace: Duration, _tell: &mut dyn FnMut(&str)) {
         let _ = self.step(false).and_then(|effect| self.done(effect));
         for kill in [false, true] {
             let mut inner = self.0.borrow_mut();
             let now = inner.clock;
-            for (_, process) in inner.processes.iter_mut().filter(|(pid, _)| shims.iter().any(|shim| shim.pid == **pid))
-            {
-                process.end(now, kill);
-            }
+            let ours = |pid: &i32| left.shims.iter().any(|shim| shim.pid == *pid);
+            inner.processes.iter_mut().filter(|(pid, _)| ours(pid)).for_each(|(_, process)| process.end(now, kill));
             drop(inner);
             let until = now + grace;
             let alive = |world: &Self| world.0.borrow().processes.values().any(Process::is_alive);

@@ -16,6 +16,14 @@ pub enum JournalError {
         /// What the system says.
         source: io::Error,
     },
+    /// It was deleted while the run went on.
+    #[error(
+        "{path} was deleted while the run went on; running jobs were ended, and what had ended is no longer on record"
+    )]
+    Gone {
+        /// Where it was.
+        path: PathBuf,
+    },
     /// The folder holds a run already.
     #[error("{folder} holds a run already; resume it, or choose another folder")]
     Exists {

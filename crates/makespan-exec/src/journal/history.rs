@@ -14,6 +14,8 @@ pub struct History {
     pub origin: i64,
     /// The boot of the machine in the last session; empty before the first.
     pub boot: String,
+    /// The control group in which the jobs of the last session ran.
+    pub group: Option<String>,
     /// Ended executions, in the order of the journal.
     pub runs: Vec<Run>,
     /// Where each job stands.
@@ -75,6 +77,7 @@ impl History {
         let mut history = Self {
             origin: *origin,
             boot: String::new(),
+            group: None,
             runs: Vec::new(),
             jobs: vec![Progression::Open; count],
             attempts: vec![0; count],
@@ -94,8 +97,8 @@ impl History {
     pub(super) fn apply(&mut self, record: &Record) -> Result<(), &'static str> {
         match record.clone() {
             Record::Header { .. } => return Err("a second header"),
-            Record::Session { at, boot } => {
-                self.boot = boot;
+            Record::Session { at, boot, group } => {
+                (self.boot, self.group) = (boot, group);
                 self.seen(at);
             }
             Record::Started { job, attempt, at, processors, pid, pid_start } => {

@@ -28,7 +28,7 @@ pub use record::{Cause, Record};
 use crate::files::Files;
 use crate::fingerprint;
 use crate::status::nanoseconds;
-use crate::storage::{Disk, Handle, Storage, writable};
+use crate::storage::{Disk, Handle, Place, Storage, writable};
 use content::Found;
 
 /// The version of the records.
@@ -120,8 +120,29 @@ impl Journal {
         if lock.exists() {
             drop(locked(&lock)?);
         }
-        let files = Files::at(folder.to_owned(), instance);
-        Found::inspect(&Disk, &files, instance, how).map(drop)
+        Self::inspect(&Files::at(folder.to_owned(), instance), instance, how)
+    }
+
+    /// The same by a caller who holds the lock.
+    pub(crate) fn inspect(files: &Files, instance: &Instance, how: Opening) -> Result<(), JournalError> {
+        Found::inspect(&Disk, files, instance, how).map(drop)
+    }
+
+    /// Whether records get where they are looked for.
+    ///
+    /// # Errors
+    /// [`JournalError::Gone`] when the journal was deleted; [`JournalError::Io`] when it is elsewhere for now, since its folder
+    /// was moved.
+    pub(crate) fn in_place(&self) -> Result<(), JournalError> {
+        let fail = |source| JournalError::Io { path: self.path.clone(), source };
+        match self.file.place(&self.path).map_err(fail)? {
+            Place::Here => Ok(()),
+            Place::Elsewhere => Err(fail(io::Error::new(
+                io::ErrorKind::NotFound,
+                "the journal is not here any more; move its folder back, or stop the run and resume it there",
+            ))),
+            Place::Nowhere => Err(JournalError::Gone { path: self.path.clone() }),
+        }
     }
 
     /// Adds a record that is on disk when [`Journal::commit`] returns.
@@ -140,13 +161,14 @@ impl Journal {
     /// # Errors
     /// [`JournalError::Io`], a full disk for one.
     pub fn commit(&mut self) -> Result<(), JournalError> {
+        if self.waiting.is_empty() {
+            return Ok(());
+        }
+        self.in_place()?;
         self.write().map_err(|source| JournalError::Io { path: self.path.clone(), source })
     }
 
     fn write(&mut self) -> io::Result<()> {
-        if self.waiting.is_empty() {
-            return Ok(());
-        }
         let mut lines = String::new();
         for (number, record) in (self.number..).zip(&self.waiting) {
             lines += &seal::seal(&serde_json::to_string(record)?, number);

@@ -22,6 +22,9 @@ pub enum Record {
         at: Time,
         /// The boot of the machine, within which process start times are comparable.
         boot: String,
+        /// The control group (cgroup v2) in which its jobs run, where it could make one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        group: Option<String>,
     },
     /// A job is about to run: its process waits for this line to be on disk.
     Started {

@@ -37,7 +37,7 @@ fn what_is_written_is_read() {
     let (mut journal, history) = Journal::open(folder.path(), &instance, FRESH).unwrap();
     assert_eq!(history.jobs, vec![Progression::Open; 3]);
     for record in [
-        Record::Session { at: Time::ZERO, boot: "b".into() },
+        Record::Session { at: Time::ZERO, boot: "b".into(), group: Some("/g".into()) },
         started(0),
         ended(0, Outcome::Failed { status: 3 }),
         started(1),
@@ -86,7 +86,7 @@ fn refuses_a_second_process_a_second_run_and_another_instance() {
 fn half_done() -> (tempfile::TempDir, Instance, Vec<u8>) {
     let (folder, instance) = (tempfile::tempdir().unwrap(), instance(3));
     let (mut journal, history) = Journal::open(folder.path(), &instance, FRESH).unwrap();
-    let session = Record::Session { at: Time::ZERO, boot: "b".into() };
+    let session = Record::Session { at: Time::ZERO, boot: "b".into(), group: None };
     for record in
         [session, started(0), ended(0, Outcome::Succeeded), started(1), ended(1, Outcome::Failed { status: 3 })]
     {

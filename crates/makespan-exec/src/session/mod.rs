@@ -15,7 +15,7 @@ use makespan_core::{Decision, Event, JobId, Policy, Time};
 
 use crate::files::Files;
 use crate::host::Host;
-use crate::journal::{Journal, Record};
+use crate::journal::{Journal, JournalError, Record};
 use crate::storage::Storage;
 use crate::{ExecuteError, ExecuteOptions, Observer};
 pub(crate) use active::outcome;
@@ -71,6 +71,7 @@ impl Session<'_> {
         while self.stalled.is_some() && !self.options.stop.is_requested() {
             self.wait()?;
             self.commit();
+            self.refuse_deletion()?;
         }
         Ok(self.journal.commit()?)
     }
@@ -92,6 +93,7 @@ impl Session<'_> {
             }
             self.start_delayed()?;
             self.commit();
+            self.refuse_deletion()?;
             self.enforce_limits();
             self.settle_doubts()?;
             if self.is_idle() && self.state.unreleased.is_empty() && self.wake.is_none() {
@@ -100,6 +102,17 @@ impl Session<'_> {
             self.wait()?;
         }
         Ok(())
+    }
+
+    /// A journal that was deleted will never be written again.
+    fn refuse_deletion(&self) -> Result<(), ExecuteError> {
+        if self.stalled.is_none() && self.starting.is_empty() {
+            return Ok(());
+        }
+        match self.journal.in_place() {
+            Err(error @ JournalError::Gone { .. }) => Err(error.into()),
+            _ => Ok(()),
+        }
     }
 
     /// Whether no job runs, is to be started or has an end that is not written down.

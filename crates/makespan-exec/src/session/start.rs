@@ -35,6 +35,9 @@ impl Session<'_> {
             // Nothing starts that cannot be written down.
             self.starting.push(Delayed { job, processors, due: self.now(), pause });
             return Ok(());
+        } else if let Err(error) = self.journal.in_place() {
+            // Whatever the job would be refused for is not its own.
+            Err(Refusal { reason: error.to_string(), passing: true })
         } else {
             self.host.start(&start)
         };

@@ -5,7 +5,8 @@
 //! it leaves the exit status in a file; without a session that is on disk before the shim ends. All signals are blocked from its birth on, so
 //! nothing but SIGKILL ends it early. It is the subreaper of all that descends from it: a process of the job that leaves its
 //! group, its session or its parent is still its child or a child's, so it knows when nothing of the job is left, and it does
-//! not end before.
+//! not end before. Where control groups may be made, the job has one of its own, which is killed as a whole and outlives the
+//! shim, should somebody kill that.
 //!
 //! Two signals are requests of the session: SIGUSR1 passes SIGTERM on to the whole job, SIGUSR2 kills it.
 
@@ -25,6 +26,7 @@ use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::{Pid, setsid};
 
+use crate::group::Group;
 use crate::process::signal_descendants;
 use crate::status::{Claim, Slot, Status, nanoseconds};
 use crate::storage::Disk;
@@ -53,14 +55,18 @@ const GLANCE: u16 = 2;
 pub fn serve() {
     let mut arguments = std::env::args_os().skip(1);
     if arguments.next().is_some_and(|first| first == ARGUMENT) {
-        let Some(status) = arguments.next() else { std::process::exit(NEVER) };
-        std::process::exit(Shim::serve(&PathBuf::from(status), &arguments.collect::<Vec<_>>()));
+        let (Some(status), Some(group)) = (arguments.next(), arguments.next()) else { std::process::exit(NEVER) };
+        std::process::exit(Shim::serve(&PathBuf::from(status), &PathBuf::from(group), &arguments.collect::<Vec<_>>()));
     }
 }
 
 /// What a shim knows of its job.
 struct Shim {
     signals: SignalFd,
+    /// The control group of the job, where there is one.
+    group: Option<Group>,
+    /// Whether this process is in it, too.
+    inside: bool,
     /// The job's own process; that it has none means that it has not started or has ended.
     main: Option<Pid>,
     /// How it ended, and whether it had been asked to.
@@ -71,7 +77,7 @@ struct Shim {
 }
 
 impl Shim {
-    fn serve(path: &Path, command: &[OsString]) -> i32 {
+    fn serve(path: &Path, group: &Path, command: &[OsString]) -> i32 {
         let all = SigSet::all();
         let prepared = all.thread_block().and_then(|()| set_child_subreaper(true));
         // Where it is a leader of a group already it stays where it is.
@@ -85,15 +91,26 @@ impl Shim {
                 return NEVER;
             }
         };
-        let mut shim = Self { signals, main: None, status: None, asked: false, killing: false, stopped: false };
+        let mut shim = Self {
+            signals,
+            group: None,
+            inside: false,
+            main: None,
+            status: None,
+            asked: false,
+            killing: false,
+            stopped: false,
+        };
         let Some(mut slot) = shim.reserve(path) else { return NEVER };
         let Some(claim) = read_claim() else {
             slot.release(&Disk);
             return NEVER;
         };
+        shim.group = Group::make(group);
         let status = shim.run(command);
         shim.leave(&mut slot, claim, status);
         shim.end_rest();
+        shim.remove_group();
         status
     }
 
@@ -116,7 +133,7 @@ impl Shim {
             if self.asked || self.killing {
                 return 128 + Signal::SIGTERM as i32;
             }
-            match job::spawn(command) {
+            match self.spawn(command) {
                 Ok(pid) => self.main = Some(pid),
                 Err(error) if matches!(error, Errno::EAGAIN | Errno::ENOMEM | Errno::EMFILE | Errno::ENFILE) => {
                     if !std::mem::replace(&mut told, true) {
@@ -139,10 +156,50 @@ impl Shim {
         }
     }
 
+    /// Starts the command. A process is born in the group of its parent, so this one goes there meanwhile.
+    fn spawn(&mut self, command: &[OsString]) -> Result<Pid, Errno> {
+        self.inside = self.group.as_ref().is_some_and(|group| group.enter().is_ok());
+        if !self.inside
+            && let Some(group) = self.group.take()
+        {
+            group.remove();
+        }
+        let started = job::spawn(command);
+        self.step_out();
+        started
+    }
+
+    /// Leaves the control group of the job. Whether this process is out of it.
+    fn step_out(&mut self) -> bool {
+        if self.inside {
+            self.inside = self.group.as_ref().is_some_and(|group| group.leave().is_err());
+        }
+        !self.inside
+    }
+
+    /// Kills all that lives of the job.
+    fn kill_all(&mut self) {
+        if self.step_out() {
+            self.group.as_ref().map(Group::kill);
+        }
+        signal_descendants(Signal::SIGKILL);
+    }
+
+    fn remove_group(&mut self) {
+        self.step_out();
+        if let Some(group) = &self.group {
+            group.remove();
+            // A session that is gone does not do it.
+            if self.is_alone() {
+                group.remove_run();
+            }
+        }
+    }
+
     /// Waits for a signal; not for long while processes are being killed, since new ones may come.
     fn wait(&mut self) {
         if self.killing {
-            signal_descendants(Signal::SIGKILL);
+            self.kill_all();
             self.heed(GLANCE);
         } else {
             self.heed(u16::MAX);
@@ -161,7 +218,7 @@ impl Shim {
                 }
                 Ok(KILL) => {
                     (self.asked, self.killing) = (true, true);
-                    signal_descendants(Signal::SIGKILL);
+                    self.kill_all();
                 }
                 Ok(Signal::SIGTERM | Signal::SIGINT | Signal::SIGHUP | Signal::SIGQUIT) => self.stopped = true,
                 _ => {}

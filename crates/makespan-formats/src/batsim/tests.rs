@@ -59,7 +59,7 @@ fn the_speed_of_a_processor_can_be_stated() {
     let replay = read(&workload(OLD, JOBS), &options).unwrap();
     assert_eq!(replay.instance.jobs()[0].profile().shortest(), Time::from_seconds(5));
     let still = ReplayOptions { flops: 0.0, ..options };
-    assert!(read(&workload(OLD, JOBS), &still).unwrap_err().contains("is no speed"));
+    assert!(read(&workload(OLD, JOBS), &still).unwrap_err().contains("a speed of 0 is out of range"));
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn errors_name_the_job_and_the_profile() {
     let refused = read(twice, &ReplayOptions::default()).unwrap_err();
     assert!(refused.contains("profiles") && refused.contains("a profile of this name stands above"), "{refused}");
     let less = r#"{"jobs": [], "nb_res": 1, "profiles": {"d": {"type": "parallel_homogeneous", "cpu": -1}}}"#;
-    assert!(read(less, &ReplayOptions::default()).unwrap_err().contains("`-1` is no amount"));
+    assert!(read(less, &ReplayOptions::default()).unwrap_err().contains("an amount of -1 is out of range"));
     check(&job("7", "1", "z"), "no record can be a job (1 record skipped: run time 0 (first at jobs[0]))");
     check(&job("7", "9", "d"), "more processors than the platform has");
     check("", "no record can be a job");

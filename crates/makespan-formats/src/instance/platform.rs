@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::schema::OneOrMany;
 use crate::bandwidth::Bandwidth;
-use crate::scalar::{Count, Real, Scalar};
+use crate::scalar::{Count, Scalar, Speed};
 use crate::suggest::nearest;
 
 /// A platform, checked while it is read, so that errors carry its place.
@@ -32,7 +32,7 @@ struct Fields {
 struct NodeEntry {
     name: String,
     processors: Scalar<Count>,
-    speed: Option<Scalar<Real>>,
+    speed: Option<Scalar<Speed>>,
     parent: Option<String>,
     bandwidth: Option<Scalar<Bandwidth>>,
     latency: Option<Scalar<Time>>,

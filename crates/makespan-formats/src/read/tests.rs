@@ -48,7 +48,11 @@ fn bad_files_are_one_clear_error() {
     };
     let plain = ReadOptions::default();
     check(b"", &plain, "x: the file is empty");
-    check(b" \n", &plain, "the file is empty");
+    check(b" \n", &plain, "x: the file holds only white space (2 bytes)");
+    check(&gzip(&vec![b' '; 300_000]), &plain, "the file holds only white space (300000 bytes)");
+    check(&gzip(&vec![b'\n'; 40 << 20]), &plain, "the first 16777216 bytes of the file are only white space");
+    let late = [&b" ".repeat(300_000)[..], JSON.as_bytes()].concat();
+    check(&late, &plain, "begins with more than 262144 bytes of white space; remove them");
     check(&gzip(b""), &plain, "the file is empty");
     check(b"hello", &plain, "the format is not known");
     check(b"\xff=", &plain, "x:1: the text is not UTF-8");

@@ -1,6 +1,6 @@
 //! Figures with the units of `SimGrid`.
 
-use makespan_core::Time;
+use makespan_core::{Quantity, Time};
 
 use crate::bandwidth::Bandwidth;
 use crate::scalar::FromLiteral;
@@ -15,7 +15,9 @@ pub(super) fn speed(text: &str) -> Result<f64, String> {
     let (number, power) = found.unwrap_or((number, -6));
     let value =
         format!("{}e{power}", number.trim()).parse().ok().filter(|value: &f64| value.is_finite() && *value > 0.0);
-    value.ok_or_else(|| format!("`{text}` is not a speed; write a positive number of flops such as 100Mf or 1.5Gf"))
+    let value = value
+        .ok_or_else(|| format!("`{text}` is not a speed; write a positive number of flops such as 100Mf or 1.5Gf"))?;
+    Quantity::SPEED.check(value).map_err(|error| format!("`{text}`: {error} (units of 10^6 flops)"))
 }
 
 /// Bytes a second: `1.25GBps`, `10Mbps`, `125000000`.
@@ -25,5 +27,7 @@ pub(super) fn bandwidth(text: &str) -> Result<f64, String> {
 
 /// A duration: `50us`, `0.1ms`, `1`.
 pub(super) fn latency(text: &str) -> Result<Time, String> {
-    Time::parse(text).map_err(|error| error.to_string())
+    let latency = Time::parse(text).map_err(|error| error.to_string())?;
+    Quantity::LATENCY.check(latency.seconds()).map_err(|error| error.to_string())?;
+    Ok(latency)
 }

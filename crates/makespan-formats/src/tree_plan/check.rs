@@ -3,7 +3,7 @@
 use makespan_core::Instance;
 use makespan_core::tree::{Rates, RatesError, TreeProblem, decimal_text, short_decimal};
 
-use super::TreePlanFile;
+use super::{StatedPeriod, TreePlanFile};
 
 impl TreePlanFile {
     /// Checks everything that the file states: that the rates are a steady state with the stated throughput, that the prices
@@ -22,27 +22,42 @@ impl TreePlanFile {
         }
         match self.prices.proves(problem) {
             Err(error) => problems.push(format!("bound on the fair throughput: {error}")),
-            Ok(proven) if self.bound < proven => {
-                let (stated, proven) = (decimal_text(&self.bound), decimal_text(&short_decimal(&proven, true)));
-                problems.push(format!(
-                    "the bound {stated} on the fair throughput is not proved: its certificate proves {proven}"
-                ));
+            Ok(proven) => {
+                let proven = short_decimal(&proven, true);
+                if self.bound != proven {
+                    let (stated, proven) = (decimal_text(&self.bound), decimal_text(&proven));
+                    problems.push(format!(
+                        "the stated bound on the fair throughput is {stated}; its certificate proves {proven}"
+                    ));
+                }
             }
-            Ok(_) => {}
         }
         problems.extend(self.wrong_period(instance, problem));
         problems
     }
 
-    /// A period is a steady state when its tasks a second are; the ticks of single tasks are in its length.
+    /// A period is a steady state when its tasks a second are; the ticks of single tasks are in its length. It is one of the
+    /// stated rates, or the file tells of two plans, and its throughput is what it states.
     fn wrong_period(&self, instance: &Instance, problem: &TreeProblem) -> Option<String> {
-        let period = self.period.as_ref()?;
-        if period.period.ticks() <= 0 {
+        let StatedPeriod { periodic, fair_throughput } = self.period.as_ref()?;
+        let seconds = periodic.period;
+        if seconds.ticks() <= 0 {
             return Some("the period must be longer than 0 s".into());
         }
-        let rates = Rates::new(problem.applications().len(), period.rates());
-        let wrong = rates.fair_throughput(problem).err()?;
-        Some(format!("period: {}", named(instance, &wrong)))
+        let rates = Rates::new(problem.applications().len(), periodic.rates());
+        if let Err(wrong) = rates.fair_throughput(problem) {
+            return Some(format!("period: {}", named(instance, &wrong)));
+        }
+        let real = short_decimal(&periodic.throughput(problem), false);
+        if real != *fair_throughput {
+            let (stated, real) = (decimal_text(fair_throughput), decimal_text(&real));
+            return Some(format!(
+                "period: the stated fair throughput is {stated}; its tasks in {seconds} s give {real}"
+            ));
+        }
+        let same = self.rates.all().len() == periodic.tasks.len() && periodic.is_rounded_from(problem, &self.rates);
+        (!same)
+            .then(|| format!("period: its tasks are not the rates times {seconds} s, rounded down, or leave it idle"))
     }
 }
 

@@ -32,9 +32,26 @@ pub struct TreePlanFile {
     /// Who computes what.
     pub rates: Rates,
     /// Whole tasks in a period, where one is stated.
-    pub period: Option<Periodic>,
+    pub period: Option<StatedPeriod>,
     /// What the user should know.
     pub remarks: Vec<String>,
+}
+
+/// A period with what it achieves.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StatedPeriod {
+    /// How long it is, and its tasks.
+    pub periodic: Periodic,
+    /// Its stated fair throughput.
+    pub fair_throughput: RBig,
+}
+
+impl StatedPeriod {
+    /// A period as a file states it, its throughput rounded down.
+    pub fn new(problem: &TreeProblem, periodic: Periodic) -> Self {
+        let fair_throughput = short_decimal(&periodic.throughput(problem), false);
+        Self { periodic, fair_throughput }
+    }
 }
 
 impl TreePlanFile {

@@ -9,10 +9,10 @@ use makespan_core::{Instance, Time};
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
 
-use super::TreePlanFile;
+use super::{StatedPeriod, TreePlanFile};
 use crate::document::from_json;
 use crate::error::{FormatError, Place};
-use crate::scalar::{Bytes, Count, Scalar};
+use crate::scalar::{Count, FromLiteral, Scalar};
 use crate::suggest::nearest;
 
 #[derive(Deserialize)]
@@ -54,7 +54,23 @@ struct CertificateEntry {
 #[serde(deny_unknown_fields)]
 struct PeriodEntry {
     seconds: Scalar<Time>,
-    tasks: Table<Bytes>,
+    fair_throughput: Scalar<String>,
+    tasks: Table<Tasks>,
+}
+
+/// Tasks of one kind in a period.
+#[derive(Clone)]
+struct Tasks(u64);
+
+impl FromLiteral for Tasks {
+    const EXPECTED: &'static str = "a number of tasks";
+
+    fn from_literal(text: &str, quoted: bool) -> Result<Self, String> {
+        let tasks = text.parse().ok().filter(|&tasks| !quoted && tasks <= Periodic::MOST_TASKS);
+        tasks.map(Self).ok_or_else(|| {
+            format!("`{text}` is not a number of tasks; write a whole number from 0 to {}", Periodic::MOST_TASKS)
+        })
+    }
 }
 
 /// Figures by application and node.
@@ -91,7 +107,9 @@ impl TreePlanFile {
         let period = document.period.map(|entry| {
             let tasks = table(file, "period.tasks", entry.tasks, instance)?;
             let tasks = tasks.into_iter().map(|tasks| tasks.map_or(0, |tasks| tasks.0.0)).collect();
-            Ok(Periodic { period: entry.seconds.0, tasks })
+            let periodic = Periodic { period: entry.seconds.0, tasks };
+            let fair_throughput = decimal("period.fair_throughput", &entry.fair_throughput.0)?;
+            Ok(StatedPeriod { periodic, fair_throughput })
         });
         Ok(Self {
             fair_throughput: decimal("fair_throughput", &document.fair_throughput.0)?,

@@ -6,7 +6,7 @@ use dashu_ratio::RBig;
 use makespan_core::Instance;
 use makespan_core::tree::decimal_text;
 
-use super::TreePlanFile;
+use super::{StatedPeriod, TreePlanFile};
 
 impl TreePlanFile {
     /// Writes the file.
@@ -22,8 +22,9 @@ impl TreePlanFile {
         if !self.remarks.is_empty() {
             writeln!(writer, " \"remarks\": {},", serde_json::to_string(&self.remarks)?)?;
         }
-        if let Some(period) = &self.period {
-            write!(writer, " \"period\": {{\"seconds\": {}, \"tasks\": ", period.period)?;
+        if let Some(StatedPeriod { periodic: period, fair_throughput }) = &self.period {
+            write!(writer, " \"period\": {{\"seconds\": {}, ", period.period)?;
+            write!(writer, "\"fair_throughput\": {}, \"tasks\": ", decimal_text(fair_throughput))?;
             let count = |node: usize, app: usize| period.tasks[node * instance.jobs().len() + app];
             by_application(instance, writer, |node, app| {
                 Some(count(node, app)).filter(|&n| n > 0).map(|n| n.to_string())

@@ -41,23 +41,24 @@ impl Engine<'_> {
         self.record(running, at, outcome);
     }
 
-    /// Processors go up and down; whether any went down.
+    /// Processors go up and down; whether any went down. What a failure does not change, since others hold the same
+    /// processors down, is not told.
     fn fail_and_repair(&mut self, now: Time) -> bool {
         let mut failing = false;
         while let Some(turn) = self.agenda.turn(now) {
-            if turn.down {
+            let changed = if turn.down {
                 failing = true;
-                self.cluster.fail(turn.outage, &turn.processors, turn.expected_up);
                 self.broken.insert(turn.outage.0, self.down.len());
                 let processors = turn.processors.clone();
                 self.down.push(Unavailable { processors, start: now, end: Time::MAX });
+                self.cluster.fail(turn.outage, &turn.processors, turn.expected_up)
             } else {
-                self.cluster.repair(turn.outage);
                 if let Some(at) = self.broken.remove(&turn.outage.0) {
                     self.down[at].end = now;
                 }
-            }
-            self.tell_nodes(&turn.processors, if turn.down { Event::NodeDown } else { Event::NodeUp });
+                self.cluster.repair(turn.outage)
+            };
+            self.tell_nodes(&changed, if turn.down { Event::NodeDown } else { Event::NodeUp });
         }
         failing
     }

@@ -180,6 +180,16 @@ impl<'a> Frame<'a> {
         (0..self.kinds.len() as u32).filter(move |&other| self.kinds[other as usize] == kind)
     }
 
+    /// No schedule is shorter: the longest path, each task at its fastest and all data over their shortest way.
+    pub fn longest_path(&self) -> i64 {
+        let mut ends = vec![0; self.tasks()];
+        for &task in &self.chart.order {
+            let each = self.incoming(task).map(|from| ends[from.task as usize] + self.least_transfer(from.edge));
+            ends[task as usize] = each.max().unwrap_or(0) + self.chart.times[task as usize];
+        }
+        ends.into_iter().max().unwrap_or(0)
+    }
+
     /// When the job is released.
     pub fn release(&self) -> i64 {
         self.problem.release(self.first)

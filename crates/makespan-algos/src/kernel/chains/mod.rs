@@ -8,6 +8,7 @@ pub mod outline;
 pub mod planning;
 pub mod ranking;
 pub mod reserve;
+pub mod squeeze;
 pub mod strategy;
 #[cfg(test)]
 mod tests;

@@ -34,13 +34,18 @@ pub fn reserve_around(timeline: &mut Timeline, instance: &Instance, list: &[Allo
             next = index + 1;
         }
         let arrival = arrivals.last().map_or(Time::MAX, |&index| release(index));
-        now = arrival.min(timeline.next_change(now).unwrap_or(Time::MAX));
+        let change = timeline.next_change(now).map_or(Time::MAX, |change| match waiting.least() {
+            Size::NONE => change,
+            // Until the narrowest of those that wait would fit for the shortest time of them, none does.
+            Size { width, duration } => timeline.earliest_fit(width, duration, change),
+        });
+        now = arrival.min(change);
     }
     reserved.into_iter().flatten().collect()
 }
 
 /// What a job takes, or less than any job of a part of the list takes.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Size {
     width: u32,
     duration: Time,
@@ -65,6 +70,11 @@ impl SizeTree {
     fn new(jobs: usize) -> Self {
         let leaves = jobs.next_power_of_two();
         Self { least: vec![Size::NONE; 2 * leaves], leaves }
+    }
+
+    /// The smallest width and the shortest duration of all that wait.
+    fn least(&self) -> Size {
+        self.least[1]
     }
 
     fn size(&self, index: usize) -> Size {

@@ -1,6 +1,8 @@
 //! A batch of jobs with a plan that is followed whatever the jobs really take.
 
-use makespan_core::{Context, Decision, Event, JobId, JobSet, Placement, ProcSet, Scheduler, Time, View};
+use makespan_core::{Decision, Event, JobId, JobSet, Placement, ProcSet, Scheduler, Time, View};
+
+use crate::policy::ahead::plan_ahead;
 
 /// The jobs of one batch and their plan.
 pub(super) struct Follow {
@@ -29,14 +31,8 @@ impl Follow {
     /// Plans these waiting jobs. Nothing is done if the scheduler cannot.
     pub(super) fn begin(&mut self, batch: &JobSet, view: &View<'_>) {
         (self.departed, self.broken) = (false, false);
-        self.upcoming.clear();
-        let residual = view.instance.residual(&View { waiting: batch, ..*view });
-        let mut context = Context::with_seed(self.seed);
-        // What is supported as a whole is supported in part: the policy is made for an instance that is.
-        let Ok(plan) = self.scheduler.schedule(&residual.instance, &mut context) else { return };
-        let original =
-            |placement: &Placement| Placement { job: residual.jobs[placement.job.index()], ..placement.clone() };
-        self.upcoming = plan.into_schedule().placements().iter().map(original).collect();
+        let plan = plan_ahead(self.scheduler.as_ref(), self.seed, &View { waiting: batch, ..*view });
+        self.upcoming = plan.unwrap_or_default();
     }
 
     /// Takes in what happened; plans the rest of the batch again when processors came or went.

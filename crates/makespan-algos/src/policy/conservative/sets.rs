@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use makespan_core::{ProcSet, Time, View};
+use makespan_core::{Time, View};
 
 use super::plan::{Period, Room};
 use crate::policy::held::{disjoint, interchangeable};
@@ -41,16 +41,16 @@ impl<'a, 'b> Sets<'a, 'b> {
 
     /// The first fit that begins in a period.
     fn search(&mut self, queue: &Queue, rank: usize, (after, before): Period) -> Option<Slot> {
-        let (job, asked, nothing) = (queue.job(rank), queue.asked(rank), ProcSet::new());
+        let (job, asked) = (queue.job(rank), queue.asked(rank));
         let Some(free) = &self.free else {
-            let found = self.space.earliest(job, asked.width, after, &nothing);
+            let found = self.space.earliest(job, asked.width, after);
             return found.filter(|slot| slot.start < before);
         };
         let openings = self.space.openings(after);
         let mut from = after;
         loop {
             let start = free.earliest_fit(asked.width, asked.time, (from, before))?;
-            if let Some(slot) = self.space.place(job, asked.width, start, &nothing) {
+            if let Some(slot) = self.space.place(job, asked.width, start) {
                 return Some(slot);
             }
             if let Some((space, places, slot)) = self.placed_anew(queue, rank, start) {
@@ -68,7 +68,7 @@ impl<'a, 'b> Sets<'a, 'b> {
         order.sort_unstable();
         let (mut space, mut places) = (Space::of(&self.view), BTreeMap::new());
         for (start, rank) in order {
-            let slot = space.place(queue.job(rank), queue.asked(rank).width, start, &ProcSet::new())?;
+            let slot = space.place(queue.job(rank), queue.asked(rank).width, start)?;
             space.hold(slot.clone());
             places.insert(rank, slot);
         }

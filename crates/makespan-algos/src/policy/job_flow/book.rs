@@ -7,7 +7,7 @@ use makespan_core::{Logged, Time};
 use super::candidate::Choice;
 
 /// Whole jobs that have been planned.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Book {
     entries: BTreeMap<usize, Entry>,
 }
@@ -53,6 +53,13 @@ impl Book {
         let changed = !same || choice.given_up;
         self.entries.insert(whole, Entry { deadline, in_time: choice.in_time, choice: Some(choice) });
         changed
+    }
+
+    /// Notes that the plan of a whole job now ends then.
+    pub fn note_late(&mut self, whole: usize, finish: i64) {
+        if let Some(entry) = self.entries.get_mut(&whole) {
+            entry.in_time = finish <= entry.deadline;
+        }
     }
 
     /// Notes that a whole job was planned again otherwise than by its strategy.

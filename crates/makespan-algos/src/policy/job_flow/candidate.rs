@@ -1,6 +1,8 @@
 //! One job to be planned, and its strategy.
 
-use makespan_core::{Instance, JobId, View};
+use std::cmp::Reverse;
+
+use makespan_core::{Instance, Job, JobId, Time, View, Weight};
 
 use super::book::Book;
 use super::rules::{Clock, JobFlowRules};
@@ -8,8 +10,8 @@ use crate::kernel::chains::frame::Frame;
 use crate::kernel::chains::outline::Outline;
 use crate::kernel::chains::strategy::{Offer, heft, pareto};
 use crate::kernel::chains::walltime::{makespan_alone, walltime};
-use crate::kernel::graph::Problem;
 use crate::kernel::graph::calendar::Calendar;
+use crate::kernel::graph::{Place, Problem};
 use crate::policy::wholes::whole_job;
 
 /// Ends from that of HEFT to the deadline under which variants are sought, less one.
@@ -32,11 +34,17 @@ pub(super) struct Candidate<'a> {
     pub first: JobId,
     /// When it was released, in ticks.
     pub released: i64,
+    /// Those of higher priority are served first, and of these the ones of greater weight.
+    pub priority: i32,
+    /// What it counts for when it is late.
+    pub weight: Weight,
     /// When its walltime is over, in ticks.
     pub deadline: i64,
+    /// By when its plan should end, so that its longest task can run again; the deadline where nothing is spared.
+    pub wanted: i64,
     /// How long HEFT takes for it on idle processors.
     pub alone: i64,
-    /// No plan is shorter: its longest path, each task at its fastest, without transfers.
+    /// No plan is shorter: its longest path, each task at its fastest.
     pub shortest: i64,
     /// What it takes of a processor of mean speed.
     pub work: f64,
@@ -80,7 +88,7 @@ impl Alone {
 
 impl<'a> Candidate<'a> {
     /// The job with what is known of it.
-    pub fn new(alone: &'a Alone, rules: &JobFlowRules, book: &Book) -> Self {
+    pub fn new(alone: &'a Alone, rules: &JobFlowRules, book: &Book, spares: bool) -> Self {
         let Alone { whole, first, released, ref instance, ref problem } = *alone;
         let outline = Outline::new(instance, problem, (0, 0), &rules.method);
         let now = outline.real.release();
@@ -90,18 +98,24 @@ impl<'a> Candidate<'a> {
             Clock::Handover => now,
         };
         let entry = book.get(whole);
+        let job = &instance.jobs()[0];
         let deadline = entry.map_or_else(
-            || start.saturating_add(walltime(&instance.jobs()[0], || makespan, rules.method.walltime)),
+            || start.saturating_add(allowed(job, || makespan, rules.method.walltime)),
             |entry| entry.deadline,
         );
+        let times = crate::kernel::graph::rank::mean_times(problem);
+        let spare = if spares { times.iter().copied().fold(0.0, f64::max).ceil() as i64 } else { 0 };
         Self {
             whole,
             first,
             released,
+            priority: job.priority,
+            weight: job.weight,
             deadline,
+            wanted: deadline.saturating_sub(spare),
             alone: makespan,
-            shortest: longest_path(&outline.real),
-            work: crate::kernel::graph::rank::mean_times(problem).iter().sum(),
+            shortest: outline.real.longest_path(),
+            work: times.iter().sum(),
             promised: entry.is_some_and(|entry| entry.in_time),
             before: entry.and_then(|entry| entry.choice.clone()),
             outline,
@@ -113,20 +127,31 @@ impl<'a> Candidate<'a> {
         &self.outline.real
     }
 
+    /// By this the jobs of a buffer are served: higher priorities first, then greater weights, then as they came.
+    pub fn urgency(&self) -> (Reverse<i32>, Reverse<Weight>, i64, usize) {
+        (Reverse(self.priority), Reverse(self.weight), self.released, self.whole)
+    }
+
+    /// How far a plan in time ends after what is wanted.
+    pub fn shortfall(&self, offer: &Offer) -> i64 {
+        if offer.finish > self.deadline { 0 } else { (offer.finish - self.wanted).max(0) }
+    }
+
     /// Whether no places whatever are in time.
     pub fn is_hopeless(&self) -> bool {
         self.real().release() + self.shortest > self.deadline
     }
 
-    /// The variants that end in time on processors that are free as `calendars` say, by finish: under the deadline, and
-    /// under shares of the time between HEFT's end and it.
+    /// The variants that end in time on processors that are free as `calendars` say, by finish: under the end that is wanted, or
+    /// else the deadline, and under shares of the time between HEFT's end and it.
     pub fn variants(&self, calendars: &[Calendar]) -> Vec<Offer> {
         if self.is_hopeless() {
             return Vec::new();
         }
         let first = heft(self.real(), calendars);
-        let shares = if self.deadline > first.finish() { 0..=SHARES } else { SHARES..=SHARES };
-        let strategy = |share| self.outline.strategy(calendars, &first, self.deadline, (share, SHARES));
+        let end = if self.wanted > first.finish() { self.wanted } else { self.deadline };
+        let shares = if end > first.finish() { 0..=SHARES } else { SHARES..=SHARES };
+        let strategy = |share| self.outline.strategy(calendars, &first, end, (share, SHARES));
         let mut offers: Vec<Offer> = shares.flat_map(strategy).collect();
         offers.retain(|offer| offer.finish <= self.deadline);
         pareto(offers)
@@ -183,20 +208,42 @@ impl Choice {
     }
 }
 
-/// The longest path through a job, each task at its fastest and all data at hand.
-fn longest_path(frame: &Frame) -> i64 {
-    let mut ends = vec![0; frame.tasks()];
-    for &task in &frame.chart.order {
-        let ready = frame.incoming(task).map(|from| ends[from.task as usize]).max().unwrap_or(0);
-        ends[task as usize] = ready + frame.chart.times[task as usize];
-    }
-    ends.into_iter().max().unwrap_or(0)
+/// How long a job may take from its release, in ticks: its own walltime, and else `factor` times its makespan `alone`. The
+/// walltime of a job of one task ends a run that takes longer; a user who states it for a job of a flow wants the job within it.
+pub(super) fn allowed(job: &Job, alone: impl FnOnce() -> i64, factor: f64) -> i64 {
+    job.walltime.map_or_else(|| walltime(job, alone, factor), Time::ticks)
 }
 
 /// Whether the places of an offer are free, and none is in the past.
 pub(super) fn fits(offer: &Offer, until: &[i64], calendars: &[Calendar], now: i64) -> bool {
-    offer.places.iter().zip(until).all(|(place, &until)| {
-        let free = calendars[place.processor as usize].earliest_fit(place.start, until - place.start);
-        place.start >= now && free == place.start
-    })
+    delay(offer, until, calendars, now) == 0
+}
+
+/// By how much all places of an offer together have to be later for them to be free, and none in the past: the least such time.
+pub(super) fn delay(offer: &Offer, until: &[i64], calendars: &[Calendar], now: i64) -> i64 {
+    let mut delay = 0;
+    loop {
+        // Each place alone needs at least this; a common delay may be more.
+        let own = |(place, &until): (&Place, &i64)| {
+            let start = (place.start + delay).max(now);
+            calendars[place.processor as usize].earliest_fit(start, until - place.start) - place.start
+        };
+        let needed = offer.places.iter().zip(until).map(own).max().unwrap_or(0);
+        if needed <= delay {
+            return delay;
+        }
+        delay = needed;
+    }
+}
+
+/// An offer with all its places later by some time, and until when each task holds its processor then.
+pub(super) fn delayed(mut offer: Offer, delay: i64) -> Offer {
+    offer.places.iter_mut().for_each(|place| place.start += delay);
+    offer.reserves.iter_mut().for_each(|held| held.until += delay);
+    for collision in &mut offer.collisions {
+        collision.planned.start += delay;
+        collision.resolved.start += delay;
+    }
+    offer.finish += delay;
+    offer
 }

@@ -2,7 +2,7 @@
 
 use makespan_core::{Instance, Time, Unsupported};
 
-use super::rules::{Clock, Goal, JobFlowRules, Late, Serve};
+use super::rules::{Clock, Goal, JobFlowRules, Late, Serve, Spare};
 use super::{JobFlow, supports};
 use crate::catalogue::{METHOD, Parameter, Spec, SpecError, method, one_of};
 use crate::policy::Starts;
@@ -26,12 +26,16 @@ pub(in crate::policy) const ENTRY: PolicyEntry = PolicyEntry {
     },
 };
 
-const OWN: [Parameter; 6] = [
+const SPARE: &str =
+    "auto, always or never: whether plans leave time for the longest task to run again (auto: once something failed)";
+
+const OWN: [Parameter; 7] = [
     Parameter { name: "serve", values: SERVE, default: "replan" },
     Parameter { name: "buffer", values: BUFFER, default: "20s" },
     Parameter { name: "flow", values: GOAL, default: "cost" },
     Parameter { name: "clock", values: "arrival or handover: when a walltime begins", default: "arrival" },
     Parameter { name: "late", values: "run or reject", default: "run" },
+    Parameter { name: "spare", values: SPARE, default: "auto" },
     Parameter { name: "starts", values: "reserved or early", default: "reserved" },
 ];
 
@@ -79,6 +83,12 @@ fn rules(spec: &mut Spec) -> Result<JobFlowRules, SpecError> {
         goal,
         clock: one_of(spec, "clock", default.clock, &[("arrival", Clock::Arrival), ("handover", Clock::Handover)])?,
         late: one_of(spec, "late", default.late, &[("run", Late::Run), ("reject", Late::Reject)])?,
+        spare: one_of(
+            spec,
+            "spare",
+            default.spare,
+            &[("auto", Spare::Auto), ("always", Spare::Always), ("never", Spare::Never)],
+        )?,
         starts: one_of(spec, "starts", default.starts, &[("reserved", Starts::Reserved), ("early", Starts::Early)])?,
         method: method(spec, &default.method)?,
     })

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::candidate::Choice;
+use super::candidate::{Candidate, Choice};
 use super::flow::{Flow, Hopeless, Table};
 use crate::kernel::chains::strategy::pareto;
 use crate::kernel::graph::calendar::Calendar;
@@ -10,21 +10,23 @@ use crate::kernel::graph::calendar::Calendar;
 /// Orders that the search may look at, and jobs that it may place in all.
 const MOST_ORDERS: usize = 400;
 const MOST_PLACED: usize = 8000;
+/// So few jobs are looked at in every order.
+const ALL_ORDERS: usize = 4;
 /// Rounds in which each job may change its variant.
 const ROUNDS: usize = 2;
 
 impl Table<'_> {
-    /// A flow that is no worse than that of jobs planned one by one as they came, nor than that of plans kept.
+    /// A flow that is no worse than that of jobs planned one by one by urgency, nor than that of plans kept.
     ///
-    /// Orders by arrival, deadline, slack and size, and then neighbours swapped and late jobs put first, are compared with each
+    /// Orders by urgency, deadline, slack and size, or all orders of few jobs, and then neighbours swapped and late jobs put first, are compared with each
     /// job as early as HEFT has it. In the best of all these flows each job in turn takes the variant of its strategy, found on
     /// what the others leave, that is best for the flow.
     pub fn collective(&self) -> Flow {
-        let by_arrival = self.order_by(|candidate| (candidate.released, candidate.whole));
-        let mut best = self.one_by_one(&by_arrival, Hopeless::InTurn);
+        let by_urgency = self.order_by(Candidate::urgency);
+        let mut best = self.one_by_one(&by_urgency, Hopeless::InTurn);
         if self.candidates.len() > 1 {
-            let order = self.best_order(&by_arrival);
-            let others = [self.as_before(&by_arrival), self.early(&order)];
+            let order = self.best_order(&by_urgency);
+            let others = [self.as_before(&by_urgency), self.early(&order)];
             for flow in others {
                 if self.is_better(&flow, &best) {
                     best = flow;
@@ -40,13 +42,16 @@ impl Table<'_> {
     }
 
     /// The order whose flow is best when each job is as early as can be.
-    fn best_order(&self, by_arrival: &[usize]) -> Vec<usize> {
-        let orders = [
-            by_arrival.to_vec(),
+    fn best_order(&self, by_urgency: &[usize]) -> Vec<usize> {
+        let mut orders = vec![
+            by_urgency.to_vec(),
             self.order_by(|candidate| candidate.deadline),
             self.order_by(|candidate| candidate.deadline - candidate.alone),
             self.order_by(|candidate| candidate.work),
         ];
+        if by_urgency.len() <= ALL_ORDERS {
+            permutations(by_urgency, &mut Vec::new(), &mut orders);
+        }
         let mut looked = orders.len();
         let most = MOST_ORDERS.min(MOST_PLACED / self.candidates.len().max(1));
         let flows = orders.into_iter().map(|order| (self.early(&order), order));
@@ -114,7 +119,7 @@ impl Table<'_> {
         let variants = pareto(variants);
         let mut choices = flow.choices.clone();
         let mut best = None;
-        let mut value = flow.value;
+        let mut value = flow.value.clone();
         for chosen in 0..variants.len() {
             choices[at] = candidate.taken(variants.clone(), chosen);
             let next = self.value(&choices);
@@ -123,5 +128,19 @@ impl Table<'_> {
             }
         }
         best
+    }
+}
+
+/// All orders of these jobs that begin as `begun`.
+fn permutations(all: &[usize], begun: &mut Vec<usize>, orders: &mut Vec<Vec<usize>>) {
+    if begun.len() == all.len() {
+        orders.push(begun.clone());
+    }
+    for &next in all {
+        if !begun.contains(&next) {
+            begun.push(next);
+            permutations(all, begun, orders);
+            begun.pop();
+        }
     }
 }

@@ -1,34 +1,207 @@
-//! Jobs whose processors go down.
+//! Jobs whose processors go down, and those that come late.
 
-use makespan_core::{JobId, Logged, View};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::candidate::{Alone, Candidate, Choice, fits};
+use makespan_core::{Decision, Event, JobId, Logged, Time, View};
+
+use super::candidate::{Alone, Candidate, Choice, delay, delayed};
+use super::rules::{Serve, Spare};
 use super::{JobFlow, is_whole, placements};
+use crate::kernel::graph::{Problem, rank};
 use crate::policy::again::calendars;
-use crate::policy::wholes::{tasks, whole_of};
+use crate::policy::wholes::{tasks, whole_job, whole_of};
+
+/// A task that takes longer than estimated by less than a share of one in so many is as good as in time.
+const NOTICED: i64 = 10;
 
 impl JobFlow {
-    /// Whole jobs with tasks that are planned on processors which are expected to be down then take other places, those of
-    /// the earliest deadline first.
-    pub(super) fn rescue(&mut self, view: &View<'_>) {
+    /// Whether from now on plans leave room for what may go wrong, and did not before.
+    pub(super) fn is_alarmed(&mut self, events: &[Event], view: &View<'_>) -> bool {
+        if self.disturbed {
+            return false;
+        }
+        let overran = |job: JobId| {
+            let length = |(started, length): (Time, Time)| {
+                let over = view.now - started - length;
+                over.ticks().saturating_mul(NOTICED) > length.ticks()
+            };
+            self.reservations.run_of(job).is_some_and(length)
+        };
+        let wrong = |event: &Event| match *event {
+            Event::NodeDown(_) | Event::Interrupted(_) => true,
+            Event::Finished(job) => overran(job),
+            _ => false,
+        };
+        self.disturbed = events.iter().any(wrong);
+        let alarmed = self.disturbed && self.rules.spare == Spare::Auto;
+        self.spares |= alarmed;
+        alarmed
+    }
+
+    /// Whole jobs with tasks that are planned on processors which are expected to be down take other places, and so do those
+    /// that were planned in time and are late where their order now leads; the most urgent first. At an alarm jobs that have
+    /// begun also do so when they leave no room for their longest task to run again. Returned is whether any did.
+    pub(super) fn rescue(&mut self, alarmed: bool, view: &View<'_>, decisions: &mut Vec<Decision>) -> bool {
         let mut stranded: Vec<usize> =
             self.reservations.stranded(view).into_iter().map(|job| whole_of(view.instance, job)).collect();
         stranded.dedup();
-        if stranded.is_empty() {
+        let endangered = if stranded.is_empty() && !alarmed && !self.reservations.is_behind(view.now) {
+            Vec::new()
+        } else {
+            self.reservations.project(view);
+            self.endangered(alarmed, view)
+        };
+        let mut moved: Vec<(usize, Option<Time>)> = stranded.iter().map(|&whole| (whole, None)).collect();
+        let late = endangered.into_iter().filter(|(whole, _)| !stranded.contains(whole));
+        moved.extend(late.map(|(whole, finish)| (whole, Some(finish))));
+        if moved.is_empty() {
+            return false;
+        }
+        let urgency = |whole: usize| {
+            let deadline = self.book.get(whole).map_or(i64::MAX, |entry| entry.deadline);
+            (Reverse(whole_job(view.instance, whole).1.priority), deadline, whole)
+        };
+        moved.sort_by_cached_key(|&(whole, _)| urgency(whole));
+        self.release(|whole| stranded.contains(&whole), view);
+        let replans = self.rules.serve == Serve::Replan;
+        let (whole, begun): (Vec<_>, Vec<_>) = moved.into_iter().partition(|&(whole, _)| is_whole(view, whole));
+        // Jobs that have begun cannot give way: they come first, and those of which nothing has started around them.
+        let others = if replans && !begun.is_empty() { self.untouched(view) } else { Vec::new() };
+        self.release(|whole| others.contains(&whole), view);
+        for (whole, finish) in begun {
+            match finish {
+                None => self.plan_rest(whole, view),
+                Some(finish) => self.hurry(whole, finish, view),
+            }
+        }
+        let mut waiting: Vec<usize> = Vec::new();
+        for (whole, finish) in whole {
+            if others.contains(&whole) {
+                continue;
+            }
+            if finish.is_some() {
+                self.release(|other| other == whole, view);
+            }
+            if self.take_other_variant(whole, view) {
+                continue;
+            }
+            waiting.push(whole);
+            if !replans {
+                self.plan(&[whole], view, decisions);
+            }
+        }
+        if replans {
+            waiting.extend(others);
+            if !waiting.is_empty() {
+                waiting.extend(self.untouched(view));
+                waiting.sort_unstable();
+                waiting.dedup();
+                self.plan(&waiting, view, decisions);
+            }
+        }
+        true
+    }
+
+    /// Where jobs are late although something could give way: all that has begun is planned again by the rule of HEFT, by
+    /// deadline, then the late ones first, and with [`Serve::Replan`] all jobs of which nothing has started around them. Kept is
+    /// what leaves less weight late, that of the highest priority first. Plans were stretched to their walltimes when nothing had
+    /// gone wrong, and hold processors that others now need.
+    pub(super) fn close_up(&mut self, view: &View<'_>, decisions: &mut Vec<Decision>) {
+        let untouched = if self.rules.serve == Serve::Replan { self.untouched(view) } else { Vec::new() };
+        let planned: BTreeSet<usize> = self.reservations.upcoming().map(|at| whole_of(view.instance, at.job)).collect();
+        let begun: Vec<usize> = planned.iter().copied().filter(|&whole| !is_whole(view, whole)).collect();
+        if begun.is_empty() {
+            return;
+        }
+        self.reservations.project(view);
+        let all: Vec<usize> = planned.into_iter().collect();
+        let (mut least, late) = self.lateness(&all, view);
+        if late.is_empty() {
             return;
         }
         let deadline = |whole: usize| self.book.get(whole).map_or(i64::MAX, |entry| entry.deadline);
-        stranded.sort_by_key(|&whole| (deadline(whole), whole));
-        self.release(|whole| stranded.contains(&whole), view);
-        for whole in stranded {
-            if !is_whole(view, whole) || !self.take_other_variant(whole, view) {
-                self.plan_rest(whole, view);
+        let mut by_deadline = begun;
+        by_deadline.sort_by_key(|&whole| (deadline(whole), whole));
+        let mut late_first = by_deadline.clone();
+        late_first.sort_by_key(|whole| !late.contains(whole));
+        late_first.dedup();
+        let orders = if late_first == by_deadline { vec![by_deadline] } else { vec![by_deadline, late_first] };
+        for order in orders {
+            let before = (self.reservations.clone(), self.book.clone(), self.log.len(), decisions.len());
+            self.release(|whole| order.contains(&whole) || untouched.contains(&whole), view);
+            order.iter().for_each(|&whole| self.plan_rest(whole, view));
+            self.plan(&untouched, view, decisions);
+            let (weight, _) = self.lateness(&all, view);
+            if weight < least {
+                least = weight;
+            } else {
+                (self.reservations, self.book) = (before.0, before.1);
+                self.log.truncate(before.2);
+                decisions.truncate(before.3);
             }
         }
     }
 
-    /// Whether a variant of its strategy fits a whole job, none of whose tasks has started: the best by the job's own
-    /// criterion is taken.
+    /// Of these whole jobs the weight and the number of late ones for each priority, the highest first, and which they are.
+    fn lateness(&self, wholes: &[usize], view: &View<'_>) -> (Vec<(i128, usize)>, Vec<usize>) {
+        let ends = self.ends(view);
+        let mut by_priority: BTreeMap<Reverse<i32>, (i128, usize)> = BTreeMap::new();
+        let mut all = Vec::new();
+        for &whole in wholes {
+            let job = whole_job(view.instance, whole).1;
+            let sum = by_priority.entry(Reverse(job.priority)).or_default();
+            let deadline = self.book.get(whole).map_or(i64::MAX, |entry| entry.deadline);
+            // What has no places was given up.
+            if ends.get(&whole).is_none_or(|end| end.ticks() > deadline) {
+                *sum = (sum.0 + i128::from(job.weight.millionths()), sum.1 + 1);
+                all.push(whole);
+            }
+        }
+        (by_priority.into_values().collect(), all)
+    }
+
+    /// When each whole job with tasks to come ends, as last projected.
+    fn ends(&self, view: &View<'_>) -> BTreeMap<usize, Time> {
+        let mut ends: BTreeMap<usize, Time> = BTreeMap::new();
+        for at in self.reservations.upcoming() {
+            let end = ends.entry(whole_of(view.instance, at.job)).or_insert(Time::ZERO);
+            *end = at.end.max(*end);
+        }
+        for run in view.running {
+            if let Some(end) = ends.get_mut(&whole_of(view.instance, run.job)) {
+                *end = run.expected_end(view.instance, view.now).max(*end);
+            }
+        }
+        ends
+    }
+
+    /// The whole jobs that were planned in time and now end late, with their ends; at an alarm also those that have begun and
+    /// leave too little room.
+    fn endangered(&self, alarmed: bool, view: &View<'_>) -> Vec<(usize, Time)> {
+        let is_late = |&(whole, end): &(usize, Time)| {
+            let Some(entry) = self.book.get(whole).filter(|entry| entry.in_time) else { return false };
+            let spare = if alarmed && !is_whole(view, whole) { spare(view, whole) } else { 0 };
+            end.ticks().saturating_add(spare) > entry.deadline
+        };
+        self.ends(view).into_iter().filter(is_late).collect()
+    }
+
+    /// Plans what has not started of a job that has begun by the rule of HEFT, if it then ends before `finish`, where its
+    /// order leads. Otherwise all stays as it is, and is noted.
+    fn hurry(&mut self, whole: usize, finish: Time, view: &View<'_>) {
+        let before = self.reservations.clone();
+        self.release(|other| other == whole, view);
+        if self.rest(whole, view).1 < finish {
+            self.plan_rest(whole, view);
+        } else {
+            self.reservations = before;
+            self.book.note_late(whole, finish.ticks());
+        }
+    }
+
+    /// Whether another variant of its strategy fits a whole job, none of whose tasks has started, at once or all of it somewhat
+    /// later: of those in time the best by the job's own criterion is taken.
     fn take_other_variant(&mut self, whole: usize, view: &View<'_>) -> bool {
         let rules = self.rules;
         let Some((choice, from)) = self.book.get(whole).and_then(|entry| {
@@ -40,20 +213,31 @@ impl JobFlow {
         };
         let alone = Alone::all(&[whole], &rules, view);
         let Some(alone) = alone.first() else { return false };
-        let candidate = Candidate::new(alone, &rules, &self.book);
+        let candidate = Candidate::new(alone, &rules, &self.book, self.spares);
         let calendars = calendars(view.instance.processors(), &self.reservations.taken(view));
-        let feasible = |at: &usize| {
-            let offer = &choice.variants[*at];
-            fits(offer, &offer.held_until(candidate.real()), &calendars, view.now.ticks())
+        let now = view.now.ticks();
+        let later = |at: usize| {
+            let offer = &choice.variants[at];
+            let offer = delayed(offer.clone(), delay(offer, &offer.held_until(candidate.real()), &calendars, now));
+            (offer.finish <= candidate.deadline).then_some((at, offer))
         };
-        let others = (0..choice.variants.len()).filter(|&at| at != from).filter(feasible);
+        let others = (0..choice.variants.len()).filter(|&at| at != from).filter_map(later);
         let criterion = rules.method.settings.criterion;
-        let Some(to) = others.min_by_key(|&at| (choice.variants[at].key(criterion), at)) else { return false };
-        let next: Choice = candidate.taken(choice.variants, to);
+        let best = others.min_by_key(|(at, offer)| (candidate.shortfall(offer), offer.key(criterion), *at));
+        let Some((to, offer)) = best else { return false };
+        let mut variants = choice.variants;
+        variants[to] = offer;
+        let next: Choice = candidate.taken(variants, to);
         self.reservations.add(placements(candidate.first, &next.offer.places, &next.until));
         self.book.note(whole, candidate.deadline, next);
         let first: JobId = tasks(view.instance, whole).next().unwrap_or(candidate.first);
         self.tell(view, first, Logged::OtherVariant { from, to });
         true
     }
+}
+
+/// How long the longest task of a whole job takes on average over processors, in ticks.
+fn spare(view: &View<'_>, whole: usize) -> i64 {
+    let alone = view.instance.with_jobs(vec![whole_job(view.instance, whole).1]);
+    rank::mean_times(&Problem::new(&alone)).into_iter().fold(0.0, f64::max).ceil() as i64
 }

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use super::candidate::{Candidate, Choice};
 use super::rules::{JobFlowRules, Late, Value};
-use crate::kernel::chains::strategy::Start;
+use crate::kernel::chains::strategy::{Offer, Start};
 use crate::kernel::graph::calendar::Calendar;
 
 /// Jobs that are planned together, on processors that others hold at times.
@@ -69,7 +69,8 @@ impl<'a> Table<'a> {
     fn own_best(&self, candidate: &Candidate, calendars: &[Calendar]) -> Option<Choice> {
         let criterion = self.rules.method.settings.criterion;
         let variants = candidate.variants(calendars);
-        let best = (0..variants.len()).min_by_key(|&at| (variants[at].key(criterion), at))?;
+        let key = |offer: &Offer| (candidate.shortfall(offer), offer.key(criterion));
+        let best = (0..variants.len()).min_by_key(|&at| (key(&variants[at]), at))?;
         Some(candidate.taken(variants, best))
     }
 
@@ -107,25 +108,34 @@ impl<'a> Table<'a> {
 
     /// What these choices, one a candidate, come to.
     pub fn value(&self, choices: &[Choice]) -> Value {
-        let mut value = Value::default();
+        let mut priorities: Vec<i32> = self.candidates.iter().map(|candidate| candidate.priority).collect();
+        priorities.sort_unstable_by(|a, b| b.cmp(a));
+        priorities.dedup();
+        let mut value = Value { late: vec![(0, 0); priorities.len()], ..Value::default() };
         for (candidate, choice) in self.candidates.iter().zip(choices) {
-            value.add(candidate, choice);
+            // Higher priorities come before it.
+            let at = priorities.partition_point(|&other| other > candidate.priority);
+            value.add(candidate, choice, at);
         }
         value
     }
 }
 
 impl Value {
-    fn add(&mut self, candidate: &Candidate, choice: &Choice) {
+    /// A job whose priority is the `at`-th from the highest.
+    fn add(&mut self, candidate: &Candidate, choice: &Choice, at: usize) {
         let offer = &choice.offer;
+        let weight = i128::from(candidate.weight.millionths());
         if !choice.in_time {
-            self.late += 1;
+            self.late[at].0 += weight;
+            self.late[at].1 += 1;
             self.broken += usize::from(candidate.promised);
         }
+        self.shortfall += i128::from(candidate.shortfall(offer));
         if !choice.given_up {
             self.cost += i128::from(offer.cost);
             self.busy += i128::from(offer.busy);
-            self.ends += i128::from(offer.finish);
+            self.ends += weight.saturating_mul(i128::from(offer.finish));
             self.span = self.span.max(i128::from(offer.finish - candidate.real().release()));
         }
     }

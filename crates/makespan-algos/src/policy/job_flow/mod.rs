@@ -10,6 +10,7 @@ mod rules;
 #[cfg(test)]
 mod tests;
 
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use makespan_core::{
@@ -18,27 +19,32 @@ use makespan_core::{
 
 use super::again::{again, calendars};
 use super::reserved::Reservations;
-use super::wholes::{new_wholes, tasks, unstarted, whole_of};
+use super::wholes::{new_wholes, tasks, unstarted, whole_job, whole_of};
 use crate::kernel::graph::Place;
 use book::Book;
 use candidate::{Alone, Candidate, Choice};
 pub(super) use catalogue::ENTRY;
 use flow::{Hopeless, Table};
-pub use rules::{Clock, Goal, JobFlowRules, Late, Serve};
+pub use rules::{Clock, Goal, JobFlowRules, Late, Serve, Spare};
 
 /// Serves a flow of jobs that are graphs of tasks: every job gets places for all its tasks, by the variant of its strategy
 /// that is best for the job or, where several are planned together, for the flow.
 ///
 /// Jobs are planned one by one as they come or as the one before has ended, as a buffer is full, or again at each arrival as
-/// long as none of their tasks has started ([`Serve`]). Several together are planned in the order, and by the variants, whose flow has the fewest late
-/// jobs, of these the fewest that were planned in time before, and then the greatest utilisation, least cost or least sum of
-/// ends ([`Goal`]). A job that cannot be in time takes HEFT's places, which is told, or is given up ([`Late`]). Single tasks
-/// are graphs of one task.
+/// long as none of their tasks has started ([`Serve`]). One by one, those of higher priority come first, then those of greater weight,
+/// then as they came. Several together are planned in the order, and by the variants, whose flow has the least weight of late
+/// jobs, that of the highest priority first; then the fewest late jobs that were planned in time before, and then the greatest
+/// utilisation, least cost or least weighted sum of ends ([`Goal`]). A job that cannot be in time takes HEFT's places, which is told, or
+/// is given up ([`Late`]). Single tasks are graphs of one task. A job that states a walltime has to end within it from its release,
+/// whether it is a graph or a single task.
 ///
 /// Tasks start at their reserved starts, later where what is before them is late, and keep their order on each processor.
-/// When processors go down, a job of which no task has started takes the next variant of its strategy that fits; otherwise
-/// its tasks that have not started are planned again by the rule of HEFT around all others. An interrupted task counts as
-/// not started.
+/// When processors go down, or jobs that were planned in time would be late as their order goes on, a job of which no task
+/// has started takes another variant of its strategy, somewhat later if need be, or is planned anew; with [`Serve::Replan`] all
+/// such jobs are, once one that has begun had to move. Of a job that has begun the tasks that have not started are planned again
+/// by the rule of HEFT around all others, and of all such jobs together if less weight is late then. An interrupted task counts as
+/// not started. From the first failure or late task on, plans
+/// leave time for the longest task of each job to run again, where they can ([`Spare`]).
 ///
 /// Source: A. Tselishchev, V. V. Toporkov, "Compound job scheduling and job-flows management in distributed computing",
 /// 54th IWK, Ilmenau 2009, section 4. Deviations: buffers, replanning and what is done when machines fail are named
@@ -48,6 +54,9 @@ pub use rules::{Clock, Goal, JobFlowRules, Late, Serve};
 pub struct JobFlow {
     rules: JobFlowRules,
     reservations: Reservations,
+    /// Whether plans leave room for what may go wrong, and whether something did.
+    spares: bool,
+    disturbed: bool,
     /// Whole jobs of which a task came.
     heard: Vec<bool>,
     /// Whole jobs that wait to be planned, and until when where they are collected.
@@ -65,6 +74,8 @@ impl JobFlow {
         Self {
             rules,
             reservations: Reservations::new(rules.starts),
+            spares: rules.spare == Spare::Always,
+            disturbed: false,
             heard: Vec::new(),
             buffer: Vec::new(),
             due: Time::ZERO,
@@ -78,14 +89,19 @@ impl JobFlow {
         self.log.push(LogEntry { time: view.now, job, what });
     }
 
-    /// Plans what is to be planned now; `repaired` when processors are up again.
-    fn serve(&mut self, (new, repaired): (Vec<usize>, bool), view: &View<'_>, decisions: &mut Vec<Decision>) {
+    /// Plans what is to be planned now; `changed` when processors are up again, or plans are to leave room from now on.
+    fn serve(&mut self, (new, changed): (Vec<usize>, bool), view: &View<'_>, decisions: &mut Vec<Decision>) {
         match self.rules.serve {
             Serve::Arrival => self.plan(&new, view, decisions),
             Serve::Consecutive => {
                 self.buffer.extend(new);
                 while !self.buffer.is_empty() && view.running.is_empty() && self.reservations.is_empty() {
-                    let next = self.buffer.remove(0);
+                    let urgency = |&at: &usize| {
+                        let job = whole_job(view.instance, self.buffer[at]).1;
+                        (Reverse(job.priority), Reverse(job.weight), at)
+                    };
+                    let next = (0..self.buffer.len()).min_by_key(urgency).unwrap_or(0);
+                    let next = self.buffer.remove(next);
                     self.plan(&[next], view, decisions);
                 }
             }
@@ -101,7 +117,7 @@ impl JobFlow {
                     decisions.push(Decision::WakeAt(self.due));
                 }
             }
-            Serve::Replan if new.is_empty() && !repaired => {}
+            Serve::Replan if new.is_empty() && !changed => {}
             Serve::Replan => {
                 let mut wholes = self.untouched(view);
                 wholes.extend(new);
@@ -130,7 +146,7 @@ impl JobFlow {
         }
         let rules = self.rules;
         let alone = Alone::all(&wholes, &rules, view);
-        let candidates = alone.iter().map(|alone| Candidate::new(alone, &rules, &self.book)).collect();
+        let candidates = alone.iter().map(|alone| Candidate::new(alone, &rules, &self.book, self.spares)).collect();
         let calendars = calendars(view.instance.processors(), &self.reservations.taken(view));
         let table = Table { rules: &rules, candidates, calendars };
         let flow = match rules.serve {
@@ -180,15 +196,22 @@ impl JobFlow {
         self.reservations.project(view);
     }
 
-    /// Plans what has not started of a whole job by the rule of HEFT.
-    fn plan_rest(&mut self, whole: usize, view: &View<'_>) {
+    /// What has not started of a whole job planned by the rule of HEFT, and when the job then ends; nothing where all has
+    /// started.
+    fn rest(&self, whole: usize, view: &View<'_>) -> (Vec<Placement>, Time) {
         let left = unstarted(view, whole);
-        let Some(&first) = left.first() else { return };
         let mut calendars = calendars(view.instance.processors(), &self.reservations.taken(view));
         let places = again(view, whole, &left, &mut calendars);
         let running = view.running.iter().filter(|running| whole_of(view.instance, running.job) == whole);
         let ends = running.map(|running| running.expected_end(view.instance, view.now));
         let finish = ends.chain(places.iter().map(|at| at.end)).fold(view.now, Time::max);
+        (places, finish)
+    }
+
+    /// Plans what has not started of a whole job by the rule of HEFT.
+    fn plan_rest(&mut self, whole: usize, view: &View<'_>) {
+        let (places, finish) = self.rest(whole, view);
+        let Some(first) = places.iter().map(|at| at.job).min() else { return };
         self.reservations.add(places);
         self.book.note_again(whole, finish.ticks());
         let first = tasks(view.instance, whole).next().unwrap_or(first);
@@ -214,9 +237,9 @@ fn placements(first: JobId, places: &[Place], until: &[i64]) -> Vec<Placement> {
 }
 
 impl Table<'_> {
-    /// The jobs as they came.
+    /// The jobs by urgency.
     fn in_turn(&self) -> flow::Flow {
-        self.one_by_one(&self.order_by(|candidate| (candidate.released, candidate.whole)), Hopeless::InTurn)
+        self.one_by_one(&self.order_by(Candidate::urgency), Hopeless::InTurn)
     }
 }
 
@@ -225,6 +248,7 @@ impl Policy for JobFlow {
         for entry in std::mem::take(&mut self.recalled) {
             self.book.recall(whole_of(view.instance, entry.job), &entry.what);
         }
+        let alarmed = self.is_alarmed(events, view);
         events.iter().for_each(|event| self.reservations.hear(event));
         for event in events {
             if let Event::Submitted(job) = *event
@@ -234,9 +258,13 @@ impl Policy for JobFlow {
             }
         }
         let new = new_wholes(&mut self.heard, events, view.instance);
-        self.rescue(view);
+        let moved = self.rescue(alarmed, view, decisions);
         let repaired = events.iter().any(|event| matches!(event, Event::NodeUp(_)));
-        self.serve((new, repaired), view, decisions);
+        let changed = moved || repaired || !new.is_empty();
+        self.serve((new, repaired || alarmed), view, decisions);
+        if self.disturbed && changed {
+            self.close_up(view, decisions);
+        }
         self.reservations.start(view, decisions);
     }
 

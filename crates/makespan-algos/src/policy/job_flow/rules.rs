@@ -40,7 +40,7 @@ pub enum Late {
     Reject,
 }
 
-/// Which flow of jobs is better, of those with equally few late jobs.
+/// Which flow of jobs is better, of those with equally little weight of late jobs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Goal {
     /// That of the greatest average utilisation of processors from now to its end: the paper's.
@@ -48,8 +48,20 @@ pub enum Goal {
     /// The cheapest.
     #[default]
     Cost,
-    /// That of the least sum of the ends of its jobs.
+    /// That of the least sum of the ends of its jobs, each times its weight.
     Finish,
+}
+
+/// Whether plans leave room for what may go wrong.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Spare {
+    /// As soon as a processor has gone down, or a task has taken longer than estimated.
+    #[default]
+    Auto,
+    /// From the beginning.
+    Always,
+    /// Never: the whole walltime is used.
+    Never,
 }
 
 /// How a job-flow is served.
@@ -63,6 +75,8 @@ pub struct JobFlowRules {
     pub clock: Clock,
     /// What becomes of late jobs.
     pub late: Late,
+    /// Whether plans leave time for the longest task of the job to run again.
+    pub spare: Spare,
     /// When tasks start.
     pub starts: Starts,
     /// How each job is planned.
@@ -76,6 +90,7 @@ impl Default for JobFlowRules {
             goal: Goal::default(),
             clock: Clock::default(),
             late: Late::default(),
+            spare: Spare::default(),
             starts: Starts::default(),
             method: Method::default(),
         }
@@ -83,17 +98,19 @@ impl Default for JobFlowRules {
 }
 
 /// Figures of jobs that are planned together.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Value {
-    /// How many jobs end too late, or are given up.
-    pub late: usize,
+    /// For each priority, the highest first: the weight of the jobs that end too late, or are given up, and how many they are.
+    pub late: Vec<(i128, usize)>,
     /// How many of these were planned in time before.
     pub broken: usize,
+    /// How far those in time end after what is wanted of them.
+    pub shortfall: i128,
     /// In thousandths.
     pub cost: i128,
     /// How long processors are held for them.
     pub busy: i128,
-    /// The sum of the ends of jobs.
+    /// The sum of the ends of jobs, each times its weight.
     pub ends: i128,
     /// From now to the last end.
     pub span: i128,
@@ -102,7 +119,8 @@ pub(super) struct Value {
 impl Value {
     /// Less is better.
     pub fn compare(&self, other: &Self, goal: Goal) -> Ordering {
-        let late = (self.late, self.broken).cmp(&(other.late, other.broken));
+        let promises = |value: &Self| (value.broken, value.shortfall);
+        let late = self.late.cmp(&other.late).then_with(|| promises(self).cmp(&promises(other)));
         let by_goal = || match goal {
             // Greater busy / span first; the number of processors is the same.
             Goal::Utilisation => other.busy.saturating_mul(self.span).cmp(&self.busy.saturating_mul(other.span)),

@@ -1,7 +1,8 @@
 use std::cmp::Ordering::{Equal, Greater, Less};
 
+use makespan_core::{Actual, Time, Unavailable, Weight};
 use makespan_core::{Cluster, Edge, Expansion, Graph, Instance, Job, JobId, Load, NamedTask, Node, Platform, Profile};
-use makespan_core::{Time, Unavailable};
+use makespan_sim::{Silent, SimulationOptions, simulate};
 use proptest::prelude::*;
 
 use super::rules::Value;
@@ -75,7 +76,7 @@ proptest! {
         for (&whole, alone) in wholes.iter().zip(&Alone::all(&wholes, &rules, &cluster.view())) {
             let first = told.iter().find(|entry| whole_of(&expanded, entry.job) == whole && entry.what.is_of_whole());
             let in_time = first.is_some_and(|entry| entry.what.finish() <= entry.what.deadline());
-            prop_assert_eq!(Candidate::new(alone, &rules, &book).promised, in_time);
+            prop_assert_eq!(Candidate::new(alone, &rules, &book, false).promised, in_time);
         }
     }
 
@@ -93,7 +94,7 @@ proptest! {
             let rules = JobFlowRules { goal, late, ..JobFlowRules::default() };
             let alone = Alone::all(&wholes, &rules, &view);
             let book = Book::default();
-            let candidates = alone.iter().map(|alone| Candidate::new(alone, &rules, &book)).collect();
+            let candidates = alone.iter().map(|alone| Candidate::new(alone, &rules, &book, false)).collect();
             let free = Reservations::new(rules.starts).taken(&view);
             let table = Table { rules: &rules, candidates, calendars: calendars(expanded.processors(), &free) };
             let (one, all) = (table.in_turn(), table.collective());
@@ -129,18 +130,123 @@ fn specs_say_what_they_do_not_use() {
 
 #[test]
 fn flows_are_compared_by_late_jobs_first() {
-    let value = Value { late: 1, broken: 0, cost: 5, busy: 30, ends: 40, span: 20 };
+    let late = |high: (i128, usize), low: (i128, usize)| vec![high, low];
+    let value = Value { late: late((0, 0), (4, 1)), broken: 0, shortfall: 3, cost: 5, busy: 30, ends: 40, span: 20 };
     let order = |other: Value, goal| other.compare(&value, goal);
+    let like = || value.clone();
     for goal in GOALS {
-        assert_eq!(order(Value { late: 0, cost: 9, busy: 1, ends: 90, ..value }, goal), Less);
-        assert_eq!(order(Value { broken: 1, cost: 1, busy: 90, ends: 1, ..value }, goal), Greater);
-        assert_eq!(order(value, goal), Equal);
+        let worse = Value { cost: 9, busy: 1, ends: 90, ..like() };
+        let better = Value { cost: 1, busy: 90, ends: 1, ..like() };
+        assert_eq!(order(Value { late: late((0, 0), (3, 2)), ..worse.clone() }, goal), Less, "less weight, more jobs");
+        assert_eq!(order(Value { late: late((1, 1), (0, 0)), ..better.clone() }, goal), Greater, "of higher priority");
+        assert_eq!(order(Value { broken: 1, shortfall: 0, ..better.clone() }, goal), Greater);
+        assert_eq!(order(Value { shortfall: 4, ..better }, goal), Greater);
+        assert_eq!(order(like(), goal), Equal);
     }
     // 31 of 20 and 45 of 30 against 30 of 20.
-    assert_eq!(order(Value { busy: 31, ..value }, Goal::Utilisation), Less);
-    assert_eq!(order(Value { busy: 45, span: 30, ..value }, Goal::Utilisation), Greater);
-    assert_eq!(order(Value { cost: 4, span: 90, ..value }, Goal::Cost), Less);
-    assert_eq!(order(Value { ends: 39, span: 90, cost: 9, ..value }, Goal::Finish), Less);
+    assert_eq!(order(Value { busy: 31, ..like() }, Goal::Utilisation), Less);
+    assert_eq!(order(Value { busy: 45, span: 30, ..like() }, Goal::Utilisation), Greater);
+    assert_eq!(order(Value { cost: 4, span: 90, ..like() }, Goal::Cost), Less);
+    assert_eq!(order(Value { ends: 39, span: 90, cost: 9, ..like() }, Goal::Finish), Less);
+}
+
+/// The least weight and number of late jobs for each priority, the highest first, over all orders of single tasks on one processor, in
+/// which those that would be late come last.
+fn naive(jobs: &[(i64, i64, u64, i32)]) -> Vec<(i128, usize)> {
+    let mut priorities: Vec<i32> = jobs.iter().map(|job| -job.3).collect();
+    priorities.sort_unstable();
+    priorities.dedup();
+    let mut best: Option<Vec<(i128, usize)>> = None;
+    let mut orders = vec![vec![]];
+    for _ in 0..jobs.len() {
+        let longer = |order: &Vec<usize>| {
+            let order = order.clone();
+            let next = (0..jobs.len()).filter(move |next| !order.contains(next));
+            next.collect::<Vec<usize>>()
+        };
+        orders = orders
+            .iter()
+            .flat_map(|order| longer(order).into_iter().map(|next| [&order[..], &[next]].concat()))
+            .collect();
+    }
+    for order in orders {
+        let (mut now, mut late) = (0, vec![(0, 0); priorities.len()]);
+        for at in order {
+            let (time, walltime, weight, priority) = jobs[at];
+            if now + time <= walltime {
+                now += time;
+            } else {
+                let own = &mut late[priorities.iter().position(|&other| other == -priority).unwrap()];
+                *own = (own.0 + i128::from(weight) * 1_000_000, own.1 + 1);
+            }
+        }
+        if best.as_ref().is_none_or(|best| late < *best) {
+            best = Some(late);
+        }
+    }
+    best.unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn the_least_weight_of_jobs_is_late(
+        jobs in prop::collection::vec((1_i64..20, 1_i64..60, 0_u64..5, 0_i32..3), 1..=4),
+        (reject, goal) in (any::<bool>(), 0_usize..3),
+    ) {
+        let job = |(at, &(time, walltime, weight, priority)): (usize, &(i64, i64, u64, i32))| {
+            let job = Job::new(at.to_string(), Profile::rigid(1, t(12 * time)).unwrap()).with_priority(priority);
+            let weight = Weight::from_millionths(weight * 1_000_000).unwrap();
+            // A walltime below the time of a job is no instance.
+            Job { walltime: Some(t(12 * walltime.max(time))), ..job.with_weight(weight) }
+        };
+        let instance = Instance::new(Platform::flat(1).unwrap(), jobs.iter().enumerate().map(job).collect(), vec![]).unwrap();
+        let mut cluster = Cluster::new(&instance);
+        for job in instance.ids() {
+            cluster.submit(job);
+        }
+        let view = cluster.view();
+        let late = if reject { Late::Reject } else { Late::Run };
+        let rules = JobFlowRules { goal: GOALS[goal], late, ..JobFlowRules::default() };
+        let wholes: Vec<usize> = (0..jobs.len()).collect();
+        let alone = Alone::all(&wholes, &rules, &view);
+        let book = Book::default();
+        let candidates = alone.iter().map(|alone| Candidate::new(alone, &rules, &book, false)).collect();
+        let free = Reservations::new(rules.starts).taken(&view);
+        let table = Table { rules: &rules, candidates, calendars: calendars(1, &free) };
+        let found = table.collective().value.late;
+        let jobs: Vec<_> = jobs.iter().map(|&(time, walltime, weight, priority)| (time, walltime.max(time), weight, priority)).collect();
+        prop_assert_eq!(found, naive(&jobs));
+    }
+
+    /// One by one: each of those that wait, by priority, then weight, then as they came, when the one before has ended.
+    #[test]
+    fn the_most_urgent_of_a_buffer_is_served_next(
+        jobs in prop::collection::vec((1_i64..20, 0_i64..60, 1_u64..4, 0_i32..3), 1..8),
+    ) {
+        let job = |(at, &(time, release, weight, priority)): (usize, &(i64, i64, u64, i32))| {
+            let job = Job::new(at.to_string(), Profile::rigid(1, t(time)).unwrap()).with_priority(priority);
+            job.with_weight(Weight::from_millionths(weight * 1_000_000).unwrap()).with_release(t(release))
+        };
+        let instance = Instance::new(Platform::flat(1).unwrap(), jobs.iter().enumerate().map(job).collect(), vec![]).unwrap();
+        let mut policy = policy("job-flow[serve=consecutive,walltime=1]", 1).unwrap();
+        let options = SimulationOptions::default();
+        let played = simulate(&instance, &Actual::AsEstimated, policy.as_mut(), &options, &mut Silent).unwrap();
+        let mut runs = played.trace.runs;
+        runs.sort_by_key(|run| run.start);
+        let order: Vec<usize> = runs.iter().map(|run| run.job.index()).collect();
+        let (mut now, mut left, mut expected) = (0, (0..jobs.len()).collect::<Vec<usize>>(), Vec::new());
+        while !left.is_empty() {
+            now = now.max(left.iter().map(|&at| jobs[at].1).min().unwrap());
+            let came = left.iter().copied().filter(|&at| jobs[at].1 <= now);
+            let next = came.min_by_key(|&at| (Reverse(jobs[at].3), Reverse(jobs[at].2), jobs[at].1, at)).unwrap();
+            left.retain(|&other| other != next);
+            now += jobs[next].0;
+            expected.push(next);
+        }
+        prop_assert_eq!(order, expected);
+    }
 }
 
 #[test]

@@ -17,6 +17,7 @@ use makespan_core::{
 
 use super::{check_mappable, check_supported, dual_list_guarantee, needs_equal_processors, needs_single_processors};
 use crate::search::{Budget, Portfolio};
+pub(in crate::scheduler) use graph::within;
 use search::{Search, Task};
 
 /// Starts from the best plan of the catalogue and from what prices of processor time suggest, then anneals the order

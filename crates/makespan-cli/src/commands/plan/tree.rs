@@ -10,7 +10,7 @@ use makespan::{Part, SteadyState, steady_state};
 use makespan_core::Instance;
 use makespan_core::tree::{TreeProblem, decimal_text, exact_period, float_of};
 use makespan_formats::report::{Section, TreePicture, TreeReport, write_tree};
-use makespan_formats::tree_plan::{TreePlanFile, write_tree_svg};
+use makespan_formats::tree_plan::{StatedPeriod, TreePlanFile, write_tree_svg};
 use miette::{Result, miette};
 
 use crate::args::{Format, PictureOptions, PlanOptions};
@@ -50,7 +50,7 @@ pub fn plan(instance: &Instance, mut remarks: Vec<String>, options: &PlanOptions
     remarks.extend(notes(instance, &found));
     let mut file = TreePlanFile::new(&found.problem, &found.best.rates, &found.best.bound, found.best.prices.clone())
         .map_err(|error| miette!("the rates fail their own check, a defect of Makespan: {error}"))?;
-    file.period = found.period.as_ref().ok().cloned();
+    file.period = found.period.as_ref().ok().map(|period| StatedPeriod::new(&found.problem, period.clone()));
     file.remarks.clone_from(&remarks);
     if let Some(path) = &options.output {
         write_file(path, |out| file.write(instance, out))?;

@@ -38,11 +38,6 @@ fn latest(stem: &str) -> Option<u32> {
     numbers.filter(|&number| number < u32::MAX).max()
 }
 
-/// Makes the folder of a new run.
-pub fn prepare(folder: &Path) -> Result<()> {
-    fs::create_dir_all(folder).map_err(|error| miette!("cannot make the folder {}: {error}", folder.display()))
-}
-
 /// A file of the run. A link in its folder is not followed: a job may have put it there.
 pub fn own(folder: &Path, name: &str) -> Result<PathBuf> {
     let path = folder.join(name);

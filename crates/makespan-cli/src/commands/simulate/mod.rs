@@ -38,7 +38,7 @@ pub fn simulate(options: &SimulateOptions) -> Result<ExitCode> {
         return tree::simulate(options, &log.instance, threads);
     }
     tree::refuse_options_of_trees(options)?;
-    let log = scene::expanded(options, log)?;
+    let log = scene::deviated(options, scene::expanded(options, log)?)?;
     cluster(options, &specs, threads, &targets, &log)
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use makespan::{FailureModel, SimulationOptions};
+use makespan::{Deviation, FailureModel, SimulationOptions};
 use makespan_core::{Actual, Expansion, Instance};
 use makespan_formats::{Format, Replay, ReplayOptions, read_failures, read_replay};
 use miette::{Result, miette};
@@ -53,7 +53,7 @@ fn refuse_idle_walltimes(options: &SimulateOptions, instance: &Instance) -> Resu
     if !options.kill_at_walltime {
         return Ok(());
     }
-    if options.estimates == EstimatesName::Clairvoyant {
+    if options.estimates == EstimatesName::Clairvoyant && options.deviation.is_none() {
         return Err(miette!(
             "--kill-at-walltime is for --estimates user: with clairvoyant estimates jobs are what they ran for, and none \
              is cut short"
@@ -89,6 +89,27 @@ pub fn expanded(options: &SimulateOptions, log: Log) -> Result<Log> {
     }
     // Bags and compound jobs are in native instances only, whose jobs take as long as estimated.
     Ok(Log { instance: expanded, actual: Actual::AsEstimated, users, remarks })
+}
+
+/// Real times by `--deviation`, one factor for each job that is simulated.
+pub fn deviated(options: &SimulateOptions, log: Log) -> Result<Log> {
+    let Some(share) = options.deviation else { return Ok(log) };
+    let deviation = Deviation::new(share, options.seed).map_err(|error| miette!("--deviation {share}: {error}"))?;
+    if log.actual != Actual::AsEstimated {
+        return Err(miette!(
+            "--deviation draws real times, and {} states them; leave it out, or take --estimates clairvoyant to deviate \
+             from the run times of the log",
+            options.trace.display()
+        ));
+    }
+    let Log { instance, users, mut remarks, .. } = log;
+    remarks.push(format!(
+        "real times are drawn with seed {}: each task takes its estimate times a factor of its own, of mean 1 and standard \
+         deviation {share}; policies know the estimates only",
+        options.seed
+    ));
+    let actual = deviation.draw(instance.jobs().len());
+    Ok(Log { instance, actual, users, remarks })
 }
 
 /// What happens besides jobs and a policy.

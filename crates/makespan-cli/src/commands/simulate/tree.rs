@@ -48,6 +48,7 @@ pub fn simulate(options: &SimulateOptions, instance: &Instance, threads: usize) 
 fn refuse_options_of_clusters(options: &SimulateOptions) -> Result<()> {
     let given = [
         ("--estimates clairvoyant", options.estimates == EstimatesName::Clairvoyant),
+        ("--deviation", options.deviation.is_some()),
         ("--speedup", options.speedup.is_some()),
         ("--kill-at-walltime", options.kill_at_walltime),
         ("--failures", options.breakdowns.failures.is_some()),

@@ -74,6 +74,15 @@ pub enum InstanceError {
         /// Position in the file.
         index: usize,
     },
+    /// Unavailable periods that overlap in too many ways.
+    #[error(
+        "the unavailable periods meet in so many ways that processors are closed more than {most} times in all, those that are \
+         closed at the same times counted once; leave out what the jobs do not meet"
+    )]
+    TooManyPeriods {
+        /// How many there may be.
+        most: u64,
+    },
     /// Times whose sum does not fit.
     #[error("the times add up to more than 146 years; check their unit (seconds unless one is written)")]
     TooLong,

@@ -69,21 +69,78 @@ impl Cluster<'_> {
     }
 
     /// Processors go down now, and are expected up again at an instant or it is not known when. Jobs that run there are
-    /// for the caller to see to, under this `outage`, which is no other at the same time.
-    pub fn fail(&mut self, outage: Outage, processors: &ProcSet, expected_up: Option<Time>) {
+    /// for the caller to see to, under this `outage`, which is no other at the same time. Returns the processors of which
+    /// this changes anything: those that were not down, and those that are now expected up later.
+    pub fn fail(&mut self, outage: Outage, processors: &ProcSet, expected_up: Option<Time>) -> ProcSet {
         self.block(processors);
-        let end = expected_repair(self.now, expected_up, self.now);
-        self.down.push(Unavailable { processors: processors.clone(), start: self.now, end });
-        self.outages.push(outage);
-        self.overdue = self.overdue.min(end);
+        let mut new = processors.clone();
+        let mut changed = ProcSet::new();
+        for (down, said) in std::mem::take(&mut self.down).into_iter().zip(std::mem::take(&mut self.said)) {
+            new.remove(&down.processors);
+            let later = expected_up.filter(|&up| up > down.end);
+            let inside = later.map_or_else(ProcSet::new, |_| down.processors.intersection(processors));
+            self.put_down(down.processors.difference(&inside), down.start, said);
+            if let Some(later) = later {
+                self.put_down(inside.clone(), down.start, later);
+            }
+            changed.insert(&inside);
+        }
+        self.put_down(new.clone(), self.now, expected_up.unwrap_or(self.now));
+        self.outages.push((outage, processors.clone(), expected_up));
+        self.see_overdue();
+        changed.union(&new)
     }
 
-    /// Processors that went down are up again.
-    pub fn repair(&mut self, outage: Outage) {
-        let Some(at) = self.outages.iter().position(|&other| other == outage) else { return };
-        self.outages.remove(at);
-        let repaired = self.down.remove(at);
-        self.unblock(&repaired.processors);
+    /// Processors that went down are up again, but for those of other failures. Returns the processors of which this
+    /// changes anything: those that are up, and those that are now expected up earlier.
+    pub fn repair(&mut self, outage: Outage) -> ProcSet {
+        let Some(at) = self.outages.iter().position(|other| other.0 == outage) else { return ProcSet::new() };
+        let (_, repaired, _) = self.outages.remove(at);
+        let still = self.outages.iter().flat_map(|other| other.1.intervals().iter().copied()).collect();
+        let up = repaired.difference(&ProcSet::from_intervals(still));
+        let mut changed = up.clone();
+        for (down, said) in std::mem::take(&mut self.down).into_iter().zip(std::mem::take(&mut self.said)) {
+            let Unavailable { processors, start, end } = down;
+            let inside = processors.intersection(&repaired).difference(&up);
+            self.put_down(processors.difference(&repaired), start, said);
+            // What the others say of each processor, if all do.
+            let mut parts = if inside.is_empty() { Vec::new() } else { vec![(inside, Some(start))] };
+            for (_, others, up) in &self.outages {
+                let mut split = Vec::with_capacity(parts.len());
+                for (part, latest) in parts {
+                    let theirs = part.intersection(others);
+                    split.push((part.difference(&theirs), latest));
+                    split.push((theirs, latest.zip(*up).map(|(latest, up)| latest.max(up))));
+                }
+                parts = split;
+                parts.retain(|(part, _)| !part.is_empty());
+            }
+            for (part, latest) in parts {
+                let earlier = latest.filter(|&latest| self.now < latest && latest < end);
+                if earlier.is_some() {
+                    changed.insert(&part);
+                }
+                self.put_down(part, start, earlier.unwrap_or(said));
+            }
+        }
+        self.unblock(&up);
+        self.see_overdue();
+        changed
+    }
+
+    /// These have been down since `start`, and were said to be up again at an instant.
+    fn put_down(&mut self, processors: ProcSet, start: Time, said: Time) {
+        if processors.is_empty() {
+            return;
+        }
+        let same = |(down, other): (&Unavailable, &Time)| (down.start, *other) == (start, said);
+        if let Some(at) = self.down.iter().zip(&self.said).position(same) {
+            self.down[at].processors.insert(&processors);
+            return;
+        }
+        let end = expected_repair(start, Some(said), self.now);
+        self.down.push(Unavailable { processors, start, end });
+        self.said.push(said);
     }
 
     /// Processors that are in an unavailable period or down.
@@ -114,9 +171,13 @@ impl Cluster<'_> {
 
     /// Puts off the repairs that should have come.
     fn expect_later(&mut self) {
-        for down in &mut self.down {
-            down.end = expected_repair(down.start, Some(down.end), self.now);
+        for (down, &said) in self.down.iter_mut().zip(&self.said) {
+            down.end = expected_repair(down.start, Some(said), self.now);
         }
+        self.see_overdue();
+    }
+
+    fn see_overdue(&mut self) {
         self.overdue = self.down.iter().map(|down| down.end).min().unwrap_or(Time::MAX);
     }
 }

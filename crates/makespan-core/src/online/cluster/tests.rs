@@ -96,6 +96,43 @@ fn what_is_down_is_not_free_and_expected_back_later_when_it_is_overdue() {
     assert_eq!((free(&cluster).as_str(), cluster.view().down.len()), ("0-5", 0));
 }
 
+/// A failure of what is down changes what is believed only where it says later, and a repair of what stays down only where
+/// the other failures say earlier.
+#[test]
+fn failures_that_overlap_count_once() {
+    let instance = instance(Platform::flat(6).unwrap(), &[]);
+    let mut cluster = Cluster::new(&instance);
+    let down = |cluster: &Cluster<'_>| {
+        let view = cluster.view();
+        let period = |one: &Unavailable| (one.processors.to_string(), one.start.ticks(), one.end.ticks());
+        let mut down: Vec<_> = view.down.iter().map(period).collect();
+        down.iter_mut().for_each(|one| (one.1, one.2) = (one.1 / seconds(1).ticks(), one.2 / seconds(1).ticks()));
+        down.sort();
+        down
+    };
+    let row = |text: &str, start: i64, end: i64| (text.to_owned(), start, end);
+    assert_eq!(cluster.fail(Outage(0), &set("0-3"), None), set("0-3"));
+    cluster.advance(seconds(30));
+    // Nobody says anything, or what is believed already.
+    assert_eq!(cluster.fail(Outage(1), &set("1"), None), ProcSet::new());
+    assert_eq!(cluster.fail(Outage(2), &set("2"), Some(seconds(50))), ProcSet::new());
+    assert_eq!(down(&cluster), [row("0-3", 0, 60)]);
+    assert_eq!(cluster.fail(Outage(3), &set("3-4"), Some(seconds(200))), set("3-4"));
+    assert_eq!(down(&cluster), [row("0-2", 0, 60), row("3", 0, 200), row("4", 30, 200)]);
+    cluster.advance(seconds(100));
+    assert_eq!(down(&cluster), [row("0-2", 0, 120), row("3", 0, 200), row("4", 30, 200)]);
+    assert_eq!(cluster.repair(Outage(0)), set("0"));
+    assert_eq!(down(&cluster), [row("1-2", 0, 120), row("3", 0, 200), row("4", 30, 200)]);
+    assert_eq!(cluster.fail(Outage(4), &set("3"), Some(seconds(150))), ProcSet::new());
+    assert_eq!(cluster.repair(Outage(3)), set("3-4"));
+    assert_eq!(down(&cluster), [row("1-2", 0, 120), row("3", 0, 150)]);
+    assert_eq!(cluster.repair(Outage(3)), ProcSet::new());
+    for outage in [1, 2, 4] {
+        cluster.repair(Outage(outage));
+    }
+    assert_eq!((free(&cluster).as_str(), down(&cluster).len()), ("0-5", 0));
+}
+
 #[test]
 fn best_placement_is_checked_where_it_is_required() {
     let instance = instance(Platform::cluster(3, 2).unwrap().requiring_compact(), &[]);

@@ -2,14 +2,20 @@
 
 mod steps;
 
+use std::collections::VecDeque;
+
 use steps::Steps;
 
 use crate::model::{Instance, Time};
 
+/// How often a question is asked of each class at one instant before a walk over all of them answers it.
+const FEW: usize = 8;
+
 /// Free processors over time, by class of equally available processors.
 ///
 /// A question takes O(g log n) time, with n placements and g the gaps that are wide enough but too short and lie
-/// before the answer. With reservations or outages it is asked of each class of processors.
+/// before the answer. With reservations or outages it is asked of each class of processors, at some instants, and then takes
+/// O(n log n).
 #[derive(Clone, Debug)]
 pub struct Timeline {
     /// Free processors of all classes together.
@@ -71,6 +77,7 @@ impl Timeline {
     pub fn earliest_fit(&mut self, width: u32, duration: Time, after: Time) -> Time {
         let level = i64::from(width);
         let mut start = after;
+        let mut missed = 0;
         loop {
             start =
                 self.total.next_reaching(start, level).expect("the platform has as many processors as are asked for");
@@ -78,7 +85,9 @@ impl Timeline {
                 Some(blocked) if blocked < start + duration => start = blocked,
                 _ if self.fits_by_class(width, start, start + duration) => return start,
                 // Enough are free in number, but not the same ones throughout: another class has to open or close.
+                _ if missed >= FEW => return self.first_by_class(width, duration, start),
                 _ => {
+                    missed += 1;
                     start = self
                         .next_change(start)
                         .expect("after the last change of any class all processors are free throughout");
@@ -136,6 +145,27 @@ impl Timeline {
         }
     }
 
+    /// The first instant, not before `from`, from which `width` processors are free for `duration`, by one walk over all
+    /// changes of all classes: O(n log n), where asking at each change takes as long for each of them.
+    fn first_by_class(&self, width: u32, duration: Time, from: Time) -> Time {
+        let (mut free, mut changes) = (0, Vec::new());
+        for steps in &self.classes {
+            free += least_ahead(steps, duration, from, &mut changes);
+        }
+        changes.sort_unstable();
+        let level = i64::from(width);
+        let mut at = from;
+        for same in changes.chunk_by(|a, b| a.0 == b.0) {
+            if free >= level {
+                break;
+            }
+            at = same[0].0;
+            free += same.iter().map(|&(_, change)| change).sum::<i64>();
+        }
+        assert!(free >= level, "after the last change of any class all processors are free throughout");
+        at
+    }
+
     fn fits_by_class(&self, width: u32, start: Time, end: Time) -> bool {
         self.classes.is_empty()
             || self.classes.iter().map(|steps| steps.min_within(start, end)).sum::<i64>() >= i64::from(width)
@@ -152,6 +182,44 @@ impl Timeline {
         let parts = parts.collect();
         assert_eq!(missing, 0, "processors are reserved only where they are free");
         parts
+    }
+}
+
+/// The smallest value of a step function from an instant on for `duration`, and all later changes of that as the instant moves.
+fn least_ahead(steps: &Steps, duration: Time, from: Time, changes: &mut Vec<(Time, i64)>) -> i64 {
+    let mut pieces: Vec<(Time, i64)> = Vec::new();
+    steps.each_from(from, &mut |at, value| pieces.push((at, value)));
+    // A piece is ahead from the first instant whose duration reaches into it until its end. Those that are ahead and have no
+    // smaller one behind them, by their values: the first is the smallest.
+    let mut ahead: VecDeque<(i64, Time)> = VecDeque::new();
+    let enters = |at: Time| Time::from_ticks(at.ticks().saturating_sub(duration.ticks()).saturating_add(1)).max(from);
+    let ends = |index: usize| pieces.get(index + 1).map_or(Time::MAX, |next| next.0);
+    let (mut index, mut least, mut first) = (0, 0, None);
+    loop {
+        let enter = pieces.get(index).map_or(Time::MAX, |&(at, _)| enters(at));
+        let leave = ahead.front().map_or(Time::MAX, |&(_, end)| end);
+        let at = enter.min(leave);
+        if at == Time::MAX {
+            return first.unwrap_or(0);
+        }
+        while pieces.get(index).is_some_and(|piece| enters(piece.0) == at) {
+            let value = pieces[index].1;
+            while ahead.back().is_some_and(|last| last.0 >= value) {
+                ahead.pop_back();
+            }
+            ahead.push_back((value, ends(index)));
+            index += 1;
+        }
+        while ahead.front().is_some_and(|next| next.1 <= at) {
+            ahead.pop_front();
+        }
+        let now = ahead.front().map_or(0, |&(value, _)| value);
+        if first.is_none() {
+            first = Some(now);
+        } else if now != least {
+            changes.push((at, now - least));
+        }
+        least = now;
     }
 }
 

@@ -112,6 +112,22 @@ impl Steps {
         self.at(start).min(self.min_after(self.root, 0, start, end))
     }
 
+    /// Gives the value at an instant and each later breakpoint with its value to `take`, ascending.
+    pub(super) fn each_from(&self, start: Time, take: &mut impl FnMut(Time, i64)) {
+        take(start, self.at(start));
+        self.each_after(self.root, 0, start, take);
+    }
+
+    fn each_after(&self, at: u32, added: i64, start: Time, take: &mut impl FnMut(Time, i64)) {
+        let Some(node) = self.nodes.get(at as usize) else { return };
+        let below = added + node.pending;
+        if node.from > start {
+            self.each_after(node.left, below, start, take);
+            take(node.from, node.value + added);
+        }
+        self.each_after(node.right, below, start, take);
+    }
+
     /// Smallest value among breakpoints strictly inside `(start, end)`.
     fn min_after(&self, at: u32, added: i64, start: Time, end: Time) -> i64 {
         if at == NONE {

@@ -29,6 +29,11 @@ proptest! {
             prop_assert_eq!(steps.next_reaching(ticks(after), level), first(&|value| value >= level));
             let inside = (after + 1..100).find(|&t| array[t as usize] != array[t as usize - 1]).map(ticks);
             prop_assert_eq!(steps.next_breakpoint(ticks(after)), inside);
+            let mut visited = Vec::new();
+            steps.each_from(ticks(after), &mut |at, value| visited.push((at.ticks(), value)));
+            let changes = (after + 1..100).filter(|&t| array[t as usize] != array[t as usize - 1]);
+            let expected: Vec<(i64, i64)> = [after].into_iter().chain(changes).map(|t| (t, array[t as usize])).collect();
+            prop_assert_eq!(visited, expected);
             let least = array[after as usize..(after + length) as usize].iter().min().copied();
             prop_assert_eq!(Some(steps.min_within(ticks(after), ticks(after + length))), least);
         }
@@ -37,7 +42,7 @@ proptest! {
     /// Placing jobs one by one at their earliest fit agrees with a search over every instant and every processor.
     #[test]
     fn earliest_fit_agrees_with_brute_force(
-        periods in proptest::collection::vec((0_u32..5, 1_u32..3, 0_i64..25, 1_i64..8), 0..4),
+        periods in proptest::collection::vec((0_u32..5, 1_u32..3, 0_i64..25, 1_i64..8), 0..12),
         jobs in proptest::collection::vec((1_u32..6, 1_i64..9, 0_i64..20), 1..12),
     ) {
         let processors = 5_u32;
@@ -52,6 +57,9 @@ proptest! {
         for &(width, length, after) in &jobs {
             let start = timeline.earliest_fit(width, ticks(length), ticks(after));
             prop_assert!(timeline.fits(width, start, ticks(length)));
+            if !timeline.classes.is_empty() {
+                prop_assert_eq!(timeline.first_by_class(width, ticks(length), ticks(after)), start);
+            }
             prop_assert!(start >= ticks(after));
             if start > ticks(after) {
                 prop_assert!(!timeline.fits(width, start - Time::TICK, ticks(length)));

@@ -57,6 +57,22 @@ pub(super) struct Run<'a> {
     pub(super) optimise: &'a Optimise,
 }
 
+/// A schedule that ends by `end`, found from lists by so many steps; `None` when none is. It depends on the seed alone.
+pub(in crate::scheduler) fn within(
+    (instance, problem): (&Instance, &Problem),
+    end: i64,
+    steps: u64,
+    context: &Context,
+) -> Option<Vec<Place>> {
+    let weights: Vec<f64> = instance.jobs().iter().map(|job| job.weight.millionths() as f64).collect();
+    let (objective, floor, seed) = (Objective::Makespan, end as f64, context.seed);
+    let each = Each { problem, objective, weights: &weights, limit: None, known: &[], floor, seed };
+    let lists = (steps as f64 * LISTS) as u64 / STEPS_A_LIST + 1;
+    let courses = (Course::of(lists, &context.stop), Course::of(steps, &context.stop));
+    let (value, places) = each.search(0, courses);
+    (value <= floor).then_some(places)
+}
+
 /// What each of the independent searches knows.
 struct Each<'a> {
     problem: &'a Problem,

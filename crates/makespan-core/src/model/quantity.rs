@@ -1,0 +1,80 @@
+//! What floats of files may be.
+
+use std::fmt;
+
+use thiserror::Error;
+
+/// A kind of figure that is a float, and its range: what is beyond makes no plan, only wrong sums. Readers ask it, so that
+/// their errors have a place, and so do platforms, however they are made.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Quantity {
+    name: &'static str,
+    unit: &'static str,
+    least: f64,
+    most: f64,
+}
+
+/// A figure beyond the range of its kind.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{0}")]
+pub struct QuantityError(String);
+
+impl Quantity {
+    /// How many units of work a processor does in a second.
+    pub const SPEED: Self = Self { name: "a speed", unit: "", least: 1e-9, most: 1e18 };
+    /// Bytes a second of a link.
+    pub const BANDWIDTH: Self = Self { name: "a bandwidth", unit: " bytes a second", least: 1e-9, most: 1e18 };
+    /// Seconds until the first byte of a transfer is there: up to a year.
+    pub const LATENCY: Self = Self { name: "a latency", unit: " s", least: 0.0, most: 31_536_000.0 };
+    /// Floating-point operations, or bytes, of a task.
+    pub const AMOUNT: Self = Self { name: "an amount", unit: "", least: 0.0, most: 1e30 };
+
+    /// The figure, if it is within the range.
+    ///
+    /// # Errors
+    /// [`QuantityError`] says what the range is.
+    pub fn check(self, value: f64) -> Result<f64, QuantityError> {
+        if (self.least..=self.most).contains(&value) {
+            return Ok(value);
+        }
+        let Self { name, unit, least, most } = self;
+        let (value, least, most) = (Short(value), Short(least), Short(most));
+        Err(QuantityError(format!("{name} of {value}{unit} is out of range; write {least} to {most}{unit}")))
+    }
+}
+
+/// A float in few characters.
+struct Short(f64);
+
+impl fmt::Display for Short {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let plain = self.0 == 0.0 || (1e-3..1e9).contains(&self.0.abs());
+        if plain { write!(f, "{}", self.0) } else { write!(f, "{:e}", self.0) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_figure_is_refused_exactly_beyond_its_range() {
+        for quantity in [Quantity::SPEED, Quantity::BANDWIDTH, Quantity::LATENCY, Quantity::AMOUNT] {
+            let Quantity { least, most, .. } = quantity;
+            for good in [least, most, (least * most).sqrt()] {
+                assert_eq!(quantity.check(good), Ok(good));
+            }
+            let beyond = [least.next_down(), most.next_up(), -1.0, -most, 1e300, f64::INFINITY, f64::NAN];
+            assert!(beyond.iter().all(|&value| quantity.check(value).is_err()), "{quantity:?}");
+        }
+    }
+
+    #[test]
+    fn the_error_says_what_would_be_right() {
+        let said = |quantity: Quantity, value| quantity.check(value).unwrap_err().to_string();
+        let bandwidth = "a bandwidth of 1e300 bytes a second is out of range; write 1e-9 to 1e18 bytes a second";
+        assert_eq!(said(Quantity::BANDWIDTH, 1e300), bandwidth);
+        assert_eq!(said(Quantity::SPEED, 0.0), "a speed of 0 is out of range; write 1e-9 to 1e18");
+        assert_eq!(said(Quantity::LATENCY, 4e7), "a latency of 40000000 s is out of range; write 0 to 31536000 s");
+    }
+}

@@ -1,0 +1,82 @@
+//! Flows of compound jobs in which nodes fail, or tasks take longer or less than estimated: fixed seeds.
+
+use makespan::{Deviation, FailureModel, Scene, Silent, Simulated, SimulationOptions, simulate};
+use makespan_core::{Actual, Expansion, Instance, Outcome};
+use makespan_lab::generate::{GraphOptions, Shape, generate_graphs};
+
+/// As `generate graphs --jobs 30 --tasks 12 --gap GAP --walltime 2 --seed SEED` draws them, taken apart.
+fn flow(gap: f64, seed: u64) -> Instance {
+    let options = GraphOptions {
+        shape: Shape::Layers { width: 8, density: 0.3 },
+        tasks: 12,
+        jobs: 30,
+        volume: (10.0, 100.0),
+        data: (1_000_000, 20_000_000),
+        processors: 8,
+        fastest: 3.0,
+        bandwidth: 1e6,
+        gap: Some(gap),
+        walltime: Some(2.0),
+        seed,
+    };
+    Expansion::of(&generate_graphs(&options).unwrap()).unwrap().instance
+}
+
+fn play(instance: &Instance, actual: &Actual, options: &SimulationOptions, spec: &str) -> Simulated {
+    let scene = Scene { instance, actual, users: &[], options, seed: 1 };
+    simulate(&scene, spec, &mut Silent).unwrap()
+}
+
+fn in_time(simulated: &Simulated) -> usize {
+    simulated.compound.as_ref().unwrap().flow.in_time
+}
+
+/// Every task ran to its end once.
+fn all_ended(simulated: &Simulated, instance: &Instance) -> bool {
+    let runs = &simulated.simulation.trace.runs;
+    runs.iter().filter(|run| run.outcome == Outcome::Succeeded).count() == instance.jobs().len()
+}
+
+#[test]
+fn the_metascheduler_serves_no_fewer_jobs_in_time_than_heft_when_nodes_fail() {
+    let mut sums = (0, 0);
+    for gap in [300.0, 200.0, 100.0] {
+        for seed in 1..=4 {
+            let instance = flow(gap, seed);
+            let model = FailureModel::parse("mtbf=1000s,mttr=60s", seed).unwrap();
+            let options = SimulationOptions { failure_model: Some(model), ..SimulationOptions::default() };
+            let [heft, ours] = ["follow", "job-flow"].map(|spec| {
+                let simulated = play(&instance, &Actual::AsEstimated, &options, spec);
+                assert!(all_ended(&simulated, &instance), "{spec}, gap {gap}, seed {seed}");
+                in_time(&simulated)
+            });
+            assert!(ours >= heft, "gap {gap}, seed {seed}: {ours} against {heft}");
+            sums = (sums.0 + heft, sums.1 + ours);
+        }
+    }
+    assert!(sums.1 > sums.0, "{sums:?}");
+}
+
+#[test]
+fn the_metascheduler_serves_no_fewer_jobs_in_time_than_heft_when_times_deviate() {
+    let mut sums = (0, 0);
+    for gap in [300.0, 100.0] {
+        for seed in 1..=3 {
+            let instance = flow(gap, seed);
+            let actual = Deviation::new(0.3, seed).unwrap().draw(instance.jobs().len());
+            let [heft, ours] = ["follow", "job-flow"].map(|spec| {
+                let simulated = play(&instance, &actual, &SimulationOptions::default(), spec);
+                assert!(all_ended(&simulated, &instance), "{spec}, gap {gap}, seed {seed}");
+                // Each run really took what was drawn.
+                for run in &simulated.simulation.trace.runs {
+                    assert_eq!(run.end - run.start, actual.time(&instance, run.job, &run.processors), "{spec}");
+                }
+                let again = play(&instance, &actual, &SimulationOptions::default(), spec);
+                assert_eq!(again.simulation.trace, simulated.simulation.trace, "{spec}");
+                in_time(&simulated)
+            });
+            sums = (sums.0 + heft, sums.1 + ours);
+        }
+    }
+    assert!(sums.1 >= sums.0, "{sums:?}");
+}

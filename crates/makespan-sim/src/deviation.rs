@@ -1,0 +1,92 @@
+//! Real times that differ from the estimates.
+
+use makespan_core::Actual;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use thiserror::Error;
+
+/// So that other draws from the same seed are others.
+const OWN: u64 = 0xD0A1_7E57_1A7E_D0C5;
+
+/// How far real times are from estimates: each is its estimate times a factor of its own.
+///
+/// Factors are log-normal, of mean 1 and of this standard deviation: estimates are right on average, no time is zero, and
+/// great delays are likelier than great gains.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Deviation {
+    deviation: f64,
+    seed: u64,
+}
+
+/// Why a deviation is none.
+#[derive(Clone, Copy, Debug, PartialEq, Error)]
+#[error("the deviation is {0}; it must be above 0 and at most 10, such as 0.3 for three tenths of each estimate")]
+pub struct DeviationError(f64);
+
+impl Deviation {
+    /// Of this standard deviation, as a share of the estimate.
+    ///
+    /// # Errors
+    /// [`DeviationError`] when it is not above 0, or above 10.
+    pub fn new(deviation: f64, seed: u64) -> Result<Self, DeviationError> {
+        if deviation > 0.0 && deviation <= 10.0 { Ok(Self { deviation, seed }) } else { Err(DeviationError(deviation)) }
+    }
+
+    /// The factors of so many jobs. Each is drawn by itself: a job has the same one whatever else there is, and whatever a
+    /// policy does. Functions that give the same bits on every machine make them.
+    pub fn draw(self, jobs: usize) -> Actual {
+        let variance = libm::log1p(self.deviation * self.deviation);
+        let factor = |index: usize| {
+            let mut random = ChaCha8Rng::seed_from_u64(self.seed ^ OWN);
+            random.set_stream(index as u64);
+            let (first, second): (f64, f64) = (random.random(), random.random());
+            // Box and Muller, The Annals of Mathematical Statistics 29(2), 1958.
+            let normal = libm::sqrt(-2.0 * libm::log1p(-first)) * libm::cos(2.0 * std::f64::consts::PI * second);
+            let factor = libm::exp(libm::sqrt(variance) * normal - variance / 2.0);
+            (factor * 1e6).round().max(1.0) as u64
+        };
+        Actual::Factors((0..jobs).map(factor).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn factors(deviation: f64, seed: u64, jobs: usize) -> Vec<u64> {
+        match Deviation::new(deviation, seed).unwrap().draw(jobs) {
+            Actual::Factors(factors) => factors,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn factors_have_mean_one_and_the_stated_deviation() {
+        for deviation in [0.1, 0.3, 1.0] {
+            let count = 40_000;
+            let all: Vec<f64> = factors(deviation, 7, count).iter().map(|&factor| factor as f64 / 1e6).collect();
+            let mean = all.iter().sum::<f64>() / count as f64;
+            let variance = all.iter().map(|factor| (factor - mean).powi(2)).sum::<f64>() / count as f64;
+            assert!((mean - 1.0).abs() < 0.03 * deviation, "{deviation}: {mean}");
+            assert!((variance.sqrt() / deviation - 1.0).abs() < 0.06, "{deviation}: {}", variance.sqrt());
+        }
+    }
+
+    #[test]
+    fn a_factor_depends_on_the_seed_and_the_job_alone() {
+        assert_eq!(factors(0.3, 1, 9)[..4], factors(0.3, 1, 4));
+        assert_ne!(factors(0.3, 1, 4), factors(0.3, 2, 4));
+        let mut distinct = factors(0.3, 1, 9);
+        distinct.sort_unstable();
+        distinct.dedup();
+        assert_eq!(distinct.len(), 9);
+    }
+
+    #[test]
+    fn deviations_that_are_none_are_refused() {
+        for wrong in [0.0, -0.3, 10.5, f64::NAN, f64::INFINITY] {
+            let told = Deviation::new(wrong, 1).unwrap_err().to_string();
+            assert!(told.contains("above 0 and at most 10"), "{told}");
+        }
+    }
+}
