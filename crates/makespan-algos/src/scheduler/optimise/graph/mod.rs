@@ -9,6 +9,7 @@ mod start;
 use std::time::Instant;
 
 use makespan_core::{Bound, Context, Instance, Objective, Time};
+use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use super::front::limits;
@@ -65,11 +66,11 @@ pub(in crate::scheduler) fn within(
     context: &Context,
 ) -> Option<Vec<Place>> {
     let weights: Vec<f64> = instance.jobs().iter().map(|job| job.weight.millionths() as f64).collect();
-    let (objective, floor, seed) = (Objective::Makespan, end as f64, context.seed);
-    let each = Each { problem, objective, weights: &weights, limit: None, known: &[], floor, seed };
+    let (objective, floor) = (Objective::Makespan, end as f64);
+    let each = Each { problem, objective, weights: &weights, limit: None, known: &[], floor };
     let lists = (steps as f64 * LISTS) as u64 / STEPS_A_LIST + 1;
     let courses = (Course::of(lists, &context.stop), Course::of(steps, &context.stop));
-    let (value, places) = each.search(0, courses);
+    let (value, places) = each.search(0, ChaCha8Rng::seed_from_u64(context.seed), courses);
     (value <= floor).then_some(places)
 }
 
