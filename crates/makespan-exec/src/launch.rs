@@ -41,7 +41,8 @@ pub(crate) fn launch(
                     ended => break ended,
                 }
             };
-            on_exit(matches!(ended, Ok(WaitStatus::Signaled(..))).then_some(pid as i32));
+            // An error is a signal that `nix` does not know.
+            on_exit((!matches!(ended, Ok(WaitStatus::Exited(..)))).then_some(pid as i32));
         }
     })?;
     answered.recv().unwrap_or_else(|_| Err(io::Error::other("the starting thread ended early")))

@@ -30,6 +30,8 @@ struct Stat {
     session: i32,
     threads: u64,
     start: u64,
+    /// As `wait` tells it; 0 while it runs.
+    code: i32,
 }
 
 impl Stat {
@@ -48,6 +50,7 @@ impl Stat {
             session: fields.get(3)?.parse().ok()?,
             threads: fields.get(17)?.parse().ok()?,
             start: fields.get(19)?.parse().ok()?,
+            code: fields.get(49).and_then(|field| field.parse().ok()).unwrap_or(0),
         })
     }
 
@@ -92,6 +95,16 @@ pub(crate) fn start_of(pid: i32) -> io::Result<u64> {
         Err(error) if is_passing(&error) => Err(error),
         read => Ok(read.ok().and_then(|text| Stat::parse(&text)).map_or(0, |stat| stat.start)),
     }
+}
+
+/// How a process ended that nobody has reaped yet, in the form of `wait`.
+pub(crate) fn exit_code(pid: i32) -> Option<i32> {
+    stat(pid).filter(|stat| stat.is_zombie() && !stat.is_alive()).map(|stat| stat.code)
+}
+
+/// Whether it is a child of this process that is not reaped.
+pub(crate) fn is_child(pid: i32) -> bool {
+    stat(pid).is_some_and(|stat| stat.parent == std::process::id() as i32)
 }
 
 /// The id of the machine's present boot; start times are comparable within one only.

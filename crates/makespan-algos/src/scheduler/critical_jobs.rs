@@ -11,7 +11,7 @@ use crate::kernel::chains::draft::Draft;
 use crate::kernel::chains::method::Method;
 use crate::kernel::chains::outline::Outline;
 use crate::kernel::chains::planning::Criterion;
-use crate::kernel::chains::squeeze::squeeze;
+use crate::kernel::chains::squeeze::{Squeezed, squeeze};
 use crate::kernel::chains::strategy::{Offer, heft};
 use crate::kernel::chains::walltime::{makespan_alone, walltime};
 use crate::kernel::graph::calendar::Calendar;
@@ -200,8 +200,10 @@ impl<'a> Flow<'a> {
         if real.tasks() == 0 || real.release() + real.longest_path() > job.end {
             return None;
         }
-        if let Some(found) = squeeze(real, calendars, job.end, TRIED / jobs) {
-            return Some(found);
+        match squeeze(real, calendars, job.end, TRIED / jobs) {
+            Squeezed::Found(found) => return Some(found),
+            Squeezed::Impossible => return None,
+            Squeezed::Unknown => {}
         }
         // The job alone, and all else as times at which processors are not to be had.
         let taken = (0..).zip(calendars).flat_map(|(id, calendar)| {

@@ -278,7 +278,7 @@ fn a_run_waits_for_its_folder() {
 fn a_run_whose_journal_is_deleted_ends_with_a_word() {
     for what in ["f", "f/journal.jsonl"] {
         let sandbox = Sandbox::new();
-        let tag = format!("sleep 61.{}", std::process::id());
+        let tag = format!("sleep 63.{}", std::process::id());
         let script = format!("{tag} & {tag}");
         let rm = format!("rm -r {what}");
         let late = "echo late > late";
@@ -290,6 +290,62 @@ fn a_run_whose_journal_is_deleted_ends_with_a_word() {
         assert!(!sandbox.path("late").exists());
         assert_eq!(called(&tag), Vec::<i32>::new());
     }
+}
+
+/// They have numbers that many programs do not know.
+#[test]
+fn what_a_real_time_signal_ends_has_ended() {
+    let sandbox = Sandbox::new();
+    let tag = format!("sleep 64.{}", std::process::id());
+    let orphan = "sh -c \"sh -c \\\"sleep 0.1; kill -40 \\\\\\$\\\\\\$\\\" &\"";
+    let family = format!("{orphan}; setsid -f {tag}; sleep 0.4; exit 3");
+    sandbox.write("i.toml", shell_jobs(2, &[("a", "0.1", "kill -34 $$"), ("b", "0.1", &family)]));
+    let said = sandbox.makespan(RUN);
+    assert!(said.out.contains("failed, status 162") && said.out.contains("signal 34 ended it"), "{said:?}");
+    assert!(said.out.contains("failed, status 3"), "{said:?}");
+    assert_eq!(called(&tag), Vec::<i32>::new());
+}
+
+/// The shims of its jobs wait for room for their statuses.
+#[test]
+fn a_run_on_a_full_disk_can_be_stopped() {
+    let sandbox = Sandbox::new();
+    let fill = ("fill", "0.1", "head -c 1000000 /dev/zero > m/filling; echo > full");
+    let jobs = [fill, ("a", "0.1", "echo a >> ran"), ("b", "0.1", "echo b >> ran")];
+    sandbox.write("i.toml", shell_jobs(1, &jobs));
+    let line = "run i.toml --folder m/f --algorithm list";
+    let makespan = assert_cmd::cargo_bin!("makespan");
+    let script = format!(
+        "mkdir m && mount -t tmpfs -o size=300k none m || exit 99; {0} {line} & trap 'kill $!; wait $!' TERM; wait $!; \
+         rm m/filling; {0} {line} --resume",
+        makespan.display()
+    );
+    let mut command = std::process::Command::new("unshare");
+    command.args(["-rm", "sh", "-c", &script]).current_dir(sandbox.path(".")).stdout(Stdio::piped());
+    let Ok(mut child) = command.stderr(Stdio::piped()).spawn() else {
+        eprintln!("SKIPPED: there is no unshare here, which this test needs");
+        return;
+    };
+    wait_until("the disk to be full", || {
+        sandbox.path("full").exists() || child.try_wait().unwrap().is_some_and(|status| !status.success())
+    });
+    sleep(Duration::from_millis(700));
+    signal(child.id() as i32, Signal::SIGTERM);
+    let begun = Instant::now();
+    while child.try_wait().unwrap().is_none() && begun.elapsed() < Duration::from_mins(1) {
+        sleep(Duration::from_millis(20));
+    }
+    if child.try_wait().unwrap().is_none() {
+        of_run(&sandbox.path("m/f")).into_iter().for_each(|process| signal(process.pid, Signal::SIGKILL));
+        panic!("it does not end");
+    }
+    let said = Said::new(line, &child.wait_with_output().unwrap());
+    if said.status == Some(99) || said.status == Some(1) && said.out.is_empty() {
+        eprintln!("SKIPPED: no file system of its own can be made here");
+        return;
+    }
+    assert!(said.status == Some(0) && said.out.contains("3 of 3 jobs succeeded"), "{said:?}");
+    assert_eq!(sandbox.read("ran"), "a\nb\n");
 }
 
 /// While one of two is still planning, the other begins, and ends.

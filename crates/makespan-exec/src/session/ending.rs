@@ -148,6 +148,9 @@ impl Session<'_> {
     pub(super) fn end_all(&mut self) -> Result<(), ExecuteError> {
         self.call_off();
         self.starting.clear();
+        // What is due for the policy is not waited for any more.
+        self.wake = None;
+        self.state.unreleased.clear();
         let running: Vec<JobId> =
             self.active.iter().filter(|(_, active)| active.ending.is_none()).map(|(&job, _)| job).collect();
         self.terminate(&running, Cause::Stop);

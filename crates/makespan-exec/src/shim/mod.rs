@@ -15,7 +15,9 @@ mod job;
 use std::ffi::OsString;
 use std::io::BufRead;
 use std::os::fd::AsFd;
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
 use std::time::SystemTime;
 
 use nix::errno::Errno;
@@ -27,7 +29,8 @@ use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::{Pid, setsid};
 
 use crate::group::Group;
-use crate::process::signal_descendants;
+use crate::local::exit_status;
+use crate::process::{exit_code, is_child, signal_descendants};
 use crate::status::{Claim, Slot, Status, nanoseconds};
 use crate::storage::Disk;
 
@@ -42,6 +45,9 @@ pub(crate) const KILL: Signal = Signal::SIGUSR2;
 
 /// The exit status of a shim whose job was never let run.
 pub(crate) const NEVER: i32 = 125;
+
+/// The status of a job that was ended by a signal of which nothing else is known.
+const UNKNOWN: i32 = 128;
 
 /// Milliseconds between two attempts at what does not work now.
 const PAUSE: u16 = 200;
@@ -114,12 +120,12 @@ impl Shim {
         status
     }
 
-    /// Takes room for the status, as soon as there is some; `None` when the session is gone.
+    /// Takes room for the status, as soon as there is some; `None` when the session is gone or wants the job to end.
     fn reserve(&mut self, path: &Path) -> Option<Slot> {
         loop {
             match Slot::reserve(&Disk, path) {
                 Ok(slot) => return Some(slot),
-                Err(_) if self.is_alone() => return None,
+                Err(_) if self.is_alone() || self.asked || self.killing => return None,
                 Err(_) => self.heed(PAUSE),
             }
         }
@@ -229,10 +235,17 @@ impl Shim {
     /// Reaps what has ended. Whether something still lives.
     fn reap(&mut self) -> bool {
         loop {
+            let main = self.main.filter(|_| self.status.is_none());
+            let code = main.and_then(|main| exit_code(main.as_raw()));
             let (pid, status) = match waitpid(None, Some(WaitPidFlag::WNOHANG)) {
                 Ok(WaitStatus::Exited(pid, status)) => (pid, status),
                 Ok(WaitStatus::Signaled(pid, signal, _)) => (pid, 128 + signal as i32),
                 Ok(WaitStatus::StillAlive) => return true,
+                // A real-time signal, which `nix` does not know, has ended some process: reaped it is, but nameless.
+                Err(Errno::EINVAL) => match main.filter(|main| !is_child(main.as_raw())) {
+                    Some(main) => (main, code.map_or(UNKNOWN, |code| exit_status(ExitStatus::from_raw(code)))),
+                    None => continue,
+                },
                 Ok(_) | Err(Errno::EINTR) => continue,
                 Err(_) => return false,
             };

@@ -31,18 +31,28 @@ enum Found {
     OutOfSteps,
 }
 
-/// The job with every task placed and its end not after `end`, on processors that are free as `calendars` say. `None` where
-/// there is no such schedule, or none was met within so many places tried: small jobs are searched through, and those of more
-/// than 64 tasks are not searched.
+/// What a search in depth says of a job.
+#[derive(Clone, Debug)]
+pub enum Squeezed<'a> {
+    /// Every task is placed, in time.
+    Found(Draft<'a>),
+    /// There is no schedule in time.
+    Impossible,
+    /// Steps ended before the search did, or the job is too large for it.
+    Unknown,
+}
+
+/// The job with every task placed and its end not after `end`, on processors that are free as `calendars` say, if one is met
+/// within so many places tried: small jobs are searched through, and those of more than 64 tasks are not searched.
 ///
 /// Tasks are placed in every order, each as early as its data and its processor allow. Of a schedule in time the tasks by
 /// start, on their processors, are such an order, and none comes later in it: so one is found if there is one and steps
 /// last. A branch is left when a task that waits for nothing more fits nowhere in time. O(m (k + log c)) for each place on m
 /// processors of c busy periods for a task that waits for k others.
-pub fn squeeze<'a>(frame: &'a Frame<'a>, calendars: &[Calendar], end: i64, steps: u64) -> Option<Draft<'a>> {
+pub fn squeeze<'a>(frame: &'a Frame<'a>, calendars: &[Calendar], end: i64, steps: u64) -> Squeezed<'a> {
     let tasks = frame.tasks();
     if tasks > MOST_TASKS {
-        return None;
+        return Squeezed::Unknown;
     }
     let mut tails = vec![0; tasks];
     for &task in frame.chart.order.iter().rev() {
@@ -53,7 +63,11 @@ pub fn squeeze<'a>(frame: &'a Frame<'a>, calendars: &[Calendar], end: i64, steps
     let ready = (0..tasks as u32).filter(|&task| open[task as usize] == 0).collect();
     let draft = Draft::new(frame, calendars.to_vec());
     let mut search = Search { draft, tails, end, open, ready, placed: 0, left: steps };
-    matches!(search.descend(), Found::All).then_some(search.draft)
+    match search.descend() {
+        Found::All => Squeezed::Found(search.draft),
+        Found::Nothing => Squeezed::Impossible,
+        Found::OutOfSteps => Squeezed::Unknown,
+    }
 }
 
 impl Search<'_> {
