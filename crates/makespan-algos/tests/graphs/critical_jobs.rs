@@ -185,7 +185,7 @@ fn larger_jobs_are_squeezed_into_their_walltimes() {
         let heft = scheduler("heft").unwrap().schedule(&own, &mut Context::default()).unwrap().into_schedule();
         let best = scheduler("optimise[steps=20000,searches=1]").unwrap();
         let best = best.schedule(&own, &mut Context::with_seed(7)).unwrap().into_schedule().makespan();
-        let walltime = Time::from_ticks((best.ticks() + heft.makespan().ticks()) / 2);
+        let walltime = Time::from_ticks(i64::midpoint(best.ticks(), heft.makespan().ticks()));
         if walltime >= heft.makespan() {
             continue;
         }
