@@ -154,7 +154,7 @@ const FIGURES: [(&str, f64, f64, Read); 12] = [
     ("SimGrid speed", 1e-3, 1e24, |figure| simgrid(&format!("{}f", plain(figure)), "1", "0")),
     ("SimGrid bandwidth", 1e-9, 1e18, |figure| simgrid("1f", figure, "0")),
     ("SimGrid latency", 0.0, 31_536_000.0, |figure| simgrid("1f", "1", figure)),
-    ("SimGrid speed of a cluster", 1e-3, 1e24, |figure| cluster(figure, "1")),
+    ("SimGrid speed of a cluster", 1e-3, 1e24, |figure| cluster(&plain(figure), "1")),
     ("SimGrid backbone", 1e-9, 1e18, |figure| cluster("1f", figure)),
     ("native speed", 1e-9, 1e18, |figure| native(figure, "1", "0")),
     ("native bandwidth", 1e-9, 1e18, |figure| native("1.0", figure, "0")),
@@ -177,7 +177,7 @@ fn figures_out_of_range_are_refused_by_every_reader() {
             assert_eq!(read(&format!("{within:e}")), Ok(()), "{name}");
             let above = most * 10_f64.powf(rng.random_range(0.01..280.0));
             let below = least / 10_f64.powf(rng.random_range(0.01..280.0));
-            for beyond in [above, below].into_iter().filter(|&beyond| beyond > 0.0) {
+            for beyond in [above, below].into_iter().filter(|beyond| beyond.is_normal()) {
                 let said = read(&format!("{beyond:e}")).expect_err(&format!("{name} accepts {beyond:e}"));
                 // A duration of centuries is refused before, and so is a speed that is 0 without its exponent.
                 let others = ["longest time is 292 years", "write a positive number"];
