@@ -97,7 +97,7 @@ fn a_set_that_names_a_processor_twice_is_refused_by_every_reader() {
     assert!(twice > 1000);
 }
 
-/// Without an exponent, which no unit of SimGrid may follow here.
+/// Without an exponent, which no unit of `SimGrid` may follow here.
 fn plain(figure: &str) -> String {
     figure.parse().ok().filter(|value: &f64| value.is_finite()).map_or(figure.into(), |value| format!("{value:.15}"))
 }
@@ -182,7 +182,7 @@ fn figures_out_of_range_are_refused_by_every_reader() {
                 // A duration of centuries is refused before, and so is a speed that is 0 without its exponent.
                 let others = ["longest time is 292 years", "write a positive number"];
                 let clear = said.contains("out of range; write") || others.iter().any(|other| said.contains(other));
-                assert!(said.starts_with("x") && clear, "{name}: {said}");
+                assert!(said.starts_with('x') && clear, "{name}: {said}");
             }
         }
         for nonsense in ["-1", "1e400", "NaN", "inf"] {
