@@ -299,8 +299,12 @@ fn what_a_real_time_signal_ends_has_ended() {
     let tag = format!("sleep 64.{}", std::process::id());
     let orphan = "sh -c \"sh -c \\\"sleep 0.1; kill -40 \\\\\\$\\\\\\$\\\" &\"";
     let family = format!("{orphan}; setsid -f {tag}; sleep 0.4; exit 3");
-    sandbox.write("i.toml", shell_jobs(2, &[("a", "0.1", "kill -34 $$"), ("b", "0.1", &family)]));
+    sandbox.write(
+        "i.toml",
+        shell_jobs(2, &[("a", "0.1", "kill -34 $$"), ("b", "0.1", &family), ("c", "0.1", "exit 255")]),
+    );
     let said = sandbox.makespan(RUN);
+    assert!(said.out.contains("`c`: it returned exit status 255"), "{said:?}");
     assert!(said.out.contains("failed, status 162") && said.out.contains("signal 34 ended it"), "{said:?}");
     assert!(said.out.contains("failed, status 3"), "{said:?}");
     assert_eq!(called(&tag), Vec::<i32>::new());
