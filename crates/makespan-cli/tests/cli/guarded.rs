@@ -113,17 +113,17 @@ fn what_only_its_control_group_knows_is_ended() {
         let shim = alive(&sandbox).into_iter().find(|process| process.is_shim).unwrap();
         if how == "resumed" {
             child.kill().unwrap();
-            child.wait().unwrap();
         }
         if how != "walltime" {
             signal(shim.pid, Signal::SIGKILL);
         }
+        let ended = child.wait_with_output().unwrap();
         let said = if how == "resumed" {
             sandbox.write("again", "");
             assert!(called(&tag).len() >= 2);
             sandbox.makespan(&format!("{line} --resume"))
         } else {
-            Said::new(&line, &child.wait_with_output().unwrap())
+            Said::new(&line, &ended)
         };
         let told = ["reached its walltime", "failed, status 137", "2 of 2 jobs succeeded"][number];
         assert!(said.out.contains(told), "{said:?}");
