@@ -73,14 +73,14 @@ impl<R: BufRead> Decoder<R> for BzDecoder<R> {
 struct Members<R, D> {
     /// `None` behind the last one.
     member: Option<D>,
-    members: u64,
+    count: u64,
     read: u64,
     raw: PhantomData<R>,
 }
 
 impl<R: BufRead, D: Decoder<R>> Members<R, D> {
     fn new(raw: R) -> Self {
-        Self { member: Some(D::of(raw)), members: 1, read: 0, raw: PhantomData }
+        Self { member: Some(D::of(raw)), count: 1, read: 0, raw: PhantomData }
     }
 }
 
@@ -96,12 +96,12 @@ impl<R: BufRead, D: Decoder<R>> Read for Members<R, D> {
             if at_end(&mut raw)? {
                 break;
             }
-            self.members += 1;
-            if self.members > FEW_MEMBERS + self.read / MEMBER {
+            self.count += 1;
+            if self.count > FEW_MEMBERS + self.read / MEMBER {
                 let problem = format!(
                     "it consists of more than {} compressed files that hold hardly anything; decompress it first if that \
                      is meant",
-                    self.members - 1
+                    self.count - 1
                 );
                 return Err(io::Error::new(io::ErrorKind::FileTooLarge, problem));
             }

@@ -97,7 +97,7 @@ fn a_set_that_names_a_processor_twice_is_refused_by_every_reader() {
     assert!(twice > 1000);
 }
 
-/// Without an exponent, which no unit of SimGrid may follow here.
+/// Without an exponent, which no unit of `SimGrid` may follow here.
 fn plain(figure: &str) -> String {
     figure.parse().ok().filter(|value: &f64| value.is_finite()).map_or(figure.into(), |value| format!("{value:.15}"))
 }
@@ -154,7 +154,7 @@ const FIGURES: [(&str, f64, f64, Read); 12] = [
     ("SimGrid speed", 1e-3, 1e24, |figure| simgrid(&format!("{}f", plain(figure)), "1", "0")),
     ("SimGrid bandwidth", 1e-9, 1e18, |figure| simgrid("1f", figure, "0")),
     ("SimGrid latency", 0.0, 31_536_000.0, |figure| simgrid("1f", "1", figure)),
-    ("SimGrid speed of a cluster", 1e-3, 1e24, |figure| cluster(figure, "1")),
+    ("SimGrid speed of a cluster", 1e-3, 1e24, |figure| cluster(&plain(figure), "1")),
     ("SimGrid backbone", 1e-9, 1e18, |figure| cluster("1f", figure)),
     ("native speed", 1e-9, 1e18, |figure| native(figure, "1", "0")),
     ("native bandwidth", 1e-9, 1e18, |figure| native("1.0", figure, "0")),
@@ -177,12 +177,12 @@ fn figures_out_of_range_are_refused_by_every_reader() {
             assert_eq!(read(&format!("{within:e}")), Ok(()), "{name}");
             let above = most * 10_f64.powf(rng.random_range(0.01..280.0));
             let below = least / 10_f64.powf(rng.random_range(0.01..280.0));
-            for beyond in [above, below].into_iter().filter(|&beyond| beyond > 0.0) {
+            for beyond in [above, below].into_iter().filter(|beyond| beyond.is_normal()) {
                 let said = read(&format!("{beyond:e}")).expect_err(&format!("{name} accepts {beyond:e}"));
                 // A duration of centuries is refused before, and so is a speed that is 0 without its exponent.
                 let others = ["longest time is 292 years", "write a positive number"];
                 let clear = said.contains("out of range; write") || others.iter().any(|other| said.contains(other));
-                assert!(said.starts_with("x") && clear, "{name}: {said}");
+                assert!(said.starts_with('x') && clear, "{name}: {said}");
             }
         }
         for nonsense in ["-1", "1e400", "NaN", "inf"] {

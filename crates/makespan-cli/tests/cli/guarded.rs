@@ -113,17 +113,17 @@ fn what_only_its_control_group_knows_is_ended() {
         let shim = alive(&sandbox).into_iter().find(|process| process.is_shim).unwrap();
         if how == "resumed" {
             child.kill().unwrap();
-            child.wait().unwrap();
         }
         if how != "walltime" {
             signal(shim.pid, Signal::SIGKILL);
         }
+        let ended = child.wait_with_output().unwrap();
         let said = if how == "resumed" {
             sandbox.write("again", "");
             assert!(called(&tag).len() >= 2);
             sandbox.makespan(&format!("{line} --resume"))
         } else {
-            Said::new(&line, &child.wait_with_output().unwrap())
+            Said::new(&line, &ended)
         };
         let told = ["reached its walltime", "failed, status 137", "2 of 2 jobs succeeded"][number];
         assert!(said.out.contains(told), "{said:?}");
@@ -299,8 +299,12 @@ fn what_a_real_time_signal_ends_has_ended() {
     let tag = format!("sleep 64.{}", std::process::id());
     let orphan = "sh -c \"sh -c \\\"sleep 0.1; kill -40 \\\\\\$\\\\\\$\\\" &\"";
     let family = format!("{orphan}; setsid -f {tag}; sleep 0.4; exit 3");
-    sandbox.write("i.toml", shell_jobs(2, &[("a", "0.1", "kill -34 $$"), ("b", "0.1", &family)]));
+    sandbox.write(
+        "i.toml",
+        shell_jobs(2, &[("a", "0.1", "kill -34 $$"), ("b", "0.1", &family), ("c", "0.1", "exit 255")]),
+    );
     let said = sandbox.makespan(RUN);
+    assert!(said.out.contains("`c`: it returned exit status 255"), "{said:?}");
     assert!(said.out.contains("failed, status 162") && said.out.contains("signal 34 ended it"), "{said:?}");
     assert!(said.out.contains("failed, status 3"), "{said:?}");
     assert_eq!(called(&tag), Vec::<i32>::new());

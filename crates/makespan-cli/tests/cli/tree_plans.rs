@@ -105,12 +105,17 @@ fn a_changed_plan_is_rejected() {
     let sandbox = sandbox();
     sandbox.makespan("plan t.json --output p.json").succeeds();
     let more = |value: &serde_json::Value| serde_json::Value::from(value.as_f64().unwrap() * 1.000_001);
-    let changes: [(&str, &str); 3] =
-        [("/fair_throughput", "the stated"), ("/rates/x/a", "would"), ("/period/tasks/y/a", "period")];
+    let changes = [
+        ("/fair_throughput", "the stated"),
+        ("/rates/x/a", "would"),
+        ("/period/tasks/y/a", "period"),
+        ("/period/seconds", "period: the stated fair throughput"),
+        ("/period/fair_throughput", "period: the stated fair throughput"),
+    ];
     for (path, expect) in changes {
         let mut plan = sandbox.json("p.json");
         let figure = plan.pointer_mut(path).unwrap_or_else(|| panic!("no {path}"));
-        *figure = if path.starts_with("/period") { 1_000_000.into() } else { more(figure) };
+        *figure = if path.starts_with("/period/tasks") { 1_000_000.into() } else { more(figure) };
         sandbox.write("changed.json", plan.to_string());
         let said = sandbox.makespan("verify t.json changed.json");
         assert!(said.status == Some(1) && said.out.contains(expect), "{path}: {said:?}");
@@ -119,7 +124,7 @@ fn a_changed_plan_is_rejected() {
     let value = plan.pointer_mut("/bounds/fair_throughput/value").unwrap();
     *value = (value.as_f64().unwrap() * 0.999).into();
     sandbox.write("changed.json", plan.to_string());
-    assert!(sandbox.makespan("verify t.json changed.json").out.contains("is not proved"));
+    assert!(sandbox.makespan("verify t.json changed.json").out.contains("its certificate proves"));
 }
 
 #[test]

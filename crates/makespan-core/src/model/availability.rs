@@ -54,7 +54,7 @@ impl Availability {
     }
 
     fn of(processors: u32, unavailable: &[Unavailable], groups: &Groups) -> Self {
-        let mut each: Vec<(Vec<(Time, Time)>, &[(u32, u32)])> = Vec::with_capacity(groups.all.len());
+        let mut each: Vec<(Periods, &[Interval])> = Vec::with_capacity(groups.all.len());
         for (set, intervals) in &groups.all {
             let mut closed = Vec::with_capacity(groups.sets.len(*set) as usize);
             groups.sets.each(*set, &mut |at| closed.push((unavailable[at].start, unavailable[at].end)));
@@ -154,11 +154,17 @@ impl Availability {
     }
 }
 
+/// Closed periods, each with its start and its end.
+type Periods = Vec<(Time, Time)>;
+
+/// The first and the last of some processors.
+type Interval = (u32, u32);
+
 /// Processors that are in the same periods, found in one walk over the ids.
 struct Groups {
     sets: Sets,
     /// A set of periods with the processors that are in just these, as intervals, ascending.
-    all: Vec<(u32, Vec<(u32, u32)>)>,
+    all: Vec<(u32, Vec<Interval>)>,
 }
 
 impl Groups {
@@ -170,7 +176,7 @@ impl Groups {
             changes.extend(known.flat_map(|&(first, last)| [(first, at), (last.min(processors - 1) + 1, at)]));
         }
         changes.sort_unstable();
-        let mut all: Vec<(u32, Vec<(u32, u32)>)> = Vec::new();
+        let mut all: Vec<(u32, Vec<Interval>)> = Vec::new();
         let mut known: FxHashMap<u32, usize> = FxHashMap::default();
         let (mut set, mut from) = (Sets::EMPTY, 0);
         let mut close = |set: u32, from: u32, until: u32| {
@@ -345,8 +351,8 @@ mod tests {
     }
 
     /// What a look at each processor for itself finds.
-    fn plain(processors: u32, unavailable: &[Unavailable]) -> Vec<(Vec<(Time, Time)>, Vec<u32>)> {
-        let mut classes: std::collections::BTreeMap<Vec<(Time, Time)>, Vec<u32>> = std::collections::BTreeMap::new();
+    fn plain(processors: u32, unavailable: &[Unavailable]) -> Vec<(Periods, Vec<u32>)> {
+        let mut classes: std::collections::BTreeMap<Periods, Vec<u32>> = std::collections::BTreeMap::new();
         for id in 0..processors {
             let of = unavailable.iter().filter(|period| period.processors.contains(id));
             classes.entry(merged(of.map(|period| (period.start, period.end)).collect())).or_default().push(id);

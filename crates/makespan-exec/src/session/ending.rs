@@ -8,6 +8,9 @@ use crate::ExecuteError;
 use crate::journal::{Cause, Record};
 use crate::status::Status;
 
+/// The largest number of a signal.
+const SIGNALS: i32 = 64;
+
 /// How long an end that looks like a stop waits for the request to stop.
 const DOUBT: Time = Time::from_ticks(500_000_000);
 
@@ -61,7 +64,9 @@ impl Session<'_> {
                 let walltime = self.state.instance.job(job).walltime?;
                 Some(format!("it was ended at its walltime of {walltime} s"))
             }
-            Outcome::Failed { status } if status > 128 => Some(format!("signal {} ended it", status - 128)),
+            Outcome::Failed { status } if (129..=128 + SIGNALS).contains(&status) => {
+                Some(format!("signal {} ended it", status - 128))
+            }
             Outcome::Failed { status } => Some(format!("it returned exit status {status}")),
             Outcome::Succeeded | Outcome::Interrupted | Outcome::NotStarted => None,
         }

@@ -67,6 +67,7 @@ pub fn serve() {
 }
 
 /// What a shim knows of its job.
+#[expect(clippy::struct_excessive_bools, reason = "each says one thing that has happened")]
 struct Shim {
     signals: SignalFd,
     /// The control group of the job, where there is one.

@@ -15,10 +15,16 @@ use makespan_core::{
     Context, Front, FrontPoint, Guarantee, Instance, Objective, Plan, ScheduleError, Scheduler, Time, Unsupported,
 };
 
-use super::{check_mappable, check_supported, dual_list_guarantee, needs_equal_processors, needs_single_processors};
-use crate::search::{Budget, Portfolio};
 pub(in crate::scheduler) use graph::within;
+
+use super::list_graham::{ListGraham, Order};
+use super::{check_mappable, check_supported, dual_list_guarantee, needs_equal_processors, needs_single_processors};
+use crate::kernel::serial::Skyline;
+use crate::search::{Budget, Portfolio};
 use search::{Search, Task};
+
+/// Of an instance whose reservations are too many to be searched around.
+const CLOSED: &str = "processors are closed at too many different times to be searched around";
 
 /// Starts from the best plan of the catalogue and from what prices of processor time suggest, then anneals the order
 /// and the allotments of a serial insertion, one independent search a core, until its time is over.
@@ -127,6 +133,10 @@ impl Scheduler for Optimise {
             return needs_single_processors(instance);
         }
         if instance.has_equal_processors() {
+            let plain = matches!(self.target, Target::Objective(_)) && self.makespan_at_most.is_none();
+            if !plain && Skyline::is_too_large(instance) {
+                return Err(Unsupported(format!("{CLOSED}; without a front and a limit it takes a list")));
+            }
             return needs_equal_processors(instance);
         }
         if instance.jobs().iter().any(|job| !job.is_bag() && !job.profile().accepts(1)) {
@@ -176,6 +186,13 @@ impl Optimise {
             let plan = self.within(limit, points, instance, floor)?;
             context.bounds.extend(bounds);
             return Ok(plan);
+        }
+        if let Target::Objective(objective) = self.target
+            && Skyline::is_too_large(instance)
+        {
+            context.remarks.push(format!("{CLOSED}: the plan is a list, and no search"));
+            let order = if objective == Objective::Makespan { Order::Shelf } else { Order::Smith };
+            return ListGraham { order }.schedule(instance, context);
         }
         let search = Search::new(self, instance, context);
         let floor = search.floor();

@@ -2,7 +2,7 @@
 
 use makespan::{Change, Changed};
 use makespan_core::tree::TreeProblem;
-use makespan_core::{Instance, Time};
+use makespan_core::{Instance, Quantity, Time};
 use makespan_formats::parse_bandwidth;
 use miette::{Result, miette};
 
@@ -23,8 +23,10 @@ pub fn read(text: &str, instance: &Instance, problem: &TreeProblem) -> Result<Ch
         None if what == "removed" => Changed::Removed,
         Some(("bandwidth", value)) => Changed::Bandwidth(parse_bandwidth(value).map_err(fail)?),
         Some(("speed", value)) => {
-            let speed = value.trim().parse().ok().filter(|speed: &f64| speed.is_finite() && *speed > 0.0);
-            Changed::Speed(speed.ok_or_else(|| fail(format!("`{value}` is no speed; write a positive number")))?)
+            let speed = value.trim().parse();
+            let speed = speed.map_err(|_| fail(format!("`{value}` is no speed; write a positive number")))?;
+            let speed = Quantity::SPEED.check(speed);
+            Changed::Speed(speed.map_err(|error| fail(format!("`{value}` is no speed: {error}")))?)
         }
         _ => return Err(form()),
     };
