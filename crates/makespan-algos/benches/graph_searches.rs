@@ -2,7 +2,7 @@
 //! element is an evaluation; 50 and 100 tasks on 8 processors. How long the list schedulers take is in `schedulers`.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use makespan_algos::kernel::graph::lines::Lines;
+use makespan_algos::kernel::graph::machine_orders::MachineOrders;
 use makespan_algos::kernel::graph::sequence::{ANY, Sequence};
 use makespan_algos::kernel::graph::{Problem, rank};
 use makespan_core::{Edge, Graph, Instance, Job, Link, Load, NamedTask, Node, Objective, Platform, Profile, Time};
@@ -58,7 +58,7 @@ fn searches(criterion: &mut Criterion) {
         let mut by_start = problem.order().to_vec();
         by_start.sort_by_key(|&task| places[task as usize].start);
         let processors: Vec<u32> = places.iter().map(|place| place.processor).collect();
-        let mut lines = Lines::new(&problem, &by_start, &processors);
+        let mut lines = MachineOrders::new(&problem, &by_start, &processors);
         let mut slots = Vec::new();
         group.bench_function(format!("all places for one of {tasks} tasks"), |bencher| {
             bencher.iter(|| {

@@ -13,7 +13,7 @@ use crate::output::{table, wrapped};
 /// Jobs up to this many are listed.
 const LISTED: usize = 40;
 /// Intervals of processors that are kept before they are merged.
-const MOST_INTERVALS: usize = 1 << 16;
+const MAX_INTERVALS: usize = 1 << 16;
 
 /// `400 jobs on 200 processors`.
 pub fn instance(instance: &Instance) -> String {
@@ -200,7 +200,7 @@ impl Bag {
         self.narrowest = self.narrowest.min(placement.processors.len());
         self.widest = self.widest.max(placement.processors.len());
         // Merged now and then, so that a million tasks do not pile up.
-        if self.processors.len() > MOST_INTERVALS {
+        if self.processors.len() > MAX_INTERVALS {
             self.processors = ProcSet::from_intervals(std::mem::take(&mut self.processors)).intervals().to_vec();
         }
     }

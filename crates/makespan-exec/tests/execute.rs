@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{FirstCome, Heard, instance, job, options, text};
+use common::{FirstCome, Recorder, instance, job, options, text};
 use makespan_core::{JobId, Outcome, ProcSet, Time};
 use makespan_exec::{ExecuteError, ExecuteOptions, cores, execute};
 
@@ -12,7 +12,7 @@ fn jobs_get_their_allotment_their_cores_and_nothing_on_standard_input() {
     let script = "echo {processors} $MAKESPAN_PROCESSORS $OMP_NUM_THREADS $RAYON_NUM_THREADS $MAKESPAN_JOB; \
                   cat; grep Cpus_allowed_list /proc/self/status; echo noise >&2";
     let instance = instance(vec![job("wide", 2, script), job("na/me", 1, script)]);
-    let mut heard = Heard::default();
+    let mut heard = Recorder::default();
     let trace = execute(&instance, &mut FirstCome, &options(folder.path()), &mut heard).unwrap();
     assert!(trace.all_succeeded(&instance), "{trace:?}");
     let cores = cores().unwrap();
@@ -38,7 +38,7 @@ fn failing_jobs_are_reported_and_the_others_kept() {
     builtin.task.command = vec!["exit".into(), "0".into()];
     let jobs = vec![job("bad", 1, "exit 7"), missing, builtin, job("killed", 1, "kill -9 $$"), job("good", 2, "true")];
     let instance = instance(jobs);
-    let mut heard = Heard::default();
+    let mut heard = Recorder::default();
     let trace = execute(&instance, &mut FirstCome, &options(folder.path()), &mut heard).unwrap();
     let outcome = |id: u32| trace.runs.iter().find(|run| run.job == JobId(id)).unwrap().outcome;
     assert_eq!(outcome(0), Outcome::Failed { status: 7 });
@@ -71,7 +71,7 @@ fn a_walltime_ends_the_whole_group_even_against_its_will() {
         job.walltime = Some(Time::from_ticks(100_000_000));
     }
     let instance = instance(jobs);
-    let trace = execute(&instance, &mut FirstCome, &options(folder.path()), &mut Heard::default()).unwrap();
+    let trace = execute(&instance, &mut FirstCome, &options(folder.path()), &mut Recorder::default()).unwrap();
     assert!(trace.runs.iter().all(|run| run.outcome == Outcome::TimedOut), "{trace:?}");
     assert!(trace.schedule().makespan() < Time::from_seconds(3));
     std::thread::sleep(std::time::Duration::from_millis(50));
@@ -83,7 +83,7 @@ fn release_dates_are_kept() {
     let folder = tempfile::tempdir().unwrap();
     let release = Time::from_ticks(150_000_000);
     let instance = instance(vec![job("late", 1, "true").with_release(release), job("early", 1, "true")]);
-    let mut heard = Heard::default();
+    let mut heard = Recorder::default();
     let trace = execute(&instance, &mut FirstCome, &options(folder.path()), &mut heard).unwrap();
     assert_eq!(heard.started, ["early", "late"]);
     assert!(trace.runs[1].start >= release);
@@ -96,7 +96,7 @@ fn refuses_before_anything_starts() {
     bare.task.command.clear();
     let options = ExecuteOptions { oversubscribe: false, ..options(folder.path()) };
     let run = |instance: &makespan_core::Instance| {
-        execute(instance, &mut FirstCome, &options, &mut Heard::default()).unwrap_err()
+        execute(instance, &mut FirstCome, &options, &mut Recorder::default()).unwrap_err()
     };
     assert!(matches!(run(&instance(vec![job("a", 1, "true"), bare])), ExecuteError::NoCommand(name) if name == "bare"));
     let wide = makespan_core::Platform::flat(100_000).unwrap();

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use common::{FirstCome, Heard, instance, job, options, text};
+use common::{FirstCome, Recorder, instance, job, options, text};
 use makespan_core::{Instance, Outcome};
 use makespan_exec::{ExecuteOptions, execute};
 
@@ -34,7 +34,7 @@ fn helper() {
     let Some(folder) = std::env::var_os(FOLDER) else { return };
     let folder = Path::new(&folder);
     let options = ExecuteOptions { resume: true, ..options(&folder.join("run")) };
-    let trace = execute(&workload(folder), &mut FirstCome, &options, &mut Heard::default()).unwrap();
+    let trace = execute(&workload(folder), &mut FirstCome, &options, &mut Recorder::default()).unwrap();
     assert!(trace.all_succeeded(&workload(folder)), "{trace:?}");
 }
 
@@ -90,7 +90,7 @@ fn killed_at_any_moment_it_repeats_nothing_and_loses_nothing() {
     }
     // The last trace covers all sessions, each job once.
     let options = ExecuteOptions { resume: true, ..options(&folder.join("run")) };
-    let trace = execute(&workload(folder), &mut FirstCome, &options, &mut Heard::default()).unwrap();
+    let trace = execute(&workload(folder), &mut FirstCome, &options, &mut Recorder::default()).unwrap();
     assert_eq!(trace.runs.len(), JOBS);
     assert!(trace.runs.iter().all(|run| run.outcome == Outcome::Succeeded && run.start < run.end));
 }

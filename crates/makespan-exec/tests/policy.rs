@@ -4,7 +4,7 @@ mod common;
 
 use std::time::{Duration, Instant};
 
-use common::{FirstCome, Heard, instance, job, options, text};
+use common::{FirstCome, Recorder, instance, job, options, text};
 use makespan_core::{Decision, Event, JobId, Outcome, Policy, ProcSet, Time, Unavailable, View};
 use makespan_exec::{Defect, ExecuteError, ExecuteOptions, Silent, execute};
 
@@ -127,7 +127,7 @@ fn a_stop_ends_what_runs_and_a_resumption_completes() {
             }
             (0..requests).for_each(|_| stop.request());
         });
-        let mut heard = Heard::default();
+        let mut heard = Recorder::default();
         let trace = execute(&instance, &mut FirstCome, &first, &mut heard).unwrap();
         stopper.join().unwrap();
         assert!(trace.runs.iter().all(|run| run.job == JobId(0)), "{trace:?}");

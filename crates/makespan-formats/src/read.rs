@@ -163,12 +163,12 @@ fn opened<'a>(raw: impl Read + 'a, name: &str, max_bytes: u64) -> Result<(Input<
 }
 
 /// Where the search for the end of white space ends.
-const MOST_BLANKS: usize = 16 << 20;
+const MAX_BLANKS: usize = 16 << 20;
 
 /// What is said of a file whose beginning is white space, as far as a look goes.
 fn blank(input: &mut Input<'_>) -> io::Result<String> {
     let mut blanks = 0;
-    while blanks < MOST_BLANKS {
+    while blanks < MAX_BLANKS {
         let seen = without_mark(filled(input)?);
         if seen.is_empty() {
             return Ok(format!("the file holds only white space ({blanks} bytes); {WANTED}"));

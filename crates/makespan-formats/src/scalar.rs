@@ -77,8 +77,8 @@ impl FromLiteral for Tasks {
     const EXPECTED: &'static str = "a number of tasks";
 
     fn from_literal(text: &str, quoted: bool) -> Result<Self, String> {
-        const MOST: u64 = 1_000_000_000_000_000_000;
-        let count = text.parse().ok().filter(|count: &NonZeroU64| !quoted && count.get() <= MOST);
+        const MAX: u64 = 1_000_000_000_000_000_000;
+        let count = text.parse().ok().filter(|count: &NonZeroU64| !quoted && count.get() <= MAX);
         count.map(Self).ok_or_else(|| {
             format!("`{text}` is not a number of tasks; write a whole number from 1 to 10^18, or leave `count` out")
         })
@@ -89,8 +89,8 @@ impl FromLiteral for Bytes {
     const EXPECTED: &'static str = "a number of bytes";
 
     fn from_literal(text: &str, quoted: bool) -> Result<Self, String> {
-        const MOST: i128 = 1_000_000_000_000_000_000;
-        let bytes = exact_decimal(text, 0).filter(|bytes| !quoted && (0..=MOST).contains(bytes));
+        const MAX: i128 = 1_000_000_000_000_000_000;
+        let bytes = exact_decimal(text, 0).filter(|bytes| !quoted && (0..=MAX).contains(bytes));
         bytes.map(|bytes| Self(bytes as u64)).ok_or_else(|| {
             format!("`{text}` is not a number of bytes; write a whole number from 0 to 10^18, such as 5e5")
         })

@@ -71,9 +71,9 @@ fn what_runs_on_broken_processors_starts_again() {
 
 /// Hears events, and starts in turn what fits and does not meet a period.
 #[derive(Default)]
-struct Heard(Vec<(i64, Vec<Event>)>);
+struct Recorded(Vec<(i64, Vec<Event>)>);
 
-impl Policy for Heard {
+impl Policy for Recorded {
     fn on(&mut self, events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
         self.0.push((view.now.ticks() / Time::TICKS_PER_SECOND, events.to_vec()));
         FirstCome.on(events, view, decisions);
@@ -90,7 +90,7 @@ fn all_events_of_an_instant_come_in_one_call_in_their_order() {
     let instance = Instance::new(platform, jobs, vec![period]).unwrap();
     let failures = vec![failure("2", 10, 12), failure("0-3", 12, 13), failure("3", 1, 10)];
     let options = SimulationOptions { failures, ..SimulationOptions::default() };
-    let mut heard = Heard::default();
+    let mut heard = Recorded::default();
     simulate(&instance, &Actual::AsEstimated, &mut heard, &options, &mut Silent).unwrap();
     let [a, b, c, d] = [0, 1, 2, 3].map(JobId);
     let expected = [
@@ -112,7 +112,7 @@ fn a_job_that_outlives_its_estimate_makes_way_for_a_period() {
     let instance = Instance::new(Platform::flat(2).unwrap(), jobs, vec![period]).unwrap();
     let actual = Actual::Profiles(vec![rigid(2, 11)]);
     let options = SimulationOptions::default();
-    let simulation = simulate(&instance, &actual, &mut Heard::default(), &options, &mut Silent).unwrap();
+    let simulation = simulate(&instance, &actual, &mut Recorded::default(), &options, &mut Silent).unwrap();
     check(&simulation, &[(0, 0, 10, "0-1"), (0, 20, 31, "0-1")]);
 }
 

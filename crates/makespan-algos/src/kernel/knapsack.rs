@@ -10,7 +10,7 @@ pub struct Item {
 }
 
 /// Beyond this many table entries, items are taken greedily by value a processor instead.
-const MOST_ENTRIES: usize = 1 << 28;
+const MAX_ENTRIES: usize = 1 << 28;
 
 /// Chooses items of total width at most `capacity` and largest total value; returns whether each is chosen.
 ///
@@ -21,7 +21,7 @@ pub fn choose(items: &[Item], capacity: u32) -> Vec<bool> {
     if total <= u64::from(capacity) {
         return vec![true; items.len()];
     }
-    if items.len().saturating_mul(capacity as usize + 1) > MOST_ENTRIES {
+    if items.len().saturating_mul(capacity as usize + 1) > MAX_ENTRIES {
         return by_density(items, capacity);
     }
     let columns = capacity as usize + 1;

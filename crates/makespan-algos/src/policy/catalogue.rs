@@ -3,11 +3,11 @@
 use makespan_core::{Instance, Policy, Scheduler, Unsupported};
 use thiserror::Error;
 
-use super::desk::{Reading, single_tasks, taken_apart};
 use super::flow::{self, sequential_and_open};
 use super::follow;
 use super::held::equal_speeds;
 use super::job_flow;
+use super::queue_state::{Reading, single_tasks, taken_apart};
 use super::{
     Batch, Communication, Conservative, Doubling, Easy, Fcfs, Follow, Keep, MAPPERS, MoldableEasy, Passes, QueueOrder,
     Queues, Replan, Request, Rules, SchedulingTime, TaskFlow, When,

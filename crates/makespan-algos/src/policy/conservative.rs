@@ -9,9 +9,9 @@ use makespan_core::{Decision, Event, Policy, Time, View};
 
 use self::plan::{Period, Plan, Room, Start};
 use self::sets::Sets;
-use super::desk::{Desk, Heard, Reading, Starts};
 use super::held::Held;
 use super::queue::Queue;
+use super::queue_state::{QueueState, Reading, Starts, Update};
 use super::space::Slot;
 
 /// Gives every job a reservation when it arrives: its earliest fit beside all that run and wait. No reservation is ever
@@ -35,7 +35,7 @@ use super::space::Slot;
 #[derive(Debug, Default)]
 pub struct Conservative {
     reading: Reading,
-    desk: Option<Desk>,
+    state: Option<QueueState>,
     /// Where counts describe the platform, a reservation is its start.
     starts: Plan<Time>,
     /// Elsewhere it has its processors,
@@ -50,8 +50,8 @@ impl Conservative {
         Self { reading, ..Self::default() }
     }
 
-    fn by_counts(&mut self, news: (Heard, bool), events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
-        let Some(Desk { queue, held, .. }) = self.desk.as_mut() else { return };
+    fn by_counts(&mut self, news: (Update, bool), events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
+        let Some(QueueState { queue, held, .. }) = self.state.as_mut() else { return };
         let (plan, now) = (&mut self.starts, view.now);
         let opened = held.take_opened();
         plan.take_in(queue, &mut Counts { held: &mut *held }, news, (events, view, opened));
@@ -67,10 +67,10 @@ impl Conservative {
         }
     }
 
-    fn by_sets(&mut self, news: (Heard, bool), events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
-        let Some(Desk { queue, held, .. }) = self.desk.as_mut() else { return };
+    fn by_sets(&mut self, news: (Update, bool), events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
+        let Some(QueueState { queue, held, .. }) = self.state.as_mut() else { return };
         let (plan, now) = (&mut self.slots, view.now);
-        if news.0 == Heard::Anew {
+        if news.0 == Update::Anew {
             self.places.clear();
         }
         let opened = held.take_opened();
@@ -95,10 +95,10 @@ impl Conservative {
 
 impl Policy for Conservative {
     fn on(&mut self, events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
-        let heard = Desk::hear(&mut self.desk, self.reading, events, view);
-        let Some(desk) = self.desk.as_mut() else { return };
-        let late = desk.held.extend(view, &[]);
-        let next = if desk.counted {
+        let heard = QueueState::hear(&mut self.state, self.reading, events, view);
+        let Some(state) = self.state.as_mut() else { return };
+        let late = state.held.extend(view, &[]);
+        let next = if state.counted {
             self.by_counts((heard, late), events, view, decisions);
             self.starts.next_start()
         } else {

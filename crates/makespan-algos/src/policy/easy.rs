@@ -4,8 +4,8 @@ use std::str::FromStr;
 
 use makespan_core::{Decision, Event, JobId, Policy, Time, View};
 
-use super::desk::{Desk, Heard, Reading, Starts, wait_for};
 use super::queue::Gap;
+use super::queue_state::{QueueState, Reading, Starts, Update, wait_for};
 use super::space::Space;
 
 /// Starts jobs in the order of the queue while they fit, reserves the first that does not for the earliest instant at
@@ -29,7 +29,7 @@ use super::space::Space;
 pub struct Easy {
     reading: Reading,
     passes: Passes,
-    desk: Option<Desk>,
+    state: Option<QueueState>,
     /// The reservation of the last pass, while nothing has ended since.
     reserved: Option<Reserved>,
 }
@@ -88,32 +88,32 @@ impl Easy {
     /// The job that was reserved when the queue was last looked at, and when it is to start; known where counts describe
     /// the platform.
     pub fn reservation(&self) -> Option<(JobId, Time)> {
-        let (reserved, desk) = (self.reserved?, self.desk.as_ref()?);
-        Some((desk.queue.job(reserved.rank), reserved.start))
+        let (reserved, state) = (self.reserved?, self.state.as_ref()?);
+        Some((state.queue.job(reserved.rank), reserved.start))
     }
 
     /// All events of the instant, then one pass.
     fn by_instant(&mut self, events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
-        let heard = Desk::hear(&mut self.desk, self.reading, events, view);
-        let Some(desk) = self.desk.as_mut() else { return };
-        let late = desk.held.extend(view, &[]);
-        if !desk.counted {
-            by_sets(desk, &mut Space::of(view), view, decisions);
-            decisions.extend(wait_for(&desk.queue, view));
+        let heard = QueueState::hear(&mut self.state, self.reading, events, view);
+        let Some(state) = self.state.as_mut() else { return };
+        let late = state.held.extend(view, &[]);
+        if !state.counted {
+            by_sets(state, &mut Space::of(view), view, decisions);
+            decisions.extend(wait_for(&state.queue, view));
             return;
         }
         let mut starts = Starts::new(view);
-        let unchanged = heard == Heard::Arrivals && !late;
+        let unchanged = heard == Update::Arrivals && !late;
         if let Some(reserved) = self.reserved.as_mut().filter(|_| unchanged) {
             // Who waited before waits on: as much is free, and less time is left.
-            let mut ranks: Vec<usize> = arrivals(events).map(|job| desk.queue.rank(job)).collect();
+            let mut ranks: Vec<usize> = arrivals(events).map(|job| state.queue.rank(job)).collect();
             ranks.sort_unstable();
             if ranks.first().is_none_or(|&first| first > reserved.rank) {
-                backfill(desk, reserved, &mut starts, Some(&ranks), decisions);
+                backfill(state, reserved, &mut starts, Some(&ranks), decisions);
                 return;
             }
         }
-        self.reserved = pass(desk, &mut starts, decisions);
+        self.reserved = pass(state, &mut starts, decisions);
     }
 
     /// A pass after each event, arrivals first; ends in the order of the starts.
@@ -123,10 +123,10 @@ impl Easy {
         if events.len() == 1 || events.iter().any(machines) {
             return self.by_instant(events, view, decisions);
         }
-        if self.desk.is_none() {
-            self.desk = Some(Desk::before(events, view, self.reading));
+        if self.state.is_none() {
+            self.state = Some(QueueState::before(events, view, self.reading));
         }
-        let Some(desk) = self.desk.as_mut().filter(|desk| knows(desk, events, view)) else {
+        let Some(state) = self.state.as_mut().filter(|state| knows(state, events, view)) else {
             return self.by_instant(events, view, decisions);
         };
         let mut ended: Vec<JobId> = Vec::new();
@@ -136,20 +136,20 @@ impl Easy {
             }
         }
         ended.sort_unstable();
-        desk.held.extend(view, &ended);
-        ended.sort_unstable_by_key(|&job| desk.held.order(job));
-        let mut ground = Ground::new(desk, &ended, view);
+        state.held.extend(view, &ended);
+        ended.sort_unstable_by_key(|&job| state.held.order(job));
+        let mut ground = Ground::new(state, &ended, view);
         for job in arrivals(events) {
-            desk.take_in(&Event::Submitted(job), view);
-            self.reserved = ground.look(desk, view, decisions);
+            state.take_in(&Event::Submitted(job), view);
+            self.reserved = ground.look(state, view, decisions);
         }
         for job in ended {
-            ground.open(desk, job);
-            desk.take_in(&Event::Finished(job), view);
-            self.reserved = ground.look(desk, view, decisions);
+            ground.open(state, job);
+            state.take_in(&Event::Finished(job), view);
+            self.reserved = ground.look(state, view, decisions);
         }
-        if !desk.counted {
-            decisions.extend(wait_for(&desk.queue, view));
+        if !state.counted {
+            decisions.extend(wait_for(&state.queue, view));
         }
     }
 }
@@ -162,29 +162,29 @@ enum Ground<'a, 'b> {
 
 impl<'a, 'b> Ground<'a, 'b> {
     /// As it is before anybody heard that these jobs ended.
-    fn new(desk: &Desk, ended: &[JobId], view: &'a View<'b>) -> Self {
-        if desk.counted {
+    fn new(state: &QueueState, ended: &[JobId], view: &'a View<'b>) -> Self {
+        if state.counted {
             return Self::Counts(Starts::new(view));
         }
         let mut space = Space::of(view);
-        ended.iter().filter_map(|&job| desk.held.slot(job)).for_each(|slot| space.hold(slot));
+        ended.iter().filter_map(|&job| state.held.slot(job)).for_each(|slot| space.hold(slot));
         Self::Sets(space)
     }
 
     /// The end of a job is about to be heard.
-    fn open(&mut self, desk: &Desk, job: JobId) {
+    fn open(&mut self, state: &QueueState, job: JobId) {
         if let Self::Sets(space) = self
-            && let Some(slot) = desk.held.slot(job)
+            && let Some(slot) = state.held.slot(job)
         {
             space.release(&slot);
         }
     }
 
-    fn look(&mut self, desk: &mut Desk, view: &View<'_>, decisions: &mut Vec<Decision>) -> Option<Reserved> {
+    fn look(&mut self, state: &mut QueueState, view: &View<'_>, decisions: &mut Vec<Decision>) -> Option<Reserved> {
         match self {
-            Self::Counts(starts) => pass(desk, starts, decisions),
+            Self::Counts(starts) => pass(state, starts, decisions),
             Self::Sets(space) => {
-                by_sets(desk, space, view, decisions);
+                by_sets(state, space, view, decisions);
                 None
             }
         }
@@ -195,17 +195,17 @@ fn arrivals(events: &[Event]) -> impl Iterator<Item = JobId> + '_ {
     events.iter().filter_map(|event| if let Event::Submitted(job) = *event { Some(job) } else { None })
 }
 
-/// Whether what the desk knows and these events make the view.
-fn knows(desk: &Desk, events: &[Event], view: &View<'_>) -> bool {
+/// Whether what the state knows and these events make the view.
+fn knows(state: &QueueState, events: &[Event], view: &View<'_>) -> bool {
     let ended = events.iter().filter(|event| matches!(event, Event::Finished(_) | Event::Failed(_))).count();
-    let waits = |job: &JobId| view.waiting.contains(*job) && !desk.queue.contains(*job);
+    let waits = |job: &JobId| view.waiting.contains(*job) && !state.queue.contains(*job);
     let arrived = arrivals(events).filter(waits).count();
-    desk.queue.len() + arrived == view.waiting.len() && desk.held.running() == view.running.len() + ended
+    state.queue.len() + arrived == view.waiting.len() && state.held.running() == view.running.len() + ended
 }
 
 /// One look at the queue, by counts; the reservation of the head that has to wait.
-fn pass(desk: &mut Desk, starts: &mut Starts<'_, '_>, decisions: &mut Vec<Decision>) -> Option<Reserved> {
-    let Desk { queue, held, .. } = &mut *desk;
+fn pass(state: &mut QueueState, starts: &mut Starts<'_, '_>, decisions: &mut Vec<Decision>) -> Option<Reserved> {
+    let QueueState { queue, held, .. } = &mut *state;
     let now = starts.now();
     while let Some(rank) = queue.first()
         && queue.asked(rank).width <= held.free(now)
@@ -215,19 +215,19 @@ fn pass(desk: &mut Desk, starts: &mut Starts<'_, '_>, decisions: &mut Vec<Decisi
     let width = queue.asked(rank).width;
     let start = held.timeline.earliest_fit(width, Time::TICK, (now, Time::MAX))?;
     let mut reserved = Reserved { rank, start, beside: held.timeline.free_at(start).saturating_sub(width) };
-    backfill(desk, &mut reserved, starts, None, decisions);
+    backfill(state, &mut reserved, starts, None, decisions);
     Some(reserved)
 }
 
 /// Starts whatever fits beside the reservation: of these places in the queue, or of all behind the head.
 fn backfill(
-    desk: &mut Desk,
+    state: &mut QueueState,
     reserved: &mut Reserved,
     starts: &mut Starts<'_, '_>,
     only: Option<&[usize]>,
     decisions: &mut Vec<Decision>,
 ) {
-    let Desk { queue, held, .. } = desk;
+    let QueueState { queue, held, .. } = state;
     let now = starts.now();
     let window = reserved.start.saturating_since(now);
     let mut free = held.free(now);
@@ -258,12 +258,12 @@ fn backfill(
 
 /// One look at the queue where it matters which processors a job gets. Any processors may be taken that leave the head as
 /// many as it needs of those that are open for it.
-fn by_sets(desk: &mut Desk, space: &mut Space<'_>, view: &View<'_>, decisions: &mut Vec<Decision>) {
+fn by_sets(state: &mut QueueState, space: &mut Space<'_>, view: &View<'_>, decisions: &mut Vec<Decision>) {
     space.unreserve();
-    let Some(first) = desk.start_heads(space, decisions) else { return };
+    let Some(first) = state.start_heads(space, decisions) else { return };
     let widest = view.free.len();
     let open = space.open(view.free, view.now, view.now + Time::TICK);
-    let head = (desk.queue.job(first), desk.queue.asked(first).width);
+    let head = (state.queue.job(first), state.queue.asked(first).width);
     if let Some(slot) = space.earliest(head.0, head.1, view.now) {
         space.reserve(slot);
     }
@@ -271,13 +271,13 @@ fn by_sets(desk: &mut Desk, space: &mut Space<'_>, view: &View<'_>, decisions: &
     let mut from = first + 1;
     let gap = |free| Gap { free, window: Time::MAX, beside: free };
     while free > 0
-        && let Some(rank) = desk.queue.next_admitted(from, gap(free.min(widest)))
+        && let Some(rank) = state.queue.next_admitted(from, gap(free.min(widest)))
     {
-        let (job, width) = (desk.queue.job(rank), desk.queue.asked(rank).width);
+        let (job, width) = (state.queue.job(rank), state.queue.asked(rank).width);
         let slot = space.place(job, width, view.now).or_else(|| space.exchange((job, width), head));
         if let Some(slot) = slot {
             free -= width;
-            desk.start_in(space, rank, slot, decisions);
+            state.start_in(space, rank, slot, decisions);
         }
         from = rank + 1;
     }

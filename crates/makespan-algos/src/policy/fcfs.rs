@@ -2,7 +2,7 @@
 
 use makespan_core::{Decision, Event, Policy, View};
 
-use super::desk::{Desk, Reading, Starts, wait_for};
+use super::queue_state::{QueueState, Reading, Starts, wait_for};
 use super::space::Space;
 
 /// Starts the jobs of a queue strictly in order: what does not fit makes all behind it wait.
@@ -18,27 +18,27 @@ use super::space::Space;
 #[derive(Debug, Default)]
 pub struct Fcfs {
     reading: Reading,
-    desk: Option<Desk>,
+    state: Option<QueueState>,
 }
 
 impl Fcfs {
     /// With this queue.
     pub fn new(reading: Reading) -> Self {
-        Self { reading, desk: None }
+        Self { reading, state: None }
     }
 }
 
 impl Policy for Fcfs {
     fn on(&mut self, events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
-        Desk::hear(&mut self.desk, self.reading, events, view);
-        let Some(desk) = self.desk.as_mut() else { return };
-        desk.held.extend(view, &[]);
-        if !desk.counted {
-            desk.start_heads(&mut Space::of(view), decisions);
-            decisions.extend(wait_for(&desk.queue, view));
+        QueueState::hear(&mut self.state, self.reading, events, view);
+        let Some(state) = self.state.as_mut() else { return };
+        state.held.extend(view, &[]);
+        if !state.counted {
+            state.start_heads(&mut Space::of(view), decisions);
+            decisions.extend(wait_for(&state.queue, view));
             return;
         }
-        let Desk { queue, held, .. } = desk;
+        let QueueState { queue, held, .. } = state;
         let mut starts = Starts::new(view);
         while let Some(rank) = queue.first()
             && queue.asked(rank).width <= held.free(view.now)

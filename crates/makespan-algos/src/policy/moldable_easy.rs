@@ -2,10 +2,10 @@
 
 use makespan_core::{Decision, Event, Instance, JobId, Policy, ProcSet, Profile, Time, View};
 
-use super::desk::{Desk, Reading, wait_for};
 use super::held::interchangeable;
 use super::order::{Request, time_on_equal};
 use super::queue::Gap;
+use super::queue_state::{QueueState, Reading, wait_for};
 use super::space::{Slot, Space};
 use super::strips::Strips;
 
@@ -37,7 +37,7 @@ use super::strips::Strips;
 #[derive(Debug, Default)]
 pub struct MoldableEasy {
     reading: Reading,
-    desk: Option<Desk>,
+    state: Option<QueueState>,
     /// The fewest processors with which each job is fastest; none gets more.
     most: Vec<u32>,
     /// When jobs are released, ascending.
@@ -198,7 +198,7 @@ impl<'a> Chooser<'a> {
 /// What a pass changes: by counts or by sets.
 trait Table: Outlook {
     /// Starts the job at this place of the queue now; whether that was possible.
-    fn start(&mut self, desk: &mut Desk, rank: usize, choice: Choice, decisions: &mut Vec<Decision>) -> bool;
+    fn start(&mut self, state: &mut QueueState, rank: usize, choice: Choice, decisions: &mut Vec<Decision>) -> bool;
     /// Reserves for the head.
     fn reserve(&mut self, job: JobId, choice: Choice);
 }
@@ -220,12 +220,12 @@ impl Outlook for Counted {
 }
 
 impl Table for Counted {
-    fn start(&mut self, desk: &mut Desk, rank: usize, choice: Choice, decisions: &mut Vec<Decision>) -> bool {
+    fn start(&mut self, state: &mut QueueState, rank: usize, choice: Choice, decisions: &mut Vec<Decision>) -> bool {
         let Some(processors) = self.free.take(choice.width) else { return false };
-        let job = desk.queue.job(rank);
-        desk.queue.remove(rank);
+        let job = state.queue.job(rank);
+        state.queue.remove(rank);
         self.strips.hold(choice.width, choice.start, choice.end);
-        desk.held.begin(job, &processors, (choice.start, choice.end));
+        state.held.begin(job, &processors, (choice.start, choice.end));
         decisions.push(Decision::Start { job, processors });
         true
     }
@@ -236,10 +236,10 @@ impl Table for Counted {
 }
 
 impl Table for Space<'_> {
-    fn start(&mut self, desk: &mut Desk, rank: usize, choice: Choice, decisions: &mut Vec<Decision>) -> bool {
-        let slot = self.place(desk.queue.job(rank), choice.width, choice.start);
+    fn start(&mut self, state: &mut QueueState, rank: usize, choice: Choice, decisions: &mut Vec<Decision>) -> bool {
+        let slot = self.place(state.queue.job(rank), choice.width, choice.start);
         slot.is_some_and(|slot| {
-            desk.start_in(self, rank, slot, decisions);
+            state.start_in(self, rank, slot, decisions);
             true
         })
     }
@@ -252,15 +252,15 @@ impl Table for Space<'_> {
 
 /// By how many others each job that waits reckons: all of them, but for where fewer let all start together. Then nobody
 /// delays anybody, and no processor is to be left idle by a price that nobody asks.
-fn priced(desk: &Desk, load: Load<'_>, instance: &Instance, free: u32) -> usize {
+fn priced(state: &QueueState, load: Load<'_>, instance: &Instance, free: u32) -> usize {
     let all = load.others;
-    if all == 0 || desk.queue.len() > free as usize {
+    if all == 0 || state.queue.len() > free as usize {
         return all;
     }
-    let waiting = || std::iter::successors(desk.queue.first(), |rank| desk.queue.next(rank + 1));
+    let waiting = || std::iter::successors(state.queue.first(), |rank| state.queue.next(rank + 1));
     let room = |others: usize| {
         let wanted = waiting()
-            .map(|rank| u64::from(Chooser::new(instance, desk.queue.job(rank), Load { others, ..load }).wanted));
+            .map(|rank| u64::from(Chooser::new(instance, state.queue.job(rank), Load { others, ..load }).wanted));
         wanted.sum::<u64>() <= u64::from(free)
     };
     if !room(all) {
@@ -276,7 +276,7 @@ fn priced(desk: &Desk, load: Load<'_>, instance: &Instance, free: u32) -> usize 
 
 /// One look at the queue.
 fn pass(
-    desk: &mut Desk,
+    state: &mut QueueState,
     (most, releases): (&[u32], &[Time]),
     table: &mut impl Table,
     view: &View<'_>,
@@ -284,17 +284,17 @@ fn pass(
 ) {
     let now = view.now;
     let free = table.caps(now).next().map_or(0, |(_, free)| free);
-    let load = Load { now, others: desk.queue.len().saturating_sub(1), releases, most };
-    let load = Load { others: priced(desk, load, view.instance, free), ..load };
+    let load = Load { now, others: state.queue.len().saturating_sub(1), releases, most };
+    let load = Load { others: priced(state, load, view.instance, free), ..load };
     let chooser = |job: JobId| Chooser::new(view.instance, job, load);
     let mut from = 0;
-    while let Some(rank) = desk.queue.first() {
-        let chooser = chooser(desk.queue.job(rank));
+    while let Some(rank) = state.queue.first() {
+        let chooser = chooser(state.queue.job(rank));
         let at_once = chooser.best_at(now, table);
         let later = chooser.better_later((now, at_once), table, &table.openings(now));
         from = rank + 1;
         match (at_once, later) {
-            (Some(choice), None) if table.start(desk, rank, choice, decisions) => {}
+            (Some(choice), None) if table.start(state, rank, choice, decisions) => {}
             (_, later) => {
                 later.into_iter().for_each(|choice| table.reserve(chooser.job, choice));
                 break;
@@ -306,11 +306,11 @@ fn pass(
         let free = table.caps(now).next().map_or(0, |(_, free)| free);
         // The queue is indexed by the fewest processors that a job accepts.
         let gap = Gap { free, window: Time::MAX, beside: free };
-        let Some(rank) = desk.queue.next_admitted(from, gap).filter(|_| free > 0) else { return };
-        let chooser = chooser(desk.queue.job(rank));
+        let Some(rank) = state.queue.next_admitted(from, gap).filter(|_| free > 0) else { return };
+        let chooser = chooser(state.queue.job(rank));
         if let Some(choice) = chooser.best_at(now, table)
             && chooser.better_later((now, Some(choice)), table, &openings).is_none()
-            && table.start(desk, rank, choice, decisions)
+            && table.start(state, rank, choice, decisions)
         {
             openings = table.openings(now);
         }
@@ -321,12 +321,12 @@ fn pass(
 /// Whether counts say all that a look has to know although there are unavailable periods: they alone tell processors apart, and
 /// none begins before what runs, then the head and then a job behind it could have ended. By sets, what a job might have later
 /// depends on where the reservation is, which would let a period that nobody meets change a choice.
-fn far_from_periods(desk: &Desk, view: &View<'_>) -> bool {
+fn far_from_periods(state: &QueueState, view: &View<'_>) -> bool {
     let coming = view.instance.unavailable().iter().filter(|period| period.end > view.now);
     let Some(next) = coming.map(|period| period.start).min() else { return interchangeable(view.instance) };
-    let held = desk.held.last_end().into_iter().chain(view.down.iter().map(|failure| failure.end));
+    let held = state.held.last_end().into_iter().chain(view.down.iter().map(|failure| failure.end));
     let free = held.fold(view.now, Time::max);
-    let longest = desk.longest(view.instance);
+    let longest = state.longest(view.instance);
     interchangeable(view.instance) && free + longest + longest <= next
 }
 
@@ -344,16 +344,16 @@ impl Policy for MoldableEasy {
             self.releases = view.instance.jobs().iter().map(|job| job.release).collect();
             self.releases.sort_unstable();
         }
-        Desk::hear(&mut self.desk, self.reading, events, view);
-        let Some(desk) = self.desk.as_mut() else { return };
-        desk.held.extend(view, &[]);
+        QueueState::hear(&mut self.state, self.reading, events, view);
+        let Some(state) = self.state.as_mut() else { return };
+        state.held.extend(view, &[]);
         let load = (self.most.as_slice(), self.releases.as_slice());
-        if desk.counted || far_from_periods(desk, view) {
-            let mut table = Counted { free: view.free.clone(), strips: desk.held.timeline.clone() };
-            pass(desk, load, &mut table, view, decisions);
+        if state.counted || far_from_periods(state, view) {
+            let mut table = Counted { free: view.free.clone(), strips: state.held.timeline.clone() };
+            pass(state, load, &mut table, view, decisions);
         } else {
-            pass(desk, load, &mut Space::of(view), view, decisions);
-            decisions.extend(wait_for(&desk.queue, view));
+            pass(state, load, &mut Space::of(view), view, decisions);
+            decisions.extend(wait_for(&state.queue, view));
         }
     }
 }

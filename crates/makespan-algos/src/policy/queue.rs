@@ -2,8 +2,8 @@
 
 use makespan_core::{Instance, JobId, JobSet, Time};
 
-use super::desk::Reading;
 use super::order::time_on_equal;
+use super::queue_state::Reading;
 
 /// Waiting jobs in the order of a queue. Every job of the instance has a fixed rank in the order; a tree over the ranks
 /// knows the least width and the least time of the waiting jobs below each of its nodes.

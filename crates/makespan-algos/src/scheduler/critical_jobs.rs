@@ -72,7 +72,7 @@ impl CriticalJobs {
 }
 
 /// Most processors: tables hold each pair of them.
-const MOST_PROCESSORS: usize = 256;
+const MAX_PROCESSORS: usize = 256;
 
 impl Scheduler for CriticalJobs {
     fn name(&self) -> String {
@@ -82,8 +82,8 @@ impl Scheduler for CriticalJobs {
 
     fn supports(&self, instance: &Instance) -> Result<(), Unsupported> {
         needs_single_processors(instance)?;
-        if instance.processors() as usize > MOST_PROCESSORS {
-            return Err(Unsupported(format!("it looks at each pair of at most {MOST_PROCESSORS} processors")));
+        if instance.processors() as usize > MAX_PROCESSORS {
+            return Err(Unsupported(format!("it looks at each pair of at most {MAX_PROCESSORS} processors")));
         }
         Ok(())
     }

@@ -67,7 +67,7 @@ fn needs_single_processors(instance: &Instance) -> Result<(), Unsupported> {
         }
     }
     if !Network::fits(instance.platform()) {
-        let most = Network::MOST_NODES;
+        let most = Network::MAX_NODES;
         return Err(Unsupported(format!("it looks at each pair of the nodes of a tree, of which {most} are allowed")));
     }
     Ok(())

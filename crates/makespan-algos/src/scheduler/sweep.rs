@@ -16,7 +16,7 @@ use crate::search::{Course, Neighbourhood, anneal, heat};
 /// Targets tried between the guess of the dual approximation and twice it.
 const TARGETS: i64 = 48;
 /// Annealing stops after this many job placements in all, so that large instances stay within seconds.
-const MOST_PLACEMENTS: usize = 4_000_000;
+const MAX_PLACEMENTS: usize = 4_000_000;
 /// The temperature begins at this share of the length of the schedule.
 const HOT: f64 = 0.02;
 
@@ -134,7 +134,7 @@ impl Search<'_> {
     /// Random changes of one allotment or of two places in the list; worse lists are accepted ever more rarely.
     fn anneal(&mut self, builder: &mut ScheduleBuilder<'_>, steps: u32, random: &mut ChaCha8Rng) {
         let jobs = self.best.1.len();
-        let steps = (steps as usize).min(MOST_PLACEMENTS / jobs.max(1));
+        let steps = (steps as usize).min(MAX_PLACEMENTS / jobs.max(1));
         if jobs < 2 || steps == 0 {
             return;
         }

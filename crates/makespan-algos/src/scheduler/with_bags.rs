@@ -20,7 +20,7 @@ use crate::kernel::holes::{Holes, Tasks};
 /// so no other job is delayed; the tasks of a bag are numbered by start.
 ///
 /// Source: the third type of open job of Dutot, Eyraud, Mounié and Trystram, SPAA 2004,
-/// DOI 10.1145/1007912.1007932, section 2 (divisible load). Assumptions: at most [`Expansion::MOST_TASKS`] tasks in
+/// DOI 10.1145/1007912.1007932, section 2 (divisible load). Assumptions: at most [`Expansion::MAX_TASKS`] tasks in
 /// all. Guarantee: that of the scheduler without bags, none with them. Complexity: that of the scheduler on one job
 /// for each competing task, and O(k log m) for k best-effort tasks on m processors.
 ///

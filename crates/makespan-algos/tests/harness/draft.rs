@@ -207,11 +207,11 @@ fn with_bags(mut draft: Draft, bags: &[(u64, bool)]) -> Draft {
 }
 
 /// So many sequences of placements are too many for a brute force that prunes badly; about one draft in twenty has more.
-const MOST_SEQUENCES: f64 = 1e7;
+const MAX_SEQUENCES: f64 = 1e7;
 
 /// Instances of 1 to 6 jobs, at most 6 tasks in all, on 1 to 5 processors, or 6 in three nodes, whose optimum is soon found.
 pub fn drafts() -> impl Strategy<Value = Draft> {
-    let few = |draft: &Draft| super::optimum::sequences(&draft.instance(1)) <= MOST_SEQUENCES;
+    let few = |draft: &Draft| super::optimum::sequences(&draft.instance(1)) <= MAX_SEQUENCES;
     any_drafts().prop_filter("the brute force takes too long", few)
 }
 

@@ -19,9 +19,9 @@ const CLASSES: i64 = 60;
 /// The same for instances of many jobs.
 const FEW_CLASSES: i64 = 24;
 /// Prices are found on at most this many jobs.
-const MOST_JOBS: usize = 1024;
+const MAX_JOBS: usize = 1024;
 /// Certificates checked at most.
-const MOST_CHECKS: usize = 3;
+const MAX_CHECKS: usize = 3;
 /// Rounds for the first deadline.
 const FIRST_ROUNDS: u32 = 120;
 /// Rounds for each later one.
@@ -45,8 +45,8 @@ const ATTEMPTS_RIGID: u32 = 24;
 /// Complexity: O(choices + classes^2) a round, for some 300 rounds and at most 1,024 jobs, a choice being an allotment that
 /// brings a job into a lower class of times; and a check of the certificate on all jobs.
 pub fn search(instance: &Instance, from: Time, known: Time) -> Option<Bound> {
-    let few = instance.jobs().len() <= MOST_JOBS;
-    let setting = Setting::new(instance, from, MOST_JOBS, if few { CLASSES } else { FEW_CLASSES });
+    let few = instance.jobs().len() <= MAX_JOBS;
+    let setting = Setting::new(instance, from, MAX_JOBS, if few { CLASSES } else { FEW_CLASSES });
     if setting.jobs.is_empty() {
         return None;
     }
@@ -75,7 +75,7 @@ pub fn search(instance: &Instance, from: Time, known: Time) -> Option<Bound> {
     }
     // The best first; one that a float made too bold proves nothing.
     let proved = |refutation| Bound::proved_by(Objective::Makespan, Proof::DualFeasible(refutation), instance).ok();
-    refuted.into_iter().rev().take(MOST_CHECKS).find_map(proved)
+    refuted.into_iter().rev().take(MAX_CHECKS).find_map(proved)
 }
 
 /// Where needs and what there is should meet; `None` when it is near enough.

@@ -9,7 +9,7 @@ use super::game::Costs;
 /// The largest value of a step; halves, thirds .. tenths of it are whole.
 const LEVELS: f64 = 5040.0;
 /// Terms of both functions beyond the dearest of this many are left out.
-const MOST_PAIRS: usize = 8;
+const MAX_PAIRS: usize = 8;
 
 /// The certificate that these costs make; whether it proves anything is for its check to say.
 pub(super) fn certificate(board: &Board, costs: &Costs, deadline: Time) -> DualFeasible {
@@ -34,7 +34,7 @@ pub(super) fn certificate(board: &Board, costs: &Costs, deadline: Time) -> DualF
     let mut pairs: Vec<(usize, &Vec<f64>)> = costs.both.iter().enumerate().collect();
     let dearest = |row: &[f64]| row.last().copied().unwrap_or(0.0);
     pairs.sort_by(|(a, first), (b, second)| dearest(second).total_cmp(&dearest(first)).then(a.cmp(b)));
-    for (index, row) in pairs.into_iter().take(MOST_PAIRS) {
+    for (index, row) in pairs.into_iter().take(MAX_PAIRS) {
         if let (Some((widths, wide)), Some((times, long))) =
             (steps(&board.setting.widths[index], board.width_grid), steps(row, board.time_grid))
         {

@@ -11,9 +11,9 @@ const COLD: f64 = 1e-6;
 /// Steps at one width, at most.
 const STEPS: usize = 8;
 /// With more columns no matrix is formed.
-const MOST_COLUMNS: usize = 64;
+const MAX_COLUMNS: usize = 64;
 /// So many times are looked at in all, if that leaves some steps.
-const MOST_LOOKS: f64 = 4e9;
+const MAX_LOOKS: f64 = 4e9;
 /// What is farther from the minimum than so many widths does not count.
 const REACH: f64 = 36.0;
 /// A change of a price by more than this factor (e^LONGEST) is shortened.
@@ -53,10 +53,10 @@ pub fn maximise(columns: &Columns, counts: &[f64], nodes: usize, time: impl Fn(u
     }
     let longest = (0..nodes).map(|node| time(0, node)).filter(|&time| time < Profile::CANNOT_RUN).max();
     let unit = longest.map_or(1.0, |time| time.ticks() as f64);
-    let programme = Programme { columns, counts, time, unit, with_matrix: nodes <= MOST_COLUMNS };
+    let programme = Programme { columns, counts, time, unit, with_matrix: nodes <= MAX_COLUMNS };
     let per_look =
         counts.len() as f64 * nodes as f64 * if programme.with_matrix { nodes as f64 / 8.0 + 1.0 } else { 1.0 };
-    let mut looks = ((MOST_LOOKS / per_look) as usize).clamp(12, 400);
+    let mut looks = ((MAX_LOOKS / per_look) as usize).clamp(12, 400);
     let even: Vec<f64> =
         columns.machines.iter().map(|&of| if of > 0.0 { -machines.ln() } else { f64::NEG_INFINITY }).collect();
     let mut width = HOT;

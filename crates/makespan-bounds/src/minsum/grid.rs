@@ -11,9 +11,9 @@ pub struct Grid {
 }
 
 /// Intervals times jobs that a fine grid may have, so that large instances stay within seconds and a gigabyte.
-const MOST_CELLS: usize = 6_000_000;
+const MAX_CELLS: usize = 6_000_000;
 /// Intervals that a fine grid may have.
-const MOST_INTERVALS: usize = 32;
+const MAX_INTERVALS: usize = 32;
 
 impl Grid {
     /// The paper's instants after the first release: `t_j = C / 2^(K - j)` for j = 0 .. K + 1, where C is the guess of the dual
@@ -25,8 +25,8 @@ impl Grid {
     /// As many instants for each of the paper's as keep the programme small: at most 32 in all.
     pub fn fine(instance: &Instance) -> Self {
         let coarse = Self::doubling(instance).ends.len().max(1);
-        let cells = MOST_CELLS / instance.jobs().len().max(1);
-        let most = MOST_INTERVALS.min(cells);
+        let cells = MAX_CELLS / instance.jobs().len().max(1);
+        let most = MAX_INTERVALS.min(cells);
         Self::geometric(instance, (most / coarse).max(1) as u32)
     }
 

@@ -18,7 +18,7 @@ pub(super) struct Maximum {
 
 /// The relative gap at which the search stops.
 const GAP: f64 = 1e-4;
-const MOST_STEPS: usize = 120;
+const MAX_STEPS: usize = 120;
 /// Where the next level lies between the best value and the upper end of the model.
 const LEVEL: f64 = 0.5;
 
@@ -45,7 +45,7 @@ pub(super) fn maximise(programme: &Programme) -> Maximum {
     let mut cuts = Vec::new();
     let mut best = (f64::NEG_INFINITY, vec![0.0; count]);
     let mut centre = vec![0.0; count];
-    for _ in 0..MOST_STEPS {
+    for _ in 0..MAX_STEPS {
         let (value, cut) = space.cut(programme, &centre);
         cuts.push(cut);
         if value > best.0 {

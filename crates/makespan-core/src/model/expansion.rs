@@ -28,7 +28,7 @@ pub struct Expansion {
 
 impl Expansion {
     /// More tasks than this in all are not taken apart.
-    pub const MOST_TASKS: u64 = 10_000_000;
+    pub const MAX_TASKS: u64 = 10_000_000;
 
     /// Everything, with names (`bag/17`, `job/task`) and commands, in which `{task}` has become the number of the task
     /// of a bag.
@@ -90,7 +90,7 @@ impl Expansion {
     /// [`InstanceError::TooManyTasks`].
     pub fn check_count(jobs: &[Job]) -> Result<(), InstanceError> {
         let tasks = jobs.iter().map(Job::tasks).fold(0, u64::saturating_add);
-        if tasks > Self::MOST_TASKS { Err(InstanceError::TooManyTasks { tasks }) } else { Ok(()) }
+        if tasks > Self::MAX_TASKS { Err(InstanceError::TooManyTasks { tasks }) } else { Ok(()) }
     }
 
     fn build(instance: &Instance, keep: impl Fn(&Job) -> bool, part: impl Fn(&Job, u32) -> Job) -> Self {

@@ -16,7 +16,7 @@ pub use error::InstanceError;
 pub use note::Note;
 
 /// Most closed periods of all classes of equally available processors together.
-const MOST_CLOSED: u64 = 1 << 22;
+const MAX_CLOSED: u64 = 1 << 22;
 
 /// Machines and jobs, checked. Every job can run: its allotments are clipped to the platform and to its walltime.
 #[derive(Clone, Debug)]
@@ -52,8 +52,8 @@ impl Instance {
         let classes = walltime::classes(&platform);
         let jobs = jobs.into_iter().map(|job| fitted(job, &platform, &classes)).collect::<Result<Vec<_>, _>>()?;
         check_periods(&unavailable, platform.processors())?;
-        let availability = Availability::limited(platform.processors(), &unavailable, MOST_CLOSED)
-            .ok_or(InstanceError::TooManyPeriods { most: MOST_CLOSED })?;
+        let availability = Availability::limited(platform.processors(), &unavailable, MAX_CLOSED)
+            .ok_or(InstanceError::TooManyPeriods { most: MAX_CLOSED })?;
         let instance = Self { platform, jobs, unavailable, availability, precedence: None };
         // Half the range of Time is kept free, so that sums made by schedulers never saturate.
         if instance.horizon() >= i128::from(i64::MAX / 2) { Err(InstanceError::TooLong) } else { Ok(instance) }

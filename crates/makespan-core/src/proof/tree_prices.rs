@@ -31,7 +31,7 @@ pub struct TreePrices {
 /// Binary places that are kept of a price.
 const PLACES: usize = 256;
 /// Largest exponent: figures beyond it are nonsense, and would only take time.
-const MOST: u32 = 1200;
+const MAX: u32 = 1200;
 
 impl TreePrices {
     /// The upper bound on the fair throughput that follows, in weighted tasks a second. O(nodes * applications).
@@ -44,7 +44,7 @@ impl TreePrices {
         if self.tasks.len() != applications.len() || self.ports.len() != problem.nodes().len() {
             return malformed("it must price every application and every node");
         }
-        if self.exponent.unsigned_abs() > MOST {
+        if self.exponent.unsigned_abs() > MAX {
             return malformed("its exponent must be from -1200 to 1200");
         }
         let weights = applications.iter().zip(&self.tasks);

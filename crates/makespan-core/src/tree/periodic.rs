@@ -58,7 +58,7 @@ pub fn exact_period(rates: &Rates) -> UBig {
 
 impl Periodic {
     /// Most tasks of one kind in a period.
-    pub const MOST_TASKS: u64 = 1 << 40;
+    pub const MAX_TASKS: u64 = 1 << 40;
 
     /// Rates in a period of about so long: `floor(rate * period)` tasks each. Where the times of single tasks, rounded up to
     /// ticks, need a little more, the period is longer by that, and so it is always feasible. What lacks less than the 15th
@@ -71,7 +71,7 @@ impl Periodic {
         let seconds = RBig::from_parts(period.ticks().into(), (Time::TICKS_PER_SECOND as u64).into());
         let whole = |rate: &RBig| {
             let tasks = (next_decimal(rate) * &seconds).floor();
-            u64::try_from(tasks).ok().filter(|&tasks| tasks <= Self::MOST_TASKS)
+            u64::try_from(tasks).ok().filter(|&tasks| tasks <= Self::MAX_TASKS)
         };
         let tasks: Option<Vec<u64>> = rates.all().iter().map(whole).collect();
         let periodic = Self { period, tasks: tasks.ok_or(PeriodicError::TooLong)? };

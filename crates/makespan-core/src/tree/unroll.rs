@@ -5,7 +5,7 @@ use crate::model::{Instance, ProcSet, Time};
 use crate::schedule::{Placement, Schedule};
 
 /// Most placements and transfers that are listed.
-const MOST: usize = 20_000_000;
+const MAX: usize = 20_000_000;
 
 /// The tasks of a node and of its subtree within a period, for one application: the tasks of a subtree follow each other.
 #[derive(Clone, Copy)]
@@ -57,8 +57,8 @@ impl Periodic {
         let needed = applications.iter().zip(&each).map(|(app, &each)| app.count.div_ceil(each)).max().unwrap_or(0);
         let periods = periods.map_or(needed, |periods| periods.min(needed));
         let tasks: u128 = applications.iter().map(|app| u128::from(app.count)).sum();
-        if tasks > MOST as u128 {
-            return Err(PeriodicError::TooMany { count: tasks, most: MOST });
+        if tasks > MAX as u128 {
+            return Err(PeriodicError::TooMany { count: tasks, most: MAX });
         }
         for period in 0..periods {
             let done = |at: usize| each[at].saturating_mul(period);
@@ -68,8 +68,8 @@ impl Periodic {
                 unrolling.node(node, period, &quota)?;
             }
             let count = unrolling.placements.len() + unrolling.transfers.len();
-            if count > MOST {
-                return Err(PeriodicError::TooMany { count: count as u128, most: MOST });
+            if count > MAX {
+                return Err(PeriodicError::TooMany { count: count as u128, most: MAX });
             }
         }
         unrolling.transfers.sort_by_key(|transfer| (transfer.start, transfer.to, transfer.job, transfer.task));

@@ -227,11 +227,11 @@ fn await_exit(exited: &Receiver<Instant>, begun: Instant, options: &MeasureOptio
 
 /// The last line of a text, after a colon; empty when there is none.
 fn last_words(errors: &mut File) -> String {
-    const MOST: i64 = 1000;
+    const MAX: i64 = 1000;
     let mut bytes = Vec::new();
     let length = errors.metadata().map_or(0, |metadata| metadata.len() as i64);
     let read =
-        errors.seek(io::SeekFrom::Start((length - MOST).max(0) as u64)).and_then(|_| errors.read_to_end(&mut bytes));
+        errors.seek(io::SeekFrom::Start((length - MAX).max(0) as u64)).and_then(|_| errors.read_to_end(&mut bytes));
     let text = String::from_utf8_lossy(&bytes);
     match (read, text.trim().lines().last()) {
         (Ok(_), Some(line)) => format!(": {line}"),

@@ -50,14 +50,14 @@ pub fn options(folder: &Path) -> ExecuteOptions {
 
 /// Remembers what it hears, with the names of the jobs.
 #[derive(Default)]
-pub struct Heard {
+pub struct Recorder {
     pub started: Vec<String>,
     pub ended: Vec<(String, Option<String>)>,
     pub messages: Vec<String>,
     pub ticks: usize,
 }
 
-impl Observer for Heard {
+impl Observer for Recorder {
     fn started(&mut self, running: &Running, progress: &Progress<'_>) {
         self.started.push(progress.view.instance.job(running.job).name.clone());
     }

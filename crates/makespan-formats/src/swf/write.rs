@@ -13,7 +13,7 @@ use rustc_hash::FxHashSet;
 /// Weights, speed-ups, bags and unavailable periods have no place in the format; a header note tells what was left out.
 ///
 /// # Errors
-/// Those of the writer; [`io::ErrorKind::InvalidInput`] when there are more tasks than [`Expansion::MOST_TASKS`], or a
+/// Those of the writer; [`io::ErrorKind::InvalidInput`] when there are more tasks than [`Expansion::MAX_TASKS`], or a
 /// compound job.
 pub fn write_swf(instance: &Instance, schedule: Option<&Schedule>, writer: &mut dyn Write) -> io::Result<()> {
     let refused = |error| io::Error::new(io::ErrorKind::InvalidInput, format!("SWF has one record a task; {error}"));

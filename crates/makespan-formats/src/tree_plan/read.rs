@@ -66,9 +66,9 @@ impl FromLiteral for Tasks {
     const EXPECTED: &'static str = "a number of tasks";
 
     fn from_literal(text: &str, quoted: bool) -> Result<Self, String> {
-        let tasks = text.parse().ok().filter(|&tasks| !quoted && tasks <= Periodic::MOST_TASKS);
+        let tasks = text.parse().ok().filter(|&tasks| !quoted && tasks <= Periodic::MAX_TASKS);
         tasks.map(Self).ok_or_else(|| {
-            format!("`{text}` is not a number of tasks; write a whole number from 0 to {}", Periodic::MOST_TASKS)
+            format!("`{text}` is not a number of tasks; write a whole number from 0 to {}", Periodic::MAX_TASKS)
         })
     }
 }

@@ -12,7 +12,7 @@ use crate::{Observer, Simulation, SimulationError, SimulationOptions};
 use agenda::Agenda;
 
 /// So many instants on end at which nothing starts or ends are taken for no progress at all.
-const MOST_BARREN: u64 = 1_000_000;
+const MAX_IDLE_INSTANTS: u64 = 1_000_000;
 
 /// No end is to come.
 const NEVER: (Time, bool) = (Time::MAX, false);
@@ -114,7 +114,7 @@ impl<'a> Engine<'a> {
         }
         self.decisions = decisions;
         match self.cluster.waiting().first() {
-            Some(job) if self.barren > MOST_BARREN => {
+            Some(job) if self.barren > MAX_IDLE_INSTANTS => {
                 let example = self.cluster.name(job).to_owned();
                 Err(self.defect(Defect::Restless { instants: self.barren, example }))
             }

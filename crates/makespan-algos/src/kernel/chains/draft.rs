@@ -1,7 +1,7 @@
 //! A job half planned: which of its tasks are placed, and where.
 
 use super::frame::Frame;
-use super::planning::{Criterion, Lean};
+use super::planning::{Criterion, TieBreak};
 use crate::kernel::graph::calendar::Calendar;
 use crate::kernel::graph::{NEVER, Place};
 
@@ -179,8 +179,8 @@ impl<'a> Draft<'a> {
         each.fold(self.release(), i64::max)
     }
 
-    /// Which way ties lean when a chain is planned again and again: early and late in turn.
-    pub fn lean(round: usize) -> Lean {
-        if round.is_multiple_of(2) { Lean::Early } else { Lean::Late }
+    /// How ties are broken when a chain is planned again and again: early and late in turn.
+    pub fn tie_break(round: usize) -> TieBreak {
+        if round.is_multiple_of(2) { TieBreak::Earliest } else { TieBreak::Latest }
     }
 }

@@ -9,7 +9,7 @@ use crate::kernel::graph::calendar::Calendar;
 use crate::kernel::graph::{NEVER, Neighbour, Problem, rank};
 
 /// Of larger jobs the tasks before and after each task are not added up.
-const MOST_SUMMED: usize = 4096;
+const MAX_SUMMED: usize = 4096;
 
 /// On which side of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -268,7 +268,7 @@ fn areas(problem: &Problem, tasks: std::ops::Range<u32>) -> [Vec<f64>; 2] {
 fn sums(frame: &Frame, areas: &[Vec<f64>; 2], side: Side) -> Vec<i64> {
     let tasks = frame.tasks();
     let mut sums = vec![0; tasks];
-    if tasks > MOST_SUMMED {
+    if tasks > MAX_SUMMED {
         return sums;
     }
     let words = tasks.div_ceil(64);

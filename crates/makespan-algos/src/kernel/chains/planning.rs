@@ -18,11 +18,11 @@ pub enum Criterion {
 
 /// Of equally good places, which.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lean {
+pub enum TieBreak {
     /// The earliest.
-    Early,
+    Earliest,
     /// The latest.
-    Late,
+    Latest,
 }
 
 /// What one chain is planned by.
@@ -31,7 +31,7 @@ pub struct Aim {
     /// Which schedules are better.
     pub criterion: Criterion,
     /// Of equally good ones, which.
-    pub lean: Lean,
+    pub tie_break: TieBreak,
     /// No task ends later, in ticks.
     pub end: i64,
     /// The time that is set aside for data of tasks without places.
@@ -40,7 +40,7 @@ pub struct Aim {
 
 /// Labels that are kept for a task on one processor: of long runs fewer, so that these have so many in all, but not below
 /// the least.
-const MOST_LABELS: usize = 64;
+const MAX_LABELS: usize = 64;
 const MIN_LABELS: usize = 16;
 const RUN_LABELS: usize = 4096;
 /// Gaps that are kept open before one task.
@@ -51,7 +51,7 @@ const MAX_GAPS: usize = 8;
 ///
 /// Between two placed tasks of a chain its tasks see each other only. The first walk finds for each task and processor
 /// the ends that can be reached, each with the best value of what came before, and keeps those that are not both later
-/// and worse; the second walk goes back from the best last one. With [`Lean::Late`] the tasks are then moved as
+/// and worse; the second walk goes back from the best last one. With [`TieBreak::Latest`] the tasks are then moved as
 /// late as they can be. O(k m^2 l log l) for k tasks, m processors and l ends, of which at most 64 (16 in long runs) are
 /// kept, evenly by their rank.
 ///
@@ -124,7 +124,7 @@ fn run(draft: &mut Draft, tasks: &[u32], aim: &Aim) -> bool {
         at = label.before;
     }
     chosen.reverse();
-    if aim.lean == Lean::Late {
+    if aim.tie_break == TieBreak::Latest {
         later(draft, tasks, (&open, &needs), &mut chosen);
     }
     for (&task, &(machine, end)) in tasks.iter().zip(&chosen) {
@@ -166,7 +166,7 @@ fn reached(
         least = least.min(label.value);
         better
     });
-    let (count, most) = (found.len(), (RUN_LABELS / tasks.len()).clamp(MIN_LABELS, MOST_LABELS));
+    let (count, most) = (found.len(), (RUN_LABELS / tasks.len()).clamp(MIN_LABELS, MAX_LABELS));
     if count > most {
         // The first, the last, and those between by rank.
         found = (0..most).map(|rank| found[rank * (count - 1) / (most - 1)]).collect();

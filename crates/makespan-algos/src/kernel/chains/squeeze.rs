@@ -6,7 +6,7 @@ use crate::kernel::graph::calendar::Calendar;
 use crate::kernel::graph::{NEVER, Place};
 
 /// Larger jobs are not searched: that is hopeless, and as deep as they are large.
-const MOST_TASKS: usize = 64;
+const MAX_TASKS: usize = 64;
 
 /// A search that places one task after the other and goes back where no processor is left for a task.
 struct Search<'a> {
@@ -51,7 +51,7 @@ pub enum Squeezed<'a> {
 /// processors of c busy periods for a task that waits for k others.
 pub fn squeeze<'a>(frame: &'a Frame<'a>, calendars: &[Calendar], end: i64, steps: u64) -> Squeezed<'a> {
     let tasks = frame.tasks();
-    if tasks > MOST_TASKS {
+    if tasks > MAX_TASKS {
         return Squeezed::Unknown;
     }
     let mut tails = vec![0; tasks];

@@ -3,7 +3,7 @@
 use super::collisions::{Collision, Penalties, Resolution, resolve};
 use super::draft::Draft;
 use super::frame::Frame;
-use super::planning::{Aim, Criterion, Lean, plan};
+use super::planning::{Aim, Criterion, TieBreak, plan};
 use super::ranking::{Chain, Cover};
 use super::reserve::{Isolated, Reserve, reserve};
 use super::windows::Room;
@@ -12,7 +12,7 @@ use crate::kernel::graph::calendar::Calendar;
 
 /// Rounds without gain after which chains are not planned again, and rounds in all.
 const PATIENCE: usize = 4;
-const MOST_ROUNDS: usize = 40;
+const MAX_ROUNDS: usize = 40;
 /// Where ten rounds would plan more tasks of chains again, a round plans each task once, and all rounds so many.
 const MAX_REPLANNED: usize = 60_000;
 const MAX_ONCE: usize = 20_000;
@@ -199,7 +199,8 @@ fn towards(task: &Task, settings: &Settings, (end, room): (i64, Room)) -> Vec<Of
     let mut drafts = vec![Draft::new(task.chosen, calendars)];
     let kept = (MAX_PLACES / task.real.tasks().max(1)).clamp(1, KEPT);
     for chain in task.chains {
-        let mut next = variants(drafts, chain, &Aim { criterion: settings.criterion, lean: Lean::Early, end, room });
+        let mut next =
+            variants(drafts, chain, &Aim { criterion: settings.criterion, tie_break: TieBreak::Earliest, end, room });
         next.sort_by_cached_key(|draft| (value(settings.criterion, draft.figures()), draft.finish()));
         next.truncate(kept);
         drafts = next;
@@ -217,8 +218,8 @@ fn variants<'a>(drafts: Vec<Draft<'a>>, chain: &Chain, aim: &Aim) -> Vec<Draft<'
             continue;
         }
         // Several optima of one value may be found: those at the two ends of the windows are taken.
-        for lean in [Lean::Early, Lean::Late] {
-            let Some(draft) = with_chain(&draft, chain, &Aim { lean, ..*aim }) else { continue };
+        for tie_break in [TieBreak::Earliest, TieBreak::Latest] {
+            let Some(draft) = with_chain(&draft, chain, &Aim { tie_break, ..*aim }) else { continue };
             if next.iter().all(|other| !other.has_same_places(&draft)) {
                 next.push(draft);
             }
@@ -270,10 +271,10 @@ fn from_heft(task: &Task, settings: &Settings) -> Vec<Offer> {
     let mut planned = vec![false; task.real.tasks()];
     let once = 10 * task.chains.iter().map(|chain| chain.tasks.len()).sum::<usize>() > MAX_REPLANNED;
     let (mut waited, mut round, mut replanned) = (0, 0, 0);
-    while waited < PATIENCE && round < MOST_ROUNDS && !(once && replanned >= MAX_ONCE) {
+    while waited < PATIENCE && round < MAX_ROUNDS && !(once && replanned >= MAX_ONCE) {
         // All else is placed: there is nothing to leave room to.
         let (criterion, end, room) = (settings.criterion, task.end, Room::Least);
-        let aim = Aim { criterion, lean: Draft::lean(round), end, room };
+        let aim = Aim { criterion, tie_break: Draft::tie_break(round), end, room };
         planned.fill(false);
         for chain in task.chains {
             rest.clear();

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use super::collisions::{Penalties, Resolution, resolve};
 use super::draft::Draft;
 use super::frame::Frame;
-use super::planning::{Aim, Criterion, Lean, plan};
+use super::planning::{Aim, Criterion, TieBreak, plan};
 use super::ranking::{Chain, Chart, Cover};
 use super::reserve::{Isolated, Reserve};
 use super::strategy::{Settings, Task, heft, strategy};
@@ -181,7 +181,7 @@ proptest! {
         let tasks: Vec<u32> = (0..volumes.len() as u32).collect();
         let numbers: Vec<u32> = (0..edges.len() as u32).collect();
         // So few ends can be reached that none is left out.
-        let aim = Aim { criterion: Criterion::Cost, lean: Lean::Early, end, room: Room::Least };
+        let aim = Aim { criterion: Criterion::Cost, tie_break: TieBreak::Earliest, end, room: Room::Least };
         let found = plan(&mut draft, &tasks, &numbers, &aim);
         let best = least(&frame, &calendars, end, 0, None);
         prop_assert_eq!(found.then(|| draft.figures().0), best);

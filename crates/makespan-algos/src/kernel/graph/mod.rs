@@ -1,7 +1,7 @@
 //! Compound jobs in flat arrays: tasks and edges of all jobs, times on nodes, transfers between them.
 
 pub mod calendar;
-pub mod lines;
+pub mod machine_orders;
 mod network;
 pub mod placing;
 pub mod rank;

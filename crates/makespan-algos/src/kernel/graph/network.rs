@@ -20,15 +20,15 @@ pub struct Network {
 
 impl Network {
     /// More nodes of a tree are not looked at pair by pair.
-    pub const MOST_NODES: usize = 4096;
+    pub const MAX_NODES: usize = 4096;
     /// More times are not kept but computed again.
-    const MOST_TIMES: usize = 1 << 24;
+    const MAX_TIMES: usize = 1 << 24;
 
     /// The routes between the nodes `computing` of the platform.
     pub fn new(platform: &Platform, computing: &[usize], edges: &[Edge]) -> Self {
         let (kinds, routes, counts) = kinds(platform, computing);
         let loads: Vec<Load> = edges.iter().map(|edge| edge.load).collect();
-        let kept = loads.len().saturating_mul(routes.len()) <= Self::MOST_TIMES;
+        let kept = loads.len().saturating_mul(routes.len()) <= Self::MAX_TIMES;
         let of_edge = |&load: &Load| routes.iter().map(move |route| route.time(load).ticks());
         let times = if kept { loads.iter().flat_map(of_edge).collect() } else { Vec::new() };
         let pairs = counts.iter().sum::<u64>().max(1) as f64;
@@ -44,7 +44,7 @@ impl Network {
     /// Whether the pairs of nodes of the platform are within the limit of this table.
     pub fn fits(platform: &Platform) -> bool {
         let computing = platform.nodes().iter().filter(|node| node.processors > 0);
-        is_alike(platform) || computing.count() <= Self::MOST_NODES
+        is_alike(platform) || computing.count() <= Self::MAX_NODES
     }
 
     /// How long an edge takes from one node to another, in ticks.

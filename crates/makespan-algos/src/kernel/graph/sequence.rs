@@ -9,7 +9,7 @@ use super::{NEVER, Place, Problem};
 pub const ANY: u32 = u32::MAX;
 
 /// Free instants that are kept of all processors, at most.
-const MOST_KEPT: usize = 1 << 21;
+const MAX_KEPT: usize = 1 << 21;
 
 /// An order of the tasks, in which each comes after all that it waits for, and for each task a processor, or [`ANY`].
 ///
@@ -124,7 +124,7 @@ impl<'a> Sequence<'a> {
     fn aiming(problem: &'a Problem, goal: Goal, (order, wanted): (Vec<u32>, Vec<u32>)) -> Self {
         let (tasks, processors) = (problem.tasks(), problem.processors());
         let placed = Placed { ends: vec![0; tasks], processors: vec![0; tasks] };
-        let stride = (tasks * processors).div_ceil(MOST_KEPT).max(1);
+        let stride = (tasks * processors).div_ceil(MAX_KEPT).max(1);
         let mut sequence = Self {
             problem,
             goal,

@@ -8,7 +8,7 @@ use super::Problem;
 use super::members::Members;
 
 /// Machines that are tried for a task, those of least price, at most.
-const MOST_CANDIDATES: usize = 16;
+const MAX_CANDIDATES: usize = 16;
 /// How often a machine is drawn that costs at most so much above the cheapest, in multiples of the price of a mean task. Nearly
 /// all of a good mapping costs nearly nothing; few large tasks have to go far.
 const OFTEN: [(f64, u32); 5] = [(0.003, 16), (0.009, 8), (0.03, 4), (0.12, 2), (0.6, 1)];
@@ -75,7 +75,7 @@ impl Candidates {
         let few = tasks <= FEW.max(FEW_EACH * problem.machines());
         let often = |above: f64| match OFTEN.iter().find(|(reach, _)| above <= reach * mean) {
             _ if few => 1,
-            Some(&(_, times)) if tasks * MOST_CANDIDATES <= MANY / 8 => times,
+            Some(&(_, times)) if tasks * MAX_CANDIDATES <= MANY / 8 => times,
             within => u32::from(within.is_some()),
         };
         let (mut first, mut machines, mut times) = (vec![0], Vec::new(), Vec::new());
@@ -87,7 +87,7 @@ impl Candidates {
             let able = row.filter(|&(machine, (time, _))| *time < Profile::CANNOT_RUN && in_time(machine, time));
             costs.clear();
             costs.extend(able.map(|(machine, (time, price))| (price * time.ticks() as f64 / unit, machine as u32)));
-            let kept = costs.len().min(MOST_CANDIDATES);
+            let kept = costs.len().min(MAX_CANDIDATES);
             if kept < costs.len() {
                 costs.select_nth_unstable_by(kept, |a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
                 costs.truncate(kept);

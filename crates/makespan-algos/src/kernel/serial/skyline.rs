@@ -57,14 +57,14 @@ impl Clone for Skyline {
 
 impl Skyline {
     /// Most figures that a skyline should hold before anything is placed, steps times classes: copies of it are made.
-    pub const MOST: u64 = 1 << 22;
+    pub const MAX: u64 = 1 << 22;
 
     /// Whether closed periods alone make it larger than that.
     pub fn is_too_large(instance: &Instance) -> bool {
         let classes = instance.availability().classes();
         let periods: usize = classes.iter().map(|class| class.closed.len()).sum();
         // No more than two instants a period; few are shared where there are many.
-        !instance.platform().restricts_placement() && classes.len() as u64 * (2 * periods as u64 + 1) > Self::MOST
+        !instance.platform().restricts_placement() && classes.len() as u64 * (2 * periods as u64 + 1) > Self::MAX
     }
 
     /// The platform of the instance, empty but for its reservations and outages.

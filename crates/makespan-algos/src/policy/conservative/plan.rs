@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use makespan_core::{Event, Instance, Time, View};
 
-use crate::policy::desk::Heard;
 use crate::policy::held::hull;
 use crate::policy::queue::Queue;
+use crate::policy::queue_state::Update;
 
 /// When a reservation begins.
 pub(super) trait Start: Clone {
@@ -83,22 +83,22 @@ impl<S: Start> Plan<S> {
         self.upcoming.first().map(|&(start, _)| start)
     }
 
-    /// Takes in what happened, with what the desk makes of it and whether something takes longer than was believed; in
+    /// Takes in what happened, with what the state makes of it and whether something takes longer than was believed; in
     /// `opened` jobs that ended early gave processors back.
     pub(super) fn take_in(
         &mut self,
         queue: &Queue,
         room: &mut impl Room<S>,
-        (heard, late): (Heard, bool),
+        (update, late): (Update, bool),
         (events, view, opened): (&[Event], &View<'_>, Option<Period>),
     ) {
         let now = view.now;
-        if heard == Heard::Anew {
+        if update == Update::Anew {
             // What was held is gone, and the reservations with it.
             self.clear(view.instance);
         } else if late {
             self.release_all(queue, room);
-        } else if heard == Heard::Surprise {
+        } else if update == Update::Surprise {
             self.compress(queue, room, (now, opened.unwrap_or((now, now))));
         }
         self.reserve_arrivals(queue, room, events, now);

@@ -11,7 +11,7 @@ use crate::kernel::mapping::{Mapper, MinimumCompletion, Problem, Times, task_tim
 
 /// The scheduler's own state.
 #[derive(Debug)]
-pub(super) struct Desk {
+pub(super) struct Dispatch {
     pub machines: Machines,
     /// Tasks that some machine which is up can run, in the order of arrival.
     pool: Vec<JobId>,
@@ -35,16 +35,16 @@ struct Planned {
 /// The period of the polled cycle.
 const POLL: Time = Time::from_seconds(1);
 
-impl Desk {
+impl Dispatch {
     /// What the view shows.
     pub(super) fn of(view: &View<'_>) -> Self {
         let mut waiting: Vec<JobId> = view.waiting.iter().collect();
         waiting.sort_by_key(|&job| view.instance.job(job).release);
         let (pool, stuck) = (Vec::with_capacity(waiting.len()), Vec::new());
-        let mut desk =
+        let mut dispatch =
             Self { machines: Machines::of(view), pool, stuck, planned: None, since: view.now, last: Time::ZERO };
-        waiting.into_iter().for_each(|job| desk.wait(view.instance, job));
-        desk
+        waiting.into_iter().for_each(|job| dispatch.wait(view.instance, job));
+        dispatch
     }
 
     /// A task waits to be mapped.
@@ -84,7 +84,7 @@ impl Desk {
         mapper: &dyn Mapper,
         random: &mut ChaCha8Rng,
     ) -> Option<Time> {
-        let mut dealer = Dealer { desk: self, view, rules, mapper, random };
+        let mut dealer = Dealer { dispatch: self, view, rules, mapper, random };
         loop {
             if let Some(at) = dealer.deliver() {
                 return Some(at);
@@ -108,9 +108,9 @@ enum Due {
     Batch,
 }
 
-/// The desk at an instant.
+/// The dispatch at an instant.
 struct Dealer<'a, 'b> {
-    desk: &'a mut Desk,
+    dispatch: &'a mut Dispatch,
     view: &'a View<'b>,
     rules: Rules,
     mapper: &'a dyn Mapper,
@@ -120,9 +120,9 @@ struct Dealer<'a, 'b> {
 impl Dealer<'_, '_> {
     /// Sends the tasks of a mapping that is made; when it will be.
     fn deliver(&mut self) -> Option<Time> {
-        let Planned { at, tasks } = self.desk.planned.take()?;
+        let Planned { at, tasks } = self.dispatch.planned.take()?;
         if at > self.view.now {
-            self.desk.planned = Some(Planned { at, tasks });
+            self.dispatch.planned = Some(Planned { at, tasks });
             return Some(at);
         }
         for (job, machine) in tasks {
@@ -133,30 +133,30 @@ impl Dealer<'_, '_> {
 
     /// Sends a task, unless its machine went down meanwhile.
     fn send(&mut self, job: JobId, machine: usize) {
-        let target = &self.desk.machines.all()[machine];
+        let target = &self.dispatch.machines.all()[machine];
         match self.view.instance.time_on(job, target.node).filter(|_| target.is_up) {
             Some(time) => {
                 let arrives = self.view.now + self.rules.communication.cost(self.view.instance, job, target.node);
-                self.desk.machines.send(machine, Sent { job, time, arrives });
+                self.dispatch.machines.send(machine, Sent { job, time, arrives });
             }
-            None => self.desk.wait(self.view.instance, job),
+            None => self.dispatch.wait(self.view.instance, job),
         }
     }
 
     /// What the policy says to the present state; `None` when only an event can change it.
     fn due(&self) -> Option<Due> {
         let now = self.view.now;
-        if self.desk.pool.is_empty() {
+        if self.dispatch.pool.is_empty() {
             return None;
         }
         match self.rules.when {
             When::Arrival => Some(Due::OneByOne(false)),
             When::Every(interval) => {
-                let tick = next_multiple(now.max(self.desk.since), interval);
+                let tick = next_multiple(now.max(self.dispatch.since), interval);
                 Some(if tick == now { Due::Batch } else { Due::At(tick) })
             }
             When::Poll => {
-                let poll = self.desk.since + next_multiple(now - self.desk.since, POLL);
+                let poll = self.dispatch.since + next_multiple(now - self.dispatch.since, POLL);
                 Some(if poll == now { self.cycle().unwrap_or(Due::At(now + POLL)) } else { Due::At(poll) })
             }
             When::Events => Some(self.cycle().unwrap_or_else(|| Due::At(now + self.slack()))),
@@ -166,17 +166,17 @@ impl Dealer<'_, '_> {
 
     /// The dynamic scheduling cycle; `None` while it waits.
     fn cycle(&self) -> Option<Due> {
-        let enough = 2 * self.desk.machines.all().iter().filter(|machine| machine.is_up).count();
+        let enough = 2 * self.dispatch.machines.all().iter().filter(|machine| machine.is_up).count();
         if self.slack() > Time::ZERO {
             return None;
         }
-        Some(if self.desk.pool.len() > enough { Due::Batch } else { Due::OneByOne(true) })
+        Some(if self.dispatch.pool.len() > enough { Due::Batch } else { Due::OneByOne(true) })
     }
 
     /// For how long a mapping that begins later is still in time for every machine; not positive when none is.
     fn slack(&self) -> Time {
-        let left = self.desk.machines.least_left(self.view.now).unwrap_or(Time::MAX);
-        let mut needed = self.rules.scheduling_time.expected(self.desk.pool.len(), self.desk.last);
+        let left = self.dispatch.machines.least_left(self.view.now).unwrap_or(Time::MAX);
+        let mut needed = self.rules.scheduling_time.expected(self.dispatch.pool.len(), self.dispatch.last);
         if self.rules.when == When::Need {
             needed += self.lead();
         }
@@ -185,10 +185,10 @@ impl Dealer<'_, '_> {
 
     /// How long the first task that waits is on its way at most.
     fn lead(&self) -> Time {
-        match (self.rules.communication, self.desk.pool.first()) {
+        match (self.rules.communication, self.dispatch.pool.first()) {
             (Communication::Fixed(time), _) => time,
             (Communication::Links, Some(&job)) => {
-                let nodes = self.desk.machines.all().iter().map(|machine| machine.node);
+                let nodes = self.dispatch.machines.all().iter().map(|machine| machine.node);
                 nodes.map(|node| self.cost(job, node)).max().unwrap_or(Time::ZERO)
             }
             (Communication::Links, None) => Time::ZERO,
@@ -201,7 +201,7 @@ impl Dealer<'_, '_> {
 
     /// The machines that are up.
     fn up(&self) -> Vec<usize> {
-        let all = self.desk.machines.all();
+        let all = self.dispatch.machines.all();
         (0..all.len()).filter(|&machine| all[machine].is_up).collect()
     }
 
@@ -210,10 +210,10 @@ impl Dealer<'_, '_> {
     /// As printed the cost is added to the time; otherwise the task is on its way while the machine computes.
     fn one_by_one(&mut self, printed: bool) {
         let (up, now) = (self.up(), self.view.now);
-        for job in std::mem::take(&mut self.desk.pool) {
+        for job in std::mem::take(&mut self.dispatch.pool) {
             let (mut row, mut ready) = (Vec::with_capacity(up.len()), Vec::with_capacity(up.len()));
             for &machine in &up {
-                let machine = &self.desk.machines.all()[machine];
+                let machine = &self.dispatch.machines.all()[machine];
                 let (free, cost) = (machine.ready(now), self.cost(job, machine.node));
                 row.push(task_time(self.view.instance.time_on(job, machine.node)));
                 ready.push(if printed { free + cost } else { free.max(now + cost) }.ticks());
@@ -231,12 +231,13 @@ impl Dealer<'_, '_> {
     /// All tasks together, for the state when the mapping is made.
     fn batch(&mut self) {
         let (up, now) = (self.up(), self.view.now);
-        let expected = self.rules.scheduling_time.expected(self.desk.pool.len(), self.desk.last);
+        let expected = self.rules.scheduling_time.expected(self.dispatch.pool.len(), self.dispatch.last);
         let needs = self.rules.when == When::Need;
         let lead = if needs { self.lead() } else { Time::ZERO };
-        let jobs = std::mem::take(&mut self.desk.pool);
-        let ready = |&machine: &usize| self.desk.machines.all()[machine].ready(now).max(now + expected + lead).ticks();
-        let nodes: Vec<usize> = up.iter().map(|&machine| self.desk.machines.all()[machine].node).collect();
+        let jobs = std::mem::take(&mut self.dispatch.pool);
+        let ready =
+            |&machine: &usize| self.dispatch.machines.all()[machine].ready(now).max(now + expected + lead).ticks();
+        let nodes: Vec<usize> = up.iter().map(|&machine| self.dispatch.machines.all()[machine].node).collect();
         let instance = self.view.instance;
         let row = |&job: &JobId| nodes.iter().map(move |&node| task_time(instance.time_on(job, node)));
         let times = Times::flat(jobs.iter().flat_map(row).collect(), up.len());
@@ -251,9 +252,9 @@ impl Dealer<'_, '_> {
         }
         let at = now + self.rules.scheduling_time.spent(expected, real);
         let tasks = order.into_iter().map(|task| (jobs[task], up[mapping[task] as usize])).collect();
-        self.desk.last = at - now;
-        self.desk.since = at + if matches!(self.rules.when, When::Every(_)) { Time::TICK } else { Time::ZERO };
-        self.desk.planned = Some(Planned { at, tasks });
+        self.dispatch.last = at - now;
+        self.dispatch.since = at + if matches!(self.rules.when, When::Every(_)) { Time::TICK } else { Time::ZERO };
+        self.dispatch.planned = Some(Planned { at, tasks });
     }
 }
 

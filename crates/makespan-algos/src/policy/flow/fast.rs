@@ -16,7 +16,7 @@ use crate::kernel::mapping::{Descent, Loads, Mapper, Problem};
 pub struct LongestFirst;
 
 /// Beyond so many tasks the last ones are too short for a descent to gain anything.
-const MOST_TASKS: usize = 5000;
+const MAX_TASKS: usize = 5000;
 /// Pairs that the descent looks at, at most: a tenth of a second. On few machines one step looks at a quarter of the square of
 /// the tasks.
 const LOOKS: usize = 100_000_000;
@@ -26,7 +26,7 @@ impl Mapper for LongestFirst {
         let mut order: Vec<usize> = (0..problem.tasks()).collect();
         order.sort_by_cached_key(|&task| Reverse(problem.shortest(task)));
         let mapping = problem.in_order(order);
-        if problem.tasks() > MOST_TASKS {
+        if problem.tasks() > MAX_TASKS {
             return mapping;
         }
         let mut loads = Loads::new(problem, mapping);

@@ -28,7 +28,7 @@ pub use fast::LongestFirst;
 pub use mappers::{MAPPERS, mapper};
 pub use scheduling_time::SchedulingTime;
 
-use dispatch::Desk;
+use dispatch::Dispatch;
 
 /// When the tasks that wait are mapped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,7 +66,7 @@ pub struct TaskFlow {
     rules: Rules,
     mapper: Box<dyn Mapper>,
     random: ChaCha8Rng,
-    desk: Option<Desk>,
+    dispatch: Option<Dispatch>,
 }
 
 /// What a [`TaskFlow`] goes by, beside its mapper.
@@ -83,22 +83,22 @@ pub struct Rules {
 impl TaskFlow {
     /// With these rules and this mapper.
     pub fn new(rules: Rules, mapper: Box<dyn Mapper>, seed: u64) -> Self {
-        Self { rules, mapper, random: ChaCha8Rng::seed_from_u64(seed), desk: None }
+        Self { rules, mapper, random: ChaCha8Rng::seed_from_u64(seed), dispatch: None }
     }
 }
 
 impl Policy for TaskFlow {
     fn on(&mut self, events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
-        let desk = match &mut self.desk {
-            Some(desk) => {
-                desk.hear(events, view);
-                desk
+        let dispatch = match &mut self.dispatch {
+            Some(dispatch) => {
+                dispatch.hear(events, view);
+                dispatch
             }
-            none => none.insert(Desk::of(view)),
+            none => none.insert(Dispatch::of(view)),
         };
-        let wake = desk.send(view, self.rules, self.mapper.as_ref(), &mut self.random);
-        desk.machines.start(view, decisions);
-        let wakes = [wake, desk.machines.next_arrival(view.now)];
+        let wake = dispatch.send(view, self.rules, self.mapper.as_ref(), &mut self.random);
+        dispatch.machines.start(view, decisions);
+        let wakes = [wake, dispatch.machines.next_arrival(view.now)];
         decisions.extend(wakes.into_iter().flatten().min().map(Decision::WakeAt));
     }
 }

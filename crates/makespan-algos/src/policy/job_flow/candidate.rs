@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use makespan_core::{Instance, Job, JobId, Time, View, Weight};
 
-use super::book::Book;
+use super::records::JobRecords;
 use super::rules::{Clock, JobFlowRules};
 use crate::kernel::chains::frame::Frame;
 use crate::kernel::chains::outline::Outline;
@@ -88,7 +88,7 @@ impl Alone {
 
 impl<'a> Candidate<'a> {
     /// The job with what is known of it.
-    pub fn new(alone: &'a Alone, rules: &JobFlowRules, book: &Book, spares: bool) -> Self {
+    pub fn new(alone: &'a Alone, rules: &JobFlowRules, records: &JobRecords, spares: bool) -> Self {
         let Alone { whole, first, released, ref instance, ref problem } = *alone;
         let outline = Outline::new(instance, problem, (0, 0), &rules.method);
         let now = outline.real.release();
@@ -97,7 +97,7 @@ impl<'a> Candidate<'a> {
             Clock::Arrival => released,
             Clock::Handover => now,
         };
-        let entry = book.get(whole);
+        let entry = records.get(whole);
         let job = &instance.jobs()[0];
         let deadline = entry.map_or_else(
             || start.saturating_add(allowed(job, || makespan, rules.method.walltime)),

@@ -8,8 +8,8 @@ use crate::kernel::chains::strategy::pareto;
 use crate::kernel::graph::calendar::Calendar;
 
 /// Orders that the search may look at, and jobs that it may place in all.
-const MOST_ORDERS: usize = 400;
-const MOST_PLACED: usize = 8000;
+const MAX_ORDERS: usize = 400;
+const MAX_PLACED: usize = 8000;
 /// So few jobs are looked at in every order.
 const ALL_ORDERS: usize = 4;
 /// Rounds in which each job may change its variant.
@@ -53,7 +53,7 @@ impl Table<'_> {
             permutations(by_urgency, &mut Vec::new(), &mut orders);
         }
         let mut looked = orders.len();
-        let most = MOST_ORDERS.min(MOST_PLACED / self.candidates.len().max(1));
+        let most = MAX_ORDERS.min(MAX_PLACED / self.candidates.len().max(1));
         let flows = orders.into_iter().map(|order| (self.early(&order), order));
         let best = flows.reduce(|best, next| if self.is_better(&next.0, &best.0) { next } else { best });
         let Some((mut flow, mut order)) = best else { return Vec::new() };

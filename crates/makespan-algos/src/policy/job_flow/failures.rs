@@ -59,7 +59,7 @@ impl JobFlow {
             return false;
         }
         let urgency = |whole: usize| {
-            let deadline = self.book.get(whole).map_or(i64::MAX, |entry| entry.deadline);
+            let deadline = self.records.get(whole).map_or(i64::MAX, |entry| entry.deadline);
             (Reverse(whole_job(view.instance, whole).1.priority), deadline, whole)
         };
         moved.sort_by_cached_key(|&(whole, _)| urgency(whole));
@@ -120,7 +120,7 @@ impl JobFlow {
         if late.is_empty() {
             return;
         }
-        let deadline = |whole: usize| self.book.get(whole).map_or(i64::MAX, |entry| entry.deadline);
+        let deadline = |whole: usize| self.records.get(whole).map_or(i64::MAX, |entry| entry.deadline);
         let mut by_deadline = begun;
         by_deadline.sort_by_key(|&whole| (deadline(whole), whole));
         let mut late_first = by_deadline.clone();
@@ -128,7 +128,7 @@ impl JobFlow {
         late_first.dedup();
         let orders = if late_first == by_deadline { vec![by_deadline] } else { vec![by_deadline, late_first] };
         for order in orders {
-            let before = (self.reservations.clone(), self.book.clone(), self.log.len(), decisions.len());
+            let before = (self.reservations.clone(), self.records.clone(), self.log.len(), decisions.len());
             self.release(|whole| order.contains(&whole) || untouched.contains(&whole), view);
             order.iter().for_each(|&whole| self.plan_rest(whole, view));
             self.plan(&untouched, view, decisions);
@@ -136,7 +136,7 @@ impl JobFlow {
             if weight < least {
                 least = weight;
             } else {
-                (self.reservations, self.book) = (before.0, before.1);
+                (self.reservations, self.records) = (before.0, before.1);
                 self.log.truncate(before.2);
                 decisions.truncate(before.3);
             }
@@ -151,7 +151,7 @@ impl JobFlow {
         for &whole in wholes {
             let job = whole_job(view.instance, whole).1;
             let sum = by_priority.entry(Reverse(job.priority)).or_default();
-            let deadline = self.book.get(whole).map_or(i64::MAX, |entry| entry.deadline);
+            let deadline = self.records.get(whole).map_or(i64::MAX, |entry| entry.deadline);
             // What has no places was given up.
             if ends.get(&whole).is_none_or(|end| end.ticks() > deadline) {
                 *sum = (sum.0 + i128::from(job.weight.millionths()), sum.1 + 1);
@@ -180,7 +180,7 @@ impl JobFlow {
     /// leave too little room.
     fn endangered(&self, alarmed: bool, view: &View<'_>) -> Vec<(usize, Time)> {
         let is_late = |&(whole, end): &(usize, Time)| {
-            let Some(entry) = self.book.get(whole).filter(|entry| entry.in_time) else { return false };
+            let Some(entry) = self.records.get(whole).filter(|entry| entry.in_time) else { return false };
             let spare = if alarmed && !is_whole(view, whole) { spare(view, whole) } else { 0 };
             end.ticks().saturating_add(spare) > entry.deadline
         };
@@ -196,7 +196,7 @@ impl JobFlow {
             self.plan_rest(whole, view);
         } else {
             self.reservations = before;
-            self.book.note_late(whole, finish.ticks());
+            self.records.note_late(whole, finish.ticks());
         }
     }
 
@@ -204,7 +204,7 @@ impl JobFlow {
     /// later: of those in time the best by the job's own criterion is taken.
     fn take_other_variant(&mut self, whole: usize, view: &View<'_>) -> bool {
         let rules = self.rules;
-        let Some((choice, from)) = self.book.get(whole).and_then(|entry| {
+        let Some((choice, from)) = self.records.get(whole).and_then(|entry| {
             let choice = entry.choice.clone()?;
             let chosen = choice.chosen?;
             Some((choice, chosen))
@@ -213,7 +213,7 @@ impl JobFlow {
         };
         let alone = Alone::all(&[whole], &rules, view);
         let Some(alone) = alone.first() else { return false };
-        let candidate = Candidate::new(alone, &rules, &self.book, self.spares);
+        let candidate = Candidate::new(alone, &rules, &self.records, self.spares);
         let calendars = calendars(view.instance.processors(), &self.reservations.taken(view));
         let now = view.now.ticks();
         let later = |at: usize| {
@@ -229,7 +229,7 @@ impl JobFlow {
         variants[to] = offer;
         let next: Choice = candidate.taken(variants, to);
         self.reservations.add(placements(candidate.first, &next.offer.places, &next.until));
-        self.book.note(whole, candidate.deadline, next);
+        self.records.note(whole, candidate.deadline, next);
         let first: JobId = tasks(view.instance, whole).next().unwrap_or(candidate.first);
         self.tell(view, first, Logged::OtherVariant { from, to });
         true

@@ -1,11 +1,11 @@
 //! A metascheduler: compound jobs come, and are planned by their strategies, one by one or together.
 
-mod book;
 mod candidate;
 mod catalogue;
 mod collective;
 mod failures;
 mod flow;
+mod records;
 mod rules;
 #[cfg(test)]
 mod tests;
@@ -21,10 +21,10 @@ use super::again::{again, calendars};
 use super::reserved::Reservations;
 use super::wholes::{new_wholes, tasks, unstarted, whole_job, whole_of};
 use crate::kernel::graph::Place;
-use book::Book;
 use candidate::{Alone, Candidate, Choice};
 pub(super) use catalogue::ENTRY;
 use flow::{Hopeless, Table};
+use records::JobRecords;
 pub use rules::{Clock, Goal, JobFlowRules, Late, Serve, Spare};
 
 /// Serves a flow of jobs that are graphs of tasks: every job gets places for all its tasks, by the variant of its strategy
@@ -62,7 +62,7 @@ pub struct JobFlow {
     /// Whole jobs that wait to be planned, and until when where they are collected.
     buffer: Vec<usize>,
     due: Time,
-    book: Book,
+    records: JobRecords,
     log: Vec<LogEntry>,
     /// What an earlier session told, until the first event.
     recalled: Vec<LogEntry>,
@@ -79,7 +79,7 @@ impl JobFlow {
             heard: Vec::new(),
             buffer: Vec::new(),
             due: Time::ZERO,
-            book: Book::default(),
+            records: JobRecords::default(),
             log: Vec::new(),
             recalled: Vec::new(),
         }
@@ -146,7 +146,7 @@ impl JobFlow {
         }
         let rules = self.rules;
         let alone = Alone::all(&wholes, &rules, view);
-        let candidates = alone.iter().map(|alone| Candidate::new(alone, &rules, &self.book, self.spares)).collect();
+        let candidates = alone.iter().map(|alone| Candidate::new(alone, &rules, &self.records, self.spares)).collect();
         let calendars = calendars(view.instance.processors(), &self.reservations.taken(view));
         let table = Table { rules: &rules, candidates, calendars };
         let flow = match rules.serve {
@@ -162,7 +162,7 @@ impl JobFlow {
     fn settle(&mut self, candidate: &Candidate, choice: &Choice, view: &View<'_>, decisions: &mut Vec<Decision>) {
         let (whole, first) = (candidate.whole, candidate.first);
         let (finish, deadline) = (Time::from_ticks(choice.offer.finish), Time::from_ticks(candidate.deadline));
-        if self.book.note(whole, candidate.deadline, choice.clone()) {
+        if self.records.note(whole, candidate.deadline, choice.clone()) {
             self.tell(
                 view,
                 first,
@@ -213,7 +213,7 @@ impl JobFlow {
         let (places, finish) = self.rest(whole, view);
         let Some(first) = places.iter().map(|at| at.job).min() else { return };
         self.reservations.add(places);
-        self.book.note_again(whole, finish.ticks());
+        self.records.note_again(whole, finish.ticks());
         let first = tasks(view.instance, whole).next().unwrap_or(first);
         self.tell(view, first, Logged::PlannedAgain { finish });
     }
@@ -246,13 +246,13 @@ impl Table<'_> {
 impl Policy for JobFlow {
     fn on(&mut self, events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
         for entry in std::mem::take(&mut self.recalled) {
-            self.book.recall(whole_of(view.instance, entry.job), &entry.what);
+            self.records.recall(whole_of(view.instance, entry.job), &entry.what);
         }
         let alarmed = self.is_alarmed(events, view);
         events.iter().for_each(|event| self.reservations.hear(event));
         for event in events {
             if let Event::Submitted(job) = *event
-                && self.book.is_given_up(whole_of(view.instance, job))
+                && self.records.is_given_up(whole_of(view.instance, job))
             {
                 decisions.push(Decision::Cancel(job));
             }
@@ -282,6 +282,6 @@ impl Policy for JobFlow {
 /// # Errors
 /// Which property of the instance.
 pub(super) fn supports(instance: &makespan_core::Instance) -> Result<(), Unsupported> {
-    super::desk::taken_apart(instance)?;
+    super::queue_state::taken_apart(instance)?;
     super::follow::supports(&crate::scheduler::CriticalJobs::default(), instance)
 }

@@ -70,13 +70,13 @@ proptest! {
         let later = ask(&cluster, &told);
         prop_assert_eq!(deadlines(&told), deadlines(&later));
         prop_assert_eq!(deadlines(&told).len(), instance.jobs().len());
-        let mut book = Book::default();
-        told.iter().for_each(|entry| book.recall(whole_of(&expanded, entry.job), &entry.what));
+        let mut records = JobRecords::default();
+        told.iter().for_each(|entry| records.recall(whole_of(&expanded, entry.job), &entry.what));
         let wholes: Vec<usize> = (0..instance.jobs().len()).collect();
         for (&whole, alone) in wholes.iter().zip(&Alone::all(&wholes, &rules, &cluster.view())) {
             let first = told.iter().find(|entry| whole_of(&expanded, entry.job) == whole && entry.what.is_of_whole());
             let in_time = first.is_some_and(|entry| entry.what.finish() <= entry.what.deadline());
-            prop_assert_eq!(Candidate::new(alone, &rules, &book, false).promised, in_time);
+            prop_assert_eq!(Candidate::new(alone, &rules, &records, false).promised, in_time);
         }
     }
 
@@ -93,8 +93,8 @@ proptest! {
             let late = if reject { Late::Reject } else { Late::Run };
             let rules = JobFlowRules { goal, late, ..JobFlowRules::default() };
             let alone = Alone::all(&wholes, &rules, &view);
-            let book = Book::default();
-            let candidates = alone.iter().map(|alone| Candidate::new(alone, &rules, &book, false)).collect();
+            let records = JobRecords::default();
+            let candidates = alone.iter().map(|alone| Candidate::new(alone, &rules, &records, false)).collect();
             let free = Reservations::new(rules.starts).taken(&view);
             let table = Table { rules: &rules, candidates, calendars: calendars(expanded.processors(), &free) };
             let (one, all) = (table.in_turn(), table.collective());
@@ -211,8 +211,8 @@ proptest! {
         let rules = JobFlowRules { goal: GOALS[goal], late, ..JobFlowRules::default() };
         let wholes: Vec<usize> = (0..jobs.len()).collect();
         let alone = Alone::all(&wholes, &rules, &view);
-        let book = Book::default();
-        let candidates = alone.iter().map(|alone| Candidate::new(alone, &rules, &book, false)).collect();
+        let records = JobRecords::default();
+        let candidates = alone.iter().map(|alone| Candidate::new(alone, &rules, &records, false)).collect();
         let free = Reservations::new(rules.starts).taken(&view);
         let table = Table { rules: &rules, candidates, calendars: calendars(1, &free) };
         let found = table.collective().value.late;

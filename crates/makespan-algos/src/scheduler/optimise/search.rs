@@ -17,9 +17,9 @@ use crate::kernel::choices::Choices;
 use crate::search::{Course, Portfolio};
 
 /// More jobs are not annealed: a single change would take milliseconds.
-const MOST_JOBS: usize = 20_000;
+const MAX_JOBS: usize = 20_000;
 /// Where best placement is required every node is counted: jobs times nodes times jobs that may run at once.
-const MOST_COUNTED: usize = 20_000_000;
+const MAX_COUNTED: usize = 20_000_000;
 /// The share of a task's time that goes to prices and, at the same time, to the first schedules.
 const PRICES: f64 = 0.2;
 /// The same where prices serve the proof of the other objective only.
@@ -146,7 +146,7 @@ impl<'a> Search<'a> {
         let jobs = self.instance.jobs().len();
         let platform = self.instance.platform();
         let counted = jobs.min(platform.processors() as usize) * jobs * platform.node_count();
-        jobs <= MOST_JOBS && (!platform.restricts_placement() || counted <= MOST_COUNTED)
+        jobs <= MAX_JOBS && (!platform.restricts_placement() || counted <= MAX_COUNTED)
     }
 
     /// The instant at which this share of a task's time is over, if time is what ends the search.
@@ -246,7 +246,7 @@ fn prices_of(
         && !search.has_ended()
     {
         // The bound dips when the search places its instants anew, which may be just before the end.
-        if done >= 0.5 && early.is_none() && instance.jobs().len() <= MOST_JOBS {
+        if done >= 0.5 && early.is_none() && instance.jobs().len() <= MAX_JOBS {
             early = search.bound(instance);
         }
         search.improve(1);

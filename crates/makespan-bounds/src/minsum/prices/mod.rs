@@ -43,7 +43,7 @@ const EQUAL: f64 = 4.0;
 /// The temperature at which that happens.
 const SETTLE: f64 = 6e-3;
 /// Instants times allotments that the check is given at most, which is some seconds.
-const MOST_CELLS: usize = 3_400_000_000;
+const MAX_CELLS: usize = 3_400_000_000;
 /// Fewer instants than this are not worth the time.
 const FEWEST: usize = 16;
 
@@ -102,7 +102,7 @@ impl PriceSearch {
         };
         let counting: Vec<&Job> = instance.jobs().iter().filter(|job| !free(job)).collect();
         let cells: usize = counting.iter().map(|job| choices(job)).sum();
-        let most = MOST_CELLS / cells.max(1);
+        let most = MAX_CELLS / cells.max(1);
         if !instance.has_equal_processors()
             || instance.has_compound_jobs()
             || matches!(options.objective, Objective::Makespan | Objective::Cost)
@@ -318,7 +318,7 @@ fn fixed(instance: &Instance, horizon: f64) -> Vec<f64> {
     fixed.extend(instance.jobs().iter().map(|job| job.release.ticks() as f64));
     fixed.sort_by(f64::total_cmp);
     fixed.dedup();
-    if fixed.len() > MOST_FIXED {
+    if fixed.len() > MAX_FIXED {
         fixed.clear();
     }
     fixed.extend(Some(horizon).filter(|horizon| horizon.is_finite()));
@@ -336,14 +336,14 @@ fn closings(instance: &Instance) -> Vec<f64> {
 
 /// The starts that are possible; all, where the price cannot change at every instant at which that changes.
 fn rooms(instance: &Instance) -> Option<Rooms> {
-    if closings(instance).len() > MOST_FIXED { None } else { Rooms::of(instance.availability()) }
+    if closings(instance).len() > MAX_FIXED { None } else { Rooms::of(instance.availability()) }
 }
 
 fn kind(instance: &Instance) -> Kind {
     if rooms(instance).is_some() { Kind::Narrow } else { Kind::Thrifty }
 }
 
-const MOST_FIXED: usize = 32;
+const MAX_FIXED: usize = 32;
 
 /// The first instants.
 fn instants(instance: &Instance, jobs: &Jobs, fluid: &[(f64, f64)], count: usize) -> Vec<f64> {

@@ -20,7 +20,7 @@ const BARRIER: f64 = 0.1;
 /// A temperature falls when a step gains less than this share of it.
 const SMALL: f64 = 0.3;
 /// It falls after so many steps anyway.
-const MOST_STEPS: usize = 24;
+const MAX_STEPS: usize = 24;
 /// How often a step is shortened before the temperature falls instead.
 const SHORTER: usize = 8;
 
@@ -162,7 +162,7 @@ impl Newton {
         let loss = self.temperature * self.point.value.abs();
         // What is gained by steps that are held back says little about what there is to gain.
         let free = self.caution * self.point.integrals.len() as f64 <= loss;
-        let small = gain <= if free { SMALL } else { 0.01 * SMALL } * loss || self.steps >= MOST_STEPS;
+        let small = gain <= if free { SMALL } else { 0.01 * SMALL } * loss || self.steps >= MAX_STEPS;
         let stuck = next.is_none();
         if let Some(next) = next {
             self.point = next;

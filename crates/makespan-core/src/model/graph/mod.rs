@@ -145,7 +145,7 @@ impl Rows {
 
 impl Graph {
     /// Most tasks, and most edges, of one graph.
-    pub const MOST: usize = 1 << 24;
+    pub const MAX: usize = 1 << 24;
 
     /// Checks and joins tasks and edges.
     ///
@@ -262,7 +262,7 @@ fn check(tasks: &[NamedTask], edges: &[Edge]) -> Result<(), GraphError> {
     if tasks.is_empty() {
         return Err(GraphError::Empty);
     }
-    if most > Graph::MOST {
+    if most > Graph::MAX {
         return Err(GraphError::TooLarge(most));
     }
     let mut names = FxHashSet::default();

@@ -89,6 +89,6 @@ pub enum InstanceError {
 }
 
 fn too_many(tasks: u64) -> String {
-    let most = Expansion::MOST_TASKS;
+    let most = Expansion::MAX_TASKS;
     format!("there are {tasks} tasks in all, and at most {most} are planned one by one; make fewer and longer tasks")
 }

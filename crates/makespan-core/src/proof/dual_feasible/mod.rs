@@ -13,7 +13,7 @@ use crate::schedule::Objective;
 use scale::Most;
 
 /// A certificate has at most this many terms.
-const MOST_TERMS: usize = 16;
+const MAX_TERMS: usize = 16;
 
 /// A deadline refuted by dual-feasible functions (G. S. Lueker 1983; S. P. Fekete, J. Schepers, "New classes of fast lower
 /// bounds for bin packing problems", Math. Programming 91, 2001, DOI 10.1007/s101070100243, and "A general framework for
@@ -113,7 +113,7 @@ impl DualFeasible {
         if self.from < Time::ZERO || self.deadline <= self.from {
             return fail("its instants must satisfy 0 <= from < deadline");
         }
-        if self.terms.is_empty() || self.terms.len() > MOST_TERMS {
+        if self.terms.is_empty() || self.terms.len() > MAX_TERMS {
             return fail("there must be 1 to 16 terms");
         }
         if self.terms.iter().any(|term| term.price < 0) {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::super::CertificateError;
 
 /// Tables for the most value hold at most this many entries times steps.
-const MOST_EFFORT: u64 = 1 << 21;
+const MAX_EFFORT: u64 = 1 << 21;
 
 /// A function of a size (processors or ticks) that never falls and is zero at zero.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -61,7 +61,7 @@ impl Most {
     /// For rooms up to `largest`, in O(largest x steps).
     pub(super) fn by_room(scale: &Scale, largest: u32) -> Result<Self, CertificateError> {
         let Scale::Steps(steps) = scale else { return Ok(Self::Whole) };
-        if u64::from(largest) * steps.len() as u64 > MOST_EFFORT {
+        if u64::from(largest) * steps.len() as u64 > MAX_EFFORT {
             return Err(too_many());
         }
         let mut most = vec![0; largest as usize + 1];
@@ -86,7 +86,7 @@ impl Most {
                 return Ok(Self::ByValue(least));
             }
             least.push(room);
-            if (least.len() * steps.len()) as u64 > MOST_EFFORT {
+            if (least.len() * steps.len()) as u64 > MAX_EFFORT {
                 return Err(too_many());
             }
         }

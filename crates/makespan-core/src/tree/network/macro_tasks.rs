@@ -21,7 +21,7 @@ pub enum MacroTaskError {
 }
 
 /// Beyond this a macro-task is no unit to send.
-const MOST: u32 = 1000;
+const MAX: u32 = 1000;
 
 impl Network {
     /// The same applications in macro-tasks: each has tasks of every application in proportion to the weights, in the
@@ -57,13 +57,13 @@ impl Network {
 fn shares(weights: &[f64]) -> Result<Vec<u32>, MacroTaskError> {
     let least = weights.iter().copied().fold(f64::INFINITY, f64::min);
     // A weight is a number of millionths, so the smallest denominator that serves is searched for, not computed.
-    (1..=MOST)
+    (1..=MAX)
         .find_map(|factor| {
             let scaled = weights.iter().map(|weight| weight / least * f64::from(factor));
-            let whole = |share: f64| (share - share.round()).abs() < 1e-9 * share && share < f64::from(MOST) + 0.5;
+            let whole = |share: f64| (share - share.round()).abs() < 1e-9 * share && share < f64::from(MAX) + 0.5;
             scaled.map(|share| whole(share).then_some(share.round() as u32)).collect::<Option<Vec<u32>>>()
         })
-        .ok_or(MacroTaskError::Ratio { most: MOST })
+        .ok_or(MacroTaskError::Ratio { most: MAX })
 }
 
 #[cfg(test)]
@@ -82,7 +82,7 @@ mod tests {
     fn shares_are_the_smallest_integers() {
         assert_eq!(shares(&[1.0, 1.0]).unwrap(), [1, 1]);
         assert_eq!(shares(&[3.0, 1.5, 2.0]).unwrap(), [6, 3, 4]);
-        assert_eq!(shares(&[1.0, 1.000_001]), Err(MacroTaskError::Ratio { most: MOST }));
+        assert_eq!(shares(&[1.0, 1.000_001]), Err(MacroTaskError::Ratio { most: MAX }));
     }
 
     #[test]

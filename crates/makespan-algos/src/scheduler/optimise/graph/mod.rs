@@ -15,7 +15,7 @@ use rand_chacha::ChaCha8Rng;
 use super::front::limits;
 use super::machines::{LIGHTEST, Outcome, SHORTEST, proved};
 use super::{Optimise, Target, floor_times};
-use crate::kernel::graph::lines::Lines;
+use crate::kernel::graph::machine_orders::MachineOrders;
 use crate::kernel::graph::sequence::Sequence;
 use crate::kernel::graph::{NEVER, Place, Problem};
 use crate::search::{Course, Portfolio, anneal};
@@ -209,7 +209,7 @@ impl Each<'_> {
     /// The makespan, and what only one job's end decides, on processors that are always open by places for one task at
     /// a time. Otherwise, and where only the order counts, by decoding changed orders.
     fn improve(&self, start: Sequence<'_>, random: ChaCha8Rng, course: &mut Course, index: u32) -> (f64, Vec<Place>) {
-        let lines = Lines::are_enough(self.problem) && !self.problem.is_plain();
+        let lines = MachineOrders::are_enough(self.problem) && !self.problem.is_plain();
         if let Some(floor) = self.shortest().filter(|_| lines && self.limit.is_none()) {
             let mut search = Relocating::new(self.problem, &start.places(), random, floor);
             anneal(&mut search, course);

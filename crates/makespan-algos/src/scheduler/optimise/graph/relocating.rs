@@ -4,7 +4,7 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
 use super::{hottest, scale};
-use crate::kernel::graph::lines::{Lines, Slot};
+use crate::kernel::graph::machine_orders::{MachineOrders, Slot};
 use crate::kernel::graph::{Place, Problem};
 use crate::search::{Cooling, Neighbourhood, heat};
 
@@ -14,7 +14,7 @@ const COLDEST: f64 = 0.01;
 const CRITICAL: f64 = 0.5;
 /// How often a task takes neighbours along, and how many at most.
 const TOGETHER: f64 = 0.1;
-const MOST: usize = 3;
+const MAX: usize = 3;
 /// Steps for each task from one heating to the next. Several descents find more than a long one.
 const DESCENT: f64 = 300.0;
 /// Steps for each task before the first heating, without any.
@@ -23,7 +23,7 @@ const COLD: f64 = 8.0;
 /// One search: a present solution, and the best one.
 pub(super) struct Relocating<'a> {
     problem: &'a Problem,
-    lines: Lines<'a>,
+    lines: MachineOrders<'a>,
     best: Best,
     random: ChaCha8Rng,
     floor: f64,
@@ -69,7 +69,7 @@ impl<'a> Relocating<'a> {
         let mut order = problem.order().to_vec();
         order.sort_by_key(|&task| places[task as usize].start);
         let processors: Vec<u32> = places.iter().map(|place| place.processor).collect();
-        let lines = Lines::new(problem, &order, &processors);
+        let lines = MachineOrders::new(problem, &order, &processors);
         let hottest = hottest(order.len()) * scale(problem);
         let cooling = Cooling { hottest, coldest: COLDEST, cycles: 1.0 };
         let best = Best { makespan: lines.makespan(), order, processors };
@@ -125,7 +125,7 @@ impl<'a> Relocating<'a> {
         let to = self.slots[self.random.random_range(0..self.slots.len())];
         self.lines.put(task, to);
         self.moved.push((task, own));
-        while self.lines.makespan() > threshold && self.moved.len() <= MOST {
+        while self.lines.makespan() > threshold && self.moved.len() <= MAX {
             let Some(next) = self.neighbour(task) else { break };
             let (_, own) = self.lines.take(next);
             self.lines.slots(next, &mut self.slots);

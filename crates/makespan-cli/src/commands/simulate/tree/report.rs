@@ -8,7 +8,7 @@ use crate::output::{shown, table};
 use crate::summary::figure;
 
 /// More nodes than these are summed up in a text.
-const MOST_NODES: usize = 30;
+const MAX_NODES: usize = 30;
 
 /// What is told.
 pub struct Page<'a> {
@@ -53,7 +53,7 @@ impl Page<'_> {
         }
         if let Some(first) = self.runs.first() {
             text += &format!("\n{}, shares of the time until its end\n", first.heuristic);
-            text += &if nodes <= MOST_NODES { self.nodes(first) } else { self.busiest(first) };
+            text += &if nodes <= MAX_NODES { self.nodes(first) } else { self.busiest(first) };
         }
         text
     }

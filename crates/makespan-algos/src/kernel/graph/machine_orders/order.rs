@@ -1,6 +1,6 @@
 //! The order of all tasks, kept up where one of them is put to another place.
 
-use super::{Lines, NONE};
+use super::{MachineOrders, NONE};
 use crate::kernel::graph::Neighbour;
 
 /// Tasks marked in one change of the order.
@@ -40,7 +40,7 @@ impl Marks {
     }
 }
 
-impl Lines<'_> {
+impl MachineOrders<'_> {
     /// Moves a task in the order behind the one before it, with all that must follow, or before the one behind it.
     pub(super) fn reorder(&mut self, task: u32, before: u32, behind: u32) {
         let own = self.position[task as usize] as usize;

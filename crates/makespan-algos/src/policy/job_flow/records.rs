@@ -8,7 +8,7 @@ use super::candidate::Choice;
 
 /// Whole jobs that have been planned.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Book {
+pub(super) struct JobRecords {
     entries: BTreeMap<usize, Entry>,
 }
 
@@ -23,7 +23,7 @@ pub(super) struct Entry {
     pub choice: Option<Choice>,
 }
 
-impl Book {
+impl JobRecords {
     /// What is known of a whole job.
     pub fn get(&self, whole: usize) -> Option<&Entry> {
         self.entries.get(&whole)

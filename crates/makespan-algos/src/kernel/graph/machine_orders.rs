@@ -24,7 +24,7 @@ const GONE: i64 = i64::MIN / 4;
 
 /// Which task runs where and behind which, with the earliest end of each. Processors are always open.
 #[derive(Clone, Debug)]
-pub struct Lines<'a> {
+pub struct MachineOrders<'a> {
     problem: &'a Problem,
     /// For each processor its tasks, in order.
     of: Vec<Vec<u32>>,
@@ -55,7 +55,7 @@ pub struct Slot {
     pub through: i64,
 }
 
-impl<'a> Lines<'a> {
+impl<'a> MachineOrders<'a> {
     /// Whether the lines of a problem say all: no processor is closed at any time.
     pub fn are_enough(problem: &Problem) -> bool {
         (0..problem.processors() as u32).all(|processor| problem.closed(processor).is_empty())

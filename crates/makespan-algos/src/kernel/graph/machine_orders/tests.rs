@@ -2,7 +2,7 @@ use makespan_core::{Edge, Graph, Instance, Job, Link, Load, NamedTask, Node, Pla
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::{Lines, Slot};
+use super::{MachineOrders, Slot};
 use crate::kernel::graph::{NEVER, Problem};
 
 /// Two jobs of tasks with times of their own on each of three nodes, of one and of two processors.
@@ -97,7 +97,7 @@ fn slots_say_the_makespan_and_one_of_them_is_the_best_of_all_places() {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         let instance = instance(&mut random, 1 + seed as usize / 3);
         let problem = Problem::new(&instance);
-        let mut lines = Lines::new(&problem, problem.order(), &vec![0; problem.tasks()]);
+        let mut lines = MachineOrders::new(&problem, problem.order(), &vec![0; problem.tasks()]);
         let mut slots = Vec::new();
         for _ in 0..40 {
             let task = random.random_range(0..problem.tasks() as u32);
@@ -119,10 +119,10 @@ fn slots_say_the_makespan_and_one_of_them_is_the_best_of_all_places() {
     }
 }
 
-fn check(lines: &Lines<'_>, makespan: i64) {
+fn check(lines: &MachineOrders<'_>, makespan: i64) {
     assert_eq!(lines.makespan(), makespan);
     assert_eq!(evaluated(lines.problem, &lines.of), Some(makespan));
-    let anew = Lines::new(lines.problem, lines.order(), lines.processors());
+    let anew = MachineOrders::new(lines.problem, lines.order(), lines.processors());
     assert_eq!((&anew.of, &anew.ends, &anew.rests), (&lines.of, &lines.ends, &lines.rests));
     let critical = (0..lines.order.len() as u32).filter(|&task| lines.is_critical(task)).count();
     assert!(critical > 0);

@@ -9,7 +9,7 @@ use super::space::{Slot, Space, next_opening};
 
 /// The waiting jobs in order, and what is held.
 #[derive(Debug)]
-pub(super) struct Desk {
+pub(super) struct QueueState {
     pub queue: Queue,
     pub held: Held,
     /// Whether counts of free processors describe the platform; elsewhere it matters which a job gets.
@@ -27,9 +27,9 @@ pub struct Reading {
     pub queues: Queues,
 }
 
-/// What a desk heard.
+/// What the events of an instant change in the state of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Heard {
+pub(super) enum Update {
     /// Jobs arrived and nothing else happened.
     Arrivals,
     /// Something ended, and not as believed.
@@ -40,7 +40,7 @@ pub(super) enum Heard {
     Anew,
 }
 
-impl Desk {
+impl QueueState {
     /// What the view shows.
     pub(super) fn of(view: &View<'_>, reading: Reading) -> Self {
         let mut queue = Queue::new(view.instance, reading);
@@ -51,68 +51,68 @@ impl Desk {
 
     /// The same, as it was before the jobs came that are submitted at this instant.
     pub(super) fn before(events: &[Event], view: &View<'_>, reading: Reading) -> Self {
-        let mut desk = Self::of(view, reading);
+        let mut state = Self::of(view, reading);
         for event in events {
             if let Event::Submitted(job) = *event
                 && view.instance.job(job).release == view.now
-                && desk.queue.contains(job)
+                && state.queue.contains(job)
             {
-                desk.queue.remove(desk.queue.rank(job));
+                state.queue.remove(state.queue.rank(job));
             }
         }
-        desk
+        state
     }
 
     /// Takes in the events of an instant. Policies that meet what they do not know, such as the jobs of a session before
     /// this one, take it from the view.
-    pub(super) fn hear(desk: &mut Option<Self>, reading: Reading, events: &[Event], view: &View<'_>) -> Heard {
-        let Some(known) = desk.as_mut() else {
-            *desk = Some(Self::of(view, reading));
-            return Heard::Anew;
+    pub(super) fn hear(state: &mut Option<Self>, reading: Reading, events: &[Event], view: &View<'_>) -> Update {
+        let Some(known) = state.as_mut() else {
+            *state = Some(Self::of(view, reading));
+            return Update::Anew;
         };
-        let mut heard = Heard::Arrivals;
+        let mut heard = Update::Arrivals;
         for event in events {
             heard = match (known.take_in(event, view), heard) {
-                (Heard::Arrivals, before) => before,
-                (now, Heard::Arrivals) => now,
-                (Heard::AsBelieved, before) => before,
+                (Update::Arrivals, before) => before,
+                (now, Update::Arrivals) => now,
+                (Update::AsBelieved, before) => before,
                 (now, _) => now,
             };
         }
-        if known.agrees(view) && heard != Heard::Anew {
+        if known.agrees(view) && heard != Update::Anew {
             return heard;
         }
         known.queue.reset(view.waiting);
         known.held = Held::of(view, !known.counted);
-        Heard::Anew
+        Update::Anew
     }
 
     /// Takes in one event.
-    pub(super) fn take_in(&mut self, event: &Event, view: &View<'_>) -> Heard {
+    pub(super) fn take_in(&mut self, event: &Event, view: &View<'_>) -> Update {
         match *event {
             Event::Submitted(job) => self.arrive(job, view),
             Event::Finished(job) | Event::Failed(job) => self.end(job, view.now),
             Event::Interrupted(job) => {
                 self.end(job, view.now);
                 self.arrive(job, view);
-                Heard::Surprise
+                Update::Surprise
             }
-            Event::NodeUp(_) | Event::NodeDown(_) => Heard::Anew,
-            Event::Wake => Heard::AsBelieved,
+            Event::NodeUp(_) | Event::NodeDown(_) => Update::Anew,
+            Event::Wake => Update::AsBelieved,
         }
     }
 
-    fn arrive(&mut self, job: JobId, view: &View<'_>) -> Heard {
+    fn arrive(&mut self, job: JobId, view: &View<'_>) -> Update {
         if view.waiting.contains(job) {
             self.queue.insert(job);
         }
-        Heard::Arrivals
+        Update::Arrivals
     }
 
-    fn end(&mut self, job: JobId, now: Time) -> Heard {
+    fn end(&mut self, job: JobId, now: Time) -> Update {
         match self.held.end(job, now) {
-            Some(end) if end == now => Heard::AsBelieved,
-            _ => Heard::Surprise,
+            Some(end) if end == now => Update::AsBelieved,
+            _ => Update::Surprise,
         }
     }
 

@@ -1,9 +1,9 @@
 //! The places for a task that is taken out.
 
-use super::{Lines, Slot};
+use super::{MachineOrders, Slot};
 use crate::kernel::graph::{NEVER, Neighbour};
 
-impl Lines<'_> {
+impl MachineOrders<'_> {
     /// All places for a task that is taken out which may be best, into `slots`. Of empty processors of a node the first
     /// counts. O(processors + places + nodes * edges of the task).
     pub fn slots(&self, task: u32, slots: &mut Vec<Slot>) {
