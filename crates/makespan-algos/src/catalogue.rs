@@ -14,8 +14,8 @@ pub use spec::{Spec, SpecError};
 
 use crate::kernel::compact::Shuffle;
 use crate::scheduler::{
-    Compaction, Cpop, Demt, DualApproximation, Gang, Heft, ListGraham, Order, Peft, Sequential, Shelves, Sweep,
-    WithBags,
+    Compaction, Cpop, Demt, DualApproximation, Gang, Heft, ListGraham, Order, Peft, Sequential, Shelves, SteadyState,
+    Sweep, WithBags,
 };
 
 /// A parameter of a scheduler, as its spec names it.
@@ -58,7 +58,8 @@ const GRAPHS: &str = "graphs of tasks and single tasks, each on one processor, o
 const HEFT_PAPER: &str = "Topcuoglu, Hariri, Wu, IEEE TPDS 13(3), 2002, doi:10.1109/71.993206";
 const DEMT_PAPER: &str = "Dutot, Eyraud, Mounié, Trystram, SPAA 2004, doi:10.1145/1007912.1007932";
 
-static CATALOGUE: LazyLock<Vec<Entry>> = LazyLock::new(|| [ENTRIES.as_slice(), &mapping::ENTRIES].concat());
+static CATALOGUE: LazyLock<Vec<Entry>> =
+    LazyLock::new(|| [ENTRIES.as_slice(), &mapping::ENTRIES, &[ON_TREES]].concat());
 
 static ENTRIES: [Entry; 12] = [
     Entry {
@@ -229,6 +230,18 @@ static ENTRIES: [Entry; 12] = [
     critical_jobs::ENTRY,
 ];
 
+const ON_TREES: Entry = Entry {
+    name: "steady-state",
+    summary: "the rates of machines that give the largest fair throughput, and a period of them in whole tasks",
+    supports: "bags of tasks on one processor on a tree of machines, or one node; transfers over links",
+    guarantee: "the best fair throughput, up to 1000 nodes exactly",
+    source: "Beaumont et al., IPDPS 2006, doi:10.1109/IPDPS.2006.1639262",
+    parameters: &[],
+    compared: &["steady-state"],
+    representatives: &["steady-state"],
+    build: |_| Ok(Box::new(SteadyState)),
+};
+
 fn yes_or_no(text: &str) -> Result<bool, String> {
     match text {
         "yes" => Ok(true),
@@ -261,7 +274,8 @@ pub fn scheduler(spec: &str) -> Result<Box<dyn Scheduler>, SpecError> {
         .ok_or_else(|| SpecError::unknown("algorithm", parsed.name(), names()))?;
     let scheduler = (entry.build)(&mut parsed)?;
     parsed.finish(entry.parameters.iter().map(|parameter| parameter.name))?;
-    Ok(Box::new(WithBags(scheduler)))
+    // A steady state is one of bags, and knows them.
+    Ok(if entry.name == ON_TREES.name { scheduler } else { Box::new(WithBags(scheduler)) })
 }
 
 #[cfg(test)]

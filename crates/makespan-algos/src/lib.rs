@@ -17,7 +17,7 @@
 //! let instance = Instance::new(Platform::flat(4)?, jobs, vec![])?;
 //! let scheduler = makespan_algos::scheduler("list[order=saf]")?;
 //! scheduler.supports(&instance)?;
-//! let schedule = scheduler.schedule(&instance, &mut Context::with_seed(1))?.into_schedule();
+//! let schedule = scheduler.schedule(&instance, &mut Context::with_seed(1))?.into_schedule().unwrap();
 //! assert_eq!(validate(&instance, &schedule), Ok(()));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

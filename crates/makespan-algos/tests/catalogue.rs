@@ -42,7 +42,7 @@ fn check_bounds(instance: &Instance, optima: &[i128]) -> TestCaseResult {
     for bound in harness::bounds::all(instance) {
         prop_assert_eq!(bound.verify(instance), Ok(()));
         let at = Objective::OF_TIME.iter().position(|&objective| objective == bound.objective).unwrap();
-        prop_assert!(bound.value <= optima[at], "{:?} is above the optimum {}", bound, optima[at]);
+        prop_assert!(bound.value.integer() <= optima[at], "{:?} is above the optimum {}", bound, optima[at]);
     }
     Ok(())
 }

@@ -103,6 +103,7 @@ fn optimum(instance: &Instance, objective: Objective) -> i128 {
                 let n = i128::from(jobs);
                 (1000 * (sum - n * i128::from(first.ticks()))).div_euclid(n)
             }
+            Objective::Throughput => unreachable!("no schedule is planned for it"),
             Objective::Cost => {
                 let each = instance.jobs().iter().zip(&machine_of);
                 let cost =
@@ -117,7 +118,9 @@ fn optimum(instance: &Instance, objective: Objective) -> i128 {
 /// Those of the catalogue that plan it.
 fn schedulers(instance: &Instance) -> Vec<Box<dyn Scheduler>> {
     let all = catalogue().iter().flat_map(|entry| entry.representatives).map(|spec| scheduler(spec).unwrap());
-    all.filter(|scheduler| scheduler.supports(instance).is_ok()).collect()
+    // Rates are looked at in `trees`.
+    let placing = all.filter(|scheduler| scheduler.name() != "steady-state");
+    placing.filter(|scheduler| scheduler.supports(instance).is_ok()).collect()
 }
 
 proptest! {
@@ -126,26 +129,26 @@ proptest! {
     #[test]
     fn plans_are_valid_and_stand_above_optimum_and_bounds(draft in drafts()) {
         let instance = draft.instance(1);
-        let optima = Objective::ALL.map(|objective| optimum(&instance, objective));
-        for (objective, &optimum) in Objective::ALL.into_iter().zip(&optima) {
+        let optima = Objective::OF_SCHEDULES.map(|objective| optimum(&instance, objective));
+        for (objective, &optimum) in Objective::OF_SCHEDULES.into_iter().zip(&optima) {
             if !instance.has_equal_processors() {
                 let bound: Bound = makespan_bounds::best(&instance, objective).unwrap();
                 prop_assert_eq!(bound.verify(&instance), Ok(()));
-                prop_assert!(bound.value <= optimum, "{:?} is above the optimum {}", bound, optimum);
+                prop_assert!(bound.value.integer() <= optimum, "{:?} is above the optimum {}", bound, optimum);
             }
         }
         for scheduler in schedulers(&instance) {
             let name = scheduler.name();
             let mut context = Context::with_seed(1);
-            let schedule = scheduler.schedule(&instance, &mut context).unwrap().into_schedule();
+            let schedule = scheduler.schedule(&instance, &mut context).unwrap().into_schedule().unwrap();
             prop_assert_eq!(validate(&instance, &schedule), Ok(()), "{}", name);
             for bound in &context.bounds {
                 prop_assert_eq!(bound.verify(&instance), Ok(()), "{}", name);
             }
-            for (objective, &optimum) in Objective::ALL.into_iter().zip(&optima) {
+            for (objective, &optimum) in Objective::OF_SCHEDULES.into_iter().zip(&optima) {
                 prop_assert!(objective.value(&instance, &schedule) >= optimum, "{}: {}", name, objective);
             }
-            let again = scheduler.schedule(&instance, &mut Context::with_seed(1)).unwrap().into_schedule();
+            let again = scheduler.schedule(&instance, &mut Context::with_seed(1)).unwrap().into_schedule().unwrap();
             prop_assert_eq!(&schedule, &again, "{}: the same seed gives the same plan", name);
         }
     }
@@ -161,7 +164,7 @@ proptest! {
         let instance = draft.instance(1_000_000);
         if !instance.has_equal_processors() {
             let scheduler = scheduler("optimise[objective=makespan,steps=40,searches=2]").unwrap();
-            let schedule = scheduler.schedule(&instance, &mut Context::with_seed(3)).unwrap().into_schedule();
+            let schedule = scheduler.schedule(&instance, &mut Context::with_seed(3)).unwrap().into_schedule().unwrap();
             let makespan = Objective::Makespan.value(&instance, &schedule);
             prop_assert_eq!(makespan, optimum(&instance, Objective::Makespan));
         }
@@ -174,7 +177,7 @@ fn value(instance: &Instance, spec: &str, objective: Objective) -> (i128, Contex
     for schedule in plan.schedules() {
         assert_eq!(validate(instance, schedule), Ok(()), "{spec}");
     }
-    (objective.value(instance, &plan.into_schedule()), context)
+    (objective.value(instance, &plan.into_schedule().unwrap()), context)
 }
 
 proptest! {
@@ -188,7 +191,7 @@ proptest! {
             let objective = Objective::MeanFlow;
             let (value, context) = value(&instance, "optimise[objective=mean-flow,steps=1,searches=1]", objective);
             prop_assert_eq!(value, optimum(&instance, objective));
-            let proved = context.bounds.iter().filter(|bound| bound.objective == objective).map(|bound| bound.value);
+            let proved = context.bounds.iter().filter(|bound| bound.objective == objective).map(|bound| bound.value.integer());
             prop_assert_eq!(proved.max(), Some(value));
         }
     }
@@ -232,7 +235,7 @@ proptest! {
                 for bound in &context.bounds {
                     prop_assert_eq!(bound.verify(&instance), Ok(()), "{}", spec);
                     for schedule in plan.schedules() {
-                        prop_assert!(bound.objective.value(&instance, schedule) >= bound.value, "{}: {:?}", spec, bound);
+                        prop_assert!(bound.objective.value(&instance, schedule) >= bound.value.integer(), "{}: {:?}", spec, bound);
                     }
                 }
                 if let Plan::Front(front) = &plan {
@@ -264,8 +267,8 @@ fn machines_that_cannot_take_part_change_no_plan() {
         let spec = "optimise[objective=makespan,steps=300,searches=1]";
         let makespan = |instance: &Instance| {
             let (value, context) = value(instance, spec, Objective::Makespan);
-            let bound = context.bounds.iter().find(|bound| bound.objective == Objective::Makespan).unwrap().value;
-            (value as f64, bound as f64)
+            let bound = context.bounds.iter().find(|bound| bound.objective == Objective::Makespan).unwrap();
+            (value as f64, bound.value.as_f64())
         };
         let ((short, bound), (with, its_bound)) = (makespan(&instance(5, false)), makespan(&instance(6, true)));
         assert!(with <= short * 1.05 && its_bound >= bound * (1.0 - 1e-4), "{short} {bound}, {with} {its_bound}");
@@ -289,7 +292,8 @@ fn what_cannot_be_mapped_is_refused_with_the_reason() {
     let best_effort = own("b").with_count(3.try_into().unwrap()).with_weight(Weight::ZERO);
     for bag in [best_effort.clone(), best_effort.with_weight(Weight::ONE)] {
         let instance = Instance::new(Platform::cluster(2, 1).unwrap(), vec![own("a"), bag], vec![]).unwrap();
-        let plan = scheduler("mct").unwrap().schedule(&instance, &mut Context::default()).unwrap().into_schedule();
+        let plan =
+            scheduler("mct").unwrap().schedule(&instance, &mut Context::default()).unwrap().into_schedule().unwrap();
         assert_eq!((validate(&instance, &plan), plan.makespan()), (Ok(()), Time::from_ticks(2)));
     }
 }
@@ -307,7 +311,7 @@ fn time_that_is_spent_elsewhere_counts_within_the_limit() {
         let scheduler = scheduler("optimise[objective=makespan,time-limit=2]").unwrap();
         let begin = std::time::Instant::now();
         let mut context = Context { spent: std::time::Duration::from_mins(1), ..Context::with_seed(1) };
-        let plan = scheduler.schedule(&instance, &mut context).unwrap().into_schedule();
+        let plan = scheduler.schedule(&instance, &mut context).unwrap().into_schedule().unwrap();
         assert_eq!(validate(&instance, &plan), Ok(()));
         assert!(begin.elapsed().as_secs_f64() < 1.6, "{:?}", begin.elapsed());
     }

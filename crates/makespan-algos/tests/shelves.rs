@@ -51,7 +51,8 @@ fn jobs(processors: u32, laws: bool, random: &mut ChaCha8Rng) -> Vec<Job> {
 /// Plans an instance, and checks that the plan is valid and within the guarantee of the guess on the whole platform,
 /// which no schedule is below.
 fn check(name: &str, instance: &Instance, guarantee: Guarantee) -> i128 {
-    let schedule = scheduler(name).unwrap().schedule(instance, &mut Context::default()).unwrap().into_schedule();
+    let schedule =
+        scheduler(name).unwrap().schedule(instance, &mut Context::default()).unwrap().into_schedule().unwrap();
     assert_eq!(validate(instance, &schedule), Ok(()), "{name}");
     let profiles = instance.jobs().iter().map(Job::profile);
     let guess = i128::from(dual::search(profiles, instance.processors()).guess.ticks());
@@ -126,7 +127,7 @@ fn release_dates_keep_the_shelves_by_the_batch_rule() {
         let ratio = if instance.has_release_dates() { (3, 1) } else { (3, 2) };
         assert_eq!((found.numerator, found.denominator), ratio);
         let scheduler = scheduler("shelves").unwrap();
-        let schedule = scheduler.schedule(&instance, &mut Context::default()).unwrap().into_schedule();
+        let schedule = scheduler.schedule(&instance, &mut Context::default()).unwrap().into_schedule().unwrap();
         assert_eq!(validate(&instance, &schedule), Ok(()));
         shelved += usize::from((0..instance.jobs().len()).any(|at| schedule.group(at).is_some()));
         let guess = dual::search(instance.jobs().iter().map(Job::profile), 12).guess.ticks();

@@ -80,7 +80,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             };
             let (check, verdict) = timed(|| bound.verify(&instance));
             verdict?;
-            let (value, count) = (bound.objective.decimal(bound.value), instants(&bound));
+            let (value, count) = (bound.objective.decimal(bound.value.integer()), instants(&bound));
             println!("| {name} | {released} | {value} | {count} | {search:.2} | {bounded:.2} | {check:.2} |");
         }
     }

@@ -1,4 +1,4 @@
-//! Lower bounds with certificates.
+//! Bounds with certificates.
 //!
 //! A bound is found here with whatever helps, floating point and a cone solver included; what it is worth is decided
 //! by its certificate, which `makespan-core` checks in integers. So an imprecise search costs tightness and never
@@ -16,6 +16,8 @@
 //!
 //! * [`cost`]: prices for the time of processors and for the room between tasks, under a horizon.
 //!
+//! * [`tree`]: the steady state of bags of tasks on a tree of machines, and prices that bound its throughput from above.
+//!
 //! The mathematics of each certificate is written out in `docs/bounds.md`.
 //!
 //! ```
@@ -25,7 +27,7 @@
 //! let instance = Instance::new(Platform::flat(3)?, vec![job("a", 4), job("b", 6)], vec![])?;
 //! let bound = makespan_bounds::makespan(&instance);
 //! assert_eq!(bound.verify(&instance), Ok(()));
-//! assert!(bound.value <= 10_000_000_000, "one after the other is the best possible, 10 s");
+//! assert!(bound.value.integer() <= 10_000_000_000, "one after the other is the best possible, 10 s");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -58,10 +60,12 @@ pub fn standard(instance: &Instance) -> Result<Vec<Bound>, Unsupported> {
 ///
 /// # Errors
 /// [`Unsupported`] when no job is a graph of tasks, and there is a network, or processors differ and a job takes several: for
-/// these nothing is proved here.
+/// these nothing is proved here. A throughput is bounded of bags on a tree, and of nothing else.
 pub fn best(instance: &Instance, objective: Objective) -> Result<Bound, Unsupported> {
-    if objective == Objective::Cost {
-        return Ok(cost::cheapest(instance));
+    match objective {
+        Objective::Cost => return Ok(cost::cheapest(instance)),
+        Objective::Throughput => return tree::bound(instance),
+        Objective::Makespan | Objective::WeightedCompletion | Objective::MeanFlow => {}
     }
     if instance.has_compound_jobs() {
         return Ok(windows::best(instance, objective));
@@ -74,7 +78,6 @@ pub fn best(instance: &Instance, objective: Objective) -> Result<Bound, Unsuppor
     Ok(match objective {
         Objective::Makespan => makespan(instance),
         Objective::WeightedCompletion => weighted_completion(instance),
-        Objective::MeanFlow => mean_flow(instance),
-        Objective::Cost => cost::cheapest(instance),
+        _ => mean_flow(instance),
     })
 }

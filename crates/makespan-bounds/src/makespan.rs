@@ -30,13 +30,13 @@ pub fn makespan(instance: &Instance) -> Bound {
     {
         dual::search(instance.jobs().iter().map(Job::profile), instance.processors()).rejection
     } else {
-        with_releases(instance, alone.as_ref().map_or(0, |bound| bound.value))
+        with_releases(instance, alone.as_ref().map_or(0, |bound| bound.value.integer()))
     };
     let proved = |proof| Bound::proved_by(Objective::Makespan, proof, instance).ok();
     let from = rejection.as_ref().map_or(instance.first_release(), |rejection| rejection.from);
     let rejected = rejection.and_then(|rejection| proved(Proof::Rejection(rejection)));
-    let best = alone.into_iter().chain(rejected).max_by_key(|bound| bound.value).unwrap_or_else(nothing);
-    let Ok(known) = i64::try_from(best.value) else { return best };
+    let best = alone.into_iter().chain(rejected).max_by_key(|bound| bound.value.integer()).unwrap_or_else(nothing);
+    let Ok(known) = i64::try_from(best.value.integer()) else { return best };
     dual_feasible::search(instance, from, Time::from_ticks(known)).unwrap_or(best)
 }
 
@@ -44,7 +44,12 @@ pub fn makespan(instance: &Instance) -> Bound {
 fn nothing() -> Bound {
     let rejection =
         Rejection { deadline: Time::ZERO, from: Time::ZERO, at: Time::ZERO, selection: Selection::Price(0) };
-    Bound { objective: Objective::Makespan, value: 0, makespan_at_most: None, proof: Proof::Rejection(rejection) }
+    Bound {
+        objective: Objective::Makespan,
+        value: 0.into(),
+        makespan_at_most: None,
+        proof: Proof::Rejection(rejection),
+    }
 }
 
 /// The job whose earliest completion is latest. Outages are looked at only for jobs that could still matter.
@@ -63,7 +68,7 @@ fn longest_alone(instance: &Instance) -> Option<Bound> {
         .into_iter()
         .map(|id| (id, earliest_completion(instance, id)))
         .max_by_key(|&(_, completion)| completion)?;
-    let value = i128::from(completion.ticks());
+    let value = i128::from(completion.ticks()).into();
     let proof = Proof::Alone(Alone { job });
     Some(Bound { objective: Objective::Makespan, value, makespan_at_most: None, proof })
 }
@@ -194,7 +199,7 @@ mod tests {
 
     fn seconds(bound: &Bound, instance: &Instance) -> f64 {
         assert_eq!(bound.verify(instance), Ok(()));
-        bound.value as f64 / 1e9
+        bound.value.integer() as f64 / 1e9
     }
 
     #[test]
@@ -226,7 +231,7 @@ mod tests {
             assert_eq!(refuted(&bag), refuted(&jobs), "{count} of {width}");
             let bound = makespan(&bag);
             assert_eq!(bound.verify(&bag), Ok(()));
-            assert!(bound.value <= makespan(&jobs).value, "{count} of {width}");
+            assert!(bound.value.integer() <= makespan(&jobs).value.integer(), "{count} of {width}");
         }
         let many = rigid("bag", 1, 1, 0).with_count(4_000_000.try_into().unwrap());
         let instance = Instance::new(Platform::flat(4).unwrap(), vec![many], vec![]).unwrap();
@@ -237,6 +242,6 @@ mod tests {
     fn an_instance_without_jobs_has_the_bound_zero() {
         let instance = Instance::new(Platform::flat(2).unwrap(), vec![], vec![]).unwrap();
         let bound = makespan(&instance);
-        assert_eq!((bound.value, bound.verify(&instance)), (0, Ok(())));
+        assert_eq!((bound.value.integer(), bound.verify(&instance)), (0, Ok(())));
     }
 }

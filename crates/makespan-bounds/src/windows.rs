@@ -46,10 +46,13 @@ pub(crate) fn best(instance: &Instance, objective: Objective) -> Bound {
             let ids: Vec<JobId> = instance.ids().collect();
             Proof::TimeWindow(search::window(&Tasks::of(instance, &ids)))
         }
-        Objective::WeightedCompletion | Objective::MeanFlow => Proof::JobWindows(JobWindows { windows: alone() }),
+        // Of a throughput they say nothing, and are refused when they are checked.
+        Objective::WeightedCompletion | Objective::MeanFlow | Objective::Throughput => {
+            Proof::JobWindows(JobWindows { windows: alone() })
+        }
         Objective::Cost => return crate::cost::cheapest(instance),
     };
-    let nothing = Bound { objective, value: 0, makespan_at_most: None, proof: proof.clone() };
+    let nothing = Bound { objective, value: 0.into(), makespan_at_most: None, proof: proof.clone() };
     Bound::proved_by(objective, proof, instance).unwrap_or(nothing)
 }
 

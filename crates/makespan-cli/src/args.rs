@@ -119,7 +119,8 @@ pub struct PictureOptions {
 pub struct PlanOptions {
     #[command(flatten)]
     pub input: InstanceOptions,
-    /// Algorithm, such as demt or list[order=saf]; see `makespan algorithms` [default: optimise]
+    /// Algorithm, such as demt or list[order=saf]; see `makespan algorithms` [default: optimise, and of
+    /// bags of tasks on a tree steady-state]
     #[arg(long, short, value_name = "SPEC")]
     pub algorithm: Option<String>,
     #[command(flatten)]

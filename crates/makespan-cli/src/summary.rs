@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use makespan::ratio;
 use makespan_core::{
-    Apart, Bound, Front, Instance, Job, JobId, Metrics, Objective, Placement, ProcSet, Schedule, Time,
+    Apart, Bound, Front, Instance, Job, JobId, Metrics, Objective, Placement, ProcSet, Schedule, Time, Value,
 };
 
 use crate::output::{table, wrapped};
@@ -57,15 +57,17 @@ pub fn figure(value: f64) -> String {
     }
 }
 
-/// A value of an objective in seconds or weighted seconds, or a cost.
-pub fn value(objective: Objective, value: i128) -> String {
+/// A value of an objective in seconds or weighted seconds, a cost, or weighted tasks a second.
+pub fn value(objective: Objective, value: impl Into<Value>) -> String {
     let unit = match objective {
         Objective::Makespan => 1e9,
         Objective::WeightedCompletion => 1e15,
         Objective::MeanFlow => 1e12,
         Objective::Cost => 1e3,
+        // Rates are rationals, in no unit but their own.
+        Objective::Throughput => 1.0,
     };
-    figure(value as f64 / unit)
+    figure(value.into().as_f64() / unit)
 }
 
 /// `at most 3.21 % above the optimum`.
@@ -87,7 +89,7 @@ pub fn objectives(instance: &Instance, schedule: &Schedule, bounds: &[Bound]) ->
         vec![
             objective.to_string(),
             value(objective, objective.value(instance, schedule)),
-            value(objective, bound.value),
+            value(objective, bound.value.clone()),
             ratio.map_or("-".into(), |ratio| format!("{ratio:.4}")),
             gap(ratio),
         ]
@@ -133,7 +135,7 @@ pub fn front_rows(instance: &Instance, front: &Front, bounds: &[Bound]) -> (Vec<
             reached(Objective::Makespan),
             over(shortest),
             reached(second),
-            bound.map_or("-".into(), |bound| value(bound.objective, bound.value)),
+            bound.map_or("-".into(), |bound| value(bound.objective, bound.value.clone())),
             bound
                 .map_or("-".into(), |bound| bound.makespan_at_most.map_or("any".into(), |most| figure(most.seconds()))),
             over(bound),

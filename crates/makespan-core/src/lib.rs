@@ -30,6 +30,6 @@ pub use measure::*;
 pub use model::*;
 pub use online::*;
 pub use plan::*;
-pub use proof::{Bound, CertificateError, Proof, release_area_bound};
+pub use proof::{Bound, CertificateError, Proof, Value, release_area_bound};
 pub use schedule::*;
 pub use tree::network;

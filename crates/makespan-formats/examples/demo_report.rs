@@ -130,7 +130,7 @@ fn bounds(instance: &Instance, makespan: Time) -> Vec<Bound> {
     });
     let proved =
         alone.take(50).chain(deadlines).filter_map(|proof| Bound::proved_by(Objective::Makespan, proof, instance).ok());
-    proved.max_by_key(|bound| bound.value).into_iter().collect()
+    proved.max_by_key(|bound| bound.value.integer()).into_iter().collect()
 }
 
 fn write(folder: &Path, name: &str, instance: &Instance, schedules: &[(&str, Schedule)]) -> Result<(), Failure> {

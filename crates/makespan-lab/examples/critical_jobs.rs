@@ -65,7 +65,7 @@ fn instance(shape: Shape, number: u32) -> Result<(Shape, Instance), Box<dyn Erro
 /// Makespan, cost, and whether the plan is the method's own.
 fn planned(instance: &Instance, spec: &str) -> Result<(f64, f64, bool), Box<dyn Error>> {
     let mut context = Context::with_seed(1);
-    let schedule = makespan_algos::scheduler(spec)?.schedule(instance, &mut context)?.into_schedule();
+    let schedule = makespan_algos::scheduler(spec)?.schedule(instance, &mut context)?.into_schedule().unwrap();
     validate(instance, &schedule).map_err(|violations| format!("{violations:?}"))?;
     let fallback = context.remarks.iter().any(|remark| remark.contains("HEFT's places are taken"));
     Ok((schedule.makespan().seconds(), cost(instance, &schedule) as f64, !fallback))

@@ -23,7 +23,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             let tasks = 20 + (seed as usize * 37) % 81;
             let instance = generate_graphs(&GraphOptions { shape, tasks, seed, ..GraphOptions::default() })?;
             let heft = makespan(&instance, "heft")?;
-            let bound = makespan_bounds::best(&instance, Objective::Makespan)?.value as f64 / 1e9;
+            let bound = makespan_bounds::best(&instance, Objective::Makespan)?.value.integer() as f64 / 1e9;
             sums[0].push(bound / heft);
             for (sum, spec) in sums[1..].iter_mut().zip(specs) {
                 sum.push(makespan(&instance, spec)? / heft);
@@ -45,7 +45,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 fn makespan(instance: &Instance, spec: &str) -> Result<f64, Box<dyn Error>> {
-    let schedule = makespan_algos::scheduler(spec)?.schedule(instance, &mut Context::with_seed(1))?.into_schedule();
+    let schedule =
+        makespan_algos::scheduler(spec)?.schedule(instance, &mut Context::with_seed(1))?.into_schedule().unwrap();
     validate(instance, &schedule).map_err(|violations| format!("{violations:?}"))?;
     Ok(schedule.makespan().seconds())
 }

@@ -23,7 +23,7 @@ fn before(instance: &Instance) -> i128 {
     let longest = instance.jobs().iter().map(|job| job.profile().shortest()).max().unwrap_or(Time::ZERO);
     let rejected =
         search.rejection.map(Proof::Rejection).and_then(|proof| proof.proves(Objective::Makespan, instance).ok());
-    rejected.unwrap_or(0).max(i128::from(longest.ticks()))
+    rejected.map_or(0, |value| value.integer()).max(i128::from(longest.ticks()))
 }
 
 /// New over old bound, the best schedule over the old and over the new bound, and the times of both bounds.
@@ -38,10 +38,16 @@ fn measured(instance: &Instance) -> Result<[f64; 5], Box<dyn std::error::Error>>
     let mut best = i128::MAX;
     for spec in ["sweep", "dual", "list"] {
         let plan = scheduler(spec)?.schedule(instance, &mut Context::with_seed(1))?;
-        best = best.min(Objective::Makespan.value(instance, &plan.into_schedule()));
+        best = best.min(Objective::Makespan.value(instance, &plan.into_schedule().unwrap()));
     }
     let ratio = |a: i128, b: i128| a as f64 / b as f64;
-    Ok([ratio(bound.value, old), ratio(best, old), ratio(best, bound.value), first * 1e3, second * 1e3])
+    Ok([
+        ratio(bound.value.integer(), old),
+        ratio(best, old),
+        ratio(best, bound.value.integer()),
+        first * 1e3,
+        second * 1e3,
+    ])
 }
 
 /// Widths and times of jobs of one allotment each.
@@ -96,7 +102,7 @@ fn main() -> Outcome {
         let file = Path::new(&name);
         let instance = read_instance(file, &ReadOptions::default())?.instance;
         let [ratio, _, new, ..] = measured(&instance)?;
-        let (jobs, value) = (instance.jobs().len(), Objective::Makespan.decimal(makespan(&instance).value));
+        let (jobs, value) = (instance.jobs().len(), Objective::Makespan.decimal(makespan(&instance).value.integer()));
         println!("| {} | {jobs} | {ratio:.4} | | {new:.4} | bound {value} s |", file.display());
     }
     Ok(())

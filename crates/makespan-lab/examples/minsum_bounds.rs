@@ -24,7 +24,7 @@ fn timed<T>(work: impl FnOnce() -> T) -> (f64, T) {
 fn after(instance: &Instance, steps: usize) -> Option<f64> {
     let mut search = PriceSearch::new(instance, PriceOptions::default())?;
     search.improve(steps);
-    Some(search.bound(instance)?.value as f64)
+    Some(search.bound(instance)?.value.as_f64())
 }
 
 /// The columns of one instance.
@@ -33,10 +33,10 @@ fn measured(family: Family, jobs: usize, seed: u64) -> Result<[f64; 7], Box<dyn 
     let (intervals, interval) = timed(|| weighted_completion_on(&instance, &Grid::fine(&instance)));
     let (whole, bound) = timed(|| weighted_completion(&instance));
     bound.verify(&instance)?;
-    let value = bound.value as f64;
+    let value = bound.value.integer() as f64;
     let short = |steps| after(&instance, steps).map_or(0.0, |reached| 100.0 * (1.0 - reached / value));
     let (twenty, second) = timed(|| short(STEPS[1]));
-    Ok([value / interval.value as f64, short(STEPS[0]), second, short(STEPS[2]), intervals, twenty, whole])
+    Ok([value / interval.value.integer() as f64, short(STEPS[0]), second, short(STEPS[2]), intervals, twenty, whole])
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -11,7 +11,8 @@ use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 fn plan(spec: &str, instance: &Instance) -> Schedule {
-    let plan = scheduler(spec).unwrap().schedule(instance, &mut Context::with_seed(1)).unwrap().into_schedule();
+    let plan =
+        scheduler(spec).unwrap().schedule(instance, &mut Context::with_seed(1)).unwrap().into_schedule().unwrap();
     assert_eq!(validate(instance, &plan), Ok(()), "{spec}");
     plan
 }
@@ -57,7 +58,7 @@ fn any_jobs(random: &mut impl Rng) -> Instance {
 
 /// One to four reservations, short ones and far too long ones.
 fn any_closed(instance: &Instance, random: &mut impl Rng) -> Vec<Unavailable> {
-    let bound = makespan_bounds::makespan(instance).value as f64;
+    let bound = makespan_bounds::makespan(instance).value.integer() as f64;
     let processors = instance.processors();
     let count = random.random_range(1..=4);
     let period = |_| {
@@ -113,7 +114,7 @@ const CASES: usize = 40;
 fn half_reserved(family: Family, jobs: usize, processors: u32, seed: u64) -> Instance {
     let instance = drawn(family, jobs, processors, seed);
     let mut random = ChaCha8Rng::seed_from_u64(seed);
-    let bound = makespan_bounds::makespan(&instance).value as i64;
+    let bound = makespan_bounds::makespan(&instance).value.integer() as i64;
     let start = Time::from_ticks(random.random_range(0..=bound - bound / 3));
     let end = start + Time::from_ticks(bound / 3);
     closing(&instance, vec![Unavailable { processors: ProcSet::first(processors / 2), start, end }])
@@ -128,7 +129,7 @@ fn demt_stays_near_the_bounds_with_half_of_the_processors_reserved() {
             let ratio = |objective: Objective| {
                 let bound = makespan_bounds::best(&instance, objective).unwrap();
                 assert_eq!(bound.verify(&instance), Ok(()));
-                objective.value(&instance, &plan) as f64 / bound.value as f64
+                objective.value(&instance, &plan) as f64 / bound.value.integer() as f64
             };
             let (makespan, weighted) = (ratio(Objective::Makespan), ratio(Objective::WeightedCompletion));
             println!("{family:?} {jobs} {seed}: {makespan:.3} {weighted:.3}");
@@ -156,6 +157,6 @@ fn nobody_waits_for_nine_of_ten_processors() {
     }
     let bound = makespan_bounds::weighted_completion(&instance);
     assert_eq!(bound.verify(&instance), Ok(()));
-    let value = bound.value as f64 / 1e15;
+    let value = bound.value.integer() as f64 / 1e15;
     assert!((139.9..=140.0).contains(&value), "{value} of 140");
 }

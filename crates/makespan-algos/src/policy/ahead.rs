@@ -2,7 +2,8 @@
 
 use makespan_core::{Area, Context, Instance, Placement, Scheduler, Time, View};
 
-/// A scheduler's plan of all that waits, in the ids of the view's instance; `None` if it cannot.
+/// A scheduler's plan of all that waits, in the ids of the view's instance; `None` if it cannot, or plans no
+/// placements.
 ///
 /// A scheduler may plan otherwise where a period is to come, even after the end of its plan. So a period that the plan does
 /// not reach is not told to it: plans are made with the periods that begin before the least time that what waits can take,
@@ -14,7 +15,7 @@ pub(super) fn plan_ahead(scheduler: &dyn Scheduler, seed: u64, view: &View<'_>) 
     loop {
         let residual = view.instance.residual_before(view, horizon);
         // What is supported as a whole is supported in part: the policy is made for an instance that is.
-        let plan = scheduler.schedule(&residual.instance, &mut Context::with_seed(seed)).ok()?.into_schedule();
+        let plan = scheduler.schedule(&residual.instance, &mut Context::with_seed(seed)).ok()?.into_schedule()?;
         let end = plan.placements().iter().map(|placement| placement.end).max().unwrap_or(view.now);
         let untold = begins.iter().copied().filter(|&begin| begin >= horizon).min();
         if untold.is_none_or(|begin| end <= begin) {

@@ -1,7 +1,7 @@
 //! Plans of whole jobs, whose order is kept.
 
 use makespan_core::{
-    Context, Decision, Event, Instance, Job, JobId, Placement, Policy, Schedule, Scheduler, Unsupported, View,
+    Context, Decision, Event, Instance, Job, JobId, Placement, Plan, Policy, Schedule, Scheduler, Unsupported, View,
 };
 
 use super::again::{again, calendars};
@@ -55,10 +55,11 @@ impl Follow {
         let Ok(instance) = Instance::new(instance.platform().clone(), jobs.collect(), taken) else { return false };
         let mut context = Context::with_seed(self.seed);
         // What is supported as a whole is supported in part: the policy is made for an instance that is.
-        let Ok(plan) = self.scheduler.schedule(&instance, &mut context) else { return false };
+        let plan = self.scheduler.schedule(&instance, &mut context).ok().and_then(Plan::into_schedule);
+        let Some(plan) = plan else { return false };
         let named =
             |at: &Placement| Placement { job: JobId(firsts[at.job.index()].0 + at.task), task: 0, ..at.clone() };
-        self.reservations.add(plan.into_schedule().placements().iter().map(named));
+        self.reservations.add(plan.placements().iter().map(named));
         true
     }
 

@@ -355,7 +355,7 @@ mod tests {
     fn exact_estimates_give_exactly_the_plan() {
         let instance = instance();
         let scheduler = crate::scheduler("list").unwrap();
-        let plan = scheduler.schedule(&instance, &mut Context::default()).unwrap().into_schedule();
+        let plan = scheduler.schedule(&instance, &mut Context::default()).unwrap().into_schedule().unwrap();
         let mut played = play(&instance, |_| 100);
         played.sort_unstable_by_key(|&(start, _, job)| (start, job));
         let planned: Vec<_> = plan.placements().iter().map(|p| (p.start, p.end, p.job)).collect();

@@ -407,7 +407,7 @@ proptest! {
             let plan = crate::scheduler(scheduler).unwrap().schedule(&instance, &mut Context::with_seed(1)).unwrap();
             let mut played = Play::starts(&instance, policy(&format!("batch[scheduler={scheduler}]"), 1).unwrap().as_mut(), &real(&rows));
             played.sort_by_key(|placement| (placement.start, placement.job));
-            let planned = plan.into_schedule();
+            let planned = plan.into_schedule().unwrap();
             prop_assert_eq!(played.as_slice(), planned.placements(), "{}", scheduler);
         }
     }

@@ -53,7 +53,7 @@ const ANNEALED: u64 = 400_000;
 /// let node = |name: &str, speed| Node { name: name.into(), processors: 1, speed, parent: None, link: None };
 /// let platform = Platform::new(vec![node("slow", 1.0), node("fast", 2.0)]).unwrap();
 /// let instance = Instance::new(platform, vec![job], vec![]).unwrap();
-/// let schedule = CriticalJobs::default().schedule(&instance, &mut Context::default()).unwrap().into_schedule();
+/// let schedule = CriticalJobs::default().schedule(&instance, &mut Context::default()).unwrap().into_schedule().unwrap();
 /// // Both tasks on the slow processor, at half the cost of the fast one.
 /// assert_eq!(cost(&instance, &schedule), 2000);
 /// ```

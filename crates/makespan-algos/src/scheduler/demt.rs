@@ -91,7 +91,7 @@ impl FromStr for Shuffle {
 /// };
 /// let jobs = vec![job("long", 8, "1"), job("urgent", 1, "10")];
 /// let instance = Instance::new(Platform::flat(1).unwrap(), jobs, vec![]).unwrap();
-/// let schedule = Demt::default().schedule(&instance, &mut Context::default()).unwrap().into_schedule();
+/// let schedule = Demt::default().schedule(&instance, &mut Context::default()).unwrap().into_schedule().unwrap();
 /// assert_eq!(schedule.makespan(), Time::from_seconds(9));
 /// assert_eq!(schedule.placements()[0].end, Time::from_seconds(1));
 /// ```

@@ -31,7 +31,7 @@ use crate::kernel::{batches::by_batches, list, shelves};
 /// let jobs = ["a", "b"].map(|name| Job::new(name, Profile::table(times.clone()).unwrap())).to_vec();
 /// let instance = Instance::new(Platform::flat(3).unwrap(), jobs, vec![]).unwrap();
 /// let plan = DualApproximation.schedule(&instance, &mut Context::default()).unwrap();
-/// assert!(plan.into_schedule().makespan() <= Time::from_seconds(12));
+/// assert!(plan.into_schedule().unwrap().makespan() <= Time::from_seconds(12));
 /// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DualApproximation;

@@ -29,7 +29,7 @@ use crate::kernel::open::Open;
 /// let profile = Profile::law(Time::from_seconds(8), SpeedupLaw::Linear {}, 1, 4).unwrap();
 /// let instance = Instance::new(Platform::flat(4).unwrap(), vec![Job::new("a", profile)], vec![]).unwrap();
 /// let plan = Gang::default().schedule(&instance, &mut Context::default()).unwrap();
-/// assert_eq!(plan.into_schedule().makespan(), Time::from_seconds(2));
+/// assert_eq!(plan.into_schedule().unwrap().makespan(), Time::from_seconds(2));
 /// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Gang {
@@ -132,7 +132,7 @@ mod tests {
         let instance = Instance::new(Platform::flat(2).unwrap(), vec![job("a"), job("b")], vec![]).unwrap();
         let makespan = |packed| {
             let plan = Gang { packed }.schedule(&instance, &mut Context::default()).unwrap();
-            plan.into_schedule().makespan()
+            plan.into_schedule().unwrap().makespan()
         };
         assert_eq!((makespan(false), makespan(true)), (Time::from_seconds(10), Time::from_seconds(5)));
     }
@@ -145,7 +145,7 @@ mod tests {
         };
         let jobs = vec![job("short but late", 1, 3), job("long", 5, 0), job("longer", 7, 0)];
         let instance = Instance::new(Platform::flat(2).unwrap(), jobs, vec![]).unwrap();
-        let schedule = Gang::default().schedule(&instance, &mut Context::default()).unwrap().into_schedule();
+        let schedule = Gang::default().schedule(&instance, &mut Context::default()).unwrap().into_schedule().unwrap();
         let order: Vec<JobId> = schedule.placements().iter().map(|placement| placement.job).collect();
         assert_eq!(order, [JobId(1), JobId(0), JobId(2)]);
         assert_eq!(schedule.makespan(), Time::from_seconds(13));

@@ -30,7 +30,7 @@ use crate::kernel::graph::{Place, Problem, placing::Placing, rank};
 ///     Instance::new(Platform::cluster(2, 1).unwrap(), vec![Job::compound("diamond", graph)], vec![]).unwrap();
 /// let plan = Heft.schedule(&instance, &mut Context::default()).unwrap();
 /// // c runs on the other processor, and d there, too: the data of b are longer on their way than c runs on.
-/// assert_eq!(plan.into_schedule().makespan(), Time::from_seconds(10));
+/// assert_eq!(plan.into_schedule().unwrap().makespan(), Time::from_seconds(10));
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Heft;

@@ -26,7 +26,7 @@ use crate::kernel::mapping::{Mapper, Problem, Times, task_time};
 /// let jobs = vec![job("a", [4, 1]), job("b", [2, 9])];
 /// let instance = Instance::new(Platform::cluster(2, 1).unwrap(), jobs, vec![]).unwrap();
 /// let plan = Mapped::new("min-min", MinMin).schedule(&instance, &mut Context::default()).unwrap();
-/// assert_eq!(plan.into_schedule().makespan(), Time::from_seconds(2));
+/// assert_eq!(plan.into_schedule().unwrap().makespan(), Time::from_seconds(2));
 /// ```
 pub struct Mapped {
     spec: String,

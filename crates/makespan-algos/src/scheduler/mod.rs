@@ -13,6 +13,7 @@ mod optimise;
 mod peft;
 mod sequential;
 mod shelves;
+mod steady_state;
 mod sweep;
 mod with_bags;
 
@@ -29,6 +30,7 @@ pub use optimise::{Optimise, Target};
 pub use peft::Peft;
 pub use sequential::Sequential;
 pub use shelves::Shelves;
+pub use steady_state::SteadyState;
 pub use sweep::Sweep;
 pub use with_bags::WithBags;
 

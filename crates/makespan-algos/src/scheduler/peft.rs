@@ -27,7 +27,7 @@ use crate::kernel::graph::{NEVER, Place, Problem, placing::Placing, rank};
 /// let instance =
 ///     Instance::new(Platform::cluster(2, 1).unwrap(), vec![Job::compound("fork", graph)], vec![]).unwrap();
 /// let plan = Peft.schedule(&instance, &mut Context::default()).unwrap();
-/// assert_eq!(plan.into_schedule().makespan(), Time::from_seconds(8));
+/// assert_eq!(plan.into_schedule().unwrap().makespan(), Time::from_seconds(8));
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Peft;

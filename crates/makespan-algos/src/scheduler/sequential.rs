@@ -23,7 +23,7 @@ use crate::kernel::list::{self, Allotted};
 /// let jobs = vec![job("a", 2), job("b", 3), job("c", 5)];
 /// let instance = Instance::new(Platform::flat(2).unwrap(), jobs, vec![]).unwrap();
 /// let plan = Sequential.schedule(&instance, &mut Context::default()).unwrap();
-/// assert_eq!(plan.into_schedule().makespan(), Time::from_seconds(5));
+/// assert_eq!(plan.into_schedule().unwrap().makespan(), Time::from_seconds(5));
 /// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sequential;

@@ -41,7 +41,7 @@ use crate::kernel::{batches, list, shelves};
 /// let jobs = ["a", "b", "c"].map(|name| Job::new(name, Profile::table(times.clone()).unwrap())).to_vec();
 /// let platform = Platform::cluster(2, 4).unwrap().requiring_compact();
 /// let instance = Instance::new(platform, jobs, vec![]).unwrap();
-/// let schedule = Shelves.schedule(&instance, &mut Context::default()).unwrap().into_schedule();
+/// let schedule = Shelves.schedule(&instance, &mut Context::default()).unwrap().into_schedule().unwrap();
 /// assert_eq!(validate(&instance, &schedule), Ok(()));
 /// assert!(schedule.makespan() <= Time::from_seconds(9));
 /// ```

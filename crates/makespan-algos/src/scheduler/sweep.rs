@@ -38,7 +38,7 @@ const HOT: f64 = 0.02;
 /// let jobs = ["a", "b", "c"].map(|name| Job::new(name, Profile::table(times.clone()).unwrap())).to_vec();
 /// let instance = Instance::new(Platform::flat(3).unwrap(), jobs, vec![]).unwrap();
 /// let plan = Sweep::default().schedule(&instance, &mut Context::default()).unwrap();
-/// assert_eq!(plan.into_schedule().makespan(), Time::from_seconds(12));
+/// assert_eq!(plan.into_schedule().unwrap().makespan(), Time::from_seconds(12));
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Sweep {

@@ -36,7 +36,7 @@ use crate::kernel::holes::{Holes, Tasks};
 /// let instance = Instance::new(Platform::flat(2).unwrap(), jobs, vec![]).unwrap();
 /// let plan = WithBags(Box::new(Sequential)).schedule(&instance, &mut Context::default()).unwrap();
 /// // Beside the narrow job fit two tasks; the others follow at the end.
-/// assert_eq!(plan.into_schedule().placements().len(), 7);
+/// assert_eq!(plan.into_schedule().unwrap().placements().len(), 7);
 /// ```
 pub struct WithBags(pub Box<dyn Scheduler>);
 
@@ -102,7 +102,13 @@ impl Scheduler for WithBags {
                     FrontPoint { bound: bound.filter(holds), schedule }
                 }))
             }
-            plan => fill_best_effort(instance, competing.original_schedule(&plan.into_schedule())).into(),
+            plan => {
+                let Some(schedule) = plan.into_schedule() else {
+                    let reason = Unsupported("it plans no placements, and bags are placed as jobs".into());
+                    return Err(ScheduleError::Unsupported { scheduler: self.name(), reason });
+                };
+                fill_best_effort(instance, competing.original_schedule(&schedule)).into()
+            }
         })
     }
 }
@@ -199,7 +205,7 @@ mod tests {
         let instance = Instance::new(Platform::flat(1000).unwrap(), jobs.chain([bag]).collect(), vec![]).unwrap();
         let scheduler = scheduler("list[order=saf]").unwrap();
         let begin = Instant::now();
-        let schedule = scheduler.schedule(&instance, &mut Context::default()).unwrap().into_schedule();
+        let schedule = scheduler.schedule(&instance, &mut Context::default()).unwrap().into_schedule().unwrap();
         let seconds = begin.elapsed().as_secs_f64();
         println!("planned in {seconds:.2} s");
         assert!(seconds < 10.0, "{seconds} s");
@@ -218,8 +224,11 @@ mod tests {
         let mut context = Context::with_seed(1);
         let best_effort = on_four(vec![bag("only", 40, "0")]);
         scheduler("optimise[steps=10,searches=1]").unwrap().schedule(&best_effort, &mut context).unwrap();
-        let bound =
-            context.bounds.iter().filter(|bound| bound.objective == Objective::Makespan).map(|bound| bound.value);
+        let bound = context
+            .bounds
+            .iter()
+            .filter(|bound| bound.objective == Objective::Makespan)
+            .map(|bound| bound.value.integer());
         assert_eq!(bound.max(), Some(20_000_000_000));
         let wide = |index: i64| job(index, 1 + (index % 4) as u32, 1_000_000_000 * (1 + index % 5));
         let jobs = (0..9).map(wide).chain([bag("a", 9, "3"), bag("b", 7, "1")]).collect();

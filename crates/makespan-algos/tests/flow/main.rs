@@ -29,7 +29,7 @@ proptest! {
         let expansion = Expansion::of(&instance).unwrap();
         for spec in SCHEDULERS {
             let scheduler = makespan_algos::scheduler(spec).unwrap();
-            let plan = scheduler.schedule(&instance, &mut Context::with_seed(1)).unwrap().into_schedule();
+            let plan = scheduler.schedule(&instance, &mut Context::with_seed(1)).unwrap().into_schedule().unwrap();
             let mut policy = Follow::with_plan(scheduler, 1, &expansion.instance, &expansion.expanded_schedule(&plan));
             let options = SimulationOptions::default();
             let simulation =
@@ -43,7 +43,7 @@ proptest! {
     fn jobs_that_come_together_are_planned_together(instance in instance(0)) {
         let expansion = Expansion::of(&instance).unwrap();
         let scheduler = makespan_algos::scheduler("heft").unwrap();
-        let plan = scheduler.schedule(&instance, &mut Context::with_seed(1)).unwrap().into_schedule();
+        let plan = scheduler.schedule(&instance, &mut Context::with_seed(1)).unwrap().into_schedule().unwrap();
         let mut policy = policy_for("follow", &expansion.instance, 1).unwrap();
         let options = SimulationOptions::default();
         let simulation =

@@ -2,9 +2,7 @@
 
 use makespan_algos::scheduler;
 use makespan_core::proof::CostPrices;
-use makespan_core::{
-    Bound, Context, Instance, Job, JobId, Objective, Plan, Proof, Schedule, ScheduleError, Time, validate,
-};
+use makespan_core::{Bound, Context, Instance, Job, JobId, Objective, Proof, Schedule, ScheduleError, Time, validate};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseResult;
 
@@ -22,9 +20,9 @@ fn check(instance: &Instance, front: &[(Time, i128)], certificate: CostPrices) -
         return Ok(());
     };
     let least = least(front, horizon);
-    prop_assert!(least.is_none_or(|least| bound.value <= least), "{:?} is above {:?}", bound, least);
+    prop_assert!(least.is_none_or(|least| bound.value.integer() <= least), "{:?} is above {:?}", bound, least);
     prop_assert_eq!(bound.verify(instance), Ok(()));
-    let higher = Bound { value: bound.value + 1, ..bound.clone() };
+    let higher = Bound { value: (bound.value.integer() + 1).into(), ..bound.clone() };
     prop_assert!(higher.verify(instance).is_err());
     for makespan_at_most in [None, Some(horizon + Time::TICK)] {
         let other = Bound { makespan_at_most, ..bound.clone() };
@@ -62,11 +60,11 @@ fn late(instance: &Instance, schedule: &Schedule, ends: &[Time]) -> usize {
 
 /// A limit of so many hundredths of the bound on the makespan, and what is found under it.
 fn limited(instance: &Instance, percent: u32) -> (Time, Result<Schedule, ScheduleError>) {
-    let floor = makespan_bounds::best(instance, Objective::Makespan).unwrap().value;
+    let floor = makespan_bounds::best(instance, Objective::Makespan).unwrap().value.integer();
     let factor = f64::from(percent) / 100.0;
     let spec = format!("optimise[objective=cost,makespan-at-most={factor},steps=4000,searches=2]");
     let plan = scheduler(&spec).unwrap().schedule(instance, &mut Context::with_seed(1));
-    (Time::from_ticks((floor as f64 * factor) as i64), plan.map(Plan::into_schedule))
+    (Time::from_ticks((floor as f64 * factor) as i64), plan.map(|plan| plan.into_schedule().unwrap()))
 }
 
 proptest! {
@@ -78,7 +76,7 @@ proptest! {
         let (least_late, least) = least_late(&instance, &ends);
         let planned = |spec: &str| {
             let mut context = Context::with_seed(1);
-            let schedule = scheduler(spec).unwrap().schedule(&instance, &mut context).unwrap().into_schedule();
+            let schedule = scheduler(spec).unwrap().schedule(&instance, &mut context).unwrap().into_schedule().unwrap();
             (schedule, context)
         };
         let (schedule, context) = planned("optimise[objective=cost,steps=4000,searches=2]");
@@ -86,7 +84,7 @@ proptest! {
         let (cost, late_jobs) = (Objective::Cost.value(&instance, &schedule), late(&instance, &schedule, &ends));
         for bound in context.bounds.iter().filter(|bound| bound.speaks_of(&schedule)) {
             prop_assert_eq!(bound.verify(&instance), Ok(()));
-            prop_assert!(bound.value <= bound.objective.value(&instance, &schedule));
+            prop_assert!(bound.value.integer() <= bound.objective.value(&instance, &schedule));
         }
         prop_assert!(late_jobs >= least_late);
         if late_jobs == 0 {
@@ -167,7 +165,7 @@ fn nearly_all_plans_in_time_are_as_cheap_as_can_be() {
         let (draft, walltimes) = drawn.new_tree(&mut runner).unwrap().current();
         let (instance, ends) = with_walltimes(&draft.instance(1), &walltimes);
         let (0, least) = least_late(&instance, &ends) else { continue };
-        let schedule = spec.schedule(&instance, &mut Context::with_seed(1)).unwrap().into_schedule();
+        let schedule = spec.schedule(&instance, &mut Context::with_seed(1)).unwrap().into_schedule().unwrap();
         assert_eq!(late(&instance, &schedule, &ends), 0, "{draft:?}");
         all += 1;
         dear += usize::from(Objective::Cost.value(&instance, &schedule) > least);

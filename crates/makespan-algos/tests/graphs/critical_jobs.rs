@@ -37,7 +37,7 @@ fn instance(jobs: &[Tasks], speeds: &[f64], walltime: i64) -> Instance {
 /// The placements and the remarks.
 fn plan(instance: &Instance, spec: &str) -> (Vec<Placement>, String) {
     let mut context = Context::with_seed(1);
-    let schedule = scheduler(spec).unwrap().schedule(instance, &mut context).unwrap().into_schedule();
+    let schedule = scheduler(spec).unwrap().schedule(instance, &mut context).unwrap().into_schedule().unwrap();
     assert_eq!(validate(instance, &schedule), Ok(()));
     (schedule.placements().to_vec(), context.remarks.join("\n"))
 }
@@ -75,7 +75,8 @@ fn plans_on_types_of_processors_fit_wide_graphs() {
     let volumes: Vec<i64> = (0..14).map(|task| 10 + task).collect();
     let edges: Vec<(u32, u32, u64)> = (1..13).flat_map(|task| [(0, task, 2), (task, 13, 2)]).collect();
     let mut job = instance(&[(&volumes, &edges)], &[1.0, 1.0, 2.0, 2.0], 100);
-    let heft = scheduler("heft").unwrap().schedule(&job, &mut Context::default()).unwrap().into_schedule().makespan();
+    let heft =
+        scheduler("heft").unwrap().schedule(&job, &mut Context::default()).unwrap().into_schedule().unwrap().makespan();
     job = instance(&[(&volumes, &edges)], &[1.0, 1.0, 2.0, 2.0], heft.ticks() / Time::TICKS_PER_SECOND * 3 / 2);
     let (placements, remarks) = plan(&job, "critical-jobs[start=empty,cpus=types]");
     assert!(!remarks.contains("HEFT's places are taken") && remarks.contains("collided"), "{remarks}");
@@ -85,7 +86,7 @@ fn plans_on_types_of_processors_fit_wide_graphs() {
 /// What a plan costs, in thousandths, and its end.
 fn figures(instance: &Instance, spec: &str) -> (i128, Time, String) {
     let mut context = Context::with_seed(1);
-    let schedule = scheduler(spec).unwrap().schedule(instance, &mut context).unwrap().into_schedule();
+    let schedule = scheduler(spec).unwrap().schedule(instance, &mut context).unwrap().into_schedule().unwrap();
     assert_eq!(validate(instance, &schedule), Ok(()));
     (makespan_core::cost(instance, &schedule), schedule.makespan(), context.remarks.join("\n"))
 }
@@ -156,7 +157,7 @@ fn no_feasible_walltime_is_missed() {
                 // No variant is late where one is in time.
                 let schedules: Vec<Schedule> = match plan {
                     Plan::Strategy(strategy) => strategy.variants().iter().map(|one| one.schedule.clone()).collect(),
-                    other => vec![other.into_schedule()],
+                    other => vec![other.into_schedule().unwrap()],
                 };
                 for schedule in schedules {
                     assert_eq!(validate(&instance, &schedule), Ok(()), "{spec}");
@@ -182,9 +183,9 @@ fn larger_jobs_are_squeezed_into_their_walltimes() {
         edges.sort_unstable();
         edges.dedup_by_key(|edge| (edge.0, edge.1));
         let own = instance(&[(&volumes, &edges)], &[1.0, 1.5, 2.0, 3.0], 100_000);
-        let heft = scheduler("heft").unwrap().schedule(&own, &mut Context::default()).unwrap().into_schedule();
+        let heft = scheduler("heft").unwrap().schedule(&own, &mut Context::default()).unwrap().into_schedule().unwrap();
         let best = scheduler("optimise[steps=20000,searches=1]").unwrap();
-        let best = best.schedule(&own, &mut Context::with_seed(7)).unwrap().into_schedule().makespan();
+        let best = best.schedule(&own, &mut Context::with_seed(7)).unwrap().into_schedule().unwrap().makespan();
         let walltime = Time::from_ticks(i64::midpoint(best.ticks(), heft.makespan().ticks()));
         if walltime >= heft.makespan() {
             continue;

@@ -228,7 +228,7 @@ impl Search {
         let value = match self.objective {
             Objective::Makespan => partial.value.max(i128::from(end)),
             Objective::WeightedCompletion | Objective::MeanFlow => partial.value + small.weight * i128::from(later),
-            Objective::Cost => unreachable!("{NOT_OF_TIME}"),
+            Objective::Cost | Objective::Throughput => unreachable!("{NOT_OF_TIME}"),
         };
         Some(Partial { left: partial.left & !(1 << job), last: (start, job), free, ends, value })
     }
@@ -238,7 +238,7 @@ impl Search {
         let left = || self.smith.iter().filter(|&&job| partial.left & (1 << job) != 0).map(|&job| &self.jobs[job]);
         let soonest = |small: &Small| i128::from(small.release.max(partial.last.0) + small.shortest);
         match self.objective {
-            Objective::Cost => unreachable!("{NOT_OF_TIME}"),
+            Objective::Cost | Objective::Throughput => unreachable!("{NOT_OF_TIME}"),
             Objective::Makespan => {
                 // All that is held ends by the makespan, so it counts beside what is left.
                 let held: i128 = partial.free.iter().flatten().map(|&from| i128::from(from)).sum();

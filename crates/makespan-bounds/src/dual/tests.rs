@@ -44,7 +44,7 @@ proptest! {
             Some(rejection) => {
                 prop_assert_eq!(rejection.deadline.ticks(), guess - 1);
                 let proof = Proof::Rejection(rejection);
-                prop_assert_eq!(proof.proves(Objective::Makespan, &instance), Ok(i128::from(guess)));
+                prop_assert_eq!(proof.proves(Objective::Makespan, &instance), Ok(i128::from(guess).into()));
             }
             None => prop_assert_eq!(guess, 1),
         }

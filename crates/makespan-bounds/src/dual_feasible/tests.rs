@@ -15,7 +15,7 @@ fn rigid(processors: u32, jobs: &[(u32, i64)], closed: Vec<Unavailable>) -> Inst
 fn bound(instance: &Instance) -> (f64, bool) {
     let bound = makespan(instance);
     assert_eq!(bound.verify(instance), Ok(()));
-    (bound.value as f64 / 1e9, matches!(bound.proof, Proof::DualFeasible(_)))
+    (bound.value.integer() as f64 / 1e9, matches!(bound.proof, Proof::DualFeasible(_)))
 }
 
 #[track_caller]

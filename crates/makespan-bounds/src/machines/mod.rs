@@ -83,9 +83,9 @@ fn late(instance: &Instance, prices: Vec<f64>) -> Option<Bound> {
         let from = late.from;
         Some((Bound::proved_by(Objective::Makespan, Proof::LateWork(late), instance).ok()?, from))
     };
-    let first = [speeds, prices].into_iter().filter_map(proved).max_by_key(|(bound, _)| bound.value)?;
+    let first = [speeds, prices].into_iter().filter_map(proved).max_by_key(|(bound, _)| bound.value.integer())?;
     let second = proved(prices_from(instance, Some(first.1)));
-    second.into_iter().chain([first]).max_by_key(|(bound, _)| bound.value).map(|(bound, _)| bound)
+    second.into_iter().chain([first]).max_by_key(|(bound, _)| bound.value.integer()).map(|(bound, _)| bound)
 }
 
 /// The bound that these prices prove, a price for each node; over the processors that take part they add up to about 1.
@@ -101,7 +101,7 @@ pub fn bound_by(instance: &Instance, objective: Objective, prices: &[f64]) -> Bo
     let zero = || vec![0; instance.platform().nodes().len()];
     proved(prices).or_else(|_| proved(zero())).unwrap_or_else(|_| Bound {
         objective,
-        value: 0,
+        value: 0.into(),
         makespan_at_most: None,
         proof: proof(zero()),
     })

@@ -33,7 +33,7 @@ fn on_uniform_machines_the_bound_is_the_work_over_the_speeds() {
         let bound = bound(&instance, Objective::Makespan);
         println!("{tasks} tasks on {machines} machines: {:.4} s", begin.elapsed().as_secs_f64());
         assert_eq!(bound.verify(&instance), Ok(()));
-        let ratio = bound.value as f64 * speed / work;
+        let ratio = bound.value.integer() as f64 * speed / work;
         assert!((0.99999..1.000_001).contains(&ratio), "{ratio}");
     }
 }
@@ -43,7 +43,7 @@ fn other_prices_do_not_prove_more() {
     for (seed, spread) in [(1, 0.1), (2, 1.0), (3, 10.0), (4, 100.0)] {
         let instance = random(120, 6, spread, seed);
         let prices = prices(&instance);
-        let proved = |prices: &[f64]| bound_by(&instance, Objective::Makespan, prices).value as f64;
+        let proved = |prices: &[f64]| bound_by(&instance, Objective::Makespan, prices).value.as_f64();
         let best = proved(&prices);
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         for size in [1e-1, 1e-2, 1e-3, 1e-4, 1e-5] {
@@ -68,7 +68,7 @@ fn machines_that_are_busy_and_tasks_that_do_not_fit_are_counted() {
     };
     let instance = Instance::new(Platform::cluster(2, 1).unwrap(), jobs, vec![period]).unwrap();
     let bound = bound(&instance, Objective::Makespan);
-    assert_eq!((bound.value, bound.verify(&instance)), (20, Ok(())));
+    assert_eq!((bound.value.integer(), bound.verify(&instance)), (20, Ok(())));
 }
 
 /// The shortest makespan over all mappings, each machine in the order of release, which is the best there.
@@ -119,10 +119,10 @@ fn bounds_with_release_dates_stay_below_the_optimum() {
         let instance = Instance::new(platform, jobs, vec![]).unwrap();
         let (bound, optimum) = (bound(&instance, Objective::Makespan), i128::from(shortest(&instance)));
         assert_eq!(bound.verify(&instance), Ok(()));
-        assert!(bound.value <= optimum, "{seed}: {bound:?} is above {optimum}");
+        assert!(bound.value.integer() <= optimum, "{seed}: {bound:?} is above {optimum}");
         late += usize::from(matches!(bound.proof, Proof::LateWork(_)));
         let area = makespan_core::release_area_bound(&instance);
-        assert!(i128::from(area.ticks()) <= bound.value, "{seed}: {area:?} is more");
+        assert!(i128::from(area.ticks()) <= bound.value.integer(), "{seed}: {area:?} is more");
     }
     assert!(late > 30, "only {late} are proved by what is released late");
 }
@@ -182,7 +182,7 @@ fn machines_that_cannot_take_part_change_no_bound() {
         });
         let with =
             Instance::new(Platform::cluster(6, 1).unwrap(), jobs.collect(), shifted.chain([far]).collect()).unwrap();
-        let proved = |instance: &Instance| bound(instance, Objective::Makespan).value as f64;
+        let proved = |instance: &Instance| bound(instance, Objective::Makespan).value.as_f64();
         assert!(proved(&with) >= proved(&without) * (1.0 - 1e-4), "{seed}: {} {}", proved(&with), proved(&without));
     }
 }
@@ -224,9 +224,9 @@ fn positions_are_the_optimum_and_prove_it() {
         let optimum = least_flow(&instance);
         let found = positions(&instance);
         let bound = found.bound(&instance, Objective::WeightedCompletion).unwrap();
-        assert_eq!((bound.value, bound.verify(&instance)), (optimum * 1_000_000, Ok(())), "{seed}");
+        assert_eq!((bound.value.integer(), bound.verify(&instance)), (optimum * 1_000_000, Ok(())), "{seed}");
         let flow = found.bound(&instance, Objective::MeanFlow).unwrap();
-        assert_eq!(flow.value, 1000 * optimum / jobs as i128, "{seed}");
+        assert_eq!(flow.value.integer(), 1000 * optimum / jobs as i128, "{seed}");
         assert!(found.processors.is_some());
     }
 }

@@ -23,6 +23,7 @@ mod exact;
 mod factor;
 mod field;
 mod figures;
+mod period;
 mod prices;
 mod root;
 mod rounding;
@@ -36,8 +37,9 @@ mod upgrades;
 use dashu_ratio::RBig;
 use makespan_core::proof::TreePrices;
 use makespan_core::tree::{Optimum, Rates, TreeProblem, float_of};
+use makespan_core::{Bound, Instance, Objective, Proof, Unsupported};
 
-pub use upgrades::{Part, Upgrade};
+pub use upgrades::{Part, Upgrade, upgrades};
 
 use basis::Basis;
 use figures::{Figures, Scale};
@@ -130,6 +132,15 @@ pub fn throughput(problem: &TreeProblem, precision: Precision) -> Throughput {
     found
 }
 
+/// The bound on the fair throughput of an instance, at any size.
+///
+/// # Errors
+/// [`Unsupported`] when the instance is not one of bags on a tree.
+pub fn bound(instance: &Instance) -> Result<Bound, Unsupported> {
+    let problem = TreeProblem::new(instance).map_err(|error| Unsupported(error.to_string()))?;
+    Ok(throughput(&problem, Precision::Float).proved())
+}
+
 /// Up to so many nodes rationals may go all the way alone, should floats have failed on outlandish figures.
 const SMALL: usize = 50;
 const SMALL_STEPS: usize = 2000;
@@ -152,6 +163,13 @@ fn search(problem: &TreeProblem, size: f64, most: usize) -> Result<Found, Stuck>
 }
 
 impl Throughput {
+    /// The bound with its certificate.
+    pub fn proved(&self) -> Bound {
+        let proof = Proof::TreePrices(self.prices.clone());
+        let value = self.bound.clone().into();
+        Bound { objective: Objective::Throughput, value, makespan_at_most: None, proof }
+    }
+
     /// How much larger than the value the bound is, relatively.
     pub fn gap(&self) -> f64 {
         if self.bound.is_zero() { 0.0 } else { float_of(&((&self.bound - &self.value) / &self.bound)) }

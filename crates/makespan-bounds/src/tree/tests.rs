@@ -201,7 +201,8 @@ fn latency_takes_the_time_of_the_port() {
     let problem = late(&[(0, 1.0, 0, 1.0), (1, 1.0, 0, 1.0)], &[0, 36], &[(1, 1, 2)]);
     let best = throughput(&problem, Precision::Exact);
     assert_eq!((best.value.to_string(), best.gap() < 1e-12), ("1/10".into(), true));
-    let gains: Vec<(Part, f64)> = best.upgrades(&problem).iter().map(|up| (up.part, up.gain)).collect();
+    let gains: Vec<(Part, f64)> =
+        upgrades(&problem, &best.rates, &best.prices).iter().map(|up| (up.part, up.gain)).collect();
     assert!(
         matches!(gains[..], [(Part::Latency, late), (Part::Link, wide)]
         if (late - 0.9).abs() < 1e-9 && (wide - 0.1).abs() < 1e-9),

@@ -1,8 +1,7 @@
 //! Which machine or link holds the fair throughput down.
 
-use makespan_core::tree::{TreeProblem, float_of, latency_load, link_load};
-
-use super::Throughput;
+use makespan_core::proof::TreePrices;
+use makespan_core::tree::{Rates, TreeProblem, float_of, latency_load, link_load};
 
 /// What a faster part would bring. The gains of all processors and links add up to 1 (linear programming duality).
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -27,37 +26,37 @@ pub enum Part {
     Latency,
 }
 
-impl Throughput {
-    /// The parts that would raise the fair throughput, the one that gains most first: the bottlenecks.
-    pub fn upgrades(&self, problem: &TreeProblem) -> Vec<Upgrade> {
-        let applications = problem.applications();
-        // In the units of the certificate, in which the bound is the sum of all rents.
-        let unit = 2.0_f64.powi(self.prices.exponent);
-        let ports: Vec<f64> = self.prices.ports.iter().map(|&price| price as f64 * unit).collect();
-        let flows = self.rates.flows(problem);
-        let (mut byte, mut send) = (vec![0.0; problem.nodes().len()], vec![0.0; problem.nodes().len()]);
-        let mut upgrades = Vec::new();
-        for &node in problem.order() {
-            let one = &problem.nodes()[node];
-            if let Some(parent) = one.parent {
-                byte[node] = byte[parent] + ports[parent] / float_of(&one.bandwidth);
-                send[node] = send[parent] + ports[parent] * one.latency.seconds();
-                let late = float_of(&latency_load(problem, &flows, node));
-                let all = float_of(&link_load(problem, &flows, node));
-                let mut offer = |part, load: f64| upgrades.push(Upgrade { node, part, gain: ports[parent] * load });
-                offer(Part::Link, all - late);
-                offer(Part::Latency, late);
-            }
-            let net = applications.iter().zip(&self.prices.tasks).map(|(app, &price)| {
-                (price as f64 - send[node] - float_of(&app.data) * byte[node]) / float_of(&app.work)
-            });
-            let gain = net.fold(0.0, f64::max) * float_of(&problem.capacity(node));
-            upgrades.push(Upgrade { node, part: Part::Processors, gain });
+/// The parts that would raise the fair throughput of the best rates, by the prices that prove them best; the one that gains most
+/// first: the bottlenecks.
+pub fn upgrades(problem: &TreeProblem, rates: &Rates, prices: &TreePrices) -> Vec<Upgrade> {
+    let applications = problem.applications();
+    // In the units of the certificate, in which the bound is the sum of all rents.
+    let unit = 2.0_f64.powi(prices.exponent);
+    let ports: Vec<f64> = prices.ports.iter().map(|&price| price as f64 * unit).collect();
+    let flows = rates.flows(problem);
+    let (mut byte, mut send) = (vec![0.0; problem.nodes().len()], vec![0.0; problem.nodes().len()]);
+    let mut upgrades = Vec::new();
+    for &node in problem.order() {
+        let one = &problem.nodes()[node];
+        if let Some(parent) = one.parent {
+            byte[node] = byte[parent] + ports[parent] / float_of(&one.bandwidth);
+            send[node] = send[parent] + ports[parent] * one.latency.seconds();
+            let late = float_of(&latency_load(problem, &flows, node));
+            let all = float_of(&link_load(problem, &flows, node));
+            let mut offer = |part, load: f64| upgrades.push(Upgrade { node, part, gain: ports[parent] * load });
+            offer(Part::Link, all - late);
+            offer(Part::Latency, late);
         }
-        let all: f64 = upgrades.iter().map(|upgrade| upgrade.gain).sum();
-        upgrades.iter_mut().for_each(|upgrade| upgrade.gain /= all.max(f64::MIN_POSITIVE));
-        upgrades.retain(|upgrade| upgrade.gain > 1e-9);
-        upgrades.sort_by(|a, b| b.gain.total_cmp(&a.gain).then(a.node.cmp(&b.node)));
-        upgrades
+        let net = applications
+            .iter()
+            .zip(&prices.tasks)
+            .map(|(app, &price)| (price as f64 - send[node] - float_of(&app.data) * byte[node]) / float_of(&app.work));
+        let gain = net.fold(0.0, f64::max) * float_of(&problem.capacity(node));
+        upgrades.push(Upgrade { node, part: Part::Processors, gain });
     }
+    let all: f64 = upgrades.iter().map(|upgrade| upgrade.gain).sum();
+    upgrades.iter_mut().for_each(|upgrade| upgrade.gain /= all.max(f64::MIN_POSITIVE));
+    upgrades.retain(|upgrade| upgrade.gain > 1e-9);
+    upgrades.sort_by(|a, b| b.gain.total_cmp(&a.gain).then(a.node.cmp(&b.node)));
+    upgrades
 }

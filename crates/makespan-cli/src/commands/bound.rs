@@ -2,9 +2,10 @@
 
 use std::process::ExitCode;
 
+use makespan::STEADY_STATE;
 use makespan_core::proof::{Alone, Scale, Selection, TimeWindow};
 use makespan_core::tree::{TreeProblem, decimal_text};
-use makespan_core::{Bound, Instance, Objective, Proof};
+use makespan_core::{Bound, Instance, Objective, Plan, Proof};
 use makespan_formats::TreePlanFile;
 use makespan_formats::schedule::write_bounds;
 use miette::{Result, miette};
@@ -17,9 +18,6 @@ use crate::summary;
 pub fn bound(options: &BoundOptions) -> Result<ExitCode> {
     let loaded = load(&options.input)?;
     let instance = &loaded.instance;
-    if TreeProblem::is_meant(instance) {
-        return bound_tree(instance, options);
-    }
     let bounds = makespan::bound(instance).map_err(|error| miette!("{error}"))?;
     for bound in &bounds {
         bound
@@ -33,7 +31,7 @@ pub fn bound(options: &BoundOptions) -> Result<ExitCode> {
             emit(&format!("{}\n", String::from_utf8_lossy(&text)))?;
         }
         Format::Text => {
-            let proven: String = bounds.iter().map(|bound| proven(instance, bound)).collect();
+            let proven: String = bounds.iter().map(|bound| proven(instance, bound)).collect::<Result<_>>()?;
             let head = summary::instance(instance);
             emit(&format!("{head}\n{}\n{proven}", summary::remarks(&loaded.remarks)))?;
         }
@@ -41,35 +39,34 @@ pub fn bound(options: &BoundOptions) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The bound on the fair throughput of bags on a tree, which is one from above.
-fn bound_tree(instance: &Instance, options: &BoundOptions) -> Result<ExitCode> {
-    let found = makespan::steady_state(instance).map_err(|error| miette!("{error}"))?;
-    let best = &found.best;
-    let file = TreePlanFile::new(&found.problem, &best.rates, &best.bound, best.prices.clone())
-        .map_err(|error| miette!("the rates fail their own check, a defect of Makespan: {error}"))?;
-    match options.format {
-        Format::Json => {
-            let mut text = Vec::new();
-            file.write_bounds(&mut text).map_err(|error| miette!("{error}"))?;
-            emit(&format!("{}\n", String::from_utf8_lossy(&text)))?;
-        }
-        Format::Text => emit(&format!(
-            "{}\n\nfair throughput <= {} weighted tasks a second\n  prices for tasks and for the time of ports (linear \
-             programming duality); {} is reached\n",
-            summary::instance(instance),
-            decimal_text(&file.bound),
-            decimal_text(&file.fair_throughput)
-        ))?,
+/// A bound and the reason for it, a line each.
+fn proven(instance: &Instance, bound: &Bound) -> Result<String> {
+    let Bound { objective, ref value, makespan_at_most, ref proof } = *bound;
+    let condition = makespan_at_most.map_or_else(String::new, |most| format!(" when the makespan is at most {most} s"));
+    let sign = if objective.is_maximised() { "<=" } else { ">=" };
+    let unit = match objective {
+        Objective::Cost => "",
+        Objective::Throughput => " weighted tasks a second",
+        _ => " s",
+    };
+    let mut why = why(instance, proof);
+    if objective.is_maximised() {
+        why += &format!("; {} is reached", reached(instance)?);
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(format!("{objective} {sign} {}{unit}{condition}\n  {why}\n", value.decimal(objective)))
 }
 
-/// A bound and the reason for it, a line each.
-fn proven(instance: &Instance, bound: &Bound) -> String {
-    let Bound { objective, value, makespan_at_most, ref proof } = *bound;
-    let condition = makespan_at_most.map_or_else(String::new, |most| format!(" when the makespan is at most {most} s"));
-    let unit = if objective == Objective::Cost { "" } else { " s" };
-    format!("{objective} >= {}{unit}{condition}\n  {}\n", objective.decimal(value), why(instance, proof))
+/// The throughput of the rates that a plan states.
+fn reached(instance: &Instance) -> Result<String> {
+    let planned = makespan::plan(instance, STEADY_STATE, 0).map_err(|error| miette!("{error}"))?;
+    let stated = match (&planned.plan, planned.bounds.first()) {
+        (Plan::Periodic(state), Some(bound)) => {
+            let problem = TreeProblem::new(instance).map_err(|error| miette!("{error}"))?;
+            TreePlanFile::new(&problem, &state.rates, bound).ok()
+        }
+        _ => None,
+    };
+    stated.map_or_else(|| Ok("nothing".into()), |file| Ok(decimal_text(&file.fair_throughput)))
 }
 
 /// A proof in one sentence.
@@ -119,6 +116,7 @@ fn why(instance: &Instance, proof: &Proof) -> String {
         Proof::CostPrices(_) => {
             "prices for the time of processors and for the room between tasks (Lagrangian duality)".to_owned()
         }
+        Proof::TreePrices(_) => "prices for tasks and for the time of ports (linear programming duality)".to_owned(),
         Proof::TimePrices(prices) => {
             format!("prices for a processor at every instant, in {} steps (Lagrangian duality)", prices.prices.len())
         }

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 use std::time::Instant;
 
-use makespan_core::{Bound, Context, Instance, Metrics, Objective, Schedule};
+use makespan_core::{Bound, Context, Instance, Metrics, Objective, Plan};
 use miette::{Result, miette};
 use serde_json::json;
 
@@ -16,7 +16,7 @@ use crate::summary;
 /// One algorithm's outcome.
 struct Row {
     algorithm: String,
-    schedule: Schedule,
+    plan: Plan,
     seconds: f64,
 }
 
@@ -24,19 +24,17 @@ pub fn compare(options: &CompareOptions) -> Result<ExitCode> {
     let Loaded { instance, mut remarks } = load(&options.input)?;
     let specs = match &options.algorithms {
         Some(list) => split(list),
-        None => makespan::catalogue().iter().flat_map(|entry| entry.compared).map(ToString::to_string).collect(),
+        None => makespan::compared(&instance),
     };
     let progress = bar(specs.len() as u64 + 1, "comparing");
-    let mut bounds = makespan::bound(&instance).map_err(|error| miette!("{error}"))?;
-    progress.inc(1);
     let (mut rows, mut costs) = (Vec::new(), false);
     for spec in &specs {
         let begin = Instant::now();
         let mut context = Context::with_seed(options.seed);
-        match makespan::schedule_in(&instance, spec, &mut context) {
-            Ok((algorithm, schedule)) => {
+        match makespan::unproved(&instance, spec, &mut context) {
+            Ok((algorithm, plan)) => {
                 costs |= context.bounds.iter().any(|bound| bound.objective == Objective::Cost);
-                rows.push(Row { algorithm, schedule, seconds: begin.elapsed().as_secs_f64() });
+                rows.push(Row { algorithm, plan, seconds: begin.elapsed().as_secs_f64() });
             }
             // Only what the user did not ask for by name may be left out.
             Err(error @ makespan::PlanError::Schedule(_)) if options.algorithms.is_none() => {
@@ -46,6 +44,8 @@ pub fn compare(options: &CompareOptions) -> Result<ExitCode> {
         }
         progress.inc(1);
     }
+    let plans = rows.iter().map(|row| &row.plan);
+    let mut bounds = makespan::bounds_for(&instance, plans).map_err(|error| miette!("{error}"))?;
     progress.finish_and_clear();
     // The cost is of interest where some plan was made for it. Each may end when it likes, so each task counts with its least.
     if costs {
@@ -71,37 +71,45 @@ pub fn compare(options: &CompareOptions) -> Result<ExitCode> {
 }
 
 fn bounds_line(bounds: &[Bound]) -> String {
-    let part = |bound: &Bound| format!("{} >= {}", bound.objective, summary::value(bound.objective, bound.value));
+    let part = |bound: &Bound| {
+        let sign = if bound.objective.is_maximised() { "<=" } else { ">=" };
+        format!("{} {sign} {}", bound.objective, summary::value(bound.objective, bound.value.clone()))
+    };
     format!("proven: {}\n", bounds.iter().map(part).collect::<Vec<_>>().join(", "))
 }
 
 /// Value and ratio of one objective; stars mark the best.
 fn text_rows(instance: &Instance, bounds: &[Bound], rows: &[Row]) -> String {
-    let value = |objective: Objective, row: &Row| objective.value(instance, &row.schedule);
+    let value = |objective: Objective, row: &Row| row.plan.value(objective, instance);
     // Cost tells plans apart where machines differ or jobs are graphs; then it takes the room of the metrics.
     let has_cost = instance.has_compound_jobs() || !instance.has_equal_processors();
     let bounds: Vec<&Bound> = bounds.iter().filter(|bound| has_cost || bound.objective != Objective::Cost).collect();
     let has_room = bounds.len() < 3;
-    let best = |objective: Objective| rows.iter().map(|row| value(objective, row)).min();
+    let best = |objective: Objective| {
+        let values = rows.iter().filter_map(|row| value(objective, row));
+        if objective.is_maximised() { values.max() } else { values.min() }
+    };
     let text = rows.iter().map(|row| {
         let mut cells = vec![row.algorithm.clone()];
         for bound in &bounds {
             let objective = bound.objective;
-            let mark = if Some(value(objective, row)) == best(objective) { "*" } else { " " };
-            let ratio = makespan::ratio(instance, &row.schedule, bound);
-            cells.push(summary::value(objective, value(objective, row)));
+            let value = value(objective, row);
+            let mark = if value.is_some() && value == best(objective) { "*" } else { " " };
+            let ratio = makespan::plan_ratio(instance, &row.plan, bound);
+            cells.push(value.map_or("-".into(), |value| summary::value(objective, value)));
             cells.push(ratio.map_or("-".into(), |ratio| format!("{ratio:.4}")) + mark);
         }
-        let metrics = Metrics::of(instance, &row.schedule);
         if has_room {
-            cells.push(format!("{:.1} %", 100.0 * metrics.utilisation));
-            cells.push(summary::figure(metrics.mean_flow));
+            let metrics = row.plan.schedule().map(|schedule| Metrics::of(instance, schedule));
+            cells.push(metrics.map_or("-".into(), |metrics| format!("{:.1} %", 100.0 * metrics.utilisation)));
+            cells.push(metrics.map_or("-".into(), |metrics| summary::figure(metrics.mean_flow)));
         }
         cells.push(duration(row.seconds));
         cells
     });
     let name = |objective: Objective| match objective {
         Objective::WeightedCompletion => "w. compl.",
+        Objective::Throughput => "fair throughput",
         other => other.name(),
     };
     let columns = bounds.iter().flat_map(|bound| [name(bound.objective), "ratio "]);
@@ -118,20 +126,20 @@ fn json_row(instance: &Instance, bounds: &[Bound], row: &Row) -> serde_json::Val
     let mut object = json!({
         "algorithm": row.algorithm,
         "seconds": row.seconds,
-        "metrics": Metrics::of(instance, &row.schedule),
+        "metrics": row.plan.schedule().map(|schedule| Metrics::of(instance, schedule)),
     });
     for bound in bounds {
         object[bound.objective.name()] = json!({
-            "value": exact(bound.objective, bound.objective.value(instance, &row.schedule)),
-            "bound": exact(bound.objective, bound.value),
-            "ratio": makespan::ratio(instance, &row.schedule, bound),
+            "value": row.plan.value(bound.objective, instance).map(|value| exact(value.reached(bound.objective))),
+            "bound": exact(bound.value.decimal(bound.objective)),
+            "ratio": makespan::plan_ratio(instance, &row.plan, bound),
         });
     }
     object
 }
 
-fn exact(objective: Objective, value: i128) -> serde_json::Number {
-    serde_json::Number::from_string_unchecked(objective.decimal(value))
+fn exact(decimal: String) -> serde_json::Number {
+    serde_json::Number::from_string_unchecked(decimal)
 }
 
 /// Splits at the commas outside brackets.

@@ -5,9 +5,8 @@ use std::process::ExitCode;
 
 use makespan_core::tree::{TreeProblem, decimal_text};
 use makespan_core::{Bound, Instance, Objective, Schedule, validate};
-use makespan_formats::TreePlanFile;
+use makespan_formats::PlanFile;
 use makespan_formats::schedule::{FrontEntry, ScheduleFile};
-use makespan_formats::tree_plan::is_tree_plan;
 use miette::{Result, miette};
 
 use crate::args::{Format, VerifyOptions};
@@ -25,30 +24,24 @@ pub fn verify(options: &VerifyOptions) -> Result<ExitCode> {
     if !bytes.trim_ascii_start().starts_with(b"{") {
         return Err(miette!("{name} is no schedule; give a JSON file as `makespan plan --output` writes it"));
     }
-    if is_tree_plan(&bytes) {
-        return verify_tree(options, &instance, &bytes);
+    match PlanFile::read(&name, &bytes, &instance).map_err(|error| miette!("{error}"))? {
+        PlanFile::Schedule(file) => verdict(options.format, &name, &problems(&instance, &file), || {
+            let what = if instance.has_bags() || instance.has_compound_jobs() { "task of every job" } else { "job" };
+            let header = format!("valid: every {what} is placed once, and the stated values and bounds are proved");
+            format!("{header}\n{}", summary::objectives(&instance, &file.schedule, &file.bounds))
+        }),
+        PlanFile::Periodic(file) => {
+            let problem = TreeProblem::new(&instance).map_err(|error| miette!("{error}"))?;
+            verdict(options.format, &name, &file.problems(&instance, &problem), || {
+                let (value, bound) =
+                    (decimal_text(&file.fair_throughput), file.bound.value.decimal(file.bound.objective));
+                format!(
+                    "valid: no processor and no port does more than it can, and the stated values and the bound are proved\n\
+                     fair throughput {value}, at most {bound} in any steady state\n"
+                )
+            })
+        }
     }
-    let file = ScheduleFile::read(&name, &bytes, &instance).map_err(|error| miette!("{error}"))?;
-    let problems = problems(&instance, &file);
-    verdict(options.format, &name, &problems, || {
-        let what = if instance.has_bags() || instance.has_compound_jobs() { "task of every job" } else { "job" };
-        let header = format!("valid: every {what} is placed once, and the stated values and bounds are proved");
-        format!("{header}\n{}", summary::objectives(&instance, &file.schedule, &file.bounds))
-    })
-}
-
-/// The same for the steady state of bags on a tree.
-fn verify_tree(options: &VerifyOptions, instance: &Instance, bytes: &[u8]) -> Result<ExitCode> {
-    let name = options.schedule.display().to_string();
-    let problem = TreeProblem::new(instance).map_err(|error| miette!("{error}"))?;
-    let file = TreePlanFile::read(&name, bytes, instance).map_err(|error| miette!("{error}"))?;
-    verdict(options.format, &name, &file.problems(instance, &problem), || {
-        let (value, bound) = (decimal_text(&file.fair_throughput), decimal_text(&file.bound));
-        format!(
-            "valid: no processor and no port does more than it can, and the stated values and the bound are proved\n\
-             fair throughput {value}, at most {bound} in any steady state\n"
-        )
-    })
 }
 
 /// Tells what is wrong, or, in text, what was found right.
@@ -75,7 +68,7 @@ fn verdict(format: Format, name: &str, problems: &[String], valid: impl FnOnce()
 /// What is wrong with a schedule file, in sentences.
 fn problems(instance: &Instance, file: &ScheduleFile) -> Vec<String> {
     let mut problems = wrong_schedule(instance, &file.schedule, |objective| file.stated(objective));
-    for objective in Objective::ALL {
+    for objective in Objective::OF_SCHEDULES {
         match file.bound(objective) {
             None if !Objective::STANDARD.contains(&objective) => {}
             None => problems.push(format!("there is no bound on the {objective}")),
@@ -109,7 +102,7 @@ fn wrong_schedule(instance: &Instance, schedule: &Schedule, stated: impl Fn(Obje
         Ok(()) => Vec::new(),
         Err(violations) => violations.iter().map(ToString::to_string).collect(),
     };
-    for objective in Objective::ALL {
+    for objective in Objective::OF_SCHEDULES {
         let real = objective.value(instance, schedule);
         if let Some(stated) = stated(objective).filter(|&stated| stated != real) {
             let (stated, real) = (objective.decimal(stated), objective.decimal(real));
@@ -129,8 +122,8 @@ fn silent_bound(bound: &Bound, schedule: &Schedule) -> Option<String> {
 fn value_below(instance: &Instance, bound: &Bound, schedule: &Schedule) -> Option<String> {
     let objective = bound.objective;
     let value = objective.value(instance, schedule);
-    let below = bound.speaks_of(schedule) && value < bound.value;
-    let (value, bound) = (objective.decimal(value), objective.decimal(bound.value));
+    let below = bound.speaks_of(schedule) && bound.excludes(&value.into());
+    let (value, bound) = (objective.decimal(value), bound.value.decimal(objective));
     below.then(|| format!("the {objective} of the placements is {value}, below its bound {bound}"))
 }
 

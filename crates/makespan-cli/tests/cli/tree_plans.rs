@@ -128,6 +128,43 @@ fn a_changed_plan_is_rejected() {
 }
 
 #[test]
+fn rates_are_compared_like_any_plan() {
+    let sandbox = sandbox();
+    let said = sandbox.makespan("compare t.json --algorithms steady-state").succeeds();
+    assert!(said.contains("proven: fair throughput <= ") && said.contains("1.0000*"), "{said}");
+    let said = sandbox.makespan("compare t.json --algorithms steady-state,heft --format json").succeeds();
+    let said: serde_json::Value = serde_json::from_str(&said).unwrap();
+    let [rates, placed] = [0, 1].map(|at| &said["algorithms"][at]);
+    assert!(rates["makespan"]["value"].is_null() && rates["metrics"].is_null(), "{rates}");
+    assert!(placed["fair_throughput"]["ratio"].is_null() && placed["makespan"]["ratio"].is_number(), "{placed}");
+    let throughput = &rates["fair_throughput"];
+    assert!(throughput["value"].as_f64().unwrap() <= throughput["bound"].as_f64().unwrap(), "{throughput}");
+    let all = sandbox.makespan("compare t.json").succeeds();
+    assert!(all.contains("steady-state") && all.contains("heft"), "{all}");
+    let flat = r#"{"version": 1, "platform": {"processors": 2}, "jobs": [{"name": "x", "count": 9, "processors": 1, "time": 3}]}"#;
+    sandbox.write("flat.json", flat);
+    assert!(!sandbox.makespan("compare flat.json").succeeds().contains("steady-state"));
+    sandbox.makespan("run flat.json --algorithm steady-state --oversubscribe --folder f").refused(&["no placements"]);
+}
+
+#[test]
+fn the_bound_of_a_tree_is_that_of_its_plan() {
+    let sandbox = sandbox();
+    sandbox.makespan("plan t.json --output p.json").succeeds();
+    let bounds = sandbox.makespan("bound t.json --format json").succeeds();
+    let bounds: serde_json::Value = serde_json::from_str(&bounds).unwrap();
+    assert_eq!(bounds, sandbox.json("p.json")["bounds"]);
+    let value = bounds["fair_throughput"]["value"].to_string();
+    let said = sandbox.makespan("bound t.json").succeeds();
+    assert!(said.contains(&format!("fair throughput <= {value} weighted tasks a second")), "{said}");
+    assert!(said.contains(&format!("; {} is reached", sandbox.json("p.json")["fair_throughput"])), "{said}");
+    let mut plan = sandbox.json("p.json");
+    plan["bounds"]["fair_throughput"]["certificate"] = serde_json::json!({"kind": "alone", "job": 0});
+    sandbox.write("other.json", plan.to_string());
+    sandbox.makespan("verify t.json other.json").refused(&["no certificate of a fair throughput"]);
+}
+
+#[test]
 fn what_a_steady_state_cannot_have_is_refused_with_a_remedy() {
     let sandbox = sandbox();
     let refused = |command: &str, expect: &str| {

@@ -4,6 +4,7 @@ use thiserror::Error;
 
 use crate::model::{JobId, Time};
 use crate::schedule::Objective;
+use crate::tree::TreeError;
 
 /// Why a certificate proves nothing, or less than was stated.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -32,6 +33,9 @@ pub enum CertificateError {
     /// The instance has jobs that are graphs of tasks.
     #[error("the certificate speaks of single tasks and bags, and some job is a graph of tasks")]
     Compound,
+    /// No bags of tasks on a tree.
+    #[error("the certificate speaks of bags of tasks on a tree of machines: {0}")]
+    NoTree(TreeError),
     /// An intermediate value leaves 128 bits.
     #[error("the certificate's figures are too large to check exactly")]
     Overflow,
@@ -58,9 +62,9 @@ pub enum CertificateError {
         /// What the bound is on.
         objective: Objective,
     },
-    /// The bound is higher than what the certificate proves.
+    /// The bound is higher than what the certificate proves, or lower on a throughput.
     #[error("the bound {stated} is not proved: its certificate proves {proven}")]
-    TooHigh {
+    TooStrong {
         /// The bound.
         stated: String,
         /// What follows from the certificate.

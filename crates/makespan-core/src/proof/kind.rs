@@ -1,7 +1,7 @@
 //! What a kind of proof says of itself.
 
 use crate::model::{Instance, Time};
-use crate::proof::CertificateError;
+use crate::proof::{CertificateError, Value};
 use crate::schedule::Objective;
 
 /// A kind of proof.
@@ -12,8 +12,13 @@ pub(super) trait Kind {
     /// The instances of which it speaks.
     fn scope(&self) -> Scope;
 
-    /// What follows for an objective and an instance of which it speaks.
+    /// What follows for an objective and an instance of which it speaks, in the integer unit of the objective.
     fn value(&self, objective: Objective, instance: &Instance) -> Result<i128, CertificateError>;
+
+    /// What follows, exactly: of a throughput, a rational.
+    fn exact(&self, objective: Objective, instance: &Instance) -> Result<Value, CertificateError> {
+        self.value(objective, instance).map(Value::Integer)
+    }
 
     /// What follows for the first objective of the kind.
     #[cfg(test)]

@@ -301,9 +301,9 @@ mod tests {
         let prices = MachinePrices { prices: vec![1, 1] };
         let bound =
             Bound::proved_by(Objective::WeightedCompletion, Proof::MachinePrices(prices.clone()), &equal).unwrap();
-        assert_eq!((bound.objective, bound.value), (Objective::WeightedCompletion, 15_000_000));
+        assert_eq!((bound.objective, bound.value.integer()), (Objective::WeightedCompletion, 15_000_000));
         let flow = Bound::proved_by(Objective::MeanFlow, Proof::MachinePrices(prices), &equal).unwrap();
-        assert_eq!((flow.objective, flow.value), (Objective::MeanFlow, 5000));
+        assert_eq!((flow.objective, flow.value.integer()), (Objective::MeanFlow, 5000));
         assert_eq!(flow.verify(&equal), Ok(()));
     }
 

@@ -1,7 +1,8 @@
-//! What is proved: lower bounds, and the proofs that they follow from by arithmetic alone.
+//! What is proved: lower bounds, upper ones on a throughput, and the proofs that they follow from by arithmetic alone.
 //!
 //! A certificate is an objective and a [`Proof`]. Each kind of proof has a file, and says there of which objectives and
-//! instances it speaks; no proof is believed, [`Proof::proves`] recomputes what follows from it in integers.
+//! instances it speaks; no proof is believed, [`Proof::proves`] recomputes what follows from it in integers, or
+//! rationals.
 
 mod alone;
 mod bound;
@@ -23,6 +24,7 @@ mod spans;
 mod time_prices;
 mod time_window;
 mod tree_prices;
+mod value;
 
 use serde::{Deserialize, Serialize};
 
@@ -47,8 +49,9 @@ pub use soonest::{earliest_completion, soonest_completion};
 pub use time_prices::TimePrices;
 pub use time_window::TimeWindow;
 pub use tree_prices::TreePrices;
+pub use value::Value;
 
-/// Data from which a lower bound on an objective follows by arithmetic alone.
+/// Data from which a bound on an objective follows by arithmetic alone.
 ///
 /// A kind that speaks of several objectives had a name for each in files of earlier versions, which are still read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -80,6 +83,8 @@ pub enum Proof {
     JobWindows(JobWindows),
     /// What every task costs at least, or prices under a horizon.
     CostPrices(CostPrices),
+    /// Prices for tasks and the ports of a tree.
+    TreePrices(TreePrices),
 }
 
 impl Proof {
@@ -96,6 +101,7 @@ impl Proof {
             Self::TimeWindow(proof) => proof,
             Self::JobWindows(proof) => proof,
             Self::CostPrices(proof) => proof,
+            Self::TreePrices(proof) => proof,
         }
     }
 
@@ -109,18 +115,18 @@ impl Proof {
         self.kind().horizon()
     }
 
-    /// The largest lower bound on the objective that follows, in its integer unit, on all schedules with makespan at most
-    /// [`Proof::horizon`].
+    /// The strongest bound on the objective that follows, on all schedules with makespan at most [`Proof::horizon`]: from
+    /// below, and on a throughput from above.
     ///
     /// # Errors
     /// [`CertificateError`] when nothing follows on this instance.
-    pub fn proves(&self, objective: Objective, instance: &Instance) -> Result<i128, CertificateError> {
+    pub fn proves(&self, objective: Objective, instance: &Instance) -> Result<Value, CertificateError> {
         let kind = self.kind();
         if !kind.objectives().contains(&objective) {
             return Err(CertificateError::OtherObjective { objective });
         }
         kind.scope().check(instance)?;
-        kind.value(objective, instance)
+        kind.exact(objective, instance)
     }
 }
 

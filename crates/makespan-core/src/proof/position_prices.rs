@@ -150,7 +150,7 @@ mod tests {
             Proof::PositionPrices(PositionPrices { prices: vec![vec![4], vec![1]] }),
             &late,
         );
-        assert_eq!(bound.map(|bound| (bound.objective, bound.value)), Ok((Objective::MeanFlow, 6333)));
+        assert_eq!(bound.map(|bound| (bound.objective, bound.value.integer())), Ok((Objective::MeanFlow, 6333)));
     }
 
     #[test]

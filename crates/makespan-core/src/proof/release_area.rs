@@ -12,7 +12,7 @@ use crate::schedule::Objective;
 pub fn release_area_bound(instance: &Instance) -> Time {
     let speeds: Vec<f64> = instance.platform().nodes().iter().map(|node| node.speed).collect();
     let proved = Proof::LateWork(LateWork::best(instance, &speeds)).proves(Objective::Makespan, instance).ok();
-    proved.and_then(|ticks| i64::try_from(ticks).ok()).map_or(Time::ZERO, Time::from_ticks)
+    proved.and_then(|ticks| i64::try_from(ticks.integer()).ok()).map_or(Time::ZERO, Time::from_ticks)
 }
 
 /// The sum of the integer prices of all processors, at most.

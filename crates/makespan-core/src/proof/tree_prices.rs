@@ -4,8 +4,10 @@ use dashu_int::{IBig, UBig};
 use dashu_ratio::RBig;
 use serde::{Deserialize, Serialize};
 
-use super::CertificateError;
-use crate::model::Time;
+use super::kind::{Kind, Scope};
+use super::{CertificateError, Value};
+use crate::model::{Instance, Time};
+use crate::schedule::Objective;
 use crate::tree::TreeProblem;
 
 /// Prices of tasks and of port time. Any of them prove a bound, because linear programming duality needs no more here:
@@ -19,6 +21,7 @@ use crate::tree::TreeProblem;
 ///
 /// The prices are integers in units that cancel; `P_v` and `Q_v` are rounded down and earnings up, to 2^-256 of a unit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct TreePrices {
     /// What a task of each application is worth, in job order.
     pub tasks: Vec<u64>,
@@ -32,6 +35,28 @@ pub struct TreePrices {
 const PLACES: usize = 256;
 /// Largest exponent: figures beyond it are nonsense, and would only take time.
 const MAX: u32 = 1200;
+
+impl Kind for TreePrices {
+    fn objectives(&self) -> &'static [Objective] {
+        &[Objective::Throughput]
+    }
+
+    /// The view of the instance as a tree says which node or job does not fit.
+    fn scope(&self) -> Scope {
+        Scope::Any
+    }
+
+    /// Rounded up, since it is a bound from above.
+    fn value(&self, objective: Objective, instance: &Instance) -> Result<i128, CertificateError> {
+        let bound = self.exact(objective, instance)?.rational().ceil();
+        i128::try_from(bound).map_err(|_| CertificateError::Overflow)
+    }
+
+    fn exact(&self, _: Objective, instance: &Instance) -> Result<Value, CertificateError> {
+        let problem = TreeProblem::new(instance).map_err(CertificateError::NoTree)?;
+        self.proves(&problem).map(Value::Rational)
+    }
+}
 
 impl TreePrices {
     /// The upper bound on the fair throughput that follows, in weighted tasks a second. O(nodes * applications).

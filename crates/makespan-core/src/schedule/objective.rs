@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::model::{Area, Instance, Time, WeightedTime};
 use crate::schedule::{Schedule, cost};
 
-/// A value to minimise, in exact integers, for which bounds are proved.
+/// A value to minimise, or a throughput to maximise, exact, for which bounds are proved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Objective {
@@ -21,14 +21,18 @@ pub enum Objective {
     /// The sum over tasks of volume over time, each in thousandths rounded up ([`crate::cost`]): what fast processors cost
     /// more than slow ones.
     Cost,
+    /// The least throughput of a job divided by its weight, in weighted tasks a second: it is maximised. That of a steady state is a
+    /// rational. A schedule, of which no bound on it speaks, has all its tasks over its makespan, in billionths rounded down.
+    #[serde(rename = "fair_throughput")]
+    Throughput,
 }
 
 impl Objective {
-    /// Every objective, in the order of reports.
-    pub const ALL: [Self; 4] = [Self::Makespan, Self::WeightedCompletion, Self::MeanFlow, Self::Cost];
+    /// Those that schedules are measured by, in the order of reports.
+    pub const OF_SCHEDULES: [Self; 4] = [Self::Makespan, Self::WeightedCompletion, Self::MeanFlow, Self::Cost];
     /// Those that depend on when jobs end.
     pub const OF_TIME: [Self; 3] = [Self::Makespan, Self::WeightedCompletion, Self::MeanFlow];
-    /// Those of which every plan states the value and a bound, in the order of reports.
+    /// Those of which every schedule states the value and a bound, in the order of reports.
     pub const STANDARD: [Self; 2] = [Self::Makespan, Self::WeightedCompletion];
 
     /// The value of a schedule.
@@ -38,10 +42,17 @@ impl Objective {
             Self::WeightedCompletion => weighted_completion(instance, schedule).0,
             Self::MeanFlow => mean(flow(instance, schedule), instance.jobs().len()),
             Self::Cost => cost(instance, schedule),
+            Self::Throughput => throughput(instance, schedule),
         }
     }
 
-    /// The exact decimal of a value: seconds, weight times seconds, or a cost, which has no unit.
+    /// Whether more is better, so that bounds are from above.
+    pub const fn is_maximised(self) -> bool {
+        matches!(self, Self::Throughput)
+    }
+
+    /// The exact decimal of a value in integer units: seconds, weight times seconds, a cost, which has no unit, or weighted tasks
+    /// a second.
     pub fn decimal(self, value: i128) -> String {
         match self {
             Self::Makespan => Time::from_ticks(i64::try_from(value).unwrap_or(i64::MAX)).to_string(),
@@ -49,6 +60,7 @@ impl Objective {
             // A millionth times a tick is a thousandth of a thousandth of a tick.
             Self::MeanFlow => WeightedTime(value.saturating_mul(1000)).to_string(),
             Self::Cost => WeightedTime(value.saturating_mul(1_000_000_000_000)).to_string(),
+            Self::Throughput => WeightedTime(value.saturating_mul(1_000_000)).to_string(),
         }
     }
 
@@ -56,7 +68,7 @@ impl Objective {
     /// this.
     pub const fn places(self) -> usize {
         match self {
-            Self::Makespan => 9,
+            Self::Makespan | Self::Throughput => 9,
             Self::WeightedCompletion => 15,
             Self::MeanFlow => 12,
             Self::Cost => 3,
@@ -70,6 +82,7 @@ impl Objective {
             Self::WeightedCompletion => "weighted_completion",
             Self::MeanFlow => "mean_flow",
             Self::Cost => "cost",
+            Self::Throughput => "fair_throughput",
         }
     }
 }
@@ -81,6 +94,7 @@ impl fmt::Display for Objective {
             Self::WeightedCompletion => "weighted completion",
             Self::MeanFlow => "mean flow",
             Self::Cost => "cost",
+            Self::Throughput => "fair throughput",
         })
     }
 }
@@ -182,6 +196,16 @@ fn weighted_completion(instance: &Instance, schedule: &Schedule) -> WeightedTime
 fn flow(instance: &Instance, schedule: &Schedule) -> i128 {
     let each = instance.jobs().iter().zip(spans(instance, schedule));
     each.filter_map(|(job, span)| Some(i128::from((span?.end - job.release).ticks()))).sum()
+}
+
+/// Of the job that gets least for its weight: its tasks over the makespan, in billionths of weighted tasks a second.
+fn throughput(instance: &Instance, schedule: &Schedule) -> i128 {
+    let makespan = i128::from(schedule.makespan().ticks());
+    // Millionths of weight, ticks and billionths.
+    let scale = 1_000_000 * i128::from(Time::TICKS_PER_SECOND) * 1_000_000_000;
+    let each = instance.jobs().iter().map(|job| (job.tasks() as i128, i128::from(job.weight.millionths()) * makespan));
+    let rates = each.filter(|&(_, divisor)| divisor > 0).map(|(tasks, divisor)| tasks.saturating_mul(scale) / divisor);
+    rates.min().unwrap_or(0)
 }
 
 /// The mean of `count` durations that add up to `sum` ticks, in thousandths of a tick, rounded down.

@@ -15,6 +15,7 @@ mod optimum;
 mod periodic;
 mod rates;
 mod rational;
+mod steady_state;
 #[cfg(test)]
 mod tests;
 mod unroll;
@@ -27,6 +28,7 @@ pub use optimum::{Optimum, OptimumError, dual_value};
 pub use periodic::{Periodic, PeriodicError, exact_period};
 pub use rates::{Rates, RatesError, latency_load, link_load, port_load};
 pub use rational::{decimal_of, decimal_text, float_of, next_decimal, parse_decimal, short_decimal};
+pub use steady_state::SteadyState;
 
 use crate::model::{Instance, Job, JobId, Time};
 

@@ -39,6 +39,9 @@ pub enum RatesError {
         /// About how many times; infinite on a switch.
         load: f64,
     },
+    /// Rates that are feasible, and another throughput beside them.
+    #[error("the rates have another fair throughput than the one stated")]
+    Throughput,
     /// More data than a node can send to its children.
     #[error("node {node} would send {load:.12} seconds in a second")]
     Port {

@@ -30,7 +30,7 @@ fn attack((family, extent): (Family, Extent), seed: u64, instances: usize, attem
                     _ => Figures::draw(&mut rng),
                 };
                 let (objective, proof) = figures.certificate(kind, &instance, optimum as i64, extent);
-                let proven = proof.proves(objective, &instance);
+                let proven = proof.proves(objective, &instance).map(|value| value.integer());
                 proved[0] += 1;
                 if let Ok(value) = proven {
                     let truth = least(&outcomes, objective, proof.horizon());
@@ -40,7 +40,7 @@ fn attack((family, extent): (Family, Extent), seed: u64, instances: usize, attem
                     );
                     proved[1] += 1;
                     proved[2] += u64::from(Some(value) == truth);
-                    let bound = Bound { objective, value, makespan_at_most: proof.horizon(), proof };
+                    let bound = Bound { objective, value: value.into(), makespan_at_most: proof.horizon(), proof };
                     assert_eq!(bound.verify(&instance), Ok(()));
                 }
                 let rank = rank(&proven);

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use makespan_core::{Instance, JobId, Objective, ProcSet, Time, task_cost, volume};
 
-/// The values of one schedule, in the order of [`Objective::ALL`].
+/// The values of one schedule, in the order of [`Objective::OF_SCHEDULES`].
 pub type Outcome = [i128; 4];
 
 struct Placed {
@@ -42,7 +42,7 @@ pub fn all(instance: &Instance) -> Vec<Outcome> {
 
 /// The least value, of schedules that end by an instant if one is given; `None` where there are none.
 pub fn least(outcomes: &[Outcome], objective: Objective, by: Option<Time>) -> Option<i128> {
-    let at = Objective::ALL.iter().position(|&other| other == objective)?;
+    let at = Objective::OF_SCHEDULES.iter().position(|&other| other == objective)?;
     let in_time = |outcome: &&Outcome| by.is_none_or(|by| outcome[0] <= i128::from(by.ticks()));
     outcomes.iter().filter(in_time).map(|outcome| outcome[at]).min()
 }

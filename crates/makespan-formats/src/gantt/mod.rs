@@ -78,7 +78,8 @@ pub fn write_svg(
 ) -> io::Result<()> {
     let mut out = BufWriter::new(out);
     let width = f64::from(options.width.clamp(400, 1600));
-    let bound = options.bounds.iter().filter(|bound| bound.objective == Objective::Makespan).map(|bound| bound.value);
+    let bound =
+        options.bounds.iter().filter(|bound| bound.objective == Objective::Makespan).map(|bound| bound.value.integer());
     let bound = bound.max().map(|ticks| Time::from_ticks(i64::try_from(ticks).unwrap_or(i64::MAX)));
     let lines = schedules
         .first()

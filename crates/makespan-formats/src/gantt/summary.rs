@@ -24,7 +24,7 @@ impl Standing {
         let of = |objective: Objective| Self {
             objective,
             value: objective.value(instance, schedule),
-            bound: bounds.iter().filter(|bound| holds(bound, objective)).map(|bound| bound.value).max(),
+            bound: bounds.iter().filter(|bound| holds(bound, objective)).map(|bound| bound.value.integer()).max(),
         };
         let cost = bounds.iter().any(|bound| bound.objective == Objective::Cost).then_some(Objective::Cost);
         Objective::STANDARD.into_iter().chain(cost).map(of).collect()
@@ -52,6 +52,7 @@ impl Standing {
             Objective::MeanFlow => duration(value as f64 / 1e12),
             Objective::WeightedCompletion => grouped(value as f64 / 1e15),
             Objective::Cost => grouped(value as f64 / 1e3),
+            Objective::Throughput => grouped(value as f64 / 1e9),
         }
     }
 }

@@ -69,7 +69,8 @@ struct Placements<'a> {
 /// Writes the JSON; `<` is written `\u003c`, so that no text can end the script element that holds it.
 pub(super) fn write(out: &mut impl Write, report: &Report<'_>) -> io::Result<()> {
     let instance = report.instance;
-    let bounds = report.bounds.iter().filter(|bound| bound.objective == Objective::Makespan).map(|bound| bound.value);
+    let bounds =
+        report.bounds.iter().filter(|bound| bound.objective == Objective::Makespan).map(|bound| bound.value.integer());
     let platform = instance.platform();
     let nodes = platform.nodes().iter().enumerate().filter(|(_, node)| node.processors > 0);
     let first_of = |index| platform.processors_of(index).intervals().first().map_or(0, |interval| interval.0);

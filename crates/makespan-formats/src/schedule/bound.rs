@@ -2,7 +2,9 @@
 
 use std::io::{self, Write};
 
-use makespan_core::{Bound, Objective, Proof, Time};
+use dashu_ratio::RBig;
+use makespan_core::tree::parse_decimal;
+use makespan_core::{Bound, Objective, Proof, Time, Value};
 use serde::Deserialize;
 
 use crate::error::{FormatError, Place};
@@ -24,11 +26,25 @@ pub struct BoundEntry {
 /// # Errors
 /// [`FormatError`] with the place.
 pub fn read_bound(file: &str, field: &str, objective: Objective, entry: BoundEntry) -> Result<Bound, FormatError> {
-    let value = value(file, &format!("{field}.value"), objective, &entry.value.0)?;
+    let value = exact(file, &format!("{field}.value"), objective, &entry.value.0)?;
     let proof: Proof = serde_json::from_value(entry.certificate)
         .map_err(|error| FormatError::content(file, Place::field(format!("{field}.certificate")), error))?;
     let makespan_at_most = entry.makespan_at_most.map(|most| most.0);
     Ok(Bound { objective, value, makespan_at_most, proof })
+}
+
+/// An exact decimal: a throughput as it is, all else in the integer unit of the objective.
+fn exact(file: &str, field: &str, objective: Objective, text: &str) -> Result<Value, FormatError> {
+    if objective == Objective::Throughput {
+        return rational(file, field, text).map(Value::Rational);
+    }
+    value(file, field, objective, text).map(Value::Integer)
+}
+
+/// An exact decimal of any number of places.
+pub(crate) fn rational(file: &str, field: &str, text: &str) -> Result<RBig, FormatError> {
+    let problem = || FormatError::content(file, Place::field(field), format!("`{text}` is not a decimal number"));
+    parse_decimal(text).ok_or_else(problem)
 }
 
 /// An exact decimal in the integer unit of the objective.
@@ -45,7 +61,7 @@ pub(super) fn value(file: &str, field: &str, objective: Objective, text: &str) -
 /// # Errors
 /// Those of the writer.
 pub fn write_bound(bound: &Bound, writer: &mut dyn Write) -> io::Result<()> {
-    write!(writer, "{{\"value\": {}", bound.objective.decimal(bound.value))?;
+    write!(writer, "{{\"value\": {}", bound.value.decimal(bound.objective))?;
     if let Some(most) = bound.makespan_at_most {
         write!(writer, ", \"makespan_at_most\": {most}")?;
     }

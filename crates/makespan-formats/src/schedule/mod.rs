@@ -11,6 +11,7 @@ mod strategy;
 mod tests;
 mod write;
 
+pub(crate) use bound::rational;
 pub use bound::{BoundEntry, read_bound, write_bound, write_bounds};
 pub use front::FrontEntry;
 pub use strategy::{StrategyEntry, VariantEntry};
@@ -70,6 +71,7 @@ impl ScheduleFile {
             Objective::WeightedCompletion => Some(self.weighted_completion),
             Objective::MeanFlow => self.mean_flow,
             Objective::Cost => self.cost,
+            Objective::Throughput => None,
         }
     }
 

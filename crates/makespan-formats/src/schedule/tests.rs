@@ -1,7 +1,7 @@
 use makespan_core::proof::{
     Alone, CostPrices, DualFeasible, IntervalPrices, Rejection, Scale, Selection, Term, TimePrices,
 };
-use makespan_core::{Job, JobId, Objective, Placement, Platform, Profile, Proof, Strategy, Time, Variant};
+use makespan_core::{Job, JobId, Objective, Placement, Platform, Profile, Proof, Strategy, Time, Value, Variant};
 
 use super::*;
 
@@ -32,7 +32,8 @@ fn file() -> ScheduleFile {
     let prices = IntervalPrices { ends, prices: vec![1 << 40, 0], scale: 10 };
     let rejection =
         Rejection { deadline: seconds("2"), from: Time::ZERO, at: seconds("1"), selection: Selection::Price(i64::MAX) };
-    let bound = |objective, value, proof| Bound { objective, value, makespan_at_most: None, proof };
+    let bound =
+        |objective, value, proof| Bound { objective, value: Value::Integer(value), makespan_at_most: None, proof };
     file.bounds = vec![
         bound(Objective::Makespan, 2_000_000_001, Proof::Rejection(rejection)),
         bound(Objective::WeightedCompletion, 3_000_000_000_000_001, Proof::IntervalPrices(prices)),
@@ -99,7 +100,12 @@ fn mean_flow_is_stated_where_it_is_known() {
     file.mean_flow = Some(1_750_000_002_000);
     let prices = TimePrices { instants: vec![seconds("0")], prices: vec![], scale: 0, horizon: None };
     let proof = Proof::TimePrices(prices);
-    file.bounds.push(Bound { objective: Objective::MeanFlow, value: 1_750_000_000_500, makespan_at_most: None, proof });
+    file.bounds.push(Bound {
+        objective: Objective::MeanFlow,
+        value: Value::Integer(1_750_000_000_500),
+        makespan_at_most: None,
+        proof,
+    });
     let text = written(&file);
     assert!(text.contains("\"mean_flow\": 1.750000002,"), "{text}");
     assert!(text.contains("{\"value\": 1.7500000005, \"certificate\": {\"kind\":\"time_prices\""), "{text}");
@@ -133,7 +139,8 @@ fn the_cost_may_be_bounded_under_a_condition() {
     file.cost = Some(2_000);
     let mut bound = |horizon, text: &str| {
         let proof = Proof::CostPrices(CostPrices { horizon, ..CostPrices::default() });
-        let bound = Bound { objective: Objective::Cost, value: 1_999, makespan_at_most: horizon, proof };
+        let bound =
+            Bound { objective: Objective::Cost, value: Value::Integer(1_999), makespan_at_most: horizon, proof };
         file.bounds.truncate(2);
         file.bounds.push(bound);
         let written = written(&file);
@@ -152,7 +159,8 @@ fn a_bound_under_a_condition_is_written_and_read_but_not_as_one_of_the_file() {
     let horizon = Some(seconds("3.5"));
     let prices = TimePrices { instants: vec![seconds("0"), seconds("2")], prices: vec![7], scale: 3, horizon };
     let proof = Proof::TimePrices(prices);
-    let bound = Bound { objective: Objective::WeightedCompletion, value: 12, makespan_at_most: horizon, proof };
+    let bound =
+        Bound { objective: Objective::WeightedCompletion, value: Value::Integer(12), makespan_at_most: horizon, proof };
     let mut bytes = Vec::new();
     write_bound(&bound, &mut bytes).unwrap();
     let text = String::from_utf8(bytes).unwrap();

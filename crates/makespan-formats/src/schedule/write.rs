@@ -17,12 +17,13 @@ impl ScheduleFile {
         if let Some(seed) = self.seed {
             writeln!(writer, " \"seed\": {seed},")?;
         }
-        for objective in Objective::ALL {
+        for objective in Objective::OF_SCHEDULES {
             if let Some(stated) = self.stated(objective) {
                 writeln!(writer, " \"{}\": {},", objective.name(), objective.decimal(stated))?;
             }
         }
-        let bounds: Vec<&Bound> = Objective::ALL.iter().filter_map(|&objective| self.bound(objective)).collect();
+        let bounds: Vec<&Bound> =
+            Objective::OF_SCHEDULES.iter().filter_map(|&objective| self.bound(objective)).collect();
         write!(writer, " \"bounds\": ")?;
         write_bounds(&bounds, writer)?;
         writeln!(writer, ",")?;

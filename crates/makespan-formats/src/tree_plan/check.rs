@@ -1,7 +1,7 @@
 //! What is wrong with a tree plan, in sentences.
 
-use makespan_core::Instance;
 use makespan_core::tree::{Rates, RatesError, TreeProblem, decimal_text, short_decimal};
+use makespan_core::{Bound, Instance};
 
 use super::{StatedPeriod, TreePlanFile};
 
@@ -20,14 +20,15 @@ impl TreePlanFile {
                 }
             }
         }
-        match self.prices.proves(problem) {
-            Err(error) => problems.push(format!("bound on the fair throughput: {error}")),
+        let Bound { objective, value: stated, proof, .. } = &self.bound;
+        match proof.proves(*objective, instance) {
+            Err(error) => problems.push(format!("bound on the {objective}: {error}")),
             Ok(proven) => {
-                let proven = short_decimal(&proven, true);
-                if self.bound != proven {
-                    let (stated, proven) = (decimal_text(&self.bound), decimal_text(&proven));
+                let proven = short_decimal(&proven.rational(), true);
+                if stated.rational() != proven {
+                    let (stated, proven) = (decimal_text(&stated.rational()), decimal_text(&proven));
                     problems.push(format!(
-                        "the stated bound on the fair throughput is {stated}; its certificate proves {proven}"
+                        "the stated bound on the {objective} is {stated}; its certificate proves {proven}"
                     ));
                 }
             }
@@ -65,7 +66,7 @@ impl TreePlanFile {
 fn named(instance: &Instance, error: &RatesError) -> String {
     let node = |at: usize| instance.platform().nodes().get(at).map_or("?", |node| node.name.as_str());
     match *error {
-        RatesError::Size { .. } => error.to_string(),
+        RatesError::Size { .. } | RatesError::Throughput => error.to_string(),
         RatesError::Negative { node: at, application } => {
             let job = instance.jobs().get(application).map_or("?", |job| job.name.as_str());
             format!("job `{job}` has a negative rate on node `{}`", node(at))

@@ -12,7 +12,7 @@ mod unrolled;
 mod write;
 
 use dashu_ratio::RBig;
-use makespan_core::proof::TreePrices;
+use makespan_core::Bound;
 use makespan_core::tree::{Periodic, Rates, RatesError, TreeProblem, short_decimal};
 
 pub use svg::write_tree_svg;
@@ -25,10 +25,8 @@ pub struct TreePlanFile {
     pub algorithm: String,
     /// The stated fair throughput, weighted tasks a second.
     pub fair_throughput: RBig,
-    /// The stated upper bound on every fair throughput.
-    pub bound: RBig,
-    /// Its certificate.
-    pub prices: TreePrices,
+    /// The stated upper bound on every fair throughput, unchecked.
+    pub bound: Bound,
     /// Who computes what.
     pub rates: Rates,
     /// Whole tasks in a period, where one is stated.
@@ -59,15 +57,14 @@ impl TreePlanFile {
     ///
     /// # Errors
     /// [`RatesError`] when the rates are no steady state.
-    pub fn new(problem: &TreeProblem, rates: &Rates, bound: &RBig, prices: TreePrices) -> Result<Self, RatesError> {
+    pub fn new(problem: &TreeProblem, rates: &Rates, bound: &Bound) -> Result<Self, RatesError> {
         let decimals = rates.all().iter().map(|rate| short_decimal(rate, false)).collect();
         let rates = Rates::new(problem.applications().len(), decimals);
         let fair_throughput = short_decimal(&rates.fair_throughput(problem)?, false);
         Ok(Self {
             algorithm: "steady-state".into(),
             fair_throughput,
-            bound: short_decimal(bound, true),
-            prices,
+            bound: Bound { value: short_decimal(&bound.value.rational(), true).into(), ..bound.clone() },
             rates,
             period: None,
             remarks: Vec::new(),

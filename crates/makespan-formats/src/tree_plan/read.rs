@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 
 use dashu_ratio::RBig;
-use makespan_core::proof::TreePrices;
-use makespan_core::tree::{Periodic, Rates, parse_decimal};
-use makespan_core::{Instance, Time};
+use makespan_core::tree::{Periodic, Rates};
+use makespan_core::{Instance, Objective, Time};
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
 
@@ -13,6 +12,7 @@ use super::{StatedPeriod, TreePlanFile};
 use crate::document::from_json;
 use crate::error::{FormatError, Place};
 use crate::scalar::{Count, FromLiteral, Scalar};
+use crate::schedule::{BoundEntry, rational, read_bound};
 use crate::suggest::nearest;
 
 #[derive(Deserialize)]
@@ -32,22 +32,6 @@ struct Document {
 #[serde(deny_unknown_fields)]
 struct Bounds {
     fair_throughput: BoundEntry,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct BoundEntry {
-    value: Scalar<String>,
-    certificate: CertificateEntry,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct CertificateEntry {
-    kind: String,
-    tasks: Vec<u64>,
-    ports: Vec<u64>,
-    exponent: i32,
 }
 
 #[derive(Deserialize)]
@@ -91,16 +75,16 @@ impl TreePlanFile {
                 format!("version {} is not known; this program reads 1", document.version.0.0),
             ));
         }
-        let entry = document.bounds.fair_throughput;
-        if entry.certificate.kind != "tree_prices" {
-            let problem =
-                format!("`{}` is no certificate of a fair throughput; write tree_prices", entry.certificate.kind);
+        let bound = read_bound(file, "bounds.fair_throughput", Objective::Throughput, document.bounds.fair_throughput)?;
+        if !bound.proof.objectives().contains(&Objective::Throughput) {
+            let problem = "it is no certificate of a fair throughput; write tree_prices".to_owned();
             return Err(wrong("bounds.fair_throughput.certificate.kind", problem));
         }
-        let CertificateEntry { tasks, ports, exponent, .. } = entry.certificate;
-        let decimal = |field: &str, text: &str| {
-            parse_decimal(text).ok_or_else(|| wrong(field, format!("`{text}` is not a decimal number")))
-        };
+        if bound.makespan_at_most.is_some() {
+            let problem = "a bound of the file must hold for all steady states; leave this condition out".to_owned();
+            return Err(wrong("bounds.fair_throughput.makespan_at_most", problem));
+        }
+        let decimal = |field: &str, text: &str| rational(file, field, text);
         let rates = table(file, "rates", document.rates, instance)?;
         let rate = |rate: Option<Scalar<String>>| rate.map_or(Ok(RBig::ZERO), |rate| decimal("rates", &rate.0));
         let rates = rates.into_iter().map(rate).collect::<Result<_, _>>()?;
@@ -113,8 +97,7 @@ impl TreePlanFile {
         });
         Ok(Self {
             fair_throughput: decimal("fair_throughput", &document.fair_throughput.0)?,
-            bound: decimal("bounds.fair_throughput.value", &entry.value.0)?,
-            prices: TreePrices { tasks, ports, exponent },
+            bound,
             rates: Rates::new(instance.jobs().len(), rates),
             period: period.transpose()?,
             algorithm: document.algorithm,

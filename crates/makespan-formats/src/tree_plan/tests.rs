@@ -1,5 +1,6 @@
-use makespan_core::Instance;
+use makespan_core::proof::TreePrices;
 use makespan_core::tree::{decimal_of, decimal_text};
+use makespan_core::{Instance, Objective, Proof};
 
 use super::*;
 use crate::instance::read_json;
@@ -14,13 +15,18 @@ fn instance() -> (Instance, TreeProblem) {
     (instance, problem)
 }
 
+/// The bound that prices prove.
+fn by(prices: TreePrices, instance: &Instance) -> Bound {
+    Bound::proved_by(Objective::Throughput, Proof::TreePrices(prices), instance).unwrap()
+}
+
 /// Rates by hand: the root computes x, and node a computes y; worth by work alone.
 fn file(problem: &TreeProblem) -> TreePlanFile {
     let rates = [0.9, 0.0, 0.0, 1.8, 0.0, 0.0].map(decimal_of).to_vec();
     let prices = TreePrices { tasks: vec![3, 1], ports: vec![0, 0, 0], exponent: 0 };
-    let bound = prices.proves(problem).unwrap();
-    assert_eq!(bound, RBig::ONE, "5 work units a second, 5 for a unit of fair throughput");
-    let mut file = TreePlanFile::new(problem, &Rates::new(2, rates), &bound, prices).unwrap();
+    let bound = by(prices, &instance().0);
+    assert_eq!(bound.value, RBig::ONE.into(), "5 work units a second, 5 for a unit of fair throughput");
+    let mut file = TreePlanFile::new(problem, &Rates::new(2, rates), &bound).unwrap();
     file.remarks.push("a \"remark\"".into());
     let period = Periodic { period: makespan_core::Time::from_seconds(10), tasks: vec![9, 0, 0, 18, 0, 0] };
     file.period = Some(StatedPeriod::new(problem, period));
@@ -52,7 +58,10 @@ fn transfers_and_computations_are_written_by_start() {
 fn a_plan_reads_back_as_it_was_written_and_has_no_problems() {
     let (instance, problem) = instance();
     let file = file(&problem);
-    assert_eq!((decimal_text(&file.fair_throughput), decimal_text(&file.bound)), ("0.9".into(), "1".into()));
+    assert_eq!(
+        (decimal_text(&file.fair_throughput), file.bound.value.decimal(Objective::Throughput)),
+        ("0.9".into(), "1".into())
+    );
     let text = text(&file, &instance);
     assert!(is_tree_plan(text.as_bytes()) && !is_tree_plan(b"{\"version\": 1}"));
     let again = TreePlanFile::read("p.json", text.as_bytes(), &instance).unwrap();
@@ -153,7 +162,7 @@ fn drawn(rng: &mut rand_chacha::ChaCha8Rng) -> (Instance, TreeProblem, TreePlanF
     let busiest = busiest.max().unwrap();
     let rates = Rates::new(applications, rates.into_iter().map(|rate| rate / &busiest).collect());
     let prices = TreePrices { tasks: vec![3; applications], ports: vec![1; count], exponent: -2 };
-    let mut file = TreePlanFile::new(&problem, &rates, &prices.proves(&problem).unwrap(), prices).unwrap();
+    let mut file = TreePlanFile::new(&problem, &rates, &by(prices, &instance)).unwrap();
     let length = makespan_core::Time::from_ticks(rng.random_range(1_000_000_000_000..9_000_000_000_000));
     let Ok(period) = Periodic::rounded(&problem, &rates, length) else { return drawn(rng) };
     file.period = Some(StatedPeriod::new(&problem, period));

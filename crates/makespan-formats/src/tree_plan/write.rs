@@ -7,6 +7,7 @@ use makespan_core::Instance;
 use makespan_core::tree::decimal_text;
 
 use super::{StatedPeriod, TreePlanFile};
+use crate::schedule::write_bound;
 
 impl TreePlanFile {
     /// Writes the file.
@@ -16,9 +17,9 @@ impl TreePlanFile {
     pub fn write(&self, instance: &Instance, writer: &mut dyn Write) -> io::Result<()> {
         writeln!(writer, "{{\"version\": 1,\n \"algorithm\": {},", serde_json::to_string(&self.algorithm)?)?;
         writeln!(writer, " \"fair_throughput\": {},", decimal_text(&self.fair_throughput))?;
-        write!(writer, " \"bounds\": ")?;
-        self.write_bounds(writer)?;
-        writeln!(writer, ",")?;
+        write!(writer, " \"bounds\": {{\"{}\": ", self.bound.objective.name())?;
+        write_bound(&self.bound, writer)?;
+        writeln!(writer, "}},")?;
         if !self.remarks.is_empty() {
             writeln!(writer, " \"remarks\": {},", serde_json::to_string(&self.remarks)?)?;
         }
@@ -35,16 +36,6 @@ impl TreePlanFile {
         let rate = |rate: &RBig| (!rate.is_zero()).then(|| decimal_text(rate));
         by_application(instance, writer, |node, app| rate(self.rates.of(node, app)))?;
         writeln!(writer, "}}")
-    }
-
-    /// Writes the bound with its certificate, in the form that it has in the file.
-    ///
-    /// # Errors
-    /// Those of the writer.
-    pub fn write_bounds(&self, writer: &mut dyn Write) -> io::Result<()> {
-        write!(writer, "{{\"fair_throughput\": {{\"value\": {}, ", decimal_text(&self.bound))?;
-        let prices = serde_json::to_string(&self.prices)?;
-        write!(writer, "\"certificate\": {{\"kind\": \"tree_prices\", {}}}}}", prices.trim_start_matches('{'))
     }
 }
 

@@ -9,7 +9,7 @@ use crate::LabError;
 /// The value of a bound whose certificate proves it.
 pub(crate) fn verified(bound: &Bound, instance: &Instance, key: impl Display) -> Result<i128, LabError> {
     match bound.verify(instance) {
-        Ok(()) => Ok(bound.value),
+        Ok(()) => Ok(bound.value.integer()),
         Err(error) => Err(wrong(bound.objective, key, error.to_string())),
     }
 }

@@ -35,7 +35,7 @@ pub(super) fn bounds(instance: &Instance, heft: f64, key: Key) -> Result<Vec<Out
         let horizon = Time::from_ticks(((heft * 1e9).round() * factor).ceil() as i64);
         let bound = makespan_bounds::cost::within(instance, horizon, PRICED);
         let bound = bound.filter(|bound| bound.verify(instance).is_ok()).ok_or_else(unproved)?;
-        let (makespan, cost) = (horizon.seconds(), bound.value as f64 / 1e3);
+        let (makespan, cost) = (horizon.seconds(), bound.value.integer() as f64 / 1e3);
         Ok(Outcome { algorithm, makespan, cost, on_time: 0, fallbacks: 0, served: None })
     });
     each.collect()

@@ -169,7 +169,8 @@ fn outcome(instance: &Instance, algorithm: String, key: Key) -> Result<Outcome, 
     let scheduler = makespan_algos::scheduler(&algorithm).map_err(|error| LabError::Algorithm(error.to_string()))?;
     let plan =
         scheduler.schedule(instance, &mut context).map_err(|error| failed(&algorithm, key, error.to_string()))?;
-    let schedule: Schedule = plan.into_schedule();
+    let schedule: Schedule =
+        plan.into_schedule().ok_or_else(|| failed(&algorithm, key, "it plans no placements".into()))?;
     valid(instance, &schedule).map_err(|reason| failed(&algorithm, key, reason))?;
     let rule = CriticalJobs { method: Method { walltime: 2.0, ..Method::default() } };
     Ok(Outcome {

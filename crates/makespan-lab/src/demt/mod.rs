@@ -60,7 +60,7 @@ pub fn reproduce(options: &Options, progress: &mut dyn Progress) -> Result<Summa
     let solve = |instance: &Instance, spec: &str, seed| {
         let scheduler = makespan_algos::scheduler(spec).map_err(|error| error.to_string())?;
         let plan = scheduler.schedule(instance, &mut Context::with_seed(seed)).map_err(|error| error.to_string())?;
-        Ok(plan.into_schedule())
+        plan.into_schedule().ok_or_else(|| "it plans no placements".to_owned())
     };
     reproduce_with(options, &solve, progress)
 }

@@ -152,7 +152,7 @@ fn shuffling_batches_gains_on_cirne_instances() {
         let minsum = |spec| {
             let scheduler = makespan_algos::scheduler(spec).unwrap();
             let plan = scheduler.schedule(&instance, &mut Context::with_seed(seed)).unwrap();
-            Objective::WeightedCompletion.value(&instance, &plan.into_schedule())
+            Objective::WeightedCompletion.value(&instance, &plan.into_schedule().unwrap())
         };
         let (before, after) = (minsum(algorithm::UNSHUFFLED), minsum(algorithm::DEMT));
         assert!(after <= before, "{after} {before}");

@@ -44,7 +44,7 @@ impl Guesses {
 pub(super) fn attempt(instance: &Instance, key: Key, bound: &Bound) -> Result<Guesses, LabError> {
     let profiles: Vec<&Profile> = instance.jobs().iter().map(Job::profile).collect();
     let least = dual::search(profiles.iter().copied(), instance.processors()).guess;
-    let around = (18..38).map(|twentieths| bound.value * twentieths / 20);
+    let around = (18..38).map(|twentieths| bound.value.integer() * twentieths / 20);
     let around = around.map(|ticks| Time::from_ticks(i64::try_from(ticks).unwrap_or(i64::MAX)));
     let mut guesses = Guesses::default();
     for guess in around.chain([least, least - Time::TICK]).filter(|&guess| guess > Time::ZERO) {

@@ -109,10 +109,10 @@ fn measure(instance: &Instance, bound: &Bound, spec: &str, seed: u64) -> Result<
     let begin = Instant::now();
     let plan = scheduler.schedule(instance, &mut Context::with_seed(seed)).map_err(|error| error.to_string())?;
     let seconds = begin.elapsed().as_secs_f64();
-    let schedule = plan.into_schedule();
+    let schedule = plan.into_schedule().ok_or("it plans no placements")?;
     valid(instance, &schedule)?;
     let value = Objective::Makespan.value(instance, &schedule);
     let guarantee = scheduler.guarantee(instance, Objective::Makespan);
-    let within_guarantee = guarantee.map(|guarantee| guarantee.holds(value, bound.value));
+    let within_guarantee = guarantee.map(|guarantee| guarantee.holds(value, bound.value.integer()));
     Ok(Outcome { algorithm, makespan: Ok(value), within_guarantee, seconds })
 }

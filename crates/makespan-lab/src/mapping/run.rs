@@ -86,7 +86,8 @@ pub(super) fn measure(options: &Options, key: Key) -> Result<Run, LabError> {
         let begin = Instant::now();
         let (schedule, bounds) = if algorithm.starts_with("optimise") {
             let planned = makespan::plan(&instance, &algorithm, seed).map_err(|error| failed(error.to_string()))?;
-            (planned.schedule, planned.bounds)
+            let schedule = planned.plan.into_schedule().ok_or_else(|| failed("it plans no placements".into()))?;
+            (schedule, planned.bounds)
         } else {
             let planned = makespan::schedule(&instance, &algorithm, seed);
             (planned.map_err(|error| failed(error.to_string()))?.1, Vec::new())

@@ -67,7 +67,8 @@ pub(super) fn measure(options: &Options, key: Key, plan: &Planner<'_>) -> Result
     let begin = Instant::now();
     let planned = plan(&instance, &spec, seed).map_err(failed)?;
     let seconds = begin.elapsed().as_secs_f64();
-    valid(&instance, &planned.schedule).map_err(failed)?;
+    let schedule = planned.schedule().ok_or_else(|| failed("it plans no placements".into()))?;
+    valid(&instance, schedule).map_err(failed)?;
     let objective = setting.objective;
     let mut most: Option<i128> = None;
     for bound in &planned.bounds {
@@ -76,7 +77,7 @@ pub(super) fn measure(options: &Options, key: Key, plan: &Planner<'_>) -> Result
             // It speaks of some schedules only, and is nothing to measure all plans against.
             continue;
         }
-        let value = bound.objective.value(&instance, &planned.schedule);
+        let value = bound.objective.value(&instance, schedule);
         at_least(proved, bound.objective, value, &spec, drawn)?;
         if bound.objective == objective {
             most = most.max(Some(proved));
@@ -85,7 +86,7 @@ pub(super) fn measure(options: &Options, key: Key, plan: &Planner<'_>) -> Result
     let bound = most.filter(|&bound| bound > 0).ok_or_else(|| failed(format!("no bound on the {objective}")))?;
     let demt = reference(&instance, objective, seed).map_err(|reason| campaign::failed(REFERENCE, drawn, reason))?;
     at_least(bound, objective, demt, REFERENCE, drawn)?;
-    let value = objective.value(&instance, &planned.schedule);
+    let value = objective.value(&instance, schedule);
     Ok(Measurement { key, instance_seed: seed, value, bound, demt, seconds })
 }
 

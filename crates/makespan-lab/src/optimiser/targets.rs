@@ -60,7 +60,7 @@ pub(super) fn verdicts(points: &[Point]) -> Vec<Verdict> {
         };
         let worst = match setting.objective {
             Objective::Makespan => (Figure::Largest, worst(|point| point.max)),
-            Objective::WeightedCompletion | Objective::MeanFlow | Objective::Cost => {
+            Objective::WeightedCompletion | Objective::MeanFlow | Objective::Cost | Objective::Throughput => {
                 (Figure::WorstMean, worst(|point| point.mean))
             }
         };

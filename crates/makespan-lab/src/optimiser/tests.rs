@@ -92,12 +92,12 @@ fn a_wrong_plan_stops_the_campaign_and_its_instance_is_named() {
         assert!(error.contains(part) && error.contains("family weak, 4 jobs, run 0"), "{error}");
     };
     let good = |instance: &Instance| plain(instance, "", 1);
-    refused(&|instance, _, _| Ok(Planned { schedule: Schedule::default(), ..good(instance)? }), "is invalid");
+    refused(&|instance, _, _| Ok(Planned { plan: Schedule::default().into(), ..good(instance)? }), "is invalid");
     refused(&|instance, _, _| Ok(Planned { bounds: vec![], ..good(instance)? }), "no bound on the");
     refused(
         &|instance, _, _| {
             let mut planned = good(instance)?;
-            planned.bounds.iter_mut().for_each(|bound| bound.value += 1);
+            planned.bounds.iter_mut().for_each(|bound| bound.value = (bound.value.integer() + 1).into());
             Ok(planned)
         },
         "is not proved",

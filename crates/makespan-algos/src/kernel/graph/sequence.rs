@@ -84,11 +84,11 @@ pub struct Shift {
 }
 
 impl<'a> Sequence<'a> {
-    /// Evaluates this order; `weights` are those of the jobs, for objectives other than the makespan. The cost is no
-    /// matter of order, and the makespan stands for it.
+    /// Evaluates this order; `weights` are those of the jobs, for objectives other than the makespan. Cost and
+    /// throughput are no matter of order, and the makespan stands for them.
     pub fn new(problem: &'a Problem, objective: Objective, weights: &[f64], solution: (Vec<u32>, Vec<u32>)) -> Self {
         let goal = match objective {
-            Objective::Makespan | Objective::Cost => Goal::Makespan,
+            Objective::Makespan | Objective::Cost | Objective::Throughput => Goal::Makespan,
             Objective::WeightedCompletion => Goal::ends(weights.to_vec(), i64::MAX),
             Objective::MeanFlow => Goal::ends(vec![1.0; weights.len()], i64::MAX),
         };

@@ -42,7 +42,7 @@ impl Goal {
     pub(super) fn new(instance: &Instance, objective: Objective, limit: Option<(i64, f64)>) -> Self {
         let (makespan_at_most, multiple) = limit.unzip();
         let weight = |job: &makespan_core::Job| match objective {
-            Objective::Makespan | Objective::Cost => 0.0,
+            Objective::Makespan | Objective::Cost | Objective::Throughput => 0.0,
             Objective::WeightedCompletion => job.weight.as_f64(),
             Objective::MeanFlow => 1.0,
         };

@@ -51,7 +51,7 @@ pub(super) fn optimise(optimise: &Optimise, instance: &Instance, context: &Conte
     let problem = problem_of(instance);
     let prices = machines::prices(instance);
     let bound = machines::bound_by(instance, Objective::Makespan, &prices);
-    let floor = Time::from_ticks(i64::try_from(bound.value).unwrap_or(i64::MAX));
+    let floor = Time::from_ticks(i64::try_from(bound.value.integer()).unwrap_or(i64::MAX));
     let limit = optimise.makespan_at_most.map(|factor| floor_times(floor, factor));
     let aim = match optimise.target {
         Target::Objective(objective) => objective,
@@ -80,7 +80,7 @@ pub(super) fn optimise(optimise: &Optimise, instance: &Instance, context: &Conte
 /// A schedule with the best of these bounds on its weighted completion.
 pub(super) fn proved(bounds: &[Bound], schedule: Schedule) -> FrontPoint {
     let of_completion = bounds.iter().filter(|bound| bound.objective == Objective::WeightedCompletion);
-    FrontPoint { schedule, bound: of_completion.max_by_key(|bound| bound.value).cloned() }
+    FrontPoint { schedule, bound: of_completion.max_by_key(|bound| bound.value.integer()).cloned() }
 }
 
 /// What is proved of weighted completion, and of what is minimised.

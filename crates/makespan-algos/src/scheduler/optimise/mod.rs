@@ -60,7 +60,7 @@ const CLOSED: &str = "processors are closed at too many different times to be se
 /// let mut context = Context::with_seed(1);
 /// let plan = Optimise { budget: Budget::Steps(100), ..Optimise::default() }.schedule(&instance, &mut context).unwrap();
 /// // One after the other on all processors: 5 + 10 + 15, against 36 side by side.
-/// assert_eq!(plan.into_schedule().makespan(), Time::from_seconds(15));
+/// assert_eq!(plan.into_schedule().unwrap().makespan(), Time::from_seconds(15));
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Optimise {
@@ -122,6 +122,9 @@ impl Scheduler for Optimise {
     }
 
     fn supports(&self, instance: &Instance) -> Result<(), Unsupported> {
+        if self.target == Target::Objective(Objective::Throughput) {
+            return Err(Unsupported("it minimises; `steady-state` maximises a throughput".into()));
+        }
         if self.target == Target::Objective(Objective::Cost) {
             if !instance.has_compound_jobs() && !instance.is_sequential() {
                 let what = "it minimises the cost of graphs of tasks and of jobs on one processor";

@@ -74,7 +74,7 @@ impl<'a> Search<'a> {
             instance,
             choices: Choices::new(instance),
             portfolio,
-            floor: Time::from_ticks(i64::try_from(shortest.value).unwrap_or(i64::MAX)),
+            floor: Time::from_ticks(i64::try_from(shortest.value.integer()).unwrap_or(i64::MAX)),
             bounds: RefCell::new(vec![shortest]),
             plans: RefCell::new(None),
         }
@@ -252,5 +252,5 @@ fn prices_of(
         search.improve(1);
     }
     let bounds = early.into_iter().chain(search.bound(instance));
-    Some((bounds.max_by_key(|bound| bound.value), search.choices(instance)))
+    Some((bounds.max_by_key(|bound| bound.value.integer()), search.choices(instance)))
 }

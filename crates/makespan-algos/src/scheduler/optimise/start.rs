@@ -44,7 +44,7 @@ pub(super) fn catalogue(instance: &Instance, seed: u64, end: Option<Instant>, st
         let plan = crate::scheduler(spec).ok().and_then(|scheduler| {
             scheduler.schedule(instance, &mut Context { stop: stop.clone(), ..Context::with_seed(seed) }).ok()
         });
-        plans.extend(plan.map(makespan_core::Plan::into_schedule));
+        plans.extend(plan.and_then(makespan_core::Plan::into_schedule));
     }
     plans
 }

@@ -105,7 +105,7 @@ impl PriceSearch {
         let most = MAX_CELLS / cells.max(1);
         if !instance.has_equal_processors()
             || instance.has_compound_jobs()
-            || matches!(options.objective, Objective::Makespan | Objective::Cost)
+            || !matches!(options.objective, Objective::WeightedCompletion | Objective::MeanFlow)
             || !instance.jobs().iter().all(feasible)
             || most < FEWEST
         {
@@ -207,7 +207,7 @@ impl PriceSearch {
             horizon: self.options.makespan_at_most,
         };
         let free = proved(free).ok();
-        free.into_iter().chain(priced).max_by_key(|bound| bound.value)
+        free.into_iter().chain(priced).max_by_key(|bound| bound.value.integer())
     }
 
     /// For every job, or one task of a bag, in the order of the instance, what it does at least cost under the best prices so far; among at

@@ -20,7 +20,7 @@ pub fn section(instance: &Instance, front: &Front, bounds: &[Bound]) -> Section 
     let reached = front.points().iter().map(|point| at(makespan(point), objective.value(instance, &point.schedule)));
     let proved = front.points().iter().filter_map(|point| {
         let bound = point.bound.as_ref()?;
-        Some(at(bound.makespan_at_most.map_or(makespan(point), makespan_core::Time::seconds), bound.value))
+        Some(at(bound.makespan_at_most.map_or(makespan(point), makespan_core::Time::seconds), bound.value.integer()))
     });
     let series = |name: &str, points: Vec<Point>| Series { name: name.into(), points };
     let figure = Figure {

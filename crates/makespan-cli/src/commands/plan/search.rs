@@ -4,6 +4,7 @@ use std::process;
 
 use clap::ValueEnum;
 use indicatif::ProgressBar;
+use makespan::{STEADY_STATE, default_algorithm};
 use makespan_core::{Instance, Stop};
 use miette::{Result, miette};
 
@@ -27,7 +28,8 @@ pub fn spec(options: &PlanOptions, instance: &Instance) -> String {
     let parts = [("objective", &objective), ("time-limit", time_limit), ("makespan-at-most", makespan_at_most)];
     let parts: Vec<String> =
         parts.iter().filter_map(|(key, value)| value.as_ref().map(|value| format!("{key}={value}"))).collect();
-    if parts.is_empty() { "optimise".into() } else { format!("optimise[{}]", parts.join(",")) }
+    let name = default_algorithm(instance);
+    if parts.is_empty() || name == STEADY_STATE { name.into() } else { format!("{name}[{}]", parts.join(",")) }
 }
 
 /// The first Ctrl-C or SIGTERM lets a search end with the best plan that it has, the second ends the program at once:

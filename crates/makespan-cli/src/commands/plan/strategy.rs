@@ -46,7 +46,7 @@ fn rows(strategy: &Strategy) -> Vec<Vec<String>> {
     let row = |(index, variant): (usize, &Variant)| {
         vec![
             if index == strategy.chosen() { "chosen" } else { "" }.into(),
-            summary::value(Objective::Makespan, variant.finish.ticks().into()),
+            summary::value(Objective::Makespan, i128::from(variant.finish.ticks())),
             summary::value(Objective::Cost, variant.cost),
             summary::value(Objective::Makespan, variant.busy),
         ]

@@ -3,87 +3,88 @@
 mod nodes;
 mod unroll;
 
-use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+pub use unroll::length;
 
-use makespan::{Part, SteadyState, steady_state};
-use makespan_core::Instance;
+use makespan::{Part, STEADY_STATE, SteadyState, upgrades};
 use makespan_core::tree::{TreeProblem, decimal_text, exact_period, float_of};
+use makespan_core::{Bound, Instance, Objective, Proof, Time};
 use makespan_formats::report::{Section, TreePicture, TreeReport, write_tree};
 use makespan_formats::tree_plan::{StatedPeriod, TreePlanFile, write_tree_svg};
 use miette::{Result, miette};
 
+use super::Told;
 use crate::args::{Format, PictureOptions, PlanOptions};
-use crate::output::{check_targets, csv_names, emit, table, write_file};
+use crate::output::{csv_names, emit, table, write_file};
 use crate::summary;
 
-/// What this plan is called.
-const NAME: &str = "steady-state";
 /// Bottlenecks that are listed.
 const BOTTLENECKS: usize = 10;
 /// Digits of an exact throughput that are printed.
 const DIGITS: usize = 40;
 
-/// Whether the instance is planned as a steady state: named so, or bags on a tree without another algorithm.
-pub fn is_meant(instance: &Instance, options: &PlanOptions) -> bool {
-    match options.algorithm.as_deref() {
-        Some(name) => name == NAME,
-        None => TreeProblem::is_meant(instance),
-    }
+/// A steady state as it is told, with its bound.
+pub struct Found {
+    problem: TreeProblem,
+    state: SteadyState,
+    bound: Bound,
 }
 
-pub fn plan(instance: &Instance, mut remarks: Vec<String>, options: &PlanOptions) -> Result<ExitCode> {
-    refuse(options)?;
-    let PictureOptions { gantt, report, .. } = &options.pictures;
-    let targets = [&options.output, gantt, report, &options.period.unroll];
-    let targets: Vec<&Path> = targets.into_iter().flatten().map(PathBuf::as_path).collect();
-    check_targets(&options.input.instance, &targets)?;
-    let length = options.period.period.as_deref().map(unroll::length).transpose()?;
-    let mut found = steady_state(instance).map_err(|error| miette!("{error}"))?;
+/// Writes and prints a steady state, in a period of this length if one is asked for.
+pub fn tell(told: Told<'_>, state: SteadyState, length: Option<Time>) -> Result<()> {
+    let Told { instance, options, title, algorithm, bounds, mut remarks } = told;
+    let problem = TreeProblem::new(instance).map_err(|error| miette!("{error}"))?;
+    let bound = bounds.into_iter().find(|bound| bound.objective == Objective::Throughput);
+    let bound = bound.ok_or_else(|| miette!("the throughput has no bound, a defect of Makespan"))?;
+    let mut found = Found { problem, state, bound };
     if let Some(length) = length {
-        found.period = Ok(unroll::period(&found, length)?);
+        found.state.period = Ok(unroll::period(&found, length)?);
     }
     if let Some(path) = &options.period.unroll {
         let end = unroll::write(path, instance, &found, csv_names(options.pictures.raw_names))?;
         remarks.push(format!("the periodic schedule of all tasks ends at {} s", float(end.seconds())));
     }
     remarks.extend(notes(instance, &found));
-    let mut file = TreePlanFile::new(&found.problem, &found.best.rates, &found.best.bound, found.best.prices.clone())
+    let (problem, rates) = (&found.problem, &found.state.rates);
+    let mut file = TreePlanFile::new(problem, rates, &found.bound)
         .map_err(|error| miette!("the rates fail their own check, a defect of Makespan: {error}"))?;
-    file.period = found.period.as_ref().ok().map(|period| StatedPeriod::new(&found.problem, period.clone()));
+    file.period = found.state.period.as_ref().ok().map(|period| StatedPeriod::new(problem, period.clone()));
     file.remarks.clone_from(&remarks);
     if let Some(path) = &options.output {
         write_file(path, |out| file.write(instance, out))?;
     }
-    let title = options.input.instance.file_stem().map_or("plan".into(), |stem| stem.to_string_lossy());
-    let (problem, rates) = (&found.problem, &found.best.rates);
+    let PictureOptions { gantt, report, .. } = &options.pictures;
     if let Some(path) = gantt {
-        write_file(path, |mut out| write_tree_svg(&mut out, instance, problem, rates, &title))?;
+        write_file(path, |mut out| write_tree_svg(&mut out, instance, problem, rates, title))?;
     }
     let summary = format!("{}; {}", summary::instance(instance), headline(&found));
     if let Some(path) = report {
         let nodes = nodes::Nodes::new(instance, &found).all();
         let (remarks, sections) = (&remarks, &[applications(instance, &found), bottlenecks(instance, &found), nodes]);
-        let pictures = &[TreePicture { title: &title, rates }];
-        let report = TreeReport { title: &title, summary: &summary, instance, problem, pictures, remarks, sections };
+        let pictures = &[TreePicture { title, rates }];
+        let report = TreeReport { title, summary: &summary, instance, problem, pictures, remarks, sections };
         write_file(path, |mut out| write_tree(&mut out, &report))?;
     }
     match options.format {
         Format::Json => {
             let mut text = Vec::new();
             file.write(instance, &mut text).map_err(|error| miette!("{error}"))?;
-            emit(&String::from_utf8_lossy(&text))?;
+            emit(&String::from_utf8_lossy(&text))
         }
         Format::Text => {
             let mut sections = nodes::Nodes::new(instance, &found).for_reading();
             sections.insert(0, applications(instance, &found));
             sections.push(bottlenecks(instance, &found));
             let tables: String = sections.iter().map(printed).collect();
-            let head = format!("{}, planned by {NAME}\n{}", summary::instance(instance), summary::remarks(&remarks));
-            emit(&format!("{head}\n{}\n{}\n{tables}", headline(&found), period(&found)))?;
+            let head =
+                format!("{}, planned by {algorithm}\n{}", summary::instance(instance), summary::remarks(&remarks));
+            emit(&format!("{head}\n{}\n{}\n{tables}", headline(&found), period(&found)))
         }
     }
-    Ok(ExitCode::SUCCESS)
+}
+
+/// Refuses options that the plans of an algorithm do not have.
+pub fn check_options(spec: &str, options: &PlanOptions) -> Result<()> {
+    if spec == STEADY_STATE { refuse(options) } else { refuse_options_of_trees(options) }
 }
 
 /// A steady state has no placements, and nothing is searched for under a limit.
@@ -105,7 +106,7 @@ fn refuse(options: &PlanOptions) -> Result<()> {
 }
 
 /// Options that only the steady state of a tree has.
-pub fn refuse_options_of_trees(options: &PlanOptions) -> Result<()> {
+fn refuse_options_of_trees(options: &PlanOptions) -> Result<()> {
     let given = [(options.period.period.is_some(), "--period"), (options.period.unroll.is_some(), "--unroll")];
     match given.into_iter().find(|(given, _)| *given) {
         Some((_, option)) => Err(miette!(
@@ -116,25 +117,33 @@ pub fn refuse_options_of_trees(options: &PlanOptions) -> Result<()> {
     }
 }
 
-fn headline(found: &SteadyState) -> String {
-    let best = &found.best;
-    let value = format!("fair throughput {} weighted tasks a second", float(float_of(&best.value)));
-    match &best.optimum {
+fn headline(found: &Found) -> String {
+    let state = &found.state;
+    let value = format!("fair throughput {} weighted tasks a second", float(float_of(&state.throughput)));
+    match &state.optimum {
         Some(optimum) => {
             let exact = optimum.throughput.to_string();
             let exact = if exact.len() <= DIGITS { format!(": exactly {exact}") } else { String::new() };
             format!("{value}, proved optimal{exact}")
         }
-        None => format!("{value}, proved within {:.1e} of the optimum", best.gap()),
+        None => format!("{value}, proved within {:.1e} of the optimum", found.gap()),
+    }
+}
+
+impl Found {
+    /// How much larger than the value the bound is, relatively.
+    fn gap(&self) -> f64 {
+        let bound = self.bound.value.rational();
+        if bound.is_zero() { 0.0 } else { float_of(&((&bound - &self.state.throughput) / &bound)) }
     }
 }
 
 /// The period in a sentence.
-fn period(found: &SteadyState) -> String {
-    let digits = exact_period(&found.best.rates).to_string().len();
-    match &found.period {
+fn period(found: &Found) -> String {
+    let digits = exact_period(&found.state.rates).to_string().len();
+    match &found.state.period {
         Ok(period) => {
-            let reached = float_of(&(period.throughput(&found.problem) / &found.best.value));
+            let reached = float_of(&(period.throughput(&found.problem) / &found.state.throughput));
             let loss = 100.0 * (1.0 - reached).max(0.0);
             let tasks: u64 = period.tasks.iter().sum();
             let start_up = period.start_up(&found.problem).map_or("-".into(), |time| float(time.seconds()));
@@ -149,7 +158,7 @@ fn period(found: &SteadyState) -> String {
 }
 
 /// What the user should know about the rates.
-fn notes(instance: &Instance, found: &SteadyState) -> Vec<String> {
+fn notes(instance: &Instance, found: &Found) -> Vec<String> {
     let mut notes = Vec::new();
     let problem = &found.problem;
     let late = |node: &usize| {
@@ -164,10 +173,10 @@ fn notes(instance: &Instance, found: &SteadyState) -> Vec<String> {
             unreachable.len()
         ));
     }
-    if let Ok(period) = &found.period {
+    if let Ok(period) = &found.state.period {
         let starts = period.starts(problem);
         let last = instance.jobs().iter().enumerate().map(|(app, job)| {
-            let rate: f64 = (0..starts.len()).map(|node| float_of(found.best.rates.of(node, app))).sum();
+            let rate: f64 = (0..starts.len()).map(|node| float_of(found.state.rates.of(node, app))).sum();
             job.tasks() as f64 / rate
         });
         let last = last.fold(0.0, f64::max);
@@ -190,8 +199,8 @@ fn notes(instance: &Instance, found: &SteadyState) -> Vec<String> {
     notes
 }
 
-fn applications(instance: &Instance, found: &SteadyState) -> Section {
-    let flows = found.best.rates.flows(&found.problem);
+fn applications(instance: &Instance, found: &Found) -> Section {
+    let flows = found.state.rates.flows(&found.problem);
     let root = found.problem.root() * instance.jobs().len();
     let rows = found.problem.applications().iter().enumerate().map(|(at, app)| {
         let job = instance.job(app.job);
@@ -211,8 +220,9 @@ fn applications(instance: &Instance, found: &SteadyState) -> Section {
 }
 
 /// The parts that would raise the fair throughput.
-fn bottlenecks(instance: &Instance, found: &SteadyState) -> Section {
-    let upgrades = found.best.upgrades(&found.problem);
+fn bottlenecks(instance: &Instance, found: &Found) -> Section {
+    let Proof::TreePrices(prices) = &found.bound.proof else { return Section::default() };
+    let upgrades = upgrades(&found.problem, &found.state.rates, prices);
     let rows = upgrades.iter().take(BOTTLENECKS).map(|upgrade| {
         let name = &instance.platform().nodes()[upgrade.node].name;
         let part = match upgrade.part {

@@ -56,7 +56,10 @@ impl Decider {
             Self::Algorithm { spec, .. } => {
                 let planned = makespan::plan(instance, spec, seed).map_err(|error| failed(&error))?;
                 remarks.extend(planned.remarks);
-                let makespan::Planned { algorithm, schedule, bounds, .. } = planned;
+                let makespan::Planned { algorithm, plan, bounds, .. } = planned;
+                let Some(schedule) = plan.into_schedule() else {
+                    return Err(failed(&makespan::PlanError::NoSchedule { algorithm }));
+                };
                 return Ok(Begun { algorithm, seed, schedule, bounds, remarks });
             }
             Self::Policy { spec } => spec,

@@ -140,15 +140,15 @@ fn a_bound_states_its_horizon() {
     let instance = chain();
     let proof = Proof::CostPrices(within(24, &[166, 166], 0));
     let bound = Bound::proved_by(Objective::Cost, proof, &instance).unwrap();
-    assert_eq!((bound.objective, bound.value), (Objective::Cost, 4992));
+    assert_eq!((bound.objective, bound.value.integer()), (Objective::Cost, 4992));
     assert_eq!(bound.makespan_at_most, Some(ticks(24)));
     assert_eq!(bound.verify(&instance), Ok(()));
-    let more = Bound { value: 4993, ..bound.clone() };
+    let more = Bound { value: 4993.into(), ..bound.clone() };
     let refused = more.verify(&instance).unwrap_err().to_string();
     assert!(refused.contains("4.993") && refused.contains("4.992"), "{refused}");
     for most in [None, Some(ticks(25))] {
         assert!(Bound { makespan_at_most: most, ..bound.clone() }.verify(&instance).is_err());
     }
     let all = Bound::proved_by(Objective::Cost, Proof::CostPrices(CostPrices::default()), &instance).unwrap();
-    assert_eq!((all.value, all.makespan_at_most, all.verify(&instance)), (3000, None, Ok(())));
+    assert_eq!((all.value.integer(), all.makespan_at_most, all.verify(&instance)), (3000, None, Ok(())));
 }

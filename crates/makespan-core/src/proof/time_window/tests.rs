@@ -58,7 +58,7 @@ fn closed_periods_leave_less_time_and_jobs_count_alone() {
         weighted(Job::compound("b", fork(&[4])).with_release(ticks(3)), 5),
     ];
     let instance = Instance::new(Platform::flat(2).unwrap(), jobs, closed).unwrap();
-    let of = |objective, proof| Bound::proved_by(objective, proof, &instance).map(|bound| bound.value);
+    let of = |objective, proof| Bound::proved_by(objective, proof, &instance).map(|bound| bound.value.integer());
     assert_eq!(of(Objective::Makespan, Proof::TimeWindow(window(13, 4, 13, &[1]))), Ok(14));
     let windows = vec![window(11, 5, 11, &[1]), window(6, 0, 6, &[1])];
     let alone = Proof::JobWindows(JobWindows { windows: windows.clone() });

@@ -199,7 +199,8 @@ fn planned(instance: &Instance, algorithm: &str, key: Key) -> Result<(i128, bool
     let mut context = Context::with_seed(1);
     let scheduler = makespan_algos::scheduler(algorithm).map_err(|error| LabError::Algorithm(error.to_string()))?;
     let plan = scheduler.schedule(instance, &mut context);
-    let schedule = plan.map_err(|error| failed(algorithm, key, error.to_string()))?.into_schedule();
+    let plan = plan.map_err(|error| failed(algorithm, key, error.to_string()))?;
+    let schedule = plan.into_schedule().ok_or_else(|| failed(algorithm, key, "it plans no placements".into()))?;
     valid(instance, &schedule).map_err(|reason| failed(algorithm, key, reason))?;
     let found = !context.remarks.iter().any(|remark| remark.contains("HEFT's places are taken"));
     Ok((Objective::Makespan.value(instance, &schedule), found))

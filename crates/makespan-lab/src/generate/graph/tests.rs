@@ -60,7 +60,7 @@ fn walltimes_are_multiples_of_what_a_job_takes_alone() {
         assert_eq!((plain.walltime, &plain.graph, plain.release), (None, &once.graph, once.release));
         let alone = without.with_jobs(vec![plain.clone().with_release(Time::ZERO)]);
         let makespan =
-            heft.schedule(&alone, &mut makespan_core::Context::default()).unwrap().into_schedule().makespan();
+            heft.schedule(&alone, &mut makespan_core::Context::default()).unwrap().into_schedule().unwrap().makespan();
         let walltime = once.walltime.unwrap();
         assert!(makespan <= walltime && walltime <= makespan + Time::from_ticks(1_000_000), "rounded up");
         assert!(2.0 * walltime.seconds() - twice.walltime.unwrap().seconds() < 0.0021);

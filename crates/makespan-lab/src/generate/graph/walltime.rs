@@ -11,7 +11,8 @@ pub(super) fn state(platform: &Platform, job: &mut Job, factor: f64) -> Result<(
     let alone = Instance::new(platform.clone(), vec![job.clone().with_release(Time::ZERO)], Vec::new())?;
     let heft = makespan_algos::scheduler("heft").map_err(|error| failed(error.to_string()))?;
     let plan = heft.schedule(&alone, &mut Context::default()).map_err(|error| failed(error.to_string()))?;
-    let seconds = (plan.into_schedule().makespan().seconds() * factor * 1e3).ceil() / 1e3;
+    let schedule = plan.into_schedule().ok_or_else(|| failed("it plans no placements".into()))?;
+    let seconds = (schedule.makespan().seconds() * factor * 1e3).ceil() / 1e3;
     job.walltime = Some(Time::from_seconds_f64(seconds).map_err(|error| failed(error.to_string()))?);
     Ok(())
 }

@@ -181,7 +181,7 @@ impl Proved {
 
     /// The best bound on an objective that is proved.
     fn bound(&self, objective: Objective) -> Option<i128> {
-        self.bounds.iter().filter(|bound| bound.objective == objective).map(|bound| bound.value).max()
+        self.bounds.iter().filter(|bound| bound.objective == objective).map(|bound| bound.value.integer()).max()
     }
 }
 

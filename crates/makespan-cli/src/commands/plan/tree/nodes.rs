@@ -1,11 +1,10 @@
 //! Who computes what: every node of a small tree; of a large one the busiest, the others together, and the levels.
 
-use makespan::SteadyState;
 use makespan_core::Instance;
 use makespan_core::tree::{float_of, link_load, port_load};
 use makespan_formats::report::Section;
 
-use super::float;
+use super::{Found, float};
 
 /// Most nodes that are listed in text, and how many of more than these.
 const LISTED: usize = 40;
@@ -18,7 +17,7 @@ const FULL: f64 = 1.0 - 1e-9;
 /// The figures of all nodes, computed once.
 pub struct Nodes<'a> {
     instance: &'a Instance,
-    found: &'a SteadyState,
+    found: &'a Found,
     each: Vec<Figures>,
 }
 
@@ -37,8 +36,8 @@ struct Figures {
 
 impl<'a> Nodes<'a> {
     /// O(nodes * applications).
-    pub fn new(instance: &'a Instance, found: &'a SteadyState) -> Self {
-        let (problem, rates) = (&found.problem, &found.best.rates);
+    pub fn new(instance: &'a Instance, found: &'a Found) -> Self {
+        let (problem, rates) = (&found.problem, &found.state.rates);
         let flows = rates.flows(problem);
         let apps = instance.jobs().len();
         let figures = |node: usize| {

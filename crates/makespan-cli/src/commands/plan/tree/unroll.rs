@@ -3,13 +3,13 @@
 use std::io;
 use std::path::Path;
 
-use makespan::SteadyState;
 use makespan_core::tree::{Periodic, validate_network};
 use makespan_core::{Instance, Time, validate};
 use makespan_formats::CsvNames;
 use makespan_formats::tree_plan::write_network_csv;
 use miette::{Result, miette};
 
+use super::Found;
 use crate::output::write_file;
 
 /// The length of `--period`.
@@ -19,14 +19,14 @@ pub fn length(text: &str) -> Result<Time> {
 }
 
 /// The best rates in a period of about so long.
-pub fn period(found: &SteadyState, length: Time) -> Result<Periodic> {
-    Periodic::rounded(&found.problem, &found.best.rates, length).map_err(|error| miette!("--period {length}: {error}"))
+pub fn period(found: &Found, length: Time) -> Result<Periodic> {
+    Periodic::rounded(&found.problem, &found.state.rates, length).map_err(|error| miette!("--period {length}: {error}"))
 }
 
 /// Writes the schedule of all tasks with its transfers, checked; returns its end.
-pub fn write(path: &Path, instance: &Instance, found: &SteadyState, names: CsvNames) -> Result<Time> {
+pub fn write(path: &Path, instance: &Instance, found: &Found, names: CsvNames) -> Result<Time> {
     let fail = |error: &dyn std::fmt::Display| miette!("--unroll: {error}");
-    let period = found.period.as_ref().map_err(|error| fail(error))?;
+    let period = found.state.period.as_ref().map_err(|error| fail(error))?;
     let network = period.unroll(instance, &found.problem, None).map_err(|error| fail(&error))?;
     let defect = |error: String| fail(&format!("the schedule fails its own check, a defect of Makespan: {error}"));
     validate(instance, &network.schedule).map_err(|all| defect(first(&all)))?;

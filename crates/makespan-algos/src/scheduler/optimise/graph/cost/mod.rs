@@ -47,7 +47,7 @@ impl CostRun<'_> {
         let mut bounds = vec![cost::cheapest(instance)];
         let limit = self.makespan_at_most.and_then(|factor| {
             let bound = makespan_bounds::best(instance, Objective::Makespan).ok()?;
-            let floor = Time::from_ticks(i64::try_from(bound.value).unwrap_or(i64::MAX));
+            let floor = Time::from_ticks(i64::try_from(bound.value.integer()).unwrap_or(i64::MAX));
             bounds.push(bound);
             Some((floor_times(floor, factor), floor))
         });
@@ -58,7 +58,8 @@ impl CostRun<'_> {
         let task = Task::new(instance, &problem, self.walltime, limit.map(|(limit, _)| limit));
         let prices = self.prices(&task);
         bounds.extend(prices.as_ref().and_then(|prices| prices.bound(instance)));
-        let floor = bounds.iter().filter(|bound| bound.objective == Objective::Cost).map(|bound| bound.value).max();
+        let floor =
+            bounds.iter().filter(|bound| bound.objective == Objective::Cost).map(|bound| bound.value.integer()).max();
         let starts = start::all(&task, prices.as_ref());
         let found: Vec<(Merit, Vec<Place>)> = self.portfolio.each(|index| {
             let start = &starts[index as usize % starts.len()];

@@ -1,0 +1,58 @@
+//! `steady-state`: rates for bags of tasks on a tree of machines.
+
+use makespan_bounds::tree::{Precision, throughput};
+use makespan_core::tree::TreeProblem;
+use makespan_core::{Context, Guarantee, Instance, Objective, Plan, ScheduleError, Scheduler, Unsupported};
+
+/// The best steady state of bags of tasks on a tree, and a period of it in whole tasks.
+///
+/// Source: O. Beaumont, L. Carter, J. Ferrante, A. Legrand, L. Marchal and Y. Robert, "Centralized versus distributed schedulers
+/// for multiple bag-of-task applications" (IPDPS 2006, DOI 10.1109/IPDPS.2006.1639262), programme (3) and section 3.2, with
+/// latencies. Assumptions: those of [`TreeProblem::new`]. Guarantee: proved optimal in rationals up to
+/// [`makespan_bounds::tree::EXACT_NODES`] nodes, and within about 1e-9 of the bound beyond; the bound is left in the context.
+/// Complexity: O(nodes * applications) a step of a simplex method.
+///
+/// ```
+/// use makespan_algos::scheduler::SteadyState;
+/// use makespan_core::{Context, Instance, Job, Link, Node, Plan, Platform, Profile, Scheduler, Time};
+///
+/// // A root that only sends, and two workers of which the port can feed one and a half.
+/// let node = |name: &str, processors, parent: Option<usize>| {
+///     let link = parent.map(|_| Link { bandwidth: 1.5, latency: Time::ZERO });
+///     Node { name: name.into(), processors, speed: 1.0, parent, link }
+/// };
+/// let platform = Platform::new(vec![node("root", 0, None), node("a", 1, Some(0)), node("b", 1, Some(0))])?;
+/// let job = Job::new("app", Profile::rigid(1, Time::from_seconds(1))?);
+/// let instance = Instance::new(platform, vec![job.with_count(100.try_into()?).with_data(1)], vec![])?;
+/// let mut context = Context::default();
+/// let Plan::Periodic(state) = SteadyState.schedule(&instance, &mut context)? else { panic!("no period") };
+/// assert_eq!(state.throughput.to_string(), "3/2");
+/// assert_eq!(context.bounds[0].verify(&instance), Ok(()));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SteadyState;
+
+impl Scheduler for SteadyState {
+    fn name(&self) -> String {
+        "steady-state".into()
+    }
+
+    fn supports(&self, instance: &Instance) -> Result<(), Unsupported> {
+        TreeProblem::new(instance).map(drop).map_err(|error| Unsupported(error.to_string()))
+    }
+
+    fn guarantee(&self, _: &Instance, _: Objective) -> Option<Guarantee> {
+        None
+    }
+
+    fn schedule(&self, instance: &Instance, context: &mut Context) -> Result<Plan, ScheduleError> {
+        let problem = TreeProblem::new(instance).map_err(|error| ScheduleError::Unsupported {
+            scheduler: self.name(),
+            reason: Unsupported(error.to_string()),
+        })?;
+        let best = throughput(&problem, Precision::Exact);
+        context.bounds.push(best.proved());
+        Ok(best.steady_state(&problem).into())
+    }
+}

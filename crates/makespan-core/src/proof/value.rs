@@ -1,0 +1,126 @@
+//! What a plan is worth, exactly.
+
+use std::cmp::Ordering;
+use std::fmt;
+
+use dashu_int::IBig;
+use dashu_ratio::RBig;
+
+use crate::schedule::Objective;
+use crate::tree::{decimal_text, float_of, short_decimal};
+
+/// The exact value of an objective: of a throughput a rational, of all others an integer in the unit of the objective.
+/// Values are compared as numbers.
+#[derive(Clone, Debug)]
+pub enum Value {
+    /// In the integer unit of the objective.
+    Integer(i128),
+    /// Weighted tasks a second.
+    Rational(RBig),
+}
+
+impl Value {
+    /// The integer, which is all of the value of any objective but a throughput; of a rational the integer below.
+    pub fn integer(&self) -> i128 {
+        match self {
+            Self::Integer(value) => *value,
+            Self::Rational(value) => {
+                let floor = value.clone().floor();
+                let limit = if floor < IBig::ZERO { i128::MIN } else { i128::MAX };
+                i128::try_from(floor).unwrap_or(limit)
+            }
+        }
+    }
+
+    /// As a rational.
+    pub fn rational(&self) -> RBig {
+        match self {
+            Self::Integer(value) => RBig::from(IBig::from(*value)),
+            Self::Rational(value) => value.clone(),
+        }
+    }
+
+    /// The nearest float.
+    pub fn as_f64(&self) -> f64 {
+        match self {
+            Self::Integer(value) => *value as f64,
+            Self::Rational(value) => float_of(value),
+        }
+    }
+
+    /// The decimal of a bound on an objective: exact, and of a rational 15 significant figures, rounded to where the bound is
+    /// weaker.
+    pub fn decimal(&self, objective: Objective) -> String {
+        match self {
+            Self::Integer(value) => objective.decimal(*value),
+            Self::Rational(value) => decimal_text(&short_decimal(value, objective.is_maximised())),
+        }
+    }
+
+    /// The decimal of what a plan reaches: as of a bound, but rounded to where it is less.
+    pub fn reached(&self, objective: Objective) -> String {
+        match self {
+            Self::Integer(_) => self.decimal(objective),
+            Self::Rational(value) => decimal_text(&short_decimal(value, !objective.is_maximised())),
+        }
+    }
+}
+
+impl From<i128> for Value {
+    fn from(value: i128) -> Self {
+        Self::Integer(value)
+    }
+}
+
+impl From<RBig> for Value {
+    fn from(value: RBig) -> Self {
+        Self::Rational(value)
+    }
+}
+
+impl Ord for Value {
+    fn cmp(&self, other: &Self) -> Ordering {
+        match (self, other) {
+            (Self::Integer(one), Self::Integer(other)) => one.cmp(other),
+            _ => self.rational().cmp(&other.rational()),
+        }
+    }
+}
+
+impl PartialOrd for Value {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Value {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Value {}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Integer(value) => value.fmt(f),
+            Self::Rational(value) => value.fmt(f),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_compared_as_numbers_and_rounded_to_the_weaker_side() {
+        let third = |of: i64| Value::from(RBig::from_parts(of.into(), 3_u8.into()));
+        assert!(third(1) > Value::from(0) && third(1) < Value::from(1) && third(3) == Value::from(1));
+        assert_eq!((third(4).integer(), third(-4).integer(), Value::from(7).integer()), (1, -2, 7));
+        assert_eq!(third(1).decimal(Objective::Throughput), "0.333333333333334");
+        assert_eq!(third(1).reached(Objective::Throughput), "0.333333333333333");
+        assert_eq!(Value::from(1_500_000_000).decimal(Objective::Makespan), "1.5");
+    }
+}
