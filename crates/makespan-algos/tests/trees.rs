@@ -38,8 +38,8 @@ impl Draft {
         let node = |(at, &(processors, speed, parent, bandwidth, latency)): (usize, &NodeFigures)| {
             let latency = Time::from_ticks(unit * i64::from(latency) * 250_000_000);
             let bandwidth = f64::from(bandwidth) / 4.0 / unit as f64;
-            let parent = (at > 0 && (self.wrong != 1 || at != 1)).then_some(parent % at.max(1));
-            let link = parent.map(|_| Link { bandwidth, latency });
+            let parent = (at > 0).then_some(parent % at.max(1));
+            let link = parent.filter(|_| self.wrong != 1 || at != 1).map(|_| Link { bandwidth, latency });
             // Some node computes, or there is nothing to plan.
             let processors = processors.max(u32::from(at == 0));
             Node { name: format!("{name}{at}"), processors, speed: f64::from(speed) / 2.0, parent, link }

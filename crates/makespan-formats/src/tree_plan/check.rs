@@ -20,21 +20,21 @@ impl TreePlanFile {
                 }
             }
         }
-        let Bound { objective, value: stated, proof, .. } = &self.bound;
-        match proof.proves(*objective, instance) {
-            Err(error) => problems.push(format!("bound on the {objective}: {error}")),
-            Ok(proven) => {
-                let proven = short_decimal(&proven.rational(), true);
-                if stated.rational() != proven {
-                    let (stated, proven) = (decimal_text(&stated.rational()), decimal_text(&proven));
-                    problems.push(format!(
-                        "the stated bound on the {objective} is {stated}; its certificate proves {proven}"
-                    ));
-                }
-            }
-        }
+        problems.extend(self.wrong_bound(instance));
         problems.extend(self.wrong_period(instance, problem));
         problems
+    }
+
+    /// The bound is proved, and is just what its certificate proves, rounded up.
+    fn wrong_bound(&self, instance: &Instance) -> Option<String> {
+        let Bound { objective, value: stated, proof, .. } = &self.bound;
+        if let Err(error) = self.bound.verify(instance) {
+            return Some(format!("bound on the {objective}: {error}"));
+        }
+        let proven = short_decimal(&proof.proves(*objective, instance).ok()?.rational(), true);
+        let (stated, proven) = (decimal_text(&stated.rational()), decimal_text(&proven));
+        (stated != proven)
+            .then(|| format!("the stated bound on the {objective} is {stated}; its certificate proves {proven}"))
     }
 
     /// A period is a steady state when its tasks a second are; the ticks of single tasks are in its length. It is one of the
