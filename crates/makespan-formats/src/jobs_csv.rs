@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use makespan_core::{Instance, Outcome, ProcSet, Run, Schedule, Trace};
+use makespan_core::{Instance, Outcome, ProcSet, Run, Schedule, Time, Trace};
 
 use crate::names::CsvNames;
 
@@ -51,7 +51,7 @@ pub fn write_schedule(
     write(instance, &names.write(workload), runs, names, writer)
 }
 
-/// Writes what happened, one line an execution.
+/// Writes what happened, one line an execution, and one for each job without any, which was given up or never started.
 ///
 /// # Errors
 /// Those of the writer.
@@ -62,7 +62,17 @@ pub fn write_trace(
     names: CsvNames,
     writer: &mut dyn Write,
 ) -> csv::Result<()> {
-    let runs = trace.runs.iter().map(|run| (instance.job(run.job).name.clone(), run.clone()));
+    let mut has_run = vec![false; instance.jobs().len()];
+    trace.runs.iter().for_each(|run| has_run[run.job.index()] = true);
+    let never = instance.ids().filter(|job| !has_run[job.index()]).map(|job| Run {
+        job,
+        start: Time::ZERO,
+        end: Time::ZERO,
+        processors: ProcSet::new(),
+        outcome: Outcome::NotStarted,
+    });
+    let runs = trace.runs.iter().cloned().chain(never);
+    let runs = runs.map(|run| (instance.job(run.job).name.clone(), run));
     write(instance, &names.write(workload), runs, names, writer)
 }
 
@@ -132,7 +142,7 @@ fn intervals(processors: &ProcSet) -> String {
 
 #[cfg(test)]
 mod tests {
-    use makespan_core::{Job, JobId, Placement, Platform, Profile, Time};
+    use makespan_core::{Job, JobId, Placement, Platform, Profile};
 
     use super::*;
 
@@ -178,5 +188,13 @@ mod tests {
         assert!(states[0].starts_with("COMPLETED_FAILED,2,0,2,1.5,1.5,,0-4"), "{text}");
         assert!(states[1].starts_with("COMPLETED_WALLTIME_REACHED,2,"), "{text}");
         assert!(states[2].starts_with("REJECTED,,,,,,,,-1,"), "{text}");
+    }
+
+    #[test]
+    fn a_job_that_was_given_up_has_its_line() {
+        let mut bytes = Vec::new();
+        write_trace(&instance(), "w0", &Trace { runs: Vec::new() }, CsvNames::Guarded, &mut bytes).unwrap();
+        let text = String::from_utf8(bytes).unwrap();
+        assert_eq!(text.lines().nth(1), Some("\"a, b\",w0,\"a, b\",0.5,5,60,0,REJECTED,,,,,,,,-1,"));
     }
 }

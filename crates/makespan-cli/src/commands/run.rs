@@ -16,7 +16,7 @@ use miette::{Result, miette};
 
 use crate::args::RunOptions;
 use crate::input::{Loaded, load_plain};
-use crate::output::{emit, write_file};
+use crate::output::{emit, shown, write_file};
 use crate::summary;
 use decider::Decider;
 use watch::Watch;
@@ -81,10 +81,10 @@ pub fn run(options: &RunOptions) -> Result<ExitCode> {
     emit(&outcome::describe(&instance, &executed, &begun.schedule, &trace, watch.reasons()))?;
     let which =
         if written.is_ok() { "output of the jobs, report.html and gantt.svg are" } else { "output of the jobs is" };
-    emit(&format!("\n{which} in {}\n", folder.display()))?;
+    emit(&format!("\n{which} in {}\n", shown(&folder.display().to_string())))?;
     if stop.is_requested() {
         let oversubscribe = if options.oversubscribe { "--oversubscribe " } else { "" };
-        let (instance, folder) = (options.instance.display(), folder.display());
+        let [instance, folder] = [&options.instance, &folder].map(|path| shown(&path.display().to_string()).into_owned());
         emit(&format!(
             "the run was stopped; `makespan run {instance} --folder {folder} {oversubscribe}{hint}--resume` continues it\n"
         ))?;

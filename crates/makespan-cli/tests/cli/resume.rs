@@ -75,6 +75,8 @@ fn with_notes(said: &Said, status: i32) -> String {
 fn killed_at_any_moment_it_repeats_no_finished_job_and_loses_none() {
     let sandbox = Sandbox::new();
     twelve(&sandbox);
+    // There already, so that each session may resume, even if the first is killed before it begins anything.
+    std::fs::create_dir(sandbox.path("f")).unwrap();
     let mut effects: Vec<(usize, usize)> = Vec::new();
     for round in 0..6_u64 {
         let mut child = spawn(&sandbox, "--resume");

@@ -46,6 +46,32 @@ fn jobs_that_all_succeed_leave_their_output_and_a_report() {
 }
 
 #[test]
+fn what_is_no_run_is_neither_resumed_nor_written_over() {
+    let sandbox = Sandbox::new();
+    sandbox.write("i.toml", shell_jobs(1, &[("a", "0.05", "echo x >> ../once; exit 137")]));
+    let run = "run i.toml --oversubscribe --folder";
+    sandbox.makespan(&format!("{run} nowhere --resume")).refused(&["no folder nowhere", "--resume"]);
+    for (folder, file) in [("p", "plan.json"), ("j", "jobs.csv"), ("g", "gantt.svg"), ("r", "report.html")] {
+        fs::create_dir(sandbox.path(folder)).unwrap();
+        sandbox.write(&format!("{folder}/{file}"), "precious");
+        sandbox.makespan(&format!("{run} {folder}")).refused(&[&format!("{folder}/{file}"), "belongs to no run"]);
+        assert_eq!(sandbox.read(&format!("{folder}/{file}")), "precious");
+    }
+    // Whether a signal or the program itself left such a status, nobody knows.
+    let said = ended_badly(sandbox.makespan(&format!("{run} f")));
+    assert!(said.contains("it ended with status 137, which signal 9 leaves"), "{said}");
+    assert_eq!(sandbox.entries().len(), 6, "{:?}", sandbox.entries());
+}
+
+#[test]
+fn a_folder_cannot_forge_a_line() {
+    let sandbox = Sandbox::new();
+    sandbox.write("i.toml", shell_jobs(1, &[("a", "0.05", "exit 0")]));
+    let said = sandbox.said(&["run", "i.toml", "--oversubscribe", "--folder", "f\n8 of 8 jobs succeeded"]).succeeds();
+    assert!(!said.lines().any(|line| line.starts_with("8 of 8")), "{said}");
+}
+
+#[test]
 fn a_moldable_job_learns_its_allotment() {
     let sandbox = Sandbox::new();
     let command = r#"["sh", "-c", "echo {processors} $MAKESPAN_PROCESSORS $OMP_NUM_THREADS"]"#;

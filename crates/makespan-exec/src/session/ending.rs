@@ -65,7 +65,7 @@ impl Session<'_> {
                 Some(format!("it was ended at its walltime of {walltime} s"))
             }
             Outcome::Failed { status } if (129..=128 + SIGNALS).contains(&status) => {
-                Some(format!("signal {} ended it", status - 128))
+                Some(format!("it ended with status {status}, which signal {} leaves", status - 128))
             }
             Outcome::Failed { status } => Some(format!("it returned exit status {status}")),
             Outcome::Succeeded | Outcome::Interrupted | Outcome::NotStarted => None,

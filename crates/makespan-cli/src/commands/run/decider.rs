@@ -69,10 +69,13 @@ impl Decider {
         let scene = Scene { instance: instance_of_tasks, actual, users: &[], options: &rules, seed };
         let simulated = simulate(&scene, spec, &mut makespan::Silent).map_err(|error| failed(&error))?;
         remarks.push("the plan is what the policy would do if all times were as estimated".into());
-        let given_up = simulated.simulation.cancelled.len();
+        // Those that wait for what is given up do not start either.
+        let started: std::collections::BTreeSet<makespan_core::JobId> =
+            simulated.simulation.trace.runs.iter().filter(|run| !run.processors.is_empty()).map(|run| run.job).collect();
+        let given_up = executed.tasks.len() - started.len();
         if given_up > 0 {
             remarks.push(format!(
-                "of {} tasks it would give up {given_up}, which the plan leaves out",
+                "of {} tasks it would not start {given_up}, given up or behind one that is, which the plan leaves out",
                 executed.tasks.len()
             ));
         }

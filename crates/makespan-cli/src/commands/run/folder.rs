@@ -9,9 +9,13 @@ use miette::{Result, miette};
 
 use super::Begun;
 use crate::args::RunOptions;
+use crate::output::shown;
 
 /// The plan that the run began with.
 pub const PLAN: &str = "plan.json";
+
+/// What a run writes beside its journal and the output of its jobs.
+const FILES: [&str; 5] = [PLAN, "jobs.csv", "gantt.svg", "report.html", "decisions.csv"];
 
 /// The folder that the options name; otherwise `runs/NAME-k`, the latest one to resume or the next free one.
 pub fn choose(options: &RunOptions) -> Result<PathBuf> {
@@ -19,6 +23,14 @@ pub fn choose(options: &RunOptions) -> Result<PathBuf> {
         if folder.is_file() {
             return Err(miette!("{} is a file; name a folder for the run with --folder", folder.display()));
         }
+        // One that is there, without a journal, is of a session that ended before it began anything.
+        if options.resume && !folder.try_exists().unwrap_or(true) {
+            return Err(miette!(
+                "there is no folder {} with a run to resume; name the folder of the run, or leave --resume out to begin one",
+                shown(&folder.display().to_string())
+            ));
+        }
+        check_strange(folder)?;
         return Ok(folder.clone());
     }
     let stem = options.instance.file_stem().map_or("run".into(), |stem| stem.to_string_lossy());
@@ -27,6 +39,18 @@ pub fn choose(options: &RunOptions) -> Result<PathBuf> {
         (true, None) => Err(miette!("there is no run of {} to resume under runs/", options.instance.display())),
         (true, Some(latest)) => Ok(numbered(latest)),
         (false, latest) => Ok(numbered(latest.unwrap_or(0) + 1)),
+    }
+}
+
+/// Refuses a folder that holds no run, but files of the names that a run writes: they are somebody's.
+fn check_strange(folder: &Path) -> Result<()> {
+    let is_there = |name: &&str| folder.join(name).symlink_metadata().is_ok();
+    match FILES.iter().find(|name| is_there(name) && !is_there(&makespan_exec::journal::FILE)) {
+        Some(name) => Err(miette!(
+            "{} is there and belongs to no run; name another folder, or move the file away",
+            shown(&folder.join(name).display().to_string())
+        )),
+        None => Ok(()),
     }
 }
 
