@@ -16,6 +16,8 @@ pub use measurement::{Key, Measurement};
 pub use options::{Options, Planner};
 pub use points::Point;
 
+use clap::{Args, Command};
+
 use crate::LabError;
 use crate::campaign::{Campaign, Report, refuse};
 
@@ -28,6 +30,11 @@ impl Campaign for Options {
     type Key = Key;
     type Run = Measurement;
     type Points = Vec<Point>;
+
+    fn arguments(command: Command) -> Command {
+        let limits = "Time limits such as 500ms, or steps=500; the makespan is planned under the first alone";
+        Self::augment_args(command).mut_arg("limits", |arg| arg.help(limits))
+    }
 
     fn check(&self) -> Result<(), LabError> {
         self.instances.check()?;

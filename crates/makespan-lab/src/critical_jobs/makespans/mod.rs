@@ -25,7 +25,7 @@ const STANDARD: &str = "../shared/data/stg";
 #[group(skip)]
 pub struct Options {
     /// Graphs of each of 6 shapes, of 20 to 100 tasks, whose makespans are compared
-    #[arg(id = "makespan_graphs", long = "makespan-graphs", default_value_t = 16)]
+    #[arg(id = "makespan_graphs", long = "makespan-graphs", default_value_t = 16, value_name = "GRAPHS")]
     pub graphs: u32,
     /// How long the optimiser searches.
     #[command(flatten)]
