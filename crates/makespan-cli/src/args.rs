@@ -1,12 +1,9 @@
 //! The command line.
 
-mod critical_jobs;
-mod demt;
 mod flow;
 mod generate;
 mod graphs;
 mod machines;
-mod mapping;
 mod simulate;
 mod trees;
 
@@ -15,20 +12,14 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use makespan_formats::SpeedupSpec;
-use makespan_lab::LabError;
-use makespan_lab::generate::Family;
-use makespan_lab::hierarchical::Population;
-use makespan_lab::optimiser::Limit;
+use makespan_lab::campaign::Named;
 
-pub use critical_jobs::CriticalJobsOptions;
-pub use demt::DemtOptions;
-pub use flow::{GenerateFlowOptions, PtfsOptions};
+pub use flow::GenerateFlowOptions;
 pub use generate::{GenerateEtcOptions, GenerateOptions, Generator, Range};
 pub use graphs::GenerateGraphsOptions;
 pub use machines::MachineOptions;
-pub use mapping::MappingOptions;
 pub use simulate::{EstimatesName, SimulateOptions, SimulationOutputs, StartQuestion};
-pub use trees::{GenerateTreeOptions, PeriodOptions, TreeRules, TreesOptions};
+pub use trees::{GenerateTreeOptions, PeriodOptions, TreeRules};
 
 /// A scheduling engine for clusters and grids: says what runs where and when, proves how far that is from the best
 /// possible, and runs it.
@@ -272,104 +263,7 @@ pub struct ConvertOptions {
 #[derive(Args)]
 pub struct ReproduceOptions {
     #[command(subcommand)]
-    pub paper: Paper,
-}
-
-#[derive(Subcommand)]
-pub enum Paper {
-    /// Dutot, Eyraud, Mounié, Trystram: bi-criteria algorithm for scheduling jobs on cluster platforms (SPAA 2004)
-    Demt(DemtOptions),
-    /// How near to its proven bounds the optimiser comes, and how fast, on the instances of the families of that paper
-    Optimiser(OptimiserOptions),
-    /// Dutot, Trystram: scheduling on hierarchical clusters using malleable tasks (SPAA 2001), beside general algorithms
-    Hierarchical(HierarchicalOptions),
-    /// Beaumont, Carter, Ferrante, Legrand, Marchal, Robert: schedulers for bags of tasks on trees (IPDPS 2006)
-    Trees(TreesOptions),
-    /// Braun et al.: eleven static heuristics for independent tasks on machines that differ (JPDC 2001), beside `optimise`
-    Mapping(MappingOptions),
-    /// Sun, Zhang, Wu, Inoguchi: practical task flow scheduling for high throughput computational grid
-    Ptfs(PtfsOptions),
-    /// Tselishchev, Toporkov: compound jobs by their critical chains (IWK 2009)
-    CriticalJobs(CriticalJobsOptions),
-}
-
-#[derive(Args)]
-pub struct HierarchicalOptions {
-    /// Folder for the results; a campaign that was interrupted goes on there
-    #[arg(long, default_value = "reproduce-hierarchical", value_name = "DIR")]
-    pub output: PathBuf,
-    /// Instances at each point
-    #[arg(long, default_value_t = 1, allow_negative_numbers = true)]
-    pub runs: u32,
-    /// Families, and adversarial jobs: linear, flat, steps, caps
-    #[arg(
-        long,
-        value_delimiter = ',',
-        default_value = "weak,high,mixed,cirne,linear,flat,steps,caps",
-        value_name = "FAMILY,.."
-    )]
-    pub families: Vec<Population>,
-    /// Processors of an SMP, powers of two
-    #[arg(long, value_delimiter = ',', default_value = "2,4,8,16", value_name = "K,..")]
-    pub processors_per_node: Vec<u32>,
-    /// Numbers of SMPs
-    #[arg(long, value_delimiter = ',', default_value = "4,16,64", value_name = "M,..")]
-    pub nodes: Vec<u32>,
-    /// Jobs for each SMP
-    #[arg(long, value_delimiter = ',', default_value = "0.5,2,12.5", value_name = "N,..")]
-    pub jobs_per_node: Vec<f64>,
-    /// Time limits of the optimiser, such as 500ms, or steps=500; `none` leaves it out
-    #[arg(long, value_delimiter = ',', default_value = "1s", value_name = "LIMIT,..")]
-    pub limits: Vec<LimitOrNone>,
-    /// Independent searches of the optimiser, a thread each
-    #[arg(long, default_value_t = 2, allow_negative_numbers = true)]
-    pub searches: usize,
-    /// Instances planned at the same time; more than the cores can carry distorts the times
-    #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_name = "N")]
-    pub at_once: usize,
-    /// The same seed gives the same instances
-    #[arg(long, default_value_t = 1, allow_negative_numbers = true)]
-    pub seed: u64,
-}
-
-/// A time limit, or `none`.
-#[derive(Clone, Copy)]
-pub struct LimitOrNone(pub Option<Limit>);
-
-impl std::str::FromStr for LimitOrNone {
-    type Err = LabError;
-
-    fn from_str(text: &str) -> Result<Self, LabError> {
-        if text == "none" { Ok(Self(None)) } else { text.parse().map(|limit| Self(Some(limit))) }
-    }
-}
-
-#[derive(Args)]
-pub struct OptimiserOptions {
-    /// Folder for the results; a campaign that was interrupted goes on there
-    #[arg(long, default_value = "reproduce-optimiser", value_name = "DIR")]
-    pub output: PathBuf,
-    /// Instances at each point
-    #[arg(long, default_value_t = 10, allow_negative_numbers = true)]
-    pub runs: u32,
-    /// Families
-    #[arg(long, value_delimiter = ',', default_value = "weak,high,mixed,cirne", value_name = "FAMILY,..")]
-    pub families: Vec<Family>,
-    /// Numbers of jobs
-    #[arg(long, value_delimiter = ',', default_value = "25,50,100,200,400", value_name = "N,N..")]
-    pub jobs: Vec<usize>,
-    /// Time limits such as 500ms, or steps=500; the makespan is planned under the first alone
-    #[arg(long, value_delimiter = ',', default_value = "1s,10s", value_name = "LIMIT,..")]
-    pub limits: Vec<Limit>,
-    /// Independent searches a plan, a thread each
-    #[arg(long, default_value_t = 2, allow_negative_numbers = true)]
-    pub searches: usize,
-    /// Instances planned at the same time; more than the cores can carry distorts the times
-    #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_name = "N")]
-    pub at_once: usize,
-    /// The same seed gives the same instances
-    #[arg(long, default_value_t = 1, allow_negative_numbers = true)]
-    pub seed: u64,
+    pub campaign: Named,
 }
 
 #[derive(Args)]

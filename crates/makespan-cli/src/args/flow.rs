@@ -37,32 +37,3 @@ pub struct GenerateFlowOptions {
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
 }
-
-/// The campaign of the task-flow paper.
-#[derive(Args)]
-pub struct PtfsOptions {
-    /// Folder for the results; a campaign that was interrupted goes on there
-    #[arg(long, default_value = "reproduce-ptfs", value_name = "DIR")]
-    pub output: PathBuf,
-    /// Tasks of a flow; the paper has 4000
-    #[arg(long, default_value_t = 4000, allow_negative_numbers = true)]
-    pub tasks: usize,
-    /// Mean sizes of tasks
-    #[arg(long, value_delimiter = ',', default_value = "50000,5000", value_name = "SIZE,..")]
-    pub sizes: Vec<u32>,
-    /// Mean rates of arrival, as multiples of the balance line
-    #[arg(long, value_delimiter = ',', default_value = "0.125,0.25,0.5,1,2,4,8,16", value_name = "RATE,..")]
-    pub rates: Vec<f64>,
-    /// By which parts of their mean the rates swing to either side
-    #[arg(long, value_delimiter = ',', default_value = "0,0.5", value_name = "SWING,..")]
-    pub swings: Vec<f64>,
-    /// Flows at each point
-    #[arg(long, default_value_t = 5, allow_negative_numbers = true)]
-    pub runs: u32,
-    /// How many threads [default: all cores]
-    #[arg(long, allow_negative_numbers = true)]
-    pub threads: Option<usize>,
-    /// The same seed gives the same results
-    #[arg(long, default_value_t = 1, allow_negative_numbers = true)]
-    pub seed: u64,
-}

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use clap::Args;
 use makespan_lab::generate::{DATA, Latency, Unit};
-use makespan_lab::trees::{LatencyReading, Reading};
 
 /// A tree as in the paper.
 #[derive(Args)]
@@ -40,42 +39,6 @@ pub struct GenerateTreeOptions {
     /// Where to write; the ending .toml or .json chooses the format [default: JSON on standard output]
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
-}
-
-/// The campaign of the trees paper.
-#[derive(Args)]
-pub struct TreesOptions {
-    /// Folder for the results; a campaign that was interrupted goes on there
-    #[arg(long, default_value = "reproduce-trees", value_name = "DIR")]
-    pub output: PathBuf,
-    /// Trees of each of 15 shapes; the paper has 10
-    #[arg(long, default_value_t = 10, allow_negative_numbers = true)]
-    pub trees: u32,
-    /// Tasks of each application; ten times as many in the long runs
-    #[arg(long, default_value_t = 200, allow_negative_numbers = true)]
-    pub tasks: u64,
-    /// How many applications: the paper does not print it
-    #[arg(long, default_value_t = Reading::DEFAULT.applications, allow_negative_numbers = true)]
-    pub applications: usize,
-    /// How the paper's bandwidths are read: bytes or bits
-    #[arg(long, default_value_t = Reading::DEFAULT.unit)]
-    pub unit: Unit,
-    /// How its latencies are read: none, known (to all schedulers), unseen (by LP and DATA-CENTRIC) or window (known, and
-    /// limiting the bandwidth)
-    #[arg(long, default_value_t = Reading::DEFAULT.latency)]
-    pub latency: LatencyReading,
-    /// Bytes of each task
-    #[arg(long, default_value_t = Reading::DEFAULT.data, value_name = "BYTES", allow_negative_numbers = true)]
-    pub data: u64,
-    /// Play this reading alone, without the table of all readings
-    #[arg(long)]
-    pub alone: bool,
-    /// How many threads [default: all cores]
-    #[arg(long, allow_negative_numbers = true)]
-    pub threads: Option<usize>,
-    /// The same seed gives the same results
-    #[arg(long, default_value_t = 1, allow_negative_numbers = true)]
-    pub seed: u64,
 }
 
 /// How a tree of machines is simulated.

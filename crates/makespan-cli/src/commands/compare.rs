@@ -4,6 +4,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use makespan_core::{Bound, Context, Instance, Metrics, Objective, Plan};
+use makespan_lab::campaign::split;
 use miette::{Result, miette};
 use serde_json::json;
 
@@ -140,29 +141,4 @@ fn json_row(instance: &Instance, bounds: &[Bound], row: &Row) -> serde_json::Val
 
 fn exact(decimal: String) -> serde_json::Number {
     serde_json::Number::from_string_unchecked(decimal)
-}
-
-/// Splits at the commas outside brackets.
-pub fn split(list: &str) -> Vec<String> {
-    let mut depth = 0_u32;
-    let parts = list.split(|c: char| {
-        match c {
-            '[' => depth += 1,
-            ']' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        c == ',' && depth == 0
-    });
-    parts.map(|part| part.trim().to_owned()).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::split;
-
-    #[test]
-    fn commas_inside_brackets_do_not_split() {
-        assert_eq!(split("demt[compaction=raw,shuffles=3], gang"), ["demt[compaction=raw,shuffles=3]", "gang"]);
-        assert_eq!(split("demt"), ["demt"]);
-    }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{markdown_table, text_table};
+use super::output::{markdown_table, text_table};
 
 /// What the data say about a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +28,19 @@ pub struct Claim {
     pub measured: String,
     /// The outcome.
     pub verdict: Verdict,
+}
+
+impl Claim {
+    /// A claim that some answers decide.
+    pub(crate) fn new(place: &'static str, statement: &'static str, measured: String, answers: &[bool]) -> Self {
+        Self { place, statement, measured, verdict: Verdict::of(answers) }
+    }
+
+    /// A claim that one figure decides, if it was measured.
+    pub(crate) fn one(place: &'static str, statement: &'static str, figure: Option<(String, bool)>) -> Self {
+        let (measured, answer) = figure.unzip();
+        Self::new(place, statement, measured.unwrap_or_default(), answer.as_slice())
+    }
 }
 
 impl Verdict {

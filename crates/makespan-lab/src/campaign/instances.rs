@@ -2,9 +2,11 @@
 
 use std::fmt;
 
+use clap::Args;
 use makespan_core::Instance;
 use serde::{Deserialize, Serialize};
 
+use super::{positive, refuse};
 use crate::LabError;
 use crate::generate::{Family, MoldableOptions, generate};
 
@@ -20,26 +22,27 @@ pub struct Key {
 }
 
 /// The instances of a campaign: some runs for each family and number of jobs.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Args, Clone, Debug, PartialEq, Eq)]
+#[group(skip)]
 pub struct Instances {
-    /// The same seed gives the same instances.
-    pub seed: u64,
-    /// Which families.
-    pub families: Vec<Family>,
-    /// How many jobs.
-    pub sizes: Vec<usize>,
-    /// How many processors.
-    pub processors: u32,
-    /// Runs at each point.
+    /// Runs at each point
+    #[arg(long, default_value_t = 10)]
     pub runs: u32,
+    /// Families of jobs
+    #[arg(long, value_delimiter = ',', default_value = "weak,high,mixed,cirne", value_name = "FAMILY,..")]
+    pub families: Vec<Family>,
+    /// Numbers of jobs
+    #[arg(long = "jobs", value_delimiter = ',', default_value = "25,50,100,200,400", value_name = "N,..")]
+    pub sizes: Vec<usize>,
+    /// Processors of the platform
+    #[arg(long, default_value_t = 200)]
+    pub processors: u32,
+    /// The same seed gives the same instances
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
 }
 
 impl Instances {
-    /// The paper's points: every family, 25 to 400 jobs on 200 processors.
-    pub fn paper(runs: u32) -> Self {
-        Self { seed: 1, families: Family::ALL.to_vec(), sizes: vec![25, 50, 100, 200, 400], processors: 200, runs }
-    }
-
     /// Their keys.
     pub(crate) fn keys(&self) -> impl Iterator<Item = Key> + '_ {
         let points = self.families.iter().flat_map(|&family| self.sizes.iter().map(move |&jobs| (family, jobs)));
@@ -59,17 +62,13 @@ impl Instances {
 
     /// Refuses what draws nothing; the size of the platform is the generator's to judge.
     pub(crate) fn check(&self) -> Result<(), LabError> {
-        let refuse = |name, value: &str, expected| Err(LabError::Option { name, value: value.to_owned(), expected });
         if self.families.is_empty() {
-            return refuse("families", "empty", "name at least one of weak, high, mixed, cirne");
+            refuse("families", "empty", "name at least one of weak, high, mixed, cirne")?;
         }
         if self.sizes.is_empty() || self.sizes.contains(&0) {
-            return refuse("sizes", &format!("{:?}", self.sizes), "give at least one number of jobs, each positive");
+            refuse("sizes", format!("{:?}", self.sizes), "give at least one number of jobs, each positive")?;
         }
-        if self.runs == 0 {
-            return refuse("runs", "0", "it must be at least 1");
-        }
-        Ok(())
+        positive(&[("runs", self.runs as usize)])
     }
 }
 

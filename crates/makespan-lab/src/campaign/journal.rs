@@ -13,15 +13,6 @@ use crate::LabError;
 /// Name in the output folder.
 const NAME: &str = "journal.jsonl";
 
-/// A finished run.
-pub(crate) trait Record: Serialize + DeserializeOwned + Send {
-    /// Which run.
-    type Key: Copy + Ord + Send;
-
-    /// Which run this is.
-    fn key(&self) -> Self::Key;
-}
-
 /// An open journal: one JSON object a line. The file stays locked while it is open.
 pub(super) struct Journal {
     file: File,
@@ -39,7 +30,11 @@ struct Entry<R> {
 impl Journal {
     /// Opens the journal of a folder, made when missing, and reads the runs of this version. A last line that a killed
     /// process left unfinished is cut off.
-    pub(super) fn open<R: Record>(folder: &Path, version: &str) -> Result<(Self, BTreeMap<R::Key, R>), LabError> {
+    pub(super) fn open<K: Ord, R: DeserializeOwned>(
+        folder: &Path,
+        version: &str,
+        key: fn(&R) -> K,
+    ) -> Result<(Self, BTreeMap<K, R>), LabError> {
         let path = folder.join(NAME);
         let mut file = OpenOptions::new()
             .read(true)
@@ -69,14 +64,14 @@ impl Journal {
                 reason: error.to_string(),
             })?;
             if entry.options == version {
-                runs.insert(entry.run.key(), entry.run);
+                runs.insert(key(&entry.run), entry.run);
             }
         }
         Ok((Self { file, path, version: version.to_owned() }, runs))
     }
 
     /// Adds a finished run, in one write so that a kill leaves at most one torn line.
-    pub(super) fn add<R: Record>(&mut self, run: &R) -> Result<(), LabError> {
+    pub(super) fn add<R: Serialize>(&mut self, run: &R) -> Result<(), LabError> {
         let entry = Entry { options: self.version.clone(), run };
         let mut line = serde_json::to_vec(&entry).map_err(|error| LabError::file(&self.path)(error.into()))?;
         line.push(b'\n');

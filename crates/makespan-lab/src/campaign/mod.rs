@@ -1,5 +1,5 @@
-//! What every campaign needs: instances drawn by key, runs on several threads with a journal of what is finished, checks
-//! of plans and bounds, and the writing of tables and figures.
+//! What every campaign is, and how all are played: instances drawn by key, runs on several threads with a journal of what is
+//! finished, checks of plans and bounds, claims with verdicts, and the writing of tables and figures.
 
 mod build;
 mod check;
@@ -7,19 +7,30 @@ mod claim;
 mod finish;
 mod instances;
 mod journal;
+mod named;
 mod output;
+mod play;
 mod progress;
-mod summary;
+mod search;
+mod specs;
 
 pub use claim::{Claim, Verdict};
 pub use instances::{Instances, Key};
+pub use named::Named;
+pub use play::{Campaign, Report, Summary, reproduce};
 pub use progress::{Progress, Silent};
-pub use summary::Summary;
+pub use search::{Limit, Limits, Search, Setting};
+pub use specs::split;
 
-pub(crate) use build::build;
 pub(crate) use check::{at_least, failed, valid, verified};
-pub(crate) use claim::{claims_markdown, claims_text};
-pub(crate) use finish::{Finished, Work, finish};
 pub(crate) use instances::stirred;
-pub(crate) use journal::Record;
-pub(crate) use output::{csv_table, figure, markdown_table, text_table, write};
+pub(crate) use output::{cores, figure, in_memory, table, text_table};
+pub(crate) use play::{positive, refuse};
+
+use build::build;
+use claim::{claims_markdown, claims_text};
+use finish::finish;
+use output::write;
+
+#[cfg(test)]
+pub(crate) mod tests;

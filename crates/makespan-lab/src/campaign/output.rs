@@ -14,14 +14,14 @@ pub(crate) fn write(folder: &Path, name: &str, contents: &[u8]) -> Result<(), La
     Ok(makespan_formats::write_atomic(&folder.join(name), |out| out.write_all(contents))?)
 }
 
-/// CSV under a header line.
-pub(crate) fn csv_table(header: &str, rows: impl Iterator<Item = Vec<String>>) -> Vec<u8> {
+/// A CSV table with the name of its file.
+pub(crate) fn table(name: &str, header: &str, rows: impl Iterator<Item = Vec<String>>) -> (String, Vec<u8>) {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let written = writer
         .write_record(header.split(','))
         .and_then(|()| rows.into_iter().try_for_each(|row| writer.write_record(row)));
     written.expect("writing to memory does not fail, and every row has the header's length");
-    writer.into_inner().expect("flushing to memory does not fail")
+    (name.to_owned(), writer.into_inner().expect("flushing to memory does not fail"))
 }
 
 /// A table for a terminal of 100 columns.
@@ -42,9 +42,27 @@ pub(crate) fn markdown_table<const N: usize>(header: [&str; N], rows: impl Itera
     table
 }
 
+/// A file, written to memory first.
+pub(crate) fn in_memory(
+    name: &str,
+    write: impl FnOnce(&mut Vec<u8>) -> std::io::Result<()>,
+) -> Result<(String, Vec<u8>), LabError> {
+    let mut contents = Vec::new();
+    write(&mut contents).map_err(LabError::file(name.as_ref()))?;
+    Ok((name.to_owned(), contents))
+}
+
 /// A figure with the name of its file: the only contact of this crate with the plotting.
 pub(crate) fn figure(name: &str, figure: &Figure) -> Result<(String, Vec<u8>), LabError> {
-    let mut svg = Vec::new();
-    write_figure(&mut svg, figure).map_err(LabError::file(name.as_ref()))?;
-    Ok((name.to_owned(), svg))
+    in_memory(name, |svg| write_figure(svg, figure))
+}
+
+/// How many instances are planned at the same time, and on how many cores: what times depend on.
+pub(crate) fn cores(at_once: usize) -> String {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let instances = match at_once {
+        1 => "one instance at a time".to_owned(),
+        count => format!("{count} instances at the same time"),
+    };
+    format!("{instances}; cores of the machine: {cores}")
 }

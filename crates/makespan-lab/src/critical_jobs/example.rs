@@ -5,7 +5,7 @@ use makespan_formats::gantt::{GanttOptions, NamedSchedule, write_svg};
 
 use super::flows::serve;
 use crate::LabError;
-use crate::campaign::failed;
+use crate::campaign::{failed, in_memory};
 
 /// Speeds of the 8 processors: four types of two.
 const SPEEDS: [f64; 8] = [1.0, 1.0, 1.25, 1.25, 2.0, 2.0, 2.5, 2.5];
@@ -70,14 +70,12 @@ impl Way {
 
 impl Example {
     /// The Gantt charts that stand for figures 2 and 3.
-    pub(super) fn figures(&self) -> Result<[(&'static str, Vec<u8>); 2], LabError> {
-        let draw = |name: &'static str, title: &str, way: &Way| {
+    pub(super) fn figures(&self) -> Result<[(String, Vec<u8>); 2], LabError> {
+        let draw = |name: &str, title: &str, way: &Way| {
             let title = &format!("{title}, until {:.1} s", way.end());
             let options = GanttOptions { title, objectives: false, ..GanttOptions::default() };
-            let mut svg = Vec::new();
-            write_svg(&mut svg, &way.instance, &[NamedSchedule { name: "", schedule: &way.schedule }], &options)
-                .map_err(LabError::file(name.as_ref()))?;
-            Ok::<_, LabError>((name, svg))
+            let named = [NamedSchedule { name: "", schedule: &way.schedule }];
+            in_memory(name, |svg| write_svg(svg, &way.instance, &named, &options))
         };
         Ok([
             draw("figure2.svg", "Consecutive scheduling", &self.consecutive)?,

@@ -5,8 +5,6 @@
 //! its walltimes, 110 and 140, on 8 processors are built here. The campaigns measure the method beside HEFT: makespan and cost on
 //! layered graphs and shapes of workflows, and how many jobs of a flow end within their walltimes, where they are planned as
 //! they come, each onto what earlier ones left, and where the metascheduler serves them in virtual time.
-//!
-//! Finished instances are kept in a journal in the output folder, so an interrupted campaign goes on where it stopped.
 
 mod costs;
 mod example;
@@ -17,83 +15,95 @@ mod run;
 #[cfg(test)]
 mod tests;
 
-use std::path::PathBuf;
+use std::path::Path;
+
+use clap::Args;
 
 pub use example::{Example, Way, example};
 pub use flows::Served;
 pub use run::{Key, Outcome, Run};
 
 use crate::LabError;
-use crate::campaign::{Claim, Finished, Progress, Work, build, csv_table, finish, write};
+use crate::campaign::{Campaign, Progress, Report, Summary, positive, reproduce, table};
 
 /// The columns of `results.csv`.
 const HEADER: &str = "campaign,group,run,algorithm,makespan,cost,on_time,jobs,fallbacks,utilisation,balance,as_told,\
                       collisions,penalty";
 
 /// A campaign.
-#[derive(Clone, Debug)]
+#[derive(Args, Clone, Debug)]
 pub struct Options {
-    /// The folder for the results; made when missing.
-    pub output: PathBuf,
-    /// Graphs of each shape.
+    /// Graphs of each of 3 shapes
+    #[arg(long, default_value_t = 20)]
     pub graphs: u32,
-    /// Flows of jobs at each mean time between two of them.
+    /// Flows of jobs at each of 4 mean times between two jobs
+    #[arg(long, default_value_t = 3)]
     pub flows: u32,
-    /// Jobs of a flow.
+    /// Jobs of a flow
+    #[arg(long, default_value_t = 30)]
     pub jobs: usize,
-    /// How many instances at the same time; one a core without it.
+    /// How many threads [default: all cores]
+    #[arg(long)]
     pub threads: Option<usize>,
-    /// The same seed gives the same results.
+    /// The same seed gives the same results
+    #[arg(long, default_value_t = 1)]
     pub seed: u64,
     /// Makespans beside HEFT's.
+    #[command(flatten)]
     pub makespans: makespans::Options,
 }
 
-/// What a campaign found.
-#[derive(Clone, Debug)]
-pub struct Summary {
-    /// What the paper claims, and what is aimed at, with verdicts.
-    pub claims: Vec<Claim>,
-    /// Instances in the results.
-    pub runs: usize,
-    /// Instances among them that an earlier campaign had finished.
-    pub reused: usize,
-    /// All this as text.
-    pub text: String,
-}
+/// Writes `results.csv`, the Gantt charts of the example, `figure2.svg` (one job after the other) and `figure3.svg` (both at
+/// once), and to the folder `makespans` what that part writes.
+impl Campaign for Options {
+    const NAME: &'static str = "critical-jobs";
+    const PAPER: &'static str = "Tselishchev, Toporkov: compound jobs by their critical chains (IWK 2009)";
+    const UNIT: &'static str = "instances";
+    type Key = Key;
+    type Run = Run;
+    type Points = ();
 
-/// Runs the campaign and writes `results.csv`, `makespans.csv`, `report.txt` and the Gantt charts of the example,
-/// `figure2.svg` (one job after the other) and `figure3.svg` (both at once), to the output folder.
-///
-/// # Errors
-/// [`LabError`] when an option is unusable, a file cannot be written, or a plan is invalid.
-pub fn reproduce(options: &Options, progress: &mut dyn Progress) -> Result<Summary, LabError> {
-    check(options)?;
-    let version = format!("build {:016x}; seed {}; {} jobs", build()?, options.seed, options.jobs);
-    let keys = run::keys(options.graphs, options.flows);
-    let work = Work { folder: &options.output, version, keys, threads: options.threads };
-    let Finished { runs, reused } = finish(&work, |key| run::execute(options, key), progress)?;
-    let part = makespans::reproduce(&options.makespans, (&options.output, options.seed), progress)?;
-    let example = example()?;
-    let mut claims = report::claims(&runs, &example);
-    claims.extend(flows::claims(&runs));
-    claims.extend(part.claims);
-    let parts = flows::text(&runs, options.jobs) + "\n\n" + &part.text;
-    let text = report::text(options, &runs, &example, &parts, &claims);
-    let write = |name: &str, contents: &[u8]| write(&options.output, name, contents);
-    let rows = runs.iter().flat_map(Run::rows);
-    write("results.csv", &csv_table(HEADER, rows))?;
-    write("report.txt", text.as_bytes())?;
-    for (name, svg) in example.figures()? {
-        write(name, &svg)?;
+    fn arguments(command: clap::Command) -> clap::Command {
+        makespans::Options::usual_search(Self::augment_args(command))
     }
-    Ok(Summary { claims, runs: runs.len() + part.runs, reused: reused + part.reused, text })
-}
 
-fn check(options: &Options) -> Result<(), LabError> {
-    if options.graphs == 0 || options.flows == 0 || options.jobs == 0 {
-        let value = options.graphs.min(options.flows).min(options.jobs as u32).to_string();
-        return Err(LabError::Option { name: "graphs, flows or jobs", value, expected: "each must be at least 1" });
+    fn check(&self) -> Result<(), LabError> {
+        positive(&[("graphs", self.graphs as usize), ("flows", self.flows as usize), ("jobs", self.jobs)])?;
+        self.makespans.check()
     }
-    Ok(())
+
+    fn version(&self) -> String {
+        format!("seed {}; {} jobs", self.seed, self.jobs)
+    }
+
+    fn threads(&self) -> Option<usize> {
+        self.threads
+    }
+
+    fn keys(&self) -> Vec<Key> {
+        run::keys(self.graphs, self.flows)
+    }
+
+    fn key(run: &Run) -> Key {
+        run.key
+    }
+
+    fn measure(&self, key: Key) -> Result<Run, LabError> {
+        run::execute(self, key)
+    }
+
+    fn report(&self, runs: &[Run]) -> Result<Report<()>, LabError> {
+        let example = example()?;
+        let mut claims = report::claims(runs, &example);
+        claims.extend(flows::claims(runs));
+        let text = report::text(self, runs, &example) + &flows::text(runs, self.jobs);
+        let mut files = vec![table("results.csv", HEADER, runs.iter().flat_map(Run::rows))];
+        files.extend(example.figures()?);
+        Ok(Report { points: (), text, claims, files })
+    }
+
+    fn part(&self, folder: &Path, progress: &mut dyn Progress) -> Result<Option<Summary<()>>, LabError> {
+        let makespans = makespans::Options { seed: self.seed, ..self.makespans.clone() };
+        reproduce(&makespans, &folder.join(makespans::Options::NAME), progress).map(Some)
+    }
 }

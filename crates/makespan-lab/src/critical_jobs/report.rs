@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::example::Way;
 use super::run::{GAPS, Key, Outcome, SHAPES, WALLTIMES, algorithms, spec};
 use super::{Example, Options, Run, costs};
-use crate::campaign::{Claim, Verdict, claims_text};
+use crate::campaign::Claim;
 use crate::statistics::mean;
 
 /// Of one figure the mean ratio to HEFT's over the graphs of a shape.
@@ -30,52 +30,49 @@ fn on_time(runs: &[Run], gap: u32, algorithm: &str) -> Option<f64> {
 
 pub(super) fn claims(runs: &[Run], example: &Example) -> Vec<Claim> {
     let (one, both) = (&example.consecutive, &example.collective);
-    let mut claims = vec![
-        Claim {
-            place: "Section 4, figure 2",
-            statement: "One after the other, each within its walltime, the two jobs are served by 250, and not by 140",
-            measured: format!(
-                "the second starts at {:.1} s, the last task ends at {:.1} s, {} of 2 in time",
+    let until = one.end();
+    let cost = |algorithm: &str| ratio(runs, 0, algorithm, |outcome| outcome.cost);
+    let falling: Vec<f64> = WALLTIMES.iter().filter_map(|factor| cost(&spec(factor))).collect();
+    vec![
+        Claim::new(
+            "Section 4, figure 2",
+            "One after the other, each within its walltime, the two jobs are served by 250, and not by 140",
+            format!(
+                "the second starts at {:.1} s, the last task ends at {until:.1} s, {} of 2 in time",
                 one.second_starts(),
-                one.end(),
                 one.in_time
             ),
-            verdict: Verdict::of(&[one.end() <= 250.0 && one.end() > 140.0 && one.in_time == 2]),
-        },
-        Claim {
-            place: "Section 4, figure 3",
-            statement: "Planned together they are served by 140, each within its walltime",
-            measured: format!("the last task ends at {:.1} s, {} of 2 in time", both.end(), both.in_time),
-            verdict: Verdict::of(&[both.end() <= 140.0 && both.in_time == 2]),
-        },
-        Claim {
-            place: "Section 4",
-            statement: "Served together the two jobs load the processors more than one after the other",
-            measured: format!("{:.3} against {:.3}", both.utilisation, one.utilisation),
-            verdict: Verdict::of(&[both.utilisation > one.utilisation]),
-        },
-    ];
-    let cost = |algorithm: &str| ratio(runs, 0, algorithm, |outcome| outcome.cost);
-    let half = cost(&spec("1.5"));
-    claims.push(Claim {
-        place: "aim",
-        statement: "Under 1.5 times HEFT's makespan layered graphs cost at most 0.70 of HEFT's cost on average",
-        measured: half.map_or_else(String::new, |ratio| format!("{ratio:.3}")),
-        verdict: Verdict::of(&half.map(|ratio| ratio <= 0.70).into_iter().collect::<Vec<_>>()),
-    });
-    claims.push(costs::claim(cost));
-    let falling: Vec<f64> = WALLTIMES.iter().filter_map(|factor| cost(&spec(factor))).collect();
-    claims.push(Claim {
-        place: "Section 2",
-        statement: "Cost falls as the walltime grows",
-        measured: falling.iter().map(|ratio| format!("{ratio:.3}")).collect::<Vec<_>>().join(", "),
-        verdict: Verdict::of(&falling.windows(2).map(|pair| pair[1] <= pair[0]).collect::<Vec<_>>()),
-    });
-    claims
+            &[until <= 250.0 && until > 140.0 && one.in_time == 2],
+        ),
+        Claim::new(
+            "Section 4, figure 3",
+            "Planned together they are served by 140, each within its walltime",
+            format!("the last task ends at {:.1} s, {} of 2 in time", both.end(), both.in_time),
+            &[both.end() <= 140.0 && both.in_time == 2],
+        ),
+        Claim::new(
+            "Section 4",
+            "Served together the two jobs load the processors more than one after the other",
+            format!("{:.3} against {:.3}", both.utilisation, one.utilisation),
+            &[both.utilisation > one.utilisation],
+        ),
+        Claim::one(
+            "aim",
+            "Under 1.5 times HEFT's makespan layered graphs cost at most 0.70 of HEFT's cost on average",
+            cost(&spec("1.5")).map(|ratio| (format!("{ratio:.3}"), ratio <= 0.70)),
+        ),
+        costs::claim(cost),
+        Claim::new(
+            "Section 2",
+            "Cost falls as the walltime grows",
+            falling.iter().map(|ratio| format!("{ratio:.3}")).collect::<Vec<_>>().join(", "),
+            &falling.windows(2).map(|pair| pair[1] <= pair[0]).collect::<Vec<_>>(),
+        ),
+    ]
 }
 
-/// All of it; `parts` is what there is to say of flows in virtual time and of makespans.
-pub(super) fn text(options: &Options, runs: &[Run], example: &Example, parts: &str, claims: &[Claim]) -> String {
+/// All of it but flows in virtual time.
+pub(super) fn text(options: &Options, runs: &[Run], example: &Example) -> String {
     let (one, both) = (&example.consecutive, &example.collective);
     let cost = |way: &Way| way.cost as f64 / 1e3;
     let mut text = format!(
@@ -114,7 +111,7 @@ pub(super) fn text(options: &Options, runs: &[Run], example: &Example, parts: &s
             let _infallible = write!(text, "{:>8}", shown(on_time(runs, gap, algorithm)));
         }
     }
-    text + "\n\n" + parts + "\nClaims\n" + &claims_text(claims) + "\n"
+    text + "\n\n"
 }
 
 fn shown(value: Option<f64>) -> String {

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::flows::{self, Served};
 use super::{Options, costs};
 use crate::LabError;
-use crate::campaign::{Record, failed, stirred, valid};
+use crate::campaign::{failed, stirred, valid};
 use crate::generate::{GraphOptions, Shape, generate_graphs};
 
 /// Shapes of the first campaign: layers as wide as deep, and workflows.
@@ -63,14 +63,6 @@ pub struct Run {
     pub at_most: Option<usize>,
     /// One an algorithm; the first is HEFT's.
     pub outcomes: Vec<Outcome>,
-}
-
-impl Record for Run {
-    type Key = Key;
-
-    fn key(&self) -> Key {
-        self.key
-    }
 }
 
 impl Run {

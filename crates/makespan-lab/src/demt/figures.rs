@@ -3,9 +3,9 @@
 use makespan_formats::gantt::{GanttOptions, NamedSchedule, write_svg};
 use makespan_formats::plot::{Figure, Point, Series};
 
-use super::{Criterion, Points, Solve, algorithm};
+use super::{Criterion, Options, Points, algorithm};
 use crate::LabError;
-use crate::campaign::{failed, figure, valid};
+use crate::campaign::{failed, figure, in_memory, valid};
 use crate::generate::{Family, MoldableOptions, generate};
 
 /// The families by the number of the paper's figure.
@@ -38,7 +38,8 @@ pub(super) fn all(points: &Points) -> Result<Vec<(String, Vec<u8>)>, LabError> {
 
 /// Figure 2, the principle of the algorithm: batches of doubling length, and what compaction makes of them, from plans of one
 /// small instance.
-pub(super) fn principle(seed: u64, solve: &Solve<'_>) -> Result<Vec<u8>, LabError> {
+pub(super) fn principle(options: &Options) -> Result<(String, Vec<u8>), LabError> {
+    let (seed, solve) = (options.instances.seed, options.solve);
     let instance =
         generate(&MoldableOptions { family: Family::Mixed, jobs: 24, processors: 10, seed, arrival_rate: None })?;
     let stages = [
@@ -56,9 +57,7 @@ pub(super) fn principle(seed: u64, solve: &Solve<'_>) -> Result<Vec<u8>, LabErro
         schedules.iter().map(|(name, schedule)| NamedSchedule { name, schedule }).collect();
     let options =
         GanttOptions { title: "DEMT on 24 jobs and 10 processors", objectives: false, ..GanttOptions::default() };
-    let mut svg = Vec::new();
-    write_svg(&mut svg, &instance, &named, &options).map_err(LabError::file("figure2.svg".as_ref()))?;
-    Ok(svg)
+    in_memory("figure2.svg", |svg| write_svg(svg, &instance, &named, &options))
 }
 
 /// One family by one criterion: averages with the range of single runs. A curve that is partly off the scale is cut,

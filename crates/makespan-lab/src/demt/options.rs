@@ -1,10 +1,9 @@
 //! What to run.
 
-use std::collections::BTreeSet;
-use std::path::PathBuf;
+use clap::Args;
+use makespan_core::{Context, Instance, Schedule};
 
-use crate::LabError;
-use crate::campaign::{Instances, Key};
+use crate::campaign::{Instances, split};
 
 /// The specs of the paper's algorithms.
 pub mod algorithm {
@@ -37,63 +36,35 @@ pub mod algorithm {
         [DEMT, GANG, SEQUENTIAL, SHELF, LPTF, SMITH, SAF, RAW, SHIFT, UNSHUFFLED, SHUFFLED_JOBS];
 }
 
+/// Schedules an instance by the algorithm that a spec names, with a seed, or says why not.
+pub type Solve = fn(&Instance, &str, u64) -> Result<Schedule, String>;
+
 /// A campaign.
-#[derive(Clone, Debug)]
+#[derive(Args, Clone, Debug)]
 pub struct Options {
-    /// The folder for the results; made when missing.
-    pub output: PathBuf,
     /// Which instances.
+    #[command(flatten)]
     pub instances: Instances,
-    /// Specs of the algorithms.
-    pub algorithms: Vec<String>,
-    /// How many threads; all cores without it.
+    /// Algorithms, separated by commas [default: the paper's, and the stages of its own]
+    #[arg(long, short, value_name = "SPEC,..")]
+    pub algorithms: Option<String>,
+    /// How many threads [default: all cores]
+    #[arg(long)]
     pub threads: Option<usize>,
+    /// Not an option of the command line: the algorithms of the catalogue.
+    #[arg(skip = catalogue as Solve)]
+    pub solve: Solve,
 }
 
 impl Options {
-    /// The paper's experiments: 800 instances of up to 400 jobs.
-    pub fn paper(output: impl Into<PathBuf>) -> Self {
-        Self {
-            output: output.into(),
-            instances: Instances::paper(40),
-            algorithms: algorithm::ALL.map(String::from).to_vec(),
-            threads: None,
-        }
+    /// The specs, in the order of reports.
+    pub fn algorithms(&self) -> Vec<String> {
+        self.algorithms.as_ref().map_or_else(|| algorithm::ALL.map(String::from).to_vec(), |list| split(list))
     }
+}
 
-    /// Every family and algorithm, but small: for a first look and for tests.
-    pub fn quick(output: impl Into<PathBuf>) -> Self {
-        Self { instances: Instances { sizes: vec![25, 50], ..Instances::paper(2) }, ..Self::paper(output) }
-    }
-
-    /// What a run depends on besides its key; a journal entry made under another version is not reused.
-    pub(super) fn version(&self) -> String {
-        format!(
-            "makespan {}; journal 1; seed {}; {} processors; {}",
-            env!("CARGO_PKG_VERSION"),
-            self.instances.seed,
-            self.instances.processors,
-            self.algorithms.join(" ")
-        )
-    }
-
-    /// The runs, large instances first: last they would leave cores idle at the end.
-    pub(super) fn keys(&self) -> Vec<Key> {
-        let mut keys: Vec<Key> = self.instances.keys().collect();
-        keys.sort_by_key(|key| std::cmp::Reverse(key.jobs));
-        keys
-    }
-
-    pub(super) fn check(&self) -> Result<(), LabError> {
-        let refuse = |name, value: &str, expected| Err(LabError::Option { name, value: value.to_owned(), expected });
-        self.instances.check()?;
-        if self.threads == Some(0) {
-            return refuse("threads", "0", "it must be at least 1");
-        }
-        let distinct: BTreeSet<&String> = self.algorithms.iter().collect();
-        if self.algorithms.is_empty() || distinct.len() < self.algorithms.len() {
-            return refuse("algorithms", &self.algorithms.join(" "), "name at least one, and each only once");
-        }
-        Ok(())
-    }
+fn catalogue(instance: &Instance, spec: &str, seed: u64) -> Result<Schedule, String> {
+    let scheduler = makespan_algos::scheduler(spec).map_err(|error| error.to_string())?;
+    let plan = scheduler.schedule(instance, &mut Context::with_seed(seed)).map_err(|error| error.to_string())?;
+    plan.into_schedule().ok_or_else(|| "it plans no placements".to_owned())
 }

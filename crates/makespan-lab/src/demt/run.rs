@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Options, Solve};
 use crate::LabError;
-use crate::campaign::{Key, Record, at_least, failed, valid, verified};
+use crate::campaign::{Key, at_least, failed, valid, verified};
 
 /// What one instance gave. Values are in the integer units of their objectives.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -39,27 +39,20 @@ pub struct Outcome {
     pub seconds: f64,
 }
 
-impl Record for Run {
-    type Key = Key;
-
-    fn key(&self) -> Key {
-        self.key
-    }
-}
-
 /// Draws the instance, bounds it, and schedules it by every algorithm. Every bound is verified, every schedule
 /// validated, and no value may be below a bound.
-pub(super) fn execute(options: &Options, key: Key, solve: &Solve<'_>) -> Result<Run, LabError> {
+pub(super) fn execute(options: &Options, key: Key) -> Result<Run, LabError> {
     let seed = options.instances.seed_of(key);
     let instance = options.instances.draw(key)?;
     let makespan_bound = verified(&makespan_bounds::makespan(&instance), &instance, key)?;
     let minsum_bound = verified(&makespan_bounds::weighted_completion(&instance), &instance, key)?;
     let printed = makespan_bounds::printed_minsum_estimate(&instance);
-    let mut outcomes = Vec::with_capacity(options.algorithms.len());
-    for algorithm in &options.algorithms {
-        let outcome = measure(&instance, algorithm, seed, solve).map_err(|reason| failed(algorithm, key, reason))?;
-        at_least(makespan_bound, Objective::Makespan, outcome.makespan, algorithm, key)?;
-        at_least(minsum_bound, Objective::WeightedCompletion, outcome.minsum, algorithm, key)?;
+    let mut outcomes = Vec::new();
+    for algorithm in options.algorithms() {
+        let outcome = measure(&instance, &algorithm, seed, options.solve);
+        let outcome = outcome.map_err(|reason| failed(&algorithm, key, reason))?;
+        at_least(makespan_bound, Objective::Makespan, outcome.makespan, &algorithm, key)?;
+        at_least(minsum_bound, Objective::WeightedCompletion, outcome.minsum, &algorithm, key)?;
         outcomes.push(outcome);
     }
     // Kept as an integer, so that a result read back from the journal has the same digits.
@@ -67,7 +60,7 @@ pub(super) fn execute(options: &Options, key: Key, solve: &Solve<'_>) -> Result<
     Ok(Run { key, instance_seed: seed, makespan_bound, minsum_bound, minsum_printed, outcomes })
 }
 
-fn measure(instance: &Instance, algorithm: &str, seed: u64, solve: &Solve<'_>) -> Result<Outcome, String> {
+fn measure(instance: &Instance, algorithm: &str, seed: u64, solve: Solve) -> Result<Outcome, String> {
     let begin = Instant::now();
     let schedule = solve(instance, algorithm, seed)?;
     let seconds = begin.elapsed().as_secs_f64();

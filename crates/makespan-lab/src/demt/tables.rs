@@ -3,19 +3,20 @@
 use makespan_core::Objective;
 
 use super::{Point, Points, Run};
-use crate::campaign::csv_table;
+use crate::campaign::table;
 use crate::statistics::RatioSummary;
 
 /// One row a run and algorithm: values and references exact, ratios to six places. Holds no times, so that the same
 /// seed gives the same bytes.
-pub(super) fn results(runs: &[Run]) -> Vec<u8> {
+pub(super) fn results(runs: &[Run]) -> (String, Vec<u8>) {
     let header = "family,jobs,run,instance_seed,algorithm,makespan,makespan_bound,makespan_ratio,\
                   weighted_completion,weighted_completion_bound,weighted_completion_ratio,\
                   printed_programme_estimate,printed_programme_ratio";
     let time = |value| Objective::Makespan.decimal(value);
     let sum = |value| Objective::WeightedCompletion.decimal(value);
     let ratio = |value: i128, reference: i128| format!("{:.6}", value as f64 / reference as f64);
-    csv_table(
+    table(
+        "results.csv",
         header,
         runs.iter().flat_map(|run| {
             run.outcomes.iter().map(move |outcome| {
@@ -40,8 +41,9 @@ pub(super) fn results(runs: &[Run]) -> Vec<u8> {
 }
 
 /// One row a run and algorithm: the seconds that it took.
-pub(super) fn times(runs: &[Run]) -> Vec<u8> {
-    csv_table(
+pub(super) fn times(runs: &[Run]) -> (String, Vec<u8>) {
+    table(
+        "times.csv",
         "family,jobs,run,algorithm,seconds",
         runs.iter().flat_map(|run| {
             run.outcomes.iter().map(|outcome| {
@@ -60,11 +62,11 @@ pub(super) fn times(runs: &[Run]) -> Vec<u8> {
 }
 
 /// One row a point: smallest, average (of sums) and largest ratio.
-pub(super) fn summary(points: &Points) -> Vec<u8> {
+pub(super) fn summary(points: &Points) -> (String, Vec<u8>) {
     let header = "family,jobs,algorithm,runs,makespan_ratio_min,makespan_ratio,makespan_ratio_max,\
                   weighted_completion_ratio_min,weighted_completion_ratio,weighted_completion_ratio_max,\
                   printed_programme_ratio_min,printed_programme_ratio,printed_programme_ratio_max";
-    csv_table(header, points.iter().map(summary_row))
+    table("summary.csv", header, points.iter().map(summary_row))
 }
 
 fn summary_row(point: &Point) -> Vec<String> {

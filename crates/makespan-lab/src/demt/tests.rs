@@ -1,7 +1,10 @@
 use std::path::Path;
 
+use makespan_core::Schedule;
+
 use super::*;
-use crate::campaign::{Instances, Silent};
+use crate::campaign::tests::refused;
+use crate::campaign::{Instances, Progress, Silent, reproduce};
 use crate::generate::Family;
 
 /// Counts the calls of a campaign.
@@ -22,16 +25,10 @@ impl Progress for Count {
     }
 }
 
-fn small(folder: &Path) -> Options {
-    Options {
-        instances: Instances {
-            families: vec![Family::High, Family::Cirne],
-            sizes: vec![5, 8],
-            processors: 10,
-            ..Instances::paper(3)
-        },
-        ..Options::quick(folder)
-    }
+fn small() -> Options {
+    let usual = Options::usual();
+    let families = vec![Family::High, Family::Cirne];
+    with(&usual, Instances { families, sizes: vec![5, 8], processors: 10, runs: 3, ..usual.instances.clone() })
 }
 
 /// The same campaign on other instances.
@@ -47,7 +44,7 @@ fn read(folder: &Path, name: &str) -> String {
 fn the_same_seed_gives_the_same_bytes_with_any_number_of_threads() {
     let folders = [1, 3].map(|threads| {
         let folder = tempfile::tempdir().unwrap();
-        let summary = reproduce(&Options { threads: Some(threads), ..small(folder.path()) }, &mut Silent).unwrap();
+        let summary = reproduce(&Options { threads: Some(threads), ..small() }, folder.path(), &mut Silent).unwrap();
         assert_eq!((summary.runs, summary.reused), (12, 0));
         folder
     });
@@ -61,41 +58,42 @@ fn the_same_seed_gives_the_same_bytes_with_any_number_of_threads() {
     }
     assert!(!folders[0].path().join("figure3a.svg").exists(), "no figure is drawn of a family that was not run");
     let other = tempfile::tempdir().unwrap();
-    let options = small(other.path());
-    reproduce(&with(&options, Instances { seed: 2, ..options.instances.clone() }), &mut Silent).unwrap();
+    let options = small();
+    let seeded = with(&options, Instances { seed: 2, ..options.instances.clone() });
+    reproduce(&seeded, other.path(), &mut Silent).unwrap();
     assert_ne!(results, read(other.path(), "results.csv"));
 }
 
 #[test]
 fn an_interrupted_campaign_goes_on_where_it_stopped() {
     let folder = tempfile::tempdir().unwrap();
-    reproduce(&small(folder.path()), &mut Silent).unwrap();
+    reproduce(&small(), folder.path(), &mut Silent).unwrap();
     let (results, journal) = (read(folder.path(), "results.csv"), read(folder.path(), "journal.jsonl"));
     // As after kill -9: five whole lines and a torn one.
     let lines: Vec<&str> = journal.lines().collect();
     let torn = format!("{}\n{}", lines[..5].join("\n"), &lines[5][..lines[5].len() / 2]);
     std::fs::write(folder.path().join("journal.jsonl"), torn).unwrap();
     let mut count = Count::default();
-    let summary = reproduce(&small(folder.path()), &mut count).unwrap();
+    let summary = reproduce(&small(), folder.path(), &mut count).unwrap();
     assert_eq!((summary.runs, summary.reused, count.finished), (12, 5, 7));
     assert_eq!(count.started, [(12, 5)]);
     assert_eq!(read(folder.path(), "results.csv"), results);
     let mut count = Count::default();
-    reproduce(&small(folder.path()), &mut count).unwrap();
+    reproduce(&small(), folder.path(), &mut count).unwrap();
     assert_eq!(count.finished, 0, "a finished campaign has nothing left to run");
 }
 
 #[test]
 fn runs_of_other_options_are_not_reused() {
     let folder = tempfile::tempdir().unwrap();
-    let options = small(folder.path());
-    reproduce(&options, &mut Silent).unwrap();
+    let options = small();
+    reproduce(&options, folder.path(), &mut Silent).unwrap();
     let other = with(&options, Instances { seed: 2, ..options.instances.clone() });
-    let summary = reproduce(&other, &mut Silent).unwrap();
+    let summary = reproduce(&other, folder.path(), &mut Silent).unwrap();
     assert_eq!(summary.reused, 0);
     let fewer = Instances { runs: 1, families: vec![Family::High], ..options.instances.clone() };
     let fewer = with(&options, fewer);
-    let summary = reproduce(&fewer, &mut Silent).unwrap();
+    let summary = reproduce(&fewer, folder.path(), &mut Silent).unwrap();
     assert_eq!((summary.runs, summary.reused), (2, 2));
 }
 
@@ -104,40 +102,36 @@ fn a_spoilt_journal_and_a_busy_folder_are_named() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal.jsonl");
     std::fs::write(&path, "\n{\"options\": 3}\n").unwrap();
-    let error = reproduce(&small(folder.path()), &mut Silent).unwrap_err().to_string();
+    let error = reproduce(&small(), folder.path(), &mut Silent).unwrap_err().to_string();
     assert!(error.contains("journal.jsonl, line 2"), "{error}");
     let other = std::fs::File::open(&path).unwrap();
     other.lock().unwrap();
-    assert!(matches!(reproduce(&small(folder.path()), &mut Silent), Err(LabError::Busy(_))));
+    assert!(matches!(reproduce(&small(), folder.path(), &mut Silent), Err(LabError::Busy(_))));
 }
 
 #[test]
 fn a_schedule_below_a_bound_or_invalid_stops_the_campaign() {
     let folder = tempfile::tempdir().unwrap();
-    let nothing: &Solve<'_> = &|_, _, _| Ok(Schedule::default());
-    let error = reproduce_with(&small(folder.path()), nothing, &mut Silent).unwrap_err().to_string();
-    assert!(error.contains("its schedule is invalid"), "{error}");
-    let refusing: &Solve<'_> = &|_, _, _| Err("out of ideas".into());
-    let error = reproduce_with(&small(folder.path()), refusing, &mut Silent).unwrap_err().to_string();
+    let solved = |solve: Solve| Options { solve, ..small() };
+    refused(&solved(|_, _, _| Ok(Schedule::default())), folder.path(), "its schedule is invalid");
+    let refusing = solved(|_, _, _| Err("out of ideas".into()));
+    let error = reproduce(&refusing, folder.path(), &mut Silent).unwrap_err().to_string();
     assert!(error.contains("out of ideas") && error.contains("demt failed on family"), "{error}");
 }
 
 #[test]
 fn unusable_options_are_refused() {
     let folder = tempfile::tempdir().unwrap();
-    let base = small(folder.path());
-    let refused = |options: Options, part: &str| {
-        let error = reproduce(&options, &mut Silent).unwrap_err().to_string();
-        assert!(error.contains(part), "{error}");
-    };
+    let base = small();
+    let refused = |options: Options, part: &str| refused(&options, folder.path(), part);
     let drawn = &base.instances;
     refused(with(&base, Instances { runs: 0, ..drawn.clone() }), "runs is 0");
     refused(with(&base, Instances { sizes: vec![5, 0], ..drawn.clone() }), "sizes");
     refused(with(&base, Instances { families: vec![], ..drawn.clone() }), "families");
     refused(with(&base, Instances { processors: 0, ..drawn.clone() }), "processors");
     refused(Options { threads: Some(0), ..base.clone() }, "threads");
-    refused(Options { algorithms: vec!["demt".into(), "demt".into()], ..base.clone() }, "only once");
-    refused(Options { algorithms: vec!["dement".into()], ..base }, "demt");
+    refused(Options { algorithms: Some("demt,demt".into()), ..base.clone() }, "only once");
+    refused(Options { algorithms: Some("dement".into()), ..base }, "demt");
 }
 
 #[test]

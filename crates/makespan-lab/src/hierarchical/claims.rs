@@ -7,7 +7,7 @@ use makespan_algos::kernel::hierarchical::Cluster;
 use super::options::SHELVES;
 use super::points::{Gathered, Points};
 use super::{Guesses, Options, Run};
-use crate::campaign::{Claim, Verdict};
+use crate::campaign::Claim;
 
 /// "Low complexity": an instance of up to 800 tasks on 1,024 processors in at most so many seconds.
 const SECONDS: f64 = 0.3;
@@ -41,10 +41,6 @@ pub(super) fn all(options: &Options, runs: &[Run], points: &Points, guesses: &BT
     ]
 }
 
-fn claim(place: &'static str, statement: &'static str, measured: String, answers: &[bool]) -> Claim {
-    Claim { place, statement, measured, verdict: Verdict::of(answers) }
-}
-
 fn kept<'a>(
     place: &'static str,
     statement: &'static str,
@@ -55,7 +51,7 @@ fn kept<'a>(
         figures.push(format!("k = {each}: {met} met, {missed} missed, longest {longest:.4} of {:.4}", promised(each)));
         answers.extend((met + missed > 0).then_some(*missed == 0));
     }
-    claim(place, statement, figures.join("; "), &answers)
+    Claim::new(place, statement, figures.join("; "), &answers)
 }
 
 fn decided(guesses: &BTreeMap<u32, Guesses>) -> Claim {
@@ -65,7 +61,7 @@ fn decided(guesses: &BTreeMap<u32, Guesses>) -> Claim {
         format!("{attempted} attempted, {refuted} refuted with verified certificates, {undecided} undecided");
     let answers: Vec<bool> = (attempted > 0).then_some(undecided == 0).into_iter().collect();
     let statement = "Each other guess is refused with proof: no schedule is so short, whatever the placement";
-    claim("Section 3.1", statement, measured, &answers)
+    Claim::new("Section 3.1", statement, measured, &answers)
 }
 
 fn within(runs: &[Run]) -> Claim {
@@ -73,7 +69,7 @@ fn within(runs: &[Run]) -> Claim {
     let answers: Vec<bool> = outcomes.filter_map(|outcome| outcome.within_guarantee).collect();
     let kept = answers.iter().filter(|&&kept| kept).count();
     let measured = format!("{kept} of {} plans within the guarantee of the verified bound", answers.len());
-    claim("Section 2", "The dual search is an approximation of that ratio", measured, &answers)
+    Claim::new("Section 2", "The dual search is an approximation of that ratio", measured, &answers)
 }
 
 fn fast(runs: &[Run]) -> Claim {
@@ -84,13 +80,14 @@ fn fast(runs: &[Run]) -> Claim {
         format!("at most {:.3} s: {} jobs on {} processors", outcome.seconds, key.jobs, key.nodes * key.each)
     });
     let answers: Vec<bool> = longest.iter().map(|(_, outcome)| outcome.seconds <= SECONDS).collect();
-    claim("Section 8", "O(nmk): at most 0.3 s for up to 800 tasks on 1024 processors", measured, &answers)
+    Claim::new("Section 8", "O(nmk): at most 0.3 s for up to 800 tasks on 1024 processors", measured, &answers)
 }
 
 fn aim(options: &Options, points: &Points) -> Claim {
     let (mut figures, mut answers) = (Vec::new(), Vec::new());
-    let plain = options.algorithms().len() - options.limits.len();
-    for (at, limit) in options.limits.iter().enumerate() {
+    let limits = &options.search.limits.0;
+    let plain = options.algorithms().len() - limits.len();
+    for (at, limit) in limits.iter().enumerate() {
         let Some(figure) = points.get(&(Gathered::All, plain + at)).filter(|figure| figure.plans > 0) else {
             figures.push(format!("{limit}: refuses such platforms"));
             continue;
@@ -99,5 +96,5 @@ fn aim(options: &Options, points: &Points) -> Claim {
         answers.extend([figure.mean <= TARGETS.0, figure.max <= TARGETS.1]);
     }
     let statement = "Aim, not of the paper: `optimise` reaches a mean of 1.03 and at most 1.10 on the four families";
-    claim("-", statement, figures.join("; "), &answers)
+    Claim::new("-", statement, figures.join("; "), &answers)
 }

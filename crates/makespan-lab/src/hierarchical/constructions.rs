@@ -1,13 +1,9 @@
 //! The paper's figures of its construction, drawn from real plans.
 //!
-//! Figures 1, 3, 4 and 10 explain ideas and show no plan of the algorithm. For each of the others, instances of few
-//! adversarial jobs are drawn by ascending seed until a plan shows what the figure shows.
+//! Figures 1, 3, 4 and 10 explain ideas and show no plan of the algorithm. For each of the others there is the first
+//! seed of few adversarial jobs whose plan shows what the figure shows.
 
-use std::collections::BTreeSet;
-
-use makespan_algos::kernel::hierarchical::{
-    Cluster, Construction, Last, Part, Partition, Placed, construct, partition,
-};
+use makespan_algos::kernel::hierarchical::{Cluster, Construction, Part, Partition, Placed, construct, partition};
 use makespan_bounds::dual;
 use makespan_core::{Instance, Job, JobId, Placement, ProcSet, Profile, Schedule, Time};
 use makespan_formats::gantt::{GanttOptions, NamedSchedule, write_svg};
@@ -17,22 +13,20 @@ use rand_chacha::ChaCha8Rng;
 use super::guesses::placement;
 use super::{Population, Shape};
 use crate::LabError;
-use crate::campaign::{stirred, valid};
+use crate::campaign::{failed, in_memory, stirred, valid};
 
 /// A figure of the paper from a real plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Drawing {
-    /// Number in the paper.
-    pub figure: u32,
-    /// What it shows, and of which plan; or that none was found.
+    /// What it shows, and of which plan.
     pub caption: String,
-    /// The picture, if a plan was found.
-    pub svg: Option<Vec<u8>>,
+    /// The picture with the name of its file, which has the number in the paper.
+    pub svg: (String, Vec<u8>),
 }
 
 /// What a figure shows.
-struct Wanted {
-    figure: u32,
+pub(super) struct Shown {
+    pub(super) figure: u32,
     shows: &'static str,
     cluster: Cluster,
     /// Guess and first shelf are drawn at random. No knapsack was seen to lead to figures 8 and 9: a last job that does
@@ -40,113 +34,88 @@ struct Wanted {
     is_random: bool,
     /// What is drawn of the plan.
     parts: &'static [Part],
-    /// The first seed that is tried.
-    first: u64,
-    found: fn(&Plan) -> bool,
+    seed: u64,
 }
 
-/// A plan that may show something.
-struct Plan {
+/// A plan that shows something.
+pub(super) struct Plan {
     instance: Instance,
-    cluster: Cluster,
+    pub(super) cluster: Cluster,
     guess: Time,
-    construction: Construction,
+    pub(super) construction: Construction,
 }
-
-/// How many seeds are tried for a figure.
-const SEEDS: u64 = 500;
 
 const ALL: [Part; 4] = [Part::Full, Part::First, Part::Second, Part::Small];
 const FOUR: Cluster = Cluster { nodes: 4, each: 4 };
 const EIGHT: Cluster = Cluster { nodes: 4, each: 8 };
 const TWO: Cluster = Cluster { nodes: 2, each: 4 };
 
-const WANTED: [Wanted; 6] = [
-    Wanted {
+pub(super) const SHOWN: [Shown; 6] = [
+    Shown {
         figure: 2,
         shows: "Shape of the schedule: P_full, and P_2 over P_1",
         cluster: FOUR,
         is_random: false,
         parts: &ALL,
-        first: 0,
-        found: |plan| ALL.iter().all(|&part| plan.count(part) >= 2),
+        seed: 20,
     },
-    Wanted {
+    Shown {
         figure: 5,
         shows: "P_full from the left: whole SMPs, then remainders by decreasing size",
         cluster: EIGHT,
         is_random: false,
         parts: &[Part::Full],
-        first: 0,
-        found: |plan| plan.is_plain() && plan.has_whole(Part::Full) && plan.remainders(Part::Full) >= 2,
+        seed: 0,
     },
-    Wanted {
+    Shown {
         figure: 6,
         shows: "P_full from the left and P_1 from the right, idle processors between",
         cluster: FOUR,
         is_random: false,
         parts: &[Part::Full, Part::First],
-        first: 0,
-        found: |plan| {
-            let counts = [Part::Full, Part::First].map(|part| plan.count(part));
-            plan.is_plain() && counts.iter().all(|&count| count >= 2) && plan.idle() > 0
-        },
+        seed: 20,
     },
-    Wanted {
+    Shown {
         figure: 7,
         shows: "P_2 in its boxes, with what is idle in them",
         cluster: FOUR,
         is_random: false,
         parts: &[Part::Second],
-        first: 0,
-        found: |plan| {
-            plan.is_plain() && plan.count(Part::Second) >= 2 && plan.boxes().iter().any(|idle| !idle.1.is_empty())
-        },
+        seed: 2,
     },
-    Wanted {
+    Shown {
         figure: 8,
         shows: "The last job of P_2 beside P_full and P_1, on idle processors that are grouped",
         cluster: TWO,
         is_random: true,
         parts: &ALL,
-        first: 200,
-        found: |plan| matches!(plan.construction.last, Last::Beside | Last::Stacked),
+        seed: 210,
     },
-    Wanted {
+    Shown {
         figure: 9,
         shows: "One of the last two jobs of P_2 beside P_full and P_1, the other over P_1",
         cluster: EIGHT,
         is_random: true,
         parts: &ALL,
-        first: 250,
-        found: |plan| plan.construction.last == Last::Both && plan.count(Part::Full) > 0 && plan.count(Part::First) > 1,
+        seed: 259,
     },
 ];
 
 /// Every figure of the paper that shows a plan.
 pub(super) fn all() -> Result<Vec<Drawing>, LabError> {
-    WANTED.iter().map(draw).collect()
+    SHOWN.iter().map(draw).collect()
 }
 
-fn draw(wanted: &Wanted) -> Result<Drawing, LabError> {
-    let Wanted { figure, shows, cluster, is_random, first, .. } = *wanted;
-    for seed in first..first + SEEDS {
-        let Some(plan) = Plan::of(cluster, seed, is_random)? else { continue };
-        if !(wanted.found)(&plan) {
-            continue;
-        }
-        let Cluster { nodes, each } = cluster;
-        let (jobs, moves) = (plan.instance.jobs().len(), plan.construction.transformations);
-        let guess = plan.guess;
-        let shelf = if is_random { "; guess and first shelf at random, not the knapsack's" } else { "" };
-        let caption = format!(
-            "{shows} (m = {nodes}, k = {each}, seed {seed}, {jobs} jobs, guess {guess} s, {moves} transformations{shelf})"
-        );
-        let svg = Some(plan.picture(&format!("Figure {figure}. {shows}"), wanted.parts)?);
-        return Ok(Drawing { figure, caption, svg });
-    }
-    let caption = format!("{shows}: in none of the plans of seeds {first} to {}", first + SEEDS - 1);
-    Ok(Drawing { figure, caption, svg: None })
+fn draw(shown: &Shown) -> Result<Drawing, LabError> {
+    let Shown { figure, shows, cluster: Cluster { nodes, each }, seed, is_random, .. } = *shown;
+    let plan = Plan::of(shown)?;
+    let (jobs, moves) = (plan.instance.jobs().len(), plan.construction.transformations);
+    let guess = plan.guess;
+    let shelf = if is_random { "; guess and first shelf at random, not the knapsack's" } else { "" };
+    let caption = format!(
+        "{shows} (m = {nodes}, k = {each}, seed {seed}, {jobs} jobs, guess {guess} s, {moves} transformations{shelf})"
+    );
+    Ok(Drawing { caption, svg: plan.picture(figure, &format!("Figure {figure}. {shows}"), shown.parts)? })
 }
 
 /// One or two jobs of the second shelf, and those that do not fit into the first.
@@ -163,8 +132,10 @@ fn random_shelf(profiles: &[&Profile], cluster: Cluster, guess: Time, random: &m
 
 impl Plan {
     /// Few jobs that nearly fill the platform, built for a guess that is not refuted, or for a guess and a first shelf at
-    /// random. `None` when the guess is refuted or the schedule is longer than promised, as it may be then.
-    fn of(cluster: Cluster, seed: u64, is_random: bool) -> Result<Option<Self>, LabError> {
+    /// random.
+    pub(super) fn of(shown: &Shown) -> Result<Self, LabError> {
+        let Shown { figure, cluster, seed, is_random, .. } = *shown;
+        let unshown = |reason: &str| failed("shelves", format!("figure {figure}"), reason.to_owned());
         let mut random = ChaCha8Rng::seed_from_u64(stirred(2001, [seed]));
         let shape = [Shape::Linear, Shape::Steps, Shape::Caps][random.random_range(0..3)];
         let jobs = random.random_range(4..=2 * cluster.nodes as usize + 8);
@@ -185,48 +156,27 @@ impl Plan {
             (guess, random_shelf(&profiles, cluster, guess, &mut random))
         } else {
             let guess = Time::from_ticks(least + least / 100 * random.random_range(0..=20));
-            let Partition::Chosen(first_shelf) = partition(&profiles, cluster, guess) else { return Ok(None) };
+            let Partition::Chosen(first_shelf) = partition(&profiles, cluster, guess) else {
+                return Err(unshown("the guess is refuted"));
+            };
             (guess, first_shelf)
         };
         let construction = construct(&profiles, cluster, &first_shelf, guess);
         let schedule = Schedule::new(construction.placed.iter().map(placement).collect());
         valid(&instance, &schedule).map_err(LabError::Algorithm)?;
-        let is_kept = schedule.makespan() <= cluster.height(guess);
-        Ok(is_kept.then_some(Self { instance, cluster, guess, construction }))
+        if schedule.makespan() > cluster.height(guess) {
+            return Err(unshown("the schedule is longer than promised"));
+        }
+        Ok(Self { instance, cluster, guess, construction })
     }
 
-    fn in_part(&self, part: Part) -> impl Iterator<Item = &Placed> {
+    pub(super) fn in_part(&self, part: Part) -> impl Iterator<Item = &Placed> {
         self.construction.placed.iter().filter(move |placed| placed.part == part)
-    }
-
-    fn count(&self, part: Part) -> usize {
-        self.in_part(part).count()
-    }
-
-    /// No job needed a place of its own.
-    fn is_plain(&self) -> bool {
-        self.construction.last == Last::Nothing
-    }
-
-    fn has_whole(&self, part: Part) -> bool {
-        self.in_part(part).any(|placed| placed.processors.len() >= self.cluster.each)
-    }
-
-    /// How many sizes of remainders there are.
-    fn remainders(&self, part: Part) -> usize {
-        let rests = self.in_part(part).map(|placed| placed.processors.len() % self.cluster.each);
-        rests.filter(|&rest| rest > 0).collect::<BTreeSet<u32>>().len()
-    }
-
-    /// Processors of neither `P_full` nor `P_1`.
-    fn idle(&self) -> u32 {
-        let used = self.in_part(Part::Full).chain(self.in_part(Part::First));
-        self.cluster.processors() - used.fold(ProcSet::new(), |used, placed| used.union(&placed.processors)).len()
     }
 
     /// What is idle in the boxes of `P_2`. A box of a k + b processors has a k + 2^j with the least j such that b <= 2^j,
     /// and what the job leaves of it follows the last of the b.
-    fn boxes(&self) -> Vec<(&Placed, ProcSet)> {
+    pub(super) fn boxes(&self) -> Vec<(&Placed, ProcSet)> {
         let each = self.cluster.each;
         let idle = |placed: &Placed| {
             let rest = placed.processors.len() % each;
@@ -242,7 +192,7 @@ impl Plan {
     }
 
     /// These parts of the plan. What is idle in boxes is drawn where `P_2` is all there is.
-    fn picture(&self, title: &str, parts: &[Part]) -> Result<Vec<u8>, LabError> {
+    fn picture(&self, figure: u32, title: &str, parts: &[Part]) -> Result<(String, Vec<u8>), LabError> {
         let kept = self.construction.placed.iter().filter(|placed| parts.contains(&placed.part));
         let kept: Vec<&Placed> = kept.collect();
         let mut jobs: Vec<Job> =
@@ -261,10 +211,8 @@ impl Plan {
         }
         let instance = Instance::new(self.instance.platform().clone(), jobs, vec![])?;
         let schedule = Schedule::with_groups(drawn);
-        let mut svg = Vec::new();
         let options = GanttOptions { title, ..GanttOptions::default() };
-        write_svg(&mut svg, &instance, &[NamedSchedule { name: "", schedule: &schedule }], &options)
-            .map_err(LabError::file("a figure".as_ref()))?;
-        Ok(svg)
+        let named = [NamedSchedule { name: "", schedule: &schedule }];
+        in_memory(&format!("figure{figure}.svg"), |svg| write_svg(svg, &instance, &named, &options))
     }
 }

@@ -5,8 +5,6 @@
 //! are planned on m SMPs of k processors, every job in its best placement, and makespans are measured against verified
 //! bounds. The guarantee, 2 - 2/k or 3/2 for k = 2, is checked for every guess that the construction accepts, and a
 //! certificate is verified for every guess that it refuses. The figures that show the construction are drawn from plans.
-//!
-//! Finished instances are kept in a journal in the output folder, so an interrupted campaign goes on where it stopped.
 
 mod claims;
 mod constructions;
@@ -15,90 +13,99 @@ mod options;
 mod plots;
 mod points;
 mod population;
-mod prototype;
 mod report;
 mod run;
 mod tables;
 
+use std::collections::BTreeSet;
+
+use clap::{Args, Command};
+
 pub use constructions::Drawing;
 pub use guesses::Guesses;
 pub use options::Options;
-pub use points::{Figures, Gathered, Points};
+pub use points::{Figures, Gathered, Points, Sums};
 pub use population::{Population, Shape};
-pub use prototype::Comparison;
 pub use run::{Key, Outcome, Run};
 
-use std::collections::BTreeMap;
-
 use crate::LabError;
-use crate::campaign::{Claim, Finished, Progress, Work, finish, write};
+use crate::campaign::{Campaign, Report, positive, refuse};
 
-/// What a campaign found.
-#[derive(Clone, Debug)]
-pub struct Summary {
-    /// Ratios and times by group of instances and position of the algorithm in [`Options::algorithms`].
-    pub points: Points,
-    /// What became of the guesses, by k.
-    pub guesses: BTreeMap<u32, Guesses>,
-    /// What the paper claims, and what is aimed at, with verdicts.
-    pub claims: Vec<Claim>,
-    /// What an independent prototype measured beside what was measured here.
-    pub comparisons: Vec<Comparison>,
-    /// The paper's figures.
-    pub drawings: Vec<Drawing>,
-    /// Instances in the results.
-    pub runs: usize,
-    /// Instances among them that an earlier campaign had finished.
-    pub reused: usize,
-    /// All this as text.
-    pub text: String,
-}
+/// Writes `results.csv`, `summary.csv`, `guesses.csv`, the paper's figures as `figure2.svg` and its like,
+/// `ratio-families.svg` and `ratio-adversarial.svg`.
+impl Campaign for Options {
+    const NAME: &'static str = "hierarchical";
+    const PAPER: &'static str = "Dutot, Trystram: scheduling on hierarchical clusters using malleable tasks (SPAA 2001), \
+                                 beside general algorithms";
+    const UNIT: &'static str = "instances";
+    type Key = Key;
+    type Run = Run;
+    type Points = Sums;
 
-/// Runs the campaign and writes `results.csv`, `summary.csv`, `guesses.csv`, `report.txt`, the paper's figures as
-/// `figure2.svg` and its like, `ratio-families.svg` and `ratio-adversarial.svg` to the output folder.
-///
-/// # Errors
-/// [`LabError`] when an option is unusable, a file cannot be written, or a plan or bound turns out wrong.
-pub fn reproduce(options: &Options, progress: &mut dyn Progress) -> Result<Summary, LabError> {
-    options.check()?;
-    for spec in options.algorithms() {
-        makespan::scheduler(&spec).map_err(|error| LabError::Algorithm(error.to_string()))?;
+    fn arguments(command: Command) -> Command {
+        Self::augment_args(command).mut_arg("limits", |arg| arg.default_value("1s"))
     }
-    let work = Work {
-        folder: &options.output,
-        version: options.version()?,
-        keys: options.keys(),
-        threads: Some(options.at_once),
-    };
-    let Finished { runs, reused } = finish(&work, |key| run::execute(options, key), progress)?;
-    let points = points::points(&runs);
-    let guesses = points::guesses(&runs);
-    let claims = claims::all(options, &runs, &points, &guesses);
-    let comparisons = prototype::compare(options, &points);
-    let drawings = constructions::all()?;
-    let text = report::text(&report::Contents {
-        options,
-        runs: &runs,
-        points: &points,
-        guesses: &guesses,
-        claims: &claims,
-        comparisons: &comparisons,
-        drawings: &drawings,
-    });
-    let write = |name: &str, contents: &[u8]| write(&options.output, name, contents);
-    write("results.csv", &tables::results(&runs))?;
-    write("summary.csv", &tables::summary(&runs))?;
-    write("guesses.csv", &tables::guesses(&runs))?;
-    write("report.txt", text.as_bytes())?;
-    for (name, svg) in plots::all(options, &points)? {
-        write(&name, &svg)?;
-    }
-    for Drawing { figure, svg, .. } in &drawings {
-        if let Some(svg) = svg {
-            write(&format!("figure{figure}.svg"), svg)?;
+
+    fn check(&self) -> Result<(), LabError> {
+        if self.populations.is_empty() {
+            let expected = "name at least one of weak, high, mixed, cirne, linear, flat, steps, caps";
+            refuse("families", "empty", expected)?;
         }
+        // Wider tables than those of 65,536 processors are no use here.
+        if self.each.is_empty() || self.each.iter().any(|each| !each.is_power_of_two() || !(2..=1024).contains(each)) {
+            refuse("processors of an SMP", format!("{:?}", self.each), "give powers of two from 2 to 1024")?;
+        }
+        if self.nodes.is_empty() || self.nodes.iter().any(|nodes| !(1..=1024).contains(nodes)) {
+            refuse("nodes", format!("{:?}", self.nodes), "give numbers from 1 to 1024")?;
+        }
+        let usable = |per_node: &f64| (0.0..=1000.0).contains(per_node) && *per_node > 0.0;
+        if self.jobs_per_node.is_empty() || !self.jobs_per_node.iter().all(usable) {
+            let value = format!("{:?}", self.jobs_per_node);
+            refuse("jobs a node", value, "give positive numbers of at most 1000")?;
+        }
+        positive(&[("runs", self.runs as usize)])?;
+        self.search.check()
     }
-    Ok(Summary { points, guesses, claims, comparisons, drawings, runs: runs.len(), reused, text })
+
+    fn version(&self) -> String {
+        format!("seed {}; {} at once; {}", self.seed, self.search.at_once, self.algorithms().join(" "))
+    }
+
+    fn threads(&self) -> Option<usize> {
+        Some(self.search.at_once)
+    }
+
+    fn keys(&self) -> Vec<Key> {
+        let mut keys = BTreeSet::new();
+        for &population in &self.populations {
+            for (&each, &nodes) in self.each.iter().flat_map(|each| self.nodes.iter().map(move |nodes| (each, nodes))) {
+                for per_node in &self.jobs_per_node {
+                    let jobs = (per_node * f64::from(nodes)).round().max(1.0) as usize;
+                    keys.extend((0..self.runs).map(|run| Key { population, each, nodes, jobs, run }));
+                }
+            }
+        }
+        keys.into_iter().collect()
+    }
+
+    fn key(run: &Run) -> Key {
+        run.key
+    }
+
+    fn measure(&self, key: Key) -> Result<Run, LabError> {
+        run::execute(self, key)
+    }
+
+    fn report(&self, runs: &[Run]) -> Result<Report<Sums>, LabError> {
+        let sums = Sums { points: points::points(runs), guesses: points::guesses(runs) };
+        let drawings = constructions::all()?;
+        let text = report::text(self, runs, &sums, &drawings);
+        let claims = claims::all(self, runs, &sums.points, &sums.guesses);
+        let mut files = plots::all(self, &sums.points)?;
+        files.extend([tables::results(runs), tables::summary(runs), tables::guesses(runs)]);
+        files.extend(drawings.into_iter().map(|drawing| drawing.svg));
+        Ok(Report { points: sums, text, claims, files })
+    }
 }
 
 #[cfg(test)]

@@ -42,6 +42,15 @@ pub enum Gathered {
     All,
 }
 
+/// The runs summed up.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sums {
+    /// Ratios and times by group of instances and position of the algorithm in [`super::Options::algorithms`].
+    pub points: Points,
+    /// What became of the guesses, by k.
+    pub guesses: BTreeMap<u32, Guesses>,
+}
+
 /// Figures by group and position of the algorithm in the options.
 pub type Points = BTreeMap<(Gathered, usize), Figures>;
 

@@ -4,42 +4,18 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::claims::promised;
-use super::points::{Figures, Gathered, Points};
-use super::{Comparison, Drawing, Guesses, Options, Run};
-use crate::campaign::{Claim, claims_text, text_table};
-
-/// What the report is made of.
-pub(super) struct Contents<'a> {
-    pub(super) options: &'a Options,
-    pub(super) runs: &'a [Run],
-    pub(super) points: &'a Points,
-    pub(super) guesses: &'a BTreeMap<u32, Guesses>,
-    pub(super) claims: &'a [Claim],
-    pub(super) comparisons: &'a [Comparison],
-    pub(super) drawings: &'a [Drawing],
-}
+use super::points::{Figures, Gathered, Sums};
+use super::{Drawing, Guesses, Options, Run};
+use crate::campaign::cores;
 
 /// Everything, in the order of the interest in it.
-pub(super) fn text(contents: &Contents<'_>) -> String {
-    let mut text = head(contents.options);
-    text += &ratios(contents);
-    text += &refusals(contents.runs);
-    text += &guesses(contents.guesses);
-    text += "\nClaims\n";
-    text += &claims_text(contents.claims);
-    text += "\n\nThe four families beside an independent prototype, on instances of its own (mean, largest ratio)\n";
-    let header = ["k", "algorithm", "prototype", "measured"];
-    let pair = |(mean, max): (f64, f64)| format!("{mean:.3}, {max:.3}");
-    text += &text_table(
-        header,
-        contents.comparisons.iter().map(|comparison| {
-            let Comparison { each, algorithm, prototype, measured } = comparison;
-            [each.to_string(), algorithm.clone(), pair(*prototype), pair(*measured)]
-        }),
-    );
-    text += "\n\nFigures of the paper's construction, from real plans (1, 3, 4 and 10 show none)\n";
-    for Drawing { figure, caption, svg } in contents.drawings {
-        let name = if svg.is_some() { format!("figure{figure}.svg") } else { "not drawn".into() };
+pub(super) fn text(options: &Options, runs: &[Run], sums: &Sums, drawings: &[Drawing]) -> String {
+    let mut text = head(options);
+    text += &ratios(options, sums);
+    text += &refusals(runs);
+    text += &guesses(&sums.guesses);
+    text += "\nFigures of the paper's construction, from real plans (1, 3, 4 and 10 show none)\n";
+    for Drawing { caption, svg: (name, _) } in drawings {
         text += &wrapped(&format!("{name}: {caption}"));
     }
     text
@@ -47,27 +23,23 @@ pub(super) fn text(contents: &Contents<'_>) -> String {
 
 /// How it was measured.
 fn head(options: &Options) -> String {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let at_once = match options.at_once {
-        1 => "one instance at a time".to_owned(),
-        count => format!("{count} instances at the same time"),
-    };
     let list = |numbers: &[u32]| numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     let per_node: Vec<String> = options.jobs_per_node.iter().map(ToString::to_string).collect();
     format!(
         "Moldable jobs in best placement on m = {} SMPs of k = {} processors, {} jobs for each SMP.\n\
-         Instances a point: {}; seed {}; {at_once}; cores of the machine: {cores}.\n\
+         Instances a point: {}; seed {}; {}.\n\
          A ratio is makespan over verified bound; all plans are validated. Times are of planning, in seconds.\n",
         list(&options.nodes),
         list(&options.each),
         per_node.join(", "),
         options.runs,
-        options.seed
+        options.seed,
+        cores(options.search.at_once)
     )
 }
 
-fn ratios(contents: &Contents<'_>) -> String {
-    let algorithms = contents.options.algorithms();
+fn ratios(options: &Options, sums: &Sums) -> String {
+    let algorithms = options.algorithms();
     let mut text = String::new();
     for title in ["weak, high, mixed, cirne", "adversarial: linear, flat, steps, caps", "by family, every m and k"] {
         let of = |group: &Gathered| match group {
@@ -76,7 +48,7 @@ fn ratios(contents: &Contents<'_>) -> String {
             Gathered::Population(population) => ("by family, every m and k", population.to_string()),
             Gathered::All => ("", String::new()),
         };
-        let rows: Vec<_> = contents.points.iter().filter(|((group, _), _)| of(group).0 == title).collect();
+        let rows: Vec<_> = sums.points.iter().filter(|((group, _), _)| of(group).0 == title).collect();
         if rows.is_empty() {
             continue;
         }

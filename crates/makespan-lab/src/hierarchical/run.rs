@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::guesses::{Guesses, attempt};
 use super::{Options, Population};
 use crate::LabError;
-use crate::campaign::{Record, at_least, failed, stirred, valid, verified};
+use crate::campaign::{at_least, failed, stirred, valid, verified};
 
 /// Which instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -58,14 +58,6 @@ impl Run {
     /// Makespan over bound.
     pub fn ratio(&self, outcome: &Outcome) -> Option<f64> {
         outcome.makespan.as_ref().ok().map(|&makespan| makespan as f64 / self.bound as f64)
-    }
-}
-
-impl Record for Run {
-    type Key = Key;
-
-    fn key(&self) -> Key {
-        self.key
     }
 }
 

@@ -4,14 +4,15 @@ use std::collections::BTreeMap;
 
 use super::Run;
 use super::points::Figures;
-use crate::campaign::csv_table;
+use crate::campaign::table;
 
 /// One row a plan: makespan and bound in seconds, exact.
-pub(super) fn results(runs: &[Run]) -> Vec<u8> {
+pub(super) fn results(runs: &[Run]) -> (String, Vec<u8>) {
     let header = "family,k,m,jobs,run,instance_seed,algorithm,makespan,bound,ratio,within_guarantee,refusal,seconds";
     let decimal = |ticks| makespan_core::Objective::Makespan.decimal(ticks);
     let rows = runs.iter().flat_map(|run| run.outcomes.iter().map(move |outcome| (run, outcome)));
-    csv_table(
+    table(
+        "results.csv",
         header,
         rows.map(|(run, outcome)| {
             let mut row = place(run);
@@ -32,7 +33,7 @@ pub(super) fn results(runs: &[Run]) -> Vec<u8> {
 }
 
 /// One row an algorithm and point.
-pub(super) fn summary(runs: &[Run]) -> Vec<u8> {
+pub(super) fn summary(runs: &[Run]) -> (String, Vec<u8>) {
     let header = "family,k,m,jobs,algorithm,plans,refused,ratio_min,ratio_mean,ratio_max,seconds_mean,seconds_max";
     let mut points: BTreeMap<_, Figures> = BTreeMap::new();
     for run in runs {
@@ -42,7 +43,8 @@ pub(super) fn summary(runs: &[Run]) -> Vec<u8> {
         }
     }
     let spec = |at: usize| runs[0].outcomes[at].algorithm.clone();
-    csv_table(
+    table(
+        "summary.csv",
         header,
         points.into_iter().map(|((key, at), figures)| {
             let Figures { plans, refused, min, mean, max, seconds, longest } = figures;
@@ -56,9 +58,10 @@ pub(super) fn summary(runs: &[Run]) -> Vec<u8> {
 }
 
 /// One row an instance: what became of its guesses.
-pub(super) fn guesses(runs: &[Run]) -> Vec<u8> {
+pub(super) fn guesses(runs: &[Run]) -> (String, Vec<u8>) {
     let header = "family,k,m,jobs,run,instance_seed,attempted,met,missed,refuted,undecided,longest_over_guess";
-    csv_table(
+    table(
+        "guesses.csv",
         header,
         runs.iter().map(|run| {
             let guesses = run.guesses;

@@ -3,10 +3,9 @@
 use makespan_core::Time;
 
 use super::points::find;
-use super::{FILES, Group, Key, Options, PROTOTYPE, Point, Run};
-use crate::campaign::{Claim, Verdict};
+use super::{FILES, Group, Key, Options, Point, Run};
+use crate::campaign::Claim;
 use crate::generate::Consistency;
-use crate::optimiser::Limit;
 
 const BRAUN: &str = "Braun et al. 2001";
 const AIM: &str = "Aim";
@@ -33,14 +32,9 @@ pub(super) fn all(options: &Options, runs: &[Run], points: &[Point]) -> Vec<Clai
         same_bounds(runs),
         sound(runs),
     ];
-    claims.extend(PROTOTYPE.iter().map(|&(algorithm, expect, within)| prototype(algorithm, expect, within, points)));
     claims.extend([(1, 0.45), (10, 0.33)].map(|(seconds, most)| aim(options, seconds, most, points)));
     claims.push(each_file(options, points));
     claims
-}
-
-fn claim(place: &'static str, statement: &'static str, measured: &[String], answers: &[bool]) -> Claim {
-    Claim { place, statement, measured: measured.join("; "), verdict: Verdict::of(answers) }
 }
 
 /// A claim about mean gaps, answered by each group that was measured.
@@ -63,7 +57,7 @@ fn order(
         measured.push(format!("{}: {}", group.name(), figures.join(", ")));
         answers.push(holds(&gap));
     }
-    claim(BRAUN, statement, &measured, &answers)
+    Claim::new(BRAUN, statement, measured.join("; "), &answers)
 }
 
 fn files(runs: &[Run]) -> impl Iterator<Item = (&super::Published, &Run)> {
@@ -84,7 +78,7 @@ fn exact(runs: &[Run]) -> Claim {
             answers.push((found - expect).abs() <= ROUNDING);
         }
     }
-    claim("Published", "The heuristics give the published makespans to the digit", &measured, &answers)
+    Claim::new("Published", "The heuristics give the published makespans to the digit", measured.join("; "), &answers)
 }
 
 fn same_bounds(runs: &[Run]) -> Claim {
@@ -93,7 +87,12 @@ fn same_bounds(runs: &[Run]) -> Claim {
     let largest = apart.iter().copied().fold(0.0, f64::max);
     let measured = if apart.is_empty() { vec![] } else { vec![format!("at most {largest:.1e} apart")] };
     let answers: Vec<bool> = apart.iter().map(|&apart| apart <= 1e-5).collect();
-    claim("Published", "The verified bound is that of the linear programme, within 10^-5", &measured, &answers)
+    Claim::new(
+        "Published",
+        "The verified bound is that of the linear programme, within 10^-5",
+        measured.join("; "),
+        &answers,
+    )
 }
 
 fn sound(runs: &[Run]) -> Claim {
@@ -103,27 +102,7 @@ fn sound(runs: &[Run]) -> Claim {
         measured.push(format!("{}: {bound:.1}, best {:.1}", published.file, published.best));
         answers.push(bound <= published.best + ROUNDING);
     }
-    claim("Published", "No bound is above the best published makespan", &measured, &answers)
-}
-
-fn prototype(algorithm: &'static str, expect: f64, within: f64, points: &[Point]) -> Claim {
-    let statement = match algorithm {
-        "min-min" => "Mean gap of Min-min: 14.0 %, within a point",
-        "sufferage" => "Mean gap of Sufferage: 21.0 %, within a point",
-        "max-min" => "Mean gap of Max-min: 97 %, within a point",
-        "braun-ga" => "Mean gap of Braun et al.'s genetic algorithm: 6.7 %, within a third",
-        _ => "Mean gap of the task-flow paper's genetic algorithm as printed: 23.5 %, within a third",
-    };
-    // Drawn matrices are others than the prototype had.
-    let point = find(points, Group::Files, algorithm);
-    let measured: Vec<String> = point.map(|point| format!("files: {:.2} %", point.mean)).into_iter().collect();
-    let answers: Vec<bool> = point.iter().map(|point| (point.mean - expect).abs() <= within).collect();
-    claim("Prototype", statement, &measured, &answers)
-}
-
-fn limit(options: &Options, seconds: i64) -> Option<String> {
-    let limit = Limit::Time(Time::from_seconds(seconds));
-    options.limits.contains(&limit).then(|| options.optimiser(limit))
+    Claim::new("Published", "No bound is above the best published makespan", measured.join("; "), &answers)
 }
 
 fn aim(options: &Options, seconds: i64, most: f64, points: &[Point]) -> Claim {
@@ -134,16 +113,16 @@ fn aim(options: &Options, seconds: i64, most: f64, points: &[Point]) -> Claim {
     };
     let groups = [Group::Files, Group::AllDrawn];
     let of = |spec: String| groups.into_iter().filter_map(move |group| find(points, group, &spec));
-    let found: Vec<&Point> = limit(options, seconds).into_iter().flat_map(of).collect();
+    let found: Vec<&Point> = options.search.known(1000 * seconds).into_iter().flat_map(of).collect();
     let measured: Vec<String> =
         found.iter().map(|point| format!("{}: {:.3} %", point.group.name(), point.mean)).collect();
     let answers: Vec<bool> = found.iter().map(|point| point.mean <= most).collect();
-    claim(AIM, statement, &measured, &answers)
+    Claim::new(AIM, statement, measured.join("; "), &answers)
 }
 
 fn each_file(options: &Options, points: &[Point]) -> Claim {
-    let point = limit(options, 1).and_then(|spec| find(points, Group::Files, &spec));
+    let point = options.search.known(1000).and_then(|spec| find(points, Group::Files, &spec));
     let measured: Vec<String> = point.map(|point| format!("at most {:.3} %", point.max)).into_iter().collect();
     let answers: Vec<bool> = point.iter().map(|point| point.max <= 1.0).collect();
-    claim(AIM, "`optimise`: each file within 1 % in 1 s", &measured, &answers)
+    Claim::new(AIM, "`optimise`: each file within 1 % in 1 s", measured.join("; "), &answers)
 }

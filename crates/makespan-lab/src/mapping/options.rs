@@ -1,16 +1,18 @@
 //! What to run.
 
-use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use makespan_core::{Instance, Objective, Time};
+use clap::Args;
+use makespan_core::Instance;
 use makespan_formats::{ReadOptions, read_instance};
 
 use super::{Class, FILES, Key};
 use crate::LabError;
-use crate::campaign::{build, stirred};
+use crate::campaign::{Search, stirred};
 use crate::generate::{EtcOptions, etc};
-use crate::optimiser::{Limit, Setting};
+
+/// Where the files of the benchmark are looked for.
+const BENCHMARK: &str = "../shared/data/etc";
 
 /// The heuristics, each as the catalogue names it.
 pub const HEURISTICS: [&str; 13] = [
@@ -30,67 +32,51 @@ pub const HEURISTICS: [&str; 13] = [
 ];
 
 /// A campaign.
-#[derive(Clone, Debug)]
+#[derive(Args, Clone, Debug)]
 pub struct Options {
-    /// The folder for the results; made when missing.
-    pub output: PathBuf,
-    /// The folder of the benchmark's files, each `.gz` or plain; those that are missing are left out.
+    /// Folder of the benchmark's files, such as `u_c_hihi.0.gz`; those that are missing are left out [default:
+    /// ../shared/data/etc where it exists]
+    #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,
-    /// The same seed gives the same matrices.
-    pub seed: u64,
-    /// Which classes are drawn.
-    pub classes: Vec<Class>,
-    /// Matrices of each class.
+    /// How long the optimiser searches.
+    #[command(flatten)]
+    pub search: Search,
+    /// Classes to draw [default: all twelve]
+    #[arg(long, value_delimiter = ',', value_name = "CLASS,..")]
+    pub classes: Option<Vec<Class>>,
+    /// Matrices drawn of each class
+    #[arg(long, default_value_t = 1, value_name = "N")]
     pub seeds: u32,
-    /// Tasks of a drawn matrix.
+    /// Tasks of a drawn matrix
+    #[arg(long, default_value_t = 512)]
     pub tasks: usize,
-    /// Machines of a drawn matrix.
+    /// Machines of a drawn matrix
+    #[arg(long, default_value_t = 16)]
     pub machines: u32,
-    /// How long `optimise` may search; it runs once for each.
-    pub limits: Vec<Limit>,
-    /// Independent searches of `optimise`, a thread each.
-    pub searches: usize,
-    /// How many instances are planned at the same time. More than the cores can carry distorts the times.
-    pub at_once: usize,
+    /// The same seed gives the same matrices
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
 }
 
 impl Options {
-    /// The measurement of record: the files and one matrix of each class, 512 tasks on 16 machines, 1 s and 10 s.
-    pub fn record(output: impl Into<PathBuf>, data: Option<PathBuf>) -> Self {
-        Self {
-            output: output.into(),
-            data,
-            seed: 1,
-            classes: Class::all(),
-            seeds: 1,
-            tasks: 512,
-            machines: 16,
-            limits: [1, 10].map(|seconds| Limit::Time(Time::from_seconds(seconds))).to_vec(),
-            searches: 2,
-            at_once: 1,
-        }
-    }
-
     /// Every algorithm: the heuristics, then `optimise` with each limit.
     pub fn algorithms(&self) -> Vec<String> {
-        let searching = self.limits.iter().map(|&limit| self.optimiser(limit));
-        HEURISTICS.into_iter().map(str::to_owned).chain(searching).collect()
+        HEURISTICS.into_iter().map(str::to_owned).chain(self.search.specs()).collect()
     }
 
-    /// The spec of `optimise` under this limit.
-    pub(super) fn optimiser(&self, limit: Limit) -> String {
-        Setting { objective: Objective::Makespan, limit }.spec(self.searches)
+    /// Which classes are drawn.
+    pub(super) fn classes(&self) -> Vec<Class> {
+        self.classes.clone().unwrap_or_else(Class::all)
     }
 
-    pub(super) fn keys(&self) -> Vec<Key> {
-        let files = (0..FILES.len()).filter(|&file| self.path(file).is_some()).map(Key::File);
-        let drawn = self.classes.iter().flat_map(|&class| (0..self.seeds).map(move |run| Key::Drawn { class, run }));
-        files.chain(drawn).collect()
+    /// The folder of the benchmark's files.
+    pub(super) fn folder(&self) -> Option<&Path> {
+        self.data.as_deref().or_else(|| Some(Path::new(BENCHMARK)).filter(|folder| folder.is_dir()))
     }
 
     /// Where a file of the benchmark is.
     pub(super) fn path(&self, file: usize) -> Option<PathBuf> {
-        let (folder, name) = (self.data.as_ref()?, FILES[file].file);
+        let (folder, name) = (self.folder()?, FILES[file].file);
         [format!("{name}.gz"), name.to_owned()].map(|name| folder.join(name)).into_iter().find(|path| path.is_file())
     }
 
@@ -121,40 +107,5 @@ impl Options {
         let Class { consistency, high_tasks, high_machines } = class;
         let (tasks, machines, seed) = (self.tasks, self.machines, self.seed_of(key));
         etc(&EtcOptions { tasks, machines, consistency, high_tasks, high_machines, seed })
-    }
-
-    /// What a run depends on besides its key.
-    pub(super) fn version(&self) -> Result<String, LabError> {
-        let Self { data, seed, tasks, machines, searches, at_once, .. } = self;
-        let limits: Vec<String> = self.limits.iter().map(ToString::to_string).collect();
-        Ok(format!(
-            "build {:016x}; journal 1; data {data:?}; seed {seed}; {tasks} x {machines}; limits {}; \
-             {searches} searches; {at_once} at once",
-            build()?,
-            limits.join(",")
-        ))
-    }
-
-    pub(super) fn check(&self) -> Result<(), LabError> {
-        let refuse = |name, value: String, expected| Err(LabError::Option { name, value, expected });
-        if let Some(folder) = self.data.as_ref().filter(|folder| !folder.is_dir()) {
-            return refuse("data", folder.display().to_string(), "name a folder, that of the benchmark's files");
-        }
-        if self.limits.iter().collect::<BTreeSet<_>>().len() < self.limits.len() {
-            return refuse("limits", "given twice".into(), "give each only once");
-        }
-        let counts = [
-            ("tasks", self.tasks),
-            ("searches", self.searches),
-            ("at once", self.at_once),
-            ("seeds", self.seeds as usize),
-        ];
-        if let Some((name, _)) = counts.into_iter().find(|&(_, count)| count == 0) {
-            return refuse(name, "0".into(), "it must be at least 1");
-        }
-        if self.keys().is_empty() {
-            return refuse("classes", "empty".into(), "name at least one, or a folder that has files of the benchmark");
-        }
-        Ok(())
     }
 }

@@ -38,13 +38,3 @@ pub const FILES: [Published; 6] = [
     file("u_s_hilo.0", 95_553.3, 95_419.0),
     file("u_s_lohi.0", 121_000.9, 120_452.3),
 ];
-
-/// Mean gaps over the bound of the linear programme, in per cent, that an independent prototype of these algorithms
-/// measured, and how far from them counts as the same: exact algorithms within a point, random ones within a third.
-pub const PROTOTYPE: [(&str, f64, f64); 5] = [
-    ("min-min", 14.0, 1.0),
-    ("sufferage", 21.0, 1.0),
-    ("max-min", 97.0, 1.0),
-    ("braun-ga", 6.7, 2.2),
-    ("ga", 23.5, 7.8),
-];

@@ -4,11 +4,11 @@ use std::fmt::Write as _;
 
 use super::points::find;
 use super::{FILES, Group, Key, Options, Point, Run};
-use crate::campaign::{Claim, claims_text, text_table};
+use crate::campaign::{cores, text_table};
 use makespan_core::Objective;
 
-/// How it was measured, the gaps, the files, the claims.
-pub(super) fn text(options: &Options, runs: &[Run], points: &[Point], claims: &[Claim]) -> String {
+/// How it was measured, the gaps, the files.
+pub(super) fn text(options: &Options, runs: &[Run], points: &[Point]) -> String {
     let mut text = head(options);
     text += "\nmean gap over the verified bound, per cent, and mean time\n";
     let header = ["algorithm", "files", "largest", "drawn c", "drawn s", "drawn i", "drawn", "seconds"];
@@ -18,26 +18,24 @@ pub(super) fn text(options: &Options, runs: &[Run], points: &[Point], claims: &[
         let header = ["file", "verified bound", "published bound", "best found", "best published", "by"];
         text += &text_table(header, runs.iter().filter_map(file));
     }
-    text += "\n\nclaims\n";
-    text + &claims_text(claims) + "\n"
+    text + "\n"
 }
 
 fn head(options: &Options) -> String {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let mut text = format!(
         "Independent tasks on unrelated machines. Drawn matrices: {} of {} x {}, seed {}.\n\
-         Searches of optimise: {}; instances at the same time: {}; cores of the machine: {cores}.\n",
-        options.classes.len() * options.seeds as usize,
+         Searches of optimise: {}; {}.\n",
+        options.classes().len() * options.seeds as usize,
         options.tasks,
         options.machines,
         options.seed,
-        options.searches,
-        options.at_once,
+        options.search.searches,
+        cores(options.search.at_once),
     );
     let missing: Vec<&str> =
         (0..FILES.len()).filter(|&file| options.path(file).is_none()).map(|file| FILES[file].file).collect();
     if !missing.is_empty() {
-        let place = match &options.data {
+        let place = match options.folder() {
             Some(folder) => format!("not in {}", folder.display()),
             None => "no folder of files (--data)".to_owned(),
         };

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Class, FILES, Options};
 use crate::LabError;
-use crate::campaign::{Record, at_least, failed, valid, verified};
+use crate::campaign::{at_least, failed, valid, verified};
 
 /// Which matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -53,14 +53,6 @@ impl Run {
     pub fn gap(&self, algorithm: &str) -> Option<f64> {
         let outcome = self.outcomes.iter().find(|outcome| outcome.algorithm == algorithm)?;
         Some((outcome.makespan as f64 / self.bound as f64 - 1.0) * 100.0)
-    }
-}
-
-impl Record for Run {
-    type Key = Key;
-
-    fn key(&self) -> Key {
-        self.key
     }
 }
 

@@ -3,10 +3,10 @@
 use makespan_core::Objective;
 
 use super::{Point, Run};
-use crate::campaign::csv_table;
+use crate::campaign::table;
 
 /// One row a plan: makespan and bound exact.
-pub(super) fn results(runs: &[Run]) -> Vec<u8> {
+pub(super) fn results(runs: &[Run]) -> (String, Vec<u8>) {
     let decimal = |value| Objective::Makespan.decimal(value);
     let rows = runs.iter().flat_map(|run| {
         run.outcomes.iter().map(move |outcome| {
@@ -21,11 +21,11 @@ pub(super) fn results(runs: &[Run]) -> Vec<u8> {
             ]
         })
     });
-    csv_table("matrix,seed,algorithm,makespan,bound,gap_percent,seconds", rows)
+    table("results.csv", "matrix,seed,algorithm,makespan,bound,gap_percent,seconds", rows)
 }
 
 /// One row a point.
-pub(super) fn summary(points: &[Point]) -> Vec<u8> {
+pub(super) fn summary(points: &[Point]) -> (String, Vec<u8>) {
     let row = |point: &Point| {
         vec![
             point.group.name().to_owned(),
@@ -36,5 +36,9 @@ pub(super) fn summary(points: &[Point]) -> Vec<u8> {
             format!("{:.6}", point.seconds),
         ]
     };
-    csv_table("group,algorithm,matrices,gap_percent_mean,gap_percent_max,seconds_mean", points.iter().map(row))
+    table(
+        "summary.csv",
+        "group,algorithm,matrices,gap_percent_mean,gap_percent_max,seconds_mean",
+        points.iter().map(row),
+    )
 }

@@ -1,31 +1,31 @@
-use std::path::Path;
-
 use super::*;
-use crate::campaign::{Silent, Verdict};
-use crate::optimiser::Limit;
+use crate::campaign::tests::refused;
+use crate::campaign::{Limit, Limits, Search, Silent, Summary, Verdict, reproduce};
 
-fn small(folder: &Path) -> Options {
-    let limits = vec![Limit::Steps(50)];
-    Options { tasks: 12, machines: 3, seeds: 2, limits, searches: 1, at_once: 2, ..Options::record(folder, None) }
+fn small() -> Options {
+    let search = Search { limits: Limits(vec![Limit::Steps(50)]), searches: 1, at_once: 2 };
+    Options { tasks: 12, machines: 3, seeds: 2, search, ..Options::usual() }
 }
 
 #[test]
 fn a_campaign_measures_every_algorithm_and_goes_on_where_it_stopped() {
     let folder = tempfile::tempdir().unwrap();
-    let options = small(folder.path());
-    let first = reproduce(&options, &mut Silent).unwrap();
+    let options = small();
+    let first = reproduce(&options, folder.path(), &mut Silent).unwrap();
     assert_eq!((first.runs, first.reused, first.points.len()), (24, 0, 4 * 14));
     assert!(first.points.iter().all(|point| point.mean >= 0.0 && point.max >= point.mean), "{:?}", first.points);
     assert!(first.text.contains("Skipped files of the benchmark: u_c_hihi.0, u_c_lolo.0"), "{}", first.text);
     let unmeasured = first.claims.iter().filter(|claim| claim.verdict == Verdict::NotMeasured).count();
-    assert_eq!(unmeasured, 3 + 5 + 3, "what speaks of files and of seconds");
+    assert_eq!(unmeasured, 3 + 3, "what speaks of files and of seconds");
     let lines = std::fs::read_to_string(folder.path().join("results.csv")).unwrap().lines().count();
     assert_eq!(lines, 1 + 24 * 14);
-    let again = reproduce(&options, &mut Silent).unwrap();
+    let again = reproduce(&options, folder.path(), &mut Silent).unwrap();
     assert_eq!((again.runs, again.reused, &again.points), (24, 24, &first.points));
     let fresh = tempfile::tempdir().unwrap();
-    let fresh = reproduce(&Options { output: fresh.path().into(), at_once: 1, ..options }, &mut Silent).unwrap();
-    let gaps = |summary: &Summary| summary.points.iter().map(|point| (point.mean, point.max)).collect::<Vec<_>>();
+    let search = Search { at_once: 1, ..options.search.clone() };
+    let fresh = reproduce(&Options { search, ..options }, fresh.path(), &mut Silent).unwrap();
+    let gaps =
+        |summary: &Summary<Vec<Point>>| summary.points.iter().map(|point| (point.mean, point.max)).collect::<Vec<_>>();
     assert_eq!(gaps(&fresh), gaps(&first), "steps give the same plans however many at once");
 }
 
@@ -34,8 +34,8 @@ fn files_are_read_where_they_are() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("u_c_lolo.0"), "4 2 0\n1 2\n2 4\n3 6\n4 8\n").unwrap();
     let data = Some(folder.path().to_owned());
-    let options = Options { data, classes: vec![], ..small(&folder.path().join("results")) };
-    let summary = reproduce(&options, &mut Silent).unwrap();
+    let options = Options { data, classes: Some(vec![]), ..small() };
+    let summary = reproduce(&options, &folder.path().join("results"), &mut Silent).unwrap();
     assert_eq!(summary.runs, 1);
     // Two to one on two machines: the times add up to 10, and prices of 2/3 and 1/3 prove 20/3.
     let minimum = summary.points.iter().map(|point| point.mean).fold(f64::INFINITY, f64::min);
@@ -59,15 +59,13 @@ fn classes_are_read_as_they_are_written() {
 #[test]
 fn unusable_options_are_refused() {
     let folder = tempfile::tempdir().unwrap();
-    let base = small(folder.path());
-    let refused = |options: Options, part: &str| {
-        let error = reproduce(&options, &mut Silent).unwrap_err().to_string();
-        assert!(error.contains(part), "{error}");
-    };
-    refused(Options { classes: vec![], ..base.clone() }, "classes is empty");
-    refused(Options { searches: 0, ..base.clone() }, "searches is 0");
-    refused(Options { at_once: 0, ..base.clone() }, "at once is 0");
+    let base = small();
+    let refused = |options: Options, part: &str| refused(&options, folder.path(), part);
+    refused(Options { classes: Some(vec![]), ..base.clone() }, "classes is empty");
     refused(Options { tasks: 0, ..base.clone() }, "tasks is 0");
     refused(Options { data: Some(folder.path().join("none")), ..base.clone() }, "name a folder");
-    refused(Options { limits: vec![Limit::Steps(1), Limit::Steps(1)], ..base }, "only once");
+    let with = |search: Search, part: &str| refused(Options { search, ..base.clone() }, part);
+    with(Search { searches: 0, ..base.search.clone() }, "searches is 0");
+    with(Search { at_once: 0, ..base.search.clone() }, "at once is 0");
+    with(Search { limits: Limits(vec![Limit::Steps(1), Limit::Steps(1)]), ..base.search.clone() }, "only once");
 }

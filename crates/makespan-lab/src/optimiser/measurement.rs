@@ -5,9 +5,9 @@ use std::time::Instant;
 use makespan_core::{Instance, Objective};
 use serde::{Deserialize, Serialize};
 
-use super::{Options, Planner, Setting};
+use super::Options;
 use crate::LabError;
-use crate::campaign::{self, Record, at_least, failed, valid, verified};
+use crate::campaign::{self, Setting, at_least, failed, valid, verified};
 
 /// The algorithm of the catalogue that stands beside the optimiser.
 const REFERENCE: &str = "demt";
@@ -50,22 +50,14 @@ impl Measurement {
     }
 }
 
-impl Record for Measurement {
-    type Key = Key;
-
-    fn key(&self) -> Key {
-        self.key
-    }
-}
-
 /// Draws the instance and plans it. The schedule is validated and every bound verified, after the clock has stopped.
-pub(super) fn measure(options: &Options, key: Key, plan: &Planner<'_>) -> Result<Measurement, LabError> {
+pub(super) fn measure(options: &Options, key: Key) -> Result<Measurement, LabError> {
     let Key { setting, instance: drawn } = key;
     let (instance, seed) = (options.instances.draw(drawn)?, options.instances.seed_of(drawn));
-    let spec = setting.spec(options.searches);
+    let spec = setting.spec(options.search.searches);
     let failed = |reason: String| failed(&spec, drawn, reason);
     let begin = Instant::now();
-    let planned = plan(&instance, &spec, seed).map_err(failed)?;
+    let planned = (options.plan)(&instance, &spec, seed).map_err(failed)?;
     let seconds = begin.elapsed().as_secs_f64();
     let schedule = planned.schedule().ok_or_else(|| failed("it plans no placements".into()))?;
     valid(&instance, schedule).map_err(failed)?;

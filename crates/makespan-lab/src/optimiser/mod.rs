@@ -1,88 +1,76 @@
 //! How near to a proven bound the optimiser comes, and how fast.
 //!
 //! Instances of the four families that the demt campaign draws, planned for each objective under each time limit. A
-//! plan is measured as its user meets it: from the instance to the schedule with its bounds. Finished plans are kept in a
-//! journal in the output folder, so an interrupted campaign goes on where it stopped.
+//! plan is measured as its user meets it: from the instance to the schedule with its bounds. The measurement of record has
+//! 10 instances a point, 1 s for both objectives and 10 s for weighted completion, two searches, one instance at a time.
 
 mod figures;
 mod measurement;
 mod options;
 mod points;
 mod report;
-mod setting;
 mod tables;
 mod targets;
 
-use makespan::Planned;
-use makespan_core::Instance;
-
 pub use measurement::{Key, Measurement};
-pub use options::Options;
+pub use options::{Options, Planner};
 pub use points::Point;
-pub use setting::{Limit, Setting};
-pub use targets::{Figure, Verdict};
+
+use clap::{Args, Command};
 
 use crate::LabError;
-use crate::campaign::{Finished, Progress, Work, finish, write};
+use crate::campaign::{Campaign, Report, refuse};
 
-/// Plans an instance by the algorithm that a spec names, with a seed, or says why not.
-pub type Planner<'a> = dyn Fn(&Instance, &str, u64) -> Result<Planned, String> + Sync + 'a;
+/// Writes `results.csv`, `summary.csv` and a figure for each setting.
+impl Campaign for Options {
+    const NAME: &'static str = "optimiser";
+    const PAPER: &'static str =
+        "How near to its proven bounds the optimiser comes, and how fast, on the instances of demt";
+    const UNIT: &'static str = "plans";
+    type Key = Key;
+    type Run = Measurement;
+    type Points = Vec<Point>;
 
-/// What a campaign found.
-#[derive(Clone, Debug)]
-pub struct Summary {
-    /// By setting, family and number of jobs.
-    pub points: Vec<Point>,
-    /// The figures that have targets.
-    pub verdicts: Vec<Verdict>,
-    /// Plans in the results.
-    pub runs: usize,
-    /// Plans among them that an earlier campaign had made.
-    pub reused: usize,
-    /// Points and verdicts as text tables.
-    pub text: String,
-}
-
-/// Measures the optimiser of the catalogue; writes what [`reproduce_with`] writes.
-///
-/// # Errors
-/// [`LabError`] when an option is unusable, a file cannot be written, or a plan or bound turns out wrong.
-pub fn reproduce(options: &Options, progress: &mut dyn Progress) -> Result<Summary, LabError> {
-    options.check()?;
-    for setting in options.settings() {
-        let spec = setting.spec(options.searches);
-        makespan::scheduler(&spec).map_err(|error| LabError::Algorithm(error.to_string()))?;
+    fn arguments(command: Command) -> Command {
+        let limits = "Time limits such as 500ms, or steps=500; the makespan is planned under the first alone";
+        Self::augment_args(command).mut_arg("limits", |arg| arg.help(limits))
     }
-    let plan =
-        |instance: &Instance, spec: &str, seed| makespan::plan(instance, spec, seed).map_err(|error| error.to_string());
-    reproduce_with(options, &plan, progress)
-}
 
-/// Measures this planner, which is asked by the specs of the settings, and writes `results.csv`, `summary.csv`,
-/// `report.txt` and a figure for each setting to the output folder.
-///
-/// # Errors
-/// [`LabError`] when an option is unusable, a file cannot be written, or a plan or bound turns out wrong.
-pub fn reproduce_with(options: &Options, plan: &Planner<'_>, progress: &mut dyn Progress) -> Result<Summary, LabError> {
-    options.check()?;
-    let work = Work {
-        folder: &options.output,
-        version: options.version()?,
-        keys: options.keys(),
-        threads: Some(options.at_once),
-    };
-    let Finished { runs, reused } = finish(&work, |key| measurement::measure(options, key, plan), progress)?;
-    let points = points::points(&runs);
-    let verdicts = targets::verdicts(&points);
-    let text = report::text(options, &points, &verdicts);
-    let write = |name: &str, contents: &[u8]| write(&options.output, name, contents);
-    write("results.csv", &tables::results(&runs))?;
-    write("summary.csv", &tables::summary(&points))?;
-    write("report.txt", text.as_bytes())?;
-    for (name, svg) in figures::all(&points)? {
-        write(&name, &svg)?;
+    fn check(&self) -> Result<(), LabError> {
+        self.instances.check()?;
+        if self.search.limits.0.is_empty() {
+            refuse("limits", "empty", "give at least one")?;
+        }
+        self.search.check()
     }
-    Ok(Summary { points, verdicts, runs: runs.len(), reused, text })
+
+    fn version(&self) -> String {
+        format!("seed {}; {} processors; {}", self.instances.seed, self.instances.processors, self.search)
+    }
+
+    fn threads(&self) -> Option<usize> {
+        Some(self.search.at_once)
+    }
+
+    fn keys(&self) -> Vec<Key> {
+        let of = |setting| self.instances.keys().map(move |instance| Key { setting, instance });
+        self.settings().into_iter().flat_map(of).collect()
+    }
+
+    fn key(run: &Measurement) -> Key {
+        run.key
+    }
+
+    fn measure(&self, key: Key) -> Result<Measurement, LabError> {
+        measurement::measure(self, key)
+    }
+
+    fn report(&self, runs: &[Measurement]) -> Result<Report<Vec<Point>>, LabError> {
+        let points = points::points(runs);
+        let mut files = figures::all(&points)?;
+        files.extend([tables::results(runs), tables::summary(&points)]);
+        Ok(Report { claims: targets::claims(&points), text: report::text(self, &points), points, files })
+    }
 }
 
 #[cfg(test)]

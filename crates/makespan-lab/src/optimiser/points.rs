@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::{Measurement, Setting};
+use super::Measurement;
+use crate::campaign::Setting;
 use crate::generate::Family;
 use crate::statistics::mean;
 

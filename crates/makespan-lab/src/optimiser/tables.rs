@@ -1,12 +1,13 @@
 //! The results as CSV.
 
 use super::{Measurement, Point};
-use crate::campaign::csv_table;
+use crate::campaign::table;
 
 /// One row a plan: value and bound exact, ratios to six places.
-pub(super) fn results(measurements: &[Measurement]) -> Vec<u8> {
+pub(super) fn results(measurements: &[Measurement]) -> (String, Vec<u8>) {
     let header = "objective,limit,family,jobs,run,instance_seed,value,bound,ratio,demt,demt_ratio,seconds";
-    csv_table(
+    table(
+        "results.csv",
         header,
         measurements.iter().map(|one| {
             let (setting, instance) = (one.key.setting, one.key.instance);
@@ -30,10 +31,11 @@ pub(super) fn results(measurements: &[Measurement]) -> Vec<u8> {
 }
 
 /// One row a point.
-pub(super) fn summary(points: &[Point]) -> Vec<u8> {
+pub(super) fn summary(points: &[Point]) -> (String, Vec<u8>) {
     let header = "objective,limit,family,jobs,runs,ratio_min,ratio_mean,ratio_max,demt_ratio_mean,\
                   seconds_mean,seconds_max";
-    csv_table(
+    table(
+        "summary.csv",
         header,
         points.iter().map(|point| {
             let mut row = vec![

@@ -1,109 +1,108 @@
 //! What the optimiser should reach, beside what it reached.
 
-use std::fmt;
-
 use makespan_core::{Objective, Time};
 
-use super::{Limit, Point, Setting};
-use crate::generate::Family;
+use super::Point;
+use crate::campaign::{Claim, Limit, Setting};
 use crate::statistics::mean;
 
-/// Which figure of a family a target is about. Ratios are value over bound.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Figure {
-    /// The mean over all its plans.
-    Mean,
-    /// The largest mean over the plans of one number of jobs.
-    WorstMean,
-    /// The largest of any plan.
-    Largest,
+/// The number of jobs at which a figure is the largest.
+type At = Option<usize>;
+
+/// A figure of a family that should be at most something. Ratios are value over bound.
+struct Target {
+    place: &'static str,
+    statement: &'static str,
+    objective: Objective,
+    seconds: i64,
+    figure: fn(&[Point]) -> Option<(f64, At)>,
+    most: f64,
 }
 
-/// A figure of a family beside its target.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Verdict {
-    /// Of what and in what time.
-    pub setting: Setting,
-    /// In which family.
-    pub family: Family,
-    /// Which figure.
-    pub figure: Figure,
-    /// What was measured.
-    pub measured: f64,
-    /// The number of jobs where that is, for the figures of one number.
-    pub at: Option<usize>,
-    /// What it should be at most; `None` where no target is set for the limit.
-    pub target: Option<f64>,
+const TARGETS: [Target; 6] = [
+    Target {
+        place: "Weighted completion in 1 s",
+        statement: "The mean over the plans of each family is at most 1.05",
+        objective: Objective::WeightedCompletion,
+        seconds: 1,
+        figure: of_all,
+        most: 1.05,
+    },
+    Target {
+        place: "Weighted completion in 1 s",
+        statement: "The worst mean over the plans of one number of jobs is at most 1.05 in each family",
+        objective: Objective::WeightedCompletion,
+        seconds: 1,
+        figure: worst_mean,
+        most: 1.05,
+    },
+    Target {
+        place: "Weighted completion in 10 s",
+        statement: "The mean over the plans of each family is at most 1.03",
+        objective: Objective::WeightedCompletion,
+        seconds: 10,
+        figure: of_all,
+        most: 1.03,
+    },
+    Target {
+        place: "Weighted completion in 10 s",
+        statement: "The worst mean over the plans of one number of jobs is at most 1.03 in each family",
+        objective: Objective::WeightedCompletion,
+        seconds: 10,
+        figure: worst_mean,
+        most: 1.03,
+    },
+    Target {
+        place: "Makespan in 1 s",
+        statement: "The mean over the plans of each family is at most 1.03",
+        objective: Objective::Makespan,
+        seconds: 1,
+        figure: of_all,
+        most: 1.03,
+    },
+    Target {
+        place: "Makespan in 1 s",
+        statement: "No plan is above 1.05",
+        objective: Objective::Makespan,
+        seconds: 1,
+        figure: largest,
+        most: 1.05,
+    },
+];
+
+/// A verdict on each target, answered by each family.
+pub(super) fn claims(points: &[Point]) -> Vec<Claim> {
+    TARGETS.iter().map(|target| target.claim(points)).collect()
 }
 
-impl Verdict {
-    /// Whether the target is reached; `None` where there is none.
-    pub fn holds(&self) -> Option<bool> {
-        self.target.map(|target| self.measured <= target)
-    }
-}
-
-/// The figures that have targets, family by family.
-///
-/// Weighted completion: a mean of at most 1.05 in 1 s and of 1.03 in 10 s, at every number of jobs. Makespan in 1 s: a
-/// mean of at most 1.03, and no plan above 1.05.
-pub(super) fn verdicts(points: &[Point]) -> Vec<Verdict> {
-    let mut verdicts: Vec<Verdict> = Vec::new();
-    for group in points.chunk_by(|a, b| (a.setting, a.family) == (b.setting, b.family)) {
-        let (setting, family) = (group[0].setting, group[0].family);
-        let means: Vec<f64> = group.iter().map(|point| point.mean).collect();
-        // Each number of jobs has as many plans, so that the mean of the means is that of the plans.
-        let mean = mean(&means).map(|mean| (mean, None));
-        let worst = |of: fn(&Point) -> f64| {
-            let worst = group.iter().max_by(|a, b| of(a).total_cmp(&of(b)));
-            worst.map(|point| (of(point), Some(point.jobs)))
-        };
-        let worst = match setting.objective {
-            Objective::Makespan => (Figure::Largest, worst(|point| point.max)),
-            Objective::WeightedCompletion | Objective::MeanFlow | Objective::Cost | Objective::Throughput => {
-                (Figure::WorstMean, worst(|point| point.mean))
-            }
-        };
-        let figures = [(Figure::Mean, mean), worst];
-        verdicts.extend(figures.into_iter().filter_map(|(figure, measured)| {
-            let (measured, at) = measured?;
-            Some(Verdict { setting, family, figure, measured, at, target: target(setting, figure) })
-        }));
-    }
-    verdicts
-}
-
-fn target(setting: Setting, figure: Figure) -> Option<f64> {
-    const ONE: Limit = Limit::Time(Time::from_seconds(1));
-    const TEN: Limit = Limit::Time(Time::from_seconds(10));
-    match (setting.objective, setting.limit, figure) {
-        (Objective::WeightedCompletion, ONE, _) | (Objective::Makespan, ONE, Figure::Largest) => Some(1.05),
-        (Objective::WeightedCompletion, TEN, _) | (Objective::Makespan, ONE, _) => Some(1.03),
-        _ => None,
-    }
-}
-
-impl fmt::Display for Figure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Mean => "mean",
-            Self::WorstMean => "worst mean",
-            Self::Largest => "largest",
-        })
-    }
-}
-
-/// `1.0412 at n = 25; at most 1.05: holds`.
-impl fmt::Display for Verdict {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut text = format!("{:.4}", self.measured);
-        if let Some(jobs) = self.at {
-            text += &format!(" at n = {jobs}");
+impl Target {
+    fn claim(&self, points: &[Point]) -> Claim {
+        let setting = Setting { objective: self.objective, limit: Limit::Time(Time::from_seconds(self.seconds)) };
+        let families = points.chunk_by(|a, b| (a.setting, a.family) == (b.setting, b.family));
+        let (mut measured, mut answers) = (Vec::new(), Vec::new());
+        for family in families.filter(|family| family[0].setting == setting) {
+            let Some((figure, at)) = (self.figure)(family) else { continue };
+            let at = at.map_or_else(String::new, |jobs| format!(" at n = {jobs}"));
+            measured.push(format!("{} {figure:.4}{at}", family[0].family));
+            answers.push(figure <= self.most);
         }
-        f.pad(&match self.target {
-            None => text,
-            Some(target) if self.measured <= target => format!("{text}; at most {target:.2}: holds"),
-            Some(target) => format!("{text}; at most {target:.2}: missed by {:.4}", self.measured - target),
-        })
+        Claim::new(self.place, self.statement, measured.join(", "), &answers)
     }
+}
+
+/// Each number of jobs has as many plans, so that the mean of the means is that of the plans.
+fn of_all(family: &[Point]) -> Option<(f64, At)> {
+    mean(&family.iter().map(|point| point.mean).collect::<Vec<_>>()).map(|mean| (mean, None))
+}
+
+fn worst_mean(family: &[Point]) -> Option<(f64, At)> {
+    worst(family, |point| point.mean)
+}
+
+fn largest(family: &[Point]) -> Option<(f64, At)> {
+    worst(family, |point| point.max)
+}
+
+fn worst(family: &[Point], of: fn(&Point) -> f64) -> Option<(f64, At)> {
+    family.iter().max_by(|a, b| of(a).total_cmp(&of(b))).map(|point| (of(point), Some(point.jobs)))
 }

@@ -1,30 +1,29 @@
 use std::path::Path;
 
+use makespan::Planned;
 use makespan_core::proof::Alone;
-use makespan_core::{JobId, Objective, Proof, Schedule};
+use makespan_core::{Instance, JobId, Objective, Proof, Schedule};
 
 use super::*;
-use crate::campaign::{Instances, Silent};
+use crate::campaign::tests::refused;
+use crate::campaign::{Instances, Limit, Limits, Search, Setting, Silent, Verdict, reproduce};
 use crate::generate::Family;
 
-fn small(folder: &Path) -> Options {
-    Options {
-        instances: Instances {
-            families: vec![Family::Weak, Family::Cirne],
-            sizes: vec![4, 7],
-            processors: 6,
-            ..Instances::paper(3)
-        },
-        limits: vec![Limit::Steps(20), Limit::Steps(200)],
-        searches: 1,
-        ..Options::record(folder)
-    }
+fn small() -> Options {
+    let families = vec![Family::Weak, Family::Cirne];
+    let instances = Instances { families, sizes: vec![4, 7], processors: 6, runs: 3, seed: 1 };
+    let limits = Limits(vec![Limit::Steps(20), Limit::Steps(200)]);
+    Options { instances, search: Search { limits, searches: 1, at_once: 1 }, plan: plain }
 }
 
 /// A planner that is no optimiser: what is tested is the measuring.
 fn plain(instance: &Instance, spec: &str, seed: u64) -> Result<Planned, String> {
     let algorithm = if spec.contains("objective=makespan") { "sweep[steps=20]" } else { "list[order=smith]" };
     makespan::plan(instance, algorithm, seed).map_err(|error| error.to_string())
+}
+
+fn good(instance: &Instance) -> Result<Planned, String> {
+    plain(instance, "", 1)
 }
 
 /// The results without their last column, the times.
@@ -36,8 +35,8 @@ fn results(folder: &Path) -> String {
 #[test]
 fn a_campaign_measures_every_setting_and_goes_on_where_it_stopped() {
     let folder = tempfile::tempdir().unwrap();
-    let options = small(folder.path());
-    let summary = reproduce_with(&options, &plain, &mut Silent).unwrap();
+    let options = small();
+    let summary = reproduce(&options, folder.path(), &mut Silent).unwrap();
     assert_eq!((summary.runs, summary.reused, summary.points.len()), (36, 0, 12));
     let first = results(folder.path());
     assert_eq!(first.lines().count(), 1 + 36);
@@ -54,19 +53,20 @@ fn a_campaign_measures_every_setting_and_goes_on_where_it_stopped() {
         let svg = std::fs::read_to_string(folder.path().join(name)).unwrap();
         assert!(svg.contains("weak") && svg.contains("cirne"), "{name}");
     }
-    let refusing: &Planner<'_> = &|_, _, _| Err("nothing is left to plan".into());
-    let again = reproduce_with(&options, refusing, &mut Silent).unwrap();
+    let refusing = Options { plan: |_, _, _| Err("nothing is left to plan".into()), ..options };
+    let again = reproduce(&refusing, folder.path(), &mut Silent).unwrap();
     assert_eq!((again.runs, again.reused, again.points), (36, 36, summary.points));
-    let other = Options { searches: 2, ..options };
-    let error = reproduce_with(&other, refusing, &mut Silent).unwrap_err().to_string();
-    assert!(error.contains("nothing is left to plan"), "plans of other options are not reused: {error}");
+    // Plans of other options are not reused.
+    let other = Options { search: Search { searches: 2, ..refusing.search.clone() }, ..refusing };
+    refused(&other, folder.path(), "nothing is left to plan");
 }
 
 #[test]
 fn the_same_seed_gives_the_same_results_however_many_at_once() {
     let [one, many] = [1, 3].map(|at_once| {
         let folder = tempfile::tempdir().unwrap();
-        reproduce_with(&Options { at_once, ..small(folder.path()) }, &plain, &mut Silent).unwrap();
+        let search = Search { at_once, ..small().search };
+        reproduce(&Options { search, ..small() }, folder.path(), &mut Silent).unwrap();
         results(folder.path())
     });
     assert_eq!(one, many);
@@ -75,40 +75,41 @@ fn the_same_seed_gives_the_same_results_however_many_at_once() {
 #[test]
 fn the_optimiser_of_the_catalogue_is_measured() {
     let folder = tempfile::tempdir().unwrap();
-    let options = Options { limits: vec![Limit::Steps(30)], searches: 2, ..small(folder.path()) };
-    let summary = reproduce(&options, &mut Silent).unwrap();
+    let search = Search { limits: Limits(vec![Limit::Steps(30)]), searches: 2, at_once: 1 };
+    let options = Options { search, plan: Options::usual().plan, ..small() };
+    let summary = reproduce(&options, folder.path(), &mut Silent).unwrap();
     assert_eq!(summary.runs, 24);
     let first = results(folder.path());
     let again = tempfile::tempdir().unwrap();
-    reproduce(&Options { output: again.path().into(), ..options }, &mut Silent).unwrap();
+    reproduce(&options, again.path(), &mut Silent).unwrap();
     assert_eq!(first, results(again.path()), "steps give the same plans each time");
 }
 
 #[test]
 fn a_wrong_plan_stops_the_campaign_and_its_instance_is_named() {
     let folder = tempfile::tempdir().unwrap();
-    let refused = |plan: &Planner<'_>, part: &str| {
-        let error = reproduce_with(&small(folder.path()), plan, &mut Silent).unwrap_err().to_string();
-        assert!(error.contains(part) && error.contains("family weak, 4 jobs, run 0"), "{error}");
+    let stopped = |plan: Planner, part: &str| {
+        let wrong = Options { plan, ..small() };
+        refused(&wrong, folder.path(), part);
+        refused(&wrong, folder.path(), "family weak, 4 jobs, run 0");
     };
-    let good = |instance: &Instance| plain(instance, "", 1);
-    refused(&|instance, _, _| Ok(Planned { plan: Schedule::default().into(), ..good(instance)? }), "is invalid");
-    refused(&|instance, _, _| Ok(Planned { bounds: vec![], ..good(instance)? }), "no bound on the");
-    refused(
-        &|instance, _, _| {
+    stopped(|instance, _, _| Ok(Planned { plan: Schedule::default().into(), ..good(instance)? }), "is invalid");
+    stopped(|instance, _, _| Ok(Planned { bounds: vec![], ..good(instance)? }), "no bound on the");
+    stopped(
+        |instance, _, _| {
             let mut planned = good(instance)?;
             planned.bounds.iter_mut().for_each(|bound| bound.value = (bound.value.integer() + 1).into());
             Ok(planned)
         },
         "is not proved",
     );
-    refused(
-        &|instance, _, _| {
+    stopped(
+        |instance, _, _| {
             let mut planned = good(instance)?;
             planned.bounds[1].proof = Proof::Alone(Alone { job: JobId(0) });
             Ok(planned)
         },
-        "proves a bound on the makespan",
+        "says nothing of the weighted completion",
     );
 }
 
@@ -127,20 +128,21 @@ fn verdicts_follow_from_the_targets() {
         point(Objective::Makespan, "1s", 25, 1.031, 1.05),
         point(Objective::Makespan, "2s", 25, 1.0, 1.0),
     ];
-    let said: Vec<String> = targets::verdicts(&points).iter().map(ToString::to_string).collect();
+    let claims = targets::claims(&points);
+    let said: Vec<(&str, Verdict)> = claims.iter().map(|claim| (claim.measured.as_str(), claim.verdict)).collect();
     assert_eq!(
         said,
         [
-            "1.0400; at most 1.05: holds",
-            "1.0600 at n = 25; at most 1.05: missed by 0.0100",
-            "1.0200; at most 1.03: holds",
-            "1.0200 at n = 25; at most 1.03: holds",
-            "1.0310; at most 1.03: missed by 0.0010",
-            "1.0500 at n = 25; at most 1.05: holds",
-            "1.0000",
-            "1.0000 at n = 25",
+            ("high 1.0400", Verdict::Holds),
+            ("high 1.0600 at n = 25", Verdict::DoesNotHold),
+            ("high 1.0200", Verdict::Holds),
+            ("high 1.0200 at n = 25", Verdict::Holds),
+            ("high 1.0310", Verdict::DoesNotHold),
+            ("high 1.0500 at n = 25", Verdict::Holds),
         ]
     );
+    // There is no target for 2 s.
+    assert!(targets::claims(&points[4..]).iter().all(|claim| claim.verdict == Verdict::NotMeasured));
 }
 
 #[test]
@@ -149,6 +151,8 @@ fn limits_are_read_as_they_are_written() {
         assert_eq!(text.parse::<Limit>().unwrap().to_string(), text);
     }
     assert_eq!("500ms".parse::<Limit>().unwrap().to_string(), "0.5s");
+    assert_eq!("1s,steps=500".parse::<Limits>().unwrap().to_string(), "1s,steps=500");
+    assert_eq!("none".parse::<Limits>().unwrap(), Limits(vec![]));
     for text in ["0", "-1s", "soon", "steps=many", "steps=-3", ""] {
         let error = text.parse::<Limit>().unwrap_err().to_string();
         assert!(error.contains("1s or 500ms, or steps=500"), "{text}: {error}");
@@ -158,14 +162,13 @@ fn limits_are_read_as_they_are_written() {
 #[test]
 fn unusable_options_are_refused() {
     let folder = tempfile::tempdir().unwrap();
-    let base = small(folder.path());
-    let refused = |options: Options, part: &str| {
-        let error = reproduce(&options, &mut Silent).unwrap_err().to_string();
-        assert!(error.contains(part), "{error}");
-    };
-    refused(Options { at_once: 0, ..base.clone() }, "at once is 0");
-    refused(Options { searches: 0, ..base.clone() }, "searches is 0");
-    refused(Options { limits: vec![], ..base.clone() }, "limits is ``");
-    refused(Options { limits: vec![Limit::Steps(1), Limit::Steps(1)], ..base.clone() }, "only once");
-    refused(Options { instances: Instances { runs: 0, ..base.instances.clone() }, ..base }, "runs is 0");
+    let base = small();
+    let with = |search: Search, part: &str| refused(&Options { search, ..base.clone() }, folder.path(), part);
+    let search = || base.search.clone();
+    with(Search { at_once: 0, ..search() }, "at once is 0");
+    with(Search { searches: 0, ..search() }, "searches is 0");
+    with(Search { limits: Limits(vec![]), ..search() }, "limits is empty");
+    with(Search { limits: "steps=1,steps=1".parse().unwrap(), ..search() }, "only once");
+    let instances = Instances { runs: 0, ..base.instances.clone() };
+    refused(&Options { instances, ..base.clone() }, folder.path(), "runs is 0");
 }

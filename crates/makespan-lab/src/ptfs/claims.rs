@@ -1,7 +1,7 @@
 //! What the paper claims of its figures, and what is aimed at.
 
 use super::{Points, Row, SCHEDULERS};
-use crate::campaign::{Claim, Verdict};
+use crate::campaign::Claim;
 use crate::statistics::{confidence, mean};
 
 /// Relative differences below this are none: two maxspans of 3640 s within 4 s.
@@ -33,12 +33,9 @@ pub(super) fn all(points: &Points) -> Vec<Claim> {
         let more = by_swing(points, size);
         // What its confidence interval does not part from none is none.
         let answers: Vec<bool> = more.iter().map(|at| at.mean > at.half.unwrap_or(0.0)).collect();
-        claims.push(Claim {
-            place,
-            statement: "The advantage is more obvious at the variant rate than at the level one (differences, 1 to 4 times)",
-            measured: listed(&more),
-            verdict: Verdict::of(&answers),
-        });
+        let statement =
+            "The advantage is more obvious at the variant rate than at the level one (differences, 1 to 4 times)";
+        claims.push(Claim::new(place, statement, listed(&more), &answers));
     }
     for (place, size) in [("Figure 11", 50_000), ("Figure 12", 5000)] {
         claims.extend(shape(place, &advantages(points, size)));
@@ -86,20 +83,17 @@ fn by_swing(points: &Points, size: u32) -> Vec<At> {
 fn shape(place: &'static str, rows: &[At]) -> Vec<Claim> {
     let peak = rows.iter().copied().max_by(|a, b| a.mean.total_cmp(&b.mean));
     let largest: Vec<At> = peak.into_iter().collect();
-    let around = rows.len() > 2;
+    let around = peak.filter(|_| rows.len() > 2).map(|at| (0.5..=4.0).contains(&at.rate));
     let low: Vec<At> = rows.iter().copied().filter(|row| row.rate < 0.5).collect();
     let high: Vec<At> = rows.iter().copied().filter(|row| row.rate >= 8.0).collect();
     let level = high.iter().map(|row| row.mean).fold(0.0, f64::max);
     vec![
-        Claim {
+        Claim::new(
             place,
-            statement: "The largest differences are around the balance line and in moderate saturation (1/2 to 4 times)",
-            measured: listed(&largest),
-            verdict: match peak {
-                Some(At { rate, .. }) if around => Verdict::of(&[(0.5..=4.0).contains(&rate)]),
-                _ => Verdict::NotMeasured,
-            },
-        },
+            "The largest differences are around the balance line and in moderate saturation (1/2 to 4 times)",
+            listed(&largest),
+            around.as_slice(),
+        ),
         claim(place, "At low rates the differences disappear", &low, |advantage| advantage.abs() < 2.0 * SAME),
         claim(
             place,
@@ -131,7 +125,7 @@ fn targets(points: &Points) -> Vec<Claim> {
 
 fn claim(place: &'static str, statement: &'static str, rows: &[At], holds: impl Fn(f64) -> bool) -> Claim {
     let answers: Vec<bool> = rows.iter().map(|row| holds(row.mean)).collect();
-    Claim { place, statement, measured: listed(rows), verdict: Verdict::of(&answers) }
+    Claim::new(place, statement, listed(rows), &answers)
 }
 
 /// `0.12 +- 0.03 % at 1, 0.3 % at 2`.

@@ -1,10 +1,6 @@
 //! What to run.
 
-use std::path::PathBuf;
-
-use super::Key;
-use crate::LabError;
-use crate::campaign::build;
+use clap::Args;
 
 /// A scheduler by its name in reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,78 +34,28 @@ pub const SCHEDULERS: [Scheduler; 9] = [
     ours("flow", "flow[communication=0.05s]"),
 ];
 
-/// A campaign.
-#[derive(Clone, Debug)]
+/// A campaign: flows from an eighth of the balance line to sixteen times, at level rates and swinging by half of them.
+#[derive(Args, Clone, Debug)]
 pub struct Options {
-    /// The folder for the results; made when missing.
-    pub output: PathBuf,
-    /// The same seed gives the same flows.
-    pub seed: u64,
-    /// Tasks of a flow.
+    /// Tasks of a flow; the paper has 4000
+    #[arg(long, default_value_t = 4000)]
     pub tasks: usize,
-    /// Mean sizes.
+    /// Mean sizes of tasks
+    #[arg(long, value_delimiter = ',', default_value = "50000,5000", value_name = "SIZE,..")]
     pub sizes: Vec<u32>,
-    /// Mean rates of arrival, as multiples of the balance line.
+    /// Mean rates of arrival, as multiples of the balance line
+    #[arg(long, value_delimiter = ',', default_value = "0.125,0.25,0.5,1,2,4,8,16", value_name = "RATE,..")]
     pub rates: Vec<f64>,
-    /// By which parts of their mean the rates swing to either side: without a swing first.
+    /// By which parts of their mean the rates swing to either side
+    #[arg(long, value_delimiter = ',', default_value = "0,0.5", value_name = "SWING,..")]
     pub swings: Vec<f64>,
-    /// Flows at each point.
+    /// Flows at each point
+    #[arg(long, default_value_t = 5)]
     pub runs: u32,
-    /// How many run at the same time; one a core without it.
+    /// How many threads [default: all cores]
+    #[arg(long)]
     pub threads: Option<usize>,
-}
-
-impl Options {
-    /// The paper's flows, from an eighth of the balance line to sixteen times, at level rates and swinging by half of them.
-    pub fn paper(output: impl Into<PathBuf>) -> Self {
-        Self {
-            output: output.into(),
-            seed: 1,
-            tasks: 4000,
-            sizes: vec![50_000, 5000],
-            rates: vec![0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0],
-            swings: vec![0.0, 0.5],
-            runs: 5,
-            threads: None,
-        }
-    }
-
-    pub(super) fn keys(&self) -> Vec<Key> {
-        let mut keys = Vec::new();
-        for &mean_size in &self.sizes {
-            for &swing in &self.swings {
-                let swing = (swing * 1e6).round() as u32;
-                for &rate in &self.rates {
-                    let rate = (rate * 1e6).round() as u64;
-                    keys.extend((0..self.runs).map(|run| Key { mean_size, swing, rate, run }));
-                }
-            }
-        }
-        keys
-    }
-
-    /// What a run depends on besides its key, the program among it.
-    pub(super) fn version(&self) -> Result<String, LabError> {
-        Ok(format!("build {:016x}; journal 2; seed {}; {} tasks", build()?, self.seed, self.tasks))
-    }
-
-    pub(super) fn check(&self) -> Result<(), LabError> {
-        let refuse = |name, value: String, expected| Err(LabError::Option { name, value, expected });
-        if self.sizes.is_empty() || self.sizes.contains(&0) {
-            return refuse("sizes", format!("{:?}", self.sizes), "give at least one mean size, each positive");
-        }
-        if self.rates.is_empty() || !self.rates.iter().all(|rate| (1e-3..=1e3).contains(rate)) {
-            return refuse("rates", format!("{:?}", self.rates), "give at least one, each from 0.001 to 1000");
-        }
-        if self.swings.is_empty() || !self.swings.iter().all(|swing| (0.0..=1.0).contains(swing)) {
-            return refuse("swings", format!("{:?}", self.swings), "give at least one, each from 0 to 1");
-        }
-        if self.tasks == 0 || self.runs == 0 {
-            return refuse("tasks or runs", "0".into(), "both must be at least 1");
-        }
-        if self.threads == Some(0) {
-            return refuse("threads", "0".into(), "it must be at least 1");
-        }
-        Ok(())
-    }
+    /// The same seed gives the same results
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
 }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Options, SCHEDULERS};
 use crate::LabError;
-use crate::campaign::{Record, at_least, failed, stirred, valid};
+use crate::campaign::{at_least, failed, stirred, valid};
 use crate::generate::{FlowOptions, flow};
 
 /// Which flow.
@@ -68,14 +68,6 @@ impl Key {
 impl fmt::Display for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "mean size {}, swing {}, rate {}, run {}", self.mean_size, self.swing(), self.rate(), self.run)
-    }
-}
-
-impl Record for Run {
-    type Key = Key;
-
-    fn key(&self) -> Key {
-        self.key
     }
 }
 

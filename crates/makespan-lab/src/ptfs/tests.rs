@@ -1,22 +1,23 @@
 use super::*;
-use crate::campaign::{Silent, Verdict};
+use crate::campaign::tests::refused;
+use crate::campaign::{Silent, Verdict, reproduce};
 
-fn small(folder: &std::path::Path) -> Options {
+fn small() -> Options {
     Options {
         tasks: 60,
         sizes: vec![5000],
         rates: vec![0.25, 1.0, 8.0],
         swings: vec![0.0, 1.0],
         runs: 2,
-        ..Options::paper(folder)
+        ..Options::usual()
     }
 }
 
 #[test]
 fn a_small_campaign_writes_everything_and_goes_on() {
     let folder = tempfile::tempdir().unwrap();
-    let options = small(folder.path());
-    let summary = reproduce(&options, &mut Silent).unwrap();
+    let options = small();
+    let summary = reproduce(&options, folder.path(), &mut Silent).unwrap();
     assert_eq!((summary.runs, summary.reused), (12, 0));
     for name in [
         "results.csv",
@@ -29,7 +30,7 @@ fn a_small_campaign_writes_everything_and_goes_on() {
     ] {
         assert!(folder.path().join(name).metadata().unwrap().len() > 100, "{name}");
     }
-    let again = reproduce(&options, &mut Silent).unwrap();
+    let again = reproduce(&options, folder.path(), &mut Silent).unwrap();
     assert_eq!((again.runs, again.reused, again.points == summary.points), (12, 12, true));
     for (_, row) in summary.points.of_group((5000, 1.0)) {
         assert_eq!(row.advantages.len(), 2);
@@ -46,8 +47,8 @@ fn a_small_campaign_writes_everything_and_goes_on() {
 fn threads_change_nothing() {
     let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
     let of = |at: usize| {
-        let options = Options { threads: Some(1 + 2 * at), ..small(folders[at].path()) };
-        reproduce(&options, &mut Silent).unwrap().points
+        let options = Options { threads: Some(1 + 2 * at), ..small() };
+        reproduce(&options, folders[at].path(), &mut Silent).unwrap().points
     };
     assert_eq!(of(0), of(1));
 }
@@ -82,7 +83,7 @@ fn claims_follow_the_points() {
 
 #[test]
 fn refuses_what_cannot_be_run() {
-    let paper = Options::paper("nowhere");
+    let paper = Options::usual();
     for (options, part) in [
         (Options { sizes: vec![], ..paper.clone() }, "sizes"),
         (Options { rates: vec![0.0], ..paper.clone() }, "rates"),
@@ -90,7 +91,7 @@ fn refuses_what_cannot_be_run() {
         (Options { runs: 0, ..paper.clone() }, "runs"),
         (Options { threads: Some(0), ..paper }, "threads"),
     ] {
-        assert!(reproduce(&options, &mut Silent).unwrap_err().to_string().contains(part));
+        refused(&options, "nowhere".as_ref(), part);
     }
 }
 
@@ -101,9 +102,9 @@ fn tables_of_eight_rates_are_at_most_100_columns_wide() {
         SCHEDULERS.len()
     ];
     let row = Row { points, ..Row::default() };
-    let options = Options::paper("nowhere");
+    let options = Options::usual();
     let points = options.keys().iter().map(|key| ((key.mean_size, key.swing, key.rate), row.clone())).collect();
-    let text = report::text(&options, &Points::synthetic(points), &[]);
+    let text = report::text(&options, &Points::synthetic(points));
     let wide: Vec<&str> = text.lines().filter(|line| line.chars().count() > 100).collect();
     assert!(wide.is_empty() && text.contains("immediate MCT"), "{wide:?}");
 }

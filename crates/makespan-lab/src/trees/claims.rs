@@ -3,7 +3,7 @@
 use super::points::Group;
 use super::statements::{Evidence, STATEMENTS, percent};
 use super::{Reading, Setting};
-use crate::campaign::{Claim, Verdict};
+use crate::campaign::Claim;
 use crate::generate::Unit;
 
 /// Geometric means of LP over back-pressure that are aimed at.
@@ -16,19 +16,14 @@ fn target(reading: Reading) -> f64 {
 
 /// Every claim, in the order of the paper, then the aims.
 pub(super) fn all(evidence: &Evidence<'_>) -> Vec<Claim> {
-    let judged = STATEMENTS.iter().map(|one| claim(one.place, one.text, (one.judge)(evidence)));
+    let judged = STATEMENTS.iter().map(|one| Claim::one(one.place, one.text, (one.judge)(evidence)));
     let mut claims: Vec<Claim> = judged.collect();
     let roomy = evidence.deviation(Setting::Roomy).map(|mean| (percent(mean), mean <= 0.01));
     let text =
         "With buffers of 100 and ten times the tasks the deviation nearly vanishes (paper: 0.334 %; held at 1 %)";
-    claims.insert(1, claim("Section 5.2.1", text, roomy));
+    claims.insert(1, Claim::one("Section 5.2.1", text, roomy));
     claims.extend(aims(evidence));
     claims
-}
-
-fn claim(place: &'static str, statement: &'static str, answer: Option<(String, bool)>) -> Claim {
-    let verdict = Verdict::of(answer.as_ref().map(|(_, yes)| *yes).as_slice());
-    Claim { place, statement, measured: answer.map_or_else(String::new, |(text, _)| text), verdict }
 }
 
 fn aims(evidence: &Evidence<'_>) -> Vec<Claim> {
@@ -45,8 +40,8 @@ fn aims(evidence: &Evidence<'_>) -> Vec<Claim> {
         Some((percent(mean), mean <= 0.02))
     });
     vec![
-        claim("-", "Aim, not of the paper: back-pressure beats every decentralised heuristic", beats),
-        claim("-", "Aim: LP / back-pressure at most 1.05 (bits) or 1.10 (bytes), geometric mean", near),
-        claim("-", "Aim: LP within 2 % of theory with ten times the tasks, buffers of 10", lp),
+        Claim::one("-", "Aim, not of the paper: back-pressure beats every decentralised heuristic", beats),
+        Claim::one("-", "Aim: LP / back-pressure at most 1.05 (bits) or 1.10 (bytes), geometric mean", near),
+        Claim::one("-", "Aim: LP within 2 % of theory with ten times the tasks, buffers of 10", lp),
     ]
 }

@@ -5,6 +5,7 @@ use makespan_formats::plot::{Histogram, write_histogram};
 use super::points::{NEAR_ZERO, logarithm};
 use super::{Options, Run, Setting};
 use crate::LabError;
+use crate::campaign::in_memory;
 
 /// The heuristics whose logarithms are drawn, and whose deviations are: those of the paper that have a theory.
 const COMPARED: [&str; 5] = ["data-centric", "fcfs", "pbc", "cgbc", "back-pressure"];
@@ -49,7 +50,5 @@ fn logarithms(runs: &[&Run], name: &str) -> Vec<f64> {
 }
 
 fn drawn(name: &str, histogram: &Histogram) -> Result<(String, Vec<u8>), LabError> {
-    let mut svg = Vec::new();
-    write_histogram(&mut svg, histogram).map_err(LabError::file(name.as_ref()))?;
-    Ok((name.to_owned(), svg))
+    in_memory(name, |svg| write_histogram(svg, histogram))
 }

@@ -1,93 +1,43 @@
 //! What to run.
 
-use std::path::PathBuf;
+use clap::Args;
 
-use super::{Key, Reading};
-use crate::LabError;
-use crate::campaign::build;
+use super::Reading;
 
 /// The largest ratios of communication to computation, in millionths: from nearly the least to the paper's largest.
 pub(super) const RATIOS: [u32; 6] = [2_000, 10_000, 50_000, 250_000, 1_000_000, 4_600_000];
 /// Trees of so many nodes.
-const NODES: [usize; 5] = [5, 10, 20, 50, 100];
+pub(super) const NODES: [usize; 5] = [5, 10, 20, 50, 100];
 /// Most children of a node.
-const DEGREES: [usize; 3] = [2, 5, 15];
+pub(super) const DEGREES: [usize; 3] = [2, 5, 15];
 
-/// A campaign.
-#[derive(Clone, Debug)]
+/// A campaign: 150 trees, six ranges of ratios, and all readings.
+#[derive(Args, Clone, Debug)]
 pub struct Options {
-    /// The folder for the results; made when missing.
-    pub output: PathBuf,
-    /// The same seed gives the same instances.
-    pub seed: u64,
-    /// Trees of each number of nodes and degree.
+    /// Trees of each of 15 shapes; the paper has 10
+    #[arg(long, default_value_t = 10)]
     pub trees: u32,
-    /// Tasks of each application; ten times as many in the long runs.
+    /// Tasks of each application; ten times as many in the long runs
+    #[arg(long, default_value_t = 200)]
     pub tasks: u64,
     /// How what the paper leaves open is read.
+    #[command(flatten)]
     pub reading: Reading,
-    /// Whether this reading is played alone, without short runs of all others.
+    /// Play this reading alone, without short runs and the table of all readings
+    #[arg(long)]
     pub alone: bool,
-    /// How many instances are played at the same time; one a core without it.
+    /// How many threads [default: all cores]
+    #[arg(long)]
     pub threads: Option<usize>,
+    /// The same seed gives the same results
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
 }
 
 impl Options {
-    /// The paper's campaign: 150 trees, six ranges of ratios, 200 tasks; and all readings.
-    pub fn paper(output: impl Into<PathBuf>) -> Self {
-        let output = output.into();
-        Self { output, seed: 1, trees: 10, tasks: 200, reading: Reading::DEFAULT, alone: false, threads: None }
-    }
-
     /// The readings that are played, the chosen one first.
     pub(super) fn readings(&self) -> Vec<Reading> {
         let others = Reading::grid().into_iter().filter(|&reading| !self.alone && reading != self.reading);
         std::iter::once(self.reading).chain(others).collect()
-    }
-
-    /// The instances, in the order in which they are played.
-    pub(super) fn keys(&self) -> Vec<Key> {
-        let mut keys = Vec::new();
-        for reading in self.readings() {
-            for nodes in NODES.into_iter().rev() {
-                for degree in DEGREES {
-                    let trees = (0..self.trees).flat_map(|tree| RATIOS.map(|ratio| (tree, ratio)));
-                    keys.extend(trees.map(|(tree, ratio)| Key { reading, nodes, degree, tree, ratio }));
-                }
-            }
-        }
-        keys
-    }
-
-    /// What a run depends on besides its key. The program is part of it: the figures of another build are not taken for
-    /// those of this one.
-    pub(super) fn version(&self) -> Result<String, LabError> {
-        Ok(format!(
-            "build {:016x}; journal 2; seed {}; {} tasks; in full: {}",
-            build()?,
-            self.seed,
-            self.tasks,
-            self.reading
-        ))
-    }
-
-    pub(super) fn check(&self) -> Result<(), LabError> {
-        let refuse = |name, value: &str, expected| Err(LabError::Option { name, value: value.to_owned(), expected });
-        if self.reading.applications == 0 {
-            return refuse("applications", "0", "it must be at least 1");
-        }
-        if self.reading.data == 0 {
-            return refuse("data", "0", "it must be at least 1 byte");
-        }
-        if self.trees == 0 {
-            return refuse("trees", "0", "it must be at least 1");
-        }
-        if !(10..=1_000_000).contains(&self.tasks) {
-            return refuse("tasks", &self.tasks.to_string(), "give a number from 10 to 1000000");
-        }
-        if self.threads == Some(0) {
-            return refuse("threads", "0", "it must be at least 1");
-        }
-        Ok(())
     }
 }

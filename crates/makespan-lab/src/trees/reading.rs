@@ -3,21 +3,28 @@
 use std::fmt;
 use std::str::FromStr;
 
+use clap::Args;
 use serde::{Deserialize, Serialize};
 
 use crate::LabError;
 use crate::generate::{DATA, Latency, Unit};
 
 /// What section 5.1 of the paper does not print.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Args, Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[group(skip)]
 pub struct Reading {
-    /// How many applications there are.
+    /// How many applications: the paper does not print it
+    #[arg(long, default_value_t = Self::DEFAULT.applications)]
     pub applications: usize,
-    /// How "kb/s" and "Mb/s" are read.
+    /// How the paper's bandwidths, "kb/s" and "Mb/s", are read: bytes or bits
+    #[arg(long, default_value_t = Self::DEFAULT.unit)]
     pub unit: Unit,
-    /// What latencies do, and who knows of them.
+    /// How its latencies are read: none, known (to all schedulers), unseen (by LP and DATA-CENTRIC) or window (known, and
+    /// limiting the bandwidth)
+    #[arg(long, default_value_t = Self::DEFAULT.latency)]
     pub latency: LatencyReading,
-    /// Bytes of each task: how much latencies weigh.
+    /// Bytes of each task: how much latencies weigh
+    #[arg(long, default_value_t = Self::DEFAULT.data, value_name = "BYTES")]
     pub data: u64,
 }
 

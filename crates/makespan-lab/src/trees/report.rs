@@ -1,4 +1,4 @@
-//! Figures and claims for people to read.
+//! Figures for people to read.
 
 use std::fmt::Write as _;
 
@@ -8,10 +8,9 @@ use super::options::RATIOS;
 use super::points::{Group, Ratios};
 use super::statements::{Evidence, STATEMENTS, percent};
 use super::{Options, Setting};
-use crate::campaign::{Claim, claims_text};
 
 /// Everything, in the order of the interest in it: the reading that is played in full, then all readings.
-pub(super) fn text(options: &Options, all: &[Evidence<'_>], claims: &[Claim]) -> String {
+pub(super) fn text(options: &Options, all: &[Evidence<'_>]) -> String {
     let mut text = format!(
         "{}.\n{} trees of 5 to 100 nodes, {} ranges of the ratio of communication to computation, {} tasks each; seed \
          {}.\nLP / heuristic: geometric mean of measured fair throughputs, without settings in which the heuristic starves \
@@ -30,9 +29,6 @@ pub(super) fn text(options: &Options, all: &[Evidence<'_>], claims: &[Claim]) ->
         text += &by_ratio(chosen);
         text += &zeros(chosen);
     }
-    text += "\nClaims\n";
-    text += &claims_text(claims);
-    text.push('\n');
     if all.len() > 1 {
         text += &readings(all);
     }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{LatencyReading, Options, Reading};
 use crate::LabError;
-use crate::campaign::{Record, stirred};
+use crate::campaign::{failed, stirred};
 use crate::generate::{Latency, TreeOptions, generate_tree};
 
 /// Which instance.
@@ -87,14 +87,6 @@ impl Setting {
     pub const ALL: [Self; 3] = [Self::Short, Self::Long, Self::Roomy];
 }
 
-impl Record for Run {
-    type Key = Key;
-
-    fn key(&self) -> Key {
-        self.key
-    }
-}
-
 /// `2 applications, bits, .., 50 nodes of degree 5, tree 0, largest ratio 0.25`.
 impl fmt::Display for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -157,8 +149,7 @@ fn proved(problem: &TreeProblem, key: Key) -> Result<Throughput, LabError> {
 fn play(scene: &TreeScene, heuristic: Heuristic, setting: Setting, key: Key) -> Result<Outcome, LabError> {
     let buffer = if setting == Setting::Roomy { 100 } else { 10 };
     let options = NetworkOptions { buffer, until: Until::FirstApplication, ..NetworkOptions::default() };
-    let failed =
-        |reason: String| LabError::Scheduler { algorithm: heuristic.to_string(), instance: key.to_string(), reason };
+    let failed = |reason: String| failed(&heuristic.to_string(), key, reason);
     let played = scene.play(heuristic, &options).map_err(|error| failed(error.to_string()))?;
     if played.run.stalled {
         return Err(failed("tasks were left and nothing happened any more".into()));

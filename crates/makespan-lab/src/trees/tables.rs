@@ -1,13 +1,14 @@
 //! The results as CSV.
 
 use super::{Group, Points, Reading, Run};
-use crate::campaign::csv_table;
+use crate::campaign::table;
 
 /// One row a play: throughputs in tasks a second.
-pub(super) fn results(runs: &[Run]) -> Vec<u8> {
+pub(super) fn results(runs: &[Run]) -> (String, Vec<u8>) {
     let header = "applications,unit,latency,data,nodes,degree,tree,largest_ratio,instance_seed,bound,heuristic,setting,fair,theory";
     let rows = runs.iter().flat_map(|run| run.outcomes.iter().map(move |outcome| (run, outcome)));
-    csv_table(
+    table(
+        "results.csv",
         header,
         rows.map(|(run, outcome)| {
             let key = run.key;
@@ -23,9 +24,10 @@ pub(super) fn results(runs: &[Run]) -> Vec<u8> {
 }
 
 /// One row a group and heuristic.
-pub(super) fn summary(points: &Points) -> Vec<u8> {
+pub(super) fn summary(points: &Points) -> (String, Vec<u8>) {
     let header = "applications,unit,latency,data,setting,group,heuristic,compared,near_zero,lp_zero,geometric_mean,min,max,mean_deviation";
-    csv_table(
+    table(
+        "summary.csv",
         header,
         points.iter().map(|((read, at, group, heuristic), ratios)| {
             let figure = |value: Option<f64>| value.map_or_else(String::new, |value| format!("{value:.6}"));

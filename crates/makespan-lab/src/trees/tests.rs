@@ -1,23 +1,22 @@
 use super::*;
-use crate::campaign::Silent;
+use crate::campaign::{Silent, reproduce};
 
-fn options(folder: &std::path::Path, threads: usize) -> Options {
-    let threads = Some(threads);
-    Options { trees: 1, tasks: 20, alone: true, threads, ..Options::paper(folder) }
+fn options(threads: usize) -> Options {
+    Options { trees: 1, tasks: 20, alone: true, threads: Some(threads), ..Options::usual() }
 }
 
 #[test]
 fn a_short_campaign_has_every_figure_whatever_the_threads() {
     let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
-    let summary = reproduce(&options(folders[0].path(), 1), &mut Silent).unwrap();
+    let summary = reproduce(&options(1), folders[0].path(), &mut Silent).unwrap();
     assert_eq!((summary.runs, summary.reused), (90, 0));
-    let again = reproduce(&options(folders[1].path(), 3), &mut Silent).unwrap();
+    let again = reproduce(&options(3), folders[1].path(), &mut Silent).unwrap();
     assert_eq!(again.text, summary.text);
     for name in ["results.csv", "summary.csv", "report.txt", "figure2-10.svg", "figure3-fcfs.svg"] {
         let read = |folder: &tempfile::TempDir| std::fs::read(folder.path().join(name)).unwrap();
         assert!(read(&folders[0]) == read(&folders[1]), "{name}");
     }
-    assert_eq!(reproduce(&options(folders[0].path(), 1), &mut Silent).unwrap().reused, 90);
+    assert_eq!(reproduce(&options(1), folders[0].path(), &mut Silent).unwrap().reused, 90);
     // Back-pressure is near LP even in short runs, and nothing is above what is proved by more than the window can be.
     let key = (Reading::DEFAULT, Setting::Long, Group::All, "back-pressure".to_owned());
     let ratio = summary.points[&key].geometric_mean().unwrap();
@@ -27,13 +26,13 @@ fn a_short_campaign_has_every_figure_whatever_the_threads() {
 #[test]
 fn options_that_measure_nothing_are_refused() {
     let folder = tempfile::tempdir().unwrap();
-    let good = options(folder.path(), 1);
+    let good = options(1);
     for bad in [
         Options { trees: 0, ..good.clone() },
         Options { tasks: 1, ..good.clone() },
         Options { reading: Reading { applications: 0, ..Reading::DEFAULT }, ..good.clone() },
         Options { threads: Some(0), ..good },
     ] {
-        assert!(matches!(reproduce(&bad, &mut Silent), Err(LabError::Option { .. })));
+        assert!(matches!(reproduce(&bad, folder.path(), &mut Silent), Err(LabError::Option { .. })));
     }
 }

@@ -100,7 +100,7 @@ fn cluster(
 
 /// The policies, each once.
 fn specs(list: &str) -> Result<Vec<String>> {
-    let specs = crate::commands::compare::split(list);
+    let specs = makespan_lab::campaign::split(list);
     for (index, spec) in specs.iter().enumerate() {
         if specs[..index].contains(spec) {
             return Err(miette!("--policy names `{spec}` twice; name each policy once"));

@@ -4,13 +4,8 @@ use std::fmt::Write as _;
 
 use super::super::run::{GAPS, Key, Outcome, Run};
 use super::{BUFFER, HANDOVER, ONE_BY_ONE, POLICIES, REPLAN, Served, UTILISATION};
-use crate::campaign::{Claim, Verdict};
+use crate::campaign::Claim;
 use crate::statistics::mean;
-
-/// Jobs in time of 30 in flows with walltimes of twice HEFT's makespan at the same gaps, as an independent prototype
-/// measured them on other flows.
-const PROTOTYPE: [(&str, [f64; GAPS.len()]); 3] =
-    [(ONE_BY_ONE, [23.0, 10.7, 4.7, 18.7]), (BUFFER, [8.3, 7.7, 5.0, 22.0]), (REPLAN, [23.0, 16.0, 8.3, 23.3])];
 
 /// A figure of an outcome.
 type Figure = fn(&Outcome) -> Option<f64>;
@@ -51,7 +46,7 @@ const FIGURES: [(&str, Figure); 8] = [
     ("jobs planned by a list", |outcome| Some(outcome.fallbacks as f64)),
 ];
 
-/// Tables of all policies, a figure each, with the prototype's beside ours.
+/// Tables of all policies, a figure each.
 pub(in super::super) fn text(runs: &[Run], jobs: usize) -> String {
     let mut text = format!(
         "Flows of {jobs} jobs served in virtual time, walltimes twice HEFT's makespan for each alone; means by mean \
@@ -75,23 +70,9 @@ pub(in super::super) fn text(runs: &[Run], jobs: usize) -> String {
                 .into_iter()
                 .for_each(|value| text.push_str(&format!("{:>10}", shown(value))));
             text.push('\n');
-            for (policy, values) in PROTOTYPE {
-                let _infallible =
-                    write!(text, "{:<44}", format!("  a prototype, 30 jobs of its own: {}", word(policy)));
-                values.iter().for_each(|value| text.push_str(&format!("{value:>10.1}")));
-                text.push('\n');
-            }
         }
     }
     text
-}
-
-fn word(policy: &str) -> &'static str {
-    match policy {
-        ONE_BY_ONE => "one by one",
-        REPLAN => "replanning",
-        _ => "in a buffer",
-    }
 }
 
 /// Each compares a policy with another at every gap, or at some.
@@ -107,12 +88,8 @@ pub(in super::super) fn claims(runs: &[Run]) -> Vec<Claim> {
         let asked = GAPS.iter().zip(pairs).filter(|(gap, _)| gaps.contains(gap));
         let known: Vec<(f64, f64)> = asked.filter_map(|(_, (better, worse))| Some((better?, worse?))).collect();
         let shown = known.iter().map(|(better, worse)| format!("{better:.3} against {worse:.3}"));
-        Claim {
-            place,
-            statement,
-            measured: shown.collect::<Vec<_>>().join(", "),
-            verdict: Verdict::of(&known.iter().map(|&(better, worse)| holds(better, worse)).collect::<Vec<_>>()),
-        }
+        let answers: Vec<bool> = known.iter().map(|&(better, worse)| holds(better, worse)).collect();
+        Claim::new(place, statement, shown.collect::<Vec<_>>().join(", "), &answers)
     };
     let place = "Section 4, flows";
     vec![
@@ -124,21 +101,21 @@ pub(in super::super) fn claims(runs: &[Run]) -> Vec<Claim> {
             no_less,
         ),
         claim(
-            ("prototype", "Where all jobs come at once a buffer serves at least as many in time as one by one"),
+            ("comparison", "Where all jobs come at once a buffer serves at least as many in time as one by one"),
             (BUFFER, ONE_BY_ONE),
             IN_TIME,
             &[0],
             no_less,
         ),
         claim(
-            ("prototype", "Where jobs come 40 or 20 s apart a buffer of 20 s serves fewer in time than one by one"),
+            ("comparison", "Where jobs come 40 or 20 s apart a buffer of 20 s serves fewer in time than one by one"),
             (ONE_BY_ONE, BUFFER),
             IN_TIME,
             &[40, 20],
             more,
         ),
         claim(
-            ("prototype", "Replanning serves at least as many jobs in time as a buffer, at every gap"),
+            ("comparison", "Replanning serves at least as many jobs in time as a buffer, at every gap"),
             (REPLAN, BUFFER),
             IN_TIME,
             all,

@@ -1,7 +1,7 @@
 //! Makespans beside HEFT's: layered graphs and shapes of workflows on 8 processors, and standard task graphs beside their
 //! known optima.
 //!
-//! A part of the campaign with a journal of its own, since what searches for a time must have the cores for itself.
+//! A part of the campaign with a folder of its own, since what searches for a time must have the cores for itself.
 
 mod report;
 mod run;
@@ -10,80 +10,92 @@ mod tests;
 
 use std::path::{Path, PathBuf};
 
+use clap::{Args, Command};
+
 pub use run::{Key, Outcome, Run};
 
 use crate::LabError;
-use crate::campaign::{Claim, Finished, Progress, Work, build, csv_table, finish, write};
-use crate::optimiser::Limit;
+use crate::campaign::{Campaign, Report, Search, positive, refuse, table};
+
+/// Where the standard task graphs are looked for.
+const STANDARD: &str = "../shared/data/stg";
 
 /// What is planned.
-#[derive(Clone, Debug)]
+#[derive(Args, Clone, Debug)]
+#[group(skip)]
 pub struct Options {
-    /// Graphs of each of the six shapes, of 20 to 100 tasks.
+    /// Graphs of each of 6 shapes, of 20 to 100 tasks, whose makespans are compared
+    #[arg(id = "makespan_graphs", long = "makespan-graphs", default_value_t = 16, value_name = "GRAPHS")]
     pub graphs: u32,
-    /// How long `optimise` may search; it runs once for each.
-    pub limits: Vec<Limit>,
-    /// Independent searches of `optimise`, a thread each.
-    pub searches: usize,
-    /// How many instances are planned at the same time. More than the cores can carry distorts what is found in a time.
-    pub at_once: usize,
-    /// The folder of the standard task graphs, `rand0000.stg` and others; none of them is planned without it.
+    /// How long the optimiser searches.
+    #[command(flatten)]
+    pub search: Search,
+    /// Folder of standard task graphs, such as `rand0000.stg` [default: ../shared/data/stg where it exists]
+    #[arg(long = "data", value_name = "DIR")]
     pub standard: Option<PathBuf>,
+    /// The seed of the campaign.
+    #[arg(skip)]
+    pub seed: u64,
 }
 
 impl Options {
-    /// The measurement of record: 96 graphs, 0.3 s and 1 s.
-    pub fn record(standard: Option<PathBuf>) -> Self {
-        let limits = [300, 1000].map(|ms| Limit::Time(makespan_core::Time::from_ticks(ms * 1_000_000)));
-        Self { graphs: 16, limits: limits.to_vec(), searches: 2, at_once: 1, standard }
+    pub(super) fn usual_search(command: Command) -> Command {
+        command.mut_arg("limits", |arg| arg.default_value("300ms,1s"))
+    }
+
+    /// The standard graphs that are planned.
+    fn files(&self) -> Result<Vec<PathBuf>, LabError> {
+        let usual = Some(Path::new(STANDARD)).filter(|folder| folder.is_dir());
+        run::files(self.standard.as_deref().or(usual))
+    }
+}
+
+/// Writes `results.csv`.
+impl Campaign for Options {
+    const NAME: &'static str = "makespans";
+    const PAPER: &'static str = "Makespans of graphs of tasks beside HEFT's";
+    const UNIT: &'static str = "graphs";
+    type Key = Key;
+    type Run = Run;
+    type Points = ();
+
+    fn arguments(command: Command) -> Command {
+        Self::usual_search(Self::augment_args(command))
     }
 
     fn check(&self) -> Result<(), LabError> {
-        let counts = [("graphs", self.graphs as usize), ("searches", self.searches), ("at once", self.at_once)];
-        if let Some((name, _)) = counts.into_iter().find(|&(_, count)| count == 0) {
-            return Err(LabError::Option { name, value: "0".into(), expected: "it must be at least 1" });
+        positive(&[("makespan graphs", self.graphs as usize)])?;
+        if let Some(folder) = self.standard.as_ref().filter(|folder| !folder.is_dir()) {
+            refuse("data", folder.display().to_string(), "name a folder, that of the standard task graphs")?;
         }
-        match self.standard.as_ref().filter(|folder| !folder.is_dir()) {
-            Some(folder) => Err(LabError::Option {
-                name: "data",
-                value: folder.display().to_string(),
-                expected: "name a folder, that of the standard task graphs",
-            }),
-            None => Ok(()),
-        }
+        self.search.check()
     }
-}
 
-/// What this part found.
-pub(super) struct Part {
-    pub(super) claims: Vec<Claim>,
-    pub(super) text: String,
-    pub(super) runs: usize,
-    pub(super) reused: usize,
-}
+    fn version(&self) -> String {
+        format!("seed {}; {}; files {:?}", self.seed, self.search, self.files().ok())
+    }
 
-/// Plans everything and writes `makespans.csv` to the output folder; the journal is in `makespans` there.
-pub(super) fn reproduce(
-    options: &Options,
-    (output, seed): (&Path, u64),
-    progress: &mut dyn Progress,
-) -> Result<Part, LabError> {
-    options.check()?;
-    let files = run::files(options.standard.as_deref())?;
-    let limits: Vec<String> = options.limits.iter().map(ToString::to_string).collect();
-    let version = format!(
-        "build {:016x}; seed {seed}; limits {}; {} searches; {} at once; files {files:?}",
-        build()?,
-        limits.join(","),
-        options.searches,
-        options.at_once
-    );
-    let keys = run::keys(options.graphs, &files);
-    let work = Work { folder: &output.join("makespans"), version, keys, threads: Some(options.at_once) };
-    let plan = run::Planning { options, seed, files: &files };
-    let Finished { runs, reused } = finish(&work, |key| plan.execute(key), progress)?;
-    let rows = runs.iter().flat_map(|run| run.rows(&files));
-    write(output, "makespans.csv", &csv_table("group,run,tasks,processors,reference,algorithm,makespan,found", rows))?;
-    let report = report::Report { options, runs: &runs, files: &files };
-    Ok(Part { claims: report.claims(), text: report.text(), runs: runs.len(), reused })
+    fn threads(&self) -> Option<usize> {
+        Some(self.search.at_once)
+    }
+
+    fn keys(&self) -> Vec<Key> {
+        run::keys(self.graphs, &self.files().unwrap_or_default())
+    }
+
+    fn key(run: &Run) -> Key {
+        run.key
+    }
+
+    fn measure(&self, key: Key) -> Result<Run, LabError> {
+        run::execute(self, &self.files()?, key)
+    }
+
+    fn report(&self, runs: &[Run]) -> Result<Report<()>, LabError> {
+        let files = self.files()?;
+        let rows = runs.iter().flat_map(|run| run.rows(&files));
+        let results = table("results.csv", "group,run,tasks,processors,reference,algorithm,makespan,found", rows);
+        let report = report::Report { options: self, runs, files: &files };
+        Ok(Report { points: (), text: report.text(), claims: report.claims(), files: vec![results] })
+    }
 }

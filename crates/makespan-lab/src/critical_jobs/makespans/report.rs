@@ -3,22 +3,11 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use super::run::{ALGORITHMS, PROCESSORS, SHAPES, name, searching};
+use super::run::{ALGORITHMS, PROCESSORS, SHAPES, name};
 use super::{Key, Options, Run};
-use crate::campaign::{Claim, Verdict};
-use crate::optimiser::Limit;
+use crate::campaign::Claim;
 use crate::statistics::mean;
 
-/// What a prototype found on 96 graphs of its own: makespans over HEFT's of each algorithm, in brackets over how many.
-const PROTOTYPE: [(&str, &str); 5] = [
-    ("bound", ".72"),
-    ("peft", "1.03"),
-    ("cpop", "1.10"),
-    ("critical-jobs[start=empty]", "1.44 (64)"),
-    ("critical-jobs[cpus=types,start=empty]", "1.11 (92)"),
-];
-/// The same for its annealing of an order and processors, in 0.3 s; in 1 s it had .945 on other graphs.
-const ANNEALING: [(i64, &str); 2] = [(300, ".924"), (1000, ".945")];
 /// The mean that is aimed at in 1 s.
 const AIM: f64 = 0.95;
 
@@ -59,38 +48,29 @@ impl Report<'_> {
         (each.iter().filter(|&&optimal| optimal).count(), each.len())
     }
 
-    fn spec(&self, milliseconds: i64) -> Option<String> {
-        let limit = Limit::Time(makespan_core::Time::from_ticks(milliseconds * 1_000_000));
-        let at = self.options.limits.iter().position(|&own| own == limit)?;
-        searching(self.options).nth(at)
-    }
-
     pub(super) fn claims(&self) -> Vec<Claim> {
-        let second = self.spec(1000);
+        let second = self.options.search.known(1000);
         let ratio = second.as_ref().and_then(|spec| self.ratio(None, spec));
         let (optimal, all) = second.as_ref().map_or((0, 0), |spec| self.optimal(spec));
         let of = |algorithm: &str| self.ratio(None, algorithm);
         let longest = of("cpop").zip(of("peft")).map(|(cpop, peft)| cpop.max(peft).max(1.0));
         let printed = of("critical-jobs[start=empty]").zip(longest);
         vec![
-            Claim {
-                place: "aim",
-                statement: "`optimise`: mean makespan at most 0.95 of HEFT's in 1 s on graphs of 20 to 100 tasks",
-                measured: ratio.map_or_else(String::new, |ratio| format!("{ratio:.3}")),
-                verdict: Verdict::of(&ratio.map(|ratio| ratio <= AIM).into_iter().collect::<Vec<_>>()),
-            },
-            Claim {
-                place: "aim",
-                statement: "`optimise`: at least 90 % of standard graphs in the known optimal length in 1 s",
-                measured: if all > 0 { format!("{optimal} of {all}") } else { String::new() },
-                verdict: Verdict::of(&(all > 0).then_some(10 * optimal >= 9 * all).into_iter().collect::<Vec<_>>()),
-            },
-            Claim {
-                place: "prototype",
-                statement: "The method as printed fills the walltime: longer plans than those of any list schedule",
-                measured: printed.map_or_else(String::new, |(own, list)| format!("{own:.3}, lists at most {list:.3}")),
-                verdict: Verdict::of(&printed.map(|(own, list)| own > list).into_iter().collect::<Vec<_>>()),
-            },
+            Claim::one(
+                "aim",
+                "`optimise`: mean makespan at most 0.95 of HEFT's in 1 s on graphs of 20 to 100 tasks",
+                ratio.map(|ratio| (format!("{ratio:.3}"), ratio <= AIM)),
+            ),
+            Claim::one(
+                "aim",
+                "`optimise`: at least 90 % of standard graphs in the known optimal length in 1 s",
+                (all > 0).then(|| (format!("{optimal} of {all}"), 10 * optimal >= 9 * all)),
+            ),
+            Claim::one(
+                "comparison",
+                "The method as printed fills the walltime: longer plans than those of any list schedule",
+                printed.map(|(own, list)| (format!("{own:.3}, lists at most {list:.3}"), own > list)),
+            ),
         ]
     }
 
@@ -98,19 +78,19 @@ impl Report<'_> {
         let sizes: Vec<f64> = self.drawn(None).map(|run| run.tasks as f64).collect();
         let mut text = format!(
             "Makespans over HEFT's: {} graphs of {:.1} tasks on average on 8 processors; {} searches of optimise, {} at the same\n\
-             time. Means over the graphs for which a plan was found; a prototype's on 96 graphs of its own, in 1 s on others.\n\n",
+             time. Means over the graphs for which a plan was found.\n\n",
             sizes.len(),
             mean(&sizes).unwrap_or_default(),
-            self.options.searches,
-            self.options.at_once
+            self.options.search.searches,
+            self.options.search.at_once
         );
-        let header = ["", "prototype", "all", "of", "layer", "narrow", "mont.", "epig.", "cyber.", "fork"];
+        let header = ["", "all", "of", "layer", "narrow", "mont.", "epig.", "cyber.", "fork"];
         text += &line(&header.map(str::to_owned));
         for algorithm in std::iter::once("bound").chain(ALGORITHMS.into_iter().skip(1)) {
             text += &line(&self.row(algorithm, algorithm.to_owned()));
         }
-        for (algorithm, limit) in searching(self.options).zip(&self.options.limits) {
-            text += &line(&self.row(&algorithm, format!("optimise, {limit}")));
+        for (algorithm, label) in self.searched() {
+            text += &line(&self.row(&algorithm, label));
         }
         if self.files.is_empty() {
             return text + "\nSkipped the standard task graphs: no folder with any whose optimum is known (--data).\n";
@@ -118,30 +98,32 @@ impl Report<'_> {
         let names: Vec<String> = self.files.iter().map(|path| name(path)).collect();
         let _infallible =
             write!(text, "\n{} on {PROCESSORS:?} processors in the known optimal length:", names.join(", "));
-        for (algorithm, limit) in searching(self.options).zip(&self.options.limits) {
+        for (algorithm, label) in self.searched() {
             let (optimal, all) = self.optimal(&algorithm);
-            let _infallible = write!(text, "\noptimise, {limit}: {optimal} of {all}");
+            let _infallible = write!(text, "\n{label}: {optimal} of {all}");
         }
         text + "\n"
     }
 
-    fn row(&self, algorithm: &str, label: String) -> [String; 10] {
+    /// The specs of `optimise`, and how they are called.
+    fn searched(&self) -> impl Iterator<Item = (String, String)> + '_ {
+        let search = &self.options.search;
+        search.specs().zip(&search.limits.0).map(|(spec, limit)| (spec, format!("optimise, {limit}")))
+    }
+
+    fn row(&self, algorithm: &str, label: String) -> [String; 9] {
         let shown = |value: Option<f64>| value.map_or_else(|| "-".into(), |value| format!("{value:.3}"));
-        let known = PROTOTYPE.iter().find(|(own, _)| *own == algorithm).map(|(_, figure)| *figure);
-        let annealed = ANNEALING.iter().find(|(time, _)| self.spec(*time).as_deref() == Some(algorithm));
-        let prototype = known.or(annealed.map(|(_, figure)| *figure)).unwrap_or("-").to_owned();
         let found = self.found(algorithm).to_string();
         let [a, b, c, d, e, f] =
             std::array::from_fn::<_, { SHAPES.len() }, _>(|shape| shown(self.ratio(Some(shape), algorithm)));
-        let mean = shown(self.ratio(None, algorithm));
-        [label, prototype, mean, found, a, b, c, d, e, f]
+        [label, shown(self.ratio(None, algorithm)), found, a, b, c, d, e, f]
     }
 }
 
 /// A line of the table.
-fn line(cells: &[String; 10]) -> String {
-    let [label, prototype, mean, found, shapes @ ..] = cells;
-    let mut line = format!("{label:<38}{prototype:>9}{mean:>7}{found:>4}");
+fn line(cells: &[String; 9]) -> String {
+    let [label, mean, found, shapes @ ..] = cells;
+    let mut line = format!("{label:<38}{mean:>7}{found:>4}");
     for shape in shapes {
         let _infallible = write!(line, "{shape:>7}");
     }

@@ -9,9 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use super::Options;
 use crate::LabError;
-use crate::campaign::{Record, at_least, failed, stirred, valid, verified};
+use crate::campaign::{at_least, failed, stirred, valid, verified};
 use crate::generate::{GraphOptions, Shape, generate_graphs};
-use crate::optimiser::Setting;
 
 /// What is drawn: layers of two kinds and four workflows.
 pub(super) const SHAPES: [(&str, Shape); 6] = [
@@ -70,14 +69,6 @@ pub struct Run {
     pub reference: f64,
     /// One an algorithm.
     pub outcomes: Vec<Outcome>,
-}
-
-impl Record for Run {
-    type Key = Key;
-
-    fn key(&self) -> Key {
-        self.key
-    }
 }
 
 impl fmt::Display for Key {
@@ -142,54 +133,39 @@ pub(super) fn keys(graphs: u32, files: &[PathBuf]) -> Vec<Key> {
     drawn.chain((0..files.len()).flat_map(on)).collect()
 }
 
-/// The specs of `optimise`, one a limit.
-pub(super) fn searching(options: &Options) -> impl Iterator<Item = String> + '_ {
-    let spec = |&limit| Setting { objective: Objective::Makespan, limit }.spec(options.searches);
-    options.limits.iter().map(spec)
-}
-
-/// What all runs have in common.
-pub(super) struct Planning<'a> {
-    pub(super) options: &'a Options,
-    pub(super) seed: u64,
-    pub(super) files: &'a [PathBuf],
-}
-
-impl Planning<'_> {
-    pub(super) fn execute(&self, key: Key) -> Result<Run, LabError> {
-        let (instance, optimum) = self.instance(key)?;
-        let bound = makespan_bounds::best(&instance, Objective::Makespan);
-        let bound = verified(&bound.map_err(|error| failed("the bound", key, error.to_string()))?, &instance, key)?;
-        let listed = ALGORITHMS.into_iter().filter(|_| optimum.is_none()).map(str::to_owned);
-        let mut outcomes = Vec::new();
-        for algorithm in listed.chain(searching(self.options)) {
-            let (makespan, found) = planned(&instance, &algorithm, key)?;
-            at_least(bound, Objective::Makespan, makespan, &algorithm, key)?;
-            outcomes.push(Outcome { algorithm, makespan: seconds(makespan), found });
-        }
-        let reference = optimum.map_or_else(|| seconds(bound), f64::from);
-        Ok(Run { key, tasks: instance.tasks() as usize, reference, outcomes })
+pub(super) fn execute(options: &Options, files: &[PathBuf], key: Key) -> Result<Run, LabError> {
+    let (instance, optimum) = instance(options.seed, files, key)?;
+    let bound = makespan_bounds::best(&instance, Objective::Makespan);
+    let bound = verified(&bound.map_err(|error| failed("the bound", key, error.to_string()))?, &instance, key)?;
+    let listed = ALGORITHMS.into_iter().filter(|_| optimum.is_none()).map(str::to_owned);
+    let mut outcomes = Vec::new();
+    for algorithm in listed.chain(options.search.specs()) {
+        let (makespan, found) = planned(&instance, &algorithm, key)?;
+        at_least(bound, Objective::Makespan, makespan, &algorithm, key)?;
+        outcomes.push(Outcome { algorithm, makespan: seconds(makespan), found });
     }
+    let reference = optimum.map_or_else(|| seconds(bound), f64::from);
+    Ok(Run { key, tasks: instance.tasks() as usize, reference, outcomes })
+}
 
-    /// The instance, and its optimal length where that is known.
-    pub(super) fn instance(&self, key: Key) -> Result<(Instance, Option<u32>), LabError> {
-        match key {
-            Key::Drawn(shape, run, of) => {
-                // The logarithms of the sizes are evenly spread, so that small graphs are as many as large ones.
-                let share = f64::from(run) / f64::from(of.max(2) - 1);
-                let tasks = (TASKS.0 * (TASKS.1 / TASKS.0).powf(share)).round() as usize;
-                let seed = stirred(self.seed, [u64::from(shape), u64::from(run), 8]);
-                let shape = SHAPES[shape as usize % SHAPES.len()].1;
-                Ok((generate_graphs(&GraphOptions { shape, tasks, seed, ..GraphOptions::default() })?, None))
-            }
-            Key::Standard(file, processors) => {
-                let path = &self.files[file];
-                let options = ReadOptions { processors: Some(processors), ..ReadOptions::default() };
-                let optima = OPTIMA.iter().find(|(known, _)| *known == name(path));
-                let at = PROCESSORS.iter().position(|&known| known == processors);
-                let optimum = optima.zip(at).map(|((_, optima), at)| optima[at]);
-                Ok((read_instance(path, &options)?.instance, optimum))
-            }
+/// The instance, and its optimal length where that is known.
+pub(super) fn instance(seed: u64, files: &[PathBuf], key: Key) -> Result<(Instance, Option<u32>), LabError> {
+    match key {
+        Key::Drawn(shape, run, of) => {
+            // The logarithms of the sizes are evenly spread, so that small graphs are as many as large ones.
+            let share = f64::from(run) / f64::from(of.max(2) - 1);
+            let tasks = (TASKS.0 * (TASKS.1 / TASKS.0).powf(share)).round() as usize;
+            let seed = stirred(seed, [u64::from(shape), u64::from(run), 8]);
+            let shape = SHAPES[shape as usize % SHAPES.len()].1;
+            Ok((generate_graphs(&GraphOptions { shape, tasks, seed, ..GraphOptions::default() })?, None))
+        }
+        Key::Standard(file, processors) => {
+            let path = &files[file];
+            let options = ReadOptions { processors: Some(processors), ..ReadOptions::default() };
+            let optima = OPTIMA.iter().find(|(known, _)| *known == name(path));
+            let at = PROCESSORS.iter().position(|&known| known == processors);
+            let optimum = optima.zip(at).map(|((_, optima), at)| optima[at]);
+            Ok((read_instance(path, &options)?.instance, optimum))
         }
     }
 }

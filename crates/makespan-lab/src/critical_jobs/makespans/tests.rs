@@ -1,31 +1,31 @@
 use super::*;
-use crate::campaign::{Silent, Verdict};
+use crate::campaign::tests::refused;
+use crate::campaign::{Limit, Limits, Silent, Verdict, reproduce};
 
 fn options(standard: Option<PathBuf>) -> Options {
-    Options { graphs: 1, limits: vec![Limit::Steps(2000)], searches: 1, at_once: 2, standard }
+    let search = Search { limits: Limits(vec![Limit::Steps(2000)]), searches: 1, at_once: 2 };
+    Options { graphs: 1, search, standard, seed: 1 }
 }
 
 #[test]
 fn a_small_part_runs_and_goes_on_where_it_stopped() {
     let folder = tempfile::tempdir().unwrap();
-    let first = reproduce(&options(None), (folder.path(), 1), &mut Silent).unwrap();
+    let first = reproduce(&options(None), folder.path(), &mut Silent).unwrap();
     assert_eq!((first.runs, first.reused, first.claims.len()), (6, 0, 3));
     // Nothing was searched for a second, so that no verdict is given.
     assert_eq!(first.claims[0].verdict, Verdict::NotMeasured);
     assert!(first.text.contains("Skipped the standard task graphs"));
-    let again = reproduce(&options(None), (folder.path(), 1), &mut Silent).unwrap();
+    let again = reproduce(&options(None), folder.path(), &mut Silent).unwrap();
     assert_eq!((again.reused, again.text == first.text), (6, true));
-    let table = std::fs::read_to_string(folder.path().join("makespans.csv")).unwrap();
+    let table = std::fs::read_to_string(folder.path().join("results.csv")).unwrap();
     assert_eq!(table.lines().count(), 1 + 6 * 6);
-    assert!(reproduce(&Options { graphs: 0, ..options(None) }, (folder.path(), 1), &mut Silent).is_err());
-    assert!(reproduce(&options(Some("/nowhere".into())), (folder.path(), 1), &mut Silent).is_err());
+    refused(&Options { graphs: 0, ..options(None) }, folder.path(), "graphs is 0");
+    refused(&options(Some("/nowhere".into())), folder.path(), "name a folder");
 }
 
 #[test]
 fn sizes_are_from_20_to_100_with_a_mean_near_51() {
-    let options = Options::record(None);
-    let plan = run::Planning { options: &options, seed: 1, files: &[] };
-    let tasks = (0..16).map(|run| plan.instance(Key::Drawn(0, run, 16)).unwrap().0.tasks() as usize);
+    let tasks = (0..16).map(|run| run::instance(1, &[], Key::Drawn(0, run, 16)).unwrap().0.tasks() as usize);
     let tasks: Vec<usize> = tasks.collect();
     assert_eq!((tasks[0], tasks[15]), (20, 100));
     let mean = tasks.iter().sum::<usize>() as f64 / 16.0;

@@ -1,6 +1,6 @@
 //! The yes-or-no questions of which claims are made.
 
-use super::{Claim, Verdict};
+use super::Claim;
 use crate::demt::{Criterion, Points};
 use crate::generate::Family;
 use crate::statistics::mean;
@@ -60,12 +60,11 @@ impl Evidence {
     /// The claim that this evidence decides: it holds when every answer is yes, partly when some are.
     pub(super) fn claim(self, place: &'static str, statement: &'static str) -> Claim {
         let (yes, all) = (self.answers.iter().filter(|&&answer| answer).count(), self.answers.len());
-        let verdict = Verdict::of(&self.answers);
         let mut measured = self.figures.join("; ");
         if all > 1 {
             measured = format!("{measured} ({yes} of {all} comparisons agree)");
         }
-        Claim { place, statement, measured, verdict }
+        Claim::new(place, statement, measured, &self.answers)
     }
 }
 

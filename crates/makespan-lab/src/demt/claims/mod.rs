@@ -10,7 +10,7 @@ mod stages;
 mod uniform;
 
 use super::Points;
-use crate::campaign::{Claim, Verdict};
+use crate::campaign::Claim;
 
 /// Every claim, in the order of the paper.
 pub(super) fn all(points: &Points) -> Vec<Claim> {

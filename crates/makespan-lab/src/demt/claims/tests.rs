@@ -1,6 +1,7 @@
 use super::*;
+use crate::campaign::Verdict;
+use crate::demt::Point;
 use crate::demt::algorithm::{self, DEMT, GANG, LPTF};
-use crate::demt::{Point, prototype};
 use crate::generate::Family;
 use crate::statistics::RatioSummary;
 
@@ -125,13 +126,4 @@ fn a_claim_fails_alone_when_its_figures_change() {
 #[test]
 fn without_points_nothing_is_claimed() {
     assert!(all(&Points::default()).iter().all(|claim| claim.verdict == Verdict::NotMeasured));
-}
-
-#[test]
-fn the_prototype_is_compared_where_both_measured() {
-    let comparisons = prototype::compare(&points(paper));
-    assert_eq!(comparisons.len(), 8);
-    let weak = &comparisons[0];
-    assert_eq!((weak.family, weak.prototype, weak.at), (Family::Weak, (1.83, 2.06), 400));
-    assert!((weak.difference - 0.12).abs() < 1e-9, "{}", weak.difference);
 }

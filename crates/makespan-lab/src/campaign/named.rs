@@ -1,0 +1,117 @@
+//! The table of campaigns, as the command line takes them.
+
+use std::path::{Path, PathBuf};
+
+use clap::error::ErrorKind;
+use clap::{Arg, ArgMatches, Command, Error, FromArgMatches, Subcommand, value_parser};
+
+use super::{Campaign, Progress, Summary, reproduce};
+use crate::{LabError, critical_jobs, demt, hierarchical, mapping, optimiser, ptfs, trees};
+
+/// Every campaign.
+const CAMPAIGNS: [Entry; 7] = [
+    entry::<demt::Options>(),
+    entry::<optimiser::Options>(),
+    entry::<hierarchical::Options>(),
+    entry::<trees::Options>(),
+    entry::<mapping::Options>(),
+    entry::<ptfs::Options>(),
+    entry::<critical_jobs::Options>(),
+];
+
+struct Entry {
+    name: &'static str,
+    command: fn() -> Command,
+    read: fn(&ArgMatches) -> Result<Named, Error>,
+}
+
+/// A campaign with its options, as a command line names it.
+pub struct Named {
+    /// What its runs are called.
+    pub unit: &'static str,
+    /// The folder for the results.
+    pub folder: PathBuf,
+    play: Box<Play>,
+}
+
+type Play = dyn Fn(&Path, &mut dyn Progress) -> Result<Summary<()>, LabError>;
+
+impl Named {
+    /// Plays it.
+    ///
+    /// # Errors
+    /// As [`reproduce`].
+    pub fn reproduce(&self, progress: &mut dyn Progress) -> Result<Summary<()>, LabError> {
+        (self.play)(&self.folder, progress)
+    }
+}
+
+const fn entry<C: Campaign + 'static>() -> Entry {
+    Entry { name: C::NAME, command: command::<C>, read: read::<C> }
+}
+
+fn command<C: Campaign>() -> Command {
+    let help = "Folder for the results; a campaign that was interrupted goes on there";
+    let folder = Arg::new("folder").long("output").value_name("DIR").value_parser(value_parser!(PathBuf));
+    let folder = folder.help(format!("{help} [default: {}]", usual_folder::<C>()));
+    let command = C::arguments(Command::new(C::NAME).arg(folder)).about(C::PAPER);
+    // So that `--runs -1` is told to be out of range and not to be an unknown option.
+    command.mut_args(|arg| if arg.get_action().takes_values() { arg.allow_negative_numbers(true) } else { arg })
+}
+
+fn read<C: Campaign + 'static>(matches: &ArgMatches) -> Result<Named, Error> {
+    let campaign = C::from_arg_matches(matches)?;
+    let folder = matches.get_one("folder").cloned().unwrap_or_else(|| usual_folder::<C>().into());
+    let play = move |folder: &Path, progress: &mut dyn Progress| {
+        let Summary { claims, runs, reused, text, .. } = reproduce(&campaign, folder, progress)?;
+        Ok(Summary { points: (), claims, runs, reused, text })
+    };
+    Ok(Named { unit: C::UNIT, folder, play: Box::new(play) })
+}
+
+fn usual_folder<C: Campaign>() -> String {
+    format!("reproduce-{}", C::NAME)
+}
+
+impl FromArgMatches for Named {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
+        let (name, matches) = matches.subcommand().ok_or_else(|| Error::new(ErrorKind::MissingSubcommand))?;
+        let entry = CAMPAIGNS.iter().find(|entry| entry.name == name);
+        (entry.ok_or_else(|| Error::new(ErrorKind::InvalidSubcommand))?.read)(matches)
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
+        Self::from_arg_matches(matches).map(|named| *self = named)
+    }
+}
+
+impl Subcommand for Named {
+    fn augment_subcommands(command: Command) -> Command {
+        command.subcommands(CAMPAIGNS.iter().map(|entry| (entry.command)()))
+    }
+
+    fn augment_subcommands_for_update(command: Command) -> Command {
+        Self::augment_subcommands(command)
+    }
+
+    fn has_subcommand(name: &str) -> bool {
+        CAMPAIGNS.iter().any(|entry| entry.name == name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_campaign_takes_its_usual_options() {
+        for Entry { name, command, read } in &CAMPAIGNS {
+            command().debug_assert();
+            let named = read(&command().try_get_matches_from([name]).unwrap()).unwrap();
+            assert_eq!(named.folder, PathBuf::from(format!("reproduce-{name}")));
+            let help = command().render_help().to_string();
+            assert!(help.contains("--output") && help.contains("--seed"), "{help}");
+            assert!(help.lines().next().is_some_and(|paper| paper.len() > 40), "{help}");
+        }
+    }
+}

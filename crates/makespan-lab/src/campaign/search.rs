@@ -1,0 +1,155 @@
+//! How long the optimiser may search in a campaign, and for what.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::str::FromStr;
+
+use clap::Args;
+use makespan_core::{Objective, Time};
+use serde::{Deserialize, Serialize};
+
+use super::{positive, refuse};
+use crate::LabError;
+
+/// The optimiser's part in a campaign.
+#[derive(Args, Clone, Debug)]
+#[group(skip)]
+pub struct Search {
+    /// Time limits of `optimise`, such as 500ms, or steps=500; `none` leaves it out
+    #[arg(long, visible_alias = "time", default_value = "1s,10s", value_name = "LIMIT,..")]
+    pub limits: Limits,
+    /// Independent searches of `optimise`, a thread each
+    #[arg(long, default_value_t = 2)]
+    pub searches: usize,
+    /// Instances planned at the same time; more than the cores can carry distorts the times
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    pub at_once: usize,
+}
+
+/// Limits, of which there may be none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limits(pub Vec<Limit>);
+
+/// When the optimiser stops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Limit {
+    /// After this time, the proof of the bounds included.
+    Time(Time),
+    /// After this many steps: the same seed gives the same plan on any machine.
+    Steps(u64),
+}
+
+/// An objective under a limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Setting {
+    /// What is minimised.
+    pub objective: Objective,
+    /// For how long.
+    pub limit: Limit,
+}
+
+impl Search {
+    /// The specs of the optimiser of the makespan, one a limit.
+    pub(crate) fn specs(&self) -> impl Iterator<Item = String> + '_ {
+        self.limits.0.iter().map(|&limit| self.spec(limit))
+    }
+
+    /// The spec of the optimiser of the makespan under a limit.
+    pub(crate) fn spec(&self, limit: Limit) -> String {
+        Setting { objective: Objective::Makespan, limit }.spec(self.searches)
+    }
+
+    /// The spec under a limit, if it is one of these.
+    pub(crate) fn known(&self, milliseconds: i64) -> Option<String> {
+        let limit = Limit::Time(Time::from_ticks(milliseconds * (Time::TICKS_PER_SECOND / 1000)));
+        self.limits.0.contains(&limit).then(|| self.spec(limit))
+    }
+
+    /// Refuses what plans nothing.
+    pub(crate) fn check(&self) -> Result<(), LabError> {
+        if self.limits.0.iter().collect::<BTreeSet<_>>().len() < self.limits.0.len() {
+            refuse("limits", format!("`{}`", self.limits), "give each only once")?;
+        }
+        positive(&[("searches", self.searches), ("at once", self.at_once)])?;
+        let known = |spec: String| makespan::scheduler(&spec).map(drop);
+        self.specs().try_for_each(known).map_err(|error| LabError::Algorithm(error.to_string()))
+    }
+}
+
+/// What a plan depends on.
+impl fmt::Display for Search {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "limits {}; {} searches; {} at once", self.limits, self.searches, self.at_once)
+    }
+}
+
+impl Setting {
+    /// The catalogue's spec of the optimiser in this setting, with this many independent searches.
+    pub fn spec(&self, searches: usize) -> String {
+        let objective = self.objective.name().replace('_', "-");
+        let limit = match self.limit {
+            Limit::Time(time) => format!("time-limit={time}s"),
+            Limit::Steps(steps) => format!("steps={steps}"),
+        };
+        format!("optimise[objective={objective},{limit},searches={searches}]")
+    }
+
+    /// For names of files: `weighted_completion-1s`.
+    pub(crate) fn file_stem(&self) -> String {
+        format!("{}-{}", self.objective.name(), self.limit).replace('=', "-")
+    }
+}
+
+/// For people: `weighted completion in 1 s`.
+impl fmt::Display for Setting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.limit {
+            Limit::Time(time) => f.pad(&format!("{} in {time} s", self.objective)),
+            Limit::Steps(steps) => f.pad(&format!("{} in {steps} steps", self.objective)),
+        }
+    }
+}
+
+/// As it is read: `1s`, `steps=500`.
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Time(time) => write!(f, "{time}s"),
+            Self::Steps(steps) => write!(f, "steps={steps}"),
+        }
+    }
+}
+
+impl FromStr for Limit {
+    type Err = LabError;
+
+    fn from_str(text: &str) -> Result<Self, LabError> {
+        let refuse = || LabError::Option {
+            name: "limit",
+            value: format!("`{text}`"),
+            expected: "write a positive time such as 1s or 500ms, or steps=500",
+        };
+        let limit = match text.trim().strip_prefix("steps=") {
+            Some(steps) => Self::Steps(steps.parse().map_err(|_| refuse())?),
+            None => Self::Time(Time::parse(text).map_err(|_| refuse())?),
+        };
+        if matches!(limit, Self::Time(Time::ZERO)) { Err(refuse()) } else { Ok(limit) }
+    }
+}
+
+/// As they are read: `1s,10s`.
+impl fmt::Display for Limits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.iter().map(ToString::to_string).collect::<Vec<_>>().join(","))
+    }
+}
+
+impl FromStr for Limits {
+    type Err = LabError;
+
+    fn from_str(text: &str) -> Result<Self, LabError> {
+        let each = text.split(',').filter(|&limit| limit != "none").map(str::parse);
+        each.collect::<Result<_, _>>().map(Self)
+    }
+}
