@@ -141,7 +141,7 @@ fn rates_are_compared_like_any_plan() {
     assert!(throughput["value"].as_f64().unwrap() <= throughput["bound"].as_f64().unwrap(), "{throughput}");
     let all = sandbox.makespan("compare t.json").succeeds();
     assert!(all.contains("steady-state") && all.contains("heft"), "{all}");
-    let flat = r#"{"version": 1, "platform": {"processors": 2}, "jobs": [{"name": "x", "count": 9, "processors": 1, "time": 3, "command": ["true"]}]}"#;
+    let flat = r#"{"version": 1, "platform": {"processors": 2}, "jobs": [{"name": "x", "count": 9, "processors": 1, "time": 3, "weight": 1, "command": ["true"]}]}"#;
     sandbox.write("flat.json", flat);
     assert!(!sandbox.makespan("compare flat.json").succeeds().contains("steady-state"));
     sandbox.makespan("run flat.json --algorithm steady-state --oversubscribe --folder f").refused(&["no placements"]);
