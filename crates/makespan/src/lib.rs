@@ -213,7 +213,7 @@ fn bound_on_throughput(instance: &Instance, known: &[Bound]) -> Result<Bound, Pl
 /// [`PlanError::Unproved`] when the platform is of a kind for which nothing is proved.
 pub fn bounds_for<'a>(
     instance: &Instance,
-    plans: impl Iterator<Item = &'a Plan> + Clone,
+    plans: &(impl Iterator<Item = &'a Plan> + Clone),
 ) -> Result<Vec<Bound>, PlanError> {
     let is_rates = |plan: &Plan| matches!(plan, Plan::Periodic(_));
     let rates = plans.clone().any(is_rates);

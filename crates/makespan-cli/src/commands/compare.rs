@@ -46,7 +46,7 @@ pub fn compare(options: &CompareOptions) -> Result<ExitCode> {
         progress.inc(1);
     }
     let plans = rows.iter().map(|row| &row.plan);
-    let mut bounds = makespan::bounds_for(&instance, plans).map_err(|error| miette!("{error}"))?;
+    let mut bounds = makespan::bounds_for(&instance, &plans).map_err(|error| miette!("{error}"))?;
     progress.finish_and_clear();
     // The cost is of interest where some plan was made for it. Each may end when it likes, so each task counts with its least.
     if costs {

@@ -84,7 +84,8 @@ pub fn run(options: &RunOptions) -> Result<ExitCode> {
     emit(&format!("\n{which} in {}\n", shown(&folder.display().to_string())))?;
     if stop.is_requested() {
         let oversubscribe = if options.oversubscribe { "--oversubscribe " } else { "" };
-        let [instance, folder] = [&options.instance, &folder].map(|path| shown(&path.display().to_string()).into_owned());
+        let [instance, folder] =
+            [&options.instance, &folder].map(|path| shown(&path.display().to_string()).into_owned());
         emit(&format!(
             "the run was stopped; `makespan run {instance} --folder {folder} {oversubscribe}{hint}--resume` continues it\n"
         ))?;

@@ -184,7 +184,11 @@ fn a_strategy_is_written_shown_and_verified() {
     let text = sandbox
         .makespan("plan g.toml --algorithm critical-jobs --output p.json --report r.html --gantt g.svg")
         .succeeds();
-    assert!(text.contains("the strategy, of which no variant beats another") && text.contains("chosen"), "{text}");
+    assert!(
+        text.contains("the strategy, of which no variant beats another in finish, cost and busy time")
+            && text.contains("chosen"),
+        "{text}"
+    );
     let page = sandbox.read("r.html");
     assert!(page.contains("<h2>Strategy</h2>") && page.contains("Finish against cost"));
     sandbox.makespan("verify g.toml p.json").succeeds();

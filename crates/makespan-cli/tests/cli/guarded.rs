@@ -239,7 +239,11 @@ fn a_job_that_somebody_ends_alone_has_failed() {
     let sandbox = Sandbox::new();
     sandbox.write("i.toml", shell_jobs(1, &[("a", "0.1", "kill -TERM $$; sleep 9")]));
     let said = sandbox.makespan(RUN);
-    assert!(said.out.contains("failed, status 143") && said.out.contains("it ended with status 143, which signal 15 leaves"), "{said:?}");
+    assert!(
+        said.out.contains("failed, status 143")
+            && said.out.contains("it ended with status 143, which signal 15 leaves"),
+        "{said:?}"
+    );
 }
 
 #[test]
@@ -305,7 +309,11 @@ fn what_a_real_time_signal_ends_has_ended() {
     );
     let said = sandbox.makespan(RUN);
     assert!(said.out.contains("`c`: it returned exit status 255"), "{said:?}");
-    assert!(said.out.contains("failed, status 162") && said.out.contains("it ended with status 162, which signal 34 leaves"), "{said:?}");
+    assert!(
+        said.out.contains("failed, status 162")
+            && said.out.contains("it ended with status 162, which signal 34 leaves"),
+        "{said:?}"
+    );
     assert!(said.out.contains("failed, status 3"), "{said:?}");
     assert_eq!(called(&tag), Vec::<i32>::new());
 }

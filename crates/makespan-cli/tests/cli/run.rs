@@ -67,7 +67,8 @@ fn what_is_no_run_is_neither_resumed_nor_written_over() {
 fn a_folder_cannot_forge_a_line() {
     let sandbox = Sandbox::new();
     sandbox.write("i.toml", shell_jobs(1, &[("a", "0.05", "exit 0")]));
-    let said = sandbox.said(&["run", "i.toml", "--oversubscribe", "--folder", "f\n8 of 8 jobs succeeded"]).succeeds();
+    let arguments = ["run", "i.toml", "--oversubscribe", "--folder", "f\n8 of 8 jobs succeeded"].map(str::to_owned);
+    let said = sandbox.with_arguments(&arguments).succeeds();
     assert!(!said.lines().any(|line| line.starts_with("8 of 8")), "{said}");
 }
 

@@ -24,7 +24,7 @@ pub enum Plan {
     /// Several schedules of compound jobs to choose from, by finish, cost and utilisation.
     Strategy(Strategy),
     /// Rates at which bags of tasks are computed on a tree, with a period of whole tasks; it has no placements.
-    Periodic(SteadyState),
+    Periodic(Box<SteadyState>),
 }
 
 impl Plan {
@@ -90,6 +90,6 @@ impl From<Strategy> for Plan {
 
 impl From<SteadyState> for Plan {
     fn from(state: SteadyState) -> Self {
-        Self::Periodic(state)
+        Self::Periodic(Box::new(state))
     }
 }

@@ -11,7 +11,10 @@ const HEADINGS: [&str; 4] = ["", "finish (s)", "cost", "busy (s)"];
 
 /// The variants as text.
 pub fn text(strategy: &Strategy) -> String {
-    format!("\nthe strategy, of which no variant beats another:\n{}", table(&HEADINGS, 1, rows(strategy)))
+    format!(
+        "\nthe strategy, of which no variant beats another in finish, cost and busy time:\n{}",
+        table(&HEADINGS, 1, rows(strategy))
+    )
 }
 
 /// The variants as a table and a figure.

@@ -70,8 +70,14 @@ impl Decider {
         let simulated = simulate(&scene, spec, &mut makespan::Silent).map_err(|error| failed(&error))?;
         remarks.push("the plan is what the policy would do if all times were as estimated".into());
         // Those that wait for what is given up do not start either.
-        let started: std::collections::BTreeSet<makespan_core::JobId> =
-            simulated.simulation.trace.runs.iter().filter(|run| !run.processors.is_empty()).map(|run| run.job).collect();
+        let started: std::collections::BTreeSet<makespan_core::JobId> = simulated
+            .simulation
+            .trace
+            .runs
+            .iter()
+            .filter(|run| !run.processors.is_empty())
+            .map(|run| run.job)
+            .collect();
         let given_up = executed.tasks.len() - started.len();
         if given_up > 0 {
             remarks.push(format!(
