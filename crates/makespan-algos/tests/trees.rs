@@ -77,7 +77,7 @@ fn schedulers() -> Vec<Box<dyn Scheduler>> {
 fn plan(scheduler: &dyn Scheduler, instance: &Instance, seed: u64) -> (SteadyState, Vec<Bound>) {
     let mut context = Context::with_seed(seed);
     match scheduler.schedule(instance, &mut context) {
-        Ok(Plan::Periodic(state)) => (state, context.bounds),
+        Ok(Plan::Periodic(state)) => (*state, context.bounds),
         other => panic!("{} supports the tree, but: {other:?}", scheduler.name()),
     }
 }

@@ -39,7 +39,7 @@ pub fn plan(options: &PlanOptions) -> Result<ExitCode> {
     let title = options.input.instance.file_stem().map_or("plan".into(), |stem| stem.to_string_lossy());
     let told = Told { instance: &instance, options, title: &title, algorithm, bounds, remarks };
     match plan {
-        Plan::Periodic(state) => tree::tell(told, state, length)?,
+        Plan::Periodic(state) => tree::tell(told, *state, length)?,
         plan => tell(told, &plan)?,
     }
     Ok(ExitCode::SUCCESS)
