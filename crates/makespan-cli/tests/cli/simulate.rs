@@ -300,7 +300,9 @@ fn computations_of_batsim_take_their_time_at_a_stated_speed() {
     sandbox.write("w.json", workload);
     let makespan = |options: &str| row(&sandbox.makespan(&format!("simulate w.json {options}")).succeeds(), "makespan");
     assert_eq!((makespan(""), makespan("--flops 2e9")), (vec!["5.000".to_owned()], vec!["2.500".to_owned()]));
-    sandbox.makespan("simulate w.json --flops -1").refused(&["-1 floating-point operations a second is no speed"]);
+    sandbox
+        .makespan("simulate w.json --flops -1")
+        .refused(&["floating-point operations a second: a speed of -1 is out of range"]);
 }
 
 #[test]
