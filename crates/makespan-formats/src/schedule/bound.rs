@@ -21,6 +21,13 @@ pub struct BoundEntry {
     certificate: serde_json::Value,
 }
 
+impl BoundEntry {
+    /// The stated kind of proof.
+    pub(crate) fn kind(&self) -> &str {
+        self.certificate.get("kind").and_then(serde_json::Value::as_str).unwrap_or_default()
+    }
+}
+
 /// The bound of an entry, unchecked but for its form; `field` names it in errors.
 ///
 /// # Errors

@@ -75,11 +75,12 @@ impl TreePlanFile {
                 format!("version {} is not known; this program reads 1", document.version.0.0),
             ));
         }
-        let bound = read_bound(file, "bounds.fair_throughput", Objective::Throughput, document.bounds.fair_throughput)?;
-        if !bound.proof.objectives().contains(&Objective::Throughput) {
-            let problem = "it is no certificate of a fair throughput; write tree_prices".to_owned();
+        let entry = document.bounds.fair_throughput;
+        if entry.kind() != "tree_prices" {
+            let problem = format!("`{}` is no certificate of a fair throughput; write tree_prices", entry.kind());
             return Err(wrong("bounds.fair_throughput.certificate.kind", problem));
         }
+        let bound = read_bound(file, "bounds.fair_throughput", Objective::Throughput, entry)?;
         if bound.makespan_at_most.is_some() {
             let problem = "a bound of the file must hold for all steady states; leave this condition out".to_owned();
             return Err(wrong("bounds.fair_throughput.makespan_at_most", problem));
