@@ -164,6 +164,7 @@ fn killed_and_resumed_no_second_copy_runs_beside_the_first() {
     let sandbox = Sandbox::new();
     let script = "test -e again && exit; setsid sh -c \"echo > up; sleep 60\"";
     sandbox.write("i.toml", shell_jobs(1, &[("away", "0.1", script)]));
+    fs::create_dir(sandbox.path("f")).unwrap();
     for kill_shim in [false, true] {
         let _ = fs::remove_file(sandbox.path("up"));
         let mut child = spawn(&sandbox, &format!("{RUN} --resume"));

@@ -42,10 +42,12 @@ pub fn choose(options: &RunOptions) -> Result<PathBuf> {
     }
 }
 
-/// Refuses a folder that holds no run, but files of the names that a run writes: they are somebody's.
+/// Refuses a folder that holds no run, but files of the names that a run writes: they are somebody's. Links are refused where
+/// they would be written ([`own`]).
 fn check_strange(folder: &Path) -> Result<()> {
-    let is_there = |name: &&str| folder.join(name).symlink_metadata().is_ok();
-    match FILES.iter().find(|name| is_there(name) && !is_there(&makespan_exec::journal::FILE)) {
+    let kind = |name: &str| folder.join(name).symlink_metadata().ok().map(|metadata| metadata.file_type());
+    let is_own = |name: &&&str| kind(name).is_some_and(|kind| !kind.is_symlink());
+    match FILES.iter().find(is_own).filter(|_| kind(makespan_exec::journal::FILE).is_none()) {
         Some(name) => Err(miette!(
             "{} is there and belongs to no run; name another folder, or move the file away",
             shown(&folder.join(name).display().to_string())
