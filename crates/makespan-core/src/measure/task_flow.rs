@@ -41,7 +41,7 @@ impl TaskFlowMeasures {
     }
 
     /// Measures what happened to a sequential instance without bags. Interrupted runs count as use. `bound` is on the maxspan,
-    /// by the real times: [`release_area_bound`] where the estimates are these.
+    /// by the real times: [`crate::release_area_bound`] where the estimates are these.
     pub fn of(instance: &Instance, trace: &Trace, bound: Time) -> Self {
         let platform = instance.platform();
         let started = || trace.runs.iter().filter(|run| run.outcome != Outcome::NotStarted);

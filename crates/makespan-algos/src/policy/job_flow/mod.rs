@@ -44,7 +44,7 @@ pub use rules::{Clock, Goal, JobFlowRules, Late, Serve, Spare};
 /// such jobs are, once one that has begun had to move. Of a job that has begun the tasks that have not started are planned again
 /// by the rule of HEFT around all others, and of all such jobs together if less weight is late then. An interrupted task counts as
 /// not started. From the first failure or late task on, plans
-/// leave time for the longest task of each job to run again, where they can ([`Spare`]).
+/// leave time for the longest task of each job to run again, where they can (`Spare`).
 ///
 /// Source: A. Tselishchev, V. V. Toporkov, "Compound job scheduling and job-flows management in distributed computing",
 /// 54th IWK, Ilmenau 2009, section 4. Deviations: buffers, replanning and what is done when machines fail are named
