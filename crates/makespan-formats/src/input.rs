@@ -198,6 +198,7 @@ mod tests {
     use std::io::Write;
 
     use super::*;
+    use crate::packing::{bzip2, gzip};
 
     #[test]
     fn the_limit_is_exact() {
@@ -230,18 +231,6 @@ mod tests {
             format!("{} {} -1 {} 4 -1 -1 4 120 -1 1 1 1 -1 -1 1 -1 -1\n", state >> 40, state >> 50, state >> 52)
         });
         assert!(read(&log).unwrap() as u64 > MAX_EXPANDED);
-    }
-
-    fn gzip(bytes: &[u8]) -> Vec<u8> {
-        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-        encoder.write_all(bytes).unwrap();
-        encoder.finish().unwrap()
-    }
-
-    fn bzip2(bytes: &[u8]) -> Vec<u8> {
-        let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
-        encoder.write_all(bytes).unwrap();
-        encoder.finish().unwrap()
     }
 
     /// Files one behind the other are one, down to empty ones, and as many as there may be.

@@ -23,6 +23,8 @@ pub mod jobs_csv;
 mod lines;
 pub mod moldable_set;
 mod names;
+#[cfg(test)]
+mod packing;
 mod paje;
 mod plan_file;
 pub mod plot;

@@ -63,8 +63,7 @@ impl Bound {
         {
             return Err(CertificateError::OnlyUntil { horizon });
         }
-        let too_strong = if self.objective.is_maximised() { self.value < proven } else { self.value > proven };
-        if too_strong {
+        if self.excludes(&proven) {
             let decimal = |value: &Value| value.decimal(self.objective);
             return Err(CertificateError::TooStrong { stated: decimal(&self.value), proven: decimal(&proven) });
         }

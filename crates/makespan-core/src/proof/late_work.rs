@@ -71,8 +71,6 @@ impl Kind for LateWork {
     }
 }
 
-impl LateWork {}
-
 /// The sum of the so many largest, each of which there is so often.
 fn largest(mut each: Vec<(i128, u64)>, mut most: u64) -> Option<i128> {
     each.sort_unstable_by(|a, b| b.cmp(a));

@@ -247,22 +247,10 @@ impl Closed {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Platform, Profile, Unavailable};
+    use crate::model::{Platform, Profile, Weight};
+    use crate::proof::samples::two_machines;
     use crate::proof::{Bound, Proof};
     use crate::schedule::Objective;
-
-    fn instance(rows: &[[i64; 2]], closed: &[(&str, i64, i64)]) -> Instance {
-        let job = |(at, row): (usize, &[i64; 2])| {
-            Job::new(at.to_string(), Profile::on_machines(row.map(Time::from_ticks)).unwrap())
-        };
-        let period = |&(processors, start, end): &(&str, i64, i64)| Unavailable {
-            processors: processors.parse().unwrap(),
-            start: Time::from_ticks(start),
-            end: Time::from_ticks(end),
-        };
-        let jobs = rows.iter().enumerate().map(job).collect();
-        Instance::new(Platform::cluster(2, 1).unwrap(), jobs, closed.iter().map(period).collect()).unwrap()
-    }
 
     fn proves(instance: &Instance, prices: [i64; 2]) -> Result<i128, CertificateError> {
         MachinePrices { prices: prices.to_vec() }.proves(instance)
@@ -270,17 +258,17 @@ mod tests {
 
     #[test]
     fn prices_bound_the_makespan() {
-        let two = instance(&[[4, 6], [4, 6], [4, 6]], &[]);
+        let two = two_machines(&[[4, 6], [4, 6], [4, 6]], &[]);
         // 3 * min(3 * 4, 2 * 6) = 36 of 5 a tick: 7.2, so 8, which is the optimum.
         assert_eq!(proves(&two, [3, 2]), Ok(8));
         assert_eq!(proves(&two, [1, 1]), Ok(6));
         // No machine is fast enough for less than 4, whatever the prices.
         assert_eq!(proves(&two, [0, 0]), Ok(4));
         // One machine is free of charge: only the length of the job counts.
-        assert_eq!(proves(&instance(&[[5, 9]], &[]), [0, 1]), Ok(5));
-        assert_eq!(proves(&instance(&[[5, 9]], &[]), [1, 0]), Ok(5));
+        assert_eq!(proves(&two_machines(&[[5, 9]], &[]), [0, 1]), Ok(5));
+        assert_eq!(proves(&two_machines(&[[5, 9]], &[]), [1, 0]), Ok(5));
         // Before 10 the second job has to be paid for on machine 0, where the first is, too.
-        assert_eq!(proves(&instance(&[[5, 10], [5, 10]], &[]), [1, 0]), Ok(10));
+        assert_eq!(proves(&two_machines(&[[5, 10], [5, 10]], &[]), [1, 0]), Ok(10));
         assert!(matches!(proves(&two, [-1, 1]), Err(CertificateError::Malformed(_))));
         let short = MachinePrices { prices: vec![1] };
         assert!(matches!(short.proves(&two), Err(CertificateError::Malformed(_))));
@@ -290,14 +278,14 @@ mod tests {
     fn closed_machines_sell_nothing() {
         let rows = [[4, 6], [4, 6], [4, 6]];
         // Machine 0 is closed from 0 to 10: 36 = 3 (T - 10) + 2 T gives 13.2.
-        assert_eq!(proves(&instance(&rows, &[("0", 0, 8), ("0", 5, 10)]), [3, 2]), Ok(14));
-        assert_eq!(proves(&instance(&rows, &[("0", 100, 120)]), [3, 2]), Ok(8));
+        assert_eq!(proves(&two_machines(&rows, &[("0", 0, 8), ("0", 5, 10)]), [3, 2]), Ok(14));
+        assert_eq!(proves(&two_machines(&rows, &[("0", 100, 120)]), [3, 2]), Ok(8));
     }
 
     #[test]
     fn prices_bound_weighted_completion() {
         // Equal machines: 4, 4 and then 8; by Eastman, Even and Isaacs 2 + 4 + 6 + 3 * (4 - 2) / 2 = 15.
-        let equal = instance(&[[4, 4], [4, 4], [4, 4]], &[]);
+        let equal = two_machines(&[[4, 4], [4, 4], [4, 4]], &[]);
         let prices = MachinePrices { prices: vec![1, 1] };
         let bound =
             Bound::proved_by(Objective::WeightedCompletion, Proof::MachinePrices(prices.clone()), &equal).unwrap();
@@ -310,8 +298,8 @@ mod tests {
     #[test]
     fn jobs_without_weight_and_price_do_not_part_the_others() {
         let rows = [[20, 5], [1, 9], [20, 1]];
-        let mut jobs = instance(&rows, &[]).jobs().to_vec();
-        jobs[1].weight = crate::model::Weight::ZERO;
+        let mut jobs = two_machines(&rows, &[]).jobs().to_vec();
+        jobs[1].weight = Weight::ZERO;
         let instance = Instance::new(Platform::cluster(2, 1).unwrap(), jobs, vec![]).unwrap();
         // Machine 0 is free of charge, and nothing is proved of what could run there.
         let free = MachinePrices { prices: vec![0, 1] };
@@ -330,8 +318,11 @@ mod tests {
     fn what_is_too_large_is_an_error() {
         let long = i64::MAX / 8;
         let rows = [[long, long], [long, long]];
-        assert_eq!(proves(&instance(&rows, &[]), [i64::MAX, i64::MAX]), Ok(i128::from(long)));
+        assert_eq!(proves(&two_machines(&rows, &[]), [i64::MAX, i64::MAX]), Ok(i128::from(long)));
         let prices = MachinePrices { prices: vec![i64::MAX, i64::MAX] };
-        assert_eq!(prices.value(Objective::WeightedCompletion, &instance(&rows, &[])), Err(CertificateError::Overflow));
+        assert_eq!(
+            prices.value(Objective::WeightedCompletion, &two_machines(&rows, &[])),
+            Err(CertificateError::Overflow)
+        );
     }
 }

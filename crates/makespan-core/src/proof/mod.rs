@@ -19,6 +19,8 @@ mod position_prices;
 mod reach;
 mod rejection;
 mod release_area;
+#[cfg(test)]
+mod samples;
 mod soonest;
 mod spans;
 mod time_prices;

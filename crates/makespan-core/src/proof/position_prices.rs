@@ -113,22 +113,10 @@ fn ready(instance: &Instance) -> Vec<Time> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Job, Platform, Profile, Unavailable, Weight};
+    use crate::model::{Platform, Weight};
+    use crate::proof::samples::two_machines;
     use crate::proof::{Bound, Proof};
     use crate::schedule::Objective;
-
-    fn instance(rows: &[[i64; 2]], closed: &[(&str, i64, i64)]) -> Instance {
-        let job = |(at, row): (usize, &[i64; 2])| {
-            Job::new(at.to_string(), Profile::on_machines(row.map(Time::from_ticks)).unwrap())
-        };
-        let period = |&(processors, start, end): &(&str, i64, i64)| Unavailable {
-            processors: processors.parse().unwrap(),
-            start: Time::from_ticks(start),
-            end: Time::from_ticks(end),
-        };
-        let jobs = rows.iter().enumerate().map(job).collect();
-        Instance::new(Platform::cluster(2, 1).unwrap(), jobs, closed.iter().map(period).collect()).unwrap()
-    }
 
     fn proves(instance: &Instance, prices: [&[i64]; 2]) -> Result<i128, CertificateError> {
         PositionPrices { prices: prices.map(<[i64]>::to_vec).to_vec() }.completions(instance)
@@ -137,13 +125,13 @@ mod tests {
     #[test]
     fn prices_of_positions_by_hand() {
         // Three jobs of 4 on two equal machines: 4 + 4 + 8.
-        let equal = instance(&[[4, 4], [4, 4], [4, 4]], &[]);
+        let equal = two_machines(&[[4, 4], [4, 4], [4, 4]], &[]);
         assert_eq!(proves(&equal, [&[], &[]]), Ok(12));
         assert_eq!(proves(&equal, [&[4], &[4]]), Ok(16));
         // Dearer ones prove no more.
         assert_eq!(proves(&equal, [&[9], &[9]]), Ok(3 * 8 - 18));
         // Machine 1 is closed until 3, in two periods, and again later: 4 + 8 + 7.
-        let late = instance(&[[4, 4], [4, 4], [4, 4]], &[("1", 2, 3), ("1", 0, 2), ("1", 50, 60)]);
+        let late = two_machines(&[[4, 4], [4, 4], [4, 4]], &[("1", 2, 3), ("1", 0, 2), ("1", 50, 60)]);
         assert_eq!(proves(&late, [&[4], &[1]]), Ok(19));
         let bound = Bound::proved_by(
             Objective::MeanFlow,
@@ -155,7 +143,7 @@ mod tests {
 
     #[test]
     fn what_is_malformed_is_refused() {
-        let equal = instance(&[[4, 4], [4, 4]], &[]);
+        let equal = two_machines(&[[4, 4], [4, 4]], &[]);
         for prices in [vec![vec![]], vec![vec![-1], vec![]], vec![vec![], vec![], vec![]]] {
             let prices = PositionPrices { prices };
             assert!(

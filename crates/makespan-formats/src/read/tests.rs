@@ -1,24 +1,11 @@
-use std::io::Write;
-
 use super::*;
+use crate::packing::{bzip2, gzip};
 
 const JSON: &str = r#"{"version": 1, "platform": {"processors": 2}, "jobs": [{"name": "a", "work": 1}]}"#;
 const TOML: &str = "version = 1\nplatform.processors = 2\n[[jobs]]\nname = 'a'\nwork = 1\n";
 const SWF: &str = "; MaxProcs: 2\n1 0 -1 1 1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1\n";
 const ETC: &str = "1 2\n3.5 4\n";
 const SET: &str = r#"{"cpudata": {"nb_p": [1, 2], "t1": [1, 0.5]}}"#;
-
-fn gzip(bytes: &[u8]) -> Vec<u8> {
-    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    encoder.write_all(bytes).unwrap();
-    encoder.finish().unwrap()
-}
-
-fn bzip2(bytes: &[u8]) -> Vec<u8> {
-    let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
-    encoder.write_all(bytes).unwrap();
-    encoder.finish().unwrap()
-}
 
 #[test]
 fn formats_are_known_by_content_whatever_the_name() {

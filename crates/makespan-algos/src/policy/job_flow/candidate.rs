@@ -55,6 +55,11 @@ pub(super) struct Candidate<'a> {
     outline: Outline<'a>,
 }
 
+/// The longest of these times, rounded up to ticks.
+pub(super) fn longest(times: &[f64]) -> i64 {
+    times.iter().copied().fold(0.0, f64::max).ceil() as i64
+}
+
 /// The plan of a job.
 #[derive(Clone, Debug)]
 pub(super) struct Choice {
@@ -104,7 +109,7 @@ impl<'a> Candidate<'a> {
             |entry| entry.deadline,
         );
         let times = crate::kernel::graph::rank::mean_times(problem);
-        let spare = if spares { times.iter().copied().fold(0.0, f64::max).ceil() as i64 } else { 0 };
+        let spare = if spares { longest(&times) } else { 0 };
         Self {
             whole,
             first,

@@ -18,9 +18,9 @@ const ROUNDS: usize = 2;
 impl Table<'_> {
     /// A flow that is no worse than that of jobs planned one by one by urgency, nor than that of plans kept.
     ///
-    /// Orders by urgency, deadline, slack and size, or all orders of few jobs, and then neighbours swapped and late jobs put first, are compared with each
-    /// job as early as HEFT has it. In the best of all these flows each job in turn takes the variant of its strategy, found on
-    /// what the others leave, that is best for the flow.
+    /// Orders by urgency, deadline, slack and size, or all orders of few jobs, and then neighbours swapped and late jobs put
+    /// first, are compared with each job as early as HEFT has it. In the best of all these flows each job in turn takes the
+    /// variant of its strategy, found on what the others leave, that is best for the flow.
     pub fn collective(&self) -> Flow {
         let by_urgency = self.order_by(Candidate::urgency);
         let mut best = self.one_by_one(&by_urgency, Hopeless::InTurn);

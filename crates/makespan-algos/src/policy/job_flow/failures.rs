@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use makespan_core::{Decision, Event, JobId, Logged, Time, View};
 
-use super::candidate::{Alone, Candidate, Choice, delay, delayed};
+use super::candidate::{Alone, Candidate, Choice, delay, delayed, longest};
 use super::rules::{Serve, Spare};
 use super::{JobFlow, is_whole, placements};
 use crate::kernel::graph::{Problem, rank};
@@ -58,10 +58,8 @@ impl JobFlow {
         if moved.is_empty() {
             return false;
         }
-        let urgency = |whole: usize| {
-            let deadline = self.records.get(whole).map_or(i64::MAX, |entry| entry.deadline);
-            (Reverse(whole_job(view.instance, whole).1.priority), deadline, whole)
-        };
+        let urgency =
+            |whole: usize| (Reverse(whole_job(view.instance, whole).1.priority), self.records.deadline(whole), whole);
         moved.sort_by_cached_key(|&(whole, _)| urgency(whole));
         self.release(|whole| stranded.contains(&whole), view);
         let replans = self.rules.serve == Serve::Replan;
@@ -120,12 +118,10 @@ impl JobFlow {
         if late.is_empty() {
             return;
         }
-        let deadline = |whole: usize| self.records.get(whole).map_or(i64::MAX, |entry| entry.deadline);
         let mut by_deadline = begun;
-        by_deadline.sort_by_key(|&whole| (deadline(whole), whole));
+        by_deadline.sort_by_key(|&whole| (self.records.deadline(whole), whole));
         let mut late_first = by_deadline.clone();
         late_first.sort_by_key(|whole| !late.contains(whole));
-        late_first.dedup();
         let orders = if late_first == by_deadline { vec![by_deadline] } else { vec![by_deadline, late_first] };
         for order in orders {
             let before = (self.reservations.clone(), self.records.clone(), self.log.len(), decisions.len());
@@ -151,7 +147,7 @@ impl JobFlow {
         for &whole in wholes {
             let job = whole_job(view.instance, whole).1;
             let sum = by_priority.entry(Reverse(job.priority)).or_default();
-            let deadline = self.records.get(whole).map_or(i64::MAX, |entry| entry.deadline);
+            let deadline = self.records.deadline(whole);
             // What has no places was given up.
             if ends.get(&whole).is_none_or(|end| end.ticks() > deadline) {
                 *sum = (sum.0 + i128::from(job.weight.millionths()), sum.1 + 1);
@@ -239,5 +235,5 @@ impl JobFlow {
 /// How long the longest task of a whole job takes on average over processors, in ticks.
 fn spare(view: &View<'_>, whole: usize) -> i64 {
     let alone = view.instance.with_jobs(vec![whole_job(view.instance, whole).1]);
-    rank::mean_times(&Problem::new(&alone)).into_iter().fold(0.0, f64::max).ceil() as i64
+    longest(&rank::mean_times(&Problem::new(&alone)))
 }

@@ -29,6 +29,11 @@ impl JobRecords {
         self.entries.get(&whole)
     }
 
+    /// When the walltime of a whole job is over, in ticks; never for one that has not been planned.
+    pub fn deadline(&self, whole: usize) -> i64 {
+        self.get(whole).map_or(i64::MAX, |entry| entry.deadline)
+    }
+
     /// Whether a whole job was given up.
     pub fn is_given_up(&self, whole: usize) -> bool {
         let choice = self.get(whole).and_then(|entry| entry.choice.as_ref());
@@ -64,7 +69,7 @@ impl JobRecords {
 
     /// Notes that a whole job was planned again otherwise than by its strategy.
     pub fn note_again(&mut self, whole: usize, finish: i64) {
-        let deadline = self.get(whole).map_or(i64::MAX, |entry| entry.deadline);
+        let deadline = self.deadline(whole);
         self.entries.insert(whole, Entry { deadline, in_time: finish <= deadline, choice: None });
     }
 }

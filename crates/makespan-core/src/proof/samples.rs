@@ -1,0 +1,17 @@
+//! Instances for tests of several proofs.
+
+use crate::model::{Instance, Job, Platform, Profile, Time, Unavailable};
+
+/// Sequential jobs with a time on each of two machines, in ticks, and the periods in which processors are closed.
+pub fn two_machines(rows: &[[i64; 2]], closed: &[(&str, i64, i64)]) -> Instance {
+    let job = |(at, row): (usize, &[i64; 2])| {
+        Job::new(at.to_string(), Profile::on_machines(row.map(Time::from_ticks)).unwrap())
+    };
+    let period = |&(processors, start, end): &(&str, i64, i64)| Unavailable {
+        processors: processors.parse().unwrap(),
+        start: Time::from_ticks(start),
+        end: Time::from_ticks(end),
+    };
+    let jobs = rows.iter().enumerate().map(job).collect();
+    Instance::new(Platform::cluster(2, 1).unwrap(), jobs, closed.iter().map(period).collect()).unwrap()
+}
