@@ -34,7 +34,7 @@ pub fn replay(bytes: &[u8]) {
     for processors in [None, Some(8)] {
         let options = ReplayOptions { processors, ..ReplayOptions::default() };
         match parse_replay(bytes, "x", &options) {
-            Ok(replay) => assert_eq!(replay.users.len(), replay.instance.jobs().len()),
+            Ok(replay) => assert_eq!(replay.report.jobs, replay.instance.jobs().len()),
             Err(error) => assert_one_line(&error),
         }
     }

@@ -7,7 +7,7 @@ use criterion::{Criterion, criterion_group, criterion_main};
 use makespan_algos::kernel::chains::ranking::{Chart, Cover};
 use makespan_algos::kernel::graph::Problem;
 use makespan_algos::scheduler;
-use makespan_core::{Context, Edge, Graph, Instance, Job, Link, Load, NamedTask, Node, Platform, Profile, Time};
+use makespan_core::{Context, Edge, Graph, Instance, Job, JobId, Link, Load, NamedTask, Node, Platform, Profile, Time};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -51,8 +51,8 @@ fn critical_jobs(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("critical jobs");
     group.sample_size(10).measurement_time(Duration::from_secs(5));
     for tasks in [1000, 10_000] {
-        let problem = Problem::new(&layered(tasks));
-        let chart = Chart::of(&problem, 0, tasks as u32);
+        let instance = layered(tasks);
+        let chart = Chart::of(&instance, &Problem::new(&instance), JobId(0));
         for (name, cover) in [("covering", Cover::Covering), ("disjoint", Cover::Disjoint)] {
             if cover == Cover::Covering || tasks <= 1000 {
                 group.bench_function(format!("ranking, {name}, n={tasks}"), |bencher| {

@@ -44,7 +44,8 @@ fn tables(processors: u32, jobs: usize, x: f64) -> Instance {
 /// The same jobs on nodes, each in its best placement.
 fn on_nodes(nodes: u32, each: u32, instance: &Instance) -> Instance {
     let platform = Platform::cluster(nodes, each).expect("some processors").requiring_compact();
-    Instance::new(platform, instance.jobs().to_vec(), Vec::new()).expect("a valid instance")
+    let jobs = instance.ids().map(|id| instance.submitted(id)).collect();
+    Instance::new(platform, jobs, Vec::new()).expect("a valid instance")
 }
 
 /// Downey's law with a parallelism log-uniform on [1, processors] and sigma uniform on [0, 2]: the lab's `cirne`.
@@ -115,9 +116,9 @@ fn best_effort(criterion: &mut Criterion) {
         Profile::rigid(width, time).expect("positive figures")
     };
     let jobs = instance(1000, 1000, rigid);
-    let count = std::num::NonZeroU64::new(1_000_000);
     let bag = Job::new("bag", Profile::rigid(1, seconds(3.7)).expect("positive figures")).with_weight(Weight::ZERO);
-    let with_bag = jobs.with_jobs(jobs.jobs().iter().cloned().chain([Job { count, ..bag }]).collect());
+    let bag = bag.with_count(std::num::NonZeroU64::new(1_000_000).expect("tasks"));
+    let with_bag = jobs.with_jobs(jobs.ids().map(|id| jobs.submitted(id)).chain([bag]).collect());
     let mut group = criterion.benchmark_group("best effort");
     group.sample_size(10).measurement_time(Duration::from_secs(10));
     bench(&mut group, "list[order=saf]", "1000 jobs", &jobs);

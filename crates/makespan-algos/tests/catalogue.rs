@@ -10,7 +10,7 @@ mod harness;
 use harness::draft::{Draft, drafts, exact_drafts};
 use harness::optimum::optimum;
 use harness::{plan, representatives};
-use makespan_core::{Instance, Objective, Placement, Schedule, Scheduler, Time, validate};
+use makespan_core::{Instance, Job, Objective, Placement, Schedule, Scheduler, SimpleJob, Time, validate};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseResult;
 
@@ -64,7 +64,7 @@ fn check_repeatable(scheduler: &dyn Scheduler, instance: &Instance, renamed: &In
 }
 
 fn renamed(instance: &Instance, which: usize) -> Instance {
-    let mut jobs = instance.jobs().to_vec();
+    let mut jobs: Vec<Job> = instance.ids().map(|id| instance.submitted(id)).collect();
     let which = which % jobs.len();
     jobs[which].name = "~ renamed; sorts after all others".into();
     instance.with_jobs(jobs)
@@ -171,13 +171,14 @@ proptest! {
 
 /// The jobs of an instance that are no best-effort bags, and their placements by name.
 fn competing(instance: &Instance) -> Instance {
-    instance.with_jobs(instance.jobs().iter().filter(|job| !job.is_best_effort()).cloned().collect())
+    let competing = instance.ids().filter(|&id| !instance.job(id).is_best_effort());
+    instance.with_jobs(competing.map(|id| instance.submitted(id)).collect())
 }
 
 fn competing_placements(instance: &Instance, schedule: &Schedule) -> Vec<(String, Time, Time, String)> {
-    let kept = schedule.placements().iter().filter(|placement| !instance.job(placement.job).is_best_effort());
+    let kept = schedule.placements().iter().filter(|placement| !instance.job_of(placement.task).is_best_effort());
     let one = |placement: &Placement| {
-        let name = instance.job(placement.job).task_name(placement.task);
+        let name = instance.name(placement.task).into_owned();
         (name, placement.start, placement.end, placement.processors.to_string())
     };
     kept.map(one).collect()
@@ -194,8 +195,8 @@ fn the_instances_are_of_every_kind() {
     let mut count = |kind, is: &dyn Fn(&Instance) -> bool| {
         kinds.push((kind, instances.iter().filter(|instance| is(instance)).count()));
     };
-    let all = |instance: &Instance, is: &dyn Fn(&makespan_core::Job) -> bool| instance.jobs().iter().all(is);
-    let any = |instance: &Instance, is: &dyn Fn(&makespan_core::Job) -> bool| instance.jobs().iter().any(is);
+    let all = |instance: &Instance, is: &dyn Fn(SimpleJob<'_>) -> bool| instance.simple_jobs().all(is);
+    let any = |instance: &Instance, is: &dyn Fn(SimpleJob<'_>) -> bool| instance.simple_jobs().any(is);
     count("monotone", &|instance| all(instance, &|job| job.profile().is_monotone()));
     count("no monotone job", &|instance| !any(instance, &|job| job.profile().is_monotone()));
     count("all rigid", &|instance| all(instance, &|job| job.profile().is_rigid()));

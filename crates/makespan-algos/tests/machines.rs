@@ -2,8 +2,8 @@
 
 use makespan_algos::{catalogue, scheduler};
 use makespan_core::{
-    Bound, Context, Instance, Job, Node, Objective, Plan, Platform, ProcSet, Profile, Scheduler, Time, Unavailable,
-    Weight, task_cost, validate, volume,
+    Bound, Context, Instance, Job, JobId, Node, Objective, Plan, Platform, ProcSet, Profile, Scheduler, SimpleJob,
+    Time, Unavailable, Weight, task_cost, validate, volume,
 };
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -72,7 +72,7 @@ fn optimum(instance: &Instance, objective: Objective) -> i128 {
     let first = instance.first_release();
     let value = |mut code: u32| -> Option<i128> {
         let mut machine_of = Vec::new();
-        for id in instance.ids() {
+        for id in instance.task_ids() {
             let machine = code % machines;
             code /= machines;
             machine_of.push((machine, instance.time_on(id, instance.platform().node_of(machine))?.ticks()));
@@ -105,9 +105,10 @@ fn optimum(instance: &Instance, objective: Objective) -> i128 {
             }
             Objective::Throughput => unreachable!("no schedule is planned for it"),
             Objective::Cost => {
-                let each = instance.jobs().iter().zip(&machine_of);
-                let cost =
-                    |(job, &(_, time)): (&Job, &(u32, i64))| task_cost(volume(job.profile()), Time::from_ticks(time));
+                let each = instance.simple_jobs().zip(&machine_of);
+                let cost = |(job, &(_, time)): (SimpleJob<'_>, &(u32, i64))| {
+                    task_cost(volume(job.profile()), Time::from_ticks(time))
+                };
                 each.map(|one| i128::from(cost(one))).sum()
             }
         })
@@ -211,15 +212,19 @@ proptest! {
     fn every_instance_on_machines_that_differ_is_planned(draft in drafts(), late in any::<bool>(), closed in any::<bool>()) {
         let mut instance = draft.instance(1_000_000);
         if late {
-            let release = |(at, job): (usize, &Job)| job.clone().with_release(job.release + Time::from_ticks(at as i64 * 7_000_000));
-            instance = instance.with_jobs(instance.jobs().iter().enumerate().map(release).collect());
+            let release = |id: JobId| {
+                let later = Time::from_ticks(i64::from(id.0) * 7_000_000);
+                instance.submitted(id).with_release(instance.job(id).release + later)
+            };
+            instance = instance.with_jobs(instance.ids().map(release).collect());
         }
         if closed {
             let span = |from: i64, until: i64| (Time::from_ticks(from * 1_000_000), Time::from_ticks(until * 1_000_000));
             let period = |(start, end)| Unavailable { processors: ProcSet::range(0, 0), start, end };
             let more = [span(30, 45), span(60, 70)].map(period);
             let periods = instance.unavailable().iter().cloned().chain(more).collect();
-            instance = Instance::new(instance.platform().clone(), instance.jobs().to_vec(), periods).unwrap();
+            let jobs = instance.ids().map(|id| instance.submitted(id)).collect();
+            instance = Instance::new(instance.platform().clone(), jobs, periods).unwrap();
         }
         for target in ["makespan", "weighted-completion", "mean-flow", "pareto"] {
             // The makespan itself has no limit.

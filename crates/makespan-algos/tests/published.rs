@@ -31,7 +31,7 @@ fn easy_gives_the_published_figures() {
             let mut policy = policy(spec, 1).unwrap();
             let options = SimulationOptions::default();
             let done = simulate(&replay.instance, &replay.actual, policy.as_mut(), &options, &mut Silent).unwrap();
-            let measures = Measures::of(&replay.instance, &done.trace, &replay.users);
+            let measures = Measures::of(&replay.instance, &done.trace);
             assert_eq!(measures.jobs, replay.instance.jobs().len());
             format!("{:.2} {:.1}", measures.bounded_slowdown.mean, measures.wait.mean)
         };

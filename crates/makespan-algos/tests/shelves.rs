@@ -54,7 +54,7 @@ fn check(name: &str, instance: &Instance, guarantee: Guarantee) -> i128 {
     let schedule =
         scheduler(name).unwrap().schedule(instance, &mut Context::default()).unwrap().into_schedule().unwrap();
     assert_eq!(validate(instance, &schedule), Ok(()), "{name}");
-    let profiles = instance.jobs().iter().map(Job::profile);
+    let profiles = instance.task_ids().map(|task| instance.profile(task));
     let guess = i128::from(dual::search(profiles, instance.processors()).guess.ticks());
     let makespan = i128::from(schedule.makespan().ticks());
     assert!(guarantee.holds(makespan, guess), "{name}: {makespan} is above {guarantee} times {guess}");
@@ -74,7 +74,7 @@ fn nodes_of_any_size_have_their_ratio() {
         let compact = Platform::cluster(nodes, each).unwrap().requiring_compact();
         let laws = random.random_bool(0.5);
         let instance = Instance::new(compact, jobs(nodes * each, laws, &mut random), vec![]).unwrap();
-        if !instance.jobs().iter().all(|job| job.profile().is_monotone()) {
+        if !instance.simple_jobs().all(|job| job.profile().is_monotone()) {
             continue;
         }
         let found = guarantee("shelves", &instance);
@@ -86,7 +86,7 @@ fn nodes_of_any_size_have_their_ratio() {
             _ => (15, 4),
         };
         assert_eq!((found.numerator, found.denominator), ratio, "{each}");
-        let rounds = instance.jobs().iter().any(|job| job.profile().rounds_up());
+        let rounds = instance.simple_jobs().any(|job| job.profile().rounds_up());
         assert_eq!(found.plus > Time::ZERO, rounds);
         check("shelves", &instance, found);
         widest = widest.max(instance.processors());
@@ -104,7 +104,7 @@ fn laws_keep_the_ratios_of_dual_and_lists() {
         for name in ["dual", "list[order=shelf]", "list[order=saf]", "sweep[steps=0]"] {
             check(name, &instance, guarantee(name, &instance));
         }
-        if instance.jobs().iter().all(|job| job.profile().is_monotone()) {
+        if instance.simple_jobs().all(|job| job.profile().is_monotone()) {
             let dual = guarantee("dual", &instance);
             assert_eq!((dual.numerator, dual.denominator), (3, 2));
         }
@@ -120,7 +120,7 @@ fn release_dates_keep_the_shelves_by_the_batch_rule() {
         let jobs = jobs(12, random.random_bool(0.5), &mut random).into_iter();
         let late = |job: Job| job.with_release(Time::from_ticks(random.random_range(0..30)));
         let instance = Instance::new(compact, jobs.map(late).collect(), vec![]).unwrap();
-        if !instance.jobs().iter().all(|job| job.profile().is_monotone()) {
+        if !instance.simple_jobs().all(|job| job.profile().is_monotone()) {
             continue;
         }
         let found = guarantee("shelves", &instance);
@@ -130,7 +130,7 @@ fn release_dates_keep_the_shelves_by_the_batch_rule() {
         let schedule = scheduler.schedule(&instance, &mut Context::default()).unwrap().into_schedule().unwrap();
         assert_eq!(validate(&instance, &schedule), Ok(()));
         shelved += usize::from((0..instance.jobs().len()).any(|at| schedule.group(at).is_some()));
-        let guess = dual::search(instance.jobs().iter().map(Job::profile), 12).guess.ticks();
+        let guess = dual::search(instance.task_ids().map(|task| instance.profile(task)), 12).guess.ticks();
         let release = instance.jobs().iter().map(|job| job.release.ticks()).max().unwrap();
         // The last batch starts by the last release and the length of the batch before.
         let most = release + 2 * (guess * 3 / 2 + found.plus.ticks());

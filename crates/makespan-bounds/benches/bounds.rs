@@ -34,7 +34,7 @@ fn bounds(criterion: &mut Criterion) {
     for (family, x) in [("weak", 0.8), ("high", 0.0)] {
         let instance = &instance(400, 200, x);
         group.bench_function(format!("dual search, {family}"), |bencher| {
-            bencher.iter(|| dual::search(black_box(instance).jobs().iter().map(Job::profile), 200));
+            bencher.iter(|| dual::search(black_box(instance).simple_jobs().map(|job| job.profile()), 200));
         });
         group.bench_function(format!("makespan, {family}"), |bencher| {
             bencher.iter(|| makespan(black_box(instance)));

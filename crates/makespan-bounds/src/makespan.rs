@@ -1,7 +1,7 @@
 //! Lower bounds on the makespan.
 
 use makespan_core::proof::{Alone, Rejection, Selection, earliest_completion};
-use makespan_core::{Area, Bound, Instance, Job, JobId, Objective, Proof, Time};
+use makespan_core::{Area, Bound, Instance, JobId, Objective, Proof, SimpleJob, Time};
 
 use crate::dual::{self, Need, choose};
 use crate::dual_feasible;
@@ -28,7 +28,7 @@ pub fn makespan(instance: &Instance) -> Bound {
         && !instance.has_release_dates()
         && instance.availability().is_always_open()
     {
-        dual::search(instance.jobs().iter().map(Job::profile), instance.processors()).rejection
+        dual::search(instance.simple_jobs().map(|job| job.profile()), instance.processors()).rejection
     } else {
         with_releases(instance, alone.as_ref().map_or(0, |bound| bound.value.integer()))
     };
@@ -54,7 +54,7 @@ fn nothing() -> Bound {
 
 /// The job whose earliest completion is latest. Outages are looked at only for jobs that could still matter.
 fn longest_alone(instance: &Instance) -> Option<Bound> {
-    let simple = |id: JobId| instance.job(id).release + instance.job(id).profile().shortest();
+    let simple = |id: JobId| instance.job(id).release + instance.profile_of(id).shortest();
     let latest = |&id: &JobId| (simple(id), std::cmp::Reverse(id));
     let candidates: Vec<JobId> = if instance.availability().is_always_open() {
         instance.ids().max_by_key(latest).into_iter().collect()
@@ -78,7 +78,7 @@ fn with_releases(instance: &Instance, known: i128) -> Option<Rejection> {
     let mut best = i64::try_from(known).ok()? - 1;
     let mut found = None;
     for from in promising_releases(instance) {
-        let jobs: Vec<&Job> = instance.jobs().iter().filter(|job| job.release >= from).collect();
+        let jobs: Vec<SimpleJob<'_>> = instance.simple_jobs().filter(|job| job.release >= from).collect();
         let refute = |deadline: i64| refute(instance, &jobs, from, Time::from_ticks(deadline));
         // First what is already known, then upward in doubling steps, then the bisection.
         let Some(mut rejection) = refute(best + 1) else { continue };
@@ -109,9 +109,9 @@ fn with_releases(instance: &Instance, known: i128) -> Option<Rejection> {
 
 /// The release dates r with the largest r plus mean load of what is released from r on, best first.
 fn promising_releases(instance: &Instance) -> Vec<Time> {
-    let work = |job: &Job| Some(job.profile().least_work(Time::MAX)?.saturating_mul(Area::from(job.tasks())));
+    let work = |job: &SimpleJob<'_>| Some(job.profile().least_work(Time::MAX)?.saturating_mul(Area::from(job.tasks())));
     let mut jobs: Vec<(Time, Area)> =
-        instance.jobs().iter().filter_map(|job| Some((job.release, work(job)?))).collect();
+        instance.simple_jobs().filter_map(|job| Some((job.release, work(&job)?))).collect();
     jobs.sort_unstable();
     let processors = Area::from(instance.processors());
     let mut load = 0;
@@ -129,7 +129,7 @@ fn promising_releases(instance: &Instance) -> Vec<Time> {
 }
 
 /// A proof that the jobs released from `from` on cannot all end by `deadline`, if one is found at its middle.
-fn refute(instance: &Instance, jobs: &[&Job], from: Time, deadline: Time) -> Option<Rejection> {
+fn refute(instance: &Instance, jobs: &[SimpleJob<'_>], from: Time, deadline: Time) -> Option<Rejection> {
     if deadline <= from {
         return None;
     }
@@ -188,7 +188,7 @@ fn push_tasks(needs: &mut Vec<Need>, task: &Need, tasks: u64, capacity: u32) -> 
 
 #[cfg(test)]
 mod tests {
-    use makespan_core::{Platform, ProcSet, Profile, Unavailable};
+    use makespan_core::{Job, Platform, ProcSet, Profile, Unavailable};
 
     use super::*;
 

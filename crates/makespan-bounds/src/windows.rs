@@ -6,7 +6,7 @@ mod search;
 mod tests;
 
 use makespan_core::proof::{JobWindows, Reaching, TimeWindow};
-use makespan_core::{Bound, Instance, JobId, Objective, ProcSet, Proof, Time};
+use makespan_core::{Bound, Instance, JobId, Objective, ProcSet, Proof, TaskId, Time};
 
 /// Stands for a machine that cannot run a task.
 pub(crate) const NEVER: i64 = i64::MAX;
@@ -77,12 +77,12 @@ impl Tasks {
         for &id in jobs {
             let job = instance.job(id);
             let begin = tasks.heads.len();
-            for task in 0..job.tasks_apart() {
-                let profile = job.profile_of(task);
+            for task in 0..job.different_tasks() {
+                let profile = instance.profile(job.task(task));
                 let sequential = profile.max_processors() == 1;
                 let on = |&processor: &&ProcSet| {
                     if sequential {
-                        instance.try_time_of(id, task, processor).map_or(NEVER, Time::ticks)
+                        instance.try_time(job.task(task), processor).map_or(NEVER, Time::ticks)
                     } else {
                         platform.slowed(profile.shortest(), processor).ticks()
                     }
@@ -103,17 +103,18 @@ impl Tasks {
 
     /// Heads and tails of the tasks of a job, which begin at this index.
     fn span(&mut self, instance: &Instance, id: JobId, begin: usize) {
-        let Some(graph) = &instance.job(id).graph else { return };
-        for &task in graph.order() {
-            let ends = graph.incoming(task).map(|edge| begin + edge.from as usize);
+        let first = instance.job(id).first().0;
+        let at = |task: TaskId| begin + (task.0 - first) as usize;
+        for task in instance.order(id) {
+            let ends = instance.incoming(task).map(|edge| at(edge.from));
             let head = ends.map(|from| self.heads[from] + self.fastest[from]).max();
-            let own = &mut self.heads[begin + task as usize];
+            let own = &mut self.heads[at(task)];
             *own = head.unwrap_or(*own);
         }
-        for &task in graph.order().iter().rev() {
-            let begins = graph.outgoing(task).map(|edge| begin + edge.to as usize);
+        for task in instance.order(id).rev() {
+            let begins = instance.outgoing(task).map(|edge| at(edge.to));
             let tail = begins.map(|to| self.fastest[to] + self.tails[to]).max();
-            self.tails[begin + task as usize] = tail.unwrap_or(0);
+            self.tails[at(task)] = tail.unwrap_or(0);
         }
     }
 

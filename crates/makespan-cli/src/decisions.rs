@@ -1,8 +1,9 @@
 //! What policies told of their plans, in reports.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use makespan_core::{CompoundMeasures, Instance, JobId, Time, Whole, WholeMeasures};
+use makespan_core::{CompoundMeasures, Instance, Job, JobId, JobMeasures, Rows, TaskId, Time};
 use makespan_formats::LogRow;
 use makespan_formats::gantt::{Deadline, Marks};
 use makespan_formats::report::Section;
@@ -45,11 +46,13 @@ fn more(count: usize, what: &str, all: &str) -> String {
     }
 }
 
-/// A table of the whole jobs of an instance whose jobs are their tasks; none of others.
+/// A table of the jobs of an instance with compound jobs; none of others.
 pub fn jobs(title: &str, instance: &Instance, measures: &CompoundMeasures, all: &str) -> Option<Section> {
-    let wholes = instance.precedence()?.wholes();
+    if !instance.has_compound_jobs() {
+        return None;
+    }
     let seconds = |time: Option<Time>| time.map_or("-".into(), |time| figure(time.seconds()));
-    let row = |(name, job): (&str, &WholeMeasures)| {
+    let row = |(name, job): (&str, &JobMeasures)| {
         vec![
             name.to_owned(),
             job.ending.name().replace('_', " "),
@@ -61,11 +64,11 @@ pub fn jobs(title: &str, instance: &Instance, measures: &CompoundMeasures, all: 
             figure(job.cost as f64 / 1e3),
         ]
     };
-    let named = wholes.iter().map(|whole| whole.job.name.as_str()).zip(&measures.jobs);
+    let named = instance.jobs().iter().map(|job| job.name.as_str()).zip(&measures.jobs);
     let text = "Times are in seconds; the cost is the sum over the tasks of V / T.".to_owned();
     Some(Section {
         title: title.to_owned(),
-        text: text + &more(wholes.len(), "jobs", all),
+        text: text + &more(instance.jobs().len(), "jobs", all),
         columns: ["job", "outcome", "released", "start", "end", "deadline", "in time", "cost"]
             .map(str::to_owned)
             .to_vec(),
@@ -74,44 +77,35 @@ pub fn jobs(title: &str, instance: &Instance, measures: &CompoundMeasures, all: 
     })
 }
 
-/// The tasks that collided in the last plan of their whole job, and what was told of it.
-fn collided(instance: &Instance, log: &[LogRow]) -> BTreeMap<JobId, String> {
-    let mut tasks: BTreeMap<JobId, String> = BTreeMap::new();
-    let (Some(precedence), false) = (instance.precedence(), log.is_empty()) else { return tasks };
-    let ids: BTreeMap<&str, JobId> = instance.ids().map(|id| (instance.job(id).name.as_str(), id)).collect();
-    let wholes: BTreeMap<&str, &Whole> =
-        precedence.wholes().iter().map(|whole| (whole.job.name.as_str(), whole)).collect();
+/// The tasks that collided in the last plan of their job, and what was told of it.
+fn collided(instance: &Instance, log: &[LogRow]) -> BTreeMap<TaskId, String> {
+    let mut tasks: BTreeMap<TaskId, String> = BTreeMap::new();
+    if !instance.has_compound_jobs() || log.is_empty() {
+        return tasks;
+    }
+    let ids: BTreeMap<Cow<'_, str>, TaskId> = instance.task_ids().map(|task| (instance.name(task), task)).collect();
+    let jobs: BTreeMap<&str, &Job<Rows>> = instance.jobs().iter().map(|job| (job.name.as_str(), job)).collect();
     for row in log {
         if row.to_processor.is_some() {
-            tasks.extend(ids.get(row.job.as_str()).map(|&job| (job, row.text.clone())));
+            tasks.extend(ids.get(row.job.as_str()).map(|&task| (task, row.text.clone())));
         } else if ["planned", "fallback", "rejected"].contains(&row.kind.as_str())
-            && let Some(whole) = wholes.get(row.job.as_str())
+            && let Some(job) = jobs.get(row.job.as_str())
         {
-            tasks.retain(|job, _| !whole.tasks().contains(&job.0));
+            tasks.retain(|&task, _| !job.has_task(task));
         }
     }
     tasks
 }
 
-/// Tasks that collided, by where a chart has them (`place`), and the deadlines of whole jobs.
-pub fn marks(
-    instance: &Instance,
-    log: &[LogRow],
-    measures: Option<&CompoundMeasures>,
-    place: impl Fn(JobId) -> (JobId, u32),
-) -> Marks {
-    let mut tasks = BTreeMap::new();
-    let wholes = instance.precedence().map_or(&[][..], |precedence| precedence.wholes());
-    for (job, text) in collided(instance, log) {
-        tasks.insert(place(job), text);
-    }
-    let deadline = |(whole, job): (&Whole, &WholeMeasures)| {
-        let name = &whole.job.name;
-        let (at, missed) = (job.deadline()?, job.is_in_time() == Some(false));
+/// Tasks that collided, and the deadlines of jobs.
+pub fn marks(instance: &Instance, log: &[LogRow], measures: Option<&CompoundMeasures>) -> Marks {
+    let deadline = |(id, measures): (JobId, &JobMeasures)| {
+        let name = &instance.job(id).name;
+        let (at, missed) = (measures.deadline()?, measures.is_in_time() == Some(false));
         let word = if missed { "missed" } else { "kept" };
         let text = format!("{name}: deadline {} s, {word}", figure(at.seconds()));
-        Some(Deadline { at, text, missed, job: place(whole.first).0 })
+        Some(Deadline { at, text, missed, job: id })
     };
-    let deadlines = measures.map(|measures| wholes.iter().zip(&measures.jobs).filter_map(deadline).collect());
-    Marks { tasks, deadlines: deadlines.unwrap_or_default() }
+    let deadlines = measures.map(|measures| instance.ids().zip(&measures.jobs).filter_map(deadline).collect());
+    Marks { tasks: collided(instance, log), deadlines: deadlines.unwrap_or_default() }
 }

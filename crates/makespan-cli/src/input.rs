@@ -39,7 +39,7 @@ impl Machines {
         if self.closed.is_empty() {
             return Ok(instance);
         }
-        let (platform, jobs) = (instance.platform().clone(), instance.jobs().to_vec());
+        let (platform, jobs) = (instance.platform().clone(), instance.all_submitted());
         Instance::new(platform, jobs, self.closed).map_err(|error| miette!("{error}"))
     }
 }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use makespan::ratio;
 use makespan_core::{
-    Apart, Bound, Front, Instance, Job, JobId, Metrics, Objective, Placement, ProcSet, Schedule, Time, Value,
+    Apart, Bound, Front, Instance, Job, JobId, Metrics, Objective, Placement, ProcSet, Rows, Schedule, Time, Value,
 };
 
 use crate::output::{table, wrapped};
@@ -17,9 +17,7 @@ const MAX_INTERVALS: usize = 1 << 16;
 
 /// `400 jobs on 200 processors`.
 pub fn instance(instance: &Instance) -> String {
-    let tasks = instance.jobs().len();
-    // Where tasks have become jobs, jobs are what users submitted.
-    let jobs = instance.precedence().map_or(tasks, |precedence| precedence.wholes().len());
+    let jobs = instance.jobs().len();
     let processors = instance.processors();
     let plural = |count: usize| if count == 1 { "" } else { "s" };
     let mut text = format!("{jobs} job{} on {processors} processor{}", plural(jobs), plural(processors as usize));
@@ -33,9 +31,6 @@ pub fn instance(instance: &Instance) -> String {
         let _ = write!(text, ", {} of {of_graphs} tasks", if count == 1 { "a graph" } else { "graphs" });
     } else if count > 0 {
         let _ = write!(text, ", {count} graph{} of {of_graphs} tasks among them", plural(count));
-    }
-    if jobs < tasks {
-        let _ = write!(text, ", {tasks} tasks in all");
     }
     if instance.has_release_dates() {
         text += ", with release dates";
@@ -151,11 +146,11 @@ pub fn placements(instance: &Instance, schedule: &Schedule) -> String {
     let mut rows: Vec<(Time, Vec<String>)> = Vec::new();
     let placements = schedule.placements();
     for placement in placements {
-        let job = instance.job(placement.job);
-        if job.is_bag() {
-            bags.entry(placement.job).or_insert_with(|| Bag::first(placement)).add(placement);
+        let id = instance.job_id(placement.task);
+        if instance.job(id).is_bag() {
+            bags.entry(id).or_insert_with(|| Bag::first(placement)).add(placement);
         } else if rows.len() <= LISTED {
-            rows.push((placement.start, row(job.task_name(placement.task), placement)));
+            rows.push((placement.start, row(instance.name(placement.task).into_owned(), placement)));
         }
     }
     if rows.len() + bags.len() > LISTED {
@@ -207,7 +202,7 @@ impl Bag {
         }
     }
 
-    fn row(self, job: &Job) -> Vec<String> {
+    fn row(self, job: &Job<Rows>) -> Vec<String> {
         let processors = ProcSet::from_intervals(self.processors);
         let ids = processors.to_string();
         let kind = if job.is_best_effort() { ", best effort" } else { "" };

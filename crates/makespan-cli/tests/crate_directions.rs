@@ -12,7 +12,7 @@ const ALLOWED: [(&str, &[&str]); 10] = [
     ("makespan-exec", &["makespan-core"]),
     ("makespan-sim", &["makespan-core"]),
     ("makespan-formats", &["makespan-core"]),
-    ("makespan", &["makespan-core", "makespan-bounds", "makespan-algos", "makespan-sim"]),
+    ("makespan", &["makespan-core", "makespan-bounds", "makespan-algos", "makespan-formats", "makespan-sim"]),
     (
         "makespan-lab",
         &["makespan-core", "makespan-bounds", "makespan-algos", "makespan-formats", "makespan-sim", "makespan"],

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use makespan_core::Defect;
+use makespan_core::{Defect, InstanceError};
 use thiserror::Error;
 
 use crate::journal::JournalError;
@@ -11,15 +11,12 @@ use crate::journal::JournalError;
 /// Why a run did not begin, or ended early.
 #[derive(Debug, Error)]
 pub enum ExecuteError {
-    /// A job that cannot be executed.
+    /// A task that cannot be executed.
     #[error("job `{0}` has no command; add one, such as command = [\"./solve\", \"--threads\", \"{{processors}}\"]")]
     NoCommand(String),
-    /// A bag of several tasks, of which only jobs know when they end.
-    #[error("job `{0}` is a bag of tasks; each task is executed as a job, which `Expansion::of` makes of it")]
-    Bag(String),
-    /// A graph of tasks, of which only jobs know when they end.
-    #[error("job `{0}` is a graph of tasks; each task is executed as a job, which `Expansion::of` makes of it")]
-    Compound(String),
+    /// Too many tasks, or two of one name.
+    #[error(transparent)]
+    Instance(#[from] InstanceError),
     /// More processors than this process may use.
     #[error(
         "the platform has {processors} processors and this process may use {cores} cores; plan for {cores} processors, \
@@ -45,7 +42,7 @@ pub enum ExecuteError {
     /// The journal.
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// The policy broke its contract; the jobs that ran were ended.
+    /// The policy broke its contract; the tasks that ran were ended.
     #[error("defect of the policy: {0}; running jobs were ended, and the run can be resumed")]
     Policy(#[from] Defect),
 }

@@ -11,35 +11,34 @@ use crate::host::Host;
 use crate::journal::{Journal, Opening, Record, locked};
 use crate::local::Local;
 use crate::machine::cores;
-use crate::recover::{Recovery, closed_jobs, open_jobs};
+use crate::recover::{Recovery, closed_tasks, open_tasks};
 use crate::session::{Clock, Session, State};
 use crate::storage::{Disk, Storage};
 use crate::{ExecuteError, ExecuteOptions, Observer, fingerprint};
 
 /// Executes the commands of an instance on this machine, as a policy decides.
 ///
-/// Instant 0 is the start of the run. Every job is submitted at its release date; processor `p` of the platform is the
-/// `p`-th core that this process may use, and each job is pinned to its cores. A job that fails is reported to the
-/// policy and the others go on. A job that reaches its walltime is sent SIGTERM, and SIGKILL after the grace period;
+/// Instant 0 is the start of the run. Every task is submitted at its release date; processor `p` of the platform is the
+/// `p`-th core that this process may use, and each task is pinned to its cores. A task that fails is reported to the
+/// policy and the others go on. A task that reaches its walltime is sent SIGTERM, and SIGKILL after the grace period;
 /// the signals go to all that descends from it, in whatever process group or session it is, and so does a last SIGKILL when
-/// the job's own process has ended. Its processors are given away when nothing of it is left.
+/// the task's own process has ended. Its processors are given away when nothing of it is left.
 ///
-/// When a run is resumed, the policy hears [`Submitted`](makespan_core::Event::Submitted) for every job that is still
-/// to be run and is told nothing of the others, after it has recalled what it told of its plans; time goes on from the first start, so the trace covers all sessions. A job
-/// that outlived the death of an earlier session is ended and run again, unless it has left its exit status: a job
+/// When a run is resumed, the policy hears [`Submitted`](makespan_core::Event::Submitted) for every task that is still
+/// to be run and is told nothing of the others, after it has recalled what it told of its plans; time goes on from the first start, so the trace covers all sessions. A task
+/// that outlived the death of an earlier session is ended and run again, unless it has left its exit status: a task
 /// that finished is never repeated.
 ///
-/// Bags of tasks and compound jobs are executed as [`makespan_core::Expansion::of`] takes them apart. All commands run in
-/// the working directory of this process, where a task finds the files of those that it waits for; data need no time. A
-/// job that waits for one that did not succeed is not started, and ends as such. Resuming a run tells the policy of the
-/// jobs that stay failed, where jobs wait for each other.
+/// All commands run in the working directory of this process, where a task finds the files of those that it waits for; data
+/// need no time. A task that waits for one that did not succeed is not started, and ends as such. Resuming a run tells the
+/// policy of the tasks that stay failed, where tasks wait for each other.
 ///
-/// A stop request ends the running jobs, and the trace so far is returned; [`crate::Stop::is_requested`] tells. A job that
+/// A stop request ends the running tasks, and the trace so far is returned; [`crate::Stop::is_requested`] tells. A task that
 /// others end at that moment, as service managers do, was stopped as well: it runs again when the run is resumed.
 ///
 /// What the policy tells of its plans ([`Policy::log`]) goes to the journal and to the observer.
 ///
-/// While the journal cannot be written, since the disk is full, no job starts and no end is told; the run goes on when it can.
+/// While the journal cannot be written, since the disk is full, no task starts and no end is told; the run goes on when it can.
 ///
 /// ```standalone_crate
 /// # makespan_exec::serve();
@@ -52,13 +51,13 @@ use crate::{ExecuteError, ExecuteOptions, Observer, fingerprint};
 /// impl Policy for InTurn {
 ///     fn on(&mut self, _events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
 ///         let next = view.waiting.first().filter(|_| view.running.is_empty());
-///         decisions.extend(next.map(|job| Decision::Start { job, processors: ProcSet::first(1) }));
+///         decisions.extend(next.map(|task| Decision::Start { task, processors: ProcSet::first(1) }));
 ///     }
 /// }
 ///
 /// let folder = tempfile::tempdir()?;
-/// let mut job = Job::new("hello", Profile::rigid(1, Time::from_seconds(1))?);
-/// job.task.command = ["sh", "-c", "echo hello from $MAKESPAN_JOB"].map(String::from).to_vec();
+/// let command = ["sh", "-c", "echo hello from $MAKESPAN_JOB"].map(String::from).to_vec();
+/// let job = Job::new("hello", Profile::rigid(1, Time::from_seconds(1))?).with_command(command);
 /// let instance = Instance::new(Platform::flat(1)?, vec![job], vec![])?;
 /// let trace = execute(&instance, &mut InTurn, &ExecuteOptions::new(folder.path()), &mut Silent)?;
 /// assert!(trace.all_succeeded(&instance));
@@ -152,8 +151,8 @@ pub(crate) fn execute_on(
     journal.append(&Record::Session { at: clock.now(host), boot: host.boot(), group })?;
     policy.recall(&history.told);
     history.told.iter().for_each(|entry| observer.told(entry));
-    let open = open_jobs(&history, options.retry_failed);
-    let closed = closed_jobs(&history, &open);
+    let open = open_tasks(&history, options.retry_failed);
+    let closed = closed_tasks(&history, &open);
     let mut session = Session {
         options,
         observer,
@@ -180,7 +179,7 @@ pub(crate) fn execute_on(
     Ok(Trace { runs })
 }
 
-/// Whether [`execute`] would begin: every job has a command, the cores suffice, and the folder is free or holds a run
+/// Whether [`execute`] would begin: every task has a command, the cores suffice, and the folder is free or holds a run
 /// of this instance that may be resumed. Nothing is made, changed or started.
 ///
 /// # Errors
@@ -193,14 +192,11 @@ pub fn check(instance: &Instance, options: &ExecuteOptions) -> Result<(), Execut
 
 /// The cores of this machine, if they can execute the instance.
 fn cores_for(instance: &Instance, options: &ExecuteOptions) -> Result<Vec<usize>, ExecuteError> {
-    if let Some(job) = instance.jobs().iter().find(|job| job.is_compound()) {
-        return Err(ExecuteError::Compound(job.name.clone()));
-    }
-    if let Some(job) = instance.jobs().iter().find(|job| job.task.command.is_empty()) {
-        return Err(ExecuteError::NoCommand(job.name.clone()));
-    }
-    if let Some(job) = instance.jobs().iter().find(|job| job.tasks() > 1) {
-        return Err(ExecuteError::Bag(job.name.clone()));
+    instance.check_task_names()?;
+    let mut different =
+        instance.jobs().iter().flat_map(|job| (0..job.different_tasks()).map(|number| job.task(number)));
+    if let Some(task) = different.find(|&task| instance.task(task).command.is_empty()) {
+        return Err(ExecuteError::NoCommand(instance.name(task).into_owned()));
     }
     let cores = cores()?;
     if instance.processors() as usize > cores.len() && !options.oversubscribe {

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use makespan_core::{Instance, Job, JobId};
+use makespan_core::{Instance, TaskId};
 
 use crate::ExecuteError;
 use crate::storage::{Storage, writable};
@@ -29,11 +29,9 @@ impl Files {
 
     /// A folder that is there.
     pub fn at(folder: PathBuf, instance: &Instance) -> Self {
-        let named = |(index, job): (usize, &Job)| {
-            task_file_name(instance, index).unwrap_or_else(|| file_name(&job.name, index))
-        };
-        let names = instance.jobs().iter().enumerate().map(named).collect();
-        Self { folder, names }
+        let named =
+            |task| task_file_name(instance, task).unwrap_or_else(|| file_name(&instance.name(task), task.index()));
+        Self { folder, names: instance.task_ids().map(named).collect() }
     }
 
     /// Makes the folder of the status files; its name is on disk when this returns, and so is that of the folder itself.
@@ -50,10 +48,10 @@ impl Files {
         &self.folder
     }
 
-    /// Empty files for the output and the errors of a job; those of an earlier attempt are lost.
-    pub fn outputs(&self, job: JobId) -> io::Result<(File, File)> {
+    /// Empty files for the output and the errors of a task; those of an earlier attempt are lost.
+    pub fn outputs(&self, task: TaskId) -> io::Result<(File, File)> {
         let create = |ending: &str| {
-            let file = writable(&self.folder.join(format!("{}.{ending}", self.names[job.index()])))?;
+            let file = writable(&self.folder.join(format!("{}.{ending}", self.names[task.index()])))?;
             file.set_len(0)?;
             Ok::<File, io::Error>(file)
         };
@@ -61,16 +59,16 @@ impl Files {
     }
 
     /// Where the shim writes the exit status of one attempt.
-    pub fn status(&self, job: JobId, attempt: u32) -> PathBuf {
-        self.folder.join(STATUS).join(self.status_name(job, attempt))
+    pub fn status(&self, task: TaskId, attempt: u32) -> PathBuf {
+        self.folder.join(STATUS).join(self.status_name(task, attempt))
     }
 
     /// The name of that file.
-    pub fn status_name(&self, job: JobId, attempt: u32) -> String {
-        format!("{}.{attempt}", self.names[job.index()])
+    pub fn status_name(&self, task: TaskId, attempt: u32) -> String {
+        format!("{}.{attempt}", self.names[task.index()])
     }
 
-    /// The environment that tells the processes of a job from all others.
+    /// The environment that tells the processes of a task from all others.
     pub fn marks(&self, name: &str) -> Vec<(&'static str, String)> {
         vec![("MAKESPAN_JOB", name.replace('\0', "?")), self.mark()]
     }
@@ -83,15 +81,14 @@ impl Files {
 
 /// `job~task` for a task of a compound job, where both names are safe as they are. Jobs have distinct names, so no task of
 /// a bag is called so.
-fn task_file_name(instance: &Instance, index: usize) -> Option<String> {
-    let precedence = instance.precedence()?;
-    let whole = &precedence.wholes()[precedence.whole_of(JobId(index as u32))];
-    let task = whole.job.graph.as_ref()?.name(index as u32 - whole.first.0);
+fn task_file_name(instance: &Instance, task: TaskId) -> Option<String> {
+    let (job, name) = (instance.job_of(task), instance.short_name(task));
     let unchanged = |name: &str| file_name(name, 0) == name && !name.starts_with('_');
-    (unchanged(&whole.job.name) && unchanged(task)).then(|| format!("{}~{task}", whole.job.name))
+    let safe = job.is_compound() && unchanged(&job.name) && unchanged(&name);
+    safe.then(|| format!("{}~{name}", job.name))
 }
 
-/// A name that is safe in any file system. One that had to be changed gets `~` and the job's number; an unchanged one
+/// A name that is safe in any file system. One that had to be changed gets `~` and the task's number; an unchanged one
 /// holds no `~`, so all are distinct. A task of a bag, `bag/17`, becomes `bag~17`; a changed name begins with `_`.
 fn file_name(name: &str, index: usize) -> String {
     const LONGEST: usize = 100;

@@ -1,11 +1,25 @@
 //! A hash of an instance's content.
 
-use makespan_core::{Instance, Job, Node, Profile, SpeedupLaw, Time};
+use makespan_core::{Instance, Job, Node, Profile, Rows, SpeedupLaw, TaskId, Time};
 use sha2::{Digest, Sha256};
 
 /// SHA-256 of everything that the instance states, in hexadecimal: the same on every machine and in every version that
 /// writes the same journal.
 pub fn fingerprint(instance: &Instance) -> String {
+    hashed(instance, true)
+}
+
+/// The fingerprint, and behind it another one under which earlier versions ran the instance by a policy: best-effort tasks did
+/// not differ from others there.
+pub(crate) fn fingerprints(instance: &Instance) -> Vec<String> {
+    let mut all = vec![fingerprint(instance)];
+    if instance.jobs().iter().any(Job::is_best_effort) {
+        all.push(hashed(instance, false));
+    }
+    all
+}
+
+fn hashed(instance: &Instance, best_effort: bool) -> String {
     let mut fields = Fields(Sha256::new());
     // Only a platform with a placement rule says so: the others keep the hash that they always had.
     fields.text(if instance.platform().is_compact() { "makespan instance 1, compact" } else { "makespan instance 1" });
@@ -13,22 +27,27 @@ pub fn fingerprint(instance: &Instance) -> String {
     for node in instance.platform().nodes() {
         fields.node(node);
     }
-    fields.number(instance.jobs().len() as u64);
+    fields.number(instance.tasks());
     for job in instance.jobs() {
-        fields.job(job);
+        for task in job.task_ids() {
+            fields.task(instance, job, task);
+            // Tasks of no best-effort bag keep the fingerprint that they had before there were any.
+            if best_effort && job.is_best_effort() {
+                fields.text("bag");
+                fields.number(1);
+            }
+        }
     }
     for period in instance.unavailable() {
         fields.text(&period.processors.to_string());
         fields.time(period.start);
         fields.time(period.end);
     }
-    if let Some(precedence) = instance.precedence() {
+    if instance.has_compound_jobs() {
         fields.text("precedence");
-        for job in instance.ids() {
-            for dependence in precedence.incoming(job) {
-                fields.number(u64::from(job.0));
-                fields.number(u64::from(dependence.job.0));
-            }
+        for dependence in instance.task_ids().flat_map(|task| instance.incoming(task)) {
+            fields.number(dependence.to.0);
+            fields.number(dependence.from.0);
         }
     }
     fields.0.finalize().iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
@@ -66,20 +85,16 @@ impl Fields {
         }
     }
 
-    fn job(&mut self, job: &Job) {
-        self.text(&job.name);
-        self.number(job.weight.millionths());
+    fn task(&mut self, instance: &Instance, job: &Job<Rows>, task: TaskId) {
+        self.text(&instance.name(task));
+        self.number(job.task_weight().millionths());
         self.time(job.release);
-        self.time(job.walltime.unwrap_or(Time::MAX));
-        self.profile(job.profile());
-        self.number(job.task.command.len() as u64);
-        for part in &job.task.command {
+        self.time(instance.walltime(task).unwrap_or(Time::MAX));
+        self.profile(instance.profile(task));
+        let command = instance.command(task);
+        self.number(command.len() as u64);
+        for part in command.iter() {
             self.text(part);
-        }
-        // Jobs that are no bags keep the fingerprint that they had before there were any.
-        if job.is_bag() {
-            self.text("bag");
-            self.number(job.tasks());
         }
     }
 
@@ -116,11 +131,11 @@ impl Fields {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use makespan_core::Platform;
+    use makespan_core::{JobId, Platform};
 
     fn instance(command: &[&str]) -> Instance {
-        let mut job = Job::new("a", Profile::rigid(1, Time::from_seconds(1)).unwrap());
-        job.task.command = command.iter().map(ToString::to_string).collect();
+        let job = Job::new("a", Profile::rigid(1, Time::from_seconds(1)).unwrap());
+        let job = job.with_command(command.iter().map(ToString::to_string).collect());
         Instance::new(Platform::flat(2).unwrap(), vec![job], vec![]).unwrap()
     }
 
@@ -136,7 +151,7 @@ mod tests {
         assert_eq!(fingerprint(&instance(&["a", "bc"])), fingerprint(&instance(&["a", "bc"])));
         assert_ne!(fingerprint(&instance(&["a", "bc"])), fingerprint(&instance(&["ab", "c"])));
         assert_eq!(fingerprint(&instance(&[])).len(), 64);
-        let bag = instance(&[]).jobs()[0].clone().with_count(1.try_into().unwrap());
+        let bag = instance(&[]).submitted(JobId(0)).with_count(1.try_into().unwrap());
         assert_ne!(fingerprint(&instance(&[])), fingerprint(&instance(&[]).with_jobs(vec![bag])));
     }
 }

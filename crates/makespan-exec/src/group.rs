@@ -55,8 +55,8 @@ impl Group {
     }
 
     /// The group of one attempt in that of a run; it may not be there.
-    pub fn of_attempt(&self, job: usize, attempt: u32) -> Self {
-        Self(self.0.join(format!("{job}.{attempt}")))
+    pub fn of_attempt(&self, task: usize, attempt: u32) -> Self {
+        Self(self.0.join(format!("{task}.{attempt}")))
     }
 
     /// Makes the group of an attempt, of this path; `None` where that is not possible.

@@ -2,21 +2,21 @@
 
 use std::time::{Duration, SystemTime};
 
-use makespan_core::{JobId, ProcSet};
+use makespan_core::{ProcSet, TaskId};
 
 use crate::process::Identity;
 
 /// What is to be started.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Start<'a> {
-    pub job: JobId,
+    pub task: TaskId,
     pub name: &'a str,
     pub command: &'a [String],
     pub attempt: u32,
     pub processors: &'a ProcSet,
 }
 
-/// Why a job was not started.
+/// Why a task was not started.
 #[derive(Clone, Debug)]
 pub(crate) struct Refusal {
     pub reason: String,
@@ -40,22 +40,22 @@ pub(crate) trait Host {
     fn wall(&self) -> SystemTime;
     /// The id of the machine's present boot; start times of processes are comparable within one only.
     fn boot(&self) -> String;
-    /// Makes the control group that the jobs of this session run in, where that is possible, and says its path.
+    /// Makes the control group that the tasks of this session run in, where that is possible, and says its path.
     fn group(&mut self) -> Option<String> {
         None
     }
-    /// Starts the shim of a job, which waits.
+    /// Starts the shim of a task, which waits.
     fn start(&mut self, start: &Start<'_>) -> Result<Identity, Refusal>;
-    /// Lets a job run.
-    fn go(&mut self, job: JobId, claim: &str);
-    /// Ends a shim whose job was not let run.
-    fn call_off(&mut self, job: JobId);
-    /// Asks a job to end with all that descends from it, or kills it.
-    fn end(&mut self, job: JobId, kill: bool);
-    /// Waits until nothing of some job is left, and says of which; or until the time is over.
-    fn wait(&mut self, timeout: Duration) -> Option<JobId>;
-    /// The exit status of the shim of such a job.
-    fn reap(&mut self, job: JobId) -> i32;
+    /// Lets a task run.
+    fn go(&mut self, task: TaskId, claim: &str);
+    /// Ends a shim whose task was not let run.
+    fn call_off(&mut self, task: TaskId);
+    /// Asks a task to end with all that descends from it, or kills it.
+    fn end(&mut self, task: TaskId, kill: bool);
+    /// Waits until nothing of some task is left, and says of which; or until the time is over.
+    fn wait(&mut self, timeout: Duration) -> Option<TaskId>;
+    /// The exit status of the shim of such a task.
+    fn reap(&mut self, task: TaskId) -> i32;
     /// Whether a shim of an earlier session still runs.
     fn is_alive(&self, shim: Identity) -> bool;
     /// Ends all that earlier sessions of the run left. Returns when nothing of it lives.

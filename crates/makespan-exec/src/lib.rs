@@ -1,8 +1,8 @@
 //! Real time: a [`Policy`](makespan_core::Policy) decides, and the processes of this machine answer.
 //!
-//! [`execute`] starts the commands of an instance's jobs, each pinned to its cores, tells the policy what happens and
-//! returns the [`Trace`](makespan_core::Trace). A run lives in a folder: the output of every job, and a [`journal`]
-//! that survives `kill -9` at any moment, so that a resumed run repeats no finished job and loses none.
+//! [`execute`] starts the commands of an instance's tasks, each pinned to its cores, tells the policy what happens and
+//! returns the [`Trace`](makespan_core::Trace). A run lives in a folder: the output of every task, and a [`journal`]
+//! that survives `kill -9` at any moment, so that a resumed run repeats no finished task and loses none.
 //! [`profile`] measures a command at several allotments and fits speed-up laws to the times.
 //!
 //! Linux only: it reads `/proc`. This crate knows no algorithm; it never imports one.
@@ -22,6 +22,8 @@ mod launch;
 mod local;
 mod machine;
 mod observer;
+#[cfg(test)]
+mod on_disk;
 mod options;
 mod process;
 pub mod profile;

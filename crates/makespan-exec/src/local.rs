@@ -10,7 +10,7 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::sleep;
 use std::time::{Duration, Instant, SystemTime};
 
-use makespan_core::JobId;
+use makespan_core::TaskId;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
@@ -23,7 +23,7 @@ use crate::process::{Identity, Traces, boot, start_of};
 use crate::shim;
 use crate::storage::{Disk, Storage, is_passing};
 
-/// How long a shim that was told to kill its job may take before it is killed itself.
+/// How long a shim that was told to kill its task may take before it is killed itself.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The executable of this very process, even where its file was replaced since.
@@ -35,14 +35,14 @@ pub(crate) struct Local {
     files: Rc<Files>,
     cores: Vec<usize>,
     shim: PathBuf,
-    /// The control group of the session, which holds one for each job.
+    /// The control group of the session, which holds one for each task.
     group: Option<Group>,
     begun: Instant,
-    shims: BTreeMap<JobId, Shim>,
+    shims: BTreeMap<TaskId, Shim>,
     /// Numbers the starts, so that the end of an earlier shim is not taken for that of a later one.
     starts: u64,
-    sender: Sender<(JobId, u64)>,
-    ends: Receiver<(JobId, u64)>,
+    sender: Sender<(TaskId, u64)>,
+    ends: Receiver<(TaskId, u64)>,
 }
 
 /// A shim that we have not reaped, so its id is ours.
@@ -55,14 +55,14 @@ struct Shim {
 }
 
 impl Local {
-    /// Starts jobs on these cores, by this shim or by this program.
+    /// Starts tasks on these cores, by this shim or by this program.
     pub fn new(files: Rc<Files>, cores: Vec<usize>, shim: Option<PathBuf>) -> Self {
         let (sender, ends) = mpsc::channel();
         let shim = shim.unwrap_or_else(|| OWN.into());
         Self { files, cores, shim, group: None, begun: Instant::now(), shims: BTreeMap::new(), starts: 0, sender, ends }
     }
 
-    /// The process of a shim, whose end is told when nothing of its job is left.
+    /// The process of a shim, whose end is told when nothing of its task is left.
     fn spawn(&self, start: &Start<'_>) -> Result<Child, Refusal> {
         let allotment = start.processors.len();
         let words = substituted(start.command, allotment);
@@ -71,17 +71,17 @@ impl Local {
             reason: format!("cannot start `{}`: {error}", words[0]),
             passing: is_passing(&error),
         };
-        let (out, err) = self.files.outputs(start.job).map_err(refuse)?;
+        let (out, err) = self.files.outputs(start.task).map_err(refuse)?;
         let marks = self.files.marks(start.name);
         let mut command = Command::new(&self.shim);
-        let group = self.group.as_ref().map(|group| group.of_attempt(start.job.index(), start.attempt));
-        command.arg0("makespan-job").arg(shim::ARGUMENT).arg(self.files.status(start.job, start.attempt));
+        let group = self.group.as_ref().map(|group| group.of_attempt(start.task.index(), start.attempt));
+        command.arg0("makespan-job").arg(shim::ARGUMENT).arg(self.files.status(start.task, start.attempt));
         command.arg(group.as_ref().map_or("".as_ref(), |group| group.path().as_os_str()));
         command.arg(program).args(&words[1..]);
         command.envs(allotment_environment(allotment)).envs(marks.iter().map(|(name, value)| (name, value)));
         command.stdin(Stdio::piped()).stdout(out).stderr(err);
-        let (sender, job, number) = (self.sender.clone(), start.job, self.starts);
-        let status = self.files.status(start.job, start.attempt);
+        let (sender, task, number) = (self.sender.clone(), start.task, self.starts);
+        let status = self.files.status(start.task, start.attempt);
         let on_exit = move |killed: Option<i32>| {
             if killed.is_some() {
                 // It could not see to the end of all that descends from it.
@@ -89,7 +89,7 @@ impl Local {
                 Traces { session: killed, marks, group }.end(Duration::ZERO);
             }
             // A session that is gone has no use for it.
-            let _ = sender.send((job, number));
+            let _ = sender.send((task, number));
             // The end counts when the session has written it down, which it does meanwhile. This is for a session that dies
             // before.
             let _ = status.parent().map(|folder| Disk.sync_folder(folder));
@@ -97,8 +97,8 @@ impl Local {
         launch(command, cores_of(start.processors, &self.cores), true, on_exit).map_err(refuse)
     }
 
-    fn signal(&self, job: JobId, signal: Signal) {
-        if let Some(shim) = self.shims.get(&job) {
+    fn signal(&self, task: TaskId, signal: Signal) {
+        if let Some(shim) = self.shims.get(&task) {
             let pid = Pid::from_raw(shim.child.id() as i32);
             let _ = kill(pid, signal);
             // Should somebody have halted it.
@@ -129,43 +129,43 @@ impl Host for Local {
         self.starts += 1;
         let mut child = self.spawn(start)?;
         let (pid, input) = (child.id() as i32, child.stdin.take());
-        self.shims.insert(start.job, Shim { child, input, start: self.starts });
+        self.shims.insert(start.task, Shim { child, input, start: self.starts });
         start_of(pid).map(|start| Identity { pid, start }).map_err(|error| {
-            self.call_off(start.job);
+            self.call_off(start.task);
             Refusal { reason: format!("cannot watch process {pid}: {error}"), passing: true }
         })
     }
 
-    fn go(&mut self, job: JobId, claim: &str) {
-        if let Some(input) = self.shims.get_mut(&job).and_then(|shim| shim.input.as_mut()) {
+    fn go(&mut self, task: TaskId, claim: &str) {
+        if let Some(input) = self.shims.get_mut(&task).and_then(|shim| shim.input.as_mut()) {
             // A shim that was killed meanwhile is reported by its end.
             let _ = input.write_all(format!("{claim}\n").as_bytes());
         }
     }
 
-    fn call_off(&mut self, job: JobId) {
-        if let Some(mut shim) = self.shims.remove(&job) {
+    fn call_off(&mut self, task: TaskId) {
+        if let Some(mut shim) = self.shims.remove(&task) {
             drop(shim.input.take());
             let _ = shim.child.wait();
         }
     }
 
-    fn end(&mut self, job: JobId, kill: bool) {
-        self.signal(job, if kill { shim::KILL } else { shim::END });
+    fn end(&mut self, task: TaskId, kill: bool) {
+        self.signal(task, if kill { shim::KILL } else { shim::END });
     }
 
-    fn wait(&mut self, timeout: Duration) -> Option<JobId> {
+    fn wait(&mut self, timeout: Duration) -> Option<TaskId> {
         let begun = Instant::now();
         loop {
-            let (job, start) = self.ends.recv_timeout(timeout.saturating_sub(begun.elapsed())).ok()?;
-            if self.shims.get(&job).is_some_and(|shim| shim.start == start) {
-                return Some(job);
+            let (task, start) = self.ends.recv_timeout(timeout.saturating_sub(begun.elapsed())).ok()?;
+            if self.shims.get(&task).is_some_and(|shim| shim.start == start) {
+                return Some(task);
             }
         }
     }
 
-    fn reap(&mut self, job: JobId) -> i32 {
-        self.shims.remove(&job).map_or(-1, |mut shim| shim.child.wait().map_or(-1, exit_status))
+    fn reap(&mut self, task: TaskId) -> i32 {
+        self.shims.remove(&task).map_or(-1, |mut shim| shim.child.wait().map_or(-1, exit_status))
     }
 
     fn is_alive(&self, shim: Identity) -> bool {
@@ -200,12 +200,12 @@ impl Host for Local {
 /// A session that ends in a panic of its policy or its observer leaves nothing running either.
 impl Drop for Local {
     fn drop(&mut self) {
-        let jobs: Vec<JobId> = self.shims.keys().copied().collect();
-        for &job in &jobs {
-            self.signal(job, shim::KILL);
+        let tasks: Vec<TaskId> = self.shims.keys().copied().collect();
+        for &task in &tasks {
+            self.signal(task, shim::KILL);
         }
-        for job in jobs {
-            self.call_off(job);
+        for task in tasks {
+            self.call_off(task);
         }
         if let Some(group) = &self.group {
             if group.is_populated() {

@@ -1,13 +1,13 @@
 //! Who watches a run.
 
-use makespan_core::{LogEntry, Run, Running, Time, View};
+use makespan_core::{Job, LogEntry, Profile, Rows, Run, Running, Time, View};
 
 /// Hears what happens during a run, to show it. Everything has an empty default.
 pub trait Observer {
-    /// A job started.
+    /// A task started.
     fn started(&mut self, _running: &Running, _progress: &Progress<'_>) {}
 
-    /// A job ended; the reason says why one was not started, or by what it was ended.
+    /// A task ended; the reason says why one was not started, or by what it was ended.
     fn ended(&mut self, _run: &Run, _reason: Option<&str>, _progress: &Progress<'_>) {}
 
     /// The policy told something of its plans. When a run is resumed, all that was told in earlier sessions comes first.
@@ -29,11 +29,11 @@ impl Observer for Silent {}
 /// Where a run stands.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress<'a> {
-    /// What the policy sees: the present instant, the jobs that wait and those that run.
+    /// What the policy sees: the present instant, the tasks that wait and those that run.
     pub view: View<'a>,
     /// The executions that have ended, those of earlier sessions included.
     pub runs: &'a [Run],
-    /// Jobs that will be released later.
+    /// Tasks that will be released later.
     pub unreleased: usize,
 }
 
@@ -45,10 +45,15 @@ impl Progress<'_> {
         let last = ends.clone().max().unwrap_or(now);
         let held: i128 =
             running.iter().zip(ends).map(|(running, end)| (end - now).area(running.processors.len())).sum();
-        let work = |profile: &makespan_core::Profile| profile.least_work(Time::MAX).unwrap_or(0);
+        let work = |profile: &Profile| profile.least_work(Time::MAX).unwrap_or(0);
+        let waiting: i128 = waiting.iter().map(|task| work(instance.profile(task))).sum();
+        let of_job = |job: &Job<Rows>| {
+            let different = (0..job.different_tasks()).map(|number| work(instance.profile(job.task(number))));
+            different.sum::<i128>() * i128::from(job.equal_tasks())
+        };
         let later = instance.jobs().iter().filter(|job| self.unreleased > 0 && job.release > now);
-        let queued: i128 = waiting.iter().map(|id| instance.job(id)).chain(later).map(|job| work(job.profile())).sum();
-        let spread = (held + queued) / i128::from(instance.processors());
+        let later: i128 = later.map(of_job).sum();
+        let spread = (held + waiting + later) / i128::from(instance.processors());
         last.max(now + Time::from_ticks(i64::try_from(spread).unwrap_or(i64::MAX)))
     }
 }

@@ -9,24 +9,24 @@ use makespan_core::Stop;
 #[derive(Clone, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "choices of the user that go in any combination")]
 pub struct ExecuteOptions {
-    /// The folder of the run: `<job>.out`, `<job>.err`, the journal. Made when missing.
+    /// The folder of the run: `<task>.out`, `<task>.err`, the journal. Made when missing.
     pub folder: PathBuf,
     /// Continue the run in the folder; without one there it begins. Otherwise the folder must hold no run.
     pub resume: bool,
-    /// When resuming, run failed, timed-out, not started and cancelled jobs again.
+    /// When resuming, run failed, timed-out, not started and cancelled tasks again.
     pub retry_failed: bool,
     /// When resuming a run whose journal is damaged, go on with what is certain.
     pub recover: bool,
     /// Accept more processors than cores; processor `p` is core `p` modulo their number.
     pub oversubscribe: bool,
-    /// The program that runs around every job and keeps its exit status, such as `makespan-shim`. `None` is this very
+    /// The program that runs around every task and keeps its exit status, such as `makespan-shim`. `None` is this very
     /// program, which then calls [`crate::serve`] first of all.
     pub shim: Option<PathBuf>,
-    /// How long an ended job may take to react to SIGTERM before it gets SIGKILL.
+    /// How long an ended task may take to react to SIGTERM before it gets SIGKILL.
     pub grace: Duration,
     /// How often the observer hears of progress.
     pub tick: Duration,
-    /// Ends the run: the first request sends SIGTERM to the running jobs, and SIGKILL after the grace period; the
+    /// Ends the run: the first request sends SIGTERM to the running tasks, and SIGKILL after the grace period; the
     /// second sends SIGKILL at once.
     pub stop: Stop,
 }

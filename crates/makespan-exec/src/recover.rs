@@ -1,6 +1,6 @@
-//! What becomes of the jobs that ran when an earlier session died.
+//! What becomes of the tasks that ran when an earlier session died.
 
-use makespan_core::{Instance, JobId, Outcome, Run};
+use makespan_core::{Instance, Outcome, Run, TaskId};
 
 use crate::files::Files;
 use crate::host::{Host, Left};
@@ -23,55 +23,55 @@ pub(crate) struct Recovery<'a> {
 }
 
 impl Recovery<'_> {
-    /// Settles every job that the journal shows as running. One that has left its exit status has ended. One that
+    /// Settles every task that the journal shows as running. One that has left its exit status has ended. One that
     /// still runs is ended with all that descends from it, since no process of ours holds its walltime any more, and runs
     /// again; it may leave its status in the last moment, which counts. One that died with us runs again.
     pub fn settle(&mut self, history: &mut History) -> Result<(), ExecuteError> {
-        let unsettled = |(id, job): (JobId, &Progression)| match job {
+        let unsettled = |(id, task): (TaskId, &Progression)| match task {
             Progression::Running(attempt) => Some((id, attempt.clone())),
             _ => None,
         };
-        let mut running: Vec<(JobId, Attempt)> = (0..).map(JobId).zip(&history.jobs).filter_map(unsettled).collect();
+        let mut running: Vec<(TaskId, Attempt)> = (0..).map(TaskId).zip(&history.tasks).filter_map(unsettled).collect();
         let same_boot = history.boot == self.host.boot();
-        for (job, attempt) in running.iter_mut().filter(|_| same_boot) {
+        for (task, attempt) in running.iter_mut().filter(|_| same_boot) {
             let shim = Identity { pid: attempt.pid, start: attempt.pid_start };
             if attempt.ending.is_none()
                 && self.host.is_alive(shim)
-                && self.status(*job, attempt, history.origin).is_none()
+                && self.status(*task, attempt, history.origin).is_none()
             {
-                let name = &self.instance.job(*job).name;
+                let name = self.instance.name(*task);
                 self.observer.message(&format!(
                     "job `{name}` outlived the session that started it (process {}); it is being ended",
                     attempt.pid
                 ));
                 // From now on a status other than 0 is our doing.
-                self.journal.note(Record::Ending { job: *job, cause: Cause::Stop });
+                self.journal.note(Record::Ending { task: *task, cause: Cause::Stop });
                 attempt.ending = Some(Cause::Stop);
             }
         }
         self.journal.commit()?;
         if !history.boot.is_empty() {
-            let shim = |(_, attempt): &(JobId, Attempt)| Identity { pid: attempt.pid, start: attempt.pid_start };
+            let shim = |(_, attempt): &(TaskId, Attempt)| Identity { pid: attempt.pid, start: attempt.pid_start };
             let shims: Vec<Identity> = running.iter().filter(|_| same_boot).map(shim).collect();
             let left = Left { shims: &shims, group: history.group.as_deref().filter(|_| same_boot) };
             self.host.end_left(&left, self.options.grace, &mut |text| self.observer.message(text));
         }
-        for (job, attempt) in running {
-            self.record(history, job, attempt);
+        for (task, attempt) in running {
+            self.record(history, task, attempt);
         }
         Ok(self.journal.commit()?)
     }
 
     /// How the shim says that an attempt of this run ended.
-    fn status(&self, job: JobId, attempt: &Attempt, origin: i64) -> Option<Status> {
-        let bytes = self.storage.read(&self.files.status(job, attempt.attempt)).ok()??;
-        let claim = |status: &Status| (status.claim.run, status.claim.job, status.claim.attempt);
-        Status::parse(&bytes).filter(|status| claim(status) == (origin, job, attempt.attempt))
+    fn status(&self, task: TaskId, attempt: &Attempt, origin: i64) -> Option<Status> {
+        let bytes = self.storage.read(&self.files.status(task, attempt.attempt)).ok()??;
+        let claim = |status: &Status| (status.claim.run, status.claim.task, status.claim.attempt);
+        Status::parse(&bytes).filter(|status| claim(status) == (origin, task, attempt.attempt))
     }
 
-    fn record(&mut self, history: &mut History, job: JobId, attempt: Attempt) {
-        let name = &self.instance.job(job).name;
-        let status = self.status(job, &attempt, history.origin);
+    fn record(&mut self, history: &mut History, task: TaskId, attempt: Attempt) {
+        let name = self.instance.name(task);
+        let status = self.status(task, &attempt, history.origin);
         let settled = status.and_then(|status| {
             // What ended by itself did so whatever we were about to do; what others stopped was stopped. Of what we ended for
             // a reason that is lost, it is only certain that it was not done.
@@ -81,34 +81,34 @@ impl Recovery<'_> {
         });
         if let Some((outcome, end)) = settled {
             let Attempt { at: start, processors, .. } = attempt;
-            self.journal.note(Record::Ended { job, start, at: end, processors: processors.clone(), outcome });
-            history.runs.push(Run { job, start, end, processors, outcome });
-            history.jobs[job.index()] = Progression::Ended(outcome);
+            self.journal.note(Record::Ended { task, start, at: end, processors: processors.clone(), outcome });
+            history.runs.push(Run { task, start, end, processors, outcome });
+            history.tasks[task.index()] = Progression::Ended(outcome);
             history.latest = history.latest.max(end);
             self.observer.message(&format!("job `{name}` ended when no session was there to record it; it counts"));
         } else {
-            self.journal.note(Record::Interrupted { job, at: history.latest });
-            history.jobs[job.index()] = Progression::Open;
+            self.journal.note(Record::Interrupted { task, at: history.latest });
+            history.tasks[task.index()] = Progression::Open;
             self.observer.message(&format!("job `{name}` was interrupted and runs again"));
         }
     }
 }
 
-/// The jobs that have ended without success, or were given up, and are not among those still to be run.
-pub(crate) fn closed_jobs(history: &History, open: &[JobId]) -> Vec<JobId> {
-    let closed = |id: &JobId| match history.jobs[id.index()] {
+/// The tasks that have ended without success, or were given up, and are not among those still to be run.
+pub(crate) fn closed_tasks(history: &History, open: &[TaskId]) -> Vec<TaskId> {
+    let closed = |id: &TaskId| match history.tasks[id.index()] {
         Progression::Open | Progression::Running(_) | Progression::Ended(Outcome::Succeeded) => false,
         Progression::Ended(_) | Progression::Cancelled => open.binary_search(id).is_err(),
     };
-    (0..history.jobs.len() as u32).map(JobId).filter(closed).collect()
+    (0..history.tasks.len()).map(TaskId::at).filter(closed).collect()
 }
 
-/// The jobs that are still to be run, ascending.
-pub(crate) fn open_jobs(history: &History, retry_failed: bool) -> Vec<JobId> {
-    let open = |job: &Progression| match job {
+/// The tasks that are still to be run, ascending.
+pub(crate) fn open_tasks(history: &History, retry_failed: bool) -> Vec<TaskId> {
+    let open = |task: &Progression| match task {
         Progression::Open | Progression::Running(_) => true,
         Progression::Ended(Outcome::Succeeded) => false,
         Progression::Ended(_) | Progression::Cancelled => retry_failed,
     };
-    (0..).map(JobId).zip(&history.jobs).filter(|(_, job)| open(job)).map(|(id, _)| id).collect()
+    (0..).map(TaskId).zip(&history.tasks).filter(|(_, task)| open(task)).map(|(id, _)| id).collect()
 }

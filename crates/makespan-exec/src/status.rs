@@ -1,19 +1,19 @@
-//! The status files, in which a shim leaves how its job ended.
+//! The status files, in which a shim leaves how its task ended.
 
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use makespan_core::{JobId, ProcSet, Time};
+use makespan_core::{ProcSet, TaskId, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::journal::seal::{seal, unseal};
 use crate::storage::{Handle, Storage};
 
-/// Bytes that are reserved for a status before its job runs, so that a disk that fills meanwhile has room for it.
+/// Bytes that are reserved for a status before its task runs, so that a disk that fills meanwhile has room for it.
 const RESERVED: usize = 4096;
 
-/// Which attempt of which job in which run: what a shim is told when its job may run.
+/// Which attempt of which task in which run: what a shim is told when its task may run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Claim {
@@ -21,7 +21,8 @@ pub(crate) struct Claim {
     pub run: i64,
     /// The fingerprint of its instance.
     pub instance: String,
-    pub job: JobId,
+    #[serde(rename = "job")]
+    pub task: TaskId,
     pub attempt: u32,
     pub at: Time,
     pub processors: ProcSet,
@@ -34,7 +35,7 @@ pub(crate) struct Status {
     pub claim: Claim,
     /// The exit status, 128 + signal.
     pub exit: i32,
-    /// Whether we had asked the job to end.
+    /// Whether we had asked the task to end.
     pub asked: bool,
     /// Whether somebody else had sent the shim a signal that asks processes to end.
     pub stopped: bool,

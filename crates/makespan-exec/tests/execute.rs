@@ -3,7 +3,7 @@
 mod common;
 
 use common::{FirstCome, Recorder, instance, job, options, text};
-use makespan_core::{JobId, Outcome, ProcSet, Time};
+use makespan_core::{Outcome, ProcSet, TaskId, Time};
 use makespan_exec::{ExecuteError, ExecuteOptions, cores, execute};
 
 #[test]
@@ -31,16 +31,14 @@ fn jobs_get_their_allotment_their_cores_and_nothing_on_standard_input() {
 #[test]
 fn failing_jobs_are_reported_and_the_others_kept() {
     let folder = tempfile::tempdir().unwrap();
-    let mut missing = job("missing", 1, "");
-    missing.task.command = vec!["no-such-program-at-all".into()];
+    let missing = job("missing", 1, "").with_command(vec!["no-such-program-at-all".into()]);
     // `exit` is a word of the shell, not a program.
-    let mut builtin = job("builtin", 1, "");
-    builtin.task.command = vec!["exit".into(), "0".into()];
+    let builtin = job("builtin", 1, "").with_command(vec!["exit".into(), "0".into()]);
     let jobs = vec![job("bad", 1, "exit 7"), missing, builtin, job("killed", 1, "kill -9 $$"), job("good", 2, "true")];
     let instance = instance(jobs);
     let mut heard = Recorder::default();
     let trace = execute(&instance, &mut FirstCome, &options(folder.path()), &mut heard).unwrap();
-    let outcome = |id: u32| trace.runs.iter().find(|run| run.job == JobId(id)).unwrap().outcome;
+    let outcome = |id: u64| trace.runs.iter().find(|run| run.task == TaskId(id)).unwrap().outcome;
     assert_eq!(outcome(0), Outcome::Failed { status: 7 });
     assert_eq!((outcome(1), outcome(2)), (Outcome::NotStarted, Outcome::NotStarted));
     assert_eq!(outcome(3), Outcome::Failed { status: 137 });
@@ -57,7 +55,7 @@ fn failing_jobs_are_reported_and_the_others_kept() {
     let retried = execute(&instance, &mut FirstCome, &again, &mut heard).unwrap();
     assert_eq!(retried.runs.len(), 9);
     assert_eq!(retried.runs[..5], trace.runs[..]);
-    assert_eq!(retried.runs.iter().filter(|run| run.job == JobId(4)).count(), 1);
+    assert_eq!(retried.runs.iter().filter(|run| run.task == TaskId(4)).count(), 1);
 }
 
 #[test]
@@ -67,7 +65,7 @@ fn a_walltime_ends_the_whole_group_even_against_its_will() {
     let stubborn = format!("trap '' TERM; (sleep 3; touch {}) & while :; do sleep 0.05; done", mark.display());
     let mut jobs = vec![job("polite", 1, "sleep 60"), job("stubborn", 1, &stubborn)];
     for job in &mut jobs {
-        job.task.profile = makespan_core::Profile::rigid(1, Time::from_ticks(1_000_000)).unwrap();
+        job.work.task_mut().unwrap().profile = makespan_core::Profile::rigid(1, Time::from_ticks(1_000_000)).unwrap();
         job.walltime = Some(Time::from_ticks(100_000_000));
     }
     let instance = instance(jobs);
@@ -92,8 +90,7 @@ fn release_dates_are_kept() {
 #[test]
 fn refuses_before_anything_starts() {
     let folder = tempfile::tempdir().unwrap();
-    let mut bare = job("bare", 1, "true");
-    bare.task.command.clear();
+    let bare = job("bare", 1, "true").with_command(vec![]);
     let options = ExecuteOptions { oversubscribe: false, ..options(folder.path()) };
     let run = |instance: &makespan_core::Instance| {
         execute(instance, &mut FirstCome, &options, &mut Recorder::default()).unwrap_err()

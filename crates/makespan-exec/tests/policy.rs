@@ -5,7 +5,7 @@ mod common;
 use std::time::{Duration, Instant};
 
 use common::{FirstCome, Recorder, instance, job, options, text};
-use makespan_core::{Decision, Event, JobId, Outcome, Policy, ProcSet, Time, Unavailable, View};
+use makespan_core::{Decision, Event, Outcome, Policy, ProcSet, TaskId, Time, Unavailable, View};
 use makespan_exec::{Defect, ExecuteError, ExecuteOptions, Silent, execute};
 
 /// Answers the first event with these decisions, and no other.
@@ -17,8 +17,8 @@ impl Policy for Once {
     }
 }
 
-fn start(job: u32, processors: &str) -> Decision {
-    Decision::Start { job: JobId(job), processors: processors.parse().unwrap() }
+fn start(task: u64, processors: &str) -> Decision {
+    Decision::Start { task: TaskId(task), processors: processors.parse().unwrap() }
 }
 
 fn defect(decisions: Vec<Decision>) -> Defect {
@@ -51,12 +51,32 @@ fn defects_of_a_policy_are_named_and_end_the_run() {
     assert!(matches!(defect(vec![start(0, "")]), Defect::Allotment { allotment: 0, .. }));
     assert!(matches!(defect(vec![start(0, "2")]), Defect::Unavailable { .. }));
     assert_eq!(defect(vec![start(0, "0"), start(0, "1")]), Defect::NotWaiting("a".into()));
-    assert_eq!(defect(vec![start(0, "0"), Decision::Cancel(JobId(0))]), Defect::NotWaiting("a".into()));
+    assert_eq!(defect(vec![start(0, "0"), Decision::Cancel(TaskId(0))]), Defect::NotWaiting("a".into()));
     assert_eq!(defect(vec![start(9, "0")]), Defect::UnknownJob(9));
     // A job that is not released yet does not wait either.
     assert_eq!(defect_at(vec![start(1, "0-1")], Time::from_seconds(1_000)), Defect::NotWaiting("b".into()));
-    assert_eq!(defect_at(vec![Decision::Cancel(JobId(2))], Time::from_seconds(1_000)), Defect::NotWaiting("c".into()));
+    assert_eq!(defect_at(vec![Decision::Cancel(TaskId(2))], Time::from_seconds(1_000)), Defect::NotWaiting("c".into()));
     assert!(matches!(defect(vec![]), Defect::Stalled { waiting: 3, .. }));
+}
+
+#[test]
+fn what_may_run_into_a_period_starts_in_real_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let soon = Time::from_ticks(900_000_000);
+    let period = Unavailable { processors: ProcSet::first(1), start: soon, end: Time::from_seconds(1_000_000) };
+    let platform = makespan_core::Platform::flat(1).unwrap();
+    let instance = makespan_core::Instance::new(platform, vec![job("a", 1, "true")], vec![period]).unwrap();
+    let mut policy = Once(vec![start(0, "0")]);
+    let trace = execute(&instance, &mut policy, &options(folder.path()), &mut Silent).unwrap();
+    assert!(trace.all_succeeded(&instance));
+    // By more than a policy may be late it is a defect, as in a simulation.
+    let mut long = job("a", 1, "true");
+    let hour = makespan_core::Profile::rigid(1, Time::from_seconds(3600)).unwrap();
+    long.work.task_mut().unwrap().profile = hour;
+    let instance = instance.with_jobs(vec![long]);
+    let folder = tempfile::tempdir().unwrap();
+    let error = execute(&instance, &mut Once(vec![start(0, "0")]), &options(folder.path()), &mut Silent).unwrap_err();
+    assert!(error.to_string().contains("are unavailable from 0.9 s"), "{error}");
 }
 
 /// Starts everything on processor 0 at once.
@@ -64,7 +84,7 @@ struct Crowd;
 
 impl Policy for Crowd {
     fn on(&mut self, _events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
-        decisions.extend(view.waiting.iter().map(|job| start(job.0, "0")));
+        decisions.extend(view.waiting.iter().map(|task| start(task.0, "0")));
     }
 }
 
@@ -86,8 +106,8 @@ impl Policy for Sleeper {
     fn on(&mut self, events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
         for event in events {
             match event {
-                Event::Submitted(JobId(1)) => {
-                    decisions.extend([Decision::Cancel(JobId(1)), Decision::WakeAt(Time::from_ticks(90_000_000))]);
+                Event::Submitted(TaskId(1)) => {
+                    decisions.extend([Decision::Cancel(TaskId(1)), Decision::WakeAt(Time::from_ticks(90_000_000))]);
                 }
                 Event::Wake => {
                     self.woken.get_or_insert(view.now);
@@ -107,7 +127,7 @@ fn wakes_and_cancels() {
     let trace = execute(&instance, &mut policy, &options(folder.path()), &mut Silent).unwrap();
     assert!(policy.woken.unwrap() >= Time::from_ticks(90_000_000));
     assert_eq!(trace.runs.len(), 1);
-    assert_eq!((trace.runs[0].job, trace.runs[0].outcome), (JobId(0), Outcome::Succeeded));
+    assert_eq!((trace.runs[0].task, trace.runs[0].outcome), (TaskId(0), Outcome::Succeeded));
 }
 
 #[test]
@@ -130,7 +150,7 @@ fn a_stop_ends_what_runs_and_a_resumption_completes() {
         let mut heard = Recorder::default();
         let trace = execute(&instance, &mut FirstCome, &first, &mut heard).unwrap();
         stopper.join().unwrap();
-        assert!(trace.runs.iter().all(|run| run.job == JobId(0)), "{trace:?}");
+        assert!(trace.runs.iter().all(|run| run.task == TaskId(0)), "{trace:?}");
         assert!(heard.messages.iter().any(|text| text.contains("`slow` was interrupted")), "{:?}", heard.messages);
         assert!(text(folder.path(), "journal.jsonl").lines().last().unwrap().contains("stopped"));
         let second = ExecuteOptions { resume: true, ..options(folder.path()) };

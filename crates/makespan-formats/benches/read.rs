@@ -39,13 +39,12 @@ fn read(criterion: &mut Criterion) {
         bencher.iter(|| parse_replay(black_box(&bytes), "log.swf.gz", &options).expect("the log is valid"));
     });
     let instance = parse_instance(&bytes, "log.swf.gz", &options).expect("the log is valid").instance;
-    let placement = |job| {
-        let job: makespan_core::JobId = job;
-        let start = instance.job(job).release;
-        let processors = ProcSet::first(instance.job(job).profile().min_processors());
-        Placement { job, task: 0, start, end: start + instance.job(job).profile().longest(), processors }
+    let placement = |task| {
+        let (start, profile) = (instance.release(task), instance.profile(task));
+        let processors = ProcSet::first(profile.min_processors());
+        Placement { task, start, end: start + profile.longest(), processors }
     };
-    let file = ScheduleFile::new(&instance, "none", Schedule::new(instance.ids().map(placement).collect()));
+    let file = ScheduleFile::new(&instance, "none", Schedule::new(instance.task_ids().map(placement).collect()));
     let mut text = Vec::new();
     criterion.bench_function("write schedule JSON", |bencher| {
         bencher.iter(|| {

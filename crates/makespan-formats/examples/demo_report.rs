@@ -8,8 +8,8 @@ use std::fs::{self, File};
 use std::path::Path;
 
 use makespan_core::{
-    Bound, Expansion, Instance, Job, JobId, Objective, Placement, Platform, Profile, Proof, Schedule, ScheduleBuilder,
-    SpeedupLaw, Time, Unavailable, Weight,
+    Bound, Instance, Job, JobId, Objective, Placement, Platform, Profile, Proof, Schedule, ScheduleBuilder, SpeedupLaw,
+    TaskId, Time, Unavailable, Weight,
     proof::{Alone, Rejection, Selection},
 };
 use makespan_formats::gantt::{Deadline, GanttOptions, Marks, NamedSchedule, write_svg};
@@ -64,10 +64,10 @@ fn large(folder: &Path, count: u64) -> Result<(), Failure> {
     let periods = vec![closed(192, 223, 20_000, 38_000), closed(0, 255, 60_000, 61_800), closed(16, 20, 0, 9_000)];
     let instance = Instance::new(Platform::cluster(16, 16)?, jobs, periods)?;
     let mut builder = ScheduleBuilder::new(&instance);
-    for id in instance.ids() {
-        let profile = instance.job(id).profile();
+    for task in instance.task_ids() {
+        let profile = instance.profile(task);
         let allotment = (1 + numbers.below(16) as u32).clamp(profile.min_processors(), profile.max_processors());
-        builder.place_earliest(id, allotment, Time::ZERO);
+        builder.place_earliest(task, allotment, Time::ZERO);
     }
     write(folder, "demo", &instance, &[("plan", builder.finish())])
 }
@@ -82,9 +82,9 @@ fn two(folder: &Path) -> Result<(), Failure> {
     }
     let instance = Instance::new(Platform::flat(16)?, jobs, vec![])?;
     let mut builder = ScheduleBuilder::new(&instance);
-    for id in instance.ids() {
+    for task in instance.task_ids() {
         let allotment = 1 + numbers.below(5) as u32;
-        builder.place_earliest(id, instance.job(id).profile().min_processors().max(allotment), Time::ZERO);
+        builder.place_earliest(task, instance.profile(task).min_processors().max(allotment), Time::ZERO);
     }
     let plan = builder.finish();
     // What happened: every run takes up to a tenth less or more, and waits for its processors.
@@ -113,12 +113,11 @@ fn bags(folder: &Path) -> Result<(), Failure> {
         bag(job("fill", 1, 6)?, Weight::ZERO, 50)?,
     ];
     let instance = Instance::new(Platform::flat(8)?, jobs, vec![])?;
-    let every = Expansion::of(&instance)?;
-    let mut builder = ScheduleBuilder::new(&every.instance);
-    for id in every.instance.ids() {
-        builder.place_earliest(id, every.instance.job(id).profile().min_processors(), Time::ZERO);
+    let mut builder = ScheduleBuilder::new(&instance);
+    for task in instance.task_ids() {
+        builder.place_earliest(task, instance.profile(task).min_processors(), Time::ZERO);
     }
-    write(folder, "bags", &instance, &[("plan", every.original_schedule(&builder.finish()))])
+    write(folder, "bags", &instance, &[("plan", builder.finish())])
 }
 
 /// The best bound of the area and the longest job.
@@ -154,7 +153,7 @@ fn write(folder: &Path, name: &str, instance: &Instance, schedules: &[(&str, Sch
         missed,
         job: JobId(0),
     };
-    let tasks = [((JobId(0), 0), "collided and was moved".to_owned())].into();
+    let tasks = [(TaskId(0), "collided and was moved".to_owned())].into();
     let happened = Marks { tasks, deadlines: vec![deadline(50, true), deadline(70, false)] };
     let marks = [Marks::default(), happened];
     let report = Report {

@@ -40,8 +40,8 @@ fn write(path: &Path, count: u64, gantt: bool) -> Result<(), Failure> {
     let instance = Instance::new(Platform::flat(64)?, jobs, vec![])?;
     let schedule = |keep_order: bool| {
         let (mut builder, mut after) = (ScheduleBuilder::new(&instance), Time::ZERO);
-        for id in instance.ids() {
-            let (placed, _) = builder.place_earliest(id, instance.job(id).profile().min_processors(), after);
+        for task in instance.task_ids() {
+            let (placed, _) = builder.place_earliest(task, instance.profile(task).min_processors(), after);
             after = if keep_order { placed } else { after };
         }
         builder.finish()

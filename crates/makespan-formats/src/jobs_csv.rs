@@ -1,5 +1,6 @@
 //! `jobs.csv` in the columns that Batsim writes and evalys reads.
 
+use std::borrow::Cow;
 use std::io::Write;
 
 use makespan_core::{Instance, Outcome, ProcSet, Run, Schedule, Time, Trace};
@@ -40,18 +41,19 @@ pub fn write_schedule(
 ) -> csv::Result<()> {
     let runs = schedule.placements().iter().map(|placement| {
         let run = Run {
-            job: placement.job,
+            task: placement.task,
             start: placement.start,
             end: placement.end,
             processors: placement.processors.clone(),
             outcome: Outcome::Succeeded,
         };
-        (instance.job(placement.job).task_name(placement.task), run)
+        let job = instance.job_of(placement.task);
+        (About { task: instance.name(placement.task), job: Cow::Borrowed(&job.name), walltime: job.walltime }, run)
     });
     write(instance, &names.write(workload), runs, names, writer)
 }
 
-/// Writes what happened, one line an execution, and one for each job without any, which was given up or never started.
+/// Writes what happened, one line an execution, and one for each task without any, which was given up or never started.
 ///
 /// # Errors
 /// Those of the writer.
@@ -62,60 +64,69 @@ pub fn write_trace(
     names: CsvNames,
     writer: &mut dyn Write,
 ) -> csv::Result<()> {
-    let mut has_run = vec![false; instance.jobs().len()];
-    trace.runs.iter().for_each(|run| has_run[run.job.index()] = true);
-    let never = instance.ids().filter(|job| !has_run[job.index()]).map(|job| Run {
-        job,
+    let mut has_run = vec![false; instance.tasks() as usize];
+    trace.runs.iter().for_each(|run| has_run[run.task.index()] = true);
+    let never = instance.task_ids().filter(|task| !has_run[task.index()]).map(|task| Run {
+        task,
         start: Time::ZERO,
         end: Time::ZERO,
         processors: ProcSet::new(),
         outcome: Outcome::NotStarted,
     });
     let runs = trace.runs.iter().cloned().chain(never);
-    let runs = runs.map(|run| (instance.job(run.job).name.clone(), run));
+    // What happened is told of each task by itself.
+    let of = |task| About { task: instance.name(task), job: instance.name(task), walltime: instance.walltime(task) };
+    let runs = runs.map(|run| (of(run.task), run));
     write(instance, &names.write(workload), runs, names, writer)
 }
 
-fn write(
-    instance: &Instance,
+/// What a line says of a task beside its run.
+struct About<'a> {
+    task: Cow<'a, str>,
+    job: Cow<'a, str>,
+    walltime: Option<Time>,
+}
+
+fn write<'a>(
+    instance: &'a Instance,
     workload: &str,
-    runs: impl Iterator<Item = (String, Run)>,
+    runs: impl Iterator<Item = (About<'a>, Run)>,
     names: CsvNames,
     writer: &mut dyn Write,
 ) -> csv::Result<()> {
     let mut table = csv::Writer::from_writer(writer);
     table.write_record(COLUMNS)?;
-    for (name, run) in runs {
-        let whole = names.write(&instance.job(run.job).name);
-        table.write_record(row(instance, [&names.write(&name), workload, &whole], &run))?;
+    for (of, run) in runs {
+        let texts = [&*names.write(&of.task), workload, &*names.write(&of.job)];
+        table.write_record(row(instance, texts, of.walltime, &run))?;
     }
     table.flush()?;
     Ok(())
 }
 
 /// A line; the texts are the names of the task, the workload and the job.
-fn row(instance: &Instance, names: [&str; 3], run: &Run) -> [String; 17] {
-    let job = instance.job(run.job);
+fn row(instance: &Instance, names: [&str; 3], walltime: Option<Time>, run: &Run) -> [String; 17] {
+    let release = instance.release(run.task);
     let started = run.outcome != Outcome::NotStarted;
-    let (execution, turnaround) = (run.end - run.start, run.end - job.release);
+    let (execution, turnaround) = (run.end - run.start, run.end - release);
     // Empty is how pandas writes and reads what does not exist.
     let known = |value: String| if started { value } else { String::new() };
     let stretch =
         if execution.ticks() > 0 { (turnaround.seconds() / execution.seconds()).to_string() } else { String::new() };
-    let [name, workload, whole] = names.map(str::to_owned);
+    let [name, workload, job] = names.map(str::to_owned);
     [
         name,
         workload,
-        whole,
-        job.release.to_string(),
-        if started { run.processors.len() } else { job.profile().min_processors() }.to_string(),
-        job.walltime.map_or_else(|| "-1".to_owned(), |walltime| walltime.to_string()),
+        job,
+        release.to_string(),
+        if started { run.processors.len() } else { instance.profile(run.task).min_processors() }.to_string(),
+        walltime.map_or_else(|| "-1".to_owned(), |walltime| walltime.to_string()),
         u8::from(run.outcome == Outcome::Succeeded).to_string(),
         final_state(run.outcome).to_owned(),
         known(run.start.to_string()),
         known(execution.to_string()),
         known(run.end.to_string()),
-        known((run.start - job.release).to_string()),
+        known((run.start - release).to_string()),
         known(turnaround.to_string()),
         known(stretch),
         if started { intervals(&run.processors) } else { String::new() },
@@ -142,7 +153,7 @@ fn intervals(processors: &ProcSet) -> String {
 
 #[cfg(test)]
 mod tests {
-    use makespan_core::{Job, JobId, Placement, Platform, Profile};
+    use makespan_core::{Job, Placement, Platform, Profile, TaskId};
 
     use super::*;
 
@@ -156,8 +167,7 @@ mod tests {
     #[test]
     fn a_schedule_gives_the_columns_of_batsim() {
         let placement = Placement {
-            job: JobId(0),
-            task: 0,
+            task: TaskId(0),
             start: Time::from_seconds(2),
             end: Time::from_seconds(6),
             processors: "0-3,7".parse().unwrap(),
@@ -173,7 +183,7 @@ mod tests {
     #[test]
     fn a_trace_tells_how_each_run_ended() {
         let run = |outcome| Run {
-            job: JobId(0),
+            task: TaskId(0),
             start: Time::from_seconds(2),
             end: Time::from_seconds(2),
             processors: ProcSet::first(5),
@@ -196,5 +206,32 @@ mod tests {
         write_trace(&instance(), "w0", &Trace { runs: Vec::new() }, CsvNames::Guarded, &mut bytes).unwrap();
         let text = String::from_utf8(bytes).unwrap();
         assert_eq!(text.lines().nth(1), Some("\"a, b\",w0,\"a, b\",0.5,5,60,0,REJECTED,,,,,,,,-1,"));
+    }
+
+    /// In a plan a line names its job too; what happened is told of each task by itself.
+    #[test]
+    fn tasks_of_bags_and_compound_jobs_have_names_of_their_own() {
+        use makespan_core::{Graph, NamedTask};
+
+        let s = Time::from_seconds;
+        let profile = || Profile::rigid(1, s(4)).unwrap();
+        let graph = Graph::new(vec![NamedTask::new("x", profile())], vec![]).unwrap();
+        let bag = Job::new("bag", profile()).with_count(2.try_into().unwrap());
+        let jobs = vec![bag.with_walltime(s(9)), Job::compound("job", graph).with_walltime(s(60))];
+        let instance = Instance::new(Platform::flat(8).unwrap(), jobs, vec![]).unwrap();
+        let run =
+            |task| Run { task, start: s(0), end: s(4), processors: ProcSet::first(1), outcome: Outcome::Succeeded };
+        let trace = Trace { runs: [1, 2].map(|task| run(TaskId(task))).to_vec() };
+        let begins = |bytes: Vec<u8>| {
+            let text = String::from_utf8(bytes).unwrap();
+            let cells = |line: &str| line.split(',').take(6).collect::<Vec<_>>().join(",");
+            text.lines().skip(1).map(cells).collect::<Vec<_>>()
+        };
+        let mut bytes = Vec::new();
+        write_trace(&instance, "w", &trace, CsvNames::Guarded, &mut bytes).unwrap();
+        assert_eq!(begins(bytes), ["bag/1,w,bag/1,0,1,9", "job/x,w,job/x,0,1,-1", "bag/0,w,bag/0,0,1,9"]);
+        let mut bytes = Vec::new();
+        write_schedule(&instance, "w", &trace.schedule(), CsvNames::Guarded, &mut bytes).unwrap();
+        assert_eq!(begins(bytes), ["bag/1,w,bag,0,1,9", "job/x,w,job,0,1,60"]);
     }
 }

@@ -37,6 +37,8 @@ mod scalar;
 pub mod schedule;
 pub mod simgrid;
 mod speedup;
+#[cfg(test)]
+mod submitted;
 mod suggest;
 pub mod swf;
 pub mod tree_plan;

@@ -110,7 +110,7 @@ mod tests {
         let text = r#"{"meta":{"n":2},"cpudata":{"nb_p":[1,2],"t1":[90.70274801226311,46.7],"t2":[3,2]},"gpudata":{}}"#;
         let instance = read_moldable_set("a.in", text.as_bytes()).unwrap();
         assert_eq!(instance.processors(), 2);
-        assert_eq!(instance.jobs()[0].profile().time(1), Time::from_ticks(90_702_748_012));
+        assert_eq!(instance.profile(makespan_core::TaskId(0)).time(1), Time::from_ticks(90_702_748_012));
         assert_eq!(instance.jobs()[1].name, "t2");
     }
 

@@ -37,8 +37,8 @@ enum Change {
     Started(usize),
 }
 
-/// Writes what happened: a container for the cluster and one for each processor. While a job runs on a processor it is its
-/// state, called like the job; the variables `waiting` (jobs) and `held` (processors) belong to the cluster. Times are
+/// Writes what happened: a container for the cluster and one for each processor. While a task runs on a processor it is its
+/// state, called like the task; the variables `waiting` (tasks) and `held` (processors) belong to the cluster. Times are
 /// seconds.
 ///
 /// # Errors
@@ -71,15 +71,15 @@ pub fn write_paje(instance: &Instance, trace: &Trace, writer: &mut dyn Write) ->
 fn changes(instance: &Instance, trace: &Trace, writer: &mut dyn Write) -> io::Result<()> {
     let runs: Vec<&Run> = trace.runs.iter().filter(|run| run.outcome != Outcome::NotStarted).collect();
     let mut changes: Vec<_> =
-        instance.ids().map(|id| (instance.job(id).release, Change::Submitted(id.index()))).collect();
-    // Jobs that never started wait from their submission to no end, and would only hide the others.
-    let mut starts = vec![false; instance.jobs().len()];
+        instance.task_ids().map(|task| (instance.release(task), Change::Submitted(task.index()))).collect();
+    // Tasks that never started wait from their submission to no end, and would only hide the others.
+    let mut starts = vec![false; instance.tasks() as usize];
     for (index, run) in runs.iter().enumerate() {
         changes.push((run.start, Change::Started(index)));
         changes.push((run.end, Change::Ended(index)));
-        starts[run.job.index()] = true;
+        starts[run.task.index()] = true;
     }
-    changes.retain(|&(_, change)| !matches!(change, Change::Submitted(job) if !starts[job]));
+    changes.retain(|&(_, change)| !matches!(change, Change::Submitted(task) if !starts[task]));
     changes.sort_unstable();
     let (mut waiting, mut held, mut text) = (0_u64, 0_u64, String::new());
     for (at, change) in changes {
@@ -89,7 +89,7 @@ fn changes(instance: &Instance, trace: &Trace, writer: &mut dyn Write) -> io::Re
                 let run = runs[index];
                 waiting = waiting.saturating_sub(1);
                 held += u64::from(run.processors.len());
-                let name = quoted(&instance.job(run.job).name, &mut text);
+                let name = quoted(&instance.name(run.task), &mut text);
                 for processor in run.processors.iter() {
                     writeln!(writer, "{PUSH} {at} J p{processor} {name}")?;
                 }
@@ -122,7 +122,7 @@ fn quoted<'a>(name: &str, text: &'a mut String) -> &'a str {
 
 #[cfg(test)]
 mod tests {
-    use makespan_core::{Job, JobId, Platform, Profile, Time};
+    use makespan_core::{Job, Platform, Profile, TaskId, Time};
 
     use super::*;
 
@@ -134,9 +134,9 @@ mod tests {
         Instance::new(Platform::flat(3).unwrap(), vec![job("a\"b", 0), job("c", 1), job("d", 1)], vec![]).unwrap()
     }
 
-    fn run(job: u32, start: i64, end: i64, processors: &str, outcome: Outcome) -> Run {
+    fn run(task: u64, start: i64, end: i64, processors: &str, outcome: Outcome) -> Run {
         let (start, end) = (Time::from_seconds(start), Time::from_seconds(end));
-        Run { job: JobId(job), start, end, processors: processors.parse().unwrap(), outcome }
+        Run { task: TaskId(task), start, end, processors: processors.parse().unwrap(), outcome }
     }
 
     #[test]

@@ -13,7 +13,7 @@ use crate::names::CsvNames;
 pub struct LogRow {
     /// When it was decided.
     pub time: f64,
-    /// The name of the whole job, or of the task of a collision.
+    /// The name of the job, or of the task of a collision.
     pub job: String,
     /// What was decided, in a word ([`Logged::name`]).
     pub kind: String,
@@ -48,7 +48,7 @@ impl LogRow {
     pub fn new(instance: &Instance, entry: &LogEntry) -> Self {
         let mut row = Self {
             time: entry.time.seconds(),
-            job: entry.name(instance).to_owned(),
+            job: entry.name(instance).into_owned(),
             kind: entry.what.name().to_owned(),
             text: entry.sentence(),
             finish: entry.what.finish().map(Time::seconds),
@@ -135,7 +135,7 @@ const COLUMNS: [&str; 15] = [
 
 #[cfg(test)]
 mod tests {
-    use makespan_core::{Job, JobId, Platform, Profile};
+    use makespan_core::{Job, Platform, Profile, TaskId};
 
     use super::*;
 
@@ -152,7 +152,7 @@ mod tests {
             Logged::Fallback { finish: s(6), deadline: s(7) },
             Logged::Rejected { finish: s(8), deadline: s(7) },
         ];
-        let entry = |what| LogEntry { time: Time::from_ticks(1), job: JobId(0), what };
+        let entry = |what| LogEntry { time: Time::from_ticks(1), task: TaskId(0), what };
         LogRow::all(&instance, &all.map(entry))
     }
 

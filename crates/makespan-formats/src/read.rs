@@ -194,7 +194,9 @@ fn on_stated_machines(
 ) -> Result<ReadInstance, FormatError> {
     let read = read_as_it_is(input, format, name, options)?;
     let Some(platform) = options.platform.as_ref().filter(|_| !read.format.is_workflow()) else { return Ok(read) };
-    let (jobs, unavailable) = (read.instance.jobs().to_vec(), read.instance.unavailable().to_vec());
+    let instance = &read.instance;
+    let jobs = instance.ids().map(|id| instance.submitted(id)).collect();
+    let unavailable = instance.unavailable().to_vec();
     let moved = Instance::new(platform.clone(), jobs, unavailable).map_err(|error| {
         let problem = format!("the jobs do not fit the platform that is stated: {error}");
         FormatError::content(name, Place::default(), problem)

@@ -235,12 +235,12 @@ fn broken_logs_are_refused_without_panic() {
         match parse_replay(&bytes, "x", &options) {
             Ok(replay) => {
                 accepted[kind] += 1;
-                assert_eq!(replay.users.len(), replay.instance.jobs().len());
-                for id in replay.instance.ids() {
-                    let fewest = replay.instance.job(id).profile().min_processors();
+                assert_eq!(replay.report.jobs, replay.instance.jobs().len());
+                for task in replay.instance.task_ids() {
+                    let fewest = replay.instance.profile(task).min_processors();
                     let processors = makespan_core::ProcSet::first(fewest);
                     // A profile of real times accepts what the estimate does.
-                    assert!(replay.actual.time(&replay.instance, id, &processors) > Time::ZERO);
+                    assert!(replay.actual.time(&replay.instance, task, &processors) > Time::ZERO);
                 }
             }
             Err(error) if case >= seeds.len() => assert_clear(&error.to_string(), &bytes),

@@ -38,7 +38,7 @@ fn odd(name: &str, jobs: usize, expect: &[(Anomaly, usize)]) {
     let replay = read_replay(&path, &ReplayOptions::default()).unwrap();
     let found: Vec<_> = replay.report.found.iter().map(|found| (found.anomaly, found.count)).collect();
     assert_eq!(found, expect, "{name}");
-    assert_eq!((replay.report.jobs, replay.users.len()), (jobs, jobs), "{name}");
+    assert_eq!((replay.report.jobs, replay.instance.jobs().len()), (jobs, jobs), "{name}");
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn a_log_with_a_speedup_becomes_moldable() {
     let rigid = read_instance(&path, &ReadOptions::default()).unwrap().instance;
     let options = ReadOptions { speedup: "downey:random".parse().ok(), seed: 1, ..ReadOptions::default() };
     let moldable = read_instance(&path, &options).unwrap().instance;
-    for (logged, job) in rigid.jobs().iter().zip(moldable.jobs()) {
+    for (logged, job) in rigid.simple_jobs().zip(moldable.simple_jobs()) {
         let processors = logged.profile().min_processors();
         // A request below the time on one processor leaves out small allotments, never the logged one.
         assert_eq!(job.profile().time(processors), logged.profile().time(processors), "{}", job.name);

@@ -1,10 +1,10 @@
 //! Flows of compound jobs in which nodes fail, or tasks take longer or less than estimated: fixed seeds.
 
 use makespan::{Deviation, FailureModel, Scene, Silent, Simulated, SimulationOptions, simulate};
-use makespan_core::{Actual, Expansion, Instance, Outcome};
+use makespan_core::{Actual, Instance};
 use makespan_lab::generate::{GraphOptions, Shape, generate_graphs};
 
-/// As `generate graphs --jobs 30 --tasks 12 --gap GAP --walltime 2 --seed SEED` draws them, taken apart.
+/// As `generate graphs --jobs 30 --tasks 12 --gap GAP --walltime 2 --seed SEED` draws them.
 fn flow(gap: f64, seed: u64) -> Instance {
     let options = GraphOptions {
         shape: Shape::Layers { width: 8, density: 0.3 },
@@ -19,11 +19,11 @@ fn flow(gap: f64, seed: u64) -> Instance {
         walltime: Some(2.0),
         seed,
     };
-    Expansion::of(&generate_graphs(&options).unwrap()).unwrap().instance
+    generate_graphs(&options).unwrap()
 }
 
 fn play(instance: &Instance, actual: &Actual, options: &SimulationOptions, spec: &str) -> Simulated {
-    let scene = Scene { instance, actual, users: &[], options, seed: 1 };
+    let scene = Scene { instance, actual, options, seed: 1 };
     simulate(&scene, spec, &mut Silent).unwrap()
 }
 
@@ -33,8 +33,7 @@ fn in_time(simulated: &Simulated) -> usize {
 
 /// Every task ran to its end once.
 fn all_ended(simulated: &Simulated, instance: &Instance) -> bool {
-    let runs = &simulated.simulation.trace.runs;
-    runs.iter().filter(|run| run.outcome == Outcome::Succeeded).count() == instance.jobs().len()
+    simulated.simulation.trace.all_succeeded(instance)
 }
 
 #[test]
@@ -63,13 +62,13 @@ fn the_metascheduler_serves_no_fewer_jobs_in_time_than_heft_when_times_deviate()
     for gap in [300.0, 100.0] {
         for seed in 1..=3 {
             let instance = flow(gap, seed);
-            let actual = Deviation::new(0.3, seed).unwrap().draw(instance.jobs().len());
+            let actual = Deviation::new(0.3, seed).unwrap().draw(instance.tasks() as usize);
             let [heft, ours] = ["follow", "job-flow"].map(|spec| {
                 let simulated = play(&instance, &actual, &SimulationOptions::default(), spec);
                 assert!(all_ended(&simulated, &instance), "{spec}, gap {gap}, seed {seed}");
                 // Each run really took what was drawn.
                 for run in &simulated.simulation.trace.runs {
-                    assert_eq!(run.end - run.start, actual.time(&instance, run.job, &run.processors), "{spec}");
+                    assert_eq!(run.end - run.start, actual.time(&instance, run.task, &run.processors), "{spec}");
                 }
                 let again = play(&instance, &actual, &SimulationOptions::default(), spec);
                 assert_eq!(again.simulation.trace, simulated.simulation.trace, "{spec}");

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use makespan_algos::{catalogue, scheduler};
 use makespan_core::{
-    Context, Instance, Job, Objective, Platform, ProcSet, Profile, Schedule, SpeedupLaw, Time, Unavailable, validate,
+    Context, Instance, Job, Objective, Platform, ProcSet, Profile, Schedule, SpeedupLaw, Task, Time, Unavailable, Work,
+    validate,
 };
 use makespan_lab::generate::{Family, MoldableOptions, generate};
 use rand::{Rng, RngExt, SeedableRng};
@@ -22,7 +23,7 @@ fn drawn(family: Family, jobs: usize, processors: u32, seed: u64) -> Instance {
 }
 
 fn closing(instance: &Instance, closed: Vec<Unavailable>) -> Instance {
-    Instance::new(instance.platform().clone(), instance.jobs().to_vec(), closed).unwrap()
+    Instance::new(instance.platform().clone(), instance.all_submitted(), closed).unwrap()
 }
 
 /// Jobs along laws, or of a family, some of them rigid.
@@ -30,7 +31,8 @@ fn any_jobs(random: &mut impl Rng) -> Instance {
     let processors = random.random_range(2..=48);
     let family = Family::ALL[random.random_range(0..Family::ALL.len())];
     let instance = drawn(family, random.random_range(1..=40), processors, random.random_range(0..1 << 32));
-    let mut jobs = instance.jobs().to_vec();
+    let mut jobs = instance.all_submitted();
+    let alone = |profile: Profile| Work::Task(Task::new(profile));
     let (laws, rigid) = (random.random_bool(0.4), random.random_bool(0.3));
     for job in &mut jobs {
         let time = Time::from_ticks(random.random_range(1_000_000_000..40_000_000_000));
@@ -44,10 +46,10 @@ fn any_jobs(random: &mut impl Rng) -> Instance {
                     sigma: random.random_range(0.0..2.0),
                 },
             };
-            job.task.profile = Profile::law(time, law, 1, processors).unwrap();
+            job.work = alone(Profile::law(time, law, 1, processors).unwrap());
         }
         if rigid && random.random_bool(0.3) {
-            job.task.profile = Profile::rigid(random.random_range(1..=processors), time).unwrap();
+            job.work = alone(Profile::rigid(random.random_range(1..=processors), time).unwrap());
         }
     }
     // The shelves need nodes.

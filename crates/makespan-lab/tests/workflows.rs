@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use makespan_core::{Context, Edge, Graph, Instance, Job, Objective, validate};
+use makespan_core::{Context, Edge, Graph, Instance, Job, JobId, Objective, Work, validate};
 use makespan_formats::{ReadOptions, read_instance};
 
 const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data");
@@ -109,14 +109,17 @@ fn the_paper_of_heft_is_repeated() {
     // table it gives the paper's length, too.
     for file in files("dag").iter().filter(|file| file.ends_with("HEFT_paper.xml")) {
         let read = on(file, 3, Some(125.0));
-        let (own, published) = (instance.jobs()[0].graph.as_ref().unwrap(), read.jobs()[0].graph.as_ref().unwrap());
+        let [own, published] = [&instance, &read].map(|instance| match instance.submitted(JobId(0)).work {
+            Work::Graph(graph) => graph,
+            other => panic!("{other:?}"),
+        });
         let edges = |graph: &Graph, instance: &Instance| {
             let time = |edge: &Edge| instance.platform().route(0, 1).time(edge.load);
             let mut edges: Vec<_> = graph.edges().iter().map(|edge| (edge.from, edge.to, time(edge))).collect();
             edges.sort_unstable();
             edges
         };
-        let (ours, theirs) = (edges(own, &instance), edges(published, &read));
+        let (ours, theirs) = (edges(&own, &instance), edges(&published, &read));
         let differing: Vec<_> = ours.iter().zip(&theirs).filter(|(a, b)| a != b).collect();
         assert!(matches!(differing.as_slice(), [((2, 6, _), (2, 6, _))]), "{differing:?}");
         let joined = Graph::new(own.tasks().to_vec(), published.edges().to_vec()).unwrap();

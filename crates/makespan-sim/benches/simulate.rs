@@ -20,10 +20,10 @@ impl Policy for FirstCome {
             return;
         }
         self.free.clone_from(view.free);
-        for job in view.waiting.iter() {
-            let profile = view.instance.job(job).profile();
-            let Some(processors) = self.free.take(profile.min_processors()) else { break };
-            decisions.push(Decision::Start { job, processors });
+        for task in view.waiting.iter() {
+            let wanted = view.instance.profile(task).min_processors();
+            let Some(processors) = self.free.take(wanted) else { break };
+            decisions.push(Decision::Start { task, processors });
         }
     }
 }

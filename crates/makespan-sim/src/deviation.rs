@@ -32,9 +32,9 @@ impl Deviation {
         if deviation > 0.0 && deviation <= 10.0 { Ok(Self { deviation, seed }) } else { Err(DeviationError(deviation)) }
     }
 
-    /// The factors of so many jobs. Each is drawn by itself: a job has the same one whatever else there is, and whatever a
+    /// The factors of so many tasks. Each is drawn by itself: a task has the same one whatever else there is, and whatever a
     /// policy does. Functions that give the same bits on every machine make them.
-    pub fn draw(self, jobs: usize) -> Actual {
+    pub fn draw(self, tasks: usize) -> Actual {
         let variance = libm::log1p(self.deviation * self.deviation);
         let factor = |index: usize| {
             let mut random = ChaCha8Rng::seed_from_u64(self.seed ^ OWN);
@@ -45,7 +45,7 @@ impl Deviation {
             let factor = libm::exp(libm::sqrt(variance) * normal - variance / 2.0);
             (factor * 1e6).round().max(1.0) as u64
         };
-        Actual::Factors((0..jobs).map(factor).collect())
+        Actual::Factors((0..tasks).map(factor).collect())
     }
 }
 
@@ -53,8 +53,8 @@ impl Deviation {
 mod tests {
     use super::*;
 
-    fn factors(deviation: f64, seed: u64, jobs: usize) -> Vec<u64> {
-        match Deviation::new(deviation, seed).unwrap().draw(jobs) {
+    fn factors(deviation: f64, seed: u64, tasks: usize) -> Vec<u64> {
+        match Deviation::new(deviation, seed).unwrap().draw(tasks) {
             Actual::Factors(factors) => factors,
             other => panic!("{other:?}"),
         }
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn a_factor_depends_on_the_seed_and_the_job_alone() {
+    fn a_factor_depends_on_the_seed_and_the_task_alone() {
         assert_eq!(factors(0.3, 1, 9)[..4], factors(0.3, 1, 4));
         assert_ne!(factors(0.3, 1, 4), factors(0.3, 2, 4));
         let mut distinct = factors(0.3, 1, 9);

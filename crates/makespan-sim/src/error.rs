@@ -1,29 +1,26 @@
 //! Why there is no trace.
 
-use makespan_core::{Defect, Time};
+use makespan_core::{Defect, InstanceError, Time};
 use thiserror::Error;
 
 /// Why a simulation did not begin, or ended early. Times are in seconds.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SimulationError {
-    /// A bag of several tasks.
-    #[error("job `{0}` is a bag of tasks; each task is simulated as a job, which `Expansion::of` makes of it")]
-    Bag(String),
-    /// A job of several tasks that depend on each other.
-    #[error("job `{0}` is a graph of tasks; each task is simulated as a job, which `Expansion::of` makes of it")]
-    Graph(String),
-    /// Not one real profile for each job.
-    #[error("there are {jobs} jobs and the real times of {profiles}; there must be as many")]
+    /// Too many tasks, or two of one name.
+    #[error(transparent)]
+    Instance(#[from] InstanceError),
+    /// Not one real profile for each task.
+    #[error("there are {tasks} tasks and the real times of {profiles}; there must be as many")]
     Profiles {
         /// Of the instance.
-        jobs: usize,
+        tasks: u64,
         /// Of the real times.
         profiles: usize,
     },
-    /// A job whose real times lack allotments.
+    /// A task whose real times lack allotments.
     #[error("job `{job}` accepts {min} to {max} processors; its real times are known on {from} to {to}")]
     RealTimes {
-        /// The job.
+        /// The task.
         job: String,
         /// Fewest accepted.
         min: u32,
@@ -34,10 +31,10 @@ pub enum SimulationError {
         /// Most known.
         to: u32,
     },
-    /// A machine on which a job can run, and nobody knows how long.
+    /// A machine on which a task can run, and nobody knows how long.
     #[error("job `{job}` can run on node `{node}`; its real time there is not known")]
     RealMachine {
-        /// The job.
+        /// The task.
         job: String,
         /// The node.
         node: String,
@@ -63,13 +60,13 @@ pub enum SimulationError {
         defect: Defect,
     },
     /// Somebody asked for an end.
-    #[error("the simulation was stopped at {at} s, when {ended} of {jobs} jobs had ended")]
+    #[error("the simulation was stopped at {at} s, when {ended} of {tasks} jobs had ended")]
     Stopped {
         /// When in virtual time.
         at: Time,
-        /// How many jobs had ended.
+        /// How many tasks had ended.
         ended: usize,
         /// How many there are.
-        jobs: usize,
+        tasks: usize,
     },
 }

@@ -1,20 +1,20 @@
 //! Virtual time: a [`Policy`](makespan_core::Policy) decides, and a simulated cluster answers.
 //!
-//! [`simulate`] releases the jobs of an instance one instant after the other, tells the policy what happens, does what
-//! it wants and returns the [`Trace`](makespan_core::Trace). The policy sees estimates; how long jobs really run is in
+//! [`simulate`] releases the tasks of an instance one instant after the other, tells the policy what happens, does what
+//! it wants and returns the [`Trace`](makespan_core::Trace). The policy sees estimates; how long tasks really run is in
 //! an [`Actual`](makespan_core::Actual) that only the simulation reads.
 //!
-//! *Deterministic.* Of one instant, jobs end first; then unavailable periods end and begin, processors come up and go
-//! down, and what runs there is interrupted; then jobs are released, and a wake-up that is due comes last. Within a
+//! *Deterministic.* Of one instant, tasks end first; then unavailable periods end and begin, processors come up and go
+//! down, and what runs there is interrupted; then tasks are released, and a wake-up that is due comes last. Within a
 //! kind the smaller identifier comes first. The policy hears all of an instant in one call. Nothing is random but
 //! failures, and real times by a [`Deviation`], that are drawn from a seed.
 //!
 //! *Unavailable periods* are known beforehand and are no events: a policy asks to be woken when one ends. Its view
-//! always says what is free. A job that is expected to run into a period must not be started
+//! always says what is free. A task that is expected to run into a period must not be started
 //! ([`Defect::Closing`](makespan_core::Defect::Closing)); one that outlives its estimate is interrupted when it
 //! begins.
 //!
-//! *Failures* come unannounced, from a list or drawn from a [`FailureModel`]. Jobs on the processors that went down
+//! *Failures* come unannounced, from a list or drawn from a [`FailureModel`]. Tasks on the processors that went down
 //! are interrupted, wait again and start anew.
 //!
 //! [`network`] is the other kind of platform: bags of tasks on a tree of machines, each node with a scheduler of its
@@ -32,10 +32,10 @@
 //! impl Policy for InTurn {
 //!     fn on(&mut self, _events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
 //!         let mut free = view.free.clone();
-//!         for job in view.waiting.iter() {
-//!             let wanted = view.instance.job(job).profile().min_processors();
+//!         for task in view.waiting.iter() {
+//!             let wanted = view.instance.profile(task).min_processors();
 //!             let Some(processors) = free.take(wanted) else { break };
-//!             decisions.push(Decision::Start { job, processors });
+//!             decisions.push(Decision::Start { task, processors });
 //!         }
 //!     }
 //! }
@@ -47,7 +47,7 @@
 //! // The first job ends after a quarter of its estimate.
 //! let actual = Actual::Profiles(vec![rigid(2, 15), rigid(4, 60), rigid(1, 60)]);
 //! let simulation = simulate(&instance, &actual, &mut InTurn, &SimulationOptions::default(), &mut Silent)?;
-//! let ends: Vec<_> = simulation.trace.runs.iter().map(|run| (run.job.0, run.end.to_string())).collect();
+//! let ends: Vec<_> = simulation.trace.runs.iter().map(|run| (run.task.0, run.end.to_string())).collect();
 //! assert_eq!(ends, [(0, "900".into()), (1, "4500".into()), (2, "8100".into())]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

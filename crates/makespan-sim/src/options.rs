@@ -4,18 +4,18 @@ use makespan_core::{Failure, Stop};
 
 use crate::FailureModel;
 
-/// What happens besides jobs and a policy.
+/// What happens besides tasks and a policy.
 #[derive(Clone, Debug)]
 pub struct SimulationOptions {
-    /// A job that really takes longer than its walltime is ended there
+    /// A task that really takes longer than its walltime is ended there
     /// ([`Outcome::TimedOut`](makespan_core::Outcome::TimedOut)). Otherwise walltimes are no limits.
     pub kill_at_walltime: bool,
     /// Processors that go down and up, in any order. They may overlap.
     pub failures: Vec<Failure>,
     /// Failures that are drawn while the simulation goes on, besides those of the list.
     pub failure_model: Option<FailureModel>,
-    /// How often a job that was interrupted is queued again. Interrupted once more it has failed, with the status of
-    /// a job that was killed: 137.
+    /// How often a task that was interrupted is queued again. Interrupted once more it has failed, with the status of
+    /// a task that was killed: 137.
     pub requeues: u32,
     /// Ends the simulation with an error.
     pub stop: Stop,

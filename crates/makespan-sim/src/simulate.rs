@@ -1,6 +1,6 @@
 //! The entrance: an instance, real times, a policy.
 
-use makespan_core::{Actual, Failure, Instance, JobId, Platform, Policy, Profile, Trace, Unavailable};
+use makespan_core::{Actual, Failure, Instance, Platform, Policy, Profile, TaskId, Trace, Unavailable};
 
 use crate::engine::Engine;
 use crate::{Observer, SimulationError, SimulationOptions};
@@ -8,12 +8,12 @@ use crate::{Observer, SimulationError, SimulationOptions};
 /// What happened in virtual time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Simulation {
-    /// The executions, by their end. Each job that was not given up ends once; before that it may have been
-    /// interrupted. A job that waits for one that did not succeed, or was given up, is
+    /// The executions, by their end. Each task that was not given up ends once; before that it may have been
+    /// interrupted. A task that waits for one that did not succeed, or was given up, is
     /// [not started](makespan_core::Outcome::NotStarted) on no processors at that instant.
     pub trace: Trace,
-    /// Jobs that the policy gave up, in this order.
-    pub cancelled: Vec<JobId>,
+    /// Tasks that the policy gave up, in this order.
+    pub cancelled: Vec<TaskId>,
     /// When which processors were down, in the order in which they went down; what was not repaired is down for ever.
     pub down: Vec<Unavailable>,
     /// How many events the policy was told.
@@ -24,18 +24,17 @@ pub struct Simulation {
 
 /// Plays an instance in virtual time, as a policy decides.
 ///
-/// Every job is submitted at its release date and really takes the time that `actual` says. The policy is asked once
+/// Every task is submitted at its release date and really takes the time that `actual` says. The policy is asked once
 /// an instant ([`makespan_core::Event::order`]). A wake-up comes at its instant, also together with other events, and
-/// is forgotten when the policy hears of anything before. Bags of tasks and compound jobs are simulated as
-/// [`makespan_core::Expansion::of`] takes them apart.
+/// is forgotten when the policy hears of anything before.
 ///
-/// A job that waits for others ([`Instance::precedence`]) is submitted when it is released and they have ended with
+/// A task that waits for others ([`Instance::incoming`]) is submitted when it is released and they have ended with
 /// success, and must not start where its data have not arrived ([`makespan_core::View::arrival`]). Data travel as soon as
 /// they are made, to wherever they will be needed; transfers do not slow each other down. When it waits for one that
 /// fails or is given up it fails with it, without a start.
 ///
-/// An instant costs the logarithm of the number of running jobs for each event, beside what the policy does; a failure
-/// looks at all running jobs.
+/// An instant costs the logarithm of the number of running tasks for each event, beside what the policy does; a failure
+/// looks at all running tasks.
 ///
 /// # Errors
 /// [`SimulationError`]: what does not fit together, and what the policy did wrong.
@@ -46,11 +45,7 @@ pub fn simulate(
     options: &SimulationOptions,
     observer: &mut dyn Observer,
 ) -> Result<Simulation, SimulationError> {
-    let mut jobs = instance.jobs().iter();
-    if let Some(job) = jobs.find(|job| job.is_compound() || job.tasks() > 1) {
-        let name = job.name.clone();
-        return Err(if job.is_compound() { SimulationError::Graph(name) } else { SimulationError::Bag(name) });
-    }
+    instance.check_task_names()?;
     check_actual(instance, actual)?;
     check_failures(instance, &options.failures)?;
     let mut engine = Engine::new(instance, actual, options);
@@ -59,24 +54,25 @@ pub fn simulate(
 }
 
 fn check_actual(instance: &Instance, actual: &Actual) -> Result<(), SimulationError> {
-    let jobs = instance.jobs();
     let known = match actual {
         Actual::AsEstimated => return Ok(()),
         Actual::Profiles(profiles) => profiles.len(),
         Actual::Factors(factors) => factors.len(),
     };
-    if jobs.len() != known {
-        return Err(SimulationError::Profiles { jobs: jobs.len(), profiles: known });
+    let tasks = instance.tasks();
+    if tasks != known as u64 {
+        return Err(SimulationError::Profiles { tasks, profiles: known });
     }
     let Actual::Profiles(profiles) = actual else { return Ok(()) };
-    for (job, real) in jobs.iter().zip(profiles) {
-        let (min, max) = (job.profile().min_processors(), job.profile().max_processors());
+    for (task, real) in instance.task_ids().zip(profiles) {
+        let estimate = instance.profile(task);
+        let (min, max) = (estimate.min_processors(), estimate.max_processors());
         let (from, to) = (real.min_processors(), real.max_processors());
         if min < from || max > to {
-            return Err(SimulationError::RealTimes { job: job.name.clone(), min, max, from, to });
+            return Err(SimulationError::RealTimes { job: instance.name(task).into_owned(), min, max, from, to });
         }
-        if let Some(node) = unknown_machine(instance.platform(), job.profile(), real) {
-            return Err(SimulationError::RealMachine { job: job.name.clone(), node });
+        if let Some(node) = unknown_machine(instance.platform(), estimate, real) {
+            return Err(SimulationError::RealMachine { job: instance.name(task).into_owned(), node });
         }
     }
     Ok(())

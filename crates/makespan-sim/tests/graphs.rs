@@ -5,8 +5,8 @@ mod common;
 use common::wanderer::Wanderer;
 use common::{FirstCome, Once, rigid, seconds, start};
 use makespan_core::{
-    Actual, Decision, Defect, Edge, Event, Expansion, Failure, Graph, Instance, Job, JobId, Link, Load, Measures,
-    NamedTask, Node, Outcome, Platform, Policy, ProcSet, Profile, Run, Time, Trace, View, Weight, validate,
+    Actual, Decision, Defect, Edge, Event, Failure, Graph, Instance, Job, Link, Load, Measures, NamedTask, Node,
+    Outcome, Platform, Policy, ProcSet, Profile, Run, TaskId, Time, Trace, View, Weight, validate,
 };
 use makespan_sim::{Silent, Simulation, SimulationError, SimulationOptions, simulate};
 use proptest::prelude::*;
@@ -84,34 +84,35 @@ prop_compose! {
     }
 }
 
-fn real(expanded: &Instance, percents: &[i64]) -> Actual {
-    let of = |job: &Job, percent: i64| {
+fn real(instance: &Instance, percents: &[i64]) -> Actual {
+    let of = |estimate: &Profile, percent: i64| {
         let time = |ticks: Time| Time::from_ticks((ticks.ticks() * percent / 100).max(1));
-        match job.profile().times() {
+        match estimate.times() {
             Some(times) => Profile::table(times.iter().map(|&ticks| time(ticks)).collect()).unwrap(),
-            None => Profile::rigid(job.profile().min_processors(), time(job.profile().shortest())).unwrap(),
+            None => Profile::rigid(estimate.min_processors(), time(estimate.shortest())).unwrap(),
         }
     };
     let percents = percents.iter().cycle();
-    Actual::Profiles(expanded.jobs().iter().zip(percents).map(|(job, &percent)| of(job, percent)).collect())
+    Actual::Profiles(
+        instance.task_ids().zip(percents).map(|(task, &percent)| of(instance.profile(task), percent)).collect(),
+    )
 }
 
-fn of_job(trace: &Trace, job: JobId) -> Vec<&Run> {
-    trace.runs.iter().filter(|run| run.job == job).collect()
+fn of_task(trace: &Trace, task: TaskId) -> Vec<&Run> {
+    trace.runs.iter().filter(|run| run.task == task).collect()
 }
 
-/// The last run of a job with success.
-fn success(trace: &Trace, job: JobId) -> Option<&Run> {
-    trace.runs.iter().find(|run| run.job == job && run.outcome == Outcome::Succeeded)
+/// The last run of a task with success.
+fn success(trace: &Trace, task: TaskId) -> Option<&Run> {
+    trace.runs.iter().find(|run| run.task == task && run.outcome == Outcome::Succeeded)
 }
 
-/// No run starts before all that its job waits for has ended and its data have arrived, worked out node by node.
-fn tasks_wait_for_each_other(expanded: &Instance, trace: &Trace) {
-    let precedence = expanded.precedence().unwrap();
+/// No run starts before all that its task waits for has ended and its data have arrived, worked out node by node.
+fn tasks_wait_for_each_other(instance: &Instance, trace: &Trace) {
     for run in trace.runs.iter().filter(|run| run.outcome != Outcome::NotStarted) {
-        for dependence in precedence.incoming(run.job) {
-            let before = success(trace, dependence.job).expect("it waited for what did not succeed");
-            let platform = expanded.platform();
+        for dependence in instance.incoming(run.task) {
+            let before = success(trace, dependence.from).expect("it waited for what did not succeed");
+            let platform = instance.platform();
             for from in before.processors.iter().map(|id| platform.node_of(id)) {
                 for to in run.processors.iter().map(|id| platform.node_of(id)) {
                     assert!(run.start >= before.end + platform.route(from, to).time(dependence.load), "{run:?}");
@@ -122,16 +123,15 @@ fn tasks_wait_for_each_other(expanded: &Instance, trace: &Trace) {
 }
 
 /// Every task ends once, is given up once, or is not started, and that exactly if it waits for one that did not succeed.
-fn every_task_once(expanded: &Instance, simulation: &Simulation) {
-    let precedence = expanded.precedence().unwrap();
-    for job in expanded.ids() {
-        let runs = of_job(&simulation.trace, job);
+fn every_task_once(instance: &Instance, simulation: &Simulation) {
+    for task in instance.task_ids() {
+        let runs = of_task(&simulation.trace, task);
         let final_runs = runs.iter().filter(|run| run.outcome != Outcome::Interrupted).count();
-        let cancelled = simulation.cancelled.iter().filter(|&&other| other == job).count();
+        let cancelled = simulation.cancelled.iter().filter(|&&other| other == task).count();
         assert_eq!(final_runs + cancelled, 1, "{runs:?}");
         let not_started = runs.iter().any(|run| run.outcome == Outcome::NotStarted);
-        let mut waits = precedence.incoming(job).iter();
-        assert_eq!(not_started, waits.any(|other| success(&simulation.trace, other.job).is_none()), "{runs:?}");
+        let mut waits = instance.incoming(task);
+        assert_eq!(not_started, waits.any(|other| success(&simulation.trace, other.from).is_none()), "{runs:?}");
         assert!(!not_started || runs.len() == 1);
     }
     assert!(simulation.trace.runs.is_sorted_by_key(|run| run.end));
@@ -149,7 +149,6 @@ proptest! {
         cancels in any::<bool>(),
         seed in any::<u64>(),
     ) {
-        let expanded = Expansion::of(&instance).unwrap().instance;
         let failure = |(id, down, length): (u32, i64, i64)| Failure {
             processors: ProcSet::range(id, id),
             down: milliseconds(down),
@@ -158,26 +157,25 @@ proptest! {
         };
         let failures = failures.into_iter().map(failure).collect();
         let options = SimulationOptions { failures, requeues, ..SimulationOptions::default() };
-        let actual = real(&expanded, &percents);
+        let actual = real(&instance, &percents);
         let policy = &mut Wanderer::new(seed, cancels);
-        let simulation = simulate(&expanded, &actual, policy, &options, &mut Silent).unwrap();
-        tasks_wait_for_each_other(&expanded, &simulation.trace);
-        every_task_once(&expanded, &simulation);
-        let measures = Measures::of(&expanded, &simulation.trace, &[]);
+        let simulation = simulate(&instance, &actual, policy, &options, &mut Silent).unwrap();
+        tasks_wait_for_each_other(&instance, &simulation.trace);
+        every_task_once(&instance, &simulation);
+        let measures = Measures::of(&instance, &simulation.trace);
         prop_assert!(measures.jobs <= instance.jobs().len());
     }
 
     #[test]
     fn what_happened_is_a_valid_schedule_of_the_compound_jobs(instance in instance(), seed in any::<u64>()) {
-        let expansion = Expansion::of(&instance).unwrap();
         let (policy, options) = (&mut Wanderer::new(seed, false), SimulationOptions::default());
-        let simulation = simulate(&expansion.instance, &Actual::AsEstimated, policy, &options, &mut Silent).unwrap();
-        let schedule = expansion.original_schedule(&simulation.trace.schedule());
+        let simulation = simulate(&instance, &Actual::AsEstimated, policy, &options, &mut Silent).unwrap();
+        let schedule = simulation.trace.schedule();
         prop_assert_eq!(validate(&instance, &schedule), Ok(()));
-        let measures = Measures::of(&expansion.instance, &simulation.trace, &[]);
+        let measures = Measures::of(&instance, &simulation.trace);
         prop_assert_eq!(measures.jobs, instance.jobs().len());
         let completion = instance.ids().map(|id| {
-            let own = schedule.placements().iter().filter(|placement| placement.job == id);
+            let own = schedule.placements().iter().filter(|placement| instance.job_id(placement.task) == id);
             own.map(|placement| placement.end).max().unwrap().seconds()
         });
         prop_assert!((measures.weighted_completion - completion.sum::<f64>()).abs() < 1e-6);
@@ -185,52 +183,51 @@ proptest! {
 }
 
 /// A diamond of seconds: `a` 2, then `b` 3 and `c` 1, then `d` 1; three nodes of a processor, a fixed second between.
-fn diamond() -> Expansion {
+fn diamond() -> Instance {
     let task = |(name, time): (&str, i64)| NamedTask::new(name, rigid(1, time));
     let edge = |(from, to): (u32, u32)| Edge { from, to, load: Load::Fixed(seconds(1)) };
     let tasks = [("a", 2), ("b", 3), ("c", 1), ("d", 1)].map(task).to_vec();
     let graph = Graph::new(tasks, [(0, 1), (0, 2), (1, 3), (2, 3)].map(edge).to_vec()).unwrap();
     let job = Job::compound("j", graph).with_weight(Weight::from_millionths(2_000_000).unwrap());
     let other = Job::new("x", rigid(1, 1)).with_release(seconds(50));
-    let instance = Instance::new(Platform::cluster(3, 1).unwrap(), vec![job, other], vec![]).unwrap();
-    Expansion::of(&instance).unwrap()
+    Instance::new(Platform::cluster(3, 1).unwrap(), vec![job, other], vec![]).unwrap()
 }
 
 #[test]
 fn a_start_before_the_data_is_a_defect() {
-    let expanded = diamond().instance;
-    assert!(expanded.has_transfers());
+    let instance = diamond();
+    assert!(instance.has_transfers());
     let options = SimulationOptions::default();
-    let eager = simulate(&expanded, &Actual::AsEstimated, &mut FirstCome, &options, &mut Silent).unwrap_err();
+    let eager = simulate(&instance, &Actual::AsEstimated, &mut FirstCome, &options, &mut Silent).unwrap_err();
     let SimulationError::Policy { at, defect: Defect::Data { ref job, ref from, arrival, .. } } = eager else {
         panic!("{eager}");
     };
     // b has followed a on its processor; c on another comes too early.
     assert_eq!((at, job.as_str(), from.as_str(), arrival), (seconds(2), "j/c", "j/a", seconds(3)));
-    let unready = simulate(&expanded, &Actual::AsEstimated, &mut Once(vec![start(1, "0")]), &options, &mut Silent);
+    let unready = simulate(&instance, &Actual::AsEstimated, &mut Once(vec![start(1, "0")]), &options, &mut Silent);
     assert!(unready.unwrap_err().to_string().contains("`j/b`, which is not waiting"));
 }
 
 #[test]
 fn what_waits_for_a_failed_task_is_not_started() {
-    let expanded = diamond().instance;
+    let instance = diamond();
     let mut random = Wanderer::new(1, false);
     let failures =
         vec![Failure { processors: common::set("0-2"), down: seconds(0), up: seconds(40), expected_up: None }];
     let options = SimulationOptions { failures, requeues: 0, ..SimulationOptions::default() };
-    let fine = simulate(&expanded, &Actual::AsEstimated, &mut random, &options, &mut Silent).unwrap();
+    let fine = simulate(&instance, &Actual::AsEstimated, &mut random, &options, &mut Silent).unwrap();
     assert_eq!(fine.trace.runs.len(), 5, "nothing ran yet when all went down");
     // a starts at once and loses its processor in a second.
     let failures =
         vec![Failure { processors: common::set("0-2"), down: seconds(1), up: seconds(40), expected_up: None }];
     let options = SimulationOptions { failures, ..options };
-    let lost = simulate(&expanded, &Actual::AsEstimated, &mut FirstCome, &options, &mut Silent).unwrap();
-    let runs: Vec<_> = lost.trace.runs.iter().map(|run| (run.job.0, run.outcome, run.end)).collect();
-    let not_started = |job| (job, Outcome::NotStarted, seconds(1));
+    let lost = simulate(&instance, &Actual::AsEstimated, &mut FirstCome, &options, &mut Silent).unwrap();
+    let runs: Vec<_> = lost.trace.runs.iter().map(|run| (run.task.0, run.outcome, run.end)).collect();
+    let not_started = |task| (task, Outcome::NotStarted, seconds(1));
     let failed = (0, Outcome::Failed { status: 137 }, seconds(1));
     let expected = [failed, not_started(1), not_started(2), not_started(3), (4, Outcome::Succeeded, seconds(51))];
     assert_eq!(runs, expected);
-    let measures = Measures::of(&expanded, &lost.trace, &[]);
+    let measures = Measures::of(&instance, &lost.trace);
     assert_eq!((measures.jobs, measures.failed), (2, 1));
     assert!((measures.weighted_completion - (2.0 + 51.0)).abs() < 1e-9);
 }
@@ -241,7 +238,7 @@ struct Picky(Vec<Event>);
 impl Policy for Picky {
     fn on(&mut self, events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
         if self.0.is_empty() {
-            decisions.push(Decision::Cancel(JobId(0)));
+            decisions.push(Decision::Cancel(TaskId(0)));
         } else {
             FirstCome.on(events, view, decisions);
         }
@@ -251,15 +248,15 @@ impl Policy for Picky {
 
 #[test]
 fn giving_up_a_task_gives_up_what_waits_for_it() {
-    let expanded = diamond().instance;
+    let instance = diamond();
     let (mut policy, options) = (Picky(Vec::new()), SimulationOptions::default());
-    let simulation = simulate(&expanded, &Actual::AsEstimated, &mut policy, &options, &mut Silent).unwrap();
-    assert_eq!(simulation.cancelled, [JobId(0)]);
-    let outcomes: Vec<_> = simulation.trace.runs.iter().map(|run| (run.job.0, run.outcome)).collect();
-    let not_started = |job| (job, Outcome::NotStarted);
+    let simulation = simulate(&instance, &Actual::AsEstimated, &mut policy, &options, &mut Silent).unwrap();
+    assert_eq!(simulation.cancelled, [TaskId(0)]);
+    let outcomes: Vec<_> = simulation.trace.runs.iter().map(|run| (run.task.0, run.outcome)).collect();
+    let not_started = |task| (task, Outcome::NotStarted);
     assert_eq!(outcomes, [not_started(1), not_started(2), not_started(3), (4, Outcome::Succeeded)]);
-    let failed = |job| Event::Failed(JobId(job));
-    let heard = [Event::Submitted(JobId(0)), failed(1), failed(2), failed(3), Event::Submitted(JobId(4))];
+    let failed = |task| Event::Failed(TaskId(task));
+    let heard = [Event::Submitted(TaskId(0)), failed(1), failed(2), failed(3), Event::Submitted(TaskId(4))];
     assert_eq!(policy.0[..5], heard);
-    assert_eq!(Measures::of(&expanded, &simulation.trace, &[]).jobs, 1);
+    assert_eq!(Measures::of(&instance, &simulation.trace).jobs, 1);
 }

@@ -35,7 +35,7 @@ fn nothing_runs_where_or_when_it_must_not(case: &Case, trace: &Trace) {
     let drawn: Vec<Failure> =
         model.flat_map(|model| model.draw(instance.platform(), instance.first_release(), last)).collect();
     for run in &trace.runs {
-        assert!(run.start >= instance.job(run.job).release, "{run:?}");
+        assert!(run.start >= instance.release(run.task), "{run:?}");
         assert!(!instance.unavailable().iter().any(|period| meets(run, &period.processors, period.start, period.end)));
         let mut failures = options.failures.iter().chain(&drawn);
         assert!(!failures.any(|failure| meets(run, &failure.processors, failure.down, failure.up)), "{run:?}");
@@ -43,12 +43,12 @@ fn nothing_runs_where_or_when_it_must_not(case: &Case, trace: &Trace) {
     }
 }
 
-fn every_job_ends_once(case: &Case, simulation: &Simulation) {
+fn every_task_ends_once(case: &Case, simulation: &Simulation) {
     let Case { instance, options, .. } = case;
-    for job in instance.ids() {
-        let runs: Vec<&Run> = simulation.trace.runs.iter().filter(|run| run.job == job).collect();
+    for task in instance.task_ids() {
+        let runs: Vec<&Run> = simulation.trace.runs.iter().filter(|run| run.task == task).collect();
         let interrupted = runs.iter().filter(|run| run.outcome == Outcome::Interrupted).count();
-        let cancelled = simulation.cancelled.iter().filter(|&&other| other == job).count();
+        let cancelled = simulation.cancelled.iter().filter(|&&other| other == task).count();
         assert_eq!(runs.len() - interrupted + cancelled, 1, "{runs:?}");
         assert!(interrupted <= options.requeues as usize);
         assert!(runs.windows(2).all(|pair| pair[0].outcome == Outcome::Interrupted && pair[0].end <= pair[1].start));
@@ -59,8 +59,8 @@ fn every_job_ends_once(case: &Case, simulation: &Simulation) {
 fn runs_last_as_long_as_they_really_take(case: &Case, trace: &Trace) {
     let Case { instance, actual, options, .. } = case;
     for run in &trace.runs {
-        let real = actual.time(instance, run.job, &run.processors);
-        let limit = instance.job(run.job).walltime.filter(|&limit| options.kill_at_walltime && limit < real);
+        let real = actual.time(instance, run.task, &run.processors);
+        let limit = instance.walltime(run.task).filter(|&limit| options.kill_at_walltime && limit < real);
         let lasts = run.end - run.start;
         match run.outcome {
             Outcome::Succeeded => assert!(lasts == real && limit.is_none()),
@@ -71,14 +71,14 @@ fn runs_last_as_long_as_they_really_take(case: &Case, trace: &Trace) {
     }
 }
 
-/// Starts each job when and where a schedule has it.
+/// Starts each task when and where a schedule has it.
 struct Follow<'a>(&'a [Placement]);
 
 impl Policy for Follow<'_> {
     fn on(&mut self, _events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
         let due = self.0.partition_point(|placement| placement.start <= view.now);
         let (now, later) = self.0.split_at(due);
-        let start = |at: &Placement| Decision::Start { job: at.job, processors: at.processors.clone() };
+        let start = |at: &Placement| Decision::Start { task: at.task, processors: at.processors.clone() };
         decisions.extend(now.iter().map(start));
         decisions.extend(later.first().map(|next| Decision::WakeAt(next.start)));
         self.0 = later;
@@ -98,7 +98,7 @@ proptest! {
         let simulation = wander(&case, cancels);
         no_processor_is_used_twice(&simulation.trace);
         nothing_runs_where_or_when_it_must_not(&case, &simulation.trace);
-        every_job_ends_once(&case, &simulation);
+        every_task_ends_once(&case, &simulation);
         runs_last_as_long_as_they_really_take(&case, &simulation.trace);
     }
 

@@ -5,7 +5,8 @@ mod common;
 use common::{FirstCome, Once, check, rigid, seconds, set, start};
 use makespan_core::Event::{Finished, Interrupted, NodeDown, NodeUp, Submitted, Wake};
 use makespan_core::{
-    Actual, Decision, Defect, Event, Failure, Instance, Job, JobId, Outcome, Platform, Policy, Time, Unavailable, View,
+    Actual, Decision, Defect, Event, Failure, Instance, InstanceError, Job, Outcome, Platform, Policy, TaskId, Time,
+    Unavailable, View,
 };
 use makespan_sim::{Silent, Simulation, SimulationError, SimulationOptions, simulate};
 
@@ -92,7 +93,7 @@ fn all_events_of_an_instant_come_in_one_call_in_their_order() {
     let options = SimulationOptions { failures, ..SimulationOptions::default() };
     let mut heard = Recorded::default();
     simulate(&instance, &Actual::AsEstimated, &mut heard, &options, &mut Silent).unwrap();
-    let [a, b, c, d] = [0, 1, 2, 3].map(JobId);
+    let [a, b, c, d] = [0, 1, 2, 3].map(TaskId);
     let expected = [
         (0, vec![Submitted(a), Submitted(b), Submitted(c)]),
         (1, vec![NodeDown(1)]),
@@ -140,7 +141,7 @@ fn defects_of_a_policy_are_named() {
     assert_eq!(defect(vec![start(0, "0"), start(0, "1")]), Defect::NotWaiting("a".into()));
     assert_eq!(defect(vec![start(2, "0")]), Defect::NotWaiting("c".into()));
     assert_eq!(defect(vec![start(9, "0")]), Defect::UnknownJob(9));
-    assert!(matches!(defect(vec![Decision::Cancel(JobId(1))]), Defect::Stalled { waiting: 2, .. }));
+    assert!(matches!(defect(vec![Decision::Cancel(TaskId(1))]), Defect::Stalled { waiting: 2, .. }));
 }
 
 /// Asks to be woken all the time.
@@ -161,13 +162,26 @@ fn a_policy_that_only_wakes_comes_to_an_end() {
 }
 
 #[test]
+fn each_task_of_a_bag_is_a_run_of_its_own() {
+    let bag = job("bag", 1, 10, 5).with_count(3.try_into().unwrap());
+    let with = |jobs| instance(2, jobs);
+    let tasks = with(vec![bag.clone(), job("last", 2, 1, 0)]);
+    let actual = Actual::Factors(vec![1_000_000, 2_000_000, 500_000, 1_000_000]);
+    let simulation = play(&tasks, &actual, &SimulationOptions::default()).unwrap();
+    check(&simulation, &[(3, 0, 1, "0-1"), (0, 5, 15, "0"), (2, 15, 20, "0"), (1, 5, 25, "1")]);
+    let like_a_task = with(vec![bag, job("bag/2", 1, 1, 0)]);
+    let refused = play(&like_a_task, &Actual::AsEstimated, &SimulationOptions::default()).unwrap_err();
+    assert_eq!(refused, SimulationError::Instance(InstanceError::TaskName("bag/2".into())));
+}
+
+#[test]
 fn what_does_not_fit_together_is_refused() {
     let instance = instance(2, vec![job("a", 2, 10, 0)]);
     let try_with = |actual: Actual, failures: Vec<Failure>| {
         let options = SimulationOptions { failures, ..SimulationOptions::default() };
         play(&instance, &actual, &options).unwrap_err()
     };
-    assert_eq!(try_with(Actual::Profiles(vec![]), vec![]), SimulationError::Profiles { jobs: 1, profiles: 0 });
+    assert_eq!(try_with(Actual::Profiles(vec![]), vec![]), SimulationError::Profiles { tasks: 1, profiles: 0 });
     let narrow = try_with(Actual::Profiles(vec![rigid(1, 1)]), vec![]);
     assert!(matches!(narrow, SimulationError::RealTimes { min: 2, to: 1, .. }), "{narrow}");
     for wrong in [failure("2", 0, 1), failure("", 0, 1), failure("1", 1, 1)] {
@@ -178,7 +192,7 @@ fn what_does_not_fit_together_is_refused() {
     let options = SimulationOptions::default();
     assert!(play(&instance, &ages, &options).is_ok());
     options.stop.request();
-    assert!(matches!(play(&instance, &ages, &options), Err(SimulationError::Stopped { jobs: 1, .. })));
+    assert!(matches!(play(&instance, &ages, &options), Err(SimulationError::Stopped { tasks: 1, .. })));
     let late = Instance::new(Platform::flat(2).unwrap(), vec![job("a", 2, 10, 10)], vec![]).unwrap();
     assert_eq!(play(&late, &ages, &SimulationOptions::default()), Err(SimulationError::TooLong("a".into())));
 }

@@ -2,7 +2,7 @@
 
 use makespan_algos::policy::{ExpectedStart, expected_starts_from, policy_for};
 use makespan_core::{
-    Cluster, Decision, Ended, Event, Failure, Instance, JobSet, Outage, Outcome, Policy, ProcSet, Running, Stop, Time,
+    Cluster, Decision, Ended, Event, Failure, Instance, Outage, Outcome, Policy, ProcSet, Running, Stop, TaskSet, Time,
     Trace, Unavailable, View,
 };
 use makespan_sim::{Silent, SimulationError, SimulationOptions};
@@ -13,15 +13,15 @@ use crate::{Scene, SimulateError, Simulated};
 #[derive(Clone, Debug)]
 pub struct Moment {
     now: Time,
-    /// Jobs that wait.
-    pub waiting: JobSet,
+    /// Tasks that wait.
+    pub waiting: TaskSet,
     running: Vec<Running>,
     free: ProcSet,
     down: Vec<Unavailable>,
 }
 
 impl Moment {
-    /// The state at `now`. A job waits from its release until it runs for good, but while an attempt of it runs that a
+    /// The state at `now`. A task waits from its release until it runs for good, but while an attempt of it runs that a
     /// failure ends; one that never ran was given up, and does not wait.
     pub fn of(scene: &Scene<'_>, trace: &Trace, now: Time) -> Self {
         let instance = scene.instance;
@@ -34,18 +34,18 @@ impl Moment {
     }
 
     fn seen(instance: &Instance, trace: &Trace, failures: &[Failure], now: Time) -> Self {
-        let mut waiting = JobSet::new();
+        let mut waiting = TaskSet::new();
         let mut running = Vec::new();
         let started = trace.runs.iter().filter(|run| run.outcome != Outcome::NotStarted);
         for run in started {
             if run.start <= now && now < run.end {
-                running.push(Running { job: run.job, start: run.start, processors: run.processors.clone() });
-            } else if run.start > now && instance.job(run.job).release <= now {
-                waiting.insert(run.job);
+                running.push(Running { task: run.task, start: run.start, processors: run.processors.clone() });
+            } else if run.start > now && instance.release(run.task) <= now {
+                waiting.insert(run.task);
             }
         }
         for run in &running {
-            waiting.remove(run.job);
+            waiting.remove(run.task);
         }
         let held = running.iter().map(|run| &run.processors);
         let failed = failures.iter().filter(|failure| failure.down <= now && now < failure.up);
@@ -85,7 +85,7 @@ fn down(instance: &Instance, failures: &[Failure], now: Time) -> Vec<Unavailable
     cluster.view().down.to_vec()
 }
 
-/// When the policy of a simulation expected each job to start that waited at this moment, by estimates alone and if
+/// When the policy of a simulation expected each task to start that waited at this moment, by estimates alone and if
 /// nothing else were submitted: it is taken through the same simulation until then, so that it knows all that it knew,
 /// reservations and batches among it, and asked what comes.
 ///
@@ -201,7 +201,7 @@ mod tests {
             }
         }
 
-        /// What is expected of each job that waits is when it starts in a simulation in which nothing more comes and all
+        /// What is expected of each task that waits is when it starts in a simulation in which nothing more comes and all
         /// takes as long as is believed.
         #[test]
         fn what_is_expected_happens_when_nothing_else_does(
@@ -223,24 +223,24 @@ mod tests {
             let options = SimulationOptions::default();
             for spec in SPECS {
                 let actual = Actual::Profiles(real.clone());
-                let scene = Scene { instance: &instance, actual: &actual, users: &[], options: &options, seed: 1 };
+                let scene = Scene { instance: &instance, actual: &actual, options: &options, seed: 1 };
                 let simulated = simulate(&scene, spec, &mut Silent).unwrap();
-                // A job that was interrupted has lasted otherwise before.
+                // A task that was interrupted has lasted otherwise before.
                 if simulated.measures.interrupted_runs > 0 {
                     continue;
                 }
                 let moment = Moment::of(&scene, &simulated.simulation.trace, t(seen));
                 let expected = expected_at(&scene, &simulated, &moment).unwrap();
-                let mut expected: Vec<_> = expected.iter().map(|one| (one.job, one.start)).collect();
+                let mut expected: Vec<_> = expected.iter().map(|one| (one.task, one.start)).collect();
                 // The same, and then as is believed.
                 let (mut jobs, mut real) = (jobs.clone(), real.clone());
-                for (job, id) in jobs.iter_mut().zip(instance.ids()) {
-                    let width = job.profile().min_processors();
-                    if let Some(run) = moment.running.iter().find(|run| run.job == id) {
+                for (job, task) in jobs.iter_mut().zip(instance.task_ids()) {
+                    if let Some(run) = moment.running.iter().find(|run| run.task == task) {
                         let lasts = run.expected_end(&instance, t(seen)) - run.start;
-                        real[id.index()] = Profile::rigid(width, lasts).unwrap();
-                    } else if moment.waiting.contains(id) {
-                        real[id.index()] = job.profile().clone();
+                        let width = instance.profile(task).min_processors();
+                        real[task.index()] = Profile::rigid(width, lasts).unwrap();
+                    } else if moment.waiting.contains(task) {
+                        real[task.index()] = instance.profile(task).clone();
                     } else if job.release > t(seen) {
                         job.release = t(1_000_000_000_000);
                     }
@@ -252,8 +252,8 @@ mod tests {
                 if runs.iter().any(|run| run.outcome == Outcome::Interrupted) {
                     continue;
                 }
-                let waited = runs.iter().filter(|run| moment.waiting.contains(run.job));
-                let mut starts: Vec<_> = waited.map(|run| (run.job, run.start)).collect();
+                let waited = runs.iter().filter(|run| moment.waiting.contains(run.task));
+                let mut starts: Vec<_> = waited.map(|run| (run.task, run.start)).collect();
                 starts.sort_unstable();
                 expected.sort_unstable();
                 prop_assert_eq!(expected, starts, "{}", spec);

@@ -1,9 +1,11 @@
 //! Simulation: a policy named by its spec, and what came of it.
 
+use std::sync::LazyLock;
+
 use makespan_algos::policy::{PolicyError, policy_for};
 use makespan_core::{
-    Actual, CompoundMeasures, Instance, Job, LogEntry, Measures, Outcome, Policy, Profile, TaskFlowMeasures, Time,
-    release_area_bound,
+    Actual, CompoundMeasures, Instance, Job, LogEntry, Measures, Outcome, Policy, Profile, Task, TaskFlowMeasures,
+    TaskId, Time, Work, release_area_bound,
 };
 use makespan_sim::{Observer, Simulation, SimulationError, SimulationOptions};
 use thiserror::Error;
@@ -30,14 +32,22 @@ pub struct Simulated {
 pub struct Scene<'a> {
     /// Machines and jobs, with the times that the policy is told.
     pub instance: &'a Instance,
-    /// How long the jobs really run.
+    /// How long the tasks really run.
     pub actual: &'a Actual,
-    /// Who submitted each job; empty where nobody knows.
-    pub users: &'a [Option<u32>],
     /// Walltimes, failures, and the request to stop.
     pub options: &'a SimulationOptions,
     /// Of policies that draw random numbers.
     pub seed: u64,
+}
+
+static AS_ESTIMATED: Actual = Actual::AsEstimated;
+static PLAIN: LazyLock<SimulationOptions> = LazyLock::new(SimulationOptions::default);
+
+impl<'a> Scene<'a> {
+    /// Tasks that take as long as estimated, and nothing that fails; with the seed 0.
+    pub fn new(instance: &'a Instance) -> Self {
+        Self { instance, actual: &AS_ESTIMATED, options: &PLAIN, seed: 0 }
+    }
 }
 
 /// Why there is no simulation.
@@ -60,16 +70,14 @@ pub enum SimulateError {
 /// `batch[scheduler=demt]`.
 ///
 /// ```
-/// use makespan::{Actual, Instance, Job, Platform, Profile, Scene, SimulationOptions, Time, simulate};
+/// use makespan::{Instance, Job, Platform, Profile, Scene, Time, simulate};
 ///
 /// let job = |name, processors, hours: i64| {
 ///     Job::new(name, Profile::rigid(processors, Time::from_seconds(3600 * hours)).unwrap())
 /// };
 /// let jobs = vec![job("running", 2, 4), job("wide", 4, 1), job("narrow", 1, 3)];
 /// let instance = Instance::new(Platform::flat(4)?, jobs, vec![])?;
-/// let options = SimulationOptions::default();
-/// let scene = Scene { instance: &instance, actual: &Actual::AsEstimated, users: &[], options: &options, seed: 1 };
-/// let easy = simulate(&scene, "easy", &mut makespan::Silent)?;
+/// let easy = simulate(&Scene::new(&instance), "easy", &mut makespan::Silent)?;
 /// assert_eq!(easy.measures.backfilled, 1, "the narrow job runs beside the first and delays nobody");
 /// assert_eq!(easy.measures.makespan, 3600.0 * 5.0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -92,10 +100,10 @@ pub fn simulate_policy(
     policy: &mut dyn Policy,
     observer: &mut dyn Observer,
 ) -> Result<Simulated, SimulateError> {
-    let Scene { instance, actual, users, options, .. } = *scene;
+    let Scene { instance, actual, options, .. } = *scene;
     let simulation = makespan_sim::simulate(instance, actual, policy, options, observer)
         .map_err(|source| SimulateError::Simulation { policy: name.to_owned(), source })?;
-    let measures = Measures::with_failures(instance, &simulation.trace, users, &simulation.down);
+    let measures = Measures::with_failures(instance, &simulation.trace, &simulation.down);
     let task_flow = TaskFlowMeasures::suits(instance).then(|| task_flow(scene, &simulation));
     let log = policy.log();
     let compound = CompoundMeasures::of(instance, &simulation.trace, &log);
@@ -106,19 +114,15 @@ pub fn simulate_policy(
 fn task_flow(scene: &Scene<'_>, simulation: &Simulation) -> TaskFlowMeasures {
     let Scene { instance, actual, .. } = *scene;
     let runs = &simulation.trace.runs;
-    let done = runs.iter().filter(|run| run.outcome == Outcome::Succeeded).map(|run| run.job);
-    let real = |id| -> Job {
-        let mut job = instance.job(id).clone();
-        match actual {
-            Actual::AsEstimated => {}
-            Actual::Profiles(profiles) => {
-                (job.task.profile, job.walltime) = (profiles[id.index()].clone(), None);
-            }
-            Actual::Factors(factors) => {
-                (job.task.profile, job.walltime) = (at_least(job.profile(), factors[id.index()]), None);
-            }
-        }
-        job
+    let done = runs.iter().filter(|run| run.outcome == Outcome::Succeeded).map(|run| run.task);
+    let real = |task: TaskId| -> Job {
+        let job = instance.alone(task);
+        let profile = match actual {
+            Actual::AsEstimated => return job,
+            Actual::Profiles(profiles) => profiles[task.index()].clone(),
+            Actual::Factors(factors) => at_least(instance.profile(task), factors[task.index()]),
+        };
+        Job { work: Work::Task(Task::new(profile)), walltime: None, ..job }
     };
     let bound = release_area_bound(&instance.with_jobs(done.map(real).collect()));
     TaskFlowMeasures::of(instance, &simulation.trace, bound)
@@ -142,7 +146,7 @@ fn at_least(profile: &Profile, millionths: u64) -> Profile {
 
 #[cfg(test)]
 mod tests {
-    use makespan_core::{Decision, Edge, Event, Expansion, Graph, JobId, Load, Logged, NamedTask, ProcSet, Spot};
+    use makespan_core::{Decision, Edge, Event, Graph, Load, Logged, NamedTask, ProcSet, Spot};
     use makespan_core::{Platform, View};
     use makespan_sim::Silent;
 
@@ -153,11 +157,11 @@ mod tests {
 
     impl Policy for Teller {
         fn on(&mut self, _: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
-            for (job, processor) in view.waiting.iter().zip(view.free.iter()) {
-                decisions.push(Decision::Start { job, processors: ProcSet::range(processor, processor) });
+            for (task, processor) in view.waiting.iter().zip(view.free.iter()) {
+                decisions.push(Decision::Start { task, processors: ProcSet::range(processor, processor) });
                 let spot = Spot { processor, start: view.now };
                 let what = Logged::Collision { planned: spot, resolved: spot, penalty: 2 };
-                self.0.push(LogEntry { time: view.now, job, what });
+                self.0.push(LogEntry { time: view.now, task, what });
             }
         }
 
@@ -173,11 +177,10 @@ mod tests {
         let mut job = Job::compound("pair", Graph::new(vec![task("a"), task("b")], vec![edge]).unwrap());
         job.walltime = Some(Time::from_seconds(5));
         let instance = Instance::new(Platform::flat(2).unwrap(), vec![job], vec![]).unwrap();
-        let instance = Expansion::of(&instance).unwrap().instance;
         let options = SimulationOptions::default();
-        let scene = Scene { instance: &instance, actual: &Actual::AsEstimated, users: &[], options: &options, seed: 1 };
+        let scene = Scene { instance: &instance, actual: &Actual::AsEstimated, options: &options, seed: 1 };
         let told = simulate_policy(&scene, "teller", &mut Teller(Vec::new()), &mut Silent).unwrap();
-        assert_eq!(told.log.iter().map(|entry| entry.job).collect::<Vec<_>>(), [JobId(0), JobId(1)]);
+        assert_eq!(told.log.iter().map(|entry| entry.task).collect::<Vec<_>>(), [TaskId(0), TaskId(1)]);
         let flow = told.compound.unwrap().flow;
         assert_eq!((flow.in_time, flow.with_deadline, flow.collisions, flow.penalty), (0, 1, 2, 4));
         let silent = simulate(&scene, "fcfs", &mut Silent).unwrap();

@@ -1,6 +1,6 @@
 //! The batch rule: from offline to online.
 
-use makespan_core::{Instance, JobId, Schedule, ScheduleBuilder, Time};
+use makespan_core::{Instance, Schedule, ScheduleBuilder, TaskId, Time};
 
 /// Plans jobs with release dates by an offline method: what has been released by the start of a batch is planned as
 /// one batch, and what arrives meanwhile waits for the next.
@@ -10,7 +10,7 @@ use makespan_core::{Instance, JobId, Schedule, ScheduleBuilder, Time};
 /// the given instant, and returns when the last of them ends.
 pub fn by_batches(
     instance: &Instance,
-    mut plan: impl FnMut(&mut ScheduleBuilder<'_>, &[JobId], Time) -> Time,
+    mut plan: impl FnMut(&mut ScheduleBuilder<'_>, &[TaskId], Time) -> Time,
 ) -> Schedule {
     let mut builder = ScheduleBuilder::new(instance);
     each_batch(instance, |batch, now| plan(&mut builder, batch, now));
@@ -18,14 +18,14 @@ pub fn by_batches(
 }
 
 /// The batches of [`by_batches`], for a `plan` that keeps its placements itself.
-pub fn each_batch(instance: &Instance, mut plan: impl FnMut(&[JobId], Time) -> Time) {
-    let mut arrivals: Vec<JobId> = instance.ids().collect();
-    arrivals.sort_by_key(|&id| (instance.job(id).release, id));
+pub fn each_batch(instance: &Instance, mut plan: impl FnMut(&[TaskId], Time) -> Time) {
+    let mut arrivals: Vec<TaskId> = instance.task_ids().collect();
+    arrivals.sort_by_key(|&id| (instance.release(id), id));
     let mut rest = arrivals.as_slice();
     let mut now = Time::ZERO;
     while let Some(&next) = rest.first() {
-        now = now.max(instance.job(next).release);
-        let (batch, later) = rest.split_at(rest.partition_point(|&id| instance.job(id).release <= now));
+        now = now.max(instance.release(next));
+        let (batch, later) = rest.split_at(rest.partition_point(|&id| instance.release(id) <= now));
         // The order of arrival must not matter within a batch.
         let mut batch = batch.to_vec();
         batch.sort_unstable();

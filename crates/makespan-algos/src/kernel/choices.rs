@@ -1,6 +1,6 @@
 //! The allotments of all jobs in flat arrays: for searches that read them millions of times.
 
-use makespan_core::{Instance, Job};
+use makespan_core::{Instance, Profile};
 
 /// Profiles with more allotments than this are thinned out to a geometric progression.
 const ALL: u32 = 256;
@@ -37,11 +37,11 @@ impl Choices {
         let mut choices = Self {
             all: Vec::new(),
             begins: vec![0],
-            releases: instance.jobs().iter().map(|job| job.release.ticks()).collect(),
+            releases: instance.simple_jobs().map(|job| job.release.ticks()).collect(),
             node: platform.restricts_placement().then(|| sizes.max().unwrap_or(1)),
         };
-        for job in instance.jobs() {
-            choices.extend(job);
+        for job in instance.simple_jobs() {
+            choices.extend(job.profile());
             choices.begins.push(choices.all.len());
         }
         choices
@@ -73,8 +73,7 @@ impl Choices {
         above.saturating_sub(1) as u32
     }
 
-    fn extend(&mut self, job: &Job) {
-        let profile = job.profile();
+    fn extend(&mut self, profile: &Profile) {
         let (first, last) = (profile.min_processors(), profile.max_processors());
         let choice = |processors| Choice { processors, time: profile.time(processors).ticks() };
         if last - first < ALL {
@@ -92,7 +91,7 @@ impl Choices {
     }
 
     /// Adds the smallest allotment that is as fast as `wish` processors, unless one as fast is there.
-    fn push(&mut self, begin: usize, profile: &makespan_core::Profile, wish: u32) {
+    fn push(&mut self, begin: usize, profile: &Profile, wish: u32) {
         let time = profile.time(wish);
         let processors = profile.min_allotment(time).unwrap_or(wish);
         let time = profile.time(processors).ticks();

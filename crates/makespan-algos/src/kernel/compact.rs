@@ -1,6 +1,6 @@
 //! Compaction of batches, in the three stages of the paper.
 
-use makespan_core::{Instance, JobId, Placement, Schedule, ScheduleBuilder, Time, WeightedTime};
+use makespan_core::{Instance, Placement, Schedule, ScheduleBuilder, TaskId, Time, WeightedTime};
 use rand::RngExt;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
@@ -16,7 +16,7 @@ pub fn place_raw(builder: &mut ScheduleBuilder<'_>, batches: &[Batch], from: Tim
         for pile in &batch.piles {
             let mut after = from + batch.offset;
             for allotted in pile {
-                after = builder.place_earliest(allotted.job, allotted.processors, after).1;
+                after = builder.place_earliest(allotted.task, allotted.processors, after).1;
             }
             last = last.max(after);
         }
@@ -33,9 +33,9 @@ pub fn near(
     from: Time,
     (first, latest): (&[Allotted], Time),
 ) -> Vec<Batch> {
-    let front = |late: &dyn Fn(JobId) -> bool| Batch {
+    let front = |late: &dyn Fn(TaskId) -> bool| Batch {
         offset: Time::ZERO,
-        piles: first.iter().filter(|allotted| late(allotted.job)).map(|&allotted| vec![allotted]).collect(),
+        piles: first.iter().filter(|allotted| late(allotted.task)).map(|&allotted| vec![allotted]).collect(),
     };
     for _ in 0..REPAIRS {
         let mut late = late_jobs(builder, instance, &batches, from, latest);
@@ -43,9 +43,9 @@ pub fn near(
             return batches;
         }
         late.sort_unstable();
-        let is_late = |job: JobId| late.binary_search(&job).is_ok();
+        let is_late = |task: TaskId| late.binary_search(&task).is_ok();
         for batch in &mut batches {
-            batch.piles.iter_mut().for_each(|pile| pile.retain(|allotted| !is_late(allotted.job)));
+            batch.piles.iter_mut().for_each(|pile| pile.retain(|allotted| !is_late(allotted.task)));
             batch.piles.retain(|pile| !pile.is_empty());
         }
         batches.insert(0, front(&is_late));
@@ -60,7 +60,7 @@ fn late_jobs(
     batches: &[Batch],
     from: Time,
     latest: Time,
-) -> Vec<JobId> {
+) -> Vec<TaskId> {
     let mut late = Vec::new();
     let mut reserved = Vec::new();
     for batch in batches {
@@ -71,7 +71,7 @@ fn late_jobs(
                 let start = builder.timeline().earliest_fit(allotted.processors, duration, after);
                 after = start + duration;
                 reserved.push(builder.timeline().reserve(allotted.processors, start, after));
-                late.extend((after > latest).then_some(allotted.job));
+                late.extend((after > latest).then_some(allotted.task));
             }
         }
     }
@@ -85,7 +85,7 @@ pub fn shift_left(instance: &Instance, schedule: &Schedule) -> Schedule {
     let mut shifted = Vec::with_capacity(schedule.placements().len());
     for placement in schedule.placements() {
         let idle = placement.processors.iter().map(|id| idle_from[id as usize]).max().unwrap_or(Time::ZERO);
-        let earliest = idle.max(instance.job(placement.job).release);
+        let earliest = idle.max(instance.release(placement.task));
         let mut moved = placement.clone();
         if earliest < placement.start {
             moved.start = earliest;
@@ -142,9 +142,9 @@ pub fn best_list(
 ) -> Vec<Allotted> {
     let Shuffling { shuffle, tries, random } = shuffling;
     let ordered = |batch: &Batch| {
-        let mut jobs: Vec<Allotted> = batch.piles.iter().flatten().copied().collect();
-        jobs.sort_by_cached_key(|allotted| std::cmp::Reverse(weight_over_area(instance, *allotted)));
-        jobs
+        let mut tasks: Vec<Allotted> = batch.piles.iter().flatten().copied().collect();
+        tasks.sort_by_cached_key(|allotted| std::cmp::Reverse(weight_over_area(instance, *allotted)));
+        tasks
     };
     let mut best: Vec<Vec<Allotted>> = batches.iter().map(ordered).filter(|batch| !batch.is_empty()).collect();
     let mut list = best.concat();
@@ -181,7 +181,7 @@ fn exchange(batches: &mut [Vec<Allotted>], random: &mut ChaCha8Rng) {
 /// As an ordered integer.
 fn weight_over_area(instance: &Instance, allotted: Allotted) -> u128 {
     let area = allotted.time(instance).area(allotted.processors).unsigned_abs().max(1);
-    (u128::from(instance.job(allotted.job).weight.millionths()) << 64) / area
+    (u128::from(instance.weight(allotted.task).millionths()) << 64) / area
 }
 
 /// Weighted completion of a greedy list; the builder is left as it was.
@@ -193,5 +193,5 @@ pub fn weighted_completion(
     sweep: &mut ListSweep,
 ) -> WeightedTime {
     let ends = sweep.completions(builder, instance, list, from);
-    list.iter().zip(ends).map(|(allotted, &end)| instance.job(allotted.job).weight.times(end)).sum()
+    list.iter().zip(ends).map(|(allotted, &end)| instance.weight(allotted.task).times(end)).sum()
 }

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use makespan_core::{JobId, Profile, Time};
+use makespan_core::{Profile, TaskId, Time};
 
 use super::knapsack::{self, Item};
 use super::list::Allotted;
@@ -11,8 +11,8 @@ use super::open::{Limit, Open, fewest};
 /// A job as the selection sees it.
 #[derive(Clone, Copy, Debug)]
 pub struct Candidate<'a> {
-    /// Which job.
-    pub job: JobId,
+    /// Its task.
+    pub task: TaskId,
     /// Its times.
     pub profile: &'a Profile,
     /// Its weight, in millionths.
@@ -73,7 +73,7 @@ pub fn batches(candidates: &[Candidate<'_>], guess: Time, room: &impl Room) -> V
     let longest = candidates.iter().map(|candidate| candidate.profile.longest()).max().unwrap_or(guess).max(guess);
     let doublings = (guess.ticks() / shortest.ticks()).max(1).ilog2();
     let mut remaining: Vec<Candidate<'_>> = candidates.to_vec();
-    remaining.sort_by_key(|candidate| (Reverse(candidate.weight), candidate.job));
+    remaining.sort_by_key(|candidate| (Reverse(candidate.weight), candidate.task));
     let mut batches = Vec::new();
     let mut offset = Time::from_ticks(guess.ticks() >> doublings);
     let mut step = 0;
@@ -103,7 +103,7 @@ pub fn batches(candidates: &[Candidate<'_>], guess: Time, room: &impl Room) -> V
 
 fn pile_length(pile: &Pile, candidates: &[Candidate<'_>]) -> Time {
     let time = |allotted: &Allotted| {
-        let at = candidates.partition_point(|candidate| candidate.job < allotted.job);
+        let at = candidates.partition_point(|candidate| candidate.task < allotted.task);
         candidates[at].profile.time(allotted.processors)
     };
     pile.iter().map(time).sum()
@@ -148,7 +148,7 @@ fn select<'a>(
     let mut selected = vec![false; remaining.len()];
     let mut batch = Vec::new();
     for ((_, members), _) in piles.into_iter().zip(chosen).filter(|(_, chosen)| *chosen) {
-        let allotted = |&index: &usize| Allotted { job: remaining[index].job, processors: allotments[index] };
+        let allotted = |&index: &usize| Allotted { task: remaining[index].task, processors: allotments[index] };
         batch.push(members.iter().map(allotted).collect());
         members.iter().for_each(|&index| selected[index] = true);
     }

@@ -150,7 +150,7 @@ impl Sweep<'_> {
 
 #[cfg(test)]
 mod tests {
-    use makespan_core::{Job, JobId, Placement, Platform, Profile, Unavailable};
+    use makespan_core::{Job, Placement, Platform, Profile, TaskId, Unavailable};
     use proptest::prelude::*;
 
     use super::*;
@@ -207,8 +207,8 @@ mod tests {
             let instance = Instance::new(platform, jobs, closed).unwrap();
             // What is held by others need not be in best placement.
             let mut builder = makespan_core::ScheduleBuilder::new(&instance);
-            for id in instance.ids() {
-                builder.place_earliest(id, instance.job(id).profile().min_processors(), Time::ZERO);
+            for id in instance.task_ids() {
+                builder.place_earliest(id, instance.profile(id).min_processors(), Time::ZERO);
             }
             let schedule = builder.finish();
             let placed = schedule.placements().iter().map(|p| (p.start.ticks(), p.end.ticks(), p.processors.clone()));
@@ -230,8 +230,7 @@ mod tests {
     fn a_hole_is_filled_to_its_end() {
         let job = Job::new("a", Profile::rigid(1, ticks(10)).unwrap()).with_release(ticks(7));
         let instance = Instance::new(Platform::flat(1).unwrap(), vec![job], vec![]).unwrap();
-        let placement =
-            Placement { job: JobId(0), task: 0, start: ticks(7), end: ticks(17), processors: ProcSet::first(1) };
+        let placement = Placement { task: TaskId(0), start: ticks(7), end: ticks(17), processors: ProcSet::first(1) };
         let mut holes = Holes::of(&instance, &Schedule::new(vec![placement]));
         let mut starts = Vec::new();
         let tasks = Tasks { count: 5, width: 1, time: ticks(2), release: Time::ZERO };

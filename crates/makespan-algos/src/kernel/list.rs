@@ -6,15 +6,15 @@ pub(super) mod nodes;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use makespan_core::{Instance, JobId, Placement, Reservation, ScheduleBuilder, Time};
+use makespan_core::{Instance, Placement, Reservation, ScheduleBuilder, TaskId, Time};
 
 pub use around::reserve_around;
 
 /// A job with the number of processors it will get.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Allotted {
-    /// Which job.
-    pub job: JobId,
+    /// Its task.
+    pub task: TaskId,
     /// How many processors.
     pub processors: u32,
 }
@@ -22,7 +22,7 @@ pub struct Allotted {
 impl Allotted {
     /// How long the job takes.
     pub fn time(&self, instance: &Instance) -> Time {
-        instance.job(self.job).profile().time(self.processors)
+        instance.profile(self.task).time(self.processors)
     }
 }
 
@@ -44,7 +44,7 @@ pub struct ListSweep {
 impl ListSweep {
     /// Start times of the list, not before `from`. The buffers are kept for the next call.
     pub fn run(&mut self, instance: &Instance, list: &[Allotted], from: Time) -> &[Time] {
-        let release = |index: usize| instance.job(list[index].job).release;
+        let release = |index: usize| instance.release(list[index].task);
         self.waiting.reset(list.len());
         self.ends.clear();
         self.starts.clear();
@@ -63,11 +63,11 @@ impl ListSweep {
         let mut now = from;
         loop {
             while let Some(index) = self.waiting.first_at_most(free) {
-                let Allotted { job, processors } = list[index];
+                let Allotted { task, processors } = list[index];
                 self.waiting.update(index, u32::MAX);
                 self.starts[index] = now;
                 free -= processors;
-                self.ends.push(Reverse((now + instance.job(job).profile().time(processors), processors)));
+                self.ends.push(Reverse((now + instance.profile(task).time(processors), processors)));
             }
             let arrival = self.arrivals.last().map(|&index| release(index));
             let end = self.ends.peek().map(|Reverse((end, _))| *end);
@@ -129,7 +129,7 @@ pub fn place(builder: &mut ScheduleBuilder<'_>, instance: &Instance, list: &[All
         let mut last = from;
         for (allotted, (start, ids)) in list.iter().zip(nodes::starts(instance, list, from)) {
             let end = start + allotted.time(instance);
-            builder.put(Placement { job: allotted.job, task: 0, start, end, processors: nodes::set(&ids) });
+            builder.put(Placement { task: allotted.task, start, end, processors: nodes::set(&ids) });
             last = last.max(end);
         }
         return last;
@@ -146,7 +146,7 @@ pub fn place(builder: &mut ScheduleBuilder<'_>, instance: &Instance, list: &[All
     };
     let end = reservations.iter().map(|reservation| reservation.end).max().unwrap_or(from);
     for (allotted, reservation) in list.iter().zip(reservations) {
-        builder.hold(allotted.job, reservation);
+        builder.hold(allotted.task, reservation);
     }
     end
 }
@@ -229,7 +229,7 @@ mod tests {
         for now in 0..200 {
             for (start, allotted) in starts.iter_mut().zip(list) {
                 let (now, duration) = (Time::from_ticks(now), allotted.time(instance));
-                let released = instance.job(allotted.job).release <= now;
+                let released = instance.release(allotted.task) <= now;
                 if *start < 0 && released && timeline.fits(allotted.processors, now, duration) {
                     timeline.reserve(allotted.processors, now, now + duration);
                     *start = now.ticks();
@@ -244,7 +244,7 @@ mod tests {
         #[test]
         fn the_sweep_follows_the_rule(jobs in proptest::collection::vec((1_u32..5, 1_i64..6, 0_i64..8), 1..12)) {
             let instance = instance(&jobs, None);
-            let list: Vec<Allotted> = instance.ids().map(|job| Allotted { job, processors: jobs[job.index()].0 }).collect();
+            let list: Vec<Allotted> = instance.task_ids().map(|task| Allotted { task, processors: jobs[task.index()].0 }).collect();
             let mut sweep = ListSweep::default();
             let starts: Vec<i64> = sweep.run(&instance, &list, Time::ZERO).iter().map(|start| start.ticks()).collect();
             let mut expected = vec![-1; jobs.len()];
@@ -270,7 +270,7 @@ mod tests {
             start in 0_i64..10, length in 1_i64..8,
         ) {
             let instance = instance(&jobs, Some((start, length)));
-            let list: Vec<Allotted> = instance.ids().map(|job| Allotted { job, processors: jobs[job.index()].0 }).collect();
+            let list: Vec<Allotted> = instance.task_ids().map(|task| Allotted { task, processors: jobs[task.index()].0 }).collect();
             let mut builder = ScheduleBuilder::new(&instance);
             place(&mut builder, &instance, &list, Time::ZERO);
             prop_assert_eq!(validate(&instance, &builder.finish()), Ok(()));

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use makespan_bounds::dual::{Need, choose};
-use makespan_core::{Area, Availability, Instance, JobId, Profile, ScheduleBuilder, Time};
+use makespan_core::{Area, Availability, Instance, Profile, ScheduleBuilder, TaskId, Time};
 
 use super::list::{Allotted, ListSweep};
 
@@ -44,16 +44,16 @@ struct Fitting {
 
 impl Fitting {
     /// First shelf, second shelf, then small sequential jobs, each by decreasing time.
-    fn in_shelf_order(&self, jobs: &[JobId], profiles: &[&Profile]) -> Vec<Allotted> {
+    fn in_shelf_order(&self, tasks: &[TaskId], profiles: &[&Profile]) -> Vec<Allotted> {
         let half = Time::from_ticks(self.length.ticks() / 2);
         let entry = |(index, &(processors, whole)): (usize, &(u32, bool))| {
             let time = profiles[index].time(processors);
             let small = processors == 1 && time <= half;
             let shelf = if small { 2 } else { u8::from(!whole) };
-            (shelf, Reverse(time), Allotted { job: jobs[index], processors })
+            (shelf, Reverse(time), Allotted { task: tasks[index], processors })
         };
         let mut entries: Vec<_> = self.allotments.iter().enumerate().map(entry).collect();
-        entries.sort_by_key(|&(shelf, time, allotted)| (shelf, time, allotted.job));
+        entries.sort_by_key(|&(shelf, time, allotted)| (shelf, time, allotted.task));
         entries.into_iter().map(|(_, _, allotted)| allotted).collect()
     }
 }
@@ -123,11 +123,11 @@ impl<'a> Open<'a> {
     /// The same jobs in shelf order with allotments for several lengths: the guess, longer ones, and no limit; each job on
     /// its fewest processors; and the list itself.
     pub fn lists(&self, instance: &Instance, list: Vec<Allotted>) -> Vec<Vec<Allotted>> {
-        let mut jobs: Vec<JobId> = list.iter().map(|allotted| allotted.job).collect();
-        jobs.sort_unstable();
-        let profiles: Vec<&Profile> = jobs.iter().map(|&id| instance.job(id).profile()).collect();
+        let mut tasks: Vec<TaskId> = list.iter().map(|allotted| allotted.task).collect();
+        tasks.sort_unstable();
+        let profiles: Vec<&Profile> = tasks.iter().map(|&id| instance.profile(id)).collect();
         let guess = self.fitting(&profiles);
-        let count = (MAX_PLACEMENTS / jobs.len().max(1)).clamp(2, TARGETS.len());
+        let count = (MAX_PLACEMENTS / tasks.len().max(1)).clamp(2, TARGETS.len());
         let eighth = guess.length.ticks() / 8;
         let lengths = TARGETS.iter().step_by(TARGETS.len().div_ceil(count)).skip(1);
         let longer = lengths.map(|&eighths| eighth.saturating_mul(eighths)).chain([MAX_LENGTH]);
@@ -138,7 +138,7 @@ impl<'a> Open<'a> {
             allotments: profiles.iter().map(|profile| (profile.min_processors(), true)).collect(),
         };
         let all = [guess].into_iter().chain(fitting).chain([fewest]);
-        let mut lists: Vec<Vec<Allotted>> = all.map(|fitting| fitting.in_shelf_order(&jobs, &profiles)).collect();
+        let mut lists: Vec<Vec<Allotted>> = all.map(|fitting| fitting.in_shelf_order(&tasks, &profiles)).collect();
         lists.push(list);
         lists
     }
@@ -185,9 +185,9 @@ impl<'a> Open<'a> {
             }
             let marked = list.iter().zip(ends).map(|(&allotted, &end)| (allotted, end > latest));
             let (late, early): (Vec<_>, Vec<_>) = marked.partition(|(_, late)| *late);
-            let mut late: Vec<JobId> = late.into_iter().map(|(allotted, _)| allotted.job).collect();
+            let mut late: Vec<TaskId> = late.into_iter().map(|(allotted, _)| allotted.task).collect();
             late.sort_unstable();
-            let first = shortest.iter().filter(|allotted| late.binary_search(&allotted.job).is_ok());
+            let first = shortest.iter().filter(|allotted| late.binary_search(&allotted.task).is_ok());
             list = first.copied().chain(early.into_iter().map(|(allotted, _)| allotted)).collect();
         }
         let ends = sweep.completions(builder, instance, &list, self.from);
@@ -199,7 +199,7 @@ impl<'a> Open<'a> {
     pub fn earliest(&self, instance: &Instance, list: &mut [Allotted]) {
         let mut before: Area = 0;
         for allotted in list {
-            let profile = instance.job(allotted.job).profile();
+            let profile = instance.profile(allotted.task);
             let start = self.availability.when_open(self.from, before);
             allotted.processors = self.ends_first(profile, start).unwrap_or(allotted.processors);
             before = before.saturating_add(profile.work(allotted.processors));
@@ -366,7 +366,7 @@ mod tests {
         ) {
             let instance = instance(&tables, &closed);
             let Some(open) = Open::of(&instance, ticks(from)) else { return Ok(()) };
-            let profiles: Vec<&Profile> = instance.jobs().iter().map(Job::profile).collect();
+            let profiles: Vec<&Profile> = instance.task_ids().map(|task| instance.profile(task)).collect();
             let Fitting { length, allotments } = open.fitting(&profiles);
             let mut work = 0;
             for (profile, (processors, _)) in profiles.iter().zip(allotments) {

@@ -20,7 +20,7 @@ pub(super) fn plan_ahead(scheduler: &dyn Scheduler, seed: u64, view: &View<'_>) 
         let untold = begins.iter().copied().filter(|&begin| begin >= horizon).min();
         if untold.is_none_or(|begin| end <= begin) {
             let original =
-                |placement: &Placement| Placement { job: residual.jobs[placement.job.index()], ..placement.clone() };
+                |placement: &Placement| Placement { task: residual.tasks[placement.task.index()], ..placement.clone() };
             return Some(plan.placements().iter().map(original).collect());
         }
         horizon = end;
@@ -30,10 +30,11 @@ pub(super) fn plan_ahead(scheduler: &dyn Scheduler, seed: u64, view: &View<'_>) 
 /// Less than what waits takes on all processors.
 fn least_time(view: &View<'_>) -> Time {
     let instance: &Instance = view.instance;
-    if !instance.platform().has_unit_speed() || instance.has_machine_times() {
+    let own_times = |task| instance.profile(task).machine_times().is_some();
+    if !instance.platform().has_unit_speed() || view.waiting.iter().any(own_times) {
         return Time::TICK;
     }
-    let work = view.waiting.iter().filter_map(|job| instance.job(job).profile().least_work(Time::MAX));
+    let work = view.waiting.iter().filter_map(|task| instance.profile(task).least_work(Time::MAX));
     let time = work.fold(0, Area::saturating_add) / Area::from(instance.processors());
     Time::from_ticks(i64::try_from(time).unwrap_or(i64::MAX))
 }

@@ -2,7 +2,7 @@
 
 mod follow;
 
-use makespan_core::{Decision, Event, JobId, JobSet, Policy, Scheduler, Time, View};
+use makespan_core::{Decision, Event, Policy, Scheduler, TaskId, TaskSet, Time, View};
 
 use self::follow::Follow;
 use super::order::Queues;
@@ -11,7 +11,7 @@ use super::order::Queues;
 ///
 /// An offline ratio rho for the makespan becomes 2 rho online: D. Shmoys, J. Wein and D. Williamson, SIAM J. Comput. 24(6),
 /// 1995, DOI 10.1137/S0097539793248317; the rule that P.-F. Dutot, L. Eyraud, G. Mounié and D. Trystram
-/// (SPAA 2004, DOI 10.1145/1007912.1007932) put over their scheduler. That holds when estimates are exact; there, the jobs
+/// (SPAA 2004, DOI 10.1145/1007912.1007932) put over their scheduler. That holds when estimates are exact; there, the tasks
 /// of a batch start exactly as planned. When one ends early or late, those behind it on its processors follow as soon as
 /// all their processors are free, each processor in the order of the plan. Processors that come or go change the plan
 /// of what has not started. Complexity: one plan a batch, and a walk over the batch an event.
@@ -25,16 +25,16 @@ pub struct Batch {
     queues: Queues,
 }
 
-/// Plans batches of doubling length: a batch takes, of the jobs that wait when the one before has ended, those that can end
+/// Plans batches of doubling length: a batch takes, of the tasks that wait when the one before has ended, those that can end
 /// within its length, by falling weight for their work, while their work fits into what is open; the next one is twice as long.
 ///
-/// The first batch is as long as the shortest time of a waiting job, and when a batch has taken all that waits the lengths
-/// begin again there; a length for which nobody is short enough is doubled at once. Short jobs thus never wait for
+/// The first batch is as long as the shortest time of a waiting task, and when a batch has taken all that waits the lengths
+/// begin again there; a length for which nobody is short enough is doubled at once. Short tasks thus never wait for
 /// the longest of a backlog to end, as they may in one batch.
 ///
 /// Source: the framework of L. Hall, A. Schulz, D. Shmoys and J. Wein, Math. Oper. Res. 22(3), 1997, DOI
-/// 10.1287/moor.22.3.513, on which DEMT (SPAA 2004, DOI 10.1145/1007912.1007932) builds its selection. Deviations: jobs are
-/// selected greedily, a batch ends when its jobs have ended rather than at its length, and lengths begin again. No
+/// 10.1287/moor.22.3.513, on which DEMT (SPAA 2004, DOI 10.1145/1007912.1007932) builds its selection. Deviations: tasks are
+/// selected greedily, a batch ends when its tasks have ended rather than at its length, and lengths begin again. No
 /// guarantee is claimed. Followed as [`Batch`] is.
 ///
 /// ```
@@ -53,17 +53,17 @@ impl Batch {
         Self { batch: Follow::new(scheduler, seed), queues: Queues::One }
     }
 
-    /// The same; of several queues a batch takes the jobs of the highest priority, and others wait for a later batch.
+    /// The same; of several queues a batch takes the tasks of the highest priority, and others wait for a later batch.
     #[must_use]
     pub fn taking(self, queues: Queues) -> Self {
         Self { queues, ..self }
     }
 
     /// The next batch.
-    fn select(&self, view: &View<'_>) -> JobSet {
-        let priority = |job: JobId| view.instance.job(job).priority;
+    fn select(&self, view: &View<'_>) -> TaskSet {
+        let priority = |task: TaskId| view.instance.job_of(task).priority;
         let highest = view.waiting.iter().map(priority).max();
-        let taken = |job: &JobId| self.queues == Queues::One || Some(priority(*job)) == highest;
+        let taken = |task: &TaskId| self.queues == Queues::One || Some(priority(*task)) == highest;
         view.waiting.iter().filter(taken).collect()
     }
 }
@@ -86,16 +86,16 @@ impl Doubling {
     }
 
     /// The next batch.
-    fn select(&mut self, view: &View<'_>) -> JobSet {
-        let profile = |job: JobId| view.instance.job(job).profile();
-        let shortest = view.waiting.iter().map(|job| profile(job).shortest()).min().unwrap_or(Time::TICK);
+    fn select(&mut self, view: &View<'_>) -> TaskSet {
+        let profile = |task: TaskId| view.instance.profile(task);
+        let shortest = view.waiting.iter().map(|task| profile(task).shortest()).min().unwrap_or(Time::TICK);
         let mut length = self.length.unwrap_or(shortest);
         while length < shortest {
             length = doubled(length);
         }
-        let mut admitted: Vec<(JobId, i128)> =
-            view.waiting.iter().filter_map(|job| profile(job).least_work(length).map(|work| (job, work))).collect();
-        let weight = |job: JobId| i128::from(view.instance.job(job).weight.millionths());
+        let mut admitted: Vec<(TaskId, i128)> =
+            view.waiting.iter().filter_map(|task| profile(task).least_work(length).map(|work| (task, work))).collect();
+        let weight = |task: TaskId| i128::from(view.instance.weight(task).millionths());
         // Weight over work, falling, compared by products.
         admitted.sort_by(|a, b| {
             let (first, second) = (weight(b.0).saturating_mul(a.1), weight(a.0).saturating_mul(b.1));
@@ -111,7 +111,7 @@ impl Doubling {
             used = used.saturating_add(if fits { work } else { 0 });
             fits
         });
-        let batch: JobSet = fitting.map(|(_, &(job, _))| job).collect();
+        let batch: TaskSet = fitting.map(|(_, &(task, _))| task).collect();
         self.length = (batch.len() < view.waiting.len()).then(|| doubled(length));
         batch
     }

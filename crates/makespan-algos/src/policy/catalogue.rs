@@ -1,13 +1,14 @@
 //! The policies by name.
 
-use makespan_core::{Instance, Policy, Scheduler, Unsupported};
+use std::borrow::Cow;
+
+use makespan_core::{Instance, Job, Policy, Rows, Scheduler, Unsupported};
 use thiserror::Error;
 
 use super::flow::{self, sequential_and_open};
-use super::follow;
 use super::held::equal_speeds;
 use super::job_flow;
-use super::queue_state::{Reading, single_tasks, taken_apart};
+use super::queue_state::{Reading, without_transfers};
 use super::{
     Batch, Communication, Conservative, Doubling, Easy, Fcfs, Follow, Keep, MAPPERS, MoldableEasy, Passes, QueueOrder,
     Queues, Replan, Request, Rules, SchedulingTime, TaskFlow, When,
@@ -208,9 +209,7 @@ static POLICIES: [PolicyEntry; 13] = [
             let name = spec.take("scheduler", GRAPHS.default.to_owned(), |text| Ok(text.to_owned()))?;
             let judge = crate::scheduler(&name)?;
             let policy = Box::new(Follow::new(crate::scheduler(&name)?, seed));
-            let supports = Box::new(move |instance: &Instance| {
-                taken_apart(instance).and_then(|()| follow::supports(judge.as_ref(), instance))
-            });
+            let supports = Box::new(move |instance: &Instance| judge.supports(instance));
             Ok(Built { policy, supports })
         },
     },
@@ -234,12 +233,12 @@ fn flow(
 }
 
 impl Built {
-    /// Any instance without bags.
+    /// Any instance in which no data are on their way between nodes.
     fn any(policy: impl Policy + 'static) -> Self {
-        Self { policy: Box::new(policy), supports: Box::new(single_tasks) }
+        Self { policy: Box::new(policy), supports: Box::new(without_transfers) }
     }
 
-    /// Any instance without bags in which the number of processors and their speed say how long a job takes.
+    /// Any such instance in which the number of processors and their speed say how long a job takes.
     fn queue(policy: impl Policy + 'static) -> Self {
         Self::any(policy).only(|instance| {
             if instance.has_machine_times() {
@@ -279,7 +278,17 @@ fn by_scheduler<P: Policy + 'static>(
     let name = spec.take("scheduler", SCHEDULER.default.to_owned(), |text| Ok(text.to_owned()))?;
     let judge = crate::scheduler(&name)?;
     let built = Built::any(policy(crate::scheduler(&name)?));
-    Ok(built.only(move |instance| judge.supports(instance)))
+    Ok(built.only(move |instance| judge.supports(&one_by_one(instance))))
+}
+
+/// The tasks of an instance as such a policy plans them: each by itself, when it waits. Of the equal ones of a bag there is one.
+fn one_by_one(instance: &Instance) -> Cow<'_, Instance> {
+    if !instance.has_bags() && !instance.has_compound_jobs() {
+        return Cow::Borrowed(instance);
+    }
+    let different = |job: &Job<Rows>| job.task_ids().take(job.different_tasks() as usize);
+    let tasks = instance.jobs().iter().flat_map(different);
+    Cow::Owned(instance.with_jobs(tasks.map(|task| instance.alone(task)).collect()))
 }
 
 fn equally_fast(instance: &Instance) -> Result<(), Unsupported> {
@@ -306,8 +315,8 @@ fn build(spec: &str, seed: u64) -> Result<Built, SpecError> {
     Ok(built)
 }
 
-/// The policy that a spec names: `fcfs`, `easy[order=sjf]`, `batch[scheduler=demt[shuffles=5]]`. It is for one instance
-/// without bags; [`policy_for`] checks that it supports it. Equal seeds make equal decisions.
+/// The policy that a spec names: `fcfs`, `easy[order=sjf]`, `batch[scheduler=demt[shuffles=5]]`. It is for one instance,
+/// which may grow; [`policy_for`] checks that it supports it. Equal seeds make equal decisions.
 ///
 /// # Errors
 /// [`SpecError`] names what is unknown and what would be right.
@@ -315,7 +324,7 @@ pub fn policy(spec: &str, seed: u64) -> Result<Box<dyn Policy>, SpecError> {
     build(spec, seed).map(|built| built.policy)
 }
 
-/// The policy that a spec names, for this instance.
+/// The policy that a spec names, for this instance. What is added to the instance later is for the caller to check.
 ///
 /// # Errors
 /// [`PolicyError`] when the spec is wrong or the policy cannot drive the instance.

@@ -10,23 +10,23 @@ use makespan_core::{Decision, Event, Policy, Time, View};
 use self::plan::{Period, Plan, Room, Start};
 use self::sets::Sets;
 use super::held::Held;
-use super::queue::Queue;
+use super::order::Place;
 use super::queue_state::{QueueState, Reading, Starts, Update};
 use super::space::Slot;
 
-/// Gives every job a reservation when it arrives: its earliest fit beside all that run and wait. No reservation is ever
-/// moved to a later instant while jobs end by their estimates, so a job backfills only where it delays nobody.
+/// Gives every task a reservation when it arrives: its earliest fit beside all that run and wait. No reservation is ever
+/// moved to a later instant while tasks end by their estimates, so a task backfills only where it delays nobody.
 ///
-/// When a job ends early, the reservations are compressed: in the order of the queue each job gives its reservation
-/// back and takes its earliest fit, which is the same one or an earlier one. Jobs that arrive at that instant come after.
+/// When a task ends early, the reservations are compressed: in the order of the queue each task gives its reservation
+/// back and takes its earliest fit, which is the same one or an earlier one. Tasks that arrive at that instant come after.
 /// The order of the queue therefore says who is first to use what became free; it gives no right to what others already
-/// have. When a job outlives its estimate, reservations that relied on it cannot be kept: all are made anew in the order of
+/// have. When a task outlives its estimate, reservations that relied on it cannot be kept: all are made anew in the order of
 /// the queue.
 ///
 /// Source: A. Mu'alem and D. Feitelson, IEEE Trans. Parallel Distrib. Syst. 12(6), 2001, DOI 10.1109/71.932708, section 2;
 /// compression in the order of the queue, as there. Complexity: O(log n) for an arrival or an end that was foreseen; an early
-/// end asks each waiting job whether anything before its reservation is wide enough. Where it matters which processors a
-/// job gets, reservations have their processors, and each question is a walk over all of them.
+/// end asks each waiting task whether anything before its reservation is wide enough. Where it matters which processors a
+/// task gets, reservations have their processors, and each question is a walk over all of them.
 ///
 /// ```
 /// let policy = makespan_algos::policy::policy("conservative[order=saf]", 1)?;
@@ -41,7 +41,7 @@ pub struct Conservative {
     /// Elsewhere it has its processors,
     slots: Plan<Slot>,
     /// which may be exchanged for others: those that each has now, by place in the queue.
-    places: BTreeMap<usize, Slot>,
+    places: BTreeMap<Place, Slot>,
 }
 
 impl Conservative {
@@ -56,13 +56,13 @@ impl Conservative {
         let opened = held.take_opened();
         plan.take_in(queue, &mut Counts { held: &mut *held }, news, (events, view, opened));
         let mut starts = Starts::new(view);
-        while let Some((rank, start)) = plan.take_due(now) {
-            Counts { held: &mut *held }.release(queue, rank, &start);
-            if !starts.start((&mut *queue, &mut *held), rank, decisions) {
-                // Something holds processors that no event told of: the job comes back at the next one.
-                plan.put(rank, now + Time::TICK);
+        while let Some((place, start)) = plan.take_due(now) {
+            Counts { held: &mut *held }.release(place, &start);
+            if !starts.start((&mut *queue, &mut *held), place, decisions) {
+                // Something holds processors that no event told of: the task comes back at the next one.
+                plan.put(place, now + Time::TICK);
                 plan.moved(start, Time::MAX);
-                Counts { held: &mut *held }.hold(queue, rank, &(now + Time::TICK));
+                Counts { held: &mut *held }.hold(place, &(now + Time::TICK));
             }
         }
     }
@@ -77,17 +77,17 @@ impl Conservative {
         let mut room = Sets::new(view, &mut self.places);
         plan.take_in(queue, &mut room, news, (events, view, opened));
         let mut free = view.free.clone();
-        while let Some((rank, slot)) = plan.take_due(now) {
-            let slot = self.places.remove(&rank).unwrap_or(slot);
+        while let Some((place, slot)) = plan.take_due(now) {
+            let slot = self.places.remove(&place).unwrap_or(slot);
             if slot.processors.is_subset(&free) {
                 free = free.difference(&slot.processors);
-                queue.remove(rank);
-                held.begin(queue.job(rank), &slot.processors, (slot.start, slot.end));
-                decisions.push(Decision::Start { job: queue.job(rank), processors: slot.processors });
+                queue.remove(place);
+                held.begin(place.task, &slot.processors, (slot.start, slot.end));
+                decisions.push(Decision::Start { task: place.task, processors: slot.processors });
             } else {
                 let slot = Slot { start: now + Time::TICK, end: slot.end + Time::TICK, ..slot };
-                self.places.insert(rank, slot.clone());
-                plan.put(rank, slot);
+                self.places.insert(place, slot.clone());
+                plan.put(place, slot);
             }
         }
     }
@@ -128,23 +128,23 @@ impl Start for Slot {
 }
 
 impl Room<Time> for Counts<'_> {
-    fn earliest(&mut self, queue: &Queue, rank: usize, after: Time) -> Option<Time> {
-        let asked = queue.asked(rank);
+    fn earliest(&mut self, place: Place, after: Time) -> Option<Time> {
+        let asked = place.asked;
         self.held.timeline.earliest_fit(asked.width, asked.time, (after, Time::MAX))
     }
 
-    fn hold(&mut self, queue: &Queue, rank: usize, start: &Time) {
-        let asked = queue.asked(rank);
+    fn hold(&mut self, place: Place, start: &Time) {
+        let asked = place.asked;
         self.held.timeline.hold(asked.width, *start, *start + asked.time);
     }
 
-    fn release(&mut self, queue: &Queue, rank: usize, start: &Time) {
-        let asked = queue.asked(rank);
+    fn release(&mut self, place: Place, start: &Time) {
+        let asked = place.asked;
         self.held.timeline.release(asked.width, *start, *start + asked.time);
     }
 
-    fn earlier(&mut self, queue: &Queue, rank: usize, start: &Time, (now, opened): (Time, Period)) -> Option<Time> {
-        let asked = queue.asked(rank);
+    fn earlier(&mut self, place: Place, start: &Time, (now, opened): (Time, Period)) -> Option<Time> {
+        let asked = place.asked;
         // It has to run while something was opened.
         let after = now.max(Time::from_ticks(opened.0.ticks() - asked.time.ticks() + 1));
         let before = opened.1.min(*start);

@@ -2,21 +2,22 @@
 
 use std::str::FromStr;
 
-use makespan_core::{Decision, Event, JobId, Policy, Time, View};
+use makespan_core::{Decision, Event, Policy, TaskId, Time, View};
 
+use super::order::Place;
 use super::queue::Gap;
 use super::queue_state::{QueueState, Reading, Starts, Update, wait_for};
 use super::space::Space;
 
-/// Starts jobs in the order of the queue while they fit, reserves the first that does not for the earliest instant at
-/// which, by the estimates of what runs, enough processors are free; and starts any later job that fits now and does
-/// not delay that reservation: it ends before it, or takes processors that the reserved job leaves free.
+/// Starts tasks in the order of the queue while they fit, reserves the first that does not for the earliest instant at
+/// which, by the estimates of what runs, enough processors are free; and starts any later task that fits now and does
+/// not delay that reservation: it ends before it, or takes processors that the reserved task leaves free.
 ///
 /// Source: D. Lifka, "The ANL/IBM SP scheduling system", JSSPP 1995, DOI 10.1007/3-540-60153-8_35; as A. Mu'alem and D.
 /// Feitelson, IEEE Trans. Parallel Distrib. Syst. 12(6), 2001, DOI 10.1109/71.932708, describe it. Assumptions: none; with
 /// run times at most the estimates the head of the queue starts no later than it was first reserved. Complexity: on
-/// equal processors that are always open O(log n) for an event and each job that it starts, and a search in a tree over
-/// the queue that skips what fits by neither rule; elsewhere a walk over what runs for each waiting job that is narrow
+/// equal processors that are always open O(log n) for an event and each task that it starts, and a search in a tree over
+/// the queue that skips what fits by neither rule; elsewhere a walk over what runs for each waiting task that is narrow
 /// enough, in which nothing runs into a period that closes its own. Which of several processors the head gets is left
 /// open until it starts, but where best placement is required: there the reservation has its processors, and changes them
 /// where one other placement makes room.
@@ -39,7 +40,7 @@ pub struct Easy {
 pub enum Passes {
     /// Once an instant, when all that happens at it is known.
     Instant,
-    /// After every single event, arrivals before ends, as simulators do that take events one at a time: a job whose end at
+    /// After every single event, arrivals before ends, as simulators do that take events one at a time: a task whose end at
     /// this instant was not yet heard is still believed to run until its estimate. Reproduces É. Gaussier, D. Glesser,
     /// V. Reis and D. Trystram, SC 2015, DOI 10.1145/2807591.2807646. An instant at which processors go down or come up is
     /// looked at once all the same.
@@ -65,8 +66,8 @@ impl FromStr for Passes {
 
 #[derive(Clone, Copy, Debug)]
 struct Reserved {
-    /// Place of the head in the queue.
-    rank: usize,
+    /// The head of the queue.
+    head: Place,
     /// When it is to start.
     start: Time,
     /// How many processors it leaves free then.
@@ -85,11 +86,10 @@ impl Easy {
         Self { passes, ..self }
     }
 
-    /// The job that was reserved when the queue was last looked at, and when it is to start; known where counts describe
+    /// The task that was reserved when the queue was last looked at, and when it is to start; known where counts describe
     /// the platform.
-    pub fn reservation(&self) -> Option<(JobId, Time)> {
-        let (reserved, state) = (self.reserved?, self.state.as_ref()?);
-        Some((state.queue.job(reserved.rank), reserved.start))
+    pub fn reservation(&self) -> Option<(TaskId, Time)> {
+        self.reserved.map(|reserved| (reserved.head.task, reserved.start))
     }
 
     /// All events of the instant, then one pass.
@@ -106,10 +106,10 @@ impl Easy {
         let unchanged = heard == Update::Arrivals && !late;
         if let Some(reserved) = self.reserved.as_mut().filter(|_| unchanged) {
             // Who waited before waits on: as much is free, and less time is left.
-            let mut ranks: Vec<usize> = arrivals(events).map(|job| state.queue.rank(job)).collect();
-            ranks.sort_unstable();
-            if ranks.first().is_none_or(|&first| first > reserved.rank) {
-                backfill(state, reserved, &mut starts, Some(&ranks), decisions);
+            let mut places: Vec<Place> = arrivals(events).filter_map(|task| state.queue.place(task)).collect();
+            places.sort_unstable();
+            if places.first().is_none_or(|&first| first > reserved.head) {
+                backfill(state, reserved, &mut starts, Some(&places), decisions);
                 return;
             }
         }
@@ -129,23 +129,23 @@ impl Easy {
         let Some(state) = self.state.as_mut().filter(|state| knows(state, events, view)) else {
             return self.by_instant(events, view, decisions);
         };
-        let mut ended: Vec<JobId> = Vec::new();
+        let mut ended: Vec<TaskId> = Vec::new();
         for event in events {
-            if let Event::Finished(job) | Event::Failed(job) = *event {
-                ended.push(job);
+            if let Event::Finished(task) | Event::Failed(task) = *event {
+                ended.push(task);
             }
         }
         ended.sort_unstable();
         state.held.extend(view, &ended);
-        ended.sort_unstable_by_key(|&job| state.held.order(job));
+        ended.sort_unstable_by_key(|&task| state.held.order(task));
         let mut ground = Ground::new(state, &ended, view);
-        for job in arrivals(events) {
-            state.take_in(&Event::Submitted(job), view);
+        for task in arrivals(events) {
+            state.take_in(&Event::Submitted(task), view);
             self.reserved = ground.look(state, view, decisions);
         }
-        for job in ended {
-            ground.open(state, job);
-            state.take_in(&Event::Finished(job), view);
+        for task in ended {
+            ground.open(state, task);
+            state.take_in(&Event::Finished(task), view);
             self.reserved = ground.look(state, view, decisions);
         }
         if !state.counted {
@@ -154,27 +154,27 @@ impl Easy {
     }
 }
 
-/// Where jobs are started.
+/// Where tasks are started.
 enum Ground<'a, 'b> {
     Counts(Starts<'a, 'b>),
     Sets(Space<'b>),
 }
 
 impl<'a, 'b> Ground<'a, 'b> {
-    /// As it is before anybody heard that these jobs ended.
-    fn new(state: &QueueState, ended: &[JobId], view: &'a View<'b>) -> Self {
+    /// As it is before anybody heard that these tasks ended.
+    fn new(state: &QueueState, ended: &[TaskId], view: &'a View<'b>) -> Self {
         if state.counted {
             return Self::Counts(Starts::new(view));
         }
         let mut space = Space::of(view);
-        ended.iter().filter_map(|&job| state.held.slot(job)).for_each(|slot| space.hold(slot));
+        ended.iter().filter_map(|&task| state.held.slot(task)).for_each(|slot| space.hold(slot));
         Self::Sets(space)
     }
 
-    /// The end of a job is about to be heard.
-    fn open(&mut self, state: &QueueState, job: JobId) {
+    /// The end of a task is about to be heard.
+    fn open(&mut self, state: &QueueState, task: TaskId) {
         if let Self::Sets(space) = self
-            && let Some(slot) = state.held.slot(job)
+            && let Some(slot) = state.held.slot(task)
         {
             space.release(&slot);
         }
@@ -191,14 +191,14 @@ impl<'a, 'b> Ground<'a, 'b> {
     }
 }
 
-fn arrivals(events: &[Event]) -> impl Iterator<Item = JobId> + '_ {
-    events.iter().filter_map(|event| if let Event::Submitted(job) = *event { Some(job) } else { None })
+fn arrivals(events: &[Event]) -> impl Iterator<Item = TaskId> + '_ {
+    events.iter().filter_map(|event| if let Event::Submitted(task) = *event { Some(task) } else { None })
 }
 
 /// Whether what the state knows and these events make the view.
 fn knows(state: &QueueState, events: &[Event], view: &View<'_>) -> bool {
     let ended = events.iter().filter(|event| matches!(event, Event::Finished(_) | Event::Failed(_))).count();
-    let waits = |job: &JobId| view.waiting.contains(*job) && !state.queue.contains(*job);
+    let waits = |task: &TaskId| view.waiting.contains(*task) && !state.queue.contains(*task);
     let arrived = arrivals(events).filter(waits).count();
     state.queue.len() + arrived == view.waiting.len() && state.held.running() == view.running.len() + ended
 }
@@ -207,14 +207,14 @@ fn knows(state: &QueueState, events: &[Event], view: &View<'_>) -> bool {
 fn pass(state: &mut QueueState, starts: &mut Starts<'_, '_>, decisions: &mut Vec<Decision>) -> Option<Reserved> {
     let QueueState { queue, held, .. } = &mut *state;
     let now = starts.now();
-    while let Some(rank) = queue.first()
-        && queue.asked(rank).width <= held.free(now)
-        && starts.start((&mut *queue, &mut *held), rank, decisions)
+    while let Some(place) = queue.first()
+        && place.asked.width <= held.free(now)
+        && starts.start((&mut *queue, &mut *held), place, decisions)
     {}
-    let rank = queue.first()?;
-    let width = queue.asked(rank).width;
+    let head = queue.first()?;
+    let width = head.asked.width;
     let start = held.timeline.earliest_fit(width, Time::TICK, (now, Time::MAX))?;
-    let mut reserved = Reserved { rank, start, beside: held.timeline.free_at(start).saturating_sub(width) };
+    let mut reserved = Reserved { head, start, beside: held.timeline.free_at(start).saturating_sub(width) };
     backfill(state, &mut reserved, starts, None, decisions);
     Some(reserved)
 }
@@ -224,62 +224,62 @@ fn backfill(
     state: &mut QueueState,
     reserved: &mut Reserved,
     starts: &mut Starts<'_, '_>,
-    only: Option<&[usize]>,
+    only: Option<&[Place]>,
     decisions: &mut Vec<Decision>,
 ) {
     let QueueState { queue, held, .. } = state;
     let now = starts.now();
     let window = reserved.start.saturating_since(now);
     let mut free = held.free(now);
-    let (mut from, mut at) = (reserved.rank + 1, 0);
+    let (mut after, mut at) = (reserved.head, 0);
     while free > 0 {
         let gap = Gap { free, window, beside: reserved.beside.min(free) };
         let next = match only {
-            None => queue.next_admitted(from, gap),
-            Some(ranks) => {
-                let found = ranks[at..].iter().position(|&rank| queue.admitted(rank, gap));
+            None => queue.next_admitted(Some(after), gap),
+            Some(places) => {
+                let found = places[at..].iter().position(|place| gap.admits(place.asked));
                 found.map(|found| {
                     at += found + 1;
-                    ranks[at - 1]
+                    places[at - 1]
                 })
             }
         };
-        let Some(rank) = next else { return };
-        let asked = queue.asked(rank);
-        if starts.start((&mut *queue, &mut *held), rank, decisions) {
+        let Some(place) = next else { return };
+        let asked = place.asked;
+        if starts.start((&mut *queue, &mut *held), place, decisions) {
             free -= asked.width;
             if asked.time > window {
                 reserved.beside -= asked.width;
             }
         }
-        from = rank + 1;
+        after = place;
     }
 }
 
-/// One look at the queue where it matters which processors a job gets. Any processors may be taken that leave the head as
+/// One look at the queue where it matters which processors a task gets. Any processors may be taken that leave the head as
 /// many as it needs of those that are open for it.
 fn by_sets(state: &mut QueueState, space: &mut Space<'_>, view: &View<'_>, decisions: &mut Vec<Decision>) {
     space.unreserve();
     let Some(first) = state.start_heads(space, decisions) else { return };
     let widest = view.free.len();
     let open = space.open(view.free, view.now, view.now + Time::TICK);
-    let head = (state.queue.job(first), state.queue.asked(first).width);
+    let head = (first.task, first.asked.width);
     if let Some(slot) = space.earliest(head.0, head.1, view.now) {
         space.reserve(slot);
     }
     let mut free = open.len();
-    let mut from = first + 1;
+    let mut after = first;
     let gap = |free| Gap { free, window: Time::MAX, beside: free };
     while free > 0
-        && let Some(rank) = state.queue.next_admitted(from, gap(free.min(widest)))
+        && let Some(place) = state.queue.next_admitted(Some(after), gap(free.min(widest)))
     {
-        let (job, width) = (state.queue.job(rank), state.queue.asked(rank).width);
-        let slot = space.place(job, width, view.now).or_else(|| space.exchange((job, width), head));
+        let (task, width) = (place.task, place.asked.width);
+        let slot = space.place(task, width, view.now).or_else(|| space.exchange((task, width), head));
         if let Some(slot) = slot {
             free -= width;
-            state.start_in(space, rank, slot, decisions);
+            state.start_in(space, place, slot, decisions);
         }
-        from = rank + 1;
+        after = place;
     }
 }
 

@@ -1,52 +1,52 @@
-//! When the jobs that wait now should start.
+//! When the tasks that wait now should start.
 
-use makespan_core::{JobId, Placement, Policy, ProcSet, Time, View};
+use makespan_core::{Placement, Policy, ProcSet, TaskId, Time, View};
 
 use super::play::Play;
 
-/// When a waiting job is expected to start, and what it waits for.
+/// When a waiting task is expected to start, and what it waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExpectedStart {
-    /// The job.
-    pub job: JobId,
+    /// The task.
+    pub task: TaskId,
     /// When it should start.
     pub start: Time,
     /// Where, and on how many processors.
     pub processors: ProcSet,
-    /// Jobs that run now on processors that it is to get: it waits for their ends. Ascending.
-    pub running: Vec<JobId>,
-    /// Jobs that wait now as well, start before it and hold processors that it is to get until then, or that were
+    /// Tasks that run now on processors that it is to get: it waits for their ends. Ascending.
+    pub running: Vec<TaskId>,
+    /// Tasks that wait now as well, start before it and hold processors that it is to get until then, or that were
     /// submitted before it and start at the same instant or earlier but not at once: it waits for these. Ascending.
-    pub waiting: Vec<JobId>,
+    pub waiting: Vec<TaskId>,
 }
 
-/// When a policy would start each waiting job of a view if every job ended when it is expected to, and nothing else
-/// arrived or failed: in the order of these starts. Jobs that it would never start are left out.
+/// When a policy would start each waiting task of a view if every task ended when it is expected to, and nothing else
+/// arrived or failed: in the order of these starts. Tasks that it would never start are left out.
 ///
-/// Jobs that wait for others ([`makespan_core::Instance::precedence`]) are not foreseen.
+/// Tasks that wait for others ([`makespan_core::Instance::incoming`]) are not foreseen.
 ///
 /// The policy must be fresh: what it would know of the past besides the view, such as promises that it gave, it does not
-/// know ([`expected_starts_from`]). It has then lived through that future, and is of no use for the present. Estimates of users are mostly too long, so jobs tend to start earlier than this
+/// know ([`expected_starts_from`]). It has then lived through that future, and is of no use for the present. Estimates of users are mostly too long, so tasks tend to start earlier than this
 /// says; later arrivals delay them under orders other than first come, first served.
 ///
 /// ```
 /// use makespan_algos::policy::{expected_starts, policy};
-/// use makespan_core::{Ended, Instance, Job, JobId, Platform, ProcSet, Profile, Running, Time, View};
+/// use makespan_core::{Ended, Instance, Job, TaskId, Platform, ProcSet, Profile, Running, Time, View};
 ///
 /// let job = |name, width| Job::new(name, Profile::rigid(width, Time::from_seconds(10)).unwrap());
 /// let instance = Instance::new(Platform::flat(4)?, vec![job("a", 3), job("b", 2)], vec![])?;
-/// let running = [Running { job: JobId(0), start: Time::ZERO, processors: ProcSet::first(3) }];
-/// let (waiting, free) = ([JobId(1)].into_iter().collect(), ProcSet::range(3, 3));
+/// let running = [Running { task: TaskId(0), start: Time::ZERO, processors: ProcSet::first(3) }];
+/// let (waiting, free) = ([TaskId(1)].into_iter().collect(), ProcSet::range(3, 3));
 /// let now = Time::from_seconds(4);
 /// let (ended, down) = (Ended::default(), &[]);
 /// let view = View { now, instance: &instance, waiting: &waiting, running: &running, free: &free, down, ended };
 /// let expected = expected_starts(policy("easy", 1)?.as_mut(), &view);
-/// assert_eq!((expected[0].start, &expected[0].running), (Time::from_seconds(10), &vec![JobId(0)]));
+/// assert_eq!((expected[0].start, &expected[0].running), (Time::from_seconds(10), &vec![TaskId(0)]));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn expected_starts(policy: &mut dyn Policy, view: &View<'_>) -> Vec<ExpectedStart> {
     let mut play = Play::from(view.instance, view);
-    play.run(policy, &|job, processors| view.instance.time(job, processors), instants(view));
+    play.run(policy, &|task, processors| view.instance.time(task, processors), instants(view));
     expected(view, &play.started)
 }
 
@@ -54,11 +54,11 @@ pub fn expected_starts(policy: &mut dyn Policy, view: &View<'_>) -> Vec<Expected
 /// asked to be woken at `wake`.
 pub fn expected_starts_from(policy: &mut dyn Policy, view: &View<'_>, wake: Option<Time>) -> Vec<ExpectedStart> {
     let mut play = Play::from(view.instance, view);
-    play.go_on(policy, &|job, processors| view.instance.time(job, processors), (instants(view), wake));
+    play.go_on(policy, &|task, processors| view.instance.time(task, processors), (instants(view), wake));
     expected(view, &play.started)
 }
 
-/// At how many instants something may happen: each job starts and ends once, each period and failure ends once, and a policy
+/// At how many instants something may happen: each task starts and ends once, each period and failure ends once, and a policy
 /// may ask to be woken as often.
 fn instants(view: &View<'_>) -> usize {
     let happenings = view.running.len() + view.waiting.len() + view.instance.unavailable().len() + view.down.len();
@@ -68,28 +68,28 @@ fn instants(view: &View<'_>) -> usize {
 /// What was played, in the order of the starts.
 fn expected(view: &View<'_>, started: &[Placement]) -> Vec<ExpectedStart> {
     let instance = view.instance;
-    let submitted = |job: JobId| (instance.job(job).release, job);
+    let submitted = |task: TaskId| (instance.release(task), task);
     let expected = |(index, placement): (usize, &Placement)| {
-        let Placement { job, start, ref processors, .. } = *placement;
+        let Placement { task, start, ref processors, .. } = *placement;
         let waits = start > view.now;
         let running = view.running.iter().filter(|running| !running.processors.is_disjoint(processors));
-        let mut running: Vec<JobId> = running.map(|running| running.job).filter(|_| waits).collect();
+        let mut running: Vec<TaskId> = running.map(|running| running.task).filter(|_| waits).collect();
         let before = started[..index].iter().filter(|other| {
             let holds = other.end <= start && !other.processors.is_disjoint(processors);
-            let leads = other.start > view.now && submitted(other.job) < submitted(job);
+            let leads = other.start > view.now && submitted(other.task) < submitted(task);
             waits && (holds || leads)
         });
-        let mut waiting: Vec<JobId> = before.map(|other| other.job).collect();
+        let mut waiting: Vec<TaskId> = before.map(|other| other.task).collect();
         running.sort_unstable();
         waiting.sort_unstable();
-        ExpectedStart { job, start, processors: processors.clone(), running, waiting }
+        ExpectedStart { task, start, processors: processors.clone(), running, waiting }
     };
     started.iter().enumerate().map(expected).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use makespan_core::{Ended, Instance, Job, JobSet, Platform, Profile, Running, Unavailable};
+    use makespan_core::{Ended, Instance, Job, Platform, Profile, Running, TaskSet, Unavailable};
 
     use super::*;
     use crate::policy::policy;
@@ -98,24 +98,24 @@ mod tests {
         Time::from_ticks(ticks)
     }
 
-    /// Job 0 holds 3 of 4 processors until 10; jobs 1 (all 4, 5 long), 2 (1, until 10) and 3 (1, 20 long) wait at 4.
+    /// Task 0 holds 3 of 4 processors until 10; tasks 1 (all 4, 5 long), 2 (1, until 10) and 3 (1, 20 long) wait at 4.
     fn expected_of(spec: &str, closed: Vec<Unavailable>) -> Vec<ExpectedStart> {
-        let job = |(index, &(width, time, release)): (usize, &(u32, i64, i64))| {
+        let task = |(index, &(width, time, release)): (usize, &(u32, i64, i64))| {
             Job::new(index.to_string(), Profile::rigid(width, t(time)).unwrap()).with_release(t(release))
         };
-        let jobs = [(3, 10, 0), (4, 5, 1), (1, 6, 2), (1, 20, 3)].iter().enumerate().map(job).collect();
-        let instance = Instance::new(Platform::flat(4).unwrap(), jobs, closed).unwrap();
-        let running = [Running { job: JobId(0), start: t(0), processors: ProcSet::first(3) }];
-        let waiting: JobSet = (1..4).map(JobId).collect();
+        let tasks = [(3, 10, 0), (4, 5, 1), (1, 6, 2), (1, 20, 3)].iter().enumerate().map(task).collect();
+        let instance = Instance::new(Platform::flat(4).unwrap(), tasks, closed).unwrap();
+        let running = [Running { task: TaskId(0), start: t(0), processors: ProcSet::first(3) }];
+        let waiting: TaskSet = (1..4).map(TaskId).collect();
         let free = ProcSet::range(3, 3);
         let (now, instance, ended) = (t(4), &instance, Ended::default());
         let view = View { now, instance, waiting: &waiting, running: &running, free: &free, down: &[], ended };
         expected_starts(policy(spec, 1).unwrap().as_mut(), &view)
     }
 
-    fn summary(expected: &[ExpectedStart]) -> Vec<(u32, i64, Vec<u32>, Vec<u32>)> {
-        let ids = |jobs: &[JobId]| jobs.iter().map(|job| job.0).collect();
-        let row = |one: &ExpectedStart| (one.job.0, one.start.ticks(), ids(&one.running), ids(&one.waiting));
+    fn summary(expected: &[ExpectedStart]) -> Vec<(u64, i64, Vec<u64>, Vec<u64>)> {
+        let ids = |tasks: &[TaskId]| tasks.iter().map(|task| task.0).collect();
+        let row = |one: &ExpectedStart| (one.task.0, one.start.ticks(), ids(&one.running), ids(&one.waiting));
         expected.iter().map(row).collect()
     }
 

@@ -5,10 +5,10 @@ use makespan_core::{Decision, Event, Policy, View};
 use super::queue_state::{QueueState, Reading, Starts, wait_for};
 use super::space::Space;
 
-/// Starts the jobs of a queue strictly in order: what does not fit makes all behind it wait.
+/// Starts the tasks of a queue strictly in order: what does not fit makes all behind it wait.
 ///
 /// Source: the base line of D. Feitelson, L. Rudolph and U. Schwiegelshohn, "Parallel job scheduling - a status report",
-/// JSSPP 2004, DOI `10.1007/11407522_1`. Around unavailable periods a job starts only where it fits until its estimated
+/// JSSPP 2004, DOI `10.1007/11407522_1`. Around unavailable periods a task starts only where it fits until its estimated
 /// end. Complexity: O(log n) an event on equal processors that are always open; elsewhere a walk over what runs.
 ///
 /// ```
@@ -40,9 +40,9 @@ impl Policy for Fcfs {
         }
         let QueueState { queue, held, .. } = state;
         let mut starts = Starts::new(view);
-        while let Some(rank) = queue.first()
-            && queue.asked(rank).width <= held.free(view.now)
-            && starts.start((&mut *queue, &mut *held), rank, decisions)
+        while let Some(place) = queue.first()
+            && place.asked.width <= held.free(view.now)
+            && starts.start((&mut *queue, &mut *held), place, decisions)
         {}
     }
 }

@@ -2,29 +2,29 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use makespan_core::{Instance, JobId, ProcSet, Time, Unavailable, View, believed_end};
+use makespan_core::{Instance, ProcSet, TaskId, Time, Unavailable, View, believed_end};
+use rustc_hash::FxHashMap;
 
 use super::space::Slot;
 use super::strips::Strips;
 
-/// The processors that running jobs and failures hold, until they are believed to end. It is kept from event to event,
+/// The processors that running tasks and failures hold, until they are believed to end. It is kept from event to event,
 /// so that an event costs no more than what it changes.
 ///
-/// A job is believed to end by its estimate, and when it runs longer as [`believed_end`] says.
+/// A task is believed to end by its estimate, and when it runs longer as [`believed_end`] says.
 #[derive(Debug)]
 pub(super) struct Held {
     /// Free processors from now on, were none ever unavailable; what is past is of no interest.
     pub timeline: Strips,
-    /// When jobs are believed to end.
-    ends: BTreeSet<(Time, JobId)>,
-    running: Vec<Option<Hold>>,
-    /// Where each job runs, kept where that matters.
-    places: Option<BTreeMap<JobId, ProcSet>>,
+    /// When tasks are believed to end.
+    ends: BTreeSet<(Time, TaskId)>,
+    running: FxHashMap<TaskId, Hold>,
+    /// Where each task runs, kept where that matters.
+    places: Option<BTreeMap<TaskId, ProcSet>>,
     /// What is down, as it was last seen.
     down: Vec<Unavailable>,
-    count: usize,
     started: u64,
-    /// From when to when processors were given back by jobs that ended early, since this was last taken.
+    /// From when to when processors were given back by tasks that ended early, since this was last taken.
     opened: Option<(Time, Time)>,
 }
 
@@ -53,50 +53,47 @@ impl Held {
         let mut held = Self {
             timeline: Strips::constant(view.instance.processors()),
             ends: BTreeSet::new(),
-            running: vec![None; view.instance.jobs().len()],
+            running: FxHashMap::default(),
             places: places.then(BTreeMap::new),
             down: Vec::new(),
-            count: 0,
             started: 0,
             opened: None,
         };
         let mut running: Vec<_> = view.running.iter().collect();
-        running.sort_unstable_by_key(|running| (running.start, running.job));
+        running.sort_unstable_by_key(|running| (running.start, running.task));
         for running in running {
-            let expected = running.start + view.instance.time(running.job, &running.processors);
-            held.begin(running.job, &running.processors, (running.start, expected));
+            let expected = running.start + view.instance.time(running.task, &running.processors);
+            held.begin(running.task, &running.processors, (running.start, expected));
         }
         held.extend(view, &[]);
         held
     }
 
-    /// Whether it has as many running jobs as the view.
+    /// Whether it has as many running tasks as the view.
     pub(super) fn agrees(&self, view: &View<'_>) -> bool {
-        self.count == view.running.len()
+        self.running.len() == view.running.len()
     }
 
-    /// How many jobs run.
+    /// How many tasks run.
     pub(super) fn running(&self) -> usize {
-        self.count
+        self.running.len()
     }
 
-    /// A job runs, by its estimate from `start` to `end`.
-    pub(super) fn begin(&mut self, job: JobId, processors: &ProcSet, (start, end): (Time, Time)) {
+    /// A task runs, by its estimate from `start` to `end`.
+    pub(super) fn begin(&mut self, task: TaskId, processors: &ProcSet, (start, end): (Time, Time)) {
         self.started += 1;
         let hold = Hold { width: processors.len(), start, expected: end, end, order: self.started };
-        self.count += 1;
         if let Some(places) = &mut self.places {
-            places.insert(job, processors.clone());
+            places.insert(task, processors.clone());
         }
-        self.hold(job, hold);
+        self.hold(task, hold);
     }
 
-    /// A job runs no more; when it was believed to end.
-    pub(super) fn end(&mut self, job: JobId, now: Time) -> Option<Time> {
-        let hold = self.let_go(job)?;
-        self.count -= 1;
+    /// A task runs no more; when it was believed to end.
+    pub(super) fn end(&mut self, task: TaskId, now: Time) -> Option<Time> {
+        let hold = self.let_go(task)?;
         if let Some(places) = &mut self.places {
-            places.remove(&job);
+            places.remove(&task);
         }
         if hold.end > now {
             self.opened = Some(hull(self.opened, (now, hold.end)));
@@ -104,19 +101,19 @@ impl Held {
         Some(hold.end)
     }
 
-    /// In which period jobs that ended early gave processors back since this was last asked.
+    /// In which period tasks that ended early gave processors back since this was last asked.
     pub(super) fn take_opened(&mut self) -> Option<(Time, Time)> {
         self.opened.take()
     }
 
-    /// How many were started before a job that runs.
-    pub(super) fn order(&self, job: JobId) -> Option<u64> {
-        self.running[job.index()].map(|hold| hold.order)
+    /// How many were started before a task that runs.
+    pub(super) fn order(&self, task: TaskId) -> Option<u64> {
+        self.running.get(&task).map(|hold| hold.order)
     }
 
-    /// Where a job runs, and until when it is believed to; known where places matter.
-    pub(super) fn slot(&self, job: JobId) -> Option<Slot> {
-        let (hold, processors) = (self.running[job.index()]?, self.places.as_ref()?.get(&job)?.clone());
+    /// Where a task runs, and until when it is believed to; known where places matter.
+    pub(super) fn slot(&self, task: TaskId) -> Option<Slot> {
+        let (hold, processors) = (self.running.get(&task)?, self.places.as_ref()?.get(&task)?.clone());
         Some(Slot { processors, start: hold.start, end: hold.end })
     }
 
@@ -130,21 +127,21 @@ impl Held {
         self.timeline.free_at(now)
     }
 
-    /// Believes that what should have ended by now, and has not, takes longer: all jobs but those in `ending`, which is
+    /// Believes that what should have ended by now, and has not, takes longer: all tasks but those in `ending`, which is
     /// sorted, and repairs. Whether there was any.
-    pub(super) fn extend(&mut self, view: &View<'_>, ending: &[JobId]) -> bool {
+    pub(super) fn extend(&mut self, view: &View<'_>, ending: &[TaskId]) -> bool {
         let now = view.now;
         self.timeline.forget(now);
         let mut late = Vec::new();
-        for &(_, job) in self.ends.range(..=(now, JobId(u32::MAX))) {
-            if ending.binary_search(&job).is_err() {
-                late.push(job);
+        for &(_, task) in self.ends.range(..=(now, TaskId(u64::MAX))) {
+            if ending.binary_search(&task).is_err() {
+                late.push(task);
             }
         }
-        for &job in &late {
-            let Some(mut hold) = self.let_go(job) else { continue };
+        for &task in &late {
+            let Some(mut hold) = self.let_go(task) else { continue };
             hold.end = believed_end(hold.start, hold.expected, now);
-            self.hold(job, hold);
+            self.hold(task, hold);
         }
         let repairs = self.down != view.down;
         if repairs {
@@ -164,15 +161,15 @@ impl Held {
         }
     }
 
-    fn hold(&mut self, job: JobId, hold: Hold) {
-        self.running[job.index()] = Some(hold);
-        self.ends.insert((hold.end, job));
+    fn hold(&mut self, task: TaskId, hold: Hold) {
+        self.running.insert(task, hold);
+        self.ends.insert((hold.end, task));
         self.timeline.hold(hold.width, hold.start, hold.end);
     }
 
-    fn let_go(&mut self, job: JobId) -> Option<Hold> {
-        let hold = self.running[job.index()].take()?;
-        self.ends.remove(&(hold.end, job));
+    fn let_go(&mut self, task: TaskId) -> Option<Hold> {
+        let hold = self.running.remove(&task)?;
+        self.ends.remove(&(hold.end, task));
         self.timeline.release(hold.width, hold.start, hold.end);
         Some(hold)
     }

@@ -15,6 +15,7 @@ mod flow;
 mod follow;
 mod held;
 mod job_flow;
+mod jobs;
 mod moldable_easy;
 mod order;
 mod play;
@@ -27,7 +28,6 @@ mod strips;
 #[cfg(test)]
 mod tests;
 pub mod tree;
-mod wholes;
 
 pub use batch::{Batch, Doubling};
 pub use catalogue::{PolicyEntry, PolicyError, policies, policy, policy_for};

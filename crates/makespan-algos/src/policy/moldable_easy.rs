@@ -1,33 +1,34 @@
-//! EASY backfilling that chooses how many processors a job gets when it starts.
+//! EASY backfilling that chooses how many processors a task gets when it starts.
 
-use makespan_core::{Decision, Event, Instance, JobId, Policy, ProcSet, Profile, Time, View};
+use makespan_core::{Decision, Event, Instance, JobId, Policy, ProcSet, Profile, TaskId, Time, View};
+use rustc_hash::FxHashMap;
 
 use super::held::interchangeable;
-use super::order::{Request, time_on_equal};
+use super::order::{Place, Request, Widths, time_on_equal};
 use super::queue::Gap;
-use super::queue_state::{QueueState, Reading, wait_for};
+use super::queue_state::{QueueState, Reading, Update, wait_for};
 use super::space::{Slot, Space};
 use super::strips::Strips;
 
-/// EASY backfilling for moldable jobs that chooses allotments by the load: a job starts, or is reserved, at the instant and
+/// EASY backfilling for moldable tasks that chooses allotments by the load: a task starts, or is reserved, at the instant and
 /// on the allotment at which its end and the price of its work cost least.
 ///
-/// On p of m processors a job that runs for t makes n others wait t p / m longer, in the mean of the machine. So the cost of a
+/// On p of m processors a task that runs for t makes n others wait t p / m longer, in the mean of the machine. So the cost of a
 /// start is its end plus n t p / m, and n / m is the price of a processor for a time. The others are those that wait, one
 /// that may come at once, and those that will come while it runs, which wait for half of the time on average: as many for
-/// the time as came in as long before now as it takes on its fewest processors. So a job that is alone takes less than
+/// the time as came in as long before now as it takes on its fewest processors. So a task that is alone takes less than
 /// twice its shortest time, and where many wait or come it takes no more processors than use them as well as theirs
-/// would. For n equal jobs with a speedup of p to the power a this is m / n times a / (1 - a) processors each, with which the
+/// would. For n equal tasks with a speedup of p to the power a this is m / n times a / (1 - a) processors each, with which the
 /// sum of their ends is least. Where all who wait find room together their price falls until they fill the machine.
 ///
-/// The head of the queue starts, or is reserved where it has to wait for what runs; a later job starts when what costs
+/// The head of the queue starts, or is reserved where it has to wait for what runs; a later task starts when what costs
 /// it least begins now and does not delay that reservation. Ties go to the earlier start, then to fewer processors. Who
-/// waits for more looks at what runs and at the reservation, and not at others that wait. A rigid job has one allotment, and
-/// with rigid jobs alone this is [`super::Easy`], looking once an instant.
+/// waits for more looks at what runs and at the reservation, and not at others that wait. A rigid task has one allotment, and
+/// with rigid tasks alone this is [`super::Easy`], looking once an instant.
 ///
 /// Source: Makespan; allotments chosen at the start as in S. Srinivasan, S. Krishnamoorthy and P. Sadayappan, "A robust
 /// scheduling strategy for moldable scheduling of parallel jobs", CLUSTER 2003, with EASY's one reservation. Assumptions: all
-/// processors equally fast. Guarantee: the head starts in finite time; no ratio. Complexity: for each waiting job that could start, a
+/// processors equally fast. Guarantee: the head starts in finite time; no ratio. Complexity: for each waiting task that could start, a
 /// walk over the ends of what runs.
 ///
 /// ```
@@ -38,25 +39,86 @@ use super::strips::Strips;
 pub struct MoldableEasy {
     reading: Reading,
     state: Option<QueueState>,
-    /// The fewest processors with which each job is fastest; none gets more.
-    most: Vec<u32>,
-    /// When jobs are released, ascending.
-    releases: Vec<Time>,
+    known: Known,
 }
 
-/// What there is beside a job.
+/// What is known of tasks beside the queue.
+#[derive(Debug, Default)]
+struct Known {
+    fastest: Option<Widths>,
+    /// The fewest processors with which each waiting task is fastest; none gets more.
+    most: FxHashMap<TaskId, u32>,
+    /// Jobs that were heard of.
+    heard: Vec<bool>,
+    /// When jobs were released, ascending, each with the number of their tasks up to then.
+    releases: Vec<(Time, u64)>,
+}
+
+impl Known {
+    /// Takes in what happened.
+    fn hear(&mut self, events: &[Event], view: &View<'_>) {
+        let instance = view.instance;
+        if self.fastest.is_none() {
+            // Those that came before this policy began.
+            let came = instance.ids().filter(|&job| instance.job(job).release <= view.now);
+            came.for_each(|job| self.hear_of(instance, job));
+        }
+        let fastest = self.fastest.get_or_insert_with(|| Widths::new(Request::Fastest, instance));
+        let mut new = Vec::new();
+        for event in events {
+            match *event {
+                Event::Submitted(task) => {
+                    self.most.insert(task, fastest.of(instance, task));
+                    new.push(instance.job_id(task));
+                }
+                Event::Finished(task) | Event::Failed(task) => _ = self.most.remove(&task),
+                Event::Interrupted(_) | Event::NodeUp(_) | Event::NodeDown(_) | Event::Wake => {}
+            }
+        }
+        new.into_iter().for_each(|job| self.hear_of(instance, job));
+    }
+
+    /// Also of these, which may have come before this policy began.
+    fn see(&mut self, waiting: impl Iterator<Item = TaskId>, instance: &Instance) {
+        if let Some(fastest) = &self.fastest {
+            waiting.for_each(|task| _ = self.most.entry(task).or_insert_with(|| fastest.of(instance, task)));
+        }
+    }
+
+    /// All tasks of a job are known when one of them is.
+    fn hear_of(&mut self, instance: &Instance, job: JobId) {
+        self.heard.resize(instance.jobs().len().max(self.heard.len()), false);
+        if std::mem::replace(&mut self.heard[job.index()], true) {
+            return;
+        }
+        let job = instance.job(job);
+        let at = self.releases.partition_point(|&(release, _)| release < job.release);
+        if self.releases.get(at).is_none_or(|&(release, _)| release > job.release) {
+            let before = at.checked_sub(1).map_or(0, |before| self.releases[before].1);
+            self.releases.insert(at, (job.release, before));
+        }
+        self.releases[at..].iter_mut().for_each(|(_, tasks)| *tasks += job.tasks());
+    }
+
+    /// How many tasks were released before an instant.
+    fn released_before(&self, time: Time) -> u64 {
+        let releases = self.releases.partition_point(|&(release, _)| release < time);
+        releases.checked_sub(1).map_or(0, |last| self.releases[last].1)
+    }
+}
+
+/// What there is beside a task.
 #[derive(Clone, Copy)]
 struct Load<'a> {
     now: Time,
     /// How many others wait.
     others: usize,
-    releases: &'a [Time],
-    most: &'a [u32],
+    known: &'a Known,
 }
 
 /// What is free from some instant on.
 trait Outlook {
-    /// Until when a job that begins at `start` could have how many processors; later ones hold until they end.
+    /// Until when a task that begins at `start` could have how many processors; later ones hold until they end.
     fn caps<'a>(&'a self, start: Time) -> Box<dyn Iterator<Item = (Time, u32)> + 'a>;
     /// When more may become free, ascending.
     fn openings(&self, after: Time) -> Vec<Time>;
@@ -91,11 +153,11 @@ struct Choice {
     end: Time,
 }
 
-/// A job that chooses.
+/// A task that chooses.
 #[derive(Clone, Copy)]
 struct Chooser<'a> {
     instance: &'a Instance,
-    job: JobId,
+    task: TaskId,
     profile: &'a Profile,
     /// How many others wait or may come at once.
     others: i128,
@@ -112,21 +174,21 @@ struct Chooser<'a> {
 const UNIT: i128 = 1 << 20;
 
 impl<'a> Chooser<'a> {
-    fn new(instance: &'a Instance, job: JobId, load: Load<'_>) -> Self {
-        let profile = instance.job(job).profile();
-        let longest = time_on_equal(instance, job, profile.min_processors());
-        let since = load.releases.partition_point(|&release| release <= load.now - longest);
-        let came = load.releases.partition_point(|&release| release < load.now).saturating_sub(since);
-        let (others, came, longest) = (load.others as i128 + 1, came as i128, i128::from(longest.ticks()).max(1));
-        let most = load.most[job.index()];
-        let mut chooser = Self { instance, job, profile, others, came, longest, most, wanted: most };
+    fn new(instance: &'a Instance, task: TaskId, load: Load<'_>) -> Self {
+        let profile = instance.profile(task);
+        let longest = time_on_equal(instance, task, profile.min_processors());
+        let since = load.known.released_before(load.now - longest + Time::TICK);
+        let came = load.known.released_before(load.now).saturating_sub(since);
+        let (others, came, longest) = (load.others as i128 + 1, i128::from(came), i128::from(longest.ticks()).max(1));
+        let most = load.known.most[&task];
+        let mut chooser = Self { instance, task, profile, others, came, longest, most, wanted: most };
         chooser.wanted = chooser.cheapest_within(most);
         chooser
     }
 
     /// What a start at the beginning of time costs.
     fn cost(&self, width: u32) -> i128 {
-        let time = i128::from(time_on_equal(self.instance, self.job, width).ticks());
+        let time = i128::from(time_on_equal(self.instance, self.task, width).ticks());
         let (all, width) = (i128::from(self.instance.processors()), i128::from(width));
         // Who comes while it runs waits for half of the time.
         let coming = self.came * UNIT * time / (2 * self.longest);
@@ -163,7 +225,7 @@ impl<'a> Chooser<'a> {
                 return None;
             }
             let width = self.within(cap.min(self.most));
-            let end = start + time_on_equal(self.instance, self.job, width);
+            let end = start + time_on_equal(self.instance, self.task, width);
             // What is free only falls from here on, and fewer processors are not cheaper.
             if end <= until {
                 return Some(Choice { cost: self.cost_from(start, width), start, width, end });
@@ -197,10 +259,10 @@ impl<'a> Chooser<'a> {
 
 /// What a pass changes: by counts or by sets.
 trait Table: Outlook {
-    /// Starts the job at this place of the queue now; whether that was possible.
-    fn start(&mut self, state: &mut QueueState, rank: usize, choice: Choice, decisions: &mut Vec<Decision>) -> bool;
+    /// Starts the task at this place of the queue now; whether that was possible.
+    fn start(&mut self, state: &mut QueueState, place: Place, choice: Choice, decisions: &mut Vec<Decision>) -> bool;
     /// Reserves for the head.
-    fn reserve(&mut self, job: JobId, choice: Choice);
+    fn reserve(&mut self, task: TaskId, choice: Choice);
 }
 
 struct Counted {
@@ -220,48 +282,46 @@ impl Outlook for Counted {
 }
 
 impl Table for Counted {
-    fn start(&mut self, state: &mut QueueState, rank: usize, choice: Choice, decisions: &mut Vec<Decision>) -> bool {
+    fn start(&mut self, state: &mut QueueState, place: Place, choice: Choice, decisions: &mut Vec<Decision>) -> bool {
         let Some(processors) = self.free.take(choice.width) else { return false };
-        let job = state.queue.job(rank);
-        state.queue.remove(rank);
+        let task = place.task;
+        state.queue.remove(place);
         self.strips.hold(choice.width, choice.start, choice.end);
-        state.held.begin(job, &processors, (choice.start, choice.end));
-        decisions.push(Decision::Start { job, processors });
+        state.held.begin(task, &processors, (choice.start, choice.end));
+        decisions.push(Decision::Start { task, processors });
         true
     }
 
-    fn reserve(&mut self, _: JobId, choice: Choice) {
+    fn reserve(&mut self, _: TaskId, choice: Choice) {
         self.strips.hold(choice.width, choice.start, choice.end);
     }
 }
 
 impl Table for Space<'_> {
-    fn start(&mut self, state: &mut QueueState, rank: usize, choice: Choice, decisions: &mut Vec<Decision>) -> bool {
-        let slot = self.place(state.queue.job(rank), choice.width, choice.start);
+    fn start(&mut self, state: &mut QueueState, place: Place, choice: Choice, decisions: &mut Vec<Decision>) -> bool {
+        let slot = self.place(place.task, choice.width, choice.start);
         slot.is_some_and(|slot| {
-            state.start_in(self, rank, slot, decisions);
+            state.start_in(self, place, slot, decisions);
             true
         })
     }
 
-    fn reserve(&mut self, job: JobId, choice: Choice) {
-        let slot: Option<Slot> = self.place(job, choice.width, choice.start);
+    fn reserve(&mut self, task: TaskId, choice: Choice) {
+        let slot: Option<Slot> = self.place(task, choice.width, choice.start);
         slot.into_iter().for_each(|slot| Space::reserve(self, slot));
     }
 }
 
-/// By how many others each job that waits reckons: all of them, but for where fewer let all start together. Then nobody
+/// By how many others each task that waits reckons: all of them, but for where fewer let all start together. Then nobody
 /// delays anybody, and no processor is to be left idle by a price that nobody asks.
 fn priced(state: &QueueState, load: Load<'_>, instance: &Instance, free: u32) -> usize {
     let all = load.others;
     if all == 0 || state.queue.len() > free as usize {
         return all;
     }
-    let waiting = || std::iter::successors(state.queue.first(), |rank| state.queue.next(rank + 1));
     let room = |others: usize| {
-        let wanted = waiting()
-            .map(|rank| u64::from(Chooser::new(instance, state.queue.job(rank), Load { others, ..load }).wanted));
-        wanted.sum::<u64>() <= u64::from(free)
+        let wanted = |place: Place| u64::from(Chooser::new(instance, place.task, Load { others, ..load }).wanted);
+        state.queue.iter().map(wanted).sum::<u64>() <= u64::from(free)
     };
     if !room(all) {
         return all;
@@ -275,28 +335,22 @@ fn priced(state: &QueueState, load: Load<'_>, instance: &Instance, free: u32) ->
 }
 
 /// One look at the queue.
-fn pass(
-    state: &mut QueueState,
-    (most, releases): (&[u32], &[Time]),
-    table: &mut impl Table,
-    view: &View<'_>,
-    decisions: &mut Vec<Decision>,
-) {
+fn pass(state: &mut QueueState, known: &Known, table: &mut impl Table, view: &View<'_>, decisions: &mut Vec<Decision>) {
     let now = view.now;
     let free = table.caps(now).next().map_or(0, |(_, free)| free);
-    let load = Load { now, others: state.queue.len().saturating_sub(1), releases, most };
+    let load = Load { now, others: state.queue.len().saturating_sub(1), known };
     let load = Load { others: priced(state, load, view.instance, free), ..load };
-    let chooser = |job: JobId| Chooser::new(view.instance, job, load);
-    let mut from = 0;
-    while let Some(rank) = state.queue.first() {
-        let chooser = chooser(state.queue.job(rank));
+    let chooser = |task: TaskId| Chooser::new(view.instance, task, load);
+    let mut after = None;
+    while let Some(place) = state.queue.first() {
+        let chooser = chooser(place.task);
         let at_once = chooser.best_at(now, table);
         let later = chooser.better_later((now, at_once), table, &table.openings(now));
-        from = rank + 1;
+        after = Some(place);
         match (at_once, later) {
-            (Some(choice), None) if table.start(state, rank, choice, decisions) => {}
+            (Some(choice), None) if table.start(state, place, choice, decisions) => {}
             (_, later) => {
-                later.into_iter().for_each(|choice| table.reserve(chooser.job, choice));
+                later.into_iter().for_each(|choice| table.reserve(chooser.task, choice));
                 break;
             }
         }
@@ -304,22 +358,22 @@ fn pass(
     let mut openings = table.openings(now);
     loop {
         let free = table.caps(now).next().map_or(0, |(_, free)| free);
-        // The queue is indexed by the fewest processors that a job accepts.
+        // The queue is indexed by the fewest processors that a task accepts.
         let gap = Gap { free, window: Time::MAX, beside: free };
-        let Some(rank) = state.queue.next_admitted(from, gap).filter(|_| free > 0) else { return };
-        let chooser = chooser(state.queue.job(rank));
+        let Some(place) = state.queue.next_admitted(after, gap).filter(|_| free > 0) else { return };
+        let chooser = chooser(place.task);
         if let Some(choice) = chooser.best_at(now, table)
             && chooser.better_later((now, Some(choice)), table, &openings).is_none()
-            && table.start(state, rank, choice, decisions)
+            && table.start(state, place, choice, decisions)
         {
             openings = table.openings(now);
         }
-        from = rank + 1;
+        after = Some(place);
     }
 }
 
 /// Whether counts say all that a look has to know although there are unavailable periods: they alone tell processors apart, and
-/// none begins before what runs, then the head and then a job behind it could have ended. By sets, what a job might have later
+/// none begins before what runs, then the head and then a task behind it could have ended. By sets, what a task might have later
 /// depends on where the reservation is, which would let a period that nobody meets change a choice.
 fn far_from_periods(state: &QueueState, view: &View<'_>) -> bool {
     let coming = view.instance.unavailable().iter().filter(|period| period.end > view.now);
@@ -339,20 +393,18 @@ impl MoldableEasy {
 
 impl Policy for MoldableEasy {
     fn on(&mut self, events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
-        if self.most.is_empty() {
-            self.most = Request::Fastest.widths(view.instance);
-            self.releases = view.instance.jobs().iter().map(|job| job.release).collect();
-            self.releases.sort_unstable();
-        }
-        QueueState::hear(&mut self.state, self.reading, events, view);
+        self.known.hear(events, view);
+        let heard = QueueState::hear(&mut self.state, self.reading, events, view);
         let Some(state) = self.state.as_mut() else { return };
+        if heard == Update::Anew {
+            self.known.see(state.queue.iter().map(|place| place.task), view.instance);
+        }
         state.held.extend(view, &[]);
-        let load = (self.most.as_slice(), self.releases.as_slice());
         if state.counted || far_from_periods(state, view) {
             let mut table = Counted { free: view.free.clone(), strips: state.held.timeline.clone() };
-            pass(state, load, &mut table, view, decisions);
+            pass(state, &self.known, &mut table, view, decisions);
         } else {
-            pass(state, load, &mut Space::of(view), view, decisions);
+            pass(state, &self.known, &mut Space::of(view), view, decisions);
             decisions.extend(wait_for(&state.queue, view));
         }
     }

@@ -1,9 +1,9 @@
-//! In which order a queue is read, and how many processors a moldable job asks for.
+//! In which order a queue is read, and how many processors a moldable task asks for.
 
 use std::cmp::Reverse;
 use std::str::FromStr;
 
-use makespan_core::{Area, Instance, Job, JobId, Profile, Time};
+use makespan_core::{Area, Instance, Profile, TaskId, Time};
 
 /// The order of a queue. Equals are in the order of release, then of id.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,13 +29,13 @@ pub enum QueueOrder {
     Priority,
 }
 
-/// Into how many queues the waiting jobs are put.
+/// Into how many queues the waiting tasks are put.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Queues {
     /// One.
     #[default]
     One,
-    /// One for each priority: all jobs of a higher one come before all of a lower one, and the order is that within each.
+    /// One for each priority: all tasks of a higher one come before all of a lower one, and the order is that within each.
     Priority,
 }
 
@@ -65,29 +65,50 @@ impl QueueOrder {
         ("priority", Self::Priority),
     ];
 
-    /// All jobs of the instance in this order, when each asks for `widths[id]` processors.
-    pub(super) fn sorted(self, instance: &Instance, widths: &[u32], queues: Queues) -> Vec<JobId> {
-        let mut jobs: Vec<JobId> = instance.ids().collect();
-        let release = |id: JobId| (instance.job(id).release, id);
-        let time = |id: JobId| instance.job(id).profile().time(widths[id.index()]);
-        let area = |id: JobId| -> Area { time(id).area(widths[id.index()]) };
-        let width = |id: JobId| widths[id.index()];
+    /// A number that is smaller for what comes earlier, of a task that asks for this.
+    fn key(self, instance: &Instance, task: TaskId, Asked { width, time }: Asked) -> i128 {
+        let area = || -> Area { time.area(width) };
         match self {
-            Self::Fcfs => jobs.sort_by_key(|&id| release(id)),
-            Self::Sjf => jobs.sort_by_cached_key(|&id| (time(id), release(id))),
-            Self::Ljf => jobs.sort_by_cached_key(|&id| (Reverse(time(id)), release(id))),
-            Self::Saf => jobs.sort_by_cached_key(|&id| (area(id), release(id))),
-            Self::Laf => jobs.sort_by_cached_key(|&id| (Reverse(area(id)), release(id))),
-            Self::Narrowest => jobs.sort_by_cached_key(|&id| (width(id), release(id))),
-            Self::Widest => jobs.sort_by_cached_key(|&id| (Reverse(width(id)), release(id))),
-            Self::Weight => jobs.sort_by_cached_key(|&id| (Reverse(instance.job(id).weight), release(id))),
-            Self::Priority => jobs.sort_by_cached_key(|&id| (Reverse(instance.job(id).priority), release(id))),
+            Self::Fcfs => 0,
+            Self::Sjf => time.ticks().into(),
+            Self::Ljf => -i128::from(time.ticks()),
+            Self::Saf => area(),
+            Self::Laf => -area(),
+            Self::Narrowest => width.into(),
+            Self::Widest => -i128::from(width),
+            Self::Weight => -i128::from(instance.weight(task).millionths()),
+            Self::Priority => -i128::from(instance.job_of(task).priority),
         }
-        // Stable, so that the order is kept within a priority.
-        if queues == Queues::Priority {
-            jobs.sort_by_key(|&id| Reverse(instance.job(id).priority));
-        }
-        jobs
+    }
+}
+
+/// Processors and time; of several tasks, the least of each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Asked {
+    pub width: u32,
+    /// On a platform of equal processors.
+    pub time: Time,
+}
+
+/// Where a task is in the order of a queue, and what it asks for: earlier ones are less.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Place {
+    queue: Reverse<i32>,
+    key: i128,
+    release: Time,
+    pub task: TaskId,
+    pub asked: Asked,
+}
+
+impl Place {
+    /// That of a task which asks for so many processors.
+    pub(super) fn new(instance: &Instance, task: TaskId, width: u32, order: QueueOrder, queues: Queues) -> Self {
+        let job = instance.job_of(task);
+        let queue = Reverse(if queues == Queues::Priority { job.priority } else { 0 });
+        // Orders are by the time of the profile, which is not that on slower processors.
+        let key = order.key(instance, task, Asked { width, time: instance.profile(task).time(width) });
+        let asked = Asked { width, time: time_on_equal(instance, task, width) };
+        Self { queue, key, release: job.release, task, asked }
     }
 }
 
@@ -99,8 +120,8 @@ impl FromStr for QueueOrder {
     }
 }
 
-/// How many processors a moldable job asks for under a policy that does not choose: as a user would have to say when
-/// submitting. A rigid job asks for what it needs.
+/// How many processors a moldable task asks for under a policy that does not choose: as a user would have to say when
+/// submitting. A rigid task asks for what it needs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Request {
     /// The most processors on which it still does at least half the work a processor and second that it does on its
@@ -119,30 +140,7 @@ impl Request {
     const NAMES: [(&'static str, Self); 3] =
         [("efficient", Self::Efficient), ("fewest", Self::Fewest), ("fastest", Self::Fastest)];
 
-    /// The number of processors, for each job of the instance. Where that many fast ones would not keep a walltime, it is
-    /// the nearest number that keeps it, a smaller one first.
-    pub(super) fn widths(self, instance: &Instance) -> Vec<u32> {
-        if instance.platform().has_unit_speed() {
-            return instance.jobs().iter().map(|job| self.processors(job.profile())).collect();
-        }
-        let speeds = super::space::speeds(instance);
-        let width = |job: &Job| {
-            let (profile, asked) = (job.profile(), self.processors(job.profile()));
-            let Some(walltime) = job.walltime else { return asked };
-            let keeps = |&width: &u32| {
-                let enough = speeds.iter().find(|(_, fast)| fast.len() >= width);
-                enough.is_some_and(|(speed, _)| profile.time(width).divided_by(*speed) <= walltime)
-            };
-            if keeps(&asked) {
-                return asked;
-            }
-            let (fewer, more): (Vec<u32>, Vec<u32>) = profile.allotments().partition(|&width| width < asked);
-            fewer.into_iter().rev().chain(more).find(keeps).unwrap_or(asked)
-        };
-        instance.jobs().iter().map(width).collect()
-    }
-
-    /// The number of processors, of any job of this profile.
+    /// The number of processors, of any task of this profile.
     fn processors(self, profile: &Profile) -> u32 {
         if profile.is_rigid() {
             return profile.min_processors();
@@ -160,6 +158,41 @@ impl FromStr for Request {
 
     fn from_str(text: &str) -> Result<Self, String> {
         named(&Self::NAMES, text).ok_or_else(|| format!("one of {}", Self::VALUES))
+    }
+}
+
+/// How many processors each task asks for on a platform.
+#[derive(Clone, Debug)]
+pub(super) struct Widths {
+    request: Request,
+    /// Distinct speeds, falling, each with how many processors are at least as fast; empty where all have speed 1.
+    speeds: Vec<(f64, u32)>,
+}
+
+impl Widths {
+    pub(super) fn new(request: Request, instance: &Instance) -> Self {
+        let speeds = || super::space::speeds(instance).iter().map(|(speed, fast)| (*speed, fast.len())).collect();
+        Self { request, speeds: if instance.platform().has_unit_speed() { Vec::new() } else { speeds() } }
+    }
+
+    /// The number of processors. Where that many fast ones would not keep a walltime, it is the nearest number that keeps
+    /// it, a smaller one first.
+    pub(super) fn of(&self, instance: &Instance, task: TaskId) -> u32 {
+        let profile = instance.profile(task);
+        let asked = self.request.processors(profile);
+        if self.speeds.is_empty() {
+            return asked;
+        }
+        let Some(walltime) = instance.walltime(task) else { return asked };
+        let keeps = |&width: &u32| {
+            let enough = self.speeds.iter().find(|&&(_, fast)| fast >= width);
+            enough.is_some_and(|&(speed, _)| profile.time(width).divided_by(speed) <= walltime)
+        };
+        if keeps(&asked) {
+            return asked;
+        }
+        let (fewer, more): (Vec<u32>, Vec<u32>) = profile.allotments().partition(|&width| width < asked);
+        fewer.into_iter().rev().chain(more).find(keeps).unwrap_or(asked)
     }
 }
 
@@ -183,14 +216,14 @@ fn efficient(profile: &Profile) -> u32 {
 }
 
 /// The time on so many processors of a platform whose processors are equally fast.
-pub(super) fn time_on_equal(instance: &Instance, job: JobId, processors: u32) -> Time {
-    let time = instance.job(job).profile().time(processors);
+pub(super) fn time_on_equal(instance: &Instance, task: TaskId, processors: u32) -> Time {
+    let time = instance.profile(task).time(processors);
     instance.platform().slowed(time, &makespan_core::ProcSet::first(1))
 }
 
 #[cfg(test)]
 mod tests {
-    use makespan_core::{Platform, SpeedupLaw};
+    use makespan_core::{Job, Platform, SpeedupLaw};
 
     use super::*;
 
@@ -204,7 +237,10 @@ mod tests {
         let instance = Instance::new(Platform::flat(4).unwrap(), jobs, vec![]).unwrap();
         let ids = |order: &str| {
             let order: QueueOrder = order.parse().unwrap();
-            order.sorted(&instance, &[2, 1, 4, 1], Queues::One).iter().map(|id| id.0).collect::<Vec<_>>()
+            let place = |(task, width)| Place::new(&instance, task, width, order, Queues::One);
+            let mut places: Vec<Place> = instance.task_ids().zip([2, 1, 4, 1]).map(place).collect();
+            places.sort_unstable();
+            places.iter().map(|place| place.task.0).collect::<Vec<_>>()
         };
         assert_eq!(ids("fcfs"), [3, 1, 2, 0]);
         assert_eq!(ids("sjf"), [2, 1, 0, 3]);

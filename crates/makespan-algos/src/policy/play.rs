@@ -1,24 +1,24 @@
-//! Plays a policy forward in time from a view, as if jobs took the times that a function says.
+//! Plays a policy forward in time from a view, as if tasks took the times that a function says.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use makespan_core::{
-    Decision, Ended, Event, Instance, JobId, JobSet, Placement, Policy, ProcSet, Running, Time, Unavailable, View,
+    Decision, Ended, Event, Instance, Placement, Policy, ProcSet, Running, TaskId, TaskSet, Time, Unavailable, View,
 };
 
 /// A future that a policy makes, without failures.
 pub(super) struct Play<'a> {
     instance: &'a Instance,
     now: Time,
-    waiting: JobSet,
+    waiting: TaskSet,
     running: Vec<Running>,
     down: Vec<Unavailable>,
     /// Processors that nobody holds.
     idle: ProcSet,
-    ends: BinaryHeap<Reverse<(Time, JobId)>>,
-    /// Jobs that are yet to come, the next one last.
-    arrivals: Vec<JobId>,
+    ends: BinaryHeap<Reverse<(Time, TaskId)>>,
+    /// Tasks that are yet to come, the next one last.
+    arrivals: Vec<TaskId>,
     /// What started, in this order, with its end.
     pub started: Vec<Placement>,
 }
@@ -29,7 +29,7 @@ impl<'a> Play<'a> {
         let held = view.running.iter().map(|running| &running.processors);
         let held = held.chain(view.down.iter().map(|failure| &failure.processors));
         let held = held.flat_map(|processors| processors.intervals().iter().copied()).collect();
-        let ends = view.running.iter().map(|running| Reverse((running.expected_end(instance, view.now), running.job)));
+        let ends = view.running.iter().map(|running| Reverse((running.expected_end(instance, view.now), running.task)));
         Self {
             instance,
             now: view.now,
@@ -44,7 +44,7 @@ impl<'a> Play<'a> {
     }
 
     /// Asks the policy at every event until nothing more happens, or `most` instants have passed.
-    pub(super) fn run(&mut self, policy: &mut dyn Policy, time: &dyn Fn(JobId, &ProcSet) -> Time, most: usize) {
+    pub(super) fn run(&mut self, policy: &mut dyn Policy, time: &dyn Fn(TaskId, &ProcSet) -> Time, most: usize) {
         let events = self.waiting.iter().map(Event::Submitted).collect();
         self.rounds(policy, time, most, events);
     }
@@ -53,7 +53,7 @@ impl<'a> Play<'a> {
     pub(super) fn go_on(
         &mut self,
         policy: &mut dyn Policy,
-        time: &dyn Fn(JobId, &ProcSet) -> Time,
+        time: &dyn Fn(TaskId, &ProcSet) -> Time,
         (most, wake): (usize, Option<Time>),
     ) {
         let mut events = Vec::new();
@@ -65,7 +65,7 @@ impl<'a> Play<'a> {
     fn rounds(
         &mut self,
         policy: &mut dyn Policy,
-        time: &dyn Fn(JobId, &ProcSet) -> Time,
+        time: &dyn Fn(TaskId, &ProcSet) -> Time,
         most: usize,
         mut events: Vec<Event>,
     ) {
@@ -79,9 +79,9 @@ impl<'a> Play<'a> {
             let mut wake = None;
             for decision in decisions.drain(..) {
                 match decision {
-                    Decision::Start { job, processors } => self.start(job, processors, time),
+                    Decision::Start { task, processors } => self.start(task, processors, time),
                     Decision::WakeAt(at) => wake = wake.into_iter().chain([at]).min(),
-                    Decision::Cancel(job) => _ = self.waiting.remove(job),
+                    Decision::Cancel(task) => _ = self.waiting.remove(task),
                 }
             }
             if !self.advance(wake, &mut events) {
@@ -98,33 +98,33 @@ impl<'a> Play<'a> {
         if closed.is_empty() { self.idle.clone() } else { self.idle.difference(&ProcSet::from_intervals(closed)) }
     }
 
-    fn start(&mut self, job: JobId, processors: ProcSet, time: &dyn Fn(JobId, &ProcSet) -> Time) {
-        let waited = self.waiting.remove(job);
+    fn start(&mut self, task: TaskId, processors: ProcSet, time: &dyn Fn(TaskId, &ProcSet) -> Time) {
+        let waited = self.waiting.remove(task);
         debug_assert!(waited && processors.is_subset(&self.free()), "a policy starts what waits on what is free");
-        let (start, end) = (self.now, self.now + time(job, &processors));
+        let (start, end) = (self.now, self.now + time(task, &processors));
         self.idle = self.idle.difference(&processors);
-        self.ends.push(Reverse((end, job)));
-        self.started.push(Placement { job, task: 0, start, end, processors: processors.clone() });
-        self.running.push(Running { job, start, processors });
+        self.ends.push(Reverse((end, task)));
+        self.started.push(Placement { task, start, end, processors: processors.clone() });
+        self.running.push(Running { task, start, processors });
     }
 
     /// To the next instant at which something happens, and what that is; whether there is one.
     fn advance(&mut self, wake: Option<Time>, events: &mut Vec<Event>) -> bool {
         events.clear();
         let end = self.ends.peek().map(|Reverse((end, _))| *end);
-        let arrival = self.arrivals.last().map(|&job| self.instance.job(job).release);
+        let arrival = self.arrivals.last().map(|&task| self.instance.release(task));
         let up = self.down.iter().map(|failure| failure.end).filter(|&end| end < Time::MAX).min();
         let next = [end, arrival, up.map(|up| up.max(self.now + Time::TICK)), wake].into_iter().flatten().min();
         let Some(now) = next else { return false };
         self.now = now;
-        while let Some(&Reverse((end, job))) = self.ends.peek()
+        while let Some(&Reverse((end, task))) = self.ends.peek()
             && end <= now
         {
             self.ends.pop();
-            if let Some(at) = self.running.iter().position(|running| running.job == job) {
+            if let Some(at) = self.running.iter().position(|running| running.task == task) {
                 self.idle = self.idle.union(&self.running.swap_remove(at).processors);
             }
-            events.push(Event::Finished(job));
+            events.push(Event::Finished(task));
         }
         let platform = self.instance.platform();
         let (up, down): (Vec<_>, Vec<_>) = self.down.drain(..).partition(|failure| failure.end <= now);
@@ -136,9 +136,9 @@ impl<'a> Play<'a> {
             self.idle = self.idle.union(&up);
             events.extend(failure.processors.last().map(|last| Event::NodeUp(platform.node_of(last))));
         }
-        while let Some(job) = self.arrivals.pop_if(|job| self.instance.job(*job).release <= now) {
-            self.waiting.insert(job);
-            events.push(Event::Submitted(job));
+        while let Some(task) = self.arrivals.pop_if(|task| self.instance.release(*task) <= now) {
+            self.waiting.insert(task);
+            events.push(Event::Submitted(task));
         }
         if wake == Some(now) {
             events.push(Event::Wake);
@@ -150,22 +150,22 @@ impl<'a> Play<'a> {
 
 #[cfg(test)]
 impl<'a> Play<'a> {
-    /// Begins before the first release with all jobs yet to come.
+    /// Begins before the first release with all tasks yet to come.
     pub(super) fn all(instance: &'a Instance) -> Self {
-        let (waiting, free) = (JobSet::new(), ProcSet::first(instance.processors()));
+        let (waiting, free) = (TaskSet::new(), ProcSet::first(instance.processors()));
         let (now, ended) = (Time::ZERO, Ended::default());
         let view = View { now, instance, waiting: &waiting, running: &[], free: &free, down: &[], ended };
         let mut play = Self::from(instance, &view);
-        play.arrivals = instance.ids().collect();
-        play.arrivals.sort_by_key(|&job| Reverse((instance.job(job).release, job)));
+        play.arrivals = instance.task_ids().collect();
+        play.arrivals.sort_by_key(|&task| Reverse((instance.release(task), task)));
         play
     }
 
-    /// The starts of all jobs under a policy, and that what was played is a schedule.
+    /// The starts of all tasks under a policy, and that what was played is a schedule.
     pub(super) fn starts(
         instance: &'a Instance,
         policy: &mut dyn Policy,
-        time: &dyn Fn(JobId, &ProcSet) -> Time,
+        time: &dyn Fn(TaskId, &ProcSet) -> Time,
     ) -> Vec<Placement> {
         let mut play = Self::all(instance);
         play.run(policy, time, 1_000_000);

@@ -1,35 +1,38 @@
-//! The jobs that wait, in order, indexed so that the next one that fits is found without asking all of them.
+//! The tasks that wait, in order, indexed so that the next one that fits is found without asking all of them.
 
-use makespan_core::{Instance, JobId, JobSet, Time};
+use makespan_core::{Instance, TaskId, TaskSet, Time};
+use rustc_hash::FxHashMap;
 
-use super::order::time_on_equal;
+use super::order::{Asked, Place, Widths};
 use super::queue_state::Reading;
 
-/// Waiting jobs in the order of a queue. Every job of the instance has a fixed rank in the order; a tree over the ranks
-/// knows the least width and the least time of the waiting jobs below each of its nodes.
+/// Waiting tasks in the order of a queue, in small blocks that lie side by side in memory; a tree over the blocks
+/// knows the least width and the least time of the tasks below each of its nodes.
 #[derive(Debug)]
 pub(super) struct Queue {
-    /// The jobs by rank.
-    jobs: Vec<JobId>,
-    /// The rank of each job.
-    ranks: Vec<u32>,
-    /// What each job asks for, by rank.
-    asked: Vec<Asked>,
-    /// Leaves from `leaves` on, by rank; a node is over nodes `2i` and `2i + 1`.
+    reading: Reading,
+    widths: Widths,
+    /// Where each waiting task is.
+    places: FxHashMap<TaskId, Place>,
+    blocks: Vec<Block>,
+    /// Blocks in which nobody waits.
+    empty: usize,
+    /// Leaves from `leaves` on, by block; a node is over nodes `2i` and `2i + 1`.
     tree: Vec<Asked>,
     leaves: usize,
-    len: usize,
 }
 
-/// Processors and time; of an inner node, the least of each below it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Asked {
-    pub width: u32,
-    /// On a platform of equal processors.
-    pub time: Time,
+/// Consecutive places, ascending.
+#[derive(Debug)]
+struct Block {
+    places: Vec<Place>,
+    /// All places of this block and those before it are at most this one, and those of later blocks are after it.
+    upto: Place,
+    /// Of those in this block.
+    least: Asked,
 }
 
-/// What a job must keep to: it fits into `beside`, or into `free` when it ends in time.
+/// What a task must keep to: it fits into `beside`, or into `free` when it ends in time.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Gap {
     /// Processors that are free now.
@@ -41,116 +44,164 @@ pub(super) struct Gap {
 }
 
 impl Gap {
-    fn admits(self, Asked { width, time }: Asked) -> bool {
+    /// Whether one that asks for this keeps to it.
+    pub(super) fn admits(self, Asked { width, time }: Asked) -> bool {
         width <= self.beside || width <= self.free && time <= self.window
     }
 }
 
 const NOBODY: Asked = Asked { width: u32::MAX, time: Time::MAX };
 
+/// A block of more than twice as many places is cut in two.
+const LENGTH: usize = 16;
+
 impl Queue {
-    /// An empty queue for the jobs of this instance.
-    pub(super) fn new(instance: &Instance, Reading { order, request, queues }: Reading) -> Self {
-        let widths = request.widths(instance);
-        let jobs = order.sorted(instance, &widths, queues);
-        let mut ranks = vec![0; jobs.len()];
-        for (rank, job) in (0..).zip(&jobs) {
-            ranks[job.index()] = rank;
+    /// An empty queue.
+    pub(super) fn new(instance: &Instance, reading: Reading) -> Self {
+        Self {
+            reading,
+            widths: Widths::new(reading.request, instance),
+            places: FxHashMap::default(),
+            blocks: Vec::new(),
+            empty: 0,
+            tree: vec![NOBODY; 2],
+            leaves: 1,
         }
-        let ask = |&job: &JobId| {
-            let width = widths[job.index()];
-            Asked { width, time: time_on_equal(instance, job, width) }
-        };
-        let asked = jobs.iter().map(ask).collect();
-        let leaves = jobs.len().next_power_of_two();
-        Self { asked, tree: vec![NOBODY; 2 * leaves], leaves, len: 0, jobs, ranks }
     }
 
     /// How many wait.
     pub(super) fn len(&self) -> usize {
-        self.len
+        self.places.len()
     }
 
     /// Exactly these wait.
-    pub(super) fn reset(&mut self, waiting: &JobSet) {
-        self.tree.fill(NOBODY);
-        self.len = waiting.len();
-        for job in waiting.iter() {
-            let rank = self.rank(job);
-            self.tree[self.leaves + rank] = self.asked[rank];
+    pub(super) fn reset(&mut self, instance: &Instance, waiting: &TaskSet) {
+        let gone: Vec<Place> = self.places.values().filter(|place| !waiting.contains(place.task)).copied().collect();
+        gone.into_iter().for_each(|place| self.remove(place));
+        waiting.iter().for_each(|task| self.insert(instance, task));
+    }
+
+    /// Where a task waits.
+    pub(super) fn place(&self, task: TaskId) -> Option<Place> {
+        self.places.get(&task).copied()
+    }
+
+    /// Whether the task waits.
+    pub(super) fn contains(&self, task: TaskId) -> bool {
+        self.places.contains_key(&task)
+    }
+
+    /// Adds a task.
+    pub(super) fn insert(&mut self, instance: &Instance, task: TaskId) {
+        if self.contains(task) {
+            return;
         }
-        for node in (1..self.leaves).rev() {
-            self.tree[node] = least(self.tree[2 * node], self.tree[2 * node + 1]);
+        let Reading { order, queues, .. } = self.reading;
+        let place = Place::new(instance, task, self.widths.of(instance, task), order, queues);
+        self.places.insert(task, place);
+        let at = self.block_of(place);
+        if at == self.blocks.len() {
+            self.append(place);
+            return;
+        }
+        let block = &mut self.blocks[at];
+        self.empty -= usize::from(block.places.is_empty());
+        let among = block.places.partition_point(|other| *other < place);
+        block.places.insert(among, place);
+        if block.places.len() <= 2 * LENGTH {
+            let least = least(block.least, place.asked);
+            self.set(at, least);
+            return;
+        }
+        let later = block.places.split_off(LENGTH);
+        let upto = std::mem::replace(&mut block.upto, block.places[LENGTH - 1]);
+        block.least = all(&block.places);
+        self.blocks.insert(at + 1, Block { least: all(&later), places: later, upto });
+        self.measure_from(at);
+    }
+
+    /// Adds a place behind all others.
+    fn append(&mut self, place: Place) {
+        match self.blocks.last_mut() {
+            Some(last) if last.places.len() < 2 * LENGTH => {
+                self.empty -= usize::from(last.places.is_empty());
+                last.places.push(place);
+                last.upto = place;
+                let least = least(last.least, place.asked);
+                self.set(self.blocks.len() - 1, least);
+            }
+            _ => {
+                self.blocks.push(Block { places: vec![place], upto: place, least: place.asked });
+                self.measure_from(self.blocks.len() - 1);
+            }
         }
     }
 
-    /// The place of a job in the order.
-    pub(super) fn rank(&self, job: JobId) -> usize {
-        self.ranks[job.index()] as usize
-    }
-
-    /// The job at a place in the order.
-    pub(super) fn job(&self, rank: usize) -> JobId {
-        self.jobs[rank]
-    }
-
-    /// What the job at this place asks for.
-    pub(super) fn asked(&self, rank: usize) -> Asked {
-        self.asked[rank]
-    }
-
-    /// Whether the job waits.
-    pub(super) fn contains(&self, job: JobId) -> bool {
-        self.tree[self.leaves + self.rank(job)].width < u32::MAX
-    }
-
-    /// Whether a job waits at this place that the gap admits.
-    pub(super) fn admitted(&self, rank: usize, gap: Gap) -> bool {
-        gap.admits(self.tree[self.leaves + rank])
-    }
-
-    /// Adds a job.
-    pub(super) fn insert(&mut self, job: JobId) {
-        let rank = self.rank(job);
-        if !self.contains(job) {
-            self.len += 1;
-            self.set(rank, self.asked[rank]);
+    /// Takes out the task that waits at this place.
+    pub(super) fn remove(&mut self, place: Place) {
+        self.places.remove(&place.task);
+        let at = self.block_of(place);
+        let Some(block) = self.blocks.get_mut(at) else { return };
+        let Ok(among) = block.places.binary_search(&place) else { return };
+        block.places.remove(among);
+        self.empty += usize::from(block.places.is_empty());
+        if self.empty > LENGTH && 2 * self.empty > self.blocks.len() {
+            self.blocks.retain(|block| !block.places.is_empty());
+            (self.empty, self.leaves) = (0, 0);
+            self.measure_from(0);
+        } else {
+            let block = &self.blocks[at];
+            // Else others are the least.
+            if place.asked.width == block.least.width || place.asked.time == block.least.time {
+                self.set(at, all(&block.places));
+            }
         }
     }
 
-    /// Takes out the job at this place.
-    pub(super) fn remove(&mut self, rank: usize) {
-        self.len -= 1;
-        self.set(rank, NOBODY);
+    /// All that wait, in order.
+    pub(super) fn iter(&self) -> impl Iterator<Item = Place> + '_ {
+        self.blocks.iter().flat_map(|block| block.places.iter().copied())
     }
 
-    fn set(&mut self, rank: usize, asked: Asked) {
-        let mut node = self.leaves + rank;
-        self.tree[node] = asked;
-        while node > 1 {
-            node /= 2;
-            self.tree[node] = least(self.tree[2 * node], self.tree[2 * node + 1]);
+    /// The first of all.
+    pub(super) fn first(&self) -> Option<Place> {
+        self.search(None, |asked| asked.width < u32::MAX)
+    }
+
+    /// The first one after a place, or of all, that the gap admits.
+    pub(super) fn next_admitted(&self, after: Option<Place>, gap: Gap) -> Option<Place> {
+        self.search(after, |asked| gap.admits(asked))
+    }
+
+    /// The block where a place is or belongs, unless that is behind all blocks.
+    fn block_of(&self, place: Place) -> usize {
+        self.blocks.partition_point(|block| block.upto < place)
+    }
+
+    /// The first place after another with the property, which the least of several must have when one of them has.
+    fn search(&self, after: Option<Place>, may: impl Fn(Asked) -> bool) -> Option<Place> {
+        let mut at = 0;
+        if let Some(after) = after {
+            at = self.block_of(after);
+            let places = &self.blocks.get(at)?.places;
+            let later = &places[places.partition_point(|other| *other <= after)..];
+            if let Some(found) = later.iter().find(|place| may(place.asked)) {
+                return Some(*found);
+            }
+            at += 1;
+        }
+        loop {
+            at = self.next_block(at, &may)?;
+            if let Some(found) = self.blocks[at].places.iter().find(|place| may(place.asked)) {
+                return Some(*found);
+            }
+            at += 1;
         }
     }
 
-    /// The first place at which a job waits.
-    pub(super) fn first(&self) -> Option<usize> {
-        self.next(0)
-    }
-
-    /// The first place from `from` on at which a job waits.
-    pub(super) fn next(&self, from: usize) -> Option<usize> {
-        self.search(from, |asked| asked.width < u32::MAX)
-    }
-
-    /// The first place from `from` on at which a job waits that the gap admits.
-    pub(super) fn next_admitted(&self, from: usize, gap: Gap) -> Option<usize> {
-        self.search(from, |asked| gap.admits(asked))
-    }
-
-    /// The first leaf from `from` on with the property, which a node must have when a leaf below it has. Nodes to the
-    /// right are tried from the bottom up, so that what is found near costs little.
-    fn search(&self, from: usize, may: impl Fn(Asked) -> bool) -> Option<usize> {
+    /// The first block from `from` on whose least has the property. Nodes to the right are tried from the bottom up, so that
+    /// what is found near costs little.
+    fn next_block(&self, from: usize, may: impl Fn(Asked) -> bool) -> Option<usize> {
         if from >= self.leaves {
             return None;
         }
@@ -173,8 +224,108 @@ impl Queue {
             node += 1;
         }
     }
+
+    /// This is the least in a block now.
+    fn set(&mut self, at: usize, asked: Asked) {
+        let mut node = self.leaves + at;
+        self.blocks[at].least = asked;
+        self.tree[node] = asked;
+        while node > 1 {
+            node /= 2;
+            let below = least(self.tree[2 * node], self.tree[2 * node + 1]);
+            if self.tree[node] == below {
+                break;
+            }
+            self.tree[node] = below;
+        }
+    }
+
+    /// Sees what is least in the blocks from one on, of which there are more than before, or in all.
+    fn measure_from(&mut self, from: usize) {
+        let leaves = self.blocks.len().next_power_of_two();
+        let mut from = leaves + if leaves == self.leaves { from } else { 0 };
+        if leaves != self.leaves {
+            (self.tree, self.leaves) = (vec![NOBODY; 2 * leaves], leaves);
+        }
+        let mut end = leaves + self.blocks.len();
+        for node in from..end {
+            self.tree[node] = self.blocks[node - leaves].least;
+        }
+        while from > 1 {
+            (from, end) = (from / 2, end.div_ceil(2));
+            for node in from..end {
+                self.tree[node] = least(self.tree[2 * node], self.tree[2 * node + 1]);
+            }
+        }
+    }
+}
+
+/// The least of all of these.
+fn all(places: &[Place]) -> Asked {
+    places.iter().map(|place| place.asked).fold(NOBODY, least)
 }
 
 fn least(a: Asked, b: Asked) -> Asked {
     Asked { width: a.width.min(b.width), time: a.time.min(b.time) }
+}
+
+#[cfg(test)]
+mod tests {
+    use makespan_core::{Job, Platform, Profile};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Rigid tasks of many widths and times.
+    fn instance(tasks: u64) -> Instance {
+        let job = |index: u64| {
+            let (width, time) = (1 + index * 7 % 13, 1 + index * index % 17);
+            Job::new(index.to_string(), Profile::rigid(width as u32, Time::from_ticks(time as i64)).unwrap())
+        };
+        Instance::new(Platform::flat(13).unwrap(), (0..tasks).map(job).collect(), vec![]).unwrap()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(60))]
+
+        #[test]
+        fn a_queue_is_a_sorted_list(
+            changes in prop::collection::vec((0_u64..700, 0_u8..3, 0_u32..14, 0_u32..14, 0_i64..18), 0..1500),
+            (order, all) in (0_usize..4, any::<bool>()),
+        ) {
+            let instance = instance(700);
+            let order = ["fcfs", "sjf", "laf", "widest"][order].parse().unwrap();
+            let mut queue = Queue::new(&instance, Reading { order, ..Reading::default() });
+            let mut naive: Vec<Place> = Vec::new();
+            if all {
+                queue.reset(&instance, &instance.task_ids().collect());
+                naive = queue.places.values().copied().collect();
+                naive.sort_unstable();
+            }
+            for (task, change, free, beside, window) in changes {
+                let task = TaskId(task);
+                match queue.place(task) {
+                    Some(place) if change > 0 => {
+                        queue.remove(place);
+                        naive.retain(|other| *other != place);
+                    }
+                    None if change < 2 => {
+                        queue.insert(&instance, task);
+                        let place = queue.place(task).unwrap();
+                        naive.insert(naive.partition_point(|other| *other < place), place);
+                    }
+                    _ => {}
+                }
+                let gap = Gap { free, beside: beside.min(free), window: Time::from_ticks(window) };
+                let after = naive.get(free as usize * 7).copied();
+                let found = naive.iter().find(|place| Some(**place) > after && gap.admits(place.asked)).copied();
+                prop_assert_eq!(queue.next_admitted(after, gap), found);
+                prop_assert_eq!((queue.first(), queue.len()), (naive.first().copied(), naive.len()));
+            }
+            prop_assert!(queue.iter().eq(naive.iter().copied()));
+            let few = naive.iter().step_by(9).map(|place| place.task).chain([TaskId(3)]).collect();
+            queue.reset(&instance, &few);
+            prop_assert_eq!(queue.iter().map(|place| place.task).collect::<TaskSet>(), few);
+        }
+    }
 }

@@ -1,18 +1,18 @@
 //! What the policies with a queue share: the queue and what is held, kept from event to event.
 
-use makespan_core::{Decision, Event, Instance, JobId, Time, Unsupported, View};
+use makespan_core::{Decision, Event, Instance, TaskId, Time, Unsupported, View};
 
 use super::held::{Held, counts_suffice};
-use super::order::{QueueOrder, Queues, Request};
+use super::order::{Place, QueueOrder, Queues, Request};
 use super::queue::Queue;
 use super::space::{Slot, Space, next_opening};
 
-/// The waiting jobs in order, and what is held.
+/// The waiting tasks in order, and what is held.
 #[derive(Debug)]
 pub(super) struct QueueState {
     pub queue: Queue,
     pub held: Held,
-    /// Whether counts of free processors describe the platform; elsewhere it matters which a job gets.
+    /// Whether counts of free processors describe the platform; elsewhere it matters which a task gets.
     pub counted: bool,
 }
 
@@ -21,16 +21,16 @@ pub(super) struct QueueState {
 pub struct Reading {
     /// In which order.
     pub order: QueueOrder,
-    /// For how many processors a moldable job asks.
+    /// For how many processors a moldable task asks.
     pub request: Request,
-    /// Whether jobs of a higher priority come before all others.
+    /// Whether tasks of a higher priority come before all others.
     pub queues: Queues,
 }
 
 /// What the events of an instant change in the state of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Update {
-    /// Jobs arrived and nothing else happened.
+    /// Tasks arrived and nothing else happened.
     Arrivals,
     /// Something ended, and not as believed.
     Surprise,
@@ -44,26 +44,26 @@ impl QueueState {
     /// What the view shows.
     pub(super) fn of(view: &View<'_>, reading: Reading) -> Self {
         let mut queue = Queue::new(view.instance, reading);
-        queue.reset(view.waiting);
+        queue.reset(view.instance, view.waiting);
         let counted = counts_suffice(view.instance);
         Self { queue, held: Held::of(view, !counted), counted }
     }
 
-    /// The same, as it was before the jobs came that are submitted at this instant.
+    /// The same, as it was before the tasks came that are submitted at this instant.
     pub(super) fn before(events: &[Event], view: &View<'_>, reading: Reading) -> Self {
         let mut state = Self::of(view, reading);
         for event in events {
-            if let Event::Submitted(job) = *event
-                && view.instance.job(job).release == view.now
-                && state.queue.contains(job)
+            if let Event::Submitted(task) = *event
+                && view.instance.release(task) == view.now
+                && let Some(place) = state.queue.place(task)
             {
-                state.queue.remove(state.queue.rank(job));
+                state.queue.remove(place);
             }
         }
         state
     }
 
-    /// Takes in the events of an instant. Policies that meet what they do not know, such as the jobs of a session before
+    /// Takes in the events of an instant. Policies that meet what they do not know, such as the tasks of a session before
     /// this one, take it from the view.
     pub(super) fn hear(state: &mut Option<Self>, reading: Reading, events: &[Event], view: &View<'_>) -> Update {
         let Some(known) = state.as_mut() else {
@@ -82,7 +82,7 @@ impl QueueState {
         if known.agrees(view) && heard != Update::Anew {
             return heard;
         }
-        known.queue.reset(view.waiting);
+        known.queue.reset(view.instance, view.waiting);
         known.held = Held::of(view, !known.counted);
         Update::Anew
     }
@@ -90,11 +90,11 @@ impl QueueState {
     /// Takes in one event.
     pub(super) fn take_in(&mut self, event: &Event, view: &View<'_>) -> Update {
         match *event {
-            Event::Submitted(job) => self.arrive(job, view),
-            Event::Finished(job) | Event::Failed(job) => self.end(job, view.now),
-            Event::Interrupted(job) => {
-                self.end(job, view.now);
-                self.arrive(job, view);
+            Event::Submitted(task) => self.arrive(task, view),
+            Event::Finished(task) | Event::Failed(task) => self.end(task, view.now),
+            Event::Interrupted(task) => {
+                self.end(task, view.now);
+                self.arrive(task, view);
                 Update::Surprise
             }
             Event::NodeUp(_) | Event::NodeDown(_) => Update::Anew,
@@ -102,15 +102,15 @@ impl QueueState {
         }
     }
 
-    fn arrive(&mut self, job: JobId, view: &View<'_>) -> Update {
-        if view.waiting.contains(job) {
-            self.queue.insert(job);
+    fn arrive(&mut self, task: TaskId, view: &View<'_>) -> Update {
+        if view.waiting.contains(task) {
+            self.queue.insert(view.instance, task);
         }
         Update::Arrivals
     }
 
-    fn end(&mut self, job: JobId, now: Time) -> Update {
-        match self.held.end(job, now) {
+    fn end(&mut self, task: TaskId, now: Time) -> Update {
+        match self.held.end(task, now) {
             Some(end) if end == now => Update::AsBelieved,
             _ => Update::Surprise,
         }
@@ -121,31 +121,29 @@ impl QueueState {
         self.queue.len() == view.waiting.len() && self.held.agrees(view)
     }
 
-    /// The longest that a waiting job may take, on any processors.
+    /// The longest that a waiting task may take, on any processors.
     pub(super) fn longest(&self, instance: &Instance) -> Time {
         let slowest = instance.platform().nodes().iter().filter(|node| node.processors > 0).map(|node| node.speed);
         let slowest = slowest.fold(f64::INFINITY, f64::min);
-        let waiting = std::iter::successors(self.queue.first(), |rank| self.queue.next(rank + 1));
-        let time = |rank: usize| instance.job(self.queue.job(rank)).profile().slowest().divided_by(slowest);
-        waiting.map(time).max().unwrap_or(Time::ZERO)
+        let time = |place: Place| instance.profile(place.task).slowest().divided_by(slowest);
+        self.queue.iter().map(time).max().unwrap_or(Time::ZERO)
     }
 
-    /// Starts the jobs at the head of the queue while they fit; where it matters which processors they get.
-    pub(super) fn start_heads(&mut self, space: &mut Space<'_>, decisions: &mut Vec<Decision>) -> Option<usize> {
-        while let Some(rank) = self.queue.first() {
-            let (job, width) = (self.queue.job(rank), self.queue.asked(rank).width);
-            let Some(slot) = space.place(job, width, space.now()) else { return Some(rank) };
-            self.start_in(space, rank, slot, decisions);
+    /// Starts the tasks at the head of the queue while they fit; where it matters which processors they get.
+    pub(super) fn start_heads(&mut self, space: &mut Space<'_>, decisions: &mut Vec<Decision>) -> Option<Place> {
+        while let Some(place) = self.queue.first() {
+            let Some(slot) = space.place(place.task, place.asked.width, space.now()) else { return Some(place) };
+            self.start_in(space, place, slot, decisions);
         }
         None
     }
 
-    /// Starts the job at this place of the queue there and now.
-    pub(super) fn start_in(&mut self, space: &mut Space<'_>, rank: usize, slot: Slot, decisions: &mut Vec<Decision>) {
-        let job = self.queue.job(rank);
-        self.queue.remove(rank);
-        self.held.begin(job, &slot.processors, (slot.start, slot.end));
-        decisions.push(Decision::Start { job, processors: slot.processors.clone() });
+    /// Starts the task at this place of the queue there and now.
+    pub(super) fn start_in(&mut self, space: &mut Space<'_>, place: Place, slot: Slot, decisions: &mut Vec<Decision>) {
+        let task = place.task;
+        self.queue.remove(place);
+        self.held.begin(task, &slot.processors, (slot.start, slot.end));
+        decisions.push(Decision::Start { task, processors: slot.processors.clone() });
         space.hold(slot);
     }
 }
@@ -167,25 +165,25 @@ impl<'a, 'b> Starts<'a, 'b> {
         self.view.now
     }
 
-    /// Starts the job at this place of the queue now; whether there are as many processors.
+    /// Starts the task at this place of the queue now; whether there are as many processors.
     pub(super) fn start(
         &mut self,
         (queue, held): (&mut Queue, &mut Held),
-        rank: usize,
+        place: Place,
         decisions: &mut Vec<Decision>,
     ) -> bool {
-        let (job, asked) = (queue.job(rank), queue.asked(rank));
+        let Place { task, asked, .. } = place;
         let free = self.free.get_or_insert_with(|| self.view.free.clone());
         let Some(processors) = free.take(asked.width) else { return false };
-        queue.remove(rank);
-        held.begin(job, &processors, (self.view.now, self.view.now + asked.time));
-        decisions.push(Decision::Start { job, processors });
+        queue.remove(place);
+        held.begin(task, &processors, (self.view.now, self.view.now + asked.time));
+        decisions.push(Decision::Start { task, processors });
         true
     }
 }
 
 /// Asks to be woken when an unavailable period ends that keeps somebody from starting: one that has begun, or begins
-/// before a waiting job could end. No event tells of these.
+/// before a waiting task could end. No event tells of these.
 pub(super) fn wait_for(queue: &Queue, view: &View<'_>) -> Option<Decision> {
     if queue.len() == 0 {
         return None;
@@ -194,34 +192,21 @@ pub(super) fn wait_for(queue: &Queue, view: &View<'_>) -> Option<Decision> {
     let next = instance.unavailable().iter().filter(|period| period.end > view.now).map(|period| period.start).min()?;
     let slowest = instance.platform().nodes().iter().filter(|node| node.processors > 0).map(|node| node.speed);
     let slowest = slowest.fold(f64::INFINITY, f64::min);
-    let reach = |rank: usize| view.now + instance.job(queue.job(rank)).profile().slowest().divided_by(slowest);
-    let mut waiting = std::iter::successors(queue.first(), |rank| queue.next(rank + 1));
+    let reach = |place: Place| view.now + instance.profile(place.task).slowest().divided_by(slowest);
     // Most often the first one says it.
-    if next > view.now && !waiting.any(|rank| reach(rank) > next) {
+    if next > view.now && !queue.iter().any(|place| reach(place) > next) {
         return None;
     }
-    let reached = std::iter::successors(queue.first(), |rank| queue.next(rank + 1)).map(reach).max()?;
+    let reached = queue.iter().map(reach).max()?;
     next_opening(view, reached).map(Decision::WakeAt)
 }
 
-/// Whether every job is one task.
-pub(super) fn taken_apart(instance: &Instance) -> Result<(), Unsupported> {
-    if instance.has_compound_jobs() {
-        return Err(Unsupported("graphs of tasks, which have to be taken apart first".into()));
-    }
-    if instance.has_bags() {
-        return Err(Unsupported("bags of tasks, which have to be taken apart first".into()));
-    }
-    Ok(())
-}
-
-/// Whether every job is one task and may start wherever processors are free: for policies that know of no data on their
-/// way.
-pub(super) fn single_tasks(instance: &Instance) -> Result<(), Unsupported> {
+/// Whether every task may start wherever processors are free: for policies that know of no data on their way.
+pub(super) fn without_transfers(instance: &Instance) -> Result<(), Unsupported> {
     if instance.has_transfers() {
         return Err(Unsupported(
             "tasks whose data take time between nodes; use follow or job-flow, which wait for them".into(),
         ));
     }
-    taken_apart(instance)
+    Ok(())
 }

@@ -3,32 +3,33 @@
 use std::str::FromStr;
 
 use makespan_core::{
-    Decision, Event, Instance, JobId, JobSet, Placement, Policy, ProcSet, Schedule, Scheduler, Time, Unavailable, View,
+    Decision, Event, Instance, Placement, Policy, ProcSet, Schedule, Scheduler, TaskId, TaskSet, Time, Unavailable,
+    View,
 };
 
 use super::ahead::plan_ahead;
 
-/// Plans first, then plans what remains again whenever a job ends early or late, or one arrives that the plan does
+/// Plans first, then plans what remains again whenever a task ends early or late, or one arrives that the plan does
 /// not have.
 ///
-/// Between two plans it starts each job at its planned time on its planned processors. When these are still held by a
-/// job that has outlived its estimate, what remains is planned again around it.
+/// Between two plans it starts each task at its planned time on its planned processors. When these are still held by a
+/// task that has outlived its estimate, what remains is planned again around it.
 ///
-/// A plan knows nothing of the ones before, and while jobs come again and again a wide one might be put off for ever. So
-/// the job that has waited longest keeps its start ([`Keep`]): where a new plan would start it later than the plan before,
-/// it is reserved as early as the jobs that run let it begin on the processors that it has in one of the two plans, and the
-/// others are planned around it. While jobs end by their estimates and no machine fails, a job that waits longest
+/// A plan knows nothing of the ones before, and while tasks come again and again a wide one might be put off for ever. So
+/// the task that has waited longest keeps its start ([`Keep`]): where a new plan would start it later than the plan before,
+/// it is reserved as early as the tasks that run let it begin on the processors that it has in one of the two plans, and the
+/// others are planned around it. While tasks end by their estimates and no machine fails, a task that waits longest
 /// never starts later than first planned as that.
 ///
 /// Best-effort tasks, each a bag of one task, start where the plan has them. Since nothing is preempted, one that runs
-/// may hold processors that a job could have had when the world departs from the plan.
+/// may hold processors that a task could have had when the world departs from the plan.
 pub struct Replan {
     scheduler: Box<dyn Scheduler>,
     seed: u64,
     /// What is planned and not started, by start.
     upcoming: Vec<Placement>,
-    /// When the jobs that run should end.
-    expected: Vec<(JobId, Time)>,
+    /// When the tasks that run should end.
+    expected: Vec<(TaskId, Time)>,
     /// Whether the plan still describes the future.
     valid: bool,
     keep: Keep,
@@ -37,7 +38,7 @@ pub struct Replan {
 /// Whose start a new plan may not put off.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Keep {
-    /// That of the job that was released first, of those that wait; of these the first in the instance.
+    /// That of the task that was released first, of those that wait; of these the first in the instance.
     #[default]
     Oldest,
     /// Nobody's.
@@ -77,20 +78,20 @@ impl Replan {
         Self { upcoming: plan.placements().to_vec(), valid: true, ..Self::new(scheduler, seed) }
     }
 
-    /// Whether the plan survives the event: a job ended exactly when expected, or one arrived that is planned. Machines
+    /// Whether the plan survives the event: a task ended exactly when expected, or one arrived that is planned. Machines
     /// that come or go change every plan.
     fn survives(&mut self, event: &Event, view: &View<'_>) -> bool {
         match *event {
             Event::Wake => true,
-            Event::Submitted(job) => {
-                !view.waiting.contains(job) || self.upcoming.iter().any(|placement| placement.job == job)
+            Event::Submitted(task) => {
+                !view.waiting.contains(task) || self.upcoming.iter().any(|placement| placement.task == task)
             }
-            Event::Finished(job) | Event::Failed(job) => {
-                let at = self.expected.iter().position(|&(running, _)| running == job);
+            Event::Finished(task) | Event::Failed(task) => {
+                let at = self.expected.iter().position(|&(running, _)| running == task);
                 at.is_some_and(|at| self.expected.swap_remove(at).1 == view.now)
             }
-            Event::Interrupted(job) => {
-                self.expected.retain(|&(running, _)| running != job);
+            Event::Interrupted(task) => {
+                self.expected.retain(|&(running, _)| running != task);
                 false
             }
             Event::NodeUp(_) | Event::NodeDown(_) => false,
@@ -103,7 +104,7 @@ impl Replan {
             && let Some(others) = self.planned_around(view, &kept)
         {
             plan = others;
-            plan.insert(plan.partition_point(|other| (other.start, other.job) < (kept.start, kept.job)), kept);
+            plan.insert(plan.partition_point(|other| (other.start, other.task) < (kept.start, kept.task)), kept);
         }
         self.upcoming = plan;
         self.valid = true;
@@ -114,15 +115,15 @@ impl Replan {
         plan_ahead(self.scheduler.as_ref(), self.seed, view)
     }
 
-    /// Where the job that has waited longest is to be, if this plan starts it later than the plan before and it can have
+    /// Where the task that has waited longest is to be, if this plan starts it later than the plan before and it can have
     /// that earlier.
     fn kept(&self, view: &View<'_>, plan: &[Placement]) -> Option<Placement> {
         if self.keep == Keep::None {
             return None;
         }
-        let competes = |job: &JobId| !view.instance.job(*job).is_best_effort();
-        let oldest = view.waiting.iter().filter(competes).min_by_key(|&job| (view.instance.job(job).release, job))?;
-        let of = |plan: &[Placement]| plan.iter().find(|placement| placement.job == oldest).cloned();
+        let competes = |task: &TaskId| !view.instance.job_of(*task).is_best_effort();
+        let oldest = view.waiting.iter().filter(competes).min_by_key(|&task| (view.instance.release(task), task))?;
+        let of = |plan: &[Placement]| plan.iter().find(|placement| placement.task == oldest).cloned();
         let (before, now) = (of(&self.upcoming)?, of(plan)?);
         if now.start <= before.start.max(view.now) {
             return None;
@@ -134,23 +135,23 @@ impl Replan {
 
     /// A plan of the others.
     fn planned_around(&self, view: &View<'_>, kept: &Placement) -> Option<Vec<Placement>> {
-        let waiting: JobSet = view.waiting.iter().filter(|&job| job != kept.job).collect();
+        let waiting: TaskSet = view.waiting.iter().filter(|&task| task != kept.task).collect();
         let taken = Unavailable { processors: kept.processors.clone(), start: kept.start, end: kept.end };
         let down: Vec<Unavailable> = view.down.iter().cloned().chain([taken]).collect();
         self.planned(&View { waiting: &waiting, down: &down, ..*view })
     }
 
-    /// Starts what is due on free processors. A due job that cannot start makes the plan invalid.
+    /// Starts what is due on free processors. A due task that cannot start makes the plan invalid.
     fn start_due(&mut self, view: &View<'_>, decisions: &mut Vec<Decision>) {
         let mut free = view.free.clone();
         let due = self.upcoming.partition_point(|placement| placement.start <= view.now);
         let later = self.upcoming.split_off(due);
         for placement in std::mem::take(&mut self.upcoming) {
-            let Placement { job, start, end, ref processors, .. } = placement;
-            if view.waiting.contains(job) && processors.is_subset(&free) {
+            let Placement { task, start, end, ref processors, .. } = placement;
+            if view.waiting.contains(task) && processors.is_subset(&free) {
                 free = free.difference(processors);
-                self.expected.push((job, view.now + (end - start)));
-                decisions.push(Decision::Start { job, processors: processors.clone() });
+                self.expected.push((task, view.now + (end - start)));
+                decisions.push(Decision::Start { task, processors: processors.clone() });
             } else {
                 self.valid = false;
                 self.upcoming.push(placement);
@@ -160,7 +161,7 @@ impl Replan {
     }
 }
 
-/// The same processors, as early as what runs, and what is closed, lets the job begin.
+/// The same processors, as early as what runs, and what is closed, lets the task begin.
 fn earliest(view: &View<'_>, at: Placement) -> Placement {
     let instance: &Instance = view.instance;
     let length = at.end - at.start;
@@ -204,16 +205,16 @@ mod tests {
     use crate::policy::play::Play;
 
     /// Runs the policy against run times that are the estimates times a percentage; returns starts and ends.
-    fn play(instance: &Instance, percent: impl Fn(JobId) -> i64) -> Vec<(Time, Time, JobId)> {
+    fn play(instance: &Instance, percent: impl Fn(TaskId) -> i64) -> Vec<(Time, Time, TaskId)> {
         play_by("list", instance, percent)
     }
 
-    fn play_by(spec: &str, instance: &Instance, percent: impl Fn(JobId) -> i64) -> Vec<(Time, Time, JobId)> {
+    fn play_by(spec: &str, instance: &Instance, percent: impl Fn(TaskId) -> i64) -> Vec<(Time, Time, TaskId)> {
         let mut policy = Replan::new(crate::scheduler(spec).unwrap(), 1);
-        let mut waiting: JobSet = instance.ids().collect();
-        let (mut running, mut ends, mut done): (Vec<Running>, Vec<(Time, JobId)>, Vec<_>) = (vec![], vec![], vec![]);
+        let mut waiting: TaskSet = instance.task_ids().collect();
+        let (mut running, mut ends, mut done): (Vec<Running>, Vec<(Time, TaskId)>, Vec<_>) = (vec![], vec![], vec![]);
         let mut now = Time::ZERO;
-        let mut events: Vec<Event> = instance.ids().map(Event::Submitted).collect();
+        let mut events: Vec<Event> = instance.task_ids().map(Event::Submitted).collect();
         for _ in 0..1000 {
             let held = running.iter().fold(ProcSet::new(), |held, running| held.union(&running.processors));
             let free = ProcSet::first(instance.processors()).difference(&held);
@@ -230,14 +231,14 @@ mod tests {
             policy.on(&events, &view, &mut decisions);
             for decision in decisions {
                 match decision {
-                    Decision::Start { job, processors } => {
+                    Decision::Start { task, processors } => {
                         assert!(running.iter().all(|other| other.processors.is_disjoint(&processors)));
                         let platform = instance.platform();
                         assert!(!platform.is_compact() || platform.held_in_part(&processors).len() < 2);
-                        assert!(waiting.remove(job));
-                        let estimate = instance.job(job).profile().time(processors.len());
-                        ends.push((now + Time::from_ticks(estimate.ticks() * percent(job) / 100), job));
-                        running.push(Running { job, start: now, processors });
+                        assert!(waiting.remove(task));
+                        let estimate = instance.profile(task).time(processors.len());
+                        ends.push((now + Time::from_ticks(estimate.ticks() * percent(task) / 100), task));
+                        running.push(Running { task, start: now, processors });
                     }
                     Decision::WakeAt(at) => wake = Some(at),
                     Decision::Cancel(_) => panic!("nothing is cancelled"),
@@ -248,10 +249,10 @@ mod tests {
                 (Some((end, _)), wake) if wake.is_none_or(|wake| end <= wake) => {
                     let together = ends.iter().take_while(|&&(other, _)| other == end).count();
                     events.clear();
-                    for (_, job) in ends.drain(..together) {
-                        let at = running.iter().position(|run| run.job == job).unwrap();
-                        done.push((running.remove(at).start, end, job));
-                        events.push(Event::Finished(job));
+                    for (_, task) in ends.drain(..together) {
+                        let at = running.iter().position(|run| run.task == task).unwrap();
+                        done.push((running.remove(at).start, end, task));
+                        events.push(Event::Finished(task));
                     }
                     now = end;
                 }
@@ -262,7 +263,7 @@ mod tests {
         done
     }
 
-    /// Narrow jobs come so often that eight processors are never free together while each plan begins with what fits now.
+    /// Narrow tasks come so often that eight processors are never free together while each plan begins with what fits now.
     #[test]
     fn a_wide_job_is_not_put_off_for_ever() {
         let seconds = Time::from_seconds;
@@ -271,11 +272,11 @@ mod tests {
             job.with_release(seconds(5 * index))
         };
         let wide = Job::new("wide", Profile::rigid(8, seconds(10)).unwrap()).with_release(seconds(22));
-        let jobs = (0..100).map(narrow).chain([wide]).collect();
-        let instance = Instance::new(Platform::flat(8).unwrap(), jobs, vec![]).unwrap();
+        let tasks = (0..100).map(narrow).chain([wide]).collect();
+        let instance = Instance::new(Platform::flat(8).unwrap(), tasks, vec![]).unwrap();
         let start = |policy: &mut dyn Policy| {
-            let played = Play::starts(&instance, policy, &|job, on| instance.time(job, on));
-            played.iter().find(|at| at.job == JobId(100)).unwrap().start
+            let played = Play::starts(&instance, policy, &|task, on| instance.time(task, on));
+            played.iter().find(|at| at.task == TaskId(100)).unwrap().start
         };
         let fcfs = start(crate::policy::policy("fcfs", 1).unwrap().as_mut());
         for spec in ["list", "list[order=saf]", "demt[shuffles=0]"] {
@@ -287,7 +288,7 @@ mod tests {
         assert!(start(&mut Replan::new(scheduler, 1).keeping(Keep::None)) > seconds(450));
     }
 
-    /// The policy, and when it first planned each job to start while that waited longest.
+    /// The policy, and when it first planned each task to start while that waited longest.
     struct Watched {
         policy: Replan,
         promised: Vec<Option<Time>>,
@@ -296,16 +297,16 @@ mod tests {
     impl Policy for Watched {
         fn on(&mut self, events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
             self.policy.on(events, view, decisions);
-            let started = |job: JobId| {
-                decisions.iter().any(|one| matches!(one, Decision::Start { job: other, .. } if *other == job))
+            let started = |task: TaskId| {
+                decisions.iter().any(|one| matches!(one, Decision::Start { task: other, .. } if *other == task))
             };
-            let waiting = view.waiting.iter().filter(|&job| !started(job));
-            let oldest = waiting.min_by_key(|&job| (view.instance.job(job).release, job));
-            let planned = |job: JobId| self.policy.upcoming.iter().find(|at| at.job == job);
-            if let Some(job) = oldest
-                && let Some(at) = planned(job)
+            let waiting = view.waiting.iter().filter(|&task| !started(task));
+            let oldest = waiting.min_by_key(|&task| (view.instance.release(task), task));
+            let planned = |task: TaskId| self.policy.upcoming.iter().find(|at| at.task == task);
+            if let Some(task) = oldest
+                && let Some(at) = planned(task)
             {
-                self.promised[job.index()].get_or_insert(at.start);
+                self.promised[task.index()].get_or_insert(at.start);
             }
         }
     }
@@ -317,14 +318,14 @@ mod tests {
         fn who_waits_longest_starts_no_later_than_planned(
             rows in prop::collection::vec((1_u32..9, 1_i64..30, 0_i64..80, 1_i64..=100), 1..20),
         ) {
-            let job = |(index, &(width, time, release, _)): (usize, &(u32, i64, i64, i64))| {
+            let task = |(index, &(width, time, release, _)): (usize, &(u32, i64, i64, i64))| {
                 let profile = Profile::rigid(width, Time::from_ticks(time)).unwrap();
                 Job::new(index.to_string(), profile).with_release(Time::from_ticks(release))
             };
-            let jobs = rows.iter().enumerate().map(job).collect();
-            let instance = Instance::new(Platform::flat(8).unwrap(), jobs, vec![]).unwrap();
-            let real = |job: JobId, _: &ProcSet| {
-                let (_, time, _, percent) = rows[job.index()];
+            let tasks = rows.iter().enumerate().map(task).collect();
+            let instance = Instance::new(Platform::flat(8).unwrap(), tasks, vec![]).unwrap();
+            let real = |task: TaskId, _: &ProcSet| {
+                let (_, time, _, percent) = rows[task.index()];
                 Time::from_ticks((time * percent + 99) / 100)
             };
             for spec in ["list", "list[order=saf]"] {
@@ -333,7 +334,7 @@ mod tests {
                 let played = Play::starts(&instance, &mut watched, &real);
                 prop_assert_eq!(played.len(), rows.len());
                 for at in played {
-                    let promised = watched.promised[at.job.index()];
+                    let promised = watched.promised[at.task.index()];
                     prop_assert!(promised.is_none_or(|promised| at.start <= promised), "{} {:?} {:?}", spec, at, promised);
                 }
             }
@@ -357,8 +358,8 @@ mod tests {
         let scheduler = crate::scheduler("list").unwrap();
         let plan = scheduler.schedule(&instance, &mut Context::default()).unwrap().into_schedule().unwrap();
         let mut played = play(&instance, |_| 100);
-        played.sort_unstable_by_key(|&(start, _, job)| (start, job));
-        let planned: Vec<_> = plan.placements().iter().map(|p| (p.start, p.end, p.job)).collect();
+        played.sort_unstable_by_key(|&(start, _, task)| (start, task));
+        let planned: Vec<_> = plan.placements().iter().map(|p| (p.start, p.end, p.task)).collect();
         assert_eq!(played, planned);
     }
 
@@ -367,10 +368,10 @@ mod tests {
 
     fn loses_no_job(spec: &str, instance: &Instance) {
         for percents in PERCENTS {
-            let done = play_by(spec, instance, |job| percents[job.index()]);
-            let mut jobs: Vec<JobId> = done.iter().map(|&(_, _, job)| job).collect();
-            jobs.sort_unstable();
-            assert_eq!(jobs, instance.ids().collect::<Vec<_>>(), "{spec}");
+            let done = play_by(spec, instance, |task| percents[task.index()]);
+            let mut tasks: Vec<TaskId> = done.iter().map(|&(_, _, task)| task).collect();
+            tasks.sort_unstable();
+            assert_eq!(tasks, instance.task_ids().collect::<Vec<_>>(), "{spec}");
         }
     }
 

@@ -1,6 +1,9 @@
 //! Tasks that have places to come, kept in their order whatever the tasks before them really take.
 
-use makespan_core::{Decision, Ended, Event, Instance, JobId, Placement, ProcSet, Running, Time, Unavailable, View};
+use makespan_core::{
+    Decision, Dependence, Event, Instance, Placement, ProcSet, Running, TaskId, Time, Unavailable, View,
+};
+use rustc_hash::FxHashMap;
 
 /// When a task whose turn has come, and whose data are there, starts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -54,8 +57,8 @@ impl Reservations {
     }
 
     /// When something that runs started, and for how long its processors are reserved.
-    pub fn run_of(&self, job: JobId) -> Option<(Time, Time)> {
-        let own = self.running.iter().find(|reservation| reservation.at.job == job)?;
+    pub fn run_of(&self, task: TaskId) -> Option<(Time, Time)> {
+        let own = self.running.iter().find(|reservation| reservation.at.task == task)?;
         Some((own.started, own.at.end - own.at.start))
     }
 
@@ -65,25 +68,25 @@ impl Reservations {
         self.sort();
     }
 
-    /// Takes out the places of these jobs.
-    pub fn remove(&mut self, which: impl Fn(JobId) -> bool) {
-        self.upcoming.retain(|reservation| !which(reservation.at.job));
+    /// Takes out the places of these tasks.
+    pub fn remove(&mut self, which: impl Fn(TaskId) -> bool) {
+        self.upcoming.retain(|reservation| !which(reservation.at.task));
     }
 
     fn sort(&mut self) {
-        self.upcoming.sort_by_key(|Reservation { at, .. }| (at.start, at.end, at.job));
+        self.upcoming.sort_by_key(|Reservation { at, .. }| (at.start, at.end, at.task));
     }
 
     /// Takes in an event. What was interrupted has the place again that it had.
     pub fn hear(&mut self, event: &Event) {
         match *event {
-            Event::Finished(job) => self.running.retain(|reservation| reservation.at.job != job),
-            Event::Failed(job) => {
-                self.running.retain(|reservation| reservation.at.job != job);
-                self.remove(|other| other == job);
+            Event::Finished(task) => self.running.retain(|reservation| reservation.at.task != task),
+            Event::Failed(task) => {
+                self.running.retain(|reservation| reservation.at.task != task);
+                self.remove(|other| other == task);
             }
-            Event::Interrupted(job) => {
-                if let Some(at) = self.running.iter().position(|reservation| reservation.at.job == job) {
+            Event::Interrupted(task) => {
+                if let Some(at) = self.running.iter().position(|reservation| reservation.at.task == task) {
                     self.upcoming.push(self.running.swap_remove(at));
                     self.sort();
                 }
@@ -97,34 +100,32 @@ impl Reservations {
     pub fn project(&mut self, view: &View<'_>) {
         let instance = view.instance;
         let mut open = vec![view.now; instance.processors() as usize];
-        let mut ends: Vec<Option<(Time, ProcSet)>> = vec![None; instance.jobs().len()];
+        let mut ends: FxHashMap<TaskId, (Time, ProcSet)> = FxHashMap::default();
         for run in view.running {
             let end = self.held_until(run, view);
             run.processors.iter().for_each(|id| open[id as usize] = end);
-            ends[run.job.index()] = Some((end, run.processors.clone()));
+            ends.insert(run.task, (end, run.processors.clone()));
         }
         let closed: Vec<Unavailable> = closed(view).collect();
         for Reservation { at, planned, .. } in &mut self.upcoming {
             let length = at.end - at.start;
             let free = at.processors.iter().map(|id| open[id as usize]);
-            let dependences = instance.precedence().map_or(&[][..], |precedence| precedence.incoming(at.job));
-            let expected = Ended::new(&ends);
-            let arrival = |of| {
-                let ended = view.ended.arrival(instance, of, &at.processors);
-                ended.or_else(|| expected.arrival(instance, of, &at.processors))
-            };
-            at.start = free.chain(dependences.iter().filter_map(arrival)).fold(*planned, Time::max);
+            let arrivals = instance.incoming(at.task).filter_map(|edge| {
+                let from = ends.get(&edge.from).map(|(end, from)| (*end, from));
+                expected_arrival(view, edge, &at.processors, from)
+            });
+            at.start = free.chain(arrivals).fold(*planned, Time::max);
             at.start = first_open(&closed, &at.processors, at.start, length);
             at.end = at.start + length;
             at.processors.iter().for_each(|id| open[id as usize] = at.end);
-            ends[at.job.index()] = Some((at.end, at.processors.clone()));
+            ends.insert(at.task, (at.end, at.processors.clone()));
         }
         self.sort();
     }
 
     /// Until when something that runs is expected to hold its processors: as long as they are reserved, at least.
     fn held_until(&self, run: &Running, view: &View<'_>) -> Time {
-        let own = self.running.iter().find(|reservation| reservation.at.job == run.job);
+        let own = self.running.iter().find(|reservation| reservation.at.task == run.task);
         let reserved = own.map_or(Time::ZERO, |Reservation { at, .. }| at.end - at.start);
         run.expected_end(view.instance, view.now).max(run.start + reserved)
     }
@@ -142,13 +143,13 @@ impl Reservations {
     }
 
     /// Tasks that are planned for a time at which their processors are expected to be down, ascending.
-    pub fn stranded(&self, view: &View<'_>) -> Vec<JobId> {
+    pub fn stranded(&self, view: &View<'_>) -> Vec<TaskId> {
         let on_down = |at: &Placement| {
             view.down.iter().any(|down| at.start < down.end && !down.processors.is_disjoint(&at.processors))
         };
-        let mut stranded: Vec<JobId> = match view.down {
+        let mut stranded: Vec<TaskId> = match view.down {
             [] => Vec::new(),
-            _ => self.upcoming().filter(|&at| on_down(at)).map(|at| at.job).collect(),
+            _ => self.upcoming().filter(|&at| on_down(at)).map(|at| at.task).collect(),
         };
         stranded.sort_unstable();
         stranded
@@ -166,17 +167,17 @@ impl Reservations {
         {
             let at = &next.at;
             // Ended before this policy began.
-            if view.ended.run(at.job).is_some() {
+            if view.ended.run(at.task).is_some() {
                 continue;
             }
             let turn = at.processors.is_disjoint(&before);
             before.insert(&at.processors);
-            if turn && view.waiting.contains(at.job) {
+            if turn && view.waiting.contains(at.task) {
                 match self.opening(view, &next) {
                     // Held by others: their end is an event.
                     None if !at.processors.is_subset(view.free) => {}
                     None => {
-                        decisions.push(Decision::Start { job: at.job, processors: at.processors.clone() });
+                        decisions.push(Decision::Start { task: at.task, processors: at.processors.clone() });
                         self.running.push(Reservation { started: view.now, ..next });
                         continue;
                     }
@@ -196,16 +197,31 @@ impl Reservations {
         if self.starts == Starts::Reserved && *planned > view.now {
             return Some(*planned);
         }
-        let arrival = view.arrival(at.job, &at.processors).filter(|&arrival| arrival > view.now);
+        let arrival = view.arrival(at.task, &at.processors).filter(|&arrival| arrival > view.now);
         if arrival.is_some() {
             return arrival;
         }
-        let end = view.now + view.instance.time(at.job, &at.processors);
+        let end = view.now + view.instance.time(at.task, &at.processors);
         let periods = view.instance.unavailable().iter().chain(view.down);
         let meets = |period: &&Unavailable| period.start < end && view.now < period.end;
         let meeting = periods.filter(meets).filter(|period| !period.processors.is_disjoint(&at.processors));
         meeting.map(|period| period.end).min()
     }
+}
+
+/// When what is carried along an edge has arrived, or is expected to if the task that it comes from is expected to end then
+/// and there.
+pub(super) fn expected_arrival(
+    view: &View<'_>,
+    edge: &Dependence,
+    on: &ProcSet,
+    from: Option<(Time, &ProcSet)>,
+) -> Option<Time> {
+    let expected = || {
+        let (end, from) = from?;
+        Some(end + view.instance.platform().transfer_between(from, on, edge.load))
+    };
+    view.ended.arrival(view.instance, edge, on).or_else(expected)
 }
 
 /// Unavailable periods to come, and what is down.

@@ -1,6 +1,6 @@
 //! What is held now and until when, processor by processor: for platforms where it matters which.
 
-use makespan_core::{Instance, JobId, ProcSet, Time, View};
+use makespan_core::{Instance, ProcSet, TaskId, Time, View};
 
 use crate::kernel::{take_compact, widest_compact};
 
@@ -12,10 +12,10 @@ pub(super) struct Slot {
     pub end: Time,
 }
 
-/// What the job is to get that is first to start later: some of several processors, any of which serve.
+/// What the task is to get that is first to start later: some of several processors, any of which serve.
 #[derive(Clone, Debug)]
 struct Reserved {
-    /// Open for as long as the job will run.
+    /// Open for as long as the task will run.
     processors: ProcSet,
     /// How many of them it leaves to others.
     spare: u32,
@@ -28,7 +28,7 @@ impl Reserved {
         start < self.end && self.start < end
     }
 
-    /// How many of these processors others may have while the job runs.
+    /// How many of these processors others may have while the task runs.
     fn leaves(&self, open: &ProcSet) -> u32 {
         let shared = open.intersection(&self.processors).len();
         open.len() - shared + shared.min(self.spare)
@@ -41,7 +41,7 @@ pub(super) struct Space<'a> {
     instance: &'a Instance,
     now: Time,
     slots: Vec<Slot>,
-    /// What a waiting job is to get.
+    /// What a waiting task is to get.
     reserved: Option<Reserved>,
     /// Distinct speeds, falling, each with the processors that are at least as fast.
     speeds: Vec<(f64, ProcSet)>,
@@ -52,7 +52,7 @@ pub(super) struct Space<'a> {
 }
 
 impl<'a> Space<'a> {
-    /// What the view shows: jobs that run until they are expected to end, failures, unavailable periods.
+    /// What the view shows: tasks that run until they are expected to end, failures, unavailable periods.
     pub(super) fn of(view: &View<'a>) -> Self {
         let now = view.now;
         let periods = || view.instance.unavailable().iter().filter(|period| period.end > now);
@@ -89,7 +89,7 @@ impl<'a> Space<'a> {
         }
     }
 
-    /// Keeps room for the job that is first to start later, at this instant and not to end later: so many of all the
+    /// Keeps room for the task that is first to start later, at this instant and not to end later: so many of all the
     /// processors that let it. Where best placement is required these alone.
     pub(super) fn reserve(&mut self, slot: Slot) {
         self.reach = self.reach.max(slot.end);
@@ -109,11 +109,11 @@ impl<'a> Space<'a> {
         self.reserved = None;
     }
 
-    /// A place from now on for a job that has none beside the reservation where best placement is required, if that leaves
-    /// a placement for the job `head` that has it: the reservation is then of that.
-    pub(super) fn exchange(&mut self, (job, width): (JobId, u32), head: (JobId, u32)) -> Option<Slot> {
+    /// A place from now on for a task that has none beside the reservation where best placement is required, if that leaves
+    /// a placement for the task `head` that has it: the reservation is then of that.
+    pub(super) fn exchange(&mut self, (task, width): (TaskId, u32), head: (TaskId, u32)) -> Option<Slot> {
         let reserved = self.reserved.take_if(|_| self.instance.platform().restricts_placement())?;
-        let slot = self.place(job, width, self.now);
+        let slot = self.place(task, width, self.now);
         let moved = slot.and_then(|slot| {
             self.slots.push(slot.clone());
             let other = self.place(head.0, head.1, reserved.start).filter(|other| other.end <= reserved.end);
@@ -135,11 +135,11 @@ impl<'a> Space<'a> {
         if closed.is_empty() { base.clone() } else { base.difference(&ProcSet::from_intervals(closed)) }
     }
 
-    /// The place from `start` on for a job on so many processors: the fastest there are, and of these no faster ones than
+    /// The place from `start` on for a task on so many processors: the fastest there are, and of these no faster ones than
     /// that takes; in best placement where it is required. None that are too slow for its walltime.
-    pub(super) fn place(&self, job: JobId, width: u32, start: Time) -> Option<Slot> {
+    pub(super) fn place(&self, task: TaskId, width: u32, start: Time) -> Option<Slot> {
         let platform = self.instance.platform();
-        let (time, walltime) = (self.instance.job(job).profile().time(width), self.instance.job(job).walltime);
+        let (time, walltime) = (self.instance.profile(task).time(width), self.instance.walltime(task));
         for (index, (speed, fast)) in self.speeds.iter().enumerate() {
             if fast.len() < width {
                 continue;
@@ -153,7 +153,7 @@ impl<'a> Space<'a> {
             let faster = index.checked_sub(1).map(|index| &self.speeds[index].1);
             if let Some(processors) = self.take(open, width, (start, end), faster) {
                 // On a platform of unequal speeds the slowest of them says how long.
-                let end = start + self.instance.time(job, &processors);
+                let end = start + self.instance.time(task, &processors);
                 return Some(Slot { processors, start, end });
             }
         }
@@ -176,7 +176,7 @@ impl<'a> Space<'a> {
         if meeting.map_or_else(|| open.len(), |reserved| reserved.leaves(&open)) < width {
             return None;
         }
-        // Slow ones first. Of these who ends before the reserved job starts takes what that may get, and leaves others to
+        // Slow ones first. Of these who ends before the reserved task starts takes what that may get, and leaves others to
         // who does not. Of these what is closed soonest.
         let slow = faster.map_or_else(|| open.clone(), |faster| open.difference(faster));
         let fast = faster.map_or_else(ProcSet::new, |faster| open.intersection(faster));
@@ -211,12 +211,12 @@ impl<'a> Space<'a> {
     }
 
     /// The first place from `after` on: at that instant or when something is opened.
-    pub(super) fn earliest(&self, job: JobId, width: u32, after: Time) -> Option<Slot> {
+    pub(super) fn earliest(&self, task: TaskId, width: u32, after: Time) -> Option<Slot> {
         let mut instants = std::iter::once(after).chain(self.openings(after));
-        instants.find_map(|instant| self.place(job, width, instant))
+        instants.find_map(|instant| self.place(task, width, instant))
     }
 
-    /// The most processors that a job could have from `start` until each of some instants, the last one far away.
+    /// The most processors that a task could have from `start` until each of some instants, the last one far away.
     pub(super) fn widest(&self, start: Time) -> impl Iterator<Item = (Time, u32)> + '_ {
         let reserved = self.reserved.as_ref();
         let starts = self.slots.iter().map(|slot| slot.start).chain(reserved.map(|reserved| reserved.start));

@@ -1,26 +1,27 @@
 //! The policies against references that do the same slowly.
 
 use makespan_core::{
-    Context, Decision, Event, Instance, Job, JobId, Node, Placement, Platform, Policy, ProcSet, Profile, Time,
+    Context, Decision, Event, Instance, Job, JobId, Node, Placement, Platform, Policy, ProcSet, Profile, TaskId, Time,
     Unavailable, View, Weight,
 };
 use proptest::prelude::*;
 
 use super::play::Play;
+use super::queue::Queue;
 use super::*;
 
 fn t(ticks: i64) -> Time {
     Time::from_ticks(ticks)
 }
 
-/// A rigid job: width, estimate, release and how long it really takes, in percent of the estimate.
+/// A rigid task: width, estimate, release and how long it really takes, in percent of the estimate.
 type Row = (u32, i64, i64, i64);
 
 fn rows(most: usize) -> impl Strategy<Value = Vec<Row>> {
     prop::collection::vec((1_u32..9, 1_i64..30, 0_i64..60, 1_i64..=100), 1..most)
 }
 
-/// The same; some jobs outlive their estimates.
+/// The same; some tasks outlive their estimates.
 fn late_rows(most: usize) -> impl Strategy<Value = Vec<Row>> {
     prop::collection::vec((1_u32..9, 1_i64..30, 0_i64..60, 1_i64..250), 1..most)
 }
@@ -36,66 +37,66 @@ fn flat(rows: &[Row]) -> Instance {
     instance_on(Platform::flat(8).unwrap(), rows, vec![])
 }
 
-/// What the jobs really take.
-fn real(rows: &[Row]) -> impl Fn(JobId, &ProcSet) -> Time + '_ {
-    |job, _| {
-        let (_, estimate, _, percent) = rows[job.index()];
+/// What the tasks really take.
+fn real(rows: &[Row]) -> impl Fn(TaskId, &ProcSet) -> Time + '_ {
+    |task, _| {
+        let (_, estimate, _, percent) = rows[task.index()];
         t((estimate * percent + 99) / 100)
     }
 }
 
-fn starts(played: &[Placement], jobs: usize) -> Vec<i64> {
-    let mut starts = vec![-1; jobs];
-    played.iter().for_each(|placement| starts[placement.job.index()] = placement.start.ticks());
+fn starts(played: &[Placement], tasks: usize) -> Vec<i64> {
+    let mut starts = vec![-1; tasks];
+    played.iter().for_each(|placement| starts[placement.task.index()] = placement.start.ticks());
     starts
 }
 
-/// How the definitions are followed: jobs in the order of the queue, with beliefs of what runs.
+/// How the definitions are followed: tasks in the order of the queue, with beliefs of what runs.
 struct Naive<'a> {
     rows: &'a [Row],
     order: Vec<usize>,
     starts: Vec<i64>,
-    /// Jobs in the order in which they were started.
+    /// Tasks in the order in which they were started.
     started: Vec<usize>,
-    /// When each job that runs is believed to end.
+    /// When each task that runs is believed to end.
     beliefs: Vec<i64>,
 }
 
 impl<'a> Naive<'a> {
-    fn new(rows: &'a [Row], order: &[JobId]) -> Self {
-        let order = order.iter().map(|job| job.index()).collect();
+    fn new(rows: &'a [Row], order: &[TaskId]) -> Self {
+        let order = order.iter().map(|task| task.index()).collect();
         Self { rows, order, starts: vec![-1; rows.len()], started: vec![], beliefs: vec![0; rows.len()] }
     }
 
-    fn end(&self, job: usize) -> i64 {
-        self.starts[job] + real(self.rows)(JobId(job as u32), &ProcSet::new()).ticks()
+    fn end(&self, task: usize) -> i64 {
+        self.starts[task] + real(self.rows)(TaskId::at(task), &ProcSet::new()).ticks()
     }
 
-    fn start(&mut self, job: usize, now: i64) {
-        (self.starts[job], self.beliefs[job]) = (now, now + self.rows[job].1);
-        self.started.push(job);
+    fn start(&mut self, task: usize, now: i64) {
+        (self.starts[task], self.beliefs[task]) = (now, now + self.rows[task].1);
+        self.started.push(task);
     }
 
     fn ended(&self, now: i64) -> Vec<usize> {
-        self.started.iter().copied().filter(|&job| self.end(job) == now).collect()
+        self.started.iter().copied().filter(|&task| self.end(task) == now).collect()
     }
 
     fn arrived(&self, now: i64) -> Vec<usize> {
-        (0..self.rows.len()).filter(|&job| self.rows[job].2 == now).collect()
+        (0..self.rows.len()).filter(|&task| self.rows[task].2 == now).collect()
     }
 
     fn done(&self, now: i64) -> bool {
-        self.starts.iter().all(|&start| start >= 0) && (0..self.rows.len()).all(|job| self.end(job) < now)
+        self.starts.iter().all(|&start| start >= 0) && (0..self.rows.len()).all(|task| self.end(task) < now)
     }
 
     /// Whether anything that runs should have ended; it is then believed to take a quarter longer, again and again.
     fn notice(&mut self, now: i64) -> bool {
         let mut late = false;
-        for &job in &self.started {
-            if self.end(job) > now && self.beliefs[job] <= now {
+        for &task in &self.started {
+            if self.end(task) > now && self.beliefs[task] <= now {
                 late = true;
-                while self.beliefs[job] <= now {
-                    self.beliefs[job] += ((self.beliefs[job] - self.starts[job]) / 4).max(1);
+                while self.beliefs[task] <= now {
+                    self.beliefs[task] += ((self.beliefs[task] - self.starts[task]) / 4).max(1);
                 }
             }
         }
@@ -104,20 +105,20 @@ impl<'a> Naive<'a> {
 
     /// Free at an instant, if these still hold what they have until it is believed to end.
     fn free_at(&self, now: i64, unheard: &[usize], at: i64) -> i64 {
-        let runs = |job: &usize| self.end(*job) > now || unheard.contains(job);
+        let runs = |task: &usize| self.end(*task) > now || unheard.contains(task);
         let running = self.started.iter().copied().filter(runs);
-        8 - running.filter(|&job| at < self.beliefs[job]).map(|job| i64::from(self.rows[job].0)).sum::<i64>()
+        8 - running.filter(|&task| at < self.beliefs[task]).map(|task| i64::from(self.rows[task].0)).sum::<i64>()
     }
 
     /// One look at these in the order of the queue.
     fn look(&mut self, now: i64, waiting: &[usize], unheard: &[usize], backfilling: bool) {
         let mut queue: Vec<usize> = self.order.clone();
-        queue.retain(|job| self.starts[*job] < 0 && waiting.contains(job));
+        queue.retain(|task| self.starts[*task] < 0 && waiting.contains(task));
         let mut queue = queue.into_iter();
-        let Some(head) = queue.find(|&job| {
-            let fits = i64::from(self.rows[job].0) <= self.free_at(now, unheard, now);
+        let Some(head) = queue.find(|&task| {
+            let fits = i64::from(self.rows[task].0) <= self.free_at(now, unheard, now);
             if fits {
-                self.start(job, now);
+                self.start(task, now);
             }
             !fits
         }) else {
@@ -128,20 +129,20 @@ impl<'a> Naive<'a> {
         }
         let width = i64::from(self.rows[head].0);
         let shadow = (now..).find(|&at| self.free_at(now, unheard, at) >= width).unwrap();
-        for job in queue {
-            let (wide, estimate) = (i64::from(self.rows[job].0), self.rows[job].1);
+        for task in queue {
+            let (wide, estimate) = (i64::from(self.rows[task].0), self.rows[task].1);
             let in_time = now + estimate <= shadow;
             if wide <= self.free_at(now, unheard, now)
                 && (in_time || wide <= self.free_at(now, unheard, shadow) - width)
             {
-                self.start(job, now);
+                self.start(task, now);
             }
         }
     }
 }
 
 /// From instant to instant at which something happens, as the definition says it.
-fn naive_easy(rows: &[Row], order: &[JobId], backfilling: bool, passes: Passes) -> Vec<i64> {
+fn naive_easy(rows: &[Row], order: &[TaskId], backfilling: bool, passes: Passes) -> Vec<i64> {
     let mut naive = Naive::new(rows, order);
     for now in 0.. {
         if naive.done(now) {
@@ -152,14 +153,14 @@ fn naive_easy(rows: &[Row], order: &[JobId], backfilling: bool, passes: Passes) 
             continue;
         }
         naive.notice(now);
-        let mut waiting: Vec<usize> = (0..rows.len()).filter(|&job| rows[job].2 < now).collect();
+        let mut waiting: Vec<usize> = (0..rows.len()).filter(|&task| rows[task].2 < now).collect();
         if passes == Passes::Instant {
             waiting.extend(arrived);
             naive.look(now, &waiting, &[], backfilling);
             continue;
         }
-        for job in arrived {
-            waiting.push(job);
+        for task in arrived {
+            waiting.push(task);
             naive.look(now, &waiting, &unheard, backfilling);
         }
         while !unheard.is_empty() {
@@ -172,7 +173,7 @@ fn naive_easy(rows: &[Row], order: &[JobId], backfilling: bool, passes: Passes) 
 
 /// The same. Ends other than believed let all move up in the order of the queue, then arrivals are given their reservations in
 /// that order; once something takes longer than believed, all reservations are made anew.
-fn naive_conservative(rows: &[Row], order: &[JobId]) -> Vec<i64> {
+fn naive_conservative(rows: &[Row], order: &[TaskId]) -> Vec<i64> {
     let mut naive = Naive::new(rows, order);
     // Reservations of those that wait.
     let mut reserved: Vec<Option<i64>> = vec![None; rows.len()];
@@ -184,49 +185,50 @@ fn naive_conservative(rows: &[Row], order: &[JobId]) -> Vec<i64> {
         if ended.is_empty() && arrived.is_empty() && !reserved.contains(&Some(now)) {
             continue;
         }
-        let fit = |naive: &Naive<'_>, reserved: &[Option<i64>], job: usize| -> i64 {
+        let fit = |naive: &Naive<'_>, reserved: &[Option<i64>], task: usize| -> i64 {
             let free = |at: i64| -> i64 {
                 let holds = |other: &usize| {
-                    let start = reserved[*other].filter(|_| *other != job);
+                    let start = reserved[*other].filter(|_| *other != task);
                     start.is_some_and(|start| start <= at && at < start + rows[*other].1)
                 };
                 let held = (0..rows.len()).filter(holds).map(|other| i64::from(rows[other].0)).sum::<i64>();
                 naive.free_at(now, &[], at) - held
             };
             let mut fits =
-                (now..).filter(|&start| (start..start + rows[job].1).all(|at| free(at) >= i64::from(rows[job].0)));
+                (now..).filter(|&start| (start..start + rows[task].1).all(|at| free(at) >= i64::from(rows[task].0)));
             fits.next().unwrap()
         };
-        let surprise = ended.iter().any(|&job| naive.beliefs[job] != now);
+        let surprise = ended.iter().any(|&task| naive.beliefs[task] != now);
         if naive.notice(now) {
             reserved.fill(None);
         } else if surprise {
-            for &job in &naive.order {
-                if let Some(old) = reserved[job] {
-                    let new = fit(&naive, &reserved, job);
+            for &task in &naive.order {
+                if let Some(old) = reserved[task] {
+                    let new = fit(&naive, &reserved, task);
                     assert!(new <= old, "compression delays nobody");
-                    reserved[job] = Some(new);
+                    reserved[task] = Some(new);
                 }
             }
         }
-        for &job in &naive.order {
-            if rows[job].2 <= now && naive.starts[job] < 0 && reserved[job].is_none() {
-                reserved[job] = Some(fit(&naive, &reserved, job));
+        for &task in &naive.order {
+            if rows[task].2 <= now && naive.starts[task] < 0 && reserved[task].is_none() {
+                reserved[task] = Some(fit(&naive, &reserved, task));
             }
         }
-        for job in naive.order.clone() {
-            if reserved[job] == Some(now) {
-                reserved[job] = None;
-                naive.start(job, now);
+        for task in naive.order.clone() {
+            if reserved[task] == Some(now) {
+                reserved[task] = None;
+                naive.start(task, now);
             }
         }
     }
     naive.starts
 }
 
-fn queue_order(name: &str, instance: &Instance) -> Vec<JobId> {
-    let widths: Vec<u32> = instance.jobs().iter().map(|job| job.profile().min_processors()).collect();
-    name.parse::<QueueOrder>().unwrap().sorted(instance, &widths, Queues::One)
+fn queue_order(name: &str, instance: &Instance) -> Vec<TaskId> {
+    let mut queue = Queue::new(instance, Reading { order: name.parse().unwrap(), ..Reading::default() });
+    queue.reset(instance, &instance.task_ids().collect());
+    queue.iter().map(|place| place.task).collect()
 }
 
 proptest! {
@@ -264,21 +266,21 @@ proptest! {
         rows in late_rows(14), marks in prop::collection::vec((0_u64..4, -1_i32..3), 14),
     ) {
         let plain = flat(&rows);
-        let mark = |(job, &(weight, priority)): (&Job, &(u64, i32))| {
+        let mark = |(job, &(weight, priority)): (JobId, &(u64, i32))| {
             let weight = Weight::from_millionths(weight * 500_000).unwrap();
-            job.clone().with_weight(weight).with_priority(priority)
+            plain.submitted(job).with_weight(weight).with_priority(priority)
         };
-        let jobs = plain.jobs().iter().zip(&marks).map(mark).collect();
+        let jobs = plain.ids().zip(&marks).map(mark).collect();
         let instance = Instance::new(Platform::flat(8).unwrap(), jobs, vec![]).unwrap();
         let by = |key: &dyn Fn(usize) -> (i64, i64)| {
-            let mut order: Vec<JobId> = instance.ids().collect();
-            order.sort_by_key(|job| (key(job.index()), rows[job.index()].2, *job));
+            let mut order: Vec<TaskId> = instance.task_ids().collect();
+            order.sort_by_key(|task| (key(task.index()), rows[task.index()].2, *task));
             order
         };
         let orders = [
-            ("order=weight", by(&|job| (-(marks[job].0 as i64), 0))),
-            ("order=priority", by(&|job| (-i64::from(marks[job].1), 0))),
-            ("order=saf,queues=priority", by(&|job| (-i64::from(marks[job].1), i64::from(rows[job].0) * rows[job].1))),
+            ("order=weight", by(&|task| (-(marks[task].0 as i64), 0))),
+            ("order=priority", by(&|task| (-i64::from(marks[task].1), 0))),
+            ("order=saf,queues=priority", by(&|task| (-i64::from(marks[task].1), i64::from(rows[task].0) * rows[task].1))),
         ];
         for (spec, order) in orders {
             let played = |name: &str| {
@@ -293,7 +295,7 @@ proptest! {
     }
 
     /// With exact estimates and first come, first served, both kinds of look at the queue start the same; with other orders
-    /// they need not, since of two jobs that come together the first is looked at before the second is heard of.
+    /// they need not, since of two tasks that come together the first is looked at before the second is heard of.
     #[test]
     fn with_exact_estimates_and_fcfs_the_passes_of_easy_are_one(rows in rows(25)) {
         let rows: Vec<Row> = rows.into_iter().map(|(width, time, release, _)| (width, time, release, 100)).collect();
@@ -303,7 +305,7 @@ proptest! {
         prop_assert_eq!(event, instant);
     }
 
-    /// What comes first is looked at as what comes later: a short job long before it changes nothing.
+    /// What comes first is looked at as what comes later: a short task long before it changes nothing.
     #[test]
     fn the_first_instant_is_like_any_other(rows in late_rows(12), together in any::<bool>()) {
         let rows: Vec<Row> = rows.into_iter().map(|row: Row| if together { (row.0, row.1, 0, row.3) } else { row }).collect();
@@ -325,7 +327,7 @@ fn closed(processors: &str, start: i64, end: i64) -> Unavailable {
     Unavailable { processors: processors.parse().unwrap(), start: t(start), end: t(end) }
 }
 
-/// Platforms on which it matters which processors a job gets.
+/// Platforms on which it matters which processors a task gets.
 fn particular(rows: &[Row], periods: &[(u32, i64, i64)]) -> Vec<Instance> {
     let node = |(name, speed): (&str, f64)| Node { name: name.into(), processors: 4, speed, parent: None, link: None };
     let periods: Vec<Unavailable> = periods
@@ -360,14 +362,14 @@ proptest! {
             for spec in PARTICULAR {
                 // Some are for equal speeds only.
                 let Ok(mut policy) = policy_for(spec, &instance, 1) else { continue };
-                let played = Play::starts(&instance, policy.as_mut(), &|job, on| instance.time(job, on));
+                let played = Play::starts(&instance, policy.as_mut(), &|task, on| instance.time(task, on));
                 prop_assert_eq!(played.len(), rows.len(), "{}", spec);
                 sound(&instance, &played)?;
             }
         }
     }
 
-    /// With rigid jobs there is nothing to choose.
+    /// With rigid tasks there is nothing to choose.
     #[test]
     fn moldable_easy_is_easy_for_rigid_jobs(rows in rows(25)) {
         let instance = flat(&rows);
@@ -376,7 +378,7 @@ proptest! {
         prop_assert_eq!(starts(&moldable, rows.len()), starts(&easy, rows.len()));
     }
 
-    /// A batch begins when the one before has ended; with exact estimates its jobs start as planned.
+    /// A batch begins when the one before has ended; with exact estimates its tasks start as planned.
     #[test]
     fn nothing_starts_before_the_batch_before_has_ended(rows in rows(25)) {
         let instance = flat(&rows);
@@ -387,10 +389,10 @@ proptest! {
             if !spec.starts_with("batch") {
                 continue;
             }
-            // Jobs released after the first start of a batch start after its last end.
+            // Tasks released after the first start of a batch start after its last end.
             let mut rest: Vec<&Placement> = played.iter().collect();
             while let Some(first) = rest.first().map(|placement| placement.start) {
-                let released = |placement: &&Placement| instance.job(placement.job).release <= first;
+                let released = |placement: &&Placement| instance.release(placement.task) <= first;
                 let (batch, later): (Vec<&Placement>, Vec<&Placement>) = rest.into_iter().partition(released);
                 let end = batch.iter().map(|placement| placement.end).max();
                 prop_assert!(later.iter().all(|placement| Some(placement.start) >= end), "{}", spec);
@@ -406,7 +408,7 @@ proptest! {
         for scheduler in ["list", "demt[shuffles=2]", "gang"] {
             let plan = crate::scheduler(scheduler).unwrap().schedule(&instance, &mut Context::with_seed(1)).unwrap();
             let mut played = Play::starts(&instance, policy(&format!("batch[scheduler={scheduler}]"), 1).unwrap().as_mut(), &real(&rows));
-            played.sort_by_key(|placement| (placement.start, placement.job));
+            played.sort_by_key(|placement| (placement.start, placement.task));
             let planned = plan.into_schedule().unwrap();
             prop_assert_eq!(played.as_slice(), planned.placements(), "{}", scheduler);
         }
@@ -421,7 +423,7 @@ proptest! {
             let mut watched = Watched { policy, reserved: vec![None; rows.len()] };
             let played = Play::starts(&instance, &mut watched, &real(&rows));
             for placement in &played {
-                if let Some(reserved) = watched.reserved[placement.job.index()] {
+                if let Some(reserved) = watched.reserved[placement.task.index()] {
                     prop_assert!(placement.start <= reserved);
                 }
             }
@@ -432,7 +434,7 @@ proptest! {
 /// No processor twice, none closed, best placement, none before its release.
 fn sound(instance: &Instance, played: &[Placement]) -> Result<(), TestCaseError> {
     for (index, one) in played.iter().enumerate() {
-        prop_assert!(one.start >= instance.job(one.job).release);
+        prop_assert!(one.start >= instance.release(one.task));
         prop_assert!(!instance.platform().is_compact() || instance.platform().held_in_part(&one.processors).len() < 2);
         let periods = instance.unavailable().iter().filter(|period| period.start < one.end && one.start < period.end);
         let others = played[..index].iter().filter(|other| other.start < one.end && one.start < other.end);
@@ -444,7 +446,7 @@ fn sound(instance: &Instance, played: &[Placement]) -> Result<(), TestCaseError>
     Ok(())
 }
 
-/// EASY, and when it first reserved each job that was the head of its queue.
+/// EASY, and when it first reserved each task that was the head of its queue.
 struct Watched {
     policy: Easy,
     reserved: Vec<Option<Time>>,
@@ -453,8 +455,8 @@ struct Watched {
 impl Policy for Watched {
     fn on(&mut self, events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
         self.policy.on(events, view, decisions);
-        if let Some((job, start)) = self.policy.reservation() {
-            self.reserved[job.index()].get_or_insert(start);
+        if let Some((task, start)) = self.policy.reservation() {
+            self.reserved[task.index()].get_or_insert(start);
         }
     }
 }
@@ -464,9 +466,8 @@ fn walltimes_are_kept_on_processors_of_several_speeds() {
     let node = |name: &str, processors, speed| Node { name: name.into(), processors, speed, parent: None, link: None };
     let platform = Platform::new(vec![node("fast", 2, 2.0), node("slow", 4, 1.0)]).unwrap();
     let job = |name: &str, times: &[i64], walltime: i64| {
-        let mut job = Job::new(name, Profile::table(times.iter().copied().map(t).collect()).unwrap());
-        job.walltime = Some(t(walltime));
-        job
+        let job = Job::new(name, Profile::table(times.iter().copied().map(t).collect()).unwrap());
+        job.with_walltime(t(walltime))
     };
     // `hold` takes both fast processors until 5, `narrow` needs one of them, and `wide` would ask for the slow ones: on
     // three processors it takes 10, and on two fast ones 6.
@@ -475,8 +476,8 @@ fn walltimes_are_kept_on_processors_of_several_speeds() {
     let instance = Instance::new(platform, jobs, vec![]).unwrap();
     for spec in ["fcfs", "easy", "conservative", "easy[request=fewest]", "conservative[request=fastest]"] {
         let mut policy = policy_for(spec, &instance, 1).unwrap();
-        let played = Play::starts(&instance, policy.as_mut(), &|job, processors| instance.time(job, processors));
+        let played = Play::starts(&instance, policy.as_mut(), &|task, processors| instance.time(task, processors));
         assert_eq!(starts(&played, 3), [0, 5, 10], "{spec}");
-        assert!(played.iter().all(|placement| instance.accepts(placement.job, &placement.processors)), "{spec}");
+        assert!(played.iter().all(|placement| instance.accepts(placement.task, &placement.processors)), "{spec}");
     }
 }

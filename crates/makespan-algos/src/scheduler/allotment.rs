@@ -1,7 +1,7 @@
 //! Allotments from the dual approximation.
 
 use makespan_bounds::dual::{self, Dual};
-use makespan_core::{Instance, JobId, Profile, ScheduleBuilder, Time};
+use makespan_core::{Instance, Profile, ScheduleBuilder, TaskId, Time};
 
 use crate::kernel::list::Allotted;
 use crate::kernel::open::Open;
@@ -15,8 +15,8 @@ pub(super) struct DualAllotment<'a> {
 
 impl<'a> DualAllotment<'a> {
     /// For these jobs, as if all were released together on an open platform.
-    pub(super) fn of(instance: &'a Instance, jobs: &[JobId]) -> Self {
-        let profiles: Vec<&Profile> = jobs.iter().map(|&id| instance.job(id).profile()).collect();
+    pub(super) fn of(instance: &'a Instance, tasks: &[TaskId]) -> Self {
+        let profiles: Vec<&Profile> = tasks.iter().map(|&id| instance.profile(id)).collect();
         let Dual { guess, first_shelf, .. } = dual::search(profiles.iter().copied(), instance.processors());
         Self { guess, first_shelf, profiles }
     }
@@ -36,10 +36,10 @@ impl<'a> DualAllotment<'a> {
         &self,
         builder: &mut ScheduleBuilder<'_>,
         instance: &Instance,
-        jobs: &[JobId],
+        tasks: &[TaskId],
         from: Time,
     ) -> Vec<Allotted> {
-        let plain = self.in_shelf_order(jobs);
+        let plain = self.in_shelf_order(tasks);
         match Open::of(instance, from) {
             None => plain,
             Some(open) => open.shortest(builder, instance, &open.lists(instance, plain)).1,
@@ -51,10 +51,10 @@ impl<'a> DualAllotment<'a> {
         &self,
         builder: &mut ScheduleBuilder<'_>,
         instance: &Instance,
-        (jobs, from): (&[JobId], Time),
+        (tasks, from): (&[TaskId], Time),
         sort: impl Fn(&mut [Allotted]),
     ) -> Vec<Allotted> {
-        let mut plain = self.in_shelf_order(jobs);
+        let mut plain = self.in_shelf_order(tasks);
         let Some(open) = Open::of(instance, from) else {
             sort(&mut plain);
             return plain;
@@ -67,17 +67,17 @@ impl<'a> DualAllotment<'a> {
     }
 
     /// First shelf, second shelf, then small sequential jobs, each by decreasing time: the order of the construction.
-    pub(super) fn in_shelf_order(&self, jobs: &[JobId]) -> Vec<Allotted> {
+    pub(super) fn in_shelf_order(&self, tasks: &[TaskId]) -> Vec<Allotted> {
         let half = Time::from_ticks(self.guess.ticks() / 2);
         let entry = |index: usize| {
             let processors = self.processors(index);
             let time = self.profiles[index].time(processors);
             let small = processors == 1 && time <= half;
             let shelf = if small { 2 } else { u8::from(!self.first_shelf[index]) };
-            (shelf, std::cmp::Reverse(time), Allotted { job: jobs[index], processors })
+            (shelf, std::cmp::Reverse(time), Allotted { task: tasks[index], processors })
         };
-        let mut entries: Vec<_> = (0..jobs.len()).map(entry).collect();
-        entries.sort_by_key(|&(shelf, time, allotted)| (shelf, time, allotted.job));
+        let mut entries: Vec<_> = (0..tasks.len()).map(entry).collect();
+        entries.sort_by_key(|&(shelf, time, allotted)| (shelf, time, allotted.task));
         entries.into_iter().map(|(_, _, allotted)| allotted).collect()
     }
 }

@@ -1,6 +1,6 @@
 //! CPOP.
 
-use makespan_core::{Context, Guarantee, Instance, JobId, Objective, Plan, ScheduleError, Scheduler, Unsupported};
+use makespan_core::{Context, Guarantee, Instance, Objective, Plan, ScheduleError, Scheduler, Unsupported};
 
 use super::{check_supported, needs_single_processors};
 use crate::kernel::graph::{NEVER, Place, Problem, placing::Placing, rank};
@@ -74,8 +74,7 @@ fn critical_processors(problem: &Problem, up: &[f64]) -> Vec<Option<u32>> {
     // The entry of the highest upward rank begins the longest path.
     let mut entries: Vec<Option<u32>> = vec![None; problem.jobs()];
     for task in (0..problem.tasks() as u32).filter(|&task| problem.incoming(task).is_empty()) {
-        let JobId(job) = problem.job_of(task);
-        let entry = &mut entries[job as usize];
+        let entry = &mut entries[problem.job_of(task).index()];
         if entry.is_none_or(|entry| up[task as usize] > up[entry as usize]) {
             *entry = Some(task);
         }

@@ -1,7 +1,7 @@
 //! The critical jobs method.
 
 use makespan_core::{
-    Context, Guarantee, Instance, Objective, Plan, ProcSet, Schedule, ScheduleError, Scheduler, Strategy, Time,
+    Context, Guarantee, Instance, JobId, Objective, Plan, ProcSet, Schedule, ScheduleError, Scheduler, Strategy, Time,
     Unavailable, Unsupported, Variant,
 };
 
@@ -129,8 +129,7 @@ struct Flow<'a> {
 }
 
 struct Job<'a> {
-    index: usize,
-    first: u32,
+    id: JobId,
     outline: Outline<'a>,
     end: i64,
 }
@@ -144,15 +143,13 @@ struct Passed {
 impl<'a> Flow<'a> {
     fn new(instance: &'a Instance, problem: &'a Problem, scheduler: &CriticalJobs) -> Self {
         let mut jobs = Vec::new();
-        let mut first = 0;
-        for (index, job) in instance.jobs().iter().enumerate() {
-            let outline = Outline::new(instance, problem, (index, first), &scheduler.method);
+        for (id, job) in instance.ids().zip(instance.jobs()) {
+            let outline = Outline::new(instance, problem, id, &scheduler.method);
             let walltime = walltime(job, || makespan_alone(&outline.real), scheduler.method.walltime);
             let end = job.release.ticks().saturating_add(walltime);
-            jobs.push(Job { index, first, outline, end });
-            first += job.tasks_apart();
+            jobs.push(Job { id, outline, end });
         }
-        jobs.sort_by_key(|job| (job.outline.real.release(), job.index));
+        jobs.sort_by_key(|job| (job.outline.real.release(), job.id));
         Self { instance, method: scheduler.method, jobs }
     }
 
@@ -182,12 +179,13 @@ impl<'a> Flow<'a> {
             let best = offers.into_iter().min_by_key(|offer| offer.key(self.method.settings.criterion));
             passed.remarks.extend(self.remark(job, best.as_ref().map(|best| (best, searched)), fallback.finish()));
             let until = best.as_ref().map(|best| best.held_until(real));
+            let first = self.instance.job(job.id).first().index();
             let own = best.map(|best| best.places).or_else(|| fallback.places()).unwrap_or_default();
             for (number, place) in own.into_iter().enumerate() {
                 let run = place.start + real.time_on(number as u32, place.processor);
                 let until = until.as_ref().map_or(run, |until| until[number]);
                 calendars[place.processor as usize].occupy(place.start, until);
-                places[job.first as usize + number] = place;
+                places[first + number] = place;
             }
         }
         passed.schedules.push(places);
@@ -214,7 +212,7 @@ impl<'a> Flow<'a> {
             };
             calendar.busy().iter().map(period)
         });
-        let own = self.instance.jobs()[job.index].clone();
+        let own = self.instance.submitted(job.id);
         let alone = Instance::new(self.instance.platform().clone(), vec![own], taken.collect()).ok()?;
         let problem = self.method.problem(&alone);
         let steps = ANNEALED / jobs / real.tasks() as u64;
@@ -232,7 +230,7 @@ impl<'a> Flow<'a> {
 
     /// What is to be said about the plan of one job, and of whether it was searched for.
     fn remark(&self, job: &Job, best: Option<(&Offer, bool)>, fallback: i64) -> Vec<String> {
-        let name = &self.instance.jobs()[job.index].name;
+        let name = &self.instance.job(job.id).name;
         let Some((offer, searched)) = best else {
             let end = Time::from_ticks(fallback);
             let late = if fallback > job.end { ", after its walltime" } else { "" };
@@ -257,7 +255,7 @@ impl<'a> Flow<'a> {
 
     /// What isolated tasks hold beyond their runs, and the utilisation of the processors as the paper counts it.
     fn held(&self, job: &Job, offer: &Offer) -> Option<String> {
-        let name = &self.instance.jobs()[job.index].name;
+        let name = &self.instance.job(job.id).name;
         let (tasks, release) = (offer.reserves.len(), job.outline.real.release());
         let share =
             offer.busy as f64 / (job.outline.real.problem().processors() as f64 * (job.end - release).max(1) as f64);
@@ -272,7 +270,7 @@ impl<'a> Flow<'a> {
 
     fn told(&self, job: &Job, collision: &Collision) -> String {
         let Collision { task, planned, resolved, penalty } = *collision;
-        let name = self.instance.jobs()[job.index].task_name(task);
+        let name = self.instance.name(self.instance.job(job.id).task(task));
         format!(
             "`{name}` collided on processor {} at {} s and runs on {} from {} s: penalty {penalty}",
             planned.processor,
@@ -286,9 +284,9 @@ impl<'a> Flow<'a> {
     fn late(&self, schedule: &Schedule) -> usize {
         let mut ends = vec![Time::ZERO; self.instance.jobs().len()];
         for placement in schedule.placements() {
-            let end = &mut ends[placement.job.index()];
+            let end = &mut ends[self.instance.job_id(placement.task).index()];
             *end = (*end).max(placement.end);
         }
-        self.jobs.iter().filter(|job| ends[job.index].ticks() > job.end).count()
+        self.jobs.iter().filter(|job| ends[job.id.index()].ticks() > job.end).count()
     }
 }

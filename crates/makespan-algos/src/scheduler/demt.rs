@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use makespan_core::{
-    Context, Guarantee, Instance, JobId, Objective, Plan, ScheduleBuilder, ScheduleError, Scheduler, Unsupported,
+    Context, Guarantee, Instance, Objective, Plan, ScheduleBuilder, ScheduleError, Scheduler, TaskId, Unsupported,
 };
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -143,13 +143,13 @@ impl Scheduler for Demt {
     fn schedule(&self, instance: &Instance, context: &mut Context) -> Result<Plan, ScheduleError> {
         check_supported(self, instance)?;
         let mut random = ChaCha8Rng::seed_from_u64(context.seed);
-        let schedule = by_batches(instance, |builder, jobs, from| {
-            let dual = DualAllotment::of(instance, jobs);
+        let schedule = by_batches(instance, |builder, tasks, from| {
+            let dual = DualAllotment::of(instance, tasks);
             let open = Open::of(instance, from);
             if self.compaction != Compaction::List {
-                let mut batches = select(instance, jobs, &dual, open.as_ref());
+                let mut batches = select(instance, tasks, &dual, open.as_ref());
                 if let Some(open) = &open {
-                    let lists = open.lists(instance, dual.in_shelf_order(jobs));
+                    let lists = open.lists(instance, dual.in_shelf_order(tasks));
                     let shortest = open.shortest(builder, instance, &lists);
                     let latest = open.latest(shortest.0);
                     batches = compact::near(builder, instance, batches, from, (&shortest.1, latest));
@@ -157,7 +157,7 @@ impl Scheduler for Demt {
                 return compact::place_raw(builder, &batches, from);
             }
             let mut listed = |builder: &mut ScheduleBuilder<'_>, open| {
-                let batches = select(instance, jobs, &dual, open);
+                let batches = select(instance, tasks, &dual, open);
                 let shuffling = Shuffling { shuffle: self.shuffle, tries: self.shuffles, random: &mut random };
                 compact::best_list(builder, instance, &batches, from, shuffling)
             };
@@ -165,7 +165,7 @@ impl Scheduler for Demt {
                 None => listed(builder, None),
                 Some(open) => {
                     let lists = [listed(builder, Some(open)), listed(builder, None)];
-                    around(builder, instance, open, lists, dual.in_shelf_order(jobs))
+                    around(builder, instance, open, lists, dual.in_shelf_order(tasks))
                 }
             };
             list::place(builder, instance, &list, from)
@@ -196,12 +196,12 @@ fn around(
 /// The batches of jobs that are all released.
 fn select(
     instance: &Instance,
-    jobs: &[JobId],
+    tasks: &[TaskId],
     dual: &DualAllotment<'_>,
     open: Option<&Open<'_>>,
 ) -> Vec<doubling::Batch> {
-    let candidate = |(&job, &profile)| Candidate { job, profile, weight: instance.job(job).weight.millionths() };
-    let candidates: Vec<Candidate<'_>> = jobs.iter().zip(&dual.profiles).map(candidate).collect();
+    let candidate = |(&task, &profile)| Candidate { task, profile, weight: instance.weight(task).millionths() };
+    let candidates: Vec<Candidate<'_>> = tasks.iter().zip(&dual.profiles).map(candidate).collect();
     match open {
         None => doubling::batches(&candidates, dual.guess, &instance.processors()),
         Some(open) => doubling::batches(&candidates, open.guess(&dual.profiles), open),

@@ -1,8 +1,8 @@
 //! The 3/2 dual approximation as a scheduler.
 
 use makespan_core::{
-    Context, Guarantee, Instance, JobId, Objective, Plan, Reservation, ScheduleBuilder, ScheduleError, Scheduler, Time,
-    Unsupported,
+    Context, Guarantee, Instance, Objective, Plan, Reservation, ScheduleBuilder, ScheduleError, Scheduler, TaskId,
+    Time, Unsupported,
 };
 
 use super::allotment::DualAllotment;
@@ -49,26 +49,26 @@ impl Scheduler for DualApproximation {
         if objective != Objective::Makespan || !is_unrestricted(instance) {
             return None;
         }
-        let rounded = instance.jobs().iter().filter(|job| job.profile().rounds_up()).count() as i64;
+        let rounded = instance.simple_jobs().filter(|job| job.profile().rounds_up()).count() as i64;
         let guarantee = if all_monotone(instance) {
             Guarantee::ratio(3, 2).plus_ticks(if rounded > 0 { shelves::ROUNDING } else { 0 })
         } else {
             Guarantee::ratio(2, 1).plus_ticks((4 * rounded).max(shelves::ROUNDING * rounded.min(1)))
         };
-        let guarantee = by_guess(guarantee, instance.jobs().len(), instance.processors());
+        let guarantee = by_guess(guarantee, instance.tasks() as usize, instance.processors());
         Some(if instance.has_release_dates() { guarantee.doubled() } else { guarantee })
     }
 
     fn schedule(&self, instance: &Instance, context: &mut Context) -> Result<Plan, ScheduleError> {
         check_supported(self, instance)?;
         let mut lists = 0;
-        let schedule = by_batches(instance, |builder, jobs, from| {
-            let dual = DualAllotment::of(instance, jobs);
-            if let Some(end) = shelved(builder, instance, &dual, jobs, from) {
+        let schedule = by_batches(instance, |builder, tasks, from| {
+            let dual = DualAllotment::of(instance, tasks);
+            if let Some(end) = shelved(builder, instance, &dual, tasks, from) {
                 return end;
             }
             lists += 1;
-            let list = dual.list(builder, instance, jobs, from);
+            let list = dual.list(builder, instance, tasks, from);
             list::place(builder, instance, &list, from)
         });
         if lists > 0 && is_unrestricted(instance) {
@@ -86,7 +86,7 @@ fn shelved(
     builder: &mut ScheduleBuilder<'_>,
     instance: &Instance,
     dual: &DualAllotment<'_>,
-    jobs: &[JobId],
+    tasks: &[TaskId],
     from: Time,
 ) -> Option<Time> {
     if !is_unrestricted(instance) {
@@ -98,7 +98,7 @@ fn shelved(
         let processors = placed.processors.len();
         let start = from + placed.start;
         let stop = start + dual.profiles[placed.job].time(processors);
-        builder.hold(jobs[placed.job], Reservation::on_open_platform(processors, start, stop));
+        builder.hold(tasks[placed.job], Reservation::on_open_platform(processors, start, stop));
         end = end.max(stop);
     }
     Some(end)

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use makespan_core::{
-    Context, Guarantee, Instance, JobId, Objective, Plan, ScheduleBuilder, ScheduleError, Scheduler, Time, Unsupported,
+    Context, Guarantee, Instance, Objective, Plan, ScheduleBuilder, ScheduleError, Scheduler, TaskId, Time, Unsupported,
 };
 
 use super::allotment::DualAllotment;
@@ -52,11 +52,11 @@ impl Scheduler for Gang {
 
     fn schedule(&self, instance: &Instance, context: &mut Context) -> Result<Plan, ScheduleError> {
         check_supported(self, instance)?;
-        let allotted = |job| Allotted { job, processors: instance.job(job).profile().fastest() };
-        let mut list: Vec<Allotted> = instance.ids().map(allotted).collect();
+        let allotted = |task| Allotted { task, processors: instance.profile(task).fastest() };
+        let mut list: Vec<Allotted> = instance.task_ids().map(allotted).collect();
         list.sort_by_cached_key(|entry| {
-            let profile = instance.job(entry.job).profile();
-            Reverse(density(instance, entry.job, profile.shortest()))
+            let profile = instance.profile(entry.task);
+            Reverse(density(instance, entry.task, profile.shortest()))
         });
         let from = instance.first_release();
         let open = Open::of(instance, from);
@@ -84,8 +84,8 @@ impl Scheduler for Gang {
 
 /// Where the plan ends far later than a list made for the makespan, a list that does not.
 fn brought_forward(instance: &Instance, open: &Open<'_>, list: Vec<Allotted>, end: Time) -> Option<Vec<Allotted>> {
-    let jobs: Vec<JobId> = instance.ids().collect();
-    let lists = open.lists(instance, DualAllotment::of(instance, &jobs).in_shelf_order(&jobs));
+    let tasks: Vec<TaskId> = instance.task_ids().collect();
+    let lists = open.lists(instance, DualAllotment::of(instance, &tasks).in_shelf_order(&tasks));
     let mut builder = ScheduleBuilder::new(instance);
     let shortest = open.shortest(&mut builder, instance, &lists);
     (end > open.latest(shortest.0)).then(|| open.near(&mut builder, instance, list, shortest))
@@ -98,7 +98,7 @@ fn one_by_one(
     list: &[Allotted],
     open: Option<&Open<'_>>,
 ) -> Time {
-    let release = |at: usize| instance.job(list[at].job).release;
+    let release = |at: usize| instance.release(list[at].task);
     let mut arrivals: Vec<usize> = (0..list.len()).collect();
     arrivals.sort_by_key(|&at| (release(at), at));
     let mut arrivals = arrivals.into_iter().peekable();
@@ -112,9 +112,9 @@ fn one_by_one(
             waiting.push(Reverse(at));
         }
         if let Some(Reverse(at)) = waiting.pop() {
-            let Allotted { job, processors } = list[at];
-            let chosen = open.and_then(|open| open.ends_first(instance.job(job).profile(), now));
-            now = list::place(builder, instance, &[Allotted { job, processors: chosen.unwrap_or(processors) }], now);
+            let Allotted { task, processors } = list[at];
+            let chosen = open.and_then(|open| open.ends_first(instance.profile(task), now));
+            now = list::place(builder, instance, &[Allotted { task, processors: chosen.unwrap_or(processors) }], now);
         }
     }
     now
@@ -122,7 +122,7 @@ fn one_by_one(
 
 #[cfg(test)]
 mod tests {
-    use makespan_core::{Job, JobId, Platform, Profile, Time};
+    use makespan_core::{Job, Platform, Profile, TaskId, Time};
 
     use super::*;
 
@@ -146,8 +146,8 @@ mod tests {
         let jobs = vec![job("short but late", 1, 3), job("long", 5, 0), job("longer", 7, 0)];
         let instance = Instance::new(Platform::flat(2).unwrap(), jobs, vec![]).unwrap();
         let schedule = Gang::default().schedule(&instance, &mut Context::default()).unwrap().into_schedule().unwrap();
-        let order: Vec<JobId> = schedule.placements().iter().map(|placement| placement.job).collect();
-        assert_eq!(order, [JobId(1), JobId(0), JobId(2)]);
+        let order: Vec<TaskId> = schedule.placements().iter().map(|placement| placement.task).collect();
+        assert_eq!(order, [TaskId(1), TaskId(0), TaskId(2)]);
         assert_eq!(schedule.makespan(), Time::from_seconds(13));
     }
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use makespan_core::{
-    Context, Guarantee, Instance, JobId, Objective, Plan, ScheduleBuilder, ScheduleError, Scheduler, Unsupported,
+    Context, Guarantee, Instance, Objective, Plan, ScheduleBuilder, ScheduleError, Scheduler, TaskId, Unsupported,
 };
 
 use super::allotment::DualAllotment;
@@ -84,11 +84,11 @@ impl Scheduler for ListGraham {
 
     fn schedule(&self, instance: &Instance, _context: &mut Context) -> Result<Plan, ScheduleError> {
         check_supported(self, instance)?;
-        let jobs: Vec<JobId> = instance.ids().collect();
+        let tasks: Vec<TaskId> = instance.task_ids().collect();
         let mut builder = ScheduleBuilder::new(instance);
         let from = instance.first_release();
-        let dual = DualAllotment::of(instance, &jobs);
-        let list = dual.list_in_order(&mut builder, instance, (&jobs, from), |list| self.sort(instance, list));
+        let dual = DualAllotment::of(instance, &tasks);
+        let list = dual.list_in_order(&mut builder, instance, (&tasks, from), |list| self.sort(instance, list));
         list::place(&mut builder, instance, &list, from);
         Ok(builder.finish().into())
     }
@@ -97,19 +97,19 @@ impl Scheduler for ListGraham {
 impl ListGraham {
     /// Stable: equal jobs keep the shelf order.
     fn sort(&self, instance: &Instance, list: &mut [Allotted]) {
-        let time = |allotted: &Allotted| instance.job(allotted.job).profile().time(allotted.processors);
+        let time = |allotted: &Allotted| instance.profile(allotted.task).time(allotted.processors);
         match self.order {
             Order::Shelf => {}
             Order::Saf => list.sort_by_cached_key(|allotted| time(allotted).area(allotted.processors)),
             Order::Smith => {
-                list.sort_by_cached_key(|allotted| Reverse(density(instance, allotted.job, time(allotted))))
+                list.sort_by_cached_key(|allotted| Reverse(density(instance, allotted.task, time(allotted))))
             }
-            Order::WeightedLptf => list.sort_by_cached_key(|allotted| density(instance, allotted.job, time(allotted))),
+            Order::WeightedLptf => list.sort_by_cached_key(|allotted| density(instance, allotted.task, time(allotted))),
         }
     }
 }
 
 /// Weight a unit of time, as an ordered integer with 64 binary places: exact enough to rank, and the same everywhere.
-pub(super) fn density(instance: &Instance, job: JobId, time: makespan_core::Time) -> u128 {
-    (u128::from(instance.job(job).weight.millionths()) << 64) / u128::from(time.ticks().unsigned_abs().max(1))
+pub(super) fn density(instance: &Instance, task: TaskId, time: makespan_core::Time) -> u128 {
+    (u128::from(instance.weight(task).millionths()) << 64) / u128::from(time.ticks().unsigned_abs().max(1))
 }

@@ -1,8 +1,8 @@
 //! Sequential jobs to machines by a rule or a search of `kernel::mapping`.
 
 use makespan_core::{
-    Context, Guarantee, Instance, JobId, Objective, Placement, Plan, ProcSet, Profile, Schedule, ScheduleError,
-    Scheduler, Time, Unsupported,
+    Context, Guarantee, Instance, Objective, Placement, Plan, ProcSet, Profile, Schedule, ScheduleError, Scheduler,
+    TaskId, Time, Unsupported,
 };
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -102,13 +102,13 @@ pub fn problem_of(instance: &Instance) -> Problem<'_> {
     let nodes = instance.platform().nodes();
     let machines = instance.processors() as usize;
     let as_they_are = nodes.iter().all(|node| node.processors == 1)
-        && instance.jobs().iter().all(|job| job.profile().machine_times().is_some() && job.walltime.is_none());
+        && instance.simple_jobs().all(|job| job.profile().machine_times().is_some() && job.walltime.is_none());
     let times = if as_they_are {
-        let rows = instance.jobs().iter().map(|job| job.profile().machine_times().unwrap_or_default());
+        let rows = instance.simple_jobs().map(|job| job.profile().machine_times().unwrap_or_default());
         Times::rows(rows.collect(), machines)
     } else {
-        let mut cells = Vec::with_capacity(instance.jobs().len() * machines);
-        for job in instance.ids() {
+        let mut cells = Vec::with_capacity(instance.tasks() as usize * machines);
+        for job in instance.task_ids() {
             for (node, of) in nodes.iter().enumerate() {
                 let time = task_time(instance.time_on(job, node));
                 cells.extend(std::iter::repeat_n(time, of.processors as usize));
@@ -141,7 +141,7 @@ pub(super) fn schedule_for(
 ) -> Schedule {
     let weight = |task: u32| match objective {
         Objective::MeanFlow => 1,
-        _ => i128::from(instance.jobs()[task as usize].weight.millionths()),
+        _ => i128::from(instance.weight(TaskId::at(task as usize)).millionths()),
     };
     let key = |task: u32| {
         let weight = weight(task);
@@ -161,7 +161,8 @@ pub(super) fn schedule_for(
         let end = start + problem.time(task as usize, machine as usize);
         ready[machine as usize] = end;
         let (start, end) = (Time::from_ticks(start), Time::from_ticks(end));
-        Placement { job: JobId(task), task: 0, start, end, processors: ProcSet::range(machine, machine) }
+        let task = TaskId::at(task as usize);
+        Placement { task, start, end, processors: ProcSet::range(machine, machine) }
     };
     Schedule::new(order.into_iter().map(placement).collect())
 }

@@ -62,11 +62,9 @@ fn needs_single_processors(instance: &Instance) -> Result<(), Unsupported> {
     if let Some(job) = instance.jobs().iter().find(|job| job.is_bag()) {
         return Err(Unsupported(format!("it plans jobs and graphs of tasks, and job `{}` is a bag", job.name)));
     }
-    for job in instance.jobs() {
-        if let Some(task) = (0..job.tasks() as u32).find(|&task| !job.profile_of(task).accepts(1)) {
-            let name = job.task_name(task);
-            return Err(Unsupported(format!("it runs every task on one processor, and `{name}` needs more")));
-        }
+    if let Some(task) = instance.task_ids().find(|&task| !instance.profile(task).accepts(1)) {
+        let name = instance.name(task);
+        return Err(Unsupported(format!("it runs every task on one processor, and `{name}` needs more")));
     }
     if !Network::fits(instance.platform()) {
         let most = Network::MAX_NODES;
@@ -96,9 +94,9 @@ fn greedy_list_guarantee(instance: &Instance, objective: Objective) -> Option<Gu
 /// The same on the allotments of the dual search. Their area counts times along laws before these are rounded up; that adds
 /// to the area at most two ticks on every processor for each such job, and twice as much to the makespan.
 fn dual_list_guarantee(instance: &Instance, objective: Objective) -> Option<Guarantee> {
-    let rounded = instance.jobs().iter().filter(|job| job.profile().rounds_up()).count();
+    let rounded = instance.simple_jobs().filter(|job| job.profile().rounds_up()).count();
     let guarantee = greedy_list_guarantee(instance, objective)?;
-    Some(by_guess(guarantee.plus_ticks(4 * rounded as i64), instance.jobs().len(), instance.processors()))
+    Some(by_guess(guarantee.plus_ticks(4 * rounded as i64), instance.tasks() as usize, instance.processors()))
 }
 
 /// What is proved by the guess of the dual search, from what would be if it was no more than the optimum.
@@ -118,10 +116,10 @@ fn check_supported(scheduler: &dyn Scheduler, instance: &Instance) -> Result<(),
 
 /// Whether all jobs are monotone, those with a law before their times are rounded up: then the shelves always fit.
 fn all_monotone(instance: &Instance) -> bool {
-    instance.jobs().iter().all(|job| job.profile().is_monotone())
+    instance.simple_jobs().all(|job| job.profile().is_monotone())
 }
 
 /// Whether the times of some job are those of a law, rounded up.
 fn some_round_up(instance: &Instance) -> bool {
-    instance.jobs().iter().any(|job| job.profile().rounds_up())
+    instance.simple_jobs().any(|job| job.profile().rounds_up())
 }

@@ -38,15 +38,15 @@ impl Scheduler for Sequential {
     }
 
     fn guarantee(&self, instance: &Instance, objective: Objective) -> Option<Guarantee> {
-        let rigid = instance.jobs().iter().all(|job| job.profile().is_rigid());
+        let rigid = instance.simple_jobs().all(|job| job.profile().is_rigid());
         greedy_list_guarantee(instance, objective).filter(|_| rigid)
     }
 
     fn schedule(&self, instance: &Instance, _context: &mut Context) -> Result<Plan, ScheduleError> {
         check_supported(self, instance)?;
-        let allotted = |job| Allotted { job, processors: instance.job(job).profile().min_processors() };
-        let mut list: Vec<Allotted> = instance.ids().map(allotted).collect();
-        list.sort_by_key(|entry| Reverse(instance.job(entry.job).profile().longest()));
+        let allotted = |task| Allotted { task, processors: instance.profile(task).min_processors() };
+        let mut list: Vec<Allotted> = instance.task_ids().map(allotted).collect();
+        list.sort_by_key(|entry| Reverse(instance.profile(entry.task).longest()));
         let mut builder = ScheduleBuilder::new(instance);
         list::place(&mut builder, instance, &list, instance.first_release());
         Ok(builder.finish().into())

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use makespan_bounds::dual::{self, Dual};
 use makespan_core::{
-    Context, Guarantee, Instance, JobId, Objective, Placement, Plan, Profile, Schedule, ScheduleBuilder, ScheduleError,
-    Scheduler, Time, Unsupported,
+    Context, Guarantee, Instance, Objective, Placement, Plan, Profile, Schedule, ScheduleBuilder, ScheduleError,
+    Scheduler, TaskId, Time, Unsupported,
 };
 
 use super::allotment::DualAllotment;
@@ -133,7 +133,7 @@ impl Nodes {
         let most = if self.cluster.each == 1 { shelves::ROUNDING } else { self.cluster.rounding() };
         let rounding = if some_round_up(instance) { most } else { 0 };
         let guarantee = Guarantee::ratio(over, under).plus_ticks(rounding);
-        let guarantee = by_guess(guarantee, instance.jobs().len(), self.cluster.processors());
+        let guarantee = by_guess(guarantee, instance.tasks() as usize, self.cluster.processors());
         if self.is_rounded_down() { guarantee.doubled() } else { guarantee }
     }
 }
@@ -154,12 +154,12 @@ fn by_shelves(instance: &Instance, nodes: Nodes) -> Option<(Schedule, usize)> {
     if !instance.availability().is_always_open() {
         return None;
     }
-    let mut placements = Vec::with_capacity(instance.jobs().len());
+    let mut placements = Vec::with_capacity(instance.tasks() as usize);
     let (mut left, mut is_built) = (0, true);
     let parts = [Part::Full, Part::First, Part::Second, Part::Small, Part::Left];
     let names = parts.map(|part| Arc::<str>::from(part.name()));
-    batches::each_batch(instance, |jobs, from| {
-        let profiles: Vec<&Profile> = jobs.iter().map(|&id| instance.job(id).profile()).collect();
+    batches::each_batch(instance, |tasks, from| {
+        let profiles: Vec<&Profile> = tasks.iter().map(|&id| instance.profile(id)).collect();
         let Some(placed) = on_nodes(&profiles, nodes).filter(|_| is_built) else {
             is_built = false;
             return from;
@@ -167,9 +167,9 @@ fn by_shelves(instance: &Instance, nodes: Nodes) -> Option<(Schedule, usize)> {
         left += placed.iter().filter(|placed| placed.part == Part::Left).count();
         let end = from + end(&placed);
         placements.extend(placed.into_iter().map(|placed| {
-            let job = jobs[placed.job];
+            let task = tasks[placed.job];
             let (start, end) = (from + placed.start, from + placed.end);
-            let placement = Placement { job, task: 0, start, end, processors: placed.processors };
+            let placement = Placement { task, start, end, processors: placed.processors };
             (placement, Some(names[placed.part as usize].clone()))
         }));
         end
@@ -229,10 +229,10 @@ fn on_cluster(profiles: &[&Profile], cluster: Cluster) -> Option<Vec<Placed>> {
 }
 
 fn by_list(instance: &Instance) -> Schedule {
-    let jobs: Vec<JobId> = instance.ids().collect();
+    let tasks: Vec<TaskId> = instance.task_ids().collect();
     let from = instance.first_release();
     let mut builder = ScheduleBuilder::new(instance);
-    let list = DualAllotment::of(instance, &jobs).list(&mut builder, instance, &jobs, from);
+    let list = DualAllotment::of(instance, &tasks).list(&mut builder, instance, &tasks, from);
     list::place(&mut builder, instance, &list, from);
     builder.finish()
 }

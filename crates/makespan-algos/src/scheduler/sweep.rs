@@ -1,7 +1,7 @@
 //! Lists over a sweep of targets, then annealing: short makespans in practice.
 
 use makespan_core::{
-    Context, Guarantee, Instance, JobId, Objective, Plan, ScheduleBuilder, ScheduleError, Scheduler, Stop, Time,
+    Context, Guarantee, Instance, Objective, Plan, ScheduleBuilder, ScheduleError, Scheduler, Stop, TaskId, Time,
     Unsupported,
 };
 use rand::{Rng, RngExt, SeedableRng};
@@ -108,22 +108,22 @@ impl Search<'_> {
 
     /// The list of the dual approximation, then for each target the smallest allotments that meet it, longest first.
     fn targets(&mut self, builder: &mut ScheduleBuilder<'_>) {
-        let jobs: Vec<JobId> = self.instance.ids().collect();
-        let dual = DualAllotment::of(self.instance, &jobs);
+        let tasks: Vec<TaskId> = self.instance.task_ids().collect();
+        let dual = DualAllotment::of(self.instance, &tasks);
         self.reachable = self.from + dual.guess;
-        let plain = dual.in_shelf_order(&jobs);
+        let plain = dual.in_shelf_order(&tasks);
         self.consider(builder, &plain);
         if let Some(open) = Open::of(self.instance, self.from) {
             open.lists(self.instance, plain).iter().for_each(|list| self.consider(builder, list));
         }
-        let mut list = Vec::with_capacity(jobs.len());
+        let mut list = Vec::with_capacity(tasks.len());
         for step in 0..=TARGETS {
             let target = dual.guess + Time::from_ticks(dual.guess.ticks() / TARGETS * step);
             for limit in [target, Time::from_ticks(target.ticks() / 2)] {
                 list.clear();
-                list.extend(jobs.iter().map(|&job| {
-                    let profile = self.instance.job(job).profile();
-                    Allotted { job, processors: profile.thriftiest(limit).unwrap_or_else(|| profile.fastest()) }
+                list.extend(tasks.iter().map(|&task| {
+                    let profile = self.instance.profile(task);
+                    Allotted { task, processors: profile.thriftiest(limit).unwrap_or_else(|| profile.fastest()) }
                 }));
                 list.sort_by_cached_key(|allotted| std::cmp::Reverse(allotted.time(self.instance)));
                 self.consider(builder, &list);
@@ -147,7 +147,7 @@ impl Search<'_> {
     fn change(&self, list: &mut [Allotted], random: &mut impl Rng) -> Undo {
         let at = random.random_range(0..list.len());
         let old = list[at];
-        let profile = self.instance.job(old.job).profile();
+        let profile = self.instance.profile(old.task);
         if random.random_bool(0.5) && !profile.is_rigid() {
             // Mostly a neighbour, sometimes any: the smallest allotment as fast as a random one is never dominated.
             let (least, most) = (profile.min_processors(), profile.max_processors());

@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use makespan_core::{
-    Bound, Context, Expansion, Front, FrontPoint, Guarantee, Instance, Job, JobId, Objective, Placement, Plan, ProcSet,
-    Schedule, ScheduleError, Scheduler, Time, Unsupported,
+    Bound, Context, Front, FrontPoint, Guarantee, Instance, InstanceError, Job, JobId, Objective, Part, Placement,
+    Plan, ProcSet, Schedule, ScheduleError, Scheduler, Time, Unsupported, Work,
 };
 
 use super::check_supported;
@@ -20,7 +20,7 @@ use crate::kernel::holes::{Holes, Tasks};
 /// so no other job is delayed; the tasks of a bag are numbered by start.
 ///
 /// Source: the third type of open job of Dutot, Eyraud, Mounié and Trystram, SPAA 2004,
-/// DOI 10.1145/1007912.1007932, section 2 (divisible load). Assumptions: at most [`Expansion::MAX_TASKS`] tasks in
+/// DOI 10.1145/1007912.1007932, section 2 (divisible load). Assumptions: at most [`Instance::MAX_TASKS`] tasks in
 /// all. Guarantee: that of the scheduler without bags, none with them. Complexity: that of the scheduler on one job
 /// for each competing task, and O(k log m) for k best-effort tasks on m processors.
 ///
@@ -49,17 +49,21 @@ impl Scheduler for WithBags {
         if !instance.has_bags() {
             return self.0.supports(instance);
         }
-        Expansion::check_count(instance.jobs()).map_err(|error| Unsupported(error.to_string()))?;
-        let wide = |job: &&Job| job.is_best_effort() && !job.profile().accepts(1);
+        instance.check_task_count().map_err(|error| Unsupported(error.to_string()))?;
+        let wide = |id: &JobId| instance.job(*id).is_best_effort() && !instance.profile_of(*id).accepts(1);
         if !instance.has_equal_processors()
-            && let Some(bag) = instance.jobs().iter().find(wide)
+            && let Some(bag) = instance.ids().find(wide).map(|id| instance.job(id))
         {
             let what = "on processors that differ, tasks of best-effort bags run on one processor each";
             return Err(Unsupported(format!("{what}, and those of `{}` need more", bag.name)));
         }
         // What is supported of one task is supported of many.
-        let one = |job: &Job| Job { count: None, ..job.clone() };
-        let competing = instance.jobs().iter().filter(|job| !job.is_best_effort());
+        let one = |id: JobId| {
+            let job = instance.submitted(id);
+            let work = if let Work::Bag(task, _) = job.work { Work::Task(task) } else { job.work };
+            Job { work, ..job }
+        };
+        let competing = instance.ids().filter(|&id| !instance.job(id).is_best_effort());
         self.0.supports(&instance.with_jobs(competing.map(one).collect()))
     }
 
@@ -76,8 +80,8 @@ impl Scheduler for WithBags {
             return self.0.schedule(instance, context);
         }
         check_supported(self, instance)?;
-        let reason = |error: makespan_core::InstanceError| Unsupported(error.to_string());
-        let competing = Expansion::competing(instance)
+        let reason = |error: InstanceError| Unsupported(error.to_string());
+        let competing = competing(instance)
             .map_err(|error| ScheduleError::Unsupported { scheduler: self.name(), reason: reason(error) })?;
         // Bounds speak of the jobs of one instance, and this is another; most are true of both.
         let known = std::mem::take(&mut context.bounds);
@@ -92,7 +96,7 @@ impl Scheduler for WithBags {
         Ok(match planned? {
             Plan::Front(front) => {
                 let each = front.points().iter().map(|FrontPoint { schedule, bound }| {
-                    let schedule = competing.original_schedule(schedule);
+                    let schedule = original(&competing, schedule);
                     FrontPoint { schedule, bound: bound.clone() }
                 });
                 // A bag that competes counts by its last task, which the scheduler did not know.
@@ -107,10 +111,39 @@ impl Scheduler for WithBags {
                     let reason = Unsupported("it plans no placements, and bags are placed as jobs".into());
                     return Err(ScheduleError::Unsupported { scheduler: self.name(), reason });
                 };
-                fill_best_effort(instance, competing.original_schedule(&schedule)).into()
+                fill_best_effort(instance, original(&competing, &schedule)).into()
             }
         })
     }
+}
+
+/// What competes, each task of a bag a job without a name that has its share of the weight; graphs come last.
+///
+/// # Errors
+/// [`InstanceError::TooManyTasks`]; best-effort tasks are counted too, since they are placed afterwards.
+fn competing(instance: &Instance) -> Result<Part, InstanceError> {
+    instance.check_task_count()?;
+    let (mut jobs, mut tasks) = (Vec::new(), Vec::new());
+    let (graphs, others): (Vec<JobId>, Vec<JobId>) = instance.ids().partition(|&id| instance.job(id).is_compound());
+    for id in others.into_iter().filter(|&id| !instance.job(id).is_best_effort()).chain(graphs) {
+        let job = instance.job(id);
+        tasks.extend(job.task_ids());
+        if job.is_bag() {
+            let one = Job::new(String::new(), instance.profile_of(id).clone());
+            let one = one.with_release(job.release).with_weight(job.task_weight());
+            let one = Job { walltime: job.walltime, ..one };
+            jobs.extend(std::iter::repeat_n(one, job.tasks() as usize));
+        } else {
+            jobs.push(instance.submitted(id));
+        }
+    }
+    Ok(Part { instance: instance.with_jobs(jobs), tasks })
+}
+
+/// A schedule of what competes with the tasks of the whole instance.
+fn original(competing: &Part, schedule: &Schedule) -> Schedule {
+    let own = |at: &Placement| Placement { task: competing.tasks[at.task.index()], ..at.clone() };
+    Schedule::with_groups(schedule.grouped().map(|(at, group)| (own(at), group)).collect())
 }
 
 /// The schedule with the tasks of the best-effort bags in its holes.
@@ -126,19 +159,18 @@ fn fill_best_effort(instance: &Instance, others: Schedule) -> Schedule {
     let mut placements: Vec<_> = others.grouped().map(|(placement, group)| (placement.clone(), group)).collect();
     // Bags of equal tasks that follow each other are filled as one: a run takes bags apart into such.
     let equal = |a: &JobId, b: &JobId| {
-        let (a, b) = (instance.job(*a), instance.job(*b));
+        let (a, b) = (instance.simple(*a), instance.simple(*b));
         a.release == b.release && a.profile() == b.profile()
     };
     for group in bags.chunk_by(equal) {
-        let job = instance.job(group[0]);
+        let job = instance.simple(group[0]);
         let width = job.profile().min_processors();
         let time = job.profile().time(width);
-        let each = |&id: &JobId| (0..instance.job(id).tasks() as u32).map(move |task| (id, task));
-        let mut names = group.iter().flat_map(each);
+        let mut tasks = group.iter().flat_map(|&id| instance.job(id).task_ids());
         let count = group.iter().map(|&id| instance.job(id).tasks()).sum();
         holes.fill(Tasks { count, width, time, release: job.release }, |start, processors| {
-            let placement = |(job, task)| Placement { job, task, start, end: start + time, processors };
-            placements.extend(names.next().map(|name| (placement(name), None)));
+            let placement = |task| Placement { task, start, end: start + time, processors };
+            placements.extend(tasks.next().map(|task| (placement(task), None)));
         });
     }
     Schedule::with_groups(placements)
@@ -157,8 +189,9 @@ fn fill_machines(instance: &Instance, others: &Schedule, bags: &[JobId]) -> Sche
     let mut placements: Vec<_> = others.grouped().map(|(placement, group)| (placement.clone(), group)).collect();
     for &id in bags {
         let job = instance.job(id);
-        let time =
-            |processor: usize| Some(instance.time_on(id, instance.platform().node_of(processor as u32))?.ticks());
+        let time = |processor: usize| {
+            Some(instance.time_on(job.first(), instance.platform().node_of(processor as u32))?.ticks())
+        };
         let times: Vec<Option<i64>> = (0..calendars.len()).map(time).collect();
         let next = |calendars: &[Calendar], processor: usize, after: i64| {
             let time = times[processor]?;
@@ -167,7 +200,7 @@ fn fill_machines(instance: &Instance, others: &Schedule, bags: &[JobId]) -> Sche
         let first = (0..calendars.len()).filter_map(|processor| next(&calendars, processor, job.release.ticks()));
         let mut ends: BinaryHeap<Reverse<(i64, usize)>> = first.collect();
         let mut taken = vec![Vec::new(); calendars.len()];
-        for task in 0..job.tasks() as u32 {
+        for task in job.task_ids() {
             // Some processor can run it, or it were in no instance.
             let Some(Reverse((end, processor))) = ends.pop() else { break };
             let start = end - times[processor].unwrap_or_default();
@@ -175,7 +208,7 @@ fn fill_machines(instance: &Instance, others: &Schedule, bags: &[JobId]) -> Sche
             ends.extend(next(&calendars, processor, end));
             let (start, end) = (Time::from_ticks(start), Time::from_ticks(end));
             let processors = ProcSet::range(processor as u32, processor as u32);
-            placements.push((Placement { job: id, task, start, end, processors }, None));
+            placements.push((Placement { task, start, end, processors }, None));
         }
         for (calendar, own) in calendars.iter_mut().zip(taken) {
             *calendar = Calendar::new(&[calendar.busy().to_vec(), own].concat());

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use makespan_algos::policy::policy_for;
 use makespan_core::{
-    Actual, Expansion, Failure, Instance, Job, LogEntry, Logged, Outcome, ProcSet, Profile, Time, validate,
+    Actual, Failure, Instance, Job, JobId, LogEntry, Logged, Outcome, ProcSet, Profile, TaskId, Time, validate,
 };
 use makespan_sim::{FailureModel, Silent, Simulation, SimulationOptions, simulate};
 use proptest::prelude::*;
@@ -23,39 +23,40 @@ const SPECS: [&str; 9] = [
     "job-flow[flow=finish,isolated=reserve,criterion=utilisation,same-cpu-transfer=paid]",
 ];
 
-fn play(spec: &str, expanded: &Instance, actual: &Actual, options: &SimulationOptions) -> (Simulation, Vec<LogEntry>) {
-    let mut policy = policy_for(spec, expanded, 1).unwrap();
-    let simulation = simulate(expanded, actual, policy.as_mut(), options, &mut Silent);
+fn play(spec: &str, instance: &Instance, actual: &Actual, options: &SimulationOptions) -> (Simulation, Vec<LogEntry>) {
+    let mut policy = policy_for(spec, instance, 1).unwrap();
+    let simulation = simulate(instance, actual, policy.as_mut(), options, &mut Silent);
     (simulation.unwrap_or_else(|why| panic!("{spec}: {why}")), policy.log())
 }
 
-fn whole_of(expanded: &Instance, entry: &LogEntry) -> usize {
-    expanded.precedence().unwrap().whole_of(entry.job)
+fn job_of(instance: &Instance, entry: &LogEntry) -> JobId {
+    instance.job_id(entry.task)
 }
 
-/// The end of each whole job that was not given up.
-fn ends(expanded: &Instance, simulation: &Simulation) -> BTreeMap<usize, Time> {
+/// The end of each job that was not given up.
+fn ends(instance: &Instance, simulation: &Simulation) -> BTreeMap<JobId, Time> {
     let mut ends = BTreeMap::new();
     for run in simulation.trace.runs.iter().filter(|run| run.outcome == Outcome::Succeeded) {
-        let end = ends.entry(expanded.precedence().unwrap().whole_of(run.job)).or_insert(Time::ZERO);
+        let end = ends.entry(instance.job_id(run.task)).or_insert(Time::ZERO);
         *end = (*end).max(run.end);
     }
     ends
 }
 
-/// Every task of a whole job ended, or the whole was given up and none ran but such as were interrupted.
-fn all_or_nothing(spec: &str, expanded: &Instance, (simulation, log): &(Simulation, Vec<LogEntry>)) {
-    let rejected = |whole| {
-        let mut own = log.iter().filter(|entry| whole_of(expanded, entry) == whole);
+/// Every task of a job ended, or the job was given up and none ran but such as were interrupted.
+fn all_or_nothing(spec: &str, instance: &Instance, (simulation, log): &(Simulation, Vec<LogEntry>)) {
+    let rejected = |job| {
+        let mut own = log.iter().filter(|entry| job_of(instance, entry) == job);
         own.any(|entry| matches!(entry.what, Logged::Rejected { .. }))
     };
-    let succeeded = |job| simulation.trace.runs.iter().any(|run| run.job == job && run.outcome == Outcome::Succeeded);
-    for (number, whole) in expanded.precedence().unwrap().wholes().iter().enumerate() {
-        let mut tasks = whole.tasks().map(makespan_core::JobId);
-        if rejected(number) {
-            assert!(tasks.all(|task| !succeeded(task)), "{spec}: {}", whole.job.name);
+    let succeeded =
+        |task: TaskId| simulation.trace.runs.iter().any(|run| run.task == task && run.outcome == Outcome::Succeeded);
+    for id in instance.ids() {
+        let job = instance.job(id);
+        if rejected(id) {
+            assert!(job.task_ids().all(|task| !succeeded(task)), "{spec}: {}", job.name);
         } else {
-            assert!(tasks.all(succeeded), "{spec}: {}", whole.job.name);
+            assert!(job.task_ids().all(succeeded), "{spec}: {}", job.name);
         }
     }
 }
@@ -65,29 +66,27 @@ proptest! {
 
     #[test]
     fn what_is_planned_happens_when_estimates_hold(instance in instance(150)) {
-        let expansion = Expansion::of(&instance).unwrap();
-        let expanded = &expansion.instance;
         for spec in SPECS {
-            let played = play(spec, expanded, &Actual::AsEstimated, &SimulationOptions::default());
-            all_or_nothing(spec, expanded, &played);
+            let played = play(spec, &instance, &Actual::AsEstimated, &SimulationOptions::default());
+            all_or_nothing(spec, &instance, &played);
             let (simulation, log) = &played;
-            let happened = expansion.original_schedule(&simulation.trace.schedule());
+            let happened = simulation.trace.schedule();
             if simulation.cancelled.is_empty() {
                 prop_assert_eq!(validate(&instance, &happened), Ok(()), "{}", spec);
             }
             let mut planned = BTreeMap::new();
             for entry in log {
                 if let Logged::Planned { finish, .. } | Logged::Fallback { finish, .. } = entry.what {
-                    planned.insert(whole_of(expanded, entry), finish);
+                    planned.insert(job_of(&instance, entry), finish);
                 }
                 prop_assert!(!["other_variant", "planned_again"].contains(&entry.what.name()));
                 if let Logged::Rejected { .. } = entry.what {
-                    planned.remove(&whole_of(expanded, entry));
+                    planned.remove(&job_of(&instance, entry));
                 }
             }
-            let ends = ends(expanded, simulation);
+            let ends = ends(&instance, simulation);
             if spec.contains("early") {
-                prop_assert!(ends.iter().all(|(whole, end)| planned[whole] >= *end), "{}", spec);
+                prop_assert!(ends.iter().all(|(job, end)| planned[job] >= *end), "{}", spec);
             } else if !spec.contains("paid") {
                 prop_assert_eq!(&ends, &planned, "{}", spec);
             }
@@ -101,12 +100,10 @@ proptest! {
         failures in prop::collection::vec((0_u32..4, 0_i64..150, 1_i64..90, any::<bool>()), 0..5),
         (drawn, requeues) in (any::<Option<u16>>(), any::<bool>()),
     ) {
-        let expansion = Expansion::of(&instance).unwrap();
-        let expanded = &expansion.instance;
-        let real = |(job, percent): (&Job, &i64)| {
-            Profile::rigid(1, t((job.profile().shortest().ticks() * percent / 100).max(1))).unwrap()
+        let real = |(task, percent): (TaskId, &i64)| {
+            Profile::rigid(1, t((instance.profile(task).shortest().ticks() * percent / 100).max(1))).unwrap()
         };
-        let actual = Actual::Profiles(expanded.jobs().iter().zip(percents.iter().cycle()).map(real).collect());
+        let actual = Actual::Profiles(instance.task_ids().zip(percents.iter().cycle()).map(real).collect());
         let failure = |(id, down, length, known): (u32, i64, i64, bool)| Failure {
             processors: ProcSet::range(id, id),
             down: t(down),
@@ -122,29 +119,26 @@ proptest! {
         };
         for spec in SPECS {
             // Every task ends or is given up; nothing stalls.
-            let played = play(spec, expanded, &actual, &options);
+            let played = play(spec, &instance, &actual, &options);
             if requeues {
-                all_or_nothing(spec, expanded, &played);
+                all_or_nothing(spec, &instance, &played);
             }
-            let again = play(spec, expanded, &actual, &options);
+            let again = play(spec, &instance, &actual, &options);
             prop_assert_eq!((&played.0.trace, &played.1), (&again.0.trace, &again.1), "{}", spec);
         }
     }
 
     #[test]
     fn a_buffer_delays_by_its_length_at_most(instance in instance(150), length in 1_i64..60) {
-        let expansion = Expansion::of(&instance).unwrap();
-        let expanded = &expansion.instance;
         let spec = format!("job-flow[buffer={length}ns,late=reject]");
-        let (_, log) = play(&spec, expanded, &Actual::AsEstimated, &SimulationOptions::default());
+        let (_, log) = play(&spec, &instance, &Actual::AsEstimated, &SimulationOptions::default());
         let mut first = BTreeMap::new();
         for entry in &log {
-            first.entry(whole_of(expanded, entry)).or_insert(entry.time);
+            first.entry(job_of(&instance, entry)).or_insert(entry.time);
         }
-        let wholes = expanded.precedence().unwrap().wholes();
-        prop_assert_eq!(first.len(), wholes.len());
-        for (whole, handed) in first {
-            let wait = handed - wholes[whole].job.release;
+        prop_assert_eq!(first.len(), instance.jobs().len());
+        for (job, handed) in first {
+            let wait = handed - instance.job(job).release;
             prop_assert!(wait >= Time::ZERO && wait <= t(length), "{wait:?}");
         }
     }

@@ -2,8 +2,8 @@
 
 use makespan_algos::policy::policy_for;
 use makespan_core::{
-    Actual, Edge, Expansion, Failure, Graph, Instance, Job, Load, LogEntry, Logged, NamedTask, Node, Outcome, Platform,
-    Profile, Time, Unavailable,
+    Actual, Edge, Failure, Graph, Instance, Job, Load, LogEntry, Logged, NamedTask, Node, Outcome, Platform, Profile,
+    TaskId, Time, Unavailable,
 };
 use makespan_sim::{Silent, SimulationOptions, simulate};
 
@@ -52,18 +52,18 @@ impl Played {
 }
 
 fn play_with(spec: &str, instance: &Instance, percent: i64, failures: Vec<Failure>) -> Played {
-    let expanded = Expansion::of(instance).unwrap().instance;
-    let mut policy = policy_for(spec, &expanded, 1).unwrap();
+    let mut policy = policy_for(spec, instance, 1).unwrap();
     let options = SimulationOptions { failures, ..SimulationOptions::default() };
-    let real =
-        |job: &Job| Profile::rigid(1, Time::from_ticks(job.profile().shortest().ticks() * percent / 100)).unwrap();
-    let actual = Actual::Profiles(expanded.jobs().iter().map(real).collect());
-    let simulation = simulate(&expanded, &actual, policy.as_mut(), &options, &mut Silent).unwrap();
+    let real = |task: TaskId| {
+        Profile::rigid(1, Time::from_ticks(instance.profile(task).shortest().ticks() * percent / 100)).unwrap()
+    };
+    let actual = Actual::Profiles(instance.task_ids().map(real).collect());
+    let simulation = simulate(instance, &actual, policy.as_mut(), &options, &mut Silent).unwrap();
     let done = simulation.trace.runs.iter().filter(|run| run.outcome == Outcome::Succeeded);
     let seconds = |time: Time| time.ticks() / Time::TICKS_PER_SECOND;
     let run = |run: &makespan_core::Run| {
         let processor = run.processors.iter().next().unwrap();
-        (expanded.job(run.job).name.clone(), processor, seconds(run.start), seconds(run.end))
+        (instance.name(run.task).into_owned(), processor, seconds(run.start), seconds(run.end))
     };
     let mut runs: Vec<_> = done.map(run).collect();
     runs.sort_by_key(|run| (run.2, run.1));

@@ -2,7 +2,7 @@
 
 use makespan_algos::policy::policy_for;
 use makespan_core::{
-    Actual, Edge, Expansion, Graph, Instance, Job, Load, Logged, NamedTask, Node, Platform, Profile, Time, validate,
+    Actual, Edge, Graph, Instance, Job, Load, Logged, NamedTask, Node, Platform, Profile, Time, validate,
 };
 use makespan_sim::{Silent, SimulationOptions, simulate};
 
@@ -34,16 +34,14 @@ fn instance() -> Instance {
 
 /// The ends of both jobs; the plans are in time and happen.
 fn ends(spec: &str, instance: &Instance) -> [Time; 2] {
-    let expansion = Expansion::of(instance).unwrap();
-    let mut policy = policy_for(spec, &expansion.instance, 1).unwrap();
+    let mut policy = policy_for(spec, instance, 1).unwrap();
     let options = SimulationOptions::default();
-    let simulation =
-        simulate(&expansion.instance, &Actual::AsEstimated, policy.as_mut(), &options, &mut Silent).unwrap();
+    let simulation = simulate(instance, &Actual::AsEstimated, policy.as_mut(), &options, &mut Silent).unwrap();
     assert!(policy.log().iter().all(|entry| matches!(entry.what, Logged::Planned { .. })), "{spec}");
-    let schedule = expansion.original_schedule(&simulation.trace.schedule());
+    let schedule = simulation.trace.schedule();
     assert_eq!(validate(instance, &schedule), Ok(()), "{spec}");
     [0, 1].map(|job| {
-        let own = schedule.placements().iter().filter(|placement| placement.job.index() == job);
+        let own = schedule.placements().iter().filter(|placement| instance.job_id(placement.task).index() == job);
         own.map(|placement| placement.end).max().unwrap()
     })
 }
@@ -66,14 +64,12 @@ fn both_jobs_are_in_time_one_after_the_other_and_collected_in_a_buffer() {
 #[test]
 fn consecutive_jobs_do_not_overlap() {
     let instance = instance();
-    let expansion = Expansion::of(&instance).unwrap();
-    let mut policy = policy_for("job-flow[serve=consecutive]", &expansion.instance, 1).unwrap();
+    let mut policy = policy_for("job-flow[serve=consecutive]", &instance, 1).unwrap();
     let options = SimulationOptions::default();
-    let simulation =
-        simulate(&expansion.instance, &Actual::AsEstimated, policy.as_mut(), &options, &mut Silent).unwrap();
-    let schedule = expansion.original_schedule(&simulation.trace.schedule());
+    let simulation = simulate(&instance, &Actual::AsEstimated, policy.as_mut(), &options, &mut Silent).unwrap();
+    let schedule = simulation.trace.schedule();
     let (first, second): (Vec<_>, Vec<_>) =
-        schedule.placements().iter().partition(|placement| placement.job.index() == 0);
+        schedule.placements().iter().partition(|placement| instance.job_id(placement.task).index() == 0);
     assert!(!first.is_empty() && !second.is_empty());
     let end = first.iter().map(|placement| placement.end).max();
     assert!(second.iter().map(|placement| placement.start).min() >= end);

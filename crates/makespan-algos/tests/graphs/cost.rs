@@ -33,16 +33,16 @@ fn check(instance: &Instance, front: &[(Time, i128)], certificate: CostPrices) -
 
 /// The same with a walltime for every compound job, and when each job must end: by that, or by 1.5 times its shortest time.
 fn with_walltimes(instance: &Instance, walltimes: &[i64]) -> (Instance, Vec<Time>) {
-    let given = |(job, &walltime): (&Job, &i64)| {
-        let walltime = job.is_compound().then(|| Time::from_ticks(walltime));
-        Job { walltime, ..job.clone() }
+    let given = |(id, &walltime): (JobId, &i64)| {
+        let walltime = instance.job(id).is_compound().then(|| Time::from_ticks(walltime));
+        Job { walltime, ..instance.submitted(id) }
     };
-    let jobs: Vec<Job> = instance.jobs().iter().zip(walltimes).map(given).collect();
+    let jobs: Vec<Job> = instance.ids().zip(walltimes).map(given).collect();
     let instance = Instance::new(instance.platform().clone(), jobs, instance.unavailable().to_vec()).unwrap();
     let end = |id: JobId| {
         let job = instance.job(id);
         let nodes = 0..instance.platform().nodes().len();
-        let shortest = || nodes.filter_map(|node| instance.time_on(id, node)).min().unwrap();
+        let shortest = || nodes.filter_map(|node| instance.time_on(job.first(), node)).min().unwrap();
         let half_more = || Time::from_ticks((shortest().ticks() as f64 * 1.5).ceil() as i64);
         job.release + job.walltime.unwrap_or_else(half_more)
     };
@@ -52,7 +52,8 @@ fn with_walltimes(instance: &Instance, walltimes: &[i64]) -> (Instance, Vec<Time
 
 fn late(instance: &Instance, schedule: &Schedule, ends: &[Time]) -> usize {
     let is_late = |id: &JobId| {
-        let own = schedule.placements().iter().filter(|placement| placement.job == *id);
+        let job = instance.job(*id);
+        let own = schedule.placements().iter().filter(|placement| job.has_task(placement.task));
         own.map(|placement| placement.end).max() > Some(ends[id.index()])
     };
     instance.ids().filter(is_late).count()
@@ -143,8 +144,7 @@ proptest! {
         let instance = draft.instance(1);
         let front = costs(&instance);
         let horizon = front[which.index(front.len())].0 + Time::from_ticks(more);
-        let graphs = instance.jobs().iter().filter_map(|job| job.graph.as_ref());
-        let edges = graphs.map(|graph| graph.edges().len()).sum::<usize>();
+        let edges = instance.edges().len();
         let instants: Vec<Time> = instants.into_iter().map(Time::from_ticks).collect();
         let mut drawn = drawn.into_iter().cycle();
         let mut take = |count: usize| -> Vec<i64> { drawn.by_ref().take(count).collect() };

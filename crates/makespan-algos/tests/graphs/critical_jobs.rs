@@ -129,7 +129,7 @@ fn tasks_with_a_node_each_do_not_wait_for_each_other() {
 
 /// A job with this walltime.
 fn within(instance: &Instance, walltime: Time) -> Instance {
-    let jobs = instance.jobs().iter().map(|job| Job { walltime: Some(walltime), ..job.clone() }).collect();
+    let jobs = instance.ids().map(|id| instance.submitted(id).with_walltime(walltime)).collect();
     Instance::new(instance.platform().clone(), jobs, instance.unavailable().to_vec()).unwrap()
 }
 
@@ -142,7 +142,7 @@ fn no_feasible_walltime_is_missed() {
         let draft = drafts().new_tree(&mut runner).unwrap().current();
         let instance = draft.instance(1);
         let [job] = instance.jobs() else { continue };
-        if job.tasks_apart() > 4 || !job.is_compound() {
+        if job.different_tasks() > 4 || !job.is_compound() {
             continue;
         }
         looked += 1;

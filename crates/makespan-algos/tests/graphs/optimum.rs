@@ -8,7 +8,7 @@
 //! schedule in the order of their starts, on their processors, all start no later than there: by induction those before
 //! end no later, so the old start is still possible.
 
-use makespan_core::{Instance, JobId, Objective, Placement, ProcSet, Schedule, Time};
+use makespan_core::{Instance, JobId, Objective, Placement, ProcSet, Schedule, TaskId, Time};
 
 /// The least values of [`Objective::OF_SCHEDULES`].
 pub fn optima(instance: &Instance) -> [i128; 4] {
@@ -40,7 +40,11 @@ pub fn least_late(instance: &Instance, ends: &[Time]) -> (usize, i128) {
     let mut least = (usize::MAX, i128::MAX);
     each(instance, &mut |schedule| {
         let late = |id: &JobId| {
-            schedule.placements().iter().any(|placement| placement.job == *id && placement.end > ends[id.index()])
+            let job = instance.job(*id);
+            schedule
+                .placements()
+                .iter()
+                .any(|placement| job.has_task(placement.task) && placement.end > ends[id.index()])
         };
         let count = instance.ids().filter(late).count();
         least = least.min((count, Objective::Cost.value(instance, &schedule)));
@@ -49,42 +53,40 @@ pub fn least_late(instance: &Instance, ends: &[Time]) -> (usize, i128) {
 }
 
 fn each(instance: &Instance, look: &mut dyn FnMut(Schedule)) {
-    let tasks: Vec<(JobId, u32)> =
-        instance.ids().flat_map(|id| (0..instance.job(id).tasks() as u32).map(move |task| (id, task))).collect();
-    descend(instance, &tasks, &mut Vec::new(), look);
+    descend(instance, &mut Vec::new(), look);
 }
 
-fn descend(instance: &Instance, tasks: &[(JobId, u32)], placed: &mut Vec<Placement>, look: &mut dyn FnMut(Schedule)) {
-    if placed.len() == tasks.len() {
+fn descend(instance: &Instance, placed: &mut Vec<Placement>, look: &mut dyn FnMut(Schedule)) {
+    if placed.len() as u64 == instance.tasks() {
         look(Schedule::new(placed.clone()));
         return;
     }
-    for &(job, task) in tasks {
-        if placed.iter().any(|other| (other.job, other.task) == (job, task)) {
+    for task in instance.task_ids() {
+        if placed.iter().any(|other| other.task == task) {
             continue;
         }
         for id in 0..instance.processors() {
             let processors = ProcSet::range(id, id);
-            if !instance.accepts_task(job, task, &processors) {
+            if !instance.accepts(task, &processors) {
                 continue;
             }
-            let Some(ready) = ready(instance, (job, task), id, placed) else { break };
-            let time = instance.time_of(job, task, &processors);
+            let Some(ready) = ready(instance, task, id, placed) else { break };
+            let time = instance.time(task, &processors);
             let start = open_from(instance, id, ready, time);
-            placed.push(Placement { job, task, start, end: start + time, processors });
-            descend(instance, tasks, placed, look);
+            placed.push(Placement { task, start, end: start + time, processors });
+            descend(instance, placed, look);
             placed.pop();
         }
     }
 }
 
 /// When the data of a task are there and its processor is free; `None` while it waits for what is not placed.
-fn ready(instance: &Instance, (job, task): (JobId, u32), id: u32, placed: &[Placement]) -> Option<Time> {
+fn ready(instance: &Instance, task: TaskId, id: u32, placed: &[Placement]) -> Option<Time> {
     let free = placed.iter().filter(|other| other.processors.contains(id)).map(|other| other.end).max();
-    let mut ready = instance.job(job).release.max(free.unwrap_or(Time::ZERO));
+    let mut ready = instance.release(task).max(free.unwrap_or(Time::ZERO));
     let platform = instance.platform();
-    for edge in instance.job(job).graph.iter().flat_map(|graph| graph.incoming(task)) {
-        let from = placed.iter().find(|other| (other.job, other.task) == (job, edge.from))?;
+    for edge in instance.incoming(task) {
+        let from = placed.iter().find(|other| other.task == edge.from)?;
         let source = platform.node_of(from.processors.iter().next().unwrap());
         ready = ready.max(from.end + platform.route(source, platform.node_of(id)).time(edge.load));
     }

@@ -143,7 +143,7 @@ fn time_prices(instance: &Instance) -> Vec<TimePrices> {
         Proof::TimePrices(mut prices) => {
             // Around unavailable periods no price at all may be best; one of zero proves the same and can be twisted.
             if prices.prices.is_empty() {
-                let length = instance.jobs()[0].profile().shortest();
+                let length = instance.profile_of(JobId(0)).shortest();
                 prices.instants.push(prices.instants[0] + length);
                 prices.prices.push(0);
             }

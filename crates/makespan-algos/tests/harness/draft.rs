@@ -85,8 +85,11 @@ impl DraftJob {
                 Profile::law(ticks(*sequential), *law, min.min(max), min.max(max))
             }
         };
-        let count = std::num::NonZeroU64::new(self.count);
-        let job = Job { count, ..Job::new(format!("job {index}"), profile.unwrap()) };
+        let job = Job::new(format!("job {index}"), profile.unwrap());
+        let job = match std::num::NonZeroU64::new(self.count) {
+            Some(count) => job.with_count(count),
+            None => job,
+        };
         job.with_weight(Weight::from_millionths(self.weight).unwrap()).with_release(ticks(self.release))
     }
 }

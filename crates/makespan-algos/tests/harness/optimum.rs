@@ -36,7 +36,7 @@
 //! *What is pruned.* Partial schedules whose lower bound reaches the best complete one: each job that is left needs its
 //! least area after the present starts and its shortest time.
 
-use makespan_core::{Instance, Objective, Time};
+use makespan_core::{Instance, Objective, SimpleJob, Time};
 
 /// What is not searched for.
 const NOT_OF_TIME: &str = "the order of jobs says nothing of their cost";
@@ -133,8 +133,8 @@ struct Partial {
 impl Search {
     fn new(instance: &Instance, objective: Objective, cap: Time) -> Self {
         let tasks =
-            |(id, job): (usize, &makespan_core::Job)| (0..job.tasks()).map(|_| small(id, job)).collect::<Vec<Small>>();
-        let mut jobs: Vec<Small> = instance.jobs().iter().enumerate().flat_map(tasks).collect();
+            |(id, job): (usize, SimpleJob<'_>)| (0..job.tasks()).map(|_| small(id, job)).collect::<Vec<Small>>();
+        let mut jobs: Vec<Small> = instance.simple_jobs().enumerate().flat_map(tasks).collect();
         if objective == Objective::MeanFlow {
             jobs.iter_mut().for_each(|job| job.weight = 1);
         }
@@ -273,7 +273,7 @@ impl Search {
     }
 }
 
-fn small(id: usize, job: &makespan_core::Job) -> Small {
+fn small(id: usize, job: SimpleJob<'_>) -> Small {
     let profile = job.profile();
     let mut choices: Vec<(usize, i64)> = Vec::new();
     for allotment in profile.min_processors()..=profile.max_processors() {

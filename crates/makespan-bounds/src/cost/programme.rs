@@ -1,6 +1,6 @@
 //! The dual function in floats: what tasks pay at given prices, and in which direction more follows.
 
-use makespan_core::{Instance, Time, task_cost, volume};
+use makespan_core::{Instance, TaskId, Time, task_cost, volume};
 
 use crate::windows::{NEVER, Tasks};
 
@@ -79,11 +79,11 @@ impl Programme {
         let mut begin = 0;
         for id in instance.ids() {
             let job = instance.job(id);
-            for task in 0..job.tasks_apart() {
+            for task in 0..job.different_tasks() {
                 let at = begin + task as usize;
                 let (head, latest) = (tasks.heads[at], horizon.ticks().saturating_sub(tasks.tails[at]));
                 let from = programme.choices.len();
-                let profile = job.profile_of(task);
+                let profile = instance.profile(job.task(task));
                 let volume = volume(profile);
                 let cost = |time: i64| task_cost(volume, Time::from_ticks(time)) as f64;
                 let fits = |time: i64| time < NEVER && head.saturating_add(time) <= latest;
@@ -105,9 +105,10 @@ impl Programme {
                 let (head, latest) = (share(head), share(latest));
                 programme.tasks.push(Row { head, latest, count: job.equal_tasks() as f64, choices });
             }
-            let edges = job.graph.iter().flat_map(|graph| graph.edges());
-            programme.edges.extend(edges.map(|edge| (begin as u32 + edge.from, begin as u32 + edge.to)));
-            begin += job.tasks_apart() as usize;
+            let number = |task: TaskId| begin as u32 + (task.0 - job.first().0) as u32;
+            let edges = instance.edges_of(id).iter();
+            programme.edges.extend(edges.map(|edge| (number(edge.from), number(edge.to))));
+            begin += job.different_tasks() as usize;
         }
         programme.open_up(instance, tasks, &instants(first, horizon, periods));
         Some(programme)

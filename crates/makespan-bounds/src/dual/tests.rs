@@ -13,7 +13,7 @@ fn instance(processors: u32, tables: &[Vec<i64>]) -> Instance {
 /// Whether the best choice under `deadline` has at most the area, by trying all choices.
 fn acceptable(instance: &Instance, deadline: i64) -> bool {
     let m = instance.processors();
-    let profiles: Vec<&Profile> = instance.jobs().iter().map(Job::profile).collect();
+    let profiles: Vec<&Profile> = instance.simple_jobs().map(|job| job.profile()).collect();
     (0_u32..1 << profiles.len()).any(|mask| {
         let mut width = 0;
         let mut work = 0;
@@ -37,7 +37,7 @@ proptest! {
         tables in proptest::collection::vec(proptest::collection::vec(1_i64..30, 1..6), 1..7),
     ) {
         let instance = instance(processors, &tables);
-        let dual = search(instance.jobs().iter().map(Job::profile), processors);
+        let dual = search(instance.simple_jobs().map(|job| job.profile()), processors);
         let guess = (1..).find(|&deadline| acceptable(&instance, deadline)).unwrap();
         prop_assert_eq!(dual.guess.ticks(), guess);
         match dual.rejection {

@@ -1,6 +1,6 @@
 //! What the game is played on: the allotments that the jobs may choose, by class of width and time.
 
-use makespan_core::{Area, Instance, Job, Time};
+use makespan_core::{Area, Instance, SimpleJob, Time};
 
 use super::functions::{Function, families};
 
@@ -69,7 +69,7 @@ pub(super) struct Board<'a> {
 pub(super) struct Setting<'a> {
     pub instance: &'a Instance,
     /// The jobs released at `from` or later, or every so many of them.
-    pub jobs: Vec<&'a Job>,
+    pub jobs: Vec<SimpleJob<'a>>,
     /// How many jobs each of them stands for.
     pub each: f64,
     pub from: Time,
@@ -85,16 +85,17 @@ pub(super) struct Setting<'a> {
 
 impl<'a> Setting<'a> {
     pub(super) fn new(instance: &'a Instance, from: Time, most_jobs: usize, classes: i64) -> Self {
-        let mut jobs: Vec<&Job> = instance.jobs().iter().filter(|job| job.release >= from).collect();
+        let mut jobs: Vec<SimpleJob<'_>> = instance.simple_jobs().filter(|job| job.release >= from).collect();
         let stride = jobs.len().div_ceil(most_jobs).max(1);
         if stride > 1 {
             // Every so many by work, so that the sample needs very nearly its share.
             jobs.sort_by_cached_key(|job| job.profile().least_work(Time::MAX));
         }
         let all = jobs.len() as f64;
-        let jobs: Vec<&Job> = jobs.into_iter().skip(stride / 2).step_by(stride).collect();
+        let jobs: Vec<SimpleJob<'_>> = jobs.into_iter().skip(stride / 2).step_by(stride).collect();
         let each = all / jobs.len().max(1) as f64;
-        let allotments = |job: &&Job| (job.profile().max_processors() - job.profile().min_processors()) as usize;
+        let allotments =
+            |job: &SimpleJob<'_>| (job.profile().max_processors() - job.profile().min_processors()) as usize;
         let wide = jobs.iter().map(allotments).sum::<usize>() <= 2 * jobs.len();
         let widths = Grid::new(i64::from(instance.processors()), classes).capacity();
         // Times are so fine that every grid has as many classes as it is asked for.
@@ -144,7 +145,7 @@ impl<'a> Board<'a> {
         Some(board)
     }
 
-    fn add_all(&mut self, job: &Job, longest: Time, whole: &Shares) {
+    fn add_all(&mut self, job: &SimpleJob<'_>, longest: Time, whole: &Shares) {
         let profile = job.profile();
         for processors in profile.allotments() {
             let time = profile.time(processors);
@@ -156,7 +157,7 @@ impl<'a> Board<'a> {
     }
 
     /// From the longest time down: the fewest processors, then the fewest that reach a lower class of times.
-    fn add_narrowest(&mut self, job: &Job, longest: Time, whole: &Shares) {
+    fn add_narrowest(&mut self, job: &SimpleJob<'_>, longest: Time, whole: &Shares) {
         let profile = job.profile();
         let mut limit = longest;
         while let Some(processors) = profile.min_allotment(limit) {

@@ -47,7 +47,7 @@ fn closed_processors_and_release_dates_count() {
     let (value, _) = bound(&rigid(10, &[(4, 10); 5], closed));
     assert!(value <= 52.0, "one job at a time fits beside the closed processors: {value}");
     let late = |job: Job| job.with_release(Time::from_seconds(100));
-    let jobs = rigid(10, &[(4, 10); 5], vec![]).jobs().iter().cloned().map(late).collect();
+    let jobs = rigid(10, &[(4, 10); 5], vec![]).all_submitted().into_iter().map(late).collect();
     near_optimum(&Instance::new(Platform::flat(10).unwrap(), jobs, vec![]).unwrap(), 130.0);
 }
 
@@ -60,7 +60,7 @@ fn moldable_jobs_that_dodge_each_function_alone() {
         Job::new(index.to_string(), Profile::law(time, law, 1, 200).unwrap())
     };
     let instance = Instance::new(Platform::flat(200).unwrap(), (0..150).map(job).collect(), vec![]).unwrap();
-    let before = dual::search(instance.jobs().iter().map(Job::profile), 200).rejection.unwrap().deadline;
+    let before = dual::search(instance.simple_jobs().map(|job| job.profile()), 200).rejection.unwrap().deadline;
     let (value, functions) = bound(&instance);
     assert!(functions && value > 1.001 * before.seconds(), "{value} after {before}");
 }

@@ -132,7 +132,7 @@ fn prices_from(instance: &Instance, from: Option<Time>) -> Vec<f64> {
     let counts: Vec<f64> = jobs.iter().map(|&id| instance.job(id).tasks() as f64).collect();
     let time = |job: usize, node: usize| match rows(instance, jobs[job]) {
         Some(row) => row[node],
-        None => instance.time_on(jobs[job], node).unwrap_or(Profile::CANNOT_RUN),
+        None => instance.time_on(instance.job(jobs[job]).first(), node).unwrap_or(Profile::CANNOT_RUN),
     };
     if jobs.is_empty() {
         return vec![1.0 / f64::from(instance.processors().max(1)); nodes.len()];
@@ -201,8 +201,7 @@ fn forbidding(columns: &Columns, mut prices: Vec<f64>, jobs: usize, time: impl F
 
 /// The times of a job as they are, where they need no look at speed and walltime.
 fn rows(instance: &Instance, job: JobId) -> Option<&[Time]> {
-    let job = instance.job(job);
-    job.profile().machine_times().filter(|_| job.walltime.is_none())
+    instance.profile_of(job).machine_times().filter(|_| instance.job(job).walltime.is_none())
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Which job has which position on which machine, so that the completions add up to the least.
 
 use makespan_core::proof::PositionPrices;
-use makespan_core::{Bound, Instance, Job, JobId, Objective, Profile, Proof};
+use makespan_core::{Bound, Instance, JobId, Objective, Profile, Proof};
 
 use super::taking_part;
 
@@ -57,8 +57,7 @@ pub fn positions(instance: &Instance) -> Positions {
     let mut matching = Matching::new(Costs { instance, nodes, ready });
     // Long jobs first: they come to lie in front, and paths stay short.
     let mut order: Vec<u32> = (0..instance.jobs().len() as u32).collect();
-    let shortest = |job: &Job| job.profile().shortest();
-    order.sort_by_key(|&job| (std::cmp::Reverse(shortest(&instance.jobs()[job as usize])), job));
+    order.sort_by_key(|&job| (std::cmp::Reverse(instance.profile_of(JobId(job)).shortest()), job));
     let done = order.into_iter().all(|job| matching.add(job));
     let mut prices = vec![Vec::new(); matching.costs.nodes.len()];
     for (processor, slots) in matching.of.iter().enumerate() {
@@ -83,11 +82,11 @@ struct Costs<'a> {
 
 impl Costs<'_> {
     fn fill_row(&self, job: u32, row: &mut [i64]) {
-        let id = JobId(job);
+        let task = self.instance.job(JobId(job)).first();
         let mut last = (usize::MAX, 0);
         for (time, &node) in row.iter_mut().zip(&self.nodes) {
             if last.0 != node {
-                last = (node, self.instance.time_on(id, node).unwrap_or(Profile::CANNOT_RUN).ticks());
+                last = (node, self.instance.time_on(task, node).unwrap_or(Profile::CANNOT_RUN).ticks());
             }
             *time = last.1;
         }

@@ -1,6 +1,6 @@
 use std::time::Instant;
 
-use makespan_core::{Job, Objective, Platform, Proof};
+use makespan_core::{Job, JobId, Objective, Platform, Proof, SimpleJob, TaskId};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -26,7 +26,7 @@ fn random(tasks: usize, machines: usize, spread: f64, seed: u64) -> Instance {
 fn on_uniform_machines_the_bound_is_the_work_over_the_speeds() {
     for (seed, tasks, machines) in [(1, 512, 16), (2, 300, 3), (3, 2000, 100)] {
         let instance = random(tasks, machines, 0.0, seed);
-        let times = |job: usize| instance.jobs()[job].profile().machine_times().unwrap();
+        let times = |job: usize| instance.profile_of(JobId(job as u32)).machine_times().unwrap();
         let speed: f64 = (0..machines).map(|k| 1.0 / times(0)[k].ticks() as f64).sum();
         let work: f64 = (0..tasks).map(|job| times(job)[0].ticks() as f64 / times(0)[0].ticks() as f64).sum();
         let begin = Instant::now();
@@ -74,15 +74,15 @@ fn machines_that_are_busy_and_tasks_that_do_not_fit_are_counted() {
 /// The shortest makespan over all mappings, each machine in the order of release, which is the best there.
 fn shortest(instance: &Instance) -> i64 {
     let (machines, jobs) = (instance.processors(), instance.jobs().len() as u32);
-    let mut order: Vec<JobId> = instance.ids().collect();
-    order.sort_by_key(|&id| instance.job(id).release);
+    let mut order: Vec<TaskId> = instance.task_ids().collect();
+    order.sort_by_key(|&task| instance.release(task));
     let span = |mut code: u32| -> Option<i64> {
         let mut ends = vec![0; machines as usize];
         for &id in &order {
             let machine = (code % machines) as usize;
             code /= machines;
             let time = instance.time_on(id, instance.platform().node_of(machine as u32))?;
-            ends[machine] = i64::max(ends[machine], instance.job(id).release.ticks()) + time.ticks();
+            ends[machine] = i64::max(ends[machine], instance.release(id).ticks()) + time.ticks();
         }
         ends.into_iter().max()
     };
@@ -160,15 +160,14 @@ fn machines_that_cannot_take_part_change_no_bound() {
             start: Time::ZERO,
             end: Time::from_ticks(1 << 42),
         };
-        let row = |job: &Job| job.profile().machine_times().unwrap().to_vec();
+        let row = |job: SimpleJob<'_>| job.profile().machine_times().unwrap().to_vec();
         // It would do each job in a thousandth of the time, or in as long.
         let faster = |at: usize, row: Vec<Time>| {
             let own = row.iter().copied().min().unwrap().ticks() / [1000, 30, 1][at % 3];
             [vec![Time::from_ticks(own)], row].concat()
         };
         let jobs = without
-            .jobs()
-            .iter()
+            .simple_jobs()
             .enumerate()
             .map(|(at, job)| Job::new(job.name.clone(), Profile::on_machines(faster(at, row(job))).unwrap()));
         let shifted = without.unavailable().iter().map(|period| makespan_core::Unavailable {
@@ -197,7 +196,7 @@ fn least_flow(instance: &Instance) -> i128 {
     let ready: Vec<i64> = (0..machines).map(ready).collect();
     let flow = |mut code: u32| -> Option<i128> {
         let mut own = vec![Vec::new(); machines as usize];
-        for id in instance.ids() {
+        for id in instance.task_ids() {
             let machine = code % machines;
             code /= machines;
             own[machine as usize].push(instance.time_on(id, machine as usize)?.ticks());

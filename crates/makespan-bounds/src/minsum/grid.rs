@@ -1,6 +1,6 @@
 //! The instants that cut time into intervals.
 
-use makespan_core::{Area, Instance, Job, Time};
+use makespan_core::{Area, Instance, SimpleJob, Time};
 
 use crate::dual;
 
@@ -37,8 +37,8 @@ impl Grid {
 
     fn geometric(instance: &Instance, parts: u32) -> Self {
         // Best-effort bags have no weight: their length must not make the grid coarser for the others.
-        let counting: Vec<&Job> = instance.jobs().iter().filter(|job| !job.is_best_effort()).collect();
-        let profiles = counting.iter().map(|job| job.profile());
+        let counting: Vec<SimpleJob<'_>> = instance.simple_jobs().filter(|job| !job.is_best_effort()).collect();
+        let profiles = counting.iter().map(SimpleJob::profile);
         let Some(shortest) = profiles.clone().map(makespan_core::Profile::shortest).min() else {
             return Self { ends: vec![Time::TICK] };
         };
@@ -67,11 +67,11 @@ impl Grid {
 }
 
 /// The mean load of the processors where some jobs are bags, of which the dual search sees one task; zero elsewhere.
-fn mean_load(jobs: &[&Job], processors: u32) -> Time {
+fn mean_load(jobs: &[SimpleJob<'_>], processors: u32) -> Time {
     if !jobs.iter().any(|job| job.is_bag()) {
         return Time::ZERO;
     }
-    let work = |job: &&Job| Some(job.profile().least_work(Time::MAX)?.saturating_mul(Area::from(job.tasks())));
+    let work = |job: &SimpleJob<'_>| Some(job.profile().least_work(Time::MAX)?.saturating_mul(Area::from(job.tasks())));
     let load = jobs.iter().filter_map(work).fold(0, Area::saturating_add) / Area::from(processors);
     Time::from_ticks(i64::try_from(load).unwrap_or(i64::MAX / 4))
 }

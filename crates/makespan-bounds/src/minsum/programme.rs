@@ -1,7 +1,7 @@
 //! The dual function of the interval programme.
 
 use makespan_core::proof::soonest_completion;
-use makespan_core::{Instance, Job, Time};
+use makespan_core::{Instance, SimpleJob, Time};
 
 use super::grid::Grid;
 
@@ -20,7 +20,7 @@ impl Programme {
     /// The corrected programme: intervals `(0, b_1], .., (b_J, inf)`, the last without price.
     pub(super) fn corrected(instance: &Instance, grid: &Grid) -> Self {
         let ends = grid.ends();
-        let cell = |job: &Job, soonest: Time, index: usize| {
+        let cell = |job: &SimpleJob<'_>, soonest: Time, index: usize| {
             let begin = if index == 0 { Time::ZERO } else { ends[index - 1] + Time::TICK };
             let limit = ends.get(index).map_or(Time::MAX, |&end| end - job.release);
             (begin.max(soonest), job.profile().least_work(limit))
@@ -31,7 +31,7 @@ impl Programme {
     /// The programme as printed: intervals `(t_j, t_j+1]`, each of cost `t_j`, none before or after.
     pub(super) fn printed(instance: &Instance, grid: &Grid) -> Self {
         let ends = &grid.ends()[1..];
-        let cell = |job: &Job, _, index: usize| (grid.ends()[index], job.profile().least_work(ends[index]));
+        let cell = |job: &SimpleJob<'_>, _, index: usize| (grid.ends()[index], job.profile().least_work(ends[index]));
         Self::build(instance, ends, ends.len(), cell)
     }
 
@@ -39,20 +39,20 @@ impl Programme {
         instance: &Instance,
         ends: &[Time],
         intervals: usize,
-        cell: impl Fn(&Job, Time, usize) -> (Time, Option<makespan_core::Area>),
+        cell: impl Fn(&SimpleJob<'_>, Time, usize) -> (Time, Option<makespan_core::Area>),
     ) -> Self {
         let mut rows = Vec::with_capacity(instance.jobs().len());
         let mut cells = Vec::new();
         // A best-effort bag costs nothing in the last interval.
-        for job in instance.jobs().iter().filter(|job| !job.is_best_effort()) {
+        for (id, job) in instance.ids().zip(instance.simple_jobs()).filter(|(_, job)| !job.is_best_effort()) {
             let tasks = job.tasks() as f64;
             let alone = job.release + job.profile().shortest();
-            let soonest = soonest_completion(instance, job);
+            let soonest = soonest_completion(instance, id);
             let first = ends.partition_point(|&end| end < alone);
             rows.push((first, cells.len()));
             let weight = job.task_weight().millionths() as f64;
             cells.extend((first..intervals).filter_map(|index| {
-                let (completion, work) = cell(job, soonest, index);
+                let (completion, work) = cell(&job, soonest, index);
                 Some((tasks * weight * completion.ticks() as f64, tasks * work? as f64))
             }));
         }

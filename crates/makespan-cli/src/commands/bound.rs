@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use makespan::STEADY_STATE;
+use makespan::{Planner, STEADY_STATE};
 use makespan_core::proof::{Alone, Scale, Selection, TimeWindow};
 use makespan_core::tree::{TreeProblem, decimal_text};
 use makespan_core::{Bound, Instance, Objective, Plan, Proof};
@@ -58,7 +58,7 @@ fn proven(instance: &Instance, bound: &Bound) -> Result<String> {
 
 /// The throughput of the rates that a plan states.
 fn reached(instance: &Instance) -> Result<String> {
-    let planned = makespan::plan(instance, STEADY_STATE, 0).map_err(|error| miette!("{error}"))?;
+    let planned = Planner::new().algorithm(STEADY_STATE).plan(instance).map_err(|error| miette!("{error}"))?;
     let stated = match (&planned.plan, planned.bounds.first()) {
         (Plan::Periodic(state), Some(bound)) => {
             let problem = TreeProblem::new(instance).map_err(|error| miette!("{error}"))?;

@@ -3,7 +3,8 @@
 use std::process::ExitCode;
 use std::time::Instant;
 
-use makespan_core::{Bound, Context, Instance, Metrics, Objective, Plan};
+use makespan::{Planned, Planner};
+use makespan_core::{Bound, Instance, Metrics, Objective, Plan};
 use makespan_lab::campaign::split;
 use miette::{Result, miette};
 use serde_json::json;
@@ -31,10 +32,9 @@ pub fn compare(options: &CompareOptions) -> Result<ExitCode> {
     let (mut rows, mut costs) = (Vec::new(), false);
     for spec in &specs {
         let begin = Instant::now();
-        let mut context = Context::with_seed(options.seed);
-        match makespan::unproved(&instance, spec, &mut context) {
-            Ok((algorithm, plan)) => {
-                costs |= context.bounds.iter().any(|bound| bound.objective == Objective::Cost);
+        match Planner::new().algorithm(spec).seed(options.seed).plan_unproved(&instance) {
+            Ok(Planned { algorithm, plan, bounds, .. }) => {
+                costs |= bounds.iter().any(|bound| bound.objective == Objective::Cost);
                 rows.push(Row { algorithm, plan, seconds: begin.elapsed().as_secs_f64() });
             }
             // Only what the user did not ask for by name may be left out.

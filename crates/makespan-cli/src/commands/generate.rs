@@ -54,7 +54,7 @@ fn log(options: &LublinOptions, output: Option<&Path>) -> Result<ExitCode> {
     let drawn = lublin(options).map_err(|error| miette!("{error}"))?;
     match swf {
         Some(path) => {
-            write_file(path, |out| write_swf_log(&drawn.instance, &drawn.actual, &[], out))?;
+            write_file(path, |out| write_swf_log(&drawn.instance, &drawn.actual, out))?;
             Ok(ExitCode::SUCCESS)
         }
         None => write(&drawn.instance, output),

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use makespan::Planned;
-use makespan_core::{Bound, Context, Instance, Objective, Plan, Stop};
+use makespan::{Planned, Planner};
+use makespan_core::{Bound, Instance, Objective, Plan, Stop};
 use makespan_formats::gantt::NamedSchedule;
 use makespan_formats::report::{Report, Section};
 use makespan_formats::schedule::{FrontEntry, ScheduleFile, StrategyEntry};
@@ -114,8 +114,8 @@ fn planned(instance: &Instance, spec: &str, options: &PlanOptions, spent: Durati
     // Others are interrupted as any program is.
     let stop = if scheduler.is_anytime() { search::stop_on_signals()? } else { Stop::default() };
     let clock = search::watch(spec);
-    let context = Context { stop: stop.clone(), spent, ..Context::with_seed(options.seed) };
-    let planned = makespan::plan_in(instance, spec, context);
+    let planner = Planner::new().algorithm(spec).seed(options.seed).stop(&stop).spent(spent);
+    let planned = planner.plan(instance);
     clock.finish_and_clear();
     let mut planned = planned.map_err(|error| miette!("{error}"))?;
     if stop.is_requested() {

@@ -69,8 +69,8 @@ fn entry(options: &ProfileOptions, measurements: &[Measurement], best: Option<&F
     };
     let program = options.command.first().map(std::path::Path::new).and_then(std::path::Path::file_name);
     let name = options.name.clone().or_else(|| program.map(|name| name.to_string_lossy().into_owned()));
-    let mut job = Job::new(name.unwrap_or_else(|| "job".into()), profile.map_err(|error| fail(&error))?);
-    job.task.command.clone_from(&options.command);
+    let job = Job::new(name.unwrap_or_else(|| "job".into()), profile.map_err(|error| fail(&error))?);
+    let job = job.with_command(options.command.clone());
     let platform = Platform::flat(cores).map_err(|error| fail(&error))?;
     Instance::new(platform, vec![job], vec![]).map_err(|error| fail(&error))
 }

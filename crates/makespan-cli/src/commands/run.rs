@@ -43,18 +43,17 @@ pub fn run(options: &RunOptions) -> Result<ExitCode> {
         stop: stop.clone(),
         ..ExecuteOptions::new(&folder)
     };
-    // Tasks of bags and compound jobs run as jobs of their own; the plan and the outcome are shown in terms of the whole.
-    let executed = decider.expanded(&instance).map_err(|error| miette!("{}: {error}", options.instance.display()))?;
-    decider.check(&executed, options.seed)?;
+    instance.check_task_names().map_err(|error| miette!("{}: {error}", options.instance.display()))?;
+    decider.check(&instance, options.seed)?;
     // What cannot run is refused before anything is printed or written.
-    check(&executed.instance, &execution).map_err(|error| miette!("{error}"))?;
+    check(&instance, &execution).map_err(|error| miette!("{error}"))?;
     let earlier = || options.resume.then(|| folder::planned(&folder, &instance)).flatten();
     let planned = match earlier() {
         Some(begun) => begun,
-        None => decider.plan(&instance, &executed, options.seed, remarks)?,
+        None => decider.plan(&instance, options.seed, remarks)?,
     };
     // Nobody else began a run here while this one was planned, and nobody will.
-    let reserved = reserve(&executed.instance, &execution).map_err(|error| miette!("{error}"))?;
+    let reserved = reserve(&instance, &execution).map_err(|error| miette!("{error}"))?;
     let begun = match earlier() {
         Some(begun) => begun,
         None => {
@@ -72,13 +71,13 @@ pub fn run(options: &RunOptions) -> Result<ExitCode> {
         summary::placements(&instance, &begun.schedule)
     ))?;
     let hint = options.policy.as_ref().map_or_else(String::new, |spec| format!("--policy '{spec}' "));
-    let mut policy = decider.policy(&executed, &begun, options.resume)?;
-    let mut watch = Watch::new(&executed.instance);
+    let mut policy = decider.policy(&instance, &begun, options.resume)?;
+    let mut watch = Watch::new(&instance);
     let trace = reserved.execute(policy.as_mut(), &mut watch).map_err(|error| miette!("{error}"))?;
     watch.finish();
-    let written = results::write(&folder, &instance, &executed, &begun, (&trace, watch.log()));
+    let written = results::write(&folder, &instance, &begun, (&trace, watch.log()));
     // A report that cannot be written does not hide what happened.
-    emit(&outcome::describe(&instance, &executed, &begun.schedule, &trace, watch.reasons()))?;
+    emit(&outcome::describe(&instance, &begun.schedule, &trace, watch.reasons()))?;
     let which =
         if written.is_ok() { "output of the jobs, report.html and gantt.svg are" } else { "output of the jobs is" };
     emit(&format!("\n{which} in {}\n", shown(&folder.display().to_string())))?;
@@ -91,7 +90,7 @@ pub fn run(options: &RunOptions) -> Result<ExitCode> {
         ))?;
     }
     written?;
-    Ok(if trace.all_succeeded(&executed.instance) { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if trace.all_succeeded(&instance) { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// The first Ctrl-C or SIGTERM ends the running jobs, the second kills them.

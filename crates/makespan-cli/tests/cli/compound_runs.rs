@@ -80,7 +80,7 @@ fn a_torn_journal_does_not_let_anything_wait_for_ever() {
 }
 
 #[test]
-fn compound_jobs_are_simulated_as_wholes() {
+fn compound_jobs_are_simulated_task_by_task() {
     let sandbox = Sandbox::new();
     sandbox.write("i.toml", diamond(LEFT));
     let said =
@@ -102,7 +102,10 @@ fn compound_jobs_are_simulated_as_wholes() {
         assert_eq!(policy.get("task_flow"), None, "tasks that wait for each other are no flow of independent ones");
     }
     let text = sandbox.makespan("simulate i.toml --policy fcfs --report r.html --log l.csv").succeeds();
-    assert!(text.starts_with("2 jobs on 2 processors, 5 tasks in all") && text.contains("cost of the flow"), "{text}");
+    assert!(
+        text.starts_with("2 jobs on 2 processors, 1 graph of 4 tasks among them") && text.contains("cost of the flow"),
+        "{text}"
+    );
     assert!(sandbox.read("r.html").contains("<b>2</b> jobs of <b>5</b> tasks"));
     assert!(sandbox.read("r.html").contains("<h2>Compound jobs</h2>"));
     assert_eq!(sandbox.read("l.csv").lines().count(), 1, "fcfs tells nothing");

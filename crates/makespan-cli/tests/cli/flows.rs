@@ -34,7 +34,7 @@ fn a_flow_is_simulated_with_its_phases() {
     sandbox.makespan("generate flow --tasks 120 --capacities 1000,3000 --rate 2 --output flow.json").succeeds();
     let policies = "flow[communication=0.05s],ptfs[scheduling-time=zero],interval[every=5s],immediate[mapper=mct]";
     let text = sandbox.makespan(&format!("simulate flow.json --policy {policies} --report page.html")).succeeds();
-    for label in ["maxspan over its bound", "utilisation by speed", "tasks a second", "time in slide region"] {
+    for label in ["makespan over its bound", "utilisation by speed", "tasks a second", "time in slide region"] {
         assert!(text.contains(label), "no `{label}` in {text}");
     }
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
@@ -48,7 +48,7 @@ fn a_flow_is_simulated_with_its_phases() {
     let said: Value = serde_json::from_str(&said).unwrap();
     for one in said["policies"].as_array().unwrap() {
         let flow = &one["task_flow"];
-        assert!(flow["maxspan"].as_f64() >= flow["bound"].as_f64() && flow["bound"].as_f64() > Some(0.0), "{one}");
+        assert!(flow["makespan"].as_f64() >= flow["bound"].as_f64() && flow["bound"].as_f64() > Some(0.0), "{one}");
         let shares = flow["phases"].as_object().unwrap().values().map(|share| share.as_f64().unwrap());
         assert!((shares.sum::<f64>() - 1.0).abs() < 1e-6, "{one}");
     }
@@ -67,7 +67,10 @@ fn the_campaign_goes_on_where_it_stopped() {
     let sandbox = Sandbox::new();
     let line = "reproduce ptfs --output r --tasks 40 --sizes 5000 --rates 0.5,2 --swings 0.5 --runs 1 --threads 1";
     let text = sandbox.makespan(line).succeeds();
-    assert!(text.contains("Mean size 5000, swing 0.5: maxspan over its bound, %") && text.contains("Claims"), "{text}");
+    assert!(
+        text.contains("Mean size 5000, swing 0.5: makespan over its bound, %") && text.contains("Claims"),
+        "{text}"
+    );
     assert!(text.contains("2 flows (0 from an earlier campaign)"), "{text}");
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
     for name in ["results.csv", "report.txt", "figure10.svg", "figure12.svg"] {

@@ -8,26 +8,26 @@ use serde::{Deserialize, Serialize};
 
 pub use load::LoadBalance;
 
-use crate::model::{Area, Instance, Job, Precedence, Time};
+use crate::model::{Area, Instance, Job, Rows, Time};
 use crate::online::{LogEntry, Logged, Outcome, Run, Trace};
 use crate::schedule::{task_cost, volume};
 
-/// Figures of whole jobs and of the flow that they are, beside [`crate::Measures`].
+/// Figures of jobs and of the flow that they are, beside [`crate::Measures`].
 ///
 /// Source: the statistics of A. Tselishchev and V. V. Toporkov, "Compound job scheduling and job-flows management in
 /// distributed computing", 54th IWK, Ilmenau 2009, section 4: "the overall cost of every job execution and the whole
 /// job-flow, average load balance of CPUs and others". What balance is they do not say; see [`LoadBalance`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct CompoundMeasures {
-    /// One for each of [`Precedence::wholes`], in the same order.
-    pub jobs: Vec<WholeMeasures>,
+    /// One for each job of the instance, in its order.
+    pub jobs: Vec<JobMeasures>,
     /// All of them together.
     pub flow: FlowMeasures,
 }
 
-/// Figures of one whole job.
+/// Figures of one job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WholeMeasures {
+pub struct JobMeasures {
     /// When it was submitted.
     pub release: Time,
     /// When its first task started, if one did.
@@ -35,7 +35,7 @@ pub struct WholeMeasures {
     /// When the last of its tasks that ran ended.
     pub end: Option<Time>,
     /// What became of it.
-    pub ending: WholeEnding,
+    pub ending: JobEnding,
     /// What its user allowed from the release to the end; of compound jobs only, since the walltime of a simple job is a
     /// limit of its run.
     pub walltime: Option<Time>,
@@ -48,10 +48,10 @@ pub struct WholeMeasures {
     pub busy: Area,
 }
 
-/// What became of a whole job.
+/// What became of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum WholeEnding {
+pub enum JobEnding {
     /// All its tasks succeeded.
     Succeeded,
     /// A task failed or reached its walltime.
@@ -63,15 +63,15 @@ pub enum WholeEnding {
 /// Figures of the whole flow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowMeasures {
-    /// Whole jobs that end by their deadline ([`WholeMeasures::deadline`]) with success.
+    /// Jobs that end by their deadline ([`JobMeasures::deadline`]) with success.
     pub in_time: usize,
-    /// Whole jobs that have a deadline.
+    /// Jobs that have a deadline.
     pub with_deadline: usize,
-    /// Whole jobs that end with success by when the policy said that they have to.
+    /// Jobs that end with success by when the policy said that they have to.
     pub as_told: usize,
-    /// Whole jobs of which a task failed.
+    /// Jobs of which a task failed.
     pub failed: usize,
-    /// Whole jobs that were given up.
+    /// Jobs that were given up.
     pub given_up: usize,
     /// The sum over the jobs, in thousandths.
     pub cost: i128,
@@ -81,17 +81,17 @@ pub struct FlowMeasures {
     pub to: Time,
     /// How evenly processors are loaded between these.
     pub load: LoadBalance,
-    /// Collisions that the policy told of in the last plan of each whole job. Those of plans that it replaced are not counted.
+    /// Collisions that the policy told of in the last plan of each job. Those of plans that it replaced are not counted.
     pub collisions: usize,
     /// What they are charged with.
     pub penalty: i128,
-    /// Whole jobs for which, in the last plan, a list schedule was taken.
+    /// Jobs for which, in the last plan, a list schedule was taken.
     pub fallbacks: usize,
-    /// How often a whole job went over to another variant or was planned again.
+    /// How often a job went over to another variant or was planned again.
     pub changes: usize,
 }
 
-impl WholeMeasures {
+impl JobMeasures {
     /// By when it has to end: its walltime after its release, else what the policy told.
     pub fn deadline(&self) -> Option<Time> {
         self.walltime.map(|walltime| self.release + walltime).or(self.told)
@@ -103,7 +103,7 @@ impl WholeMeasures {
     }
 
     fn succeeded_by(&self, deadline: Time) -> bool {
-        self.ending == WholeEnding::Succeeded && self.end.is_some_and(|end| end <= deadline)
+        self.ending == JobEnding::Succeeded && self.end.is_some_and(|end| end <= deadline)
     }
 }
 
@@ -114,7 +114,7 @@ impl FlowMeasures {
     }
 }
 
-impl WholeEnding {
+impl JobEnding {
     /// The word in files.
     pub const fn name(self) -> &'static str {
         match self {
@@ -126,40 +126,41 @@ impl WholeEnding {
 }
 
 impl CompoundMeasures {
-    /// Measures what happened to an instance whose jobs are tasks of compound jobs ([`crate::Expansion`]); `None` for
-    /// others. `log` is what the policy told of it, by time, and empty of most policies. O(tasks + entries).
+    /// Measures what happened to an instance with compound jobs; `None` for others. `log` is what the policy told of it, by
+    /// time, and empty of most policies. O(tasks + entries).
     pub fn of(instance: &Instance, trace: &Trace, log: &[LogEntry]) -> Option<Self> {
-        let precedence = instance.precedence()?;
-        let mut jobs: Vec<WholeMeasures> =
-            precedence.wholes().iter().map(|whole| WholeMeasures::before(&whole.job)).collect();
-        let mut left: Vec<u32> = precedence.wholes().iter().map(|whole| whole.job.tasks_apart()).collect();
+        if !instance.has_compound_jobs() {
+            return None;
+        }
+        let mut jobs: Vec<JobMeasures> = instance.jobs().iter().map(JobMeasures::before).collect();
+        let mut left: Vec<u64> = instance.jobs().iter().map(Job::tasks).collect();
         for run in &trace.runs {
-            let at = precedence.whole_of(run.job);
-            left[at] = left[at].saturating_sub(u32::from(run.outcome == Outcome::Succeeded));
+            let at = instance.job_id(run.task).index();
+            left[at] = left[at].saturating_sub(u64::from(run.outcome == Outcome::Succeeded));
             jobs[at].add(instance, run);
         }
         for (job, left) in jobs.iter_mut().zip(left) {
             if left == 0 {
-                job.ending = WholeEnding::Succeeded;
+                job.ending = JobEnding::Succeeded;
             }
         }
         for entry in log {
             if let Some(deadline) = entry.what.deadline() {
-                jobs[precedence.whole_of(entry.job)].told = Some(deadline);
+                jobs[instance.job_id(entry.task).index()].told = Some(deadline);
             }
         }
-        let flow = FlowMeasures::of(instance, trace, &jobs).with_log(precedence, log);
+        let flow = FlowMeasures::of(instance, trace, &jobs).with_log(instance, log);
         Some(Self { jobs, flow })
     }
 }
 
-impl WholeMeasures {
-    fn before(job: &Job) -> Self {
+impl JobMeasures {
+    fn before(job: &Job<Rows>) -> Self {
         Self {
             release: job.release,
             start: None,
             end: None,
-            ending: WholeEnding::GivenUp,
+            ending: JobEnding::GivenUp,
             walltime: job.walltime.filter(|_| job.is_compound()),
             told: None,
             cost: 0,
@@ -172,10 +173,10 @@ impl WholeMeasures {
             // It waits for a task that failed or was given up.
             Outcome::NotStarted => return,
             Outcome::Succeeded => {
-                let volume = volume(instance.job(run.job).profile());
+                let volume = volume(instance.profile(run.task));
                 self.cost += i128::from(task_cost(volume, run.end - run.start));
             }
-            Outcome::Failed { .. } | Outcome::TimedOut => self.ending = WholeEnding::Failed,
+            Outcome::Failed { .. } | Outcome::TimedOut => self.ending = JobEnding::Failed,
             Outcome::Interrupted => {}
         }
         self.start = Some(self.start.map_or(run.start, |start| start.min(run.start)));
@@ -184,7 +185,7 @@ impl WholeMeasures {
     }
 }
 
-/// What was told of the last plan of a whole job.
+/// What was told of the last plan of a job.
 #[derive(Clone, Default)]
 struct Planned {
     collisions: usize,
@@ -193,16 +194,16 @@ struct Planned {
 }
 
 impl FlowMeasures {
-    fn of(instance: &Instance, trace: &Trace, jobs: &[WholeMeasures]) -> Self {
+    fn of(instance: &Instance, trace: &Trace, jobs: &[JobMeasures]) -> Self {
         let from = jobs.iter().map(|job| job.release).min().unwrap_or_default();
         let to = jobs.iter().filter_map(|job| job.end).max().unwrap_or(from);
-        let count = |wanted: &dyn Fn(&WholeMeasures) -> bool| jobs.iter().filter(|job| wanted(job)).count();
+        let count = |wanted: &dyn Fn(&JobMeasures) -> bool| jobs.iter().filter(|job| wanted(job)).count();
         Self {
             in_time: count(&|job| job.is_in_time() == Some(true)),
             with_deadline: count(&|job| job.deadline().is_some()),
             as_told: count(&|job| job.told.is_some_and(|told| job.succeeded_by(told))),
-            failed: count(&|job| job.ending == WholeEnding::Failed),
-            given_up: count(&|job| job.ending == WholeEnding::GivenUp),
+            failed: count(&|job| job.ending == JobEnding::Failed),
+            given_up: count(&|job| job.ending == JobEnding::GivenUp),
             cost: jobs.iter().map(|job| job.cost).sum(),
             from,
             to,
@@ -214,10 +215,10 @@ impl FlowMeasures {
         }
     }
 
-    fn with_log(mut self, precedence: &Precedence, log: &[LogEntry]) -> Self {
-        let mut plans = vec![Planned::default(); precedence.wholes().len()];
+    fn with_log(mut self, instance: &Instance, log: &[LogEntry]) -> Self {
+        let mut plans = vec![Planned::default(); instance.jobs().len()];
         for entry in log {
-            let plan = &mut plans[precedence.whole_of(entry.job)];
+            let plan = &mut plans[instance.job_id(entry.task).index()];
             match entry.what {
                 Logged::Collision { penalty, .. } => {
                     plan.collisions += 1;

@@ -1,25 +1,24 @@
 //! What is measured of what happened.
 
+mod counted;
 mod distribution;
 mod open;
 #[cfg(test)]
 mod tests;
-mod wholes;
 
 use serde::{Deserialize, Serialize};
 
 pub use distribution::Distribution;
 
-use crate::model::{Area, Instance, Time, Unavailable, WeightedTime};
+use crate::model::{Area, Instance, TaskId, Time, Unavailable, WeightedTime};
 use crate::online::{Outcome, Run, Trace};
 use crate::schedule::Metrics;
 
 /// Figures of a trace. Floats, for display and statistics; times in seconds.
 ///
 /// Counted are the jobs that ended, with success or without; those that were given up, or still waited, are not. Of a
-/// job that was interrupted the last run counts, and everything before it as waiting. The tasks of a compound job
-/// ([`Instance::precedence`]) are one job, which runs from their first start to their last end; of the user of the first
-/// task.
+/// job that was interrupted the last run counts, and everything before it as waiting. The tasks of a compound job are
+/// one job, which runs from their first start to their last end; each task of a bag counts like a job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Measures {
     /// How many jobs ended.
@@ -67,21 +66,20 @@ pub struct Fairness {
 }
 
 impl Measures {
-    /// Measures a trace of machines that never failed. `users` has the user of each job of the instance, or is empty when
-    /// none is known.
-    pub fn of(instance: &Instance, trace: &Trace, users: &[Option<u32>]) -> Self {
-        Self::with_failures(instance, trace, users, &[])
+    /// Measures a trace of machines that never failed.
+    pub fn of(instance: &Instance, trace: &Trace) -> Self {
+        Self::with_failures(instance, trace, &[])
     }
 
     /// The same where processors were down in these periods, which may overlap.
-    pub fn with_failures(instance: &Instance, trace: &Trace, users: &[Option<u32>], down: &[Unavailable]) -> Self {
-        let ended = wholes::ended(instance, &trace.runs);
+    pub fn with_failures(instance: &Instance, trace: &Trace, down: &[Unavailable]) -> Self {
+        let ended = counted::ended(instance, &trace.runs);
         let ended: Vec<&Run> = ended.iter().map(AsRef::as_ref).collect();
-        let release = |run: &Run| instance.job(run.job).release;
+        let release = |run: &Run| instance.release(run.task);
         let slowdowns: Vec<f64> = ended.iter().map(|run| bounded_slowdown(run, release(run))).collect();
         let lost = || trace.runs.iter().filter(|run| is_lost(run));
         let count = |wanted: fn(Outcome) -> bool| ended.iter().filter(|run| wanted(run.outcome)).count();
-        let weighted: WeightedTime = ended.iter().map(|run| wholes::weight(instance, run.job).times(run.end)).sum();
+        let weighted: WeightedTime = ended.iter().map(|run| counted::weight(instance, run.task).times(run.end)).sum();
         let makespan = ended.iter().map(|run| run.end).max().unwrap_or(Time::ZERO);
         let open = open::area(instance, down, (instance.first_release(), makespan));
         let used: Area = trace.runs.iter().map(area).sum();
@@ -97,7 +95,7 @@ impl Measures {
             lost_area: lost().map(area).sum::<Area>() as f64 / Time::TICKS_PER_SECOND as f64,
             killed: count(|outcome| outcome == Outcome::TimedOut),
             failed: count(|outcome| matches!(outcome, Outcome::Failed { .. })),
-            fairness: fairness(&ended, &slowdowns, users),
+            fairness: fairness(instance, &ended, &slowdowns),
             bounded_slowdown: Distribution::of(slowdowns),
         }
     }
@@ -121,13 +119,13 @@ fn bounded_slowdown(run: &Run, release: Time) -> f64 {
 }
 
 fn backfilled(instance: &Instance, trace: &Trace) -> usize {
-    let mut first = vec![None; instance.jobs().len()];
+    let mut first = vec![None; instance.tasks() as usize];
     for run in trace.runs.iter().filter(|run| run.outcome != Outcome::NotStarted) {
-        let start = first[wholes::counted(instance, run.job).index()].get_or_insert(run.start);
+        let start = first[counted::task_that_counts(instance, run.task).index()].get_or_insert(run.start);
         *start = run.start.min(*start);
     }
-    let mut order: Vec<_> = instance.ids().collect();
-    order.sort_by_key(|&id| instance.job(id).release);
+    let mut order: Vec<TaskId> = instance.task_ids().collect();
+    order.sort_by_key(|&task| instance.release(task));
     let mut latest = Time::ZERO;
     let mut overtakes = |start: Time| {
         latest = latest.max(start);
@@ -137,8 +135,8 @@ fn backfilled(instance: &Instance, trace: &Trace) -> usize {
 }
 
 /// `slowdowns` are those of the runs.
-fn fairness(ended: &[&Run], slowdowns: &[f64], users: &[Option<u32>]) -> Option<Fairness> {
-    let user = |run: &Run| users.get(run.job.index()).copied().flatten();
+fn fairness(instance: &Instance, ended: &[&Run], slowdowns: &[f64]) -> Option<Fairness> {
+    let user = |run: &Run| instance.job_of(run.task).user;
     let mut known: Vec<(u32, f64)> =
         ended.iter().zip(slowdowns).filter_map(|(run, &slowdown)| Some((user(run)?, slowdown))).collect();
     // Stable, so that the sums are made in one order.

@@ -5,7 +5,7 @@ mod measures;
 mod task_flow;
 mod usage;
 
-pub use compound_flow::{CompoundMeasures, FlowMeasures, LoadBalance, WholeEnding, WholeMeasures};
+pub use compound_flow::{CompoundMeasures, FlowMeasures, JobEnding, JobMeasures, LoadBalance};
 pub use measures::{Distribution, Fairness, Measures};
 pub use task_flow::{Phase, PhaseStep, Phases, TaskFlowMeasures};
 pub use usage::{Usage, UsageStep};

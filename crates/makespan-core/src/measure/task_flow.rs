@@ -15,15 +15,15 @@ use crate::online::{Outcome, Trace};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TaskFlowMeasures {
     /// When the last task ends.
-    pub maxspan: f64,
+    pub makespan: f64,
     /// No policy reaches less.
     pub bound: f64,
-    /// The mean over processors of the part of the time from 0 to the maxspan in which they run a task: as the paper has it,
+    /// The mean over processors of the part of the time from 0 to the makespan in which they run a task: as the paper has it,
     /// so that it falls when fast processors are preferred.
     pub utilisation: f64,
     /// The same, each processor counted with its speed.
     pub utilisation_by_speed: f64,
-    /// Tasks ended a second, from the first release to the maxspan.
+    /// Tasks ended a second, from the first release to the makespan.
     pub throughput: f64,
     /// In which phases the system was.
     pub phases: Phases,
@@ -34,19 +34,17 @@ impl TaskFlowMeasures {
     /// differ.
     pub fn suits(instance: &Instance) -> bool {
         instance.is_sequential()
-            && instance.precedence().is_none()
-            && !instance.has_bags()
             && instance.has_release_dates()
             && (!instance.platform().has_unit_speed() || instance.has_machine_times())
     }
 
-    /// Measures what happened to a sequential instance without bags. Interrupted runs count as use. `bound` is on the maxspan,
+    /// Measures what happened to a sequential instance. Interrupted runs count as use. `bound` is on the makespan,
     /// by the real times: [`crate::release_area_bound`] where the estimates are these.
     pub fn of(instance: &Instance, trace: &Trace, bound: Time) -> Self {
         let platform = instance.platform();
         let started = || trace.runs.iter().filter(|run| run.outcome != Outcome::NotStarted);
         let ended = started().filter(|run| run.outcome != Outcome::Interrupted).count();
-        let maxspan = started().map(|run| run.end).max().unwrap_or(Time::ZERO);
+        let makespan = started().map(|run| run.end).max().unwrap_or(Time::ZERO);
         let mut busy = vec![0_i64; platform.processors() as usize];
         for run in started() {
             run.processors.iter().for_each(|id| busy[id as usize] += (run.end - run.start).ticks());
@@ -54,12 +52,12 @@ impl TaskFlowMeasures {
         let speed = |id: usize| platform.nodes()[platform.node_of(id as u32)].speed;
         let (mut plain, mut fast, mut speeds) = (0.0, 0.0, 0.0);
         for (id, &busy) in busy.iter().enumerate() {
-            let part = if maxspan > Time::ZERO { busy as f64 / maxspan.ticks() as f64 } else { 0.0 };
+            let part = if makespan > Time::ZERO { busy as f64 / makespan.ticks() as f64 } else { 0.0 };
             (plain, fast, speeds) = (plain + part, part.mul_add(speed(id), fast), speeds + speed(id));
         }
-        let span = maxspan.saturating_since(instance.first_release()).seconds();
+        let span = makespan.saturating_since(instance.first_release()).seconds();
         Self {
-            maxspan: maxspan.seconds(),
+            makespan: makespan.seconds(),
             bound: bound.seconds(),
             utilisation: plain / busy.len() as f64,
             utilisation_by_speed: fast / speeds,
@@ -68,8 +66,8 @@ impl TaskFlowMeasures {
         }
     }
 
-    /// By how much the maxspan exceeds its bound, as a part of it.
+    /// By how much the makespan exceeds its bound, as a part of it.
     pub fn gap(&self) -> f64 {
-        if self.bound > 0.0 { self.maxspan / self.bound - 1.0 } else { 0.0 }
+        if self.bound > 0.0 { self.makespan / self.bound - 1.0 } else { 0.0 }
     }
 }

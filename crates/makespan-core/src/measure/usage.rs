@@ -29,11 +29,13 @@ impl Usage {
     pub fn of(instance: &Instance, trace: &Trace) -> Self {
         let started = || trace.runs.iter().filter(|run| run.outcome != Outcome::NotStarted);
         // Since when each job waits. The runs of one job follow each other in a trace.
-        let mut since: Vec<Time> = instance.jobs().iter().map(|job| job.release).collect();
+        let jobs = instance.jobs().iter();
+        let mut since: Vec<Time> =
+            jobs.flat_map(|job| std::iter::repeat_n(job.release, job.tasks() as usize)).collect();
         let mut changes: Vec<(Time, i64, i64)> = Vec::with_capacity(3 * trace.runs.len());
         for run in started() {
             let held = i64::from(run.processors.len());
-            let waits = std::mem::replace(&mut since[run.job.index()], run.end);
+            let waits = std::mem::replace(&mut since[run.task.index()], run.end);
             if waits < run.start {
                 changes.extend([(waits, 0, 1), (run.start, held, -1), (run.end, -held, 0)]);
             } else {

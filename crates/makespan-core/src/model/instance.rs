@@ -1,102 +1,144 @@
 //! The problem: machines, jobs, and when processors are unavailable.
 
-mod compound;
 mod error;
+mod fit;
+mod names;
 mod note;
+mod part;
+mod simple;
+mod totals;
 mod walltime;
 
+use std::borrow::Cow;
 use std::fmt;
-use std::sync::Arc;
 
-use rustc_hash::FxHashSet;
-
-use crate::model::{Availability, Job, JobId, Platform, Precedence, ProcSet, Time, Unavailable};
+use crate::model::table::Table;
+use crate::model::{
+    Availability, Dependence, Job, JobId, Platform, ProcSet, Profile, Rows, Task, TaskId, Time, Unavailable, Weight,
+};
 
 pub use error::InstanceError;
 pub use note::Note;
+pub use part::Part;
+pub use simple::SimpleJob;
+
+use names::Names;
+use totals::Totals;
 
 /// Most closed periods of all classes of equally available processors together.
 const MAX_CLOSED: u64 = 1 << 22;
 
-/// Machines and jobs, checked. Every job can run: its allotments are clipped to the platform and to its walltime.
+/// Machines, jobs and the table of their tasks, checked. Every task can run: its allotments are clipped to the platform and
+/// to the walltime.
+///
+/// A job is the name of a range of tasks. [`TaskId`] names each of them, the copies of a bag too, which the table does not
+/// store one by one. An instance grows ([`Instance::append`]); identifiers stay as they are.
+///
+/// ```
+/// use makespan_core::{Instance, Job, Platform, ProcSet, Profile, TaskId, Time};
+///
+/// let job = |name: &str, processors, seconds| {
+///     Job::new(name, Profile::rigid(processors, Time::from_seconds(seconds)).unwrap())
+/// };
+/// let bag = job("sweep", 1, 3).with_count(1000.try_into()?);
+/// let instance = Instance::new(Platform::flat(8)?, vec![job("solve", 4, 20), bag], vec![])?;
+/// assert_eq!((instance.jobs().len(), instance.tasks()), (2, 1001));
+/// assert_eq!(instance.name(TaskId(1)), "sweep/0");
+/// assert_eq!(instance.time(TaskId(0), &ProcSet::first(4)), Time::from_seconds(20));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Instance {
     platform: Platform,
-    jobs: Vec<Job>,
+    jobs: Vec<Job<Rows>>,
+    table: Table,
+    totals: Totals,
+    names: Names,
     unavailable: Vec<Unavailable>,
     availability: Availability,
-    /// `None` where no job waits for another.
-    precedence: Option<Arc<Precedence>>,
-}
-
-/// What remains of an instance at some instant of its execution.
-#[derive(Clone, Debug)]
-pub struct Residual {
-    /// The waiting jobs, with the processors of running jobs unavailable until their expected end.
-    pub instance: Instance,
-    /// For each job of the residual instance its id in the original one.
-    pub jobs: Vec<JobId>,
 }
 
 impl Instance {
+    /// More tasks than this in all are not planned, simulated or run one by one.
+    pub const MAX_TASKS: u64 = 10_000_000;
+
     /// Checks and joins the parts. Allotments beyond the platform, and allotments on which a job would exceed its
     /// walltime, are left out.
     ///
     /// # Errors
     /// [`InstanceError`] names the job or period that is wrong.
     pub fn new(platform: Platform, jobs: Vec<Job>, unavailable: Vec<Unavailable>) -> Result<Self, InstanceError> {
-        let mut names = FxHashSet::default();
-        if let Some(job) = jobs.iter().find(|job| !names.insert(job.name.as_str())) {
-            return Err(InstanceError::DuplicateName(job.name.clone()));
-        }
-        let classes = walltime::classes(&platform);
-        let jobs = jobs.into_iter().map(|job| fitted(job, &platform, &classes)).collect::<Result<Vec<_>, _>>()?;
+        names::check_distinct(&jobs)?;
+        let jobs = fit::fitted(jobs, &platform)?;
         check_periods(&unavailable, platform.processors())?;
         let availability = Availability::limited(platform.processors(), &unavailable, MAX_CLOSED)
             .ok_or(InstanceError::TooManyPeriods { most: MAX_CLOSED })?;
-        let instance = Self { platform, jobs, unavailable, availability, precedence: None };
-        // Half the range of Time is kept free, so that sums made by schedulers never saturate.
-        if instance.horizon() >= i128::from(i64::MAX / 2) { Err(InstanceError::TooLong) } else { Ok(instance) }
+        let mut instance = Self::empty(platform, unavailable, availability);
+        instance.add(jobs)?;
+        instance.check_horizon()?;
+        Ok(instance)
     }
 
+    fn empty(platform: Platform, unavailable: Vec<Unavailable>, availability: Availability) -> Self {
+        let (table, totals, names) = (Table::default(), Totals::default(), Names::default());
+        Self { platform, jobs: Vec::new(), table, totals, names, unavailable, availability }
+    }
+
+    /// Of jobs that were checked for this platform before.
     pub(crate) fn joined(platform: Platform, jobs: Vec<Job>, unavailable: Vec<Unavailable>) -> Self {
         let availability = Availability::new(platform.processors(), &unavailable);
-        Self { platform, jobs, unavailable, availability, precedence: None }
+        let mut instance = Self::empty(platform, unavailable, availability);
+        // What fitted before has no more tasks than identifiers.
+        let _ = instance.add(jobs);
+        instance
     }
 
-    /// An instant, in ticks, by which any schedule that never idles without reason has ended: all jobs one after the
-    /// other, or twice the larger of the mean load and the longest job (Garey and Graham), whichever is less. Where
-    /// machines differ: all jobs one after the other, each on its fastest machine, or every job as soon as any machine is
-    /// free, whichever is more.
-    fn horizon(&self) -> i128 {
-        let (slowest, fastest) = self.platform.speeds();
-        let at = |time: Time, speed: f64, job: &Job| {
-            let as_stated = self.platform.has_unit_speed() || job.profile().machine_times().is_some();
-            let time = if as_stated { time } else { time.divided_by(speed) };
-            i128::from(time.ticks())
-        };
-        let longest = |job: &Job| at(job.profile().longest(), slowest, job);
-        let release = self.jobs.iter().map(|job| job.release).max().unwrap_or(Time::ZERO);
-        // The tasks of a bag count one by one, and saturate where there are too many anyway.
-        let all = |of: &dyn Fn(&Job) -> i128| {
-            let each = self.jobs.iter().map(|job| of(job).saturating_mul(i128::from(job.tasks())));
-            each.fold(0, i128::saturating_add)
-        };
-        let most = self.jobs.iter().map(longest).max().unwrap_or(0);
-        let span = if self.has_equal_processors() {
-            let load = all(&|job| job.profile().most_work());
-            let greedy = (load / i128::from(self.processors()) + most).saturating_mul(2);
-            all(&longest).min(greedy)
-        } else {
-            let load = all(&|job| longest(job) * i128::from(job.profile().max_processors()));
-            let greedy = (load / i128::from(self.processors()) + most).saturating_mul(2);
-            all(&|job| at(job.profile().shortest(), fastest, job)).max(greedy)
-        };
-        // Tasks that wait for each other may leave everything else idle.
-        let span = if self.has_compound_jobs() { compound::horizon(&self.platform, &self.jobs) } else { span };
-        let closed: i128 = self.unavailable.iter().map(|period| i128::from((period.end - period.start).ticks())).sum();
-        let last = self.availability.last_change().max(release);
-        span.saturating_add(closed + i128::from(last.ticks()))
+    /// Adds jobs behind the others. Jobs and tasks that were there keep their identifiers; the instance is as if it had been
+    /// made of all of them. When an error is returned nothing was added.
+    ///
+    /// O(jobs and tasks that are added), and once O(all names).
+    ///
+    /// # Errors
+    /// [`InstanceError`] names the job that is wrong.
+    ///
+    /// ```
+    /// use makespan_core::{Instance, Job, Platform, Profile, TaskId, Time};
+    ///
+    /// let job = |name: &str| Job::new(name, Profile::rigid(1, Time::from_seconds(5)).unwrap());
+    /// let mut instance = Instance::new(Platform::flat(2)?, vec![job("a")], vec![])?;
+    /// instance.append(vec![job("b"), job("c")])?;
+    /// assert_eq!((instance.jobs().len(), instance.name(TaskId(2))), (3, "c".into()));
+    /// assert!(instance.append(vec![job("a")]).is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn append(&mut self, jobs: Vec<Job>) -> Result<(), InstanceError> {
+        names::check_distinct(&jobs)?;
+        self.names.check_new(&self.jobs, &jobs)?;
+        let jobs = fit::fitted(jobs, &self.platform)?;
+        let mut totals = self.totals.clone();
+        jobs.iter().try_for_each(|job| totals.add(job, &self.platform))?;
+        if totals.horizon(&self.platform, &self.unavailable, &self.availability) >= i128::from(i64::MAX / 2) {
+            return Err(InstanceError::TooLong);
+        }
+        self.names.add(&jobs);
+        self.add(jobs)
+    }
+
+    fn add(&mut self, jobs: Vec<Job>) -> Result<(), InstanceError> {
+        self.jobs.reserve(jobs.len());
+        for job in jobs {
+            self.totals.add(&job, &self.platform)?;
+            let id = JobId(self.jobs.len() as u32);
+            let job = self.table.append(id, job);
+            self.jobs.push(job);
+        }
+        Ok(())
+    }
+
+    /// Half the range of Time is kept free, so that sums made by schedulers never saturate.
+    fn check_horizon(&self) -> Result<(), InstanceError> {
+        let horizon = self.totals.horizon(&self.platform, &self.unavailable, &self.availability);
+        if horizon >= i128::from(i64::MAX / 2) { Err(InstanceError::TooLong) } else { Ok(()) }
     }
 
     /// The machines.
@@ -110,79 +152,183 @@ impl Instance {
     }
 
     /// The jobs, in file order.
-    pub fn jobs(&self) -> &[Job] {
+    pub fn jobs(&self) -> &[Job<Rows>] {
         &self.jobs
     }
 
     /// One job.
-    pub fn job(&self, id: JobId) -> &Job {
+    pub fn job(&self, id: JobId) -> &Job<Rows> {
         &self.jobs[id.index()]
     }
 
-    /// How long one task of a job is estimated to take on these processors: [`Instance::time`], of each task of a
-    /// compound job for itself.
-    ///
-    /// # Panics
-    /// When the task does not accept these processors ([`Instance::accepts_task`]), or a compound job has no such task.
-    pub fn time_of(&self, id: JobId, task: u32, processors: &ProcSet) -> Time {
-        let profile = self.job(id).profile_of(task);
-        self.platform.time(profile, processors).expect("a task is timed only where it can run")
+    /// All job ids, in file order.
+    pub fn ids(&self) -> impl DoubleEndedIterator<Item = JobId> + ExactSizeIterator + Clone + use<> {
+        (0..self.jobs.len() as u32).map(JobId)
     }
 
-    /// [`Instance::time_of`], or `None` where the task cannot run ([`Instance::accepts_task`]).
-    ///
-    /// # Panics
-    /// When a compound job has no such task.
-    pub fn try_time_of(&self, id: JobId, task: u32, processors: &ProcSet) -> Option<Time> {
-        let job = self.job(id);
-        let time = self.platform.time(job.profile_of(task), processors)?;
-        (job.is_compound() || job.walltime.is_none_or(|walltime| time <= walltime)).then_some(time)
+    /// How many tasks all jobs have together; a job that is neither bag nor compound has one.
+    pub fn tasks(&self) -> u64 {
+        self.table.tasks()
     }
 
-    /// How long a job is estimated to take on these processors: the time of its profile, as the slowest of them has it,
-    /// or its own time on this machine.
-    ///
-    /// # Panics
-    /// When the job does not accept these processors ([`Instance::accepts`]).
-    pub fn time(&self, id: JobId, processors: &ProcSet) -> Time {
-        self.platform.time(self.job(id).profile(), processors).expect("a job is timed only where it can run")
+    /// All tasks, in the order of the jobs that they are of.
+    pub fn task_ids(&self) -> impl DoubleEndedIterator<Item = TaskId> + ExactSizeIterator + Clone + use<> {
+        (0..self.tasks() as usize).map(TaskId::at)
     }
 
-    /// Whether a job can run on these processors, as many and as fast as they are: it accepts their number, it has a time
+    /// Whether there is such a task.
+    pub fn has_task(&self, task: TaskId) -> bool {
+        task.0 < self.tasks()
+    }
+
+    /// A task, with its profile and command. O(1), and O(log jobs) where there are bags.
+    pub fn task(&self, task: TaskId) -> &Task {
+        &self.table.row(task).task
+    }
+
+    /// How long a task takes on each allotment.
+    pub fn profile(&self, task: TaskId) -> &Profile {
+        &self.task(task).profile
+    }
+
+    /// How long each of the tasks of a job takes that is not compound; of a compound one, its first task.
+    pub fn profile_of(&self, job: JobId) -> &Profile {
+        self.profile_at(job, 0)
+    }
+
+    /// How long the different tasks of a job take, by their number: those of a compound one are different, those of any other
+    /// are not.
+    pub fn profile_at(&self, job: JobId, number: u32) -> &Profile {
+        &self.table.row_of(self.job(job), number).task.profile
+    }
+
+    /// The job that a task is of.
+    pub fn job_id(&self, task: TaskId) -> JobId {
+        self.table.row(task).job
+    }
+
+    /// The job that a task is of.
+    pub fn job_of(&self, task: TaskId) -> &Job<Rows> {
+        self.job(self.job_id(task))
+    }
+
+    /// The number of a task within its job, from 0.
+    pub fn number(&self, task: TaskId) -> u32 {
+        (task.0 - self.job_of(task).first().0) as u32
+    }
+
+    /// When a task can start at the earliest: the release of its job.
+    pub fn release(&self, task: TaskId) -> Time {
+        self.job_of(task).release
+    }
+
+    /// What a task counts for: its share of the weight of its job ([`Job::task_weight`]).
+    pub fn weight(&self, task: TaskId) -> Weight {
+        self.job_of(task).task_weight()
+    }
+
+    /// When a task is ended if it still runs, from its start; that of a compound job is for all of it, and ends no task.
+    pub fn walltime(&self, task: TaskId) -> Option<Time> {
+        let job = self.job_of(task);
+        job.walltime.filter(|_| !job.is_compound())
+    }
+
+    /// How a task is called: `job/task` in a compound job, `bag/17` in a bag, else as its job.
+    pub fn name(&self, task: TaskId) -> Cow<'_, str> {
+        let row = self.table.row(task);
+        let job = self.job(row.job);
+        match &row.name {
+            Some(name) => Cow::Owned(format!("{}/{name}", job.name)),
+            None if job.is_bag() => Cow::Owned(format!("{}/{}", job.name, task.0 - row.first.0)),
+            None => Cow::Borrowed(&job.name),
+        }
+    }
+
+    /// How a task is called within its job: as the file says in a compound job, else its number.
+    pub fn short_name(&self, task: TaskId) -> Cow<'_, str> {
+        let row = self.table.row(task);
+        row.name.as_ref().map_or_else(|| Cow::Owned((task.0 - row.first.0).to_string()), |name| Cow::Borrowed(&**name))
+    }
+
+    /// The program of a task and its arguments, in which `{task}` has become the number of a task of a bag.
+    pub fn command(&self, task: TaskId) -> Cow<'_, [String]> {
+        let row = self.table.row(task);
+        if !self.job(row.job).is_bag() {
+            return Cow::Borrowed(&row.task.command);
+        }
+        let number = (task.0 - row.first.0).to_string();
+        row.task.command.iter().map(|word| word.replace("{task}", &number)).collect()
+    }
+
+    /// What a task waits for, in the order in which the edges were given. O(1), and O(log jobs) where there are bags.
+    pub fn incoming(
+        &self,
+        task: TaskId,
+    ) -> impl DoubleEndedIterator<Item = &Dependence> + ExactSizeIterator + Clone + '_ {
+        self.table.incoming(task)
+    }
+
+    /// What waits for a task, in the order in which the edges were given. O(1), and O(log jobs) where there are bags.
+    pub fn outgoing(
+        &self,
+        task: TaskId,
+    ) -> impl DoubleEndedIterator<Item = &Dependence> + ExactSizeIterator + Clone + '_ {
+        self.table.outgoing(task)
+    }
+
+    /// All edges, job by job, in the order in which they were given.
+    pub fn edges(&self) -> &[Dependence] {
+        self.table.edges()
+    }
+
+    /// The edges between the tasks of a job, in the order in which they were given.
+    pub fn edges_of(&self, job: JobId) -> &[Dependence] {
+        let edges = &self.job(job).work.edges;
+        &self.edges()[edges.start as usize..edges.end as usize]
+    }
+
+    /// The different tasks of a job, each after all that it waits for; of those that may come next the first in file order.
+    /// Of a bag, the first task stands for all.
+    pub fn order(&self, job: JobId) -> impl DoubleEndedIterator<Item = TaskId> + ExactSizeIterator + Clone + '_ {
+        self.table.order(self.job(job))
+    }
+
+    /// How long a task is estimated to take on these processors: the time of its profile, as the slowest of them has it, or
+    /// its own time on this machine.
+    ///
+    /// # Panics
+    /// When the task does not accept these processors ([`Instance::accepts`]).
+    pub fn time(&self, task: TaskId, processors: &ProcSet) -> Time {
+        self.platform.time(self.profile(task), processors).expect("a task is timed only where it can run")
+    }
+
+    /// [`Instance::time`], or `None` where the task cannot run ([`Instance::accepts`]).
+    pub fn try_time(&self, task: TaskId, processors: &ProcSet) -> Option<Time> {
+        let time = self.platform.time(self.profile(task), processors)?;
+        self.walltime(task).is_none_or(|walltime| time <= walltime).then_some(time)
+    }
+
+    /// Whether a task can run on these processors, as many and as fast as they are: it accepts their number, it has a time
     /// on the machine where times are its own, and its walltime is kept. Ids beyond the platform do not count.
-    pub fn accepts(&self, id: JobId, processors: &ProcSet) -> bool {
-        self.accepts_task(id, 0, processors)
+    pub fn accepts(&self, task: TaskId, processors: &ProcSet) -> bool {
+        self.try_time(task, processors).is_some()
     }
 
-    /// [`Instance::accepts`], of each task of a compound job for itself; the walltime of a compound job is for all of them
-    /// and is not looked at.
-    ///
-    /// # Panics
-    /// When a compound job has no such task.
-    pub fn accepts_task(&self, id: JobId, task: u32, processors: &ProcSet) -> bool {
-        self.try_time_of(id, task, processors).is_some()
+    /// How long a sequential task takes on one processor of a node (by its position in the platform): its own time there,
+    /// or its time over the speed of the node, rounded up to a tick. `None` when the task is not sequential, or cannot run
+    /// there within its walltime.
+    pub fn time_on(&self, task: TaskId, node: usize) -> Option<Time> {
+        let time = self.platform.time_on(self.profile(task), node)?;
+        self.walltime(task).is_none_or(|walltime| time <= walltime).then_some(time)
     }
 
-    /// How long a sequential job takes on one processor of a node (by its position in the platform): its own time there,
-    /// or its time over the speed of the node, rounded up to a tick. `None` when the job is not sequential, or cannot run
-    /// there within its walltime. Of tasks of compound jobs [`Platform::time_on`] tells it.
-    pub fn time_on(&self, id: JobId, node: usize) -> Option<Time> {
-        let job = self.job(id);
-        let time = self.platform.time_on(job.profile(), node)?;
-        job.walltime.is_none_or(|walltime| time <= walltime).then_some(time)
-    }
-
-    /// Whether some job, or task of a compound job, has a time of its own on each machine: *unrelated* machines.
+    /// Whether some task has a time of its own on each machine: *unrelated* machines.
     pub fn has_machine_times(&self) -> bool {
-        let own = |task: &crate::model::Task| task.profile.machine_times().is_some();
-        self.jobs.iter().any(|job| match &job.graph {
-            Some(graph) => graph.tasks().iter().any(|task| own(&task.task)),
-            None => own(&job.task),
-        })
+        self.totals.machine_times > 0
     }
 
-    /// Whether which processors a job has does not change its time, and no network is between them: what an algorithm
-    /// needs that thinks in numbers of processors. Which sets a job may hold is another question:
+    /// Whether which processors a task has does not change its time, and no network is between them: what an algorithm
+    /// needs that thinks in numbers of processors. Which sets a task may hold is another question:
     /// [`Platform::restricts_placement`].
     pub fn has_equal_processors(&self) -> bool {
         self.platform.is_homogeneous() && !self.has_machine_times()
@@ -191,12 +337,7 @@ impl Instance {
     /// Whether every job takes one processor, on whichever node: the instances of mapping algorithms, on *uniform*
     /// machines (a time is the same work over a speed) or unrelated ones.
     pub fn is_sequential(&self) -> bool {
-        self.jobs.iter().all(|job| !job.is_compound() && job.profile().is_sequential())
-    }
-
-    /// All job ids, in file order.
-    pub fn ids(&self) -> impl Iterator<Item = JobId> + use<> {
-        (0..self.jobs.len() as u32).map(JobId)
+        self.totals.parallel == 0 && !self.has_compound_jobs()
     }
 
     /// Reservations and outages, as given.
@@ -211,94 +352,48 @@ impl Instance {
 
     /// The earliest release date; zero without jobs.
     pub fn first_release(&self) -> Time {
-        self.jobs.iter().map(|job| job.release).min().unwrap_or(Time::ZERO)
+        self.totals.releases.map_or(Time::ZERO, |(first, _)| first)
     }
 
     /// Whether some job is released after another.
     pub fn has_release_dates(&self) -> bool {
-        let first = self.first_release();
-        self.jobs.iter().any(|job| job.release > first)
+        self.totals.releases.is_some_and(|(first, last)| first < last)
     }
 
     /// Whether some job is a bag of tasks.
     pub fn has_bags(&self) -> bool {
-        self.jobs.iter().any(Job::is_bag)
+        self.totals.bags > 0
     }
 
     /// Whether some job is a graph of tasks.
     pub fn has_compound_jobs(&self) -> bool {
-        self.jobs.iter().any(Job::is_compound)
+        self.totals.compound > 0
     }
 
-    /// How many tasks all jobs have together; a job that is neither bag nor compound has one.
-    pub fn tasks(&self) -> u64 {
-        self.jobs.iter().map(Job::tasks).fold(0, u64::saturating_add)
+    /// Whether a task that waits for another may have to wait for its data as well: not where all processors are on one
+    /// node, or nothing is carried.
+    pub fn has_transfers(&self) -> bool {
+        totals::takes_time(&self.platform, self.edges().iter().map(|edge| edge.load))
+    }
+
+    /// Refuses more tasks in all than are planned, simulated or run one by one.
+    ///
+    /// # Errors
+    /// [`InstanceError::TooManyTasks`].
+    pub fn check_task_count(&self) -> Result<(), InstanceError> {
+        let tasks = self.tasks();
+        if tasks > Self::MAX_TASKS { Err(InstanceError::TooManyTasks { tasks }) } else { Ok(()) }
     }
 
     /// What the user should know about this instance.
     pub fn notes(&self) -> Vec<Note> {
-        let mut dominated = self.ids().filter(|&id| self.job(id).profile().dominated() > 0).peekable();
+        let jobs = self.ids().filter(|&id| !self.job(id).is_compound());
+        let mut dominated = jobs.filter(|&id| self.profile_of(id).dominated() > 0).peekable();
         let Some(&example) = dominated.peek() else { return Vec::new() };
-        let (jobs, allotments) = dominated
-            .fold((0, 0), |(jobs, allotments), id| (jobs + 1, allotments + self.job(id).profile().dominated()));
+        let (jobs, allotments) =
+            dominated.fold((0, 0), |(jobs, allotments), id| (jobs + 1, allotments + self.profile_of(id).dominated()));
         vec![Note::Dominated { jobs, allotments, example }]
     }
-
-    /// Which jobs wait for which, where the tasks of compound jobs have become jobs ([`crate::Expansion`]); `None` where no
-    /// job waits for another.
-    pub fn precedence(&self) -> Option<&Precedence> {
-        self.precedence.as_deref()
-    }
-
-    /// The same jobs, which are those that the precedence speaks of.
-    pub(crate) fn with_precedence(self, precedence: Precedence) -> Self {
-        Self { precedence: Some(Arc::new(precedence)), ..self }
-    }
-
-    /// Whether a job that waits for another may have to wait for its data as well: not where all processors are on one
-    /// node, or nothing is carried.
-    pub fn has_transfers(&self) -> bool {
-        let dependences = self.precedence.iter().flat_map(|precedence| precedence.dependences());
-        compound::takes_time(&self.platform, dependences.map(|dependence| dependence.load))
-    }
-
-    /// The same machines with other jobs, which must come from this instance. None of them waits for another.
-    pub fn with_jobs(&self, jobs: Vec<Job>) -> Self {
-        Self::joined(self.platform.clone(), jobs, self.unavailable.clone())
-    }
-}
-
-/// `classes` are those of the platform.
-fn fitted(job: Job, platform: &Platform, classes: &[walltime::Class]) -> Result<Job, InstanceError> {
-    let processors = platform.processors();
-    let needs = job.profile().min_processors();
-    if job.is_compound() {
-        return compound::fitted(job, platform);
-    }
-    let Job { name, weight, priority, release, walltime, mut task, count, graph, data } = job;
-    check_row(&name, &task.profile, platform)?;
-    task.profile = match task.profile.at_most(processors) {
-        Some(profile) => profile,
-        None => return Err(InstanceError::TooWide { job: name, needs, processors }),
-    };
-    if let Some(walltime) = walltime {
-        task.profile = match walltime::kept(task.profile, walltime, platform, classes) {
-            Ok(profile) => profile,
-            Err(shortest) => return Err(InstanceError::Walltime { job: name, shortest, walltime }),
-        };
-    }
-    Ok(Job { name, weight, priority, release, walltime, task, count, graph, data })
-}
-
-/// Whether the times on machines, if there are any, are those of this platform's nodes. `name` is the job's or the task's.
-fn check_row(name: &str, profile: &crate::model::Profile, platform: &Platform) -> Result<(), InstanceError> {
-    let Some(row) = profile.machine_times() else { return Ok(()) };
-    let nodes = platform.node_count();
-    if row.len() != nodes {
-        return Err(InstanceError::MachineTimes { job: name.to_owned(), times: row.len(), nodes });
-    }
-    let nowhere = (0..nodes).all(|node| platform.time_on(profile, node).is_none());
-    if nowhere { Err(InstanceError::Nowhere(name.to_owned())) } else { Ok(()) }
 }
 
 fn check_periods(unavailable: &[Unavailable], processors: u32) -> Result<(), InstanceError> {

@@ -3,29 +3,29 @@
 //! The lowest room: it imports no other.
 
 pub mod availability;
-mod expansion;
 mod graph;
 mod instance;
+mod job;
 mod platform;
-mod precedence;
 mod procset;
 mod profile;
 mod quantity;
 mod route;
+mod table;
+mod task;
 mod time;
 mod weight;
-mod workload;
 
 pub use availability::{Availability, Unavailable};
-pub use expansion::Expansion;
 pub use graph::{Edge, Graph, GraphError, Load, NamedTask};
-pub use instance::{Instance, InstanceError, Note, Residual};
+pub use instance::{Instance, InstanceError, Note, Part, SimpleJob};
+pub use job::{Job, JobId, Rows, Task, Work};
 pub use platform::{Link, Node, Platform, PlatformError};
-pub use precedence::{Dependence, Precedence, Whole};
 pub use procset::{ProcSet, ProcSetError};
 pub use profile::{Profile, ProfileError, SpeedupLaw};
 pub use quantity::{Quantity, QuantityError};
 pub use route::Route;
+pub use table::Dependence;
+pub use task::TaskId;
 pub use time::{Area, Time, TimeError};
 pub use weight::{Weight, WeightError, WeightedTime};
-pub use workload::{Job, JobId, Task};

@@ -1,34 +1,34 @@
-//! How long jobs really take, which no policy sees.
+//! How long tasks really take, which no policy sees.
 
-use crate::model::{Instance, JobId, ProcSet, Profile, Time};
+use crate::model::{Instance, ProcSet, Profile, TaskId, Time};
 
 /// The real times behind the estimates of an instance.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Actual {
-    /// Every job takes as long as estimated.
+    /// Every task takes as long as estimated.
     #[default]
     AsEstimated,
-    /// Each job takes these times, in the order of the instance's jobs. A profile accepts every allotment that the job's
+    /// Each task takes these times, in the order of the instance's tasks. A profile accepts every allotment that the task's
     /// estimate does.
     Profiles(Vec<Profile>),
-    /// Each job takes so many millionths of its estimate wherever it runs, rounded up to a tick and at least one, in the
-    /// order of the instance's jobs.
+    /// Each task takes so many millionths of its estimate wherever it runs, rounded up to a tick and at least one, in the
+    /// order of the instance's tasks.
     Factors(Vec<u64>),
 }
 
 impl Actual {
-    /// How long a job really takes on these processors, were it not ended before.
+    /// How long a task really takes on these processors, were it not ended before.
     ///
     /// # Panics
-    /// When the job does not accept as many processors.
-    pub fn time(&self, instance: &Instance, job: JobId, processors: &ProcSet) -> Time {
+    /// When the task does not accept as many processors.
+    pub fn time(&self, instance: &Instance, task: TaskId, processors: &ProcSet) -> Time {
         match self {
-            Self::AsEstimated => instance.time(job, processors),
+            Self::AsEstimated => instance.time(task, processors),
             Self::Profiles(profiles) => {
-                let time = instance.platform().time(&profiles[job.index()], processors);
-                time.expect("a job is timed only where it can run")
+                let time = instance.platform().time(&profiles[task.index()], processors);
+                time.expect("a task is timed only where it can run")
             }
-            Self::Factors(factors) => scaled(instance.time(job, processors), factors[job.index()]),
+            Self::Factors(factors) => scaled(instance.time(task, processors), factors[task.index()]),
         }
     }
 }
@@ -48,11 +48,11 @@ mod tests {
     fn factors_stretch_what_a_job_takes_where_it_runs() {
         let node = |name: &str, speed| Node { name: name.into(), processors: 1, speed, parent: None, link: None };
         let platform = Platform::new(vec![node("slow", 1.0), node("fast", 2.0)]).unwrap();
-        let job = |name: &str, ticks| Job::new(name, Profile::rigid(1, Time::from_ticks(ticks)).unwrap());
-        let jobs = vec![job("a", 10), job("b", 10), job("c", 1)];
-        let instance = Instance::new(platform, jobs, vec![]).unwrap();
+        let task = |name: &str, ticks| Job::new(name, Profile::rigid(1, Time::from_ticks(ticks)).unwrap());
+        let tasks = vec![task("a", 10), task("b", 10), task("c", 1)];
+        let instance = Instance::new(platform, tasks, vec![]).unwrap();
         let actual = Actual::Factors(vec![1_300_000, 1_000_001, 1]);
-        let time = |job, on| actual.time(&instance, JobId(job), &ProcSet::range(on, on)).ticks();
+        let time = |task, on| actual.time(&instance, TaskId(task), &ProcSet::range(on, on)).ticks();
         assert_eq!([time(0, 0), time(0, 1)], [13, 7]);
         assert_eq!([time(1, 0), time(1, 1)], [11, 6], "rounded up");
         assert_eq!(time(2, 0), 1, "nothing takes no time");

@@ -6,26 +6,28 @@ mod start;
 #[cfg(test)]
 mod tests;
 
-use crate::model::{Instance, JobId, ProcSet, Time, Unavailable};
-use crate::online::{Defect, JobSet, Running, View};
+use std::borrow::Cow;
+
+use crate::model::{Instance, InstanceError, Job, ProcSet, TaskId, Time, Unavailable};
+use crate::online::{Defect, Running, TaskSet, View};
 use closed::Change;
 pub use closed::expected_repair;
 use order::Order;
 
-/// No position among the running jobs.
+/// No position among the running tasks.
 const NONE: u32 = u32::MAX;
 
 /// The state of a cluster that a [`crate::Policy`] sees, kept up to date by whoever drives it.
 ///
-/// It checks what a policy wants ([`Defect`]) and knows nothing of how long jobs really run. A start or an end changes
-/// the free processors in place; the jobs that run are found and taken out in constant time.
+/// It checks what a policy wants ([`Defect`]) and knows nothing of how long tasks really run. A start or an end changes
+/// the free processors in place; the tasks that run are found and taken out in constant time.
 #[derive(Clone, Debug)]
 pub struct Cluster<'a> {
-    instance: &'a Instance,
+    instance: Cow<'a, Instance>,
     now: Time,
-    waiting: JobSet,
+    waiting: TaskSet,
     running: Vec<Running>,
-    /// For each job where it is in `running`, or [`NONE`].
+    /// For each task where it is in `running`, or [`NONE`].
     slots: Vec<u32>,
     /// Neither held nor blocked.
     free: ProcSet,
@@ -45,6 +47,8 @@ pub struct Cluster<'a> {
     /// When the next repair is overdue.
     overdue: Time,
     order: Order,
+    /// By how much a task may be expected to outlast the instant at which its processors close.
+    grace: Time,
 }
 
 /// Names processors that are down, from [`Cluster::fail`] to [`Cluster::repair`].
@@ -54,25 +58,42 @@ pub struct Outage(pub u32);
 impl<'a> Cluster<'a> {
     /// A cluster at time 0 on which nothing waits and nothing runs.
     pub fn new(instance: &'a Instance) -> Self {
+        Self::of(Cow::Borrowed(instance))
+    }
+
+    fn of(instance: Cow<'a, Instance>) -> Self {
         let mut cluster = Self {
-            instance,
             now: Time::ZERO,
-            waiting: JobSet::new(),
+            waiting: TaskSet::new(),
             running: Vec::new(),
-            slots: vec![NONE; instance.jobs().len()],
+            slots: vec![NONE; instance.tasks() as usize],
             free: ProcSet::first(instance.processors()),
             blocked: ProcSet::new(),
-            changes: closed::changes(instance),
+            changes: closed::changes(&instance),
             changed: 0,
             periods: Vec::new(),
             down: Vec::new(),
             said: Vec::new(),
             outages: Vec::new(),
             overdue: Time::MAX,
-            order: Order::new(instance),
+            order: Order::new(&instance),
+            grace: Time::ZERO,
+            instance,
         };
         cluster.advance(Time::ZERO);
         cluster
+    }
+
+    /// Adds jobs to the instance while it is carried out. They are to be submitted when they are released, as all others. The
+    /// identifiers of what was there stay ([`Instance::append`]); an instance that was borrowed is copied once.
+    ///
+    /// # Errors
+    /// [`InstanceError`] names the job that is wrong; then nothing was added.
+    pub fn append(&mut self, jobs: Vec<Job>) -> Result<(), InstanceError> {
+        self.instance.to_mut().append(jobs)?;
+        self.slots.resize(self.instance.tasks() as usize, NONE);
+        self.order.grow(&self.instance);
+        Ok(())
     }
 
     /// What a policy may know.
@@ -81,9 +102,9 @@ impl<'a> Cluster<'a> {
         View { now: *now, instance, waiting, running, free, down, ended: self.order.ended() }
     }
 
-    /// Machines and jobs.
-    pub fn instance(&self) -> &'a Instance {
-        self.instance
+    /// Machines and tasks.
+    pub fn instance(&self) -> &Instance {
+        &self.instance
     }
 
     /// The present instant.
@@ -91,43 +112,36 @@ impl<'a> Cluster<'a> {
         self.now
     }
 
-    /// Jobs that are released and not started.
-    pub fn waiting(&self) -> &JobSet {
+    /// Tasks that are released and not started.
+    pub fn waiting(&self) -> &TaskSet {
         &self.waiting
     }
 
-    /// Jobs that run, in no order.
+    /// Tasks that run, in no order.
     pub fn running(&self) -> &[Running] {
         &self.running
     }
 
-    /// A job that runs.
-    pub fn run_of(&self, job: JobId) -> Option<&Running> {
-        self.running.get(*self.slots.get(job.index())? as usize)
+    /// A task that runs.
+    pub fn run_of(&self, task: TaskId) -> Option<&Running> {
+        self.running.get(*self.slots.get(task.index())? as usize)
     }
 
-    /// How a job is called.
-    pub fn name(&self, job: JobId) -> &'a str {
-        &self.instance.job(job).name
+    /// How a task is called.
+    pub fn name(&self, task: TaskId) -> Cow<'_, str> {
+        self.instance.name(task)
     }
 
-    /// Puts a job that was [admitted](Cluster::admit) among the running ones. Its processors are no longer free.
-    pub fn begin(&mut self, running: Running) {
-        self.free.remove(&running.processors);
-        self.slots[running.job.index()] = self.running.len() as u32;
-        self.running.push(running);
-    }
-
-    /// Takes a job from the running ones; `None` when it does not run. Its processors are free again, as far as they
+    /// Takes a task from the running ones; `None` when it does not run. Its processors are free again, as far as they
     /// are neither in an unavailable period nor down.
-    pub fn end(&mut self, job: JobId) -> Option<Running> {
-        let slot = std::mem::replace(self.slots.get_mut(job.index())?, NONE);
+    pub fn end(&mut self, task: TaskId) -> Option<Running> {
+        let slot = std::mem::replace(self.slots.get_mut(task.index())?, NONE);
         if slot == NONE {
             return None;
         }
         let ended = self.running.swap_remove(slot as usize);
         if let Some(moved) = self.running.get(slot as usize) {
-            self.slots[moved.job.index()] = slot;
+            self.slots[moved.task.index()] = slot;
         }
         if self.blocked.is_empty() {
             self.free.insert(&ended.processors);
@@ -137,12 +151,12 @@ impl<'a> Cluster<'a> {
         Some(ended)
     }
 
-    /// What it is for nothing to happen any more although jobs wait.
+    /// What it is for nothing to happen any more although tasks wait.
     ///
     /// # Errors
-    /// [`Defect::Stalled`] when a job waits.
+    /// [`Defect::Stalled`] when a task waits.
     pub fn check_complete(&self) -> Result<(), Defect> {
-        let Some(job) = self.waiting.first() else { return Ok(()) };
-        Err(Defect::Stalled { waiting: self.waiting.len(), example: self.name(job).to_owned() })
+        let Some(task) = self.waiting.first() else { return Ok(()) };
+        Err(Defect::Stalled { waiting: self.waiting.len(), example: self.name(task).into_owned() })
     }
 }

@@ -9,7 +9,7 @@ use crate::model::{ProcSet, Time};
 pub enum Defect {
     /// A job that the instance does not have.
     #[error("it names job {0}, which the instance does not have")]
-    UnknownJob(u32),
+    UnknownJob(u64),
     /// A job that is not released yet, runs, has ended or was cancelled.
     #[error("it starts or cancels job `{0}`, which is not waiting")]
     NotWaiting(String),

@@ -4,25 +4,25 @@ mod log;
 
 pub use log::{LogEntry, Logged, Spot};
 
-use crate::model::{Instance, JobId, ProcSet, Time, Unavailable};
-use crate::online::{Ended, JobSet};
+use crate::model::{Instance, ProcSet, TaskId, Time, Unavailable};
+use crate::online::{Ended, TaskSet};
 
 /// What happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// A job ended with success.
-    Finished(JobId),
-    /// A job ended without success and will not be run again, or will never start since it waits for such a job.
-    Failed(JobId),
-    /// A job lost processors while it ran; all that it did is lost, and it waits again.
-    Interrupted(JobId),
+    /// A task ended with success.
+    Finished(TaskId),
+    /// A task ended without success and will not be run again, or will never start since it waits for such a task.
+    Failed(TaskId),
+    /// A task lost processors while it ran; all that it did is lost, and it waits again.
+    Interrupted(TaskId),
     /// Processors of this node that were down are up again, or are expected up earlier than before.
     NodeUp(usize),
     /// Processors of this node went down, or are expected up later than before.
     NodeDown(usize),
-    /// A job reached its release date, and all that it waits for has ended with success: it may start, where its data are
+    /// A task reached its release date, and all that it waits for has ended with success: it may start, where its data are
     /// there ([`View::arrival`]).
-    Submitted(JobId),
+    Submitted(TaskId),
     /// An instant that the policy asked for.
     Wake,
 }
@@ -30,52 +30,51 @@ pub enum Event {
 /// What the policy wants.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Decision {
-    /// Start a waiting job now on free processors.
+    /// Start a waiting task now on free processors.
     Start {
-        /// Which job.
-        job: JobId,
+        /// Which task.
+        task: TaskId,
         /// Where; its size is the allotment.
         processors: ProcSet,
     },
     /// Send [`Event::Wake`] at this instant, unless another event comes first.
     WakeAt(Time),
-    /// Give up a waiting job.
-    Cancel(JobId),
+    /// Give up a waiting task.
+    Cancel(TaskId),
 }
 
-/// A job that runs.
+/// A task that runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Running {
-    /// Which job.
-    pub job: JobId,
+    /// Which task.
+    pub task: TaskId,
     /// Since when.
     pub start: Time,
     /// Where.
     pub processors: ProcSet,
 }
 
-/// What a policy may know: estimates only, never how long a job will really run.
+/// What a policy may know: estimates only, never how long a task will really run.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
     /// The present instant.
     pub now: Time,
-    /// Machines and jobs, with estimated times. A policy does not look at jobs that it has not heard of;
-    /// of a compound job it has heard when it has heard of one of its tasks.
+    /// Machines, jobs and tasks, with estimated times. A policy does not look at tasks that it has not heard of; of all the
+    /// tasks of a compound job it has heard when it has heard of one. More may be there at every event: an instance grows.
     pub instance: &'a Instance,
-    /// Jobs that are released, wait for no other and are not started.
-    pub waiting: &'a JobSet,
-    /// Jobs that run, in no order.
+    /// Tasks that are released, wait for no other and are not started.
+    pub waiting: &'a TaskSet,
+    /// Tasks that run, in no order.
     pub running: &'a [Running],
-    /// Processors on which a job may start now: not held, not unavailable, not down.
+    /// Processors on which a task may start now: not held, not unavailable, not down.
     pub free: &'a ProcSet,
     /// Processors that went down, until they are expected to be up again. None is in two of these.
     pub down: &'a [Unavailable],
-    /// When and where the jobs ended that others wait for; empty where none does.
+    /// When and where the tasks ended that others wait for; empty where none does.
     pub ended: Ended<'a>,
 }
 
-/// An online algorithm. It returns decisions and performs none. It speaks of jobs, so bags and compound jobs are taken apart
-/// first ([`crate::Expansion`]).
+/// An online algorithm. It returns decisions and performs none.
 pub trait Policy {
     /// Answers all events of one instant, in the order of [`Event::order`], with the state after the
     /// last of them. What it wants is added to `decisions` and done in that order.
@@ -96,26 +95,26 @@ impl Event {
     /// what asks for them.
     pub const fn order(&self) -> (u8, usize) {
         match *self {
-            Self::Finished(job) => (0, job.index()),
-            Self::Failed(job) => (1, job.index()),
-            Self::Interrupted(job) => (2, job.index()),
+            Self::Finished(task) => (0, task.index()),
+            Self::Failed(task) => (1, task.index()),
+            Self::Interrupted(task) => (2, task.index()),
             Self::NodeUp(node) => (3, node),
             Self::NodeDown(node) => (4, node),
-            Self::Submitted(job) => (5, job.index()),
+            Self::Submitted(task) => (5, task.index()),
             Self::Wake => (6, 0),
         }
     }
 }
 
 impl Running {
-    /// When the job is expected to end: by its estimate, and when that has passed as [`believed_end`] says.
+    /// When the task is expected to end: by its estimate, and when that has passed as [`believed_end`] says.
     pub fn expected_end(&self, instance: &Instance, now: Time) -> Time {
-        believed_end(self.start, self.start + instance.time(self.job, &self.processors), now)
+        believed_end(self.start, self.start + instance.time(self.task, &self.processors), now)
     }
 }
 
-/// When a job that was expected to end at some instant, and runs now, is believed to end: then, or, while that has passed, a
-/// quarter later than it would have taken by that, again and again. So the belief depends on when the job began and on
+/// When a task that was expected to end at some instant, and runs now, is believed to end: then, or, while that has passed, a
+/// quarter later than it would have taken by that, again and again. So the belief depends on when the task began and on
 /// the present, and not on when somebody looked.
 ///
 /// A quarter is rounded up to whole seconds where the expected time is one of whole seconds, so that instants of a log

@@ -1,21 +1,21 @@
 //! What remains of an instance while it is carried out.
 
-use crate::model::{Instance, JobId, Residual, Time, Unavailable};
+use crate::model::{Instance, Part, TaskId, Time, Unavailable};
 use crate::online::View;
 
 impl Instance {
-    /// What remains to be planned: the waiting jobs, released now at the earliest, beside the running ones.
-    pub fn residual(&self, view: &View<'_>) -> Residual {
+    /// What remains to be planned: the waiting tasks, released now at the earliest, beside the running ones.
+    pub fn residual(&self, view: &View<'_>) -> Part {
         self.residual_before(view, Time::MAX)
     }
 
     /// The same without the unavailable periods that begin at an instant or later, for a plan that ends before them.
-    pub fn residual_before(&self, view: &View<'_>, horizon: Time) -> Residual {
-        let jobs: Vec<JobId> = view.waiting.iter().collect();
-        let waiting = jobs
+    pub fn residual_before(&self, view: &View<'_>, horizon: Time) -> Part {
+        let tasks: Vec<TaskId> = view.waiting.iter().collect();
+        let waiting = tasks
             .iter()
-            .map(|&id| {
-                let job = self.job(id).clone();
+            .map(|&task| {
+                let job = self.alone(task);
                 let release = job.release.max(view.now);
                 job.with_release(release)
             })
@@ -28,7 +28,7 @@ impl Instance {
         let near = |period: &&Unavailable| period.end > view.now && period.start < horizon;
         let unavailable = self.unavailable().iter().filter(near).cloned();
         let unavailable = unavailable.chain(running).chain(view.down.iter().cloned()).collect();
-        Residual { instance: Self::joined(self.platform().clone(), waiting, unavailable), jobs }
+        Part { instance: self.with_jobs_beside(waiting, unavailable), tasks }
     }
 }
 
@@ -43,10 +43,10 @@ mod tests {
         let rigid = |name, processors, seconds| {
             Job::new(name, Profile::rigid(processors, Time::from_seconds(seconds)).unwrap())
         };
-        let jobs = vec![rigid("a", 2, 10), rigid("b", 4, 5), rigid("c", 1, 1)];
-        let instance = Instance::new(Platform::flat(4).unwrap(), jobs, vec![]).unwrap();
-        let running = [Running { job: JobId(0), start: Time::ZERO, processors: ProcSet::first(2) }];
-        let waiting = [JobId(1)].into_iter().collect();
+        let tasks = vec![rigid("a", 2, 10), rigid("b", 4, 5), rigid("c", 1, 1)];
+        let instance = Instance::new(Platform::flat(4).unwrap(), tasks, vec![]).unwrap();
+        let running = [Running { task: TaskId(0), start: Time::ZERO, processors: ProcSet::first(2) }];
+        let waiting = [TaskId(1)].into_iter().collect();
         let (now, free) = (Time::from_seconds(4), ProcSet::range(2, 3));
         let view = View {
             now,
@@ -58,7 +58,7 @@ mod tests {
             ended: Ended::default(),
         };
         let residual = instance.residual(&view);
-        assert_eq!(residual.jobs, [JobId(1)]);
+        assert_eq!(residual.tasks, [TaskId(1)]);
         assert_eq!(residual.instance.first_release(), Time::from_seconds(4));
         assert_eq!(residual.instance.availability().open_at(Time::from_seconds(9)), 2);
         assert_eq!(residual.instance.availability().open_at(Time::from_seconds(10)), 4);

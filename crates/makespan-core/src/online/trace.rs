@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::{Instance, JobId, ProcSet, Time};
+use crate::model::{Instance, ProcSet, TaskId, Time};
 use crate::schedule::{Placement, Schedule};
 
 /// How a run ended.
@@ -24,11 +24,12 @@ pub enum Outcome {
     NotStarted,
 }
 
-/// One execution of a job.
+/// One execution of a task.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Run {
-    /// Which job.
-    pub job: JobId,
+    /// Which task.
+    #[serde(rename = "job")]
+    pub task: TaskId,
     /// First instant.
     pub start: Time,
     /// Last instant.
@@ -53,8 +54,7 @@ impl Trace {
         Schedule::new(
             started
                 .map(|run| Placement {
-                    job: run.job,
-                    task: 0,
+                    task: run.task,
                     start: run.start,
                     end: run.end,
                     processors: run.processors.clone(),
@@ -63,9 +63,9 @@ impl Trace {
         )
     }
 
-    /// Whether every job of the instance has succeeded.
+    /// Whether every task of the instance has succeeded.
     pub fn all_succeeded(&self, instance: &Instance) -> bool {
         let succeeded = self.runs.iter().filter(|run| run.outcome == Outcome::Succeeded).count();
-        succeeded == instance.jobs().len()
+        succeeded as u64 == instance.tasks()
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::model::Instance;
 use crate::proof::Bound;
-use crate::schedule::{Objective, Schedule};
+use crate::schedule::{Objective, Schedule, undominated};
 
 /// Schedules of which none is at once shorter and of no more weighted completion than another, nor the reverse; where
 /// best-effort bags were filled in afterwards, that was so before.
@@ -25,21 +25,13 @@ pub struct FrontPoint {
 impl Front {
     /// Of these points those that no other beats, by makespan. Chosen is the one whose makespan times weighted completion
     /// is least: nothing can be gained on one objective without losing a larger part of the other.
-    pub fn new(instance: &Instance, mut points: Vec<FrontPoint>) -> Self {
+    pub fn new(instance: &Instance, points: Vec<FrontPoint>) -> Self {
         let figures = |point: &FrontPoint| {
-            let value = |objective: Objective| objective.value(instance, &point.schedule);
-            (value(Objective::Makespan), value(Objective::WeightedCompletion))
+            [Objective::Makespan, Objective::WeightedCompletion].map(|each| each.value(instance, &point.schedule))
         };
-        points.sort_by_cached_key(figures);
-        let mut least = i128::MAX;
-        points.retain(|point| {
-            let weighted = figures(point).1;
-            let kept = weighted < least;
-            least = least.min(weighted);
-            kept
-        });
+        let points = undominated(points, figures);
         let product = |point: &FrontPoint| {
-            let (makespan, weighted) = figures(point);
+            let [makespan, weighted] = figures(point);
             makespan as f64 * weighted as f64
         };
         let chosen = (0..points.len()).min_by(|&a, &b| product(&points[a]).total_cmp(&product(&points[b])));

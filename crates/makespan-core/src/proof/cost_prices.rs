@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::spans::{Span, Times};
 use super::{CertificateError, Kind, Scope};
-use crate::model::{Instance, Job, JobId, Time};
+use crate::model::{Instance, JobId, TaskId, Time};
 use crate::schedule::{Objective, task_cost, volume};
 
 /// Prices for the time of processors, and for the room between tasks that wait for each other.
@@ -79,10 +79,10 @@ impl Kind for CostPrices {
         let times = Times::new(instance);
         let (mut sum, mut edge) = (0_i128, 0);
         for (id, job) in instance.ids().zip(instance.jobs()) {
-            let flows = self.flows(job, &mut edge);
+            let flows = self.flows(instance, id, &mut edge);
             let spans = if self.horizon.is_some() { times.spans(id) } else { Vec::new() };
-            for task in 0..job.tasks_apart() {
-                let own = choices(&times, id, task);
+            for task in 0..job.different_tasks() {
+                let own = choices(&times, job.task(task));
                 let least = match self.horizon {
                     None => own.iter().map(|choice| i128::from(choice.cost)).min(),
                     Some(horizon) => {
@@ -116,9 +116,7 @@ impl Kind for CostPrices {
 impl CostPrices {
     fn check(&self, instance: &Instance) -> Result<(), CertificateError> {
         let fail = |what: &str| Err(CertificateError::Malformed(what.into()));
-        let graphs = instance.jobs().iter().filter_map(|job| job.graph.as_ref());
-        let edges: usize = graphs.map(|graph| graph.edges().len()).sum();
-        if !self.edges.is_empty() && self.edges.len() != edges {
+        if !self.edges.is_empty() && self.edges.len() != instance.edges().len() {
             return fail("each edge needs one price");
         }
         if self.prices.iter().any(|own| own.len() + 1 != self.instants.len()) {
@@ -145,15 +143,16 @@ impl CostPrices {
     }
 
     /// The prices at each task of a job, whose edges are counted from `first` on, which becomes that of the next job.
-    fn flows(&self, job: &Job, first: &mut usize) -> Vec<Flow> {
-        let mut flows = vec![Flow::default(); job.tasks_apart() as usize];
-        let Some(graph) = &job.graph else { return flows };
-        for (at, edge) in graph.edges().iter().enumerate() {
+    fn flows(&self, instance: &Instance, id: JobId, first: &mut usize) -> Vec<Flow> {
+        let job = instance.job(id);
+        let mut flows = vec![Flow::default(); job.different_tasks() as usize];
+        let number = |task: TaskId| (task.0 - job.first().0) as usize;
+        for (at, edge) in instance.edges_of(id).iter().enumerate() {
             let price = self.edges.get(*first + at).copied().map_or(0, i128::from);
-            flows[edge.from as usize].out += price;
-            flows[edge.to as usize].into += price;
+            flows[number(edge.from)].out += price;
+            flows[number(edge.to)].into += price;
         }
-        *first += graph.edges().len();
+        *first += instance.edges_of(id).len();
         flows
     }
 
@@ -243,15 +242,15 @@ impl CostPrices {
 const SEVERAL: usize = usize::MAX;
 
 /// The nodes on which a task can run; one that stands for all where it may hold several processors.
-fn choices(times: &Times<'_>, id: JobId, task: u32) -> Vec<Choice> {
-    let profile = times.instance.job(id).profile_of(task);
+fn choices(times: &Times<'_>, task: TaskId) -> Vec<Choice> {
+    let profile = times.instance.profile(task);
     let volume = volume(profile);
     if profile.max_processors() > 1 {
-        let cost = task_cost(volume, times.slowest(id, task));
-        return vec![Choice { node: SEVERAL, time: times.fastest(id, task), cost }];
+        let cost = task_cost(volume, times.slowest(task));
+        return vec![Choice { node: SEVERAL, time: times.fastest(task), cost }];
     }
     let on = |(node, processor): &(usize, crate::model::ProcSet)| {
-        let time = times.on(id, task, processor)?;
+        let time = times.on(task, processor)?;
         let ticks = i64::try_from(time).unwrap_or(i64::MAX);
         Some(Choice { node: *node, time, cost: task_cost(volume, Time::from_ticks(ticks)) })
     };

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{CertificateError, Kind, Scope, soonest_completion};
-use crate::model::{Instance, Job, Time};
+use crate::model::{Instance, Job, Profile, Rows, Time};
 use crate::schedule::Objective;
 
 /// A dual solution of the interval-indexed linear programme of Dutot, Eyraud, Mounié and Trystram (SPAA 2004,
@@ -41,9 +41,10 @@ impl Kind for IntervalPrices {
         self.check()?;
         let cumulated = self.cumulated();
         let mut value: i128 = 0;
-        for job in instance.jobs() {
-            let soonest = soonest_completion(instance, job);
-            let cost = self.least_cost(job, soonest, &cumulated).ok_or(CertificateError::Overflow)?;
+        for (id, job) in instance.ids().zip(instance.jobs()) {
+            let soonest = soonest_completion(instance, id);
+            let cost =
+                self.least_cost(job, instance.profile_of(id), soonest, &cumulated).ok_or(CertificateError::Overflow)?;
             let cost = cost.checked_mul(i128::from(job.tasks())).ok_or(CertificateError::Overflow)?;
             value = value.checked_add(cost).ok_or(CertificateError::Overflow)?;
         }
@@ -86,8 +87,8 @@ impl IntervalPrices {
     }
 
     /// The inner minimum for one task of a job that does not end before `soonest`; `None` on overflow.
-    fn least_cost(&self, job: &Job, soonest: Time, cumulated: &[i128]) -> Option<i128> {
-        let alone = job.release + job.profile().shortest();
+    fn least_cost(&self, job: &Job<Rows>, profile: &Profile, soonest: Time, cumulated: &[i128]) -> Option<i128> {
+        let alone = job.release + profile.shortest();
         let weight = i128::from(job.task_weight().millionths());
         let mut least: Option<i128> = None;
         let first = self.ends.partition_point(|&end| end < alone);
@@ -95,7 +96,7 @@ impl IntervalPrices {
             let begin = if index == 0 { Time::ZERO } else { self.ends[index - 1] + Time::TICK };
             let completion = i128::from(begin.max(soonest).ticks());
             let limit = self.ends.get(index).map_or(Time::MAX, |&end| end - job.release);
-            let work = job.profile().least_work(limit)?;
+            let work = profile.least_work(limit)?;
             let waiting = weight.checked_mul(completion)?.checked_mul(1 << self.scale)?;
             let cost = work.checked_mul(price)?.checked_add(waiting)?;
             least = Some(least.map_or(cost, |best| best.min(cost)));

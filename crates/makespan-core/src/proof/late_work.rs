@@ -51,9 +51,9 @@ impl Kind for LateWork {
             return fail("prices of machines speak of sequential jobs");
         }
         let mut paid: Vec<(i128, u64)> = Vec::new();
-        for (id, job) in instance.ids().zip(instance.jobs()).filter(|(_, job)| job.release >= self.from) {
+        for job in instance.jobs().iter().filter(|job| job.release >= self.from) {
             let nodes = self.prices.iter().zip(nodes).enumerate().filter(|(_, (_, node))| node.processors > 0);
-            let each = nodes.filter_map(|(node, (&price, _))| Some((instance.time_on(id, node)?, price)));
+            let each = nodes.filter_map(|(node, (&price, _))| Some((instance.time_on(job.first(), node)?, price)));
             let least = each.map(|(time, price)| i128::from(time.ticks()) * i128::from(price)).min();
             paid.push((least.unwrap_or(0), job.tasks()));
         }
@@ -123,9 +123,8 @@ mod tests {
         assert_eq!(proves(&flow(&[(9, 2)]), 1, None, &[0, 0]), seconds(1));
         assert_eq!(proves(&flow(&[(9, 2)]), 1, Some(0), &[1, 3]), seconds(1));
         // A bag is as many tasks.
-        let mut jobs = flow(&[(9, 0)]).jobs().to_vec();
-        jobs[0].count = 4.try_into().ok();
-        let bag = flow(&[(9, 0)]).with_jobs(jobs);
+        let bag = |job: Job| job.with_count(4.try_into().unwrap());
+        let bag = flow(&[]).with_jobs(flow(&[(9, 0)]).all_submitted().into_iter().map(bag).collect());
         assert_eq!(proves(&bag, 0, None, &[1, 3]), seconds(9));
         assert_eq!(proves(&bag, 0, Some(1), &[1, 3]), seconds(3));
     }

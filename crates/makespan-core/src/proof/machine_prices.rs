@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{CertificateError, Kind, Scope};
-use crate::model::{Instance, Job, ProcSet, Time};
+use crate::model::{Instance, Job, JobId, ProcSet, Rows, Time, Work};
 use crate::schedule::{Objective, mean};
 
 /// A dual solution of the assignment programme of sequential jobs on machines that differ: a price for a tick on one processor
@@ -105,22 +105,25 @@ impl MachinePrices {
     /// The mean flow that follows, rounded down.
     fn flow(&self, instance: &Instance) -> Result<i128, CertificateError> {
         // One task of a bag ends no later than the bag: the others do not count, so that each job counts once.
-        let single = |job: &Job| Job { count: None, ..job.clone() };
+        let single = |id: JobId| Job {
+            work: Work::Task(instance.task(instance.job(id).first()).clone()),
+            ..instance.submitted(id)
+        };
         let jobs = || instance.jobs().iter();
-        let bags = instance.has_bags().then(|| instance.with_jobs(jobs().map(single).collect()));
+        let bags = instance.has_bags().then(|| instance.with_jobs(instance.ids().map(single).collect()));
         let sum = self.completion(bags.as_ref().unwrap_or(instance), |_| 1)?;
         let released: i128 = jobs().map(|job| i128::from(job.release.ticks())).sum();
         Ok(mean((sum - released).max(0), jobs().len()))
     }
 
-    fn completion(&self, instance: &Instance, weight: impl Fn(&Job) -> i128) -> Result<i128, CertificateError> {
+    fn completion(&self, instance: &Instance, weight: impl Fn(&Job<Rows>) -> i128) -> Result<i128, CertificateError> {
         self.check(instance)?;
         let overflow = CertificateError::Overflow;
         let mut jobs = Vec::with_capacity(instance.jobs().len());
-        for (id, job) in instance.ids().zip(instance.jobs()) {
+        for job in instance.jobs() {
             let (mut paid, mut shortest) = (i128::MAX, i128::MAX);
             for (node, &price) in self.prices.iter().enumerate() {
-                let Some(time) = instance.time_on(id, node) else { continue };
+                let Some(time) = instance.time_on(job.first(), node) else { continue };
                 paid = paid.min(i128::from(time.ticks()) * i128::from(price));
                 shortest = shortest.min(i128::from(time.ticks()));
             }
@@ -184,10 +187,10 @@ impl MachinePrices {
     /// What all jobs pay at least; only where they end by `end`, if that is given, and `None` when one does so nowhere.
     fn least_paid(&self, instance: &Instance, end: Option<Time>) -> Result<Option<i128>, CertificateError> {
         let mut all: i128 = 0;
-        for (id, job) in instance.ids().zip(instance.jobs()) {
+        for job in instance.jobs() {
             let latest = end.map_or(Time::MAX, |end| end - job.release);
             let prices = self.prices.iter().enumerate();
-            let times = prices.filter_map(|(node, &price)| Some((instance.time_on(id, node)?, price)));
+            let times = prices.filter_map(|(node, &price)| Some((instance.time_on(job.first(), node)?, price)));
             let paid = times
                 .filter(|&(time, _)| time <= latest)
                 .map(|(time, price)| i128::from(time.ticks()) * i128::from(price));
@@ -298,17 +301,17 @@ mod tests {
     #[test]
     fn jobs_without_weight_and_price_do_not_part_the_others() {
         let rows = [[20, 5], [1, 9], [20, 1]];
-        let mut jobs = two_machines(&rows, &[]).jobs().to_vec();
+        let mut jobs = two_machines(&rows, &[]).all_submitted();
         jobs[1].weight = Weight::ZERO;
         let instance = Instance::new(Platform::cluster(2, 1).unwrap(), jobs, vec![]).unwrap();
         // Machine 0 is free of charge, and nothing is proved of what could run there.
         let free = MachinePrices { prices: vec![0, 1] };
         assert!(free.value(Objective::WeightedCompletion, &instance).unwrap() <= 7_000_000);
         // On machine 1 alone 1 + 6, which is the optimum, whatever the order in the file.
-        let mut jobs = instance.jobs().to_vec();
+        let mut jobs = instance.all_submitted();
         for (job, row) in jobs.iter_mut().zip([[0, 5], [1, 0], [0, 1]]) {
             let row = row.map(|time| if time == 0 { Profile::CANNOT_RUN } else { Time::from_ticks(time) });
-            job.task.profile = Profile::on_machines(row).unwrap();
+            job.work.task_mut().unwrap().profile = Profile::on_machines(row).unwrap();
         }
         let instance = Instance::new(Platform::cluster(2, 1).unwrap(), jobs, vec![]).unwrap();
         assert_eq!(free.value(Objective::WeightedCompletion, &instance), Ok(7_000_000));

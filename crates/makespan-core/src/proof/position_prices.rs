@@ -75,10 +75,10 @@ impl PositionPrices {
         let paid = self.prices.iter().flatten().try_fold(0_i128, |sum, &price| sum.checked_add(i128::from(price)));
         let mut all = paid.map(|paid| -paid).ok_or_else(overflow)?;
         let nodes: Vec<usize> = (0..instance.processors()).map(|id| instance.platform().node_of(id)).collect();
-        for id in instance.ids() {
+        for job in instance.jobs() {
             let mut least = None;
             for (processor, prices) in self.prices.iter().enumerate() {
-                let Some(time) = instance.time_on(id, nodes[processor]) else { continue };
+                let Some(time) = instance.time_on(job.first(), nodes[processor]) else { continue };
                 let mut end = i128::from(ready[processor].ticks());
                 // One more position is free of charge, and those behind it only end later.
                 for price in prices.iter().copied().chain([0]) {
@@ -153,7 +153,7 @@ mod tests {
         }
         let none = PositionPrices { prices: vec![vec![], vec![]] };
         assert_eq!(none.value(Objective::WeightedCompletion, &equal), Ok(8_000_000));
-        let mut jobs = equal.jobs().to_vec();
+        let mut jobs = equal.all_submitted();
         jobs[1].weight = Weight::ZERO;
         let unequal = Instance::new(Platform::cluster(2, 1).unwrap(), jobs, vec![]).unwrap();
         assert!(matches!(none.value(Objective::WeightedCompletion, &unequal), Err(CertificateError::Malformed(_))));

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use super::spans::Times;
-use crate::model::{Instance, JobId, Load, Route};
+use crate::model::{Instance, JobId, Load, Route, TaskId};
 
 /// More times of tasks on nodes, and nodes, are not looked at one by one.
 const MAX_TIMES: usize = 1 << 22;
@@ -85,16 +85,18 @@ impl Reaching {
     /// at one by one. O(tasks * nodes + nodes^2).
     pub fn new(instance: &Instance, id: JobId) -> Option<Self> {
         let job = instance.job(id);
-        let graph = job.graph.as_ref().filter(|graph| !graph.edges().is_empty())?;
+        if instance.edges_of(id).is_empty() {
+            return None;
+        }
         let times = Times::new(instance);
-        let tasks = graph.len();
-        let sequential = |task: u32| job.profile_of(task).max_processors() == 1;
+        let tasks = job.different_tasks() as usize;
+        let sequential = |task: u32| instance.profile(job.task(task)).max_processors() == 1;
         if times.nodes.len() > MAX_NODES || tasks * times.nodes.len() > MAX_TIMES || !(0..tasks as u32).all(sequential)
         {
             return None;
         }
         let column = |processor| {
-            (0..tasks as u32).map(|task| times.on(id, task, processor).unwrap_or(NEVER)).collect::<Vec<i128>>()
+            (0..tasks as u32).map(|task| times.on(job.task(task), processor).unwrap_or(NEVER)).collect::<Vec<i128>>()
         };
         let platform = instance.platform();
         let mut columns: Vec<Vec<i128>> = Vec::new();
@@ -113,16 +115,18 @@ impl Reaching {
             kind_of[*node] = Some(kind);
         }
         let routes = Routes::of(instance);
-        let link = |task: u32, load: Load| Link { task, near: routes.near(load), far: routes.far(load) };
+        let number = |task: TaskId| (task.0 - job.first().0) as u32;
+        let link =
+            |task: TaskId, load: Load| Link { task: number(task), near: routes.near(load), far: routes.far(load) };
         let links = |of: &dyn Fn(u32) -> Vec<Link>| (0..tasks as u32).map(of).collect::<Vec<_>>();
         Some(Self {
             release: i128::from(job.release.ticks()),
             kind_of,
             times: (0..tasks).flat_map(|task| columns.iter().map(move |column| column[task])).collect(),
             kinds,
-            order: graph.order().to_vec(),
-            before: links(&|task| graph.incoming(task).map(|edge| link(edge.from, edge.load)).collect()),
-            after: links(&|task| graph.outgoing(task).map(|edge| link(edge.to, edge.load)).collect()),
+            order: instance.order(id).map(number).collect(),
+            before: links(&|task| instance.incoming(job.task(task)).map(|edge| link(edge.from, edge.load)).collect()),
+            after: links(&|task| instance.outgoing(job.task(task)).map(|edge| link(edge.to, edge.load)).collect()),
         })
     }
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{CertificateError, Kind, Scope};
-use crate::model::{Area, Instance, Job, Time};
+use crate::model::{Area, Instance, Job, Profile, Rows, Time};
 use crate::schedule::Objective;
 
 /// A refuted deadline, in the manner of the dual approximation of Mounié, Rapine and Trystram (SIAM J. Comput. 37(2),
@@ -84,8 +84,8 @@ impl Kind for Rejection {
         let available = instance.availability().open_area(self.from, self.deadline);
         let capacity = instance.availability().open_at(self.at);
         let mut needs = Vec::with_capacity(instance.jobs().len());
-        for job in instance.jobs().iter().filter(|job| job.release >= self.from) {
-            match self.need(job) {
+        for (id, job) in instance.ids().zip(instance.jobs()).filter(|(_, job)| job.release >= self.from) {
+            match self.need(job, instance.profile_of(id)) {
                 Some(need) => needs.push(need),
                 // The job alone cannot meet the deadline.
                 None => return proven,
@@ -110,8 +110,7 @@ impl Kind for Rejection {
 }
 
 impl Rejection {
-    fn need(&self, job: &Job) -> Option<Need> {
-        let profile = job.profile();
+    fn need(&self, job: &Job<Rows>, profile: &Profile) -> Option<Need> {
         let longest = self.deadline - job.release;
         let crossing = (profile.least_work(longest)?, profile.min_allotment(longest)?);
         // A run avoids `at` when it ends by then or starts after it; either way its time is at most `short`.

@@ -88,6 +88,8 @@ fn sold(instance: &Instance, prices: &[i64]) -> Vec<f64> {
 /// What a task pays at least.
 fn paid(instance: &Instance, id: JobId, prices: &[i64]) -> f64 {
     let nodes = instance.platform().nodes().iter().zip(prices).enumerate().filter(|(_, (node, _))| node.processors > 0);
-    let on = nodes.filter_map(|(at, (_, &price))| Some(instance.time_on(id, at)?.ticks() as f64 * price as f64));
+    let on = nodes.filter_map(|(at, (_, &price))| {
+        Some(instance.time_on(instance.job(id).first(), at)?.ticks() as f64 * price as f64)
+    });
     on.reduce(f64::min).unwrap_or(0.0)
 }

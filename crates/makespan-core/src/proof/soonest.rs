@@ -1,13 +1,14 @@
 //! When a job can end at the earliest, alone.
 
-use crate::model::{Instance, Job, JobId, Time};
+use crate::model::{Instance, JobId, Time};
 use crate::schedule::Timeline;
 
 /// No sooner than this does a job end in any schedule: its release plus its shortest time, and for a bag also when the
 /// open area after its release holds the least work of all its tasks.
-pub fn soonest_completion(instance: &Instance, job: &Job) -> Time {
-    let alone = job.release + job.profile().shortest();
-    let least = job.profile().least_work(Time::MAX).unwrap_or(0);
+pub fn soonest_completion(instance: &Instance, id: JobId) -> Time {
+    let (job, profile) = (instance.job(id), instance.profile_of(id));
+    let alone = job.release + profile.shortest();
+    let least = profile.least_work(Time::MAX).unwrap_or(0);
     let work = least.saturating_mul(i128::from(job.tasks()));
     let enough = |end: i64| instance.availability().open_area(job.release, Time::from_ticks(end)) >= work;
     // An instance is shorter than this.
@@ -25,20 +26,20 @@ pub fn soonest_completion(instance: &Instance, job: &Job) -> Time {
 /// When a job, or one task of a bag, ends at the earliest if it has the platform for itself, reservations and outages
 /// excepted; these are not looked at where processors differ.
 pub fn earliest_completion(instance: &Instance, id: JobId) -> Time {
-    let job = instance.job(id);
+    let (job, profile) = (instance.job(id), instance.profile_of(id));
     if !instance.has_equal_processors() {
-        let shortest = job.profile().shortest();
-        let own = job.profile().machine_times().is_some();
+        let shortest = profile.shortest();
+        let own = profile.machine_times().is_some();
         return job.release + if own { shortest } else { shortest.divided_by(instance.platform().speeds().1) };
     }
     if instance.availability().is_always_open() {
-        return job.release + job.profile().shortest();
+        return job.release + profile.shortest();
     }
     let mut timeline = Timeline::new(instance);
-    job.profile()
+    profile
         .allotments()
         .map(|processors| {
-            let time = job.profile().time(processors);
+            let time = profile.time(processors);
             timeline.earliest_fit(processors, time, job.release) + time
         })
         .min()

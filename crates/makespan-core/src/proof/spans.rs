@@ -1,6 +1,6 @@
 //! When tasks may run as far as the paths of tasks before and behind them are concerned.
 
-use crate::model::{Instance, JobId, ProcSet, Time};
+use crate::model::{Instance, JobId, ProcSet, TaskId, Time};
 
 /// When one task may run, in ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,23 +29,23 @@ impl<'a> Times<'a> {
     }
 
     /// The time of a task that holds one processor; `None` where it cannot run.
-    pub(super) fn on(&self, id: JobId, task: u32, processor: &ProcSet) -> Option<i128> {
-        Some(i128::from(self.instance.try_time_of(id, task, processor)?.ticks()))
+    pub(super) fn on(&self, task: TaskId, processor: &ProcSet) -> Option<i128> {
+        Some(i128::from(self.instance.try_time(task, processor)?.ticks()))
     }
 
     /// No set of processors runs the task in less.
-    pub(super) fn fastest(&self, id: JobId, task: u32) -> i128 {
-        let profile = self.instance.job(id).profile_of(task);
+    pub(super) fn fastest(&self, task: TaskId) -> i128 {
+        let profile = self.instance.profile(task);
         if profile.max_processors() == 1 {
-            let each = self.nodes.iter().filter_map(|(_, processor)| self.on(id, task, processor));
+            let each = self.nodes.iter().filter_map(|(_, processor)| self.on(task, processor));
             return each.min().unwrap_or(0);
         }
         self.slowed(profile.shortest()).min().map_or(0, |time| i128::from(time.ticks()))
     }
 
     /// No set of processors runs the task, which may hold several, in more.
-    pub(super) fn slowest(&self, id: JobId, task: u32) -> Time {
-        let slowest = self.instance.job(id).profile_of(task).slowest();
+    pub(super) fn slowest(&self, task: TaskId) -> Time {
+        let slowest = self.instance.profile(task).slowest();
         self.slowed(slowest).max().unwrap_or(slowest)
     }
 
@@ -58,18 +58,18 @@ impl<'a> Times<'a> {
     pub(super) fn spans(&self, id: JobId) -> Vec<Span> {
         let job = self.instance.job(id);
         let release = i128::from(job.release.ticks());
-        let each = (0..job.tasks_apart()).map(|task| self.fastest(id, task));
+        let each = (0..job.different_tasks()).map(|number| self.fastest(job.task(number)));
         let mut spans: Vec<Span> = each.map(|fastest| Span { head: release, fastest, tail: 0 }).collect();
-        let Some(graph) = &job.graph else { return spans };
-        for &task in graph.order() {
-            let before = graph.incoming(task).map(|edge| &spans[edge.from as usize]);
+        let at = |task: TaskId| (task.0 - job.first().0) as usize;
+        for task in self.instance.order(id) {
+            let before = self.instance.incoming(task).map(|edge| &spans[at(edge.from)]);
             let head = before.map(|span| span.head + span.fastest).max().unwrap_or(release);
-            spans[task as usize].head = head;
+            spans[at(task)].head = head;
         }
-        for &task in graph.order().iter().rev() {
-            let behind = graph.outgoing(task).map(|edge| &spans[edge.to as usize]);
+        for task in self.instance.order(id).rev() {
+            let behind = self.instance.outgoing(task).map(|edge| &spans[at(edge.to)]);
             let tail = behind.map(|span| span.fastest + span.tail).max().unwrap_or(0);
-            spans[task as usize].tail = tail;
+            spans[at(task)].tail = tail;
         }
         spans
     }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::reach::{Reach, Reaching};
 use super::spans::{Span, Times};
 use super::{CertificateError, Kind, Scope};
-use crate::model::{Instance, JobId, Time};
+use crate::model::{Instance, JobId, TaskId, Time};
 use crate::schedule::Objective;
 
 /// A refuted deadline: the windows of Fernandez and Bussell ("Bounds on the number of processors and time for
@@ -103,7 +103,7 @@ impl TimeWindow {
                 Some((reaching, reach)) => narrowed(*span, reach, task, reaching.kind_of(node)?),
                 None => Some(*span),
             };
-            let Some(paid) = self.paid(&times, (id, task as u32), on)? else { return Ok(None) };
+            let Some(paid) = self.paid(&times, job.task(task as u32), on)? else { return Ok(None) };
             let paid = paid.checked_mul(i128::from(job.equal_tasks())).ok_or(CertificateError::Overflow)?;
             sum = sum.checked_add(paid).ok_or(CertificateError::Overflow)?;
         }
@@ -115,16 +115,16 @@ impl TimeWindow {
     fn paid(
         &self,
         times: &Times<'_>,
-        (id, task): (JobId, u32),
+        task: TaskId,
         span_on: impl Fn(usize) -> Option<Span>,
     ) -> Result<Option<i128>, CertificateError> {
-        if times.instance.job(id).profile_of(task).max_processors() > 1 {
+        if times.instance.profile(task).max_processors() > 1 {
             return Ok(Some(0));
         }
         let (from, until) = (i128::from(self.from.ticks()), i128::from(self.until.ticks()));
         let mut least: Option<i128> = None;
         for (node, processor) in &times.nodes {
-            let Some((time, span)) = times.on(id, task, processor).zip(span_on(*node)) else { continue };
+            let Some((time, span)) = times.on(task, processor).zip(span_on(*node)) else { continue };
             let latest = i128::from(self.deadline.ticks()) - span.tail;
             if span.head + time > latest {
                 continue;

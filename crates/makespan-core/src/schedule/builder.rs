@@ -1,9 +1,9 @@
-//! Builds a schedule job by job.
+//! Builds a schedule task by task.
 
-use crate::model::{Instance, JobId, ProcSet, Time};
+use crate::model::{Instance, ProcSet, TaskId, Time};
 use crate::schedule::{Placement, Reservation, Schedule, Timeline};
 
-/// Collects reservations for jobs and assigns processor ids at the end.
+/// Collects reservations for tasks and assigns processor ids at the end.
 ///
 /// Ids follow from counts alone: within a class of equally available processors, jobs that never hold more than the
 /// class at once can always be given ids in order of their start.
@@ -11,7 +11,7 @@ use crate::schedule::{Placement, Reservation, Schedule, Timeline};
 pub struct ScheduleBuilder<'a> {
     instance: &'a Instance,
     timeline: Option<Timeline>,
-    held: Vec<(JobId, Reservation)>,
+    held: Vec<(TaskId, Reservation)>,
     /// Placements whose processors were chosen by the caller.
     put: Vec<Placement>,
 }
@@ -19,7 +19,7 @@ pub struct ScheduleBuilder<'a> {
 impl<'a> ScheduleBuilder<'a> {
     /// An empty schedule.
     pub fn new(instance: &'a Instance) -> Self {
-        Self { instance, timeline: None, held: Vec::with_capacity(instance.jobs().len()), put: Vec::new() }
+        Self { instance, timeline: None, held: Vec::with_capacity(instance.tasks() as usize), put: Vec::new() }
     }
 
     /// The free processors that remain.
@@ -27,20 +27,20 @@ impl<'a> ScheduleBuilder<'a> {
         self.timeline.get_or_insert_with(|| Timeline::new(self.instance))
     }
 
-    /// Places a job at its earliest fit, not before `after` nor its release; returns its start and end.
-    pub fn place_earliest(&mut self, job: JobId, allotment: u32, after: Time) -> (Time, Time) {
-        let duration = self.instance.job(job).profile().time(allotment);
-        let after = after.max(self.instance.job(job).release);
+    /// Places a task at its earliest fit, not before `after` nor its release; returns its start and end.
+    pub fn place_earliest(&mut self, task: TaskId, allotment: u32, after: Time) -> (Time, Time) {
+        let duration = self.instance.profile(task).time(allotment);
+        let after = after.max(self.instance.release(task));
         let start = self.timeline().earliest_fit(allotment, duration, after);
         let reservation = self.timeline().reserve(allotment, start, start + duration);
-        self.hold(job, reservation);
+        self.hold(task, reservation);
         (start, start + duration)
     }
 
     /// Records a reservation that was made on [`ScheduleBuilder::timeline`], or counted by the caller on a platform
     /// that is always open.
-    pub fn hold(&mut self, job: JobId, reservation: Reservation) {
-        self.held.push((job, reservation));
+    pub fn hold(&mut self, task: TaskId, reservation: Reservation) {
+        self.held.push((task, reservation));
     }
 
     /// Records a placement with its processors, which no reservation of this builder may meet: for platforms on which
@@ -89,9 +89,8 @@ impl<'a> ScheduleBuilder<'a> {
                 })
                 .collect();
         }
-        let placement = |((job, reservation), parts): ((JobId, Reservation), Vec<(usize, ProcSet)>)| Placement {
-            job,
-            task: 0,
+        let placement = |((task, reservation), parts): ((TaskId, Reservation), Vec<(usize, ProcSet)>)| Placement {
+            task,
             start: reservation.start,
             end: reservation.end,
             processors: ProcSet::from_intervals(
@@ -123,8 +122,8 @@ mod tests {
         let periods = vec![closed("1-2", 3, 9), closed("0", 6, 8)];
         let instance = Instance::new(Platform::flat(4).unwrap(), jobs, periods).unwrap();
         let mut builder = ScheduleBuilder::new(&instance);
-        for id in instance.ids() {
-            builder.place_earliest(id, instance.job(id).profile().min_processors(), Time::ZERO);
+        for id in instance.task_ids() {
+            builder.place_earliest(id, instance.profile(id).min_processors(), Time::ZERO);
         }
         assert_eq!(validate(&instance, &builder.finish()), Ok(()));
     }

@@ -2,8 +2,8 @@
 //! they are checked by.
 
 mod builder;
-mod expanded;
 mod objective;
+mod pareto;
 mod placement;
 mod strategy;
 mod timeline;
@@ -12,6 +12,7 @@ mod validate;
 pub use builder::ScheduleBuilder;
 pub(crate) use objective::mean;
 pub use objective::{Apart, Metrics, Objective};
+pub use pareto::undominated;
 pub use placement::{Placement, Schedule};
 pub use strategy::{Strategy, Variant, busy, cost, task_cost, volume};
 pub use timeline::{Reservation, Timeline};

@@ -161,7 +161,10 @@ impl Apart {
             return None;
         }
         let last = |wanted: bool| {
-            let of = schedule.placements().iter().filter(|placement| best_effort[placement.job.index()] == wanted);
+            let of = schedule
+                .placements()
+                .iter()
+                .filter(|placement| best_effort[instance.job_id(placement.task).index()] == wanted);
             of.map(|placement| placement.end).max().unwrap_or(Time::ZERO)
         };
         Some(Self { others: last(false), best_effort: last(true) })
@@ -180,7 +183,7 @@ fn spans(instance: &Instance, schedule: &Schedule) -> Vec<Option<Span>> {
     let mut spans: Vec<Option<Span>> = vec![None; instance.jobs().len()];
     for placement in schedule.placements() {
         let (start, end) = (placement.start, placement.end);
-        let span = spans[placement.job.index()].get_or_insert(Span { start, end });
+        let span = spans[instance.job_id(placement.task).index()].get_or_insert(Span { start, end });
         *span = Span { start: span.start.min(start), end: span.end.max(end) };
     }
     spans

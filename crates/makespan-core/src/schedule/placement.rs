@@ -1,16 +1,14 @@
-//! Placements of jobs on processors in time.
+//! Placements of tasks on processors in time.
 
 use std::sync::Arc;
 
-use crate::model::{JobId, ProcSet, Time};
+use crate::model::{ProcSet, TaskId, Time};
 
-/// One task of a job on its processors from start to end.
+/// A task on its processors from start to end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Placement {
-    /// Which job.
-    pub job: JobId,
-    /// Which task of a bag or of a compound job, from 0; 0 for a job of one task.
-    pub task: u32,
+    /// Which task.
+    pub task: TaskId,
     /// First instant.
     pub start: Time,
     /// First instant at which the processors are free again.
@@ -28,16 +26,16 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// From placements in any order; they are kept by start, then job, then task.
+    /// From placements in any order; they are kept by start, then task.
     pub fn new(mut placements: Vec<Placement>) -> Self {
-        placements.sort_unstable_by_key(|placement| (placement.start, placement.job, placement.task));
+        placements.sort_unstable_by_key(|placement| (placement.start, placement.task));
         Self { placements, groups: Vec::new() }
     }
 
     /// From placements in any order, each with the name of its group, if it has one: for people who look at the
     /// schedule, without meaning to any rule. Equal names should share their text.
     pub fn with_groups(mut placements: Vec<(Placement, Option<Arc<str>>)>) -> Self {
-        placements.sort_by_key(|(placement, _)| (placement.start, placement.job, placement.task));
+        placements.sort_by_key(|(placement, _)| (placement.start, placement.task));
         let (placements, mut groups): (Vec<_>, Vec<_>) = placements.into_iter().unzip();
         if groups.iter().all(Option::is_none) {
             groups.clear();
@@ -45,7 +43,7 @@ impl Schedule {
         Self { placements, groups }
     }
 
-    /// The placements by start, then job, then task.
+    /// The placements by start, then task.
     pub fn placements(&self) -> &[Placement] {
         &self.placements
     }
@@ -81,9 +79,8 @@ mod tests {
 
     #[test]
     fn groups_follow_their_placements() {
-        let placement = |job, start| Placement {
-            job: JobId(job),
-            task: 0,
+        let placement = |task, start| Placement {
+            task: TaskId(task),
             start: Time::from_ticks(start),
             end: Time::from_ticks(start + 1),
             processors: ProcSet::first(1),

@@ -1,7 +1,7 @@
 //! Several schedules of compound jobs with what they cost.
 
 use crate::model::{Area, Instance, Profile, Time};
-use crate::schedule::{Placement, Schedule};
+use crate::schedule::{Placement, Schedule, undominated};
 
 /// The volume of a task: its time on one processor of speed 1, or on the fewest that it accepts times their number; of
 /// a task with a time of its own on each machine the shortest of them. Saturates.
@@ -25,7 +25,7 @@ pub fn task_cost(volume: Time, time: Time) -> i64 {
 /// The cost of a schedule, in thousandths: the sum of [`task_cost`] over its placements.
 pub fn cost(instance: &Instance, schedule: &Schedule) -> i128 {
     let of = |placement: &Placement| {
-        let volume = volume(instance.job(placement.job).profile_of(placement.task));
+        let volume = volume(instance.profile(placement.task));
         i128::from(task_cost(volume, placement.end - placement.start))
     };
     schedule.placements().iter().map(of).sum()
@@ -67,26 +67,16 @@ impl Variant {
         let (finish, cost, busy) = (schedule.makespan(), cost(instance, &schedule), busy(&schedule));
         Self { schedule, finish, cost, busy }
     }
-
-    /// Whether this one is at least as good in everything.
-    pub fn beats(&self, other: &Self) -> bool {
-        self.finish <= other.finish && self.cost <= other.cost && self.busy >= other.busy
-    }
 }
 
 impl Strategy {
     /// Of these variants those that no other beats, by finish; chosen is the one whose `key` is least, of several the
     /// one that ends first. `None` without variants.
-    pub fn new<K: Ord>(mut variants: Vec<Variant>, key: impl Fn(&Variant) -> K) -> Option<Self> {
-        variants.sort_by_key(|variant| (variant.finish, variant.cost, -variant.busy));
-        let mut kept: Vec<Variant> = Vec::new();
-        for variant in variants {
-            if !kept.iter().any(|other| other.beats(&variant)) {
-                kept.push(variant);
-            }
-        }
-        let chosen = (0..kept.len()).min_by_key(|&at| (key(&kept[at]), at))?;
-        Some(Self { variants: kept, chosen })
+    pub fn new<K: Ord>(variants: Vec<Variant>, key: impl Fn(&Variant) -> K) -> Option<Self> {
+        let figures = |variant: &Variant| [i128::from(variant.finish.ticks()), variant.cost, -variant.busy];
+        let variants = undominated(variants, figures);
+        let chosen = (0..variants.len()).min_by_key(|&at| (key(&variants[at]), at))?;
+        Some(Self { variants, chosen })
     }
 
     /// The variants, by finish.
@@ -108,7 +98,7 @@ impl Strategy {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Job, JobId, Node, Platform, ProcSet};
+    use crate::model::{Job, Node, Platform, ProcSet, TaskId};
 
     #[test]
     fn figures_are_exact_and_the_beaten_are_left_out() {
@@ -119,8 +109,8 @@ mod tests {
         let on = |processor: u32, start: i64| {
             let processors = ProcSet::range(processor, processor);
             let start = Time::from_ticks(start);
-            let end = start + instance.time(JobId(0), &processors);
-            Variant::new(&instance, Schedule::new(vec![Placement { job: JobId(0), task: 0, start, end, processors }]))
+            let end = start + instance.time(TaskId(0), &processors);
+            Variant::new(&instance, Schedule::new(vec![Placement { task: TaskId(0), start, end, processors }]))
         };
         assert_eq!((on(0, 0).cost, on(1, 0).cost, on(1, 0).busy), (1000, 2000, 5));
         // 10 / 1.5 is 7 ticks, rounded up, and 10 000 / 7 is 1429, rounded up.

@@ -2,29 +2,17 @@
 
 mod precedence;
 
-use std::sync::Arc;
-
 use thiserror::Error;
 
-use crate::model::{Graph, Instance, Job, JobId, ProcSet, Time};
+use crate::model::{Instance, Job, ProcSet, Rows, TaskId, Time};
 use crate::schedule::{Placement, Schedule};
 
 /// A rule that a schedule breaks. Times are in seconds.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Violation {
-    /// A job that does not exist.
-    #[error("job number {0} does not exist")]
-    UnknownJob(JobId),
     /// A task that does not exist.
-    #[error("task {task} of job `{job}` does not exist; {}", numbered(*.tasks))]
-    UnknownTask {
-        /// The job.
-        job: String,
-        /// The number of the task.
-        task: u32,
-        /// How many tasks the job has.
-        tasks: u64,
-    },
+    #[error("task number {0} does not exist")]
+    UnknownTask(TaskId),
     /// A job without placement.
     #[error("job `{0}` is not placed")]
     Missing(String),
@@ -155,10 +143,6 @@ pub enum Violation {
     },
 }
 
-fn numbered(tasks: u64) -> String {
-    if tasks == 1 { "its only task is 0".into() } else { format!("its tasks run from 0 to {}", tasks - 1) }
-}
-
 /// Checks that every task of every job is placed exactly once, on an accepted allotment for exactly its time, not
 /// before its release, on existing processors that are open and its own, in its best placement where the platform
 /// requires it, and after the tasks that it waits for and the transfer of their data.
@@ -166,7 +150,7 @@ fn numbered(tasks: u64) -> String {
 /// # Errors
 /// All violations, at most one of each kind for a task. A task of a bag is called `name/17`.
 pub fn validate(instance: &Instance, schedule: &Schedule) -> Result<(), Vec<Violation>> {
-    let mut violations: Vec<Violation> = unknown_jobs(instance, schedule).collect();
+    let mut violations: Vec<Violation> = unknown_tasks(instance, schedule).collect();
     if violations.is_empty() {
         violations.extend(placed_once(instance, schedule));
         let each = schedule.placements();
@@ -186,65 +170,51 @@ pub fn validate(instance: &Instance, schedule: &Schedule) -> Result<(), Vec<Viol
 }
 
 fn name(instance: &Instance, placement: &Placement) -> String {
-    instance.job(placement.job).task_name(placement.task)
+    instance.name(placement.task).into_owned()
 }
 
-fn unknown_jobs(instance: &Instance, schedule: &Schedule) -> impl Iterator<Item = Violation> {
-    let count = instance.jobs().len();
-    schedule
-        .placements()
-        .iter()
-        .map(|placement| placement.job)
-        .filter(move |job| job.index() >= count)
-        .map(Violation::UnknownJob)
+fn unknown_tasks(instance: &Instance, schedule: &Schedule) -> impl Iterator<Item = Violation> {
+    let tasks = schedule.placements().iter().map(|placement| placement.task);
+    tasks.filter(|&task| !instance.has_task(task)).map(Violation::UnknownTask)
 }
 
 fn placed_once(instance: &Instance, schedule: &Schedule) -> Vec<Violation> {
-    let mut placed: Vec<(JobId, u32)> = schedule.placements().iter().map(|one| (one.job, one.task)).collect();
+    let mut placed: Vec<TaskId> = schedule.placements().iter().map(|one| one.task).collect();
     placed.sort_unstable();
     let mut rest = placed.as_slice();
     let mut violations = Vec::new();
-    for id in instance.ids() {
-        let (own, later) = rest.split_at(rest.partition_point(|&(job, _)| job == id));
+    for job in instance.jobs() {
+        let (own, later) = rest.split_at(rest.partition_point(|&task| job.has_task(task)));
         rest = later;
-        tasks_once(instance.job(id), own, &mut violations);
+        tasks_once(instance, job, own, &mut violations);
     }
     violations
 }
 
-/// `placed` are the placements of one job by task.
-fn tasks_once(job: &Job, placed: &[(JobId, u32)], violations: &mut Vec<Violation>) {
+/// `placed` are the tasks of one job that are placed, ascending.
+fn tasks_once(instance: &Instance, job: &Job<Rows>, placed: &[TaskId], violations: &mut Vec<Violation>) {
     let tasks = job.tasks();
-    // The smallest number not seen so far, as long as none is missing before it.
-    let (mut known, mut first) = (0_u64, 0_u64);
+    // The smallest task not seen so far, as long as none is missing before it.
+    let (mut known, mut first) = (0_u64, job.first());
     for same in placed.chunk_by(|a, b| a == b) {
-        let task = same[0].1;
-        if u64::from(task) >= tasks {
-            violations.push(Violation::UnknownTask { job: job.name.clone(), task, tasks });
-            continue;
-        }
+        let task = same[0];
         if same.len() > 1 {
-            violations.push(Violation::Repeated { job: job.task_name(task), times: same.len() });
+            violations.push(Violation::Repeated { job: instance.name(task).into_owned(), times: same.len() });
         }
         known += 1;
-        first += u64::from(u64::from(task) == first);
+        first.0 += u64::from(task == first);
     }
     let missing = tasks - known;
     if missing > 0 && !job.is_bag() && !job.is_compound() {
         violations.push(Violation::Missing(job.name.clone()));
     } else if missing > 0 {
-        let named = |graph: &Arc<Graph>| graph.name(first as u32).to_owned();
-        let first = job.graph.as_ref().map_or_else(|| first.to_string(), named);
+        let first = instance.short_name(first).into_owned();
         violations.push(Violation::MissingTasks { job: job.name.clone(), missing, tasks, first });
     }
 }
 
 fn allotment(instance: &Instance, placement: &Placement) -> Option<Violation> {
-    let job = instance.job(placement.job);
-    if job.is_compound() && u64::from(placement.task) >= job.tasks() {
-        return None;
-    }
-    let profile = job.profile_of(placement.task);
+    let profile = instance.profile(placement.task);
     let processors = placement.processors.len();
     if !profile.accepts(processors) {
         let (min, max) = (profile.min_processors(), profile.max_processors());
@@ -256,19 +226,19 @@ fn allotment(instance: &Instance, placement: &Placement) -> Option<Violation> {
         return None;
     }
     let named = || name(instance, placement);
-    if !instance.accepts_task(placement.job, placement.task, held) {
+    let Some(takes) = instance.try_time(placement.task, held) else {
         let first = held.iter().next().unwrap_or_default();
         let node = instance.platform().nodes()[instance.platform().node_of(first)].name.clone();
         let within = instance.platform().time(profile, held).is_some();
         let walltime = if within { " within its walltime" } else { "" };
         return Some(Violation::Machine { job: named(), processors: held.clone(), node, walltime });
-    }
-    let (lasts, takes) = (placement.end - placement.start, instance.time_of(placement.job, placement.task, held));
+    };
+    let lasts = placement.end - placement.start;
     (lasts != takes).then(|| Violation::Duration { job: named(), processors: held.clone(), lasts, takes })
 }
 
 fn release(instance: &Instance, placement: &Placement) -> Option<Violation> {
-    let release = instance.job(placement.job).release;
+    let release = instance.release(placement.task);
     let early = placement.start < release;
     early.then(|| Violation::TooEarly { job: name(instance, placement), start: placement.start, release })
 }

@@ -30,7 +30,7 @@ pub use rates::{Rates, RatesError, latency_load, link_load, port_load};
 pub use rational::{decimal_of, decimal_text, float_of, next_decimal, parse_decimal, short_decimal};
 pub use steady_state::SteadyState;
 
-use crate::model::{Instance, Job, JobId, Time};
+use crate::model::{Instance, Job, JobId, Rows, Task, TaskId, Time};
 
 /// An instance seen as a tree problem: nodes in platform order, applications in job order.
 #[derive(Clone, Debug)]
@@ -63,6 +63,8 @@ pub struct TreeNode {
 pub struct Application {
     /// The job that it is in the instance.
     pub job: JobId,
+    /// The first of its tasks.
+    pub first: TaskId,
     /// Work units a task.
     pub work: RBig,
     /// Bytes a task.
@@ -123,7 +125,7 @@ impl TreeProblem {
             return Err(TreeError::Unavailable);
         }
         let nodes = nodes(instance)?;
-        let applications = instance.ids().map(|id| application(id, instance.job(id))).collect::<Result<_, _>>()?;
+        let applications = instance.ids().map(|id| application(instance, id)).collect::<Result<_, _>>()?;
         let mut children = vec![Vec::new(); nodes.len()];
         for (at, node) in nodes.iter().enumerate() {
             if let Some(parent) = node.parent {
@@ -136,7 +138,9 @@ impl TreeProblem {
             order.extend_from_slice(&children[order[next]]);
             next += 1;
         }
-        let time = |node: usize| instance.ids().map(move |id| instance.time_on(id, node).unwrap_or(Time::MAX));
+        let time = |node: usize| {
+            instance.jobs().iter().map(move |job| instance.time_on(job.first(), node).unwrap_or(Time::MAX))
+        };
         let times = (0..nodes.len()).flat_map(time).collect();
         Ok(Self { nodes, applications, children, order, times })
     }
@@ -145,7 +149,8 @@ impl TreeProblem {
     /// data or all jobs are bags.
     pub fn is_meant(instance: &Instance) -> bool {
         let jobs = instance.jobs();
-        instance.platform().is_tree() && (jobs.iter().any(|job| job.data.is_some()) || jobs.iter().all(Job::is_bag))
+        let has_data = |job: &Job<Rows>| instance.task(job.first()).data.is_some();
+        instance.platform().is_tree() && (jobs.iter().any(has_data) || jobs.iter().all(Job::is_bag))
     }
 
     /// The nodes, in platform order.
@@ -237,10 +242,13 @@ fn nodes(instance: &Instance) -> Result<Vec<TreeNode>, TreeError> {
     nodes.iter().map(node).collect()
 }
 
-fn application(id: JobId, job: &Job) -> Result<Application, TreeError> {
+fn application(instance: &Instance, id: JobId) -> Result<Application, TreeError> {
+    let job = instance.job(id);
     let name = || job.name.clone();
-    let profile = job.profile();
-    let Some(count) = job.count else { return Err(TreeError::NotABag(name())) };
+    if !job.is_bag() {
+        return Err(TreeError::NotABag(name()));
+    }
+    let Task { profile, data, .. } = instance.task(job.first());
     if (profile.min_processors(), profile.max_processors()) != (1, 1) {
         return Err(TreeError::Parallel(name()));
     }
@@ -259,10 +267,11 @@ fn application(id: JobId, job: &Job) -> Result<Application, TreeError> {
     let parts = |whole: i64, unit: u64| RBig::from_parts(whole.into(), unit.into());
     Ok(Application {
         job: id,
+        first: job.first(),
         // A unit of work takes a second at speed 1.
         work: parts(profile.time(1).ticks(), Time::TICKS_PER_SECOND as u64),
-        data: RBig::from(job.data.unwrap_or(0)),
+        data: RBig::from(data.unwrap_or(0)),
         weight: parts(job.weight.millionths() as i64, crate::model::Weight::MILLIONTHS),
-        count: count.get(),
+        count: job.tasks(),
     })
 }

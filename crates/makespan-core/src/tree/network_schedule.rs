@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 use thiserror::Error;
 
 use super::decimal_of;
-use crate::model::{Instance, JobId, Platform, Time};
+use crate::model::{Instance, Platform, TaskId, Time};
 use crate::schedule::Schedule;
 
 /// What runs where and when, and how the data of each task come there.
@@ -20,10 +20,8 @@ pub struct NetworkSchedule {
 /// The data of one task sent to a node by its parent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Transfer {
-    /// The job.
-    pub job: JobId,
-    /// The number of the task.
-    pub task: u32,
+    /// The task.
+    pub task: TaskId,
     /// The position of the node that receives it.
     pub to: usize,
     /// When the parent begins to send.
@@ -113,8 +111,15 @@ impl Checker<'_> {
     fn exists(&self, transfer: &Transfer) -> bool {
         let node = self.platform.nodes().get(transfer.to);
         let linked = node.is_some_and(|node| node.parent.is_some() && node.link.is_some());
-        let job = self.instance.jobs().get(transfer.job.index());
-        linked && job.is_some_and(|job| job.is_bag() && u64::from(transfer.task) < job.tasks())
+        linked && self.instance.has_task(transfer.task) && self.instance.job_of(transfer.task).is_bag()
+    }
+
+    /// The name of the job of a task, and the number of the task in it.
+    fn task(&self, task: TaskId) -> (String, u32) {
+        if !self.instance.has_task(task) {
+            return (String::new(), 0);
+        }
+        (self.instance.job_of(task).name.clone(), self.instance.number(task))
     }
 
     fn name(&self, node: usize) -> String {
@@ -124,11 +129,11 @@ impl Checker<'_> {
     fn speeds(&self, transfers: &[Transfer], violations: &mut Vec<NetworkViolation>) {
         for transfer in transfers {
             let Some(link) = self.platform.nodes()[transfer.to].link else { continue };
-            let job = self.instance.job(transfer.job);
+            let data = self.instance.task(transfer.task).data.unwrap_or(0);
             let sending = transfer.end.ticks() - transfer.start.ticks() - link.latency.ticks();
             let sent = RBig::from(sending) * decimal_of(link.bandwidth);
-            if sending < 0 || sent < RBig::from(job.data.unwrap_or(0)) * RBig::from(Time::TICKS_PER_SECOND) {
-                let (job, task, node) = (job.name.clone(), transfer.task, self.name(transfer.to));
+            if sending < 0 || sent < RBig::from(data) * RBig::from(Time::TICKS_PER_SECOND) {
+                let ((job, task), node) = (self.task(transfer.task), self.name(transfer.to));
                 violations.push(NetworkViolation::TooFast { job, task, node });
             }
         }
@@ -149,9 +154,9 @@ impl Checker<'_> {
     /// Follows every task from where it is computed to the root.
     fn ways(&self, network: &NetworkSchedule, violations: &mut Vec<NetworkViolation>) {
         let nodes = self.platform.nodes();
-        let mut received: FxHashMap<(JobId, u32, usize), (Time, Time)> = FxHashMap::default();
+        let mut received: FxHashMap<(TaskId, usize), (Time, Time)> = FxHashMap::default();
         for transfer in &network.transfers {
-            let key = (transfer.job, transfer.task, transfer.to);
+            let key = (transfer.task, transfer.to);
             if received.insert(key, (transfer.start, transfer.end)).is_some() {
                 violations.push(self.astray(transfer));
             }
@@ -169,12 +174,10 @@ impl Checker<'_> {
             };
             let (mut node, mut needed, mut does) = (self.platform.node_of(first), placement.start, "computes");
             while let Some(parent) = nodes[node].parent {
-                let way = received.remove(&(placement.job, placement.task, node));
+                let way = received.remove(&(placement.task, node));
                 let there = way.is_some_and(|(_, arrival)| arrival <= needed);
                 if !there {
-                    let job =
-                        self.instance.jobs().get(placement.job.index()).map_or(String::new(), |job| job.name.clone());
-                    let (node, task, at) = (self.name(node), placement.task, needed);
+                    let ((job, task), node, at) = (self.task(placement.task), self.name(node), needed);
                     violations.push(NetworkViolation::NotThere { node, does, job, task, at });
                 }
                 let Some((start, _)) = way else { break };
@@ -184,13 +187,13 @@ impl Checker<'_> {
         }
         if used < network.transfers.len() {
             // Whatever nobody used was sent in vain; in the order of the transfers.
-            let left = |transfer: &&Transfer| received.contains_key(&(transfer.job, transfer.task, transfer.to));
+            let left = |transfer: &&Transfer| received.contains_key(&(transfer.task, transfer.to));
             violations.extend(network.transfers.iter().filter(left).map(|transfer| self.astray(transfer)));
         }
     }
 
     fn astray(&self, transfer: &Transfer) -> NetworkViolation {
-        let job = self.instance.job(transfer.job).name.clone();
-        NetworkViolation::Astray { job, task: transfer.task, node: self.name(transfer.to) }
+        let (job, task) = self.task(transfer.task);
+        NetworkViolation::Astray { job, task, node: self.name(transfer.to) }
     }
 }

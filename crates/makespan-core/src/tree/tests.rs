@@ -33,7 +33,10 @@ fn figures_are_exact_and_parents_come_first() {
 fn every_other_instance_is_refused_with_a_remedy() {
     assert_eq!(tree(vec![]).unwrap_err(), TreeError::NoApplications);
     assert_eq!(tree(vec![bag("a").with_weight(Weight::ZERO)]).unwrap_err(), TreeError::NoWeight("a".into()));
-    assert_eq!(tree(vec![Job { count: None, ..bag("a") }]).unwrap_err(), TreeError::NotABag("a".into()));
+    assert_eq!(
+        tree(vec![Job::new("a", Profile::rigid(1, Time::TICK).unwrap())]).unwrap_err(),
+        TreeError::NotABag("a".into())
+    );
     assert_eq!(tree(vec![bag("a").with_release(Time::TICK)]).unwrap_err(), TreeError::Released("a".into()));
     let wide = Job::new("w", Profile::rigid(2, Time::TICK).unwrap()).with_count(NonZeroU64::MIN);
     assert_eq!(tree(vec![wide]).unwrap_err(), TreeError::Parallel("w".into()));

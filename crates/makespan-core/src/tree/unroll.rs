@@ -1,7 +1,7 @@
 //! A periodic steady state as a schedule with its transfers.
 
 use super::{NetworkSchedule, Periodic, PeriodicError, Transfer, TreeProblem};
-use crate::model::{Instance, ProcSet, Time};
+use crate::model::{Instance, ProcSet, TaskId, Time};
 use crate::schedule::{Placement, Schedule};
 
 /// Most placements and transfers that are listed.
@@ -72,7 +72,7 @@ impl Periodic {
                 return Err(PeriodicError::TooMany { count: count as u128, most: MAX });
             }
         }
-        unrolling.transfers.sort_by_key(|transfer| (transfer.start, transfer.to, transfer.job, transfer.task));
+        unrolling.transfers.sort_by_key(|transfer| (transfer.start, transfer.to, transfer.task));
         Ok(NetworkSchedule { schedule: Schedule::new(unrolling.placements), transfers: unrolling.transfers })
     }
 
@@ -125,11 +125,11 @@ impl Unrolling<'_> {
         for (application, &(done, quota)) in quota.iter().enumerate() {
             let numbers = self.numbers[node * self.problem.applications().len() + application];
             let (from, to) = (numbers.first.min(quota), (numbers.first + numbers.own).min(quota));
-            let job = self.problem.applications()[application].job;
+            let first = self.problem.applications()[application].first;
             for task in from..to {
                 let end = at + self.problem.compute_time(node, application);
                 let processors = ProcSet::range(turn, turn);
-                self.placements.push(Placement { job, task: (done + task) as u32, start: at, end, processors });
+                self.placements.push(Placement { task: TaskId(first.0 + done + task), start: at, end, processors });
                 at = end;
             }
         }
@@ -146,8 +146,8 @@ impl Unrolling<'_> {
                 }
                 let takes = self.problem.send_time(to, application).ok_or(PeriodicError::TooLong)?;
                 for task in from..until {
-                    let (job, task, end) = (applications[application].job, (done + task) as u32, at + takes);
-                    self.transfers.push(Transfer { job, task, to, start: at, end });
+                    let (task, end) = (TaskId(applications[application].first.0 + done + task), at + takes);
+                    self.transfers.push(Transfer { task, to, start: at, end });
                     at = end;
                 }
             }

@@ -131,8 +131,7 @@ impl Reader<'_> {
     }
 
     fn cost_prices(&mut self, instance: &Instance) -> CostPrices {
-        let graphs = instance.jobs().iter().filter_map(|job| job.graph.as_ref());
-        let edges = graphs.map(|graph| graph.edges().len()).sum();
+        let edges = instance.edges().len();
         let nodes = instance.platform().nodes().len();
         if self.below(10) == 0 {
             return CostPrices::default();

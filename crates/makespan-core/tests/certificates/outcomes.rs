@@ -6,14 +6,13 @@
 
 use std::collections::BTreeSet;
 
-use makespan_core::{Instance, JobId, Objective, ProcSet, Time, task_cost, volume};
+use makespan_core::{Instance, Objective, ProcSet, TaskId, Time, task_cost, volume};
 
 /// The values of one schedule, in the order of [`Objective::OF_SCHEDULES`].
 pub type Outcome = [i128; 4];
 
 struct Placed {
-    job: JobId,
-    task: u32,
+    task: TaskId,
     /// A bit for each processor.
     mask: u32,
     start: i64,
@@ -23,7 +22,7 @@ struct Placed {
 
 struct Search<'a> {
     instance: &'a Instance,
-    tasks: Vec<(JobId, u32)>,
+    tasks: Vec<TaskId>,
     /// For each task the processors on which it runs, with its time.
     choices: Vec<Vec<(u32, i64, i64)>>,
     placed: Vec<Placed>,
@@ -32,9 +31,8 @@ struct Search<'a> {
 
 /// All of them that may be best in something.
 pub fn all(instance: &Instance) -> Vec<Outcome> {
-    let of_job = |id: JobId| (0..instance.job(id).tasks() as u32).map(move |task| (id, task));
-    let tasks: Vec<(JobId, u32)> = instance.ids().flat_map(of_job).collect();
-    let choices = tasks.iter().map(|&(job, task)| choices(instance, job, task)).collect();
+    let tasks: Vec<TaskId> = instance.task_ids().collect();
+    let choices = tasks.iter().map(|&task| choices(instance, task)).collect();
     let mut search = Search { instance, tasks, choices, placed: Vec::new(), outcomes: BTreeSet::new() };
     search.descend(0);
     search.outcomes.into_iter().collect()
@@ -47,12 +45,11 @@ pub fn least(outcomes: &[Outcome], objective: Objective, by: Option<Time>) -> Op
     outcomes.iter().filter(in_time).map(|outcome| outcome[at]).min()
 }
 
-fn choices(instance: &Instance, job: JobId, task: u32) -> Vec<(u32, i64, i64)> {
-    let task = if instance.job(job).is_compound() { task } else { 0 };
+fn choices(instance: &Instance, task: TaskId) -> Vec<(u32, i64, i64)> {
     let ids = |mask: u32| (0..instance.processors()).filter(move |id| mask >> id & 1 == 1).map(|id| (id, id));
     let on = |mask: u32| {
-        let time = instance.try_time_of(job, task, &ProcSet::from_intervals(ids(mask).collect()))?;
-        Some((mask, time.ticks(), task_cost(volume(instance.job(job).profile_of(task)), time)))
+        let time = instance.try_time(task, &ProcSet::from_intervals(ids(mask).collect()))?;
+        Some((mask, time.ticks(), task_cost(volume(instance.profile(task)), time)))
     };
     (1..1 << instance.processors()).filter_map(on).collect()
 }
@@ -65,14 +62,14 @@ impl Search<'_> {
             return;
         }
         for at in 0..self.tasks.len() {
-            let (job, task) = self.tasks[at];
-            let bag = self.instance.job(job).is_bag();
+            let task = self.tasks[at];
+            let job = self.instance.job_of(task);
             // Equal tasks are alike.
-            let later = bag && task > 0 && done >> (at - 1) & 1 == 0;
+            let later = job.is_bag() && task > job.first() && done >> (at - 1) & 1 == 0;
             if done >> at & 1 == 1 || later {
                 continue;
             }
-            let Some(ready) = self.ready(job, task) else { continue };
+            let Some(ready) = self.ready(task) else { continue };
             for index in 0..self.choices[at].len() {
                 let (mask, time, cost) = self.choices[at][index];
                 let held = self.placed.iter().filter(|other| other.mask & mask != 0).map(|other| other.end);
@@ -80,7 +77,7 @@ impl Search<'_> {
                 if self.placed.last().is_some_and(|last| last.start > start) {
                     continue;
                 }
-                self.placed.push(Placed { job, task, mask, start, end: start + time, cost });
+                self.placed.push(Placed { task, mask, start, end: start + time, cost });
                 self.descend(done | 1 << at);
                 self.placed.pop();
             }
@@ -88,10 +85,10 @@ impl Search<'_> {
     }
 
     /// When all have ended that the task waits for; `None` while one of them is not placed.
-    fn ready(&self, job: JobId, task: u32) -> Option<i64> {
-        let mut ready = self.instance.job(job).release.ticks();
-        for edge in self.instance.job(job).graph.iter().flat_map(|graph| graph.incoming(task)) {
-            ready = ready.max(self.placed.iter().find(|other| (other.job, other.task) == (job, edge.from))?.end);
+    fn ready(&self, task: TaskId) -> Option<i64> {
+        let mut ready = self.instance.release(task).ticks();
+        for edge in self.instance.edges().iter().filter(|edge| edge.to == task) {
+            ready = ready.max(self.placed.iter().find(|other| other.task == edge.from)?.end);
         }
         Some(ready)
     }
@@ -114,7 +111,11 @@ impl Search<'_> {
     fn outcome(&self) -> Outcome {
         let (mut weighted, mut flow) = (0, 0);
         for id in self.instance.ids() {
-            let own = self.placed.iter().filter(|placed| placed.job == id).map(|placed| i128::from(placed.end));
+            let own = self
+                .placed
+                .iter()
+                .filter(|placed| self.instance.job_id(placed.task) == id)
+                .map(|placed| i128::from(placed.end));
             let (end, job) = (own.max().unwrap_or(0), self.instance.job(id));
             weighted += end * i128::from(job.weight.millionths());
             flow += end - i128::from(job.release.ticks());

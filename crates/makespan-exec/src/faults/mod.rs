@@ -32,7 +32,7 @@ pub(super) enum Fault {
     Power(When),
     /// The session is asked to stop.
     Stopped,
-    /// Everything is asked to stop, the session a little after its jobs.
+    /// Everything is asked to stop, the session a little after its tasks.
     AllStopped,
 }
 
@@ -77,11 +77,11 @@ pub(super) struct Inner {
     /// The request to stop that is to come.
     stop_at: Option<Duration>,
     pub stop: Stop,
-    /// How often each job ran to its own end, and was started.
-    pub completed: BTreeMap<u32, usize>,
-    pub started: BTreeMap<u32, usize>,
-    /// Jobs whose shims were killed.
-    pub victims: BTreeSet<u32>,
+    /// How often each task ran to its own end, and was started.
+    pub completed: BTreeMap<u64, usize>,
+    pub started: BTreeMap<u64, usize>,
+    /// Tasks whose shims were killed.
+    pub victims: BTreeSet<u64>,
     pub violations: Vec<String>,
 }
 

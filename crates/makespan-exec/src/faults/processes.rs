@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use makespan_core::{JobId, ProcSet};
+use makespan_core::{ProcSet, TaskId};
 
 use super::{Effect, Inner, World};
 use crate::host::{Host, Left, Refusal, Start};
@@ -15,11 +15,11 @@ use crate::storage::is_passing;
 /// Between two attempts of a shim at what does not work.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// A shim and its job.
+/// A shim and its task.
 #[expect(clippy::struct_excessive_bools, reason = "each says one thing that has happened to the process")]
 #[derive(Clone, Debug)]
 pub(super) struct Process {
-    job: JobId,
+    task: TaskId,
     processors: ProcSet,
     path: PathBuf,
     claim: Option<Claim>,
@@ -43,9 +43,9 @@ enum State {
     Gone(i32),
 }
 
-/// How long a job runs and how it ends; whether it reacts to SIGTERM.
-pub(super) fn script(job: JobId) -> (Duration, i32, bool) {
-    match job.0 {
+/// How long a task runs and how it ends; whether it reacts to SIGTERM.
+pub(super) fn script(task: TaskId) -> (Duration, i32, bool) {
+    match task.0 {
         0 => (Duration::from_secs(1), 0, true),
         1 => (Duration::from_secs(2), 0, true),
         2 => (Duration::from_secs(1), 3, true),
@@ -75,7 +75,7 @@ impl Process {
     }
 
     fn ask(&mut self, now: Duration, kill: bool) {
-        let react = kill || script(self.job).2;
+        let react = kill || script(self.task).2;
         let status = if kill { 137 } else { 143 };
         if let State::Running(until, exit) = &mut self.state
             && react
@@ -100,10 +100,10 @@ impl Inner {
         let process = &self.processes[&new];
         let others = self.processes.iter().filter(|(pid, other)| **pid != new && other.is_alive());
         for (_, other) in others {
-            if other.job == process.job {
-                self.violations.push(format!("two copies of job {}", process.job.0));
+            if other.task == process.task {
+                self.violations.push(format!("two copies of job {}", process.task.0));
             } else if !other.processors.is_disjoint(&process.processors) {
-                self.violations.push(format!("jobs {} and {} share processors", process.job.0, other.job.0));
+                self.violations.push(format!("jobs {} and {} share processors", process.task.0, other.task.0));
             }
         }
     }
@@ -114,11 +114,11 @@ impl World {
         let mut inner = self.0.borrow_mut();
         let Some(process) = inner.processes.get_mut(&pid) else { return };
         process.state = State::Gone(137);
-        let job = process.job.0;
-        inner.victims.insert(job);
+        let task = process.task.0;
+        inner.victims.insert(task);
     }
 
-    /// Somebody sends SIGTERM to all jobs and shims.
+    /// Somebody sends SIGTERM to all tasks and shims.
     pub fn stop_processes(&self) {
         let mut inner = self.0.borrow_mut();
         let now = inner.clock;
@@ -151,9 +151,9 @@ impl World {
             State::Running(_, exit) => {
                 let mut inner = self.0.borrow_mut();
                 let process = &inner.processes[&pid];
-                let job = process.job;
-                if script(job).1 == exit {
-                    *inner.completed.entry(job.0).or_default() += 1;
+                let task = process.task;
+                if script(task).1 == exit {
+                    *inner.completed.entry(task.0).or_default() += 1;
                 }
                 State::Leaving(inner.clock, exit)
             }
@@ -176,15 +176,15 @@ impl World {
         }
     }
 
-    /// The job runs if it may.
+    /// The task runs if it may.
     fn let_run(&self, pid: i32, state: State) -> State {
         let mut inner = self.0.borrow_mut();
         let (now, process) = (inner.clock, inner.processes[&pid].clone());
         if process.claim.is_none() || state != State::Waiting {
             return state;
         }
-        let (time, exit, _) = script(process.job);
-        *inner.started.entry(process.job.0).or_default() += 1;
+        let (time, exit, _) = script(process.task);
+        *inner.started.entry(process.task.0).or_default() += 1;
         State::Running(now + time, exit)
     }
 
@@ -201,9 +201,9 @@ impl World {
         }
     }
 
-    fn pid_of(&self, job: JobId) -> Option<i32> {
+    fn pid_of(&self, task: TaskId) -> Option<i32> {
         let inner = self.0.borrow();
-        inner.processes.iter().rev().find(|(_, process)| process.job == job && !process.alone).map(|(&pid, _)| pid)
+        inner.processes.iter().rev().find(|(_, process)| process.task == task && !process.alone).map(|(&pid, _)| pid)
     }
 }
 
@@ -231,7 +231,7 @@ impl Host for World {
         let (pid, clock) = (inner.next_pid, inner.clock);
         let path = PathBuf::from("/run/status").join(format!("{}.{}", start.name, start.attempt));
         let process = Process {
-            job: start.job,
+            task: start.task,
             processors: start.processors.clone(),
             path,
             claim: None,
@@ -248,8 +248,8 @@ impl Host for World {
         Ok(Identity { pid, start: 1 })
     }
 
-    fn go(&mut self, job: JobId, claim: &str) {
-        let Some(pid) = self.pid_of(job) else { return };
+    fn go(&mut self, task: TaskId, claim: &str) {
+        let Some(pid) = self.pid_of(task) else { return };
         let effect = self.step(false);
         if let Some(process) = self.0.borrow_mut().processes.get_mut(&pid) {
             process.claim = serde_json::from_str(claim).ok();
@@ -262,15 +262,15 @@ impl Host for World {
         let _ = effect.and_then(|effect| self.done(effect));
     }
 
-    fn call_off(&mut self, job: JobId) {
-        if let Some(pid) = self.pid_of(job) {
+    fn call_off(&mut self, task: TaskId) {
+        if let Some(pid) = self.pid_of(task) {
             self.0.borrow_mut().processes.remove(&pid);
         }
     }
 
-    fn end(&mut self, job: JobId, kill: bool) {
+    fn end(&mut self, task: TaskId, kill: bool) {
         let _ = self.step(false).and_then(|effect| self.done(effect));
-        let Some(pid) = self.pid_of(job) else { return };
+        let Some(pid) = self.pid_of(task) else { return };
         let mut inner = self.0.borrow_mut();
         let now = inner.clock;
         if let Some(process) = inner.processes.get_mut(&pid) {
@@ -278,20 +278,20 @@ impl Host for World {
         }
     }
 
-    fn wait(&mut self, timeout: Duration) -> Option<JobId> {
+    fn wait(&mut self, timeout: Duration) -> Option<TaskId> {
         let until = self.0.borrow().clock + timeout;
         loop {
             let gone = |process: &&Process| !process.alone && matches!(process.state, State::Gone(_));
-            let job = self.0.borrow().processes.values().find(gone).map(|process| process.job);
-            if job.is_some() {
-                return job;
+            let task = self.0.borrow().processes.values().find(gone).map(|process| process.task);
+            if task.is_some() {
+                return task;
             }
             self.next_event(until)?;
         }
     }
 
-    fn reap(&mut self, job: JobId) -> i32 {
-        let Some(pid) = self.pid_of(job) else { return -1 };
+    fn reap(&mut self, task: TaskId) -> i32 {
+        let Some(pid) = self.pid_of(task) else { return -1 };
         match self.0.borrow_mut().processes.remove(&pid).map(|process| process.state) {
             Some(State::Gone(exit)) => exit,
             _ => -1,

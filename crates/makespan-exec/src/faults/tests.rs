@@ -8,7 +8,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use makespan_core::{
-    Decision, Event, Instance, Job, Outcome, Platform, Policy, Profile, Run, Running, Stop, Time, Trace, View,
+    Decision, Event, Instance, Job, Outcome, Platform, Policy, Profile, Run, Running, Stop, TaskId, Time, Trace, View,
 };
 use nix::libc::{EAGAIN, EDQUOT, EIO, EMFILE, ENOSPC};
 
@@ -25,9 +25,9 @@ struct FirstCome;
 impl Policy for FirstCome {
     fn on(&mut self, _events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
         let mut free = view.free.clone();
-        for job in view.waiting.iter() {
-            let Some(processors) = free.take(view.instance.job(job).profile().min_processors()) else { break };
-            decisions.push(Decision::Start { job, processors });
+        for task in view.waiting.iter() {
+            let Some(processors) = free.take(view.instance.profile(task).min_processors()) else { break };
+            decisions.push(Decision::Start { task, processors });
         }
     }
 }
@@ -43,8 +43,8 @@ fn six() -> Instance {
     Instance::new(Platform::flat(2).unwrap(), (0..6).map(job).collect(), vec![]).unwrap()
 }
 
-fn due(job: u32) -> Outcome {
-    match (job, script(makespan_core::JobId(job)).1) {
+fn due(task: u64) -> Outcome {
+    match (task, script(TaskId(task)).1) {
         (3, _) => Outcome::TimedOut,
         (_, 0) => Outcome::Succeeded,
         (_, status) => Outcome::Failed { status },
@@ -55,7 +55,7 @@ fn due(job: u32) -> Outcome {
 #[derive(Clone, Default)]
 struct Told {
     /// Starts that the machine had made when an end was told.
-    ends: BTreeMap<u32, (Outcome, usize)>,
+    ends: BTreeMap<u64, (Outcome, usize)>,
     world: Option<World>,
 }
 
@@ -64,8 +64,8 @@ impl Observer for Told {
 
     fn ended(&mut self, run: &Run, _reason: Option<&str>, _progress: &Progress<'_>) {
         let world = self.world.as_ref().unwrap().0.borrow();
-        let starts = world.started.get(&run.job.0).copied().unwrap_or(0);
-        self.ends.insert(run.job.0, (run.outcome, starts));
+        let starts = world.started.get(&run.task.0).copied().unwrap_or(0);
+        self.ends.insert(run.task.0, (run.outcome, starts));
     }
 }
 
@@ -93,19 +93,19 @@ fn session(world: &World, told: &mut Told, resume: bool, retry_failed: bool) -> 
     }
 }
 
-/// How a job ended last.
-fn last(trace: &Trace) -> BTreeMap<u32, Outcome> {
-    trace.runs.iter().map(|run| (run.job.0, run.outcome)).collect()
+/// How a task ended last.
+fn last(trace: &Trace) -> BTreeMap<u64, Outcome> {
+    trace.runs.iter().map(|run| (run.task.0, run.outcome)).collect()
 }
 
-/// Resumes until every job has ended, and looks at what happened.
+/// Resumes until every task has ended, and looks at what happened.
 fn complete(world: &World, mut told: Told, case: &str, first: Option<Trace>) {
     let before = told.ends.clone();
     let mut trace = first;
     for round in 0..4 {
         let whole = trace
             .as_ref()
-            .is_some_and(|trace| trace.runs.iter().map(|run| run.job).collect::<BTreeSet<_>>().len() == 6);
+            .is_some_and(|trace| trace.runs.iter().map(|run| run.task).collect::<BTreeSet<_>>().len() == 6);
         if whole {
             break;
         }
@@ -120,23 +120,23 @@ fn complete(world: &World, mut told: Told, case: &str, first: Option<Trace>) {
     let trace = trace.unwrap();
     let inner = world.0.borrow();
     assert!(inner.violations.is_empty(), "{case}: {:?}", inner.violations);
-    let victim = |job: u32| inner.victims.contains(&job);
-    for (job, outcome) in last(&trace) {
-        let killed = victim(job) && outcome == Outcome::Failed { status: 137 };
-        // Where the disk itself is broken a job cannot be started, and that is said.
+    let victim = |task: u64| inner.victims.contains(&task);
+    for (task, outcome) in last(&trace) {
+        let killed = victim(task) && outcome == Outcome::Failed { status: 137 };
+        // Where the disk itself is broken a task cannot be started, and that is said.
         let broken = outcome == Outcome::NotStarted && case.starts_with(&format!("{:?}", Fault::Refused(EIO)));
         // When nobody was there at its walltime it may come to its own end, and then it has.
-        let alone = outcome == Outcome::Succeeded && inner.completed.get(&job).is_some_and(|&count| count > 0);
-        assert!(outcome == due(job) || killed || broken || alone, "{case}: job {job} ended as {outcome:?}");
-        assert_eq!(told.ends.get(&job).map_or(outcome, |told| told.0), outcome, "{case}: job {job}");
-        let completed = inner.completed.get(&job).copied().unwrap_or(0);
-        assert!(completed > 0 || outcome != Outcome::Succeeded, "{case}: job {job} is lost");
+        let alone = outcome == Outcome::Succeeded && inner.completed.get(&task).is_some_and(|&count| count > 0);
+        assert!(outcome == due(task) || killed || broken || alone, "{case}: job {task} ended as {outcome:?}");
+        assert_eq!(told.ends.get(&task).map_or(outcome, |told| told.0), outcome, "{case}: job {task}");
+        let completed = inner.completed.get(&task).copied().unwrap_or(0);
+        assert!(completed > 0 || outcome != Outcome::Succeeded, "{case}: job {task} is lost");
     }
-    for (job, (outcome, starts)) in before {
+    for (task, (outcome, starts)) in before {
         assert_eq!(
-            inner.started.get(&job).copied().unwrap_or(0),
+            inner.started.get(&task).copied().unwrap_or(0),
             starts,
-            "{case}: job {job} was {outcome:?}, and ran again"
+            "{case}: job {task} was {outcome:?}, and ran again"
         );
     }
 }
@@ -154,7 +154,7 @@ impl Scene {
         Self { world: World::new(None), told: Told::default(), resume: false }
     }
 
-    /// A run whose session was killed when some jobs had ended and others ran, a moment ago.
+    /// A run whose session was killed when some tasks had ended and others ran, a moment ago.
     fn half_done() -> Self {
         let killed_at = |step: usize| {
             let world = World::new(Some((step, Fault::Killed(When::After))));
@@ -187,8 +187,9 @@ impl Scene {
                     let shims_live = !matches!(fault, Fault::Power(_));
                     complete(&world, told.clone(), &format!("{case}, {pause} ms later"), None);
                     let inner = world.0.borrow();
-                    for (job, count) in finished.iter().filter(|(job, _)| shims_live && !inner.victims.contains(job)) {
-                        assert_eq!(inner.completed[job], *count, "{case}, {pause} ms later: job {job} ran again");
+                    for (task, count) in finished.iter().filter(|(task, _)| shims_live && !inner.victims.contains(task))
+                    {
+                        assert_eq!(inner.completed[task], *count, "{case}, {pause} ms later: job {task} ran again");
                     }
                 }
             }
@@ -239,7 +240,7 @@ fn without_a_fault_nothing_is_odd() {
     let world = World::new(None);
     let mut told = Told::default();
     let Left::Done(trace) = session(&world, &mut told, false, false) else { panic!("it fails") };
-    assert_eq!(last(&trace).into_iter().collect::<Vec<_>>(), (0..6).map(|job| (job, due(job))).collect::<Vec<_>>());
+    assert_eq!(last(&trace).into_iter().collect::<Vec<_>>(), (0..6).map(|task| (task, due(task))).collect::<Vec<_>>());
     assert_eq!(told.ends.len(), 6);
     // Resumed, it has nothing to do.
     let Left::Done(again) = session(&world, &mut told, true, false) else { panic!("it fails") };

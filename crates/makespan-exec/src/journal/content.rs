@@ -49,7 +49,7 @@ impl Found {
             Err(error) if how.resume && how.recover && error.is_damage() => {
                 let records = lines(&bytes).filter_map(|(_, line)| line.and_then(parse).ok()).collect();
                 let faults = faults(&bytes).len();
-                let salvaged = salvage::salvage(&path, instance, records, faults, statuses.of_jobs())?;
+                let salvaged = salvage::salvage(&path, instance, records, faults, statuses.of_tasks())?;
                 Ok(Self { sound: 0, records: salvaged.records, recovered: Some(salvaged.note) })
             }
             Err(error) => Err(error),
@@ -70,9 +70,10 @@ impl Found {
         let records: Vec<Record> = lines(bytes).filter_map(|(_, line)| Some(parse(line.ok()?).ok()?.1)).collect();
         let sound = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
         if records.is_empty() {
-            if let Some(status) = statuses.of_jobs().next() {
+            if let Some(status) = statuses.of_tasks().next() {
                 let folder = files.folder().join(STATUS);
-                let name = instance.jobs().get(status.claim.job.index()).map_or("?", |job| &job.name).to_owned();
+                let task = Some(status.claim.task).filter(|&task| instance.has_task(task));
+                let name = task.map_or_else(|| "?".into(), |task| instance.name(task)).into_owned();
                 return Err(JournalError::Lost { path: path.to_owned(), folder, job: name });
             }
         } else {
@@ -185,7 +186,7 @@ impl Statuses {
         Ok(Self(found))
     }
 
-    fn of_jobs(&self) -> impl Iterator<Item = &Status> {
+    fn of_tasks(&self) -> impl Iterator<Item = &Status> {
         self.0.iter().filter_map(|(_, status)| status.as_ref())
     }
 
@@ -206,18 +207,18 @@ impl Statuses {
             })
         };
         let due: std::collections::BTreeSet<String> = instance
-            .ids()
-            .flat_map(|job| {
-                let attempts = history.attempts[job.index()];
-                let running = matches!(history.jobs[job.index()], super::Progression::Running(_));
-                [running.then(|| files.status_name(job, attempts)), Some(files.status_name(job, attempts + 1))]
+            .task_ids()
+            .flat_map(|task| {
+                let attempts = history.attempts[task.index()];
+                let running = matches!(history.tasks[task.index()], super::Progression::Running(_));
+                [running.then(|| files.status_name(task, attempts)), Some(files.status_name(task, attempts + 1))]
             })
             .flatten()
             .collect();
         for (name, status) in &self.0 {
             match status {
                 Some(Status { claim, .. }) if claim.run == history.origin => {
-                    let known = history.attempts.get(claim.job.index());
+                    let known = history.attempts.get(claim.task.index());
                     if known.is_none_or(|&known| claim.attempt > known) {
                         let reason = format!("it tells of attempt {} of a job, which the journal lacks", claim.attempt);
                         return damaged(name, reason);

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use makespan_core::{Instance, JobId, LogEntry, Outcome, ProcSet, Run, Time};
+use makespan_core::{Instance, LogEntry, Outcome, ProcSet, Run, TaskId, Time};
 
 use super::{Cause, JournalError, Record, VERSION};
-use crate::fingerprint;
+use crate::fingerprint::fingerprints;
 
 /// What a run has done so far.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,13 +14,13 @@ pub struct History {
     pub origin: i64,
     /// The boot of the machine in the last session; empty before the first.
     pub boot: String,
-    /// The control group in which the jobs of the last session ran.
+    /// The control group in which the tasks of the last session ran.
     pub group: Option<String>,
     /// Ended executions, in the order of the journal.
     pub runs: Vec<Run>,
-    /// Where each job stands.
-    pub jobs: Vec<Progression>,
-    /// How often each job was started.
+    /// Where each task stands.
+    pub tasks: Vec<Progression>,
+    /// How often each task was started.
     pub attempts: Vec<u32>,
     /// The latest instant in the journal.
     pub latest: Time,
@@ -28,7 +28,7 @@ pub struct History {
     pub told: Vec<LogEntry>,
 }
 
-/// Where a job stands.
+/// Where a task stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Progression {
     /// Never started, or interrupted.
@@ -41,7 +41,7 @@ pub enum Progression {
     Cancelled,
 }
 
-/// One start of a job.
+/// One start of a task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attempt {
     /// Counted from 1.
@@ -69,17 +69,18 @@ impl History {
         if *version != VERSION {
             return Err(JournalError::Version { path: path.to_owned(), version: u64::from(*version) });
         }
-        let own = fingerprint(instance);
-        if *stated != own {
-            return Err(JournalError::OtherInstance { path: path.to_owned(), journal: stated.clone(), instance: own });
+        let mut own = fingerprints(instance);
+        if !own.contains(stated) {
+            let instance = own.swap_remove(0);
+            return Err(JournalError::OtherInstance { path: path.to_owned(), journal: stated.clone(), instance });
         }
-        let count = instance.jobs().len();
+        let count = instance.tasks() as usize;
         let mut history = Self {
             origin: *origin,
             boot: String::new(),
             group: None,
             runs: Vec::new(),
-            jobs: vec![Progression::Open; count],
+            tasks: vec![Progression::Open; count],
             attempts: vec![0; count],
             latest: Time::ZERO,
             told: Vec::new(),
@@ -101,42 +102,42 @@ impl History {
                 (self.boot, self.group) = (boot, group);
                 self.seen(at);
             }
-            Record::Started { job, attempt, at, processors, pid, pid_start } => {
-                let before = self.attempts.get(job.index()).copied();
-                let place = self.waiting(job)?;
+            Record::Started { task, attempt, at, processors, pid, pid_start } => {
+                let before = self.attempts.get(task.index()).copied();
+                let place = self.waiting(task)?;
                 if before.is_none_or(|before| attempt <= before) {
                     return Err("an attempt that has been made already");
                 }
                 *place = Progression::Running(Attempt { attempt, at, processors, pid, pid_start, ending: None });
-                self.attempts[job.index()] = attempt;
+                self.attempts[task.index()] = attempt;
                 self.seen(at);
             }
-            Record::Ending { job, cause } => self.running(job)?.ending = Some(cause),
-            Record::Ended { job, start, at, processors, outcome: Outcome::NotStarted } => {
-                *self.waiting(job)? = Progression::Ended(Outcome::NotStarted);
-                self.runs.push(Run { job, start, end: at, processors, outcome: Outcome::NotStarted });
+            Record::Ending { task, cause } => self.running(task)?.ending = Some(cause),
+            Record::Ended { task, start, at, processors, outcome: Outcome::NotStarted } => {
+                *self.waiting(task)? = Progression::Ended(Outcome::NotStarted);
+                self.runs.push(Run { task, start, end: at, processors, outcome: Outcome::NotStarted });
                 self.seen(at);
             }
-            Record::Ended { job, start, at, processors, outcome } => {
-                let attempt = self.running(job)?;
+            Record::Ended { task, start, at, processors, outcome } => {
+                let attempt = self.running(task)?;
                 if attempt.at != start || attempt.processors != processors {
                     return Err("an end that does not fit its start");
                 }
-                *self.job(job)? = Progression::Ended(outcome);
-                self.runs.push(Run { job, start, end: at, processors, outcome });
+                *self.task(task)? = Progression::Ended(outcome);
+                self.runs.push(Run { task, start, end: at, processors, outcome });
                 self.seen(at);
             }
-            Record::Interrupted { job, at } => {
-                self.running(job)?;
-                *self.job(job)? = Progression::Open;
+            Record::Interrupted { task, at } => {
+                self.running(task)?;
+                *self.task(task)? = Progression::Open;
                 self.seen(at);
             }
-            Record::Cancelled { job, at } => {
-                *self.waiting(job)? = Progression::Cancelled;
+            Record::Cancelled { task, at } => {
+                *self.waiting(task)? = Progression::Cancelled;
                 self.seen(at);
             }
             Record::Told { entry } => {
-                self.job(entry.job)?;
+                self.task(entry.task)?;
                 self.seen(entry.time);
                 self.told.push(entry);
             }
@@ -145,24 +146,24 @@ impl History {
         Ok(())
     }
 
-    /// A job that may be started: one that neither runs nor has succeeded.
-    fn waiting(&mut self, job: JobId) -> Result<&mut Progression, &'static str> {
-        match self.job(job)? {
+    /// A task that may be started: one that neither runs nor has succeeded.
+    fn waiting(&mut self, task: TaskId) -> Result<&mut Progression, &'static str> {
+        match self.task(task)? {
             Progression::Running(_) => Err("a job starts that runs already"),
             Progression::Ended(Outcome::Succeeded) => Err("a job starts that has succeeded"),
             progression => Ok(progression),
         }
     }
 
-    fn running(&mut self, job: JobId) -> Result<&mut Attempt, &'static str> {
-        match self.job(job)? {
+    fn running(&mut self, task: TaskId) -> Result<&mut Attempt, &'static str> {
+        match self.task(task)? {
             Progression::Running(attempt) => Ok(attempt),
             _ => Err("a job ends that does not run"),
         }
     }
 
-    fn job(&mut self, job: JobId) -> Result<&mut Progression, &'static str> {
-        self.jobs.get_mut(job.index()).ok_or("a job that the instance does not have")
+    fn task(&mut self, task: TaskId) -> Result<&mut Progression, &'static str> {
+        self.tasks.get_mut(task.index()).ok_or("a job that the instance does not have")
     }
 
     fn seen(&mut self, at: Time) {

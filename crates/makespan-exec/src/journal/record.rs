@@ -1,6 +1,6 @@
 //! The lines of a journal.
 
-use makespan_core::{JobId, LogEntry, Outcome, ProcSet, Time};
+use makespan_core::{LogEntry, Outcome, ProcSet, TaskId, Time};
 use serde::{Deserialize, Serialize};
 
 /// One line. Instants are ticks after the origin.
@@ -22,15 +22,16 @@ pub enum Record {
         at: Time,
         /// The boot of the machine, within which process start times are comparable.
         boot: String,
-        /// The control group (cgroup v2) in which its jobs run, where it could make one.
+        /// The control group (cgroup v2) in which its tasks run, where it could make one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         group: Option<String>,
     },
-    /// A job is about to run: its process waits for this line to be on disk.
+    /// A task is about to run: its process waits for this line to be on disk.
     Started {
-        /// Which job.
-        job: JobId,
-        /// Counted from 1 for each job.
+        /// Which task.
+        #[serde(rename = "job")]
+        task: TaskId,
+        /// Counted from 1 for each task.
         attempt: u32,
         /// When.
         at: Time,
@@ -41,17 +42,19 @@ pub enum Record {
         /// When that process started, in clock ticks after boot.
         pid_start: u64,
     },
-    /// A running job is about to be sent SIGTERM.
+    /// A running task is about to be sent SIGTERM.
     Ending {
-        /// Which job.
-        job: JobId,
+        /// Which task.
+        #[serde(rename = "job")]
+        task: TaskId,
         /// Why.
         cause: Cause,
     },
-    /// A job ended.
+    /// A task ended.
     Ended {
-        /// Which job.
-        job: JobId,
+        /// Which task.
+        #[serde(rename = "job")]
+        task: TaskId,
         /// Since when it ran.
         start: Time,
         /// When.
@@ -61,17 +64,19 @@ pub enum Record {
         /// How.
         outcome: Outcome,
     },
-    /// A running job was ended by us before it was done; it waits again.
+    /// A running task was ended by us before it was done; it waits again.
     Interrupted {
-        /// Which job.
-        job: JobId,
+        /// Which task.
+        #[serde(rename = "job")]
+        task: TaskId,
         /// When.
         at: Time,
     },
-    /// The policy gave up a waiting job.
+    /// The policy gave up a waiting task.
     Cancelled {
-        /// Which job.
-        job: JobId,
+        /// Which task.
+        #[serde(rename = "job")]
+        task: TaskId,
         /// When.
         at: Time,
     },
@@ -85,19 +90,19 @@ pub enum Record {
         /// When.
         at: Time,
     },
-    /// Every job has ended or was cancelled.
+    /// Every task has ended or was cancelled.
     Finished {
         /// When.
         at: Time,
     },
 }
 
-/// Why a running job was ended.
+/// Why a running task was ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cause {
     /// It reached its walltime.
     Walltime,
-    /// The run was stopped, or resumed after a death that the job survived.
+    /// The run was stopped, or resumed after a death that the task survived.
     Stop,
 }

@@ -3,11 +3,11 @@
 use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
-use makespan_core::{Instance, JobId, Outcome, Time};
+use makespan_core::{Instance, Outcome, TaskId, Time};
 
 use super::history::History;
 use super::{Attempt, JournalError, Progression, Record, VERSION};
-use crate::fingerprint;
+use crate::fingerprint::fingerprints;
 use crate::session::since_origin;
 use crate::status::Status;
 
@@ -18,7 +18,7 @@ pub(super) struct Salvaged {
 }
 
 /// Puts together what is certain: every record whose checksum fits, in the order of their numbers, and every end that a
-/// status file of this run tells. What was between them is lost: a job whose end nobody tells runs again.
+/// status file of this run tells. What was between them is lost: a task whose end nobody tells runs again.
 pub(super) fn salvage<'a>(
     path: &Path,
     instance: &Instance,
@@ -28,13 +28,18 @@ pub(super) fn salvage<'a>(
 ) -> Result<Salvaged, JournalError> {
     numbered.sort_by_key(|&(number, _)| number);
     numbered.dedup_by_key(|&mut (number, _)| number);
-    let own = fingerprint(instance);
+    let own = fingerprints(instance);
     let mut statuses: Vec<&Status> = statuses.collect();
     let header = match numbered.first() {
         Some((0, header @ Record::Header { .. })) => header.clone(),
         // The latest run that left a status in the folder.
-        _ => match statuses.iter().filter(|status| status.claim.instance == own).map(|status| status.claim.run).max() {
-            Some(origin) => Record::Header { version: VERSION, fingerprint: own.clone(), origin },
+        _ => match statuses
+            .iter()
+            .filter(|status| own.contains(&status.claim.instance))
+            .map(|status| status.claim.run)
+            .max()
+        {
+            Some(origin) => Record::Header { version: VERSION, fingerprint: own[0].clone(), origin },
             None => return Err(JournalError::NothingCertain { path: path.to_owned() }),
         },
     };
@@ -44,8 +49,8 @@ pub(super) fn salvage<'a>(
         whole.take(record);
     }
     let origin = whole.history.origin;
-    statuses.retain(|status| status.claim.run == origin && status.claim.instance == own);
-    statuses.sort_by_key(|status| (status.claim.job, status.claim.attempt));
+    statuses.retain(|status| status.claim.run == origin && own.contains(&status.claim.instance));
+    statuses.sort_by_key(|status| (status.claim.task, status.claim.attempt));
     let told = statuses.into_iter().filter(|status| whole.take_status(status)).count();
     let note = format!(
         "the journal was damaged: {faults} of its lines could not be read, {told} ends are known from status files alone"
@@ -70,18 +75,18 @@ impl Whole {
 
     /// Takes a record with what must have been before it.
     fn take(&mut self, record: Record) {
-        if let Record::Started { job, at, .. } = record
-            && matches!(self.history.jobs.get(job.index()), Some(Progression::Running(_)))
+        if let Record::Started { task, at, .. } = record
+            && matches!(self.history.tasks.get(task.index()), Some(Progression::Running(_)))
         {
-            self.push(Record::Interrupted { job, at });
+            self.push(Record::Interrupted { task, at });
         }
-        if let Record::Ended { job, start, ref processors, outcome, .. } = record
+        if let Record::Ended { task, start, ref processors, outcome, .. } = record
             && outcome != Outcome::NotStarted
-            && !self.runs_since(job, start)
+            && !self.runs_since(task, start)
         {
-            let attempt = self.history.attempts.get(job.index()).map_or(1, |attempts| attempts + 1);
+            let attempt = self.history.attempts.get(task.index()).map_or(1, |attempts| attempts + 1);
             self.take(Record::Started {
-                job,
+                task,
                 attempt,
                 at: start,
                 processors: processors.clone(),
@@ -92,22 +97,22 @@ impl Whole {
         self.push(record);
     }
 
-    fn runs_since(&self, job: JobId, start: Time) -> bool {
-        matches!(self.history.jobs.get(job.index()), Some(Progression::Running(Attempt { at, .. })) if *at == start)
+    fn runs_since(&self, task: TaskId, start: Time) -> bool {
+        matches!(self.history.tasks.get(task.index()), Some(Progression::Running(Attempt { at, .. })) if *at == start)
     }
 
     /// Takes the end of an attempt that the records do not know. Whether it did.
     fn take_status(&mut self, status: &Status) -> bool {
         let claim = &status.claim;
-        let Some(&known) = self.history.attempts.get(claim.job.index()) else { return false };
+        let Some(&known) = self.history.attempts.get(claim.task.index()) else { return false };
         if claim.attempt <= known {
             return false;
         }
-        let (job, at, processors) = (claim.job, claim.at, claim.processors.clone());
+        let (task, at, processors) = (claim.task, claim.at, claim.processors.clone());
         let wall = UNIX_EPOCH + Duration::from_nanos(u64::try_from(status.ended).unwrap_or(0));
         let end = since_origin(wall, self.history.origin).max(at);
         self.take(Record::Started {
-            job,
+            task,
             attempt: claim.attempt,
             at,
             processors: processors.clone(),
@@ -117,9 +122,9 @@ impl Whole {
         let outcome = match status.exit {
             0 => Outcome::Succeeded,
             // By our doing or a stop: nobody knows which, so it runs again.
-            _ if status.asked || status.stopped => return self.push(Record::Interrupted { job, at: end }),
+            _ if status.asked || status.stopped => return self.push(Record::Interrupted { task, at: end }),
             status => Outcome::Failed { status },
         };
-        self.push(Record::Ended { job, start: at, at: end, processors, outcome })
+        self.push(Record::Ended { task, start: at, at: end, processors, outcome })
     }
 }

@@ -1,4 +1,4 @@
-use makespan_core::{Job, JobId, Outcome, Platform, ProcSet, Profile, Time};
+use makespan_core::{Job, Outcome, Platform, ProcSet, Profile, TaskId, Time};
 use proptest::prelude::*;
 
 use std::fs;
@@ -14,9 +14,9 @@ fn instance(jobs: usize) -> Instance {
     Instance::new(Platform::flat(2).unwrap(), (0..jobs).map(job).collect(), vec![]).unwrap()
 }
 
-fn started(job: u32) -> Record {
+fn started(task: u64) -> Record {
     Record::Started {
-        job: JobId(job),
+        task: TaskId(task),
         attempt: 1,
         at: Time::from_ticks(5),
         processors: ProcSet::first(1),
@@ -25,9 +25,9 @@ fn started(job: u32) -> Record {
     }
 }
 
-fn ended(job: u32, outcome: Outcome) -> Record {
+fn ended(task: u64, outcome: Outcome) -> Record {
     let (start, at) = (Time::from_ticks(5), Time::from_ticks(9));
-    Record::Ended { job: JobId(job), start, at, processors: ProcSet::first(1), outcome }
+    Record::Ended { task: TaskId(task), start, at, processors: ProcSet::first(1), outcome }
 }
 
 #[test]
@@ -35,24 +35,24 @@ fn what_is_written_is_read() {
     let folder = tempfile::tempdir().unwrap();
     let instance = instance(3);
     let (mut journal, history) = Journal::open(folder.path(), &instance, FRESH).unwrap();
-    assert_eq!(history.jobs, vec![Progression::Open; 3]);
+    assert_eq!(history.tasks, vec![Progression::Open; 3]);
     for record in [
         Record::Session { at: Time::ZERO, boot: "b".into(), group: Some("/g".into()) },
         started(0),
         ended(0, Outcome::Failed { status: 3 }),
         started(1),
-        Record::Ending { job: JobId(1), cause: Cause::Walltime },
-        Record::Cancelled { job: JobId(2), at: Time::from_ticks(11) },
+        Record::Ending { task: TaskId(1), cause: Cause::Walltime },
+        Record::Cancelled { task: TaskId(2), at: Time::from_ticks(11) },
     ] {
         journal.append(&record).unwrap();
     }
     drop(journal);
     let (_journal, history) = Journal::open(folder.path(), &instance, RESUME).unwrap();
-    assert_eq!(history.jobs[0], Progression::Ended(Outcome::Failed { status: 3 }));
+    assert_eq!(history.tasks[0], Progression::Ended(Outcome::Failed { status: 3 }));
     assert!(
-        matches!(&history.jobs[1], Progression::Running(attempt) if attempt.pid == 77 && attempt.ending == Some(Cause::Walltime))
+        matches!(&history.tasks[1], Progression::Running(attempt) if attempt.pid == 77 && attempt.ending == Some(Cause::Walltime))
     );
-    assert_eq!(history.jobs[2], Progression::Cancelled);
+    assert_eq!(history.tasks[2], Progression::Cancelled);
     assert_eq!((history.runs.len(), history.latest), (1, Time::from_ticks(11)));
     assert_eq!(history.attempts, [1, 1, 0]);
 }
@@ -82,7 +82,7 @@ fn refuses_a_second_process_a_second_run_and_another_instance() {
     assert!(matches!(Journal::open(folder.path(), &instance(2), RESUME), Err(JournalError::OtherInstance { .. })));
 }
 
-/// A run of two jobs, one of which has ended; with its folder and the bytes of its journal.
+/// A run of two tasks, one of which has ended; with its folder and the bytes of its journal.
 fn half_done() -> (tempfile::TempDir, Instance, Vec<u8>) {
     let (folder, instance) = (tempfile::tempdir().unwrap(), instance(3));
     let (mut journal, history) = Journal::open(folder.path(), &instance, FRESH).unwrap();
@@ -93,36 +93,36 @@ fn half_done() -> (tempfile::TempDir, Instance, Vec<u8>) {
         journal.append(&record).unwrap();
     }
     fs::create_dir(folder.path().join(crate::files::STATUS)).unwrap();
-    for (job, status) in [(0, 0), (1, 3)] {
-        leave_status(folder.path(), &instance, history.origin, job, status);
+    for (task, status) in [(0, 0), (1, 3)] {
+        leave_status(folder.path(), &instance, history.origin, task, status);
     }
     let bytes = fs::read(folder.path().join(FILE)).unwrap();
     (folder, instance, bytes)
 }
 
-/// What the shim of the first attempt of a job leaves.
-fn leave_status(folder: &Path, instance: &Instance, run: i64, job: u32, exit: i32) {
+/// What the shim of the first attempt of a task leaves.
+fn leave_status(folder: &Path, instance: &Instance, run: i64, task: u64, exit: i32) {
     let claim = crate::status::Claim {
         run,
         instance: fingerprint(instance),
-        job: JobId(job),
+        task: TaskId(task),
         attempt: 1,
         at: Time::from_ticks(5),
         processors: ProcSet::first(1),
     };
     let status = crate::status::Status { claim, exit, asked: false, stopped: false, ended: run + 9 };
-    let path = Files::at(folder.to_owned(), instance).status(JobId(job), 1);
+    let path = Files::at(folder.to_owned(), instance).status(TaskId(task), 1);
     crate::status::Slot::reserve(&Disk, &path).unwrap().fill(&Disk, &status, true).unwrap();
 }
 
-/// Which jobs would run, or run again.
-fn open_jobs(history: &History) -> Vec<u32> {
-    let open = |(id, job): (u32, &Progression)| matches!(job, Progression::Open).then_some(id);
-    (0..).zip(&history.jobs).filter_map(open).collect()
+/// Which tasks would run, or run again.
+fn open_tasks(history: &History) -> Vec<u64> {
+    let open = |(id, task): (u64, &Progression)| matches!(task, Progression::Open).then_some(id);
+    (0..).zip(&history.tasks).filter_map(open).collect()
 }
 
-/// Every truncation and every flipped bit of a journal is named, or does no harm: no job that ended is open again. What is
-/// damaged can be recovered, and then no job that succeeded is open.
+/// Every truncation and every flipped bit of a journal is named, or does no harm: no task that ended is open again. What is
+/// damaged can be recovered, and then no task that succeeded is open.
 #[test]
 fn no_damage_repeats_or_loses_a_job() {
     let (folder, instance, bytes) = half_done();
@@ -144,12 +144,12 @@ fn no_damage_repeats_or_loses_a_job() {
         match Journal::open(folder.path(), &instance, RESUME) {
             Ok((_, history)) => {
                 harmless += 1;
-                let settled = |job: u32| match &history.jobs[job as usize] {
+                let settled = |task: u32| match &history.tasks[task as usize] {
                     // Its status file is looked at.
                     Progression::Running(attempt) => attempt.attempt == 1,
                     progression => matches!(progression, Progression::Ended(_)),
                 };
-                assert!(settled(0) && settled(1), "{:?}\n{}", history.jobs, String::from_utf8_lossy(&damaged));
+                assert!(settled(0) && settled(1), "{:?}\n{}", history.tasks, String::from_utf8_lossy(&damaged));
             }
             Err(error) => {
                 refused += 1;
@@ -157,8 +157,8 @@ fn no_damage_repeats_or_loses_a_job() {
                 assert!(Journal::check(folder.path(), &instance, RESUME).is_err());
                 let (journal, history) = Journal::open(folder.path(), &instance, RECOVER).unwrap();
                 drop(journal);
-                let settled = !open_jobs(&history).contains(&0);
-                assert!(settled, "{:?}\n{}", history.jobs, String::from_utf8_lossy(&damaged));
+                let settled = !open_tasks(&history).contains(&0);
+                assert!(settled, "{:?}\n{}", history.tasks, String::from_utf8_lossy(&damaged));
                 let (_, again) = Journal::open(folder.path(), &instance, RESUME).unwrap();
                 assert_eq!(again, history, "what was recovered is a journal like any other");
             }
@@ -196,7 +196,7 @@ fn an_end_must_fit_its_start() {
     let (folder, instance, bytes) = half_done();
     drop(bytes);
     for record in
-        [started(1), ended(2, Outcome::Succeeded), started(0), Record::Interrupted { job: JobId(2), at: Time::ZERO }]
+        [started(1), ended(2, Outcome::Succeeded), started(0), Record::Interrupted { task: TaskId(2), at: Time::ZERO }]
     {
         let copy = tempfile::tempdir().unwrap();
         fs::copy(folder.path().join(FILE), copy.path().join(FILE)).unwrap();
@@ -222,7 +222,7 @@ fn a_status_without_its_start_is_noticed() {
         assert!(matches!(error, JournalError::Lost { .. }), "{error}");
     }
     let (journal, history) = Journal::open(folder.path(), &instance, RECOVER).unwrap();
-    assert_eq!((open_jobs(&history), history.runs.len()), (vec![2], 2));
+    assert_eq!((open_tasks(&history), history.runs.len()), (vec![2], 2));
     drop(journal);
     // A status that an earlier run in the folder left counts for nothing.
     let (fresh, fresh_instance) = (tempfile::tempdir().unwrap(), super::tests::instance(3));
@@ -231,7 +231,7 @@ fn a_status_without_its_start_is_noticed() {
     drop(journal);
     fs::copy(status.join("0.1"), fresh.path().join(crate::files::STATUS).join("0.1")).unwrap();
     let (_, history) = Journal::open(fresh.path(), &fresh_instance, RESUME).unwrap();
-    assert_eq!(open_jobs(&history), [0, 1, 2]);
+    assert_eq!(open_tasks(&history), [0, 1, 2]);
 }
 
 proptest! {

@@ -1,33 +1,33 @@
-//! Jobs that wait for what did not succeed.
+//! Tasks that wait for what did not succeed.
 
-use makespan_core::{Event, JobId, Outcome, ProcSet, Running, Time};
+use makespan_core::{Event, Outcome, ProcSet, Running, TaskId, Time};
 
 use super::Session;
 use crate::ExecuteError;
 
 impl Session<'_> {
-    /// These jobs ended in earlier sessions without success. What waits for them and was not written down as not started,
+    /// These tasks ended in earlier sessions without success. What waits for them and was not written down as not started,
     /// because the session died before, is so now.
-    pub(super) fn close(&mut self, closed: &[JobId]) -> Result<(), ExecuteError> {
-        if self.state.instance.precedence().is_none() {
+    pub(super) fn close(&mut self, closed: &[TaskId]) -> Result<(), ExecuteError> {
+        if !self.state.instance.has_compound_jobs() {
             return Ok(());
         }
         self.events.extend(closed.iter().copied().map(Event::Failed));
         let now = self.now();
-        closed.iter().try_for_each(|&job| self.abandon_but(job, now, closed))
+        closed.iter().try_for_each(|&task| self.abandon_but(task, now, closed))
     }
 
-    /// What waits for a job that did not succeed ends without a start.
-    pub(super) fn abandon(&mut self, job: JobId, at: Time) -> Result<(), ExecuteError> {
-        self.abandon_but(job, at, &[])
+    /// What waits for a task that did not succeed ends without a start.
+    pub(super) fn abandon(&mut self, task: TaskId, at: Time) -> Result<(), ExecuteError> {
+        self.abandon_but(task, at, &[])
     }
 
     /// The same, but for those that have their record; ascending.
-    fn abandon_but(&mut self, job: JobId, at: Time, recorded: &[JobId]) -> Result<(), ExecuteError> {
-        let reason = format!("`{}`, which it waits for, did not succeed", self.state.name(job));
-        for lost in self.state.cluster.abandon(job) {
+    fn abandon_but(&mut self, task: TaskId, at: Time, recorded: &[TaskId]) -> Result<(), ExecuteError> {
+        let reason = format!("`{}`, which it waits for, did not succeed", self.state.name(task));
+        for lost in self.state.cluster.abandon(task) {
             if recorded.binary_search(&lost).is_err() {
-                let running = Running { job: lost, start: at, processors: ProcSet::new() };
+                let running = Running { task: lost, start: at, processors: ProcSet::new() };
                 self.record_end(running, at, Outcome::NotStarted, Some(&reason))?;
             }
         }

@@ -1,10 +1,10 @@
-//! What a session keeps of a job between its start and its end.
+//! What a session keeps of a task between its start and its end.
 
-use makespan_core::{JobId, LogEntry, Outcome, ProcSet, Run, Running, Time};
+use makespan_core::{LogEntry, Outcome, ProcSet, Run, Running, TaskId, Time};
 
 use crate::journal::Cause;
 
-/// A job that runs, or will when its record is on disk.
+/// A task that runs, or will when its record is on disk.
 #[derive(Debug)]
 pub(crate) struct Active {
     pub attempt: u32,
@@ -19,22 +19,22 @@ pub(crate) struct Active {
 }
 
 impl Active {
-    pub fn running(&self, job: JobId) -> Running {
-        Running { job, start: self.start, processors: self.processors.clone() }
+    pub fn running(&self, task: TaskId) -> Running {
+        Running { task, start: self.start, processors: self.processors.clone() }
     }
 }
 
 /// A start that the system refused for now.
 #[derive(Debug)]
 pub(crate) struct Delayed {
-    pub job: JobId,
+    pub task: TaskId,
     pub processors: ProcSet,
     pub due: Time,
     /// How long it waits after the next refusal.
     pub pause: Time,
 }
 
-/// A job that ended as if somebody had stopped it. Whoever did may be about to ask us to stop as well.
+/// A task that ended as if somebody had stopped it. Whoever did may be about to ask us to stop as well.
 #[derive(Debug)]
 pub(crate) struct Doubtful {
     pub running: Running,
@@ -53,7 +53,7 @@ pub(crate) enum News {
     Message(String),
 }
 
-/// How a job ended; `None` when it was interrupted and waits again. A job that was being stopped and still ended with
+/// How a task ended; `None` when it was interrupted and waits again. A task that was being stopped and still ended with
 /// success has succeeded.
 pub(crate) fn outcome(status: i32, ending: Option<Cause>) -> Option<Outcome> {
     match (status, ending) {

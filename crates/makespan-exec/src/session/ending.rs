@@ -1,6 +1,6 @@
-//! How running jobs come to their end.
+//! How running tasks come to their end.
 
-use makespan_core::{JobId, Outcome, Run, Running, Time};
+use makespan_core::{Outcome, Run, Running, TaskId, Time};
 
 use super::Session;
 use super::active::{Doubtful, News, is_of_a_stop, outcome};
@@ -15,19 +15,19 @@ const SIGNALS: i32 = 64;
 const DOUBT: Time = Time::from_ticks(500_000_000);
 
 impl Session<'_> {
-    /// Nothing is left of a job: records how it ended.
-    pub(super) fn exited(&mut self, job: JobId) -> Result<(), ExecuteError> {
-        let Some(active) = self.active.remove(&job) else { return Ok(()) };
-        let left = self.host.reap(job);
-        let told = self.status_of(job, active.attempt);
+    /// Nothing is left of a task: records how it ended.
+    pub(super) fn exited(&mut self, task: TaskId) -> Result<(), ExecuteError> {
+        let Some(active) = self.active.remove(&task) else { return Ok(()) };
+        let left = self.host.reap(task);
+        let told = self.status_of(task, active.attempt);
         let status = told.as_ref().map_or(left, |status| status.exit);
-        let running = active.running(job);
+        let running = active.running(task);
         let at = self.now();
         // What ended by itself did so whatever we were about to do.
         let asked = told.as_ref().is_none_or(|status| status.asked);
         let mut cause = active.ending.map(|(cause, _)| cause).filter(|_| asked);
         if cause.is_none() && self.options.stop.is_requested() {
-            // Whoever asked us to stop may have stopped the job, too.
+            // Whoever asked us to stop may have stopped the task, too.
             cause = Some(Cause::Stop);
         }
         let doubtful = is_of_a_stop(status) || (status != 0 && told.is_some_and(|status| status.stopped));
@@ -39,29 +39,29 @@ impl Session<'_> {
     }
 
     /// What the shim left of an attempt of this run.
-    fn status_of(&self, job: JobId, attempt: u32) -> Option<Status> {
-        let bytes = self.storage.read(&self.files.status(job, attempt)).ok()??;
-        let claim = |status: &Status| (status.claim.run, status.claim.job, status.claim.attempt);
-        Status::parse(&bytes).filter(|status| claim(status) == (self.origin, job, attempt))
+    fn status_of(&self, task: TaskId, attempt: u32) -> Option<Status> {
+        let bytes = self.storage.read(&self.files.status(task, attempt)).ok()??;
+        let claim = |status: &Status| (status.claim.run, status.claim.task, status.claim.attempt);
+        Status::parse(&bytes).filter(|status| claim(status) == (self.origin, task, attempt))
     }
 
     fn conclude(&mut self, running: Running, at: Time, outcome: Option<Outcome>) -> Result<(), ExecuteError> {
-        let job = running.job;
+        let task = running.task;
         let Some(outcome) = outcome else {
-            self.journal.note(Record::Interrupted { job, at });
-            self.state.cluster.end(job);
-            let name = self.state.name(job);
+            self.journal.note(Record::Interrupted { task, at });
+            self.state.cluster.end(task);
+            let name = self.state.name(task);
             self.news.push(News::Message(format!("job `{name}` was interrupted; resuming the run starts it again")));
             return Ok(());
         };
-        let reason = self.reason(job, outcome);
+        let reason = self.reason(task, outcome);
         self.record_end(running, at, outcome, reason.as_deref())
     }
 
-    fn reason(&self, job: JobId, outcome: Outcome) -> Option<String> {
+    fn reason(&self, task: TaskId, outcome: Outcome) -> Option<String> {
         match outcome {
             Outcome::TimedOut => {
-                let walltime = self.state.instance.job(job).walltime?;
+                let walltime = self.state.instance.walltime(task)?;
                 Some(format!("it was ended at its walltime of {walltime} s"))
             }
             Outcome::Failed { status } if (129..=128 + SIGNALS).contains(&status) => {
@@ -80,22 +80,22 @@ impl Session<'_> {
         outcome: Outcome,
         reason: Option<&str>,
     ) -> Result<(), ExecuteError> {
-        let Running { job, start, processors } = running;
-        self.journal.note(Record::Ended { job, start, at, processors: processors.clone(), outcome });
-        let run = Run { job, start, end: at, processors, outcome };
+        let Running { task, start, processors } = running;
+        self.journal.note(Record::Ended { task, start, at, processors: processors.clone(), outcome });
+        let run = Run { task, start, end: at, processors, outcome };
         self.state.runs.push(run.clone());
         let succeeded = outcome == Outcome::Succeeded;
         self.events.push(if succeeded {
-            makespan_core::Event::Finished(job)
+            makespan_core::Event::Finished(task)
         } else {
-            makespan_core::Event::Failed(job)
+            makespan_core::Event::Failed(task)
         });
         if succeeded {
-            let ready = self.state.cluster.succeed(job, at, &run.processors);
+            let ready = self.state.cluster.succeed(task, at, &run.processors);
             self.events.extend(ready.into_iter().map(makespan_core::Event::Submitted));
         }
         self.news.push(News::Ended(run, reason.map(ToOwned::to_owned)));
-        if succeeded { Ok(()) } else { self.abandon(job, at) }
+        if succeeded { Ok(()) } else { self.abandon(task, at) }
     }
 
     /// Ends that nobody explained are failures after a while.
@@ -107,48 +107,48 @@ impl Session<'_> {
             .try_for_each(|Doubtful { running, at, status, .. }| self.conclude(running, at, outcome(status, None)))
     }
 
-    /// Ends jobs at their walltime, and kills those that do not react.
+    /// Ends tasks at their walltime, and kills those that do not react.
     pub(super) fn enforce_limits(&mut self) {
         let now = self.now();
         let due = |limit: Option<Time>| limit.is_some_and(|limit| limit <= now);
         let late = |active: &super::active::Active| active.going && active.ending.is_none() && due(active.walltime);
-        let late: Vec<JobId> = self.active.iter().filter(|(_, active)| late(active)).map(|(&job, _)| job).collect();
+        let late: Vec<TaskId> = self.active.iter().filter(|(_, active)| late(active)).map(|(&task, _)| task).collect();
         self.terminate(&late, Cause::Walltime);
         self.kill_overdue(false);
     }
 
-    /// Announces the end of jobs in the journal, then asks for it. Even with a full disk they are ended.
-    fn terminate(&mut self, jobs: &[JobId], cause: Cause) {
-        if jobs.is_empty() {
+    /// Announces the end of tasks in the journal, then asks for it. Even with a full disk they are ended.
+    fn terminate(&mut self, tasks: &[TaskId], cause: Cause) {
+        if tasks.is_empty() {
             return;
         }
         let kill = self.now() + self.grace();
-        for &job in jobs {
-            self.journal.note(Record::Ending { job, cause });
+        for &task in tasks {
+            self.journal.note(Record::Ending { task, cause });
         }
         self.commit();
-        for &job in jobs {
-            if let Some(active) = self.active.get_mut(&job) {
+        for &task in tasks {
+            if let Some(active) = self.active.get_mut(&task) {
                 active.ending = Some((cause, kill));
-                self.host.end(job, false);
+                self.host.end(task, false);
             }
         }
     }
 
     fn kill_overdue(&mut self, all: bool) {
         let now = self.now();
-        for (&job, active) in &mut self.active {
+        for (&task, active) in &mut self.active {
             if let Some((_, kill)) = &mut active.ending
                 && (all || *kill <= now)
             {
                 // Again each second, should the request have been lost.
                 *kill = now + Time::from_seconds(1);
-                self.host.end(job, true);
+                self.host.end(task, true);
             }
         }
     }
 
-    /// Ends every running job: SIGTERM, SIGKILL after the grace period or on a second request. Goes on after an error
+    /// Ends every running task: SIGTERM, SIGKILL after the grace period or on a second request. Goes on after an error
     /// and returns the first.
     pub(super) fn end_all(&mut self) -> Result<(), ExecuteError> {
         self.call_off();
@@ -156,8 +156,8 @@ impl Session<'_> {
         // What is due for the policy is not waited for any more.
         self.wake = None;
         self.state.unreleased.clear();
-        let running: Vec<JobId> =
-            self.active.iter().filter(|(_, active)| active.ending.is_none()).map(|(&job, _)| job).collect();
+        let running: Vec<TaskId> =
+            self.active.iter().filter(|(_, active)| active.ending.is_none()).map(|(&task, _)| task).collect();
         self.terminate(&running, Cause::Stop);
         let mut result = Ok(());
         for Doubtful { running, at, .. } in std::mem::take(&mut self.doubtful) {

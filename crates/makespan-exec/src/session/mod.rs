@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::Duration;
 
-use makespan_core::{Decision, Event, JobId, Policy, Time};
+use makespan_core::{Decision, Event, Policy, TaskId, Time};
 
 use crate::files::Files;
 use crate::host::Host;
@@ -40,7 +40,7 @@ pub(crate) struct Session<'a> {
     pub fingerprint: String,
     pub state: State<'a>,
     pub attempts: Vec<u32>,
-    pub active: BTreeMap<JobId, Active>,
+    pub active: BTreeMap<TaskId, Active>,
     pub starting: Vec<Delayed>,
     pub doubtful: Vec<Doubtful>,
     /// What the observer has not heard yet.
@@ -53,9 +53,9 @@ pub(crate) struct Session<'a> {
 }
 
 impl Session<'_> {
-    /// Runs until every job has ended or a stop is requested. Whatever happens, nothing runs when it returns. Of the
-    /// `closed` jobs, which ended before and are not run again, those hear that wait for them.
-    pub fn run(&mut self, closed: &[JobId], policy: &mut dyn Policy) -> Result<(), ExecuteError> {
+    /// Runs until every task has ended or a stop is requested. Whatever happens, nothing runs when it returns. Of the
+    /// `closed` tasks, which ended before and are not run again, those hear that wait for them.
+    pub fn run(&mut self, closed: &[TaskId], policy: &mut dyn Policy) -> Result<(), ExecuteError> {
         let outcome = self.close(closed).and_then(|()| self.drive(policy));
         if outcome.is_ok() && self.is_idle() && !self.options.stop.is_requested() {
             return self.finish();
@@ -79,15 +79,15 @@ impl Session<'_> {
     fn drive(&mut self, policy: &mut dyn Policy) -> Result<(), ExecuteError> {
         while !self.options.stop.is_requested() {
             let now = self.now();
-            while let Some(job) = self.state.release(now) {
-                if self.state.cluster.submit(job) {
-                    self.events.push(Event::Submitted(job));
+            while let Some(task) = self.state.release(now) {
+                if self.state.cluster.submit(task) {
+                    self.events.push(Event::Submitted(task));
                 }
             }
             if self.events.is_empty() && self.wake.is_some_and(|wake| wake <= now) {
                 self.events.push(Event::Wake);
             }
-            // A job that cannot be started ends at once.
+            // A task that cannot be started ends at once.
             while !self.events.is_empty() {
                 self.tell(policy)?;
             }
@@ -115,7 +115,7 @@ impl Session<'_> {
         }
     }
 
-    /// Whether no job runs, is to be started or has an end that is not written down.
+    /// Whether no task runs, is to be started or has an end that is not written down.
     fn is_idle(&self) -> bool {
         let none = self.active.is_empty() && self.starting.is_empty() && self.doubtful.is_empty();
         none && self.events.is_empty() && self.stalled.is_none()
@@ -130,8 +130,8 @@ impl Session<'_> {
         let mut events = std::mem::take(&mut self.events);
         events.sort_by_key(Event::order);
         for event in &events {
-            if let Event::Finished(job) | Event::Failed(job) = *event {
-                self.state.cluster.end(job);
+            if let Event::Finished(task) | Event::Failed(task) = *event {
+                self.state.cluster.end(task);
             }
         }
         self.wake = None;
@@ -145,19 +145,16 @@ impl Session<'_> {
         }
         for decision in decisions {
             match decision {
-                Decision::Start { job, processors } => {
-                    self.state.cluster.admit(job, &processors)?;
-                    self.start(job, processors)?;
-                }
+                Decision::Start { task, processors } => self.start(task, processors)?,
                 Decision::WakeAt(at) => {
                     let at = at.max(now + SHORTEST_WAKE);
                     self.wake = Some(self.wake.map_or(at, |wake| wake.min(at)));
                 }
-                Decision::Cancel(job) => {
-                    self.state.cluster.withdraw(job)?;
-                    self.journal.note(Record::Cancelled { job, at: now });
-                    self.observer.message(&format!("job `{}` was given up by the policy", self.state.name(job)));
-                    self.abandon(job, now)?;
+                Decision::Cancel(task) => {
+                    self.state.cluster.withdraw(task)?;
+                    self.journal.note(Record::Cancelled { task, at: now });
+                    self.observer.message(&format!("job `{}` was given up by the policy", self.state.name(task)));
+                    self.abandon(task, now)?;
                 }
             }
         }
@@ -178,11 +175,11 @@ impl Session<'_> {
         let instants = limits.flatten().chain(doubts).chain(self.wake).chain(self.state.next_release());
         let next = instants.chain(self.next_attempt()).min();
         let until = next.map_or(Duration::MAX, |next| Duration::from_nanos(next.saturating_since(now).ticks() as u64));
-        if let Some(job) = self.host.wait(until.min(self.options.tick)) {
-            self.exited(job)?;
+        if let Some(task) = self.host.wait(until.min(self.options.tick)) {
+            self.exited(task)?;
         }
-        while let Some(job) = self.host.wait(Duration::ZERO) {
-            self.exited(job)?;
+        while let Some(task) = self.host.wait(Duration::ZERO) {
+            self.exited(task)?;
         }
         self.observer.tick(&self.state.progress(self.now()));
         Ok(())

@@ -1,6 +1,6 @@
-//! How jobs come to run: started, written down, let go.
+//! How tasks come to run: started, written down, let go.
 
-use makespan_core::{JobId, Outcome, ProcSet, Running, Time};
+use makespan_core::{Outcome, ProcSet, Running, TaskId, Time};
 
 use super::active::{Active, Delayed, News};
 use super::{Session, ticks};
@@ -17,26 +17,25 @@ const LONGEST_PAUSE: Time = Time::from_ticks(5_000_000_000);
 const WRITE_PAUSE: Time = Time::from_ticks(500_000_000);
 
 impl Session<'_> {
-    /// Begins a job as far as the policy is concerned, and starts it.
-    pub(super) fn start(&mut self, job: JobId, processors: ProcSet) -> Result<(), ExecuteError> {
-        let now = self.now();
-        self.state.cluster.begin(Running { job, start: now, processors: processors.clone() });
-        self.launch(Delayed { job, processors, due: now, pause: FIRST_PAUSE })
+    /// Starts a task, as far as the policy is concerned and then on the machine.
+    pub(super) fn start(&mut self, task: TaskId, processors: ProcSet) -> Result<(), ExecuteError> {
+        self.state.cluster.start(task, processors.clone())?;
+        self.launch(Delayed { task, processors, due: self.now(), pause: FIRST_PAUSE })
     }
 
-    /// Starts the shim of a job. It waits until the record of the start is on disk.
+    /// Starts the shim of a task. It waits until the record of the start is on disk.
     fn launch(&mut self, delayed: Delayed) -> Result<(), ExecuteError> {
-        let Delayed { job, processors, pause, .. } = delayed;
+        let Delayed { task, processors, pause, .. } = delayed;
         let instance = self.state.instance;
-        let attempt = self.attempts[job.index()] + 1;
-        let command = &instance.job(job).task.command;
-        let start = Start { job, name: self.state.name(job), command, attempt, processors: &processors };
+        let attempt = self.attempts[task.index()] + 1;
+        let (name, command) = (self.state.name(task), instance.command(task));
+        let start = Start { task, name: &name, command: &command, attempt, processors: &processors };
         let started = if self.stalled.is_some() {
             // Nothing starts that cannot be written down.
-            self.starting.push(Delayed { job, processors, due: self.now(), pause });
+            self.starting.push(Delayed { task, processors, due: self.now(), pause });
             return Ok(());
         } else if let Err(error) = self.journal.in_place() {
-            // Whatever the job would be refused for is not its own.
+            // Whatever the task would be refused for is not its own.
             Err(Refusal { reason: error.to_string(), passing: true })
         } else {
             self.host.start(&start)
@@ -45,22 +44,29 @@ impl Session<'_> {
         match started {
             Ok(identity) => {
                 let (pid, pid_start) = (identity.pid, identity.start);
-                let walltime = instance.job(job).walltime.map(|walltime| at + walltime);
-                self.journal.note(Record::Started { job, attempt, at, processors: processors.clone(), pid, pid_start });
+                let walltime = instance.walltime(task).map(|walltime| at + walltime);
+                self.journal.note(Record::Started {
+                    task,
+                    attempt,
+                    at,
+                    processors: processors.clone(),
+                    pid,
+                    pid_start,
+                });
                 let active = Active { attempt, start: at, processors, going: false, walltime, ending: None };
-                self.news.push(News::Started(active.running(job)));
-                self.active.insert(job, active);
+                self.news.push(News::Started(active.running(task)));
+                self.active.insert(task, active);
             }
             Err(Refusal { passing: true, reason }) => {
                 if pause == FIRST_PAUSE {
-                    let name = self.state.name(job);
+                    let name = self.state.name(task);
                     self.observer.message(&format!("job `{name}` waits: {reason}; trying again"));
                 }
                 let next = LONGEST_PAUSE.min(pause + pause);
-                self.starting.push(Delayed { job, processors, due: at + pause, pause: next });
+                self.starting.push(Delayed { task, processors, due: at + pause, pause: next });
             }
             Err(Refusal { reason, .. }) => {
-                let running = Running { job, start: at, processors };
+                let running = Running { task, start: at, processors };
                 return self.record_end(running, at, Outcome::NotStarted, Some(&reason));
             }
         }
@@ -78,8 +84,8 @@ impl Session<'_> {
         Vec::into_iter(due).try_for_each(|delayed| self.launch(delayed))
     }
 
-    /// Writes down what has happened. Then jobs that were started run, and the observer hears of it. While the journal
-    /// cannot be written no job starts, and nothing is told.
+    /// Writes down what has happened. Then tasks that were started run, and the observer hears of it. While the journal
+    /// cannot be written no task starts, and nothing is told.
     pub(super) fn commit(&mut self) {
         let now = self.now();
         if self.stalled.is_some_and(|again| now < again) {
@@ -103,34 +109,35 @@ impl Session<'_> {
         }
     }
 
-    /// Lets the jobs run whose records are on disk.
+    /// Lets the tasks run whose records are on disk.
     fn let_go(&mut self) {
-        for (&job, active) in self.active.iter_mut().filter(|(_, active)| !active.going) {
+        for (&task, active) in self.active.iter_mut().filter(|(_, active)| !active.going) {
             let claim = Claim {
                 run: self.origin,
                 instance: self.fingerprint.clone(),
-                job,
+                task,
                 attempt: active.attempt,
                 at: active.start,
                 processors: active.processors.clone(),
             };
             active.going = true;
-            self.attempts[job.index()] = active.attempt;
+            self.attempts[task.index()] = active.attempt;
             // A claim holds numbers and one plain text.
-            self.host.go(job, &serde_json::to_string(&claim).unwrap_or_default());
+            self.host.go(task, &serde_json::to_string(&claim).unwrap_or_default());
         }
     }
 
-    /// Ends the shims whose jobs may not run yet; they are started again.
+    /// Ends the shims whose tasks may not run yet; they are started again.
     pub(super) fn call_off(&mut self) {
-        let waiting: Vec<JobId> = self.active.iter().filter(|(_, active)| !active.going).map(|(&job, _)| job).collect();
-        for job in waiting {
-            self.host.call_off(job);
-            let Some(active) = self.active.remove(&job) else { continue };
-            self.journal.retain(|record| !matches!(record, Record::Started { job: other, .. } if *other == job));
-            self.news.retain(|news| !matches!(news, News::Started(running) if running.job == job));
+        let waiting: Vec<TaskId> =
+            self.active.iter().filter(|(_, active)| !active.going).map(|(&task, _)| task).collect();
+        for task in waiting {
+            self.host.call_off(task);
+            let Some(active) = self.active.remove(&task) else { continue };
+            self.journal.retain(|record| !matches!(record, Record::Started { task: other, .. } if *other == task));
+            self.news.retain(|news| !matches!(news, News::Started(running) if running.task == task));
             let (due, processors) = (self.now(), active.processors);
-            self.starting.push(Delayed { job, processors, due, pause: FIRST_PAUSE });
+            self.starting.push(Delayed { task, processors, due, pause: FIRST_PAUSE });
         }
     }
 

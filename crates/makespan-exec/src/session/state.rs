@@ -1,8 +1,14 @@
 //! What waits, what runs, and what has ended.
 
-use makespan_core::{Cluster, Instance, JobId, Outcome, Run, Time, View};
+use std::borrow::Cow;
+
+use makespan_core::{Cluster, Instance, Outcome, Run, TaskId, Time, View};
 
 use crate::Progress;
+
+/// How long after a period begins a task may be expected to end that starts before it. A policy that planned the task to end just
+/// then is woken a little late, and on a busy machine some seconds late.
+const GRACE: Time = Time::from_seconds(60);
 
 /// The state of a run as its policy and its observer see it.
 #[derive(Debug)]
@@ -10,18 +16,18 @@ pub(crate) struct State<'a> {
     pub instance: &'a Instance,
     pub cluster: Cluster<'a>,
     pub runs: Vec<Run>,
-    /// Jobs to be released, the latest first.
-    pub unreleased: Vec<JobId>,
+    /// Tasks to be released, the latest first.
+    pub unreleased: Vec<TaskId>,
 }
 
 impl<'a> State<'a> {
-    /// A state in which these jobs are still to be released, and these runs have ended.
-    pub fn new(instance: &'a Instance, mut open: Vec<JobId>, runs: Vec<Run>) -> Self {
-        open.sort_unstable_by_key(|&id| std::cmp::Reverse((instance.job(id).release, id)));
+    /// A state in which these tasks are still to be released, and these runs have ended.
+    pub fn new(instance: &'a Instance, mut open: Vec<TaskId>, runs: Vec<Run>) -> Self {
+        open.sort_unstable_by_key(|&id| std::cmp::Reverse((instance.release(id), id)));
         // Commands share their files.
-        let mut cluster = Cluster::new(instance).with_data_at_hand();
+        let mut cluster = Cluster::new(instance).with_data_at_hand().with_grace(GRACE);
         for run in runs.iter().filter(|run| run.outcome == Outcome::Succeeded) {
-            cluster.succeed(run.job, run.end, &run.processors);
+            cluster.succeed(run.task, run.end, &run.processors);
         }
         Self { instance, cluster, runs, unreleased: open }
     }
@@ -31,17 +37,17 @@ impl<'a> State<'a> {
         Progress { view, runs: &self.runs, unreleased: self.unreleased.len() }
     }
 
-    pub fn name(&self, job: JobId) -> &'a str {
-        self.cluster.name(job)
+    pub fn name(&self, task: TaskId) -> Cow<'a, str> {
+        self.instance.name(task)
     }
 
-    /// The next job whose release date has come.
-    pub fn release(&mut self, now: Time) -> Option<JobId> {
-        self.unreleased.pop_if(|id| self.instance.job(*id).release <= now)
+    /// The next task whose release date has come.
+    pub fn release(&mut self, now: Time) -> Option<TaskId> {
+        self.unreleased.pop_if(|id| self.instance.release(*id) <= now)
     }
 
-    /// When the next job is released.
+    /// When the next task is released.
     pub fn next_release(&self) -> Option<Time> {
-        self.unreleased.last().map(|&id| self.instance.job(id).release)
+        self.unreleased.last().map(|&id| self.instance.release(id))
     }
 }

@@ -14,22 +14,21 @@ pub struct FirstCome;
 impl Policy for FirstCome {
     fn on(&mut self, _events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
         let mut free = view.free.clone();
-        for job in view.waiting.iter() {
-            let profile = view.instance.job(job).profile();
+        for task in view.waiting.iter() {
+            let profile = view.instance.profile(task);
             if free.len() < profile.min_processors() {
                 break;
             }
             let processors = free.take(profile.max_processors().min(free.len())).unwrap();
-            decisions.push(Decision::Start { job, processors });
+            decisions.push(Decision::Start { task, processors });
         }
     }
 }
 
 /// A job on so many processors that runs a shell script, `{processors}` included.
 pub fn job(name: &str, processors: u32, script: &str) -> Job {
-    let mut job = Job::new(name, Profile::rigid(processors, Time::from_seconds(1)).unwrap());
-    job.task.command = ["sh", "-c", script].map(String::from).to_vec();
-    job
+    let job = Job::new(name, Profile::rigid(processors, Time::from_seconds(1)).unwrap());
+    job.with_command(["sh", "-c", script].map(String::from).to_vec())
 }
 
 /// Jobs on two processors.
@@ -48,7 +47,7 @@ pub fn options(folder: &Path) -> ExecuteOptions {
     }
 }
 
-/// Remembers what it hears, with the names of the jobs.
+/// Remembers what it hears, with the names of the tasks.
 #[derive(Default)]
 pub struct Recorder {
     pub started: Vec<String>,
@@ -59,11 +58,11 @@ pub struct Recorder {
 
 impl Observer for Recorder {
     fn started(&mut self, running: &Running, progress: &Progress<'_>) {
-        self.started.push(progress.view.instance.job(running.job).name.clone());
+        self.started.push(progress.view.instance.name(running.task).into_owned());
     }
 
     fn ended(&mut self, run: &Run, reason: Option<&str>, progress: &Progress<'_>) {
-        let name = progress.view.instance.job(run.job).name.clone();
+        let name = progress.view.instance.name(run.task).into_owned();
         self.ended.push((name, reason.map(ToOwned::to_owned)));
     }
 

@@ -34,10 +34,9 @@ fn both_versions_say_the_same() {
         assert_eq!((replay.format, replay.instance.processors()), (Format::Batsim, 4));
         let told: Vec<(&str, f64, u32, f64)> = replay
             .instance
-            .jobs()
-            .iter()
-            .map(|job| {
-                let profile = job.profile();
+            .ids()
+            .map(|id| {
+                let (job, profile) = (replay.instance.job(id), replay.instance.profile_of(id));
                 let seconds = profile.time(profile.min_processors()).seconds();
                 (job.name.as_str(), job.release.seconds(), profile.min_processors(), seconds)
             })
@@ -57,7 +56,7 @@ fn both_versions_say_the_same() {
 fn the_speed_of_a_processor_can_be_stated() {
     let options = ReplayOptions { flops: 2e9, ..ReplayOptions::default() };
     let replay = read(&workload(OLD, JOBS), &options).unwrap();
-    assert_eq!(replay.instance.jobs()[0].profile().shortest(), Time::from_seconds(5));
+    assert_eq!(replay.instance.profile(makespan_core::TaskId(0)).shortest(), Time::from_seconds(5));
     let still = ReplayOptions { flops: 0.0, ..options };
     assert!(read(&workload(OLD, JOBS), &still).unwrap_err().contains("a speed of 0 is out of range"));
 }
@@ -65,7 +64,7 @@ fn the_speed_of_a_processor_can_be_stated() {
 #[test]
 fn a_workload_can_be_planned_too() {
     let read = parse_instance(workload(OLD, JOBS).as_bytes(), "w.json", &ReadOptions::default()).unwrap();
-    let shortest = read.instance.jobs()[0].profile().shortest();
+    let shortest = read.instance.profile(makespan_core::TaskId(0)).shortest();
     assert_eq!((read.format, shortest), (Format::Batsim, Time::from_ticks(20_250_000_000)));
 }
 

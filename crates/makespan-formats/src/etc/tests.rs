@@ -1,4 +1,4 @@
-use makespan_core::{Instance, Job, JobId, Node, Platform, Profile, Time};
+use makespan_core::{Instance, Job, Node, Platform, Profile, TaskId, Time};
 
 use super::*;
 
@@ -10,11 +10,11 @@ fn read(text: &str, machines: Option<u32>) -> Result<Instance, String> {
 /// The times in whole seconds, job by job; 0 where a machine cannot run it.
 fn times(instance: &Instance) -> Vec<Vec<i64>> {
     let nodes = 0..instance.platform().nodes().len();
-    let of = |job: JobId| {
-        let each = nodes.clone().map(|node| instance.time_on(job, node));
+    let of = |task: TaskId| {
+        let each = nodes.clone().map(|node| instance.time_on(task, node));
         each.map(|time| time.map_or(0, |time| time.ticks() / 1_000_000_000)).collect()
     };
-    instance.ids().map(of).collect()
+    instance.task_ids().map(of).collect()
 }
 
 #[test]
@@ -32,8 +32,8 @@ fn a_matrix_is_read_in_every_arrangement() {
         assert_eq!(times(&read(text, machines).unwrap()), expect, "{text}");
     }
     let exact = read("1 2\n0.123456789 91753.195312\n", None).unwrap();
-    assert_eq!(exact.time_on(JobId(0), 0), Some(Time::from_ticks(123_456_789)));
-    assert_eq!(exact.time_on(JobId(0), 1), Some(Time::from_ticks(91_753_195_312_000)));
+    assert_eq!(exact.time_on(TaskId(0), 0), Some(Time::from_ticks(123_456_789)));
+    assert_eq!(exact.time_on(TaskId(0), 1), Some(Time::from_ticks(91_753_195_312_000)));
     assert_eq!((exact.jobs()[0].name.as_str(), exact.platform().nodes()[1].name.as_str()), ("t0", "n1"));
 }
 
@@ -87,8 +87,8 @@ fn the_class_of_a_matrix_is_no_order() {
 fn a_time_below_the_printed_digits_is_one_tick() {
     let text = "2 2 2\n0.00 3.1\n4\n0.0\n";
     let (instance, remarks) = read_etc("a", &mut text.as_bytes(), &Options::default()).unwrap();
-    assert_eq!(instance.time_on(JobId(0), 0), Some(Time::TICK));
-    assert_eq!(instance.time_on(JobId(1), 1), Some(Time::TICK));
+    assert_eq!(instance.time_on(TaskId(0), 0), Some(Time::TICK));
+    assert_eq!(instance.time_on(TaskId(1), 1), Some(Time::TICK));
     let expect = "2 times are 0 (first at line 2), below the digits printed; each is planned as one nanosecond";
     assert_eq!(remarks, [expect]);
     let strict = Options { strict: true, ..Options::default() };

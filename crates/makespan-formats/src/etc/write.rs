@@ -19,10 +19,10 @@ pub fn write_etc(instance: &Instance, writer: &mut dyn Write) -> io::Result<()> 
     }
     let platform = instance.platform();
     writeln!(writer, "{} {}", instance.jobs().len(), instance.processors())?;
-    for job in instance.ids() {
+    for task in instance.task_ids() {
         let mut separator = "";
         for (node, of) in platform.nodes().iter().enumerate() {
-            let time = instance.time_on(job, node).map_or_else(|| CANNOT.to_owned(), |time| time.to_string());
+            let time = instance.time_on(task, node).map_or_else(|| CANNOT.to_owned(), |time| time.to_string());
             for _ in 0..of.processors {
                 write!(writer, "{separator}{time}")?;
                 separator = " ";

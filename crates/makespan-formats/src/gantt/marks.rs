@@ -3,17 +3,17 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use makespan_core::{JobId, Time};
+use makespan_core::{JobId, TaskId, Time};
 
 use super::escape::{Pixels, Text};
-use super::palette::{COLOURS, colour_of};
+use super::palette::COLOURS;
 use super::panel::Panel;
 
 /// What is pointed out in the chart of one schedule.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Marks {
-    /// Why the placements of these tasks of jobs have a dark corner.
-    pub tasks: BTreeMap<(JobId, u32), String>,
+    /// Why the placements of these tasks have a dark corner.
+    pub tasks: BTreeMap<TaskId, String>,
     /// Triangles above the rows.
     pub deadlines: Vec<Deadline>,
 }
@@ -27,7 +27,7 @@ pub struct Deadline {
     pub text: String,
     /// Whether the job ended later, or not at all.
     pub missed: bool,
-    /// The job, as the chart counts them: its colour is that of the triangle.
+    /// The job: its colour is that of the triangle.
     pub job: JobId,
 }
 
@@ -56,7 +56,7 @@ impl Marks {
     }
 
     /// The corner of a placement that is pointed out, in its first rectangle.
-    pub(super) fn write_corner(&self, out: &mut impl Write, task: (JobId, u32), area: [f64; 4]) -> io::Result<()> {
+    pub(super) fn write_corner(&self, out: &mut impl Write, task: TaskId, area: [f64; 4]) -> io::Result<()> {
         let Some(text) = self.tasks.get(&task) else { return Ok(()) };
         let ([x, y], size) = ([area[0], area[1]].map(Pixels), Pixels(SIZE.min(area[2]).min(area[3])));
         writeln!(
@@ -76,7 +76,7 @@ impl Panel<'_> {
         {
             let (class, x) = (if *missed { "missed" } else { "deadline" }, Pixels(self.x(*at)));
             let path = format!("M{x} {top}l-{half} -{}h{}z", Pixels(SIZE - 1.0), Pixels(SIZE));
-            let colour = COLOURS[colour_of(self.instance, *job)];
+            let colour = COLOURS[self.colours.of_job(*job)];
             writeln!(out, r#"<path class="{class}" fill="{colour}" d="{path}"><title>{}</title></path>"#, Text(text))?;
         }
         Ok(())

@@ -15,6 +15,7 @@ use std::io::{self, BufWriter, Write};
 use makespan_core::{Bound, Instance, Objective, Schedule, Time};
 
 use escape::{Pixels, Text, fitting};
+use palette::Colours;
 use panel::Panel;
 
 pub use marks::{Deadline, Marks};
@@ -24,7 +25,7 @@ pub use marks::{Deadline, Marks};
 pub struct NamedSchedule<'a> {
     /// Its heading.
     pub name: &'a str,
-    /// Its placements, all of jobs of one instance.
+    /// Its placements, all of tasks of one instance.
     pub schedule: &'a Schedule,
 }
 
@@ -39,13 +40,15 @@ pub struct GanttOptions<'a> {
     pub width: u32,
     /// Whether the objectives of the first schedule stand under the title.
     pub objectives: bool,
+    /// Whether each task of a bag has a colour of its own, also those of best effort: policies serve them like jobs.
+    pub bags_apart: bool,
     /// What is pointed out in each schedule, in their order; nothing in those beyond its end.
     pub marks: &'a [Marks],
 }
 
 impl Default for GanttOptions<'_> {
     fn default() -> Self {
-        Self { title: "Schedule", bounds: &[], width: 1200, objectives: true, marks: &[] }
+        Self { title: "Schedule", bounds: &[], width: 1200, objectives: true, bags_apart: false, marks: &[] }
     }
 }
 
@@ -64,7 +67,7 @@ const STYLE: &str = "text{font:11px system-ui,'Segoe UI','DejaVu Sans',sans-seri
 
 /// Writes schedules of one instance under each other, on one time axis.
 ///
-/// Tasks of best-effort bags are grey, and a legend says so.
+/// Tasks of best-effort bags are grey, and a legend says so, unless the tasks of bags are apart.
 ///
 /// Placements below a pixel are merged into shaded cells, so that the file stays small whatever their number.
 ///
@@ -86,7 +89,10 @@ pub fn write_svg(
         .filter(|_| options.objectives)
         .map(|first| summary::lines(instance, first.schedule, options.bounds));
     let lines = lines.unwrap_or_default();
-    let legend = schedules.first().and_then(|first| summary::best_effort(instance, first.schedule));
+    let legend = schedules
+        .first()
+        .filter(|_| !options.bags_apart)
+        .and_then(|first| summary::best_effort(instance, first.schedule));
     let marked = Marks::legend(options.marks.iter().take(schedules.len()));
     let notes = usize::from(legend.is_some()) + usize::from(marked.is_some());
     let top = 40.0 + 18.0 * (lines.len() + notes) as f64;
@@ -111,9 +117,11 @@ pub fn write_svg(
     if let Some(text) = marked {
         writeln!(out, r#"<text class="sub" x="16" y="{}">{text}</text>"#, Pixels(top + 6.0 - 18.0))?;
     }
+    let colours = Colours::new(instance, options.bags_apart);
     for (index, named) in schedules.iter().enumerate() {
         let panel = Panel {
             instance,
+            colours: &colours,
             left,
             top: top + index as f64 * (ABOVE + rows + BELOW) + ABOVE,
             width: width - left - RIGHT,

@@ -1,6 +1,6 @@
 //! Colours of jobs and groups.
 
-use makespan_core::{Instance, Job, JobId, Schedule};
+use makespan_core::{Instance, JobId, Schedule, TaskId};
 
 /// Paul Tol's "light" scheme without its grey: distinct for all common kinds of colour blindness, and light enough
 /// for dark text (<https://personal.sron.nl/~pault/>).
@@ -12,35 +12,66 @@ pub const COLOURS: [&str; 9] =
 /// The colour of best effort.
 pub const BEST_EFFORT: &str = "#C5CAD1";
 
-/// The index of a job's colour: neighbours in the file differ, and a job keeps its colour from one picture to another. The
-/// tasks of a compound job have one colour, also where each of them is a job.
-pub fn colour_of(instance: &Instance, job: JobId) -> usize {
-    let last = COLOURS.len() - 1;
-    let best_effort = instance.jobs().get(job.index()).is_some_and(Job::is_best_effort);
-    let known = instance.precedence().filter(|_| job.index() < instance.jobs().len());
-    let counted = known.map_or(job.index(), |precedence| precedence.whole_of(job));
-    if best_effort { last } else { counted % last }
+/// The colours of jobs: neighbours in the file differ, and a job keeps its colour from one picture to another.
+pub struct Colours<'a> {
+    instance: &'a Instance,
+    /// Where each task of a bag counts as a job: how many come before each job.
+    before: Option<Vec<u64>>,
+}
+
+impl<'a> Colours<'a> {
+    /// One for all tasks of a job; or, where the tasks of bags are apart, one for each of them.
+    pub fn new(instance: &'a Instance, bags_apart: bool) -> Self {
+        let mut count = 0;
+        let before = instance.jobs().iter().map(|job| {
+            count += job.equal_tasks();
+            count - job.equal_tasks()
+        });
+        Self { instance, before: bags_apart.then(|| before.collect()) }
+    }
+
+    /// The index of the colour of a job, or of the first task of a bag.
+    pub fn of_job(&self, job: JobId) -> usize {
+        let last = COLOURS.len() - 1;
+        match &self.before {
+            Some(before) => (before[job.index()] % last as u64) as usize,
+            None if self.instance.job(job).is_best_effort() => last,
+            None => job.index() % last,
+        }
+    }
+
+    /// The index of the colour of a task.
+    pub fn of_task(&self, task: TaskId) -> usize {
+        if !self.instance.has_task(task) {
+            return task.index() % (COLOURS.len() - 1);
+        }
+        let job = self.instance.job_id(task);
+        if self.before.is_some() && self.instance.job(job).is_bag() {
+            return (self.of_job(job) + self.instance.number(task) as usize) % (COLOURS.len() - 1);
+        }
+        self.of_job(job)
+    }
 }
 
 /// The colours of one schedule: by group where it has groups, otherwise by job.
 pub struct Palette<'a> {
-    instance: &'a Instance,
+    colours: &'a Colours<'a>,
     schedule: &'a Schedule,
     /// The names of the groups, each in the colour of its position.
     pub groups: Vec<&'a str>,
 }
 
 impl<'a> Palette<'a> {
-    /// Of this schedule of the instance.
-    pub fn new(instance: &'a Instance, schedule: &'a Schedule) -> Self {
-        Self { instance, schedule, groups: schedule.group_names() }
+    /// Of this schedule.
+    pub fn new(colours: &'a Colours<'a>, schedule: &'a Schedule) -> Self {
+        Self { colours, schedule, groups: schedule.group_names() }
     }
 
     /// The index of the colour of the placement at this position. Placements without a group, which are best effort,
     /// have the last colour in a schedule with groups.
     pub fn colour(&self, placement: usize) -> usize {
         if self.groups.is_empty() {
-            return colour_of(self.instance, self.schedule.placements()[placement].job);
+            return self.colours.of_task(self.schedule.placements()[placement].task);
         }
         let at = self.schedule.group(placement).and_then(|group| self.groups.binary_search(&group).ok());
         at.map_or(COLOURS.len() - 1, Self::of_group)

@@ -7,7 +7,7 @@ use makespan_core::{Instance, ProcSet, Schedule, Time};
 use super::escape::{Pixels, Text, fitting};
 use super::marks::Marks;
 use super::mosaic::Mosaic;
-use super::palette::{COLOURS, Palette, text_on};
+use super::palette::{COLOURS, Colours, Palette, text_on};
 use super::ticks;
 
 /// Rectangles with a tooltip of their own; beyond these only colours are kept.
@@ -18,6 +18,7 @@ const SMALLEST: f64 = 1.0;
 /// The place of one schedule on the page.
 pub(super) struct Panel<'a> {
     pub instance: &'a Instance,
+    pub colours: &'a Colours<'a>,
     pub left: f64,
     pub top: f64,
     pub width: f64,
@@ -59,7 +60,7 @@ impl Panel<'_> {
         }
         self.write_axes(out)?;
         self.write_unavailable(out)?;
-        let palette = Palette::new(self.instance, schedule);
+        let palette = Palette::new(self.colours, schedule);
         self.write_placements(out, schedule, &palette)?;
         writeln!(out, r##"<rect x="{x}" y="{y}" width="{w}" height="{h}" fill="none" stroke="#999"/>"##)?;
         self.write_legend(out, &palette)?;
@@ -189,9 +190,8 @@ impl Panel<'_> {
         shapes: &[Shape],
     ) -> io::Result<()> {
         let placement = &schedule.placements()[shapes[0].placement];
-        let number = placement.job.to_string();
-        let job = self.instance.jobs().get(placement.job.index());
-        let name = job.map_or(number, |job| job.task_name(placement.task));
+        let known = self.instance.has_task(placement.task);
+        let name = if known { self.instance.name(placement.task) } else { placement.task.to_string().into() };
         let (start, end) = (ticks::duration(placement.start.seconds()), ticks::duration(placement.end.seconds()));
         let (count, ids) = (placement.processors.len(), fitting(&placement.processors.to_string(), 1.0, 60.0));
         let ids = ids.unwrap_or_default();
@@ -204,7 +204,7 @@ impl Panel<'_> {
             write!(out, r#"<rect class="job" x="{x}" y="{y}" width="{w}" height="{h}"/>"#)?;
         }
         writeln!(out, "</g>")?;
-        self.marks.write_corner(out, (placement.job, placement.task), shapes[0].area)?;
+        self.marks.write_corner(out, placement.task, shapes[0].area)?;
         let largest = shapes.iter().max_by(|a, b| (a.area[2] * a.area[3]).total_cmp(&(b.area[2] * b.area[3])));
         largest.map_or(Ok(()), |shape| write_label(out, &name, shape.area, text_on(colour)))
     }

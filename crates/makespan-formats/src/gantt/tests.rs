@@ -1,5 +1,5 @@
 use makespan_core::proof::Alone;
-use makespan_core::{Job, JobId, Objective, Placement, Platform, ProcSet, Profile, Proof, Unavailable};
+use makespan_core::{Job, JobId, Objective, Placement, Platform, ProcSet, Profile, Proof, TaskId, Unavailable};
 
 use super::*;
 
@@ -7,10 +7,9 @@ fn job(name: &str) -> Job {
     Job::new(name, Profile::table(vec![Time::from_seconds(10); 4]).unwrap())
 }
 
-fn placement(job: u32, start: i64, end: i64, processors: &str) -> Placement {
+fn placement(task: u64, start: i64, end: i64, processors: &str) -> Placement {
     Placement {
-        job: JobId(job),
-        task: 0,
+        task: TaskId(task),
         start: Time::from_seconds(start),
         end: Time::from_seconds(end),
         processors: processors.parse().unwrap(),
@@ -34,7 +33,7 @@ fn jobs_drawn(text: &str) -> usize {
 fn best_effort_has_its_own_colour_and_a_legend() {
     let bag = job("bag").with_weight(makespan_core::Weight::ZERO).with_count(3.try_into().unwrap());
     let instance = Instance::new(Platform::flat(8).unwrap(), vec![job("a"), bag], vec![]).unwrap();
-    let task = |task, start| Placement { task, ..placement(1, start, start + 10, "4") };
+    let task = |number: u64, start| placement(1 + number, start, start + 10, "4");
     let schedule = Schedule::new(vec![placement(0, 0, 10, "0-3"), task(0, 0), task(1, 10), task(2, 20)]);
     let text = svg(&instance, &[NamedSchedule { name: "plan", schedule: &schedule }], &GanttOptions::default());
     assert_eq!(jobs_drawn(&text), 4);
@@ -45,6 +44,28 @@ fn best_effort_has_its_own_colour_and_a_legend() {
     let schedule = Schedule::new(vec![placement(0, 0, 10, "0-3")]);
     let text = svg(&plain, &[NamedSchedule { name: "plan", schedule: &schedule }], &GanttOptions::default());
     assert!(!text.contains("best effort") && !text.contains(palette::BEST_EFFORT));
+}
+
+/// As policies serve them: a bag of three takes three colours, also where it is best effort, and a compound job one.
+#[test]
+fn tasks_of_bags_may_stand_apart() {
+    let three = std::num::NonZeroU64::new(3).unwrap();
+    let task = |name| makespan_core::NamedTask::new(name, Profile::rigid(1, Time::from_seconds(10)).unwrap());
+    let graph = makespan_core::Graph::new(vec![task("x"), task("y")], vec![]).unwrap();
+    let bag = job("bag").with_weight(makespan_core::Weight::ZERO).with_count(three);
+    let jobs = vec![bag, Job::compound("pair", graph), job("a")];
+    let instance = Instance::new(Platform::flat(8).unwrap(), jobs, vec![]).unwrap();
+    let schedule = Schedule::new((0..6).map(|id: u32| placement(id.into(), 0, 10, &id.to_string())).collect());
+    let colours = |bags_apart| {
+        let options = GanttOptions { bags_apart, ..GanttOptions::default() };
+        let text = svg(&instance, &[NamedSchedule { name: "", schedule: &schedule }], &options);
+        assert_eq!(text.contains("best effort, ends at"), !bags_apart);
+        let document = roxmltree::Document::parse(&text).unwrap();
+        let drawn = document.descendants().filter(|node| node.has_tag_name("g"));
+        drawn.filter_map(|node| node.attribute("fill")).map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(colours(true), [0, 1, 2, 3, 3, 4].map(|at| palette::COLOURS[at]));
+    assert_eq!(colours(false), [8, 8, 8, 1, 1, 2].map(|at| palette::COLOURS[at]));
 }
 
 #[test]
@@ -100,7 +121,7 @@ fn many_placements_make_a_small_file() {
     let jobs = (0..count).map(|id| job(&format!("job {id}"))).collect();
     let instance = Instance::new(Platform::flat(1000).unwrap(), jobs, vec![]).unwrap();
     let at = |id: u32| (id % 1000, i64::from(id / 1000) * 10);
-    let place = |id: u32| placement(id, at(id).1, at(id).1 + 5 + i64::from(id * 7 % 6), &at(id).0.to_string());
+    let place = |id: u32| placement(id.into(), at(id).1, at(id).1 + 5 + i64::from(id * 7 % 6), &at(id).0.to_string());
     let schedule = Schedule::new((0..count).map(place).collect());
     let text = svg(&instance, &[NamedSchedule { name: "plan", schedule: &schedule }], &GanttOptions::default());
     assert!(text.len() < 5_000_000, "{}", text.len());
@@ -138,7 +159,7 @@ fn marks_point_out_tasks_and_deadlines() {
     let schedule = Schedule::new(vec![placement(0, 0, 10, "0"), placement(1, 0, 20, "1")]);
     let deadline = |at, missed| Deadline { at: Time::from_seconds(at), text: format!("<{at}>"), missed, job: JobId(0) };
     let deadlines = vec![deadline(5, true), deadline(20, false), deadline(21, false)];
-    let marks = Marks { tasks: [((JobId(1), 0), "was < there".to_owned())].into(), deadlines };
+    let marks = Marks { tasks: [(TaskId(1), "was < there".to_owned())].into(), deadlines };
     let named = [NamedSchedule { name: "plan", schedule: &schedule }; 2];
     let text = svg(&instance, &named, &GanttOptions { marks: &[Marks::default(), marks], ..GanttOptions::default() });
     let document = roxmltree::Document::parse(&text).unwrap();

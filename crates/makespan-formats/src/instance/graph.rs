@@ -58,7 +58,8 @@ impl TryFrom<TaskFields> for TaskEntry {
             TimeFields { time: fields.time, work: fields.work, time_on: fields.time_on, speedup: fields.speedup };
         let (profile, nodes) =
             profile(times, fields.processors).map_err(|problem| format!("task `{}`: {problem}", fields.name))?;
-        Ok(Self { task: NamedTask { name: fields.name, task: Task { profile, command: fields.command } }, nodes })
+        let task = Task { command: fields.command, ..Task::new(profile) };
+        Ok(Self { task: NamedTask { name: fields.name.into(), task }, nodes })
     }
 }
 
@@ -69,10 +70,10 @@ type Joined = (Graph, Vec<Option<Vec<String>>>);
 pub(super) fn graph(tasks: Vec<TaskEntry>, edges: &[EdgeEntry]) -> Result<Joined, String> {
     let (tasks, nodes): (Vec<NamedTask>, Vec<_>) = tasks.into_iter().map(|entry| (entry.task, entry.nodes)).unzip();
     let numbers: FxHashMap<&str, u32> =
-        tasks.iter().enumerate().map(|(number, task)| (task.name.as_str(), number as u32)).collect();
+        tasks.iter().enumerate().map(|(number, task)| (&*task.name, number as u32)).collect();
     let number = |at: usize, key: &str, name: &str| {
         numbers.get(name).copied().ok_or_else(|| {
-            let near = nearest(name, tasks.iter().map(|task| task.name.as_str()));
+            let near = nearest(name, tasks.iter().map(|task| &*task.name));
             let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
             format!("edges[{at}].{key}: there is no task `{name}`{hint}")
         })

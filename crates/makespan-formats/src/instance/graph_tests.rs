@@ -1,7 +1,8 @@
-use makespan_core::{Instance, JobId, Load, Placement, ProcSet, Schedule, Time};
+use makespan_core::{Instance, JobId, Load, Placement, ProcSet, Schedule, TaskId, Time};
 
 use super::{Language, read_json, read_toml, write_instance};
 use crate::ScheduleFile;
+use crate::submitted::submitted;
 
 const PLATFORM: &str =
     r#""version": 1, "platform": {"nodes": 3, "processors_per_node": 1, "bandwidth": "1MB/s", "latency": "1ms"}"#;
@@ -19,14 +20,13 @@ const DIAMOND: &str = r#"{"name": "j", "released": 2, "walltime": "1h", "tasks":
 fn a_graph_survives_both_languages() {
     let instance = json(DIAMOND).unwrap();
     let job = &instance.jobs()[0];
-    let graph = job.graph.as_ref().unwrap();
     assert_eq!((job.release, job.walltime), (Time::from_seconds(2), Some(Time::from_seconds(3600))));
-    let loads: Vec<Load> = graph.edges().iter().map(|edge| edge.load).collect();
+    let loads: Vec<Load> = instance.edges_of(JobId(0)).iter().map(|edge| edge.load).collect();
     let fixed = Load::Fixed(Time::from_seconds(3));
     assert_eq!(loads, [Load::Bytes(1_000_000), fixed, Load::Bytes(0), Load::Bytes(0)]);
-    assert_eq!(graph.task(1).command, ["./b"]);
+    assert_eq!(instance.task(TaskId(1)).command, ["./b"]);
     assert_eq!(instance.platform().transfer(0, 2, 1_000_000), Time::parse("1.001").unwrap());
-    assert_eq!((instance.tasks(), job.task_name(3)), (5, "j/d".to_owned()));
+    assert_eq!((instance.tasks(), instance.name(TaskId(3))), (5, "j/d".into()));
     for language in [Language::Json, Language::Toml] {
         let mut bytes = Vec::new();
         write_instance(&instance, language, &mut bytes).unwrap();
@@ -36,7 +36,7 @@ fn a_graph_survives_both_languages() {
             Language::Toml => read_toml("b", &text),
         };
         let again = again.unwrap_or_else(|error| panic!("{error}\n{text}"));
-        assert_eq!((again.jobs(), again.platform()), (instance.jobs(), instance.platform()), "{text}");
+        assert_eq!((submitted(&again), again.platform()), (submitted(&instance), instance.platform()), "{text}");
     }
 }
 
@@ -75,14 +75,13 @@ fn what_is_no_graph_is_refused() {
 #[test]
 fn a_schedule_names_the_tasks_of_a_graph() {
     let instance = json(DIAMOND).unwrap();
-    let place = |(job, task): (u32, u32)| Placement {
-        job: JobId(job),
-        task,
-        start: Time::from_ticks(i64::from(task)),
+    let place = |task: u64| Placement {
+        task: TaskId(task),
+        start: Time::from_ticks(task as i64 % 4),
         end: Time::from_seconds(9),
         processors: ProcSet::first(1),
     };
-    let schedule = Schedule::new([(0, 0), (0, 1), (0, 3), (1, 0)].map(place).to_vec());
+    let schedule = Schedule::new([0, 1, 3, 4].map(place).to_vec());
     let file = ScheduleFile::new(&instance, "heft", schedule.clone());
     let mut bytes = Vec::new();
     file.write(&instance, &mut bytes).unwrap();

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use makespan_core::{Graph, Job, NamedTask, Platform, Profile, Task, Time, Weight};
+use makespan_core::{Graph, Job, NamedTask, Platform, Profile, Task, Time, Weight, Work};
 use serde::Deserialize;
 
 use super::graph::{EdgeEntry, TaskEntry, graph};
@@ -72,16 +72,18 @@ impl TryFrom<Fields> for JobEntry {
         if data.is_some() && count.is_none() {
             return Err(format!("job `{}`: `data` is what each task of a bag needs; give `count` too", fields.name));
         }
+        let task = Task { profile, command: fields.command, data };
         let job = Job {
             name: fields.name,
             priority: fields.priority.unwrap_or(0),
             weight: fields.weight.map_or(usual_weight(count.is_some(), data), |weight| weight.0),
             release: fields.released.map_or(Time::ZERO, |release| release.0),
             walltime: fields.walltime.map(|walltime| walltime.0),
-            task: Task { profile, command: fields.command },
-            count,
-            graph: None,
-            data,
+            user: None,
+            work: match count {
+                Some(count) => Work::Bag(task, count),
+                None => Work::Task(task),
+            },
         };
         Ok(Self { job, nodes: vec![nodes] })
     }
@@ -95,26 +97,26 @@ impl JobEntry {
 
     /// The job on a platform of these nodes.
     pub(super) fn resolved(self, positions: &Positions<'_>) -> Result<Job, String> {
-        let Self { job, nodes } = self;
+        let Self { mut job, nodes } = self;
         if nodes.iter().all(Option::is_none) {
             return Ok(job);
         }
-        let of_job = |problem| format!("job `{}`: {problem}", job.name);
-        let Some(graph) = &job.graph else {
-            let profile = placed(&job.task.profile, nodes[0].as_deref(), positions).map_err(of_job)?;
-            return Ok(Job { task: Task { profile, ..job.task }, ..job });
-        };
-        let mut nodes = nodes.iter();
-        let mut tasks = Vec::with_capacity(graph.len());
-        for one in graph.tasks() {
-            let nodes = nodes.next().and_then(|nodes| nodes.as_deref());
-            let profile = placed(&one.task.profile, nodes, positions)
-                .map_err(|problem| of_job(format!("task `{}`: {problem}", one.name)))?;
-            tasks.push(NamedTask { name: one.name.clone(), task: Task { profile, ..one.task.clone() } });
+        let Job { name, work, .. } = &mut job;
+        let of_job = |problem| format!("job `{name}`: {problem}");
+        match work {
+            Work::Task(task) | Work::Bag(task, _) => {
+                task.profile = placed(&task.profile, nodes[0].as_deref(), positions).map_err(of_job)?;
+            }
+            Work::Graph(graph) => {
+                let mut tasks = graph.tasks().to_vec();
+                for (NamedTask { name, task }, nodes) in tasks.iter_mut().zip(&nodes) {
+                    task.profile = placed(&task.profile, nodes.as_deref(), positions)
+                        .map_err(|problem| of_job(format!("task `{name}`: {problem}")))?;
+                }
+                *graph = Graph::new(tasks, graph.edges().to_vec()).map_err(|error| of_job(error.to_string()))?;
+            }
         }
-        let graph = Graph::new(tasks, graph.edges().to_vec()).map_err(|error| of_job(error.to_string()))?;
-        let whole = Job::compound(String::new(), graph);
-        Ok(Job { task: whole.task, graph: whole.graph, ..job })
+        Ok(job)
     }
 }
 

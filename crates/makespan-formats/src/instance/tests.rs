@@ -1,7 +1,8 @@
-use makespan_core::{Instance, Job, Platform, Profile, SpeedupLaw, Time, Weight};
+use makespan_core::{Instance, Job, JobId, Platform, Profile, SpeedupLaw, TaskId, Time, Weight};
 use proptest::prelude::*;
 
 use super::*;
+use crate::submitted::submitted;
 
 fn json(text: &str) -> Result<Instance, String> {
     read_json("a.json", text.as_bytes()).map_err(|error| error.to_string())
@@ -34,7 +35,7 @@ const FULL: &str = r#"{"version": 1, "platform": {"processors": 64},
 #[test]
 fn reads_every_kind_of_job() {
     let instance = json(FULL).unwrap();
-    let profile = |at: usize| instance.jobs()[at].profile();
+    let profile = |at: u32| instance.profile_of(JobId(at));
     assert_eq!(profile(0).time(2), Time::from_ticks(6_100_000_000));
     assert_eq!(profile(2).max_processors(), 64);
     assert_eq!(profile(3).time(1), Time::from_ticks(7_200_123_456_789));
@@ -47,7 +48,7 @@ fn reads_every_kind_of_job() {
 /// Everything that a reader can see of an instance is equal.
 fn assert_equal(a: &Instance, b: &Instance) {
     assert_eq!(a.platform(), b.platform());
-    assert_eq!(a.jobs(), b.jobs());
+    assert_eq!(submitted(a), submitted(b));
     assert_eq!(a.unavailable(), b.unavailable());
 }
 
@@ -216,7 +217,7 @@ fn times_on_machines_are_read_by_name_and_written_back() {
     let instance =
         read(r#"{"name": "a", "time_on": {"n1": 31.5, "n0": "12s"}}, {"name": "b", "time_on": {"n1": 0.1}}"#);
     let instance = instance.unwrap();
-    let on = |job: u32, node| instance.time_on(makespan_core::JobId(job), node).map(|time| time.to_string());
+    let on = |task, node| instance.time_on(TaskId(task), node).map(|time| time.to_string());
     assert_eq!([on(0, 0), on(0, 1), on(0, 2)], [Some("12".into()), None, Some("31.5".into())]);
     assert_eq!([on(1, 0), on(1, 2)], [None, Some("0.1".into())]);
     round_trip(&instance);
@@ -240,13 +241,16 @@ proptest! {
         jobs in proptest::collection::vec((profiles(), ".*", 0_u64..5_000_000, 0_i64..1_000_000_000_000), 1..8),
     ) {
         let job = |(at, (profile, name, weight, release)): (usize, (Profile, String, u64, i64))| {
+            let longest = profile.longest();
             let job = Job::new(format!("{at}{name}"), profile).with_release(Time::from_ticks(release));
+            let job = job.with_command(vec![name]);
             let mut job = job.with_weight(Weight::from_millionths(weight).unwrap());
-            job.walltime = (release % 2 == 0).then(|| job.profile().longest());
+            job.walltime = (release % 2 == 0).then_some(longest);
             job.priority = (weight % 7) as i32 - 3;
-            job.task.command = vec![name];
-            job.count = std::num::NonZeroU64::new(weight % 4);
-            job
+            match std::num::NonZeroU64::new(weight % 4) {
+                Some(count) => job.with_count(count),
+                None => job,
+            }
         };
         let jobs = jobs.into_iter().enumerate().map(job).collect();
         round_trip(&Instance::new(Platform::flat(16).unwrap(), jobs, vec![]).unwrap());
@@ -263,7 +267,10 @@ fn a_bag_with_data_is_an_application() {
     let problem = makespan_core::tree::TreeProblem::new(&instance).unwrap();
     assert_eq!(problem.applications()[0].ratio().to_string(), "1/2");
     assert_eq!(instance.jobs().iter().map(|job| job.weight.millionths()).collect::<Vec<_>>(), [1_000_000, 3_000_000]);
-    assert_eq!(instance.jobs().iter().map(|job| job.data).collect::<Vec<_>>(), [Some(500_000), Some(0)]);
+    assert_eq!(
+        instance.jobs().iter().map(|job| instance.task(job.first()).data).collect::<Vec<_>>(),
+        [Some(500_000), Some(0)]
+    );
     round_trip(&instance);
     refused(r#"{"name": "x", "time": 1, "data": 5}"#, &["`data`", "`count`"]);
     refused(r#"{"name": "x", "count": 2, "time": 1, "data": 0.5}"#, &["`0.5` is not a number of bytes"]);

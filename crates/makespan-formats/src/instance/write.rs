@@ -1,9 +1,9 @@
 //! Writes an instance in the native format.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
-use std::num::NonZeroU64;
 
-use makespan_core::{Edge, Graph, Instance, Job, Load, Node, Platform, Profile, SpeedupLaw, Task, Time};
+use makespan_core::{Dependence, Instance, JobId, Load, Node, Platform, Profile, SpeedupLaw, Task, Time};
 use serde::{Serialize, Serializer};
 
 use super::job::usual_weight;
@@ -91,7 +91,7 @@ struct PeriodOut {
 /// A job, or a task of one.
 #[derive(Default, Serialize)]
 struct JobOut<'a> {
-    name: &'a str,
+    name: Cow<'a, str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     weight: Option<Figure>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -125,8 +125,8 @@ struct JobOut<'a> {
 
 #[derive(Serialize)]
 struct EdgeOut<'a> {
-    from: &'a str,
-    to: &'a str,
+    from: Cow<'a, str>,
+    to: Cow<'a, str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     data: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -175,7 +175,7 @@ pub fn write_instance(instance: &Instance, language: Language, writer: &mut dyn 
         version: 1,
         platform: entry(instance.platform(), language),
         unavailable: instance.unavailable().iter().map(period).collect(),
-        jobs: instance.jobs().iter().map(|one| job(one, instance.platform(), language)).collect(),
+        jobs: instance.ids().map(|id| job(instance, id, language)).collect(),
     };
     match language {
         Language::Json => write_json(&document, writer),
@@ -233,30 +233,32 @@ fn machines(platform: &Platform, language: Language) -> PlatformOut<'_> {
     PlatformOut::Nodes { placement, nodes: out.collect() }
 }
 
-fn job<'a>(job: &'a Job, platform: &'a Platform, language: Language) -> JobOut<'a> {
-    let usual = usual_weight(job.is_bag(), job.data);
-    let out = match &job.graph {
-        None => task(&job.name, &job.task, platform, language),
-        Some(graph) => JobOut {
-            name: &job.name,
-            tasks: graph.tasks().iter().map(|one| task(&one.name, &one.task, platform, language)).collect(),
-            edges: graph.edges().iter().map(|one| edge(graph, one, language)).collect(),
-            ..JobOut::default()
-        },
+fn job(instance: &Instance, id: JobId, language: Language) -> JobOut<'_> {
+    let job = instance.job(id);
+    let name = Cow::Borrowed(job.name.as_str());
+    let of = |name, one| task(name, one, instance.platform(), language);
+    let (out, data) = if job.is_compound() {
+        let tasks = job.task_ids().map(|one| of(instance.short_name(one), instance.task(one))).collect();
+        let edges = instance.edges_of(id).iter().map(|one| edge(instance, one, language)).collect();
+        (JobOut { name, tasks, edges, ..JobOut::default() }, None)
+    } else {
+        let task = instance.task(job.first());
+        (of(name, task), task.data)
     };
+    let usual = usual_weight(job.is_bag(), data);
     JobOut {
         weight: (job.weight != usual).then(|| figure(&job.weight.to_string(), job.weight.as_f64(), language)),
         priority: (job.priority != 0).then_some(job.priority),
         released: (job.release != Time::ZERO).then(|| time(job.release, language)),
         walltime: job.walltime.map(|walltime| time(walltime, language)),
-        count: job.count.map(NonZeroU64::get),
-        data: job.data,
+        count: job.is_bag().then(|| job.tasks()),
+        data,
         ..out
     }
 }
 
 /// What is placed, under its name.
-fn task<'a>(name: &'a str, task: &'a Task, platform: &'a Platform, language: Language) -> JobOut<'a> {
+fn task<'a>(name: Cow<'a, str>, task: &'a Task, platform: &'a Platform, language: Language) -> JobOut<'a> {
     let profile = &task.profile;
     let (work, speedup) = profile.speedup().unzip();
     JobOut {
@@ -271,12 +273,12 @@ fn task<'a>(name: &'a str, task: &'a Task, platform: &'a Platform, language: Lan
     }
 }
 
-fn edge<'a>(graph: &'a Graph, edge: &Edge, language: Language) -> EdgeOut<'a> {
+fn edge<'a>(instance: &'a Instance, edge: &Dependence, language: Language) -> EdgeOut<'a> {
     let (data, transfer) = match edge.load {
         Load::Bytes(bytes) => (Some(bytes), None),
         Load::Fixed(fixed) => (None, Some(time(fixed, language))),
     };
-    EdgeOut { from: graph.name(edge.from), to: graph.name(edge.to), data, transfer }
+    EdgeOut { from: instance.short_name(edge.from), to: instance.short_name(edge.to), data, transfer }
 }
 
 fn times(profile: &Profile, language: Language) -> Option<TimeOut> {

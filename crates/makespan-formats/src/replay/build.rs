@@ -43,7 +43,6 @@ pub(crate) fn replay(
     }
     let mut jobs = Vec::with_capacity(records.len());
     let mut real = Vec::with_capacity(records.len());
-    let users = records.iter().map(|record| record.user).collect();
     for record in records {
         let law = laws.as_mut().and_then(|laws| laws.next(record.processors, record.efficiency));
         let estimate = estimate(&record, options.estimates);
@@ -55,6 +54,7 @@ pub(crate) fn replay(
         let place = record.queue.and_then(|queue| options.queues.iter().position(|&named| named == queue));
         let priority = place.map_or(0, |place| (options.queues.len() - place) as i32);
         let mut job = Job::new(record.name, told).with_release(record.submit).with_priority(priority);
+        job.user = record.user;
         // On fewer or slower processors than logged a job may take longer than its user asked for.
         let as_logged = law.is_none() && platform.has_unit_speed();
         job.walltime = record.requested.filter(|&requested| as_logged && requested >= estimate);
@@ -68,7 +68,7 @@ pub(crate) fn replay(
     if !fits(&instance, &actual) {
         return Err(wrong(&makespan_core::InstanceError::TooLong));
     }
-    Ok(Replay { instance, actual, users, format, report, remarks })
+    Ok(Replay { instance, actual, format, report, remarks })
 }
 
 /// Whether each queue that is named has a job.
@@ -99,9 +99,8 @@ fn moldable(spec: SpeedupSpec, fitted: usize, jobs: usize, processors: u32) -> S
 
 /// A native instance: it happens as estimated.
 pub(crate) fn given(instance: Instance, format: Format) -> Replay {
-    let users = vec![None; instance.jobs().len()];
-    let report = crate::anomaly::Report { jobs: users.len(), ..crate::anomaly::Report::default() };
-    Replay { instance, actual: Actual::AsEstimated, users, format, report, remarks: Vec::new() }
+    let report = crate::anomaly::Report { jobs: instance.jobs().len(), ..crate::anomaly::Report::default() };
+    Replay { instance, actual: Actual::AsEstimated, format, report, remarks: Vec::new() }
 }
 
 fn estimate(record: &Record, estimates: Estimates) -> Time {

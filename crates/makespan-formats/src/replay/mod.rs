@@ -100,7 +100,8 @@ impl Default for ReplayOptions {
 /// A log as it is replayed.
 #[derive(Clone, Debug)]
 pub struct Replay {
-    /// Machines and jobs, by submit time and then in the order of the file; the times are the estimates.
+    /// Machines and jobs, by submit time and then in the order of the file; the times are the estimates. Who submitted
+    /// each job is a number; names are numbered in the order in which they appear in the file.
     ///
     /// The walltime of a job is its requested time. It has none where the log has none, where the estimates are
     /// clairvoyant and the request is below the run time, in a moldable replay, where one time cannot stand for all
@@ -108,8 +109,6 @@ pub struct Replay {
     pub instance: Instance,
     /// How long the jobs really ran.
     pub actual: Actual,
-    /// Who submitted each job, by number; names are numbered in the order in which they appear in the file.
-    pub users: Vec<Option<u32>>,
     /// How the file was written.
     pub format: Format,
     /// What was odd in the file.

@@ -1,4 +1,4 @@
-use makespan_core::{JobId, ProcSet, Time};
+use makespan_core::{JobId, ProcSet, TaskId, Time};
 
 use super::*;
 use crate::anomaly::Anomaly;
@@ -27,10 +27,14 @@ fn read(text: &str, options: &ReplayOptions) -> Result<Replay, String> {
     parse_replay(text.as_bytes(), "a.swf", options).map_err(|error| error.to_string())
 }
 
-fn seconds(replay: &Replay, job: u32, processors: u32) -> (f64, f64) {
+fn users(replay: &Replay) -> Vec<Option<u32>> {
+    replay.instance.jobs().iter().map(|job| job.user).collect()
+}
+
+fn seconds(replay: &Replay, task: u64, processors: u32) -> (f64, f64) {
     let processors = ProcSet::first(processors);
-    let told = replay.instance.time(JobId(job), &processors);
-    (told.seconds(), replay.actual.time(&replay.instance, JobId(job), &processors).seconds())
+    let told = replay.instance.time(TaskId(task), &processors);
+    (told.seconds(), replay.actual.time(&replay.instance, TaskId(task), &processors).seconds())
 }
 
 #[test]
@@ -38,7 +42,7 @@ fn a_policy_is_told_requests_and_jobs_take_their_run_times() {
     let replay = read(&log(), &ReplayOptions::default()).unwrap();
     let names: Vec<&str> = replay.instance.jobs().iter().map(|job| job.name.as_str()).collect();
     assert_eq!(names, ["1", "5", "2", "8"], "by submit time");
-    assert_eq!(replay.users, [Some(7), None, Some(8), None]);
+    assert_eq!(users(&replay), [Some(7), None, Some(8), None]);
     assert_eq!(seconds(&replay, 0, 4), (120.0, 100.0));
     assert_eq!(seconds(&replay, 2, 2), (10.0, 50.0), "a job that outlives its request keeps both times");
     assert_eq!(seconds(&replay, 1, 8), (30.0, 30.0), "the run time stands in");
@@ -142,7 +146,7 @@ fn the_platform_can_be_stated() {
 fn a_native_instance_happens_as_estimated() {
     let text = r#"{"version": 1, "platform": {"processors": 2}, "jobs": [{"name": "a", "work": 1, "released": 3}]}"#;
     let replay = read(text, &ReplayOptions::default()).unwrap();
-    assert_eq!((replay.actual, replay.users, replay.report.jobs), (Actual::AsEstimated, vec![None], 1));
+    assert_eq!((users(&replay), replay.report.jobs, replay.actual), (vec![None], 1, Actual::AsEstimated));
     let platform = ReplayOptions { platform: Platform::flat(9).ok(), ..ReplayOptions::default() };
     assert_eq!(read(text, &platform).unwrap().instance.processors(), 9, "as it is planned");
     let processors = ReplayOptions { processors: Some(9), ..ReplayOptions::default() };
@@ -169,7 +173,7 @@ fn laws_are_fitted_to_jobs_that_tell_their_cpu_time() {
     assert_eq!(seconds(&replay, 0, 4), (120.0, 100.0));
     let (told, real) = seconds(&replay, 0, 1);
     assert!((told - 240.0).abs() < 1e-6 && (real - 200.0).abs() < 1e-6, "{told} {real}");
-    assert!(replay.instance.job(JobId(1)).profile().is_rigid());
+    assert!(replay.instance.profile(TaskId(1)).is_rigid());
     assert!(replay.remarks.last().unwrap().contains("assumed of 1 of 2 jobs"), "{:?}", replay.remarks);
     assert!(read(&log(), &options).unwrap_err().contains("no speed-up can be fitted"));
 }

@@ -1,8 +1,9 @@
 //! The data of a page as JSON in columns.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
-use makespan_core::{Instance, Job, Objective, Placement, ProcSet};
+use makespan_core::{Instance, Job, Objective, Placement, ProcSet, Rows};
 use serde::Serialize;
 
 use super::Report;
@@ -33,7 +34,7 @@ struct Jobs<'a> {
     /// 0 for a job, 1 for a bag, 2 for a best-effort bag; empty when there are no bags.
     kind: Vec<u8>,
     /// The names of the tasks of each compound job, nothing for others; empty when there are no compound jobs.
-    tasks: Vec<Vec<&'a str>>,
+    tasks: Vec<Vec<Cow<'a, str>>>,
 }
 
 /// Periods, with the intervals of their processors as `[first, last, first, last, ..]`.
@@ -103,16 +104,19 @@ fn jobs(instance: &Instance) -> Jobs<'_> {
         weight: jobs.iter().map(|job| job.weight.as_f64()).collect(),
         release: jobs.iter().map(|job| job.release.seconds()).collect(),
         kind: if instance.has_bags() { jobs.iter().map(kind).collect() } else { Vec::new() },
-        tasks: if instance.has_compound_jobs() { jobs.iter().map(task_names).collect() } else { Vec::new() },
+        tasks: if instance.has_compound_jobs() {
+            jobs.iter().map(|job| task_names(instance, job)).collect()
+        } else {
+            Vec::new()
+        },
     }
 }
 
-fn task_names(job: &Job) -> Vec<&str> {
-    let tasks = job.graph.iter().flat_map(|graph| graph.tasks());
-    tasks.map(|task| task.name.as_str()).collect()
+fn task_names<'a>(instance: &'a Instance, job: &Job<Rows>) -> Vec<Cow<'a, str>> {
+    if job.is_compound() { job.task_ids().map(|task| instance.short_name(task)).collect() } else { Vec::new() }
 }
 
-fn kind(job: &Job) -> u8 {
+fn kind(job: &Job<Rows>) -> u8 {
     u8::from(job.is_bag()) + u8::from(job.is_best_effort())
 }
 
@@ -140,20 +144,19 @@ fn open(instance: &Instance) -> Steps {
 fn placements<'a>(instance: &Instance, named: &NamedSchedule<'a>, marks: &'a Marks) -> Placements<'a> {
     let NamedSchedule { name, schedule } = *named;
     let placements = schedule.placements();
-    let marked =
-        |(at, placement): (usize, &Placement)| Some((at, marks.tasks.get(&(placement.job, placement.task))?.as_str()));
+    let marked = |(at, placement): (usize, &Placement)| Some((at, marks.tasks.get(&placement.task)?.as_str()));
     let bags = instance.has_bags() || instance.has_compound_jobs();
     Placements {
         name,
         makespan: schedule.makespan().seconds(),
-        job: placements.iter().map(|placement| placement.job.0).collect(),
+        job: placements.iter().map(|placement| instance.job_id(placement.task).0).collect(),
         marks: placements.iter().enumerate().filter_map(marked).collect(),
         deadlines: marks
             .deadlines
             .iter()
             .map(|deadline| (deadline.at.seconds(), deadline.missed, deadline.job.0))
             .collect(),
-        task: placements.iter().filter(|_| bags).map(|placement| placement.task).collect(),
+        task: placements.iter().filter(|_| bags).map(|placement| instance.number(placement.task)).collect(),
         spans: spans(placements.iter().map(|p| (p.start.seconds(), p.end.seconds(), &p.processors))),
     }
 }

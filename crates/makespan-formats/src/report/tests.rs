@@ -1,5 +1,5 @@
 use makespan_core::proof::Alone;
-use makespan_core::{Job, JobId, Objective, Placement, Platform, ProcSet, Profile, Proof, Schedule, Time};
+use makespan_core::{Job, JobId, Objective, Placement, Platform, ProcSet, Profile, Proof, Schedule, TaskId, Time};
 
 use super::*;
 use crate::gantt::Deadline;
@@ -13,8 +13,7 @@ fn instance(names: &[String]) -> Instance {
 
 fn schedule(jobs: u32) -> Schedule {
     let place = |id: u32| Placement {
-        job: JobId(id),
-        task: 0,
+        task: TaskId(id.into()),
         start: Time::from_seconds(i64::from(id / 2) * 10),
         end: Time::from_seconds(i64::from(id / 2) * 10 + 10),
         processors: ProcSet::range(id % 2 * 2, id % 2 * 2 + 1),
@@ -27,7 +26,7 @@ fn html(instance: &Instance, schedule: &Schedule) -> String {
         .then(|| Bound::proved_by(Objective::Makespan, Proof::Alone(Alone { job: JobId(0) }), instance).unwrap());
     let bounds: Vec<Bound> = bound.into_iter().collect();
     let deadlines = vec![Deadline { at: Time::from_seconds(1), text: HOSTILE.into(), missed: true, job: JobId(0) }];
-    let marks = Marks { tasks: [((JobId(0), 0), HOSTILE.to_owned())].into(), deadlines };
+    let marks = Marks { tasks: [(TaskId(0), HOSTILE.to_owned())].into(), deadlines };
     let section = Section {
         title: HOSTILE.into(),
         text: HOSTILE.into(),

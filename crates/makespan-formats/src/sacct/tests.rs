@@ -27,20 +27,23 @@ fn on(processors: u32) -> ReplayOptions {
     ReplayOptions { platform: Platform::flat(processors).ok(), ..ReplayOptions::default() }
 }
 
+fn users(replay: &Replay) -> Vec<Option<u32>> {
+    replay.instance.jobs().iter().map(|job| job.user).collect()
+}
+
 #[test]
 fn a_dump_becomes_jobs_and_what_is_odd_is_counted() {
     let replay = read(DUMP, &on(8)).unwrap();
     assert_eq!(replay.format, Format::Sacct);
-    let jobs: Vec<(&str, f64, u32)> = replay
-        .instance
-        .jobs()
-        .iter()
-        .map(|job| (job.name.as_str(), job.release.seconds(), job.profile().min_processors()))
-        .collect();
+    let told = |id| {
+        let (job, profile) = (replay.instance.job(id), replay.instance.profile_of(id));
+        (job.name.as_str(), job.release.seconds(), profile.min_processors())
+    };
+    let jobs: Vec<(&str, f64, u32)> = replay.instance.ids().map(told).collect();
     let expect =
         [("101_4", 0.0, 2), ("100", 3600.0, 8), ("104+0", 7200.0, 1), ("104+1", 7200.0, 2), ("107", 25_200.0, 4)];
     assert_eq!(jobs, expect);
-    assert_eq!(replay.users, [Some(1), Some(0), Some(2), Some(2), Some(1)]);
+    assert_eq!(users(&replay), [Some(1), Some(0), Some(2), Some(2), Some(1)]);
     assert_eq!(replay.instance.jobs()[1].walltime, Some(Time::from_seconds(86_400)));
     assert_eq!(replay.instance.jobs()[0].walltime, None);
     let found: Vec<_> = replay.report.found.iter().map(|found| (found.anomaly, found.count, found.first)).collect();
@@ -66,7 +69,7 @@ fn raw_columns_and_separators_at_the_end_are_read_too() {
     let text =
         "JobIDRaw|UID|Submit|ElapsedRaw|TimelimitRaw|NCPUS|\n7|1000|1700000000|90|2|3|\n8|1000|1700000010|5||1|\n";
     let replay = read(text, &on(4)).unwrap();
-    assert_eq!(replay.users, [Some(0), Some(0)]);
+    assert_eq!(users(&replay), [Some(0), Some(0)]);
     assert_eq!(replay.instance.jobs()[0].walltime, Some(Time::from_seconds(120)));
     assert_eq!(replay.instance.jobs()[1].release, Time::from_seconds(10));
 }

@@ -1,8 +1,9 @@
 //! Reads Schedule JSON against its instance.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
-use makespan_core::{Bound, Instance, JobId, Objective, Placement, ProcSet, Schedule, Time};
+use makespan_core::{Bound, Instance, Job, JobId, Objective, Placement, ProcSet, Rows, Schedule, TaskId, Time};
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
 
@@ -57,7 +58,7 @@ impl ScheduleFile {
     /// stated value nor a bound is checked here beyond its form.
     ///
     /// # Errors
-    /// [`FormatError`] with the place; an unknown job is one.
+    /// [`FormatError`] with the place; an unknown job or task is one.
     pub fn read(file: &str, bytes: &[u8], instance: &Instance) -> Result<Self, FormatError> {
         let document: Document = from_json(file, bytes)?;
         if document.version.0.0 != 1 {
@@ -113,34 +114,38 @@ impl FromLiteral for TaskName {
     }
 }
 
-/// The number of the task that `name` means; `numbers` are those of a compound job by name.
-fn task_number(
-    instance: &Instance,
-    job: JobId,
-    numbers: &FxHashMap<&str, u32>,
+/// The task of a job that `name` means; `tasks` are those of a compound job by name.
+fn task_of(
+    job: &Job<Rows>,
+    tasks: &FxHashMap<Cow<'_, str>, TaskId>,
     name: Option<&TaskName>,
-) -> Result<u32, String> {
-    let job = instance.job(job);
+) -> Result<TaskId, String> {
+    let wrong = |what: &str| Err(format!("job `{}` {what}", job.name));
     match name {
-        None if job.is_bag() => Err("is a bag; `task` must say which of its tasks".into()),
-        None if job.is_compound() => Err("is a graph of tasks; `task` must say which of them".into()),
-        None => Ok(0),
-        Some(name) if job.is_bag() => Count::from_literal(&name.text, name.quoted)
-            .map(|count| count.0)
-            .map_err(|problem| format!("is a bag: {problem}")),
-        Some(name) if job.is_compound() => numbers.get(name.text.as_str()).copied().ok_or_else(|| {
-            let near = nearest(&name.text, numbers.keys().copied());
+        None if job.is_bag() => wrong("is a bag; `task` must say which of its tasks"),
+        None if job.is_compound() => wrong("is a graph of tasks; `task` must say which of them"),
+        None => Ok(job.first()),
+        Some(name) if job.is_bag() => match Count::from_literal(&name.text, name.quoted) {
+            Err(problem) => wrong(&format!("is a bag: {problem}")),
+            Ok(Count(number)) if u64::from(number) < job.tasks() => Ok(job.task(number)),
+            Ok(Count(number)) => {
+                let last = job.tasks() - 1;
+                Err(format!("task {number} of job `{}` does not exist; its tasks run from 0 to {last}", job.name))
+            }
+        },
+        Some(name) if job.is_compound() => tasks.get(name.text.as_str()).copied().ok_or_else(|| {
+            let near = nearest(&name.text, tasks.keys().map(|name| &**name));
             let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
-            format!("has no task `{}`{hint}", name.text)
+            format!("job `{}` has no task `{}`{hint}", job.name, name.text)
         }),
-        Some(_) => Err("is no bag; leave `task` out".into()),
+        Some(_) => wrong("is no bag; leave `task` out"),
     }
 }
 
 /// A placement and the name of its group.
 type Grouped = (Placement, Option<Arc<str>>);
 
-/// Placements of the jobs of the instance; `path` is where the list stands in the file.
+/// Placements of tasks of the instance; `path` is where the list stands in the file.
 pub(super) fn placements(
     file: &str,
     path: &str,
@@ -154,22 +159,21 @@ pub(super) fn placements(
         let problem = format!("the instance has no job `{name}`{hint}");
         FormatError::content(file, Place::field(format!("{path}[{at}].job")), problem)
     };
-    let wrong_task = |at: usize, name: &str, what: &str| {
-        FormatError::content(file, Place::field(format!("{path}[{at}].task")), format!("job `{name}` {what}"))
+    let wrong_task =
+        |at: usize, problem: String| FormatError::content(file, Place::field(format!("{path}[{at}].task")), problem);
+    let named = |job: &Job<Rows>| {
+        let tasks = Some(job).filter(|job| job.is_compound()).into_iter().flat_map(Job::task_ids);
+        tasks.map(|task| (instance.short_name(task), task)).collect()
     };
-    let numbers = |id| {
-        let named = instance.job(id).graph.iter().flat_map(|graph| graph.tasks());
-        named.enumerate().map(|(number, task)| (task.name.as_str(), number as u32)).collect()
-    };
-    let tasks: Vec<FxHashMap<&str, u32>> = instance.ids().map(numbers).collect();
+    let tasks: Vec<FxHashMap<Cow<'_, str>, TaskId>> = instance.jobs().iter().map(named).collect();
     let mut names: FxHashMap<String, Arc<str>> = FxHashMap::default();
     let mut shared = |name: String| names.entry(name).or_insert_with_key(|name| name.as_str().into()).clone();
     let placement = |(at, entry): (usize, PlacementEntry)| {
         let job = *ids.get(entry.job.as_str()).ok_or_else(|| unknown(at, &entry.job))?;
-        let number = task_number(instance, job, &tasks[job.index()], entry.task.as_ref().map(|task| &task.0));
-        let task = number.map_err(|what| wrong_task(at, &entry.job, &what))?;
+        let task = task_of(instance.job(job), &tasks[job.index()], entry.task.as_ref().map(|task| &task.0));
+        let task = task.map_err(|problem| wrong_task(at, problem))?;
         let group = entry.group.map(&mut shared);
-        let placement = Placement { job, task, start: entry.start.0, end: entry.end.0, processors: entry.processors.0 };
+        let placement = Placement { task, start: entry.start.0, end: entry.end.0, processors: entry.processors.0 };
         Ok((placement, group))
     };
     entries.into_iter().enumerate().map(placement).collect()

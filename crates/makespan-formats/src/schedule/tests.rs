@@ -1,7 +1,9 @@
 use makespan_core::proof::{
     Alone, CostPrices, DualFeasible, IntervalPrices, Rejection, Scale, Selection, Term, TimePrices,
 };
-use makespan_core::{Job, JobId, Objective, Placement, Platform, Profile, Proof, Strategy, Time, Value, Variant};
+use makespan_core::{
+    Job, JobId, Objective, Placement, Platform, Profile, Proof, Strategy, TaskId, Time, Value, Variant,
+};
 
 use super::*;
 
@@ -16,9 +18,8 @@ fn instance() -> Instance {
 }
 
 fn file() -> ScheduleFile {
-    let placement = |job, start: &str, end: &str, processors: &str| Placement {
-        job: JobId(job),
-        task: 0,
+    let placement = |task, start: &str, end: &str, processors: &str| Placement {
+        task: TaskId(task),
         start: seconds(start),
         end: seconds(end),
         processors: processors.parse().unwrap(),
@@ -204,4 +205,39 @@ fn errors_name_the_place() {
     check("\"kind\"", "\"kin\"", "bounds.makespan.certificate");
     check("\"version\": 1", "\"version\": 2", "version 2 is not known");
     check("\"value\": 2.000000001", "\"value\": \"x\"", "bounds.makespan.value");
+}
+
+#[test]
+fn tasks_are_numbered_within_their_bag() {
+    let job = |name: &str| Job::new(name, Profile::rigid(1, seconds("1")).unwrap());
+    let bag = job("b").with_count(3.try_into().unwrap());
+    let instance = Instance::new(Platform::flat(8).unwrap(), vec![job("a"), bag], vec![]).unwrap();
+    let placement = |task, processor: &str| Placement {
+        task: TaskId(task),
+        start: Time::ZERO,
+        end: seconds("1"),
+        processors: processor.parse().unwrap(),
+    };
+    let schedule = Schedule::new(vec![placement(0, "0"), placement(1, "1"), placement(3, "2")]);
+    let file = ScheduleFile::new(&instance, "list", schedule);
+    let mut bytes = Vec::new();
+    file.write(&instance, &mut bytes).unwrap();
+    let text = String::from_utf8(bytes).unwrap();
+    assert!(text.contains("{\"job\": \"b\", \"task\": 2, \"start\""), "{text}");
+    let read = |text: &str| ScheduleFile::read("s.json", text.as_bytes(), &instance).map_err(|error| error.to_string());
+    assert_eq!(read(&text).unwrap(), file);
+    let check = |from: &str, to: &str, expect: &str| {
+        let error = read(&text.replace(from, to)).unwrap_err();
+        assert!(error.contains(expect), "{error}");
+    };
+    check(
+        "\"task\": 2",
+        "\"task\": 3",
+        "placements[2].task: task 3 of job `b` does not exist; its tasks run from 0 to 2",
+    );
+    check("\"task\": 2, ", "", "placements[2].task: job `b` is a bag; `task` must say which");
+    check("\"task\": 2", "\"task\": \"x\"", "placements[2].task: job `b` is a bag: `x` is not a count");
+    let beyond = ScheduleFile { schedule: Schedule::new(vec![placement(4, "0")]), ..file };
+    let refused = beyond.write(&instance, &mut Vec::new()).unwrap_err().to_string();
+    assert!(refused.contains("places task number 4, which the instance does not have"), "{refused}");
 }

@@ -11,7 +11,7 @@ impl ScheduleFile {
     /// Writes the file.
     ///
     /// # Errors
-    /// Those of the writer; [`io::ErrorKind::InvalidInput`] when the schedule places a job that `instance` lacks.
+    /// Those of the writer; [`io::ErrorKind::InvalidInput`] when the schedule places a task that `instance` lacks.
     pub fn write(&self, instance: &Instance, writer: &mut dyn Write) -> io::Result<()> {
         writeln!(writer, "{{\"version\": 1,\n \"algorithm\": {},", serde_json::to_string(&self.algorithm)?)?;
         if let Some(seed) = self.seed {
@@ -65,27 +65,19 @@ fn write_placement(
     group: Option<&str>,
     writer: &mut dyn Write,
 ) -> io::Result<()> {
-    let Some(job) = instance.jobs().get(placement.job.index()) else {
-        let problem = format!("the schedule places job number {}, which the instance does not have", placement.job);
+    let Placement { task, start, end, processors } = placement;
+    if !instance.has_task(*task) {
+        let problem = format!("the schedule places task number {task}, which the instance does not have");
         return Err(io::Error::new(io::ErrorKind::InvalidInput, problem));
-    };
-    let Placement { start, end, processors, .. } = placement;
+    }
+    let job = instance.job_of(*task);
     write!(writer, "{{\"job\": ")?;
     serde_json::to_writer(&mut *writer, &job.name)?;
-    match &job.graph {
-        Some(graph) => {
-            let Some(task) = graph.tasks().get(placement.task as usize) else {
-                let problem = format!(
-                    "the schedule places task {} of job `{}`, which it does not have",
-                    placement.task, job.name
-                );
-                return Err(io::Error::new(io::ErrorKind::InvalidInput, problem));
-            };
-            write!(writer, ", \"task\": ")?;
-            serde_json::to_writer(&mut *writer, &task.name)?;
-        }
-        None if job.is_bag() => write!(writer, ", \"task\": {}", placement.task)?,
-        None => {}
+    if job.is_compound() {
+        write!(writer, ", \"task\": ")?;
+        serde_json::to_writer(&mut *writer, &instance.short_name(*task))?;
+    } else if job.is_bag() {
+        write!(writer, ", \"task\": {}", task.0 - job.first().0)?;
     }
     write!(writer, ", \"start\": {start}, \"end\": {end}, \"processors\": \"{processors}\"")?;
     if let Some(group) = group {

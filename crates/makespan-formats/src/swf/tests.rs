@@ -1,7 +1,8 @@
-use makespan_core::{JobId, Placement, ProcSet, Schedule, Time};
+use makespan_core::{Placement, ProcSet, Schedule, TaskId, Time};
 
 use super::*;
 use crate::anomaly::{Anomaly, Found, Unit};
+use crate::submitted::submitted;
 
 fn read(text: &str, options: &Options) -> Result<Log, String> {
     read_swf("a.swf", &mut text.as_bytes(), options).map_err(|error| error.to_string())
@@ -38,7 +39,7 @@ fn records_become_rigid_jobs_and_the_others_are_counted() {
     assert_eq!(instance.jobs()[0].walltime, Some(Time::from_seconds(120)));
     assert_eq!(instance.jobs()[1].walltime, None, "a request below the run time is no walltime");
     assert_eq!(instance.jobs()[1].release, Time::from_ticks(5_500_000_000));
-    assert_eq!(instance.jobs()[1].profile().min_processors(), 2, "requested stands in for allocated");
+    assert_eq!(instance.profile(TaskId(1)).min_processors(), 2, "requested stands in for allocated");
     let found = |anomaly, count, first| Found { anomaly, count, first, unit: Unit::Line };
     let expect = [
         found(Anomaly::NoRunTime, 1, 7),
@@ -81,10 +82,10 @@ fn speedups_keep_the_logged_time() {
     for spec in ["downey:3,0.5", "amdahl:0.1", "power:0.7", "linear", "downey:random"] {
         let options = Options { speedup: Some(spec.parse().unwrap()), seed: 7, ..Options::default() };
         let instance = read(&log(), &options).unwrap().instance;
-        assert_eq!(instance.jobs()[0].profile().time(4), Time::from_seconds(100), "{spec}");
-        assert_eq!(instance.jobs()[2].profile().time(8), Time::from_seconds(10), "{spec}");
-        assert_eq!(instance.jobs()[1].profile().max_processors(), 8);
-        assert_eq!(read(&log(), &options).unwrap().instance.jobs(), instance.jobs(), "the seed decides");
+        assert_eq!(instance.profile(TaskId(0)).time(4), Time::from_seconds(100), "{spec}");
+        assert_eq!(instance.profile(TaskId(2)).time(8), Time::from_seconds(10), "{spec}");
+        assert_eq!(instance.profile(TaskId(1)).max_processors(), 8);
+        assert_eq!(submitted(&read(&log(), &options).unwrap().instance), submitted(&instance), "the seed decides");
     }
 }
 
@@ -94,10 +95,10 @@ fn what_is_written_is_read_back() {
     let mut bytes = Vec::new();
     write_swf(&instance, None, &mut bytes).unwrap();
     let text = String::from_utf8(bytes).unwrap();
-    assert_eq!(read(&text, &Options { strict: true, ..Options::default() }).unwrap().instance.jobs(), instance.jobs());
-    let placement = |job, start: i64, end: i64, width| Placement {
-        job: JobId(job),
-        task: 0,
+    let again = read(&text, &Options { strict: true, ..Options::default() }).unwrap().instance;
+    assert_eq!(submitted(&again), submitted(&instance));
+    let placement = |task, start: i64, end: i64, width| Placement {
+        task: TaskId(task),
         start: Time::from_seconds(start),
         end: Time::from_seconds(end),
         processors: ProcSet::first(width),
@@ -115,7 +116,7 @@ fn a_bag_is_written_as_a_record_a_task() {
     use makespan_core::{Instance, Job, Platform, Profile};
     let job = |name: &str, count| {
         let job = Job::new(name, Profile::rigid(1, Time::from_seconds(4)).unwrap());
-        Job { count: std::num::NonZeroU64::new(count), ..job }
+        std::num::NonZeroU64::new(count).map_or(job.clone(), |count| job.with_count(count))
     };
     let instance =
         |count| Instance::new(Platform::flat(8).unwrap(), vec![job("7", 0), job("bag", count)], vec![]).unwrap();
@@ -126,14 +127,13 @@ fn a_bag_is_written_as_a_record_a_task() {
     let numbers = text.lines().filter(|line| !line.starts_with(';')).map(|line| line.split(' ').next().unwrap());
     assert_eq!(numbers.collect::<Vec<_>>(), ["1", "2", "3", "4"]);
     assert_eq!(read(&text, &Options { strict: true, ..Options::default() }).unwrap().instance.jobs().len(), 4);
-    let place = |job, task, start| Placement {
-        job: JobId(job),
-        task,
+    let place = |task, start| Placement {
+        task: TaskId(task),
         start: Time::from_seconds(start),
         end: Time::from_seconds(start + 4),
         processors: ProcSet::first(1),
     };
-    let schedule = Schedule::new(vec![place(0, 0, 0), place(1, 0, 4), place(1, 2, 8), place(1, 1, 12)]);
+    let schedule = Schedule::new(vec![place(0, 0), place(1, 4), place(3, 8), place(2, 12)]);
     let mut bytes = Vec::new();
     write_swf(&instance(3), Some(&schedule), &mut bytes).unwrap();
     let text = String::from_utf8(bytes).unwrap();
@@ -152,8 +152,8 @@ fn a_trace_is_written_and_read_back_for_replay() {
             .concat();
     let options = crate::ReplayOptions::default();
     let replay = crate::parse_replay(text.as_bytes(), "a.swf", &options).unwrap();
-    let run = |job, start: i64, end: i64, width, outcome| Run {
-        job: JobId(job),
+    let run = |task, start: i64, end: i64, width, outcome| Run {
+        task: TaskId(task),
         start: Time::from_seconds(start),
         end: Time::from_seconds(end),
         processors: ProcSet::first(width),
@@ -165,15 +165,16 @@ fn a_trace_is_written_and_read_back_for_replay() {
         run(0, 80, 180, 4, Outcome::Succeeded),
     ];
     let mut bytes = Vec::new();
-    write_swf_trace(&replay.instance, &Trace { runs }, &replay.users, &mut bytes).unwrap();
+    write_swf_trace(&replay.instance, &Trace { runs }, &mut bytes).unwrap();
     let written = String::from_utf8(bytes.clone()).unwrap();
     assert!(written.contains("; Note: 1 interrupted runs are left out"), "{written}");
     assert!(written.contains("\n1 0 80 100 4 -1 -1 4 120 -1 1 7 "), "{written}");
     assert!(written.contains("\n2 5 25 50 2 -1 -1 2 40 -1 0 8 "), "{written}");
     assert!(written.contains("\n9 6 -1 -1 -1 -1 -1 1 60 -1 5 -1 "), "{written}");
     let again = crate::parse_replay(&bytes, "b.swf", &options).unwrap();
-    assert_eq!(again.instance.jobs(), &replay.instance.jobs()[..2], "the third job was cancelled");
-    assert_eq!(again.users, replay.users[..2]);
+    let jobs = submitted(&replay.instance);
+    assert_eq!(submitted(&again.instance), &jobs[..2], "the third job was cancelled");
+    assert_eq!(jobs.iter().map(|job| job.user).collect::<Vec<_>>(), [Some(7), Some(8), None]);
     let (makespan_core::Actual::Profiles(before), makespan_core::Actual::Profiles(after)) =
         (&replay.actual, &again.actual)
     else {
@@ -181,10 +182,9 @@ fn a_trace_is_written_and_read_back_for_replay() {
     };
     assert_eq!(after, &before[..2]);
     let mut bytes = Vec::new();
-    write_swf_log(&replay.instance, &replay.actual, &replay.users, &mut bytes).unwrap();
+    write_swf_log(&replay.instance, &replay.actual, &mut bytes).unwrap();
     let again = crate::parse_replay(&bytes, "c.swf", &options).unwrap();
-    assert_eq!((again.instance.jobs(), &again.actual), (replay.instance.jobs(), &replay.actual));
-    assert_eq!(again.users, replay.users);
+    assert_eq!((submitted(&again.instance), &again.actual), (jobs, &replay.actual));
 }
 
 /// A number of processors that is not whole is no job, and one that is too large is too wide; neither is replaced by the
@@ -199,7 +199,7 @@ fn processors_are_whole_numbers() {
     ] {
         let records = record(&format!("1 0 -1 10 {processors} -1 -1 4")) + &record("2 0 -1 10 2e0 -1 -1 4 -1 -1 -1 7");
         let Log { instance, report } = read(&(HEADER.to_owned() + &records), &Options::default()).unwrap();
-        assert_eq!((instance.jobs().len(), instance.jobs()[0].profile().min_processors()), (1, 2), "{processors}");
+        assert_eq!((instance.jobs().len(), instance.profile(TaskId(0)).min_processors()), (1, 2), "{processors}");
         assert_eq!(report.found, [Found { anomaly, count: 1, first: 5, unit: Unit::Line }], "{processors}");
     }
     let user = HEADER.to_owned() + &record("1 0 -1 10 1 -1 -1 1 -1 -1 -1 2.5");

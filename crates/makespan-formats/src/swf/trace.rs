@@ -2,72 +2,59 @@
 
 use std::io::{self, Write};
 
-use makespan_core::{Actual, Instance, JobId, Outcome, ProcSet, Run, Trace};
+use makespan_core::{Actual, Instance, Outcome, ProcSet, Run, TaskId, Trace, Weight};
 
-use super::write::{header, numbers};
+use super::write::{Numbers, by_release, header};
 
-/// Writes what happened as a log, one record a job, by submit time: wait time, run time and processors of its last
-/// run, its status (1 completed, 0 failed or ended at its walltime, 5 cancelled before it started) and its user, where
-/// `users` has one. The requested time is the walltime, or else what the job was estimated to take on these processors.
+/// Writes what happened as a log, one record a task, by submit time: wait time, run time and processors of its last
+/// run, its status (1 completed, 0 failed or ended at its walltime, 5 cancelled before it started) and the user of its
+/// job. The requested time is the walltime, or else what the task was estimated to take on these processors.
 ///
 /// Runs that lost processors before the last one are left out; a header note counts them. Read for replay, the log
-/// gives the same jobs, but rigid on the processors that they had.
+/// gives the same tasks, but rigid on the processors that they had.
 ///
 /// # Errors
 /// Those of the writer.
-pub fn write_swf_trace(
-    instance: &Instance,
-    trace: &Trace,
-    users: &[Option<u32>],
-    writer: &mut dyn Write,
-) -> io::Result<()> {
-    let mut last: Vec<Option<&Run>> = vec![None; instance.jobs().len()];
+pub fn write_swf_trace(instance: &Instance, trace: &Trace, writer: &mut dyn Write) -> io::Result<()> {
+    let mut last: Vec<Option<&Run>> = vec![None; instance.tasks() as usize];
     let mut earlier = 0;
     for run in trace.runs.iter().filter(|run| run.outcome != Outcome::NotStarted) {
-        if let Some(slot) = last.get_mut(run.job.index()) {
+        if let Some(slot) = last.get_mut(run.task.index()) {
             earlier += usize::from(slot.is_some());
             *slot = Some(run);
         }
     }
-    header(instance, writer)?;
+    header(instance, has_weights(instance), None, writer)?;
     if earlier > 0 {
         writeln!(writer, "; Note: {earlier} interrupted runs are left out; wait times count to the last start")?;
     }
-    let mut order: Vec<JobId> = instance.ids().collect();
-    order.sort_by_key(|&id| instance.job(id).release);
-    let numbers = numbers(instance);
-    for id in order {
-        let number = numbers.as_ref().map_or(id.index() as u64 + 1, |numbers| numbers[id.index()]);
-        let user = users.get(id.index()).copied().flatten();
-        record(instance, id, number, last[id.index()], user, writer)?;
-    }
-    Ok(())
+    let numbers = Numbers::new(instance);
+    by_release(instance).try_for_each(|task| record(instance, task, numbers.of(task), last[task.index()], writer))
 }
 
-fn record(
-    instance: &Instance,
-    id: JobId,
-    number: u64,
-    run: Option<&Run>,
-    user: Option<u32>,
-    writer: &mut dyn Write,
-) -> io::Result<()> {
-    let job = instance.job(id);
+/// Whether some task counts for another weight than one.
+fn has_weights(instance: &Instance) -> bool {
+    instance.jobs().iter().any(|job| job.task_weight() != Weight::ONE)
+}
+
+fn record(instance: &Instance, task: TaskId, number: u64, run: Option<&Run>, writer: &mut dyn Write) -> io::Result<()> {
+    let (job, walltime) = (instance.job_of(task), instance.walltime(task));
     write!(writer, "{number} {} ", job.release)?;
     match run {
         Some(run) => {
             let (wait, time, processors) = (run.start - job.release, run.end - run.start, run.processors.len());
-            let requested = job.walltime.unwrap_or_else(|| instance.time(id, &run.processors));
+            let requested = walltime.unwrap_or_else(|| instance.time(task, &run.processors));
             let status = u8::from(run.outcome == Outcome::Succeeded);
             write!(writer, "{wait} {time} {processors} -1 -1 {processors} {requested} -1 {status} ")?;
         }
         None => {
-            let fewest = job.profile().min_processors();
-            let requested = job.walltime.unwrap_or_else(|| job.profile().time(fewest));
+            let profile = instance.profile(task);
+            let fewest = profile.min_processors();
+            let requested = walltime.unwrap_or_else(|| profile.time(fewest));
             write!(writer, "-1 -1 -1 -1 -1 {fewest} {requested} -1 5 ")?;
         }
     }
-    rest(user, writer)
+    rest(job.user, writer)
 }
 
 /// The fields from the user on.
@@ -76,27 +63,19 @@ fn rest(user: Option<u32>, writer: &mut dyn Write) -> io::Result<()> {
 }
 
 /// Writes a workload as a log to be replayed, by submit time: the real run times, the estimates as requested times, and
-/// the users; no wait times, which are what a replay finds out. A moldable job is written on its fewest processors.
+/// the users; no wait times, which are what a replay finds out. A moldable task is written on its fewest processors.
 ///
 /// # Errors
 /// Those of the writer.
-pub fn write_swf_log(
-    instance: &Instance,
-    actual: &Actual,
-    users: &[Option<u32>],
-    writer: &mut dyn Write,
-) -> io::Result<()> {
-    header(instance, writer)?;
-    let mut order: Vec<JobId> = instance.ids().collect();
-    order.sort_by_key(|&id| instance.job(id).release);
-    let numbers = numbers(instance);
-    for id in order {
-        let job = instance.job(id);
-        let number = numbers.as_ref().map_or(id.index() as u64 + 1, |numbers| numbers[id.index()]);
-        let fewest = job.profile().min_processors();
-        let (estimate, run) = (job.profile().time(fewest), actual.time(instance, id, &ProcSet::first(fewest)));
+pub fn write_swf_log(instance: &Instance, actual: &Actual, writer: &mut dyn Write) -> io::Result<()> {
+    header(instance, has_weights(instance), None, writer)?;
+    let numbers = Numbers::new(instance);
+    for task in by_release(instance) {
+        let (job, number, profile) = (instance.job_of(task), numbers.of(task), instance.profile(task));
+        let fewest = profile.min_processors();
+        let (estimate, run) = (profile.time(fewest), actual.time(instance, task, &ProcSet::first(fewest)));
         write!(writer, "{number} {} -1 {run} -1 -1 -1 {fewest} {estimate} -1 -1 ", job.release)?;
-        rest(users.get(id.index()).copied().flatten(), writer)?;
+        rest(job.user, writer)?;
     }
     Ok(())
 }

@@ -25,11 +25,10 @@ pub fn write_network_csv(
     let platform = instance.platform();
     let sends = network.transfers.iter().map(|transfer| {
         let from = platform.nodes()[transfer.to].parent.map_or("", |parent| platform.nodes()[parent].name.as_str());
-        let job = instance.job(transfer.job).name.as_str();
         Row {
             what: "send",
-            job,
-            task: transfer.task,
+            job: &instance.job_of(transfer.task).name,
+            task: instance.number(transfer.task),
             node: transfer.to,
             processor: None,
             from,
@@ -39,8 +38,9 @@ pub fn write_network_csv(
     let computes = network.schedule.placements().iter().map(|placement| {
         let processor = placement.processors.intervals().first().map(|&(first, _)| first);
         let node = processor.map_or(0, |processor| platform.node_of(processor));
-        let (job, times) = (instance.job(placement.job).name.as_str(), (placement.start, placement.end));
-        Row { what: "compute", job, task: placement.task, node, processor, from: "", times }
+        let (job, task) = (&instance.job_of(placement.task).name, instance.number(placement.task));
+        let times = (placement.start, placement.end);
+        Row { what: "compute", job, task, node, processor, from: "", times }
     });
     let mut rows: Vec<Row<'_>> = sends.chain(computes).collect();
     rows.sort_by_key(|row| (row.times.0, row.node, row.processor, row.job, row.task));

@@ -15,7 +15,7 @@
 
 use std::io::{self, Write};
 
-use makespan_core::{Edge, Graph, Instance, Job, Load, NamedTask, Profile, Task, Time, Weight};
+use makespan_core::{Edge, Graph, Instance, Job, JobId, Load, NamedTask, Profile, Task, Time, Weight};
 use roxmltree::Node;
 use rustc_hash::FxHashMap;
 
@@ -58,7 +58,7 @@ fn job(node: Node<'_, '_>) -> Result<Job, Wrong> {
     only(named(node, "job")?, &["name", "release", "walltime", "weight"])?;
     let (transfers, tasks): (Vec<_>, Vec<_>) = elements(node).partition(|node| node.tag_name().name() == "transfer");
     let tasks = tasks.into_iter().map(task).collect::<Result<Vec<NamedTask>, Wrong>>()?;
-    let numbers: FxHashMap<&str, u32> = (0..).zip(&tasks).map(|(number, task)| (task.name.as_str(), number)).collect();
+    let numbers: FxHashMap<&str, u32> = (0..).zip(&tasks).map(|(number, task)| (&*task.name, number)).collect();
     let edges = transfers.into_iter().map(|node| transfer(node, &numbers)).collect::<Result<Vec<Edge>, Wrong>>()?;
     let graph = Graph::new(tasks.clone(), edges).map_err(|error| wrong(node, error))?;
     let mut job = Job::compound(attribute(node, "name")?, graph);
@@ -83,7 +83,7 @@ fn task(node: Node<'_, '_>) -> Result<NamedTask, Wrong> {
             words.push(named(word, "word")?.text().unwrap_or_default().to_owned());
         }
     }
-    Ok(NamedTask { name: attribute(node, "name")?.to_owned(), task: Task { profile, command: words } })
+    Ok(NamedTask { name: attribute(node, "name")?.into(), task: Task { command: words, ..Task::new(profile) } })
 }
 
 fn transfer(node: Node<'_, '_>, numbers: &FxHashMap<&str, u32>) -> Result<Edge, Wrong> {
@@ -108,7 +108,8 @@ fn transfer(node: Node<'_, '_>, numbers: &FxHashMap<&str, u32>) -> Result<Edge, 
 /// times that are a machine's own.
 pub fn write_compound_xml(instance: &Instance, writer: &mut dyn Write) -> io::Result<()> {
     writeln!(writer, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<compound-jobs version=\"1\">")?;
-    for job in instance.jobs() {
+    for id in instance.ids() {
+        let job = instance.job(id);
         let refused = |what: &str| {
             let problem = format!("job `{}`: the XML form has no place for {what}", job.name);
             Err(io::Error::new(io::ErrorKind::InvalidInput, problem))
@@ -116,19 +117,20 @@ pub fn write_compound_xml(instance: &Instance, writer: &mut dyn Write) -> io::Re
         if job.is_bag() {
             return refused("bags of tasks");
         }
-        let profiles: Vec<&Profile> = (0..job.tasks() as u32).map(|task| job.profile_of(task)).collect();
+        let profiles: Vec<&Profile> = job.task_ids().map(|task| instance.profile(task)).collect();
         if profiles.iter().any(|profile| profile.machine_times().is_some()) {
             return refused("times that are a machine's own");
         }
         if profiles.iter().any(|profile| profile.max_processors() > 1) {
             return refused("tasks on several processors");
         }
-        write_job(job, writer)?;
+        write_job(instance, id, writer)?;
     }
     writeln!(writer, "</compound-jobs>")
 }
 
-fn write_job(job: &Job, writer: &mut dyn Write) -> io::Result<()> {
+fn write_job(instance: &Instance, id: JobId, writer: &mut dyn Write) -> io::Result<()> {
+    let job = instance.job(id);
     write!(writer, "  <job name=\"{}\"", escaped(&job.name)?)?;
     if job.release != Time::ZERO {
         write!(writer, " release=\"{}\"", job.release)?;
@@ -140,21 +142,17 @@ fn write_job(job: &Job, writer: &mut dyn Write) -> io::Result<()> {
         write!(writer, " weight=\"{}\"", job.weight)?;
     }
     writeln!(writer, ">")?;
-    match &job.graph {
-        None => write_task(&job.name, &job.task, writer)?,
-        Some(graph) => {
-            for task in graph.tasks() {
-                write_task(&task.name, &task.task, writer)?;
-            }
-            for edge in graph.edges() {
-                let (from, to) = (escaped(graph.name(edge.from))?, escaped(graph.name(edge.to))?);
-                let load = match edge.load {
-                    Load::Bytes(bytes) => format!("data=\"{bytes}\""),
-                    Load::Fixed(time) => format!("time=\"{time}\""),
-                };
-                writeln!(writer, "    <transfer from=\"{from}\" to=\"{to}\" {load}/>")?;
-            }
-        }
+    for task in job.task_ids() {
+        let name = if job.is_compound() { instance.short_name(task) } else { instance.name(task) };
+        write_task(&name, instance.task(task), writer)?;
+    }
+    for edge in instance.edges_of(id) {
+        let (from, to) = (escaped(&instance.short_name(edge.from))?, escaped(&instance.short_name(edge.to))?);
+        let load = match edge.load {
+            Load::Bytes(bytes) => format!("data=\"{bytes}\""),
+            Load::Fixed(time) => format!("time=\"{time}\""),
+        };
+        writeln!(writer, "    <transfer from=\"{from}\" to=\"{to}\" {load}/>")?;
     }
     writeln!(writer, "  </job>")
 }

@@ -258,7 +258,7 @@ impl Parts {
             };
             let time = Time::parse(text).map_err(|error| wrong(error.to_string()))?;
             let profile = Profile::rigid(1, time).map_err(|error| wrong(error.to_string()))?;
-            Ok(NamedTask::new(name, profile))
+            Ok(NamedTask::new(name.as_str(), profile))
         };
         let tasks = self.names.iter().zip(&self.tasks).map(task).collect::<Result<Vec<_>, Wrong>>()?;
         let edge = |(from, to, attributes, line): &(u32, u32, Attributes, usize)| {

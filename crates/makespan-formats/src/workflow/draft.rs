@@ -64,14 +64,14 @@ impl Draft {
         if self.numbers.insert(name.to_owned(), number).is_some() {
             return Err(format!("two tasks are named `{name}`; names must be unique"));
         }
-        self.tasks.push(NamedTask { name: name.to_owned(), task: Task { profile, command } });
+        self.tasks.push(NamedTask { name: name.into(), task: Task { command, ..Task::new(profile) } });
         Ok(number)
     }
 
     /// The number of a task that another one names.
     pub(super) fn number(&self, name: &str, of: &str) -> Result<u32, String> {
         self.numbers.get(name).copied().ok_or_else(|| {
-            let near = nearest(name, self.tasks.iter().map(|task| task.name.as_str()));
+            let near = nearest(name, self.tasks.iter().map(|task| &*task.name));
             let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
             format!("{of} names the task `{name}`, which does not exist{hint}")
         })
@@ -149,7 +149,7 @@ impl Draft {
                     vec![*only]
                 }
                 ([], _) => {
-                    let name = |&task: &u32| self.tasks[task as usize].name.as_str();
+                    let name = |&task: &u32| &*self.tasks[task as usize].name;
                     let names: Vec<&str> = others.iter().take(3).map(name).collect();
                     return Err(format!(
                         "task `{}` reads file `{file}`, which several tasks write ({} ..), and waits for none of them; \

@@ -15,7 +15,7 @@ mod tests;
 mod wfformat;
 mod xml;
 
-use makespan_core::{Instance, Job, Platform};
+use makespan_core::{Graph, Instance, Job, Platform};
 
 use crate::error::{FormatError, Place};
 use crate::read::Format;
@@ -123,7 +123,7 @@ pub(crate) fn read(
         }
         None => remarks.extend(stage::remark(&outside)),
     }
-    let carried = jobs.iter().filter_map(|job| job.graph.as_ref()).flat_map(|graph| graph.edges());
+    let carried = jobs.iter().filter_map(|job| job.work.graph()).flat_map(Graph::edges);
     let carries = carried.into_iter().any(|edge| matches!(edge.load, makespan_core::Load::Bytes(bytes) if bytes > 0));
     let joined = platform.interconnect().is_some() || platform.kinds().any(|(node, _)| node.link.is_some());
     if carries && !joined {

@@ -36,12 +36,12 @@ pub(super) fn from(node: &str, outside: &Outside, job: &Job, platform: &Platform
     if nodes[place].processors == 0 {
         return Err(format!("the files are to come from node `{node}`, which has no processors; name one that has"));
     }
-    let Some(graph) = job.graph.as_ref().filter(|_| !outside.reads.is_empty()) else {
+    let Some(graph) = job.work.graph().filter(|_| !outside.reads.is_empty()) else {
         return Ok((job.clone(), format!("no file comes from outside the workflow, so node `{node}` sends none")));
     };
     let mut tasks = graph.tasks().to_vec();
     let mut name = NAME.to_owned();
-    while tasks.iter().any(|task| task.name == name) {
+    while tasks.iter().any(|task| *task.name == *name) {
         name.push('\'');
     }
     let mut times = vec![Profile::CANNOT_RUN; nodes.len()];

@@ -1,6 +1,6 @@
 //! The example of section 4: two jobs with walltimes of 110 and 140 on 8 processors, served by the metascheduler.
 
-use makespan_core::{Edge, Graph, Instance, Job, Load, NamedTask, Node, Platform, Profile, Schedule, Time};
+use makespan_core::{Edge, Graph, Instance, Job, JobId, Load, NamedTask, Node, Platform, Profile, Schedule, Time};
 use makespan_formats::gantt::{GanttOptions, NamedSchedule, write_svg};
 
 use super::flows::serve;
@@ -63,7 +63,8 @@ impl Way {
 
     /// When the first task of the second job starts; seconds.
     pub fn second_starts(&self) -> f64 {
-        let second = self.schedule.placements().iter().filter(|placement| placement.job.index() == 1);
+        let second = self.instance.job(JobId(1));
+        let second = self.schedule.placements().iter().filter(|placement| second.has_task(placement.task));
         second.map(|placement| placement.start).min().unwrap_or(Time::ZERO).seconds()
     }
 }

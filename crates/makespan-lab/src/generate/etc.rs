@@ -120,13 +120,13 @@ mod tests {
             etc(&options).unwrap()
         };
         let rows = |instance: &Instance, step: usize| {
-            let each = instance.jobs().iter().map(|job| job.profile().machine_times().unwrap());
+            let each = instance.simple_jobs().map(|job| job.profile().machine_times().unwrap());
             each.filter(|row| row.iter().step_by(step).is_sorted()).count()
         };
         let matrices = [Consistency::Consistent, Consistency::SemiConsistent, Consistency::Inconsistent].map(draw);
         assert_eq!([rows(&matrices[0], 1), rows(&matrices[1], 2)], [40, 40]);
         assert!(rows(&matrices[1], 1) < 3 && rows(&matrices[2], 2) < 5);
-        let longest = matrices[2].jobs().iter().map(|job| job.profile().longest()).max().unwrap();
+        let longest = matrices[2].simple_jobs().map(|job| job.profile().longest()).max().unwrap();
         assert!(longest > Time::from_seconds(100_000) && longest < Time::from_seconds(3_000_000));
     }
 }

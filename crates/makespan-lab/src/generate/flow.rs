@@ -179,10 +179,10 @@ mod tests {
             // 4000 tasks of 5000 on 55000 a second.
             let expected = 4000.0 * 5000.0 / 55_000.0 / rate;
             assert!((last(&instance) / expected - 1.0).abs() < 0.06, "{} is not {expected}", last(&instance));
-            let sizes: f64 = instance.jobs().iter().map(|job| job.profile().time(1).seconds()).sum();
+            let sizes: f64 = instance.simple_jobs().map(|job| job.profile().time(1).seconds()).sum();
             assert!((sizes / 4000.0 / 5000.0 - 1.0).abs() < 0.03);
             assert!(instance.jobs().is_sorted_by_key(|job| job.release));
-            assert_eq!(flow(&options).unwrap().jobs(), instance.jobs());
+            assert_eq!(flow(&options).unwrap().all_submitted(), instance.all_submitted());
         }
     }
 
@@ -197,7 +197,7 @@ mod tests {
         assert!((400..620).contains(least) && (1380..1600).contains(most), "{least} {most}");
         let level = flow(&FlowOptions { swing: 0.0, ..options }).unwrap();
         let profiles =
-            |instance: &Instance| instance.jobs().iter().map(|job| job.profile().clone()).collect::<Vec<_>>();
+            |instance: &Instance| instance.simple_jobs().map(|job| job.profile().clone()).collect::<Vec<_>>();
         assert_eq!(profiles(&level), profiles(&instance));
     }
 

@@ -43,22 +43,24 @@ pub fn poisson(options: &PoissonOptions) -> Result<Instance, LabError> {
         return Err(wrong());
     }
     let instance = generate(&MoldableOptions { family, jobs, processors, seed, arrival_rate: None })?;
-    let work: f64 = instance.jobs().iter().map(|job| job.profile().longest().seconds()).sum();
+    let work: f64 = instance.simple_jobs().map(|job| job.profile().longest().seconds()).sum();
     let mean = work / (jobs.max(1) as f64 * f64::from(processors) * load);
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     random.set_stream(GAPS);
     let mut arrival = 0.0;
-    let released = |job: &Job| {
+    let released = |job: Job| {
         let gap: f64 = Exp1.sample(&mut random);
         arrival += gap * mean;
-        Ok(job.clone().with_release(Time::from_seconds_f64(arrival).map_err(|_| wrong())?))
+        Ok(job.with_release(Time::from_seconds_f64(arrival).map_err(|_| wrong())?))
     };
-    let jobs = instance.jobs().iter().map(released).collect::<Result<_, LabError>>()?;
+    let jobs = instance.all_submitted().into_iter().map(released).collect::<Result<_, LabError>>()?;
     Ok(Instance::new(instance.platform().clone(), jobs, Vec::new())?)
 }
 
 #[cfg(test)]
 mod tests {
+    use makespan_core::TaskId;
+
     use super::*;
 
     #[test]
@@ -66,14 +68,14 @@ mod tests {
         for (family, load) in [(Family::Weak, 0.7), (Family::Cirne, 1.5)] {
             let options = PoissonOptions { family, jobs: 4000, processors: 16, seed: 3, load };
             let instance = poisson(&options).unwrap();
-            let work: f64 = instance.jobs().iter().map(|job| job.profile().time(1).seconds()).sum();
+            let work: f64 = instance.simple_jobs().map(|job| job.profile().time(1).seconds()).sum();
             let last = instance.jobs().last().unwrap().release.seconds();
             let offered = work / (16.0 * last);
             // The deviation of the sum of 4000 exponential gaps is 1.6 %.
             assert!((offered / load - 1.0).abs() < 0.05, "{offered} is not {load}");
-            assert_eq!(poisson(&options).unwrap().jobs(), instance.jobs());
+            assert_eq!(poisson(&options).unwrap().all_submitted(), instance.all_submitted());
             let short = poisson(&PoissonOptions { jobs: 5, ..options }).unwrap();
-            assert_eq!(short.jobs()[3].profile(), instance.jobs()[3].profile());
+            assert_eq!(short.profile(TaskId(3)), instance.profile(TaskId(3)));
         }
     }
 

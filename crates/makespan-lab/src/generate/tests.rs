@@ -6,19 +6,19 @@ fn options(family: Family, jobs: usize) -> MoldableOptions {
 }
 
 fn sequential(instance: &Instance) -> Vec<f64> {
-    instance.jobs().iter().map(|job| job.profile().time(1).seconds()).collect()
+    instance.simple_jobs().map(|job| job.profile().time(1).seconds()).collect()
 }
 
 /// Speed-ups on all processors.
 fn speedups(instance: &Instance) -> Vec<f64> {
-    let speedup = |job: &Job| job.profile().time(1).seconds() / job.profile().time(50).seconds();
-    instance.jobs().iter().map(speedup).collect()
+    let speedup = |profile: &Profile| profile.time(1).seconds() / profile.time(50).seconds();
+    instance.simple_jobs().map(|job| speedup(job.profile())).collect()
 }
 
 #[test]
 fn every_job_of_every_family_is_monotone() {
     for family in Family::ALL {
-        for job in generate(&options(family, 60)).unwrap().jobs() {
+        for job in generate(&options(family, 60)).unwrap().simple_jobs() {
             let profile = job.profile();
             assert!(profile.is_monotone(), "{family}: {}", job.name);
             assert!((1.0..=10.0).contains(&job.weight.as_f64()));
@@ -34,7 +34,7 @@ fn every_job_of_every_family_is_monotone() {
 fn a_seed_gives_the_same_jobs_in_instances_of_any_size() {
     for family in Family::ALL {
         let profiles = |options: &MoldableOptions| -> Vec<Profile> {
-            generate(options).unwrap().jobs().iter().map(|job| job.profile().clone()).collect()
+            generate(options).unwrap().simple_jobs().map(|job| job.profile().clone()).collect()
         };
         let long = profiles(&options(family, 20));
         assert_eq!(long, profiles(&options(family, 20)));

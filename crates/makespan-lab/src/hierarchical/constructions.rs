@@ -5,7 +5,7 @@
 
 use makespan_algos::kernel::hierarchical::{Cluster, Construction, Part, Partition, Placed, construct, partition};
 use makespan_bounds::dual;
-use makespan_core::{Instance, Job, JobId, Placement, ProcSet, Profile, Schedule, Time};
+use makespan_core::{Instance, Job, JobId, Placement, ProcSet, Profile, Schedule, TaskId, Time};
 use makespan_formats::gantt::{GanttOptions, NamedSchedule, write_svg};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -140,7 +140,7 @@ impl Plan {
         let shape = [Shape::Linear, Shape::Steps, Shape::Caps][random.random_range(0..3)];
         let jobs = random.random_range(4..=2 * cluster.nodes as usize + 8);
         let platform = (cluster.nodes, cluster.each);
-        let mut drawn = Population::Shape(shape).draw(platform, jobs, seed)?.jobs().to_vec();
+        let mut drawn = Population::Shape(shape).draw(platform, jobs, seed)?.all_submitted();
         // Sequential jobs of at most half of the length, for the gaps.
         let small = |index| {
             let time = Time::from_seconds(random.random_range(1..=4));
@@ -149,7 +149,7 @@ impl Plan {
         drawn.extend((0..jobs / 3).filter_map(small));
         let instance = Population::platform(platform)?;
         let instance = Instance::new(instance, drawn, vec![])?;
-        let profiles: Vec<&Profile> = instance.jobs().iter().map(Job::profile).collect();
+        let profiles: Vec<&Profile> = instance.simple_jobs().map(|job| job.profile()).collect();
         let least = dual::search(profiles.iter().copied(), cluster.processors()).guess.ticks();
         let (guess, first_shelf) = if is_random {
             let guess = Time::from_ticks(least / 100 * random.random_range(80..=105));
@@ -195,18 +195,17 @@ impl Plan {
     fn picture(&self, figure: u32, title: &str, parts: &[Part]) -> Result<(String, Vec<u8>), LabError> {
         let kept = self.construction.placed.iter().filter(|placed| parts.contains(&placed.part));
         let kept: Vec<&Placed> = kept.collect();
-        let mut jobs: Vec<Job> =
-            kept.iter().map(|placed| self.instance.job(JobId(placed.job as u32)).clone()).collect();
+        let mut jobs: Vec<Job> = kept.iter().map(|placed| self.instance.submitted(JobId(placed.job as u32))).collect();
         let mut drawn: Vec<_> =
             kept.iter().map(|placed| (placement(placed), Some(placed.part.name().into()))).collect();
-        drawn.iter_mut().zip(0..).for_each(|((placement, _), job)| placement.job = JobId(job));
+        drawn.iter_mut().zip(0..).for_each(|((placement, _), task)| placement.task = TaskId(task));
         if parts == [Part::Second] {
             for (placed, idle) in self.boxes().into_iter().filter(|(_, idle)| !idle.is_empty()) {
-                let job = JobId(jobs.len() as u32);
+                let task = TaskId::at(jobs.len());
                 let profile = Profile::rigid(idle.len(), placed.end - placed.start);
                 let name = format!("idle {}", placed.job);
                 jobs.push(Job::new(&name, profile.map_err(|source| LabError::Profile { job: name.clone(), source })?));
-                drawn.push((Placement { job, processors: idle, ..placement(placed) }, Some("idle in its box".into())));
+                drawn.push((Placement { task, processors: idle, ..placement(placed) }, Some("idle in its box".into())));
             }
         }
         let instance = Instance::new(self.instance.platform().clone(), jobs, vec![])?;

@@ -2,7 +2,7 @@
 
 use makespan_algos::kernel::hierarchical::{Cluster, Part, Partition, Placed, build, partition};
 use makespan_bounds::dual;
-use makespan_core::{Bound, Instance, Job, JobId, Objective, Placement, Profile, Proof, Schedule, Time};
+use makespan_core::{Bound, Instance, Objective, Placement, Profile, Proof, Schedule, TaskId, Time};
 use serde::{Deserialize, Serialize};
 
 use super::Key;
@@ -42,7 +42,7 @@ impl Guesses {
 
 /// Attempts twenty guesses from 0.9 to 1.85 times the bound, the least that is not refuted, and the one before it.
 pub(super) fn attempt(instance: &Instance, key: Key, bound: &Bound) -> Result<Guesses, LabError> {
-    let profiles: Vec<&Profile> = instance.jobs().iter().map(Job::profile).collect();
+    let profiles: Vec<&Profile> = instance.simple_jobs().map(|job| job.profile()).collect();
     let least = dual::search(profiles.iter().copied(), instance.processors()).guess;
     let around = (18..38).map(|twentieths| bound.value.integer() * twentieths / 20);
     let around = around.map(|ticks| Time::from_ticks(i64::try_from(ticks).unwrap_or(i64::MAX)));
@@ -79,8 +79,7 @@ fn one(instance: &Instance, profiles: &[&Profile], key: Key, guess: Time) -> Res
 /// As it stands in a schedule.
 pub(super) fn placement(placed: &Placed) -> Placement {
     Placement {
-        job: JobId(placed.job as u32),
-        task: 0,
+        task: TaskId::at(placed.job),
         start: placed.start,
         end: placed.end,
         processors: placed.processors.clone(),

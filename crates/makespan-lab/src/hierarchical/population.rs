@@ -69,7 +69,7 @@ impl Population {
         let drawn = match self {
             Self::Family(family) => {
                 let options = MoldableOptions { family, jobs, processors, seed, arrival_rate: None };
-                generate(&options)?.jobs().to_vec()
+                generate(&options)?.all_submitted()
             }
             Self::Shape(shape) => adversarial(shape, jobs, processors, seed)?,
         };

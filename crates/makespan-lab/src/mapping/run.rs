@@ -3,6 +3,7 @@
 use std::fmt;
 use std::time::Instant;
 
+use makespan::Planner;
 use makespan_core::{Instance, Objective, Schedule};
 use serde::{Deserialize, Serialize};
 
@@ -76,14 +77,12 @@ pub(super) fn measure(options: &Options, key: Key) -> Result<Run, LabError> {
     for algorithm in options.algorithms() {
         let failed = |reason: String| failed(&algorithm, key, reason);
         let begin = Instant::now();
-        let (schedule, bounds) = if algorithm.starts_with("optimise") {
-            let planned = makespan::plan(&instance, &algorithm, seed).map_err(|error| failed(error.to_string()))?;
-            let schedule = planned.plan.into_schedule().ok_or_else(|| failed("it plans no placements".into()))?;
-            (schedule, planned.bounds)
-        } else {
-            let planned = makespan::schedule(&instance, &algorithm, seed);
-            (planned.map_err(|error| failed(error.to_string()))?.1, Vec::new())
-        };
+        let planner = Planner::new().algorithm(&algorithm).seed(seed);
+        let searches = algorithm.starts_with("optimise");
+        let planned = if searches { planner.plan(&instance) } else { planner.plan_unproved(&instance) };
+        let mut planned = planned.map_err(|error| failed(error.to_string()))?;
+        let bounds = if searches { std::mem::take(&mut planned.bounds) } else { Vec::new() };
+        let schedule = planned.into_schedule().map_err(|error| failed(error.to_string()))?;
         let seconds = begin.elapsed().as_secs_f64();
         valid(&instance, &schedule).map_err(failed)?;
         for other in bounds.iter().filter(|bound| bound.objective == Objective::Makespan) {

@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use makespan::{Planned, Planner};
 use makespan_core::{Instance, Objective};
 use serde::{Deserialize, Serialize};
 
@@ -84,6 +85,7 @@ pub(super) fn measure(options: &Options, key: Key) -> Result<Measurement, LabErr
 
 /// The value that DEMT reaches.
 fn reference(instance: &Instance, objective: Objective, seed: u64) -> Result<i128, String> {
-    let (_, schedule, _) = makespan::schedule(instance, REFERENCE, seed).map_err(|error| error.to_string())?;
+    let planned = Planner::new().algorithm(REFERENCE).seed(seed).plan_unproved(instance);
+    let schedule = planned.and_then(Planned::into_schedule).map_err(|error| error.to_string())?;
     Ok(objective.value(instance, &schedule))
 }

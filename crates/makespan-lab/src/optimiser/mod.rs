@@ -13,7 +13,7 @@ mod tables;
 mod targets;
 
 pub use measurement::{Key, Measurement};
-pub use options::{Options, Planner};
+pub use options::{Options, PlanOf};
 pub use points::Point;
 
 use clap::{Args, Command};

@@ -1,13 +1,13 @@
 //! What to run.
 
 use clap::Args;
-use makespan::Planned;
+use makespan::{Planned, Planner};
 use makespan_core::{Instance, Objective};
 
 use crate::campaign::{Instances, Search, Setting};
 
 /// Plans an instance by the algorithm that a spec names, with a seed, or says why not.
-pub type Planner = fn(&Instance, &str, u64) -> Result<Planned, String>;
+pub type PlanOf = fn(&Instance, &str, u64) -> Result<Planned, String>;
 
 /// A campaign.
 #[derive(Args, Clone, Debug)]
@@ -19,8 +19,8 @@ pub struct Options {
     #[command(flatten)]
     pub search: Search,
     /// Not an option of the command line: the catalogue.
-    #[arg(skip = catalogue as Planner)]
-    pub plan: Planner,
+    #[arg(skip = catalogue as PlanOf)]
+    pub plan: PlanOf,
 }
 
 impl Options {
@@ -34,5 +34,5 @@ impl Options {
 }
 
 fn catalogue(instance: &Instance, spec: &str, seed: u64) -> Result<Planned, String> {
-    makespan::plan(instance, spec, seed).map_err(|error| error.to_string())
+    Planner::new().algorithm(spec).seed(seed).plan(instance).map_err(|error| error.to_string())
 }

@@ -1,6 +1,6 @@
 use std::path::Path;
 
-use makespan::Planned;
+use makespan::{Planned, Planner};
 use makespan_core::proof::Alone;
 use makespan_core::{Instance, JobId, Objective, Proof, Schedule};
 
@@ -19,7 +19,7 @@ fn small() -> Options {
 /// A planner that is no optimiser: what is tested is the measuring.
 fn plain(instance: &Instance, spec: &str, seed: u64) -> Result<Planned, String> {
     let algorithm = if spec.contains("objective=makespan") { "sweep[steps=20]" } else { "list[order=smith]" };
-    makespan::plan(instance, algorithm, seed).map_err(|error| error.to_string())
+    Planner::new().algorithm(algorithm).seed(seed).plan(instance).map_err(|error| error.to_string())
 }
 
 fn good(instance: &Instance) -> Result<Planned, String> {
@@ -88,7 +88,7 @@ fn the_optimiser_of_the_catalogue_is_measured() {
 #[test]
 fn a_wrong_plan_stops_the_campaign_and_its_instance_is_named() {
     let folder = tempfile::tempdir().unwrap();
-    let stopped = |plan: Planner, part: &str| {
+    let stopped = |plan: PlanOf, part: &str| {
         let wrong = Options { plan, ..small() };
         refused(&wrong, folder.path(), part);
         refused(&wrong, folder.path(), "family weak, 4 jobs, run 0");

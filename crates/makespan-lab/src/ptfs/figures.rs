@@ -10,7 +10,7 @@ use crate::statistics::{confidence, mean};
 /// Gaps above this are off the scale.
 const LARGEST: f64 = 1.2;
 
-/// Names and contents. Figures 9 and 10: maxspan over its bound, for every scheduler; 11 and 12: by how much PTFS is better than
+/// Names and contents. Figures 9 and 10: makespan over its bound, for every scheduler; 11 and 12: by how much PTFS is better than
 /// the best other scheduler of Table 2, with 95 % confidence intervals. The paper's 9 and 10 are at a high rate and a swinging one alone: here
 /// there is a figure for each swing, and one of how the advantage depends on it.
 pub(super) fn all(points: &Points) -> Result<Vec<(String, Vec<u8>)>, LabError> {
@@ -20,7 +20,7 @@ pub(super) fn all(points: &Points) -> Result<Vec<(String, Vec<u8>)>, LabError> {
         for (at, &group) in groups.iter().rev().enumerate() {
             // The flows that swing most are the paper's; the others have their swing in the name.
             let suffix = if at == 0 { String::new() } else { format!("-swing-{}", group.1) };
-            figures.push(figure(&format!("figure{number}{suffix}.svg"), &maxspans(points, group))?);
+            figures.push(figure(&format!("figure{number}{suffix}.svg"), &makespans(points, group))?);
             figures.push(figure(&format!("figure{}{suffix}.svg", number + 2), &differences(points, group))?);
             figures.push(figure(&format!("figure{}b{suffix}.svg", number + 2), &utilisations(points, group))?);
         }
@@ -75,13 +75,13 @@ fn each(points: &Points, group: (u32, f64), of: impl Fn(&Point) -> f64) -> Vec<S
     SCHEDULERS.iter().enumerate().map(series).collect()
 }
 
-fn maxspans(points: &Points, group: (u32, f64)) -> Figure {
+fn makespans(points: &Points, group: (u32, f64)) -> Figure {
     let mut series = each(points, group, |point| 1.0 + point.gap);
     series.iter_mut().for_each(|one| one.points.retain(|mark| mark.y <= LARGEST));
     Figure {
         title: format!("Maxspan over its bound, mean size {}, swing {}", group.0, group.1),
         x_label: X.into(),
-        y_label: format!("maxspan / bound, up to {LARGEST}"),
+        y_label: format!("makespan / bound, up to {LARGEST}"),
         series,
         log_x: true,
         ..Figure::default()
@@ -100,14 +100,14 @@ fn utilisations(points: &Points, group: (u32, f64)) -> Figure {
 }
 
 fn differences(points: &Points, group: (u32, f64)) -> Figure {
-    let maxspan = intervals(points, group, |row| &row.advantages);
+    let makespan = intervals(points, group, |row| &row.advantages);
     let used = intervals(points, group, |row| &row.more_used);
     Figure {
         title: format!("PTFS beside the best other scheduler of Table 2, mean size {}, swing {}", group.0, group.1),
         x_label: X.into(),
         y_label: "percent".into(),
         series: vec![
-            Series { name: "maxspan saved".into(), points: maxspan },
+            Series { name: "makespan saved".into(), points: makespan },
             Series { name: "utilisation gained".into(), points: used },
         ],
         log_x: true,

@@ -10,7 +10,7 @@ pub struct Point {
     /// Maxspan over its bound, less 1.
     pub gap: f64,
     /// Maxspan in seconds.
-    pub maxspan: f64,
+    pub makespan: f64,
     /// The paper's utilisation.
     pub utilisation: f64,
     /// Nodes counted with their speed.
@@ -26,7 +26,7 @@ pub struct Point {
 pub struct Row {
     /// One for each of [`SCHEDULERS`].
     pub points: Vec<Point>,
-    /// For each flow by how much the maxspan of the best other scheduler of Table 2 exceeds that of PTFS, relatively.
+    /// For each flow by how much the makespan of the best other scheduler of Table 2 exceeds that of PTFS, relatively.
     pub advantages: Vec<f64>,
     /// The same of the utilisation: how much lower the best other one is, absolutely.
     pub more_used: Vec<f64>,
@@ -76,8 +76,8 @@ fn others(outcomes: &[Outcome]) -> impl Iterator<Item = &Outcome> {
 }
 
 fn advantage(outcomes: &[Outcome]) -> f64 {
-    let best = others(outcomes).map(|outcome| outcome.maxspan.seconds()).fold(f64::INFINITY, f64::min);
-    best / outcomes[0].maxspan.seconds() - 1.0
+    let best = others(outcomes).map(|outcome| outcome.makespan.seconds()).fold(f64::INFINITY, f64::min);
+    best / outcomes[0].makespan.seconds() - 1.0
 }
 
 fn more_used(outcomes: &[Outcome]) -> f64 {
@@ -89,8 +89,8 @@ fn point(group: &[&Run], at: usize) -> Point {
         group.iter().map(|run| of(run, &run.outcomes[at])).sum::<f64>() / group.len() as f64
     };
     Point {
-        gap: mean(&|run, outcome| outcome.maxspan.seconds() / run.bound.seconds() - 1.0),
-        maxspan: mean(&|_, outcome| outcome.maxspan.seconds()),
+        gap: mean(&|run, outcome| outcome.makespan.seconds() / run.bound.seconds() - 1.0),
+        makespan: mean(&|_, outcome| outcome.makespan.seconds()),
         utilisation: mean(&|_, outcome| outcome.utilisation),
         utilisation_by_speed: mean(&|_, outcome| outcome.utilisation_by_speed),
         flow_time: mean(&|_, outcome| outcome.flow_time),

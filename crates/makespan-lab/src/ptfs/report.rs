@@ -7,7 +7,7 @@ use crate::campaign::table;
 
 /// One row a flow and scheduler; times in seconds.
 pub(super) fn results(runs: &[Run]) -> (String, Vec<u8>) {
-    let header = "mean_size,swing,rate,run,scheduler,maxspan,bound,utilisation,utilisation_by_speed,throughput,mean_flow_time,\
+    let header = "mean_size,swing,rate,run,scheduler,makespan,bound,utilisation,utilisation_by_speed,throughput,mean_flow_time,\
                   saturation,slide,starvation";
     let rows = runs.iter().flat_map(|run| run.outcomes.iter().zip(SCHEDULERS).map(move |pair| (run, pair)));
     table(
@@ -17,7 +17,7 @@ pub(super) fn results(runs: &[Run]) -> (String, Vec<u8>) {
             let key = run.key;
             let mut row = vec![key.mean_size.to_string(), key.swing().to_string(), key.rate().to_string()];
             row.push(key.run.to_string());
-            row.extend([scheduler.name.to_owned(), outcome.maxspan.to_string(), run.bound.to_string()]);
+            row.extend([scheduler.name.to_owned(), outcome.makespan.to_string(), run.bound.to_string()]);
             let figures = [outcome.utilisation, outcome.utilisation_by_speed, outcome.throughput, outcome.flow_time];
             row.extend(figures.into_iter().chain(outcome.phases).map(|figure| format!("{figure:.6}")));
             row
@@ -35,7 +35,7 @@ pub(super) fn text(options: &Options, points: &Points) -> String {
         options.tasks, options.runs, options.seed
     );
     for group in points.groups().into_iter().rev() {
-        text += &by_rate(points, group, "maxspan over its bound, %", |point| format!("{:.2}", 100.0 * point.gap));
+        text += &by_rate(points, group, "makespan over its bound, %", |point| format!("{:.2}", 100.0 * point.gap));
         text += &by_rate(points, group, "mean utilisation of the nodes, %", |point| {
             format!("{:.1}", 100.0 * point.utilisation)
         });

@@ -30,7 +30,7 @@ pub struct Key {
 pub struct Run {
     /// Which flow.
     pub key: Key,
-    /// Bound on the maxspan.
+    /// Bound on the makespan.
     pub bound: Time,
     /// One a scheduler, in the order of [`SCHEDULERS`].
     pub outcomes: Vec<Outcome>,
@@ -40,7 +40,8 @@ pub struct Run {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
     /// When the last task ended.
-    pub maxspan: Time,
+    #[serde(alias = "maxspan")]
+    pub makespan: Time,
     /// The paper's mean over nodes.
     pub utilisation: f64,
     /// Nodes counted with their speed.
@@ -80,18 +81,18 @@ pub(super) fn execute(options: &Options, key: Key) -> Result<Run, LabError> {
     let instance = flow(&drawn)?;
     let bound = release_area_bound(&instance);
     let rules = SimulationOptions::default();
-    let scene = Scene { instance: &instance, actual: &Actual::AsEstimated, users: &[], options: &rules, seed };
+    let scene = Scene { instance: &instance, actual: &Actual::AsEstimated, options: &rules, seed };
     let mut outcomes = Vec::with_capacity(SCHEDULERS.len());
     for scheduler in SCHEDULERS {
         let failed = |reason: String| failed(scheduler.spec, key, reason);
         let played = simulate(&scene, scheduler.spec, &mut Silent).map_err(|error| failed(error.to_string()))?;
         let schedule = played.simulation.trace.schedule();
         valid(&instance, &schedule).map_err(failed)?;
-        let maxspan = schedule.placements().iter().map(|placement| placement.end).max().unwrap_or(Time::ZERO);
-        at_least(bound.ticks().into(), Objective::Makespan, maxspan.ticks().into(), scheduler.spec, key)?;
+        let makespan = schedule.placements().iter().map(|placement| placement.end).max().unwrap_or(Time::ZERO);
+        at_least(bound.ticks().into(), Objective::Makespan, makespan.ticks().into(), scheduler.spec, key)?;
         let measures = played.task_flow.ok_or_else(|| failed("it is no flow of tasks".into()))?;
         outcomes.push(Outcome {
-            maxspan,
+            makespan,
             utilisation: measures.utilisation,
             utilisation_by_speed: measures.utilisation_by_speed,
             throughput: measures.throughput,

@@ -56,7 +56,7 @@ fn threads_change_nothing() {
 #[test]
 fn claims_follow_the_points() {
     let row = |ptfs: f64, others: f64| {
-        let point = |maxspan: f64| Point { maxspan, utilisation: 1.0 / maxspan, ..Point::default() };
+        let point = |makespan: f64| Point { makespan, utilisation: 1.0 / makespan, ..Point::default() };
         let points = (0..SCHEDULERS.len()).map(|at| point(if at == 0 { ptfs } else { others })).collect();
         // Two flows, a little apart.
         let (more, used) = (others / ptfs - 1.0, 1.0 / ptfs - 1.0 / others);

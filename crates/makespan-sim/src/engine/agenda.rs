@@ -3,18 +3,18 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use makespan_core::{Instance, JobId, Time};
+use makespan_core::{Instance, JobId, TaskId, Time};
 
 use crate::SimulationOptions;
 use crate::failures::{Outages, Turn};
 
-/// When a running job will end, and whether its walltime ends it. Of a job that was interrupted it stays behind until
+/// When a running task will end, and whether its walltime ends it. Of a task that was interrupted it stays behind until
 /// its instant comes.
-pub(super) type End = (Time, JobId, bool);
+pub(super) type End = (Time, TaskId, bool);
 
 /// All instants of interest but the unavailable periods, which the cluster knows.
 pub(super) struct Agenda<'a> {
-    /// By release date, then id.
+    /// Jobs by release date, then id.
     releases: Vec<JobId>,
     released: usize,
     ends: BinaryHeap<Reverse<End>>,
@@ -38,7 +38,7 @@ impl<'a> Agenda<'a> {
         [release, end, self.outages.next(), self.wake].into_iter().flatten().min()
     }
 
-    /// A job will end.
+    /// A task will end.
     pub fn expect(&mut self, end: End) {
         self.ends.push(Reverse(end));
     }
@@ -49,7 +49,7 @@ impl<'a> Agenda<'a> {
         if due { self.ends.pop().map(|Reverse(end)| end) } else { None }
     }
 
-    /// The next job that is due to be released.
+    /// The next job whose tasks are due to be released.
     pub fn release(&mut self, instance: &Instance, now: Time) -> Option<JobId> {
         let job = *self.releases.get(self.released).filter(|&&id| instance.job(id).release <= now)?;
         self.released += 1;

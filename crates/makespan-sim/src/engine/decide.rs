@@ -1,6 +1,6 @@
 //! What the policy wants is done.
 
-use makespan_core::{Decision, JobId, ProcSet, Running, Time};
+use makespan_core::{Decision, ProcSet, TaskId, Time};
 
 use super::Engine;
 use crate::SimulationError;
@@ -8,9 +8,9 @@ use crate::SimulationError;
 impl Engine<'_> {
     pub(super) fn decide(&mut self, decision: Decision) -> Result<(), SimulationError> {
         match decision {
-            Decision::Start { job, processors } => {
+            Decision::Start { task, processors } => {
                 self.barren = 0;
-                self.start(job, processors)
+                self.start(task, processors)
             }
             Decision::WakeAt(Time::MAX) => Ok(()),
             Decision::WakeAt(at) => {
@@ -18,31 +18,29 @@ impl Engine<'_> {
                 self.agenda.wake = Some(self.agenda.wake.map_or(at, |wake| wake.min(at)));
                 Ok(())
             }
-            Decision::Cancel(job) => {
+            Decision::Cancel(task) => {
                 self.barren = 0;
-                self.cluster.withdraw(job).map_err(|defect| self.defect(defect))?;
-                self.cancelled.push(job);
+                self.cluster.withdraw(task).map_err(|defect| self.defect(defect))?;
+                self.cancelled.push(task);
                 self.left -= 1;
-                self.abandon(job, self.now());
+                self.abandon(task, self.now());
                 Ok(())
             }
         }
     }
 
-    fn start(&mut self, job: JobId, processors: ProcSet) -> Result<(), SimulationError> {
-        let admitted = self.cluster.admit(job, &processors);
-        let at_hand = admitted.and_then(|()| self.cluster.check_data(job, &processors));
-        at_hand.and_then(|()| self.cluster.check_open(job, &processors)).map_err(|defect| self.defect(defect))?;
-        let real = self.actual.time(self.instance, job, &processors);
-        let limit = self.instance.job(job).walltime.filter(|&limit| self.options.kill_at_walltime && limit < real);
+    fn start(&mut self, task: TaskId, processors: ProcSet) -> Result<(), SimulationError> {
         let start = self.now();
+        let started = self.cluster.start(task, processors);
+        let running = started.map_err(|defect| SimulationError::Policy { at: start, defect })?;
+        let real = self.actual.time(self.instance, task, &running.processors);
+        let limit = self.instance.walltime(task).filter(|&limit| self.options.kill_at_walltime && limit < real);
         let end = start + limit.unwrap_or(real);
         if end == Time::MAX {
-            return Err(SimulationError::TooLong(self.cluster.name(job).to_owned()));
+            return Err(SimulationError::TooLong(self.instance.name(task).into_owned()));
         }
-        self.ends[job.index()] = (end, limit.is_some());
-        self.agenda.expect((end, job, limit.is_some()));
-        self.cluster.begin(Running { job, start, processors });
+        self.ends[task.index()] = (end, limit.is_some());
+        self.agenda.expect((end, task, limit.is_some()));
         Ok(())
     }
 }

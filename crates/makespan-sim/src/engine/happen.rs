@@ -1,17 +1,17 @@
 //! What happens at an instant before the policy is asked.
 
-use makespan_core::{Event, JobId, Outcome, ProcSet, Run, Running, Time, Unavailable};
+use makespan_core::{Event, Outcome, ProcSet, Run, Running, TaskId, Time, Unavailable};
 
 use super::{Engine, NEVER};
 
-/// The status of a job that was killed, as shells count signals.
+/// The status of a task that was killed, as shells count signals.
 const KILLED: i32 = 137;
 
 impl Engine<'_> {
     /// Everything of one instant, in its order; the events are left for the policy.
     pub(super) fn happen(&mut self, now: Time) {
-        while let Some((at, job, timed_out)) = self.agenda.end(now) {
-            self.end(at, job, timed_out);
+        while let Some((at, task, timed_out)) = self.agenda.end(now) {
+            self.end(at, task, timed_out);
         }
         let closing = self.cluster.advance(now);
         let failing = self.fail_and_repair(now);
@@ -19,9 +19,8 @@ impl Engine<'_> {
             self.interrupt();
         }
         while let Some(job) = self.agenda.release(self.instance, now) {
-            if self.cluster.submit(job) {
-                self.events.push(Event::Submitted(job));
-            }
+            let released = self.instance.job(job).task_ids().filter(|&task| self.cluster.submit(task));
+            self.events.extend(released.map(Event::Submitted));
         }
         if self.agenda.wake.is_some_and(|wake| wake <= now) {
             self.events.push(Event::Wake);
@@ -30,13 +29,13 @@ impl Engine<'_> {
         self.events.dedup();
     }
 
-    /// A job ends, unless this end is that of a run that was interrupted.
-    fn end(&mut self, at: Time, job: JobId, timed_out: bool) {
-        if self.ends[job.index()] != (at, timed_out) {
+    /// A task ends, unless this end is that of a run that was interrupted.
+    fn end(&mut self, at: Time, task: TaskId, timed_out: bool) {
+        if self.ends[task.index()] != (at, timed_out) {
             return;
         }
-        self.ends[job.index()] = NEVER;
-        let Some(running) = self.cluster.end(job) else { return };
+        self.ends[task.index()] = NEVER;
+        let Some(running) = self.cluster.end(task) else { return };
         let outcome = if timed_out { Outcome::TimedOut } else { Outcome::Succeeded };
         self.record(running, at, outcome);
     }
@@ -71,20 +70,20 @@ impl Engine<'_> {
         }
     }
 
-    /// Takes the jobs from processors on which none may run any more.
+    /// Takes the tasks from processors on which none may run any more.
     fn interrupt(&mut self) {
         let blocked = self.cluster.blocked();
         let on_blocked = self.cluster.running().iter().filter(|running| !running.processors.is_disjoint(blocked));
-        let mut lost: Vec<JobId> = on_blocked.map(|running| running.job).collect();
+        let mut lost: Vec<TaskId> = on_blocked.map(|running| running.task).collect();
         lost.sort_unstable();
-        for job in lost {
-            self.ends[job.index()] = NEVER;
-            let Some(running) = self.cluster.end(job) else { continue };
-            let interruptions = &mut self.interruptions[job.index()];
+        for task in lost {
+            self.ends[task.index()] = NEVER;
+            let Some(running) = self.cluster.end(task) else { continue };
+            let interruptions = &mut self.interruptions[task.index()];
             *interruptions += 1;
             let again = *interruptions <= self.options.requeues;
             if again {
-                self.cluster.submit(job);
+                self.cluster.submit(task);
             }
             self.record(
                 running,
@@ -96,27 +95,27 @@ impl Engine<'_> {
 
     /// A run has ended.
     fn record(&mut self, running: Running, end: Time, outcome: Outcome) {
-        let Running { job, start, processors } = running;
+        let Running { task, start, processors } = running;
         self.events.push(match outcome {
-            Outcome::Succeeded => Event::Finished(job),
-            Outcome::Interrupted => Event::Interrupted(job),
-            Outcome::Failed { .. } | Outcome::TimedOut | Outcome::NotStarted => Event::Failed(job),
+            Outcome::Succeeded => Event::Finished(task),
+            Outcome::Interrupted => Event::Interrupted(task),
+            Outcome::Failed { .. } | Outcome::TimedOut | Outcome::NotStarted => Event::Failed(task),
         });
         self.left -= usize::from(outcome != Outcome::Interrupted);
         if outcome == Outcome::Succeeded {
-            let ready = self.cluster.succeed(job, end, &processors);
+            let ready = self.cluster.succeed(task, end, &processors);
             self.events.extend(ready.into_iter().map(Event::Submitted));
         }
-        self.runs.push(Run { job, start, end, processors, outcome });
+        self.runs.push(Run { task, start, end, processors, outcome });
         if matches!(outcome, Outcome::Failed { .. } | Outcome::TimedOut) {
-            self.abandon(job, end);
+            self.abandon(task, end);
         }
     }
 
-    /// What waits for a job that will not succeed is never started.
-    pub(super) fn abandon(&mut self, job: JobId, at: Time) {
-        for job in self.cluster.abandon(job) {
-            self.record(Running { job, start: at, processors: ProcSet::new() }, at, Outcome::NotStarted);
+    /// What waits for a task that will not succeed is never started.
+    pub(super) fn abandon(&mut self, task: TaskId, at: Time) {
+        for task in self.cluster.abandon(task) {
+            self.record(Running { task, start: at, processors: ProcSet::new() }, at, Outcome::NotStarted);
         }
     }
 }

@@ -6,7 +6,9 @@ mod happen;
 
 use std::collections::BTreeMap;
 
-use makespan_core::{Actual, Cluster, Decision, Defect, Event, Instance, JobId, Policy, Run, Time, Trace, Unavailable};
+use makespan_core::{
+    Actual, Cluster, Decision, Defect, Event, Instance, Policy, Run, TaskId, Time, Trace, Unavailable,
+};
 
 use crate::{Observer, Simulation, SimulationError, SimulationOptions};
 use agenda::Agenda;
@@ -24,16 +26,16 @@ pub(crate) struct Engine<'a> {
     options: &'a SimulationOptions,
     cluster: Cluster<'a>,
     agenda: Agenda<'a>,
-    /// For each job when it will really end, and whether at its walltime; tells an end from one that stayed behind.
+    /// For each task when it will really end, and whether at its walltime; tells an end from one that stayed behind.
     ends: Vec<(Time, bool)>,
     runs: Vec<Run>,
-    cancelled: Vec<JobId>,
+    cancelled: Vec<TaskId>,
     /// What went down, and which of it has not been repaired.
     down: Vec<Unavailable>,
     broken: BTreeMap<u32, usize>,
-    /// For each job how often it was interrupted.
+    /// For each task how often it was interrupted.
     interruptions: Vec<u32>,
-    /// How many jobs have neither ended nor been given up.
+    /// How many tasks have neither ended nor been given up.
     left: usize,
     /// What the policy has not heard yet.
     events: Vec<Event>,
@@ -47,20 +49,20 @@ pub(crate) struct Engine<'a> {
 
 impl<'a> Engine<'a> {
     pub fn new(instance: &'a Instance, actual: &'a Actual, options: &'a SimulationOptions) -> Self {
-        let jobs = instance.jobs().len();
+        let tasks = instance.tasks() as usize;
         Self {
             instance,
             actual,
             options,
             cluster: Cluster::new(instance),
             agenda: Agenda::new(instance, options),
-            ends: vec![NEVER; jobs],
-            runs: Vec::with_capacity(jobs),
+            ends: vec![NEVER; tasks],
+            runs: Vec::with_capacity(tasks),
             cancelled: Vec::new(),
             down: Vec::new(),
             broken: BTreeMap::new(),
-            interruptions: vec![0; jobs],
-            left: jobs,
+            interruptions: vec![0; tasks],
+            left: tasks,
             events: Vec::new(),
             decisions: Vec::new(),
             told: 0,
@@ -69,13 +71,13 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// From instant to instant until every job has ended or was given up.
+    /// From instant to instant until every task has ended or was given up.
     pub fn run(&mut self, policy: &mut dyn Policy, observer: &mut dyn Observer) -> Result<(), SimulationError> {
-        let jobs = self.instance.jobs().len();
+        let tasks = self.instance.tasks() as usize;
         while self.left > 0 {
-            let ended = jobs - self.left;
+            let ended = tasks - self.left;
             if self.options.stop.is_requested() {
-                return Err(SimulationError::Stopped { at: self.cluster.now(), ended, jobs });
+                return Err(SimulationError::Stopped { at: self.cluster.now(), ended, tasks });
             }
             let Some(now) = self.agenda.next(self.instance).into_iter().chain(self.cluster.next_change()).min() else {
                 return self.cluster.check_complete().map_err(|defect| self.defect(defect));
@@ -83,7 +85,7 @@ impl<'a> Engine<'a> {
             self.happen(now);
             if !self.events.is_empty() {
                 self.tell(policy)?;
-                observer.progress(now, jobs - self.left);
+                observer.progress(now, tasks - self.left);
             }
         }
         Ok(())
@@ -114,8 +116,8 @@ impl<'a> Engine<'a> {
         }
         self.decisions = decisions;
         match self.cluster.waiting().first() {
-            Some(job) if self.barren > MAX_IDLE_INSTANTS => {
-                let example = self.cluster.name(job).to_owned();
+            Some(task) if self.barren > MAX_IDLE_INSTANTS => {
+                let example = self.cluster.name(task).into_owned();
                 Err(self.defect(Defect::Restless { instants: self.barren, example }))
             }
             _ => Ok(()),

@@ -63,9 +63,10 @@ prop_compose! {
                 None => Profile::table(times.iter().map(time).collect()).unwrap(),
             }
         };
-        let mut job = Job::new("", profile(100)).with_release(milliseconds(release));
-        let own = job.profile().machine_times().into_iter().flatten().filter(|&&time| time < Profile::CANNOT_RUN);
-        let longest = own.max().map_or(job.profile().longest(), |&time| time).ticks();
+        let estimate = profile(100);
+        let own = estimate.machine_times().into_iter().flatten().filter(|&&time| time < Profile::CANNOT_RUN);
+        let longest = own.max().map_or(estimate.longest(), |&time| time).ticks();
+        let mut job = Job::new("", estimate).with_release(milliseconds(release));
         job.walltime = walltime.map(|percent| Time::from_ticks(longest / 100 * percent));
         (job, profile(percent))
     }

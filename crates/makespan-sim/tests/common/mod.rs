@@ -5,7 +5,7 @@
 pub mod cases;
 pub mod wanderer;
 
-use makespan_core::{Decision, Event, JobId, Policy, ProcSet, Profile, Time, View};
+use makespan_core::{Decision, Event, Policy, ProcSet, Profile, TaskId, Time, View};
 use makespan_sim::Simulation;
 
 pub fn seconds(seconds: i64) -> Time {
@@ -20,31 +20,30 @@ pub fn rigid(processors: u32, time: i64) -> Profile {
     Profile::rigid(processors, seconds(time)).unwrap()
 }
 
-pub fn start(job: u32, processors: &str) -> Decision {
-    Decision::Start { job: JobId(job), processors: set(processors) }
+pub fn start(task: u64, processors: &str) -> Decision {
+    Decision::Start { task: TaskId(task), processors: set(processors) }
 }
 
-/// The runs of a simulation are these: job, start, end in seconds, processors.
+/// The runs of a simulation are these: task, start, end in seconds, processors.
 #[track_caller]
-pub fn check(simulation: &Simulation, expected: &[(u32, i64, i64, &str)]) {
-    let text = |job: u32, start: Time, end: Time, on: &str| format!("{job} from {start} to {end} on {on}");
+pub fn check(simulation: &Simulation, expected: &[(u64, i64, i64, &str)]) {
+    let text = |task: u64, start: Time, end: Time, on: &str| format!("{task} from {start} to {end} on {on}");
     let runs = simulation.trace.runs.iter();
-    let played: Vec<_> = runs.map(|run| text(run.job.0, run.start, run.end, &run.processors.to_string())).collect();
+    let played: Vec<_> = runs.map(|run| text(run.task.0, run.start, run.end, &run.processors.to_string())).collect();
     let expected: Vec<_> =
-        expected.iter().map(|&(job, start, end, on)| text(job, seconds(start), seconds(end), on)).collect();
+        expected.iter().map(|&(task, start, end, on)| text(task, seconds(start), seconds(end), on)).collect();
     assert_eq!(played, expected);
 }
 
-/// First come, first served, on the fewest processors that a job accepts.
+/// First come, first served, on the fewest processors that a task accepts.
 pub struct FirstCome;
 
 impl Policy for FirstCome {
     fn on(&mut self, _events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
         let mut free = view.free.clone();
-        for job in view.waiting.iter() {
-            let profile = view.instance.job(job).profile();
-            let Some(processors) = free.take(profile.min_processors()) else { break };
-            decisions.push(Decision::Start { job, processors });
+        for task in view.waiting.iter() {
+            let Some(processors) = free.take(view.instance.profile(task).min_processors()) else { break };
+            decisions.push(Decision::Start { task, processors });
         }
     }
 }

@@ -1,11 +1,11 @@
 //! A policy that does anything that is legal.
 
-use makespan_core::{Decision, Event, JobId, Platform, Policy, ProcSet, Time, View};
+use makespan_core::{Decision, Event, Platform, Policy, ProcSet, TaskId, Time, View};
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// Starts waiting jobs in any order, on any processors that a job may have, and now and then gives one up. At each call
+/// Starts waiting tasks in any order, on any processors that a task may have, and now and then gives one up. At each call
 /// it compares what it is shown with what follows from the instance.
 pub struct Wanderer {
     random: ChaCha8Rng,
@@ -17,9 +17,9 @@ impl Wanderer {
         Self { random: ChaCha8Rng::seed_from_u64(seed), cancels }
     }
 
-    /// Processors for a job, of any allotment; `None` when none was found.
-    fn place(&mut self, job: JobId, free: &ProcSet, view: &View<'_>) -> Option<ProcSet> {
-        let profile = view.instance.job(job).profile();
+    /// Processors for a task, of any allotment; `None` when none was found.
+    fn place(&mut self, task: TaskId, free: &ProcSet, view: &View<'_>) -> Option<ProcSet> {
+        let profile = view.instance.profile(task);
         let most = profile.max_processors().min(free.len());
         if most < profile.min_processors() {
             return None;
@@ -32,11 +32,11 @@ impl Wanderer {
             ids.shuffle(&mut self.random);
             ProcSet::from_intervals(ids[..wanted as usize].iter().map(|&id| (id, id)).collect())
         };
-        let arrived = view.arrival(job, &processors).is_some_and(|arrival| arrival <= view.now);
-        if !arrived || !view.instance.accepts(job, &processors) {
+        let arrived = view.arrival(task, &processors).is_some_and(|arrival| arrival <= view.now);
+        if !arrived || !view.instance.accepts(task, &processors) {
             return None;
         }
-        let end = view.now + view.instance.time(job, &processors);
+        let end = view.now + view.instance.time(task, &processors);
         let closing =
             view.instance.unavailable().iter().any(|period| {
                 period.start < end && period.end > view.now && !period.processors.is_disjoint(&processors)
@@ -66,9 +66,9 @@ fn check_view(events: &[Event], view: &View<'_>) {
     assert!(!events.is_empty() && events.is_sorted_by_key(Event::order));
     let mut left = ProcSet::first(instance.processors());
     for run in running {
-        assert!(run.processors.is_subset(&left), "two jobs on one processor");
+        assert!(run.processors.is_subset(&left), "two tasks on one processor");
         left = left.difference(&run.processors);
-        assert!(!waiting.contains(run.job));
+        assert!(!waiting.contains(run.task));
     }
     let closed = instance.unavailable().iter().filter(|period| period.start <= now && now < period.end);
     for period in closed.chain(down) {
@@ -76,24 +76,24 @@ fn check_view(events: &[Event], view: &View<'_>) {
         left = left.difference(&period.processors);
     }
     assert_eq!(&left, free);
-    assert!(waiting.iter().all(|job| instance.job(job).release <= now));
+    assert!(waiting.iter().all(|task| instance.release(task) <= now));
     assert!(down.iter().all(|down| down.start <= now && now < down.end));
 }
 
 impl Policy for Wanderer {
     fn on(&mut self, events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
         check_view(events, view);
-        let mut waiting: Vec<JobId> = view.waiting.iter().collect();
+        let mut waiting: Vec<TaskId> = view.waiting.iter().collect();
         waiting.shuffle(&mut self.random);
         let mut free = view.free.clone();
-        for job in waiting {
+        for task in waiting {
             if self.cancels && self.random.random_bool(0.02) {
-                decisions.push(Decision::Cancel(job));
+                decisions.push(Decision::Cancel(task));
             } else if self.random.random_bool(0.8)
-                && let Some(processors) = self.place(job, &free, view)
+                && let Some(processors) = self.place(task, &free, view)
             {
                 free.remove(&processors);
-                decisions.push(Decision::Start { job, processors });
+                decisions.push(Decision::Start { task, processors });
             }
         }
         if !view.waiting.is_empty() {

@@ -3,6 +3,7 @@
 use super::frame::Frame;
 use super::planning::{Criterion, TieBreak};
 use crate::kernel::graph::calendar::Calendar;
+use crate::kernel::graph::placing::earliest;
 use crate::kernel::graph::{NEVER, Place};
 
 /// Places of some tasks of a job, on processors that other jobs may hold at times.
@@ -157,16 +158,10 @@ impl<'a> Draft<'a> {
 
     /// Places a task, whose predecessors are placed, where it ends first: HEFT's policy with these calendars.
     pub fn put_first(&mut self, task: u32) {
-        let frame = self.frame;
-        let option = |processor: u32| {
-            let time = frame.time_on(task, processor);
-            (time != NEVER).then(|| {
-                let start = self.calendars[processor as usize].earliest_fit(self.arrival(task, processor), time);
-                (start + time, processor)
-            })
-        };
-        if let Some((end, processor)) = (0..frame.problem().processors() as u32).filter_map(option).min() {
-            self.put_on(task, Place { processor, start: end - frame.time_on(task, processor) });
+        let problem = self.frame.problem();
+        let arrival = |node: u32| self.arrival(task, problem.processors_of(node).start);
+        if let Some((place, _)) = earliest((problem, self.frame.number(task)), &self.calendars, arrival, |_, end| end) {
+            self.put_on(task, place);
         }
     }
 

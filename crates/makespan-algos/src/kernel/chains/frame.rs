@@ -1,8 +1,9 @@
 //! One job of a problem, on processors or on types of them: what does not change while it is planned.
 
+use std::ops::Range;
 use std::sync::OnceLock;
 
-use makespan_core::{Instance, Time, task_cost};
+use makespan_core::{Instance, JobId, Time, task_cost};
 
 use super::ranking::Chart;
 use crate::kernel::graph::calendar::Calendar;
@@ -29,7 +30,7 @@ pub struct Frame<'a> {
     pub chart: Chart,
     /// For each task its place in the order of the chart.
     positions: Vec<u32>,
-    /// The number of the first edge in the problem, and for each edge the time that no pair of processors avoids.
+    /// The number of the first edge in the instance, and for each edge the time that no pair of processors avoids.
     least: (u32, Vec<i64>),
     /// For each task and processor what the task costs there; zero where it cannot run.
     cost: Vec<i64>,
@@ -46,11 +47,11 @@ pub struct Frame<'a> {
 }
 
 impl<'a> Frame<'a> {
-    /// The tasks of job `job`, which start at number `first` of the problem. With `types`, one processor stands for all
-    /// that are alike, and is never occupied.
-    pub fn new(instance: &Instance, problem: &'a Problem, (job, first): (usize, u32), types: bool) -> Self {
-        let job = &instance.jobs()[job];
-        let count = job.tasks_apart();
+    /// The tasks of a job of the instance. With `types`, one processor stands for all that are alike, and is never
+    /// occupied.
+    pub fn new(instance: &Instance, problem: &'a Problem, id: JobId, types: bool) -> Self {
+        let job = instance.job(id);
+        let (first, count) = (job.first().0 as u32, job.different_tasks());
         let processors = 0..problem.processors() as u32;
         let (machines, kinds) = if types {
             kinds(problem, first..first + count)
@@ -59,17 +60,18 @@ impl<'a> Frame<'a> {
         };
         let mut cost = Vec::with_capacity(count as usize * problem.processors());
         for task in 0..count {
-            let volume = makespan_core::volume(job.profile_of(task));
+            let volume = makespan_core::volume(instance.profile_at(id, task));
             for processor in 0..problem.processors() as u32 {
                 let time = problem.time(first + task, problem.node_of(processor));
                 cost.push(if time == NEVER { 0 } else { task_cost(volume, Time::from_ticks(time)) });
             }
         }
-        let chart = Chart::of(problem, first, count);
+        let chart = Chart::of(instance, problem, id);
         let mut positions = vec![0; chart.order.len()];
         chart.order.iter().zip(0..).for_each(|(&task, position)| positions[task as usize] = position);
         let (before, after, by_rank) = (Vec::new(), Vec::new(), OnceLock::new());
-        let least = least_transfers(problem, first, &chart);
+        let edges = problem.edges_of(id);
+        let least = (edges.start, least_transfers(problem, (first, edges), &chart));
         let mut frame =
             Self { problem, first, chart, positions, least, cost, before, after, machines, kinds, types, by_rank };
         let areas = areas(problem, first..first + count);
@@ -197,7 +199,7 @@ impl<'a> Frame<'a> {
 }
 
 /// The first processor of each type, and for each processor its type: all tasks take equally long on those of one type.
-fn kinds(problem: &Problem, tasks: std::ops::Range<u32>) -> (Vec<u32>, Vec<u32>) {
+fn kinds(problem: &Problem, tasks: Range<u32>) -> (Vec<u32>, Vec<u32>) {
     let (mut found, mut kinds): (Vec<u32>, Vec<u32>) = (Vec::new(), Vec::new());
     for processor in 0..problem.processors() as u32 {
         let node = problem.node_of(processor);
@@ -214,11 +216,9 @@ fn kinds(problem: &Problem, tasks: std::ops::Range<u32>) -> (Vec<u32>, Vec<u32>)
     (found, kinds)
 }
 
-/// For each edge of a job the time that it takes at least between two nodes that can run its tasks, with the number of the
-/// first. O(1) for an edge whose tasks can share a node, and else one step for each pair of nodes.
-fn least_transfers(problem: &Problem, first: u32, chart: &Chart) -> (u32, Vec<i64>) {
-    let numbers = (0..chart.order.len() as u32).flat_map(|task| problem.incoming(first + task));
-    let start = numbers.map(|from| from.edge).min().unwrap_or(0);
+/// For each edge of a job the time that it takes at least between two nodes that can run its tasks. O(1) for an edge whose
+/// tasks can share a node, and else one step for each pair of nodes.
+fn least_transfers(problem: &Problem, (first, edges): (u32, Range<u32>), chart: &Chart) -> Vec<i64> {
     let network = problem.network();
     let nodes = 0..problem.nodes() as u32;
     let least = |(&(from, to, _), edge): (&(u32, u32, i64), u32)| {
@@ -234,7 +234,7 @@ fn least_transfers(problem: &Problem, first: u32, chart: &Chart) -> (u32, Vec<i6
             .flat_map(|own| nodes.clone().filter(runs(to)).map(move |other| network.time(edge, own, other)));
         pairs.min().unwrap_or(0)
     };
-    (start, chart.edges.iter().zip(start..).map(least).collect())
+    chart.edges.iter().zip(edges).map(least).collect()
 }
 
 /// For each task the area that it takes at least, by two ways to weigh processors.
@@ -243,7 +243,7 @@ fn least_transfers(problem: &Problem, first: u32, chart: &Chart) -> (u32, Vec<i6
 /// where they run, each multiplied by the weight of the processor, come to at most C. A task adds at least the least such
 /// product over the processors that can run it. Weights are the mean speeds of processors over all tasks of the job, with
 /// which the product is the same everywhere if times differ by speeds alone, and equal ones.
-fn areas(problem: &Problem, tasks: std::ops::Range<u32>) -> [Vec<f64>; 2] {
+fn areas(problem: &Problem, tasks: Range<u32>) -> [Vec<f64>; 2] {
     let mut speeds = vec![0.0; problem.nodes()];
     for task in tasks.clone() {
         let times = problem.times(task);

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use makespan_core::Instance;
+use makespan_core::{Instance, JobId};
 
 use super::draft::Draft;
 use super::frame::Frame;
@@ -24,10 +24,10 @@ pub struct Outline<'a> {
 }
 
 impl<'a> Outline<'a> {
-    /// The tasks of job `job`, which start at number `first` of the problem, by this method.
-    pub fn new(instance: &Instance, problem: &'a Problem, (job, first): (usize, u32), method: &Method) -> Self {
-        let real = Frame::new(instance, problem, (job, first), false);
-        let types = method.types.then(|| Frame::new(instance, problem, (job, first), true));
+    /// The tasks of a job of the instance, by this method.
+    pub fn new(instance: &Instance, problem: &'a Problem, job: JobId, method: &Method) -> Self {
+        let real = Frame::new(instance, problem, job, false);
+        let types = method.types.then(|| Frame::new(instance, problem, job, true));
         Self { real, types, chains: OnceLock::new(), settings: method.settings }
     }
 

@@ -1,5 +1,7 @@
 //! The critical chains of a graph, longest first.
 
+use makespan_core::{Dependence, Instance, JobId, TaskId};
+
 use crate::kernel::graph::Problem;
 
 /// A graph of tasks with one time each, and the data between them.
@@ -35,21 +37,18 @@ pub enum Cover {
 }
 
 impl Chart {
-    /// The tasks `first..first + count` of one job: fastest times, and mean transfers between different nodes.
-    pub fn of(problem: &Problem, first: u32, count: u32) -> Self {
-        let fastest = |task: u32| problem.times(task).iter().copied().min().unwrap_or(0);
-        let mut edges: Vec<(u32, (u32, u32, i64))> = Vec::new();
-        for task in first..first + count {
-            let each = problem.incoming(task).iter();
-            let time = |edge: u32| problem.network().mean(edge).ceil() as i64;
-            edges.extend(each.map(|from| (from.edge, (from.task - first, task - first, time(from.edge)))));
-        }
-        edges.sort_unstable();
-        let own = problem.order().iter().filter(|&&task| (first..first + count).contains(&task));
+    /// The tasks of one job: fastest times, and mean transfers between different nodes.
+    pub fn of(instance: &Instance, problem: &Problem, job: JobId) -> Self {
+        let tasks = instance.job(job);
+        let fastest = |task: TaskId| problem.times(task.0 as u32).iter().copied().min().unwrap_or(0);
+        let number = |task: TaskId| (task.0 - tasks.first().0) as u32;
+        let edge = |(edge, at): (&Dependence, u32)| {
+            (number(edge.from), number(edge.to), problem.network().mean(at).ceil() as i64)
+        };
         Self {
-            times: (first..first + count).map(fastest).collect(),
-            edges: edges.into_iter().map(|(_, edge)| edge).collect(),
-            order: own.map(|&task| task - first).collect(),
+            times: tasks.task_ids().map(fastest).collect(),
+            edges: instance.edges_of(job).iter().zip(problem.edges_of(job)).map(edge).collect(),
+            order: instance.order(job).map(number).collect(),
         }
     }
 

@@ -1,5 +1,7 @@
 //! The strategy of one job: several schedules of it, none better than another in everything.
 
+use makespan_core::undominated;
+
 use super::collisions::{Collision, Penalties, Resolution, resolve};
 use super::draft::Draft;
 use super::frame::Frame;
@@ -98,10 +100,6 @@ impl Offer {
         until
     }
 
-    fn beats(&self, other: &Self) -> bool {
-        self.finish <= other.finish && self.cost <= other.cost && self.busy >= other.busy
-    }
-
     /// By what is optimised, less is better; then by finish.
     pub fn key(&self, criterion: Criterion) -> (i64, i64) {
         (value(criterion, (self.cost, self.busy)), self.finish)
@@ -161,15 +159,8 @@ pub fn strategy(task: &Task, settings: &Settings) -> Vec<Offer> {
 }
 
 /// Those that no other beats, by finish; of equal ones the first.
-pub fn pareto(mut offers: Vec<Offer>) -> Vec<Offer> {
-    offers.sort_by_key(|offer| (offer.finish, offer.cost, -offer.busy));
-    let mut kept: Vec<Offer> = Vec::new();
-    for offer in offers {
-        if !kept.iter().any(|other| other.beats(&offer)) {
-            kept.push(offer);
-        }
-    }
-    kept
+pub fn pareto(offers: Vec<Offer>) -> Vec<Offer> {
+    undominated(offers, |offer| [offer.finish, offer.cost, -offer.busy].map(i128::from))
 }
 
 /// Chains one after the other onto what is free, towards several ends: tasks planned towards an early end leave room to

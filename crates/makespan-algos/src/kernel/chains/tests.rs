@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use makespan_core::{
-    Edge, Graph, Instance, Job, Link, Load, NamedTask, Node, Platform, ProcSet, Profile, Time, Unavailable,
+    Edge, Graph, Instance, Job, JobId, Link, Load, NamedTask, Node, Platform, ProcSet, Profile, Time, Unavailable,
 };
 use proptest::prelude::*;
 
@@ -175,7 +175,7 @@ proptest! {
         let closed: Vec<(u32, i64, i64)> = closed.into_iter().map(|(p, from, long)| (p, from, from + long)).collect();
         let instance = instance(&volumes, &edges, &speeds, &closed);
         let problem = Problem::new(&instance);
-        let frame = Frame::new(&instance, &problem, (0, 0), false);
+        let frame = Frame::new(&instance, &problem, JobId(0), false);
         let calendars = calendars(&problem);
         let mut draft = Draft::new(&frame, calendars.clone());
         let tasks: Vec<u32> = (0..volumes.len() as u32).collect();
@@ -202,8 +202,8 @@ proptest! {
         let closed: Vec<(u32, i64, i64)> = closed.into_iter().map(|(p, from, long)| (p, from, from + long)).collect();
         let instance = instance(&volumes, &edges, &speeds, &closed);
         let problem = Problem::new(&instance);
-        let real = Frame::new(&instance, &problem, (0, 0), false);
-        let alike = Frame::new(&instance, &problem, (0, 0), true);
+        let real = Frame::new(&instance, &problem, JobId(0), false);
+        let alike = Frame::new(&instance, &problem, JobId(0), true);
         let calendars = calendars(&problem);
         let chosen = if types { &alike } else { &real };
         let criterion = if utilisation { Criterion::Utilisation } else { Criterion::Cost };
@@ -245,7 +245,7 @@ proptest! {
     ) {
         let instance = instance(&volumes, &[], &speeds, &[]);
         let problem = Problem::new(&instance);
-        let frame = Frame::new(&instance, &problem, (0, 0), false);
+        let frame = Frame::new(&instance, &problem, JobId(0), false);
         let planned: Vec<Place> =
             (0..volumes.len()).map(|task| Place { processor: wanted[task], start: 5 }).collect();
         let (draft, collisions) =
@@ -283,7 +283,7 @@ fn isolated_tasks_hold_what_the_others_leave() {
     // Speeds 1 and 2; processor 1 is closed from 40 to 50.
     let instance = instance(&[10, 20, 16], &[(1, 2, 0)], &[1, 2], &[(1, 40, 50)]);
     let problem = Problem::new(&instance);
-    let frame = Frame::new(&instance, &problem, (0, 0), false);
+    let frame = Frame::new(&instance, &problem, JobId(0), false);
     let calendars = calendars(&problem);
     let settings = |isolated| Settings { criterion: Criterion::Utilisation, isolated, ..Settings::default() };
     let (first, chains) = (&heft(&frame, &calendars), &frame.chart.chains(Cover::default()));
@@ -306,7 +306,7 @@ fn isolated_tasks_hold_what_the_others_leave() {
 fn penalties_say_what_a_collision_becomes() {
     let instance = instance(&[10, 10], &[], &[1, 2], &[]);
     let problem = Problem::new(&instance);
-    let frame = Frame::new(&instance, &problem, (0, 0), false);
+    let frame = Frame::new(&instance, &problem, JobId(0), false);
     // Both are planned on the slow processor: the second one waits for it, or runs on the fast one.
     let planned = [Place { processor: 0, start: 0 }, Place { processor: 0, start: 4 }];
     let resolved = |cost: i64, delay: i64, change: i64| {
@@ -332,7 +332,7 @@ fn tasks_for_one_processor_that_start_together_follow_each_other() {
     let job = Job::compound("job", Graph::new(tasks, vec![]).unwrap());
     let instance = Instance::new(platform, vec![job], vec![]).unwrap();
     let problem = Problem::new(&instance);
-    let frame = Frame::new(&instance, &problem, (0, 0), false);
+    let frame = Frame::new(&instance, &problem, JobId(0), false);
     let planned = [Place { processor: 0, start: 8 }; 3];
     let (draft, collisions) = resolve(&resolution(&frame, 40, &Penalties::default()), calendars(&problem), &planned);
     let mut starts: Vec<i64> = draft.places().unwrap().iter().map(|place| place.start).collect();

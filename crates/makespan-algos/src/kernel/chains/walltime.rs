@@ -1,6 +1,6 @@
 //! The time that a job is given.
 
-use makespan_core::{Job, Time};
+use makespan_core::{Job, Rows, Time};
 
 use super::frame::Frame;
 use super::strategy::heft;
@@ -14,7 +14,7 @@ pub fn makespan_alone(frame: &Frame) -> i64 {
 
 /// The walltime of a job in ticks: its own where it is compound, and else `factor` times its makespan `alone`. (The walltime
 /// of a job of one task is for its run.)
-pub fn walltime(job: &Job, alone: impl FnOnce() -> i64, factor: f64) -> i64 {
+pub fn walltime(job: &Job<Rows>, alone: impl FnOnce() -> i64, factor: f64) -> i64 {
     let stated = job.walltime.filter(|_| job.is_compound());
     stated.map_or_else(|| (alone() as f64 * factor).ceil() as i64, Time::ticks)
 }

@@ -1,4 +1,4 @@
-//! Compound jobs in flat arrays: tasks and edges of all jobs, times on nodes, transfers between them.
+//! Compound jobs in flat arrays: times of all tasks on nodes, transfers between them, and which waits for which.
 
 pub mod calendar;
 pub mod machine_orders;
@@ -7,26 +7,30 @@ pub mod placing;
 pub mod rank;
 pub mod sequence;
 
-use makespan_core::{Edge, Instance, JobId, Placement, Platform, ProcSet, Schedule, Time};
+use std::ops::Range;
+
+use makespan_core::{Dependence, Instance, JobId, Placement, Platform, ProcSet, Schedule, TaskId, Time};
 
 pub use network::Network;
 
 /// No task takes so long; stands for a node that cannot run a task.
 pub const NEVER: i64 = i64::MAX;
 
-/// The tasks of all jobs of an instance, each of which runs on one processor.
+/// What searches ask again and again of an instance without bags, each of whose tasks runs on one processor.
 ///
-/// Tasks are numbered through the jobs in file order, processors as in the platform. Nodes are those that compute, in
-/// the order of the platform. Times are in ticks.
+/// Tasks and edges have the numbers that they have in the instance, processors those of the platform. Nodes are those that
+/// compute, in the order of the platform. Times are in ticks.
 #[derive(Clone, Debug)]
 pub struct Problem {
-    /// For each task its job and its number there.
-    names: Vec<(JobId, u32)>,
+    /// For each task its job.
+    job_of: Vec<JobId>,
     release: Vec<i64>,
     /// Tasks, each after all that it waits for.
     order: Vec<u32>,
-    incoming: Rows,
-    outgoing: Rows,
+    incoming: Neighbours,
+    outgoing: Neighbours,
+    /// For each job its edges.
+    edges: Vec<Range<u32>>,
     /// For each task its time on each node.
     times: Vec<i64>,
     /// For each processor its node.
@@ -36,7 +40,6 @@ pub struct Problem {
     network: Network,
     /// Unavailable periods of each processor.
     closed: Vec<Vec<(i64, i64)>>,
-    jobs: usize,
 }
 
 /// One end of an edge, seen from the other.
@@ -44,30 +47,44 @@ pub struct Problem {
 pub struct Neighbour {
     /// The other task.
     pub task: u32,
-    /// The edge, as the network counts them.
+    /// The edge, by its position among all of the instance.
     pub edge: u32,
 }
 
 /// The neighbours of task `t` are `items[first[t] .. first[t + 1]]`.
-#[derive(Clone, Debug, Default)]
-struct Rows {
+#[derive(Clone, Debug)]
+struct Neighbours {
     first: Vec<u32>,
     items: Vec<Neighbour>,
 }
 
-impl Rows {
+impl Neighbours {
+    /// On one side of each task: `ends` gives the task and its neighbour there.
+    fn new(tasks: usize, edges: &[Dependence], ends: impl Fn(&Dependence) -> (TaskId, TaskId)) -> Self {
+        let mut first = vec![0; tasks + 1];
+        edges.iter().for_each(|edge| first[ends(edge).0.index() + 1] += 1);
+        for task in 0..tasks {
+            first[task + 1] += first[task];
+        }
+        let mut next = first.clone();
+        let mut items = vec![Neighbour { task: 0, edge: 0 }; edges.len()];
+        for (edge, number) in edges.iter().zip(0..) {
+            let (own, other) = ends(edge);
+            let slot = &mut next[own.index()];
+            items[*slot as usize] = Neighbour { task: other.0 as u32, edge: number };
+            *slot += 1;
+        }
+        Self { first, items }
+    }
+
     fn of(&self, task: u32) -> &[Neighbour] {
         let task = task as usize;
         &self.items[self.first[task] as usize..self.first[task + 1] as usize]
     }
-
-    fn close(&mut self) {
-        self.first.push(self.items.len() as u32);
-    }
 }
 
 impl Problem {
-    /// Every task of the instance on one processor; a bag counts as one task. O(tasks * nodes + edges).
+    /// Every task of the instance, which has no bags, on one processor. O(tasks * nodes + edges).
     ///
     /// # Panics
     /// When a task does not accept one processor.
@@ -98,74 +115,38 @@ impl Problem {
                 closed[id as usize].push((period.start.ticks(), period.end.ticks()));
             }
         }
-        let edges: Vec<Edge> = instance
-            .jobs()
-            .iter()
-            .filter_map(|job| job.graph.as_ref())
-            .flat_map(|graph| graph.edges().iter().copied())
-            .collect();
-        let mut problem = Self {
-            names: Vec::new(),
-            release: Vec::new(),
-            order: Vec::new(),
-            incoming: Rows { first: vec![0], ..Rows::default() },
-            outgoing: Rows { first: vec![0], ..Rows::default() },
-            times: Vec::new(),
+        let firsts: Vec<ProcSet> = nodes.iter().map(|&(first, _)| ProcSet::range(first, first)).collect();
+        let time = |task| firsts.iter().map(move |on| instance.try_time(task, on).map_or(NEVER, Time::ticks));
+        let mut edge = 0;
+        let edges_of = |id| {
+            let first = edge;
+            edge += instance.edges_of(id).len() as u32;
+            first..edge
+        };
+        let (tasks, edges) = (instance.tasks() as usize, instance.edges());
+        Self {
+            job_of: instance.task_ids().map(|task| instance.job_id(task)).collect(),
+            release: instance.task_ids().map(|task| instance.release(task).ticks()).collect(),
+            order: instance.ids().flat_map(|id| instance.order(id)).map(|task| task.0 as u32).collect(),
+            incoming: Neighbours::new(tasks, edges, |edge| (edge.to, edge.from)),
+            outgoing: Neighbours::new(tasks, edges, |edge| (edge.from, edge.to)),
+            edges: instance.ids().map(edges_of).collect(),
+            times: instance.task_ids().flat_map(time).collect(),
             node_of,
-            network: Network::new(platform, &computing, &edges),
+            network: Network::new(platform, &computing, edges),
             nodes,
             closed,
-            jobs: instance.jobs().len(),
-        };
-        let firsts: Vec<ProcSet> = problem.nodes.iter().map(|&(first, _)| ProcSet::range(first, first)).collect();
-        let mut edge = 0;
-        for id in instance.ids() {
-            edge = problem.add(instance, id, &firsts, edge);
-        }
-        problem
-    }
-
-    /// Adds the tasks of a job, whose edges are counted from `edge` on; gives the number after its last edge.
-    fn add(&mut self, instance: &Instance, id: JobId, firsts: &[ProcSet], edge: u32) -> u32 {
-        let job = instance.job(id);
-        let first = self.names.len() as u32;
-        let tasks = job.graph.as_ref().map_or(1, |graph| graph.len() as u32);
-        for task in 0..tasks {
-            self.names.push((id, task));
-            self.release.push(job.release.ticks());
-            let on = |processor| instance.try_time_of(id, task, processor).map_or(NEVER, Time::ticks);
-            self.times.extend(firsts.iter().map(on));
-            if let Some(graph) = &job.graph {
-                let ends = graph.incoming_edges(task).iter().zip(graph.incoming(task));
-                let from = |(&number, end): (&u32, &Edge)| Neighbour { task: first + end.from, edge: edge + number };
-                self.incoming.items.extend(ends.map(from));
-                let ends = graph.outgoing_edges(task).iter().zip(graph.outgoing(task));
-                let to = |(&number, end): (&u32, &Edge)| Neighbour { task: first + end.to, edge: edge + number };
-                self.outgoing.items.extend(ends.map(to));
-            }
-            self.incoming.close();
-            self.outgoing.close();
-        }
-        match &job.graph {
-            Some(graph) => {
-                self.order.extend(graph.order().iter().map(|&task| first + task));
-                edge + graph.edges().len() as u32
-            }
-            None => {
-                self.order.push(first);
-                edge
-            }
         }
     }
 
     /// How many tasks.
     pub fn tasks(&self) -> usize {
-        self.names.len()
+        self.job_of.len()
     }
 
     /// How many jobs.
     pub fn jobs(&self) -> usize {
-        self.jobs
+        self.edges.len()
     }
 
     /// How many processors.
@@ -180,7 +161,7 @@ impl Problem {
 
     /// The job of a task.
     pub fn job_of(&self, task: u32) -> JobId {
-        self.names[task as usize].0
+        self.job_of[task as usize]
     }
 
     /// When the job of a task is released.
@@ -203,13 +184,18 @@ impl Problem {
         self.outgoing.of(task)
     }
 
+    /// The edges between the tasks of a job.
+    pub fn edges_of(&self, job: JobId) -> Range<u32> {
+        self.edges[job.index()].clone()
+    }
+
     /// The node of a processor.
     pub fn node_of(&self, processor: u32) -> u32 {
         self.node_of[processor as usize]
     }
 
     /// The processors of a node.
-    pub fn processors_of(&self, node: u32) -> std::ops::Range<u32> {
+    pub fn processors_of(&self, node: u32) -> Range<u32> {
         let (first, count) = self.nodes[node as usize];
         first..first + count
     }
@@ -245,11 +231,9 @@ impl Problem {
     /// The schedule of these starts and processors, one a task.
     pub fn schedule(&self, places: &[Place]) -> Schedule {
         let placement = |(task, place): (usize, &Place)| {
-            let (job, number) = self.names[task];
             let time = self.time(task as u32, self.node_of(place.processor));
             Placement {
-                job,
-                task: number,
+                task: TaskId::at(task),
                 start: Time::from_ticks(place.start),
                 end: Time::from_ticks(place.start + time),
                 processors: ProcSet::range(place.processor, place.processor),

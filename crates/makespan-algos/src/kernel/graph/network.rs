@@ -1,6 +1,6 @@
 //! How long the data of each edge travel between two nodes.
 
-use makespan_core::{Edge, Load, Platform, Route};
+use makespan_core::{Dependence, Load, Platform, Route};
 use rustc_hash::FxHashMap;
 
 /// Routes by kind: most platforms have few.
@@ -25,7 +25,7 @@ impl Network {
     const MAX_TIMES: usize = 1 << 24;
 
     /// The routes between the nodes `computing` of the platform.
-    pub fn new(platform: &Platform, computing: &[usize], edges: &[Edge]) -> Self {
+    pub fn new(platform: &Platform, computing: &[usize], edges: &[Dependence]) -> Self {
         let (kinds, routes, counts) = kinds(platform, computing);
         let loads: Vec<Load> = edges.iter().map(|edge| edge.load).collect();
         let kept = loads.len().saturating_mul(routes.len()) <= Self::MAX_TIMES;

@@ -3,7 +3,34 @@
 use super::calendar::Calendar;
 use super::{NEVER, Place, Problem};
 
-/// A schedule in the making: the insertion-based policy of HEFT.
+/// Where `cost` of the node and of the end of a task is least, the first of several, and when it ends there: the
+/// insertion-based policy of HEFT. A task begins in the earliest gap of a processor that is long enough, once its data are
+/// on the node as `arrival` says. `None` when no node can run it. O(processors log tasks) where gaps are long enough.
+pub fn earliest<C: PartialOrd>(
+    (problem, task): (&Problem, u32),
+    calendars: &[Calendar],
+    arrival: impl Fn(u32) -> i64,
+    cost: impl Fn(u32, i64) -> C,
+) -> Option<(Place, i64)> {
+    let mut best: Option<(C, Place, i64)> = None;
+    for node in 0..problem.nodes() as u32 {
+        let time = problem.time(task, node);
+        if time == NEVER {
+            continue;
+        }
+        let arrival = arrival(node);
+        for processor in problem.processors_of(node) {
+            let start = calendars[processor as usize].earliest_fit(arrival, time);
+            let cost = cost(node, start + time);
+            if best.as_ref().is_none_or(|best| cost < best.0) {
+                best = Some((cost, Place { processor, start }, start + time));
+            }
+        }
+    }
+    best.map(|(_, place, end)| (place, end))
+}
+
+/// A schedule in the making, whose tasks are placed by [`earliest`].
 #[derive(Clone, Debug)]
 pub struct Placing<'a> {
     problem: &'a Problem,
@@ -35,23 +62,10 @@ impl<'a> Placing<'a> {
     /// # Panics
     /// When no node can run the task.
     pub fn place<C: PartialOrd>(&mut self, task: u32, cost: impl Fn(u32, i64) -> C) {
-        let problem = self.problem;
         self.arrive(task);
-        let mut best: Option<(C, Place, i64)> = None;
-        for node in 0..problem.nodes() as u32 {
-            let time = problem.time(task, node);
-            if time == NEVER {
-                continue;
-            }
-            for processor in problem.processors_of(node) {
-                let start = self.calendars[processor as usize].earliest_fit(self.arrivals[node as usize], time);
-                let cost = cost(node, start + time);
-                if best.as_ref().is_none_or(|best| cost < best.0) {
-                    best = Some((cost, Place { processor, start }, start + time));
-                }
-            }
-        }
-        let (_, place, end) = best.expect("an instance has no task that runs nowhere");
+        let arrival = |node: u32| self.arrivals[node as usize];
+        let (place, end) = earliest((self.problem, task), &self.calendars, arrival, cost)
+            .expect("an instance has no task that runs nowhere");
         self.put(task, place, end);
     }
 

@@ -2,7 +2,7 @@
 
 use makespan_bounds::dual;
 use makespan_core::{
-    Bound, Instance, Job, JobId, Objective, Placement, Platform, Profile, Proof, Schedule, Time, validate,
+    Bound, Instance, Job, Objective, Placement, Platform, Profile, Proof, Schedule, TaskId, Time, validate,
 };
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -119,7 +119,7 @@ fn check(cluster: Cluster, profiles: &[Profile], random: &mut ChaCha8Rng, seen: 
     let named = profiles.iter().enumerate().map(|(at, profile)| Job::new(at.to_string(), profile.clone())).collect();
     let platform = Platform::cluster(cluster.nodes, cluster.each).unwrap().requiring_compact();
     let instance = Instance::new(platform, named, vec![]).unwrap();
-    let profiles: Vec<&Profile> = instance.jobs().iter().map(Job::profile).collect();
+    let profiles: Vec<&Profile> = instance.task_ids().map(|task| instance.profile(task)).collect();
     let guess = dual::search(profiles.iter().copied(), cluster.processors()).guess.ticks();
     let more = |percent: i64| guess + (guess * percent + 99) / 100;
     let any = more(random.random_range(1..=120));
@@ -158,8 +158,7 @@ fn attempt(instance: &Instance, profiles: &[&Profile], cluster: Cluster, guess: 
 
 fn valid(instance: &Instance, built: &[Placed], tell: &dyn Fn() -> String) -> Schedule {
     let place = |placed: &Placed| Placement {
-        job: JobId(placed.job as u32),
-        task: 0,
+        task: TaskId(placed.job as u64),
         start: placed.start,
         end: placed.end,
         processors: placed.processors.clone(),
@@ -219,7 +218,7 @@ fn any_first_shelf_and_any_jobs_give_a_valid_schedule() {
         let named = profiles.iter().enumerate().map(|(at, profile)| Job::new(at.to_string(), profile.clone()));
         let platform = Platform::cluster(cluster.nodes, cluster.each).unwrap().requiring_compact();
         let instance = Instance::new(platform, named.collect(), vec![]).unwrap();
-        let profiles: Vec<&Profile> = instance.jobs().iter().map(Job::profile).collect();
+        let profiles: Vec<&Profile> = instance.task_ids().map(|task| instance.profile(task)).collect();
         let first_shelf: Vec<bool> = profiles.iter().map(|_| random.random_bool(0.4)).collect();
         let guess = dual::search(profiles.iter().copied(), cluster.processors()).guess;
         let (jobs, feasible) = watch(&profiles, cluster, &first_shelf, guess, &mut seen);

@@ -12,7 +12,7 @@ use super::Allotted;
 /// How many processors a job could hold from now on falls with its duration, so a whole part of the list is passed over
 /// when its narrowest job would not even fit for the duration of its shortest.
 pub fn reserve_around(timeline: &mut Timeline, instance: &Instance, list: &[Allotted], from: Time) -> Vec<Reservation> {
-    let release = |index: usize| instance.job(list[index].job).release;
+    let release = |index: usize| instance.release(list[index].task);
     let mut arrivals: Vec<usize> = (0..list.len()).collect();
     arrivals.sort_unstable_by_key(|&index| Reverse((release(index), index)));
     let mut waiting = SizeTree::new(list.len());

@@ -66,7 +66,7 @@ struct Sweep<'a> {
 
 impl<'a> Sweep<'a> {
     fn of(instance: &'a Instance, list: &'a [Allotted], from: Time) -> Self {
-        let release = |index: usize| instance.job(list[index].job).release;
+        let release = |index: usize| instance.release(list[index].task);
         let mut waiting = WidthTree::default();
         waiting.reset(list.len());
         let mut arrivals = Vec::new();
@@ -108,7 +108,7 @@ impl<'a> Sweep<'a> {
     /// To the next release or end; whether there is one.
     fn advance(&mut self) -> bool {
         let (instance, list) = (self.instance, self.list);
-        let release = |index: usize| instance.job(list[index].job).release;
+        let release = |index: usize| instance.release(list[index].task);
         let arrival = self.arrivals.last().map(|&index| release(index));
         let end = self.ends.peek().map(|Reverse((end, _))| *end);
         let Some(now) = arrival.into_iter().chain(end).min() else { return false };

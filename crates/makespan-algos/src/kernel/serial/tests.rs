@@ -1,5 +1,5 @@
 use makespan_core::{
-    Instance, Job, JobId, Node, Platform, ProcSet, Profile, Reservation, ScheduleBuilder, Time, Unavailable, validate,
+    Instance, Job, Node, Platform, ProcSet, Profile, Reservation, ScheduleBuilder, TaskId, Time, Unavailable, validate,
 };
 use proptest::prelude::*;
 
@@ -30,8 +30,9 @@ fn instance_on(platform: Platform, jobs: &Jobs, closed: &[(u32, i64, i64)]) -> I
 fn by_timeline(instance: &Instance, order: &[u32]) -> Vec<i64> {
     let mut builder = ScheduleBuilder::new(instance);
     let place = |&job: &u32| {
-        let width = instance.job(JobId(job)).profile().min_processors();
-        builder.place_earliest(JobId(job), width, Time::ZERO).0.ticks()
+        let task = TaskId::at(job as usize);
+        let width = instance.profile(task).min_processors();
+        builder.place_earliest(task, width, Time::ZERO).0.ticks()
     };
     order.iter().map(place).collect()
 }
@@ -102,7 +103,7 @@ proptest! {
         let Some(pools) = pools else { return Ok(()) };
         let mut builder = ScheduleBuilder::new(&instance);
         let mut held = Vec::new();
-        for (job, &(processors, duration, release)) in instance.ids().zip(&jobs) {
+        for (job, &(processors, duration, release)) in instance.task_ids().zip(&jobs) {
             let start = skyline.place(processors, duration, release);
             prop_assert_eq!(Some(start), earliest(&instance, &pools, &held, Request { processors, duration, release }));
             let taken: Vec<u32> = skyline.taken().collect();

@@ -37,14 +37,13 @@ proptest! {
     ) {
         let jobs = raw.iter().enumerate().map(|(index, (first, falls))| Job::new(index.to_string(), monotone(*first, falls, processors)));
         let instance = Instance::new(Platform::flat(processors).unwrap(), jobs.collect(), vec![]).unwrap();
-        let profiles: Vec<&Profile> = instance.jobs().iter().map(Job::profile).collect();
+        let profiles: Vec<&Profile> = instance.task_ids().map(|task| instance.profile(task)).collect();
         prop_assert!(profiles.iter().all(|profile| profile.is_monotone()));
         let dual = dual::search(profiles.iter().copied(), processors);
         let shelved = two_shelves(&profiles, &dual.first_shelf, dual.guess, processors);
         prop_assert!(shelved.is_some(), "the shelves overflow at the guess {}", dual.guess.ticks());
         let placement = |shelved: Shelved| Placement {
-            job: makespan_core::JobId(shelved.job as u32),
-            task: 0,
+            task: makespan_core::TaskId(shelved.job as u64),
             start: shelved.start,
             end: shelved.start + profiles[shelved.job].time(shelved.processors.len()),
             processors: shelved.processors,
@@ -82,7 +81,7 @@ fn jobs_with_laws_fit_in_a_guess_and_a_half_and_some_ticks() {
             jobs.push(Job::new(jobs.len().to_string(), profile));
         }
         let instance = Instance::new(Platform::flat(processors).unwrap(), jobs, vec![]).unwrap();
-        let profiles: Vec<&Profile> = instance.jobs().iter().map(Job::profile).collect();
+        let profiles: Vec<&Profile> = instance.task_ids().map(|task| instance.profile(task)).collect();
         if !profiles.iter().all(|profile| profile.is_monotone()) {
             continue;
         }

@@ -1,18 +1,18 @@
-//! A batch of jobs with a plan that is followed whatever the jobs really take.
+//! A batch of tasks with a plan that is followed whatever the tasks really take.
 
-use makespan_core::{Decision, Event, JobId, JobSet, Placement, ProcSet, Scheduler, Time, View};
+use makespan_core::{Decision, Event, Placement, ProcSet, Scheduler, TaskId, TaskSet, Time, View};
 
 use crate::policy::ahead::plan_ahead;
 
-/// The jobs of one batch and their plan.
+/// The tasks of one batch and their plan.
 pub(super) struct Follow {
     scheduler: Box<dyn Scheduler>,
     seed: u64,
     /// Planned and not started, by planned start.
     upcoming: Vec<Placement>,
     /// Started and not ended, with the planned ends.
-    running: Vec<(JobId, Time)>,
-    /// Whether some job ended when the plan did not say so: planned instants then mean nothing, only the order does.
+    running: Vec<(TaskId, Time)>,
+    /// Whether some task ended when the plan did not say so: planned instants then mean nothing, only the order does.
     departed: bool,
     /// Whether the rest has to be planned again.
     broken: bool,
@@ -23,13 +23,13 @@ impl Follow {
         Self { scheduler, seed, upcoming: Vec::new(), running: Vec::new(), departed: false, broken: false }
     }
 
-    /// Whether no job of the batch waits or runs.
+    /// Whether no task of the batch waits or runs.
     pub(super) fn has_ended(&self) -> bool {
         self.upcoming.is_empty() && self.running.is_empty()
     }
 
-    /// Plans these waiting jobs. Nothing is done if the scheduler cannot.
-    pub(super) fn begin(&mut self, batch: &JobSet, view: &View<'_>) {
+    /// Plans these waiting tasks. Nothing is done if the scheduler cannot.
+    pub(super) fn begin(&mut self, batch: &TaskSet, view: &View<'_>) {
         (self.departed, self.broken) = (false, false);
         let plan = plan_ahead(self.scheduler.as_ref(), self.seed, &View { waiting: batch, ..*view });
         self.upcoming = plan.unwrap_or_default();
@@ -39,23 +39,23 @@ impl Follow {
     pub(super) fn hear(&mut self, events: &[Event], view: &View<'_>) {
         for event in events {
             match *event {
-                Event::Finished(job) | Event::Failed(job) => {
-                    if let Some(at) = self.running.iter().position(|&(running, _)| running == job) {
+                Event::Finished(task) | Event::Failed(task) => {
+                    if let Some(at) = self.running.iter().position(|&(running, _)| running == task) {
                         self.departed |= self.running.swap_remove(at).1 != view.now;
                     }
                 }
-                Event::Interrupted(job) => {
-                    self.running.retain(|&(running, _)| running != job);
+                Event::Interrupted(task) => {
+                    self.running.retain(|&(running, _)| running != task);
                     self.broken = true;
                 }
                 Event::NodeUp(_) | Event::NodeDown(_) => self.broken = true,
                 Event::Submitted(_) | Event::Wake => {}
             }
         }
-        self.upcoming.retain(|placement| view.waiting.contains(placement.job));
+        self.upcoming.retain(|placement| view.waiting.contains(placement.task));
         self.departed |= self.running.iter().any(|&(_, end)| end <= view.now);
         if self.broken && !self.upcoming.is_empty() {
-            let rest: JobSet = self.upcoming.iter().map(|placement| placement.job).collect();
+            let rest: TaskSet = self.upcoming.iter().map(|placement| placement.task).collect();
             self.begin(&rest, view);
         }
         self.broken = false;
@@ -79,9 +79,9 @@ impl Follow {
             }
             let left = free.difference(&placement.processors);
             if placement.processors.is_subset(&free) && opens(view, &placement).is_none() {
-                let Placement { job, processors, .. } = placement;
-                self.running.push((job, now + view.instance.time(job, &processors)));
-                decisions.push(Decision::Start { job, processors });
+                let Placement { task, processors, .. } = placement;
+                self.running.push((task, now + view.instance.time(task, &processors)));
+                decisions.push(Decision::Start { task, processors });
             } else {
                 self.departed |= placement.start <= now;
                 waiting.push(placement);
@@ -97,8 +97,8 @@ impl Follow {
 }
 
 /// When the first period that keeps a placement from beginning now is over.
-fn opens(view: &View<'_>, Placement { job, processors, .. }: &Placement) -> Option<Time> {
-    let end = view.now + view.instance.time(*job, processors);
+fn opens(view: &View<'_>, Placement { task, processors, .. }: &Placement) -> Option<Time> {
+    let end = view.now + view.instance.time(*task, processors);
     let meeting = view.instance.unavailable().iter().filter(|period| period.start < end && view.now < period.end);
     meeting.filter(|period| !ProcSet::is_disjoint(&period.processors, processors)).map(|period| period.end).min()
 }

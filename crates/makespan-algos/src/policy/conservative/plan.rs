@@ -2,9 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use makespan_core::{Event, Instance, Time, View};
+use makespan_core::{Event, TaskId, Time, View};
+use rustc_hash::FxHashMap;
 
 use crate::policy::held::hull;
+use crate::policy::order::Place;
 use crate::policy::queue::Queue;
 use crate::policy::queue_state::Update;
 
@@ -16,39 +18,38 @@ pub(super) trait Start: Clone {
 /// From when to when.
 pub(super) type Period = (Time, Time);
 
-/// Where reservations of kind `S` are held, for the job at a place of the queue.
+/// Where reservations of kind `S` are held, for the task at a place of the queue.
 pub(super) trait Room<S> {
     /// The earliest fit from an instant on; `None` if it never fits.
-    fn earliest(&mut self, queue: &Queue, rank: usize, after: Time) -> Option<S>;
-    fn hold(&mut self, queue: &Queue, rank: usize, reservation: &S);
-    fn release(&mut self, queue: &Queue, rank: usize, reservation: &S);
+    fn earliest(&mut self, place: Place, after: Time) -> Option<S>;
+    fn hold(&mut self, place: Place, reservation: &S);
+    fn release(&mut self, place: Place, reservation: &S);
     /// The earliest fit from an instant on, were the reservation given back, if that is earlier. It may be looked for only
-    /// where the job would run in a period: elsewhere nothing was opened since it was last looked for.
-    fn earlier(&mut self, queue: &Queue, rank: usize, reservation: &S, from: (Time, Period)) -> Option<S>;
+    /// where the task would run in a period: elsewhere nothing was opened since it was last looked for.
+    fn earlier(&mut self, place: Place, reservation: &S, from: (Time, Period)) -> Option<S>;
 }
 
-/// A reservation for every job that waits.
+/// A reservation for every task that waits.
 #[derive(Debug)]
 pub(super) struct Plan<S> {
-    /// By place in the queue.
-    reserved: Vec<Option<S>>,
+    /// By task.
+    reserved: FxHashMap<TaskId, S>,
     /// All of them, by start.
-    upcoming: BTreeSet<(Time, usize)>,
+    upcoming: BTreeSet<(Time, Place)>,
     /// What was given back by moves after those that wait were asked whether they fit there.
     opened: Option<Period>,
 }
 
 impl<S> Default for Plan<S> {
     fn default() -> Self {
-        Self { reserved: Vec::new(), upcoming: BTreeSet::new(), opened: None }
+        Self { reserved: FxHashMap::default(), upcoming: BTreeSet::new(), opened: None }
     }
 }
 
 impl<S: Start> Plan<S> {
     /// Forgets all reservations.
-    fn clear(&mut self, instance: &Instance) {
+    fn clear(&mut self) {
         self.reserved.clear();
-        self.reserved.resize(instance.jobs().len(), None);
         self.upcoming.clear();
         self.opened = None;
     }
@@ -58,24 +59,24 @@ impl<S: Start> Plan<S> {
         self.opened = Some(hull(self.opened, (start, end)));
     }
 
-    pub(super) fn put(&mut self, rank: usize, reservation: S) {
-        self.upcoming.insert((reservation.start(), rank));
-        self.reserved[rank] = Some(reservation);
+    pub(super) fn put(&mut self, place: Place, reservation: S) {
+        self.upcoming.insert((reservation.start(), place));
+        self.reserved.insert(place.task, reservation);
     }
 
-    fn take(&mut self, rank: usize) -> Option<S> {
-        let reservation = self.reserved[rank].take()?;
-        self.upcoming.remove(&(reservation.start(), rank));
+    fn take(&mut self, place: Place) -> Option<S> {
+        let reservation = self.reserved.remove(&place.task)?;
+        self.upcoming.remove(&(reservation.start(), place));
         Some(reservation)
     }
 
     /// Takes out a reservation that begins now, or should have.
-    pub(super) fn take_due(&mut self, now: Time) -> Option<(usize, S)> {
-        let &(start, rank) = self.upcoming.first()?;
+    pub(super) fn take_due(&mut self, now: Time) -> Option<(Place, S)> {
+        let &(start, place) = self.upcoming.first()?;
         if start > now {
             return None;
         }
-        self.take(rank).map(|reservation| (rank, reservation))
+        self.take(place).map(|reservation| (place, reservation))
     }
 
     /// When the next reservation begins.
@@ -84,7 +85,7 @@ impl<S: Start> Plan<S> {
     }
 
     /// Takes in what happened, with what the state makes of it and whether something takes longer than was believed; in
-    /// `opened` jobs that ended early gave processors back.
+    /// `opened` tasks that ended early gave processors back.
     pub(super) fn take_in(
         &mut self,
         queue: &Queue,
@@ -95,9 +96,9 @@ impl<S: Start> Plan<S> {
         let now = view.now;
         if update == Update::Anew {
             // What was held is gone, and the reservations with it.
-            self.clear(view.instance);
+            self.clear();
         } else if late {
-            self.release_all(queue, room);
+            self.release_all(room);
         } else if update == Update::Surprise {
             self.compress(queue, room, (now, opened.unwrap_or((now, now))));
         }
@@ -105,31 +106,29 @@ impl<S: Start> Plan<S> {
     }
 
     /// Gives all reservations back.
-    fn release_all(&mut self, queue: &Queue, room: &mut impl Room<S>) {
+    fn release_all(&mut self, room: &mut impl Room<S>) {
         self.opened = None;
-        while let Some((_, rank)) = self.upcoming.pop_first() {
-            if let Some(reservation) = self.reserved[rank].take() {
-                room.release(queue, rank, &reservation);
+        while let Some((_, place)) = self.upcoming.pop_first() {
+            if let Some(reservation) = self.reserved.remove(&place.task) {
+                room.release(place, &reservation);
             }
         }
     }
 
-    /// In the order of the queue, each job takes its earliest fit: the reservation that it has, or an earlier one.
+    /// In the order of the queue, each task takes its earliest fit: the reservation that it has, or an earlier one.
     /// Processors were given back in the period `opened`. Who could not start earlier when last asked, when it was placed
     /// or at the last compression, can only where processors were given back since.
     fn compress(&mut self, queue: &Queue, room: &mut impl Room<S>, (now, opened): (Time, Period)) {
         let mut opened = hull(self.opened.take(), opened);
-        let mut from = 0;
-        while let Some(rank) = queue.next(from) {
-            from = rank + 1;
-            let Some(old) = &self.reserved[rank] else { continue };
-            if let Some(new) = room.earlier(queue, rank, old, (now, opened)) {
-                let left = (old.start(), old.start() + queue.asked(rank).time);
+        for place in queue.iter() {
+            let Some(old) = self.reserved.get(&place.task) else { continue };
+            if let Some(new) = room.earlier(place, old, (now, opened)) {
+                let left = (old.start(), old.start() + place.asked.time);
                 opened = hull(Some(opened), left);
-                room.release(queue, rank, old);
-                room.hold(queue, rank, &new);
-                self.take(rank);
-                self.put(rank, new);
+                room.release(place, old);
+                room.hold(place, &new);
+                self.take(place);
+                self.put(place, new);
                 self.moved(left.0, left.1);
             }
         }
@@ -138,20 +137,21 @@ impl<S: Start> Plan<S> {
     /// Reserves for all that wait without: the arrivals, or everybody when the reservations were forgotten.
     fn reserve_arrivals(&mut self, queue: &Queue, room: &mut impl Room<S>, events: &[Event], now: Time) {
         let arrived = events.iter().filter_map(|event| match *event {
-            Event::Submitted(job) | Event::Interrupted(job) => Some(queue.rank(job)),
+            Event::Submitted(task) | Event::Interrupted(task) => queue.place(task),
             _ => None,
         });
-        let mut ranks: Vec<usize> = arrived.filter(|&rank| queue.contains(queue.job(rank))).collect();
-        if self.upcoming.len() + ranks.len() != queue.len() {
-            ranks = std::iter::successors(queue.first(), |rank| queue.next(rank + 1)).collect();
+        let mut places: Vec<Place> = arrived.collect();
+        if self.upcoming.len() + places.len() == queue.len() {
+            places.sort_unstable();
+        } else {
+            places = queue.iter().collect();
         }
-        ranks.sort_unstable();
-        for rank in ranks {
-            if self.reserved[rank].is_none()
-                && let Some(reservation) = room.earliest(queue, rank, now)
+        for place in places {
+            if !self.reserved.contains_key(&place.task)
+                && let Some(reservation) = room.earliest(place, now)
             {
-                room.hold(queue, rank, &reservation);
-                self.put(rank, reservation);
+                room.hold(place, &reservation);
+                self.put(place, reservation);
             }
         }
     }

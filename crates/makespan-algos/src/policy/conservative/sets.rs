@@ -6,7 +6,7 @@ use makespan_core::{Time, View};
 
 use super::plan::{Period, Room};
 use crate::policy::held::{disjoint, interchangeable};
-use crate::policy::queue::Queue;
+use crate::policy::order::Place;
 use crate::policy::space::{Slot, Space, running};
 use crate::policy::strips::Strips;
 
@@ -22,12 +22,12 @@ pub(super) struct Sets<'a, 'b> {
     /// How many processors are free; unknown where they are not interchangeable.
     free: Option<Strips>,
     /// What is reserved, by place in the queue.
-    places: &'b mut BTreeMap<usize, Slot>,
+    places: &'b mut BTreeMap<Place, Slot>,
 }
 
 impl<'a, 'b> Sets<'a, 'b> {
     /// With the reservations that were made before.
-    pub(super) fn new(view: &View<'a>, places: &'b mut BTreeMap<usize, Slot>) -> Self {
+    pub(super) fn new(view: &View<'a>, places: &'b mut BTreeMap<Place, Slot>) -> Self {
         let mut space = Space::of(view);
         let mut free = interchangeable(view.instance).then(|| free_processors(view));
         for slot in places.values() {
@@ -40,20 +40,20 @@ impl<'a, 'b> Sets<'a, 'b> {
     }
 
     /// The first fit that begins in a period.
-    fn search(&mut self, queue: &Queue, rank: usize, (after, before): Period) -> Option<Slot> {
-        let (job, asked) = (queue.job(rank), queue.asked(rank));
+    fn search(&mut self, place: Place, (after, before): Period) -> Option<Slot> {
+        let Place { task, asked, .. } = place;
         let Some(free) = &self.free else {
-            let found = self.space.earliest(job, asked.width, after);
+            let found = self.space.earliest(task, asked.width, after);
             return found.filter(|slot| slot.start < before);
         };
         let openings = self.space.openings(after);
         let mut from = after;
         loop {
             let start = free.earliest_fit(asked.width, asked.time, (from, before))?;
-            if let Some(slot) = self.space.place(job, asked.width, start) {
+            if let Some(slot) = self.space.place(task, asked.width, start) {
                 return Some(slot);
             }
-            if let Some((space, places, slot)) = self.placed_anew(queue, rank, start) {
+            if let Some((space, places, slot)) = self.placed_anew(place, start) {
                 (self.space, *self.places) = (space, places);
                 return Some(slot);
             }
@@ -62,15 +62,15 @@ impl<'a, 'b> Sets<'a, 'b> {
     }
 
     /// All reservations on other processors, such that there is room for one more that begins at `start`, and that.
-    fn placed_anew(&self, queue: &Queue, more: usize, start: Time) -> Option<(Space<'a>, BTreeMap<usize, Slot>, Slot)> {
-        let mut order: Vec<(Time, usize)> = self.places.iter().map(|(&rank, slot)| (slot.start, rank)).collect();
+    fn placed_anew(&self, more: Place, start: Time) -> Option<(Space<'a>, BTreeMap<Place, Slot>, Slot)> {
+        let mut order: Vec<(Time, Place)> = self.places.iter().map(|(&place, slot)| (slot.start, place)).collect();
         order.push((start, more));
         order.sort_unstable();
         let (mut space, mut places) = (Space::of(&self.view), BTreeMap::new());
-        for (start, rank) in order {
-            let slot = space.place(queue.job(rank), queue.asked(rank).width, start)?;
+        for (start, place) in order {
+            let slot = space.place(place.task, place.asked.width, start)?;
             space.hold(slot.clone());
-            places.insert(rank, slot);
+            places.insert(place, slot);
         }
         let slot = places.remove(&more)?;
         space.release(&slot);
@@ -104,34 +104,34 @@ fn free_processors(view: &View<'_>) -> Strips {
 }
 
 impl Room<Slot> for Sets<'_, '_> {
-    fn earliest(&mut self, queue: &Queue, rank: usize, after: Time) -> Option<Slot> {
-        self.search(queue, rank, (after, Time::MAX))
+    fn earliest(&mut self, place: Place, after: Time) -> Option<Slot> {
+        self.search(place, (after, Time::MAX))
     }
 
-    fn hold(&mut self, _: &Queue, rank: usize, slot: &Slot) {
+    fn hold(&mut self, place: Place, slot: &Slot) {
         self.space.hold(slot.clone());
         if let Some(free) = &mut self.free {
             free.hold(slot.processors.len(), slot.start, slot.end);
         }
-        self.places.insert(rank, slot.clone());
+        self.places.insert(place, slot.clone());
     }
 
-    fn release(&mut self, _: &Queue, rank: usize, _: &Slot) {
-        let Some(slot) = self.places.remove(&rank) else { return };
+    fn release(&mut self, place: Place, _: &Slot) {
+        let Some(slot) = self.places.remove(&place) else { return };
         self.space.release(&slot);
         if let Some(free) = &mut self.free {
             free.release(slot.processors.len(), slot.start, slot.end);
         }
     }
 
-    fn earlier(&mut self, queue: &Queue, rank: usize, old: &Slot, (now, _): (Time, Period)) -> Option<Slot> {
+    fn earlier(&mut self, place: Place, old: &Slot, (now, _): (Time, Period)) -> Option<Slot> {
         // It may have changed its processors since.
-        let place = self.places.get(&rank).unwrap_or(old).clone();
-        self.release(queue, rank, &place);
-        let new = self.search(queue, rank, (now, old.start));
+        let slot = self.places.get(&place).unwrap_or(old).clone();
+        self.release(place, &slot);
+        let new = self.search(place, (now, old.start));
         // Should others have changed theirs for the new place, the old one is taken by nobody who counts: it is given back at
         // once.
-        self.hold(queue, rank, &place);
+        self.hold(place, &slot);
         new
     }
 }

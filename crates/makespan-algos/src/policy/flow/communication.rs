@@ -1,6 +1,6 @@
 //! How long a task is on its way to a machine.
 
-use makespan_core::{Instance, JobId, Load, Route, Time};
+use makespan_core::{Instance, Load, Route, TaskId, Time};
 
 /// The cost of sending a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,8 +16,8 @@ impl Communication {
     /// What specs may say.
     pub(crate) const VALUES: &str = "links, or a time such as 0.05s";
 
-    /// How long a job is on its way to a node.
-    pub(super) fn cost(self, instance: &Instance, job: JobId, node: usize) -> Time {
+    /// How long a task is on its way to a node.
+    pub(super) fn cost(self, instance: &Instance, task: TaskId, node: usize) -> Time {
         match self {
             Self::Fixed(time) => time,
             Self::Links => {
@@ -29,7 +29,7 @@ impl Communication {
                     route.latency += link.latency;
                     route.bandwidth = route.bandwidth.min(link.bandwidth);
                 }
-                route.time(Load::Bytes(instance.job(job).data.unwrap_or(0)))
+                route.time(Load::Bytes(instance.task(task).data.unwrap_or(0)))
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use makespan_core::{Event, Instance, JobId, Time, View};
+use makespan_core::{Event, Instance, TaskId, Time, View};
 use rand_chacha::ChaCha8Rng;
 
 use super::machines::{Machines, Sent};
@@ -14,9 +14,9 @@ use crate::kernel::mapping::{Mapper, MinimumCompletion, Problem, Times, task_tim
 pub(super) struct Dispatch {
     pub machines: Machines,
     /// Tasks that some machine which is up can run, in the order of arrival.
-    pool: Vec<JobId>,
+    pool: Vec<TaskId>,
     /// Those that wait for a machine to come up: they are looked at again only when one does.
-    stuck: Vec<JobId>,
+    stuck: Vec<TaskId>,
     /// A mapping that is being made.
     planned: Option<Planned>,
     /// Polls are whole seconds after this; intervals are not before it.
@@ -29,7 +29,7 @@ pub(super) struct Dispatch {
 #[derive(Debug)]
 struct Planned {
     at: Time,
-    tasks: Vec<(JobId, usize)>,
+    tasks: Vec<(TaskId, usize)>,
 }
 
 /// The period of the polled cycle.
@@ -38,20 +38,20 @@ const POLL: Time = Time::from_seconds(1);
 impl Dispatch {
     /// What the view shows.
     pub(super) fn of(view: &View<'_>) -> Self {
-        let mut waiting: Vec<JobId> = view.waiting.iter().collect();
-        waiting.sort_by_key(|&job| view.instance.job(job).release);
+        let mut waiting: Vec<TaskId> = view.waiting.iter().collect();
+        waiting.sort_by_key(|&task| view.instance.release(task));
         let (pool, stuck) = (Vec::with_capacity(waiting.len()), Vec::new());
         let mut dispatch =
             Self { machines: Machines::of(view), pool, stuck, planned: None, since: view.now, last: Time::ZERO };
-        waiting.into_iter().for_each(|job| dispatch.wait(view.instance, job));
+        waiting.into_iter().for_each(|task| dispatch.wait(view.instance, task));
         dispatch
     }
 
     /// A task waits to be mapped.
-    fn wait(&mut self, instance: &Instance, job: JobId) {
+    fn wait(&mut self, instance: &Instance, task: TaskId) {
         let mut machines = self.machines.all().iter().filter(|machine| machine.is_up);
-        let can_run = machines.any(|machine| instance.time_on(job, machine.node).is_some());
-        if can_run { &mut self.pool } else { &mut self.stuck }.push(job);
+        let can_run = machines.any(|machine| instance.time_on(task, machine.node).is_some());
+        if can_run { &mut self.pool } else { &mut self.stuck }.push(task);
     }
 
     /// Takes in what happened.
@@ -59,16 +59,16 @@ impl Dispatch {
         if events.iter().any(|event| matches!(event, Event::NodeUp(_) | Event::NodeDown(_))) {
             let lost = self.machines.look(view);
             let (pool, stuck) = (std::mem::take(&mut self.pool), std::mem::take(&mut self.stuck));
-            pool.into_iter().chain(stuck).chain(lost).for_each(|job| self.wait(view.instance, job));
+            pool.into_iter().chain(stuck).chain(lost).for_each(|task| self.wait(view.instance, task));
         }
         for event in events {
             match *event {
-                Event::Submitted(job) => self.wait(view.instance, job),
-                Event::Finished(job) | Event::Failed(job) => self.machines.end(job, view.now),
-                Event::Interrupted(job) => {
-                    self.machines.end(job, view.now);
-                    if view.waiting.contains(job) {
-                        self.wait(view.instance, job);
+                Event::Submitted(task) => self.wait(view.instance, task),
+                Event::Finished(task) | Event::Failed(task) => self.machines.end(task, view.now),
+                Event::Interrupted(task) => {
+                    self.machines.end(task, view.now);
+                    if view.waiting.contains(task) {
+                        self.wait(view.instance, task);
                     }
                 }
                 Event::NodeUp(_) | Event::NodeDown(_) | Event::Wake => {}
@@ -125,21 +125,21 @@ impl Dealer<'_, '_> {
             self.dispatch.planned = Some(Planned { at, tasks });
             return Some(at);
         }
-        for (job, machine) in tasks {
-            self.send(job, machine);
+        for (task, machine) in tasks {
+            self.send(task, machine);
         }
         None
     }
 
     /// Sends a task, unless its machine went down meanwhile.
-    fn send(&mut self, job: JobId, machine: usize) {
+    fn send(&mut self, task: TaskId, machine: usize) {
         let target = &self.dispatch.machines.all()[machine];
-        match self.view.instance.time_on(job, target.node).filter(|_| target.is_up) {
+        match self.view.instance.time_on(task, target.node).filter(|_| target.is_up) {
             Some(time) => {
-                let arrives = self.view.now + self.rules.communication.cost(self.view.instance, job, target.node);
-                self.dispatch.machines.send(machine, Sent { job, time, arrives });
+                let arrives = self.view.now + self.rules.communication.cost(self.view.instance, task, target.node);
+                self.dispatch.machines.send(machine, Sent { task, time, arrives });
             }
-            None => self.dispatch.wait(self.view.instance, job),
+            None => self.dispatch.wait(self.view.instance, task),
         }
     }
 
@@ -187,16 +187,16 @@ impl Dealer<'_, '_> {
     fn lead(&self) -> Time {
         match (self.rules.communication, self.dispatch.pool.first()) {
             (Communication::Fixed(time), _) => time,
-            (Communication::Links, Some(&job)) => {
+            (Communication::Links, Some(&task)) => {
                 let nodes = self.dispatch.machines.all().iter().map(|machine| machine.node);
-                nodes.map(|node| self.cost(job, node)).max().unwrap_or(Time::ZERO)
+                nodes.map(|node| self.cost(task, node)).max().unwrap_or(Time::ZERO)
             }
             (Communication::Links, None) => Time::ZERO,
         }
     }
 
-    fn cost(&self, job: JobId, node: usize) -> Time {
-        self.rules.communication.cost(self.view.instance, job, node)
+    fn cost(&self, task: TaskId, node: usize) -> Time {
+        self.rules.communication.cost(self.view.instance, task, node)
     }
 
     /// The machines that are up.
@@ -210,12 +210,12 @@ impl Dealer<'_, '_> {
     /// As printed the cost is added to the time; otherwise the task is on its way while the machine computes.
     fn one_by_one(&mut self, printed: bool) {
         let (up, now) = (self.up(), self.view.now);
-        for job in std::mem::take(&mut self.dispatch.pool) {
+        for task in std::mem::take(&mut self.dispatch.pool) {
             let (mut row, mut ready) = (Vec::with_capacity(up.len()), Vec::with_capacity(up.len()));
             for &machine in &up {
                 let machine = &self.dispatch.machines.all()[machine];
-                let (free, cost) = (machine.ready(now), self.cost(job, machine.node));
-                row.push(task_time(self.view.instance.time_on(job, machine.node)));
+                let (free, cost) = (machine.ready(now), self.cost(task, machine.node));
+                row.push(task_time(self.view.instance.time_on(task, machine.node)));
                 ready.push(if printed { free + cost } else { free.max(now + cost) }.ticks());
             }
             let problem = Problem::new(Times::flat(row, up.len()), ready);
@@ -224,7 +224,7 @@ impl Dealer<'_, '_> {
             } else {
                 self.mapper.map(&problem, self.random)
             };
-            self.send(job, up[mapping[0] as usize]);
+            self.send(task, up[mapping[0] as usize]);
         }
     }
 
@@ -234,24 +234,24 @@ impl Dealer<'_, '_> {
         let expected = self.rules.scheduling_time.expected(self.dispatch.pool.len(), self.dispatch.last);
         let needs = self.rules.when == When::Need;
         let lead = if needs { self.lead() } else { Time::ZERO };
-        let jobs = std::mem::take(&mut self.dispatch.pool);
+        let tasks = std::mem::take(&mut self.dispatch.pool);
         let ready =
             |&machine: &usize| self.dispatch.machines.all()[machine].ready(now).max(now + expected + lead).ticks();
         let nodes: Vec<usize> = up.iter().map(|&machine| self.dispatch.machines.all()[machine].node).collect();
         let instance = self.view.instance;
-        let row = |&job: &JobId| nodes.iter().map(move |&node| task_time(instance.time_on(job, node)));
-        let times = Times::flat(jobs.iter().flat_map(row).collect(), up.len());
+        let row = |&task: &TaskId| nodes.iter().map(move |&node| task_time(instance.time_on(task, node)));
+        let times = Times::flat(tasks.iter().flat_map(row).collect(), up.len());
         let problem = Problem::new(times, up.iter().map(ready).collect());
         let begin = (self.rules.scheduling_time == SchedulingTime::Measured).then(Instant::now);
         let mapping = self.mapper.map(&problem, self.random);
         let real = begin.map_or_else(Default::default, |begin| begin.elapsed());
-        let mut order: Vec<usize> = (0..jobs.len()).collect();
+        let mut order: Vec<usize> = (0..tasks.len()).collect();
         if needs {
             // When a machine is done does not depend on the order of its tasks; the mean flow time does.
             order.sort_by_key(|&task| problem.time(task, mapping[task] as usize));
         }
         let at = now + self.rules.scheduling_time.spent(expected, real);
-        let tasks = order.into_iter().map(|task| (jobs[task], up[mapping[task] as usize])).collect();
+        let tasks = order.into_iter().map(|at| (tasks[at], up[mapping[at] as usize])).collect();
         self.dispatch.last = at - now;
         self.dispatch.since = at + if matches!(self.rules.when, When::Every(_)) { Time::TICK } else { Time::ZERO };
         self.dispatch.planned = Some(Planned { at, tasks });

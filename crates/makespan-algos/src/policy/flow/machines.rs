@@ -2,14 +2,15 @@
 
 use std::collections::VecDeque;
 
-use makespan_core::{Decision, JobId, ProcSet, Running, Time, View};
+use makespan_core::{Decision, ProcSet, Running, TaskId, Time, View};
+use rustc_hash::FxHashMap;
 
 /// All machines, by the ids of their processors.
 #[derive(Debug)]
 pub(super) struct Machines {
     all: Vec<Machine>,
-    /// Where each job runs, or nowhere.
-    place_of: Vec<u32>,
+    /// Where each task runs that does.
+    place_of: FxHashMap<TaskId, u32>,
 }
 
 /// One processor with its queue.
@@ -29,7 +30,7 @@ pub(super) struct Machine {
 /// A task on its way to a machine, or in its queue.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sent {
-    pub job: JobId,
+    pub task: TaskId,
     pub time: Time,
     pub arrives: Time,
 }
@@ -39,8 +40,6 @@ struct Believed {
     start: Time,
     end: Time,
 }
-
-const NOWHERE: u32 = u32::MAX;
 
 impl Machines {
     /// Idle, or with what runs in the view.
@@ -55,7 +54,7 @@ impl Machines {
             done: view.now,
         };
         let all = (0..platform.processors()).map(machine).collect();
-        let mut machines = Self { all, place_of: vec![NOWHERE; view.instance.jobs().len()] };
+        let mut machines = Self { all, place_of: FxHashMap::default() };
         for running in view.running {
             machines.adopt(running, view);
         }
@@ -66,7 +65,7 @@ impl Machines {
     fn adopt(&mut self, running: &Running, view: &View<'_>) {
         let Some(id) = running.processors.last() else { return };
         let end = running.expected_end(view.instance, view.now);
-        self.place_of[running.job.index()] = id;
+        self.place_of.insert(running.task, id);
         let machine = &mut self.all[id as usize];
         machine.running = Some(Believed { start: running.start, end });
         machine.done = end;
@@ -77,10 +76,10 @@ impl Machines {
         &self.all
     }
 
-    /// A job has ended, or was interrupted.
-    pub(super) fn end(&mut self, job: JobId, now: Time) {
-        let place = std::mem::replace(&mut self.place_of[job.index()], NOWHERE);
-        let Some(machine) = self.all.get_mut(place as usize) else { return };
+    /// A task has ended, or was interrupted.
+    pub(super) fn end(&mut self, task: TaskId, now: Time) {
+        let Some(place) = self.place_of.remove(&task) else { return };
+        let machine = &mut self.all[place as usize];
         let believed = machine.running.take();
         if believed.is_none_or(|believed| believed.end != now) {
             let begin = machine.queue.front().map_or(now, |sent| sent.arrives.max(now));
@@ -89,7 +88,7 @@ impl Machines {
     }
 
     /// Sees which machines are up, and returns the tasks of those that no longer are.
-    pub(super) fn look(&mut self, view: &View<'_>) -> Vec<JobId> {
+    pub(super) fn look(&mut self, view: &View<'_>) -> Vec<TaskId> {
         let mut lost = Vec::new();
         for (id, machine) in (0..).zip(&mut self.all) {
             let is_up = !view.down.iter().any(|down| down.processors.contains(id));
@@ -98,7 +97,7 @@ impl Machines {
             }
             machine.is_up = is_up;
             if !is_up {
-                lost.extend(machine.queue.drain(..).map(|sent| sent.job));
+                lost.extend(machine.queue.drain(..).map(|sent| sent.task));
                 machine.queued = Time::ZERO;
             }
         }
@@ -128,8 +127,8 @@ impl Machines {
             machine.queue.pop_front();
             machine.queued = machine.queued - sent.time;
             machine.running = Some(Believed { start: view.now, end: view.now + sent.time });
-            self.place_of[sent.job.index()] = id;
-            decisions.push(Decision::Start { job: sent.job, processors: ProcSet::range(id, id) });
+            self.place_of.insert(sent.task, id);
+            decisions.push(Decision::Start { task: sent.task, processors: ProcSet::range(id, id) });
         }
     }
 

@@ -105,7 +105,9 @@ impl Policy for TaskFlow {
 
 /// What a task flow is made of.
 pub(super) fn sequential_and_open(instance: &Instance) -> Result<(), Unsupported> {
-    if !instance.is_sequential() {
+    let sequential =
+        |job| (0..instance.job(job).different_tasks()).all(|at| instance.profile_at(job, at).is_sequential());
+    if !instance.ids().all(sequential) {
         return Err(Unsupported("jobs that are not of one task on one processor; use easy".into()));
     }
     if !instance.unavailable().is_empty() {

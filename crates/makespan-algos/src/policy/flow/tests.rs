@@ -1,6 +1,8 @@
 //! The policies of a flow by hand and on random flows, on the simulator.
 
-use makespan_core::{Actual, Failure, Instance, Job, Node, Outcome, Platform, ProcSet, Profile, Run, Time, Trace};
+use makespan_core::{
+    Actual, Failure, Instance, Job, Node, Outcome, Platform, ProcSet, Profile, Run, TaskId, Time, Trace,
+};
 use makespan_sim::{Silent, SimulationOptions, simulate};
 use proptest::prelude::*;
 
@@ -35,9 +37,9 @@ fn played(instance: &Instance, spec: &str) -> Trace {
         .trace
 }
 
-/// Job, start in milliseconds, processor; by job.
-fn runs(instance: &Instance, spec: &str) -> Vec<(u32, i64, u32)> {
-    let of = |run: &Run| (run.job.0, run.start.ticks() / 1_000_000, run.processors.last().unwrap());
+/// Task, start in milliseconds, processor; by task.
+fn runs(instance: &Instance, spec: &str) -> Vec<(u64, i64, u32)> {
+    let of = |run: &Run| (run.task.0, run.start.ticks() / 1_000_000, run.processors.last().unwrap());
     let mut runs: Vec<_> = played(instance, spec).runs.iter().map(of).collect();
     runs.sort_unstable();
     runs
@@ -174,16 +176,16 @@ proptest! {
 
     #[test]
     fn no_task_is_lost(instance in instances(), percent in 40_i64..170, down in 0_i64..60, lasts in 1_i64..30) {
-        let real = |job: &Job| match job.profile().machine_times() {
+        let real = |task: TaskId| match instance.profile(task).machine_times() {
             Some(row) => {
                 let of = |&time: &Time| {
                     if time < Profile::CANNOT_RUN { Time::from_ticks(time.ticks() / 100 * percent) } else { time }
                 };
                 Profile::on_machines(row.iter().map(of).collect::<Vec<_>>()).unwrap()
             }
-            None => Profile::rigid(1, Time::from_ticks(job.profile().time(1).ticks() / 100 * percent)).unwrap(),
+            None => Profile::rigid(1, Time::from_ticks(instance.profile(task).time(1).ticks() / 100 * percent)).unwrap(),
         };
-        let actual = Actual::Profiles(instance.jobs().iter().map(real).collect());
+        let actual = Actual::Profiles(instance.task_ids().map(real).collect());
         let failure = Failure { processors: ProcSet::first(1), down: s(down), up: s(down + lasts), expected_up: None };
         let options = SimulationOptions { failures: vec![failure], ..SimulationOptions::default() };
         for spec in SPECS {
@@ -191,7 +193,7 @@ proptest! {
             let simulation = simulate(&instance, &actual, policy.as_mut(), &options, &mut Silent);
             let simulation = simulation.map_err(|error| TestCaseError::fail(format!("{spec}: {error}")))?;
             let ended = simulation.trace.runs.iter().filter(|run| run.outcome == Outcome::Succeeded).count();
-            prop_assert_eq!(ended, instance.jobs().len(), "{}", spec);
+            prop_assert_eq!(ended, instance.tasks() as usize, "{}", spec);
         }
     }
 

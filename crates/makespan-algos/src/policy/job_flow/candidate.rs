@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use makespan_core::{Instance, Job, JobId, Time, View, Weight};
+use makespan_core::{Instance, Job, JobId, Rows, Time, View, Weight};
 
 use super::records::JobRecords;
 use super::rules::{Clock, JobFlowRules};
@@ -12,15 +12,14 @@ use crate::kernel::chains::strategy::{Offer, heft, pareto};
 use crate::kernel::chains::walltime::{makespan_alone, walltime};
 use crate::kernel::graph::calendar::Calendar;
 use crate::kernel::graph::{Place, Problem};
-use crate::policy::wholes::whole_job;
+use crate::policy::jobs::as_graph;
 
 /// Ends from that of HEFT to the deadline under which variants are sought, less one.
 const SHARES: i64 = 2;
 
-/// A whole job as an instance of its own, released now.
+/// A job as an instance of its own, released now.
 pub(super) struct Alone {
-    pub whole: usize,
-    first: JobId,
+    pub job: JobId,
     released: i64,
     instance: Instance,
     problem: Problem,
@@ -28,10 +27,8 @@ pub(super) struct Alone {
 
 /// A job to be planned.
 pub(super) struct Candidate<'a> {
-    /// Which whole job.
-    pub whole: usize,
-    /// The first of its tasks.
-    pub first: JobId,
+    /// Which job.
+    pub job: JobId,
     /// When it was released, in ticks.
     pub released: i64,
     /// Those of higher priority are served first, and of these the ones of greater weight.
@@ -79,43 +76,42 @@ pub(super) struct Choice {
 
 impl Alone {
     /// The jobs of these numbers.
-    pub fn all(wholes: &[usize], rules: &JobFlowRules, view: &View<'_>) -> Vec<Self> {
-        let alone = |&whole: &usize| {
-            let (first, job) = whole_job(view.instance, whole);
-            let release = job.release;
-            let instance = view.instance.with_jobs(vec![job.with_release(release.max(view.now))]);
+    pub fn all(jobs: &[JobId], rules: &JobFlowRules, view: &View<'_>) -> Vec<Self> {
+        let alone = |&job: &JobId| {
+            let own = as_graph(view.instance, job);
+            let release = own.release;
+            let instance = view.instance.with_jobs(vec![own.with_release(release.max(view.now))]);
             let problem = rules.method.problem(&instance);
-            Self { whole, first, released: release.ticks(), instance, problem }
+            Self { job, released: release.ticks(), instance, problem }
         };
-        wholes.iter().map(alone).collect()
+        jobs.iter().map(alone).collect()
     }
 }
 
 impl<'a> Candidate<'a> {
     /// The job with what is known of it.
     pub fn new(alone: &'a Alone, rules: &JobFlowRules, records: &JobRecords, spares: bool) -> Self {
-        let Alone { whole, first, released, ref instance, ref problem } = *alone;
-        let outline = Outline::new(instance, problem, (0, 0), &rules.method);
+        let Alone { job, released, ref instance, ref problem } = *alone;
+        let outline = Outline::new(instance, problem, JobId(0), &rules.method);
         let now = outline.real.release();
         let makespan = makespan_alone(&outline.real);
         let start = match rules.clock {
             Clock::Arrival => released,
             Clock::Handover => now,
         };
-        let entry = records.get(whole);
-        let job = &instance.jobs()[0];
+        let entry = records.get(job);
+        let own = &instance.jobs()[0];
         let deadline = entry.map_or_else(
-            || start.saturating_add(allowed(job, || makespan, rules.method.walltime)),
+            || start.saturating_add(allowed(own, || makespan, rules.method.walltime)),
             |entry| entry.deadline,
         );
         let times = crate::kernel::graph::rank::mean_times(problem);
         let spare = if spares { longest(&times) } else { 0 };
         Self {
-            whole,
-            first,
+            job,
             released,
-            priority: job.priority,
-            weight: job.weight,
+            priority: own.priority,
+            weight: own.weight,
             deadline,
             wanted: deadline.saturating_sub(spare),
             alone: makespan,
@@ -133,8 +129,8 @@ impl<'a> Candidate<'a> {
     }
 
     /// By this the jobs of a buffer are served: higher priorities first, then greater weights, then as they came.
-    pub fn urgency(&self) -> (Reverse<i32>, Reverse<Weight>, i64, usize) {
-        (Reverse(self.priority), Reverse(self.weight), self.released, self.whole)
+    pub fn urgency(&self) -> (Reverse<i32>, Reverse<Weight>, i64, JobId) {
+        (Reverse(self.priority), Reverse(self.weight), self.released, self.job)
     }
 
     /// How far a plan in time ends after what is wanted.
@@ -215,7 +211,7 @@ impl Choice {
 
 /// How long a job may take from its release, in ticks: its own walltime, and else `factor` times its makespan `alone`. The
 /// walltime of a job of one task ends a run that takes longer; a user who states it for a job of a flow wants the job within it.
-pub(super) fn allowed(job: &Job, alone: impl FnOnce() -> i64, factor: f64) -> i64 {
+pub(super) fn allowed(job: &Job<Rows>, alone: impl FnOnce() -> i64, factor: f64) -> i64 {
     job.walltime.map_or_else(|| walltime(job, alone, factor), Time::ticks)
 }
 

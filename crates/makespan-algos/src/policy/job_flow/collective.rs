@@ -93,7 +93,7 @@ impl Table<'_> {
         flow.choices.iter().for_each(|choice| choice.occupy(&mut calendars));
         for _ in 0..ROUNDS {
             let mut changed = false;
-            for at in self.order_by(|candidate| (candidate.deadline, candidate.whole)) {
+            for at in self.order_by(|candidate| (candidate.deadline, candidate.job)) {
                 flow.choices[at].vacate(&mut calendars);
                 if let Some(better) = self.better(flow, at, &calendars) {
                     flow.choices[at] = better;

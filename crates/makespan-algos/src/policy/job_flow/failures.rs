@@ -1,16 +1,16 @@
 //! Jobs whose processors go down, and those that come late.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use makespan_core::{Decision, Event, JobId, Logged, Time, View};
+use makespan_core::{Decision, Event, JobId, Logged, TaskId, Time, View};
 
 use super::candidate::{Alone, Candidate, Choice, delay, delayed, longest};
 use super::rules::{Serve, Spare};
-use super::{JobFlow, is_whole, placements};
+use super::{JobFlow, is_untouched, placements};
 use crate::kernel::graph::{Problem, rank};
 use crate::policy::again::calendars;
-use crate::policy::wholes::{tasks, whole_job, whole_of};
+use crate::policy::jobs::as_graph;
 
 /// A task that takes longer than estimated by less than a share of one in so many is as good as in time.
 const NOTICED: i64 = 10;
@@ -21,16 +21,16 @@ impl JobFlow {
         if self.disturbed {
             return false;
         }
-        let overran = |job: JobId| {
+        let overran = |task: TaskId| {
             let length = |(started, length): (Time, Time)| {
                 let over = view.now - started - length;
                 over.ticks().saturating_mul(NOTICED) > length.ticks()
             };
-            self.reservations.run_of(job).is_some_and(length)
+            self.reservations.run_of(task).is_some_and(length)
         };
         let wrong = |event: &Event| match *event {
             Event::NodeDown(_) | Event::Interrupted(_) => true,
-            Event::Finished(job) => overran(job),
+            Event::Finished(task) => overran(task),
             _ => false,
         };
         self.disturbed = events.iter().any(wrong);
@@ -39,12 +39,12 @@ impl JobFlow {
         alarmed
     }
 
-    /// Whole jobs with tasks that are planned on processors which are expected to be down take other places, and so do those
+    /// Jobs with tasks that are planned on processors which are expected to be down take other places, and so do those
     /// that were planned in time and are late where their order now leads; the most urgent first. At an alarm jobs that have
     /// begun also do so when they leave no room for their longest task to run again. Returned is whether any did.
     pub(super) fn rescue(&mut self, alarmed: bool, view: &View<'_>, decisions: &mut Vec<Decision>) -> bool {
-        let mut stranded: Vec<usize> =
-            self.reservations.stranded(view).into_iter().map(|job| whole_of(view.instance, job)).collect();
+        let mut stranded: Vec<JobId> =
+            self.reservations.stranded(view).into_iter().map(|task| view.instance.job_id(task)).collect();
         stranded.dedup();
         let endangered = if stranded.is_empty() && !alarmed && !self.reservations.is_behind(view.now) {
             Vec::new()
@@ -52,41 +52,40 @@ impl JobFlow {
             self.reservations.project(view);
             self.endangered(alarmed, view)
         };
-        let mut moved: Vec<(usize, Option<Time>)> = stranded.iter().map(|&whole| (whole, None)).collect();
-        let late = endangered.into_iter().filter(|(whole, _)| !stranded.contains(whole));
-        moved.extend(late.map(|(whole, finish)| (whole, Some(finish))));
+        let mut moved: Vec<(JobId, Option<Time>)> = stranded.iter().map(|&job| (job, None)).collect();
+        let late = endangered.into_iter().filter(|(job, _)| !stranded.contains(job));
+        moved.extend(late.map(|(job, finish)| (job, Some(finish))));
         if moved.is_empty() {
             return false;
         }
-        let urgency =
-            |whole: usize| (Reverse(whole_job(view.instance, whole).1.priority), self.records.deadline(whole), whole);
-        moved.sort_by_cached_key(|&(whole, _)| urgency(whole));
-        self.release(|whole| stranded.contains(&whole), view);
+        let urgency = |job: JobId| (Reverse(view.instance.job(job).priority), self.records.deadline(job), job);
+        moved.sort_by_cached_key(|&(job, _)| urgency(job));
+        self.release(|job| stranded.contains(&job), view);
         let replans = self.rules.serve == Serve::Replan;
-        let (whole, begun): (Vec<_>, Vec<_>) = moved.into_iter().partition(|&(whole, _)| is_whole(view, whole));
+        let (fresh, begun): (Vec<_>, Vec<_>) = moved.into_iter().partition(|&(job, _)| is_untouched(view, job));
         // Jobs that have begun cannot give way: they come first, and those of which nothing has started around them.
         let others = if replans && !begun.is_empty() { self.untouched(view) } else { Vec::new() };
-        self.release(|whole| others.contains(&whole), view);
-        for (whole, finish) in begun {
+        self.release(|job| others.contains(&job), view);
+        for (job, finish) in begun {
             match finish {
-                None => self.plan_rest(whole, view),
-                Some(finish) => self.hurry(whole, finish, view),
+                None => self.plan_rest(job, view),
+                Some(finish) => self.hurry(job, finish, view),
             }
         }
-        let mut waiting: Vec<usize> = Vec::new();
-        for (whole, finish) in whole {
-            if others.contains(&whole) {
+        let mut waiting: Vec<JobId> = Vec::new();
+        for (job, finish) in fresh {
+            if others.contains(&job) {
                 continue;
             }
             if finish.is_some() {
-                self.release(|other| other == whole, view);
+                self.release(|other| other == job, view);
             }
-            if self.take_other_variant(whole, view) {
+            if self.take_other_variant(job, view) {
                 continue;
             }
-            waiting.push(whole);
+            waiting.push(job);
             if !replans {
-                self.plan(&[whole], view, decisions);
+                self.plan(&[job], view, decisions);
             }
         }
         if replans {
@@ -107,26 +106,26 @@ impl JobFlow {
     /// gone wrong, and hold processors that others now need.
     pub(super) fn close_up(&mut self, view: &View<'_>, decisions: &mut Vec<Decision>) {
         let untouched = if self.rules.serve == Serve::Replan { self.untouched(view) } else { Vec::new() };
-        let planned: BTreeSet<usize> = self.reservations.upcoming().map(|at| whole_of(view.instance, at.job)).collect();
-        let begun: Vec<usize> = planned.iter().copied().filter(|&whole| !is_whole(view, whole)).collect();
+        let planned = self.planned(view);
+        let begun: Vec<JobId> = planned.iter().copied().filter(|&job| !is_untouched(view, job)).collect();
         if begun.is_empty() {
             return;
         }
         self.reservations.project(view);
-        let all: Vec<usize> = planned.into_iter().collect();
+        let all: Vec<JobId> = planned.into_iter().collect();
         let (mut least, late) = self.lateness(&all, view);
         if late.is_empty() {
             return;
         }
         let mut by_deadline = begun;
-        by_deadline.sort_by_key(|&whole| (self.records.deadline(whole), whole));
+        by_deadline.sort_by_key(|&job| (self.records.deadline(job), job));
         let mut late_first = by_deadline.clone();
-        late_first.sort_by_key(|whole| !late.contains(whole));
+        late_first.sort_by_key(|job| !late.contains(job));
         let orders = if late_first == by_deadline { vec![by_deadline] } else { vec![by_deadline, late_first] };
         for order in orders {
             let before = (self.reservations.clone(), self.records.clone(), self.log.len(), decisions.len());
-            self.release(|whole| order.contains(&whole) || untouched.contains(&whole), view);
-            order.iter().for_each(|&whole| self.plan_rest(whole, view));
+            self.release(|job| order.contains(&job) || untouched.contains(&job), view);
+            order.iter().for_each(|&job| self.plan_rest(job, view));
             self.plan(&untouched, view, decisions);
             let (weight, _) = self.lateness(&all, view);
             if weight < least {
@@ -139,45 +138,45 @@ impl JobFlow {
         }
     }
 
-    /// Of these whole jobs the weight and the number of late ones for each priority, the highest first, and which they are.
-    fn lateness(&self, wholes: &[usize], view: &View<'_>) -> (Vec<(i128, usize)>, Vec<usize>) {
+    /// Of these jobs the weight and the number of late ones for each priority, the highest first, and which they are.
+    fn lateness(&self, jobs: &[JobId], view: &View<'_>) -> (Vec<(i128, usize)>, Vec<JobId>) {
         let ends = self.ends(view);
         let mut by_priority: BTreeMap<Reverse<i32>, (i128, usize)> = BTreeMap::new();
         let mut all = Vec::new();
-        for &whole in wholes {
-            let job = whole_job(view.instance, whole).1;
-            let sum = by_priority.entry(Reverse(job.priority)).or_default();
-            let deadline = self.records.deadline(whole);
+        for &job in jobs {
+            let own = view.instance.job(job);
+            let sum = by_priority.entry(Reverse(own.priority)).or_default();
+            let deadline = self.records.deadline(job);
             // What has no places was given up.
-            if ends.get(&whole).is_none_or(|end| end.ticks() > deadline) {
-                *sum = (sum.0 + i128::from(job.weight.millionths()), sum.1 + 1);
-                all.push(whole);
+            if ends.get(&job).is_none_or(|end| end.ticks() > deadline) {
+                *sum = (sum.0 + i128::from(own.weight.millionths()), sum.1 + 1);
+                all.push(job);
             }
         }
         (by_priority.into_values().collect(), all)
     }
 
-    /// When each whole job with tasks to come ends, as last projected.
-    fn ends(&self, view: &View<'_>) -> BTreeMap<usize, Time> {
-        let mut ends: BTreeMap<usize, Time> = BTreeMap::new();
+    /// When each job with tasks to come ends, as last projected.
+    fn ends(&self, view: &View<'_>) -> BTreeMap<JobId, Time> {
+        let mut ends: BTreeMap<JobId, Time> = BTreeMap::new();
         for at in self.reservations.upcoming() {
-            let end = ends.entry(whole_of(view.instance, at.job)).or_insert(Time::ZERO);
+            let end = ends.entry(view.instance.job_id(at.task)).or_insert(Time::ZERO);
             *end = at.end.max(*end);
         }
         for run in view.running {
-            if let Some(end) = ends.get_mut(&whole_of(view.instance, run.job)) {
+            if let Some(end) = ends.get_mut(&view.instance.job_id(run.task)) {
                 *end = run.expected_end(view.instance, view.now).max(*end);
             }
         }
         ends
     }
 
-    /// The whole jobs that were planned in time and now end late, with their ends; at an alarm also those that have begun and
+    /// The jobs that were planned in time and now end late, with their ends; at an alarm also those that have begun and
     /// leave too little room.
-    fn endangered(&self, alarmed: bool, view: &View<'_>) -> Vec<(usize, Time)> {
-        let is_late = |&(whole, end): &(usize, Time)| {
-            let Some(entry) = self.records.get(whole).filter(|entry| entry.in_time) else { return false };
-            let spare = if alarmed && !is_whole(view, whole) { spare(view, whole) } else { 0 };
+    fn endangered(&self, alarmed: bool, view: &View<'_>) -> Vec<(JobId, Time)> {
+        let is_late = |&(job, end): &(JobId, Time)| {
+            let Some(entry) = self.records.get(job).filter(|entry| entry.in_time) else { return false };
+            let spare = if alarmed && !is_untouched(view, job) { spare(view, job) } else { 0 };
             end.ticks().saturating_add(spare) > entry.deadline
         };
         self.ends(view).into_iter().filter(is_late).collect()
@@ -185,29 +184,29 @@ impl JobFlow {
 
     /// Plans what has not started of a job that has begun by the rule of HEFT, if it then ends before `finish`, where its
     /// order leads. Otherwise all stays as it is, and is noted.
-    fn hurry(&mut self, whole: usize, finish: Time, view: &View<'_>) {
+    fn hurry(&mut self, job: JobId, finish: Time, view: &View<'_>) {
         let before = self.reservations.clone();
-        self.release(|other| other == whole, view);
-        if self.rest(whole, view).1 < finish {
-            self.plan_rest(whole, view);
+        self.release(|other| other == job, view);
+        if self.rest(job, view).1 < finish {
+            self.plan_rest(job, view);
         } else {
             self.reservations = before;
-            self.records.note_late(whole, finish.ticks());
+            self.records.note_late(job, finish.ticks());
         }
     }
 
-    /// Whether another variant of its strategy fits a whole job, none of whose tasks has started, at once or all of it somewhat
+    /// Whether another variant of its strategy fits a job, none of whose tasks has started, at once or all of it somewhat
     /// later: of those in time the best by the job's own criterion is taken.
-    fn take_other_variant(&mut self, whole: usize, view: &View<'_>) -> bool {
+    fn take_other_variant(&mut self, job: JobId, view: &View<'_>) -> bool {
         let rules = self.rules;
-        let Some((choice, from)) = self.records.get(whole).and_then(|entry| {
+        let Some((choice, from)) = self.records.get(job).and_then(|entry| {
             let choice = entry.choice.clone()?;
             let chosen = choice.chosen?;
             Some((choice, chosen))
         }) else {
             return false;
         };
-        let alone = Alone::all(&[whole], &rules, view);
+        let alone = Alone::all(&[job], &rules, view);
         let Some(alone) = alone.first() else { return false };
         let candidate = Candidate::new(alone, &rules, &self.records, self.spares);
         let calendars = calendars(view.instance.processors(), &self.reservations.taken(view));
@@ -224,16 +223,16 @@ impl JobFlow {
         let mut variants = choice.variants;
         variants[to] = offer;
         let next: Choice = candidate.taken(variants, to);
-        self.reservations.add(placements(candidate.first, &next.offer.places, &next.until));
-        self.records.note(whole, candidate.deadline, next);
-        let first: JobId = tasks(view.instance, whole).next().unwrap_or(candidate.first);
+        let first = view.instance.job(job).first();
+        self.reservations.add(placements(first, &next.offer.places, &next.until));
+        self.records.note(job, candidate.deadline, next);
         self.tell(view, first, Logged::OtherVariant { from, to });
         true
     }
 }
 
-/// How long the longest task of a whole job takes on average over processors, in ticks.
-fn spare(view: &View<'_>, whole: usize) -> i64 {
-    let alone = view.instance.with_jobs(vec![whole_job(view.instance, whole).1]);
+/// How long the longest task of a job takes on average over processors, in ticks.
+fn spare(view: &View<'_>, job: JobId) -> i64 {
+    let alone = view.instance.with_jobs(vec![as_graph(view.instance, job)]);
     longest(&rank::mean_times(&Problem::new(&alone)))
 }

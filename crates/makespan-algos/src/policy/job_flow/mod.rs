@@ -14,12 +14,13 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use makespan_core::{
-    Decision, Event, JobId, LogEntry, Logged, Placement, Policy, ProcSet, Spot, Time, Unsupported, View,
+    Decision, Event, Instance, JobId, LogEntry, Logged, Placement, Policy, ProcSet, Scheduler, Spot, TaskId, Time,
+    Unsupported, View, Work,
 };
 
 use super::again::{again, calendars};
+use super::jobs::{new_jobs, unstarted};
 use super::reserved::Reservations;
-use super::wholes::{new_wholes, tasks, unstarted, whole_job, whole_of};
 use crate::kernel::graph::Place;
 use candidate::{Alone, Candidate, Choice};
 pub(super) use catalogue::ENTRY;
@@ -57,10 +58,10 @@ pub struct JobFlow {
     /// Whether plans leave room for what may go wrong, and whether something did.
     spares: bool,
     disturbed: bool,
-    /// Whole jobs of which a task came.
+    /// Jobs of which a task came.
     heard: Vec<bool>,
-    /// Whole jobs that wait to be planned, and until when where they are collected.
-    buffer: Vec<usize>,
+    /// Jobs that wait to be planned, and until when where they are collected.
+    buffer: Vec<JobId>,
     due: Time,
     records: JobRecords,
     log: Vec<LogEntry>,
@@ -85,19 +86,19 @@ impl JobFlow {
         }
     }
 
-    fn tell(&mut self, view: &View<'_>, job: JobId, what: Logged) {
-        self.log.push(LogEntry { time: view.now, job, what });
+    fn tell(&mut self, view: &View<'_>, task: TaskId, what: Logged) {
+        self.log.push(LogEntry { time: view.now, task, what });
     }
 
     /// Plans what is to be planned now; `changed` when processors are up again, or plans are to leave room from now on.
-    fn serve(&mut self, (new, changed): (Vec<usize>, bool), view: &View<'_>, decisions: &mut Vec<Decision>) {
+    fn serve(&mut self, (new, changed): (Vec<JobId>, bool), view: &View<'_>, decisions: &mut Vec<Decision>) {
         match self.rules.serve {
             Serve::Arrival => self.plan(&new, view, decisions),
             Serve::Consecutive => {
                 self.buffer.extend(new);
                 while !self.buffer.is_empty() && view.running.is_empty() && self.reservations.is_empty() {
                     let urgency = |&at: &usize| {
-                        let job = whole_job(view.instance, self.buffer[at]).1;
+                        let job = view.instance.job(self.buffer[at]);
                         (Reverse(job.priority), Reverse(job.weight), at)
                     };
                     let next = (0..self.buffer.len()).min_by_key(urgency).unwrap_or(0);
@@ -111,41 +112,47 @@ impl JobFlow {
                 }
                 self.buffer.extend(new);
                 if self.due <= view.now {
-                    let wholes = std::mem::take(&mut self.buffer);
-                    self.plan(&wholes, view, decisions);
+                    let jobs = std::mem::take(&mut self.buffer);
+                    self.plan(&jobs, view, decisions);
                 } else if !self.buffer.is_empty() {
                     decisions.push(Decision::WakeAt(self.due));
                 }
             }
             Serve::Replan if new.is_empty() && !changed => {}
             Serve::Replan => {
-                let mut wholes = self.untouched(view);
-                wholes.extend(new);
-                self.plan(&wholes, view, decisions);
+                let mut jobs = self.untouched(view);
+                jobs.extend(new);
+                self.plan(&jobs, view, decisions);
             }
         }
     }
 
-    /// Whole jobs that are planned, and no task of which has started.
-    fn untouched(&self, view: &View<'_>) -> Vec<usize> {
-        let planned: BTreeSet<usize> = self.reservations.upcoming().map(|at| whole_of(view.instance, at.job)).collect();
-        planned.into_iter().filter(|&whole| is_whole(view, whole)).collect()
+    /// Jobs that are planned, and no task of which has started.
+    fn untouched(&self, view: &View<'_>) -> Vec<JobId> {
+        let mut planned = self.planned(view);
+        planned.retain(|&job| is_untouched(view, job));
+        planned.into_iter().collect()
     }
 
-    /// Plans these whole jobs around all others.
-    fn plan(&mut self, wholes: &[usize], view: &View<'_>, decisions: &mut Vec<Decision>) {
-        if wholes.is_empty() {
+    /// Jobs with tasks that are planned and have not started.
+    fn planned(&self, view: &View<'_>) -> BTreeSet<JobId> {
+        self.reservations.upcoming().map(|at| view.instance.job_id(at.task)).collect()
+    }
+
+    /// Plans these jobs around all others.
+    fn plan(&mut self, jobs: &[JobId], view: &View<'_>, decisions: &mut Vec<Decision>) {
+        if jobs.is_empty() {
             return;
         }
         // Of a job that an earlier session began only the rest is planned.
-        let (wholes, begun): (Vec<usize>, Vec<usize>) = wholes.iter().partition(|&&whole| is_whole(view, whole));
-        self.release(|whole| wholes.contains(&whole) || begun.contains(&whole), view);
-        begun.into_iter().for_each(|whole| self.plan_rest(whole, view));
-        if wholes.is_empty() {
+        let (jobs, begun): (Vec<JobId>, Vec<JobId>) = jobs.iter().partition(|&&job| is_untouched(view, job));
+        self.release(|job| jobs.contains(&job) || begun.contains(&job), view);
+        begun.into_iter().for_each(|job| self.plan_rest(job, view));
+        if jobs.is_empty() {
             return;
         }
         let rules = self.rules;
-        let alone = Alone::all(&wholes, &rules, view);
+        let alone = Alone::all(&jobs, &rules, view);
         let candidates = alone.iter().map(|alone| Candidate::new(alone, &rules, &self.records, self.spares)).collect();
         let calendars = calendars(view.instance.processors(), &self.reservations.taken(view));
         let table = Table { rules: &rules, candidates, calendars };
@@ -160,12 +167,13 @@ impl JobFlow {
 
     /// Notes, tells and reserves the plan of one job.
     fn settle(&mut self, candidate: &Candidate, choice: &Choice, view: &View<'_>, decisions: &mut Vec<Decision>) {
-        let (whole, first) = (candidate.whole, candidate.first);
+        let job = candidate.job;
+        let own = view.instance.job(job);
         let (finish, deadline) = (Time::from_ticks(choice.offer.finish), Time::from_ticks(candidate.deadline));
-        if self.records.note(whole, candidate.deadline, choice.clone()) {
+        if self.records.note(job, candidate.deadline, choice.clone()) {
             self.tell(
                 view,
-                first,
+                own.first(),
                 match choice.chosen {
                     None if choice.given_up => Logged::Rejected { finish, deadline },
                     None => Logged::Fallback { finish, deadline },
@@ -179,61 +187,61 @@ impl JobFlow {
                 let spot = |place: Place| Spot { processor: place.processor, start: Time::from_ticks(place.start) };
                 let (planned, resolved) = (spot(collision.planned), spot(collision.resolved));
                 let what = Logged::Collision { planned, resolved, penalty: collision.penalty };
-                self.tell(view, JobId(first.0 + collision.task), what);
+                self.tell(view, own.task(collision.task), what);
             }
         }
         if choice.given_up {
-            let waiting = tasks(view.instance, whole).filter(|&job| view.waiting.contains(job));
+            let waiting = own.task_ids().filter(|&task| view.waiting.contains(task));
             decisions.extend(waiting.map(Decision::Cancel));
         } else {
-            self.reservations.add(placements(first, &choice.offer.places, &choice.until));
+            self.reservations.add(placements(own.first(), &choice.offer.places, &choice.until));
         }
     }
 
-    /// Takes the reservations of some whole jobs away; all others are where their order leads.
-    fn release(&mut self, which: impl Fn(usize) -> bool, view: &View<'_>) {
-        self.reservations.remove(|job| which(whole_of(view.instance, job)));
+    /// Takes the reservations of some jobs away; all others are where their order leads.
+    fn release(&mut self, which: impl Fn(JobId) -> bool, view: &View<'_>) {
+        self.reservations.remove(|task| which(view.instance.job_id(task)));
         self.reservations.project(view);
     }
 
-    /// What has not started of a whole job planned by the rule of HEFT, and when the job then ends; nothing where all has
-    /// started.
-    fn rest(&self, whole: usize, view: &View<'_>) -> (Vec<Placement>, Time) {
-        let left = unstarted(view, whole);
+    /// What has not started of a job planned by the rule of HEFT, and when the job then ends; nothing where all has started.
+    fn rest(&self, job: JobId, view: &View<'_>) -> (Vec<Placement>, Time) {
+        let left = unstarted(view, job);
         let mut calendars = calendars(view.instance.processors(), &self.reservations.taken(view));
-        let places = again(view, whole, &left, &mut calendars);
-        let running = view.running.iter().filter(|running| whole_of(view.instance, running.job) == whole);
+        let places = again(view, job, &left, &mut calendars);
+        let own = view.instance.job(job);
+        let running = view.running.iter().filter(|running| own.has_task(running.task));
         let ends = running.map(|running| running.expected_end(view.instance, view.now));
         let finish = ends.chain(places.iter().map(|at| at.end)).fold(view.now, Time::max);
         (places, finish)
     }
 
-    /// Plans what has not started of a whole job by the rule of HEFT.
-    fn plan_rest(&mut self, whole: usize, view: &View<'_>) {
-        let (places, finish) = self.rest(whole, view);
-        let Some(first) = places.iter().map(|at| at.job).min() else { return };
+    /// Plans what has not started of a job by the rule of HEFT.
+    fn plan_rest(&mut self, job: JobId, view: &View<'_>) {
+        let (places, finish) = self.rest(job, view);
+        if places.is_empty() {
+            return;
+        }
         self.reservations.add(places);
-        self.records.note_again(whole, finish.ticks());
-        let first = tasks(view.instance, whole).next().unwrap_or(first);
-        self.tell(view, first, Logged::PlannedAgain { finish });
+        self.records.note_again(job, finish.ticks());
+        self.tell(view, view.instance.job(job).first(), Logged::PlannedAgain { finish });
     }
 }
 
-/// Whether no task of a whole job has started, and all can.
-fn is_whole(view: &View<'_>, whole: usize) -> bool {
-    unstarted(view, whole).len() == tasks(view.instance, whole).count()
+/// Whether no task of a job has started, and all can.
+fn is_untouched(view: &View<'_>, job: JobId) -> bool {
+    unstarted(view, job).len() as u64 == view.instance.job(job).tasks()
 }
 
 /// Tasks from `first` on at these places until these instants.
-fn placements(first: JobId, places: &[Place], until: &[i64]) -> Vec<Placement> {
-    let placement = |(task, (place, &until)): (usize, (&Place, &i64))| Placement {
-        job: JobId(first.0 + task as u32),
-        task: 0,
+fn placements(first: TaskId, places: &[Place], until: &[i64]) -> Vec<Placement> {
+    let placement = |(number, (place, &until)): (u64, (&Place, &i64))| Placement {
+        task: TaskId(first.0 + number),
         start: Time::from_ticks(place.start),
         end: Time::from_ticks(until),
         processors: ProcSet::range(place.processor, place.processor),
     };
-    places.iter().zip(until).enumerate().map(placement).collect()
+    (0..).zip(places.iter().zip(until)).map(placement).collect()
 }
 
 impl Table<'_> {
@@ -246,18 +254,18 @@ impl Table<'_> {
 impl Policy for JobFlow {
     fn on(&mut self, events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
         for entry in std::mem::take(&mut self.recalled) {
-            self.records.recall(whole_of(view.instance, entry.job), &entry.what);
+            self.records.recall(view.instance.job_id(entry.task), &entry.what);
         }
         let alarmed = self.is_alarmed(events, view);
         events.iter().for_each(|event| self.reservations.hear(event));
         for event in events {
-            if let Event::Submitted(job) = *event
-                && self.records.is_given_up(whole_of(view.instance, job))
+            if let Event::Submitted(task) = *event
+                && self.records.is_given_up(view.instance.job_id(task))
             {
-                decisions.push(Decision::Cancel(job));
+                decisions.push(Decision::Cancel(task));
             }
         }
-        let new = new_wholes(&mut self.heard, events, view.instance);
+        let new = new_jobs(&mut self.heard, events, view.instance);
         let moved = self.rescue(alarmed, view, decisions);
         let repaired = events.iter().any(|event| matches!(event, Event::NodeUp(_)));
         let changed = moved || repaired || !new.is_empty();
@@ -277,11 +285,22 @@ impl Policy for JobFlow {
     }
 }
 
-/// What the policy cannot drive: an instance whose whole jobs are not such as the method plans.
+/// What the policy cannot drive: an instance whose jobs are not such as the method plans.
 ///
 /// # Errors
 /// Which property of the instance.
-pub(super) fn supports(instance: &makespan_core::Instance) -> Result<(), Unsupported> {
-    super::queue_state::taken_apart(instance)?;
-    super::follow::supports(&crate::scheduler::CriticalJobs::default(), instance)
+pub(super) fn supports(instance: &Instance) -> Result<(), Unsupported> {
+    let method = crate::scheduler::CriticalJobs::default();
+    if !instance.has_bags() {
+        return method.supports(instance);
+    }
+    // What is supported of one task of a bag is supported of all.
+    let jobs = instance.ids().map(|job| {
+        let mut job = instance.submitted(job);
+        if let Work::Bag(task, _) = job.work {
+            job.work = Work::Task(task);
+        }
+        job
+    });
+    method.supports(&instance.with_jobs(jobs.collect()))
 }

@@ -1,7 +1,7 @@
 use std::cmp::Ordering::{Equal, Greater, Less};
 
 use makespan_core::{Actual, Time, Unavailable, Weight};
-use makespan_core::{Cluster, Edge, Expansion, Graph, Instance, Job, JobId, Load, NamedTask, Node, Platform, Profile};
+use makespan_core::{Cluster, Edge, Graph, Instance, Job, JobId, Load, NamedTask, Node, Platform, Profile};
 use makespan_sim::{Silent, SimulationOptions, simulate};
 use proptest::prelude::*;
 
@@ -49,19 +49,18 @@ proptest! {
 
     #[test]
     fn a_policy_that_goes_on_elsewhere_keeps_deadlines_and_promises(instance in jobs(), handover in any::<bool>()) {
-        let expanded = Expansion::of(&instance).unwrap().instance;
         let clock = if handover { Clock::Handover } else { Clock::Arrival };
         let rules = JobFlowRules { clock, ..JobFlowRules::default() };
-        let mut cluster = Cluster::new(&expanded);
-        let submitted: Vec<Event> = expanded.ids().filter(|&job| cluster.submit(job)).map(Event::Submitted).collect();
+        let mut cluster = Cluster::new(&instance);
+        let submitted: Vec<Event> = instance.task_ids().filter(|&task| cluster.submit(task)).map(Event::Submitted).collect();
         let ask = |cluster: &Cluster<'_>, told: &[LogEntry]| {
             let mut policy = JobFlow::new(rules);
             policy.recall(told);
             policy.on(&submitted, &cluster.view(), &mut Vec::new());
             policy.log()
         };
-        let deadlines = |log: &[LogEntry]| -> Vec<(JobId, Time)> {
-            let mut all: Vec<_> = log.iter().filter_map(|entry| Some((entry.job, entry.what.deadline()?))).collect();
+        let deadlines = |log: &[LogEntry]| -> Vec<(TaskId, Time)> {
+            let mut all: Vec<_> = log.iter().filter_map(|entry| Some((entry.task, entry.what.deadline()?))).collect();
             all.sort_unstable();
             all
         };
@@ -71,10 +70,10 @@ proptest! {
         prop_assert_eq!(deadlines(&told), deadlines(&later));
         prop_assert_eq!(deadlines(&told).len(), instance.jobs().len());
         let mut records = JobRecords::default();
-        told.iter().for_each(|entry| records.recall(whole_of(&expanded, entry.job), &entry.what));
-        let wholes: Vec<usize> = (0..instance.jobs().len()).collect();
-        for (&whole, alone) in wholes.iter().zip(&Alone::all(&wholes, &rules, &cluster.view())) {
-            let first = told.iter().find(|entry| whole_of(&expanded, entry.job) == whole && entry.what.is_of_whole());
+        told.iter().for_each(|entry| records.recall(instance.job_id(entry.task), &entry.what));
+        let jobs: Vec<JobId> = instance.ids().collect();
+        for (&job, alone) in jobs.iter().zip(&Alone::all(&jobs, &rules, &cluster.view())) {
+            let first = told.iter().find(|entry| instance.job_id(entry.task) == job && entry.what.is_of_job());
             let in_time = first.is_some_and(|entry| entry.what.finish() <= entry.what.deadline());
             prop_assert_eq!(Candidate::new(alone, &rules, &records, false).promised, in_time);
         }
@@ -82,21 +81,20 @@ proptest! {
 
     #[test]
     fn planned_together_jobs_are_no_worse_off_than_one_by_one(instance in jobs(), reject in any::<bool>()) {
-        let expanded = Expansion::of(&instance).unwrap().instance;
-        let mut cluster = Cluster::new(&expanded);
-        for job in expanded.ids() {
-            cluster.submit(job);
+        let mut cluster = Cluster::new(&instance);
+        for task in instance.task_ids() {
+            cluster.submit(task);
         }
         let view = cluster.view();
-        let wholes: Vec<usize> = (0..instance.jobs().len()).collect();
+        let jobs: Vec<JobId> = instance.ids().collect();
         for goal in GOALS {
             let late = if reject { Late::Reject } else { Late::Run };
             let rules = JobFlowRules { goal, late, ..JobFlowRules::default() };
-            let alone = Alone::all(&wholes, &rules, &view);
+            let alone = Alone::all(&jobs, &rules, &view);
             let records = JobRecords::default();
             let candidates = alone.iter().map(|alone| Candidate::new(alone, &rules, &records, false)).collect();
             let free = Reservations::new(rules.starts).taken(&view);
-            let table = Table { rules: &rules, candidates, calendars: calendars(expanded.processors(), &free) };
+            let table = Table { rules: &rules, candidates, calendars: calendars(instance.processors(), &free) };
             let (one, all) = (table.in_turn(), table.collective());
             prop_assert!(all.value.compare(&one.value, goal).is_le(), "{:?} {:?}", all.value, one.value);
             prop_assert_eq!(all.value, table.value(&all.choices));
@@ -203,14 +201,13 @@ proptest! {
         };
         let instance = Instance::new(Platform::flat(1).unwrap(), jobs.iter().enumerate().map(job).collect(), vec![]).unwrap();
         let mut cluster = Cluster::new(&instance);
-        for job in instance.ids() {
-            cluster.submit(job);
+        for task in instance.task_ids() {
+            cluster.submit(task);
         }
         let view = cluster.view();
         let late = if reject { Late::Reject } else { Late::Run };
         let rules = JobFlowRules { goal: GOALS[goal], late, ..JobFlowRules::default() };
-        let wholes: Vec<usize> = (0..jobs.len()).collect();
-        let alone = Alone::all(&wholes, &rules, &view);
+        let alone = Alone::all(&instance.ids().collect::<Vec<JobId>>(), &rules, &view);
         let records = JobRecords::default();
         let candidates = alone.iter().map(|alone| Candidate::new(alone, &rules, &records, false)).collect();
         let free = Reservations::new(rules.starts).taken(&view);
@@ -235,7 +232,7 @@ proptest! {
         let played = simulate(&instance, &Actual::AsEstimated, policy.as_mut(), &options, &mut Silent).unwrap();
         let mut runs = played.trace.runs;
         runs.sort_by_key(|run| run.start);
-        let order: Vec<usize> = runs.iter().map(|run| run.job.index()).collect();
+        let order: Vec<usize> = runs.iter().map(|run| run.task.index()).collect();
         let (mut now, mut left, mut expected) = (0, (0..jobs.len()).collect::<Vec<usize>>(), Vec::new());
         while !left.is_empty() {
             now = now.max(left.iter().map(|&at| jobs[at].1).min().unwrap());
@@ -256,15 +253,14 @@ fn a_task_of_a_job_that_was_given_up_is_cancelled_when_it_comes_later() {
     let mut job = Job::compound("j", Graph::new(vec![task("a"), task("b")], vec![]).unwrap());
     job.walltime = Some(t(5));
     let instance = Instance::new(Platform::flat(2).unwrap(), vec![job], vec![]).unwrap();
-    let expanded = Expansion::of(&instance).unwrap().instance;
-    let mut cluster = Cluster::new(&expanded);
-    cluster.submit(JobId(0));
-    cluster.submit(JobId(1));
+    let mut cluster = Cluster::new(&instance);
+    cluster.submit(TaskId(0));
+    cluster.submit(TaskId(1));
     let mut decisions = Vec::new();
-    policy.on(&[Event::Submitted(JobId(0)), Event::Submitted(JobId(1))], &cluster.view(), &mut decisions);
-    assert_eq!(decisions, [Decision::Cancel(JobId(0)), Decision::Cancel(JobId(1))]);
+    policy.on(&[Event::Submitted(TaskId(0)), Event::Submitted(TaskId(1))], &cluster.view(), &mut decisions);
+    assert_eq!(decisions, [Decision::Cancel(TaskId(0)), Decision::Cancel(TaskId(1))]);
     // As after a session in which it did not succeed.
     decisions.clear();
-    policy.on(&[Event::Submitted(JobId(1))], &cluster.view(), &mut decisions);
-    assert_eq!(decisions, [Decision::Cancel(JobId(1))]);
+    policy.on(&[Event::Submitted(TaskId(1))], &cluster.view(), &mut decisions);
+    assert_eq!(decisions, [Decision::Cancel(TaskId(1))]);
 }

@@ -1,6 +1,6 @@
 //! What the search minimises.
 
-use makespan_core::{Instance, Objective};
+use makespan_core::{Instance, Objective, SimpleJob};
 
 /// An objective as a sum over jobs, in floats, and how schedules are ranked by it.
 ///
@@ -41,14 +41,14 @@ impl Goal {
     /// For the jobs of the instance, under a limit on the makespan in ticks with [`LOW`] or [`HIGH`] for its price.
     pub(super) fn new(instance: &Instance, objective: Objective, limit: Option<(i64, f64)>) -> Self {
         let (makespan_at_most, multiple) = limit.unzip();
-        let weight = |job: &makespan_core::Job| match objective {
+        let weight = |job: SimpleJob<'_>| match objective {
             Objective::Makespan | Objective::Cost | Objective::Throughput => 0.0,
             Objective::WeightedCompletion => job.weight.as_f64(),
             Objective::MeanFlow => 1.0,
         };
-        let weights: Vec<f64> = instance.jobs().iter().map(weight).collect();
-        let earliest = |job: &makespan_core::Job| (job.release + job.profile().shortest()).ticks();
-        let earliest = instance.jobs().iter().map(earliest).collect();
+        let weights: Vec<f64> = instance.simple_jobs().map(weight).collect();
+        let earliest = |job: SimpleJob<'_>| (job.release + job.profile().shortest()).ticks();
+        let earliest = instance.simple_jobs().map(earliest).collect();
         let processors = f64::from(instance.processors());
         let price = match objective {
             Objective::Makespan => 1.0 / processors,
@@ -97,9 +97,9 @@ impl Goal {
 
     /// What a mean job costs in a schedule of this value, waiting and running: the scale of changes.
     pub(super) fn mean_cost(&self, instance: &Instance, value: f64) -> f64 {
-        let run = |(job, weight): (&makespan_core::Job, &f64)| weight * job.profile().shortest().ticks() as f64;
-        let runs: f64 = instance.jobs().iter().zip(&self.weights).map(run).sum();
-        (value + runs) / instance.jobs().len().max(1) as f64
+        let run = |(job, weight): (SimpleJob<'_>, &f64)| weight * job.profile().shortest().ticks() as f64;
+        let runs: f64 = instance.simple_jobs().zip(&self.weights).map(run).sum();
+        (value + runs) / instance.tasks().max(1) as f64
     }
 
     /// What is minimised, from the sum of the costs and the makespan.

@@ -5,7 +5,7 @@ mod lightest;
 use std::time::Instant;
 
 use makespan_bounds::machines::{self, Positions};
-use makespan_core::{Bound, Context, FrontPoint, Instance, Objective, Schedule, Time};
+use makespan_core::{Bound, Context, FrontPoint, Instance, Objective, Schedule, TaskId, Time};
 use rand_chacha::ChaCha8Rng;
 
 use super::front::limits;
@@ -112,7 +112,7 @@ fn starts(instance: &Instance, problem: &Problem<'_>, mut random: ChaCha8Rng) ->
 
 /// In the order of Smith of the shortest times, each job to the machine on which it ends first.
 fn by_smith(instance: &Instance, problem: &Problem<'_>) -> Vec<u32> {
-    let weight = |task: usize| i128::from(instance.jobs()[task].weight.millionths());
+    let weight = |task: usize| i128::from(instance.weight(TaskId::at(task)).millionths());
     let key: Vec<(i128, i128)> =
         (0..problem.tasks()).map(|task| (i128::from(problem.shortest(task).ticks()), weight(task))).collect();
     let mut order: Vec<usize> = (0..problem.tasks()).collect();

@@ -142,7 +142,7 @@ impl Scheduler for Optimise {
             }
             return needs_equal_processors(instance);
         }
-        if instance.jobs().iter().any(|job| !job.is_bag() && !job.profile().accepts(1)) {
+        if instance.simple_jobs().any(|job| !job.is_bag() && !job.profile().accepts(1)) {
             let what = "on processors that differ it plans tasks on one processor, and some job takes several";
             return Err(Unsupported(what.into()));
         }

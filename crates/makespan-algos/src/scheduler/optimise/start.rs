@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use makespan_bounds::PricedChoice;
-use makespan_core::{Context, Instance, ProcSet, Reservation, Schedule, ScheduleBuilder, Stop, Time};
+use makespan_core::{Context, Instance, ProcSet, Reservation, Schedule, ScheduleBuilder, Stop, TaskId, Time};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
@@ -53,18 +53,18 @@ pub(super) fn catalogue(instance: &Instance, seed: u64, end: Option<Instant>, st
 /// as a greedy list.
 pub(super) fn priced(instance: &Instance, priced: &[PricedChoice]) -> Schedule {
     let area_over_weight = |choice: &PricedChoice| {
-        let job = instance.job(choice.job);
+        let job = instance.simple(choice.job);
         let area = job.profile().work(choice.processors) as f64;
         area / (job.weight.millionths().max(1)) as f64
     };
     let mut order: Vec<(Time, f64, Allotted)> = priced
         .iter()
         .map(|choice| {
-            let allotted = Allotted { job: choice.job, processors: choice.processors };
+            let allotted = Allotted { task: instance.job(choice.job).first(), processors: choice.processors };
             (choice.start, area_over_weight(choice), allotted)
         })
         .collect();
-    order.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)).then(a.2.job.cmp(&b.2.job)));
+    order.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)).then(a.2.task.cmp(&b.2.task)));
     let order: Vec<Allotted> = order.into_iter().map(|(_, _, allotted)| allotted).collect();
     let mut builder = ScheduleBuilder::new(instance);
     list::place(&mut builder, instance, &order, instance.first_release());
@@ -83,9 +83,9 @@ pub(super) fn priced_solution(choices: &Choices, priced: &[PricedChoice]) -> Sol
 pub(super) fn solution(choices: &Choices, schedule: &Schedule) -> Solution {
     let mut chosen = vec![0; choices.jobs()];
     for placement in schedule.placements() {
-        chosen[placement.job.index()] = choices.nearest(placement.job.0, placement.processors.len());
+        chosen[placement.task.index()] = choices.nearest(placement.task.0 as u32, placement.processors.len());
     }
-    Solution { order: schedule.placements().iter().map(|placement| placement.job.0).collect(), chosen }
+    Solution { order: schedule.placements().iter().map(|placement| placement.task.0 as u32).collect(), chosen }
 }
 
 /// The schedule of a solution by serial insertion.
@@ -105,7 +105,7 @@ pub(super) fn schedule(instance: &Instance, choices: &Choices, solution: &Soluti
         } else {
             builder.timeline().reserve(choice.processors, start, end)
         };
-        builder.hold(makespan_core::JobId(job), reservation);
+        builder.hold(TaskId::at(job as usize), reservation);
     }
     match pools {
         Some(pools) => builder.finish_from(pools),

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use makespan_core::{Job, Profile};
+use makespan_core::{Profile, SimpleJob};
 
 /// Figures of the jobs as floats. Equal jobs stand together.
 pub(super) struct Jobs {
@@ -32,15 +32,15 @@ impl Jobs {
     /// At most about `most` allotments a job, of geometric progression where there are more. Each job comes with how often it
     /// counts; `weigh` gives the weights.
     pub(super) fn new<'a>(
-        jobs: impl Iterator<Item = (&'a Job, f64)>,
+        jobs: impl Iterator<Item = (SimpleJob<'a>, f64)>,
         (most, kind): (usize, Kind),
-        weigh: impl Fn(&Job) -> f64,
+        weigh: impl Fn(&SimpleJob<'_>) -> f64,
     ) -> Self {
-        let key = |job: &Job| {
+        let key = |job: &SimpleJob<'_>| {
             let profile = job.profile();
             (weigh(job), job.release, profile.min_processors(), profile.max_processors(), profile.shortest())
         };
-        let mut sorted: Vec<_> = jobs.map(|(job, count)| (key(job), job, count)).collect();
+        let mut sorted: Vec<_> = jobs.map(|(job, count)| (key(&job), job, count)).collect();
         sorted.sort_by(|(a, ..), (b, ..)| a.0.total_cmp(&b.0).then((a.1, a.2, a.3, a.4).cmp(&(b.1, b.2, b.3, b.4))));
         let mut figures = Self::empty(kind);
         let mut before = None;
@@ -51,7 +51,7 @@ impl Jobs {
                 Some(count) if same => *count += one,
                 _ => {
                     let profile = job.profile();
-                    figures.add(one, weigh(job), job.release.ticks() as f64, shapes(profile, most, kind));
+                    figures.add(one, weigh(&job), job.release.ticks() as f64, shapes(profile, most, kind));
                     figures.profiles.push(profile.clone());
                 }
             }

@@ -10,7 +10,9 @@ mod rooms;
 mod smooth;
 
 use makespan_core::proof::TimePrices;
-use makespan_core::{Area, Availability, Bound, Instance, Job, JobId, Objective, Proof, Time, Unavailable, Weight};
+use makespan_core::{
+    Area, Availability, Bound, Instance, JobId, Objective, Proof, SimpleJob, Time, Unavailable, Weight,
+};
 
 use allotments::{Jobs, Kind};
 use curve::Curve;
@@ -94,25 +96,27 @@ impl PriceSearch {
     /// end by `makespan_at_most`, when the objective is the makespan or the cost, or when the instance is so large that checking
     /// the prices would take minutes.
     pub fn new(instance: &Instance, options: PriceOptions) -> Option<Self> {
-        let feasible =
-            |job: &Job| options.makespan_at_most.is_none_or(|most| job.profile().shortest() <= most - job.release);
+        let feasible = |job: &SimpleJob<'_>| {
+            options.makespan_at_most.is_none_or(|most| job.profile().shortest() <= most - job.release)
+        };
         // Best-effort bags have no weight: without a condition they cost nothing behind all prices.
-        let free = |job: &Job| {
+        let free = |job: &SimpleJob<'_>| {
             job.is_best_effort() && options.objective != Objective::MeanFlow && options.makespan_at_most.is_none()
         };
-        let counting: Vec<&Job> = instance.jobs().iter().filter(|job| !free(job)).collect();
+        let counting: Vec<SimpleJob<'_>> = instance.simple_jobs().filter(|job| !free(job)).collect();
         let cells: usize = counting.iter().map(|job| choices(job)).sum();
         let most = MAX_CELLS / cells.max(1);
         if !instance.has_equal_processors()
             || instance.has_compound_jobs()
             || !matches!(options.objective, Objective::WeightedCompletion | Objective::MeanFlow)
-            || !instance.jobs().iter().all(feasible)
+            || !instance.simple_jobs().all(|job| feasible(&job))
             || most < FEWEST
         {
             return None;
         }
         // Half the jobs with twice the usage have nearly the same best prices, if there are many.
-        let (bags, plain): (Vec<&Job>, Vec<&Job>) = counting.into_iter().partition(|job| job.tasks() > 1);
+        let (bags, plain): (Vec<SimpleJob<'_>>, Vec<SimpleJob<'_>>) =
+            counting.into_iter().partition(|job| job.tasks() > 1);
         let shapes: usize = plain.iter().map(|job| choices(job).min(ALLOTMENTS)).sum();
         let stride = shapes.div_ceil((shapes / SAMPLE_SHARE).clamp(SAMPLE, LARGEST_SAMPLE)).max(1);
         let factor = plain.len() as f64 / plain.len().div_ceil(stride).max(1) as f64;
@@ -217,10 +221,10 @@ impl PriceSearch {
         let curve = Curve::new(self.newton.landscape.instants.clone(), self.prices(), horizon, rooms(instance));
         let (weigh, kind) = (self.options.weigh(), kind(instance));
         let choice = |job: JobId| {
-            let Job { release, .. } = *instance.job(job);
-            let profile = instance.job(job).profile();
-            let shapes = allotments::shapes(profile, ALLOTMENTS, kind);
-            let best = curve.best(weigh(instance.job(job)), release.ticks() as f64, &shapes);
+            let simple = instance.simple(job);
+            let release = simple.release;
+            let shapes = allotments::shapes(simple.profile(), ALLOTMENTS, kind);
+            let best = curve.best(weigh(&simple), release.ticks() as f64, &shapes);
             let start = Time::from_ticks(best.start as i64).max(release);
             PricedChoice { job, processors: shapes[best.allotment].0 as u32, start }
         };
@@ -230,7 +234,7 @@ impl PriceSearch {
 
 impl PriceOptions {
     /// The weight of one task of a job in millionths.
-    fn weigh(self) -> impl Fn(&Job) -> f64 {
+    fn weigh(self) -> impl Fn(&SimpleJob<'_>) -> f64 {
         move |job| match self.objective {
             Objective::MeanFlow => (Weight::MILLIONTHS / job.tasks()) as f64,
             _ => job.task_weight().millionths() as f64,
@@ -243,14 +247,14 @@ impl PriceOptions {
 }
 
 /// One job of every `stride`, not always the same one, so that a sample of jobs in a periodic order is fair.
-fn sample<'a>(jobs: &[&'a Job], stride: usize) -> impl Iterator<Item = &'a Job> {
+fn sample<'a>(jobs: &[SimpleJob<'a>], stride: usize) -> impl Iterator<Item = SimpleJob<'a>> {
     // The golden ratio leaves no small period.
     let golden = |index: usize| (index as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
     jobs.chunks(stride).enumerate().map(move |(index, chunk)| chunk[golden(index) as usize % chunk.len()])
 }
 
 /// About as many allotments as the check tries for a job.
-fn choices(job: &Job) -> usize {
+fn choices(job: &SimpleJob<'_>) -> usize {
     let profile = job.profile();
     (profile.max_processors() - profile.min_processors()).min(255) as usize + 1
 }
@@ -315,7 +319,7 @@ fn interpolated(instants: &[f64], values: &[f64], instant: f64) -> f64 {
 /// Instants at which the price probably jumps.
 fn fixed(instance: &Instance, horizon: f64) -> Vec<f64> {
     let mut fixed = closings(instance);
-    fixed.extend(instance.jobs().iter().map(|job| job.release.ticks() as f64));
+    fixed.extend(instance.simple_jobs().map(|job| job.release.ticks() as f64));
     fixed.sort_by(f64::total_cmp);
     fixed.dedup();
     if fixed.len() > MAX_FIXED {
@@ -348,8 +352,9 @@ const MAX_FIXED: usize = 32;
 /// The first instants.
 fn instants(instance: &Instance, jobs: &Jobs, fluid: &[(f64, f64)], count: usize) -> Vec<f64> {
     let origin = instance.first_release();
-    let guess = dual::search(instance.jobs().iter().map(Job::profile), instance.processors()).guess.ticks() as f64;
-    let late = instance.jobs().iter().map(|job| job.release).max().unwrap_or(origin) - origin;
+    let guess =
+        dual::search(instance.simple_jobs().map(|job| job.profile()), instance.processors()).guess.ticks() as f64;
+    let late = instance.simple_jobs().map(|job| job.release).max().unwrap_or(origin) - origin;
     let short = jobs.shapes.iter().map(|shape| shape.1).fold(f64::INFINITY, f64::min);
     let closed = (instance.availability().last_change() - origin).max(Time::ZERO).ticks() as f64;
     let last = fluid.last().map_or(0.0, |&(end, _)| end - origin.ticks() as f64).max(closed.min(guess));

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use makespan_core::{Expansion, Instance, Job, JobId, Outcome, Run, Schedule, Time, Trace};
+use makespan_core::{Instance, Job, Outcome, Rows, Run, Schedule, TaskId, Time, Trace};
 
 use crate::output::{table, wrapped};
 use crate::summary::figure;
@@ -13,27 +13,21 @@ const REASONS: usize = 20;
 
 /// A line for each job, all tasks of a bag or a compound job together; why some did not succeed; then the makespans and how many
 /// succeeded.
-pub fn describe(
-    instance: &Instance,
-    executed: &Expansion,
-    plan: &Schedule,
-    trace: &Trace,
-    reasons: &BTreeMap<JobId, String>,
-) -> String {
+pub fn describe(instance: &Instance, plan: &Schedule, trace: &Trace, reasons: &BTreeMap<TaskId, String>) -> String {
     let mut lines: Vec<Line> = instance.jobs().iter().map(|job| Line::new(job.tasks())).collect();
     for placement in plan.placements() {
-        widen(&mut lines[placement.job.index()].planned, placement.start, placement.end);
+        widen(&mut lines[instance.job_id(placement.task).index()].planned, placement.start, placement.end);
     }
-    // A job that was run again counts by its last run.
-    let happened: BTreeMap<JobId, &Run> = trace.runs.iter().map(|run| (run.job, run)).collect();
+    // A task that was run again counts by its last run.
+    let happened: BTreeMap<TaskId, &Run> = trace.runs.iter().map(|run| (run.task, run)).collect();
     for (&task, run) in &happened {
-        lines[executed.tasks[task.index()].0.index()].add(run);
+        lines[instance.job_id(task).index()].add(run);
     }
     let rows = instance.jobs().iter().zip(&lines).map(|(job, line)| line.row(job));
     let heading = ["job", "outcome", "processors", "planned start", "end", "happened start", "end"];
     let mut text = table(&heading, 3, rows) + "\n";
-    for (&id, reason) in reasons.iter().take(REASONS) {
-        text += &wrapped("", 2, &format!("job `{}`: {reason}", executed.instance.job(id).name));
+    for (&task, reason) in reasons.iter().take(REASONS) {
+        text += &wrapped("", 2, &format!("job `{}`: {reason}", instance.name(task)));
     }
     if reasons.len() > REASONS {
         let _ = writeln!(text, "and {} more; jobs.csv has all", reasons.len() - REASONS);
@@ -72,7 +66,7 @@ impl<'a> Line<'a> {
         }
     }
 
-    fn row(&self, job: &Job) -> Vec<String> {
+    fn row(&self, job: &Job<Rows>) -> Vec<String> {
         let outcome = match self.run.map(|run| run.outcome) {
             _ if many(job) => format!("{} of {} tasks succeeded", self.succeeded, self.tasks),
             None => "did not run".to_owned(),
@@ -96,7 +90,7 @@ impl<'a> Line<'a> {
     }
 }
 
-fn many(job: &Job) -> bool {
+fn many(job: &Job<Rows>) -> bool {
     job.is_bag() || job.is_compound()
 }
 

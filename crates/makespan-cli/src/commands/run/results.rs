@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use makespan_core::{CompoundMeasures, Expansion, Instance, JobId, LogEntry, Trace};
+use makespan_core::{CompoundMeasures, Instance, LogEntry, Trace};
 use makespan_formats::gantt::{Marks, NamedSchedule};
 use makespan_formats::report::Report;
 use makespan_formats::{CsvNames, LogRow, jobs_csv, write_log_csv};
@@ -17,27 +17,19 @@ use crate::output::{write_file, write_gantt, write_page};
 const DECISIONS: &str = "decisions.csv";
 
 /// Writes the outcome of all sessions beside the plan, with what their policies told.
-pub fn write(
-    folder: &Path,
-    instance: &Instance,
-    executed: &Expansion,
-    begun: &Begun,
-    (trace, log): (&Trace, &[LogEntry]),
-) -> Result<()> {
-    let told = LogRow::all(&executed.instance, log);
+pub fn write(folder: &Path, instance: &Instance, begun: &Begun, (trace, log): (&Trace, &[LogEntry])) -> Result<()> {
+    let told = LogRow::all(instance, log);
     if !told.is_empty() {
         write_file(&own(folder, DECISIONS)?, |out| Ok(write_log_csv(&told, CsvNames::Guarded, out)?))?;
     }
-    let measures = CompoundMeasures::of(&executed.instance, trace, log);
-    let ran = executed.original_schedule(&trace.schedule());
+    let measures = CompoundMeasures::of(instance, trace, log);
+    let ran = trace.schedule();
     let schedules = [
         NamedSchedule { name: "planned", schedule: &begun.schedule },
         NamedSchedule { name: "happened", schedule: &ran },
     ];
-    let place = |job: JobId| executed.tasks[job.index()];
-    let marks = decisions::marks(&executed.instance, &told, measures.as_ref(), place);
-    let jobs =
-        measures.and_then(|measures| decisions::jobs("Compound jobs", &executed.instance, &measures, "jobs.csv"));
+    let marks = decisions::marks(instance, &told, measures.as_ref());
+    let jobs = measures.and_then(|measures| decisions::jobs("Compound jobs", instance, &measures, "jobs.csv"));
     let sections: Vec<_> = jobs.into_iter().chain(decisions::decisions("Decisions", &told, DECISIONS)).collect();
     let report = Report {
         title: "Plan and outcome",
@@ -53,6 +45,6 @@ pub fn write(
     write_gantt(&report, &own(folder, "gantt.svg")?)?;
     write_page(&report, &own(folder, "report.html")?)?;
     write_file(&own(folder, "jobs.csv")?, |out| {
-        Ok(jobs_csv::write_trace(&executed.instance, "run", trace, CsvNames::Guarded, out)?)
+        Ok(jobs_csv::write_trace(instance, "run", trace, CsvNames::Guarded, out)?)
     })
 }

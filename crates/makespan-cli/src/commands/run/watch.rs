@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
-use makespan_core::{Instance, JobId, LogEntry, Outcome, Run, Running};
+use makespan_core::{Instance, LogEntry, Outcome, Run, Running, TaskId};
 use makespan_exec::{Observer, Progress};
 
 use crate::output::{complain, shown};
@@ -14,15 +14,15 @@ pub struct Watch<'a> {
     instance: &'a Instance,
     bars: MultiProgress,
     whole: ProgressBar,
-    lines: BTreeMap<JobId, ProgressBar>,
-    reasons: BTreeMap<JobId, String>,
+    lines: BTreeMap<TaskId, ProgressBar>,
+    reasons: BTreeMap<TaskId, String>,
     log: Vec<LogEntry>,
 }
 
 impl<'a> Watch<'a> {
     pub fn new(instance: &'a Instance) -> Self {
         let bars = MultiProgress::with_draw_target(ProgressDrawTarget::stderr());
-        let whole = bars.add(ProgressBar::new(instance.jobs().len() as u64));
+        let whole = bars.add(ProgressBar::new(instance.tasks()));
         whole.set_style(style("{wide_bar} {pos}/{len} jobs, {elapsed} elapsed, {msg}"));
         whole.set_message("starting");
         whole.enable_steady_tick(Duration::from_millis(250));
@@ -36,7 +36,7 @@ impl<'a> Watch<'a> {
     }
 
     /// Why jobs were not started or were ended.
-    pub fn reasons(&self) -> &BTreeMap<JobId, String> {
+    pub fn reasons(&self) -> &BTreeMap<TaskId, String> {
         &self.reasons
     }
 
@@ -50,7 +50,7 @@ impl<'a> Watch<'a> {
         self.whole.set_position(progress.runs.len() as u64);
         self.whole.set_message(format!("about {left:.0} s left"));
         for running in progress.view.running {
-            if let Some(line) = self.lines.get(&running.job) {
+            if let Some(line) = self.lines.get(&running.task) {
                 line.set_position((progress.view.now - running.start).ticks().unsigned_abs() / 1_000_000);
             }
         }
@@ -64,26 +64,25 @@ fn style(template: &str) -> ProgressStyle {
 
 impl Observer for Watch<'_> {
     fn started(&mut self, running: &Running, progress: &Progress<'_>) {
-        let job = self.instance.job(running.job);
-        let estimate = self.instance.time(running.job, &running.processors);
+        let estimate = self.instance.time(running.task, &running.processors);
         let line = self.bars.add(ProgressBar::new(estimate.ticks().unsigned_abs() / 1_000_000));
         line.set_style(style("  {msg:30!} {bar:30} {elapsed}"));
-        line.set_message(format!("{} on {}", shown(&job.name), running.processors));
-        self.lines.insert(running.job, line);
+        line.set_message(format!("{} on {}", shown(&self.instance.name(running.task)), running.processors));
+        self.lines.insert(running.task, line);
         self.refresh(progress);
     }
 
     fn ended(&mut self, run: &Run, reason: Option<&str>, progress: &Progress<'_>) {
-        if let Some(line) = self.lines.remove(&run.job) {
+        if let Some(line) = self.lines.remove(&run.task) {
             line.finish_and_clear();
             self.bars.remove(&line);
         }
         if let Some(reason) = reason {
-            self.reasons.insert(run.job, reason.to_owned());
+            self.reasons.insert(run.task, reason.to_owned());
         }
         if run.outcome != Outcome::Succeeded && !self.bars.is_hidden() {
-            let name = shown(&self.instance.job(run.job).name);
-            let _ = self.bars.println(format!("job `{name}` did not succeed"));
+            let name = self.instance.name(run.task);
+            let _ = self.bars.println(format!("job `{}` did not succeed", shown(&name)));
         }
         self.refresh(progress);
     }

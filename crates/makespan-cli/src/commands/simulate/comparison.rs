@@ -91,8 +91,7 @@ fn flow_rows(simulated: &[Simulated]) -> Vec<Row> {
     };
     let percent = |part: f64| format!("{:.2} %", 100.0 * part);
     let mut rows = vec![
-        row("maxspan", &|flow| figure(flow.maxspan)),
-        row("maxspan over its bound", &|flow| format!("{:.3} %", 100.0 * flow.gap())),
+        row("makespan over its bound", &|flow| format!("{:.3} %", 100.0 * flow.gap())),
         row("utilisation, mean of nodes", &|flow| percent(flow.utilisation)),
         row("utilisation by speed", &|flow| percent(flow.utilisation_by_speed)),
         row("tasks a second", &|flow| figure(flow.throughput)),
@@ -142,7 +141,7 @@ pub fn section(simulated: &[Simulated]) -> Section {
 /// One object a policy.
 pub fn json(instance: &Instance, simulated: &[Simulated], mut answers: BTreeMap<usize, Value>) -> Vec<Value> {
     let object = |(index, one): (usize, &Simulated)| {
-        let given_up = one.simulation.cancelled.iter().map(|&job| instance.job(job).name.as_str());
+        let given_up = one.simulation.cancelled.iter().map(|&task| instance.name(task));
         let mut object = json!({
             "policy": one.policy,
             "metrics": one.measures,
@@ -166,7 +165,7 @@ fn flow_json(flow: &TaskFlowMeasures) -> Value {
     let phases: BTreeMap<&str, f64> =
         Phase::ALL.iter().map(|&phase| (phase.name(), flow.phases.share(phase))).collect();
     json!({
-        "maxspan": flow.maxspan,
+        "makespan": flow.makespan,
         "bound": flow.bound,
         "utilisation": flow.utilisation,
         "utilisation_by_speed": flow.utilisation_by_speed,

@@ -1,7 +1,7 @@
 //! Figures of flows of compound jobs, and what policies told of their plans.
 
 use makespan::Simulated;
-use makespan_core::{FlowMeasures, Instance, Time, WholeMeasures};
+use makespan_core::{FlowMeasures, Instance, JobMeasures, Time};
 use makespan_formats::LogRow;
 use serde_json::{Value, json};
 
@@ -78,11 +78,11 @@ pub fn text(instance: &Instance, simulated: &[Simulated]) -> String {
 /// Adds `jobs_in_time`, `flow`, `compound_jobs` and `log` to the object of a policy, where jobs are compound; others have
 /// at most a log.
 pub fn add_json(object: &mut Value, instance: &Instance, one: &Simulated) {
-    if let (Some(compound), Some(precedence)) = (&one.compound, instance.precedence()) {
+    if let Some(compound) = &one.compound {
         object["jobs_in_time"] = compound.flow.in_time.into();
         object["flow"] = flow_json(&compound.flow);
-        let wholes = precedence.wholes().iter().zip(&compound.jobs);
-        object["compound_jobs"] = wholes.map(|(whole, job)| whole_json(&whole.job.name, job)).collect();
+        let jobs = instance.jobs().iter().zip(&compound.jobs);
+        object["compound_jobs"] = jobs.map(|(job, measures)| job_json(&job.name, measures)).collect();
     }
     if one.compound.is_some() || !one.log.is_empty() {
         object["log"] = LogRow::all(instance, &one.log).iter().map(LogRow::json).collect();
@@ -113,7 +113,7 @@ fn flow_json(flow: &FlowMeasures) -> Value {
     })
 }
 
-fn whole_json(name: &str, job: &WholeMeasures) -> Value {
+fn job_json(name: &str, job: &JobMeasures) -> Value {
     let seconds = |time: Option<Time>| time.map(Time::seconds);
     json!({
         "job": name,
@@ -131,8 +131,8 @@ fn whole_json(name: &str, job: &WholeMeasures) -> Value {
 #[cfg(test)]
 mod tests {
     use makespan::{Scene, Silent, SimulationOptions, simulate};
-    use makespan_core::{Actual, CompoundMeasures, Edge, Expansion, Graph, Job, JobId, Load, LogEntry, Logged};
-    use makespan_core::{NamedTask, Platform, Profile, Spot};
+    use makespan_core::{Actual, CompoundMeasures, Edge, Graph, Job, Load, LogEntry, Logged};
+    use makespan_core::{NamedTask, Platform, Profile, Spot, TaskId};
 
     use super::*;
 
@@ -143,13 +143,12 @@ mod tests {
         let mut job = Job::compound("pair", Graph::new(vec![task("a"), task("b")], vec![edge]).unwrap());
         job.walltime = Some(Time::from_seconds(7));
         let instance = Instance::new(Platform::flat(2).unwrap(), vec![job], vec![]).unwrap();
-        let instance = Expansion::of(&instance).unwrap().instance;
         let options = SimulationOptions::default();
-        let scene = Scene { instance: &instance, actual: &Actual::AsEstimated, users: &[], options: &options, seed: 1 };
+        let scene = Scene { instance: &instance, actual: &Actual::AsEstimated, options: &options, seed: 1 };
         let mut simulated = simulate(&scene, "follow", &mut Silent).unwrap();
         let spot = |processor, start| Spot { processor, start: Time::from_seconds(start) };
         let what = Logged::Collision { planned: spot(0, 1), resolved: spot(1, 2), penalty: 3 };
-        simulated.log = vec![LogEntry { time: Time::ZERO, job: JobId(1), what }; collisions];
+        simulated.log = vec![LogEntry { time: Time::ZERO, task: TaskId(1), what }; collisions];
         simulated.compound = CompoundMeasures::of(&instance, &simulated.simulation.trace, &simulated.log);
         (instance, simulated)
     }
@@ -203,7 +202,7 @@ mod tests {
         let measures = simulated.compound.as_ref().unwrap();
         let table = jobs("Jobs", &instance, measures, "a file").unwrap();
         assert_eq!(table.rows, [["pair", "succeeded", "0.000", "0.000", "6.000", "7.000", "yes", "2.000"]]);
-        let marks = marks(&instance, &LogRow::all(&instance, &simulated.log[..2]), Some(measures), |job| (job, 0));
+        let marks = marks(&instance, &LogRow::all(&instance, &simulated.log[..2]), Some(measures));
         assert_eq!(marks.tasks.values().next().map(|text| text.lines().count()), Some(1));
         assert_eq!((marks.deadlines.len(), marks.deadlines[0].missed), (1, false));
     }

@@ -38,7 +38,7 @@ pub fn simulate(options: &SimulateOptions) -> Result<ExitCode> {
         return tree::simulate(options, &log.instance, threads);
     }
     tree::refuse_options_of_trees(options)?;
-    let log = scene::deviated(options, scene::expanded(options, log)?)?;
+    let log = scene::deviated(options, scene::checked(options, log)?)?;
     cluster(options, &specs, threads, &targets, &log)
 }
 
@@ -51,8 +51,7 @@ fn cluster(
     log: &Log,
 ) -> Result<ExitCode> {
     let rules = scene::rules(options, &log.instance)?;
-    let scene =
-        Scene { instance: &log.instance, actual: &log.actual, users: &log.users, options: &rules, seed: options.seed };
+    let scene = Scene { instance: &log.instance, actual: &log.actual, options: &rules, seed: options.seed };
     // What is wrong with a question or a policy is said before the work.
     let question = Question::new(&options.question, &scene)?;
     for spec in specs {
@@ -73,7 +72,7 @@ fn cluster(
             };
             let answers: BTreeMap<_, _> = answers.iter().enumerate().filter_map(answered).collect();
             let object = json!({
-                "jobs": log.instance.jobs().len(),
+                "jobs": log.instance.tasks(),
                 "processors": log.instance.processors(),
                 "seed": options.seed,
                 "remarks": log.remarks,

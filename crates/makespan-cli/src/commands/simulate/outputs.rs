@@ -67,7 +67,7 @@ pub fn write(log: &Log, workload: &str, targets: &[Target], simulated: &[Simulat
             Kind::Jobs => {
                 write_file(path, |out| Ok(jobs_csv::write_trace(&log.instance, workload, trace, names, out)?))?
             }
-            Kind::Swf => write_file(path, |out| write_swf_trace(&log.instance, trace, &log.users, out))?,
+            Kind::Swf => write_file(path, |out| write_swf_trace(&log.instance, trace, out))?,
             Kind::Paje => write_file(path, |out| write_paje(&log.instance, trace, out))?,
             Kind::Log => write_file(path, |out| Ok(write_log_csv(&told(), names, out)?))?,
         }

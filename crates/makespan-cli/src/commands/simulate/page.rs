@@ -14,12 +14,12 @@ use crate::decisions;
 use crate::output::write_file;
 use crate::summary::figure;
 
-/// With more jobs a Gantt chart shows nothing but colour.
-const CHARTED: usize = 20_000;
+/// With more tasks a Gantt chart shows nothing but colour.
+const CHARTED: u64 = 20_000;
 
 /// Writes one page about all policies.
 pub fn write(path: &Path, title: &str, scene: &Scene<'_>, remarks: &[String], simulated: &[Simulated]) -> Result<()> {
-    let charted = scene.instance.jobs().len() <= CHARTED;
+    let charted = scene.instance.tasks() <= CHARTED;
     let levels: Vec<Vec<Level>> = simulated.iter().map(|one| levels(scene, one)).collect();
     let schedules: Vec<Schedule> =
         simulated.iter().filter(|_| charted).map(|one| one.simulation.trace.schedule()).collect();
@@ -55,7 +55,7 @@ pub fn write(path: &Path, title: &str, scene: &Scene<'_>, remarks: &[String], si
 
 fn marks(scene: &Scene<'_>, simulated: &Simulated) -> Marks {
     let rows = LogRow::all(scene.instance, &simulated.log);
-    decisions::marks(scene.instance, &rows, simulated.compound.as_ref(), |job| (job, 0))
+    decisions::marks(scene.instance, &rows, simulated.compound.as_ref())
 }
 
 /// For each policy its compound jobs and what it told of them.

@@ -17,7 +17,7 @@ const STEP: usize = 1 << 12;
 /// What each policy made of the scene, in the order of the specs, with at most `threads` at the same time. The first
 /// policy that fails, in the same order, is the error.
 pub fn play(scene: &Scene<'_>, specs: &[String], threads: usize) -> Result<Vec<Simulated>> {
-    let bar = bar((scene.instance.jobs().len() * specs.len()) as u64, "simulating");
+    let bar = bar(scene.instance.tasks() * specs.len() as u64, "simulating");
     let done: Mutex<Vec<Option<Result<Simulated, SimulateError>>>> = Mutex::new(specs.iter().map(|_| None).collect());
     let next = AtomicUsize::new(0);
     let work = || {

@@ -2,7 +2,7 @@
 
 use makespan::policy::ExpectedStart;
 use makespan::{Moment, Scene, Simulated, expected_at};
-use makespan_core::{JobId, Outcome, Time};
+use makespan_core::{Outcome, TaskId, Time};
 use miette::{Result, miette};
 use serde_json::{Value, json};
 
@@ -15,7 +15,7 @@ const NAMED: usize = 20;
 
 /// A question that has a job and perhaps an instant.
 pub struct Question {
-    job: JobId,
+    task: TaskId,
     at: Time,
 }
 
@@ -39,17 +39,17 @@ impl Question {
     pub fn new(options: &StartQuestion, scene: &Scene<'_>) -> Result<Option<Self>> {
         let Some(name) = &options.start_time_of else { return Ok(None) };
         let instance = scene.instance;
-        if instance.precedence().is_some() {
+        if instance.has_compound_jobs() {
             return Err(miette!(
                 "--start-time-of {name}: when a task of a compound job is expected to start is not foreseen; ask it of \
                  logs without compound jobs"
             ));
         }
-        let job = instance.ids().find(|&id| instance.job(id).name == *name).ok_or_else(|| {
-            let first = instance.jobs().first().map_or("", |job| job.name.as_str());
+        let task = instance.task_named(name).ok_or_else(|| {
+            let first = instance.task_ids().next().map_or_else(Default::default, |task| instance.name(task));
             miette!("--start-time-of {name}: there is no such job; names are those of the log, such as `{first}`")
         })?;
-        let release = instance.job(job).release;
+        let release = instance.release(task);
         let at = match &options.at {
             None => release,
             Some(text) => Time::parse(text).map_err(|error| miette!("--at {text}: {error}"))?,
@@ -60,18 +60,18 @@ impl Question {
                 "--at {at}: job `{name}` is submitted at {release} s; ask for that instant or a later one"
             ));
         }
-        Ok(Some(Self { job, at }))
+        Ok(Some(Self { task, at }))
     }
 
     /// What the policy would have answered at that instant, by estimates alone.
     pub fn answer(&self, scene: &Scene<'_>, simulated: &Simulated) -> Result<Answer> {
         let trace = &simulated.simulation.trace;
-        let runs = || trace.runs.iter().filter(|run| run.job == self.job && run.outcome != Outcome::NotStarted);
+        let runs = || trace.runs.iter().filter(|run| run.task == self.task && run.outcome != Outcome::NotStarted);
         let last = runs().map(|run| run.start).max();
         let moment = Moment::of(scene, trace, self.at);
-        let state = if moment.waiting.contains(self.job) {
+        let state = if moment.waiting.contains(self.task) {
             let expected = expected_at(scene, simulated, &moment).map_err(|error| miette!("{error}"))?;
-            State::Waiting(expected.into_iter().find(|expected| expected.job == self.job))
+            State::Waiting(expected.into_iter().find(|expected| expected.task == self.task))
         } else if let Some(run) = runs().find(|run| run.start <= self.at && self.at < run.end) {
             State::Running(run.start)
         } else if last.is_some() {
@@ -84,20 +84,23 @@ impl Question {
 
     /// What is asked, in a line.
     pub fn text(&self, scene: &Scene<'_>) -> String {
-        let job = scene.instance.job(self.job);
-        let (release, at) = (figure(job.release.seconds()), figure(self.at.seconds()));
-        let (fewest, most) = (job.profile().min_processors(), job.profile().max_processors());
+        let (release, at) = (figure(scene.instance.release(self.task).seconds()), figure(self.at.seconds()));
+        let profile = scene.instance.profile(self.task);
+        let (fewest, most) = (profile.min_processors(), profile.max_processors());
         let processors = match (fewest, most) {
             (1, 1) => "1 processor".to_owned(),
             (fewest, most) if fewest == most => format!("{fewest} processors"),
             _ => format!("{fewest} to {most} processors"),
         };
-        format!("job `{}` ({processors}, submitted at {release} s), seen at {at} s\n", shown(&job.name))
+        format!(
+            "job `{}` ({processors}, submitted at {release} s), seen at {at} s\n",
+            shown(&scene.instance.name(self.task))
+        )
     }
 
     /// The answer of a policy, in a few lines.
     pub fn describe(&self, scene: &Scene<'_>, policy: &str, answer: &Answer) -> String {
-        let release = scene.instance.job(self.job).release;
+        let release = scene.instance.release(self.task);
         let started = answer.simulated.map_or("it never starts".into(), |start| {
             format!(
                 "in the simulation at {} s, after {} s",
@@ -126,11 +129,11 @@ impl Question {
 
     /// The answer of a policy for programs.
     pub fn json(&self, scene: &Scene<'_>, answer: &Answer) -> Value {
-        let names = |jobs: &[JobId]| -> Value {
-            jobs.iter().map(|&job| scene.instance.job(job).name.as_str()).collect::<Vec<_>>().into()
+        let names = |tasks: &[TaskId]| -> Value {
+            tasks.iter().map(|&task| scene.instance.name(task)).collect::<Vec<_>>().into()
         };
         let mut object = json!({
-            "job": scene.instance.job(self.job).name,
+            "job": scene.instance.name(self.task),
             "at": self.at.seconds(),
             "simulated": answer.simulated.map(Time::seconds),
         });
@@ -152,8 +155,8 @@ impl Question {
 }
 
 /// `behind 2 running jobs: a, b`.
-fn held_back(scene: &Scene<'_>, kind: &str, jobs: &[JobId]) -> String {
-    let names: Vec<&str> = jobs.iter().take(NAMED).map(|&job| scene.instance.job(job).name.as_str()).collect();
+fn held_back(scene: &Scene<'_>, kind: &str, jobs: &[TaskId]) -> String {
+    let names: Vec<_> = jobs.iter().take(NAMED).map(|&task| scene.instance.name(task)).collect();
     let more = jobs.len().saturating_sub(NAMED);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     let plural = if jobs.len() == 1 { "" } else { "s" };

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use makespan::{Deviation, FailureModel, SimulationOptions};
-use makespan_core::{Actual, Expansion, Instance};
+use makespan_core::{Actual, Instance};
 use makespan_formats::{Format, Replay, ReplayOptions, read_failures, read_replay};
 use miette::{Result, miette};
 
@@ -14,7 +14,6 @@ use crate::input::Machines;
 pub struct Log {
     pub instance: Instance,
     pub actual: Actual,
-    pub users: Vec<Option<u32>>,
     pub remarks: Vec<String>,
 }
 
@@ -35,7 +34,7 @@ pub fn read(options: &SimulateOptions) -> Result<Log> {
         strict: options.strict,
         ..usual
     };
-    let Replay { instance, actual, users, mut remarks, format, .. } =
+    let Replay { instance, actual, mut remarks, format, .. } =
         read_replay(&options.trace, &reading).map_err(|error| miette!("{error}"))?;
     if options.flops.is_some() && format != Format::Batsim {
         return Err(miette!("--flops is for workloads of Batsim, and {} is {format}", options.trace.display()));
@@ -45,7 +44,7 @@ pub fn read(options: &SimulateOptions) -> Result<Log> {
     }
     let instance = machines.closing(instance)?;
     remarks.extend(instance.notes().iter().map(|note| note.describe(&instance)));
-    Ok(Log { instance, actual, users, remarks })
+    Ok(Log { instance, actual, remarks })
 }
 
 /// Refuses to end jobs at walltimes where that would end none.
@@ -59,7 +58,7 @@ fn refuse_idle_walltimes(options: &SimulateOptions, instance: &Instance) -> Resu
              is cut short"
         ));
     }
-    if instance.jobs().iter().all(|job| job.walltime.is_none()) {
+    if instance.jobs().iter().all(|job| job.walltime.is_none() || job.is_compound()) {
         return Err(miette!(
             "--kill-at-walltime: no job has a walltime that could end it; that of a graph of tasks is a deadline, logs that state no \
              requested times have none, nor have moldable replays and platforms of other speeds than 1"
@@ -68,27 +67,21 @@ fn refuse_idle_walltimes(options: &SimulateOptions, instance: &Instance) -> Resu
     Ok(())
 }
 
-/// The same log with every task of a bag or a compound job a job of its own.
-pub fn expanded(options: &SimulateOptions, log: Log) -> Result<Log> {
-    if !log.instance.has_bags() && !log.instance.has_compound_jobs() {
-        return Ok(log);
+/// The same log, whose tasks have names of their own, with what is to be said of tasks.
+pub fn checked(options: &SimulateOptions, mut log: Log) -> Result<Log> {
+    let checked = log.instance.check_task_names();
+    checked.map_err(|error| miette!("{}: {error}", options.trace.display()))?;
+    if log.instance.has_bags() {
+        let remark = "every task of a bag is submitted as a job of its own; best effort is served like the rest";
+        log.remarks.push(remark.into());
     }
-    let Log { instance, users, mut remarks, .. } = log;
-    let failed = |error| miette!("{}: {error}", options.trace.display());
-    let Expansion { instance: expanded, tasks, .. } = Expansion::without_best_effort(&instance).map_err(failed)?;
-    let users = tasks.iter().map(|&(job, _)| users.get(job.index()).copied().flatten()).collect();
-    if instance.has_bags() {
-        remarks
-            .push("every task of a bag is submitted as a job of its own; best effort is served like the rest".into());
-    }
-    if instance.has_compound_jobs() {
-        remarks.push(
+    if log.instance.has_compound_jobs() {
+        log.remarks.push(
             "every task of a compound job is submitted when all that it waits for has ended; figures are of whole jobs"
                 .into(),
         );
     }
-    // Bags and compound jobs are in native instances only, whose jobs take as long as estimated.
-    Ok(Log { instance: expanded, actual: Actual::AsEstimated, users, remarks })
+    Ok(log)
 }
 
 /// Real times by `--deviation`, one factor for each job that is simulated.
@@ -102,14 +95,14 @@ pub fn deviated(options: &SimulateOptions, log: Log) -> Result<Log> {
             options.trace.display()
         ));
     }
-    let Log { instance, users, mut remarks, .. } = log;
+    let Log { instance, mut remarks, .. } = log;
     remarks.push(format!(
         "real times are drawn with seed {}: each task takes its estimate times a factor of its own, of mean 1 and standard \
          deviation {share}; policies know the estimates only",
         options.seed
     ));
-    let actual = deviation.draw(instance.jobs().len());
-    Ok(Log { instance, actual, users, remarks })
+    let actual = deviation.draw(instance.tasks() as usize);
+    Ok(Log { instance, actual, remarks })
 }
 
 /// What happens besides jobs and a policy.

@@ -1,7 +1,7 @@
 //! Flows made by hand.
 
 use super::*;
-use crate::model::{Edge, Expansion, Graph, JobId, Load, NamedTask, Node, Platform, ProcSet, Profile};
+use crate::model::{Edge, Graph, Load, NamedTask, Node, Platform, ProcSet, Profile, TaskId};
 use crate::online::Spot;
 
 fn s(seconds: i64) -> Time {
@@ -21,12 +21,12 @@ fn instance() -> Instance {
     let node = |name: &str, speed| Node { name: name.into(), processors: 1, speed, parent: None, link: None };
     let platform = Platform::new(vec![node("slow", 1.0), node("fast", 2.0)]).unwrap();
     let jobs = vec![first, pair("second").with_release(s(10)), simple];
-    Expansion::of(&Instance::new(platform, jobs, vec![]).unwrap()).unwrap().instance
+    Instance::new(platform, jobs, vec![]).unwrap()
 }
 
-fn run(job: u32, (from, until): (i64, i64), processor: u32, outcome: Outcome) -> Run {
+fn run(task: u64, (from, until): (i64, i64), processor: u32, outcome: Outcome) -> Run {
     let processors = ProcSet::range(processor, processor);
-    Run { job: JobId(job), start: s(from), end: s(until), processors, outcome }
+    Run { task: TaskId(task), start: s(from), end: s(until), processors, outcome }
 }
 
 const DONE: Outcome = Outcome::Succeeded;
@@ -41,7 +41,7 @@ fn jobs_and_flow_have_the_figures_of_what_really_ran() {
         run(2, (15, 25), 0, DONE),
         run(3, (25, 45), 0, DONE),
     ];
-    let entry = |time, job, what| LogEntry { time: s(time), job: JobId(job), what };
+    let entry = |time, task, what| LogEntry { time: s(time), task: TaskId(task), what };
     let spot = |processor, start| Spot { processor, start: s(start) };
     let collision = Logged::Collision { planned: spot(0, 15), resolved: spot(1, 15), penalty: 3 };
     let log = [
@@ -65,7 +65,7 @@ fn jobs_and_flow_have_the_figures_of_what_really_ran() {
     // 10 s at speed 1 cost 1, 20 s at speed 2 cost 2; the interrupted run is busy time and costs nothing.
     assert_eq!((first.cost, first.busy), (3000, s(25).area(1)));
     assert_eq!((second.deadline(), second.is_in_time(), second.cost), (Some(s(44)), Some(false), 2000));
-    assert_eq!((simple.deadline(), simple.cost, simple.ending), (None, 2000, WholeEnding::Succeeded));
+    assert_eq!((simple.deadline(), simple.cost, simple.ending), (None, 2000, JobEnding::Succeeded));
     let flow = &found.flow;
     assert_eq!((flow.in_time, flow.with_deadline, flow.as_told), (1, 2, 1));
     assert_eq!((flow.failed, flow.given_up, flow.cost, flow.span()), (0, 0, 7000, s(40)));
@@ -84,8 +84,8 @@ fn what_failed_or_was_given_up_is_not_in_time() {
         run(2, (10, 15), 1, DONE),
     ];
     let found = CompoundMeasures::of(&instance(), &Trace { runs }, &[]).unwrap();
-    let endings: Vec<WholeEnding> = found.jobs.iter().map(|job| job.ending).collect();
-    assert_eq!(endings, [WholeEnding::Failed, WholeEnding::GivenUp, WholeEnding::GivenUp]);
+    let endings: Vec<JobEnding> = found.jobs.iter().map(|job| job.ending).collect();
+    assert_eq!(endings, [JobEnding::Failed, JobEnding::GivenUp, JobEnding::GivenUp]);
     let flow = &found.flow;
     assert_eq!((flow.in_time, flow.with_deadline, flow.failed, flow.given_up), (0, 1, 1, 2));
     assert_eq!((found.jobs[0].cost, found.jobs[0].is_in_time(), found.jobs[1].cost), (0, Some(false), 2000));

@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::measure::{Usage, UsageStep};
-use crate::model::{Job, JobId, Platform, ProcSet, Profile, Unavailable, Weight};
+use crate::model::{Job, Platform, ProcSet, Profile, TaskId, Unavailable, Weight};
 
 fn seconds(s: i64) -> Time {
     Time::from_seconds(s)
@@ -19,8 +19,20 @@ fn instance(processors: u32, jobs: &[(u32, i64, i64)], unavailable: Vec<Unavaila
     Instance::new(Platform::flat(processors).unwrap(), jobs.iter().enumerate().map(job).collect(), unavailable).unwrap()
 }
 
-fn run(job: u32, start: i64, end: i64, processors: u32, outcome: Outcome) -> Run {
-    Run { job: JobId(job), start: seconds(start), end: seconds(end), processors: ProcSet::first(processors), outcome }
+/// The same jobs of these users.
+fn of_users(instance: &Instance, users: &[Option<u32>]) -> Instance {
+    let jobs = instance.all_submitted().into_iter().zip(users);
+    instance.with_jobs(jobs.map(|(job, &user)| Job { user, ..job }).collect())
+}
+
+fn run(task: u64, start: i64, end: i64, processors: u32, outcome: Outcome) -> Run {
+    Run {
+        task: TaskId(task),
+        start: seconds(start),
+        end: seconds(end),
+        processors: ProcSet::first(processors),
+        outcome,
+    }
 }
 
 fn close(measured: f64, expected: f64) {
@@ -46,7 +58,7 @@ fn example() -> (Instance, Trace) {
 fn the_figures_of_a_small_trace() {
     let (instance, trace) = example();
     // Job 4 was given up.
-    let measures = Measures::of(&instance, &trace, &[Some(7), Some(3), None, Some(7), Some(9)]);
+    let measures = Measures::of(&of_users(&instance, &[Some(7), Some(3), None, Some(7), Some(9)]), &trace);
     assert_eq!(measures.jobs, 4);
     // Waits: 10, 10, 10, 90; flows: 15, 50, 40, 130.
     let [wait, flow] = [measures.wait, measures.flow];
@@ -88,7 +100,7 @@ fn what_is_down_could_not_be_used() {
         Unavailable { end: Time::MAX, ..down(ProcSet::range(0, 0), 145, 146) },
         down(ProcSet::first(4), 0, 5),
     ];
-    let measures = Measures::with_failures(&instance, &trace, &[], &down);
+    let measures = Measures::with_failures(&instance, &trace, &down);
     let closed = 50 + (20 + 10) + 2 * 15 + (2 * 20 - 10) + 5;
     close(measures.utilisation, 295.0 / f64::from(560 - closed));
 }
@@ -107,7 +119,7 @@ fn usage_and_queue_over_time() {
 #[test]
 fn nothing_that_happened_has_no_figures() {
     let instance = instance(1, &[(1, 5, 1)], vec![]);
-    let nothing = Measures::of(&instance, &Trace::default(), &[]);
+    let nothing = Measures::of(&instance, &Trace::default());
     assert_eq!((nothing.jobs, nothing.wait, nothing.utilisation), (0, Distribution::default(), 0.0));
     assert_eq!(nothing.fairness, None);
     assert!(Usage::of(&instance, &Trace::default()).steps.is_empty());
@@ -119,7 +131,7 @@ fn any_trace() -> impl Strategy<Value = (Instance, Trace, Vec<Option<u32>>)> {
     proptest::collection::vec(job, 1..40).prop_map(|jobs| {
         let given: Vec<_> = jobs.iter().map(|job| (job.0, job.1, job.2)).collect();
         let ran = |(id, job): (usize, &(u32, i64, i64, i64, i64, _))| {
-            run(id as u32, job.1 + job.3, job.1 + job.3 + job.4, job.0, Succeeded)
+            run(id as u64, job.1 + job.3, job.1 + job.3 + job.4, job.0, Succeeded)
         };
         let mut runs: Vec<Run> = jobs.iter().enumerate().map(ran).collect();
         runs.sort_by_key(|run| run.end);
@@ -130,9 +142,9 @@ fn any_trace() -> impl Strategy<Value = (Instance, Trace, Vec<Option<u32>>)> {
 proptest! {
     #[test]
     fn agrees_with_a_plain_reference((instance, trace, users) in any_trace()) {
-        let measures = Measures::of(&instance, &trace, &users);
-        let release = |run: &Run| instance.job(run.job).release;
-        let key = |run: &Run| (release(run), run.job);
+        let measures = Measures::of(&of_users(&instance, &users), &trace);
+        let release = |run: &Run| instance.release(run.task);
+        let key = |run: &Run| (release(run), run.task);
         let overtakes = |run: &&Run| trace.runs.iter().any(|other| key(other) < key(run) && other.start > run.start);
         prop_assert_eq!(measures.backfilled, trace.runs.iter().filter(overtakes).count());
         for percent in [50, 90, 95, 99] {
@@ -178,7 +190,7 @@ proptest! {
             let runs = || trace.runs.iter();
             let running = runs().filter(|run| run.start <= now && now < run.end);
             let held: u32 = running.map(|run| run.processors.len()).sum();
-            let waits = |run: &&Run| instance.job(run.job).release <= now && now < run.start;
+            let waits = |run: &&Run| instance.release(run.task) <= now && now < run.start;
             let at = usage.steps.partition_point(|step| step.from <= now);
             let none = UsageStep { from: Time::ZERO, held: 0, waiting: 0 };
             let found = at.checked_sub(1).map_or(none, |at| usage.steps[at]);

@@ -1,7 +1,7 @@
 //! Flows made by hand.
 
 use super::*;
-use crate::model::{Job, JobId, Node, Platform, ProcSet, Profile};
+use crate::model::{Job, Node, Platform, ProcSet, Profile, TaskId};
 use crate::online::Run;
 use crate::proof::release_area_bound;
 
@@ -20,9 +20,9 @@ fn flow(speeds: &[f64], tasks: &[(i64, i64)]) -> Instance {
     Instance::new(platform, tasks.iter().enumerate().map(job).collect(), vec![]).unwrap()
 }
 
-fn run(job: u32, from: i64, until: i64, processor: u32) -> Run {
+fn run(task: u64, from: i64, until: i64, processor: u32) -> Run {
     let processors = ProcSet::range(processor, processor);
-    Run { job: JobId(job), start: s(from), end: s(until), processors, outcome: Outcome::Succeeded }
+    Run { task: TaskId(task), start: s(from), end: s(until), processors, outcome: Outcome::Succeeded }
 }
 
 /// One task at 0 on two nodes of speeds 1 and 3, then six at 10 that run from 11 on.

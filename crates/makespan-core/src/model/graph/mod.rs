@@ -1,11 +1,16 @@
 //! Tasks of a compound job and the data between them.
 
+mod adjacency;
 mod order;
 #[cfg(test)]
 mod tests;
 
+use std::sync::Arc;
+
 use rustc_hash::FxHashSet;
 use thiserror::Error;
+
+pub(super) use adjacency::Adjacency;
 
 use crate::model::{Profile, Task, Time};
 
@@ -19,20 +24,18 @@ pub struct Graph {
     edges: Vec<Edge>,
     /// Tasks, each after all from which an edge leads to it; of those that may come next the first in file order.
     order: Vec<u32>,
-    incoming: Rows,
-    outgoing: Rows,
 }
 
 /// One task of a compound job.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NamedTask {
     /// Unique within the job.
-    pub name: String,
+    pub name: Arc<str>,
     /// What is placed.
     pub task: Task,
 }
 
-/// One task must end, and its data arrive, before another starts.
+/// One task must end, and its data arrive, before another of its job starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Edge {
     /// The number of the task that ends first.
@@ -111,38 +114,6 @@ fn cycle(names: &[String]) -> String {
     shown.join(" -> ")
 }
 
-/// The edges at each task: those of task `t` are `items[first[t] .. first[t + 1]]`.
-#[derive(Clone, Debug, PartialEq)]
-struct Rows {
-    first: Vec<u32>,
-    items: Vec<u32>,
-}
-
-impl Rows {
-    fn new(tasks: usize, edges: &[Edge], end: impl Fn(&Edge) -> u32) -> Self {
-        let mut first = vec![0_u32; tasks + 1];
-        for edge in edges {
-            first[end(edge) as usize + 1] += 1;
-        }
-        for task in 0..tasks {
-            first[task + 1] += first[task];
-        }
-        let mut next = first.clone();
-        let mut items = vec![0; edges.len()];
-        for (index, edge) in edges.iter().enumerate() {
-            let slot = &mut next[end(edge) as usize];
-            items[*slot as usize] = index as u32;
-            *slot += 1;
-        }
-        Self { first, items }
-    }
-
-    fn of(&self, task: u32) -> &[u32] {
-        let task = task as usize;
-        &self.items[self.first[task] as usize..self.first[task + 1] as usize]
-    }
-}
-
 impl Graph {
     /// Most tasks, and most edges, of one graph.
     pub const MAX: usize = 1 << 24;
@@ -153,12 +124,20 @@ impl Graph {
     /// [`GraphError`] names the task or edge that is wrong.
     pub fn new(tasks: Vec<NamedTask>, edges: Vec<Edge>) -> Result<Self, GraphError> {
         check(&tasks, &edges)?;
-        let incoming = Rows::new(tasks.len(), &edges, |edge| edge.to);
-        let outgoing = Rows::new(tasks.len(), &edges, |edge| edge.from);
-        let mut graph = Self { tasks, edges, order: Vec::new(), incoming, outgoing };
-        graph.order = order::topological(&graph)
-            .map_err(|cycle| GraphError::Cycle(cycle.into_iter().map(|task| graph.name(task).to_owned()).collect()))?;
-        Ok(graph)
+        let order = order::topological(tasks.len(), &edges).map_err(|cycle| {
+            GraphError::Cycle(cycle.into_iter().map(|task| tasks[task as usize].name.to_string()).collect())
+        })?;
+        Ok(Self { tasks, edges, order })
+    }
+
+    /// Of tasks and edges that were checked before, with the order that they had.
+    pub(super) fn again(tasks: Vec<NamedTask>, edges: Vec<Edge>, order: Vec<u32>) -> Self {
+        Self { tasks, edges, order }
+    }
+
+    /// The tasks, the edges and the order.
+    pub(super) fn into_parts(self) -> (Vec<NamedTask>, Vec<Edge>, Vec<u32>) {
+        (self.tasks, self.edges, self.order)
     }
 
     /// How many tasks.
@@ -188,7 +167,7 @@ impl Graph {
 
     /// The number of the task of this name. O(tasks).
     pub fn number(&self, name: &str) -> Option<u32> {
-        self.tasks.iter().position(|task| task.name == name).map(|task| task as u32)
+        self.tasks.iter().position(|task| &*task.name == name).map(|task| task as u32)
     }
 
     /// The edges, in file order.
@@ -201,59 +180,23 @@ impl Graph {
         &self.order
     }
 
-    /// The edges that lead to a task, in file order.
-    pub fn incoming(&self, task: u32) -> impl DoubleEndedIterator<Item = &Edge> + ExactSizeIterator + '_ {
-        self.incoming.of(task).iter().map(|&edge| &self.edges[edge as usize])
-    }
-
-    /// The edges that lead from a task, in file order.
-    pub fn outgoing(&self, task: u32) -> impl DoubleEndedIterator<Item = &Edge> + ExactSizeIterator + '_ {
-        self.outgoing.of(task).iter().map(|&edge| &self.edges[edge as usize])
-    }
-
-    /// The numbers of the edges that lead to a task, ascending.
-    pub fn incoming_edges(&self, task: u32) -> &[u32] {
-        self.incoming.of(task)
-    }
-
-    /// The numbers of the edges that lead from a task, ascending.
-    pub fn outgoing_edges(&self, task: u32) -> &[u32] {
-        self.outgoing.of(task)
-    }
-
     /// The longest path through the graph, where a task counts as long as `time` says and an edge nothing.
     pub fn longest_path(&self, time: impl Fn(u32) -> Time) -> Time {
+        let incoming = Adjacency::of(self.len(), &self.edges, |edge| edge.to);
         let mut ends = vec![Time::ZERO; self.len()];
         for &task in &self.order {
-            let start = self.incoming(task).map(|edge| ends[edge.from as usize]).max().unwrap_or(Time::ZERO);
+            let before = incoming.of_row(task as usize).iter().map(|&edge| self.edges[edge as usize].from);
+            let start = before.map(|from| ends[from as usize]).max().unwrap_or(Time::ZERO);
             ends[task as usize] = start + time(task);
         }
         ends.into_iter().max().unwrap_or(Time::ZERO)
-    }
-
-    /// All tasks on one processor, one after the other; saturates.
-    pub(crate) fn one_after_the_other(&self) -> Profile {
-        let total = self.tasks.iter().map(|task| task.task.profile.longest()).sum();
-        Profile::rigid(1, total).expect("there are tasks, and each takes its time")
-    }
-
-    /// The same graph with other tasks in the same places.
-    ///
-    /// # Errors
-    /// Whatever `change` makes of a task that it refuses.
-    pub fn with_tasks<E>(self, change: impl Fn(&str, Task) -> Result<Task, E>) -> Result<Self, E> {
-        let tasks = self.tasks.into_iter().map(|NamedTask { name, task }| {
-            let task = change(&name, task)?;
-            Ok(NamedTask { name, task })
-        });
-        Ok(Self { tasks: tasks.collect::<Result<_, E>>()?, ..self })
     }
 }
 
 impl NamedTask {
     /// A task without command.
-    pub fn new(name: impl Into<String>, profile: Profile) -> Self {
-        Self { name: name.into(), task: Task { profile, command: Vec::new() } }
+    pub fn new(name: impl Into<Arc<str>>, profile: Profile) -> Self {
+        Self { name: name.into(), task: Task::new(profile) }
     }
 }
 
@@ -270,8 +213,8 @@ fn check(tasks: &[NamedTask], edges: &[Edge]) -> Result<(), GraphError> {
         if task.name.is_empty() {
             return Err(GraphError::Nameless(index));
         }
-        if !names.insert(task.name.as_str()) {
-            return Err(GraphError::DuplicateName(task.name.clone()));
+        if !names.insert(&*task.name) {
+            return Err(GraphError::DuplicateName(task.name.to_string()));
         }
     }
     let mut pairs = FxHashSet::default();
@@ -280,7 +223,7 @@ fn check(tasks: &[NamedTask], edges: &[Edge]) -> Result<(), GraphError> {
         if let Some(task) = [edge.from, edge.to].into_iter().find(|&task| task as usize > last) {
             return Err(GraphError::UnknownTask { edge: index, task, last });
         }
-        let name = |task: u32| tasks[task as usize].name.clone();
+        let name = |task: u32| tasks[task as usize].name.to_string();
         let (from, to) = (name(edge.from), name(edge.to));
         if !pairs.insert((edge.from, edge.to)) {
             return Err(GraphError::DuplicateEdge { from, to });

@@ -3,38 +3,42 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::Graph;
+use super::{Adjacency, Edge};
 
 /// The tasks in such an order, the first in file order first where there is a choice (Kahn, "Topological sorting of
 /// large networks", Commun. ACM 5(11), 1962, DOI 10.1145/368996.369025). O((tasks + edges) log tasks).
 ///
 /// # Errors
 /// The tasks of a cycle, in its direction.
-pub(super) fn topological(graph: &Graph) -> Result<Vec<u32>, Vec<u32>> {
-    let tasks = graph.len() as u32;
-    let mut missing: Vec<u32> = (0..tasks).map(|task| graph.incoming_edges(task).len() as u32).collect();
+pub(super) fn topological(tasks: usize, edges: &[Edge]) -> Result<Vec<u32>, Vec<u32>> {
+    let mut missing = vec![0_u32; tasks];
+    edges.iter().for_each(|edge| missing[edge.to as usize] += 1);
+    let outgoing = Adjacency::of(tasks, edges, |edge| edge.from);
+    let tasks = tasks as u32;
     let mut ready: BinaryHeap<Reverse<u32>> =
         (0..tasks).filter(|&task| missing[task as usize] == 0).map(Reverse).collect();
     let mut order = Vec::with_capacity(tasks as usize);
     while let Some(Reverse(task)) = ready.pop() {
         order.push(task);
-        for edge in graph.outgoing(task) {
-            let missing = &mut missing[edge.to as usize];
+        for &edge in outgoing.of_row(task as usize) {
+            let next = edges[edge as usize].to;
+            let missing = &mut missing[next as usize];
             *missing -= 1;
             if *missing == 0 {
-                ready.push(Reverse(edge.to));
+                ready.push(Reverse(next));
             }
         }
     }
-    if order.len() == graph.len() { Ok(order) } else { Err(cycle(graph, &missing)) }
+    if order.len() == missing.len() { Ok(order) } else { Err(cycle(edges, &missing)) }
 }
 
 /// Every task that still waits does so for another such task: walked backwards, one of them comes again. The first in
 /// file order is the first of the cycle.
-fn cycle(graph: &Graph, missing: &[u32]) -> Vec<u32> {
+fn cycle(edges: &[Edge], missing: &[u32]) -> Vec<u32> {
+    let incoming = Adjacency::of(missing.len(), edges, |edge| edge.to);
     let waits = |task: u32| missing[task as usize] > 0;
-    let mut seen_at = vec![usize::MAX; graph.len()];
-    let mut path: Vec<u32> = (0..graph.len() as u32).filter(|&task| waits(task)).take(1).collect();
+    let mut seen_at = vec![usize::MAX; missing.len()];
+    let mut path: Vec<u32> = (0..missing.len() as u32).filter(|&task| waits(task)).take(1).collect();
     while let Some(&task) = path.last() {
         let first = &mut seen_at[task as usize];
         if *first != usize::MAX {
@@ -44,7 +48,8 @@ fn cycle(graph: &Graph, missing: &[u32]) -> Vec<u32> {
             break;
         }
         *first = path.len() - 1;
-        path.extend(graph.incoming(task).map(|edge| edge.from).find(|&from| waits(from)));
+        let mut before = incoming.of_row(task as usize).iter().map(|&edge| edges[edge as usize].from);
+        path.extend(before.find(|&from| waits(from)));
     }
     path.reverse();
     let first = (0..path.len()).min_by_key(|&at| path[at]).unwrap_or(0);

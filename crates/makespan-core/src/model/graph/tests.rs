@@ -17,8 +17,6 @@ fn check_refusal(names: &[&str], pairs: &[(u32, u32)], expect: &str) {
 fn tasks_come_after_those_that_they_wait_for() {
     let graph = Graph::new(named(&["d", "b", "c", "a"]), edges(&[(3, 1), (1, 0), (3, 2), (2, 0)])).unwrap();
     assert_eq!(graph.order(), [3, 1, 2, 0]);
-    assert_eq!(graph.incoming(0).map(|edge| edge.from).collect::<Vec<_>>(), [1, 2]);
-    assert_eq!(graph.outgoing(3).map(|edge| edge.to).collect::<Vec<_>>(), [1, 2]);
     assert_eq!((graph.number("c"), graph.number("x")), (Some(2), None));
     assert_eq!(graph.longest_path(|task| Time::from_ticks(i64::from(task) + 1)), Time::from_ticks(4 + 3 + 1));
 }

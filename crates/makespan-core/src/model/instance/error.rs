@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use crate::model::{Expansion, Time};
+use crate::model::{Instance, Time};
 
 /// Why machines and jobs do not make an instance.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -49,9 +49,6 @@ pub enum InstanceError {
     /// A task of a compound job that is called like another job or task.
     #[error("`{0}` is a task of a compound job, and another job or task is called so as well; rename one of them")]
     SameName(String),
-    /// A job that is both a bag and a graph.
-    #[error("job `{0}` is both a bag of equal tasks and a graph of tasks; make it one of them")]
-    CompoundBag(String),
     /// More tasks than can be planned or run one by one.
     #[error("{}", too_many(*.tasks))]
     TooManyTasks {
@@ -89,6 +86,6 @@ pub enum InstanceError {
 }
 
 fn too_many(tasks: u64) -> String {
-    let most = Expansion::MAX_TASKS;
+    let most = Instance::MAX_TASKS;
     format!("there are {tasks} tasks in all, and at most {most} are planned one by one; make fewer and longer tasks")
 }

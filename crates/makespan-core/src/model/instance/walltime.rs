@@ -69,7 +69,7 @@ fn longest_within(limit: Time, speed: f64) -> Time {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Instance, InstanceError, Job, Node};
+    use crate::model::{Instance, InstanceError, Job, Node, TaskId};
 
     fn platform(nodes: &[(u32, f64)]) -> Platform {
         let node = |(index, &(processors, speed)): (usize, &(u32, f64))| Node {
@@ -87,7 +87,7 @@ mod tests {
         let mut job = Job::new("a", Profile::table(times).unwrap());
         job.walltime = Some(Time::from_seconds(walltime));
         let instance = Instance::new(platform(nodes), vec![job], vec![])?;
-        let profile = instance.jobs()[0].profile();
+        let profile = instance.profile(TaskId(0));
         Ok((profile.min_processors(), profile.max_processors()))
     }
 

@@ -40,21 +40,20 @@ pub fn expected_repair(down: Time, said: Option<Time>, now: Time) -> Time {
 
 impl Cluster<'_> {
     /// Lets time pass until `now`, which is not before the present instant: unavailable periods begin and end. Whether
-    /// any processor was closed; jobs that run there are for the caller to see to.
+    /// any processor was closed; tasks that run there are for the caller to see to.
     pub fn advance(&mut self, now: Time) -> bool {
         self.now = self.now.max(now);
         let mut closing = false;
         while let Some(change) = self.changes.get(self.changed).copied().filter(|change| change.at <= self.now) {
             self.changed += 1;
-            let instance = self.instance;
-            let processors = &instance.unavailable()[change.period as usize].processors;
+            let processors = self.instance.unavailable()[change.period as usize].processors.clone();
             if change.closes {
                 self.periods.push(change.period);
-                self.block(processors);
+                self.block(&processors);
                 closing = true;
             } else {
                 self.periods.retain(|&period| period != change.period);
-                self.unblock(processors);
+                self.unblock(&processors);
             }
         }
         if self.overdue <= self.now {
@@ -68,7 +67,7 @@ impl Cluster<'_> {
         self.changes.get(self.changed).map(|change| change.at)
     }
 
-    /// Processors go down now, and are expected up again at an instant or it is not known when. Jobs that run there are
+    /// Processors go down now, and are expected up again at an instant or it is not known when. Tasks that run there are
     /// for the caller to see to, under this `outage`, which is no other at the same time. Returns the processors of which
     /// this changes anything: those that were not down, and those that are now expected up later.
     pub fn fail(&mut self, outage: Outage, processors: &ProcSet, expected_up: Option<Time>) -> ProcSet {

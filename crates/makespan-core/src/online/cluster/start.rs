@@ -1,43 +1,70 @@
 //! What a policy wants, checked.
 
 use super::Cluster;
-use crate::model::{JobId, ProcSet};
-use crate::online::Defect;
+use crate::model::{ProcSet, TaskId, Time};
+use crate::online::{Defect, Running};
 
 impl Cluster<'_> {
-    /// Takes a job from the waiting ones.
+    /// Takes a task from the waiting ones.
     ///
     /// # Errors
     /// [`Defect::UnknownJob`] and [`Defect::NotWaiting`].
-    pub fn withdraw(&mut self, job: JobId) -> Result<(), Defect> {
-        if job.index() >= self.instance.jobs().len() {
-            return Err(Defect::UnknownJob(job.0));
-        }
-        if self.waiting.remove(job) { Ok(()) } else { Err(Defect::NotWaiting(self.name(job).to_owned())) }
+    pub fn withdraw(&mut self, task: TaskId) -> Result<(), Defect> {
+        self.check_waiting(task)?;
+        self.waiting.remove(task);
+        Ok(())
     }
 
-    /// Checks a start that the policy wants now, and takes the job from the waiting ones; [`Cluster::begin`] follows.
+    /// Starts a waiting task now: its processors are no longer free.
     ///
     /// # Errors
-    /// Every [`Defect`] of a start but [`Defect::Closing`].
-    pub fn admit(&mut self, job: JobId, processors: &ProcSet) -> Result<(), Defect> {
-        self.withdraw(job)?;
-        let name = || self.name(job).to_owned();
+    /// Every [`Defect`] of a start; then nothing is changed.
+    pub fn start(&mut self, task: TaskId, processors: ProcSet) -> Result<&Running, Defect> {
+        self.check_waiting(task)?;
+        self.check_place(task, &processors)?;
+        self.check_data(task, &processors)?;
+        self.check_open(task, &processors)?;
+        self.waiting.remove(task);
+        self.free.remove(&processors);
+        let slot = self.running.len();
+        self.slots[task.index()] = slot as u32;
+        self.running.push(Running { task, start: self.now, processors });
+        Ok(&self.running[slot])
+    }
+
+    /// The same cluster where a task may be expected to run for so long after its processors close: a policy is woken a moment
+    /// late in real time, and what it planned to end when a period begins starts all the same.
+    #[must_use]
+    pub fn with_grace(mut self, grace: Time) -> Self {
+        self.grace = grace;
+        self
+    }
+
+    fn check_waiting(&self, task: TaskId) -> Result<(), Defect> {
+        if !self.instance.has_task(task) {
+            return Err(Defect::UnknownJob(task.0));
+        }
+        if self.waiting.contains(task) { Ok(()) } else { Err(Defect::NotWaiting(self.name(task).into_owned())) }
+    }
+
+    /// Refuses processors that are not free, and those on which the task does not run.
+    fn check_place(&self, task: TaskId, processors: &ProcSet) -> Result<(), Defect> {
+        let name = || self.name(task).into_owned();
         let last = self.instance.processors() - 1;
         if processors.last().is_some_and(|id| id > last) {
             return Err(Defect::UnknownProcessors { job: name(), processors: processors.clone(), last });
         }
-        let profile = self.instance.job(job).profile();
+        let profile = self.instance.profile(task);
         let allotment = processors.len();
         if !profile.accepts(allotment) {
             let (min, max) = (profile.min_processors(), profile.max_processors());
             return Err(Defect::Allotment { job: name(), allotment, min, max });
         }
-        if !self.instance.accepts(job, processors) {
+        if !self.instance.accepts(task, processors) {
             return Err(Defect::Machine { job: name(), processors: processors.clone() });
         }
         if !processors.is_subset(&self.free) {
-            return Err(self.not_free(job, processors));
+            return Err(self.not_free(task, processors));
         }
         let platform = self.instance.platform();
         if platform.restricts_placement() && platform.held_in_part(processors).len() > 1 {
@@ -46,20 +73,17 @@ impl Cluster<'_> {
         Ok(())
     }
 
-    /// Whether these processors stay open for as long as the job is expected to run from now on.
-    ///
-    /// # Errors
-    /// [`Defect::Closing`] when an unavailable period begins before.
-    pub fn check_open(&self, job: JobId, processors: &ProcSet) -> Result<(), Defect> {
+    /// Refuses processors that close before the task is expected to end.
+    fn check_open(&self, task: TaskId, processors: &ProcSet) -> Result<(), Defect> {
         let ahead = &self.changes[self.changed..];
         if ahead.is_empty() {
             return Ok(());
         }
-        let end = self.now + self.instance.time(job, processors);
-        for change in ahead.iter().take_while(|change| change.at < end).filter(|change| change.closes) {
+        let end = self.now + self.instance.time(task, processors);
+        for change in ahead.iter().take_while(|change| change.at + self.grace < end).filter(|change| change.closes) {
             let closed = processors.intersection(&self.instance.unavailable()[change.period as usize].processors);
             if !closed.is_empty() {
-                let (job, processors) = (self.name(job).to_owned(), processors.clone());
+                let (job, processors) = (self.name(task).into_owned(), processors.clone());
                 return Err(Defect::Closing { job, processors, closed, from: change.at, end });
             }
         }
@@ -68,11 +92,11 @@ impl Cluster<'_> {
 
     /// Why these processors are not free.
     #[cold]
-    fn not_free(&self, job: JobId, processors: &ProcSet) -> Defect {
+    fn not_free(&self, task: TaskId, processors: &ProcSet) -> Defect {
         let mut held = ProcSet::new();
         self.running.iter().for_each(|running| held.insert(&running.processors));
         let busy = processors.intersection(&held);
-        let (name, wanted) = (self.name(job).to_owned(), processors.clone());
+        let (name, wanted) = (self.name(task).into_owned(), processors.clone());
         if !busy.is_empty() {
             return Defect::Busy { job: name, processors: wanted, busy };
         }

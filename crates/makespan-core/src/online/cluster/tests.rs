@@ -1,5 +1,5 @@
 use super::*;
-use crate::model::{Job, Platform, Profile};
+use crate::model::{Edge, Graph, Job, Load, NamedTask, Platform, Profile};
 
 fn seconds(s: i64) -> Time {
     Time::from_seconds(s)
@@ -10,24 +10,20 @@ fn set(text: &str) -> ProcSet {
 }
 
 fn instance(platform: Platform, periods: &[(&str, i64, i64)]) -> Instance {
-    let job = |id: usize| Job::new(id.to_string(), Profile::rigid(2, seconds(10)).unwrap());
+    let task = |id: usize| Job::new(id.to_string(), Profile::rigid(2, seconds(10)).unwrap());
     let period = |&(text, start, end): &(&str, i64, i64)| Unavailable {
         processors: set(text),
         start: seconds(start),
         end: seconds(end),
     };
-    Instance::new(platform, (0..4).map(job).collect(), periods.iter().map(period).collect()).unwrap()
+    Instance::new(platform, (0..4).map(task).collect(), periods.iter().map(period).collect()).unwrap()
 }
 
-/// Starts a job as a driver does.
-fn start(cluster: &mut Cluster<'_>, job: u32, processors: &str) -> Result<(), Defect> {
-    let (job, processors) = (JobId(job), set(processors));
-    cluster.submit(job);
-    cluster.admit(job, &processors)?;
-    cluster.check_open(job, &processors)?;
-    let start = cluster.now();
-    cluster.begin(Running { job, start, processors });
-    Ok(())
+/// Starts a task as a driver does.
+fn start(cluster: &mut Cluster<'_>, task: u64, processors: &str) -> Result<(), Defect> {
+    let (task, processors) = (TaskId(task), set(processors));
+    cluster.submit(task);
+    cluster.start(task, processors).map(drop)
 }
 
 fn free(cluster: &Cluster<'_>) -> String {
@@ -38,15 +34,15 @@ fn free(cluster: &Cluster<'_>) -> String {
 fn starts_and_ends_change_what_is_free() {
     let instance = instance(Platform::flat(8).unwrap(), &[]);
     let mut cluster = Cluster::new(&instance);
-    for (job, processors) in [(0, "0-1"), (1, "2-3"), (2, "5,7")] {
-        start(&mut cluster, job, processors).unwrap();
+    for (task, processors) in [(0, "0-1"), (1, "2-3"), (2, "5,7")] {
+        start(&mut cluster, task, processors).unwrap();
     }
     assert_eq!(free(&cluster), "4,6");
-    // The last of the running jobs takes the place of the first.
-    assert_eq!(cluster.end(JobId(0)).unwrap().processors, set("0-1"));
-    assert_eq!(cluster.end(JobId(0)), None);
-    assert_eq!(cluster.run_of(JobId(2)).unwrap().processors, set("5,7"));
-    assert_eq!(cluster.end(JobId(2)).unwrap().job, JobId(2));
+    // The last of the running tasks takes the place of the first.
+    assert_eq!(cluster.end(TaskId(0)).unwrap().processors, set("0-1"));
+    assert_eq!(cluster.end(TaskId(0)), None);
+    assert_eq!(cluster.run_of(TaskId(2)).unwrap().processors, set("5,7"));
+    assert_eq!(cluster.end(TaskId(2)).unwrap().task, TaskId(2));
     assert_eq!((free(&cluster).as_str(), cluster.running().len()), ("0-1,4-7", 1));
     assert!(matches!(start(&mut cluster, 3, "1-2"), Err(Defect::Busy { busy, .. }) if busy == set("2")));
 }
@@ -60,10 +56,12 @@ fn periods_open_and_close_even_where_they_overlap() {
     assert!(matches!(start(&mut cluster, 0, "4-5"), Err(Defect::Unavailable { closed, until, .. })
         if closed == set("5") && until == seconds(20)));
     assert!(start(&mut cluster, 0, "0-1").is_ok(), "it ends when the period begins");
-    cluster.end(JobId(0));
+    cluster.end(TaskId(0));
     cluster.advance(seconds(6));
     assert!(matches!(start(&mut cluster, 1, "2-3"), Err(Defect::Closing { from, end, .. })
         if from == seconds(15) && end == seconds(16)));
+    assert!(cluster.waiting().contains(TaskId(1)), "a refused start changes nothing");
+    assert!(start(&mut cluster.clone().with_grace(seconds(1)), 1, "2-3").is_ok());
     assert!(cluster.advance(seconds(17)));
     assert_eq!(free(&cluster), "3-4");
     assert!(!cluster.advance(seconds(20)));
@@ -83,7 +81,7 @@ fn what_is_down_is_not_free_and_expected_back_later_when_it_is_overdue() {
     cluster.fail(Outage(9), &set("0,5"), None);
     assert_eq!(cluster.view().down[1].end, seconds(65));
     assert_eq!(free(&cluster), "4");
-    cluster.end(JobId(0));
+    cluster.end(TaskId(0));
     assert_eq!(free(&cluster), "4");
     cluster.advance(seconds(405));
     // The first was said to take 395 seconds, and a quarter of that, rounded up, is 99. Of the other nobody said anything: a
@@ -139,4 +137,27 @@ fn best_placement_is_checked_where_it_is_required() {
     let mut cluster = Cluster::new(&instance);
     assert!(matches!(start(&mut cluster, 0, "1-2"), Err(Defect::Scattered { .. })));
     assert!(start(&mut cluster, 1, "2-3").is_ok());
+}
+
+#[test]
+fn a_cluster_takes_in_jobs_while_it_runs() {
+    let task = |name| NamedTask::new(name, Profile::rigid(1, seconds(2)).unwrap());
+    let edge = Edge { from: 0, to: 1, load: Load::Bytes(0) };
+    let graph = Graph::new(vec![task("x"), task("y")], vec![edge]).unwrap();
+    let instance = instance(Platform::flat(6).unwrap(), &[]);
+    let mut cluster = Cluster::new(&instance);
+    start(&mut cluster, 3, "0-1").unwrap();
+    let bag = Job::new("bag", Profile::rigid(1, seconds(1)).unwrap()).with_count(2.try_into().unwrap());
+    cluster.append(vec![bag, Job::compound("c", graph)]).unwrap();
+    assert_eq!((cluster.instance().tasks(), instance.tasks()), (8, 4));
+    assert!(cluster.append(vec![Job::new("c", Profile::rigid(1, seconds(1)).unwrap())]).is_err());
+    assert!(cluster.submit(TaskId(6)) && !cluster.submit(TaskId(7)), "the second task waits for the first");
+    start(&mut cluster, 5, "2").unwrap();
+    start(&mut cluster, 6, "3").unwrap();
+    assert_eq!(cluster.run_of(TaskId(3)).unwrap().processors, set("0-1"));
+    let ended = cluster.end(TaskId(6)).unwrap();
+    cluster.advance(seconds(2));
+    assert_eq!(cluster.succeed(TaskId(6), seconds(2), &ended.processors), [TaskId(7)]);
+    start(&mut cluster, 7, "3").unwrap();
+    assert_eq!((free(&cluster).as_str(), cluster.name(TaskId(7))), ("4-5", "c/y".into()));
 }

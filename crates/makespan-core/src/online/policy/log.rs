@@ -1,17 +1,19 @@
 //! What a policy tells people about its plans.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
-use crate::model::{Instance, JobId, Time};
+use crate::model::{Instance, TaskId, Time};
 
 /// One line of a policy's log ([`crate::Policy::log`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogEntry {
     /// When it was decided.
     pub time: Time,
-    /// The task concerned, or the first task of the whole job concerned ([`Logged::is_of_whole`]), as the policy's
-    /// instance counts jobs.
-    pub job: JobId,
+    /// The task concerned, or the first task of the job concerned ([`Logged::is_of_job`]).
+    #[serde(rename = "job")]
+    pub task: TaskId,
     /// What was decided.
     pub what: Logged,
 }
@@ -29,7 +31,7 @@ pub struct Spot {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Logged {
-    /// A whole job got a plan: one of so many variants, which ends then at that cost ([`crate::cost`], in thousandths), and
+    /// A job got a plan: one of so many variants, which ends then at that cost ([`crate::cost`], in thousandths), and
     /// by when it has to.
     Planned {
         /// How many variants its strategy has.
@@ -50,26 +52,26 @@ pub enum Logged {
         /// What that is charged with.
         penalty: i64,
     },
-    /// Machines changed: the whole job goes on by another variant of its strategy, counted from 0 by finish.
+    /// Machines changed: the job goes on by another variant of its strategy, counted from 0 by finish.
     OtherVariant {
         /// Which one before.
         from: usize,
         /// Which one now.
         to: usize,
     },
-    /// Machines changed and no variant is left: what is not started of the whole job is planned again.
+    /// Machines changed and no variant is left: what is not started of the job is planned again.
     PlannedAgain {
         /// When its last task is to end now.
         finish: Time,
     },
-    /// No variant ends in time: the whole job takes the places of a list schedule.
+    /// No variant ends in time: the job takes the places of a list schedule.
     Fallback {
         /// When its last task is to end.
         finish: Time,
         /// When its walltime is over.
         deadline: Time,
     },
-    /// No variant ends in time, and late jobs are not wanted: the whole job is given up.
+    /// No variant ends in time, and late jobs are not wanted: the job is given up.
     Rejected {
         /// When it would have ended.
         finish: Time,
@@ -79,12 +81,12 @@ pub enum Logged {
 }
 
 impl Logged {
-    /// Whether it is about a whole job, and not about one task.
-    pub const fn is_of_whole(&self) -> bool {
+    /// Whether it is about a job, and not about one of its tasks.
+    pub const fn is_of_job(&self) -> bool {
         !matches!(self, Self::Collision { .. })
     }
 
-    /// By when a whole job has to end, where that is told.
+    /// By when a job has to end, where that is told.
     pub const fn deadline(&self) -> Option<Time> {
         match *self {
             Self::Planned { deadline, .. } | Self::Fallback { deadline, .. } | Self::Rejected { deadline, .. } => {
@@ -94,7 +96,7 @@ impl Logged {
         }
     }
 
-    /// When a whole job is to end, where that is told.
+    /// When a job is to end, where that is told.
     pub const fn finish(&self) -> Option<Time> {
         match *self {
             Self::Planned { finish, .. }
@@ -119,13 +121,10 @@ impl Logged {
 }
 
 impl LogEntry {
-    /// The name of the task or of the whole job, in the policy's instance.
-    pub fn name<'a>(&self, instance: &'a Instance) -> &'a str {
-        let whole = instance.precedence().filter(|_| self.what.is_of_whole());
-        match whole {
-            Some(precedence) => &precedence.wholes()[precedence.whole_of(self.job)].job.name,
-            None => &instance.job(self.job).name,
-        }
+    /// The name of the task or of the job.
+    pub fn name<'a>(&self, instance: &'a Instance) -> Cow<'a, str> {
+        let job = instance.job_of(self.task);
+        if self.what.is_of_job() && !job.is_bag() { Cow::Borrowed(&job.name) } else { instance.name(self.task) }
     }
 
     /// One sentence without the name: what comes after it. Seconds are rounded to milliseconds.
@@ -177,16 +176,15 @@ fn short(time: Time) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Edge, Expansion, Graph, Job, Load, NamedTask, Platform, Profile};
+    use crate::model::{Edge, Graph, Job, Load, NamedTask, Platform, Profile};
 
     #[test]
-    fn entries_name_the_whole_job_or_the_task() {
+    fn entries_name_the_job_or_the_task() {
         let task = |name| NamedTask::new(name, Profile::rigid(1, Time::from_seconds(1)).unwrap());
         let edge = Edge { from: 0, to: 1, load: Load::Fixed(Time::ZERO) };
         let job = Job::compound("pair", Graph::new(vec![task("a"), task("b")], vec![edge]).unwrap());
         let instance = Instance::new(Platform::flat(2).unwrap(), vec![job], vec![]).unwrap();
-        let instance = Expansion::of(&instance).unwrap().instance;
-        let entry = |job, what| LogEntry { time: Time::ZERO, job: JobId(job), what };
+        let entry = |task, what| LogEntry { time: Time::ZERO, task: TaskId(task), what };
         let at = |processor, seconds| Spot { processor, start: Time::from_seconds(seconds) };
         let moved = entry(1, Logged::Collision { planned: at(0, 1), resolved: at(1, 2), penalty: 3 });
         assert_eq!(moved.name(&instance), "pair/b");

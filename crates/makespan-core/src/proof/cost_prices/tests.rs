@@ -1,5 +1,5 @@
 use super::*;
-use crate::model::{Edge, Graph, Load, NamedTask, Node, Platform, ProcSet, Profile, SpeedupLaw, Unavailable};
+use crate::model::{Edge, Graph, Job, Load, NamedTask, Node, Platform, ProcSet, Profile, SpeedupLaw, Unavailable};
 use crate::proof::{Bound, Proof};
 use crate::schedule::Objective;
 

@@ -8,7 +8,7 @@ pub use scale::Scale;
 
 use super::choices::{self, Choice};
 use super::{CertificateError, Kind, Scope};
-use crate::model::{Instance, Job, Time};
+use crate::model::{Instance, Profile, Time};
 use crate::schedule::Objective;
 use scale::Most;
 
@@ -92,8 +92,8 @@ impl Kind for DualFeasible {
         let available = self.available(instance)?;
         let costs = Costs::new(&self.terms);
         let mut needed = 0;
-        for job in instance.jobs().iter().filter(|job| job.release >= self.from) {
-            match costs.least(job, self.deadline - job.release) {
+        for (id, job) in instance.ids().zip(instance.jobs()).filter(|(_, job)| job.release >= self.from) {
+            match costs.least(instance.profile_of(id), self.deadline - job.release) {
                 Some(cost) => needed += cost * i128::from(job.tasks()),
                 // The job alone cannot meet the deadline.
                 None => return proven,
@@ -197,8 +197,7 @@ impl<'a> Costs<'a> {
     }
 
     /// The least cost of an allotment that takes at most `longest`, or something smaller; `None` if there is none.
-    fn least(&self, job: &Job, longest: Time) -> Option<i128> {
-        let profile = job.profile();
+    fn least(&self, profile: &Profile, longest: Time) -> Option<i128> {
         profile.min_allotment(longest)?;
         match self {
             Self::Narrow { rates, area } => {

@@ -1,5 +1,5 @@
 use super::*;
-use crate::model::{Platform, ProcSet, Profile, Unavailable};
+use crate::model::{Job, Platform, ProcSet, Profile, Unavailable};
 
 fn ticks(ticks: i64) -> Time {
     Time::from_ticks(ticks)

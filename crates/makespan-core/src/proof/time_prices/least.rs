@@ -3,7 +3,7 @@
 use super::blocks::{Block, Blocks};
 use super::closed::Closed;
 use super::prefix::{Event, Prefix};
-use crate::model::{Job, Profile, Time};
+use crate::model::{Profile, Time};
 use crate::proof::choices::{self, Group};
 
 /// A block is halved by its instants as long as it has no more than so many times as many choices: twice as fast as one
@@ -84,16 +84,16 @@ impl<'a> Least<'a> {
 
     /// The least cost of a job, for a weight in the units of the prices: `None` on overflow, [`i128::MAX`] when it cannot
     /// end by the horizon.
-    pub(super) fn cost(&mut self, job: &Job, weight: i128) -> Option<i128> {
-        let release = job.release.ticks();
+    pub(super) fn cost(&mut self, profile: &Profile, release: Time, weight: i128) -> Option<i128> {
+        let release = release.ticks();
         self.take_release(release);
         let falling = self.falling;
-        choices::groups(job.profile(), &mut self.groups);
+        choices::groups(profile, &mut self.groups);
         self.check_range(release, weight)?;
         self.blocks.hold(&self.groups);
         self.paid.clear();
         self.paid.resize(self.groups.len(), None);
-        let mut search = Search { profile: job.profile(), weight, release, falling, least: i128::MAX };
+        let mut search = Search { profile, weight, release, falling, least: i128::MAX };
         // Any cell that is near the best spares most of the others; jobs that follow each other are often alike.
         let (choice, start) = (self.before.0.min(self.groups.len() - 1), self.before.1.min(self.starts.len() - 1));
         self.descend(&mut search, Side::Starts, self.blocks.index(choice), Range { first: start, last: start });

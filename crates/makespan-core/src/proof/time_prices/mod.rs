@@ -8,7 +8,7 @@ mod prefix;
 use serde::{Deserialize, Serialize};
 
 use super::{CertificateError, Kind, Scope};
-use crate::model::{Instance, Job, Time};
+use crate::model::{Instance, Job, JobId, Rows, Time};
 use crate::schedule::{Objective, mean};
 use closed::Closed;
 use least::Least;
@@ -92,11 +92,11 @@ impl Kind for TimePrices {
 
 impl TimePrices {
     /// The sum of completion times that follows when each task has the weight that `weigh` gives it, in millionths.
-    fn completion(&self, instance: &Instance, weigh: impl Fn(&Job) -> u64) -> Result<i128, CertificateError> {
+    fn completion(&self, instance: &Instance, weigh: impl Fn(&Job<Rows>) -> u64) -> Result<i128, CertificateError> {
         self.check()?;
         if let Some(horizon) = self.horizon {
-            let late = |job: &Job| job.profile().shortest() > horizon - job.release;
-            if let Some(job) = instance.ids().find(|&id| late(instance.job(id))) {
+            let late = |id: JobId| instance.profile_of(id).shortest() > horizon - instance.job(id).release;
+            if let Some(job) = instance.ids().find(|&id| late(id)) {
                 return Err(CertificateError::HorizonTooShort { horizon, job });
             }
         }
@@ -121,14 +121,16 @@ impl TimePrices {
         Ok(())
     }
 
-    fn sum(&self, instance: &Instance, weigh: impl Fn(&Job) -> u64) -> Result<i128, CertificateError> {
+    fn sum(&self, instance: &Instance, weigh: impl Fn(&Job<Rows>) -> u64) -> Result<i128, CertificateError> {
         let overflow = CertificateError::Overflow;
         let prefix = Prefix::new(&self.instants, &self.prices).ok_or(overflow.clone())?;
         let mut least = Least::new(&prefix, Closed::of(instance, &prefix), self.horizon);
         let mut value: i128 = 0;
         for (id, job) in instance.ids().zip(instance.jobs()) {
             let weight = i128::from(weigh(job)).checked_mul(1 << self.scale);
-            let cost = weight.and_then(|weight| least.cost(job, weight)).ok_or(overflow.clone())?;
+            let cost = weight
+                .and_then(|weight| least.cost(instance.profile_of(id), job.release, weight))
+                .ok_or(overflow.clone())?;
             if let (i128::MAX, Some(horizon)) = (cost, self.horizon) {
                 return Err(CertificateError::HorizonTooShort { horizon, job: id });
             }

@@ -19,7 +19,7 @@ fn plain(prefix: &Prefix, instance: &Instance, horizon: Option<i64>, job: &Job, 
     let release = job.release.ticks();
     let closed = || instance.availability().classes().iter().flat_map(|class| &class.closed);
     let mut choices = Vec::new();
-    choices::of(job.profile(), prefix.rises_after(release).is_empty(), &mut choices);
+    choices::of(&job.work.task().unwrap().profile, prefix.rises_after(release).is_empty(), &mut choices);
     let mut least = i128::MAX;
     for &Choice { processors, paid, time } in &choices {
         let (time, paid) = (time as i64, paid as i64);
@@ -131,7 +131,7 @@ proptest! {
             let job = Job::new("a", profile).with_release(Time::from_ticks(release));
             let job = job.with_weight(Weight::from_millionths(weight).unwrap());
             let weight = i128::from(weight) * 100;
-            prop_assert_eq!(least.cost(&job, weight), Some(plain(&prefix, &instance, horizon, &job, weight)));
+            prop_assert_eq!(least.cost(job.work.task().map(|task| &task.profile).unwrap(), job.release, weight), Some(plain(&prefix, &instance, horizon, &job, weight)));
         }
     }
 }

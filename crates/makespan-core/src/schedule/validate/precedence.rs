@@ -1,35 +1,18 @@
 //! Tasks wait for each other and for their data.
 
 use super::{Violation, name};
-use crate::model::{Edge, Instance, JobId, Platform, ProcSet, Time};
+use crate::model::{Dependence, Instance, Platform, ProcSet, Time};
 use crate::schedule::{Placement, Schedule};
 
 /// The edges that a schedule, in which every task is placed once, does not keep.
 pub(super) fn check(instance: &Instance, schedule: &Schedule) -> Vec<Violation> {
-    if !instance.has_compound_jobs() {
+    if instance.edges().is_empty() {
         return Vec::new();
     }
     let mut placed: Vec<&Placement> = schedule.placements().iter().collect();
-    placed.sort_unstable_by_key(|placement| (placement.job, placement.task));
-    let mut rest = placed.as_slice();
-    let mut violations = Vec::new();
-    for id in instance.ids() {
-        let (own, later) = rest.split_at(rest.partition_point(|placement| placement.job == id));
-        rest = later;
-        violations.extend(of_job(instance, id, own));
-    }
-    violations
-}
-
-/// `own` are the placements of one job by task.
-fn of_job<'a>(
-    instance: &'a Instance,
-    id: JobId,
-    own: &'a [&'a Placement],
-) -> impl Iterator<Item = Violation> + use<'a> {
-    let edges = instance.job(id).graph.iter().flat_map(|graph| graph.edges());
-    edges.filter_map(move |edge| {
-        let (from, to) = (own.get(edge.from as usize)?, own.get(edge.to as usize)?);
+    placed.sort_unstable_by_key(|placement| placement.task);
+    let broken = |edge: &Dependence| {
+        let (from, to) = (placed.get(edge.from.index())?, placed.get(edge.to.index())?);
         let arrival = from.end + transfer(instance.platform(), edge, &from.processors, &to.processors);
         (to.start < arrival).then(|| Violation::Precedence {
             job: name(instance, to),
@@ -38,11 +21,12 @@ fn of_job<'a>(
             end: from.end,
             arrival,
         })
-    })
+    };
+    instance.edges().iter().filter_map(broken).collect()
 }
 
 /// The slowest transfer from any node of a task to any node of another.
-fn transfer(platform: &Platform, edge: &Edge, from: &ProcSet, to: &ProcSet) -> Time {
+fn transfer(platform: &Platform, edge: &Dependence, from: &ProcSet, to: &ProcSet) -> Time {
     let nodes = |processors: &ProcSet| -> Vec<usize> {
         let mut nodes: Vec<usize> = processors.iter().map(|id| platform.node_of(id)).collect();
         nodes.dedup();
@@ -56,7 +40,7 @@ fn transfer(platform: &Platform, edge: &Edge, from: &ProcSet, to: &ProcSet) -> T
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Graph, Job, Link, Load, NamedTask, Profile};
+    use crate::model::{Edge, Graph, Job, Link, Load, NamedTask, Profile, TaskId};
     use crate::schedule::validate;
 
     fn ticks(t: i64) -> Time {
@@ -64,7 +48,7 @@ mod tests {
     }
 
     /// Two tasks of 5 and 3 ticks with 2 bytes between them, on two nodes of two processors; a byte takes 4 ticks.
-    fn check(placements: &[(u32, i64, i64, u32)], local: bool, expect: &str) {
+    fn check(placements: &[(u64, i64, i64, u32)], local: bool, expect: &str) {
         let task = |name, time| NamedTask::new(name, Profile::rigid(1, ticks(time)).unwrap());
         let edge = Edge { from: 0, to: 1, load: Load::Bytes(2) };
         let graph = Graph::new(vec![task("a", 5), task("b", 3)], vec![edge]).unwrap();
@@ -72,9 +56,8 @@ mod tests {
         let platform = Platform::cluster(2, 2).unwrap().with_interconnect(link).unwrap();
         let platform = if local { platform.with_local_transfers() } else { platform };
         let instance = Instance::new(platform, vec![Job::compound("j", graph)], vec![]).unwrap();
-        let one = |&(task, start, end, processor): &(u32, i64, i64, u32)| Placement {
-            job: JobId(0),
-            task,
+        let one = |&(task, start, end, processor): &(u64, i64, i64, u32)| Placement {
+            task: TaskId(task),
             start: ticks(start),
             end: ticks(end),
             processors: ProcSet::range(processor, processor),
@@ -100,6 +83,6 @@ mod tests {
         check(&[(0, 0, 5, 0), (1, 4, 7, 1)], false, "job `j/b` starts at 0.000000004 s");
         check(&[(0, 0, 5, 0)], false, "1 of the 2 tasks of job `j` are not placed, the first is b");
         check(&[(0, 0, 5, 0), (1, 5, 9, 0)], false, "lasts 0.000000004 s");
-        check(&[(0, 0, 5, 0), (1, 5, 8, 0), (2, 9, 10, 0)], false, "task 2 of job `j` does not exist");
+        check(&[(0, 0, 5, 0), (1, 5, 8, 0), (2, 9, 10, 0)], false, "task number 2 does not exist");
     }
 }

@@ -12,11 +12,10 @@ fn instance() -> Instance {
     Instance::new(Platform::flat(3).unwrap(), jobs, vec![period]).unwrap()
 }
 
-/// Placements as (job, start, end, processors); `expect` is a part of the only violation, empty for none.
-fn check(placements: &[(u32, i64, i64, &str)], expect: &str) {
-    let placement = |&(job, start, end, processors): &(u32, i64, i64, &str)| Placement {
-        job: JobId(job),
-        task: 0,
+/// Placements as (task, start, end, processors); `expect` is a part of the only violation, empty for none.
+fn check(placements: &[(u64, i64, i64, &str)], expect: &str) {
+    let placement = |&(task, start, end, processors): &(u64, i64, i64, &str)| Placement {
+        task: TaskId(task),
         start: ticks(start),
         end: ticks(end),
         processors: processors.parse().unwrap(),
@@ -44,7 +43,7 @@ fn best_placement_is_checked_where_it_is_required() {
         let processors = processors.parse().unwrap();
         validate(
             &instance,
-            &Schedule::new(vec![Placement { job: JobId(0), task: 0, start: ticks(0), end: ticks(4), processors }]),
+            &Schedule::new(vec![Placement { task: TaskId(0), start: ticks(0), end: ticks(4), processors }]),
         )
     };
     let nodes = || Platform::cluster(3, 2).unwrap();
@@ -65,7 +64,7 @@ fn each_rule_rejects_its_own_violation() {
     check(&[(0, 0, 6, "0-1"), (1, 7, 11, "3")], "ids run from 0 to 2");
     check(&[(0, 0, 6, "0-1"), (1, 5, 9, "1")], "both hold processor 1");
     check(&[(0, 0, 6, "0-1"), (1, 4, 8, "2")], "unavailable from 0.000000005 s");
-    check(&[(0, 0, 6, "0-1"), (7, 4, 8, "2")], "job number 7");
+    check(&[(0, 0, 6, "0-1"), (7, 4, 8, "2")], "task number 7");
 }
 
 #[test]
@@ -74,7 +73,7 @@ fn times_are_those_of_the_machine() {
     let instance = Instance::new(Platform::cluster(3, 2).unwrap(), vec![job], vec![]).unwrap();
     let verdict = |processor: u32, end| {
         let processors = ProcSet::range(processor, processor);
-        let placement = Placement { job: JobId(0), task: 0, start: ticks(0), end: ticks(end), processors };
+        let placement = Placement { task: TaskId(0), start: ticks(0), end: ticks(end), processors };
         let violations = validate(&instance, &Schedule::new(vec![placement])).err().unwrap_or_default();
         violations.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
     };
@@ -88,11 +87,11 @@ fn times_are_those_of_the_machine() {
 fn every_task_of_a_bag_is_placed_once() {
     let bag = Job::new("b", Profile::rigid(1, ticks(4)).unwrap()).with_count(3.try_into().unwrap());
     let instance = Instance::new(Platform::flat(3).unwrap(), vec![bag], vec![]).unwrap();
-    let check = |tasks: &[u32], expect: &str| {
-        let place = |(at, &task): (usize, &u32)| {
+    let check = |tasks: &[u64], expect: &str| {
+        let place = |(at, &task): (usize, &u64)| {
             let processors = ProcSet::range(at as u32 % 3, at as u32 % 3);
             let start = ticks(at as i64 / 3 * 4);
-            Placement { job: JobId(0), task, start, end: start + ticks(4), processors }
+            Placement { task: TaskId(task), start, end: start + ticks(4), processors }
         };
         let schedule = Schedule::new(tasks.iter().enumerate().map(place).collect());
         let said = validate(&instance, &schedule)
@@ -103,5 +102,5 @@ fn every_task_of_a_bag_is_placed_once() {
     check(&[2, 0], "1 of the 3 tasks of job `b` are not placed, the first is 1");
     check(&[], "3 of the 3 tasks of job `b` are not placed, the first is 0");
     check(&[0, 1, 1, 2], "job `b/1` is placed 2 times");
-    check(&[0, 1, 2, 3], "task 3 of job `b` does not exist; its tasks run from 0 to 2");
+    check(&[0, 1, 2, 3], "task number 3 does not exist");
 }

@@ -13,7 +13,7 @@ use std::io::{self, BufWriter, Write};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use makespan_core::{Instance, Phases, Schedule, Time};
+use makespan_core::{Instance, Job, Phases, Schedule, Time};
 
 use super::cards::{write_remarks, write_sections};
 use super::{STYLE, Section, fill, hash};
@@ -99,11 +99,14 @@ fn write_origin(out: &mut impl Write, report: &SimulationReport<'_>) -> io::Resu
     let jobs = report.instance.jobs();
     let first = jobs.iter().map(|job| job.release).min().unwrap_or_default();
     let last = jobs.iter().map(|job| job.release).max().unwrap_or_default();
-    let (count, processors) = (grouped(jobs.len() as f64), grouped(f64::from(report.instance.processors())));
-    let wholes = report.instance.precedence().map(|precedence| grouped(precedence.wholes().len() as f64));
-    match wholes {
-        Some(wholes) => write!(out, "<span><b>{wholes}</b> jobs of <b>{count}</b> tasks")?,
-        None => write!(out, "<span><b>{count}</b> jobs")?,
+    let (count, processors) = (report.instance.tasks(), grouped(f64::from(report.instance.processors())));
+    let count = grouped(count as f64);
+    if report.instance.has_compound_jobs() {
+        // A policy serves each task of a bag like a job.
+        let served = jobs.iter().map(Job::equal_tasks).sum::<u64>();
+        write!(out, "<span><b>{}</b> jobs of <b>{count}</b> tasks", grouped(served as f64))?;
+    } else {
+        write!(out, "<span><b>{count}</b> jobs")?;
     }
     write!(out, " on <b>{processors}</b> processors</span> ")?;
     write!(out, "<span>submitted over <b>{}</b></span> ", duration((last - first).seconds()))?;
@@ -134,6 +137,7 @@ fn write_gantt<'a>(out: &mut impl Write, report: &SimulationReport<'a>) -> io::R
         title: "What ran where",
         width: 1400,
         objectives: false,
+        bags_apart: true,
         marks: &marks,
         ..GanttOptions::default()
     };

@@ -1,4 +1,4 @@
-use makespan_core::{Job, JobId, Phase, PhaseStep, Placement, Platform, ProcSet, Profile};
+use makespan_core::{Job, JobId, Phase, PhaseStep, Placement, Platform, ProcSet, Profile, TaskId};
 
 use super::*;
 use crate::gantt::Deadline;
@@ -24,7 +24,7 @@ fn page(instance: &Instance, levels: &[Level], schedule: Option<&Schedule>) -> S
     let step = |second, phase| PhaseStep { from: Time::from_seconds(second), phase };
     let phases = Phases { steps: vec![step(0, Phase::Saturation), step(3, Phase::Starvation)], end };
     let marks = Marks {
-        tasks: [((JobId(0), 0), HOSTILE.to_owned())].into(),
+        tasks: [(TaskId(0), HOSTILE.to_owned())].into(),
         deadlines: vec![Deadline { at: Time::from_seconds(1), text: HOSTILE.into(), missed: true, job: JobId(0) }],
     };
     let panel =
@@ -52,13 +52,8 @@ fn page(instance: &Instance, levels: &[Level], schedule: Option<&Schedule>) -> S
 #[test]
 fn hostile_text_is_text_everywhere() {
     let instance = instance(2);
-    let place = Placement {
-        job: JobId(0),
-        task: 0,
-        start: Time::ZERO,
-        end: Time::from_seconds(10),
-        processors: ProcSet::first(2),
-    };
+    let place =
+        Placement { task: TaskId(0), start: Time::ZERO, end: Time::from_seconds(10), processors: ProcSet::first(2) };
     let html = page(&instance, &levels(9), Some(&Schedule::new(vec![place])));
     assert_eq!(html.matches("<img").count(), 1, "the chart is the only picture");
     assert!(!html.contains("<!-- ") && html.contains("data:image/svg+xml;base64,"));

@@ -1,6 +1,6 @@
 //! How many jobs of a flow could be in time at all.
 
-use makespan_core::{Instance, volume};
+use makespan_core::{Instance, Job, Rows, volume};
 
 /// No schedule has more jobs within their walltimes. All processors are taken for one that has their speeds together, every
 /// job for one task that is there from the beginning, and nothing else counts: then the rule of J. M. Moore, Management Science
@@ -9,11 +9,8 @@ use makespan_core::{Instance, volume};
 pub(in super::super) fn at_most(instance: &Instance) -> usize {
     let nodes = instance.platform().nodes();
     let speed: f64 = nodes.iter().map(|node| f64::from(node.processors) * node.speed).sum();
-    let work = |job: &makespan_core::Job| -> f64 {
-        let tasks = job.graph.iter().flat_map(|graph| graph.tasks());
-        tasks.map(|task| volume(&task.task.profile).seconds()).sum()
-    };
-    let due = |job: &makespan_core::Job| Some(((job.release + job.walltime?).seconds(), work(job) / speed));
+    let work = |job: &Job<Rows>| -> f64 { job.task_ids().map(|task| volume(instance.profile(task)).seconds()).sum() };
+    let due = |job: &Job<Rows>| Some(((job.release + job.walltime?).seconds(), work(job) / speed));
     let mut jobs: Vec<(f64, f64)> = instance.jobs().iter().filter_map(due).collect();
     let endless = instance.jobs().len() - jobs.len();
     jobs.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -31,7 +28,7 @@ pub(in super::super) fn at_most(instance: &Instance) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use makespan_core::{Graph, Job, NamedTask, Node, Platform, Profile, Time};
+    use makespan_core::{Graph, NamedTask, Node, Platform, Profile, Time};
 
     use super::*;
 

@@ -4,7 +4,7 @@ mod at_most;
 mod report;
 
 use makespan::{Scene, Silent, SimulationOptions, simulate};
-use makespan_core::{Actual, CompoundMeasures, Expansion, Instance, Schedule};
+use makespan_core::{Actual, CompoundMeasures, Instance, Schedule};
 use serde::{Deserialize, Serialize};
 
 use super::run::Outcome;
@@ -78,12 +78,10 @@ pub(super) fn outcome(instance: &Instance, policy: &str) -> Result<Outcome, LabE
 /// Simulates a flow with times as estimated; what ran where, which is checked, and its figures.
 pub(super) fn serve(instance: &Instance, policy: &str) -> Result<(Schedule, CompoundMeasures), LabError> {
     let unusable = |reason: String| failed(policy, "a flow", reason);
-    let expansion = Expansion::of(instance).map_err(|error| unusable(error.to_string()))?;
     let options = SimulationOptions::default();
-    let (tasks, actual) = (&expansion.instance, &Actual::AsEstimated);
-    let scene = Scene { instance: tasks, actual, users: &[], options: &options, seed: 1 };
+    let scene = Scene { instance, actual: &Actual::AsEstimated, options: &options, seed: 1 };
     let simulated = simulate(&scene, policy, &mut Silent).map_err(|error| unusable(error.to_string()))?;
-    let schedule = expansion.original_schedule(&simulated.simulation.trace.schedule());
+    let schedule = simulated.simulation.trace.schedule();
     valid(instance, &schedule).map_err(unusable)?;
     let measures = simulated.compound.ok_or_else(|| unusable("no job has a graph of tasks".into()))?;
     Ok((schedule, measures))

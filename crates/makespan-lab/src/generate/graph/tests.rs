@@ -1,4 +1,4 @@
-use makespan_core::Instance;
+use makespan_core::{Instance, JobId};
 
 use super::*;
 
@@ -11,9 +11,9 @@ fn every_shape_has_about_the_tasks_that_are_asked_for() {
     for shape in Shape::ALL {
         for tasks in [20, 50, 100] {
             let instance = draw(shape, tasks, 3);
-            let graph = instance.jobs()[0].graph.as_ref().unwrap();
-            assert!((tasks - 5..=tasks + 1).contains(&graph.len()), "{shape}: {} of {tasks}", graph.len());
-            assert!(graph.edges().len() + 1 >= graph.len(), "{shape} hangs together");
+            let (drawn, edges) = (instance.jobs()[0].tasks() as usize, instance.edges_of(JobId(0)).len());
+            assert!((tasks - 5..=tasks + 1).contains(&drawn), "{shape}: {drawn} of {tasks}");
+            assert!(edges + 1 >= drawn, "{shape} hangs together");
         }
         assert!(draw(shape, 1, 1).tasks() >= 2);
     }
@@ -23,12 +23,11 @@ fn every_shape_has_about_the_tasks_that_are_asked_for() {
 fn the_same_seed_draws_the_same_and_another_something_else() {
     let shape = Shape::Layers { width: 5, density: 0.4 };
     let (first, again, other) = (draw(shape, 40, 1), draw(shape, 40, 1), draw(shape, 40, 2));
-    assert_eq!((first.jobs(), first.platform()), (again.jobs(), again.platform()));
-    assert_ne!(first.jobs(), other.jobs());
-    assert_ne!(first.jobs()[0].graph, first.jobs()[1].graph);
-    let layered = first.jobs()[0].graph.as_ref().unwrap();
-    assert!(layered.tasks().iter().all(|task| {
-        let seconds = task.task.profile.shortest().seconds();
+    assert_eq!((first.all_submitted(), first.platform()), (again.all_submitted(), again.platform()));
+    assert_ne!(first.all_submitted(), other.all_submitted());
+    assert_ne!(first.submitted(JobId(0)).work, first.submitted(JobId(1)).work);
+    assert!(first.jobs()[0].task_ids().all(|task| {
+        let seconds = first.profile(task).shortest().seconds();
         (10.0..=100.0).contains(&seconds)
     }));
 }
@@ -56,9 +55,9 @@ fn walltimes_are_multiples_of_what_a_job_takes_alone() {
     };
     let (without, once, twice) = (drawn(None), drawn(Some(1.0)), drawn(Some(2.0)));
     let heft = makespan_algos::scheduler("heft").unwrap();
-    for ((plain, once), twice) in without.jobs().iter().zip(once.jobs()).zip(twice.jobs()) {
-        assert_eq!((plain.walltime, &plain.graph, plain.release), (None, &once.graph, once.release));
-        let alone = without.with_jobs(vec![plain.clone().with_release(Time::ZERO)]);
+    for ((plain, once), twice) in without.all_submitted().into_iter().zip(once.all_submitted()).zip(twice.jobs()) {
+        assert_eq!((plain.walltime, &plain.work, plain.release), (None, &once.work, once.release));
+        let alone = without.with_jobs(vec![plain.with_release(Time::ZERO)]);
         let makespan =
             heft.schedule(&alone, &mut makespan_core::Context::default()).unwrap().into_schedule().unwrap().makespan();
         let walltime = once.walltime.unwrap();

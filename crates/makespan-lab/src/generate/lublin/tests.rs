@@ -10,8 +10,8 @@ const BASE: LublinOptions = LublinOptions { jobs: 10_000, processors: 256, seed:
 /// Sizes, run times, gaps between submissions (s).
 fn marginals(instance: &Instance) -> [Vec<f64>; 3] {
     let jobs = instance.jobs();
-    let sizes = jobs.iter().map(|job| f64::from(job.profile().min_processors())).collect();
-    let runs = jobs.iter().map(|job| job.profile().longest().seconds()).collect();
+    let sizes = instance.simple_jobs().map(|job| f64::from(job.profile().min_processors())).collect();
+    let runs = instance.simple_jobs().map(|job| job.profile().longest().seconds()).collect();
     let gaps = jobs.windows(2).map(|pair| (pair[1].release - pair[0].release).seconds()).collect();
     [sizes, runs, gaps]
 }
@@ -65,9 +65,9 @@ fn a_seed_gives_the_same_log_and_requests_are_never_too_short() {
     let options = LublinOptions { jobs: 500, requests: Some(Requests::up_to(5.0).unwrap()), ..BASE };
     let log = lublin(&options).unwrap();
     let again = lublin(&options).unwrap();
-    assert_eq!((log.instance.jobs(), &log.actual), (again.instance.jobs(), &again.actual));
+    assert_eq!((log.instance.all_submitted(), &log.actual), (again.instance.all_submitted(), &again.actual));
     let Actual::Profiles(real) = &log.actual else { panic!("there are requests") };
-    for (job, real) in log.instance.jobs().iter().zip(real) {
+    for (job, real) in log.instance.simple_jobs().zip(real) {
         let (asked, run) = (job.profile().longest(), real.longest());
         assert_eq!(job.walltime, Some(asked));
         assert!(asked >= run && asked <= run * 5 + Time::from_seconds(300), "{asked} for {run}");
@@ -84,8 +84,8 @@ fn arrivals_meet_the_load_on_large_machines_too() {
     for (processors, load) in [(256, 0.7), (10_000, 0.9), (8, 1.2)] {
         let log = lublin(&LublinOptions { jobs: 3000, processors, load: Some(load), ..BASE }).unwrap();
         let jobs = log.instance.jobs();
-        let work: f64 =
-            jobs.iter().map(|job| job.profile().longest().seconds() * f64::from(job.profile().min_processors())).sum();
+        let profiles = log.instance.simple_jobs().map(|job| job.profile());
+        let work: f64 = profiles.map(|profile| profile.longest().seconds() * f64::from(profile.min_processors())).sum();
         let span = (jobs[jobs.len() - 1].release - jobs[0].release).seconds();
         // Whole seconds cost a little.
         close("load", work / (f64::from(processors) * span), load, 0.01);

@@ -1,3 +1,4 @@
+use makespan_core::JobId;
 use proptest::prelude::*;
 
 use super::super::tests::{calendars, instance};
@@ -22,7 +23,7 @@ proptest! {
         let closed: Vec<(u32, i64, i64)> = closed.into_iter().map(|(p, from, long)| (p, from, from + long)).collect();
         let instance = instance(&volumes, &edges, &speeds, &closed);
         let problem = Problem::new(&instance);
-        let frame = Frame::new(&instance, &problem, (0, 0), false);
+        let frame = Frame::new(&instance, &problem, JobId(0), false);
         let calendars = calendars(&problem);
         let count = speeds.len() as u32;
         // Starts that are often the same.
@@ -65,8 +66,8 @@ proptest! {
         let speeds: Vec<u32> = [vec![1; count], vec![2; count]].concat();
         let instance = instance(&volumes, &[], &speeds, &[]);
         let problem = Problem::new(&instance);
-        let real = Frame::new(&instance, &problem, (0, 0), false);
-        let chosen = Frame::new(&instance, &problem, (0, 0), true);
+        let real = Frame::new(&instance, &problem, JobId(0), false);
+        let chosen = Frame::new(&instance, &problem, JobId(0), true);
         let planned: Vec<Place> = (0..volumes.len())
             .map(|task| Place { processor: chosen.machines()[wanted[task] % chosen.machines().len()], start: starts[task] })
             .collect();

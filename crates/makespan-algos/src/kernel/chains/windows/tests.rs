@@ -1,4 +1,4 @@
-use makespan_core::{Edge, Graph, Instance, Job, Load, NamedTask, Node, Platform, Profile, Time};
+use makespan_core::{Edge, Graph, Instance, Job, JobId, Load, NamedTask, Node, Platform, Profile, Time};
 use proptest::prelude::*;
 
 use super::super::frame::Frame;
@@ -74,7 +74,7 @@ proptest! {
             .filter(|((a, b), _)| a < b && *b < count).map(|((a, b), time)| (a, b, time)).collect();
         let instance = instance(&times, &edges);
         let problem = Problem::new(&instance);
-        let frame = Frame::new(&instance, &problem, (0, 0), false);
+        let frame = Frame::new(&instance, &problem, JobId(0), false);
         let (mut found, mut empty) = (Vec::new(), Vec::new());
         all(&frame, end, &[], &mut empty, &mut found);
         prop_assume!(!found.is_empty());

@@ -37,7 +37,7 @@ struct Sweep<'a> {
 impl<'a> Sweep<'a> {
     fn new(instance: &'a Instance, list: &'a [Allotted], from: Time) -> Self {
         let mut arrivals: Vec<usize> = (0..list.len()).collect();
-        arrivals.sort_unstable_by_key(|&index| Reverse((instance.job(list[index].job).release, index)));
+        arrivals.sort_unstable_by_key(|&index| Reverse((instance.release(list[index].task), index)));
         let mut changes: Vec<Time> =
             instance.unavailable().iter().map(|period| period.end).filter(|&end| end > from).collect();
         changes.sort_unstable_by_key(|&change| Reverse(change));
@@ -57,7 +57,7 @@ impl<'a> Sweep<'a> {
 
     fn release(&mut self) {
         let (instance, list, now) = (self.instance, self.list, self.now);
-        while let Some(index) = self.arrivals.pop_if(|index| instance.job(list[*index].job).release <= now) {
+        while let Some(index) = self.arrivals.pop_if(|index| instance.release(list[*index].task) <= now) {
             self.is_waiting[index] = true;
         }
     }
@@ -87,7 +87,7 @@ impl<'a> Sweep<'a> {
 
     /// To the next instant at which something may become possible.
     fn advance(&mut self) {
-        let release = self.arrivals.last().map(|&index| self.instance.job(self.list[index].job).release);
+        let release = self.arrivals.last().map(|&index| self.instance.release(self.list[index].task));
         let end = self.ends.peek().map(|Reverse((end, _))| *end);
         let Some(next) = [release, end, self.changes.last().copied()].into_iter().flatten().min() else { return };
         self.now = next;

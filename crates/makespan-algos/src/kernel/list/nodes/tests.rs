@@ -34,8 +34,8 @@ fn instance(sizes: &[u32], jobs: &[(u32, i64, i64)], closed: &[(u32, i64, i64)])
 }
 
 fn list(instance: &Instance) -> Vec<Allotted> {
-    let allotted = |job| Allotted { job, processors: instance.job(job).profile().min_processors() };
-    instance.ids().map(allotted).collect()
+    let allotted = |task| Allotted { task, processors: instance.profile(task).min_processors() };
+    instance.task_ids().map(allotted).collect()
 }
 
 /// Whether `width` of the processors that nobody holds at `now`, and that stay open until the job ends, are a best
@@ -87,7 +87,7 @@ proptest! {
             }
             for (allotted, (start, ids)) in list.iter().zip(&found) {
                 let end = now + allotted.time(&instance);
-                let released = instance.job(allotted.job).release <= now;
+                let released = instance.release(allotted.task) <= now;
                 if *start >= now && released {
                     let could = fits(&instance, &held, allotted.processors, now, end);
                     prop_assert_eq!(could, *start == now, "{:?} at {:?}", allotted, now);

@@ -1,6 +1,6 @@
 //! The least weighted completion or mean flow, perhaps under a limit on the makespan.
 
-use makespan_core::Objective;
+use makespan_core::{Objective, SimpleJob};
 
 use super::{CHANGES, RESERVE, Run};
 use rand_chacha::ChaCha8Rng;
@@ -21,11 +21,11 @@ impl Run<'_> {
         if self.problem.machines() == 1 || rank(&first).0 == 0 && is_best() {
             return first;
         }
-        let weight = |job: &makespan_core::Job| match self.aim {
+        let weight = |job: SimpleJob<'_>| match self.aim {
             Objective::MeanFlow => 1.0,
             _ => job.weight.as_f64(),
         };
-        let weights: Vec<f64> = self.instance.jobs().iter().map(weight).collect();
+        let weights: Vec<f64> = self.instance.simple_jobs().map(weight).collect();
         let found = self.portfolio.each(|index| {
             let smith = Smith::new(self.problem, &weights, limit, first.clone());
             let mut search = Lightening { smith, random: self.portfolio.random(index + 1) };

@@ -36,17 +36,10 @@ fn critical_jobs(task: &Task) -> Vec<Schedule> {
 
 /// A schedule by task.
 fn places(task: &Task, schedule: &Schedule) -> Vec<Place> {
-    let mut first = Vec::with_capacity(task.instance.jobs().len());
-    let mut tasks = 0;
-    for job in task.instance.jobs() {
-        first.push(tasks);
-        tasks += job.tasks_apart();
-    }
-    let mut places = vec![Place::default(); tasks as usize];
+    let mut places = vec![Place::default(); task.problem.tasks()];
     for placement in schedule.placements() {
-        let at = first[placement.job.index()] + placement.task;
         let processor = placement.processors.iter().next().unwrap_or_default();
-        places[at as usize] = Place { processor, start: placement.start.ticks() };
+        places[placement.task.index()] = Place { processor, start: placement.start.ticks() };
     }
     places
 }

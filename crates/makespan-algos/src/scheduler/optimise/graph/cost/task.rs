@@ -1,6 +1,6 @@
 //! What is asked for: dues, costs, and how schedules compare.
 
-use makespan_core::{Instance, Time, task_cost, volume};
+use makespan_core::{Instance, JobId, Time, task_cost, volume};
 
 use crate::kernel::chains::frame::Frame;
 use crate::kernel::chains::walltime::{makespan_alone, walltime};
@@ -47,14 +47,10 @@ impl<'a> Task<'a> {
     /// share the walltime of HEFT's plan for all of them.
     pub(super) fn new(instance: &'a Instance, problem: &'a Problem, factor: f64, limit: Option<Time>) -> Self {
         let mut costs = Vec::with_capacity(problem.tasks() * problem.nodes());
-        for id in instance.ids() {
-            let job = instance.job(id);
-            for task in 0..job.tasks_apart() {
-                let volume = volume(job.profile_of(task));
-                let times = problem.times((costs.len() / problem.nodes()) as u32);
-                let cost = |&time: &i64| if time == NEVER { 0 } else { task_cost(volume, Time::from_ticks(time)) };
-                costs.extend(times.iter().map(cost));
-            }
+        for task in instance.task_ids() {
+            let volume = volume(instance.profile(task));
+            let cost = |&time: &i64| if time == NEVER { 0 } else { task_cost(volume, Time::from_ticks(time)) };
+            costs.extend(problem.times(task.0 as u32).iter().map(cost));
         }
         let mut task = Self { instance, problem, walltime: factor, dues: Vec::new(), costs };
         task.dues = task.dues(limit.map(Time::ticks));
@@ -69,18 +65,16 @@ impl<'a> Task<'a> {
             let last = places.iter().zip(0..).map(|(place, task)| place.start + self.time(task, place.processor));
             first + ((last.max().unwrap_or(first) - first) as f64 * self.walltime).ceil() as i64
         });
-        let mut first = 0;
-        let due = |(index, job): (usize, &makespan_core::Job)| {
-            let begin = first;
-            first += job.tasks_apart();
+        let due = |id: JobId| {
+            let job = instance.job(id);
             let stated = job.walltime.filter(|_| job.is_compound()).map(|walltime| (job.release + walltime).ticks());
             if let Some(limit) = limit.or(crowd) {
                 return stated.map_or(limit, |stated| stated.min(limit));
             }
-            let alone = || makespan_alone(&Frame::new(instance, self.problem, (index, begin), false));
+            let alone = || makespan_alone(&Frame::new(instance, self.problem, id, false));
             job.release.ticks().saturating_add(walltime(job, alone, self.walltime))
         };
-        instance.jobs().iter().enumerate().map(due).collect()
+        instance.ids().map(due).collect()
     }
 
     /// When the last due is.

@@ -1,11 +1,11 @@
-//! A set of jobs that is cheap to change.
+//! A set of tasks that is cheap to change.
 
-use crate::model::JobId;
+use crate::model::TaskId;
 
-/// A set of jobs, iterated in ascending order. Insertion and removal touch one word a level, of which a million jobs
+/// A set of tasks, iterated in ascending order. Insertion and removal touch one word a level, of which a million tasks
 /// have four; the next member is found in as many.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct JobSet {
+pub struct TaskSet {
     /// Bit `i` of a level says whether word `i` of the level before has any bit; level 0 is the set itself.
     levels: Vec<Vec<u64>>,
     len: usize,
@@ -13,7 +13,7 @@ pub struct JobSet {
 
 const BITS: usize = u64::BITS as usize;
 
-impl JobSet {
+impl TaskSet {
     /// An empty set.
     pub fn new() -> Self {
         Self::default()
@@ -29,19 +29,19 @@ impl JobSet {
         self.len == 0
     }
 
-    /// Whether the job is a member.
-    pub fn contains(&self, job: JobId) -> bool {
-        let word = self.levels.first().and_then(|words| words.get(job.index() / BITS));
-        word.is_some_and(|word| word >> (job.index() % BITS) & 1 == 1)
+    /// Whether the task is a member.
+    pub fn contains(&self, task: TaskId) -> bool {
+        let word = self.levels.first().and_then(|words| words.get(task.index() / BITS));
+        word.is_some_and(|word| word >> (task.index() % BITS) & 1 == 1)
     }
 
-    /// Adds a job; whether it was not a member before.
-    pub fn insert(&mut self, job: JobId) -> bool {
-        if self.contains(job) {
+    /// Adds a task; whether it was not a member before.
+    pub fn insert(&mut self, task: TaskId) -> bool {
+        if self.contains(task) {
             return false;
         }
-        self.reach(job.index());
-        let mut at = job.index();
+        self.reach(task.index());
+        let mut at = task.index();
         for words in &mut self.levels {
             words[at / BITS] |= 1 << (at % BITS);
             at /= BITS;
@@ -50,12 +50,12 @@ impl JobSet {
         true
     }
 
-    /// Takes a job out; whether it was a member before.
-    pub fn remove(&mut self, job: JobId) -> bool {
-        if !self.contains(job) {
+    /// Takes a task out; whether it was a member before.
+    pub fn remove(&mut self, task: TaskId) -> bool {
+        if !self.contains(task) {
             return false;
         }
-        let mut at = job.index();
+        let mut at = task.index();
         for words in &mut self.levels {
             words[at / BITS] &= !(1 << (at % BITS));
             if words[at / BITS] != 0 {
@@ -67,9 +67,9 @@ impl JobSet {
         true
     }
 
-    /// The smallest member from `job` on.
-    pub fn next(&self, job: JobId) -> Option<JobId> {
-        let mut at = job.index();
+    /// The smallest member from `task` on.
+    pub fn next(&self, task: TaskId) -> Option<TaskId> {
+        let mut at = task.index();
         // Up to a level whose word has a later bit, then down along the first bits.
         let mut level = 0;
         loop {
@@ -81,7 +81,7 @@ impl JobSet {
             }
             at = at / BITS * BITS + word.trailing_zeros() as usize;
             if level == 0 {
-                return Some(JobId(at as u32));
+                return Some(TaskId::at(at));
             }
             level -= 1;
             at *= BITS;
@@ -89,13 +89,13 @@ impl JobSet {
     }
 
     /// The smallest member.
-    pub fn first(&self) -> Option<JobId> {
-        self.next(JobId(0))
+    pub fn first(&self) -> Option<TaskId> {
+        self.next(TaskId(0))
     }
 
     /// The members, ascending.
-    pub fn iter(&self) -> impl Iterator<Item = JobId> + '_ {
-        std::iter::successors(self.first(), |job| self.next(JobId(job.0.checked_add(1)?)))
+    pub fn iter(&self) -> impl Iterator<Item = TaskId> + '_ {
+        std::iter::successors(self.first(), |task| self.next(TaskId(task.0.checked_add(1)?)))
     }
 
     /// Makes room for an index.
@@ -126,11 +126,11 @@ impl JobSet {
     }
 }
 
-impl FromIterator<JobId> for JobSet {
-    fn from_iter<I: IntoIterator<Item = JobId>>(jobs: I) -> Self {
+impl FromIterator<TaskId> for TaskSet {
+    fn from_iter<I: IntoIterator<Item = TaskId>>(tasks: I) -> Self {
         let mut set = Self::new();
-        for job in jobs {
-            set.insert(job);
+        for task in tasks {
+            set.insert(task);
         }
         set
     }
@@ -146,29 +146,29 @@ mod tests {
 
     proptest! {
         #[test]
-        fn is_an_ordered_set(changes in prop::collection::vec((0u32..300_000, any::<bool>()), 0..300), scale in 1u32..5000) {
-            let (mut set, mut model) = (JobSet::new(), BTreeSet::new());
+        fn is_an_ordered_set(changes in prop::collection::vec((0u64..300_000, any::<bool>()), 0..300), scale in 1u64..5000) {
+            let (mut set, mut model) = (TaskSet::new(), BTreeSet::new());
             for (id, insert) in changes {
                 let id = id / scale;
                 if insert {
-                    prop_assert_eq!(set.insert(JobId(id)), model.insert(id));
+                    prop_assert_eq!(set.insert(TaskId(id)), model.insert(id));
                 } else {
-                    prop_assert_eq!(set.remove(JobId(id)), model.remove(&id));
+                    prop_assert_eq!(set.remove(TaskId(id)), model.remove(&id));
                 }
                 prop_assert_eq!(set.len(), model.len());
-                prop_assert_eq!(set.contains(JobId(id)), model.contains(&id));
-                prop_assert_eq!(set.next(JobId(id)).map(|job| job.0), model.range(id..).next().copied());
+                prop_assert_eq!(set.contains(TaskId(id)), model.contains(&id));
+                prop_assert_eq!(set.next(TaskId(id)).map(|task| task.0), model.range(id..).next().copied());
             }
-            prop_assert!(set.iter().map(|job| job.0).eq(model.iter().copied()));
+            prop_assert!(set.iter().map(|task| task.0).eq(model.iter().copied()));
             prop_assert_eq!(set.is_empty(), model.is_empty());
         }
     }
 
     #[test]
     fn the_largest_id_is_no_end() {
-        let mut set: JobSet = [JobId(3)].into_iter().collect();
-        assert_eq!(set.next(JobId(u32::MAX)), None);
-        assert!(set.remove(JobId(3)) && !set.remove(JobId(3)));
+        let mut set: TaskSet = [TaskId(3)].into_iter().collect();
+        assert_eq!(set.next(TaskId(u64::MAX)), None);
+        assert!(set.remove(TaskId(3)) && !set.remove(TaskId(3)));
         assert_eq!(set.first(), None);
     }
 }

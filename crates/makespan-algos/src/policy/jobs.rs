@@ -1,0 +1,76 @@
+//! Jobs, for policies that plan them with all their tasks.
+
+use std::sync::Arc;
+
+use makespan_core::{Event, Graph, Instance, Job, JobId, NamedTask, Profile, Task, TaskId, View, Work};
+
+/// Marks the jobs of which a task came for the first time; they are returned, ascending.
+pub(super) fn new_jobs(heard: &mut Vec<bool>, events: &[Event], instance: &Instance) -> Vec<JobId> {
+    let mut new = Vec::new();
+    for event in events {
+        if let Event::Submitted(task) = *event {
+            let job = instance.job_id(task);
+            if heard.len() <= job.index() {
+                heard.resize(instance.jobs().len(), false);
+            }
+            if !std::mem::replace(&mut heard[job.index()], true) {
+                new.push(job);
+            }
+        }
+    }
+    new.sort_unstable();
+    new
+}
+
+/// The tasks of a job that are still to be started, ascending: neither ended nor running, and none that waits for one that
+/// will never end with success.
+pub(super) fn unstarted(view: &View<'_>, job: JobId) -> Vec<TaskId> {
+    let own = view.instance.job(job);
+    if !own.is_compound() {
+        return own.task_ids().filter(|&task| view.waiting.contains(task)).collect();
+    }
+    let at = |task: TaskId| (task.0 - own.first().0) as usize;
+    // Those of which it is known that they run, wait or may still come.
+    let mut alive = vec![false; own.different_tasks() as usize];
+    for run in view.running.iter().filter(|run| own.has_task(run.task)) {
+        alive[at(run.task)] = true;
+    }
+    let mut left = Vec::with_capacity(alive.len());
+    for task in view.instance.order(job) {
+        let mut open = view.instance.incoming(task).filter(|edge| view.ended.run(edge.from).is_none()).peekable();
+        let comes = open.peek().is_some() && open.all(|edge| alive[at(edge.from)]);
+        if view.waiting.contains(task) || comes {
+            alive[at(task)] = true;
+            left.push(task);
+        }
+    }
+    left.sort_unstable();
+    left
+}
+
+/// A job for those who plan each of its tasks on one processor: a bag is a graph of tasks that wait for nothing.
+pub(super) fn as_graph(instance: &Instance, job: JobId) -> Job {
+    let submitted = instance.submitted(job);
+    let Work::Bag(task, count) = &submitted.work else { return submitted };
+    let task = Task::new(on_one_processor(instance, job, task));
+    let named = |number: u64| NamedTask { name: Arc::from(number.to_string()), task: task.clone() };
+    let graph = Graph::new((0..count.get()).map(named).collect(), Vec::new());
+    Job { work: Work::Graph(graph.expect("numbers are different names, and there are no edges")), ..submitted }
+}
+
+/// The times of each task of a bag. Its walltime is for each of them, and that of a graph is not: on machines that are too
+/// slow for it, a task has no time.
+fn on_one_processor(instance: &Instance, job: JobId, task: &Task) -> Profile {
+    let platform = instance.platform();
+    if platform.has_unit_speed() || instance.job(job).walltime.is_none() {
+        return task.profile.clone();
+    }
+    let first = instance.job(job).first();
+    let on = |node: usize| {
+        let one = platform.processors_of(node).iter().next()?;
+        instance.try_time(first, &makespan_core::ProcSet::range(one, one))
+    };
+    let times: Vec<makespan_core::Time> =
+        (0..platform.nodes().len()).map(|node| on(node).unwrap_or(Profile::CANNOT_RUN)).collect();
+    Profile::on_machines(times).expect("the task runs on some machine")
+}

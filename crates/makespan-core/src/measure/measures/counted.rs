@@ -1,0 +1,50 @@
+//! Tasks of compound jobs count together.
+
+use std::borrow::Cow;
+
+use crate::model::{Instance, TaskId, Weight};
+use crate::online::{Outcome, Run};
+
+/// The last run of each job that ended. All tasks of a compound job are one run, from the first start to the last end,
+/// of the first task: it has succeeded when all of them have, else it ended as the first of them that did not. One of
+/// which tasks were given up and none failed does not count.
+pub(super) fn ended<'a>(instance: &Instance, runs: &'a [Run]) -> Vec<Cow<'a, Run>> {
+    let ended = runs.iter().filter(|run| super::has_ended(run));
+    if !instance.has_compound_jobs() {
+        return ended.map(Cow::Borrowed).collect();
+    }
+    let mut spans: Vec<Option<Run>> = vec![None; instance.tasks() as usize];
+    let mut succeeded = vec![0_u64; spans.len()];
+    for run in ended {
+        let first = task_that_counts(instance, run.task);
+        succeeded[first.index()] += u64::from(run.outcome == Outcome::Succeeded);
+        let Some(span) = &mut spans[first.index()] else {
+            spans[first.index()] = Some(Run { task: first, ..run.clone() });
+            continue;
+        };
+        (span.start, span.end) = (span.start.min(run.start), span.end.max(run.end));
+        if span.outcome == Outcome::Succeeded {
+            span.outcome = run.outcome;
+        }
+    }
+    let is_whole = |run: &Run| {
+        let job = instance.job_of(run.task);
+        let tasks = if job.is_compound() { job.tasks() } else { 1 };
+        run.outcome != Outcome::Succeeded || succeeded[run.task.index()] == tasks
+    };
+    let mut spans: Vec<Run> = spans.into_iter().flatten().filter(is_whole).collect();
+    spans.sort_by_key(|run| run.end);
+    spans.into_iter().map(Cow::Owned).collect()
+}
+
+/// What counts when this task ends: the weight of a compound job, of any other its share.
+pub(super) fn weight(instance: &Instance, task: TaskId) -> Weight {
+    let job = instance.job_of(task);
+    if job.is_compound() { job.weight } else { job.task_weight() }
+}
+
+/// The task that counts where this one starts: the first of a compound job.
+pub(super) fn task_that_counts(instance: &Instance, task: TaskId) -> TaskId {
+    let job = instance.job_of(task);
+    if job.is_compound() { job.first() } else { task }
+}

@@ -1,0 +1,67 @@
+//! Which edges meet at each row.
+
+/// Numbers of edges in compressed rows: those of row `r` are `items[first[r] .. first[r + 1]]`. Rows at the end that no edge
+/// was ever asked for need not be there.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(in crate::model) struct Adjacency {
+    first: Vec<u32>,
+    items: Vec<u32>,
+}
+
+impl Adjacency {
+    /// By the row at one end of each edge.
+    pub fn of<E>(rows: usize, edges: &[E], end: impl Fn(&E) -> u32) -> Self {
+        let mut adjacency = Self::default();
+        adjacency.append(0, rows, (0, edges), end);
+        adjacency
+    }
+
+    /// Adds rows behind `before` others, and the edges at them, which are numbered from `edges.0`. `end` counts rows from the
+    /// first that is added. O(rows + edges).
+    pub fn append<E>(&mut self, before: usize, rows: usize, edges: (u32, &[E]), end: impl Fn(&E) -> u32) {
+        let (number, edges) = edges;
+        let base = self.items.len() as u32;
+        self.first.resize(before, base);
+        let begin = self.first.len();
+        // One more at the end, which says where the last row ends.
+        self.first.resize(begin + rows + 1, 0);
+        let first = &mut self.first[begin..];
+        for edge in edges {
+            first[end(edge) as usize + 1] += 1;
+        }
+        first[0] = base;
+        for row in 0..rows {
+            first[row + 1] += first[row];
+        }
+        let mut next = first[..rows].to_vec();
+        self.items.resize(self.items.len() + edges.len(), 0);
+        for (index, edge) in edges.iter().enumerate() {
+            let slot = &mut next[end(edge) as usize];
+            self.items[*slot as usize] = number + index as u32;
+            *slot += 1;
+        }
+    }
+
+    /// The numbers of the edges at a row, ascending.
+    pub fn of_row(&self, row: usize) -> &[u32] {
+        match self.first.get(row..row + 2) {
+            Some(&[from, to]) => &self.items[from as usize..to as usize],
+            _ => &[],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_added_behind_others() {
+        let mut adjacency = Adjacency::of(2, &[1, 0, 1], |&row| row);
+        // A row without edges, then three more.
+        adjacency.append(3, 3, (3, &[2, 0, 2]), |&row| row);
+        let all: Vec<&[u32]> = (0..8).map(|row| adjacency.of_row(row)).collect();
+        assert_eq!(all, [&[1][..], &[0, 2], &[], &[4], &[], &[3, 5], &[], &[]]);
+        assert!(Adjacency::default().of_row(0).is_empty());
+    }
+}

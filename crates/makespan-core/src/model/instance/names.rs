@@ -1,0 +1,80 @@
+//! Names of jobs and tasks are unique.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::{Instance, InstanceError};
+use crate::model::{Job, Rows, TaskId};
+
+/// The names of the jobs of an instance that has grown; empty before.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Names(FxHashSet<Box<str>>);
+
+impl Names {
+    /// Refuses jobs that are called like one that is there.
+    pub fn check_new(&mut self, there: &[Job<Rows>], new: &[Job]) -> Result<(), InstanceError> {
+        if self.0.is_empty() {
+            self.0 = there.iter().map(|job| job.name.as_str().into()).collect();
+        }
+        match new.iter().find(|job| self.0.contains(job.name.as_str())) {
+            Some(job) => Err(InstanceError::DuplicateName(job.name.clone())),
+            None => Ok(()),
+        }
+    }
+
+    pub fn add(&mut self, new: &[Job]) {
+        self.0.extend(new.iter().map(|job| job.name.as_str().into()));
+    }
+}
+
+pub(super) fn check_distinct(jobs: &[Job]) -> Result<(), InstanceError> {
+    let mut names = FxHashSet::default();
+    match jobs.iter().find(|job| !names.insert(job.name.as_str())) {
+        Some(job) => Err(InstanceError::DuplicateName(job.name.clone())),
+        None => Ok(()),
+    }
+}
+
+impl Instance {
+    /// The task of this name ([`Instance::name`]). O(jobs), and O(tasks) of those jobs whose name it begins with.
+    pub fn task_named(&self, name: &str) -> Option<TaskId> {
+        let may = |job: &&Job<Rows>| {
+            name.strip_prefix(job.name.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        self.jobs().iter().filter(may).find_map(|job| job.task_ids().find(|&task| self.name(task) == name))
+    }
+
+    /// Refuses jobs that are called like a task, and more tasks than are told apart: what simulates or runs tasks one by one
+    /// calls each by its own name.
+    ///
+    /// # Errors
+    /// [`InstanceError::TooManyTasks`], [`InstanceError::TaskName`] and [`InstanceError::SameName`].
+    pub fn check_task_names(&self) -> Result<(), InstanceError> {
+        self.check_task_count()?;
+        if self.has_bags() {
+            self.check_bags()?;
+        }
+        if !self.has_compound_jobs() {
+            return Ok(());
+        }
+        let mut names = FxHashSet::default();
+        match self.task_ids().map(|task| self.name(task)).find(|name| !names.insert(name.clone())) {
+            Some(name) => Err(InstanceError::SameName(name.into_owned())),
+            None => Ok(()),
+        }
+    }
+
+    fn check_bags(&self) -> Result<(), InstanceError> {
+        let bags = self.jobs().iter().filter(|job| job.is_bag());
+        let counts: FxHashMap<&str, u64> = bags.map(|job| (job.name.as_str(), job.tasks())).collect();
+        let like_a_task = |job: &&Job<Rows>| {
+            let (bag, number) = job.name.rsplit_once('/')?;
+            let task: u64 = number.parse().ok()?;
+            (task.to_string() == number && task < *counts.get(bag)?).then_some(())
+        };
+        let mut plain = self.jobs().iter().filter(|job| !job.is_bag());
+        match plain.find(|job| like_a_task(job).is_some()) {
+            Some(job) => Err(InstanceError::TaskName(job.name.clone())),
+            None => Ok(()),
+        }
+    }
+}

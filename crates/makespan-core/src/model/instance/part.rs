@@ -1,0 +1,51 @@
+//! Some of the work of an instance, as an instance of its own.
+
+use super::Instance;
+use crate::model::{Job, JobId, TaskId, Unavailable, Work};
+
+/// An instance of some of the jobs and tasks of another one, and the way back.
+#[derive(Clone, Debug)]
+pub struct Part {
+    /// The work that was chosen.
+    pub instance: Instance,
+    /// For each of its tasks the one of the other instance that it is.
+    pub tasks: Vec<TaskId>,
+}
+
+impl Instance {
+    /// A job as it was submitted, with the allotments on which it can run. O(tasks and edges) of a compound job.
+    pub fn submitted(&self, job: JobId) -> Job {
+        let job = self.job(job);
+        job.beside(self.table.work(job))
+    }
+
+    /// All jobs as they were submitted, with the allotments on which they can run.
+    pub fn all_submitted(&self) -> Vec<Job> {
+        self.ids().map(|id| self.submitted(id)).collect()
+    }
+
+    /// A task as a job of its own, with its share of the weight: one of a best-effort bag as a best-effort bag of one task. It
+    /// waits for nothing.
+    pub fn alone(&self, task: TaskId) -> Job {
+        let job = self.job_of(task);
+        let mut own = self.task(task).clone();
+        if job.is_bag() {
+            own.command = self.command(task).into_owned();
+        }
+        let one = std::num::NonZeroU64::MIN;
+        let work = if job.is_best_effort() { Work::Bag(own, one) } else { Work::Task(own) };
+        let (name, weight, walltime) = (self.name(task).into_owned(), job.task_weight(), self.walltime(task));
+        let Job { priority, release, user, .. } = *job;
+        Job { name, weight, priority, release, walltime, user, work }
+    }
+
+    /// The same machines with other jobs, which must come from this instance.
+    pub fn with_jobs(&self, jobs: Vec<Job>) -> Self {
+        Self::joined(self.platform.clone(), jobs, self.unavailable.clone())
+    }
+
+    /// The same platform with other jobs, which must come from this instance, and other unavailable periods.
+    pub(crate) fn with_jobs_beside(&self, jobs: Vec<Job>, unavailable: Vec<Unavailable>) -> Self {
+        Self::joined(self.platform.clone(), jobs, unavailable)
+    }
+}

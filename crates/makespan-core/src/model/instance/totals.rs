@@ -1,0 +1,114 @@
+//! What all jobs are together, kept up to date as an instance grows.
+
+use super::InstanceError;
+use crate::model::{Availability, Job, Load, Platform, Profile, Route, Time, Unavailable, Work};
+
+/// Sums and extremes over the jobs of an instance. Sums of times are in ticks, and saturate.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Totals {
+    tasks: u64,
+    pub bags: usize,
+    pub compound: usize,
+    /// Tasks, or bags of them, with a time of their own on each machine.
+    pub machine_times: usize,
+    /// Tasks, or bags of them, that may hold several processors.
+    pub parallel: usize,
+    /// The earliest and the latest release.
+    pub releases: Option<(Time, Time)>,
+    /// The longest task, with any allotment on any processor.
+    longest: i128,
+    /// All tasks one after the other, each as slowly as it can.
+    slowly: i128,
+    /// The same, each as fast as it can.
+    fast: i128,
+    /// The largest work of each task.
+    work: i128,
+    /// The longest time of each task times the most processors.
+    wide: i128,
+    /// All tasks of all jobs, and all transfers, one after the other, as slowly as they can.
+    with_transfers: i128,
+}
+
+impl Totals {
+    /// Counts a job in.
+    ///
+    /// # Errors
+    /// [`InstanceError::TooManyTasks`] when there are no identifiers for all tasks.
+    pub fn add(&mut self, job: &Job, platform: &Platform) -> Result<(), InstanceError> {
+        let tasks = self.tasks.saturating_add(job.work.tasks());
+        // All identifiers, and their number, are indices too.
+        self.tasks = if tasks > i64::MAX as u64 { return Err(InstanceError::TooManyTasks { tasks }) } else { tasks };
+        let (first, last) = self.releases.unwrap_or((job.release, job.release));
+        self.releases = Some((first.min(job.release), last.max(job.release)));
+        match &job.work {
+            Work::Task(task) => self.add_tasks(&task.profile, 1, platform),
+            Work::Bag(task, count) => {
+                self.bags += 1;
+                self.add_tasks(&task.profile, count.get(), platform);
+            }
+            Work::Graph(graph) => {
+                self.compound += 1;
+                graph.tasks().iter().for_each(|task| self.add_tasks(&task.task.profile, 1, platform));
+                let route = slowest_route(platform);
+                let transfers = graph.edges().iter().map(|edge| i128::from(route.time(edge.load).ticks()));
+                self.with_transfers = transfers.fold(self.with_transfers, i128::saturating_add);
+            }
+        }
+        Ok(())
+    }
+
+    fn add_tasks(&mut self, profile: &Profile, count: u64, platform: &Platform) {
+        let as_stated = platform.has_unit_speed() || profile.machine_times().is_some();
+        let (slowest, fastest) = platform.speeds();
+        let at = |time: Time, speed: f64| i128::from(if as_stated { time } else { time.divided_by(speed) }.ticks());
+        let longest = at(profile.longest(), slowest);
+        let count = i128::from(count);
+        let add = |sum: &mut i128, each: i128| *sum = sum.saturating_add(each.saturating_mul(count));
+        self.longest = self.longest.max(longest);
+        add(&mut self.slowly, longest);
+        add(&mut self.with_transfers, longest);
+        add(&mut self.fast, at(profile.shortest(), fastest));
+        add(&mut self.work, profile.most_work());
+        add(&mut self.wide, longest.saturating_mul(i128::from(profile.max_processors())));
+        self.machine_times += usize::from(profile.machine_times().is_some());
+        self.parallel += usize::from(!profile.is_sequential());
+    }
+
+    /// An instant, in ticks, by which any schedule that never idles without reason has ended: all jobs one after the
+    /// other, or twice the larger of the mean load and the longest job (Garey and Graham), whichever is less. Where
+    /// machines differ: all jobs one after the other, each on its fastest machine, or every job as soon as any machine is
+    /// free, whichever is more.
+    pub fn horizon(&self, platform: &Platform, unavailable: &[Unavailable], availability: &Availability) -> i128 {
+        let greedy = |load: i128| (load / i128::from(platform.processors()) + self.longest).saturating_mul(2);
+        let span = if self.compound > 0 {
+            // Tasks that wait for each other may leave everything else idle.
+            self.with_transfers
+        } else if platform.is_homogeneous() && self.machine_times == 0 {
+            self.slowly.min(greedy(self.work))
+        } else {
+            self.fast.max(greedy(self.wide))
+        };
+        let closed: i128 = unavailable.iter().map(|period| i128::from((period.end - period.start).ticks())).sum();
+        let release = self.releases.map_or(Time::ZERO, |(_, last)| last);
+        let last = availability.last_change().max(release);
+        span.saturating_add(closed + i128::from(last.ticks()))
+    }
+}
+
+/// No route is slower than all links in a row.
+fn slowest_route(platform: &Platform) -> Route {
+    // Equal nodes that stand once have no links.
+    let links = || platform.kinds().filter_map(|(node, _)| node.link).chain(platform.interconnect());
+    Route {
+        latency: links().map(|link| link.latency).sum(),
+        bandwidth: links().map(|link| link.bandwidth).fold(f64::INFINITY, f64::min),
+        takes_time: true,
+    }
+}
+
+/// Whether any of these loads may take time between two tasks.
+pub(super) fn takes_time(platform: &Platform, mut loads: impl Iterator<Item = Load>) -> bool {
+    let computing: usize = platform.kinds().filter(|(node, _)| node.processors > 0).map(|(_, count)| count).sum();
+    let route = slowest_route(platform);
+    (computing > 1 || platform.has_local_transfers()) && loads.any(|load| route.time(load) > Time::ZERO)
+}

@@ -1,0 +1,87 @@
+//! What runs have on disk stays as it was, so that a run that an earlier version began can be resumed.
+
+use makespan_core::{
+    Edge, Graph, Instance, Job, JobId, Load, NamedTask, Platform, ProcSet, Profile, TaskId, Time, Weight,
+};
+
+use crate::files::Files;
+use crate::fingerprint::{fingerprint, fingerprints};
+use crate::journal::Record;
+use crate::status::Claim;
+
+fn rigid(processors: u32, seconds: i64) -> Profile {
+    Profile::rigid(processors, Time::from_seconds(seconds)).unwrap()
+}
+
+fn words(words: &[&str]) -> Vec<String> {
+    words.iter().map(ToString::to_string).collect()
+}
+
+/// A compound job of three tasks, one of which is called `odd`.
+fn compound(name: &str, odd: &str) -> Job {
+    let named = |name: &str, seconds| {
+        let mut named = NamedTask::new(name, rigid(1, seconds));
+        named.task.command = words(&["t", "{task}", name]);
+        named
+    };
+    let edge = |(from, to)| Edge { from, to, load: Load::Bytes(7) };
+    let edges = [(1, 0), (2, 0), (2, 1)].map(edge).to_vec();
+    Job::compound(name, Graph::new(vec![named("a", 1), named(odd, 2), named("7", 3)], edges).unwrap())
+}
+
+/// Simple jobs, bags that compete and that do not, compound jobs; names that are safe and that are not.
+fn instance() -> Instance {
+    let seconds = Time::from_seconds;
+    let plain = Job::new("plain", rigid(2, 9)).with_walltime(seconds(20)).with_release(seconds(3));
+    let table = Profile::table(vec![seconds(8), seconds(5)]).unwrap();
+    let bag = Job::new("bag", table).with_count(3.try_into().unwrap()).with_walltime(seconds(30));
+    let rest = Job::new("re st", rigid(1, 2)).with_count(2.try_into().unwrap()).with_weight(Weight::ZERO);
+    let flow = compound("flow", "b").with_walltime(seconds(100));
+    let jobs = vec![
+        plain.with_command(words(&["sh", "-c", "true"])),
+        bag.with_command(words(&["run", "{task}"])),
+        rest.with_command(words(&["rest", "{task}", "{processors}"])),
+        flow.with_weight(Weight::from_millionths(2_000_000).unwrap()),
+        compound("od/d", "b b"),
+        compound("half", "b b"),
+        Job::new("la st", rigid(1, 1)).with_command(words(&["x"])),
+    ];
+    Instance::new(Platform::flat(2).unwrap(), jobs, vec![]).unwrap()
+}
+
+#[test]
+fn fingerprints_are_those_of_earlier_versions() {
+    let instance = instance();
+    let by_algorithm = "bb447a1334bb3fca9daef4dfa6973b1acac5ac314bbae595f90eec366e85bca2";
+    let by_policy = "777931c5fd29b8d1375f814f486ff05f4a56668dee2c4f52b25ac3ef8088fdca";
+    assert_eq!(fingerprints(&instance), [by_algorithm, by_policy]);
+    let simple = instance.with_jobs([0, 6].map(|job| instance.submitted(JobId(job))).to_vec());
+    assert_eq!(fingerprint(&simple), "64ff13193f511fa883093b90c73083df1228734d0207313a41a0304fc032ebad");
+    assert_eq!(fingerprints(&simple).len(), 1);
+}
+
+#[test]
+fn files_are_called_as_in_earlier_versions() {
+    let instance = instance();
+    let files = Files::at("/run".into(), &instance);
+    let names: Vec<String> = instance.task_ids().map(|task| files.status_name(task, 1)).collect();
+    let due = "plain bag~0 bag~1 bag~2 _re_st_0~4 _re_st_1~5 flow~a flow~b flow~7 _od_d_a~9 _od_d_b_b~10 _od_d_7~11 \
+               half~a _half_b_b~13 half~7 _la_st~15";
+    assert_eq!(names, due.split(' ').map(|name| format!("{name}.1")).collect::<Vec<_>>());
+}
+
+#[test]
+fn records_are_written_as_in_earlier_versions() {
+    let (task, at) = (TaskId(3), Time::from_ticks(5));
+    let same = |record: &Record, line: &str| {
+        assert_eq!(serde_json::to_string(record).unwrap(), line);
+        assert_eq!(&serde_json::from_str::<Record>(line).unwrap(), record);
+    };
+    same(&Record::Cancelled { task, at }, r#"{"cancelled":{"job":3,"at":5}}"#);
+    let entry = makespan_core::LogEntry { time: at, task, what: makespan_core::Logged::PlannedAgain { finish: at } };
+    same(&Record::Told { entry }, r#"{"told":{"entry":{"time":5,"job":3,"what":{"planned_again":{"finish":5}}}}}"#);
+    let claim = Claim { run: 1, instance: "f".into(), task, attempt: 2, at, processors: ProcSet::first(2) };
+    let line = r#"{"run":1,"instance":"f","job":3,"attempt":2,"at":5,"processors":"0-1"}"#;
+    assert_eq!(serde_json::to_string(&claim).unwrap(), line);
+    assert_eq!(serde_json::from_str::<Claim>(line).unwrap(), claim);
+}

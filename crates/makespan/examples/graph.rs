@@ -1,0 +1,38 @@
+//! A graph of tasks on machines that differ, with data between them: planned by two algorithms, proved, simulated.
+//!
+//!     cargo run --release -p makespan --example graph
+
+use std::error::Error;
+
+use makespan::{
+    Edge, Graph, Instance, Job, Link, Load, NamedTask, Node, Objective, Planner, Platform, Profile, Scene, Time,
+};
+
+/// What the program does.
+pub fn main() -> Result<(), Box<dyn Error>> {
+    // Two slow nodes and a fast one; 10 MB go from one to another in a second.
+    let link = Link { bandwidth: 1e7, latency: Time::ZERO };
+    let node = |name: &str, processors, speed| Node { name: name.into(), processors, speed, parent: None, link: None };
+    let nodes = vec![node("old-0", 2, 1.0), node("old-1", 2, 1.0), node("new", 1, 3.0)];
+    let platform = Platform::new(nodes)?.with_interconnect(link)?;
+
+    let task = |name: &str, seconds| Ok(NamedTask::new(name, Profile::rigid(1, Time::from_seconds(seconds))?));
+    let tasks = [("read", 10), ("left", 60), ("right", 45), ("join", 20)];
+    let tasks = tasks.into_iter().map(|(name, seconds)| task(name, seconds)).collect::<Result<_, Box<dyn Error>>>()?;
+    let megabytes = |from, to, count: u64| Edge { from, to, load: Load::Bytes(1_000_000 * count) };
+    let edges = vec![megabytes(0, 1, 50), megabytes(0, 2, 20), megabytes(1, 3, 5), megabytes(2, 3, 5)];
+    let job = Job::compound("survey", Graph::new(tasks, edges)?);
+    let instance = Instance::new(platform, vec![job], vec![])?;
+
+    for algorithm in ["heft", "optimise[steps=500]"] {
+        let planned = Planner::new().algorithm(algorithm).plan(&instance)?;
+        let ratio = planned.ratio(&instance, Objective::Makespan).ok_or("the makespan has a bound")?;
+        println!("{}: at most {ratio:.3} times the shortest makespan", planned.algorithm);
+        for placement in planned.schedule().iter().flat_map(|schedule| schedule.placements()) {
+            println!("  {} on {} from {} s", instance.name(placement.task), placement.processors, placement.start);
+        }
+    }
+    let simulated = makespan::simulate(&Scene::new(&instance), "follow[scheduler=heft]", &mut makespan::Silent)?;
+    println!("followed in virtual time it ends at {} s", simulated.measures.makespan);
+    Ok(())
+}
