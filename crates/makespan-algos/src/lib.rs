@@ -1,9 +1,9 @@
 //! Scheduling algorithms by technique, and the catalogue that names them.
 //!
 //! [`kernel`] holds the mathematics that algorithms share: lists, shelves, knapsacks, doubling batches, compaction, the
-//! batch rule. [`mod@scheduler`] composes kernels into offline algorithms, one a file, each with its source, assumptions,
-//! guarantee and deviations. [`mod@catalogue`] names them by specs such as `demt[shuffles=50]`. [`mod@search`] has what all
-//! searches share. [`mod@policy`] has online
+//! batch rule. [`mod@free_time`] says when so many processors are free for so long. [`mod@scheduler`] composes kernels
+//! into offline algorithms, one a file, each with its source, assumptions, guarantee and deviations. [`mod@catalogue`]
+//! names them by specs such as `demt[shuffles=50]`. [`mod@search`] has what all searches share. [`mod@policy`] has online
 //! policies: queues with backfilling, and any scheduler made to work online.
 //!
 //! Most of them begin with the dual approximation: `makespan_bounds::dual` finds the smallest guess of the makespan that
@@ -23,6 +23,7 @@
 //! ```
 
 pub mod catalogue;
+pub mod free_time;
 pub mod kernel;
 pub mod policy;
 pub mod scheduler;

@@ -1,6 +1,6 @@
 //! Compaction of batches, in the three stages of the paper.
 
-use makespan_core::{Instance, Placement, Schedule, ScheduleBuilder, TaskId, Time, WeightedTime};
+use makespan_core::{FreeTime, Instance, Placement, Schedule, ScheduleBuilder, TaskId, Time, WeightedTime};
 use rand::RngExt;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
@@ -70,7 +70,7 @@ fn late_jobs(
                 let duration = allotted.time(instance);
                 let start = builder.timeline().earliest_fit(allotted.processors, duration, after);
                 after = start + duration;
-                reserved.push(builder.timeline().reserve(allotted.processors, start, after));
+                reserved.push(builder.timeline().hold(allotted.processors, start, after));
                 late.extend((after > latest).then_some(allotted.task));
             }
         }

@@ -1,10 +1,10 @@
 //! Fitting moldable jobs under a deadline: first fit with the allotment left open.
 
-use makespan_core::Instance;
+use makespan_core::{FreeTime, Instance};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-use super::serial::Skyline;
+use crate::free_time::Skyline;
 use crate::kernel::choices::Choices;
 
 /// First fit under a deadline, over orders and deadlines.
@@ -107,7 +107,7 @@ impl<'a> Fit<'a> {
         let first = self.first(job, deadline)?;
         let release = self.choices.release(job);
         for (index, choice) in self.choices.of(job).iter().enumerate().skip(first) {
-            if self.skyline.would_start(choice.processors, choice.time, release) + choice.time <= deadline {
+            if self.skyline.earliest_fit(choice.processors, choice.time, release) + choice.time <= deadline {
                 let start = self.skyline.place(choice.processors, choice.time, release);
                 return Some(Placed { job, chosen: index as u32, start });
             }

@@ -6,7 +6,7 @@ pub(super) mod nodes;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use makespan_core::{Instance, Placement, Reservation, ScheduleBuilder, TaskId, Time};
+use makespan_core::{FreeTime, Instance, Placement, Reservation, ScheduleBuilder, TaskId, Time};
 
 pub use around::reserve_around;
 
@@ -231,7 +231,7 @@ mod tests {
                 let (now, duration) = (Time::from_ticks(now), allotted.time(instance));
                 let released = instance.release(allotted.task) <= now;
                 if *start < 0 && released && timeline.fits(allotted.processors, now, duration) {
-                    timeline.reserve(allotted.processors, now, now + duration);
+                    timeline.hold(allotted.processors, now, now + duration);
                     *start = now.ticks();
                 }
             }

@@ -1,10 +1,10 @@
 //! What is left of a job planned again.
 
-use makespan_core::{JobId, Placement, ProcSet, TaskId, Time, Unavailable, View};
+use makespan_core::{FreeTime, JobId, Placement, ProcSet, TaskId, Time, Unavailable, View};
 
 use super::jobs::as_graph;
 use super::reserved::expected_arrival;
-use crate::kernel::graph::calendar::Calendar;
+use crate::free_time::Calendar;
 use crate::kernel::graph::placing::earliest;
 use crate::kernel::graph::{Place, Problem, rank};
 
@@ -47,7 +47,7 @@ pub(super) fn again(view: &View<'_>, job: JobId, tasks: &[TaskId], calendars: &m
         let best = earliest((&problem, number), calendars, arrival, |_, end| end);
         // An instance has no task that runs nowhere.
         let Some((Place { processor, start }, end)) = best else { continue };
-        calendars[processor as usize].occupy(start, end);
+        calendars[processor as usize].hold(1, start, end);
         let (start, end, processors) =
             (Time::from_ticks(start), Time::from_ticks(end), ProcSet::range(processor, processor));
         placed[number as usize] = Some((end, processors.clone()));

@@ -5,7 +5,7 @@ mod sets;
 
 use std::collections::BTreeMap;
 
-use makespan_core::{Decision, Event, Policy, Time, View};
+use makespan_core::{Decision, Event, FreeTime, Policy, Time, View};
 
 use self::plan::{Period, Plan, Room, Start};
 use self::sets::Sets;
@@ -130,7 +130,7 @@ impl Start for Slot {
 impl Room<Time> for Counts<'_> {
     fn earliest(&mut self, place: Place, after: Time) -> Option<Time> {
         let asked = place.asked;
-        self.held.timeline.earliest_fit(asked.width, asked.time, (after, Time::MAX))
+        self.held.timeline.earliest_fit_in(asked.width, asked.time, (after, Time::MAX))
     }
 
     fn hold(&mut self, place: Place, start: &Time) {
@@ -140,7 +140,7 @@ impl Room<Time> for Counts<'_> {
 
     fn release(&mut self, place: Place, start: &Time) {
         let asked = place.asked;
-        self.held.timeline.release(asked.width, *start, *start + asked.time);
+        self.held.timeline.release(&(asked.width, *start, *start + asked.time));
     }
 
     fn earlier(&mut self, place: Place, start: &Time, (now, opened): (Time, Period)) -> Option<Time> {

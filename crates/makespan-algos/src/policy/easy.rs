@@ -213,7 +213,7 @@ fn pass(state: &mut QueueState, starts: &mut Starts<'_, '_>, decisions: &mut Vec
     {}
     let head = queue.first()?;
     let width = head.asked.width;
-    let start = held.timeline.earliest_fit(width, Time::TICK, (now, Time::MAX))?;
+    let start = held.timeline.earliest_fit_in(width, Time::TICK, (now, Time::MAX))?;
     let mut reserved = Reserved { head, start, beside: held.timeline.free_at(start).saturating_sub(width) };
     backfill(state, &mut reserved, starts, None, decisions);
     Some(reserved)

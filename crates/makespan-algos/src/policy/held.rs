@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use makespan_core::{Instance, ProcSet, TaskId, Time, Unavailable, View, believed_end};
+use makespan_core::{FreeTime, Instance, ProcSet, TaskId, Time, Unavailable, View, believed_end};
 use rustc_hash::FxHashMap;
 
 use super::space::Slot;
-use super::strips::Strips;
+use crate::free_time::Strips;
 
 /// The processors that running tasks and failures hold, until they are believed to end. It is kept from event to event,
 /// so that an event costs no more than what it changes.
@@ -153,7 +153,7 @@ impl Held {
     /// Holds what is down, each processor until the last failure there is expected to be over.
     fn see_down(&mut self, view: &View<'_>) {
         for period in disjoint(&self.down) {
-            self.timeline.release(period.processors.len(), period.start, period.end);
+            self.timeline.release(&(period.processors.len(), period.start, period.end));
         }
         self.down = view.down.to_vec();
         for period in disjoint(&self.down) {
@@ -170,7 +170,7 @@ impl Held {
     fn let_go(&mut self, task: TaskId) -> Option<Hold> {
         let hold = self.running.remove(&task)?;
         self.ends.remove(&(hold.end, task));
-        self.timeline.release(hold.width, hold.start, hold.end);
+        self.timeline.release(&(hold.width, hold.start, hold.end));
         Some(hold)
     }
 }

@@ -24,7 +24,6 @@ mod queue_state;
 mod replan;
 mod reserved;
 mod space;
-mod strips;
 #[cfg(test)]
 mod tests;
 pub mod tree;

@@ -1,6 +1,6 @@
 //! EASY backfilling that chooses how many processors a task gets when it starts.
 
-use makespan_core::{Decision, Event, Instance, JobId, Policy, ProcSet, Profile, TaskId, Time, View};
+use makespan_core::{Decision, Event, FreeTime, Instance, JobId, Policy, ProcSet, Profile, TaskId, Time, View};
 use rustc_hash::FxHashMap;
 
 use super::held::interchangeable;
@@ -8,7 +8,7 @@ use super::order::{Place, Request, Widths, time_on_equal};
 use super::queue::Gap;
 use super::queue_state::{QueueState, Reading, Update, wait_for};
 use super::space::{Slot, Space};
-use super::strips::Strips;
+use crate::free_time::Strips;
 
 /// EASY backfilling for moldable tasks that chooses allotments by the load: a task starts, or is reserved, at the instant and
 /// on the allotment at which its end and the price of its work cost least.

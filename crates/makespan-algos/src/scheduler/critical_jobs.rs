@@ -1,11 +1,12 @@
 //! The critical jobs method.
 
 use makespan_core::{
-    Context, Guarantee, Instance, JobId, Objective, Plan, ProcSet, Schedule, ScheduleError, Scheduler, Strategy, Time,
-    Unavailable, Unsupported, Variant,
+    Context, FreeTime, Guarantee, Instance, JobId, Objective, Plan, ProcSet, Schedule, ScheduleError, Scheduler,
+    Strategy, Time, Unavailable, Unsupported, Variant,
 };
 
 use super::{check_supported, needs_single_processors, optimise};
+use crate::free_time::Calendar;
 use crate::kernel::chains::collisions::Collision;
 use crate::kernel::chains::draft::Draft;
 use crate::kernel::chains::method::Method;
@@ -14,7 +15,6 @@ use crate::kernel::chains::planning::Criterion;
 use crate::kernel::chains::squeeze::{Squeezed, squeeze};
 use crate::kernel::chains::strategy::{Offer, heft};
 use crate::kernel::chains::walltime::{makespan_alone, walltime};
-use crate::kernel::graph::calendar::Calendar;
 use crate::kernel::graph::{Place, Problem};
 
 /// Walltimes between that of HEFT and the whole one for which variants are sought.
@@ -184,7 +184,7 @@ impl<'a> Flow<'a> {
             for (number, place) in own.into_iter().enumerate() {
                 let run = place.start + real.time_on(number as u32, place.processor);
                 let until = until.as_ref().map_or(run, |until| until[number]);
-                calendars[place.processor as usize].occupy(place.start, until);
+                calendars[place.processor as usize].hold(1, place.start, until);
                 places[first + number] = place;
             }
         }
@@ -220,7 +220,7 @@ impl<'a> Flow<'a> {
         let mut draft = Draft::new(real, calendars.to_vec());
         for (task, place) in (0..).zip(places) {
             let time = real.time_on(task, place.processor);
-            if draft.calendars()[place.processor as usize].earliest_fit(place.start, time) != place.start {
+            if !draft.calendars()[place.processor as usize].fits(1, place.start, time) {
                 return None;
             }
             draft.put_on(task, place);

@@ -4,12 +4,12 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use makespan_core::{
-    Bound, Context, Front, FrontPoint, Guarantee, Instance, InstanceError, Job, JobId, Objective, Part, Placement,
-    Plan, ProcSet, Schedule, ScheduleError, Scheduler, Time, Unsupported, Work,
+    Bound, Context, FreeTime, Front, FrontPoint, Guarantee, Instance, InstanceError, Job, JobId, Objective, Part,
+    Placement, Plan, ProcSet, Schedule, ScheduleError, Scheduler, Time, Unsupported, Work,
 };
 
 use super::check_supported;
-use crate::kernel::graph::calendar::Calendar;
+use crate::free_time::Calendar;
 use crate::kernel::holes::{Holes, Tasks};
 
 /// A scheduler of jobs made one of jobs and bags. An instance without bags is passed on as it is.
@@ -195,7 +195,7 @@ fn fill_machines(instance: &Instance, others: &Schedule, bags: &[JobId]) -> Sche
         let times: Vec<Option<i64>> = (0..calendars.len()).map(time).collect();
         let next = |calendars: &[Calendar], processor: usize, after: i64| {
             let time = times[processor]?;
-            Some(Reverse((calendars[processor].earliest_fit(after, time) + time, processor)))
+            Some(Reverse((calendars[processor].earliest_fit(1, time, after) + time, processor)))
         };
         let first = (0..calendars.len()).filter_map(|processor| next(&calendars, processor, job.release.ticks()));
         let mut ends: BinaryHeap<Reverse<(i64, usize)>> = first.collect();

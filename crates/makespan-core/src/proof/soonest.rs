@@ -1,7 +1,7 @@
 //! When a job can end at the earliest, alone.
 
 use crate::model::{Instance, JobId, Time};
-use crate::schedule::Timeline;
+use crate::schedule::{FreeTime, Timeline};
 
 /// No sooner than this does a job end in any schedule: its release plus its shortest time, and for a bag also when the
 /// open area after its release holds the least work of all its tasks.
@@ -35,7 +35,7 @@ pub fn earliest_completion(instance: &Instance, id: JobId) -> Time {
     if instance.availability().is_always_open() {
         return job.release + profile.shortest();
     }
-    let mut timeline = Timeline::new(instance);
+    let timeline = Timeline::new(instance);
     profile
         .allotments()
         .map(|processors| {

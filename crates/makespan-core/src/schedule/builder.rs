@@ -1,7 +1,7 @@
 //! Builds a schedule task by task.
 
 use crate::model::{Instance, ProcSet, TaskId, Time};
-use crate::schedule::{Placement, Reservation, Schedule, Timeline};
+use crate::schedule::{FreeTime, Placement, Reservation, Schedule, Timeline};
 
 /// Collects reservations for tasks and assigns processor ids at the end.
 ///
@@ -32,7 +32,7 @@ impl<'a> ScheduleBuilder<'a> {
         let duration = self.instance.profile(task).time(allotment);
         let after = after.max(self.instance.release(task));
         let start = self.timeline().earliest_fit(allotment, duration, after);
-        let reservation = self.timeline().reserve(allotment, start, start + duration);
+        let reservation = self.timeline().hold(allotment, start, start + duration);
         self.hold(task, reservation);
         (start, start + duration)
     }

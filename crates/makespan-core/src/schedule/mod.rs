@@ -2,6 +2,7 @@
 //! they are checked by.
 
 mod builder;
+mod free_time;
 mod objective;
 mod pareto;
 mod placement;
@@ -10,6 +11,7 @@ mod timeline;
 mod validate;
 
 pub use builder::ScheduleBuilder;
+pub use free_time::FreeTime;
 pub(crate) use objective::mean;
 pub use objective::{Apart, Metrics, Objective};
 pub use pareto::undominated;

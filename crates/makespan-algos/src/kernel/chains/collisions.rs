@@ -3,13 +3,14 @@
 #[cfg(test)]
 mod tests;
 
+use makespan_core::FreeTime;
 use pathfinding::kuhn_munkres::kuhn_munkres_min;
 use pathfinding::matrix::Matrix;
 
 use super::draft::Draft;
 use super::frame::Frame;
 use super::windows::{Room, Span, Windows};
-use crate::kernel::graph::calendar::Calendar;
+use crate::free_time::Calendar;
 use crate::kernel::graph::{NEVER, Place};
 
 /// More than any assignment costs, and few enough for sums of thousands.
@@ -126,7 +127,7 @@ impl Resolving<'_, '_> {
         let mut last: Vec<Option<(u32, i64)>> = vec![None; self.draft.calendars().len()];
         for &task in order {
             let Some((processor, start, end)) = interval(task) else { continue };
-            let free = self.draft.calendars()[processor].earliest_fit(start, end - start) == start;
+            let free = self.draft.calendars()[processor].fits(1, start, end - start);
             let overlaps = last[processor].filter(|&(_, until)| until > start);
             if let Some((other, _)) = overlaps {
                 self.held[other as usize] = false;
@@ -156,7 +157,7 @@ impl Resolving<'_, '_> {
                 let time = real.time_on(task, processor);
                 time != NEVER
                     && self.draft.arrival(task, processor) <= place.start
-                    && self.draft.calendars()[processor as usize].earliest_fit(place.start, time) == place.start
+                    && self.draft.calendars()[processor as usize].fits(1, place.start, time)
             };
             self.resolution.chosen.alike(place.processor).filter(is_free).collect()
         };
@@ -187,7 +188,7 @@ impl Resolving<'_, '_> {
             }
             let place = self.planned[task as usize];
             let ready = place.start.max(self.draft.arrival(task, processor));
-            let start = self.draft.calendars()[processor as usize].earliest_fit(ready, time);
+            let start = self.draft.calendars()[processor as usize].earliest_fit(1, time, ready);
             let penalty = charge(frame, (task, place), Place { processor, start }, rule);
             let late = (start + time - self.windows.latest_end(task)).max(0);
             (penalty + thousandths(late, walltime).min(1000) * LATE, penalty, start)

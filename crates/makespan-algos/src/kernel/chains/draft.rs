@@ -1,8 +1,10 @@
 //! A job half planned: which of its tasks are placed, and where.
 
+use makespan_core::FreeTime;
+
 use super::frame::Frame;
 use super::planning::{Criterion, TieBreak};
-use crate::kernel::graph::calendar::Calendar;
+use crate::free_time::Calendar;
 use crate::kernel::graph::placing::earliest;
 use crate::kernel::graph::{NEVER, Place};
 
@@ -130,20 +132,20 @@ impl<'a> Draft<'a> {
         self.places[task as usize] = Some(place);
         if !self.frame.is_of_types() {
             let end = place.start + self.frame.time_on(task, place.processor);
-            self.calendars[place.processor as usize].occupy(place.start, end);
+            self.calendars[place.processor as usize].hold(1, place.start, end);
         }
     }
 
     /// Keeps everything else off a processor for some time.
     pub fn hold(&mut self, processor: u32, start: i64, end: i64) {
         if start < end {
-            self.calendars[processor as usize].occupy(start, end);
+            self.calendars[processor as usize].hold(1, start, end);
         }
     }
 
     /// Ends what [`Draft::hold`] began.
     pub fn release_hold(&mut self, processor: u32, start: i64, end: i64) {
-        self.calendars[processor as usize].vacate(start, end);
+        self.calendars[processor as usize].release(&(start, end));
     }
 
     /// Takes a task away.
@@ -151,7 +153,7 @@ impl<'a> Draft<'a> {
         if let (Some(place), Some(end)) = (self.places[task as usize], self.end(task)) {
             self.places[task as usize] = None;
             if !self.frame.is_of_types() {
-                self.calendars[place.processor as usize].vacate(place.start, end);
+                self.calendars[place.processor as usize].release(&(place.start, end));
             }
         }
     }

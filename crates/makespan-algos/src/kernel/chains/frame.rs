@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use makespan_core::{Instance, JobId, Time, task_cost};
 
 use super::ranking::Chart;
-use crate::kernel::graph::calendar::Calendar;
+use crate::free_time::Calendar;
 use crate::kernel::graph::{NEVER, Neighbour, Problem, rank};
 
 /// Of larger jobs the tasks before and after each task are not added up.

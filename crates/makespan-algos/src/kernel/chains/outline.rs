@@ -9,8 +9,8 @@ use super::frame::Frame;
 use super::method::Method;
 use super::ranking::Chain;
 use super::strategy::{Offer, Settings, Task, strategy};
+use crate::free_time::Calendar;
 use crate::kernel::graph::Problem;
-use crate::kernel::graph::calendar::Calendar;
 
 /// A job on processors, and on types of them where chains are planned on these. It is made once and asked for strategies on many
 /// calendars; its chains are ranked at the first.

@@ -1,8 +1,10 @@
 //! A schedule of one job that ends in time, where lists and chains find none.
 
+use makespan_core::FreeTime;
+
 use super::draft::Draft;
 use super::frame::Frame;
-use crate::kernel::graph::calendar::Calendar;
+use crate::free_time::Calendar;
 use crate::kernel::graph::{NEVER, Place};
 
 /// Larger jobs are not searched: that is hopeless, and as deep as they are large.
@@ -117,7 +119,7 @@ impl Search<'_> {
                 return None;
             }
             let arrival = self.draft.arrival(task, processor);
-            let start = self.draft.calendars()[processor as usize].earliest_fit(arrival, time);
+            let start = self.draft.calendars()[processor as usize].earliest_fit(1, time, arrival);
             (start + time + rest <= self.end).then_some((start + time, Place { processor, start }))
         };
         let mut all: Vec<(i64, Place)> = (0..frame.problem().processors() as u32).filter_map(option).collect();

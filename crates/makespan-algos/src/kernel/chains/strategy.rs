@@ -1,6 +1,6 @@
 //! The strategy of one job: several schedules of it, none better than another in everything.
 
-use makespan_core::undominated;
+use makespan_core::{FreeTime, undominated};
 
 use super::collisions::{Collision, Penalties, Resolution, resolve};
 use super::draft::Draft;
@@ -9,8 +9,8 @@ use super::planning::{Aim, Criterion, TieBreak, plan};
 use super::ranking::{Chain, Cover};
 use super::reserve::{Isolated, Reserve, reserve};
 use super::windows::Room;
+use crate::free_time::Calendar;
 use crate::kernel::graph::Place;
-use crate::kernel::graph::calendar::Calendar;
 
 /// Rounds without gain after which chains are not planned again, and rounds in all.
 const PATIENCE: usize = 4;
@@ -306,7 +306,7 @@ fn stretched<'a>(task: &Task<'a>) -> Option<Draft<'a>> {
         // Steps of the delay alone: no task comes before its data.
         let delay = i128::from(place.start - release) * (room - span) / span / i128::from(step);
         let start = place.start + i64::try_from(delay).ok()?.checked_mul(step)?;
-        if task.calendars[place.processor as usize].earliest_fit(start, time) != start {
+        if !task.calendars[place.processor as usize].fits(1, start, time) {
             return None;
         }
         draft.put_on(number as u32, Place { start, ..place });

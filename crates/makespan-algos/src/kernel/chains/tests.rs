@@ -1,7 +1,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use makespan_core::{
-    Edge, Graph, Instance, Job, JobId, Link, Load, NamedTask, Node, Platform, ProcSet, Profile, Time, Unavailable,
+    Edge, FreeTime, Graph, Instance, Job, JobId, Link, Load, NamedTask, Node, Platform, ProcSet, Profile, Time,
+    Unavailable,
 };
 use proptest::prelude::*;
 
@@ -13,7 +14,7 @@ use super::ranking::{Chain, Chart, Cover};
 use super::reserve::{Isolated, Reserve};
 use super::strategy::{Settings, Task, heft, strategy};
 use super::windows::Room;
-use crate::kernel::graph::calendar::Calendar;
+use crate::free_time::Calendar;
 use crate::kernel::graph::{Place, Problem};
 
 /// The chains by the printed tree of graphs: each graph loses one edge of its longest path; equal graphs are looked at
@@ -152,7 +153,7 @@ fn least(frame: &Frame, calendars: &[Calendar], end: i64, at: u32, before: Optio
             _ => 0,
         };
         let time = frame.time_on(at, processor);
-        let start = calendars[processor as usize].earliest_fit(ready, time);
+        let start = calendars[processor as usize].earliest_fit(1, time, ready);
         if start + time > end {
             return None;
         }
@@ -231,8 +232,8 @@ proptest! {
                 let calendar = &mut busy[place.processor as usize];
                 // Nothing else is on the processor for as long as it is held.
                 let length = until[number] - place.start;
-                prop_assert_eq!(calendar.earliest_fit(place.start, length), place.start);
-                calendar.occupy(place.start, until[number]);
+                prop_assert!(calendar.fits(1, place.start, length));
+                calendar.hold(1, place.start, until[number]);
             }
         }
     }

@@ -4,7 +4,7 @@ use makespan_core::{Job, Rows, Time};
 
 use super::frame::Frame;
 use super::strategy::heft;
-use crate::kernel::graph::calendar::Calendar;
+use crate::free_time::Calendar;
 
 /// The makespan of HEFT for a job on idle processors, in ticks.
 pub fn makespan_alone(frame: &Frame) -> i64 {

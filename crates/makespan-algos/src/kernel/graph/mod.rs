@@ -1,6 +1,5 @@
 //! Compound jobs in flat arrays: times of all tasks on nodes, transfers between them, and which waits for which.
 
-pub mod calendar;
 pub mod machine_orders;
 mod network;
 pub mod placing;

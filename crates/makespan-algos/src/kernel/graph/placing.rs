@@ -1,7 +1,9 @@
 //! Tasks placed one by one, each in the earliest gap of a processor that is long enough.
 
-use super::calendar::Calendar;
+use makespan_core::FreeTime;
+
 use super::{NEVER, Place, Problem};
+use crate::free_time::Calendar;
 
 /// Where `cost` of the node and of the end of a task is least, the first of several, and when it ends there: the
 /// insertion-based policy of HEFT. A task begins in the earliest gap of a processor that is long enough, once its data are
@@ -20,7 +22,7 @@ pub fn earliest<C: PartialOrd>(
         }
         let arrival = arrival(node);
         for processor in problem.processors_of(node) {
-            let start = calendars[processor as usize].earliest_fit(arrival, time);
+            let start = calendars[processor as usize].earliest_fit(1, time, arrival);
             let cost = cost(node, start + time);
             if best.as_ref().is_none_or(|best| cost < best.0) {
                 best = Some((cost, Place { processor, start }, start + time));
@@ -74,7 +76,7 @@ impl<'a> Placing<'a> {
         self.arrive(task);
         let node = self.problem.node_of(processor);
         let time = self.problem.time(task, node);
-        let start = self.calendars[processor as usize].earliest_fit(self.arrivals[node as usize], time);
+        let start = self.calendars[processor as usize].earliest_fit(1, time, self.arrivals[node as usize]);
         self.put(task, Place { processor, start }, start + time);
     }
 
@@ -84,7 +86,7 @@ impl<'a> Placing<'a> {
     }
 
     fn put(&mut self, task: u32, place: Place, end: i64) {
-        self.calendars[place.processor as usize].occupy(place.start, end);
+        self.calendars[place.processor as usize].hold(1, place.start, end);
         self.places[task as usize] = place;
         self.ends[task as usize] = end;
     }

@@ -1,9 +1,9 @@
 //! A schedule as an order of the tasks and a processor for each, evaluated again from a changed place on.
 
-use makespan_core::Objective;
+use makespan_core::{FreeTime, Objective};
 
-use super::calendar::Calendar;
 use super::{NEVER, Place, Problem};
+use crate::free_time::Calendar;
 
 /// Stands for the processor on which a task ends first.
 pub const ANY: u32 = u32::MAX;
@@ -350,7 +350,7 @@ impl<'a> Sequence<'a> {
     }
 
     fn open(&self, processor: u32, after: i64, time: i64) -> i64 {
-        self.closed[processor as usize].earliest_fit(after, time)
+        self.closed[processor as usize].earliest_fit(1, time, after)
     }
 
     /// When the data of a task are on a node.

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use makespan_core::{Instance, Reservation, Time, Timeline};
+use makespan_core::{FreeTime, Instance, Reservation, Time, Timeline};
 
 use super::Allotted;
 
@@ -28,7 +28,7 @@ pub fn reserve_around(timeline: &mut Timeline, instance: &Instance, list: &[Allo
             size.width <= timeline.free_at(now) && size.width <= timeline.free_throughout(now, now + size.duration)
         }) {
             let Size { width, duration } = waiting.size(index);
-            reserved[index] = Some(timeline.reserve(width, now, now + duration));
+            reserved[index] = Some(timeline.hold(width, now, now + duration));
             waiting.update(index, Size::NONE);
             left -= 1;
             next = index + 1;

@@ -1,12 +1,10 @@
 //! Serial insertion: jobs placed one by one, each at its earliest fit.
 
-mod skyline;
-
-pub use skyline::Skyline;
-
 use std::ops::Range;
 
 use makespan_core::Instance;
+
+use crate::free_time::Skyline;
 
 /// What one job asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

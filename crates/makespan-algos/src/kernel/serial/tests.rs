@@ -1,18 +1,12 @@
-use makespan_core::{
-    Instance, Job, Node, Platform, ProcSet, Profile, Reservation, ScheduleBuilder, TaskId, Time, Unavailable, validate,
-};
+use makespan_core::{Instance, Job, Platform, ProcSet, Profile, ScheduleBuilder, TaskId, Time, Unavailable};
 use proptest::prelude::*;
 
-use super::{Request, SerialInsertion, Skyline};
+use super::{Request, SerialInsertion};
 
 /// Width, time and release of each job.
 type Jobs = Vec<(u32, i64, i64)>;
 
 fn instance(jobs: &Jobs, closed: &[(u32, i64, i64)]) -> Instance {
-    instance_on(Platform::flat(5).unwrap(), jobs, closed)
-}
-
-fn instance_on(platform: Platform, jobs: &Jobs, closed: &[(u32, i64, i64)]) -> Instance {
     let ticks = Time::from_ticks;
     let job = |(index, &(width, time, release)): (usize, &(u32, i64, i64))| {
         Job::new(index.to_string(), Profile::rigid(width, ticks(time)).unwrap()).with_release(ticks(release))
@@ -23,7 +17,7 @@ fn instance_on(platform: Platform, jobs: &Jobs, closed: &[(u32, i64, i64)]) -> I
         end: ticks(start + length),
     };
     let jobs = jobs.iter().enumerate().map(job).collect();
-    Instance::new(platform, jobs, closed.iter().map(period).collect()).unwrap()
+    Instance::new(Platform::flat(5).unwrap(), jobs, closed.iter().map(period).collect()).unwrap()
 }
 
 /// The starts of the jobs in some order, by the timeline that every schedule is built on.
@@ -52,68 +46,7 @@ fn evaluate(serial: &mut SerialInsertion, jobs: &Jobs, order: &[u32], from: usiz
     (starts, value)
 }
 
-/// The first instant from which a best placement of `width` is free for `duration` beside what is held: start, end and
-/// processors of each pool.
-fn earliest(instance: &Instance, pools: &[ProcSet], held: &[(i64, i64, Vec<u32>)], request: Request) -> Option<i64> {
-    let Request { processors: width, duration, release } = request;
-    let platform = instance.platform();
-    let free = |pool: usize, now: i64| {
-        let at = Time::from_ticks(now);
-        let first = pools[pool].iter().next().unwrap();
-        let mut closed = instance.unavailable().iter().filter(|period| period.start <= at && at < period.end);
-        let taken: u32 = held.iter().filter(|held| held.0 <= now && now < held.1).map(|held| held.2[pool]).sum();
-        if closed.any(|period| period.processors.contains(first)) { 0 } else { pools[pool].len() - taken }
-    };
-    (release..500).find(|&start| {
-        let least = |pool: usize| (start..start + duration).map(|now| free(pool, now)).min().unwrap();
-        let mut nodes = vec![0; platform.nodes().len()];
-        for (pool, processors) in pools.iter().enumerate() {
-            nodes[platform.node_of(processors.iter().next().unwrap())] += least(pool);
-        }
-        // Over all sets of whole nodes, with a part of any other.
-        (0_u32..1 << nodes.len()).any(|mask| {
-            let size = |node: usize| platform.nodes()[node].processors;
-            let whole = || (0..nodes.len()).filter(|&node| mask >> node & 1 == 1);
-            let rest = width.checked_sub(whole().map(size).sum());
-            let part = |rest: u32| (0..nodes.len()).any(|node| mask >> node & 1 == 0 && nodes[node] >= rest);
-            whole().all(|node| nodes[node] == size(node)) && rest.is_some_and(|rest| rest == 0 || part(rest))
-        })
-    })
-}
-
 proptest! {
-    #[test]
-    fn jobs_start_where_a_best_placement_is_free(
-        nodes in prop::collection::vec(1_u32..5, 2..4),
-        jobs in prop::collection::vec((1_u32..13, 1_i64..9, 0_i64..12), 1..25),
-        closed in prop::collection::vec((0_u32..4, 0_i64..30, 1_i64..9), 0..3),
-    ) {
-        let node = |(index, &processors): (usize, &u32)| {
-            Node { name: index.to_string(), processors, speed: 1.0, parent: None, link: None }
-        };
-        let platform = Platform::new(nodes.iter().enumerate().map(node).collect()).unwrap().requiring_compact();
-        let all = platform.processors();
-        let jobs: Jobs = jobs.iter().map(|&(width, time, release)| (1 + (width - 1) % all, time, release)).collect();
-        // Up to the last id of a flat platform, which this one may not have.
-        let closed = if all >= 4 { closed } else { vec![] };
-        let instance = instance_on(platform, &jobs, &closed);
-        let mut skyline = Skyline::new(&instance);
-        let pools = skyline.pools().map(<[ProcSet]>::to_vec);
-        prop_assert_eq!(pools.is_some(), instance.platform().restricts_placement());
-        let Some(pools) = pools else { return Ok(()) };
-        let mut builder = ScheduleBuilder::new(&instance);
-        let mut held = Vec::new();
-        for (job, &(processors, duration, release)) in instance.task_ids().zip(&jobs) {
-            let start = skyline.place(processors, duration, release);
-            prop_assert_eq!(Some(start), earliest(&instance, &pools, &held, Request { processors, duration, release }));
-            let taken: Vec<u32> = skyline.taken().collect();
-            held.push((start, start + duration, taken.clone()));
-            let [start, end] = [start, start + duration].map(Time::from_ticks);
-            builder.hold(job, Reservation::of_parts(taken.into(), start, end));
-        }
-        prop_assert_eq!(validate(&instance, &builder.finish_from(pools)), Ok(()));
-    }
-
     #[test]
     fn jobs_start_where_the_timeline_places_them(
         jobs in prop::collection::vec((1_u32..6, 1_i64..9, 0_i64..12), 1..40),

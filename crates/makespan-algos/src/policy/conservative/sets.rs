@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use makespan_core::{Time, View};
+use makespan_core::{FreeTime, Time, View};
 
 use super::plan::{Period, Room};
+use crate::free_time::Strips;
 use crate::policy::held::{disjoint, interchangeable};
 use crate::policy::order::Place;
 use crate::policy::space::{Slot, Space, running};
-use crate::policy::strips::Strips;
 
 /// Where processors differ, by speed, by node or by when they are closed.
 ///
@@ -49,7 +49,7 @@ impl<'a, 'b> Sets<'a, 'b> {
         let openings = self.space.openings(after);
         let mut from = after;
         loop {
-            let start = free.earliest_fit(asked.width, asked.time, (from, before))?;
+            let start = free.earliest_fit_in(asked.width, asked.time, (from, before))?;
             if let Some(slot) = self.space.place(task, asked.width, start) {
                 return Some(slot);
             }
@@ -87,7 +87,9 @@ fn free_processors(view: &View<'_>) -> Strips {
     let down = disjoint(view.down);
     for class in view.instance.availability().classes() {
         let closed = || class.closed.iter().copied().filter(|period| period.1 > view.now);
-        closed().for_each(|(start, end)| free.hold(class.processors.len(), start, end));
+        for (start, end) in closed() {
+            free.hold(class.processors.len(), start, end);
+        }
         for failure in &down {
             let width = failure.processors.intersection(&class.processors).len();
             // Between the periods in which they are closed anyway.
@@ -120,7 +122,7 @@ impl Room<Slot> for Sets<'_, '_> {
         let Some(slot) = self.places.remove(&place) else { return };
         self.space.release(&slot);
         if let Some(free) = &mut self.free {
-            free.release(slot.processors.len(), slot.start, slot.end);
+            free.release(&(slot.processors.len(), slot.start, slot.end));
         }
     }
 

@@ -2,15 +2,15 @@
 
 use std::cmp::Reverse;
 
-use makespan_core::{Instance, Job, JobId, Rows, Time, View, Weight};
+use makespan_core::{FreeTime, Instance, Job, JobId, Rows, Time, View, Weight};
 
 use super::records::JobRecords;
 use super::rules::{Clock, JobFlowRules};
+use crate::free_time::Calendar;
 use crate::kernel::chains::frame::Frame;
 use crate::kernel::chains::outline::Outline;
 use crate::kernel::chains::strategy::{Offer, heft, pareto};
 use crate::kernel::chains::walltime::{makespan_alone, walltime};
-use crate::kernel::graph::calendar::Calendar;
 use crate::kernel::graph::{Place, Problem};
 use crate::policy::jobs::as_graph;
 
@@ -194,7 +194,7 @@ impl Choice {
     pub fn occupy(&self, calendars: &mut [Calendar]) {
         if !self.given_up {
             for (place, &until) in self.offer.places.iter().zip(&self.until) {
-                calendars[place.processor as usize].occupy(place.start, until);
+                calendars[place.processor as usize].hold(1, place.start, until);
             }
         }
     }
@@ -203,7 +203,7 @@ impl Choice {
     pub fn vacate(&self, calendars: &mut [Calendar]) {
         if !self.given_up {
             for (place, &until) in self.offer.places.iter().zip(&self.until) {
-                calendars[place.processor as usize].vacate(place.start, until);
+                calendars[place.processor as usize].release(&(place.start, until));
             }
         }
     }
@@ -227,7 +227,7 @@ pub(super) fn delay(offer: &Offer, until: &[i64], calendars: &[Calendar], now: i
         // Each place alone needs at least this; a common delay may be more.
         let own = |(place, &until): (&Place, &i64)| {
             let start = (place.start + delay).max(now);
-            calendars[place.processor as usize].earliest_fit(start, until - place.start) - place.start
+            calendars[place.processor as usize].earliest_fit(1, until - place.start, start) - place.start
         };
         let needed = offer.places.iter().zip(until).map(own).max().unwrap_or(0);
         if needed <= delay {

@@ -4,8 +4,8 @@ use std::cmp::Ordering;
 
 use super::candidate::{Candidate, Choice};
 use super::flow::{Flow, Hopeless, Table};
+use crate::free_time::Calendar;
 use crate::kernel::chains::strategy::pareto;
-use crate::kernel::graph::calendar::Calendar;
 
 /// Orders that the search may look at, and jobs that it may place in all.
 const MAX_ORDERS: usize = 400;

@@ -4,8 +4,8 @@ use std::cmp::Ordering;
 
 use super::candidate::{Candidate, Choice};
 use super::rules::{JobFlowRules, Late, Value};
+use crate::free_time::Calendar;
 use crate::kernel::chains::strategy::{Offer, Start};
-use crate::kernel::graph::calendar::Calendar;
 
 /// Jobs that are planned together, on processors that others hold at times.
 pub(super) struct Table<'a> {

@@ -19,7 +19,7 @@ pub(in crate::scheduler) use graph::within;
 
 use super::list_graham::{ListGraham, Order};
 use super::{check_mappable, check_supported, dual_list_guarantee, needs_equal_processors, needs_single_processors};
-use crate::kernel::serial::Skyline;
+use crate::free_time::Skyline;
 use crate::search::{Budget, Portfolio};
 use search::{Search, Task};
 

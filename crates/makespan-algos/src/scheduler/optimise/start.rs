@@ -3,15 +3,15 @@
 use std::time::Instant;
 
 use makespan_bounds::PricedChoice;
-use makespan_core::{Context, Instance, ProcSet, Reservation, Schedule, ScheduleBuilder, Stop, TaskId, Time};
+use makespan_core::{Context, FreeTime, Instance, ProcSet, Schedule, ScheduleBuilder, Stop, TaskId, Time};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
 use super::change::Solution;
+use crate::free_time::Skyline;
 use crate::kernel::choices::Choices;
 use crate::kernel::fit::Fit;
 use crate::kernel::list::{self, Allotted};
-use crate::kernel::serial::Skyline;
 use crate::search::Course;
 
 /// The catalogue, quick ones first.
@@ -92,20 +92,11 @@ pub(super) fn solution(choices: &Choices, schedule: &Schedule) -> Solution {
 pub(super) fn schedule(instance: &Instance, choices: &Choices, solution: &Solution) -> Schedule {
     let mut builder = ScheduleBuilder::new(instance);
     let mut skyline = Skyline::new(instance);
-    let open = instance.availability().is_always_open();
     let pools = skyline.pools().map(<[ProcSet]>::to_vec);
     for &job in &solution.order {
         let choice = choices.of(job)[solution.chosen[job as usize] as usize];
-        let start = Time::from_ticks(skyline.place(choice.processors, choice.time, choices.release(job)));
-        let end = start + Time::from_ticks(choice.time);
-        let reservation = if pools.is_some() {
-            Reservation::of_parts(skyline.taken().collect(), start, end)
-        } else if open {
-            Reservation::on_open_platform(choice.processors, start, end)
-        } else {
-            builder.timeline().reserve(choice.processors, start, end)
-        };
-        builder.hold(TaskId::at(job as usize), reservation);
+        let start = skyline.earliest_fit(choice.processors, choice.time, choices.release(job));
+        builder.hold(TaskId::at(job as usize), skyline.hold(choice.processors, start, start + choice.time));
     }
     match pools {
         Some(pools) => builder.finish_from(pools),

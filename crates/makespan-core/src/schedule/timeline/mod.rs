@@ -1,4 +1,4 @@
-//! Free processors over time. Every earliest-fit question is asked here.
+//! Free processors over time, on any platform and for any number of placements.
 
 mod steps;
 
@@ -7,6 +7,7 @@ use std::collections::VecDeque;
 use steps::Steps;
 
 use crate::model::{Instance, Time};
+use crate::schedule::FreeTime;
 
 /// How often a question is asked of each class at one instant before a walk over all of them answers it.
 const FEW: usize = 8;
@@ -43,6 +44,12 @@ impl Reservation {
         Self { start, end, width, parts: None }
     }
 
+    /// How many of each class, or of each pool of [`ScheduleBuilder::finish_from`](crate::ScheduleBuilder), where there
+    /// are several.
+    pub fn parts(&self) -> Option<&[u32]> {
+        self.parts.as_deref()
+    }
+
     /// A reservation of so many processors of each pool of [`ScheduleBuilder::finish_from`](crate::ScheduleBuilder).
     pub fn of_parts(parts: Box<[u32]>, start: Time, end: Time) -> Self {
         Self { start, end, width: parts.iter().sum(), parts: Some(parts) }
@@ -70,38 +77,6 @@ impl Timeline {
         Self { total, classes }
     }
 
-    /// The first instant, not before `after`, from which `width` processors are free for `duration`.
-    ///
-    /// # Panics
-    /// When the platform has fewer processors.
-    pub fn earliest_fit(&mut self, width: u32, duration: Time, after: Time) -> Time {
-        let level = i64::from(width);
-        let mut start = after;
-        let mut missed = 0;
-        loop {
-            start =
-                self.total.next_reaching(start, level).expect("the platform has as many processors as are asked for");
-            match self.total.next_below(start, level) {
-                Some(blocked) if blocked < start + duration => start = blocked,
-                _ if self.fits_by_class(width, start, start + duration) => return start,
-                // Enough are free in number, but not the same ones throughout: another class has to open or close.
-                _ if missed >= FEW => return self.first_by_class(width, duration, start),
-                _ => {
-                    missed += 1;
-                    start = self
-                        .next_change(start)
-                        .expect("after the last change of any class all processors are free throughout");
-                }
-            }
-        }
-    }
-
-    /// Whether `width` processors are free from `start` for `duration`.
-    pub fn fits(&self, width: u32, start: Time, duration: Time) -> bool {
-        self.total.next_below(start, i64::from(width)).is_none_or(|blocked| blocked >= start + duration)
-            && self.fits_by_class(width, start, start + duration)
-    }
-
     /// Free processors at an instant.
     pub fn free_at(&self, instant: Time) -> u32 {
         self.total.at(instant) as u32
@@ -119,22 +94,6 @@ impl Timeline {
     pub fn next_change(&self, after: Time) -> Option<Time> {
         let each = self.classes.iter().chain([&self.total]);
         each.filter_map(|steps| steps.next_breakpoint(after)).min()
-    }
-
-    /// Holds `width` processors from `start` to `end`.
-    ///
-    /// # Panics
-    /// When they are not free.
-    pub fn reserve(&mut self, width: u32, start: Time, end: Time) -> Reservation {
-        let parts = (!self.classes.is_empty()).then(|| self.parts(width, start, end));
-        let reservation = Reservation { start, end, width, parts };
-        self.change(&reservation, -1);
-        reservation
-    }
-
-    /// Gives a reservation back.
-    pub fn release(&mut self, reservation: &Reservation) {
-        self.change(reservation, 1);
     }
 
     fn change(&mut self, reservation: &Reservation, sign: i64) {
@@ -180,8 +139,53 @@ impl Timeline {
             part
         });
         let parts = parts.collect();
-        assert_eq!(missing, 0, "processors are reserved only where they are free");
+        assert_eq!(missing, 0, "processors are held only where they are free");
         parts
+    }
+}
+
+impl FreeTime for Timeline {
+    type Instant = Time;
+    type Held = Reservation;
+
+    fn earliest_fit(&self, width: u32, duration: Time, after: Time) -> Time {
+        let level = i64::from(width);
+        let mut start = after;
+        let mut missed = 0;
+        loop {
+            start =
+                self.total.next_reaching(start, level).expect("the platform has as many processors as are asked for");
+            match self.total.next_below(start, level) {
+                Some(blocked) if blocked < start + duration => start = blocked,
+                _ if self.fits_by_class(width, start, start + duration) => return start,
+                // Enough are free in number, but not the same ones throughout: another class has to open or close.
+                _ if missed >= FEW => return self.first_by_class(width, duration, start),
+                _ => {
+                    missed += 1;
+                    start = self
+                        .next_change(start)
+                        .expect("after the last change of any class all processors are free throughout");
+                }
+            }
+        }
+    }
+
+    fn fits(&self, width: u32, start: Time, duration: Time) -> bool {
+        self.total.next_below(start, i64::from(width)).is_none_or(|blocked| blocked >= start + duration)
+            && self.fits_by_class(width, start, start + duration)
+    }
+
+    /// # Panics
+    /// When they are not free.
+    fn hold(&mut self, width: u32, start: Time, end: Time) -> Reservation {
+        let parts = (!self.classes.is_empty()).then(|| self.parts(width, start, end));
+        let reservation = Reservation { start, end, width, parts };
+        self.change(&reservation, -1);
+        reservation
+    }
+
+    fn release(&mut self, held: &Reservation) {
+        self.change(held, 1);
     }
 }
 

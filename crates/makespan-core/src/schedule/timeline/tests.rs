@@ -71,7 +71,7 @@ proptest! {
             let fits = |t: i64| (0..processors).filter(|&p| (t..t + length).all(|u| !closed(p, u))).count() >= width as usize;
             let alone = Timeline::new(&instance).earliest_fit(width, ticks(length), ticks(after));
             prop_assert_eq!(Some(alone), (after..).find(|&t| fits(t)).map(ticks));
-            timeline.reserve(width, start, start + ticks(length));
+            timeline.hold(width, start, start + ticks(length));
         }
     }
 }
@@ -82,7 +82,7 @@ fn the_same_processors_must_be_free_throughout() {
         |id, start, end| Unavailable { processors: ProcSet::range(id, id), start: ticks(start), end: ticks(end) };
     let platform = Platform::flat(2).unwrap();
     let instance = Instance::new(platform, vec![], vec![closed(0, 10, 20), closed(1, 0, 10)]).unwrap();
-    let mut timeline = Timeline::new(&instance);
+    let timeline = Timeline::new(&instance);
     assert_eq!(timeline.earliest_fit(1, ticks(10), Time::ZERO), Time::ZERO);
     assert_eq!(timeline.earliest_fit(1, ticks(11), Time::ZERO), ticks(10));
     assert_eq!(timeline.earliest_fit(2, ticks(1), Time::ZERO), ticks(20));
@@ -92,8 +92,8 @@ fn the_same_processors_must_be_free_throughout() {
 fn a_released_reservation_leaves_no_trace() {
     let instance = Instance::new(Platform::flat(4).unwrap(), vec![], vec![]).unwrap();
     let mut timeline = Timeline::new(&instance);
-    let first = timeline.reserve(3, ticks(0), ticks(10));
-    let second = timeline.reserve(2, ticks(10), ticks(12));
+    let first = timeline.hold(3, ticks(0), ticks(10));
+    let second = timeline.hold(2, ticks(10), ticks(12));
     assert_eq!(timeline.earliest_fit(2, ticks(3), Time::ZERO), ticks(10));
     assert_eq!((timeline.free_at(ticks(5)), timeline.next_change(Time::ZERO)), (1, Some(ticks(10))));
     timeline.release(&first);

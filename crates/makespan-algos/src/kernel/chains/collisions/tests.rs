@@ -43,7 +43,7 @@ proptest! {
                 let (from, until) = interval(other);
                 other == task || planned[other].processor != place.processor || until <= start || end <= from
             });
-            let free = calendars[place.processor as usize].earliest_fit(start, end - start) == start;
+            let free = calendars[place.processor as usize].fits(1, start, end - start);
             let data = draft.arrival(task as u32, place.processor) <= start;
             let logged = collisions.iter().any(|collision| collision.task == task as u32);
             if apart && free && data {

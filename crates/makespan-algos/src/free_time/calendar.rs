@@ -1,6 +1,8 @@
 //! When one processor is busy.
 
-/// Busy periods of a processor, in order, apart from each other; periods that touch are one.
+use makespan_core::FreeTime;
+
+/// Busy periods of a processor, in order, apart from each other; periods that touch are one. Every width is one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Calendar {
     busy: Vec<(i64, i64)>,
@@ -26,36 +28,6 @@ impl Calendar {
         &self.busy
     }
 
-    /// The first instant, not before `after`, from which the processor is free for `duration`. O(log k) for k busy
-    /// periods, and one step for each gap that is too short.
-    pub fn earliest_fit(&self, after: i64, duration: i64) -> i64 {
-        let next = self.busy.partition_point(|&(_, end)| end <= after);
-        let mut start = after;
-        for &(from, until) in &self.busy[next..] {
-            if start + duration <= from {
-                return start;
-            }
-            start = start.max(until);
-        }
-        start
-    }
-
-    /// Makes the processor busy, which it must not be already.
-    pub fn occupy(&mut self, start: i64, end: i64) {
-        let next = self.busy.partition_point(|&(from, _)| from < start);
-        let joins_next = self.busy.get(next).is_some_and(|&(from, _)| from == end);
-        let joins_last = next > 0 && self.busy[next - 1].1 == start;
-        match (joins_last, joins_next) {
-            (true, true) => {
-                self.busy[next - 1].1 = self.busy[next].1;
-                self.busy.remove(next);
-            }
-            (true, false) => self.busy[next - 1].1 = end,
-            (false, true) => self.busy[next].0 = start,
-            (false, false) => self.busy.insert(next, (start, end)),
-        }
-    }
-
     /// When both are busy.
     pub fn overlap(&self, other: &Self) -> Self {
         let (mut own, mut others, mut busy) = (self.busy.iter().peekable(), other.busy.iter().peekable(), Vec::new());
@@ -71,9 +43,53 @@ impl Calendar {
         }
         Self { busy }
     }
+}
 
-    /// Makes the processor free again where it is busy all the time.
-    pub fn vacate(&mut self, start: i64, end: i64) {
+impl FreeTime for Calendar {
+    /// Ticks.
+    type Instant = i64;
+    /// From when to when.
+    type Held = (i64, i64);
+
+    /// O(log k) for k busy periods, and one step for each gap that is too short.
+    fn earliest_fit(&self, width: u32, duration: i64, after: i64) -> i64 {
+        debug_assert_eq!(width, 1);
+        let next = self.busy.partition_point(|&(_, end)| end <= after);
+        let mut start = after;
+        for &(from, until) in &self.busy[next..] {
+            if start + duration <= from {
+                return start;
+            }
+            start = start.max(until);
+        }
+        start
+    }
+
+    fn fits(&self, width: u32, start: i64, duration: i64) -> bool {
+        debug_assert_eq!(width, 1);
+        let next = self.busy.partition_point(|&(_, end)| end <= start);
+        self.busy.get(next).is_none_or(|&(from, _)| start + duration <= from)
+    }
+
+    fn hold(&mut self, width: u32, start: i64, end: i64) -> (i64, i64) {
+        debug_assert_eq!(width, 1);
+        let next = self.busy.partition_point(|&(from, _)| from < start);
+        let joins_next = self.busy.get(next).is_some_and(|&(from, _)| from == end);
+        let joins_last = next > 0 && self.busy[next - 1].1 == start;
+        match (joins_last, joins_next) {
+            (true, true) => {
+                self.busy[next - 1].1 = self.busy[next].1;
+                self.busy.remove(next);
+            }
+            (true, false) => self.busy[next - 1].1 = end,
+            (false, true) => self.busy[next].0 = start,
+            (false, false) => self.busy.insert(next, (start, end)),
+        }
+        (start, end)
+    }
+
+    /// Of a part of a busy period: what is busy before and after it stays so.
+    fn release(&mut self, &(start, end): &(i64, i64)) {
         let at = self.busy.partition_point(|&(_, until)| until <= start);
         let Some(&(from, until)) = self.busy.get(at) else { return };
         let rest = [(from, start), (end, until)].into_iter().filter(|(from, until)| from < until);
@@ -86,26 +102,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn gaps_are_found_and_filled() {
+    fn periods_that_touch_are_one() {
         let mut calendar = Calendar::new(&[(20, 30), (5, 10), (8, 12), (30, 31)]);
         assert_eq!(calendar.busy, [(5, 12), (20, 31)]);
-        let fits = |calendar: &Calendar, after, duration| calendar.earliest_fit(after, duration);
-        assert_eq!(fits(&calendar, 0, 5), 0);
-        assert_eq!(fits(&calendar, 0, 6), 12);
-        assert_eq!(fits(&calendar, 13, 7), 13);
-        assert_eq!(fits(&calendar, 14, 7), 31);
-        assert_eq!(fits(&calendar, 40, 7), 40);
-        calendar.occupy(0, 5);
-        calendar.occupy(15, 17);
-        calendar.occupy(12, 15);
+        calendar.hold(1, 0, 5);
+        calendar.hold(1, 15, 17);
+        calendar.hold(1, 12, 15);
         assert_eq!(calendar.busy, [(0, 17), (20, 31)]);
-        calendar.occupy(17, 20);
+        calendar.hold(1, 17, 20);
         assert_eq!(calendar.busy, [(0, 31)]);
-        calendar.vacate(17, 20);
-        calendar.vacate(0, 5);
+        calendar.release(&(17, 20));
+        calendar.release(&(0, 5));
         assert_eq!(calendar.busy, [(5, 17), (20, 31)]);
-        calendar.vacate(20, 31);
-        assert_eq!(calendar.busy, [(5, 17)]);
+    }
+
+    #[test]
+    fn two_calendars_overlap_where_both_are_busy() {
+        let calendar = Calendar::new(&[(5, 17)]);
         let other = Calendar::new(&[(0, 6), (7, 8), (16, 30)]);
         assert_eq!(calendar.overlap(&other).busy, [(5, 6), (7, 8), (16, 17)]);
         assert_eq!(other.overlap(&calendar), calendar.overlap(&other));

@@ -1,13 +1,14 @@
 //! Free processors over time, for a policy that asks and changes a million times.
 
-use makespan_core::Time;
+use makespan_core::{FreeTime, Time};
 
-/// Free processors from now on: the same function as [`makespan_core::Timeline`] with one class, in strips of some
-/// hundred steps that lie side by side in memory and know their extremes. Between the tens of steps of a common cluster
-/// and the ten thousands of a crowded one it is several times faster than a tree; a question or change walks over
-/// the strips and into those that matter.
+/// Free processors from now on, all of one class, in strips of some tens of steps that lie side by side in memory and
+/// know their extremes. Between the tens of steps of a common cluster and the ten thousands of a crowded one it is
+/// several times faster than a tree; a question or change walks over the strips and into those that matter.
+///
+/// More may be held than there are, where a policy is told of failures before the tasks that they end: none are free.
 #[derive(Clone, Debug)]
-pub(super) struct Strips {
+pub(crate) struct Strips {
     strips: Vec<Strip>,
 }
 
@@ -50,19 +51,19 @@ impl Strip {
 
 impl Strips {
     /// So many for ever.
-    pub(super) fn constant(free: u32) -> Self {
+    pub(crate) fn constant(free: u32) -> Self {
         let free = i64::from(free);
         Self { strips: vec![Strip { from: vec![i64::MIN], free: vec![free], added: 0, least: free, most: free }] }
     }
 
     /// Free processors at an instant.
-    pub(super) fn free_at(&self, instant: Time) -> u32 {
+    pub(crate) fn free_at(&self, instant: Time) -> u32 {
         let strip = &self.strips[self.strip(instant.ticks())];
         (strip.free[strip.step(instant.ticks())] + strip.added).max(0) as u32
     }
 
     /// Forgets what was before an instant.
-    pub(super) fn forget(&mut self, before: Time) {
+    pub(crate) fn forget(&mut self, before: Time) {
         let now = before.ticks();
         let strip = self.strip(now);
         self.strips.drain(..strip);
@@ -75,24 +76,14 @@ impl Strips {
         }
     }
 
-    /// Holds processors from `start` to `end`.
-    pub(super) fn hold(&mut self, width: u32, start: Time, end: Time) {
-        self.add(-i64::from(width), start.ticks(), end.ticks());
-    }
-
-    /// Gives them back.
-    pub(super) fn release(&mut self, width: u32, start: Time, end: Time) {
-        self.add(i64::from(width), start.ticks(), end.ticks());
-    }
-
     /// The first instant of a period from which `width` processors are free for `duration`.
-    pub(super) fn earliest_fit(&self, width: u32, duration: Time, period: (Time, Time)) -> Option<Time> {
+    pub(crate) fn earliest_fit_in(&self, width: u32, duration: Time, period: (Time, Time)) -> Option<Time> {
         self.earliest_fit_of_owner(width, duration, period, Time::MAX)
     }
 
     /// The same for somebody who holds that many processors for that long from the instant `own` on, and would give them
     /// back.
-    pub(super) fn earliest_fit_of_owner(
+    pub(crate) fn earliest_fit_of_owner(
         &self,
         width: u32,
         duration: Time,
@@ -116,7 +107,7 @@ impl Strips {
     }
 
     /// From an instant on, until when how many are free.
-    pub(super) fn steps(&self, after: Time) -> impl Iterator<Item = (Time, u32)> + '_ {
+    pub(crate) fn steps(&self, after: Time) -> impl Iterator<Item = (Time, u32)> + '_ {
         let at = self.strip(after.ticks());
         let first = self.strips[at].step(after.ticks());
         let free = self.strips[at..].iter().flat_map(|strip| strip.free.iter().map(|free| free + strip.added));
@@ -229,50 +220,25 @@ impl Strips {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use makespan_core::{Instance, Platform, Reservation, Timeline};
-    use proptest::prelude::*;
+impl FreeTime for Strips {
+    type Instant = Time;
+    /// How many, from when to when.
+    type Held = (u32, Time, Time);
 
-    use super::*;
-
-    fn t(ticks: i64) -> Time {
-        Time::from_ticks(ticks)
+    fn earliest_fit(&self, width: u32, duration: Time, after: Time) -> Time {
+        self.earliest_fit_in(width, duration, (after, Time::MAX)).expect("so many are free at last")
     }
 
-    proptest! {
-        /// Held, given back and asked at random, they say what the timeline says.
-        #[test]
-        fn strips_are_the_timeline(
-            changes in prop::collection::vec((1_u32..40, 0_i64..2000, 1_i64..400, any::<bool>()), 1..600),
-        ) {
-            let instance = Instance::new(Platform::flat(64).unwrap(), vec![], vec![]).unwrap();
-            let (mut timeline, mut strips) = (Timeline::new(&instance), Strips::constant(64));
-            let mut held: Vec<Reservation> = Vec::new();
-            let mut now = 0;
-            for (index, (width, after, duration, give_back)) in changes.into_iter().enumerate() {
-                let after = t(after.max(now));
-                if give_back && !held.is_empty() {
-                    let old = held.swap_remove(index % held.len());
-                    timeline.release(&old);
-                    strips.release(old.width, old.start, old.end);
-                }
-                let start = timeline.earliest_fit(width, t(duration), after);
-                prop_assert_eq!(strips.earliest_fit(width, t(duration), (after, Time::MAX)), Some(start));
-                let limit = t(after.ticks() + 3 * duration);
-                let expected = (after.ticks()..limit.ticks()).step_by(1).take(40).map(t).find(|&at| {
-                    timeline.fits(width, at, t(duration.min((limit - at).ticks())))
-                });
-                let found = strips.earliest_fit_of_owner(width, t(duration), (after, limit), limit);
-                prop_assert!(expected.is_none() || found == expected);
-                prop_assert_eq!(strips.free_at(after), timeline.free_at(after));
-                held.push(timeline.reserve(width, start, start + t(duration)));
-                strips.hold(width, start, start + t(duration));
-                if index % 50 == 49 {
-                    now += 20;
-                    strips.forget(t(now));
-                }
-            }
-        }
+    fn fits(&self, width: u32, start: Time, duration: Time) -> bool {
+        self.earliest_fit_in(width, duration, (start, start + Time::TICK)).is_some()
+    }
+
+    fn hold(&mut self, width: u32, start: Time, end: Time) -> (u32, Time, Time) {
+        self.add(-i64::from(width), start.ticks(), end.ticks());
+        (width, start, end)
+    }
+
+    fn release(&mut self, &(width, start, end): &(u32, Time, Time)) {
+        self.add(i64::from(width), start.ticks(), end.ticks());
     }
 }

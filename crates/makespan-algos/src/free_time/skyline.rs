@@ -2,16 +2,18 @@
 
 mod nodes;
 
+use std::cell::RefCell;
+use std::ops::Range;
 use std::sync::Arc;
 
-use makespan_core::{Instance, ProcSet, Time};
+use makespan_core::{FreeTime, Instance, ProcSet, Reservation, Time};
 
 use nodes::Nodes;
 
 /// Free processors over time, for schedules of some thousands of jobs at most.
 ///
-/// The same function as [`makespan_core::Timeline`], which answers in logarithmic time, as a sorted array of steps: a
-/// question walks over the steps, which for hundreds of them is several times faster and copies in no time.
+/// A sorted array of steps. Where [`makespan_core::Timeline`] answers in logarithmic time a question walks over the
+/// steps, which for hundreds of them is several times faster, and a copy takes no time.
 ///
 /// Where best placement is required the processors of each node are a class, and a job fits where the least that each
 /// node has free over its time is enough for a best placement. A question then takes steps times nodes.
@@ -28,9 +30,9 @@ pub struct Skyline {
     head: usize,
     /// When the last of what was placed ends.
     latest: i64,
-    /// Least free processors of each class over a period, while it is measured.
-    least: Vec<i32>,
-    /// How many of each class were taken last, where there are several.
+    /// Least free processors of each class over a period, while it is measured: a buffer.
+    least: RefCell<Vec<i32>>,
+    /// How many of each class were held last, where there are several.
     taken: Vec<i32>,
     /// The nodes, where best placement is required.
     nodes: Option<Arc<Nodes>>,
@@ -48,7 +50,7 @@ impl Clone for Skyline {
         self.from.clone_from(&source.from);
         self.free.clone_from(&source.free);
         self.parts.clone_from(&source.parts);
-        self.least.clone_from(&source.least);
+        self.least.get_mut().clone_from(&source.least.borrow());
         self.taken.clone_from(&source.taken);
         self.nodes.clone_from(&source.nodes);
         (self.classes, self.head, self.latest) = (source.classes, source.head, source.latest);
@@ -85,25 +87,21 @@ impl Skyline {
         let free = parts.iter().map(widest).collect();
         let several = if classes.len() > 1 { classes.len() } else { 0 };
         let parts = if several > 0 { parts.concat() } else { Vec::new() };
-        let (least, taken) = (vec![0; several], vec![0; several]);
+        let (least, taken) = (RefCell::new(vec![0; several]), vec![0; several]);
         Self { from, free, parts, classes: several, head: 0, latest: 0, least, taken, nodes: nodes.map(Arc::new) }
     }
 
-    /// The processors of each class, where best placement is required, in the order of [`Skyline::taken`].
+    /// The processors of each class, where best placement is required, in the order of [`Reservation::parts`].
     pub fn pools(&self) -> Option<&[ProcSet]> {
         self.nodes.as_deref().map(Nodes::pools)
     }
 
-    /// How many processors of each class were placed last; empty where there is only one class.
-    pub fn taken(&self) -> impl Iterator<Item = u32> + '_ {
-        self.taken.iter().map(|&count| count as u32)
-    }
-
-    /// Places `width` processors for `duration` at their earliest fit, not before `release`; returns the start.
+    /// Holds `width` processors for `duration` at their earliest fit, not before `release`; returns the start. They are
+    /// not given back.
     pub fn place(&mut self, width: u32, duration: i64, release: i64) -> i64 {
         let width = width as i32;
-        let (first, start) = self.earliest_fit(width, duration, release);
-        self.hold(first, start, start + duration, width);
+        let (first, start) = self.first_fit(width, duration, release);
+        self.take(first, start, start + duration, width);
         self.latest = self.latest.max(start + duration);
         start
     }
@@ -113,13 +111,8 @@ impl Skyline {
         self.latest
     }
 
-    /// When `width` processors would be placed for `duration`.
-    pub fn would_start(&mut self, width: u32, duration: i64, release: i64) -> i64 {
-        self.earliest_fit(width as i32, duration, release).1
-    }
-
     /// The step in which the earliest fit begins, and when.
-    fn earliest_fit(&mut self, width: i32, duration: i64, release: i64) -> (usize, i64) {
+    fn first_fit(&self, width: i32, duration: i64, release: i64) -> (usize, i64) {
         let mut first = self.head;
         // The last step goes on for ever.
         while self.from.get(first + 1).is_some_and(|&next| next <= release) {
@@ -137,7 +130,7 @@ impl Skyline {
             }
             if step < self.from.len() && self.from[step] < end {
                 first = step + 1;
-            } else if self.classes == 0 || self.fits(width, first, end) {
+            } else if self.classes == 0 || self.has_throughout(width, first, end) {
                 return (first, start);
             } else {
                 first += 1;
@@ -146,15 +139,16 @@ impl Skyline {
     }
 
     /// Whether enough processors are free from step `first` until `end`, each throughout.
-    fn fits(&mut self, width: i32, first: usize, end: i64) -> bool {
+    fn has_throughout(&self, width: i32, first: usize, end: i64) -> bool {
         let Some(nodes) = &self.nodes else { return self.free_throughout(first, end) >= width };
         let classes = self.classes;
         let last = first + 1 + self.from[first + 1..].partition_point(|&from| from < end);
         if last == first + 1 {
             return true;
         }
-        least_of(&self.parts[first * classes..last * classes], &mut self.least);
-        nodes.widest(&self.least) >= width
+        let mut least = self.least.borrow_mut();
+        least_of(&self.parts[first * classes..last * classes], &mut least);
+        nodes.widest(&least) >= width
     }
 
     /// Processors that are free from step `first` until `end`, each throughout.
@@ -173,47 +167,62 @@ impl Skyline {
     }
 
     /// Takes `width` processors from `start`, which lies in step `first`, until `end`.
-    fn hold(&mut self, first: usize, start: i64, end: i64, width: i32) {
-        let first = self.cut(first, start);
-        let mut last = first;
-        while last < self.from.len() && self.from[last] < end {
-            last += 1;
-        }
-        let last = if self.from.get(last) == Some(&end) { last } else { self.cut(last - 1, end) };
+    fn take(&mut self, first: usize, start: i64, end: i64, width: i32) {
+        let period = self.cut_period(first, start, end);
         if self.classes > 0 {
-            self.hold_parts(first, last, width);
+            self.take_parts(period.clone(), width);
         }
-        if let Some(nodes) = &self.nodes {
-            let steps = self.parts[first * self.classes..last * self.classes].chunks_exact(self.classes);
-            self.free[first..last].iter_mut().zip(steps).for_each(|(free, parts)| *free = nodes.widest(parts));
-        } else {
-            self.free[first..last].iter_mut().for_each(|free| *free -= width);
-        }
-        self.join(last);
-        self.join(first);
+        self.add(period.clone(), -width);
+        self.join(period.end);
+        self.join(period.start);
         while self.free[self.head] == 0 {
             self.head += 1;
         }
     }
 
     /// Takes from the most constrained classes first, as the timeline does, or a best placement.
-    fn hold_parts(&mut self, first: usize, last: usize, width: i32) {
+    fn take_parts(&mut self, period: Range<usize>, width: i32) {
         let classes = self.classes;
-        least_of(&self.parts[first * classes..last * classes], &mut self.least);
+        let least = self.least.get_mut();
+        least_of(&self.parts[period.start * classes..period.end * classes], least);
         if let Some(nodes) = &self.nodes {
-            nodes.take(width, &self.least, &mut self.taken);
+            nodes.take(width, least, &mut self.taken);
         } else {
             let mut missing = width;
-            for (taken, &least) in self.taken.iter_mut().zip(&self.least) {
+            for (taken, &least) in self.taken.iter_mut().zip(&*least) {
                 *taken = missing.min(least);
                 missing -= *taken;
             }
         }
-        for parts in self.parts[first * classes..last * classes].chunks_exact_mut(classes) {
-            for (part, taken) in parts.iter_mut().zip(&self.taken) {
-                *part -= taken;
-            }
+        for parts in self.parts[period.start * classes..period.end * classes].chunks_exact_mut(classes) {
+            parts.iter_mut().zip(&self.taken).for_each(|(part, taken)| *part -= taken);
         }
+    }
+
+    /// What is free in these steps, whose classes are up to date, with `change` more processors.
+    fn add(&mut self, period: Range<usize>, change: i32) {
+        if let Some(nodes) = &self.nodes {
+            let steps = self.parts[period.start * self.classes..period.end * self.classes].chunks_exact(self.classes);
+            self.free[period].iter_mut().zip(steps).for_each(|(free, parts)| *free = nodes.widest(parts));
+        } else {
+            self.free[period].iter_mut().for_each(|free| *free += change);
+        }
+    }
+
+    /// The step that holds at an instant.
+    fn step(&self, at: i64) -> usize {
+        self.from.partition_point(|&from| from <= at) - 1
+    }
+
+    /// Makes steps begin at `start`, which lies in step `first`, and at `end`; returns those between.
+    fn cut_period(&mut self, first: usize, start: i64, end: i64) -> Range<usize> {
+        let first = self.cut(first, start);
+        let mut last = first;
+        while last < self.from.len() && self.from[last] < end {
+            last += 1;
+        }
+        let last = if self.from.get(last) == Some(&end) { last } else { self.cut(last - 1, end) };
+        first..last
     }
 
     /// Makes a step begin at `at`, which lies in `step`; returns that step.
@@ -248,6 +257,38 @@ impl Skyline {
     }
 }
 
+impl FreeTime for Skyline {
+    type Instant = i64;
+    type Held = Reservation;
+
+    fn earliest_fit(&self, width: u32, duration: i64, after: i64) -> i64 {
+        self.first_fit(width as i32, duration, after).1
+    }
+
+    fn hold(&mut self, width: u32, start: i64, end: i64) -> Reservation {
+        self.take(self.step(start), start, end, width as i32);
+        let [start, end] = [start, end].map(Time::from_ticks);
+        if self.classes == 0 {
+            return Reservation::on_open_platform(width, start, end);
+        }
+        Reservation::of_parts(self.taken.iter().map(|&count| count as u32).collect(), start, end)
+    }
+
+    fn release(&mut self, held: &Reservation) {
+        let (start, end, classes) = (held.start.ticks(), held.end.ticks(), self.classes);
+        let period = self.cut_period(self.step(start), start, end);
+        self.head = self.head.min(period.start);
+        if let Some(given) = held.parts() {
+            for parts in self.parts[period.start * classes..period.end * classes].chunks_exact_mut(classes) {
+                parts.iter_mut().zip(given).for_each(|(part, &given)| *part += given as i32);
+            }
+        }
+        self.add(period.clone(), held.width as i32);
+        self.join(period.end);
+        self.join(period.start);
+    }
+}
+
 /// The least of each class over the steps of `parts`.
 fn least_of(parts: &[i32], least: &mut [i32]) {
     least.fill(i32::MAX);
@@ -255,3 +296,6 @@ fn least_of(parts: &[i32], least: &mut [i32]) {
         least.iter_mut().zip(parts).for_each(|(least, &part)| *least = (*least).min(part));
     }
 }
+
+#[cfg(test)]
+mod tests;
