@@ -2,8 +2,8 @@
 
 use super::{Entry, GRAPHS, Parameter, Spec, SpecError};
 use crate::kernel::chains::collisions::Penalties;
+use crate::kernel::chains::criterion::Criterion;
 use crate::kernel::chains::method::Method;
-use crate::kernel::chains::planning::Criterion;
 use crate::kernel::chains::ranking::Cover;
 use crate::kernel::chains::reserve::Isolated;
 use crate::kernel::chains::strategy::{Settings, Start};

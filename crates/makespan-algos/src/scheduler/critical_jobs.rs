@@ -8,10 +8,10 @@ use makespan_core::{
 use super::{check_supported, needs_single_processors, optimise};
 use crate::free_time::Calendar;
 use crate::kernel::chains::collisions::Collision;
+use crate::kernel::chains::criterion::Criterion;
 use crate::kernel::chains::draft::Draft;
 use crate::kernel::chains::method::Method;
 use crate::kernel::chains::outline::Outline;
-use crate::kernel::chains::planning::Criterion;
 use crate::kernel::chains::squeeze::{Squeezed, squeeze};
 use crate::kernel::chains::strategy::{Offer, heft};
 use crate::kernel::chains::walltime::{makespan_alone, walltime};

@@ -2,8 +2,8 @@
 
 use makespan_core::FreeTime;
 
+use super::criterion::{Criterion, TieBreak};
 use super::frame::Frame;
-use super::planning::{Criterion, TieBreak};
 use crate::free_time::Calendar;
 use crate::kernel::graph::placing::earliest;
 use crate::kernel::graph::{NEVER, Place};

@@ -2,7 +2,7 @@
 
 use makespan_core::Instance;
 
-use super::planning::Criterion;
+use super::criterion::Criterion;
 use super::ranking::Cover;
 use super::reserve::Isolated;
 use super::strategy::{Settings, Start};

@@ -1,6 +1,7 @@
 //! The critical jobs method: chains of a compound job ranked, planned one by one, and collisions resolved.
 
 pub mod collisions;
+pub mod criterion;
 pub mod draft;
 pub mod frame;
 pub mod method;

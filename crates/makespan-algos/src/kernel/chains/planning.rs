@@ -2,28 +2,10 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::criterion::{Criterion, TieBreak};
 use super::draft::Draft;
 use super::frame::Side;
 use super::windows::{Room, Span};
-
-/// Which schedules are better.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Criterion {
-    /// Lowest cost: the sum over tasks of 1000 V / T, rounded up each, for a volume V that takes the time T.
-    #[default]
-    Cost,
-    /// Greatest average utilisation of the processors: the longest times.
-    Utilisation,
-}
-
-/// Of equally good places, which.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TieBreak {
-    /// The earliest.
-    Earliest,
-    /// The latest.
-    Latest,
-}
 
 /// What one chain is planned by.
 #[derive(Clone, Copy, Debug)]

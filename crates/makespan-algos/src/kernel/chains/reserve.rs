@@ -1,7 +1,7 @@
 //! The time reserve of tasks that nothing leads to or from.
 
+use super::criterion::Criterion;
 use super::draft::Draft;
-use super::planning::Criterion;
 use super::windows::{Room, Span};
 use crate::kernel::graph::Place;
 

@@ -3,9 +3,10 @@
 use makespan_core::{FreeTime, undominated};
 
 use super::collisions::{Collision, Penalties, Resolution, resolve};
+use super::criterion::{Criterion, TieBreak};
 use super::draft::Draft;
 use super::frame::Frame;
-use super::planning::{Aim, Criterion, TieBreak, plan};
+use super::planning::{Aim, plan};
 use super::ranking::{Chain, Cover};
 use super::reserve::{Isolated, Reserve, reserve};
 use super::windows::Room;

@@ -7,9 +7,10 @@ use makespan_core::{
 use proptest::prelude::*;
 
 use super::collisions::{Penalties, Resolution, resolve};
+use super::criterion::{Criterion, TieBreak};
 use super::draft::Draft;
 use super::frame::Frame;
-use super::planning::{Aim, Criterion, TieBreak, plan};
+use super::planning::{Aim, plan};
 use super::ranking::{Chain, Chart, Cover};
 use super::reserve::{Isolated, Reserve};
 use super::strategy::{Settings, Task, heft, strategy};
