@@ -2,7 +2,8 @@
 
 use std::cmp::Ordering;
 
-use super::candidate::{Candidate, Choice};
+use super::candidate::Candidate;
+use super::choice::Choice;
 use super::flow::{Flow, Hopeless, Table};
 use crate::free_time::Calendar;
 use crate::kernel::chains::strategy::pareto;

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 
 use makespan_core::{Decision, Event, JobId, Logged, TaskId, Time, View};
 
-use super::candidate::{Alone, Candidate, Choice, delay, delayed, longest};
+use super::candidate::{Alone, Candidate, longest};
+use super::choice::{Choice, delay, delayed};
 use super::rules::{Serve, Spare};
 use super::{JobFlow, is_untouched, placements};
 use crate::kernel::graph::{Problem, rank};

@@ -2,7 +2,8 @@
 
 use std::cmp::Ordering;
 
-use super::candidate::{Candidate, Choice};
+use super::candidate::Candidate;
+use super::choice::Choice;
 use super::rules::{JobFlowRules, Late, Value};
 use crate::free_time::Calendar;
 use crate::kernel::chains::strategy::{Offer, Start};

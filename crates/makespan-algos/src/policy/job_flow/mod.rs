@@ -2,6 +2,7 @@
 
 mod candidate;
 mod catalogue;
+mod choice;
 mod collective;
 mod failures;
 mod flow;
@@ -22,8 +23,9 @@ use super::again::{again, calendars};
 use super::jobs::{new_jobs, unstarted};
 use super::reserved::Reservations;
 use crate::kernel::graph::Place;
-use candidate::{Alone, Candidate, Choice};
+use candidate::{Alone, Candidate};
 pub(super) use catalogue::ENTRY;
+use choice::Choice;
 use flow::{Hopeless, Table};
 use records::JobRecords;
 pub use rules::{Clock, Goal, JobFlowRules, Late, Serve, Spare};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use makespan_core::{JobId, Logged, Time};
 
-use super::candidate::Choice;
+use super::choice::Choice;
 
 /// Jobs that have been planned.
 #[derive(Clone, Debug, Default)]
