@@ -8,7 +8,8 @@ use thiserror::Error;
 use super::flow::{self, sequential_and_open};
 use super::held::equal_speeds;
 use super::job_flow;
-use super::queue_state::{Reading, without_transfers};
+use super::order::Reading;
+use super::queue_state::without_transfers;
 use super::{
     Batch, Communication, Conservative, Doubling, Easy, Fcfs, Follow, Keep, MAPPERS, MoldableEasy, Passes, QueueOrder,
     Queues, Replan, Request, Rules, SchedulingTime, TaskFlow, When,

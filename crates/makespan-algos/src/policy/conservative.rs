@@ -10,8 +10,8 @@ use makespan_core::{Decision, Event, FreeTime, Policy, Time, View};
 use self::plan::{Period, Plan, Room, Start};
 use self::sets::Sets;
 use super::held::Held;
-use super::order::Place;
-use super::queue_state::{QueueState, Reading, Starts, Update};
+use super::order::{Place, Reading};
+use super::queue_state::{QueueState, Starts, Update};
 use super::space::Slot;
 
 /// Gives every task a reservation when it arrives: its earliest fit beside all that run and wait. No reservation is ever

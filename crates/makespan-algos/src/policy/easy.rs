@@ -4,9 +4,9 @@ use std::str::FromStr;
 
 use makespan_core::{Decision, Event, Policy, TaskId, Time, View};
 
-use super::order::Place;
+use super::order::{Place, Reading};
 use super::queue::Gap;
-use super::queue_state::{QueueState, Reading, Starts, Update, wait_for};
+use super::queue_state::{QueueState, Starts, Update, wait_for};
 use super::space::Space;
 
 /// Starts tasks in the order of the queue while they fit, reserves the first that does not for the earliest instant at

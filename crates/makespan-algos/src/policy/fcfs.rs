@@ -2,7 +2,8 @@
 
 use makespan_core::{Decision, Event, Policy, View};
 
-use super::queue_state::{QueueState, Reading, Starts, wait_for};
+use super::order::Reading;
+use super::queue_state::{QueueState, Starts, wait_for};
 use super::space::Space;
 
 /// Starts the tasks of a queue strictly in order: what does not fit makes all behind it wait.

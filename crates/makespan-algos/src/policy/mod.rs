@@ -38,7 +38,6 @@ pub use flow::{Communication, LongestFirst, MAPPERS, Rules, SchedulingTime, Task
 pub use follow::Follow;
 pub use job_flow::{Clock, Goal, JobFlow, JobFlowRules, Late, Serve};
 pub use moldable_easy::MoldableEasy;
-pub use order::{QueueOrder, Queues, Request};
-pub use queue_state::Reading;
+pub use order::{QueueOrder, Queues, Reading, Request};
 pub use replan::{Keep, Replan};
 pub use reserved::Starts;

@@ -4,9 +4,9 @@ use makespan_core::{Decision, Event, FreeTime, Instance, JobId, Policy, ProcSet,
 use rustc_hash::FxHashMap;
 
 use super::held::interchangeable;
-use super::order::{Place, Request, Widths, time_on_equal};
+use super::order::{Place, Reading, Request, Widths, time_on_equal};
 use super::queue::Gap;
-use super::queue_state::{QueueState, Reading, Update, wait_for};
+use super::queue_state::{QueueState, Update, wait_for};
 use super::space::{Slot, Space};
 use crate::free_time::Strips;
 

@@ -82,6 +82,17 @@ impl QueueOrder {
     }
 }
 
+/// How a policy reads its queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reading {
+    /// In which order.
+    pub order: QueueOrder,
+    /// For how many processors a moldable task asks.
+    pub request: Request,
+    /// Whether tasks of a higher priority come before all others.
+    pub queues: Queues,
+}
+
 /// Processors and time; of several tasks, the least of each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Asked {

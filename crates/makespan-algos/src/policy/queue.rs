@@ -3,8 +3,7 @@
 use makespan_core::{Instance, TaskId, TaskSet, Time};
 use rustc_hash::FxHashMap;
 
-use super::order::{Asked, Place, Widths};
-use super::queue_state::Reading;
+use super::order::{Asked, Place, Reading, Widths};
 
 /// Waiting tasks in the order of a queue, in small blocks that lie side by side in memory; a tree over the blocks
 /// knows the least width and the least time of the tasks below each of its nodes.

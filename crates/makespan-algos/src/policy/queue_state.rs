@@ -3,7 +3,7 @@
 use makespan_core::{Decision, Event, Instance, TaskId, Time, Unsupported, View};
 
 use super::held::{Held, counts_suffice};
-use super::order::{Place, QueueOrder, Queues, Request};
+use super::order::{Place, Reading};
 use super::queue::Queue;
 use super::space::{Slot, Space, next_opening};
 
@@ -14,17 +14,6 @@ pub(super) struct QueueState {
     pub held: Held,
     /// Whether counts of free processors describe the platform; elsewhere it matters which a task gets.
     pub counted: bool,
-}
-
-/// How a policy reads its queue.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Reading {
-    /// In which order.
-    pub order: QueueOrder,
-    /// For how many processors a moldable task asks.
-    pub request: Request,
-    /// Whether tasks of a higher priority come before all others.
-    pub queues: Queues,
 }
 
 /// What the events of an instant change in the state of a queue.
