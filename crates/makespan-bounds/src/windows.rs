@@ -50,7 +50,7 @@ pub(crate) fn best(instance: &Instance, objective: Objective) -> Bound {
         Objective::WeightedCompletion | Objective::MeanFlow | Objective::Throughput => {
             Proof::JobWindows(JobWindows { windows: alone() })
         }
-        Objective::Cost => return crate::cost::cheapest(instance),
+        Objective::Cost => return crate::cost::cheapest::cheapest(instance),
     };
     let nothing = Bound { objective, value: 0.into(), makespan_at_most: None, proof: proof.clone() };
     Bound::proved_by(objective, proof, instance).unwrap_or(nothing)

@@ -9,6 +9,7 @@
 //! DOI 10.1016/0166-218X(90)90104-K; steps as in D. P. Kingma, J. Ba, "Adam", ICLR 2015, arXiv 1412.6980.
 
 mod ascent;
+pub(crate) mod cheapest;
 mod programme;
 #[cfg(test)]
 mod tests;
@@ -18,6 +19,7 @@ use makespan_core::{Bound, CertificateError, Instance, JobId, Objective, Proof, 
 
 use crate::windows::Tasks;
 use ascent::Ascent;
+pub use cheapest::cheapest;
 use programme::{Programme, SEVERAL, instants};
 
 /// Equal periods of the time until the horizon, at most.
@@ -26,13 +28,6 @@ const PERIODS: usize = 16;
 const LOOKED_AT: usize = 1 << 20;
 /// The largest price is a whole number of about so many binary places.
 const PLACES: i32 = 40;
-
-/// The bound that holds of every schedule: each task counts with its least cost. O(tasks * nodes).
-pub fn cheapest(instance: &Instance) -> Bound {
-    let proof = Proof::CostPrices(CostPrices::default());
-    let nothing = |proof| Bound { objective: Objective::Cost, value: 0.into(), makespan_at_most: None, proof };
-    Bound::proved_by(Objective::Cost, proof.clone(), instance).unwrap_or_else(|_| nothing(proof))
-}
 
 /// Where a task pays least under the best prices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
