@@ -8,14 +8,12 @@ use makespan_formats::report::Section;
 use serde_json::{Value, json};
 
 use super::compound;
+use super::row::Row;
 use crate::output::table;
 use crate::summary::figure;
 
 /// Widest line of a table.
 const WIDTH: usize = 100;
-
-/// A row: what is measured, and its figure for each policy.
-pub(super) type Row = (String, Vec<String>);
 
 /// A named figure of something.
 type Figure<T, F> = (&'static str, fn(&T) -> F);

@@ -5,7 +5,7 @@ use makespan_core::{FlowMeasures, Instance, JobMeasures, Time};
 use makespan_formats::LogRow;
 use serde_json::{Value, json};
 
-use super::comparison::Row;
+use super::row::Row;
 use crate::output::wrapped;
 use crate::summary::figure;
 

@@ -6,6 +6,7 @@ mod outputs;
 mod page;
 mod play;
 mod question;
+mod row;
 mod scene;
 mod tree;
 
