@@ -6,13 +6,14 @@ use std::rc::Rc;
 
 use makespan_core::{Instance, Policy, Trace};
 
+use crate::clock::Clock;
 use crate::files::Files;
 use crate::host::Host;
 use crate::journal::{Journal, Opening, Record, locked};
 use crate::local::Local;
 use crate::machine::cores;
 use crate::recover::{Recovery, closed_tasks, open_tasks};
-use crate::session::{Clock, Session, State};
+use crate::session::{Session, State};
 use crate::storage::{Disk, Storage};
 use crate::{ExecuteError, ExecuteOptions, Observer, fingerprint};
 

@@ -9,6 +9,7 @@
 
 #![warn(missing_docs)]
 
+mod clock;
 mod error;
 mod execute;
 #[cfg(test)]
@@ -32,6 +33,7 @@ mod session;
 mod shim;
 mod status;
 mod storage;
+mod traces;
 
 pub use error::ExecuteError;
 pub use execute::{Reserved, check, execute, reserve};

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::io::Write;
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
-use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::rc::Rc;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::sleep;
@@ -19,9 +19,10 @@ use crate::group::Group;
 use crate::host::{Host, Left, Refusal, Start};
 use crate::launch::launch;
 use crate::machine::{allotment_environment, cores_of, program, substituted};
-use crate::process::{Identity, Traces, boot, start_of};
+use crate::process::{Identity, boot, exit_status, start_of};
 use crate::shim;
 use crate::storage::{Disk, Storage, is_passing};
+use crate::traces::Traces;
 
 /// How long a shim that was told to kill its task may take before it is killed itself.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -214,9 +215,4 @@ impl Drop for Local {
             group.remove();
         }
     }
-}
-
-/// An exit status as shells count it.
-pub(crate) fn exit_status(status: ExitStatus) -> i32 {
-    status.code().or_else(|| status.signal().map(|signal| 128 + signal)).unwrap_or(-1)
 }

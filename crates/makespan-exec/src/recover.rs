@@ -2,11 +2,12 @@
 
 use makespan_core::{Instance, Outcome, Run, TaskId};
 
+use crate::clock::since_origin;
 use crate::files::Files;
 use crate::host::{Host, Left};
 use crate::journal::{Attempt, Cause, History, Journal, Progression, Record};
 use crate::process::Identity;
-use crate::session::{outcome, since_origin};
+use crate::session::outcome;
 use crate::status::Status;
 use crate::storage::Storage;
 use crate::{ExecuteError, ExecuteOptions, Observer};

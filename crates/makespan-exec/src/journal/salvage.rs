@@ -7,8 +7,8 @@ use makespan_core::{Instance, Outcome, TaskId, Time};
 
 use super::history::History;
 use super::{Attempt, JournalError, Progression, Record, VERSION};
+use crate::clock::since_origin;
 use crate::fingerprint::fingerprints;
-use crate::session::since_origin;
 use crate::status::Status;
 
 /// A journal that has been put together again.

@@ -12,10 +12,10 @@ use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 use thiserror::Error;
 
+use crate::clock::ticks;
 use crate::launch::launch;
-use crate::local::exit_status;
 use crate::machine::{allotment_environment, cores, cores_of, program, substituted};
-use crate::session::ticks;
+use crate::process::exit_status;
 use crate::{ExecuteError, Stop};
 
 /// How a command is measured.

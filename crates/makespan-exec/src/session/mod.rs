@@ -2,7 +2,6 @@
 
 mod abandon;
 mod active;
-mod clock;
 mod ending;
 mod start;
 mod state;
@@ -13,6 +12,7 @@ use std::time::Duration;
 
 use makespan_core::{Decision, Event, Policy, TaskId, Time};
 
+use crate::clock::Clock;
 use crate::files::Files;
 use crate::host::Host;
 use crate::journal::{Journal, JournalError, Record};
@@ -20,7 +20,6 @@ use crate::storage::Storage;
 use crate::{ExecuteError, ExecuteOptions, Observer};
 pub(crate) use active::outcome;
 use active::{Active, Delayed, Doubtful, News};
-pub(crate) use clock::{Clock, since_origin, ticks};
 pub(crate) use state::State;
 
 /// A wake-up that is due at once comes no sooner than this, so that a careless policy does not keep a core busy.

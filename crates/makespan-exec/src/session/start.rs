@@ -2,9 +2,10 @@
 
 use makespan_core::{Outcome, ProcSet, Running, TaskId, Time};
 
+use super::Session;
 use super::active::{Active, Delayed, News};
-use super::{Session, ticks};
 use crate::ExecuteError;
+use crate::clock::ticks;
 use crate::host::{Refusal, Start};
 use crate::journal::Record;
 use crate::status::Claim;

@@ -29,8 +29,7 @@ use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::{Pid, setsid};
 
 use crate::group::Group;
-use crate::local::exit_status;
-use crate::process::{exit_code, is_child, signal_descendants};
+use crate::process::{exit_code, exit_status, is_child, signal_descendants};
 use crate::status::{Claim, Slot, Status, nanoseconds};
 use crate::storage::Disk;
 

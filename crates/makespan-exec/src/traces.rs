@@ -1,0 +1,133 @@
+//! What descends from a run whose shim is gone: how it is found, and ended.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use nix::sys::signal::Signal;
+
+use crate::group::Group;
+use crate::process::{GLANCE, Stat, Table, content, names};
+
+/// How processes whose shim is gone are known as those of a run.
+#[derive(Clone, Debug)]
+pub(crate) struct Traces {
+    /// The session that the shim opened, while the shim is not reaped and its id therefore belongs to nobody else.
+    pub session: Option<i32>,
+    /// `NAME=value` entries of their environment.
+    pub marks: Vec<String>,
+    /// The control group that they were born in.
+    pub group: Option<Group>,
+}
+
+impl Traces {
+    fn fit(&self, pid: i32, stat: Stat) -> bool {
+        if self.session == Some(stat.session) {
+            return true;
+        }
+        !self.marks.is_empty()
+            && environment(pid, stat).is_some_and(|environment| {
+                let entries: BTreeSet<&[u8]> = environment.split(|&byte| byte == 0).collect();
+                self.marks.iter().all(|mark| entries.contains(mark.as_bytes()))
+            })
+    }
+
+    fn members(&self) -> BTreeSet<i32> {
+        self.group.as_ref().map(Group::members).unwrap_or_default()
+    }
+
+    /// Live processes with these traces and all that descends from them; never this one and those above it.
+    fn find(&self, table: &Table) -> BTreeSet<i32> {
+        let members = self.members();
+        let spared = table.ancestors(std::process::id() as i32);
+        let live = table.0.iter().filter(|(pid, stat)| stat.is_alive() && !spared.contains(pid));
+        let mut found: BTreeSet<i32> =
+            live.filter(|(pid, stat)| members.contains(pid) || self.fit(**pid, **stat)).map(|(&pid, _)| pid).collect();
+        found.extend(table.descendants(&found).difference(&spared).copied().collect::<Vec<_>>());
+        found
+    }
+
+    /// Ends what has these traces: SIGTERM, SIGKILL after the grace period. Returns when nothing of it lives.
+    pub fn end(&self, grace: Duration) {
+        let begun = std::time::Instant::now();
+        let mut signal = Some(Signal::SIGTERM).filter(|_| !grace.is_zero());
+        loop {
+            let table = Table::read();
+            let found = self.find(&table);
+            let live = found.iter().any(|pid| table.0.get(pid).is_some_and(|stat| stat.is_alive()));
+            if !live {
+                self.group.as_ref().map(Group::remove);
+                return;
+            }
+            if let Some(signal) = signal.take() {
+                table.signal(&found, signal);
+            } else if begun.elapsed() >= grace {
+                // Never with ourselves in it.
+                let spared = table.ancestors(std::process::id() as i32);
+                let group = self.group.as_ref().filter(|group| group.members().is_disjoint(&spared));
+                group.map(Group::kill);
+                table.signal(&found, Signal::SIGKILL);
+            }
+            std::thread::sleep(GLANCE);
+        }
+    }
+}
+
+/// The environment that a process began with. Where its first thread has ended, the others know it.
+fn environment(pid: i32, stat: Stat) -> Option<Vec<u8>> {
+    if !stat.is_zombie() {
+        return content(format!("/proc/{pid}/environ"));
+    }
+    let threads = names(&format!("/proc/{pid}/task")).into_iter();
+    threads.filter_map(|thread| content(format!("/proc/{pid}/task/{thread}/environ"))).find(|text| !text.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::process::{Identity, start_of, stat};
+
+    #[test]
+    fn what_carries_the_marks_is_ended_wherever_it_went() {
+        let mark = format!("MAKESPAN_TEST_MARK={}", std::process::id());
+        let (name, value) = mark.split_once('=').unwrap();
+        let spawn = |script: &str| {
+            let mut command = std::process::Command::new("sh");
+            command.args(["-c", script]).env(name, value).spawn().unwrap()
+        };
+        let mut polite = spawn("exec sleep 600");
+        let mut stubborn = spawn("trap '' TERM; while :; do sleep 0.1; done");
+        // It has left its group, its session and its parent.
+        let mut away = spawn("setsid -f setsid sleep 601");
+        away.wait().unwrap();
+        let traces = Traces { session: None, marks: vec![mark.clone()], group: None };
+        assert!(traces.find(&Table::read()).len() >= 3);
+        traces.end(Duration::from_millis(100));
+        assert!(traces.find(&Table::read()).is_empty());
+        assert!(!polite.wait().unwrap().success() && !stubborn.wait().unwrap().success());
+    }
+
+    /// Such a process looks like a zombie, and works.
+    #[test]
+    fn a_process_whose_first_thread_has_ended_lives_and_is_ended() {
+        let script = "import ctypes, threading, time\n\
+                      threading.Thread(target=time.sleep, args=(600,)).start()\n\
+                      ctypes.CDLL(None).pthread_exit(None)";
+        let (name, value) = ("MAKESPAN_TEST_THREADS", std::process::id().to_string());
+        let started = std::process::Command::new("python3").args(["-c", script]).env(name, &value).spawn();
+        let Ok(mut child) = started else {
+            eprintln!("SKIPPED: there is no python3 here, which this test needs");
+            return;
+        };
+        let pid = child.id() as i32;
+        while !stat(pid).is_some_and(Stat::is_zombie) {
+            assert!(child.try_wait().unwrap().is_none(), "it ended as a whole");
+            std::thread::sleep(GLANCE);
+        }
+        assert!(Identity { pid, start: start_of(pid).unwrap() }.is_alive());
+        let traces = Traces { session: None, marks: vec![format!("{name}={value}")], group: None };
+        assert!(traces.find(&Table::read()).contains(&pid));
+        traces.end(Duration::from_millis(100));
+        assert!(!child.wait().unwrap().success());
+        assert!(Traces { marks: Vec::new(), ..traces }.find(&Table::read()).is_empty(), "nobody is found by nothing");
+    }
+}
