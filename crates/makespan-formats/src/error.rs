@@ -5,6 +5,9 @@ use std::io;
 
 use thiserror::Error;
 
+/// Why machines that are stated twice are refused.
+pub(crate) const BOTH_STATED: &str = "both a platform and a number of processors are stated; state one";
+
 /// Longest problem that is shown in full; what is quoted from a broken file can be megabytes.
 const LONGEST: usize = 400;
 

@@ -1,6 +1,5 @@
-//! Reads an instance file of any format.
+//! Reads an instance file of any format, to plan or to replay.
 
-use std::fmt;
 use std::fs::File;
 use std::io::{self, BufRead, Read};
 use std::path::Path;
@@ -8,73 +7,14 @@ use std::path::Path;
 use makespan_core::{Instance, Link, Platform, Quantity};
 
 use crate::batsim::{self, read_batsim};
-use crate::error::{FormatError, Place};
+use crate::error::{BOTH_STATED, FormatError, Place};
+use crate::format::Format;
 use crate::input::{Input, filled, open};
 use crate::replay::record::{Logged, planned};
 use crate::replay::{Replay, ReplayOptions, given, replay};
 use crate::sacct::{self, read_sacct};
 use crate::swf::{self, Lines};
 use crate::{SpeedupSpec, etc, instance, moldable_set, workflow};
-
-/// The formats of instance files.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    /// Native, JSON.
-    Json,
-    /// Native, TOML.
-    Toml,
-    /// A log in the Standard Workload Format.
-    Swf,
-    /// A published set of moldable jobs.
-    MoldableSet,
-    /// A matrix of times on machines.
-    Etc,
-    /// A workload of Batsim.
-    Batsim,
-    /// What `sacct --parsable2` of Slurm prints.
-    Sacct,
-    /// A workflow in `WfFormat`, the JSON of `WfCommons`.
-    WfFormat,
-    /// A DAX of Pegasus.
-    Dax,
-    /// A graph of the Standard Task Graph Set.
-    Stg,
-    /// A graph in DOT.
-    Dot,
-    /// Compound jobs in XML.
-    CompoundXml,
-}
-
-impl Format {
-    /// Whether it holds graphs of tasks without machines.
-    pub const fn is_workflow(self) -> bool {
-        matches!(self, Self::WfFormat | Self::Dax | Self::Stg | Self::Dot | Self::CompoundXml)
-    }
-
-    /// Whether it holds the jobs that a machine ran, so that they are replayed, and can be made moldable.
-    pub const fn is_log(self) -> bool {
-        matches!(self, Self::Swf | Self::Batsim | Self::Sacct)
-    }
-}
-
-impl fmt::Display for Format {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Json => "native JSON",
-            Self::Toml => "native TOML",
-            Self::Swf => "SWF",
-            Self::MoldableSet => "moldable set",
-            Self::Etc => "ETC matrix",
-            Self::Batsim => "a Batsim workload",
-            Self::Sacct => "a dump of sacct",
-            Self::WfFormat => "WfFormat",
-            Self::Dax => "a DAX",
-            Self::Stg => "a standard task graph",
-            Self::Dot => "DOT",
-            Self::CompoundXml => "XML of compound jobs",
-        })
-    }
-}
 
 /// How an instance file is read. The options of logs and of workflows are refused for other files.
 #[derive(Clone, Debug, PartialEq)]
@@ -142,6 +82,25 @@ pub fn read_instance(path: &Path, options: &ReadOptions) -> Result<ReadInstance,
 /// As [`read_instance`].
 pub fn parse_instance(bytes: &[u8], file_name: &str, options: &ReadOptions) -> Result<ReadInstance, FormatError> {
     read_from(bytes, file_name, options)
+}
+
+/// Reads a log or an instance for replay, plain or compressed with gzip or bzip2; the format is known by its content
+/// first. In a native instance the jobs take as long as estimated.
+///
+/// # Errors
+/// [`FormatError`] names the file, the place, what is wrong and what would be right.
+pub fn read_replay(path: &Path, options: &ReplayOptions) -> Result<Replay, FormatError> {
+    let name = path.display().to_string();
+    let file = File::open(path).map_err(|source| FormatError::io(&name, "open", source))?;
+    read_replay_from(file, &name, options)
+}
+
+/// Reads a log from the bytes of a file, as [`read_replay`] does.
+///
+/// # Errors
+/// As [`read_replay`].
+pub fn parse_replay(bytes: &[u8], file_name: &str, options: &ReplayOptions) -> Result<Replay, FormatError> {
+    read_replay_from(bytes, file_name, options)
 }
 
 fn read_from(raw: impl Read, name: &str, options: &ReadOptions) -> Result<ReadInstance, FormatError> {
@@ -227,8 +186,8 @@ fn read_as_it_is(
     Ok(ReadInstance { instance: document(input, format, name)?, format, remarks: Vec::new() })
 }
 
-/// Reads for replay, as [`crate::read_replay`] does.
-pub(crate) fn read_replay_from(raw: impl Read, name: &str, options: &ReplayOptions) -> Result<Replay, FormatError> {
+/// Reads for replay, as [`read_replay`] does.
+fn read_replay_from(raw: impl Read, name: &str, options: &ReplayOptions) -> Result<Replay, FormatError> {
     let (input, format) = opened(raw, name, options.max_bytes)?;
     if format.is_log() {
         refuse_options_of_workflows(options.network, options.storage.as_deref(), format, name)?;
@@ -333,9 +292,6 @@ fn planned_workflow(
     let (instance, remarks) = workflow::read(name, &text, format, &options)?;
     Ok(ReadInstance { instance, format, remarks })
 }
-
-/// Why machines that are stated twice are refused.
-pub(crate) const BOTH_STATED: &str = "both a platform and a number of processors are stated; state one";
 
 /// The machines that the options state for a workflow.
 fn machines(options: &ReadOptions) -> Result<Option<Platform>, String> {

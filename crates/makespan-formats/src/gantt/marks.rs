@@ -6,8 +6,6 @@ use std::io::{self, Write};
 use makespan_core::{JobId, TaskId, Time};
 
 use super::escape::{Pixels, Text};
-use super::palette::COLOURS;
-use super::panel::Panel;
 
 /// What is pointed out in the chart of one schedule.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -32,7 +30,7 @@ pub struct Deadline {
 }
 
 /// Width of a triangle and of a corner in pixels.
-const SIZE: f64 = 8.0;
+pub(super) const SIZE: f64 = 8.0;
 
 impl Marks {
     /// Nothing.
@@ -64,21 +62,5 @@ impl Marks {
             r#"<path class="corner" d="M{x} {y}h{size}l-{size} {size}z"><title>{}</title></path>"#,
             Text(text)
         )
-    }
-}
-
-impl Panel<'_> {
-    /// A triangle for each deadline that lies on the time axis.
-    pub(super) fn write_deadlines(&self, out: &mut impl Write) -> io::Result<()> {
-        let (half, top) = (Pixels(SIZE / 2.0), Pixels(self.top));
-        for Deadline { at, text, missed, job } in
-            self.marks.deadlines.iter().filter(|deadline| deadline.at <= self.span)
-        {
-            let (class, x) = (if *missed { "missed" } else { "deadline" }, Pixels(self.x(*at)));
-            let path = format!("M{x} {top}l-{half} -{}h{}z", Pixels(SIZE - 1.0), Pixels(SIZE));
-            let colour = COLOURS[self.colours.of_job(*job)];
-            writeln!(out, r#"<path class="{class}" fill="{colour}" d="{path}"><title>{}</title></path>"#, Text(text))?;
-        }
-        Ok(())
     }
 }

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use makespan_core::{Instance, ProcSet, Schedule, Time};
 
 use super::escape::{Pixels, Text, fitting};
-use super::marks::Marks;
+use super::marks::{Deadline, Marks, SIZE};
 use super::mosaic::Mosaic;
 use super::palette::{COLOURS, Colours, Palette, text_on};
 use super::ticks;
@@ -207,6 +207,20 @@ impl Panel<'_> {
         self.marks.write_corner(out, placement.task, shapes[0].area)?;
         let largest = shapes.iter().max_by(|a, b| (a.area[2] * a.area[3]).total_cmp(&(b.area[2] * b.area[3])));
         largest.map_or(Ok(()), |shape| write_label(out, &name, shape.area, text_on(colour)))
+    }
+
+    /// A triangle for each deadline that lies on the time axis.
+    pub(super) fn write_deadlines(&self, out: &mut impl Write) -> io::Result<()> {
+        let (half, top) = (Pixels(SIZE / 2.0), Pixels(self.top));
+        for Deadline { at, text, missed, job } in
+            self.marks.deadlines.iter().filter(|deadline| deadline.at <= self.span)
+        {
+            let (class, x) = (if *missed { "missed" } else { "deadline" }, Pixels(self.x(*at)));
+            let path = format!("M{x} {top}l-{half} -{}h{}z", Pixels(SIZE - 1.0), Pixels(SIZE));
+            let colour = COLOURS[self.colours.of_job(*job)];
+            writeln!(out, r#"<path class="{class}" fill="{colour}" d="{path}"><title>{}</title></path>"#, Text(text))?;
+        }
+        Ok(())
     }
 
     /// The makespan and its bound. The labels stand on the outer sides of the two lines, so they never meet.

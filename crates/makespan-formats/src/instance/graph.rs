@@ -4,8 +4,8 @@ use makespan_core::{Edge, Graph, Load, NamedTask, Task, Time};
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
 
-use super::job::{TimeFields, profile};
-use super::schema::{Allotments, OneOrMany, SpeedupEntry, TimesOn};
+use super::times::{TimeFields, profile};
+use super::values::{Allotments, OneOrMany, SpeedupEntry, TimesOn};
 use crate::document::Named;
 use crate::scalar::{Bytes, Scalar};
 use crate::suggest::nearest;

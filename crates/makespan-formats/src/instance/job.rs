@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 
-use makespan_core::{Graph, Job, NamedTask, Platform, Profile, Task, Time, Weight, Work};
+use makespan_core::{Graph, Job, NamedTask, Profile, Task, Time, Weight, Work};
 use serde::Deserialize;
 
 use super::graph::{EdgeEntry, TaskEntry, graph};
-use super::schema::{Allotments, OneOrMany, SpeedupEntry, TimesOn};
+use super::times::{TimeFields, profile};
+use super::values::{Allotments, OneOrMany, SpeedupEntry, TimesOn};
 use crate::document::{Named, Unique};
 use crate::scalar::{Bytes, Scalar, Tasks};
 use crate::suggest::nearest;
@@ -135,14 +136,6 @@ fn placed(profile: &Profile, nodes: Option<&[String]>, positions: &Positions<'_>
     Profile::on_machines(row).map_err(|error| error.to_string())
 }
 
-/// The times in the order in which they are written.
-fn on_machines(times: Vec<Time>, allotments: Option<Allotments>) -> Result<Profile, String> {
-    match range(allotments) {
-        (None | Some(1), None | Some(1)) => Profile::on_machines(times).map_err(|error| error.to_string()),
-        _ => Err("`time_on` is the time on one processor; leave `processors` out".to_owned()),
-    }
-}
-
 /// A job with `tasks` and perhaps `edges`.
 fn compound(fields: Fields) -> Result<JobEntry, String> {
     let Some(tasks) = fields.tasks else {
@@ -177,91 +170,4 @@ fn compound(fields: Fields) -> Result<JobEntry, String> {
 /// tasks: then it is an application, which shares a tree with others.
 pub(super) fn usual_weight(bag: bool, data: Option<u64>) -> Weight {
     if bag && data.is_none() { Weight::ZERO } else { Weight::ONE }
-}
-
-/// How the times of a job or a task are written.
-pub(super) struct TimeFields {
-    pub(super) time: Option<OneOrMany<Time, Scalar<Time>>>,
-    pub(super) work: Option<Scalar<Time>>,
-    pub(super) time_on: Option<TimesOn>,
-    pub(super) speedup: Option<SpeedupEntry>,
-}
-
-/// The profile, and the nodes of its times where it has its own on each.
-pub(super) fn profile(
-    fields: TimeFields,
-    allotments: Option<Allotments>,
-) -> Result<(Profile, Option<Vec<String>>), String> {
-    let TimeFields { time, work, time_on, speedup } = fields;
-    let Some(TimesOn(pairs)) = time_on else {
-        return Ok((profile_by_number(time, work, speedup, allotments)?, None));
-    };
-    if time.is_some() || work.is_some() || speedup.is_some() {
-        return Err("`time_on` stands alone, without `time`, `work` or `speedup`".to_owned());
-    }
-    let (nodes, times) = pairs.into_iter().unzip();
-    Ok((on_machines(times, allotments)?, Some(nodes)))
-}
-
-fn profile_by_number(
-    time: Option<OneOrMany<Time, Scalar<Time>>>,
-    work: Option<Scalar<Time>>,
-    speedup: Option<SpeedupEntry>,
-    allotments: Option<Allotments>,
-) -> Result<Profile, String> {
-    match (time, work, speedup) {
-        (Some(_), Some(_), _) => Err("it has both `time` and `work`; write one of them".to_owned()),
-        (None, None, _) => Err("it has neither `time` nor `work`; write one of them, or `time_on`".to_owned()),
-        (Some(_), None, Some(_)) => Err("`speedup` goes with `work`, not with `time`".to_owned()),
-        (Some(OneOrMany::One(time)), None, None) => rigid(time, allotments),
-        (Some(OneOrMany::Many(times)), None, None) => table(times, allotments),
-        (None, Some(work), None) => sequential(work.0, allotments),
-        (None, Some(work), Some(law)) => {
-            let (min, max) = range(allotments);
-            // Without a limit the instance clips the allotments to its platform.
-            let max = max.unwrap_or(Platform::MAX_PROCESSORS);
-            Profile::law(work.0, law.into(), min.unwrap_or(1), max).map_err(|error| error.to_string())
-        }
-    }
-}
-
-fn rigid(time: Time, allotments: Option<Allotments>) -> Result<Profile, String> {
-    match allotments {
-        Some(Allotments::Range { .. }) => {
-            Err("one `time` goes with one number of `processors`; for a range write `time` as a list, or `work` and \
-                 `speedup`"
-                .to_owned())
-        }
-        Some(Allotments::Exactly(processors)) => Profile::rigid(processors, time).map_err(|error| error.to_string()),
-        None => Profile::rigid(1, time).map_err(|error| error.to_string()),
-    }
-}
-
-fn sequential(work: Time, allotments: Option<Allotments>) -> Result<Profile, String> {
-    match range(allotments) {
-        (None | Some(1), None | Some(1)) => Profile::rigid(1, work).map_err(|error| error.to_string()),
-        _ => Err("`work` on several processors needs a `speedup`, such as {\"amdahl\": {\"serial\": 0.05}}".to_owned()),
-    }
-}
-
-fn table(times: Vec<Scalar<Time>>, allotments: Option<Allotments>) -> Result<Profile, String> {
-    let (min, max) = range(allotments);
-    let (min, max) = (min.unwrap_or(1), max.unwrap_or(Platform::MAX_PROCESSORS));
-    let count = times.len();
-    if min == 0 || min > max {
-        return Err(format!(
-            "processors from {min} to {max} is an empty range; min must be at least 1 and at most max"
-        ));
-    }
-    let table = Profile::table(times.into_iter().map(|time| time.0).collect()).map_err(|error| error.to_string())?;
-    let narrowed = table.at_most(max).and_then(|table| table.at_least(min));
-    narrowed.ok_or_else(|| format!("`processors` asks for at least {min} and `time` lists {count}; lengthen the list"))
-}
-
-fn range(allotments: Option<Allotments>) -> (Option<u32>, Option<u32>) {
-    match allotments {
-        None => (None, None),
-        Some(Allotments::Exactly(processors)) => (Some(processors), Some(processors)),
-        Some(Allotments::Range { min, max }) => (min, max),
-    }
 }

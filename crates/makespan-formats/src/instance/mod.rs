@@ -11,6 +11,8 @@ mod platform;
 mod schema;
 #[cfg(test)]
 mod tests;
+mod times;
+mod values;
 mod write;
 
 use std::fs::File;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use makespan_core::{Link, Node, Platform, Time};
 use serde::Deserialize;
 
-use super::schema::OneOrMany;
+use super::values::OneOrMany;
 use crate::bandwidth::Bandwidth;
 use crate::scalar::{Count, Scalar, Speed};
 use crate::suggest::nearest;

@@ -8,8 +8,8 @@ use super::record::{Logged, Record};
 use super::{Estimates, Replay, ReplayOptions};
 use crate::SpeedupSpec;
 use crate::anomaly::Anomaly;
-use crate::error::{FormatError, Place};
-use crate::read::Format;
+use crate::error::{BOTH_STATED, FormatError, Place};
+use crate::format::Format;
 use crate::speedup::Laws;
 
 /// The records by submit time, with what a policy is told apart from what happened.
@@ -21,7 +21,7 @@ pub(crate) fn replay(
 ) -> Result<Replay, FormatError> {
     let wrong = |problem: &dyn std::fmt::Display| FormatError::content(file, Place::default(), problem);
     if options.platform.is_some() && options.processors.is_some() {
-        return Err(wrong(&crate::read::BOTH_STATED));
+        return Err(wrong(&BOTH_STATED));
     }
     let flat = options.processors.map(Platform::flat).transpose().map_err(|error| wrong(&error))?;
     let platform = log.platform(file, options.platform.clone().or(flat), "--processors")?;

@@ -6,16 +6,13 @@ pub(crate) mod record;
 mod tests;
 
 use std::fmt;
-use std::fs::File;
-use std::path::Path;
 use std::str::FromStr;
 
 use makespan_core::{Actual, Instance, Link, Platform};
 
 use crate::SpeedupSpec;
 use crate::anomaly::Report;
-use crate::error::FormatError;
-use crate::read::{Format, read_replay_from};
+use crate::format::Format;
 
 pub(crate) use build::{given, replay};
 
@@ -115,23 +112,4 @@ pub struct Replay {
     pub report: Report,
     /// What the user should know about the reading, the anomalies of the report included.
     pub remarks: Vec<String>,
-}
-
-/// Reads a log or an instance for replay, plain or compressed with gzip or bzip2; the format is known by its content
-/// first. In a native instance the jobs take as long as estimated.
-///
-/// # Errors
-/// [`FormatError`] names the file, the place, what is wrong and what would be right.
-pub fn read_replay(path: &Path, options: &ReplayOptions) -> Result<Replay, FormatError> {
-    let name = path.display().to_string();
-    let file = File::open(path).map_err(|source| FormatError::io(&name, "open", source))?;
-    read_replay_from(file, &name, options)
-}
-
-/// Reads a log from the bytes of a file, as [`read_replay`] does.
-///
-/// # Errors
-/// As [`read_replay`].
-pub fn parse_replay(bytes: &[u8], file_name: &str, options: &ReplayOptions) -> Result<Replay, FormatError> {
-    read_replay_from(bytes, file_name, options)
 }

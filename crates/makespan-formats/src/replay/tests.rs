@@ -2,6 +2,7 @@ use makespan_core::{JobId, ProcSet, TaskId, Time};
 
 use super::*;
 use crate::anomaly::Anomaly;
+use crate::parse_replay;
 
 /// A record of 18 fields: number, submit, run, processors, requested time, user.
 fn record(fields: [i64; 6]) -> String {

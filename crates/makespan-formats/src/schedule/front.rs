@@ -6,7 +6,7 @@ use makespan_core::{Bound, FrontPoint, Instance, Objective, Schedule};
 use serde::Deserialize;
 
 use super::bound::{BoundEntry, read_bound, value, write_bounds};
-use super::read::{PlacementEntry, placements};
+use super::placements::{PlacementEntry, placements};
 use super::write::write_placements;
 use crate::error::{FormatError, Place};
 use crate::scalar::Scalar;

@@ -5,6 +5,7 @@
 
 mod bound;
 mod front;
+mod placements;
 mod read;
 mod strategy;
 #[cfg(test)]

@@ -6,7 +6,7 @@ use makespan_core::{Area, Instance, Objective, Schedule, Strategy, Variant, vali
 use serde::Deserialize;
 
 use super::bound::value;
-use super::read::{PlacementEntry, placements};
+use super::placements::{PlacementEntry, placements};
 use super::write::write_placements;
 use crate::error::{FormatError, Place};
 use crate::scalar::{Count, Scalar};

@@ -4,19 +4,11 @@ use makespan_core::{Link, Platform};
 use roxmltree::Node;
 use rustc_hash::FxHashMap;
 
-use super::tree::{Place, Route, joined};
+use super::tree::{Place, Route, Zone, joined};
 use super::units::{bandwidth, latency, speed};
 use crate::error::{self, FormatError};
 use crate::suggest::nearest;
 use crate::xml;
-
-/// What is read of a zone.
-#[derive(Default)]
-pub(super) struct Zone {
-    pub places: Vec<Place>,
-    pub links: FxHashMap<String, Link>,
-    pub routes: Vec<Route>,
-}
 
 /// A problem and the byte at which it stands.
 type Wrong = (usize, String);

@@ -3,7 +3,13 @@
 use makespan_core::{Link, Node};
 use rustc_hash::FxHashMap;
 
-use super::read::Zone;
+/// What is read of a zone.
+#[derive(Default)]
+pub(super) struct Zone {
+    pub places: Vec<Place>,
+    pub links: FxHashMap<String, Link>,
+    pub routes: Vec<Route>,
+}
 
 /// A host or a router.
 pub(super) struct Place {

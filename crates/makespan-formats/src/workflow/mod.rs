@@ -18,7 +18,7 @@ mod xml;
 use makespan_core::{Graph, Instance, Job, Platform};
 
 use crate::error::{FormatError, Place};
-use crate::read::Format;
+use crate::format::Format;
 use draft::Outside;
 
 /// Jobs that were read, with what the user should know.

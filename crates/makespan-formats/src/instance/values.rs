@@ -1,0 +1,175 @@
+//! Values that a job or a task may write in more than one way.
+
+use std::fmt;
+
+use makespan_core::{SpeedupLaw, Time};
+use rustc_hash::FxHashSet;
+use serde::Deserialize;
+use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
+
+use crate::scalar::{Count, FromLiteral, NUMBER_KEY, Real, Scalar, literal};
+
+/// A speed-up law; core's own type would let unknown parameters pass.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub(super) enum SpeedupEntry {
+    Linear {},
+    Amdahl { serial: Scalar<Real> },
+    Power { exponent: Scalar<Real> },
+    Downey { parallelism: Scalar<Real>, sigma: Scalar<Real> },
+}
+
+impl From<SpeedupEntry> for SpeedupLaw {
+    fn from(entry: SpeedupEntry) -> Self {
+        match entry {
+            SpeedupEntry::Linear {} => Self::Linear {},
+            SpeedupEntry::Amdahl { serial } => Self::Amdahl { serial: serial.0.0 },
+            SpeedupEntry::Power { exponent } => Self::Power { exponent: exponent.0.0 },
+            SpeedupEntry::Downey { parallelism, sigma } => {
+                Self::Downey { parallelism: parallelism.0.0, sigma: sigma.0.0 }
+            }
+        }
+    }
+}
+
+/// One scalar, or a list.
+pub(super) enum OneOrMany<T, M> {
+    One(T),
+    Many(Vec<M>),
+}
+
+impl<'de, T: FromLiteral, M: Deserialize<'de>> Deserialize<'de> for OneOrMany<T, M> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(OneOrManyVisitor(std::marker::PhantomData))
+    }
+}
+
+struct OneOrManyVisitor<T, M>(std::marker::PhantomData<(T, M)>);
+
+impl<'de, T: FromLiteral, M: Deserialize<'de>> Visitor<'de> for OneOrManyVisitor<T, M> {
+    type Value = OneOrMany<T, M>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, or a list", T::EXPECTED)
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<Self::Value, E> {
+        one(&value.to_string(), false)
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<Self::Value, E> {
+        one(&value.to_string(), false)
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<Self::Value, E> {
+        one(&value.to_string(), false)
+    }
+
+    fn visit_str<E: Error>(self, value: &str) -> Result<Self::Value, E> {
+        one(value, true)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        match map.next_key::<String>()? {
+            Some(key) if key == NUMBER_KEY => one(&map.next_value::<String>()?, false),
+            _ => Err(Error::custom(format_args!("a table stands here, expected {}, or a list", T::EXPECTED))),
+        }
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+        let mut many = Vec::new();
+        while let Some(element) = list.next_element()? {
+            many.push(element);
+        }
+        Ok(OneOrMany::Many(many))
+    }
+}
+
+fn one<T: FromLiteral, M, E: Error>(text: &str, quoted: bool) -> Result<OneOrMany<T, M>, E> {
+    literal(text, quoted).map(|scalar| OneOrMany::One(scalar.0))
+}
+
+/// Times by the name of a node, in the order in which they are written.
+pub(super) struct TimesOn(pub Vec<(String, Time)>);
+
+impl<'de> Deserialize<'de> for TimesOn {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(TimesOnVisitor)
+    }
+}
+
+struct TimesOnVisitor;
+
+impl<'de> Visitor<'de> for TimesOnVisitor {
+    type Value = TimesOn;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a table of times by the names of nodes, such as {\"n0\": 12.0, \"n1\": 31.5}")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<TimesOn, A::Error> {
+        let (mut times, mut seen) = (Vec::new(), FxHashSet::default());
+        while let Some((node, time)) = map.next_entry::<String, Scalar<Time>>()? {
+            if !seen.insert(node.clone()) {
+                return Err(Error::custom(format_args!("the node `{node}` stands here twice")));
+            }
+            times.push((node, time.0));
+        }
+        Ok(TimesOn(times))
+    }
+}
+
+/// A job's allotments: one number, or `{min, max}`.
+#[derive(Clone, Copy)]
+pub(super) enum Allotments {
+    Exactly(u32),
+    Range { min: Option<u32>, max: Option<u32> },
+}
+
+impl<'de> Deserialize<'de> for Allotments {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(AllotmentsVisitor)
+    }
+}
+
+struct AllotmentsVisitor;
+
+impl<'de> Visitor<'de> for AllotmentsVisitor {
+    type Value = Allotments;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a number of processors such as 8, or a range such as {\"min\": 1, \"max\": 64}")
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<Allotments, E> {
+        exactly(&value.to_string())
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<Allotments, E> {
+        exactly(&value.to_string())
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<Allotments, E> {
+        exactly(&value.to_string())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Allotments, A::Error> {
+        let (mut min, mut max) = (None, None);
+        while let Some(key) = map.next_key::<String>()? {
+            let (slot, name) = match key.as_str() {
+                NUMBER_KEY => return exactly(&map.next_value::<String>()?),
+                "min" => (&mut min, "min"),
+                "max" => (&mut max, "max"),
+                other => return Err(Error::unknown_field(other, &["min", "max"])),
+            };
+            if slot.replace(map.next_value::<Scalar<Count>>()?.0.0).is_some() {
+                return Err(Error::duplicate_field(name));
+            }
+        }
+        Ok(Allotments::Range { min, max })
+    }
+}
+
+fn exactly<E: Error>(text: &str) -> Result<Allotments, E> {
+    literal::<Count, E>(text, false).map(|count| Allotments::Exactly(count.0.0))
+}
