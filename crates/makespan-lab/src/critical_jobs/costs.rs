@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use makespan_algos::kernel::chains::method::Method;
 use makespan_core::{Instance, Time};
 
-use super::run::{Key, Outcome, WALLTIMES};
+use super::outcome::{Key, Outcome};
+use super::walltimes::{self, WALLTIMES};
 use crate::LabError;
 use crate::campaign::{Claim, failed};
 
@@ -54,7 +55,7 @@ pub(super) fn table(cost: impl Fn(&str) -> Option<f64>) -> String {
     let mut text = format!("{:<44}{:>10}{:>10}{:>10}\n", "  cost by walltime", "method", "optimised", "proved");
     for factor in WALLTIMES {
         let _infallible = write!(text, "  {factor:<42}");
-        for algorithm in [super::run::spec(factor), spec(factor), bound(factor)] {
+        for algorithm in [walltimes::spec(factor), spec(factor), bound(factor)] {
             let ratio = cost(&algorithm).map_or_else(|| "-".into(), |ratio| format!("{ratio:.3}"));
             let _infallible = write!(text, "{ratio:>10}");
         }

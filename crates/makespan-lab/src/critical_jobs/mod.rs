@@ -10,18 +10,20 @@ mod costs;
 mod example;
 mod flows;
 pub mod makespans;
+mod outcome;
 mod report;
 mod run;
 #[cfg(test)]
 mod tests;
+mod walltimes;
 
 use std::path::Path;
 
 use clap::Args;
 
 pub use example::{Example, Way, example};
-pub use flows::Served;
-pub use run::{Key, Outcome, Run};
+pub use outcome::{Key, Outcome, Served};
+pub use run::Run;
 
 use crate::LabError;
 use crate::campaign::{Campaign, Progress, Report, Summary, positive, reproduce, table};

@@ -3,7 +3,9 @@
 use std::fmt::Write as _;
 
 use super::example::Way;
-use super::run::{GAPS, Key, Outcome, SHAPES, WALLTIMES, algorithms, spec};
+use super::outcome::{Key, Outcome};
+use super::run::{GAPS, SHAPES, algorithms};
+use super::walltimes::{WALLTIMES, spec};
 use super::{Example, Options, Run, costs};
 use crate::campaign::Claim;
 use crate::statistics::mean;

@@ -1,14 +1,13 @@
 //! One instance of a campaign.
 
-use std::fmt;
-
 use makespan_algos::kernel::chains::method::Method;
 use makespan_algos::scheduler::CriticalJobs;
 use makespan_core::{Context, Instance, Schedule, cost};
 use serde::{Deserialize, Serialize};
 
-use super::flows::{self, Served};
-use super::{Options, costs};
+use super::outcome::{Key, Outcome, Served};
+use super::walltimes::{WALLTIMES, spec};
+use super::{Options, costs, flows};
 use crate::LabError;
 use crate::campaign::{failed, stirred, valid};
 use crate::generate::{GraphOptions, Shape, generate_graphs};
@@ -19,37 +18,8 @@ pub(super) const SHAPES: [(&str, Shape); 3] = [
     ("montage", Shape::Montage),
     ("epigenomics", Shape::Epigenomics),
 ];
-/// Walltimes, as multiples of HEFT's makespan.
-pub(super) const WALLTIMES: [&str; 4] = ["1.25", "1.5", "2", "3"];
 /// Mean seconds between two jobs of a flow; all at once.
 pub(super) const GAPS: [u32; 4] = [40, 20, 10, 0];
-
-/// Which instance.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum Key {
-    /// One graph: its shape as counted in the report, and its number.
-    Graph(u32, u32),
-    /// A flow of jobs: mean seconds between two of them, and its number.
-    Flow(u32, u32),
-}
-
-/// What an algorithm made of an instance.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Outcome {
-    /// Its spec.
-    pub algorithm: String,
-    /// In seconds.
-    pub makespan: f64,
-    /// The sum over tasks of V / T, each rounded up to a thousandth.
-    pub cost: f64,
-    /// Jobs that end within their walltimes.
-    pub on_time: usize,
-    /// Jobs for which no chain plan was found.
-    pub fallbacks: usize,
-    /// More about a flow that a policy served.
-    #[serde(default)]
-    pub served: Option<Served>,
-}
 
 /// All outcomes on one instance.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -95,15 +65,6 @@ impl Run {
     }
 }
 
-impl fmt::Display for Key {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Graph(shape, run) => write!(f, "graph {run} of shape {shape}"),
-            Self::Flow(gap, run) => write!(f, "flow {run} with {gap} s between jobs"),
-        }
-    }
-}
-
 pub(super) fn keys(graphs: u32, flows: u32) -> Vec<Key> {
     let of_shape = |shape: u32| (0..graphs).map(move |run| Key::Graph(shape, run));
     let of_gap = |&gap: &u32| (0..flows).map(move |run| Key::Flow(gap, run));
@@ -116,11 +77,6 @@ pub(super) fn algorithms() -> Vec<String> {
         vec!["heft".to_owned(), "critical-jobs[start=empty]".into(), "critical-jobs[start=empty,cpus=types]".into()];
     all.extend(WALLTIMES.iter().map(|factor| spec(factor)));
     all
-}
-
-/// The method under a walltime of so many times HEFT's makespan.
-pub(super) fn spec(factor: &str) -> String {
-    if factor == "1.5" { "critical-jobs".into() } else { format!("critical-jobs[walltime={factor}]") }
 }
 
 pub(super) fn execute(options: &Options, key: Key) -> Result<Run, LabError> {

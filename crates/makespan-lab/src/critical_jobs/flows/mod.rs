@@ -5,9 +5,8 @@ mod report;
 
 use makespan::{Scene, Silent, SimulationOptions, simulate};
 use makespan_core::{Actual, CompoundMeasures, Instance, Schedule};
-use serde::{Deserialize, Serialize};
 
-use super::run::Outcome;
+use super::outcome::{Outcome, Served};
 use crate::LabError;
 use crate::campaign::{failed, valid};
 
@@ -23,38 +22,6 @@ const BUFFER: &str = "job-flow[buffer=20s]";
 const HANDOVER: &str = "job-flow[buffer=20s,clock=handover]";
 const REPLAN: &str = "job-flow[serve=replan]";
 const UTILISATION: &str = "job-flow[serve=replan,flow=utilisation]";
-
-/// What is measured of a flow that a policy served, beside an [`Outcome`].
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Served {
-    /// The mean load of the processors from the first release to the last end.
-    pub utilisation: f64,
-    /// The mean load over the largest.
-    pub balance: f64,
-    /// Jobs in time by the policy's own clock.
-    pub as_told: usize,
-    /// Tasks that collided in the plans that were carried out.
-    pub collisions: usize,
-    /// What these are charged with.
-    pub penalty: f64,
-}
-
-impl Served {
-    /// The cells of a row, empty where nothing was served in virtual time: utilisation, balance, jobs in time by the policy's
-    /// clock, collisions, penalty.
-    pub(super) fn cells(served: Option<&Self>) -> [String; 5] {
-        let Some(Self { utilisation, balance, as_told, collisions, penalty }) = served else {
-            return [const { String::new() }; 5];
-        };
-        [
-            format!("{utilisation:.6}"),
-            format!("{balance:.6}"),
-            as_told.to_string(),
-            collisions.to_string(),
-            penalty.to_string(),
-        ]
-    }
-}
 
 /// What a policy makes of a flow whose jobs state walltimes.
 pub(super) fn outcome(instance: &Instance, policy: &str) -> Result<Outcome, LabError> {

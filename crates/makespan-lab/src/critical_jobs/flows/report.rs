@@ -2,8 +2,9 @@
 
 use std::fmt::Write as _;
 
-use super::super::run::{GAPS, Key, Outcome, Run};
-use super::{BUFFER, HANDOVER, ONE_BY_ONE, POLICIES, REPLAN, Served, UTILISATION};
+use super::super::outcome::{Key, Outcome, Served};
+use super::super::run::{GAPS, Run};
+use super::{BUFFER, HANDOVER, ONE_BY_ONE, POLICIES, REPLAN, UTILISATION};
 use crate::campaign::Claim;
 use crate::statistics::mean;
 
