@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use makespan_core::{FreeTime, Instance, Job, JobId, Rows, Time, View, Weight};
+use makespan_core::{Instance, Job, JobId, Rows, Time, View, Weight};
 
 use super::choice::Choice;
 use super::records::JobRecords;
