@@ -52,7 +52,9 @@ fn task_of(
             Ok(Count(number)) if u64::from(number) < job.tasks() => Ok(job.task(number)),
             Ok(Count(number)) => {
                 let last = job.tasks() - 1;
-                Err(format!("task {number} of job `{}` does not exist; its tasks run from 0 to {last}", job.name))
+                let numbers =
+                    if last == 0 { "its only task is 0".to_owned() } else { format!("its tasks run from 0 to {last}") };
+                Err(format!("task {number} of job `{}` does not exist; {numbers}", job.name))
             }
         },
         Some(name) if job.is_compound() => tasks.get(name.text.as_str()).copied().ok_or_else(|| {

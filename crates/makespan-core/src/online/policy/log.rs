@@ -123,8 +123,10 @@ impl Logged {
 impl LogEntry {
     /// The name of the task or of the job.
     pub fn name<'a>(&self, instance: &'a Instance) -> Cow<'a, str> {
-        let job = instance.job_of(self.task);
-        if self.what.is_of_job() && !job.is_bag() { Cow::Borrowed(&job.name) } else { instance.name(self.task) }
+        if self.what.is_of_job() {
+            return Cow::Borrowed(&instance.job_of(self.task).name);
+        }
+        instance.name(self.task)
     }
 
     /// One sentence without the name: what comes after it. Seconds are rounded to milliseconds.
@@ -183,7 +185,8 @@ mod tests {
         let task = |name| NamedTask::new(name, Profile::rigid(1, Time::from_seconds(1)).unwrap());
         let edge = Edge { from: 0, to: 1, load: Load::Fixed(Time::ZERO) };
         let job = Job::compound("pair", Graph::new(vec![task("a"), task("b")], vec![edge]).unwrap());
-        let instance = Instance::new(Platform::flat(2).unwrap(), vec![job], vec![]).unwrap();
+        let bag = Job::new("bag", Profile::rigid(1, Time::from_seconds(1)).unwrap()).with_count(2.try_into().unwrap());
+        let instance = Instance::new(Platform::flat(2).unwrap(), vec![job, bag], vec![]).unwrap();
         let entry = |task, what| LogEntry { time: Time::ZERO, task: TaskId(task), what };
         let at = |processor, seconds| Spot { processor, start: Time::from_seconds(seconds) };
         let moved = entry(1, Logged::Collision { planned: at(0, 1), resolved: at(1, 2), penalty: 3 });
@@ -191,7 +194,7 @@ mod tests {
         assert_eq!(moved.sentence(), "collided on processor 0 at 1 s and runs on 1 from 2 s: penalty 3");
         let (finish, deadline) = (Time::from_seconds(5), Time::from_seconds(3));
         let late = entry(0, Logged::Fallback { finish, deadline });
-        assert_eq!(late.name(&instance), "pair");
+        assert_eq!((late.name(&instance), entry(3, late.what).name(&instance)), ("pair".into(), "bag".into()));
         assert!(late.sentence().ends_with("it ends at 5 s, 2 s after its walltime"), "{}", late.sentence());
     }
 }
