@@ -34,7 +34,7 @@ fn planned(instance: &Instance, spec: &str) -> i128 {
 
 /// Beyond this the critical jobs method takes a minute and more in the profile of tests. Run once without the limit, all
 /// were planned and valid.
-const MOST_FOR_CHAINS: u64 = 400;
+const MAX_FOR_CHAINS: u64 = 400;
 
 #[test]
 fn every_published_graph_is_planned_and_bounded() {
@@ -45,7 +45,7 @@ fn every_published_graph_is_planned_and_bounded() {
             assert_eq!(bound.verify(&instance), Ok(()), "{}", file.display());
         }
         let mut specs = vec!["heft", "cpop", "peft", "optimise[objective=makespan,steps=400,searches=1]"];
-        if instance.tasks() <= MOST_FOR_CHAINS {
+        if instance.tasks() <= MAX_FOR_CHAINS {
             specs.push("critical-jobs");
         } else {
             eprintln!("LEFT OUT: critical-jobs on {}, {} tasks", file.display(), instance.tasks());

@@ -44,7 +44,7 @@ pub(super) fn again(view: &View<'_>, job: JobId, tasks: &[TaskId], calendars: &m
             let first = problem.processors_of(node).start;
             arrival(view, task, &ProcSet::range(first, first), &placed).ticks()
         };
-        let best = earliest((&problem, number), calendars, arrival, |_, end| end);
+        let best = earliest(&problem, number, calendars, arrival, |_, end| end);
         // An instance has no task that runs nowhere.
         let Some((Place { processor, start }, end)) = best else { continue };
         calendars[processor as usize].hold(1, start, end);

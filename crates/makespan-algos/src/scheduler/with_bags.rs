@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 
 use makespan_core::{
     Bound, Context, FreeTime, Front, FrontPoint, Guarantee, Instance, InstanceError, Job, JobId, Objective, Part,
-    Placement, Plan, ProcSet, Schedule, ScheduleError, Scheduler, Time, Unsupported, Work,
+    Placement, Plan, ProcSet, Schedule, ScheduleError, Scheduler, Time, Unsupported,
 };
 
 use super::check_supported;
@@ -58,11 +58,7 @@ impl Scheduler for WithBags {
             return Err(Unsupported(format!("{what}, and those of `{}` need more", bag.name)));
         }
         // What is supported of one task is supported of many.
-        let one = |id: JobId| {
-            let job = instance.submitted(id);
-            let work = if let Work::Bag(task, _) = job.work { Work::Task(task) } else { job.work };
-            Job { work, ..job }
-        };
+        let one = |id: JobId| instance.submitted(id).without_copies();
         let competing = instance.ids().filter(|&id| !instance.job(id).is_best_effort());
         self.0.supports(&instance.with_jobs(competing.map(one).collect()))
     }

@@ -23,7 +23,7 @@ pub use part::Part;
 pub use simple::SimpleJob;
 
 use names::Names;
-use totals::Totals;
+use totals::{Horizon, Totals};
 
 /// Most closed periods of all classes of equally available processors together.
 const MAX_CLOSED: u64 = 1 << 22;
@@ -53,6 +53,8 @@ pub struct Instance {
     jobs: Vec<Job<Rows>>,
     table: Table,
     totals: Totals,
+    /// Not of an instance that was joined of what had been checked, until it grows.
+    horizon: Option<Horizon>,
     names: Names,
     unavailable: Vec<Unavailable>,
     availability: Availability,
@@ -74,22 +76,24 @@ impl Instance {
         let availability = Availability::limited(platform.processors(), &unavailable, MAX_CLOSED)
             .ok_or(InstanceError::TooManyPeriods { most: MAX_CLOSED })?;
         let mut instance = Self::empty(platform, unavailable, availability);
-        instance.add(jobs)?;
-        instance.check_horizon()?;
+        instance.extend(jobs)?;
         Ok(instance)
     }
 
     fn empty(platform: Platform, unavailable: Vec<Unavailable>, availability: Availability) -> Self {
         let (table, totals, names) = (Table::default(), Totals::default(), Names::default());
-        Self { platform, jobs: Vec::new(), table, totals, names, unavailable, availability }
+        Self { platform, jobs: Vec::new(), table, totals, horizon: None, names, unavailable, availability }
     }
 
     /// Of jobs that were checked for this platform before.
     pub(crate) fn joined(platform: Platform, jobs: Vec<Job>, unavailable: Vec<Unavailable>) -> Self {
         let availability = Availability::new(platform.processors(), &unavailable);
         let mut instance = Self::empty(platform, unavailable, availability);
-        // What fitted before has no more tasks than identifiers.
-        let _ = instance.add(jobs);
+        for job in &jobs {
+            // What fitted before has no more tasks than identifiers.
+            let _ = instance.totals.add(job);
+        }
+        instance.push(jobs);
         instance
     }
 
@@ -115,30 +119,39 @@ impl Instance {
         names::check_distinct(&jobs)?;
         self.names.check_new(&self.jobs, &jobs)?;
         let jobs = fit::fitted(jobs, &self.platform)?;
-        let mut totals = self.totals.clone();
-        jobs.iter().try_for_each(|job| totals.add(job, &self.platform))?;
-        if totals.horizon(&self.platform, &self.unavailable, &self.availability) >= i128::from(i64::MAX / 2) {
-            return Err(InstanceError::TooLong);
-        }
-        self.names.add(&jobs);
-        self.add(jobs)
+        let names = jobs.iter().map(|job| job.name.as_str().into()).collect();
+        self.extend(jobs)?;
+        self.names.add(names);
+        Ok(())
     }
 
-    fn add(&mut self, jobs: Vec<Job>) -> Result<(), InstanceError> {
+    /// Adds jobs that fit the platform, if everything ends in time. Half the range of Time is kept free, so that sums made by
+    /// schedulers never saturate.
+    fn extend(&mut self, jobs: Vec<Job>) -> Result<(), InstanceError> {
+        let mut horizon = self.horizon.clone().unwrap_or_else(|| {
+            let mut horizon = Horizon::new(&self.platform);
+            self.jobs.iter().for_each(|job| horizon.add(&self.table.work(job)));
+            horizon
+        });
+        jobs.iter().for_each(|job| horizon.add(&job.work));
+        let mut totals = self.totals.clone();
+        jobs.iter().try_for_each(|job| totals.add(job))?;
+        let end = horizon.end(&totals, &self.platform, &self.unavailable, &self.availability);
+        if end >= i128::from(i64::MAX / 2) {
+            return Err(InstanceError::TooLong);
+        }
+        (self.totals, self.horizon) = (totals, Some(horizon));
+        self.push(jobs);
+        Ok(())
+    }
+
+    fn push(&mut self, jobs: Vec<Job>) {
         self.jobs.reserve(jobs.len());
         for job in jobs {
-            self.totals.add(&job, &self.platform)?;
             let id = JobId(self.jobs.len() as u32);
             let job = self.table.append(id, job);
             self.jobs.push(job);
         }
-        Ok(())
-    }
-
-    /// Half the range of Time is kept free, so that sums made by schedulers never saturate.
-    fn check_horizon(&self) -> Result<(), InstanceError> {
-        let horizon = self.totals.horizon(&self.platform, &self.unavailable, &self.availability);
-        if horizon >= i128::from(i64::MAX / 2) { Err(InstanceError::TooLong) } else { Ok(()) }
     }
 
     /// The machines.
@@ -274,6 +287,16 @@ impl Instance {
         task: TaskId,
     ) -> impl DoubleEndedIterator<Item = &Dependence> + ExactSizeIterator + Clone + '_ {
         self.table.outgoing(task)
+    }
+
+    /// What a task waits for, as positions in [`Instance::edges`], ascending.
+    pub fn incoming_edges(&self, task: TaskId) -> &[u32] {
+        self.table.incoming_edges(task)
+    }
+
+    /// What waits for a task, as positions in [`Instance::edges`], ascending.
+    pub fn outgoing_edges(&self, task: TaskId) -> &[u32] {
+        self.table.outgoing_edges(task)
     }
 
     /// All edges, job by job, in the order in which they were given.

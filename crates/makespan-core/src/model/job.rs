@@ -182,6 +182,13 @@ impl Job {
         Self { work, ..self }
     }
 
+    /// One task of a bag, which then counts for the whole weight; any other job as it is.
+    #[must_use]
+    pub fn without_copies(self) -> Self {
+        let work = if let Work::Bag(task, _) = self.work { Work::Task(task) } else { self.work };
+        Self { work, ..self }
+    }
+
     /// The same with this program and its arguments for each task.
     ///
     /// # Panics

@@ -76,23 +76,24 @@ impl Table {
         &self,
         task: TaskId,
     ) -> impl DoubleEndedIterator<Item = &Dependence> + ExactSizeIterator + Clone + use<'_> {
-        self.met(&self.incoming, task)
+        self.incoming_edges(task).iter().map(|&number| &self.edges[number as usize])
     }
 
     pub fn outgoing(
         &self,
         task: TaskId,
     ) -> impl DoubleEndedIterator<Item = &Dependence> + ExactSizeIterator + Clone + use<'_> {
-        self.met(&self.outgoing, task)
+        self.outgoing_edges(task).iter().map(|&number| &self.edges[number as usize])
     }
 
-    fn met<'a>(
-        &'a self,
-        adjacency: &'a Adjacency,
-        task: TaskId,
-    ) -> impl DoubleEndedIterator<Item = &'a Dependence> + ExactSizeIterator + Clone + use<'a> {
-        let numbers = if self.edges.is_empty() { &[] } else { adjacency.of_row(self.at(task)) };
-        numbers.iter().map(|&number| &self.edges[number as usize])
+    /// The numbers of the edges that lead to a task.
+    pub fn incoming_edges(&self, task: TaskId) -> &[u32] {
+        if self.edges.is_empty() { &[] } else { self.incoming.of_row(self.at(task)) }
+    }
+
+    /// The numbers of the edges that lead from a task.
+    pub fn outgoing_edges(&self, task: TaskId) -> &[u32] {
+        if self.edges.is_empty() { &[] } else { self.outgoing.of_row(self.at(task)) }
     }
 
     /// The different tasks of a job, each after all that it waits for; of those that may come next the first in file order.
@@ -139,8 +140,8 @@ impl Table {
         self.order.extend(self.order.len() as u32..begin as u32);
         self.order.extend(order.iter().map(|&task| begin as u32 + task));
         let number = self.edges.len() as u32;
-        self.incoming.append(begin, rows, (number, &edges), |edge| edge.to);
-        self.outgoing.append(begin, rows, (number, &edges), |edge| edge.from);
+        self.incoming.append(begin, rows, number, &edges, |edge| edge.to);
+        self.outgoing.append(begin, rows, number, &edges, |edge| edge.from);
         let task = |number: u32| TaskId(first + u64::from(number));
         self.edges.extend(edges.iter().map(|edge| Dependence {
             from: task(edge.from),

@@ -14,11 +14,6 @@ pub struct Ended<'a> {
 }
 
 impl<'a> Ended<'a> {
-    /// For each task of an instance when and where it ended with success, if it did.
-    pub fn new(runs: &'a [Option<(Time, ProcSet)>]) -> Self {
-        Self { runs, at_hand: false }
-    }
-
     /// When and where a task ended with success; `None` when it did not, or nothing waits for any task.
     pub fn run(&self, task: TaskId) -> Option<(Time, &'a ProcSet)> {
         self.runs.get(task.index())?.as_ref().map(|(end, processors)| (*end, processors))

@@ -28,7 +28,7 @@ impl Instance {
         let near = |period: &&Unavailable| period.end > view.now && period.start < horizon;
         let unavailable = self.unavailable().iter().filter(near).cloned();
         let unavailable = unavailable.chain(running).chain(view.down.iter().cloned()).collect();
-        Part { instance: self.with_jobs_beside(waiting, unavailable), tasks }
+        Part { instance: Self::joined(self.platform().clone(), waiting, unavailable), tasks }
     }
 }
 

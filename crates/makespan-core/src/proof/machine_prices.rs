@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{CertificateError, Kind, Scope};
-use crate::model::{Instance, Job, JobId, ProcSet, Rows, Time, Work};
+use crate::model::{Instance, Job, JobId, ProcSet, Rows, Time};
 use crate::schedule::{Objective, mean};
 
 /// A dual solution of the assignment programme of sequential jobs on machines that differ: a price for a tick on one processor
@@ -105,10 +105,7 @@ impl MachinePrices {
     /// The mean flow that follows, rounded down.
     fn flow(&self, instance: &Instance) -> Result<i128, CertificateError> {
         // One task of a bag ends no later than the bag: the others do not count, so that each job counts once.
-        let single = |id: JobId| Job {
-            work: Work::Task(instance.task(instance.job(id).first()).clone()),
-            ..instance.submitted(id)
-        };
+        let single = |id: JobId| instance.submitted(id).without_copies();
         let jobs = || instance.jobs().iter();
         let bags = instance.has_bags().then(|| instance.with_jobs(instance.ids().map(single).collect()));
         let sum = self.completion(bags.as_ref().unwrap_or(instance), |_| 1)?;

@@ -4,7 +4,7 @@
 //! W. Sun, Y. Zhang, Y. Wu and Y. Inoguchi, "Practical Task Flow Scheduling for High Throughput Computational Grid", section 5:
 //! 4000 tasks of mean size 5000 or 50000 on ten nodes, the six schedulers of Table 2, against the mean rate of arrival. Not in
 //! the paper, and our choice: capacities 1000, 2000 .. 10000, a communication cost of 0.05 s, sizes uniform, level rates and such that swing
-//! by half of their mean. Maxspans stand beside [`makespan_core::release_area_bound`].
+//! by half of their mean. Makespans stand beside [`makespan_core::release_area_bound`].
 
 mod claims;
 mod figures;

@@ -162,7 +162,7 @@ impl<'a> Draft<'a> {
     pub fn put_first(&mut self, task: u32) {
         let problem = self.frame.problem();
         let arrival = |node: u32| self.arrival(task, problem.processors_of(node).start);
-        if let Some((place, _)) = earliest((problem, self.frame.number(task)), &self.calendars, arrival, |_, end| end) {
+        if let Some((place, _)) = earliest(problem, self.frame.number(task), &self.calendars, arrival, |_, end| end) {
             self.put_on(task, place);
         }
     }

@@ -58,20 +58,19 @@ struct Neighbours {
 }
 
 impl Neighbours {
-    /// On one side of each task: `ends` gives the task and its neighbour there.
-    fn new(tasks: usize, edges: &[Dependence], ends: impl Fn(&Dependence) -> (TaskId, TaskId)) -> Self {
-        let mut first = vec![0; tasks + 1];
-        edges.iter().for_each(|edge| first[ends(edge).0.index() + 1] += 1);
-        for task in 0..tasks {
-            first[task + 1] += first[task];
-        }
-        let mut next = first.clone();
-        let mut items = vec![Neighbour { task: 0, edge: 0 }; edges.len()];
-        for (edge, number) in edges.iter().zip(0..) {
-            let (own, other) = ends(edge);
-            let slot = &mut next[own.index()];
-            items[*slot as usize] = Neighbour { task: other.0 as u32, edge: number };
-            *slot += 1;
+    /// On one side of each task: `edges` are those there, and `other` is at their other end.
+    fn new<'a>(
+        instance: &'a Instance,
+        edges: impl Fn(TaskId) -> &'a [u32],
+        other: impl Fn(&Dependence) -> TaskId,
+    ) -> Self {
+        let mut first = Vec::with_capacity(instance.tasks() as usize + 1);
+        let mut items = Vec::with_capacity(instance.edges().len());
+        first.push(0);
+        let neighbour = |&edge: &u32| Neighbour { task: other(&instance.edges()[edge as usize]).0 as u32, edge };
+        for task in instance.task_ids() {
+            items.extend(edges(task).iter().map(neighbour));
+            first.push(items.len() as u32);
         }
         Self { first, items }
     }
@@ -122,17 +121,16 @@ impl Problem {
             edge += instance.edges_of(id).len() as u32;
             first..edge
         };
-        let (tasks, edges) = (instance.tasks() as usize, instance.edges());
         Self {
             job_of: instance.task_ids().map(|task| instance.job_id(task)).collect(),
             release: instance.task_ids().map(|task| instance.release(task).ticks()).collect(),
             order: instance.ids().flat_map(|id| instance.order(id)).map(|task| task.0 as u32).collect(),
-            incoming: Neighbours::new(tasks, edges, |edge| (edge.to, edge.from)),
-            outgoing: Neighbours::new(tasks, edges, |edge| (edge.from, edge.to)),
+            incoming: Neighbours::new(instance, |task| instance.incoming_edges(task), |edge| edge.from),
+            outgoing: Neighbours::new(instance, |task| instance.outgoing_edges(task), |edge| edge.to),
             edges: instance.ids().map(edges_of).collect(),
             times: instance.task_ids().flat_map(time).collect(),
             node_of,
-            network: Network::new(platform, &computing, edges),
+            network: Network::new(platform, &computing, instance.edges()),
             nodes,
             closed,
         }

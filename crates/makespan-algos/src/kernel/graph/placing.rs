@@ -9,7 +9,8 @@ use crate::free_time::Calendar;
 /// insertion-based policy of HEFT. A task begins in the earliest gap of a processor that is long enough, once its data are
 /// on the node as `arrival` says. `None` when no node can run it. O(processors log tasks) where gaps are long enough.
 pub fn earliest<C: PartialOrd>(
-    (problem, task): (&Problem, u32),
+    problem: &Problem,
+    task: u32,
     calendars: &[Calendar],
     arrival: impl Fn(u32) -> i64,
     cost: impl Fn(u32, i64) -> C,
@@ -66,7 +67,7 @@ impl<'a> Placing<'a> {
     pub fn place<C: PartialOrd>(&mut self, task: u32, cost: impl Fn(u32, i64) -> C) {
         self.arrive(task);
         let arrival = |node: u32| self.arrivals[node as usize];
-        let (place, end) = earliest((self.problem, task), &self.calendars, arrival, cost)
+        let (place, end) = earliest(self.problem, task, &self.calendars, arrival, cost)
             .expect("an instance has no task that runs nowhere");
         self.put(task, place, end);
     }

@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 
 use makespan_core::{
     Decision, Event, Instance, JobId, LogEntry, Logged, Placement, Policy, ProcSet, Scheduler, Spot, TaskId, Time,
-    Unsupported, View, Work,
+    Unsupported, View,
 };
 
 use super::again::{again, calendars};
@@ -297,12 +297,6 @@ pub(super) fn supports(instance: &Instance) -> Result<(), Unsupported> {
         return method.supports(instance);
     }
     // What is supported of one task of a bag is supported of all.
-    let jobs = instance.ids().map(|job| {
-        let mut job = instance.submitted(job);
-        if let Work::Bag(task, _) = job.work {
-            job.work = Work::Task(task);
-        }
-        job
-    });
+    let jobs = instance.ids().map(|job| instance.submitted(job).without_copies());
     method.supports(&instance.with_jobs(jobs.collect()))
 }

@@ -12,14 +12,13 @@ impl Adjacency {
     /// By the row at one end of each edge.
     pub fn of<E>(rows: usize, edges: &[E], end: impl Fn(&E) -> u32) -> Self {
         let mut adjacency = Self::default();
-        adjacency.append(0, rows, (0, edges), end);
+        adjacency.append(0, rows, 0, edges, end);
         adjacency
     }
 
-    /// Adds rows behind `before` others, and the edges at them, which are numbered from `edges.0`. `end` counts rows from the
+    /// Adds rows behind `before` others, and the edges at them, which are numbered from `number` on. `end` counts rows from the
     /// first that is added. O(rows + edges).
-    pub fn append<E>(&mut self, before: usize, rows: usize, edges: (u32, &[E]), end: impl Fn(&E) -> u32) {
-        let (number, edges) = edges;
+    pub fn append<E>(&mut self, before: usize, rows: usize, number: u32, edges: &[E], end: impl Fn(&E) -> u32) {
         let base = self.items.len() as u32;
         self.first.resize(before, base);
         let begin = self.first.len();
@@ -59,7 +58,7 @@ mod tests {
     fn rows_are_added_behind_others() {
         let mut adjacency = Adjacency::of(2, &[1, 0, 1], |&row| row);
         // A row without edges, then three more.
-        adjacency.append(3, 3, (3, &[2, 0, 2]), |&row| row);
+        adjacency.append(3, 3, 3, &[2, 0, 2], |&row| row);
         let all: Vec<&[u32]> = (0..8).map(|row| adjacency.of_row(row)).collect();
         assert_eq!(all, [&[1][..], &[0, 2], &[], &[4], &[], &[3, 5], &[], &[]]);
         assert!(Adjacency::default().of_row(0).is_empty());

@@ -21,8 +21,8 @@ impl Names {
         }
     }
 
-    pub fn add(&mut self, new: &[Job]) {
-        self.0.extend(new.iter().map(|job| job.name.as_str().into()));
+    pub fn add(&mut self, new: Vec<Box<str>>) {
+        self.0.extend(new);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Some of the work of an instance, as an instance of its own.
 
 use super::Instance;
-use crate::model::{Job, JobId, TaskId, Unavailable, Work};
+use crate::model::{Job, JobId, TaskId, Work};
 
 /// An instance of some of the jobs and tasks of another one, and the way back.
 #[derive(Clone, Debug)]
@@ -42,10 +42,5 @@ impl Instance {
     /// The same machines with other jobs, which must come from this instance.
     pub fn with_jobs(&self, jobs: Vec<Job>) -> Self {
         Self::joined(self.platform.clone(), jobs, self.unavailable.clone())
-    }
-
-    /// The same platform with other jobs, which must come from this instance, and other unavailable periods.
-    pub(crate) fn with_jobs_beside(&self, jobs: Vec<Job>, unavailable: Vec<Unavailable>) -> Self {
-        Self::joined(self.platform.clone(), jobs, unavailable)
     }
 }

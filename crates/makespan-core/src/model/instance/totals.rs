@@ -3,7 +3,7 @@
 use super::InstanceError;
 use crate::model::{Availability, Job, Load, Platform, Profile, Route, Time, Unavailable, Work};
 
-/// Sums and extremes over the jobs of an instance. Sums of times are in ticks, and saturate.
+/// How many jobs and tasks of each kind there are, and when they are released.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Totals {
     tasks: u64,
@@ -15,6 +15,47 @@ pub(super) struct Totals {
     pub parallel: usize,
     /// The earliest and the latest release.
     pub releases: Option<(Time, Time)>,
+}
+
+impl Totals {
+    /// Counts a job in.
+    ///
+    /// # Errors
+    /// [`InstanceError::TooManyTasks`] when there are no identifiers for all tasks.
+    pub fn add(&mut self, job: &Job) -> Result<(), InstanceError> {
+        let tasks = self.tasks.saturating_add(job.work.tasks());
+        // All identifiers, and their number, are indices too.
+        self.tasks = if tasks > i64::MAX as u64 { return Err(InstanceError::TooManyTasks { tasks }) } else { tasks };
+        let (first, last) = self.releases.unwrap_or((job.release, job.release));
+        self.releases = Some((first.min(job.release), last.max(job.release)));
+        match &job.work {
+            Work::Task(task) => self.add_profile(&task.profile),
+            Work::Bag(task, _) => {
+                self.bags += 1;
+                self.add_profile(&task.profile);
+            }
+            Work::Graph(graph) => {
+                self.compound += 1;
+                graph.tasks().iter().for_each(|task| self.add_profile(&task.task.profile));
+            }
+        }
+        Ok(())
+    }
+
+    fn add_profile(&mut self, profile: &Profile) {
+        self.machine_times += usize::from(profile.machine_times().is_some());
+        self.parallel += usize::from(!profile.is_sequential());
+    }
+}
+
+/// By when everything has ended: sums and extremes of times over all tasks, in ticks. Sums saturate.
+#[derive(Clone, Debug)]
+pub(super) struct Horizon {
+    /// The lowest and the highest speed of the platform, and whether they are 1.
+    speeds: (f64, f64),
+    unit_speed: bool,
+    /// No transfer takes longer than on this one.
+    route: Route,
     /// The longest task, with any allotment on any processor.
     longest: i128,
     /// All tasks one after the other, each as slowly as it can.
@@ -29,37 +70,30 @@ pub(super) struct Totals {
     with_transfers: i128,
 }
 
-impl Totals {
-    /// Counts a job in.
-    ///
-    /// # Errors
-    /// [`InstanceError::TooManyTasks`] when there are no identifiers for all tasks.
-    pub fn add(&mut self, job: &Job, platform: &Platform) -> Result<(), InstanceError> {
-        let tasks = self.tasks.saturating_add(job.work.tasks());
-        // All identifiers, and their number, are indices too.
-        self.tasks = if tasks > i64::MAX as u64 { return Err(InstanceError::TooManyTasks { tasks }) } else { tasks };
-        let (first, last) = self.releases.unwrap_or((job.release, job.release));
-        self.releases = Some((first.min(job.release), last.max(job.release)));
-        match &job.work {
-            Work::Task(task) => self.add_tasks(&task.profile, 1, platform),
-            Work::Bag(task, count) => {
-                self.bags += 1;
-                self.add_tasks(&task.profile, count.get(), platform);
-            }
+impl Horizon {
+    /// Without any work.
+    pub fn new(platform: &Platform) -> Self {
+        let (speeds, unit_speed, route) = (platform.speeds(), platform.has_unit_speed(), slowest_route(platform));
+        let (longest, slowly, fast, work, wide, with_transfers) = (0, 0, 0, 0, 0, 0);
+        Self { speeds, unit_speed, route, longest, slowly, fast, work, wide, with_transfers }
+    }
+
+    /// Adds the work of a job.
+    pub fn add(&mut self, work: &Work) {
+        match work {
+            Work::Task(task) => self.add_tasks(&task.profile, 1),
+            Work::Bag(task, count) => self.add_tasks(&task.profile, count.get()),
             Work::Graph(graph) => {
-                self.compound += 1;
-                graph.tasks().iter().for_each(|task| self.add_tasks(&task.task.profile, 1, platform));
-                let route = slowest_route(platform);
-                let transfers = graph.edges().iter().map(|edge| i128::from(route.time(edge.load).ticks()));
+                graph.tasks().iter().for_each(|task| self.add_tasks(&task.task.profile, 1));
+                let transfers = graph.edges().iter().map(|edge| i128::from(self.route.time(edge.load).ticks()));
                 self.with_transfers = transfers.fold(self.with_transfers, i128::saturating_add);
             }
         }
-        Ok(())
     }
 
-    fn add_tasks(&mut self, profile: &Profile, count: u64, platform: &Platform) {
-        let as_stated = platform.has_unit_speed() || profile.machine_times().is_some();
-        let (slowest, fastest) = platform.speeds();
+    fn add_tasks(&mut self, profile: &Profile, count: u64) {
+        let as_stated = self.unit_speed || profile.machine_times().is_some();
+        let (slowest, fastest) = self.speeds;
         let at = |time: Time, speed: f64| i128::from(if as_stated { time } else { time.divided_by(speed) }.ticks());
         let longest = at(profile.longest(), slowest);
         let count = i128::from(count);
@@ -70,26 +104,30 @@ impl Totals {
         add(&mut self.fast, at(profile.shortest(), fastest));
         add(&mut self.work, profile.most_work());
         add(&mut self.wide, longest.saturating_mul(i128::from(profile.max_processors())));
-        self.machine_times += usize::from(profile.machine_times().is_some());
-        self.parallel += usize::from(!profile.is_sequential());
     }
 
     /// An instant, in ticks, by which any schedule that never idles without reason has ended: all jobs one after the
     /// other, or twice the larger of the mean load and the longest job (Garey and Graham), whichever is less. Where
     /// machines differ: all jobs one after the other, each on its fastest machine, or every job as soon as any machine is
     /// free, whichever is more.
-    pub fn horizon(&self, platform: &Platform, unavailable: &[Unavailable], availability: &Availability) -> i128 {
+    pub fn end(
+        &self,
+        totals: &Totals,
+        platform: &Platform,
+        unavailable: &[Unavailable],
+        availability: &Availability,
+    ) -> i128 {
         let greedy = |load: i128| (load / i128::from(platform.processors()) + self.longest).saturating_mul(2);
-        let span = if self.compound > 0 {
+        let span = if totals.compound > 0 {
             // Tasks that wait for each other may leave everything else idle.
             self.with_transfers
-        } else if platform.is_homogeneous() && self.machine_times == 0 {
+        } else if platform.is_homogeneous() && totals.machine_times == 0 {
             self.slowly.min(greedy(self.work))
         } else {
             self.fast.max(greedy(self.wide))
         };
         let closed: i128 = unavailable.iter().map(|period| i128::from((period.end - period.start).ticks())).sum();
-        let release = self.releases.map_or(Time::ZERO, |(_, last)| last);
+        let release = totals.releases.map_or(Time::ZERO, |(_, last)| last);
         let last = availability.last_change().max(release);
         span.saturating_add(closed + i128::from(last.ticks()))
     }
