@@ -77,8 +77,8 @@ static ENTRIES: [Entry; 12] = [
             },
             Parameter { name: "makespan-at-most", values: "1 or more times the proven bound", default: "none" },
             Parameter {
-                name: "walltime",
-                values: "1 to 1000 times HEFT's makespan, of jobs without one, for the cost",
+                name: "deadline",
+                values: "1 to 1000 times HEFT's makespan after the release, of jobs without one, for the cost",
                 default: "1.5",
             },
             Parameter { name: "time-limit", values: "a time such as 10s", default: "1s" },

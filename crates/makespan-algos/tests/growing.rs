@@ -108,7 +108,7 @@ fn job(kind: Kind, index: usize, &(release, choice, time, width, weight): &Row) 
             };
             let tasks = width + 1;
             let graph = Graph::new((0..tasks).map(task).collect(), (1..tasks).flat_map(edge).collect()).unwrap();
-            Job::compound(name, graph).with_walltime(t(4 * time + 60))
+            Job::compound(name, graph).with_deadline(t(release + 4 * time + 60))
         }
     };
     let priority = i32::from(choice % 3);

@@ -36,7 +36,7 @@ fn instance() -> Instance {
     let table = Profile::table(vec![seconds(8), seconds(5)]).unwrap();
     let bag = Job::new("bag", table).with_count(3.try_into().unwrap()).with_walltime(seconds(30));
     let rest = Job::new("re st", rigid(1, 2)).with_count(2.try_into().unwrap()).with_weight(Weight::ZERO);
-    let flow = compound("flow", "b").with_walltime(seconds(100));
+    let flow = compound("flow", "b").with_deadline(seconds(100));
     let jobs = vec![
         plain.with_command(words(&["sh", "-c", "true"])),
         bag.with_command(words(&["run", "{task}"])),

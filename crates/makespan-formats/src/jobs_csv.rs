@@ -229,7 +229,7 @@ mod tests {
         };
         let mut bytes = Vec::new();
         write_trace(&instance, "w", &trace, CsvNames::Guarded, &mut bytes).unwrap();
-        assert_eq!(begins(bytes), ["bag/1,w,bag/1,0,1,9", "job/x,w,job/x,0,1,-1", "bag/0,w,bag/0,0,1,9"]);
+        assert_eq!(begins(bytes), ["bag/1,w,bag/1,0,1,9", "job/x,w,job/x,0,1,60", "bag/0,w,bag/0,0,1,9"]);
         let mut bytes = Vec::new();
         write_schedule(&instance, "w", &trace.schedule(), CsvNames::Guarded, &mut bytes).unwrap();
         assert_eq!(begins(bytes), ["bag/1,w,bag,0,1,9", "job/x,w,job,0,1,60"]);

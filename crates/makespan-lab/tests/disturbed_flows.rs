@@ -4,7 +4,7 @@ use makespan::{Deviation, FailureModel, Scene, Silent, Simulated, SimulationOpti
 use makespan_core::{Actual, Instance};
 use makespan_lab::generate::{GraphOptions, Shape, generate_graphs};
 
-/// As `generate graphs --jobs 30 --tasks 12 --gap GAP --walltime 2 --seed SEED` draws them.
+/// As `generate graphs --jobs 30 --tasks 12 --gap GAP --deadline 2 --seed SEED` draws them.
 fn flow(gap: f64, seed: u64) -> Instance {
     let options = GraphOptions {
         shape: Shape::Layers { width: 8, density: 0.3 },
@@ -16,7 +16,7 @@ fn flow(gap: f64, seed: u64) -> Instance {
         fastest: 3.0,
         bandwidth: 1e6,
         gap: Some(gap),
-        walltime: Some(2.0),
+        deadline: Some(2.0),
         seed,
     };
     generate_graphs(&options).unwrap()

@@ -12,7 +12,7 @@ use crate::scheduler::CriticalJobs;
 /// The line of the catalogue.
 pub(super) const ENTRY: Entry = Entry {
     name: "critical-jobs",
-    summary: "graphs chain by chain, longest first, as cheap as the walltime allows: several variants to choose from",
+    summary: "graphs chain by chain, longest first, as cheap as the deadline allows: several variants to choose from",
     supports: GRAPHS,
     guarantee: "none",
     source: "Tselishchev, Toporkov, 54th IWK, Ilmenau 2009",
@@ -20,7 +20,7 @@ pub(super) const ENTRY: Entry = Entry {
     compared: &["critical-jobs"],
     representatives: &[
         "critical-jobs",
-        "critical-jobs[criterion=utilisation,walltime=2]",
+        "critical-jobs[criterion=utilisation,deadline=2]",
         "critical-jobs[chains=disjoint,start=empty]",
         "critical-jobs[start=empty,cpus=types,penalty-cost=0,penalty-delay=7]",
         "critical-jobs[criterion=utilisation,isolated=reserve,same-cpu-transfer=paid]",
@@ -35,7 +35,11 @@ fn build(spec: &mut Spec) -> Result<CriticalJobs, SpecError> {
 /// The parameters that [`method`] takes.
 pub(crate) const METHOD: [Parameter; 10] = [
     Parameter { name: "criterion", values: "cost or utilisation", default: "cost" },
-    Parameter { name: "walltime", values: "1 to 1000 times HEFT's makespan, of jobs without one", default: "1.5" },
+    Parameter {
+        name: "deadline",
+        values: "1 to 1000 times HEFT's makespan after the release, of jobs without one",
+        default: "1.5",
+    },
     Parameter { name: "chains", values: "covering or disjoint", default: "covering" },
     Parameter { name: "start", values: "empty, heft or both", default: "both" },
     Parameter { name: "cpus", values: "real or types", default: "real" },
@@ -49,9 +53,9 @@ const PENALTY: &str = "0 to 1000000";
 
 /// Takes the parameters of the method from a spec; what it does not name is as in `default`.
 pub(crate) fn method(spec: &mut Spec, default: &Method) -> Result<Method, SpecError> {
-    let Method { settings, walltime, types, paid } = *default;
+    let Method { settings, deadline, types, paid } = *default;
     let Settings { criterion, cover, start, penalties, isolated } = settings;
-    let walltime = spec.take("walltime", walltime, factor)?;
+    let deadline = spec.take("deadline", deadline, factor)?;
     let criteria = [("cost", Criterion::Cost), ("utilisation", Criterion::Utilisation)];
     let starts = [("empty", Start::Empty), ("heft", Start::Heft), ("both", Start::Both)];
     let covers = [("covering", Cover::Covering), ("disjoint", Cover::Disjoint)];
@@ -68,7 +72,7 @@ pub(crate) fn method(spec: &mut Spec, default: &Method) -> Result<Method, SpecEr
     };
     Ok(Method {
         settings,
-        walltime,
+        deadline,
         types: one_of(spec, "cpus", types, &[("real", false), ("types", true)])?,
         paid: one_of(spec, "same-cpu-transfer", paid, &[("free", false), ("paid", true)])?,
     })

@@ -16,10 +16,10 @@ pub(super) fn build(spec: &mut Spec) -> Result<Optimise, SpecError> {
         let (key, value) = ("makespan-at-most".to_owned(), factor.to_string());
         return Err(SpecError::Value { key, value, expected: "left out when the makespan itself is minimised".into() });
     }
-    let walltime = spec.take("walltime", default.walltime, critical_jobs::factor)?;
+    let deadline = spec.take("deadline", default.deadline, critical_jobs::factor)?;
     let idle = target != Target::Objective(Objective::Cost) || makespan_at_most.is_some();
-    if idle && walltime.to_bits() != default.walltime.to_bits() {
-        let (key, value) = ("walltime".to_owned(), walltime.to_string());
+    if idle && deadline.to_bits() != default.deadline.to_bits() {
+        let (key, value) = ("deadline".to_owned(), deadline.to_string());
         let expected = "left out where another objective than cost is minimised, or where there is makespan-at-most";
         return Err(SpecError::Value { key, value, expected: expected.into() });
     }
@@ -32,7 +32,7 @@ pub(super) fn build(spec: &mut Spec) -> Result<Optimise, SpecError> {
         }
         (time, steps) => time.or(steps).unwrap_or(default.budget),
     };
-    Ok(Optimise { target, makespan_at_most, walltime, budget, searches: spec.take("searches", None, searches)? })
+    Ok(Optimise { target, makespan_at_most, deadline, budget, searches: spec.take("searches", None, searches)? })
 }
 
 fn target(text: &str) -> Result<Target, String> {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use makespan_core::{Event, Graph, Instance, Job, JobId, NamedTask, Profile, Task, TaskId, View, Work};
+use makespan_core::{Event, Graph, Instance, Job, JobId, NamedTask, Task, TaskId, View, Work};
 
 /// Marks the jobs of which a task came for the first time; they are returned, ascending.
 pub(super) fn new_jobs(heard: &mut Vec<bool>, events: &[Event], instance: &Instance) -> Vec<JobId> {
@@ -52,25 +52,8 @@ pub(super) fn unstarted(view: &View<'_>, job: JobId) -> Vec<TaskId> {
 pub(super) fn as_graph(instance: &Instance, job: JobId) -> Job {
     let submitted = instance.submitted(job);
     let Work::Bag(task, count) = &submitted.work else { return submitted };
-    let task = Task::new(on_one_processor(instance, job, task));
+    let task = Task::new(task.profile.clone());
     let named = |number: u64| NamedTask { name: Arc::from(number.to_string()), task: task.clone() };
     let graph = Graph::new((0..count.get()).map(named).collect(), Vec::new());
     Job { work: Work::Graph(graph.expect("numbers are different names, and there are no edges")), ..submitted }
-}
-
-/// The times of each task of a bag. Its walltime is for each of them, and that of a graph is not: on machines that are too
-/// slow for it, a task has no time.
-fn on_one_processor(instance: &Instance, job: JobId, task: &Task) -> Profile {
-    let platform = instance.platform();
-    if platform.has_unit_speed() || instance.job(job).walltime.is_none() {
-        return task.profile.clone();
-    }
-    let first = instance.job(job).first();
-    let on = |node: usize| {
-        let one = platform.processors_of(node).iter().next()?;
-        instance.try_time(first, &makespan_core::ProcSet::range(one, one))
-    };
-    let times: Vec<makespan_core::Time> =
-        (0..platform.nodes().len()).map(|node| on(node).unwrap_or(Profile::CANNOT_RUN)).collect();
-    Profile::on_machines(times).expect("the task runs on some machine")
 }

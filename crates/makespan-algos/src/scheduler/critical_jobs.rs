@@ -9,15 +9,15 @@ use super::{check_supported, needs_single_processors, optimise};
 use crate::free_time::Calendar;
 use crate::kernel::chains::collisions::Collision;
 use crate::kernel::chains::criterion::Criterion;
+use crate::kernel::chains::deadline::{deadline, makespan_alone};
 use crate::kernel::chains::draft::Draft;
 use crate::kernel::chains::method::Method;
 use crate::kernel::chains::outline::Outline;
 use crate::kernel::chains::squeeze::{Squeezed, squeeze};
 use crate::kernel::chains::strategy::{Offer, heft};
-use crate::kernel::chains::walltime::{makespan_alone, walltime};
 use crate::kernel::graph::{Place, Problem};
 
-/// Walltimes between that of HEFT and the whole one for which variants are sought.
+/// Ends from that of HEFT to the deadline for which variants are sought, less one.
 const SHARES: i64 = 4;
 /// Collisions that are told one by one.
 const TOLD: usize = 10;
@@ -26,11 +26,11 @@ const TOLD: usize = 10;
 const TRIED: u64 = 60_000;
 const ANNEALED: u64 = 400_000;
 
-/// Compound jobs by their critical chains, as cheap or as evenly spread as their walltimes allow: a strategy, of which
+/// Compound jobs by their critical chains, as cheap or as evenly spread as their deadlines allow: a strategy, of which
 /// the variant best by the criterion is chosen.
 ///
-/// Jobs are planned by release, each onto what earlier ones left, and each must end within its walltime from its
-/// release: its own, or `walltime` times the makespan of HEFT for it alone on idle processors. Where no chain plan is found and
+/// Jobs are planned by release, each onto what earlier ones left, and each must end by its deadline:
+/// its own, or `deadline` times the makespan of HEFT for it alone on idle processors after its release. Where no chain plan is found and
 /// HEFT is late, places in time are searched for: small jobs are searched through ([`squeeze`]), of others the order and the processors
 /// are annealed, both within fixed numbers of steps. What is found is improved by chains as HEFT's schedule is. A job for which
 /// nothing in time is found takes HEFT's places. Both are remarked. Where some plan has fewer late jobs than another, the strategy has
@@ -40,7 +40,7 @@ const ANNEALED: u64 = 400_000;
 /// 54th IWK, Ilmenau 2009, section 3; cost after V. V. Toporkov, Programming and Computer Software 34(3), 2008.
 /// Assumptions: every task accepts one processor, and runs on one; at most 256 processors. Guarantee: none. Complexity:
 /// O(r c k m^2) for r rounds, c chains of k tasks and m processors, times 256 to 511 steps of time.
-/// Deviations: see [`crate::kernel::chains::strategy::strategy`]; the choice of walltimes between HEFT's and the job's is ours.
+/// Deviations: see [`crate::kernel::chains::strategy::strategy`]; the choice of ends between HEFT's and the job's deadline is ours.
 ///
 /// ```
 /// use makespan_algos::scheduler::CriticalJobs;
@@ -49,7 +49,7 @@ const ANNEALED: u64 = 400_000;
 /// let task = |name| NamedTask::new(name, Profile::rigid(1, Time::from_seconds(10)).unwrap());
 /// let edge = Edge { from: 0, to: 1, load: Load::Fixed(Time::ZERO) };
 /// let mut job = Job::compound("pair", Graph::new(vec![task("a"), task("b")], vec![edge]).unwrap());
-/// job.walltime = Some(Time::from_seconds(21));
+/// job.deadline = Some(Time::from_seconds(21));
 /// let node = |name: &str, speed| Node { name: name.into(), processors: 1, speed, parent: None, link: None };
 /// let platform = Platform::new(vec![node("slow", 1.0), node("fast", 2.0)]).unwrap();
 /// let instance = Instance::new(platform, vec![job], vec![]).unwrap();
@@ -64,7 +64,7 @@ pub struct CriticalJobs {
 }
 
 impl CriticalJobs {
-    /// How many jobs end within their walltimes in a schedule.
+    /// How many jobs end by their deadline in a schedule.
     pub fn on_time(&self, instance: &Instance, schedule: &Schedule) -> usize {
         let problem = self.method.problem(instance);
         instance.jobs().len() - Flow::new(instance, &problem, self).late(schedule)
@@ -98,7 +98,7 @@ impl Scheduler for CriticalJobs {
         let problem = self.method.problem(instance);
         let flow = Flow::new(instance, &problem, self);
         let mut variants = Vec::new();
-        // The whole walltime last: its remarks are those of the variant that is usually chosen.
+        // The deadline itself last: its remarks are those of the variant that is usually chosen.
         for share in 0..=SHARES {
             let passed = flow.pass(share, context);
             variants.extend(passed.schedules.iter().map(|places| Variant::new(instance, problem.schedule(places))));
@@ -145,15 +145,15 @@ impl<'a> Flow<'a> {
         let mut jobs = Vec::new();
         for (id, job) in instance.ids().zip(instance.jobs()) {
             let outline = Outline::new(instance, problem, id, &scheduler.method);
-            let walltime = walltime(job, || makespan_alone(&outline.real), scheduler.method.walltime);
-            let end = job.release.ticks().saturating_add(walltime);
+            let alone = || makespan_alone(&outline.real);
+            let end = deadline(job.deadline, job.release.ticks(), alone, scheduler.method.deadline);
             jobs.push(Job { id, outline, end });
         }
         jobs.sort_by_key(|job| (job.outline.real.release(), job.id));
         Self { instance, method: scheduler.method, jobs }
     }
 
-    /// Plans every job within this share of the time between HEFT's end and its walltime.
+    /// Plans every job within this share of the time between HEFT's end and its deadline.
     fn pass(&self, share: i64, context: &Context) -> Passed {
         let Some(first) = self.jobs.first() else {
             return Passed { schedules: Vec::new(), remarks: Vec::new() };
@@ -233,15 +233,15 @@ impl<'a> Flow<'a> {
         let name = &self.instance.job(job.id).name;
         let Some((offer, searched)) = best else {
             let end = Time::from_ticks(fallback);
-            let late = if fallback > job.end { ", after its walltime" } else { "" };
+            let late = if fallback > job.end { ", after its deadline" } else { "" };
             return vec![format!(
-                "`{name}`: no chain plan fits its walltime; HEFT's places are taken, which end at {end} s{late}"
+                "`{name}`: no chain plan meets its deadline; HEFT's places are taken, which end at {end} s{late}"
             )];
         };
         if searched {
             let end = Time::from_ticks(offer.finish);
             return vec![format!(
-                "`{name}`: no chain plan fits its walltime; places found by a search are taken, which end at {end} s"
+                "`{name}`: no chain plan meets its deadline; places found by a search are taken, which end at {end} s"
             )];
         }
         let each = offer.collisions.iter().take(TOLD).map(|collision| self.told(job, collision));
@@ -261,8 +261,8 @@ impl<'a> Flow<'a> {
             offer.busy as f64 / (job.outline.real.problem().processors() as f64 * (job.end - release).max(1) as f64);
         (tasks > 0).then(|| {
             format!(
-                "`{name}`: {tasks} isolated tasks hold their processors until others need them or the walltime ends; \
-                 reserved are {:.1} % of all processors over the walltime",
+                "`{name}`: {tasks} isolated tasks hold their processors until others need them or the deadline comes; \
+                 reserved are {:.1} % of all processors up to the deadline",
                 100.0 * share
             )
         })
@@ -280,7 +280,7 @@ impl<'a> Flow<'a> {
         )
     }
 
-    /// How many jobs end after their walltime.
+    /// How many jobs end after their deadline.
     fn late(&self, schedule: &Schedule) -> usize {
         let mut ends = vec![Time::ZERO; self.instance.jobs().len()];
         for placement in schedule.placements() {

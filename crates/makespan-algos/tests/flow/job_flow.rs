@@ -14,12 +14,12 @@ use super::instances::{instance, t};
 const SPECS: [&str; 9] = [
     "job-flow[serve=arrival]",
     "job-flow[serve=consecutive,clock=handover]",
-    "job-flow[serve=arrival,criterion=utilisation,starts=early,walltime=2]",
+    "job-flow[serve=arrival,criterion=utilisation,starts=early,deadline=2]",
     "job-flow[buffer=20ns]",
-    "job-flow[buffer=7ns,clock=handover,flow=finish,cpus=types,start=empty,walltime=3]",
+    "job-flow[buffer=7ns,clock=handover,flow=finish,cpus=types,start=empty,deadline=3]",
     "job-flow",
-    "job-flow[flow=cost,walltime=1,chains=disjoint]",
-    "job-flow[walltime=2,late=reject]",
+    "job-flow[flow=cost,deadline=1,chains=disjoint]",
+    "job-flow[deadline=2,late=reject]",
     "job-flow[flow=finish,isolated=reserve,criterion=utilisation,same-cpu-transfer=paid]",
 ];
 

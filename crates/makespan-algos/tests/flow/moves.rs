@@ -11,14 +11,13 @@ fn s(seconds: i64) -> Time {
     Time::from_seconds(seconds)
 }
 
-/// One after the other, without data.
-fn chain(name: &str, release: i64, walltime: i64, times: &[i64]) -> Job {
+/// One after the other, without data, to end so long after the release.
+fn chain(name: &str, release: i64, allowed: i64, times: &[i64]) -> Job {
     let task = |(at, &time): (usize, &i64)| NamedTask::new(at.to_string(), Profile::rigid(1, s(time)).unwrap());
     let edge = |to: u32| Edge { from: to - 1, to, load: Load::Fixed(Time::ZERO) };
     let edges = (1..times.len() as u32).map(edge).collect();
-    let mut job = Job::compound(name, Graph::new(times.iter().enumerate().map(task).collect(), edges).unwrap());
-    job.walltime = Some(s(walltime));
-    job.with_release(s(release))
+    let job = Job::compound(name, Graph::new(times.iter().enumerate().map(task).collect(), edges).unwrap());
+    job.with_release(s(release)).with_deadline(s(release + allowed))
 }
 
 fn instance(speeds: &[f64], jobs: Vec<Job>, closed_until: i64) -> Instance {
@@ -81,13 +80,13 @@ fn run(name: &str, processor: u32, start: i64, end: i64) -> (String, u32, i64, i
 #[test]
 fn a_job_takes_the_cheapest_variant_in_time() {
     // 10 s each at speed 1, half at speed 2 and twice the cost.
-    let flow = |walltime| instance(&[1.0, 2.0], vec![chain("j", 0, walltime, &[10, 10])], 0);
+    let flow = |deadline| instance(&[1.0, 2.0], vec![chain("j", 0, deadline, &[10, 10])], 0);
     for spec in ["job-flow[serve=arrival]", "job-flow[serve=replan,flow=cost]", "job-flow[buffer=1ns,flow=cost]"] {
         let slow = play(spec, &flow(21));
         assert_eq!(slow.runs, [run("j/0", 0, 0, 10), run("j/1", 0, 10, 20)], "{spec}");
         let Logged::Planned { finish, cost, deadline, .. } = slow.log[0].what else { panic!("{:?}", slow.log) };
         assert_eq!((cost, deadline), (2000, s(21)), "{spec}");
-        // Places are on a grid of the walltime.
+        // Places are on a grid of the time to the deadline.
         assert!(finish >= s(20) && finish <= s(21), "{spec}");
     }
     // Both fast.
@@ -128,7 +127,7 @@ fn a_waiting_job_makes_room_when_jobs_are_planned_again() {
 }
 
 #[test]
-fn a_buffer_eats_walltime_unless_the_clock_starts_at_the_hand_over() {
+fn a_buffer_eats_time_unless_the_clock_starts_at_the_hand_over() {
     let flow = instance(&[1.0], vec![chain("j", 0, 12, &[10])], 0);
     let eaten = play("job-flow[buffer=5s]", &flow);
     assert_eq!((eaten.starts(), eaten.words()), (vec![("j/0", 5)], vec!["fallback"]));
@@ -152,7 +151,7 @@ fn reserved_starts_wait_and_early_ones_do_not() {
 fn collisions_are_told() {
     let task = |name| NamedTask::new(name, Profile::rigid(1, s(10)).unwrap());
     let mut job = Job::compound("j", Graph::new(vec![task("a"), task("b")], vec![]).unwrap());
-    job.walltime = Some(s(40));
+    job.deadline = Some(s(40));
     // Two tasks of one type of processors, of which there is one.
     let flow = instance(&[1.0], vec![job], 0);
     let played = play("job-flow[serve=arrival,cpus=types,start=empty,penalty-delay=3]", &flow);
@@ -160,7 +159,7 @@ fn collisions_are_told() {
     let Logged::Collision { planned, resolved, penalty } = played.log[1].what else { panic!("{:?}", played.log) };
     assert_eq!((planned.processor, resolved.processor), (0, 0));
     assert_eq!(resolved.start - planned.start, s(10));
-    // Three for each begun thousandth of the time in which the variant was to end, at most the walltime.
+    // Three for each begun thousandth of the time in which the variant was to end, at most the deadline.
     assert!(penalty % 3 == 0 && penalty >= 3 * 250, "{penalty}");
 }
 

@@ -1,4 +1,4 @@
-//! The example of Tselishchev and Toporkov: two jobs with walltimes of 110 and 140 on 8 processors.
+//! The example of Tselishchev and Toporkov: two jobs with deadlines of 110 and 140 on 8 processors.
 
 use makespan_algos::policy::policy_for;
 use makespan_core::{
@@ -10,12 +10,12 @@ fn s(seconds: i64) -> Time {
     Time::from_seconds(seconds)
 }
 
-fn job(name: &str, walltime: i64, volumes: &[i64], pairs: &[(u32, u32)]) -> Job {
+fn job(name: &str, deadline: i64, volumes: &[i64], pairs: &[(u32, u32)]) -> Job {
     let task = |(at, &volume): (usize, &i64)| NamedTask::new(format!("p{at}"), Profile::rigid(1, s(volume)).unwrap());
     let edge = |&(from, to): &(u32, u32)| Edge { from, to, load: Load::Fixed(s(5)) };
     let graph = Graph::new(volumes.iter().enumerate().map(task).collect(), pairs.iter().map(edge).collect()).unwrap();
     let mut job = Job::compound(name, graph);
-    job.walltime = Some(s(walltime));
+    job.deadline = Some(s(deadline));
     job
 }
 
@@ -50,7 +50,7 @@ fn ends(spec: &str, instance: &Instance) -> [Time; 2] {
 fn both_jobs_are_in_time_one_after_the_other_and_collected_in_a_buffer() {
     let [first, second] = ends("job-flow[serve=consecutive,clock=handover]", &instance());
     assert!(first <= s(110) && second <= first + s(140), "{first} {second}");
-    // As cheap as its walltime allows, the second alone takes more than both together.
+    // As cheap as its deadline allows, the second alone takes more than both together.
     assert!(second > s(140), "{second}");
     for flow in ["utilisation", "cost", "finish"] {
         for serve in ["buffer=1s", "serve=replan"] {

@@ -31,20 +31,21 @@ fn check(instance: &Instance, front: &[(Time, i128)], certificate: CostPrices) -
     Ok(())
 }
 
-/// The same with a walltime for every compound job, and when each job must end: by that, or by 1.5 times its shortest time.
-fn with_walltimes(instance: &Instance, walltimes: &[i64]) -> (Instance, Vec<Time>) {
-    let given = |(id, &walltime): (JobId, &i64)| {
-        let walltime = instance.job(id).is_compound().then(|| Time::from_ticks(walltime));
-        Job { walltime, ..instance.submitted(id) }
+/// The same with a deadline for every compound job, and when each job must end: by that, or by 1.5 times its shortest time.
+fn with_deadlines(instance: &Instance, deadlines: &[i64]) -> (Instance, Vec<Time>) {
+    let given = |(id, &deadline): (JobId, &i64)| {
+        let job = instance.submitted(id);
+        let deadline = instance.job(id).is_compound().then(|| job.release + Time::from_ticks(deadline));
+        Job { deadline, ..job }
     };
-    let jobs: Vec<Job> = instance.ids().zip(walltimes).map(given).collect();
+    let jobs: Vec<Job> = instance.ids().zip(deadlines).map(given).collect();
     let instance = Instance::new(instance.platform().clone(), jobs, instance.unavailable().to_vec()).unwrap();
     let end = |id: JobId| {
         let job = instance.job(id);
         let nodes = 0..instance.platform().nodes().len();
         let shortest = || nodes.filter_map(|node| instance.time_on(job.first(), node)).min().unwrap();
-        let half_more = || Time::from_ticks((shortest().ticks() as f64 * 1.5).ceil() as i64);
-        job.release + job.walltime.unwrap_or_else(half_more)
+        let half_more = || job.release + Time::from_ticks((shortest().ticks() as f64 * 1.5).ceil() as i64);
+        job.deadline.unwrap_or_else(half_more)
     };
     let ends = instance.ids().map(end).collect();
     (instance, ends)
@@ -72,8 +73,8 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 
     #[test]
-    fn plans_are_in_time_and_stand_above_the_optimum(draft in drafts(), walltimes in prop::collection::vec(8_i64..120, 2)) {
-        let (instance, ends) = with_walltimes(&draft.instance(1), &walltimes);
+    fn plans_are_in_time_and_stand_above_the_optimum(draft in drafts(), deadlines in prop::collection::vec(8_i64..120, 2)) {
+        let (instance, ends) = with_deadlines(&draft.instance(1), &deadlines);
         let (least_late, least) = least_late(&instance, &ends);
         let planned = |spec: &str| {
             let mut context = Context::with_seed(1);
@@ -162,8 +163,8 @@ fn nearly_all_plans_in_time_are_as_cheap_as_can_be() {
     let (mut dear, mut all) = (0, 0);
     let spec = scheduler("optimise[objective=cost,steps=4000,searches=2]").unwrap();
     for _ in 0..600 {
-        let (draft, walltimes) = drawn.new_tree(&mut runner).unwrap().current();
-        let (instance, ends) = with_walltimes(&draft.instance(1), &walltimes);
+        let (draft, deadlines) = drawn.new_tree(&mut runner).unwrap().current();
+        let (instance, ends) = with_deadlines(&draft.instance(1), &deadlines);
         let (0, least) = least_late(&instance, &ends) else { continue };
         let schedule = spec.schedule(&instance, &mut Context::with_seed(1)).unwrap().into_schedule().unwrap();
         assert_eq!(late(&instance, &schedule, &ends), 0, "{draft:?}");

@@ -16,7 +16,7 @@ type Tasks<'a> = (&'a [i64], &'a [(u32, u32, u64)]);
 
 /// Jobs of tasks with these volumes in seconds and edges of so many bytes, on one processor of each speed, 1 byte a
 /// second between them.
-fn instance(jobs: &[Tasks], speeds: &[f64], walltime: i64) -> Instance {
+fn instance(jobs: &[Tasks], speeds: &[f64], deadline: i64) -> Instance {
     let node =
         |(at, &speed): (usize, &f64)| Node { name: format!("n{at}"), processors: 1, speed, parent: None, link: None };
     let platform = Platform::new(speeds.iter().enumerate().map(node).collect()).unwrap();
@@ -28,7 +28,7 @@ fn instance(jobs: &[Tasks], speeds: &[f64], walltime: i64) -> Instance {
         let edge = |&(from, to, data): &(u32, u32, u64)| Edge { from, to, load: Load::Bytes(data) };
         let graph = Graph::new(volumes.iter().enumerate().map(task).collect(), edges.iter().map(edge).collect());
         let mut job = Job::compound(format!("j{at}"), graph.unwrap());
-        job.walltime = Some(Time::from_seconds(walltime));
+        job.deadline = Some(Time::from_seconds(deadline));
         job
     };
     Instance::new(platform, jobs.iter().enumerate().map(job).collect(), vec![]).unwrap()
@@ -53,7 +53,7 @@ fn a_reserve_keeps_the_next_job_away() {
     let starts: Vec<Time> = held.iter().map(|placement| placement.start).collect();
     assert_eq!(starts, [0, 0, 30].map(Time::from_seconds), "{remarks}");
     assert!(remarks.contains("`j0`: 1 isolated tasks hold") && remarks.contains("reserved are 50.0 %"), "{remarks}");
-    assert!(remarks.contains("`j2`: no chain plan fits its walltime"), "{remarks}");
+    assert!(remarks.contains("`j2`: no chain plan meets its deadline"), "{remarks}");
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn transfers_on_one_processor_are_paid_if_asked_for() {
         let (placements, _) = plan(&instance, spec);
         placements[1].start - placements[0].end
     };
-    assert_eq!(gap("critical-jobs[walltime=1]"), Time::ZERO);
+    assert_eq!(gap("critical-jobs[deadline=1]"), Time::ZERO);
     assert!(gap("critical-jobs[same-cpu-transfer=paid]") >= Time::from_seconds(7));
     assert!(gap("critical-jobs[same-cpu-transfer=paid,start=empty]") >= Time::from_seconds(7));
 }
@@ -118,7 +118,7 @@ fn tasks_with_a_node_each_do_not_wait_for_each_other() {
     tasks.push(NamedTask::new("z", only(&[(0, 1), (1, 5)])));
     let edges = (0..4).map(|from| Edge { from, to: 4, load: Load::Fixed(Time::ZERO) }).collect();
     let mut job = Job::compound("j", Graph::new(tasks, edges).unwrap());
-    job.walltime = Some(Time::from_seconds(20));
+    job.deadline = Some(Time::from_seconds(20));
     let instance = Instance::new(Platform::new(nodes.collect()).unwrap(), vec![job], vec![]).unwrap();
     for spec in ["critical-jobs", "critical-jobs[start=empty]"] {
         let (cost, end, remarks) = figures(&instance, spec);
@@ -127,15 +127,15 @@ fn tasks_with_a_node_each_do_not_wait_for_each_other() {
     }
 }
 
-/// A job with this walltime.
-fn within(instance: &Instance, walltime: Time) -> Instance {
-    let jobs = instance.ids().map(|id| instance.submitted(id).with_walltime(walltime)).collect();
+/// A job with this deadline.
+fn within(instance: &Instance, deadline: Time) -> Instance {
+    let jobs = instance.ids().map(|id| instance.submitted(id).with_deadline(deadline)).collect();
     Instance::new(instance.platform().clone(), jobs, instance.unavailable().to_vec()).unwrap()
 }
 
-/// Small jobs, each with the shortest walltime that can be kept, and with a quarter more.
+/// Small jobs, each with the earliest deadline that can be kept, and with a quarter more.
 #[test]
-fn no_feasible_walltime_is_missed() {
+fn no_feasible_deadline_is_missed() {
     let mut runner = TestRunner::deterministic();
     let (mut looked, mut missed) = (0, Vec::new());
     while looked < 300 {
@@ -148,8 +148,8 @@ fn no_feasible_walltime_is_missed() {
         looked += 1;
         let (release, shortest) = (job.release, costs(&instance)[0].0);
         for quarters in [4, 5] {
-            let walltime = Time::from_ticks((shortest - release).ticks() * quarters / 4);
-            let instance = within(&instance, walltime);
+            let deadline = release + Time::from_ticks((shortest - release).ticks() * quarters / 4);
+            let instance = within(&instance, deadline);
             for spec in ["critical-jobs", "critical-jobs[start=empty]", "optimise[objective=cost,steps=300,searches=1]"]
             {
                 let mut context = Context::with_seed(1);
@@ -161,7 +161,7 @@ fn no_feasible_walltime_is_missed() {
                 };
                 for schedule in schedules {
                     assert_eq!(validate(&instance, &schedule), Ok(()), "{spec}");
-                    if schedule.makespan() > release + walltime {
+                    if schedule.makespan() > deadline {
                         missed.push((spec, quarters, draft.clone()));
                     }
                 }
@@ -173,7 +173,7 @@ fn no_feasible_walltime_is_missed() {
 
 /// Where nothing more is searched through, the order and the processors are annealed.
 #[test]
-fn larger_jobs_are_squeezed_into_their_walltimes() {
+fn larger_jobs_are_squeezed_into_their_deadlines() {
     let mut found = 0;
     for seed in 0..6_i64 {
         // Three layers of eight tasks on four processors.
@@ -186,13 +186,13 @@ fn larger_jobs_are_squeezed_into_their_walltimes() {
         let heft = scheduler("heft").unwrap().schedule(&own, &mut Context::default()).unwrap().into_schedule().unwrap();
         let best = scheduler("optimise[steps=20000,searches=1]").unwrap();
         let best = best.schedule(&own, &mut Context::with_seed(7)).unwrap().into_schedule().unwrap().makespan();
-        let walltime = Time::from_ticks(i64::midpoint(best.ticks(), heft.makespan().ticks()));
-        if walltime >= heft.makespan() {
+        let deadline = Time::from_ticks(i64::midpoint(best.ticks(), heft.makespan().ticks()));
+        if deadline >= heft.makespan() {
             continue;
         }
-        let own = within(&own, walltime);
+        let own = within(&own, deadline);
         let (_, end, remarks) = figures(&own, "critical-jobs");
-        assert!(end <= walltime, "{seed}: {remarks}");
+        assert!(end <= deadline, "{seed}: {remarks}");
         found += 1;
     }
     assert!(found >= 3, "{found}");

@@ -21,6 +21,8 @@ pub struct Draft {
 struct DraftJob {
     release: i64,
     weight: u64,
+    /// By how much its walltime is longer than the least that leaves every task some node.
+    spare: Option<i64>,
     /// The time of each task, and on each node where they have their own.
     tasks: Vec<(i64, Option<Vec<i64>>)>,
     /// Pairs of tasks with bytes or, if negative, a fixed time.
@@ -31,7 +33,7 @@ const UNIT: i64 = 4;
 
 /// Of one task.
 pub fn smallest() -> Draft {
-    let job = DraftJob { release: 0, weight: 1, tasks: vec![(1, None)], edges: vec![] };
+    let job = DraftJob { release: 0, weight: 1, spare: None, tasks: vec![(1, None)], edges: vec![] };
     Draft { nodes: vec![(1, 1)], network: None, local: false, closed: None, jobs: vec![job], names: "t" }
 }
 
@@ -81,6 +83,7 @@ impl Draft {
             NamedTask::new(format!("{}{at}", self.names), profile)
         };
         let tasks: Vec<NamedTask> = job.tasks.iter().enumerate().map(task).collect();
+        let walltime = job.spare.map(|spare| self.least_walltime(&tasks) + ticks(spare));
         let mut edges: Vec<Edge> = Vec::new();
         for &(a, b, load) in &job.edges {
             let (from, to) = ((a % tasks.len()).min(b % tasks.len()), (a % tasks.len()).max(b % tasks.len()));
@@ -96,10 +99,24 @@ impl Draft {
         if tasks.len() == 1 && job.weight.is_multiple_of(2) {
             // A job of one task may be written as such.
             let profile = tasks[0].task.profile.clone();
-            return Job::new(name, profile).with_release(ticks(job.release)).with_weight(weight);
+            let plain = Job::new(name, profile).with_release(ticks(job.release)).with_weight(weight);
+            return Job { walltime, ..plain };
         }
         let graph = Graph::new(tasks, edges).unwrap();
-        Job::compound(name, graph).with_release(ticks(job.release)).with_weight(weight)
+        let compound = Job::compound(name, graph).with_release(ticks(job.release)).with_weight(weight);
+        Job { walltime, ..compound }
+    }
+
+    /// The longest time of a task on the node where it is shortest.
+    fn least_walltime(&self, tasks: &[NamedTask]) -> Time {
+        let shortest = |task: &NamedTask| {
+            let on = |(node, &(_, speed)): (usize, &(u32, u32))| match task.task.profile.machine_times() {
+                Some(row) => row[node],
+                None => task.task.profile.shortest().divided_by(f64::from(speed)),
+            };
+            self.nodes.iter().enumerate().map(on).min().unwrap()
+        };
+        tasks.iter().map(shortest).max().unwrap()
     }
 
     /// The same with other names.
@@ -113,9 +130,11 @@ fn job(most: usize) -> impl Strategy<Value = DraftJob> {
     let tasks = proptest::collection::vec((1_i64..8, own), 1..=most);
     let edges = proptest::collection::vec((0_usize..9, 0_usize..9, -4_i64..6), 0..8);
     let release = prop_oneof![3 => Just(0_i64), 1 => 1_i64..9];
-    (release, 1_u64..5, tasks, edges).prop_map(|(release, weight, tasks, edges)| DraftJob {
+    let spare = proptest::option::weighted(0.3, 0_i64..4);
+    (release, 1_u64..5, spare, tasks, edges).prop_map(|(release, weight, spare, tasks, edges)| DraftJob {
         release,
         weight,
+        spare,
         tasks,
         edges,
     })

@@ -28,8 +28,8 @@ const SPECS: [&str; 16] = [
     "follow[scheduler=peft]",
     "job-flow[serve=arrival]",
     "job-flow[serve=consecutive,clock=handover]",
-    "job-flow[buffer=20ns,walltime=2]",
-    "job-flow[starts=early,walltime=3,spare=always]",
+    "job-flow[buffer=20ns,deadline=2]",
+    "job-flow[starts=early,deadline=3,spare=always]",
 ];
 
 /// Jobs by release: single tasks, bags, best-effort bags and graphs.
@@ -52,7 +52,9 @@ fn jobs(rows: &[Row], widest: u32, platform: &Platform) -> Vec<Job> {
         let job = job.with_release(t(release)).with_priority(i32::from(kind) % 3);
         match time % 3 {
             // Kept on the fast machines only.
-            0 if widest == 1 && !platform.has_unit_speed() && kind < 4 => job.with_walltime(t(time / 2 + 1)),
+            0 if widest == 1 && !platform.has_unit_speed() => {
+                job.with_walltime(t(time / 2 + if kind < 4 { 1 } else { 3 }))
+            }
             // Longer than any task takes on the slowest machine.
             1 => job.with_walltime(t(100)),
             _ => job,

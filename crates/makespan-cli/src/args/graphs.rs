@@ -46,9 +46,9 @@ pub struct GenerateGraphsOptions {
     /// Seconds between the releases of two jobs on average; all at 0 when left out
     #[arg(long, allow_negative_numbers = true)]
     pub gap: Option<f64>,
-    /// Walltime of each job, as a multiple of HEFT's makespan for it alone; none when left out
+    /// Time from the release to the deadline of each job, as a multiple of HEFT's makespan for it alone; no deadlines when left out
     #[arg(long, value_name = "FACTOR", allow_negative_numbers = true)]
-    pub walltime: Option<f64>,
+    pub deadline: Option<f64>,
     /// The same seed gives the same bytes
     #[arg(long, default_value_t = 1, allow_negative_numbers = true)]
     pub seed: u64,

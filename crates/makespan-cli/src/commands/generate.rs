@@ -96,7 +96,7 @@ fn task_flow(options: &GenerateFlowOptions) -> Result<ExitCode> {
 }
 
 fn graphs(options: &GenerateGraphsOptions) -> Result<ExitCode> {
-    let GenerateGraphsOptions { shape, tasks, jobs, width, density, processors, fastest, gap, walltime, seed, .. } =
+    let GenerateGraphsOptions { shape, tasks, jobs, width, density, processors, fastest, gap, deadline, seed, .. } =
         *options;
     let (&[least, most], &[lightest, heaviest]) = (options.volume.as_slice(), options.data.as_slice()) else {
         return Err(miette!("--volume and --data take two numbers each, the least and the most, such as 10,100"));
@@ -104,7 +104,7 @@ fn graphs(options: &GenerateGraphsOptions) -> Result<ExitCode> {
     let shape = if let Shape::Layers { .. } = shape { Shape::Layers { width, density } } else { shape };
     let bandwidth = parse_bandwidth(&options.bandwidth).map_err(|problem| miette!("--bandwidth: {problem}"))?;
     let (volume, data) = ((least, most), (lightest, heaviest));
-    let drawn = GraphOptions { shape, tasks, jobs, volume, data, processors, fastest, bandwidth, gap, walltime, seed };
+    let drawn = GraphOptions { shape, tasks, jobs, volume, data, processors, fastest, bandwidth, gap, deadline, seed };
     write(&generate_graphs(&drawn).map_err(|error| miette!("{error}"))?, options.output.as_deref())
 }
 

@@ -90,7 +90,7 @@ fn compound_jobs_are_simulated_task_by_task() {
         assert_eq!(policy["metrics"]["jobs"], 2, "{policy}");
         // Five tasks of 0.05 s, three of them one after the other.
         assert!((policy["metrics"]["makespan"].as_f64().unwrap() - 0.15).abs() < 1e-9, "{policy}");
-        assert_eq!((&policy["jobs_in_time"], &policy["log"]), (&0.into(), &serde_json::json!([])), "no walltimes");
+        assert_eq!((&policy["jobs_in_time"], &policy["log"]), (&0.into(), &serde_json::json!([])), "no deadlines");
         let load = policy["flow"]["load"].as_object().unwrap();
         let of = |key: &str| load[key].as_f64().unwrap();
         // 0.25 s of tasks on two processors in 0.15 s.
@@ -155,7 +155,7 @@ fn a_metascheduler_runs_commands_and_goes_on_where_it_stopped() {
     assert!(all.starts_with(&told) && all.contains(",d,planned_again,"), "{told}{all}");
     // All that is late is given up before it starts.
     let given_up = diamond(LEFT)
-        .replace("name = \"d\"\n", "name = \"d\"\nwalltime = 0.01\n")
+        .replace("name = \"d\"\n", "name = \"d\"\ndeadline = 0.01\n")
         .replace("name = \"other\"\ntime = 0.05\n", "name = \"other\"\ntime = 60\n");
     sandbox.write("late.toml", given_up);
     let said = sandbox.makespan("run late.toml --policy job-flow[late=reject] --oversubscribe --folder g");
@@ -167,7 +167,7 @@ fn a_metascheduler_runs_commands_and_goes_on_where_it_stopped() {
 #[test]
 fn real_times_deviate_as_stated() {
     let sandbox = Sandbox::new();
-    sandbox.makespan("generate graphs --jobs 4 --tasks 8 --gap 100 --walltime 2 --output f.json").succeeds();
+    sandbox.makespan("generate graphs --jobs 4 --tasks 8 --gap 100 --deadline 2 --output f.json").succeeds();
     let command = |rest: &str| format!("simulate f.json --policy follow,job-flow {rest} --jobs out.csv");
     let written = || ["out.follow.csv", "out.job-flow.csv"].map(|file| sandbox.read(file));
     let calm = sandbox.makespan(&command("")).succeeds();

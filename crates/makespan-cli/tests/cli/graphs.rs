@@ -119,9 +119,9 @@ fn graphs_are_generated_and_converted() {
     }
     sandbox.makespan("convert layers.toml x.swf").refused(&["SWF has no place for the edges"]);
     sandbox.makespan("generate graphs --shape blob").misused(&["blob", "layers, chain, fork-join"]);
-    sandbox.makespan("generate graphs --walltime 2 --jobs 2 --tasks 9 --output w.toml").succeeds();
-    assert_eq!(sandbox.read("w.toml").matches("walltime = ").count(), 2);
-    sandbox.makespan("generate graphs --walltime 0").refused(&["walltime is 0", "multiple of HEFT's makespan"]);
+    sandbox.makespan("generate graphs --deadline 2 --jobs 2 --tasks 9 --output w.toml").succeeds();
+    assert_eq!(sandbox.read("w.toml").matches("deadline = ").count(), 2);
+    sandbox.makespan("generate graphs --deadline 0").refused(&["deadline is 0", "multiple of HEFT's makespan"]);
     sandbox.makespan("generate graphs --tasks 0").refused(&["number of tasks is 0"]);
 }
 
@@ -149,7 +149,7 @@ fn the_cost_of_critical_jobs_is_stated_bounded_and_compared() {
 }
 
 #[test]
-fn the_cost_is_minimised_within_walltimes() {
+fn the_cost_is_minimised_within_deadlines() {
     let sandbox = Sandbox::new();
     sandbox.makespan("generate graphs --tasks 15 --seed 3 --output g.toml").succeeds();
     sandbox.makespan("plan g.toml --objective cost --time-limit 200ms --output p.json").succeeds();
@@ -164,11 +164,11 @@ fn the_cost_is_minimised_within_walltimes() {
     sandbox.write("silent.json", &silent);
     let refused = sandbox.makespan("verify g.toml silent.json");
     assert!(refused.out.contains("the bound on the cost speaks of shorter schedules only"), "{refused:?}");
-    let line = "plan g.toml --algorithm optimise[objective=cost,steps=2000,searches=1,walltime=3] --output w.json";
+    let line = "plan g.toml --algorithm optimise[objective=cost,steps=2000,searches=1,deadline=3] --output w.json";
     sandbox.makespan(line).succeeds();
     sandbox
-        .makespan("plan g.toml --algorithm optimise[walltime=2]")
-        .refused(&["walltime", "another objective than cost"]);
+        .makespan("plan g.toml --algorithm optimise[deadline=2]")
+        .refused(&["deadline", "another objective than cost"]);
     sandbox.makespan("plan g.toml --objective cost --makespan-at-most 3 --time-limit 200ms").succeeds();
     sandbox.write(
         "wide.json",

@@ -36,11 +36,10 @@ pub struct JobMeasures {
     pub end: Option<Time>,
     /// What became of it.
     pub ending: JobEnding,
-    /// What its user allowed from the release to the end; of compound jobs only, since the walltime of a simple job is a
-    /// limit of its run.
-    pub walltime: Option<Time>,
-    /// By when the policy says that it has to end, the last time that it spoke of it. It may count a walltime from another
-    /// instant, and give one to a job that states none.
+    /// By when its user wants it ended.
+    pub stated: Option<Time>,
+    /// By when the policy says that it has to end, the last time that it spoke of it. It may give a job the same time from a
+    /// later instant than the release, and a deadline to a job that states none.
     pub told: Option<Time>,
     /// In thousandths: the sum of [`crate::task_cost`] over the tasks that succeeded, by the time that each really took.
     pub cost: i128,
@@ -92,9 +91,9 @@ pub struct FlowMeasures {
 }
 
 impl JobMeasures {
-    /// By when it has to end: its walltime after its release, else what the policy told.
+    /// By when it has to end: its own deadline, else what the policy told.
     pub fn deadline(&self) -> Option<Time> {
-        self.walltime.map(|walltime| self.release + walltime).or(self.told)
+        self.stated.or(self.told)
     }
 
     /// Whether it succeeded by its deadline; `None` where it has none.
@@ -161,7 +160,7 @@ impl JobMeasures {
             start: None,
             end: None,
             ending: JobEnding::GivenUp,
-            walltime: job.walltime.filter(|_| job.is_compound()),
+            stated: job.deadline,
             told: None,
             cost: 0,
             busy: 0,

@@ -240,10 +240,9 @@ impl Instance {
         self.job_of(task).task_weight()
     }
 
-    /// When a task is ended if it still runs, from its start; that of a compound job is for all of it, and ends no task.
+    /// When a task is ended if it still runs, from its start: the walltime of its job.
     pub fn walltime(&self, task: TaskId) -> Option<Time> {
-        let job = self.job_of(task);
-        job.walltime.filter(|_| !job.is_compound())
+        self.job_of(task).walltime
     }
 
     /// How a task is called: `job/task` in a compound job, `bag/17` in a bag, else as its job.

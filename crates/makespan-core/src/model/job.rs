@@ -47,8 +47,10 @@ pub struct Job<W = Work> {
     pub priority: i32,
     /// The job cannot start earlier.
     pub release: Time,
-    /// `run` ends the job after this time; allotments that take longer are not used. That of a compound job is for its
-    /// whole graph, and is looked at by those only who plan under it.
+    /// When the job should have ended, on the clock of its release. A schedule may be late, and who plans by deadlines counts
+    /// it.
+    pub deadline: Option<Time>,
+    /// `run` ends each task of the job that still runs so long after its start; allotments that take longer are not used.
     pub walltime: Option<Time>,
     /// Who submitted it, as a number of the log that it is from.
     pub user: Option<u32>,
@@ -143,12 +145,12 @@ impl Work {
 }
 
 impl Job {
-    /// A job of one task, weight 1 and priority 0, released at 0, without walltime or command.
+    /// A job of one task, weight 1 and priority 0, released at 0, without deadline, walltime or command.
     pub fn new(name: impl Into<String>, profile: Profile) -> Self {
         Self::of(name, Work::Task(Task::new(profile)))
     }
 
-    /// A compound job of weight 1, released at 0, without walltime.
+    /// A compound job of weight 1, released at 0, without deadline or walltime.
     ///
     /// ```
     /// use makespan_core::{Edge, Graph, Job, Load, NamedTask, Profile, Time};
@@ -166,7 +168,7 @@ impl Job {
 
     fn of(name: impl Into<String>, work: Work) -> Self {
         let (weight, release) = (Weight::ONE, Time::ZERO);
-        Self { name: name.into(), weight, priority: 0, release, walltime: None, user: None, work }
+        Self { name: name.into(), weight, priority: 0, release, deadline: None, walltime: None, user: None, work }
     }
 
     /// The same as a bag of `count` tasks; best effort if its weight is zero.
@@ -229,6 +231,12 @@ impl<W> Job<W> {
         Self { release, ..self }
     }
 
+    /// The same job with this deadline.
+    #[must_use]
+    pub fn with_deadline(self, deadline: Time) -> Self {
+        Self { deadline: Some(deadline), ..self }
+    }
+
     /// The same job with this walltime.
     #[must_use]
     pub fn with_walltime(self, walltime: Time) -> Self {
@@ -237,8 +245,8 @@ impl<W> Job<W> {
 
     /// Name, weight and the rest beside other work.
     pub(super) fn beside<V>(&self, work: V) -> Job<V> {
-        let Self { ref name, weight, priority, release, walltime, user, work: _ } = *self;
-        Job { name: name.clone(), weight, priority, release, walltime, user, work }
+        let Self { ref name, weight, priority, release, deadline, walltime, user, work: _ } = *self;
+        Job { name: name.clone(), weight, priority, release, deadline, walltime, user, work }
     }
 }
 

@@ -111,7 +111,7 @@ impl Table {
     /// Adds the work of a job behind all others. O(tasks + edges) of a compound job.
     pub fn append(&mut self, id: JobId, job: Job) -> Job<Rows> {
         let (first, begin, edge) = (TaskId(self.tasks), self.rows.len() as u32, self.edges.len() as u32);
-        let Job { name, weight, priority, release, walltime, user, work } = job;
+        let Job { name, weight, priority, release, deadline, walltime, user, work } = job;
         let kind = match work {
             Work::Task(task) => self.push(id, task, 1, None, Kind::Task),
             Work::Bag(task, count) => self.push(id, task, count.get(), None, Kind::Bag(count)),
@@ -122,7 +122,7 @@ impl Table {
         };
         let (range, edges) = (begin..self.rows.len() as u32, edge..self.edges.len() as u32);
         let work = Rows { first, range, edges, kind };
-        Job { name, weight, priority, release, walltime, user, work }
+        Job { name, weight, priority, release, deadline, walltime, user, work }
     }
 
     fn push(&mut self, job: JobId, task: Task, count: u64, name: Option<Arc<str>>, kind: Kind) -> Kind {

@@ -20,7 +20,11 @@ const DIAMOND: &str = r#"{"name": "j", "released": 2, "walltime": "1h", "tasks":
 fn a_graph_survives_both_languages() {
     let instance = json(DIAMOND).unwrap();
     let job = &instance.jobs()[0];
-    assert_eq!((job.release, job.walltime), (Time::from_seconds(2), Some(Time::from_seconds(3600))));
+    // In version 1 the walltime of a job with tasks is the time to its deadline.
+    assert_eq!(
+        (job.release, job.deadline, job.walltime),
+        (Time::from_seconds(2), Some(Time::from_seconds(3602)), None)
+    );
     let loads: Vec<Load> = instance.edges_of(JobId(0)).iter().map(|edge| edge.load).collect();
     let fixed = Load::Fixed(Time::from_seconds(3));
     assert_eq!(loads, [Load::Bytes(1_000_000), fixed, Load::Bytes(0), Load::Bytes(0)]);
@@ -38,6 +42,18 @@ fn a_graph_survives_both_languages() {
         let again = again.unwrap_or_else(|error| panic!("{error}\n{text}"));
         assert_eq!((submitted(&again), again.platform()), (submitted(&instance), instance.platform()), "{text}");
     }
+}
+
+#[test]
+fn a_walltime_is_of_each_task_from_version_2_on() {
+    let both = r#"{"name": "j", "released": 2, "deadline": 60, "walltime": 5, "tasks": [{"name": "a", "work": 4}]}"#;
+    refused(both, "it has both `deadline` and `walltime`");
+    let text = format!("{{{},\n \"jobs\": [{both}]}}", PLATFORM.replace("1,", "2,"));
+    let instance = read_json("a.json", text.as_bytes()).unwrap();
+    let job = &instance.jobs()[0];
+    assert_eq!((job.deadline, job.walltime), (Some(Time::from_seconds(60)), Some(Time::from_seconds(5))));
+    let short = read_json("a.json", text.replace("\"walltime\": 5", "\"walltime\": 3").as_bytes()).unwrap_err();
+    assert!(short.to_string().contains("job `j/a` takes at least 4 s and its walltime is 3 s"), "{short}");
 }
 
 fn refused(job: &str, expect: &str) {

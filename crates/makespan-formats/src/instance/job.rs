@@ -39,6 +39,7 @@ struct Fields {
     weight: Option<Scalar<Weight>>,
     priority: Option<i32>,
     released: Option<Scalar<Time>>,
+    deadline: Option<Scalar<Time>>,
     walltime: Option<Scalar<Time>>,
     count: Option<Scalar<Tasks>>,
     data: Option<Scalar<Bytes>>,
@@ -79,6 +80,7 @@ impl TryFrom<Fields> for JobEntry {
             priority: fields.priority.unwrap_or(0),
             weight: fields.weight.map_or(usual_weight(count.is_some(), data), |weight| weight.0),
             release: fields.released.map_or(Time::ZERO, |release| release.0),
+            deadline: fields.deadline.map(|deadline| deadline.0),
             walltime: fields.walltime.map(|walltime| walltime.0),
             user: None,
             work: match count {
@@ -94,6 +96,23 @@ impl JobEntry {
     /// Whether it has times on nodes that it names.
     pub(super) fn names_nodes(&self) -> bool {
         self.nodes.iter().any(Option::is_some)
+    }
+
+    /// As version 1 of the format means it: the walltime of a job with `tasks` is the time from its release to its deadline.
+    pub(super) fn of_version_1(mut self) -> Result<Self, String> {
+        if matches!(self.job.work, Work::Graph(_))
+            && let Some(allowed) = self.job.walltime.take()
+        {
+            if self.job.deadline.is_some() {
+                let name = &self.job.name;
+                return Err(format!(
+                    "job `{name}`: it has both `deadline` and `walltime`, which in version 1 is the deadline of a job with \
+                     `tasks`, from its release on; write one of them, or `version = 2`"
+                ));
+            }
+            self.job.deadline = Some(self.job.release + allowed);
+        }
+        Ok(self)
     }
 
     /// The job on a platform of these nodes.
@@ -160,6 +179,7 @@ fn compound(fields: Fields) -> Result<JobEntry, String> {
         priority: fields.priority.unwrap_or(0),
         weight: fields.weight.map_or(job.weight, |weight| weight.0),
         release: fields.released.map_or(job.release, |release| release.0),
+        deadline: fields.deadline.map(|deadline| deadline.0),
         walltime: fields.walltime.map(|walltime| walltime.0),
         ..job
     };

@@ -1,4 +1,4 @@
-//! The native instance file, version 1, in JSON and TOML.
+//! The native instance file, versions 1 and 2, in JSON and TOML.
 //!
 //! Both languages share one schema (`schema`, `platform`, `job`): a platform, jobs, and periods when processors are
 //! unavailable. Unknown keys are errors that name the nearest known key.
@@ -91,8 +91,8 @@ type Parts = (Platform, Vec<Job>, Vec<Unavailable>);
 
 fn parts(file: &str, document: schema::Document) -> Result<Parts, FormatError> {
     let version = document.version.0.0;
-    if version != 1 {
-        let problem = format!("version {version} is not known; write 1");
+    if !(1..=2).contains(&version) {
+        let problem = format!("version {version} is not known; write 2");
         return Err(FormatError::content(file, Place::field("version"), problem));
     }
     let platform = &document.platform.0;
@@ -100,9 +100,15 @@ fn parts(file: &str, document: schema::Document) -> Result<Parts, FormatError> {
     // Millions of equal nodes are listed only where a job names one.
     let named = if jobs.iter().any(job::JobEntry::names_nodes) { platform.nodes() } else { &[] };
     let positions: job::Positions<'_> = named.iter().enumerate().map(|(at, node)| (node.name.as_str(), at)).collect();
-    let resolved = |(at, job): (usize, job::JobEntry)| {
-        let place = || Place::field(format!("jobs[{at}].time_on"));
-        job.resolved(&positions).map_err(|problem| FormatError::content(file, place(), problem))
+    let resolved = |(at, mut job): (usize, job::JobEntry)| {
+        let wrong = |key: &str| {
+            let place = Place::field(format!("jobs[{at}].{key}"));
+            |problem: String| FormatError::content(file, place, problem)
+        };
+        if version == 1 {
+            job = job.of_version_1().map_err(wrong("walltime"))?;
+        }
+        job.resolved(&positions).map_err(wrong("time_on"))
     };
     let jobs = jobs.into_iter().enumerate().map(resolved).collect::<Result<_, _>>()?;
     let period = |period: schema::Period| Unavailable {

@@ -157,7 +157,7 @@ fn bad_documents_are_refused_with_their_place() {
         assert!(error.contains(expect), "{error}");
     };
     check(r#"{"version": 1, "platform": {"processors": 4"#, "the text ends too early");
-    check(r#"{"version": 2, "platform": {"processors": 4}, "jobs": []}"#, "version 2 is not known");
+    check(r#"{"version": 3, "platform": {"processors": 4}, "jobs": []}"#, "version 3 is not known");
     check(r#"{"platform": {"processors": 4}, "jobs": []}"#, "the key `version` is missing");
     check(r#"{"version": 1, "platform": {"processors": 0}, "jobs": []}"#, "no processors");
     check(r#"{"version": 1, "platform": {"processors": -4}, "jobs": []}"#, "`-4` is not a count");
@@ -293,7 +293,7 @@ fn a_file_may_be_read_for_its_platform_alone() {
     let machines = read(json).unwrap();
     assert_eq!((machines.unavailable().len(), machines.jobs().len()), (1, 0));
     for (text, part) in
-        [("version = 2\nplatform = { processors = 4 }", "version 2"), ("1 2 3", "machines:1"), ("", "version")]
+        [("version = 3\nplatform = { processors = 4 }", "version 3"), ("1 2 3", "machines:1"), ("", "version")]
     {
         let error = read(text).unwrap_err().to_string();
         assert!(error.contains(part) && error.contains("machines"), "{error}");

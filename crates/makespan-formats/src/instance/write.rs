@@ -8,6 +8,9 @@ use serde::{Serialize, Serializer};
 
 use super::job::usual_weight;
 
+/// The version of the format.
+const VERSION: u32 = 2;
+
 /// The two languages of the native format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Language {
@@ -99,6 +102,8 @@ struct JobOut<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     released: Option<Figure>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    deadline: Option<Figure>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     walltime: Option<Figure>,
     #[serde(skip_serializing_if = "Option::is_none")]
     count: Option<u64>,
@@ -172,7 +177,7 @@ pub fn write_instance(instance: &Instance, language: Language, writer: &mut dyn 
         end: time(period.end, language),
     };
     let document = Document {
-        version: 1,
+        version: VERSION,
         platform: entry(instance.platform(), language),
         unavailable: instance.unavailable().iter().map(period).collect(),
         jobs: instance.ids().map(|id| job(instance, id, language)).collect(),
@@ -187,7 +192,7 @@ pub fn write_instance(instance: &Instance, language: Language, writer: &mut dyn 
 }
 
 fn write_json(document: &Document<'_>, writer: &mut dyn Write) -> io::Result<()> {
-    write!(writer, "{{\"version\": 1,\n \"platform\": ")?;
+    write!(writer, "{{\"version\": {VERSION},\n \"platform\": ")?;
     serde_json::to_writer(&mut *writer, &document.platform)?;
     for (key, rows) in [("unavailable", json_rows(&document.unavailable)?), ("jobs", json_rows(&document.jobs)?)] {
         if !rows.is_empty() {
@@ -250,6 +255,7 @@ fn job(instance: &Instance, id: JobId, language: Language) -> JobOut<'_> {
         weight: (job.weight != usual).then(|| figure(&job.weight.to_string(), job.weight.as_f64(), language)),
         priority: (job.priority != 0).then_some(job.priority),
         released: (job.release != Time::ZERO).then(|| time(job.release, language)),
+        deadline: job.deadline.map(|deadline| time(deadline, language)),
         walltime: job.walltime.map(|walltime| time(walltime, language)),
         count: job.is_bag().then(|| job.tasks()),
         data,

@@ -3,7 +3,7 @@
 //!
 //! ```xml
 //! <compound-jobs version="1">
-//!   <job name="j" release="0" walltime="110" weight="2">
+//!   <job name="j" release="0" deadline="110" weight="2">
 //!     <task name="a" volume="12.5"><command><word>./a</word></command></task>
 //!     <task name="b" volume="7"/>
 //!     <transfer from="a" to="b" data="5000000"/>
@@ -55,7 +55,7 @@ fn named<'a, 'i>(node: Node<'a, 'i>, tag: &str) -> Result<Node<'a, 'i>, Wrong> {
 }
 
 fn job(node: Node<'_, '_>) -> Result<Job, Wrong> {
-    only(named(node, "job")?, &["name", "release", "walltime", "weight"])?;
+    only(named(node, "job")?, &["name", "release", "deadline", "walltime", "weight"])?;
     let (transfers, tasks): (Vec<_>, Vec<_>) = elements(node).partition(|node| node.tag_name().name() == "transfer");
     let tasks = tasks.into_iter().map(task).collect::<Result<Vec<NamedTask>, Wrong>>()?;
     let numbers: FxHashMap<&str, u32> = (0..).zip(&tasks).map(|(number, task)| (&*task.name, number)).collect();
@@ -65,9 +65,13 @@ fn job(node: Node<'_, '_>) -> Result<Job, Wrong> {
     if node.has_attribute("release") {
         job.release = time(node, "release")?;
     }
-    if node.has_attribute("walltime") {
-        job.walltime = Some(time(node, "walltime")?);
-    }
+    job.deadline = match (node.has_attribute("deadline"), node.has_attribute("walltime")) {
+        (true, true) => return Err(wrong(node, "it has both `deadline` and `walltime`; write one of them")),
+        (true, false) => Some(time(node, "deadline")?),
+        // As it was written before: from the release on.
+        (false, true) => Some(job.release + time(node, "walltime")?),
+        (false, false) => None,
+    };
     if let Some(weight) = node.attribute("weight") {
         job.weight = Weight::parse(weight).map_err(|error| wrong(node, format!("weight: {error}")))?;
     }
@@ -104,7 +108,7 @@ fn transfer(node: Node<'_, '_>, numbers: &FxHashMap<&str, u32>) -> Result<Edge, 
 /// Writes the jobs of an instance; its machines have no place here. A job of one task is a graph of that task.
 ///
 /// # Errors
-/// Those of the writer; [`io::ErrorKind::InvalidInput`] for bags, for tasks that may hold several processors, and for
+/// Those of the writer; [`io::ErrorKind::InvalidInput`] for bags, walltimes, tasks that may hold several processors, and
 /// times that are a machine's own.
 pub fn write_compound_xml(instance: &Instance, writer: &mut dyn Write) -> io::Result<()> {
     writeln!(writer, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<compound-jobs version=\"1\">")?;
@@ -116,6 +120,9 @@ pub fn write_compound_xml(instance: &Instance, writer: &mut dyn Write) -> io::Re
         };
         if job.is_bag() {
             return refused("bags of tasks");
+        }
+        if job.walltime.is_some() {
+            return refused("walltimes");
         }
         let profiles: Vec<&Profile> = job.task_ids().map(|task| instance.profile(task)).collect();
         if profiles.iter().any(|profile| profile.machine_times().is_some()) {
@@ -135,8 +142,8 @@ fn write_job(instance: &Instance, id: JobId, writer: &mut dyn Write) -> io::Resu
     if job.release != Time::ZERO {
         write!(writer, " release=\"{}\"", job.release)?;
     }
-    if let Some(walltime) = job.walltime {
-        write!(writer, " walltime=\"{walltime}\"")?;
+    if let Some(deadline) = job.deadline {
+        write!(writer, " deadline=\"{deadline}\"")?;
     }
     if job.weight != Weight::ONE {
         write!(writer, " weight=\"{}\"", job.weight)?;

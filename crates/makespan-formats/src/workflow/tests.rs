@@ -206,7 +206,7 @@ fn compound_xml_survives_writing_and_reading() {
     let text = String::from_utf8(bytes).unwrap();
     let again = read(&text, Format::CompoundXml).instance;
     assert_eq!(submitted(&again), submitted(&instance), "{text}");
-    assert_eq!(again.jobs()[0].walltime, Some(Time::from_seconds(110)));
+    assert_eq!(again.jobs()[0].deadline, Some(Time::from_seconds(113)));
     let wrong = |from: &str, to: &str, expect: &str| refused(&text.replacen(from, to, 1), "a.xml", expect);
     wrong("version=\"1\">", "version=\"2\">", "this version is not known");
     wrong("volume=", "volum=", "unknown attribute `volum`; known are name, volume");

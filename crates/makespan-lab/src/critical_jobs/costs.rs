@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use makespan_algos::kernel::chains::method::Method;
 use makespan_core::{Instance, Time};
 
+use super::deadlines::{self, DEADLINES};
 use super::outcome::{Key, Outcome};
-use super::walltimes::{self, WALLTIMES};
 use crate::LabError;
 use crate::campaign::{Claim, failed};
 
@@ -15,24 +15,24 @@ const STEPS: &str = "objective=cost,steps=50000,searches=2";
 /// Steps of the search for prices.
 const PRICED: u32 = 300;
 
-/// The optimiser under a walltime of so many times HEFT's makespan.
+/// The optimiser with a deadline of so many times HEFT's makespan.
 pub(super) fn spec(factor: &str) -> String {
-    let usual = factor.parse().is_ok_and(|factor: f64| factor.to_bits() == Method::default().walltime.to_bits());
-    if usual { format!("optimise[{STEPS}]") } else { format!("optimise[{STEPS},walltime={factor}]") }
+    let usual = factor.parse().is_ok_and(|factor: f64| factor.to_bits() == Method::default().deadline.to_bits());
+    if usual { format!("optimise[{STEPS}]") } else { format!("optimise[{STEPS},deadline={factor}]") }
 }
 
 /// Under which name the bound stands among the algorithms.
 pub(super) fn bound(factor: &str) -> String {
-    format!("bound[walltime={factor}]")
+    format!("bound[deadline={factor}]")
 }
 
-/// What every plan costs at least that ends within each walltime of the graph, whose plan by HEFT takes so many seconds.
+/// What every plan costs at least that meets each deadline of the graph, whose plan by HEFT takes so many seconds.
 pub(super) fn bounds(instance: &Instance, heft: f64, key: Key) -> Result<Vec<Outcome>, LabError> {
-    let each = WALLTIMES.iter().map(|factor| {
+    let each = DEADLINES.iter().map(|factor| {
         let algorithm = bound(factor);
         let unproved = || failed(&algorithm, key, "nothing is proved".to_owned());
         let factor: f64 = factor.parse().map_err(|_| unproved())?;
-        // As the walltimes are computed: whole ticks of HEFT, and a multiple of them rounded up.
+        // As the deadlines are computed: whole ticks of HEFT, and a multiple of them rounded up.
         let horizon = Time::from_ticks(((heft * 1e9).round() * factor).ceil() as i64);
         let bound = makespan_bounds::cost::within(instance, horizon, PRICED);
         let bound = bound.filter(|bound| bound.verify(instance).is_ok()).ok_or_else(unproved)?;
@@ -50,12 +50,12 @@ pub(super) fn claim(cost: impl Fn(&str) -> Option<f64>) -> Claim {
     Claim::one("aim", statement, figure)
 }
 
-/// The costs at each walltime; `cost` is the mean ratio to HEFT's on graphs of one shape.
+/// The costs at each deadline; `cost` is the mean ratio to HEFT's on graphs of one shape.
 pub(super) fn table(cost: impl Fn(&str) -> Option<f64>) -> String {
-    let mut text = format!("{:<44}{:>10}{:>10}{:>10}\n", "  cost by walltime", "method", "optimised", "proved");
-    for factor in WALLTIMES {
+    let mut text = format!("{:<44}{:>10}{:>10}{:>10}\n", "  cost by deadline", "method", "optimised", "proved");
+    for factor in DEADLINES {
         let _infallible = write!(text, "  {factor:<42}");
-        for algorithm in [walltimes::spec(factor), spec(factor), bound(factor)] {
+        for algorithm in [deadlines::spec(factor), spec(factor), bound(factor)] {
             let ratio = cost(&algorithm).map_or_else(|| "-".into(), |ratio| format!("{ratio:.3}"));
             let _infallible = write!(text, "{ratio:>10}");
         }

@@ -1,4 +1,4 @@
-//! The example of section 4: two jobs with walltimes of 110 and 140 on 8 processors, served by the metascheduler.
+//! The example of section 4: two jobs with deadlines of 110 and 140 on 8 processors, served by the metascheduler.
 
 use makespan_core::{Edge, Graph, Instance, Job, JobId, Load, NamedTask, Node, Platform, Profile, Schedule, Time};
 use makespan_formats::gantt::{GanttOptions, NamedSchedule, write_svg};
@@ -9,11 +9,11 @@ use crate::campaign::{failed, in_memory};
 
 /// Speeds of the 8 processors: four types of two.
 const SPEEDS: [f64; 8] = [1.0, 1.0, 1.25, 1.25, 2.0, 2.0, 2.5, 2.5];
-const WALLTIMES: [i64; 2] = [110, 140];
+const DEADLINES: [i64; 2] = [110, 140];
 
-/// The policy that hands a job over to be planned when the one before has ended, and counts its walltime from then.
+/// The policy that hands a job over to be planned when the one before has ended, and counts the time to its deadline from then.
 const CONSECUTIVE: &str = "job-flow[serve=consecutive,clock=handover]";
-/// The policy that collects both jobs; half a second of the walltimes passes in its buffer.
+/// The policy that collects both jobs; half a second of their time passes in its buffer.
 const COLLECTIVE: &str = "job-flow[buffer=500ms]";
 
 /// Both ways to serve the two jobs, which are submitted at once.
@@ -32,7 +32,7 @@ pub struct Way {
     pub instance: Instance,
     /// What ran where.
     pub schedule: Schedule,
-    /// How many of them ended within their walltimes by the policy's clock.
+    /// How many of them ended in time by the policy's clock.
     pub in_time: usize,
     /// In thousandths.
     pub cost: i128,
@@ -109,6 +109,6 @@ fn job(name: &str, volumes: &[i64], pairs: &[(u32, u32)], index: usize) -> Resul
     let edge = |&(from, to): &(u32, u32)| Edge { from, to, load: Load::Fixed(Time::from_seconds(5)) };
     let graph = Graph::new(tasks, pairs.iter().map(edge).collect()).map_err(|error| unusable(error.to_string()))?;
     let mut job = Job::compound(name, graph);
-    job.walltime = Some(Time::from_seconds(WALLTIMES[index]));
+    job.deadline = Some(Time::from_seconds(DEADLINES[index]));
     Ok(job)
 }

@@ -1,12 +1,13 @@
-//! Compound jobs by their critical chains: the example of two jobs, cost under a walltime, and jobs in time.
+//! Compound jobs by their critical chains: the example of two jobs, cost under a deadline, and jobs in time.
 //!
 //! A. Tselishchev and V. V. Toporkov, "Compound job scheduling and job-flows management in distributed computing" (54th IWK,
 //! Ilmenau 2009), section 4, which prints one example and no campaign. The example's tasks are not in the text: two jobs with
-//! its walltimes, 110 and 140, on 8 processors are built here. The campaigns measure the method beside HEFT: makespan and cost on
-//! layered graphs and shapes of workflows, and how many jobs of a flow end within their walltimes, where they are planned as
+//! its deadlines, 110 and 140, on 8 processors are built here. The campaigns measure the method beside HEFT: makespan and cost on
+//! layered graphs and shapes of workflows, and how many jobs of a flow end by their deadline, where they are planned as
 //! they come, each onto what earlier ones left, and where the metascheduler serves them in virtual time.
 
 mod costs;
+mod deadlines;
 mod example;
 mod flows;
 pub mod makespans;
@@ -15,7 +16,6 @@ mod report;
 mod run;
 #[cfg(test)]
 mod tests;
-mod walltimes;
 
 use std::path::Path;
 

@@ -31,7 +31,7 @@ pub struct Outcome {
     pub makespan: f64,
     /// The sum over tasks of V / T, each rounded up to a thousandth.
     pub cost: f64,
-    /// Jobs that end within their walltimes.
+    /// Jobs that end by their deadline.
     pub on_time: usize,
     /// Jobs for which no chain plan was found.
     pub fallbacks: usize,

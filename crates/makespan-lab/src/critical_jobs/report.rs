@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
+use super::deadlines::{DEADLINES, spec};
 use super::example::Way;
 use super::outcome::{Key, Outcome};
 use super::run::{GAPS, SHAPES, algorithms};
-use super::walltimes::{WALLTIMES, spec};
 use super::{Example, Options, Run, costs};
 use crate::campaign::Claim;
 use crate::statistics::mean;
@@ -34,11 +34,11 @@ pub(super) fn claims(runs: &[Run], example: &Example) -> Vec<Claim> {
     let (one, both) = (&example.consecutive, &example.collective);
     let until = one.end();
     let cost = |algorithm: &str| ratio(runs, 0, algorithm, |outcome| outcome.cost);
-    let falling: Vec<f64> = WALLTIMES.iter().filter_map(|factor| cost(&spec(factor))).collect();
+    let falling: Vec<f64> = DEADLINES.iter().filter_map(|factor| cost(&spec(factor))).collect();
     vec![
         Claim::new(
             "Section 4, figure 2",
-            "One after the other, each within its walltime, the two jobs are served by 250, and not by 140",
+            "One after the other, each by its deadline, the two jobs are served by 250, and not by 140",
             format!(
                 "the second starts at {:.1} s, the last task ends at {until:.1} s, {} of 2 in time",
                 one.second_starts(),
@@ -48,7 +48,7 @@ pub(super) fn claims(runs: &[Run], example: &Example) -> Vec<Claim> {
         ),
         Claim::new(
             "Section 4, figure 3",
-            "Planned together they are served by 140, each within its walltime",
+            "Planned together they are served by 140, each by its deadline",
             format!("the last task ends at {:.1} s, {} of 2 in time", both.end(), both.in_time),
             &[both.end() <= 140.0 && both.in_time == 2],
         ),
@@ -66,7 +66,7 @@ pub(super) fn claims(runs: &[Run], example: &Example) -> Vec<Claim> {
         costs::claim(cost),
         Claim::new(
             "Section 2",
-            "Cost falls as the walltime grows",
+            "Cost falls as the deadline grows",
             falling.iter().map(|ratio| format!("{ratio:.3}")).collect::<Vec<_>>().join(", "),
             &falling.windows(2).map(|pair| pair[1] <= pair[0]).collect::<Vec<_>>(),
         ),
@@ -78,7 +78,7 @@ pub(super) fn text(options: &Options, runs: &[Run], example: &Example) -> String
     let (one, both) = (&example.consecutive, &example.collective);
     let cost = |way: &Way| way.cost as f64 / 1e3;
     let mut text = format!(
-        "Two jobs, walltimes 110 and 140, 8 processors: one after the other {:.1} s at cost {:.3}, together {:.1} s at cost \
+        "Two jobs, deadlines 110 and 140, 8 processors: one after the other {:.1} s at cost {:.3}, together {:.1} s at cost \
          {:.3}.\n\n{} graphs a shape, 20 to 100 tasks, 8 processors; seed {}. Mean ratios to HEFT's; in brackets graphs \
          without a chain plan,\nwhich take HEFT's places.\n",
         one.end(),
@@ -107,7 +107,7 @@ pub(super) fn text(options: &Options, runs: &[Run], example: &Example) -> String
     for gap in GAPS {
         let _infallible = write!(text, "{gap:>8}");
     }
-    for algorithm in ["heft", "critical-jobs[walltime=2,start=empty]", "critical-jobs[walltime=2]"] {
+    for algorithm in ["heft", "critical-jobs[deadline=2,start=empty]", "critical-jobs[deadline=2]"] {
         let _infallible = write!(text, "\n{algorithm:<44}");
         for gap in GAPS {
             let _infallible = write!(text, "{:>8}", shown(on_time(runs, gap, algorithm)));

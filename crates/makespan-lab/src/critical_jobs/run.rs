@@ -5,8 +5,8 @@ use makespan_algos::scheduler::CriticalJobs;
 use makespan_core::{Context, Instance, Schedule, cost};
 use serde::{Deserialize, Serialize};
 
+use super::deadlines::{DEADLINES, spec};
 use super::outcome::{Key, Outcome, Served};
-use super::walltimes::{WALLTIMES, spec};
 use super::{Options, costs, flows};
 use crate::LabError;
 use crate::campaign::{failed, stirred, valid};
@@ -71,11 +71,11 @@ pub(super) fn keys(graphs: u32, flows: u32) -> Vec<Key> {
     (0..SHAPES.len() as u32).flat_map(of_shape).chain(GAPS.iter().flat_map(of_gap)).collect()
 }
 
-/// Every algorithm of the first campaign: HEFT, the method as printed and with types of processors, and at each walltime.
+/// Every algorithm of the first campaign: HEFT, the method as printed and with types of processors, and at each deadline.
 pub(super) fn algorithms() -> Vec<String> {
     let mut all =
         vec!["heft".to_owned(), "critical-jobs[start=empty]".into(), "critical-jobs[start=empty,cpus=types]".into()];
-    all.extend(WALLTIMES.iter().map(|factor| spec(factor)));
+    all.extend(DEADLINES.iter().map(|factor| spec(factor)));
     all
 }
 
@@ -85,15 +85,15 @@ pub(super) fn execute(options: &Options, key: Key) -> Result<Run, LabError> {
             let shape = SHAPES[shape as usize % SHAPES.len()].1;
             let seed = stirred(options.seed, [u64::from(run)]);
             let tasks = 20 + (run as usize * 37) % 81;
-            let all = algorithms().into_iter().chain(WALLTIMES.iter().map(|factor| costs::spec(factor)));
+            let all = algorithms().into_iter().chain(DEADLINES.iter().map(|factor| costs::spec(factor)));
             (GraphOptions { shape, tasks, seed, ..GraphOptions::default() }, all.collect())
         }
         Key::Flow(gap, run) => {
             let gap = (gap > 0).then_some(f64::from(gap));
             let seed = stirred(options.seed, [u64::from(run)]);
-            let walltime = Some(2.0);
-            let drawn = GraphOptions { jobs: options.jobs, tasks: 12, gap, walltime, seed, ..GraphOptions::default() };
-            (drawn, vec!["heft".into(), "critical-jobs[walltime=2,start=empty]".into(), spec("2")])
+            let deadline = Some(2.0);
+            let drawn = GraphOptions { jobs: options.jobs, tasks: 12, gap, deadline, seed, ..GraphOptions::default() };
+            (drawn, vec!["heft".into(), "critical-jobs[deadline=2,start=empty]".into(), spec("2")])
         }
     };
     let instance = generate_graphs(&drawn)?;
@@ -120,7 +120,7 @@ fn outcome(instance: &Instance, algorithm: String, key: Key) -> Result<Outcome, 
     let schedule: Schedule =
         plan.into_schedule().ok_or_else(|| failed(&algorithm, key, "it plans no placements".into()))?;
     valid(instance, &schedule).map_err(|reason| failed(&algorithm, key, reason))?;
-    let rule = CriticalJobs { method: Method { walltime: 2.0, ..Method::default() } };
+    let rule = CriticalJobs { method: Method { deadline: 2.0, ..Method::default() } };
     Ok(Outcome {
         makespan: schedule.makespan().seconds(),
         cost: cost(instance, &schedule) as f64 / 1e3,

@@ -16,7 +16,7 @@ use crate::kernel::graph::{NEVER, Place};
 /// More than any assignment costs, and few enough for sums of thousands.
 const IMPOSSIBLE: i64 = i64::MAX >> 16;
 
-/// What each thousandth of the walltime weighs by which a task ends too late for those after it.
+/// What each thousandth of the time to the deadline weighs by which a task ends too late for those after it.
 const LATE: i64 = 1 << 30;
 
 /// What another place of a task is charged with.
@@ -24,7 +24,7 @@ const LATE: i64 = 1 << 30;
 pub struct Penalties {
     /// For each thousandth of cost that is added; less cost is not rewarded.
     pub cost: i64,
-    /// For each thousandth of the job's walltime that the start is delayed, begun thousandths in full.
+    /// For each thousandth of the time to the job's deadline that the start is delayed, begun thousandths in full.
     pub delay: i64,
     /// For another type of processor.
     pub change: i64,
@@ -179,8 +179,8 @@ impl Resolving<'_, '_> {
     /// Gives each of these tasks, planned to start at once, a processor of its own at the least penalty.
     fn assign(&mut self, batch: &[u32]) {
         let frame = self.resolution.real;
-        let walltime = self.resolution.end - frame.release();
-        let rule = (walltime, self.resolution.penalties);
+        let span = self.resolution.end - frame.release();
+        let rule = (span, self.resolution.penalties);
         let offer = |task: u32, processor: u32| {
             let time = frame.time_on(task, processor);
             if time == NEVER {
@@ -191,7 +191,7 @@ impl Resolving<'_, '_> {
             let start = self.draft.calendars()[processor as usize].earliest_fit(1, time, ready);
             let penalty = charge(frame, (task, place), Place { processor, start }, rule);
             let late = (start + time - self.windows.latest_end(task)).max(0);
-            (penalty + thousandths(late, walltime).min(1000) * LATE, penalty, start)
+            (penalty + thousandths(late, span).min(1000) * LATE, penalty, start)
         };
         let processors = 0..self.draft.calendars().len() as u32;
         let row = |&task: &u32| processors.clone().map(|processor| offer(task, processor)).collect();
@@ -267,16 +267,16 @@ fn augment(options: &[Vec<u32>], task: usize, holder: &mut [Option<usize>], seen
 }
 
 fn charge(frame: &Frame, (task, planned): (u32, Place), place: Place, rule: (i64, &Penalties)) -> i64 {
-    let (walltime, penalties) = rule;
+    let (span, penalties) = rule;
     let dearer = frame.cost_on(task, place.processor) - frame.cost_on(task, planned.processor);
     let changed = frame.time_on(task, place.processor) != frame.time_on(task, planned.processor);
-    let delay = thousandths((place.start - planned.start).max(0), walltime).saturating_mul(penalties.delay);
+    let delay = thousandths((place.start - planned.start).max(0), span).saturating_mul(penalties.delay);
     let penalty = penalties.cost.saturating_mul(dearer.max(0)).saturating_add(delay);
     penalty.saturating_add(if changed { penalties.change } else { 0 }).min(LATE - 1)
 }
 
-/// Begun thousandths of the walltime.
-fn thousandths(time: i64, walltime: i64) -> i64 {
-    let walltime = i128::from(walltime.max(1));
-    i64::try_from((i128::from(time) * 1000 + walltime - 1) / walltime).unwrap_or(IMPOSSIBLE)
+/// Begun thousandths of a span.
+fn thousandths(time: i64, span: i64) -> i64 {
+    let span = i128::from(span.max(1));
+    i64::try_from((i128::from(time) * 1000 + span - 1) / span).unwrap_or(IMPOSSIBLE)
 }

@@ -13,8 +13,9 @@ use crate::kernel::graph::Problem;
 pub struct Method {
     /// How each job is planned.
     pub settings: Settings,
-    /// The walltime of a job that has none, as a multiple of HEFT's makespan for it on idle processors.
-    pub walltime: f64,
+    /// How long after its release a job that states no deadline may end, as a multiple of HEFT's makespan for it on idle
+    /// processors.
+    pub deadline: f64,
     /// Whether chains are planned on types of processors, with collisions resolved afterwards.
     pub types: bool,
     /// Whether data between tasks on one node take the time that they take over its link, although the platform may give
@@ -24,7 +25,7 @@ pub struct Method {
 
 impl Default for Method {
     fn default() -> Self {
-        Self { settings: Settings::default(), walltime: 1.5, types: false, paid: false }
+        Self { settings: Settings::default(), deadline: 1.5, types: false, paid: false }
     }
 }
 
@@ -47,7 +48,7 @@ impl Method {
         let Settings { criterion: aim, cover: chains, start: into, penalties, isolated: alone } = self.settings;
         [
             ("criterion", criterion(aim).to_owned()),
-            ("walltime", self.walltime.to_string()),
+            ("deadline", self.deadline.to_string()),
             ("chains", cover(chains).to_owned()),
             ("start", start(into).to_owned()),
             ("cpus", cpus(self.types).to_owned()),

@@ -2,6 +2,7 @@
 
 pub mod collisions;
 pub mod criterion;
+pub mod deadline;
 pub mod draft;
 pub mod frame;
 pub mod method;
@@ -13,5 +14,4 @@ pub mod squeeze;
 pub mod strategy;
 #[cfg(test)]
 mod tests;
-pub mod walltime;
 pub mod windows;

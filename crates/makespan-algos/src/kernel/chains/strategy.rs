@@ -33,7 +33,7 @@ const MANY: (usize, i64) = (512, 1);
 pub enum Start {
     /// Nothing: as printed.
     Empty,
-    /// A schedule by HEFT, stretched to the walltime, from which each chain is taken and put back better until none
+    /// A schedule by HEFT, stretched to the deadline, from which each chain is taken and put back better until none
     /// can be.
     Heft,
     /// Both, and whatever is better of either is kept.
@@ -130,7 +130,7 @@ pub struct Task<'a> {
     pub first: &'a Draft<'a>,
     /// By when the job must end.
     pub end: i64,
-    /// Until when isolated tasks may hold processors: the end of the job's walltime.
+    /// Until when isolated tasks may hold processors: the job's deadline.
     pub held: i64,
 }
 
@@ -286,16 +286,16 @@ fn from_heft(task: &Task, settings: &Settings) -> Vec<Offer> {
     offers
 }
 
-/// Of the steps by which a schedule is stretched there are 2 to the power of this in the walltime, and fewer than twice as
+/// Of the steps by which a schedule is stretched there are 2 to the power of this before the deadline, and fewer than twice as
 /// many.
 const STEPS: u32 = 8;
 
-/// The step of a walltime: a power of two, so that times in finer ticks of that kind have the same steps.
-fn step(walltime: i64) -> i64 {
-    1 << walltime.max(1).ilog2().saturating_sub(STEPS)
+/// The step of a span: a power of two, so that times in finer ticks of that kind have the same steps.
+fn step(span: i64) -> i64 {
+    1 << span.max(1).ilog2().saturating_sub(STEPS)
 }
 
-/// HEFT's starts as many times later as the walltime is longer than the schedule, in whole steps, if the chart allows it.
+/// HEFT's starts as many times later as the time to the deadline is longer than the schedule, in whole steps, if the chart allows it.
 fn stretched<'a>(task: &Task<'a>) -> Option<Draft<'a>> {
     let first = task.first;
     let (release, places) = (first.release(), first.places()?);

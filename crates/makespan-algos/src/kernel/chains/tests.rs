@@ -190,7 +190,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_offered_keeps_calendars_and_walltimes(
+    fn what_is_offered_keeps_calendars_and_deadlines(
         (volumes, pairs) in (2_usize..9).prop_flat_map(|tasks| (
             proptest::collection::vec(1_i64..40, tasks),
             proptest::collection::btree_map((0..tasks as u32, 0..tasks as u32), 0_u64..15, 0..14),
@@ -262,7 +262,7 @@ proptest! {
             let place = planned[task];
             let dearer = frame.cost_on(task as u32, processor) - frame.cost_on(task as u32, place.processor);
             let other = frame.time_on(task as u32, processor) != frame.time_on(task as u32, place.processor);
-            // Thousandths of the walltime, 105, begun ones in full.
+            // Thousandths of the time to the deadline, 105, begun ones in full.
             dearer.max(0) + i64::from(other) + (1000 * busy(processor) + 104) / 105
         };
         let moved: Vec<usize> = (0..volumes.len()).filter(|task| !stays(task)).collect();

@@ -2,16 +2,16 @@
 
 use std::cmp::Reverse;
 
-use makespan_core::{Instance, Job, JobId, Rows, Time, View, Weight};
+use makespan_core::{Instance, JobId, View, Weight};
 
 use super::choice::Choice;
 use super::records::JobRecords;
 use super::rules::{Clock, JobFlowRules};
 use crate::free_time::Calendar;
+use crate::kernel::chains::deadline::{deadline, makespan_alone};
 use crate::kernel::chains::frame::Frame;
 use crate::kernel::chains::outline::Outline;
 use crate::kernel::chains::strategy::{Offer, heft, pareto};
-use crate::kernel::chains::walltime::{makespan_alone, walltime};
 use crate::kernel::graph::Problem;
 use crate::policy::jobs::as_graph;
 
@@ -36,7 +36,7 @@ pub(super) struct Candidate<'a> {
     pub priority: i32,
     /// What it counts for when it is late.
     pub weight: Weight,
-    /// When its walltime is over, in ticks.
+    /// By when it has to end, in ticks.
     pub deadline: i64,
     /// By when its plan should end, so that its longest task can run again; the deadline where nothing is spared.
     pub wanted: i64,
@@ -79,16 +79,14 @@ impl<'a> Candidate<'a> {
         let outline = Outline::new(instance, problem, JobId(0), &rules.method);
         let now = outline.real.release();
         let makespan = makespan_alone(&outline.real);
-        let start = match rules.clock {
-            Clock::Arrival => released,
-            Clock::Handover => now,
+        let waited = match rules.clock {
+            Clock::Arrival => 0,
+            Clock::Handover => now - released,
         };
         let entry = records.get(job);
         let own = &instance.jobs()[0];
-        let deadline = entry.map_or_else(
-            || start.saturating_add(allowed(own, || makespan, rules.method.walltime)),
-            |entry| entry.deadline,
-        );
+        let by = || deadline(own.deadline, released, || makespan, rules.method.deadline).saturating_add(waited);
+        let deadline = entry.map_or_else(by, |entry| entry.deadline);
         let times = crate::kernel::graph::rank::mean_times(problem);
         let spare = if spares { longest(&times) } else { 0 };
         Self {
@@ -166,10 +164,4 @@ impl<'a> Candidate<'a> {
     pub fn kept(&self, calendars: &[Calendar]) -> Option<&Choice> {
         self.before.as_ref().filter(|choice| choice.fits(calendars, self.real().release()))
     }
-}
-
-/// How long a job may take from its release, in ticks: its own walltime, and else `factor` times its makespan `alone`. The
-/// walltime of a job of one task ends a run that takes longer; a user who states it for a job of a flow wants the job within it.
-pub(super) fn allowed(job: &Job<Rows>, alone: impl FnOnce() -> i64, factor: f64) -> i64 {
-    job.walltime.map_or_else(|| walltime(job, alone, factor), Time::ticks)
 }

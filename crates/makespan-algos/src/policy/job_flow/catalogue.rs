@@ -33,7 +33,11 @@ const OWN: [Parameter; 7] = [
     Parameter { name: "serve", values: SERVE, default: "replan" },
     Parameter { name: "buffer", values: BUFFER, default: "20s" },
     Parameter { name: "flow", values: GOAL, default: "cost" },
-    Parameter { name: "clock", values: "arrival or handover: when a walltime begins", default: "arrival" },
+    Parameter {
+        name: "clock",
+        values: "arrival or handover: from when on the time to a deadline counts",
+        default: "arrival",
+    },
     Parameter { name: "late", values: "run or reject", default: "run" },
     Parameter { name: "spare", values: SPARE, default: "auto" },
     Parameter { name: "starts", values: "reserved or early", default: "reserved" },

@@ -103,7 +103,7 @@ impl JobFlow {
 
     /// Where jobs are late although something could give way: all that has begun is planned again by the rule of HEFT, by
     /// deadline, then the late ones first, and with [`Serve::Replan`] all jobs of which nothing has started around them. Kept is
-    /// what leaves less weight late, that of the highest priority first. Plans were stretched to their walltimes when nothing had
+    /// what leaves less weight late, that of the highest priority first. Plans were stretched to their deadlines when nothing had
     /// gone wrong, and hold processors that others now need.
     pub(super) fn close_up(&mut self, view: &View<'_>, decisions: &mut Vec<Decision>) {
         let untouched = if self.rules.serve == Serve::Replan { self.untouched(view) } else { Vec::new() };

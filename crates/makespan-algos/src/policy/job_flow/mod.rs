@@ -38,7 +38,7 @@ pub use rules::{Clock, Goal, JobFlowRules, Late, Serve, Spare};
 /// then as they came. Several together are planned in the order, and by the variants, whose flow has the least weight of late
 /// jobs, that of the highest priority first; then the fewest late jobs that were planned in time before, and then the greatest
 /// utilisation, least cost or least weighted sum of ends ([`Goal`]). A job that cannot be in time takes HEFT's places, which is told, or
-/// is given up ([`Late`]). Single tasks are graphs of one task. A job that states a walltime has to end within it from its release,
+/// is given up ([`Late`]). Single tasks are graphs of one task. A job that states a deadline has to end by it,
 /// whether it is a graph or a single task.
 ///
 /// Tasks start at their reserved starts, later where what is before them is late, and keep their order on each processor.

@@ -15,7 +15,7 @@ pub(super) struct JobRecords {
 /// A job that has been planned.
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
-    /// When its walltime is over, in ticks.
+    /// By when it has to end, in ticks.
     pub deadline: i64,
     /// Whether its last plan ends in time.
     pub in_time: bool,
@@ -29,7 +29,7 @@ impl JobRecords {
         self.entries.get(&job)
     }
 
-    /// When the walltime of a job is over, in ticks; never for one that has not been planned.
+    /// By when a job has to end, in ticks; `i64::MAX` for one that has not been planned.
     pub fn deadline(&self, job: JobId) -> i64 {
         self.get(job).map_or(i64::MAX, |entry| entry.deadline)
     }
@@ -40,7 +40,7 @@ impl JobRecords {
         choice.is_some_and(|choice| choice.given_up)
     }
 
-    /// Notes what an earlier session told: a walltime that began to count goes on, and a promise binds. The places are gone
+    /// Notes what an earlier session told: a deadline stays, and a promise binds. The places are gone
     /// with the session.
     pub fn recall(&mut self, job: JobId, told: &Logged) {
         let Some(finish) = told.finish() else { return };

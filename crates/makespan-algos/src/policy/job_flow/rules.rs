@@ -20,7 +20,7 @@ pub enum Serve {
     Replan,
 }
 
-/// From when on a walltime counts.
+/// From when on the time to a deadline counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Clock {
     /// From the release of the job: time in a buffer counts.
@@ -60,7 +60,7 @@ pub enum Spare {
     Auto,
     /// From the beginning.
     Always,
-    /// Never: the whole walltime is used.
+    /// Never: all the time to the deadline is used.
     Never,
 }
 
@@ -71,7 +71,7 @@ pub struct JobFlowRules {
     pub serve: Serve,
     /// Which flow is better.
     pub goal: Goal,
-    /// From when on walltimes count.
+    /// From when on the time to a deadline counts.
     pub clock: Clock,
     /// What becomes of late jobs.
     pub late: Late,

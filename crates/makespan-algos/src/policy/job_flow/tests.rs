@@ -17,7 +17,7 @@ prop_compose! {
     fn jobs()(
         tasks in prop::collection::vec(prop::collection::vec(1_i64..60, 1..6), 1..7),
         edges in prop::collection::vec((0_u32..6, 0_u32..6, 0_i64..20), 0..9),
-        walltimes in prop::collection::vec(prop::option::of(20_i64..400), 7),
+        deadlines in prop::collection::vec(prop::option::of(20_i64..400), 7),
         speeds in prop::collection::vec(1_u32..4, 1..4),
     ) -> Instance {
         let job = |(index, times): (usize, &Vec<i64>)| {
@@ -30,7 +30,7 @@ prop_compose! {
             own.sort_by_key(|edge| (edge.from, edge.to));
             own.dedup_by_key(|edge| (edge.from, edge.to));
             let mut job = Job::compound(index.to_string(), Graph::new(times.iter().enumerate().map(task).collect(), own).unwrap());
-            job.walltime = walltimes[index].map(|time| t(12 * time));
+            job.deadline = deadlines[index].map(|time| t(12 * time));
             job
         };
         let node = |(at, &speed): (usize, &u32)| Node {
@@ -170,8 +170,8 @@ fn naive(jobs: &[(i64, i64, u64, i32)]) -> Vec<(i128, usize)> {
     for order in orders {
         let (mut now, mut late) = (0, vec![(0, 0); priorities.len()]);
         for at in order {
-            let (time, walltime, weight, priority) = jobs[at];
-            if now + time <= walltime {
+            let (time, deadline, weight, priority) = jobs[at];
+            if now + time <= deadline {
                 now += time;
             } else {
                 let own = &mut late[priorities.iter().position(|&other| other == -priority).unwrap()];
@@ -193,11 +193,10 @@ proptest! {
         jobs in prop::collection::vec((1_i64..20, 1_i64..60, 0_u64..5, 0_i32..3), 1..=4),
         (reject, goal) in (any::<bool>(), 0_usize..3),
     ) {
-        let job = |(at, &(time, walltime, weight, priority)): (usize, &(i64, i64, u64, i32))| {
+        let job = |(at, &(time, deadline, weight, priority)): (usize, &(i64, i64, u64, i32))| {
             let job = Job::new(at.to_string(), Profile::rigid(1, t(12 * time)).unwrap()).with_priority(priority);
             let weight = Weight::from_millionths(weight * 1_000_000).unwrap();
-            // A walltime below the time of a job is no instance.
-            Job { walltime: Some(t(12 * walltime.max(time))), ..job.with_weight(weight) }
+            job.with_weight(weight).with_deadline(t(12 * deadline))
         };
         let instance = Instance::new(Platform::flat(1).unwrap(), jobs.iter().enumerate().map(job).collect(), vec![]).unwrap();
         let mut cluster = Cluster::new(&instance);
@@ -213,7 +212,6 @@ proptest! {
         let free = Reservations::new(rules.starts).taken(&view);
         let table = Table { rules: &rules, candidates, calendars: calendars(1, &free) };
         let found = table.collective().value.late;
-        let jobs: Vec<_> = jobs.iter().map(|&(time, walltime, weight, priority)| (time, walltime.max(time), weight, priority)).collect();
         prop_assert_eq!(found, naive(&jobs));
     }
 
@@ -227,7 +225,7 @@ proptest! {
             job.with_weight(Weight::from_millionths(weight * 1_000_000).unwrap()).with_release(t(release))
         };
         let instance = Instance::new(Platform::flat(1).unwrap(), jobs.iter().enumerate().map(job).collect(), vec![]).unwrap();
-        let mut policy = policy("job-flow[serve=consecutive,walltime=1]", 1).unwrap();
+        let mut policy = policy("job-flow[serve=consecutive,deadline=1]", 1).unwrap();
         let options = SimulationOptions::default();
         let played = simulate(&instance, &Actual::AsEstimated, policy.as_mut(), &options, &mut Silent).unwrap();
         let mut runs = played.trace.runs;
@@ -251,7 +249,7 @@ fn a_task_of_a_job_that_was_given_up_is_cancelled_when_it_comes_later() {
     let mut policy = JobFlow::new(JobFlowRules { late: Late::Reject, ..JobFlowRules::default() });
     let task = |name| NamedTask::new(name, Profile::rigid(1, t(10)).unwrap());
     let mut job = Job::compound("j", Graph::new(vec![task("a"), task("b")], vec![]).unwrap());
-    job.walltime = Some(t(5));
+    job.deadline = Some(t(5));
     let instance = Instance::new(Platform::flat(2).unwrap(), vec![job], vec![]).unwrap();
     let mut cluster = Cluster::new(&instance);
     cluster.submit(TaskId(0));

@@ -42,7 +42,7 @@ const CLOSED: &str = "processors are closed at too many different times to be se
 /// of jobs in the order of Smith are annealed ([`crate::kernel::mapping::Smith`]). With release dates, later outages or a network such
 /// jobs are planned as graphs of one task.
 ///
-/// The cost of graphs, and of sequential jobs, is minimised within their walltimes, from critical chains, HEFT and the prices of
+/// The cost of graphs, and of sequential jobs, is minimised within their deadlines, from critical chains, HEFT and the prices of
 /// [`makespan_bounds::cost`]; the plan is no dearer than the variant that [`super::CriticalJobs`] chooses. Where none in time is found it is
 /// the least late one, which is remarked.
 ///
@@ -68,9 +68,9 @@ pub struct Optimise {
     pub target: Target,
     /// No schedule may be longer than this many times the proven bound on the makespan.
     pub makespan_at_most: Option<f64>,
-    /// Where the cost is minimised: the walltime of a job that has none, as a multiple of HEFT's makespan for it alone, as
+    /// Where the cost is minimised: how long after its release a job that states no deadline may end, as a multiple of HEFT's makespan for it alone, as
     /// [`super::CriticalJobs`] has it.
-    pub walltime: f64,
+    pub deadline: f64,
     /// How much it may search.
     pub budget: Budget,
     /// Independent searches, each on its own thread; `None`: one a core.
@@ -92,7 +92,7 @@ impl Default for Optimise {
         Self {
             target: Target::Objective(Objective::WeightedCompletion),
             makespan_at_most: None,
-            walltime: 1.5,
+            deadline: 1.5,
             budget: Budget::Time(Duration::from_secs(1)),
             searches: None,
         }
@@ -109,8 +109,8 @@ impl Scheduler for Optimise {
             Target::Front => parts.push("objective=pareto".into()),
         }
         parts.extend(self.makespan_at_most.map(|factor| format!("makespan-at-most={factor}")));
-        if self.walltime.to_bits() != default.walltime.to_bits() {
-            parts.push(format!("walltime={}", self.walltime));
+        if self.deadline.to_bits() != default.deadline.to_bits() {
+            parts.push(format!("deadline={}", self.deadline));
         }
         match self.budget {
             budget if budget == default.budget => {}
@@ -219,11 +219,11 @@ impl Optimise {
         Portfolio { budget: self.budget, searches, seed: context.seed, stop: context.stop.clone(), begin }
     }
 
-    /// The cheapest schedule within the walltimes or the limit.
+    /// The cheapest schedule within the deadlines or the limit.
     fn cheapest(&self, instance: &Instance, context: &mut Context) -> Result<Plan, ScheduleError> {
         let portfolio = self.portfolio(Instant::now(), context);
-        let Self { walltime, makespan_at_most, .. } = *self;
-        let found = graph::cost::CostRun { instance, portfolio, walltime, makespan_at_most }.minimise();
+        let Self { deadline, makespan_at_most, .. } = *self;
+        let found = graph::cost::CostRun { instance, portfolio, deadline, makespan_at_most }.minimise();
         let reached = found.schedule.makespan();
         if let Some((limit, floor)) = found.limit.filter(|&(limit, _)| reached > limit) {
             return Err(ScheduleError::NotFound { scheduler: self.name(), limit, floor, reached });

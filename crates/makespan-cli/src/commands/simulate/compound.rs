@@ -31,7 +31,7 @@ pub fn rows(simulated: &[Simulated]) -> Vec<Row> {
         0 => "-".into(),
         all => format!("{} of {all}", flow.in_time),
     });
-    // A policy may count walltimes from another instant than the release.
+    // A policy may count the time to deadlines from another instant than the release.
     let differs = any(&|flow| flow.as_told > 0 && flow.as_told != flow.in_time);
     add(differs, "jobs in time by the policy's clock", &|flow| flow.as_told.to_string());
     add(true, "cost of the flow", &|flow| figure(flow.cost as f64 / 1e3));
@@ -136,12 +136,12 @@ mod tests {
 
     use super::*;
 
-    /// A pair of tasks of 3 s with a walltime of 7 s, simulated by `heft`'s plan, and a log of so many collisions.
+    /// A pair of tasks of 3 s with a deadline at 7 s, simulated by `heft`'s plan, and a log of so many collisions.
     fn told(collisions: usize) -> (Instance, Simulated) {
         let task = |name| NamedTask::new(name, Profile::rigid(1, Time::from_seconds(3)).unwrap());
         let edge = Edge { from: 0, to: 1, load: Load::Fixed(Time::ZERO) };
         let mut job = Job::compound("pair", Graph::new(vec![task("a"), task("b")], vec![edge]).unwrap());
-        job.walltime = Some(Time::from_seconds(7));
+        job.deadline = Some(Time::from_seconds(7));
         let instance = Instance::new(Platform::flat(2).unwrap(), vec![job], vec![]).unwrap();
         let options = SimulationOptions::default();
         let scene = Scene { instance: &instance, actual: &Actual::AsEstimated, options: &options, seed: 1 };

@@ -58,10 +58,10 @@ fn refuse_idle_walltimes(options: &SimulateOptions, instance: &Instance) -> Resu
              is cut short"
         ));
     }
-    if instance.jobs().iter().all(|job| job.walltime.is_none() || job.is_compound()) {
+    if instance.jobs().iter().all(|job| job.walltime.is_none()) {
         return Err(miette!(
-            "--kill-at-walltime: no job has a walltime that could end it; that of a graph of tasks is a deadline, logs that state no \
-             requested times have none, nor have moldable replays and platforms of other speeds than 1"
+            "--kill-at-walltime: no job has a walltime that could end it; logs that state no requested times have none, nor \
+             have moldable replays and platforms of other speeds than 1"
         ));
     }
     Ok(())

@@ -8,16 +8,13 @@ fn s(seconds: i64) -> Time {
     Time::from_seconds(seconds)
 }
 
-/// Two pairs of tasks of 10 s and 20 s, the first with a walltime of 30 s, and a simple job of 6 s with a walltime of 8 s,
-/// on processors of speeds 1 and 2.
+/// Two pairs of tasks of 10 s and 20 s, the first with a deadline at 35 s, and a simple job of 6 s with a walltime of 8 s, on processors of speeds 1 and 2.
 fn instance() -> Instance {
     let task = |name, seconds| NamedTask::new(name, Profile::rigid(1, s(seconds)).unwrap());
     let edge = Edge { from: 0, to: 1, load: Load::Fixed(Time::ZERO) };
     let pair = |name| Job::compound(name, Graph::new(vec![task("a", 10), task("b", 20)], vec![edge]).unwrap());
-    let mut first = pair("first").with_release(s(5));
-    first.walltime = Some(s(30));
-    let mut simple = Job::new("simple", Profile::rigid(1, s(6)).unwrap()).with_release(s(7));
-    simple.walltime = Some(s(8));
+    let first = pair("first").with_release(s(5)).with_deadline(s(35));
+    let simple = Job::new("simple", Profile::rigid(1, s(6)).unwrap()).with_release(s(7)).with_walltime(s(8));
     let node = |name: &str, speed| Node { name: name.into(), processors: 1, speed, parent: None, link: None };
     let platform = Platform::new(vec![node("slow", 1.0), node("fast", 2.0)]).unwrap();
     let jobs = vec![first, pair("second").with_release(s(10)), simple];
@@ -57,11 +54,8 @@ fn jobs_and_flow_have_the_figures_of_what_really_ran() {
     let instance = instance();
     let found = CompoundMeasures::of(&instance, &Trace { runs }, &log).unwrap();
     let [first, second, simple] = found.jobs.as_slice() else { panic!("three whole jobs") };
-    assert_eq!(
-        (first.start, first.end, first.walltime, first.told),
-        (Some(s(5)), Some(s(31)), Some(s(30)), Some(s(40)))
-    );
-    assert_eq!((first.deadline(), first.is_in_time()), (Some(s(35)), Some(true)), "the user's walltime goes first");
+    assert_eq!((first.start, first.end, first.stated, first.told), (Some(s(5)), Some(s(31)), Some(s(35)), Some(s(40))));
+    assert_eq!((first.deadline(), first.is_in_time()), (Some(s(35)), Some(true)), "the user's deadline goes first");
     // 10 s at speed 1 cost 1, 20 s at speed 2 cost 2; the interrupted run is busy time and costs nothing.
     assert_eq!((first.cost, first.busy), (3000, s(25).area(1)));
     assert_eq!((second.deadline(), second.is_in_time(), second.cost), (Some(s(44)), Some(false), 2000));

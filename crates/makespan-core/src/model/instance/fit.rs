@@ -2,7 +2,7 @@
 
 use super::InstanceError;
 use super::walltime::{self, Class};
-use crate::model::{Graph, Job, NamedTask, Platform, Profile, Task, Work};
+use crate::model::{Graph, Job, NamedTask, Platform, Profile, Task, Time, Work};
 
 /// The jobs with the allotments on which they can run.
 ///
@@ -15,53 +15,53 @@ pub(super) fn fitted(jobs: Vec<Job>, platform: &Platform) -> Result<Vec<Job>, In
 
 /// `classes` are those of the platform.
 fn one(mut job: Job, platform: &Platform, classes: &[Class]) -> Result<Job, InstanceError> {
-    if let Work::Graph(graph) = job.work {
-        let graph = each(&job.name, graph, platform)?;
-        job.work = Work::Graph(graph);
-        return Ok(job);
-    }
-    let Job { name, walltime, work, .. } = &mut job;
-    let Some(task) = work.task_mut() else { return Ok(job) };
-    check_machines(name, &task.profile, platform)?;
-    let (needs, processors) = (task.profile.min_processors(), platform.processors());
-    let profile = task.profile.clone().at_most(processors);
-    let mut profile = profile.ok_or_else(|| InstanceError::TooWide { job: name.clone(), needs, processors })?;
-    if let Some(walltime) = *walltime {
-        let kept = walltime::kept(profile, walltime, platform, classes);
-        profile = kept.map_err(|shortest| InstanceError::Walltime { job: name.clone(), shortest, walltime })?;
-    }
-    task.profile = profile;
+    let limits = Limits { platform, classes, walltime: job.walltime };
+    job.work = match job.work {
+        Work::Task(task) => Work::Task(limits.applied(task, || job.name.clone())?),
+        Work::Bag(task, count) => Work::Bag(limits.applied(task, || job.name.clone())?, count),
+        Work::Graph(graph) => {
+            let (tasks, edges, order) = graph.into_parts();
+            let each = |NamedTask { name, task }| {
+                let task = limits.applied(task, || format!("{}/{name}", job.name))?;
+                Ok(NamedTask { name, task })
+            };
+            let tasks = tasks.into_iter().map(each).collect::<Result<_, InstanceError>>()?;
+            Work::Graph(Graph::again(tasks, edges, order))
+        }
+    };
     Ok(job)
 }
 
-/// Each task of a compound job for itself. Its walltime is for all of them, and is no rule of a schedule.
-fn each(job: &str, graph: Graph, platform: &Platform) -> Result<Graph, InstanceError> {
-    let processors = platform.processors();
-    let (tasks, edges, order) = graph.into_parts();
-    let clip = |NamedTask { name, task }: NamedTask| {
-        let full_name = || format!("{job}/{name}");
-        if task.profile.machine_times().is_some() {
-            check_machines(&full_name(), &task.profile, platform)?;
-        }
-        if task.profile.max_processors() <= processors {
-            return Ok(NamedTask { name, task });
-        }
-        let needs = task.profile.min_processors();
-        let too_wide = || InstanceError::TooWide { job: full_name(), needs, processors };
-        let profile = task.profile.at_most(processors).ok_or_else(too_wide)?;
-        Ok(NamedTask { task: Task { profile, ..task }, name })
-    };
-    let tasks = tasks.into_iter().map(clip).collect::<Result<_, InstanceError>>()?;
-    Ok(Graph::again(tasks, edges, order))
+/// What the tasks of a job have to keep.
+struct Limits<'a> {
+    platform: &'a Platform,
+    classes: &'a [Class],
+    walltime: Option<Time>,
 }
 
-/// Whether the times on machines, if there are any, are those of this platform's nodes. `name` is the job's or the task's.
-fn check_machines(name: &str, profile: &Profile, platform: &Platform) -> Result<(), InstanceError> {
-    let Some(times) = profile.machine_times() else { return Ok(()) };
-    let nodes = platform.node_count();
-    if times.len() != nodes {
-        return Err(InstanceError::MachineTimes { job: name.to_owned(), times: times.len(), nodes });
+impl Limits<'_> {
+    /// The task with the allotments that are left; `name` is what it is called in an error.
+    fn applied(&self, task: Task, name: impl Fn() -> String) -> Result<Task, InstanceError> {
+        let Task { profile, command, data } = task;
+        self.check_machines(&profile, &name)?;
+        let (needs, processors) = (profile.min_processors(), self.platform.processors());
+        let too_wide = || InstanceError::TooWide { job: name(), needs, processors };
+        let mut profile = profile.at_most(processors).ok_or_else(too_wide)?;
+        if let Some(walltime) = self.walltime {
+            let kept = walltime::kept(profile, walltime, self.platform, self.classes);
+            profile = kept.map_err(|shortest| InstanceError::Walltime { job: name(), shortest, walltime })?;
+        }
+        Ok(Task { profile, command, data })
     }
-    let nowhere = (0..nodes).all(|node| platform.time_on(profile, node).is_none());
-    if nowhere { Err(InstanceError::Nowhere(name.to_owned())) } else { Ok(()) }
+
+    /// Whether the times on machines, if there are any, are those of this platform's nodes.
+    fn check_machines(&self, profile: &Profile, name: &impl Fn() -> String) -> Result<(), InstanceError> {
+        let Some(times) = profile.machine_times() else { return Ok(()) };
+        let nodes = self.platform.node_count();
+        if times.len() != nodes {
+            return Err(InstanceError::MachineTimes { job: name(), times: times.len(), nodes });
+        }
+        let nowhere = (0..nodes).all(|node| self.platform.time_on(profile, node).is_none());
+        if nowhere { Err(InstanceError::Nowhere(name())) } else { Ok(()) }
+    }
 }

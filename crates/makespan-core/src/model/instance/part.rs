@@ -34,9 +34,9 @@ impl Instance {
         }
         let one = std::num::NonZeroU64::MIN;
         let work = if job.is_best_effort() { Work::Bag(own, one) } else { Work::Task(own) };
-        let (name, weight, walltime) = (self.name(task).into_owned(), job.task_weight(), self.walltime(task));
-        let Job { priority, release, user, .. } = *job;
-        Job { name, weight, priority, release, walltime, user, work }
+        let (name, weight) = (self.name(task).into_owned(), job.task_weight());
+        let Job { priority, release, deadline, walltime, user, .. } = *job;
+        Job { name, weight, priority, release, deadline, walltime, user, work }
     }
 
     /// The same machines with other jobs, which must come from this instance.

@@ -103,7 +103,7 @@ fn chain(name: &str) -> Job {
     let task = |name, ticks| NamedTask::new(name, Profile::rigid(1, Time::from_ticks(ticks)).unwrap());
     let edge = |from, to| Edge { from, to, load: Load::Bytes(9) };
     let graph = Graph::new(vec![task("x", 1), task("y", 2), task("z", 3)], vec![edge(2, 0), edge(1, 0)]).unwrap();
-    Job::compound(name, graph).with_weight(Weight::from_millionths(10).unwrap()).with_walltime(Time::from_ticks(2))
+    Job::compound(name, graph).with_weight(Weight::from_millionths(10).unwrap()).with_deadline(Time::from_ticks(2))
 }
 
 #[test]

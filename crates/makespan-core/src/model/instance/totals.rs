@@ -25,7 +25,10 @@ impl Totals {
     pub fn add(&mut self, job: &Job) -> Result<(), InstanceError> {
         let tasks = self.tasks.saturating_add(job.work.tasks());
         // All identifiers, and their number, are indices too.
-        self.tasks = if tasks > i64::MAX as u64 { return Err(InstanceError::TooManyTasks { tasks }) } else { tasks };
+        if tasks > i64::MAX as u64 {
+            return Err(InstanceError::TooManyTasks { tasks });
+        }
+        self.tasks = tasks;
         let (first, last) = self.releases.unwrap_or((job.release, job.release));
         self.releases = Some((first.min(job.release), last.max(job.release)));
         match &job.work {

@@ -40,7 +40,7 @@ pub enum Logged {
         finish: Time,
         /// In thousandths.
         cost: i128,
-        /// When its walltime is over.
+        /// By when it has to end.
         deadline: Time,
     },
     /// The place planned for a task was not free; it got another one.
@@ -68,14 +68,14 @@ pub enum Logged {
     Fallback {
         /// When its last task is to end.
         finish: Time,
-        /// When its walltime is over.
+        /// By when it has to end.
         deadline: Time,
     },
     /// No variant ends in time, and late jobs are not wanted: the job is given up.
     Rejected {
         /// When it would have ended.
         finish: Time,
-        /// When its walltime is over.
+        /// By when it has to end.
         deadline: Time,
     },
 }
@@ -167,7 +167,7 @@ impl LogEntry {
 
 /// By how much an end misses a deadline; empty when it does not.
 fn late(finish: Time, deadline: Time) -> String {
-    if finish > deadline { format!(", {} s after its walltime", short(finish - deadline)) } else { String::new() }
+    if finish > deadline { format!(", {} s after its deadline", short(finish - deadline)) } else { String::new() }
 }
 
 /// Seconds, rounded to milliseconds.
@@ -195,6 +195,6 @@ mod tests {
         let (finish, deadline) = (Time::from_seconds(5), Time::from_seconds(3));
         let late = entry(0, Logged::Fallback { finish, deadline });
         assert_eq!((late.name(&instance), entry(3, late.what).name(&instance)), ("pair".into(), "bag".into()));
-        assert!(late.sentence().ends_with("it ends at 5 s, 2 s after its walltime"), "{}", late.sentence());
+        assert!(late.sentence().ends_with("it ends at 5 s, 2 s after its deadline"), "{}", late.sentence());
     }
 }

@@ -2,15 +2,15 @@
 
 use makespan_core::{Instance, Job, Rows, volume};
 
-/// No schedule has more jobs within their walltimes. All processors are taken for one that has their speeds together, every
+/// No schedule has more jobs in time. All processors are taken for one that has their speeds together, every
 /// job for one task that is there from the beginning, and nothing else counts: then the rule of J. M. Moore, Management Science
-/// 15(1), 1968, DOI 10.1287/mnsc.15.1.102, finds the most. Jobs without a walltime count as in time. Sums are in floats,
+/// 15(1), 1968, DOI 10.1287/mnsc.15.1.102, finds the most. Jobs without a deadline count as in time. Sums are in floats,
 /// with a billionth to spare.
 pub(in super::super) fn at_most(instance: &Instance) -> usize {
     let nodes = instance.platform().nodes();
     let speed: f64 = nodes.iter().map(|node| f64::from(node.processors) * node.speed).sum();
     let work = |job: &Job<Rows>| -> f64 { job.task_ids().map(|task| volume(instance.profile(task)).seconds()).sum() };
-    let due = |job: &Job<Rows>| Some(((job.release + job.walltime?).seconds(), work(job) / speed));
+    let due = |job: &Job<Rows>| Some((job.deadline?.seconds(), work(job) / speed));
     let mut jobs: Vec<(f64, f64)> = instance.jobs().iter().filter_map(due).collect();
     let endless = instance.jobs().len() - jobs.len();
     jobs.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -36,10 +36,10 @@ mod tests {
     fn the_longest_are_left_out_until_the_others_fit() {
         let node = |name: &str, speed| Node { name: name.into(), processors: 1, speed, parent: None, link: None };
         let platform = Platform::new(vec![node("slow", 1.0), node("fast", 2.0)]).unwrap();
-        let job = |(at, &(seconds, walltime)): (usize, &(i64, i64))| {
+        let job = |(at, &(seconds, deadline)): (usize, &(i64, i64))| {
             let task = NamedTask::new("t", Profile::rigid(1, Time::from_seconds(seconds)).unwrap());
             let mut job = Job::compound(format!("j{at}"), Graph::new(vec![task], vec![]).unwrap());
-            job.walltime = (walltime > 0).then(|| Time::from_seconds(walltime));
+            job.deadline = (deadline > 0).then(|| Time::from_seconds(deadline));
             job
         };
         let most = |jobs: &[(i64, i64)]| {

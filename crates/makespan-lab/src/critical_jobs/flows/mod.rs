@@ -23,7 +23,7 @@ const HANDOVER: &str = "job-flow[buffer=20s,clock=handover]";
 const REPLAN: &str = "job-flow[serve=replan]";
 const UTILISATION: &str = "job-flow[serve=replan,flow=utilisation]";
 
-/// What a policy makes of a flow whose jobs state walltimes.
+/// What a policy makes of a flow whose jobs state deadlines.
 pub(super) fn outcome(instance: &Instance, policy: &str) -> Result<Outcome, LabError> {
     let flow = serve(instance, policy)?.1.flow;
     Ok(Outcome {

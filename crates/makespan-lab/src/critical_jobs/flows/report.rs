@@ -50,7 +50,7 @@ const FIGURES: [(&str, Figure); 8] = [
 /// Tables of all policies, a figure each.
 pub(in super::super) fn text(runs: &[Run], jobs: usize) -> String {
     let mut text = format!(
-        "Flows of {jobs} jobs served in virtual time, walltimes twice HEFT's makespan for each alone; means by mean \
+        "Flows of {jobs} jobs served in virtual time, deadlines twice HEFT's makespan for each alone; means by mean \
          seconds\nbetween two jobs (0: all at once)\n"
     );
     for (name, figure) in FIGURES {
@@ -125,7 +125,7 @@ pub(in super::super) fn claims(runs: &[Run]) -> Vec<Claim> {
         claim(
             (
                 "clock",
-                "By its own clock a buffer that counts walltimes from the hand-over has more jobs in time, at every gap",
+                "By its own clock a buffer that counts the time to deadlines from the hand-over has more jobs in time, at every gap",
             ),
             (HANDOVER, BUFFER),
             as_told,

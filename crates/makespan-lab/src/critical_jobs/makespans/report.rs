@@ -68,7 +68,7 @@ impl Report<'_> {
             ),
             Claim::one(
                 "comparison",
-                "The method as printed fills the walltime: longer plans than those of any list schedule",
+                "The method as printed fills the deadline: longer plans than those of any list schedule",
                 printed.map(|(own, list)| (format!("{own:.3}, lists at most {list:.3}"), own > list)),
             ),
         ]

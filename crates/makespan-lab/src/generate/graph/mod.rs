@@ -1,9 +1,9 @@
 //! Graphs of tasks: random layers, and the shapes of known workflows.
 
+mod deadline;
 mod shape;
 #[cfg(test)]
 mod tests;
-mod walltime;
 
 use makespan_core::{
     Edge, Graph, GraphError, Instance, Job, Link, Load, NamedTask, Node, Platform, PlatformError, Profile, Time,
@@ -42,8 +42,9 @@ pub struct GraphOptions {
     pub bandwidth: f64,
     /// Seconds between the releases of two jobs on average, exponential; all are released at 0 without it.
     pub gap: Option<f64>,
-    /// The walltime of each job as a multiple of HEFT's makespan for it alone on the idle platform; none without it.
-    pub walltime: Option<f64>,
+    /// The time from the release to the deadline of each job, as a multiple of HEFT's makespan for it alone on the idle
+    /// platform; no deadlines without it.
+    pub deadline: Option<f64>,
     /// The same seed gives the same instance.
     pub seed: u64,
 }
@@ -62,7 +63,7 @@ impl Default for GraphOptions {
             fastest: 3.0,
             bandwidth: 1e6,
             gap: None,
-            walltime: None,
+            deadline: None,
             seed: 1,
         }
     }
@@ -96,8 +97,8 @@ pub fn generate_graphs(options: &GraphOptions) -> Result<Instance, LabError> {
         release += gap;
         jobs.push(Job::compound(name, graph).with_release(at));
     }
-    if let Some(factor) = options.walltime {
-        jobs.iter_mut().try_for_each(|job| walltime::state(&platform, job, factor))?;
+    if let Some(factor) = options.deadline {
+        jobs.iter_mut().try_for_each(|job| deadline::state(&platform, job, factor))?;
     }
     Ok(Instance::new(platform, jobs, Vec::new())?)
 }
@@ -134,9 +135,9 @@ fn check(options: &GraphOptions) -> Result<(), LabError> {
     if !fastest.is_finite() || fastest < 1.0 {
         return Err(out_of_range("fastest speed", fastest));
     }
-    if let Some(factor) = options.walltime.filter(|&factor| !positive(factor)) {
+    if let Some(factor) = options.deadline.filter(|&factor| !positive(factor)) {
         let expected = "it is a positive multiple of HEFT's makespan";
-        return Err(LabError::Option { name: "walltime", value: factor.to_string(), expected });
+        return Err(LabError::Option { name: "deadline", value: factor.to_string(), expected });
     }
     match options.gap {
         Some(gap) if !positive(gap) => Err(out_of_range("gap", gap)),

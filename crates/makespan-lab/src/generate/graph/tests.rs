@@ -47,24 +47,24 @@ fn figures_out_of_range_are_refused() {
 }
 
 #[test]
-fn walltimes_are_multiples_of_what_a_job_takes_alone() {
+fn deadlines_are_multiples_of_what_a_job_takes_alone() {
     let shape = Shape::Layers { width: 5, density: 0.4 };
-    let drawn = |walltime| {
-        let options = GraphOptions { shape, tasks: 12, jobs: 3, gap: Some(20.0), walltime, ..GraphOptions::default() };
+    let drawn = |deadline| {
+        let options = GraphOptions { shape, tasks: 12, jobs: 3, gap: Some(20.0), deadline, ..GraphOptions::default() };
         generate_graphs(&options).unwrap()
     };
     let (without, once, twice) = (drawn(None), drawn(Some(1.0)), drawn(Some(2.0)));
     let heft = makespan_algos::scheduler("heft").unwrap();
     for ((plain, once), twice) in without.all_submitted().into_iter().zip(once.all_submitted()).zip(twice.jobs()) {
-        assert_eq!((plain.walltime, &plain.work, plain.release), (None, &once.work, once.release));
+        assert_eq!((plain.deadline, &plain.work, plain.release), (None, &once.work, once.release));
         let alone = without.with_jobs(vec![plain.with_release(Time::ZERO)]);
         let makespan =
             heft.schedule(&alone, &mut makespan_core::Context::default()).unwrap().into_schedule().unwrap().makespan();
-        let walltime = once.walltime.unwrap();
-        assert!(makespan <= walltime && walltime <= makespan + Time::from_ticks(1_000_000), "rounded up");
-        assert!(2.0 * walltime.seconds() - twice.walltime.unwrap().seconds() < 0.0021);
+        let deadline = once.deadline.unwrap() - once.release;
+        assert!(makespan <= deadline && deadline <= makespan + Time::from_ticks(1_000_000), "rounded up");
+        assert!(2.0 * deadline.seconds() - (twice.deadline.unwrap() - twice.release).seconds() < 0.0021);
     }
     for factor in [0.0, -1.0, f64::NAN] {
-        assert!(generate_graphs(&GraphOptions { walltime: Some(factor), ..GraphOptions::default() }).is_err());
+        assert!(generate_graphs(&GraphOptions { deadline: Some(factor), ..GraphOptions::default() }).is_err());
     }
 }

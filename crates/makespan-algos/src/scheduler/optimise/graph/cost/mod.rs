@@ -1,4 +1,4 @@
-//! Graphs of tasks as cheap as their walltimes allow: annealing of an order and processors from what critical chains, HEFT and the
+//! Graphs of tasks as cheap as their deadlines allow: annealing of an order and processors from what critical chains, HEFT and the
 //! prices of the bound suggest.
 
 mod annealing;
@@ -25,9 +25,9 @@ const RESERVE: f64 = 0.01;
 pub(in crate::scheduler::optimise) struct CostRun<'a> {
     pub(in crate::scheduler::optimise) instance: &'a Instance,
     pub(in crate::scheduler::optimise) portfolio: Portfolio,
-    /// The walltime of a job that has none, as a multiple of HEFT's makespan for it alone.
-    pub(in crate::scheduler::optimise) walltime: f64,
-    /// A multiple of the proven bound on the makespan by which everything must end, instead of the walltimes by HEFT.
+    /// How long after its release a job that states no deadline may end, as a multiple of HEFT's makespan for it alone.
+    pub(in crate::scheduler::optimise) deadline: f64,
+    /// A multiple of the proven bound on the makespan by which everything must end, instead of the deadlines by HEFT.
     pub(in crate::scheduler::optimise) makespan_at_most: Option<f64>,
 }
 
@@ -55,7 +55,7 @@ impl CostRun<'_> {
             return Cheapest { schedule: Schedule::default(), bounds, remark: None, limit };
         }
         let problem = Problem::new(instance);
-        let task = Task::new(instance, &problem, self.walltime, limit.map(|(limit, _)| limit));
+        let task = Task::new(instance, &problem, self.deadline, limit.map(|(limit, _)| limit));
         let prices = self.prices(&task);
         bounds.extend(prices.as_ref().and_then(|prices| prices.bound(instance)));
         let floor =
@@ -74,7 +74,7 @@ impl CostRun<'_> {
         Cheapest { schedule, bounds, remark: merit.remark(instance.jobs().len()), limit }
     }
 
-    /// Prices under the horizon at which the last walltime is over.
+    /// Prices under the horizon of the last deadline.
     fn prices(&self, task: &Task) -> Option<CostSearch> {
         let mut search = CostSearch::new(self.instance, task.horizon())?;
         let steps = |steps: u64| (steps / STEPS_A_PRICE + 1).min(PRICED);

@@ -21,13 +21,13 @@ pub(super) fn all(task: &Task, prices: Option<&CostSearch>) -> Vec<Vec<Place>> {
     starts
 }
 
-/// The variants of the critical jobs method; none where it is too much, or where jobs have no edges and share a walltime, of which
+/// The variants of the critical jobs method; none where it is too much, or where jobs have no edges and share a deadline, of which
 /// it knows nothing.
 fn critical_jobs(task: &Task) -> Vec<Schedule> {
     if !task.instance.has_compound_jobs() {
         return Vec::new();
     }
-    let method = Method { walltime: task.walltime, ..Method::default() };
+    let method = Method { deadline: task.deadline, ..Method::default() };
     match (CriticalJobs { method }).schedule(task.instance, &mut Context::default()) {
         Ok(Plan::Strategy(strategy)) => strategy.variants().iter().map(|variant| variant.schedule.clone()).collect(),
         _ => Vec::new(),

@@ -2,8 +2,8 @@
 
 use makespan_core::{Instance, JobId, Time, task_cost, volume};
 
+use crate::kernel::chains::deadline::{deadline, makespan_alone};
 use crate::kernel::chains::frame::Frame;
-use crate::kernel::chains::walltime::{makespan_alone, walltime};
 use crate::kernel::graph::{NEVER, Place, Problem, rank};
 use crate::scheduler::heft;
 
@@ -11,8 +11,8 @@ use crate::scheduler::heft;
 pub(super) struct Task<'a> {
     pub(super) instance: &'a Instance,
     pub(super) problem: &'a Problem,
-    /// The walltime of a job that has none, as a multiple of HEFT's makespan for it alone.
-    pub(super) walltime: f64,
+    /// How long after its release a job that states no deadline may end, as a multiple of HEFT's makespan for it alone.
+    pub(super) deadline: f64,
     /// By when each job must end.
     pub(super) dues: Vec<i64>,
     /// For each task and node what it costs there, in thousandths; nothing where it cannot run.
@@ -43,8 +43,8 @@ impl Merit {
 }
 
 impl<'a> Task<'a> {
-    /// Every job must end within its walltime, or where there is a `limit` by then. Jobs without edges are one crowd: they
-    /// share the walltime of HEFT's plan for all of them.
+    /// Every job must end by its deadline, or where there is a `limit` by then. Jobs without edges are one crowd: those
+    /// that state none share a deadline, by the end of HEFT's plan for all of them.
     pub(super) fn new(instance: &'a Instance, problem: &'a Problem, factor: f64, limit: Option<Time>) -> Self {
         let mut costs = Vec::with_capacity(problem.tasks() * problem.nodes());
         for task in instance.task_ids() {
@@ -52,7 +52,7 @@ impl<'a> Task<'a> {
             let cost = |&time: &i64| if time == NEVER { 0 } else { task_cost(volume, Time::from_ticks(time)) };
             costs.extend(problem.times(task.0 as u32).iter().map(cost));
         }
-        let mut task = Self { instance, problem, walltime: factor, dues: Vec::new(), costs };
+        let mut task = Self { instance, problem, deadline: factor, dues: Vec::new(), costs };
         task.dues = task.dues(limit.map(Time::ticks));
         task
     }
@@ -63,16 +63,16 @@ impl<'a> Task<'a> {
             let first = instance.first_release().ticks();
             let places = heft(self.problem);
             let last = places.iter().zip(0..).map(|(place, task)| place.start + self.time(task, place.processor));
-            first + ((last.max().unwrap_or(first) - first) as f64 * self.walltime).ceil() as i64
+            first + ((last.max().unwrap_or(first) - first) as f64 * self.deadline).ceil() as i64
         });
         let due = |id: JobId| {
             let job = instance.job(id);
-            let stated = job.walltime.filter(|_| job.is_compound()).map(|walltime| (job.release + walltime).ticks());
-            if let Some(limit) = limit.or(crowd) {
-                return stated.map_or(limit, |stated| stated.min(limit));
+            if let Some(limit) = limit {
+                return job.deadline.map_or(limit, |stated| stated.ticks().min(limit));
             }
             let alone = || makespan_alone(&Frame::new(instance, self.problem, id, false));
-            job.release.ticks().saturating_add(walltime(job, alone, self.walltime))
+            let stated = job.deadline.or(crowd.map(Time::from_ticks));
+            deadline(stated, job.release.ticks(), alone, self.deadline)
         };
         instance.ids().map(due).collect()
     }
