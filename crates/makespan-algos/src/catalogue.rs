@@ -1,7 +1,9 @@
-//! The schedulers by name.
+//! Schedulers, policies and heuristics by name: one kind of entry, one parser of specs. The lists of what goes on in time are in
+//! [`crate::policy`].
 
 mod critical_jobs;
-mod mapping;
+mod entry;
+pub(crate) mod mapping;
 mod optimise;
 mod spec;
 
@@ -10,46 +12,16 @@ use std::sync::LazyLock;
 use makespan_core::Scheduler;
 
 pub(crate) use critical_jobs::{METHOD, method, one_of};
+pub use entry::{Entry, OfScheduler, Parameter};
 pub use spec::{Spec, SpecError};
+
+pub(crate) use entry::Build;
 
 use crate::kernel::compact::Shuffle;
 use crate::scheduler::{
     Compaction, Cpop, Demt, DualApproximation, Gang, Heft, ListGraham, Order, Peft, Sequential, Shelves, SteadyState,
     Sweep, WithBags,
 };
-
-/// A parameter of a scheduler, as its spec names it.
-#[derive(Clone, Copy, Debug)]
-pub struct Parameter {
-    /// Its key.
-    pub name: &'static str,
-    /// What it may be.
-    pub values: &'static str,
-    /// What it is when the spec does not say.
-    pub default: &'static str,
-}
-
-/// A scheduler of the catalogue, for listings.
-#[derive(Clone, Copy, Debug)]
-pub struct Entry {
-    /// The name in specs.
-    pub name: &'static str,
-    /// One line: what it does.
-    pub summary: &'static str,
-    /// What it plans.
-    pub supports: &'static str,
-    /// What is proved.
-    pub guarantee: &'static str,
-    /// Where it comes from.
-    pub source: &'static str,
-    /// Its parameters.
-    pub parameters: &'static [Parameter],
-    /// Specs that stand for it in comparisons.
-    pub compared: &'static [&'static str],
-    /// Specs that stand for it in the property harness, which plans thousands of small instances.
-    pub representatives: &'static [&'static str],
-    build: fn(&mut Spec) -> Result<Box<dyn Scheduler>, SpecError>,
-}
 
 const ANY_JOBS: &str = "moldable, rigid and sequential jobs and bags of them on equal processors; release dates; unavailable \
                         periods; best placement";
@@ -66,8 +38,6 @@ static ENTRIES: [Entry; 12] = [
         name: "optimise",
         summary: "the best that time allows: prices, then annealing of a serial insertion; any objective, or their front",
         supports: "as demt; and sequential jobs on machines that differ, as min-min",
-        guarantee: "with objective=makespan 2; none with release dates, unavailable periods, best placement or machines \
-                    that differ",
         source: "Makespan; annealing after Kirkpatrick et al. 1983, doi:10.1126/science.220.4598.671",
         parameters: &[
             Parameter {
@@ -85,21 +55,26 @@ static ENTRIES: [Entry; 12] = [
             Parameter { name: "steps", values: "1 to 1000000000000, instead of a time limit", default: "none" },
             Parameter { name: "searches", values: "1 to 1024 at the same time, or cores", default: "cores" },
         ],
-        compared: &["optimise", "optimise[objective=makespan]"],
-        representatives: &[
-            "optimise[steps=60,searches=2]",
-            "optimise[objective=makespan,steps=60,searches=2]",
-            "optimise[objective=mean-flow,steps=20,searches=1]",
-            "optimise[objective=pareto,steps=60,searches=1]",
-            "optimise[objective=cost,steps=500,searches=2]",
-        ],
-        build: |spec| optimise::build(spec).map(|scheduler| Box::new(scheduler) as Box<dyn Scheduler>),
+        kind: OfScheduler {
+            guarantee: "with objective=makespan 2; none with release dates, unavailable periods, best placement or machines \
+                    that differ",
+            compared: &["optimise", "optimise[objective=makespan]"],
+            representatives: &[
+                "optimise[steps=60,searches=2]",
+                "optimise[objective=makespan,steps=60,searches=2]",
+                "optimise[objective=mean-flow,steps=20,searches=1]",
+                "optimise[objective=pareto,steps=60,searches=1]",
+                "optimise[objective=cost,steps=500,searches=2]",
+            ],
+            build: Build::Scheduler(|spec| {
+                optimise::build(spec).map(|scheduler| Box::new(scheduler) as Box<dyn Scheduler>)
+            }),
+        },
     },
     Entry {
         name: "demt",
         summary: "doubling batches filled with weight by a knapsack, compacted by a list: makespan and weighted completion",
         supports: ANY_JOBS,
-        guarantee: "none known",
         source: DEMT_PAPER,
         parameters: &[
             Parameter { name: "compaction", values: "raw, shift or list", default: "list" },
@@ -110,52 +85,68 @@ static ENTRIES: [Entry; 12] = [
                 default: "batches",
             },
         ],
-        compared: &["demt", "demt[compaction=raw]", "demt[compaction=shift]"],
-        representatives: &["demt", "demt[compaction=raw]", "demt[compaction=shift]", "demt[shuffle=both]"],
-        build: |spec| {
-            let default = Demt::default();
-            Ok(Box::new(Demt {
-                compaction: spec.take("compaction", default.compaction, str::parse::<Compaction>)?,
-                shuffles: spec.take("shuffles", default.shuffles, |text| number(text, 1_000_000))?,
-                shuffle: spec.take("shuffle", default.shuffle, str::parse::<Shuffle>)?,
-            }))
+        kind: OfScheduler {
+            guarantee: "none known",
+            compared: &["demt", "demt[compaction=raw]", "demt[compaction=shift]"],
+            representatives: &["demt", "demt[compaction=raw]", "demt[compaction=shift]", "demt[shuffle=both]"],
+            build: Build::Scheduler(|spec| {
+                let default = Demt::default();
+                Ok(Box::new(Demt {
+                    compaction: spec.take("compaction", default.compaction, str::parse::<Compaction>)?,
+                    shuffles: spec.take("shuffles", default.shuffles, |text| number(text, 1_000_000))?,
+                    shuffle: spec.take("shuffle", default.shuffle, str::parse::<Shuffle>)?,
+                }))
+            }),
         },
     },
     Entry {
         name: "dual",
         summary: "two shelves of the shortest length that is not refuted: makespan",
         supports: ANY_JOBS,
-        guarantee: "makespan 3/2 for monotone jobs, 2 for any; doubled with release dates; none with unavailable periods \
-                    or best placement",
         source: "Mounié, Rapine, Trystram, SIAM J. Comput. 37(2), 2007, doi:10.1137/S0097539701385995",
         parameters: &[],
-        compared: &["dual"],
-        representatives: &["dual"],
-        build: |_| Ok(Box::new(DualApproximation)),
+        kind: OfScheduler {
+            guarantee: "makespan 3/2 for monotone jobs, 2 for any; doubled with release dates; none with unavailable periods \
+                    or best placement",
+            compared: &["dual"],
+            representatives: &["dual"],
+            build: Build::Scheduler(|_| Ok(Box::new(DualApproximation))),
+        },
     },
     Entry {
         name: "list",
         summary: "Graham's list on the allotments of the dual approximation",
         supports: ANY_JOBS,
-        guarantee: "makespan 2; none with release dates, unavailable periods or best placement",
         source: "Garey, Graham, SIAM J. Comput. 4, 1975, doi:10.1137/0204015",
         parameters: &[Parameter { name: "order", values: "shelf, weighted-lptf, smith or saf", default: "shelf" }],
-        compared: &["list[order=shelf]", "list[order=weighted-lptf]", "list[order=smith]", "list[order=saf]"],
-        representatives: &["list[order=shelf]", "list[order=weighted-lptf]", "list[order=smith]", "list[order=saf]"],
-        build: |spec| Ok(Box::new(ListGraham { order: spec.take("order", Order::Shelf, str::parse::<Order>)? })),
+        kind: OfScheduler {
+            guarantee: "makespan 2; none with release dates, unavailable periods or best placement",
+            compared: &["list[order=shelf]", "list[order=weighted-lptf]", "list[order=smith]", "list[order=saf]"],
+            representatives: &[
+                "list[order=shelf]",
+                "list[order=weighted-lptf]",
+                "list[order=smith]",
+                "list[order=saf]",
+            ],
+            build: Build::Scheduler(|spec| {
+                Ok(Box::new(ListGraham { order: spec.take("order", Order::Shelf, str::parse::<Order>)? }))
+            }),
+        },
     },
     Entry {
         name: "sweep",
         summary: "longest-first lists for a sweep of target lengths, then annealing: makespan",
         supports: ANY_JOBS,
-        guarantee: "makespan 2; none with release dates, unavailable periods or best placement",
         source: "Turek, Wolf, Yu, SPAA 1992, doi:10.1145/140901.141909; Kirkpatrick et al. 1983, doi:10.1126/science.220.4598.671",
         parameters: &[Parameter { name: "steps", values: "0 to 100000000", default: "100000" }],
-        compared: &["sweep"],
-        representatives: &["sweep[steps=200]", "sweep[steps=0]"],
-        build: |spec| {
-            let steps = spec.take("steps", Sweep::default().steps, |text| number(text, 100_000_000))?;
-            Ok(Box::new(Sweep { steps }))
+        kind: OfScheduler {
+            guarantee: "makespan 2; none with release dates, unavailable periods or best placement",
+            compared: &["sweep"],
+            representatives: &["sweep[steps=200]", "sweep[steps=0]"],
+            build: Build::Scheduler(|spec| {
+                let steps = spec.take("steps", Sweep::default().steps, |text| number(text, 100_000_000))?;
+                Ok(Box::new(Sweep { steps }))
+            }),
         },
     },
     Entry {
@@ -163,69 +154,81 @@ static ENTRIES: [Entry; 12] = [
         summary: "two shelves on equal nodes, every job in its best placement: makespan",
         supports: "moldable, rigid and sequential jobs on equal nodes; release dates; best placement; by a list: \
                    unavailable periods",
-        guarantee: "makespan 2 - 2/k on nodes of k = 4, 8, 16 .. processors, 3/2 for k = 1 and 2, for monotone jobs; on \
-                    other nodes doubled for the next smaller k of these; doubled with release dates; none with \
-                    unavailable periods",
         source: "Dutot, Trystram, SPAA 2001, HAL inria-00001082",
         parameters: &[],
-        compared: &["shelves"],
-        representatives: &["shelves"],
-        build: |_| Ok(Box::new(Shelves)),
+        kind: OfScheduler {
+            guarantee: "makespan 2 - 2/k on nodes of k = 4, 8, 16 .. processors, 3/2 for k = 1 and 2, for monotone jobs; on \
+                    other nodes doubled for the next smaller k of these; doubled with release dates; none with \
+                    unavailable periods",
+            compared: &["shelves"],
+            representatives: &["shelves"],
+            build: Build::Scheduler(|_| Ok(Box::new(Shelves))),
+        },
     },
     Entry {
         name: "gang",
         summary: "one job at a time on all processors, by weight over time; packed: others run beside what it leaves",
         supports: ANY_JOBS,
-        guarantee: "none",
         source: DEMT_PAPER,
         parameters: &[Parameter { name: "packed", values: "yes or no", default: "no" }],
-        compared: &["gang", "gang[packed=yes]"],
-        representatives: &["gang", "gang[packed=yes]"],
-        build: |spec| Ok(Box::new(Gang { packed: spec.take("packed", false, yes_or_no)? })),
+        kind: OfScheduler {
+            guarantee: "none",
+            compared: &["gang", "gang[packed=yes]"],
+            representatives: &["gang", "gang[packed=yes]"],
+            build: Build::Scheduler(|spec| Ok(Box::new(Gang { packed: spec.take("packed", false, yes_or_no)? }))),
+        },
     },
     Entry {
         name: "sequential",
         summary: "every job on its fewest processors, longest first",
         supports: ANY_JOBS,
-        guarantee: "makespan 2 when every job is rigid and any placement serves; otherwise none",
         source: DEMT_PAPER,
         parameters: &[],
-        compared: &["sequential"],
-        representatives: &["sequential"],
-        build: |_| Ok(Box::new(Sequential)),
+        kind: OfScheduler {
+            guarantee: "makespan 2 when every job is rigid and any placement serves; otherwise none",
+            compared: &["sequential"],
+            representatives: &["sequential"],
+            build: Build::Scheduler(|_| Ok(Box::new(Sequential))),
+        },
     },
     Entry {
         name: "heft",
         summary: "graphs by falling distance from the end, each task where it ends first: makespan",
         supports: GRAPHS,
-        guarantee: "none",
         source: HEFT_PAPER,
         parameters: &[],
-        compared: &["heft"],
-        representatives: &["heft"],
-        build: |_| Ok(Box::new(Heft)),
+        kind: OfScheduler {
+            guarantee: "none",
+            compared: &["heft"],
+            representatives: &["heft"],
+            build: Build::Scheduler(|_| Ok(Box::new(Heft))),
+        },
     },
     Entry {
         name: "cpop",
         summary: "graphs with the critical path of each job on one processor: makespan",
         supports: GRAPHS,
-        guarantee: "none",
         source: HEFT_PAPER,
         parameters: &[],
-        compared: &["cpop"],
-        representatives: &["cpop"],
-        build: |_| Ok(Box::new(Cpop)),
+        kind: OfScheduler {
+            guarantee: "none",
+            compared: &["cpop"],
+            representatives: &["cpop"],
+            build: Build::Scheduler(|_| Ok(Box::new(Cpop))),
+        },
     },
     Entry {
         name: "peft",
         summary: "HEFT that looks ahead by a table of optimistic costs: makespan",
         supports: GRAPHS,
-        guarantee: "none",
         source: "Arabnejad, Barbosa, IEEE TPDS 25(3), 2014, doi:10.1109/TPDS.2013.57",
         parameters: &[],
-        compared: &["peft"],
-        representatives: &["peft"],
-        build: |_| Ok(Box::new(Peft)),
+        kind: OfScheduler {
+            guarantee: "none",
+            compared: &["peft"],
+            representatives: &["peft"],
+            build: Build::Scheduler(|_| Ok(Box::new(Peft))),
+        },
     },
     critical_jobs::ENTRY,
 ];
@@ -234,12 +237,14 @@ const ON_TREES: Entry = Entry {
     name: "steady-state",
     summary: "the rates of machines that give the largest fair throughput, and a period of them in whole tasks",
     supports: "bags of tasks on one processor on a tree of machines, or one node; transfers over links",
-    guarantee: "the best fair throughput, up to 1000 nodes exactly",
     source: "Beaumont et al., IPDPS 2006, doi:10.1109/IPDPS.2006.1639262",
     parameters: &[],
-    compared: &["steady-state"],
-    representatives: &["steady-state"],
-    build: |_| Ok(Box::new(SteadyState)),
+    kind: OfScheduler {
+        guarantee: "the best fair throughput, up to 1000 nodes exactly",
+        compared: &["steady-state"],
+        representatives: &["steady-state"],
+        build: Build::Scheduler(|_| Ok(Box::new(SteadyState))),
+    },
 };
 
 fn yes_or_no(text: &str) -> Result<bool, String> {
@@ -266,16 +271,14 @@ pub fn catalogue() -> &'static [Entry] {
 /// # Errors
 /// [`SpecError`] names what is unknown and what would be right.
 pub fn scheduler(spec: &str) -> Result<Box<dyn Scheduler>, SpecError> {
-    let mut parsed = Spec::parse(spec)?;
-    let names = || CATALOGUE.iter().map(|entry| entry.name);
-    let entry = CATALOGUE
-        .iter()
-        .find(|entry| entry.name == parsed.name())
-        .ok_or_else(|| SpecError::unknown("algorithm", parsed.name(), names()))?;
-    let scheduler = (entry.build)(&mut parsed)?;
-    parsed.finish(entry.parameters.iter().map(|parameter| parameter.name))?;
-    // A steady state is one of bags, and knows them.
-    Ok(if entry.name == ON_TREES.name { scheduler } else { Box::new(WithBags(scheduler)) })
+    Entry::made(&CATALOGUE, "algorithm", spec, |entry, spec| {
+        let scheduler = match entry.kind.build {
+            Build::Scheduler(build) => build(spec)?,
+            Build::Mapper(build) => Box::new(build(spec)?),
+        };
+        // A steady state is one of bags, and knows them.
+        Ok(if entry.name == ON_TREES.name { scheduler } else { Box::new(WithBags(scheduler)) })
+    })
 }
 
 #[cfg(test)]
@@ -284,7 +287,7 @@ mod tests {
 
     #[test]
     fn every_representative_is_its_own_name() {
-        for spec in CATALOGUE.iter().flat_map(|entry| entry.representatives.iter().chain(entry.compared)) {
+        for spec in CATALOGUE.iter().flat_map(|entry| entry.kind.representatives.iter().chain(entry.kind.compared)) {
             assert_eq!(scheduler(spec).unwrap().name(), *spec);
         }
     }

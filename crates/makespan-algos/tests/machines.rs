@@ -118,7 +118,7 @@ fn optimum(instance: &Instance, objective: Objective) -> i128 {
 
 /// Those of the catalogue that plan it.
 fn schedulers(instance: &Instance) -> Vec<Box<dyn Scheduler>> {
-    let all = catalogue().iter().flat_map(|entry| entry.representatives).map(|spec| scheduler(spec).unwrap());
+    let all = catalogue().iter().flat_map(|entry| entry.kind.representatives).map(|spec| scheduler(spec).unwrap());
     // Rates are looked at in `trees`.
     let placing = all.filter(|scheduler| scheduler.name() != "steady-state");
     placing.filter(|scheduler| scheduler.supports(instance).is_ok()).collect()

@@ -71,7 +71,7 @@ fn drafts() -> impl Strategy<Value = Draft> {
 /// Every representative of the catalogue that plans rates. Others place the same bags, without their transfers.
 fn schedulers() -> Vec<Box<dyn Scheduler>> {
     let rates = catalogue().iter().filter(|entry| entry.name == "steady-state");
-    rates.flat_map(|entry| entry.representatives).map(|spec| scheduler(spec).unwrap()).collect()
+    rates.flat_map(|entry| entry.kind.representatives).map(|spec| scheduler(spec).unwrap()).collect()
 }
 
 fn plan(scheduler: &dyn Scheduler, instance: &Instance, seed: u64) -> (SteadyState, Vec<Bound>) {

@@ -88,7 +88,7 @@ fn reservations_do_not_wreck_any_scheduler() {
     let mut random = ChaCha8Rng::seed_from_u64(14);
     let mut worst: BTreeMap<&str, f64> = BTreeMap::new();
     let moldable = catalogue().iter().filter(|entry| entry.supports.contains("moldable") || entry.name == "optimise");
-    let specs = moldable.flat_map(|entry| entry.representatives).copied();
+    let specs = moldable.flat_map(|entry| entry.kind.representatives).copied();
     let specs: Vec<&str> = specs.filter(|spec| *spec != "sequential" && !spec.contains("cost")).collect();
     for _ in 0..CASES {
         let open = any_jobs(&mut random);

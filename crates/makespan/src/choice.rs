@@ -15,5 +15,5 @@ pub fn default_algorithm(instance: &Instance) -> &'static str {
 pub fn compared(instance: &Instance) -> Vec<String> {
     let rates = TreeProblem::is_meant(instance);
     let meant = crate::catalogue().iter().filter(|entry| rates || entry.name != STEADY_STATE);
-    meant.flat_map(|entry| entry.compared).map(ToString::to_string).collect()
+    meant.flat_map(|entry| entry.kind.compared).map(ToString::to_string).collect()
 }

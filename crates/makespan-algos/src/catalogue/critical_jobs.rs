@@ -1,6 +1,6 @@
 //! `critical-jobs` and its parameters.
 
-use super::{Entry, GRAPHS, Parameter, Spec, SpecError};
+use super::{Build, Entry, GRAPHS, OfScheduler, Parameter, Spec, SpecError};
 use crate::kernel::chains::collisions::Penalties;
 use crate::kernel::chains::criterion::Criterion;
 use crate::kernel::chains::method::Method;
@@ -14,18 +14,22 @@ pub(super) const ENTRY: Entry = Entry {
     name: "critical-jobs",
     summary: "graphs chain by chain, longest first, as cheap as the deadline allows: several variants to choose from",
     supports: GRAPHS,
-    guarantee: "none",
     source: "Tselishchev, Toporkov, 54th IWK, Ilmenau 2009",
     parameters: &METHOD,
-    compared: &["critical-jobs"],
-    representatives: &[
-        "critical-jobs",
-        "critical-jobs[criterion=utilisation,deadline=2]",
-        "critical-jobs[chains=disjoint,start=empty]",
-        "critical-jobs[start=empty,cpus=types,penalty-cost=0,penalty-delay=7]",
-        "critical-jobs[criterion=utilisation,isolated=reserve,same-cpu-transfer=paid]",
-    ],
-    build: |spec| build(spec).map(|scheduler| Box::new(scheduler) as Box<dyn makespan_core::Scheduler>),
+    kind: OfScheduler {
+        guarantee: "none",
+        compared: &["critical-jobs"],
+        representatives: &[
+            "critical-jobs",
+            "critical-jobs[criterion=utilisation,deadline=2]",
+            "critical-jobs[chains=disjoint,start=empty]",
+            "critical-jobs[start=empty,cpus=types,penalty-cost=0,penalty-delay=7]",
+            "critical-jobs[criterion=utilisation,isolated=reserve,same-cpu-transfer=paid]",
+        ],
+        build: Build::Scheduler(|spec| {
+            build(spec).map(|scheduler| Box::new(scheduler) as Box<dyn makespan_core::Scheduler>)
+        }),
+    },
 };
 
 fn build(spec: &mut Spec) -> Result<CriticalJobs, SpecError> {

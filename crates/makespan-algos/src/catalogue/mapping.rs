@@ -1,6 +1,6 @@
 //! The mapping heuristics by name.
 
-use super::{Entry, Parameter, number};
+use super::{Build, Entry, OfScheduler, Parameter, number};
 use crate::kernel::mapping::{
     BraunGenetic, Descent, Duplex, Fitness, Genetic, MaxMin, MinMin, MinimumCompletion, MinimumExecution,
     OpportunisticLoadBalancing, Sufferage,
@@ -18,17 +18,19 @@ macro_rules! plain {
             name: $name,
             summary: $summary,
             supports: SEQUENTIAL,
-            guarantee: $guarantee,
             source: $source,
             parameters: &[],
-            compared: &[$name],
-            representatives: &[$name],
-            build: |_| Ok(Box::new(Mapped::new($name, $mapper))),
+            kind: OfScheduler {
+                guarantee: $guarantee,
+                compared: &[$name],
+                representatives: &[$name],
+                build: Build::Mapper(|_| Ok(Mapped::new($name, $mapper))),
+            },
         }
     };
 }
 
-pub(super) static ENTRIES: [Entry; 10] = [
+pub(crate) static ENTRIES: [Entry; 10] = [
     plain!("olb", "each job to the machine that is free first", "none", BRAUN, OpportunisticLoadBalancing),
     plain!("met", "each job to its fastest machine", "none", BRAUN, MinimumExecution),
     plain!("mct", "each job to the machine on which it ends first", "none", BRAUN, MinimumCompletion),
@@ -51,19 +53,21 @@ pub(super) static ENTRIES: [Entry; 10] = [
         name: "sufferage",
         summary: "the job that loses most without its best machine goes first",
         supports: SEQUENTIAL,
-        guarantee: "none",
         source: "Maheswaran et al., JPDC 59, 1999, doi:10.1006/jpdc.1999.1581",
         parameters: &[Parameter { name: "mode", values: "passes or greedy", default: "passes" }],
-        compared: &["sufferage", "sufferage[mode=greedy]"],
-        representatives: &["sufferage", "sufferage[mode=greedy]"],
-        build: |spec| {
-            let greedy = spec.take("mode", false, |text| match text {
-                "passes" => Ok(false),
-                "greedy" => Ok(true),
-                _ => Err("one of passes, greedy".into()),
-            })?;
-            let name = if greedy { "sufferage[mode=greedy]" } else { "sufferage" };
-            Ok(Box::new(Mapped::new(name, Sufferage { greedy })))
+        kind: OfScheduler {
+            guarantee: "none",
+            compared: &["sufferage", "sufferage[mode=greedy]"],
+            representatives: &["sufferage", "sufferage[mode=greedy]"],
+            build: Build::Mapper(|spec| {
+                let greedy = spec.take("mode", false, |text| match text {
+                    "passes" => Ok(false),
+                    "greedy" => Ok(true),
+                    _ => Err("one of passes, greedy".into()),
+                })?;
+                let name = if greedy { "sufferage[mode=greedy]" } else { "sufferage" };
+                Ok(Mapped::new(name, Sufferage { greedy }))
+            }),
         },
     },
     plain!(
@@ -77,50 +81,57 @@ pub(super) static ENTRIES: [Entry; 10] = [
         name: "ga",
         summary: "a genetic algorithm with a refinery, for machines that should be done together",
         supports: SEQUENTIAL,
-        guarantee: "none",
         source: "Sun, Zhang, Wu, Inoguchi, Practical Task Flow Scheduling for High Throughput Computational Grid",
         parameters: &[
             Parameter { name: "fitness", values: "printed or makespan", default: "printed" },
             Parameter { name: "subset", values: "1 to 1000", default: "8" },
             Parameter { name: "generations", values: "0 to 100000000", default: "100000" },
         ],
-        compared: &["ga"],
-        representatives: &["ga[generations=50]", "ga[fitness=makespan,subset=64,generations=20]"],
-        build: |spec| {
-            let default = Genetic::default();
-            let genetic = Genetic {
-                fitness: spec.take("fitness", default.fitness, |text| match text {
-                    "printed" => Ok(Fitness::Balance),
-                    "makespan" => Ok(Fitness::Makespan),
-                    _ => Err("one of printed, makespan".into()),
-                })?,
-                subset: spec.take("subset", default.subset, |text| {
-                    number(text, 1000).ok().filter(|&subset| subset > 0).ok_or_else(|| "a number from 1 to 1000".into())
-                })?,
-                generations: spec.take("generations", default.generations, |text| number(text, 100_000_000))?,
-                ..default
-            };
-            Ok(Box::new(Mapped::new(named(&genetic), genetic)))
+        kind: OfScheduler {
+            guarantee: "none",
+            compared: &["ga"],
+            representatives: &["ga[generations=50]", "ga[fitness=makespan,subset=64,generations=20]"],
+            build: Build::Mapper(|spec| {
+                let default = Genetic::default();
+                let genetic = Genetic {
+                    fitness: spec.take("fitness", default.fitness, |text| match text {
+                        "printed" => Ok(Fitness::Balance),
+                        "makespan" => Ok(Fitness::Makespan),
+                        _ => Err("one of printed, makespan".into()),
+                    })?,
+                    subset: spec.take("subset", default.subset, |text| {
+                        number(text, 1000)
+                            .ok()
+                            .filter(|&subset| subset > 0)
+                            .ok_or_else(|| "a number from 1 to 1000".into())
+                    })?,
+                    generations: spec.take("generations", default.generations, |text| number(text, 100_000_000))?,
+                    ..default
+                };
+                Ok(Mapped::new(named(&genetic), genetic))
+            }),
         },
     },
     Entry {
         name: "braun-ga",
         summary: "a genetic algorithm that starts from min-min: 200 chromosomes, selection by rank",
         supports: SEQUENTIAL,
-        guarantee: "none",
         source: BRAUN,
         parameters: &[Parameter { name: "iterations", values: "0 to 1000000", default: "1000" }],
-        compared: &["braun-ga"],
-        representatives: &["braun-ga[iterations=5]"],
-        build: |spec| {
-            let default = BraunGenetic::default();
-            let iterations = spec.take("iterations", default.iterations, |text| number(text, 1_000_000))?;
-            let name = if iterations == default.iterations {
-                "braun-ga".to_owned()
-            } else {
-                format!("braun-ga[iterations={iterations}]")
-            };
-            Ok(Box::new(Mapped::new(name, BraunGenetic { iterations, ..default })))
+        kind: OfScheduler {
+            guarantee: "none",
+            compared: &["braun-ga"],
+            representatives: &["braun-ga[iterations=5]"],
+            build: Build::Mapper(|spec| {
+                let default = BraunGenetic::default();
+                let iterations = spec.take("iterations", default.iterations, |text| number(text, 1_000_000))?;
+                let name = if iterations == default.iterations {
+                    "braun-ga".to_owned()
+                } else {
+                    format!("braun-ga[iterations={iterations}]")
+                };
+                Ok(Mapped::new(name, BraunGenetic { iterations, ..default }))
+            }),
         },
     },
 ];

@@ -14,21 +14,11 @@ use super::{
     Batch, Communication, Conservative, Doubling, Easy, Fcfs, Follow, Keep, MAPPERS, MoldableEasy, Passes, QueueOrder,
     Queues, Replan, Request, Rules, SchedulingTime, TaskFlow, When,
 };
-use crate::catalogue::{Parameter, Spec, SpecError};
+use crate::catalogue::{Entry, Parameter, Spec, SpecError};
 
-/// A policy of the catalogue, for listings.
+/// What a policy has besides an entry of the catalogue.
 #[derive(Clone, Copy, Debug)]
-pub struct PolicyEntry {
-    /// The name in specs.
-    pub name: &'static str,
-    /// One line: what it does.
-    pub summary: &'static str,
-    /// What it can drive.
-    pub supports: &'static str,
-    /// Where it comes from.
-    pub source: &'static str,
-    /// Its parameters.
-    pub parameters: &'static [Parameter],
+pub struct OfPolicy {
     pub(super) build: fn(&mut Spec, u64) -> Result<Built, SpecError>,
 }
 
@@ -74,93 +64,101 @@ const ONLINE_MAPPING: &str = "Maheswaran et al., JPDC 59, 1999, doi:10.1006/jpdc
 
 const GRAPHS: Parameter = Parameter { name: "scheduler", values: "a scheduler, such as peft", default: "heft" };
 
-static POLICIES: [PolicyEntry; 13] = [
-    PolicyEntry {
+static POLICIES: [Entry<OfPolicy>; 13] = [
+    Entry {
         name: "fcfs",
         summary: "the queue strictly in order",
         supports: ANY,
         source: "Feitelson, Rudolph, Schwiegelshohn, JSSPP 2004, doi:10.1007/11407522_1",
         parameters: &[ORDER, QUEUES, REQUEST],
-        build: |spec, _| Ok(Built::queue(Fcfs::new(reading(spec)?))),
+        kind: OfPolicy { build: |spec, _| Ok(Built::queue(Fcfs::new(reading(spec)?))) },
     },
-    PolicyEntry {
+    Entry {
         name: "easy",
         summary: "EASY backfilling: a later job may start if it does not delay the reservation of the first",
         supports: ANY,
         source: "Lifka, JSSPP 1995, doi:10.1007/3-540-60153-8_35; Mu'alem, Feitelson, TPDS 2001, doi:10.1109/71.932708",
         parameters: &[ORDER, QUEUES, REQUEST, Parameter { name: "passes", values: Passes::VALUES, default: "event" }],
-        build: |spec, _| {
-            let passes = spec.take("passes", Passes::default(), str::parse::<Passes>)?;
-            Ok(Built::queue(Easy::new(reading(spec)?).looking(passes)))
+        kind: OfPolicy {
+            build: |spec, _| {
+                let passes = spec.take("passes", Passes::default(), str::parse::<Passes>)?;
+                Ok(Built::queue(Easy::new(reading(spec)?).looking(passes)))
+            },
         },
     },
-    PolicyEntry {
+    Entry {
         name: "conservative",
         summary: "conservative backfilling: every job has a reservation, and a later job may start if it delays none",
         supports: ANY,
         source: "Mu'alem, Feitelson, TPDS 2001, doi:10.1109/71.932708",
         parameters: &[ORDER, QUEUES, REQUEST],
-        build: |spec, _| Ok(Built::queue(Conservative::new(reading(spec)?))),
+        kind: OfPolicy { build: |spec, _| Ok(Built::queue(Conservative::new(reading(spec)?))) },
     },
-    PolicyEntry {
+    Entry {
         name: "moldable-easy",
         summary: "EASY backfilling that chooses each job's processors when it starts, by the load",
         supports: "rigid, sequential and moldable jobs on equally fast processors; unavailable periods; best placement; failures",
         source: "Makespan, after Srinivasan, Krishnamoorthy, Sadayappan, CLUSTER 2003",
         parameters: &[ORDER, QUEUES],
-        build: |spec, _| {
-            let (order, queues) = queue(spec)?;
-            let reading = Reading { order, queues, ..Reading::default() };
-            Ok(Built::queue(MoldableEasy::new(reading)).only(equally_fast))
+        kind: OfPolicy {
+            build: |spec, _| {
+                let (order, queues) = queue(spec)?;
+                let reading = Reading { order, queues, ..Reading::default() };
+                Ok(Built::queue(MoldableEasy::new(reading)).only(equally_fast))
+            },
         },
     },
-    PolicyEntry {
+    Entry {
         name: "batch",
         summary: "all that waits is planned as one batch when the batch before has ended",
         supports: OFFLINE,
         source: "Shmoys, Wein, Williamson, SIAM J. Comput. 24(6), 1995, doi:10.1137/S0097539793248317",
         parameters: &[SCHEDULER, QUEUES],
-        build: |spec, seed| {
-            let queues = spec.take("queues", Queues::default(), str::parse::<Queues>)?;
-            by_scheduler(spec, |scheduler| Batch::new(scheduler, seed).taking(queues))
+        kind: OfPolicy {
+            build: |spec, seed| {
+                let queues = spec.take("queues", Queues::default(), str::parse::<Queues>)?;
+                by_scheduler(spec, |scheduler| Batch::new(scheduler, seed).taking(queues))
+            },
         },
     },
-    PolicyEntry {
+    Entry {
         name: "doubling",
         summary: "batches of doubling length, each of the jobs that are short enough, by weight for their work",
         supports: OFFLINE,
         source: "Hall, Schulz, Shmoys, Wein, Math. Oper. Res. 22(3), 1997, doi:10.1287/moor.22.3.513",
         parameters: &[SCHEDULER],
-        build: |spec, seed| by_scheduler(spec, |scheduler| Doubling::new(scheduler, seed)),
+        kind: OfPolicy { build: |spec, seed| by_scheduler(spec, |scheduler| Doubling::new(scheduler, seed)) },
     },
-    PolicyEntry {
+    Entry {
         name: "replan",
         summary: "a plan by a scheduler, made again whenever the world departs from it",
         supports: OFFLINE,
         source: "Makespan",
         parameters: &[SCHEDULER, Parameter { name: "keep", values: Keep::VALUES, default: "oldest" }],
-        build: |spec, seed| {
-            let keep = spec.take("keep", Keep::default(), str::parse::<Keep>)?;
-            by_scheduler(spec, |scheduler| Replan::new(scheduler, seed).keeping(keep))
+        kind: OfPolicy {
+            build: |spec, seed| {
+                let keep = spec.take("keep", Keep::default(), str::parse::<Keep>)?;
+                by_scheduler(spec, |scheduler| Replan::new(scheduler, seed).keeping(keep))
+            },
         },
     },
-    PolicyEntry {
+    Entry {
         name: "flow",
         summary: "a flow of tasks to queues of nodes, mapped in time for the first node that would be idle: recommended",
         supports: FLOW,
         source: "Makespan, after the dynamic scheduling cycle of ptfs",
         parameters: &[Parameter { default: "fast", ..MAPPER }, COMMUNICATION],
-        build: |spec, seed| flow(spec, seed, "fast", (When::Need, SchedulingTime::Zero)),
+        kind: OfPolicy { build: |spec, seed| flow(spec, seed, "fast", (When::Need, SchedulingTime::Zero)) },
     },
-    PolicyEntry {
+    Entry {
         name: "immediate",
         summary: "each task to the queue of a node as it arrives",
         supports: FLOW,
         source: ONLINE_MAPPING,
         parameters: &[Parameter { default: "mct", ..MAPPER }, COMMUNICATION],
-        build: |spec, seed| flow(spec, seed, "mct", (When::Arrival, SchedulingTime::Zero)),
+        kind: OfPolicy { build: |spec, seed| flow(spec, seed, "mct", (When::Arrival, SchedulingTime::Zero)) },
     },
-    PolicyEntry {
+    Entry {
         name: "interval",
         summary: "all waiting tasks to queues of nodes, at regular intervals",
         supports: FLOW,
@@ -171,15 +169,21 @@ static POLICIES: [PolicyEntry; 13] = [
             SCHEDULING_TIME,
             COMMUNICATION,
         ],
-        build: |spec, seed| {
-            let every = spec.take("every", makespan_core::Time::from_seconds(20), |text| {
-                makespan_core::Time::parse(text).ok().filter(|time| time.ticks() > 0).ok_or_else(|| EVERY.to_owned())
-            })?;
-            let scheduling_time = spec.take("scheduling-time", SchedulingTime::Zero, str::parse::<SchedulingTime>)?;
-            flow(spec, seed, MAPPER.default, (When::Every(every), scheduling_time))
+        kind: OfPolicy {
+            build: |spec, seed| {
+                let every = spec.take("every", makespan_core::Time::from_seconds(20), |text| {
+                    makespan_core::Time::parse(text)
+                        .ok()
+                        .filter(|time| time.ticks() > 0)
+                        .ok_or_else(|| EVERY.to_owned())
+                })?;
+                let scheduling_time =
+                    spec.take("scheduling-time", SchedulingTime::Zero, str::parse::<SchedulingTime>)?;
+                flow(spec, seed, MAPPER.default, (When::Every(every), scheduling_time))
+            },
         },
     },
-    PolicyEntry {
+    Entry {
         name: "ptfs",
         summary: "the dynamic scheduling cycle: a batch to queues of nodes when one would be idle before it is mapped",
         supports: FLOW,
@@ -190,28 +194,33 @@ static POLICIES: [PolicyEntry; 13] = [
             Parameter { default: "paper", ..SCHEDULING_TIME },
             COMMUNICATION,
         ],
-        build: |spec, seed| {
-            let when = spec.take("cycle", When::Poll, |text| match text {
-                "poll" => Ok(When::Poll),
-                "event" => Ok(When::Events),
-                _ => Err(CYCLE.to_owned()),
-            })?;
-            let scheduling_time = spec.take("scheduling-time", SchedulingTime::Paper, str::parse::<SchedulingTime>)?;
-            flow(spec, seed, "ga", (when, scheduling_time))
+        kind: OfPolicy {
+            build: |spec, seed| {
+                let when = spec.take("cycle", When::Poll, |text| match text {
+                    "poll" => Ok(When::Poll),
+                    "event" => Ok(When::Events),
+                    _ => Err(CYCLE.to_owned()),
+                })?;
+                let scheduling_time =
+                    spec.take("scheduling-time", SchedulingTime::Paper, str::parse::<SchedulingTime>)?;
+                flow(spec, seed, "ga", (when, scheduling_time))
+            },
         },
     },
-    PolicyEntry {
+    Entry {
         name: "follow",
         summary: "every job, with all its tasks, is planned when it comes, and the order of the plan is kept",
         supports: "what its scheduler plans, graphs of tasks and data between them among it",
         source: "Makespan",
         parameters: &[GRAPHS],
-        build: |spec, seed| {
-            let name = spec.take("scheduler", GRAPHS.default.to_owned(), |text| Ok(text.to_owned()))?;
-            let judge = crate::scheduler(&name)?;
-            let policy = Box::new(Follow::new(crate::scheduler(&name)?, seed));
-            let supports = Box::new(move |instance: &Instance| judge.supports(instance));
-            Ok(Built { policy, supports })
+        kind: OfPolicy {
+            build: |spec, seed| {
+                let name = spec.take("scheduler", GRAPHS.default.to_owned(), |text| Ok(text.to_owned()))?;
+                let judge = crate::scheduler(&name)?;
+                let policy = Box::new(Follow::new(crate::scheduler(&name)?, seed));
+                let supports = Box::new(move |instance: &Instance| judge.supports(instance));
+                Ok(Built { policy, supports })
+            },
         },
     },
     job_flow::ENTRY,
@@ -300,20 +309,12 @@ fn equally_fast(instance: &Instance) -> Result<(), Unsupported> {
 }
 
 /// Every policy.
-pub fn policies() -> &'static [PolicyEntry] {
+pub fn policies() -> &'static [Entry<OfPolicy>] {
     &POLICIES
 }
 
 fn build(spec: &str, seed: u64) -> Result<Built, SpecError> {
-    let mut parsed = Spec::parse(spec)?;
-    let names = || POLICIES.iter().map(|entry| entry.name);
-    let entry = POLICIES
-        .iter()
-        .find(|entry| entry.name == parsed.name())
-        .ok_or_else(|| SpecError::unknown("policy", parsed.name(), names()))?;
-    let built = (entry.build)(&mut parsed, seed)?;
-    parsed.finish(entry.parameters.iter().map(|parameter| parameter.name))?;
-    Ok(built)
+    Entry::made(&POLICIES, "policy", spec, |entry, spec| (entry.kind.build)(spec, seed))
 }
 
 /// The policy that a spec names: `fcfs`, `easy[order=sjf]`, `batch[scheduler=demt[shuffles=5]]`. It is for one instance,

@@ -29,7 +29,7 @@ mod tests;
 pub mod tree;
 
 pub use batch::{Batch, Doubling};
-pub use catalogue::{PolicyEntry, PolicyError, policies, policy, policy_for};
+pub use catalogue::{OfPolicy, PolicyError, policies, policy, policy_for};
 pub use conservative::Conservative;
 pub use easy::{Easy, Passes};
 pub use expected::{ExpectedStart, expected_starts, expected_starts_from};

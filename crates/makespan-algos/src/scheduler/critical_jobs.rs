@@ -230,38 +230,38 @@ impl<'a> Flow<'a> {
 
     /// What is to be said about the plan of one job, and of whether it was searched for.
     fn remark(&self, job: &Job, best: Option<(&Offer, bool)>, fallback: i64) -> Vec<String> {
-        let name = &self.instance.job(job.id).name;
+        let name = self.called(job.id);
         let Some((offer, searched)) = best else {
             let end = Time::from_ticks(fallback);
             let late = if fallback > job.end { ", after its deadline" } else { "" };
             return vec![format!(
-                "`{name}`: no chain plan meets its deadline; HEFT's places are taken, which end at {end} s{late}"
+                "{name}: no chain plan meets its deadline; HEFT's places are taken, which end at {end} s{late}"
             )];
         };
         if searched {
             let end = Time::from_ticks(offer.finish);
             return vec![format!(
-                "`{name}`: no chain plan meets its deadline; places found by a search are taken, which end at {end} s"
+                "{name}: no chain plan meets its deadline; places found by a search are taken, which end at {end} s"
             )];
         }
         let each = offer.collisions.iter().take(TOLD).map(|collision| self.told(job, collision));
         let mut remarks: Vec<String> = each.collect();
         remarks.extend(self.held(job, offer));
         if offer.collisions.len() > TOLD {
-            remarks.push(format!("`{name}`: {} more collisions were resolved", offer.collisions.len() - TOLD));
+            remarks.push(format!("{name}: {} more collisions were resolved", offer.collisions.len() - TOLD));
         }
         remarks
     }
 
     /// What isolated tasks hold beyond their runs, and the utilisation of the processors as the paper counts it.
     fn held(&self, job: &Job, offer: &Offer) -> Option<String> {
-        let name = &self.instance.job(job.id).name;
+        let name = self.called(job.id);
         let (tasks, release) = (offer.reserves.len(), job.outline.real.release());
         let share =
             offer.busy as f64 / (job.outline.real.problem().processors() as f64 * (job.end - release).max(1) as f64);
         (tasks > 0).then(|| {
             format!(
-                "`{name}`: {tasks} isolated tasks hold their processors until others need them or the deadline comes; \
+                "{name}: {tasks} isolated tasks hold their processors until others need them or the deadline comes; \
                  reserved are {:.1} % of all processors up to the deadline",
                 100.0 * share
             )
@@ -270,14 +270,23 @@ impl<'a> Flow<'a> {
 
     fn told(&self, job: &Job, collision: &Collision) -> String {
         let Collision { task, planned, resolved, penalty } = *collision;
-        let name = self.instance.name(self.instance.job(job.id).task(task));
+        let name = match self.instance.name(self.instance.job(job.id).task(task)) {
+            name if name.is_empty() => self.called(job.id),
+            name => format!("`{name}`"),
+        };
         format!(
-            "`{name}` collided on processor {} at {} s and runs on {} from {} s: penalty {penalty}",
+            "{name} collided on processor {} at {} s and runs on {} from {} s: penalty {penalty}",
             planned.processor,
             Time::from_ticks(planned.start),
             resolved.processor,
             Time::from_ticks(resolved.start)
         )
+    }
+
+    /// What a job is called in a remark. Those without a name are the tasks of bags.
+    fn called(&self, job: JobId) -> String {
+        let name = &self.instance.job(job).name;
+        if name.is_empty() { "a task of a bag".to_owned() } else { format!("`{name}`") }
     }
 
     /// How many jobs end after their deadline.

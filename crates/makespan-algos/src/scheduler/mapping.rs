@@ -38,6 +38,11 @@ impl Mapped {
     pub fn new(spec: impl Into<String>, mapper: impl Mapper + Send + Sync + 'static) -> Self {
         Self { spec: spec.into(), mapper: Box::new(mapper) }
     }
+
+    /// The mapper.
+    pub fn into_mapper(self) -> Box<dyn Mapper> {
+        self.mapper
+    }
 }
 
 impl Scheduler for Mapped {

@@ -127,7 +127,7 @@ fn competing(instance: &Instance) -> Result<Part, InstanceError> {
         if job.is_bag() {
             let one = Job::new(String::new(), instance.profile_of(id).clone());
             let one = one.with_release(job.release).with_weight(job.task_weight());
-            let one = Job { walltime: job.walltime, ..one };
+            let one = Job { deadline: job.deadline, walltime: job.walltime, ..one };
             jobs.extend(std::iter::repeat_n(one, job.tasks() as usize));
         } else {
             jobs.push(instance.submitted(id));

@@ -15,7 +15,7 @@ use proptest::prelude::*;
 
 /// Everything of the catalogue that plans graphs.
 fn schedulers() -> Vec<Box<dyn Scheduler>> {
-    let specs = catalogue().iter().flat_map(|entry| entry.representatives);
+    let specs = catalogue().iter().flat_map(|entry| entry.kind.representatives);
     let all = specs.map(|spec| scheduler(spec).unwrap_or_else(|error| panic!("{spec}: {error}")));
     let graph = draft::smallest().instance(1);
     all.filter(|scheduler| scheduler.supports(&graph).is_ok()).collect()

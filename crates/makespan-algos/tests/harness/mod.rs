@@ -15,8 +15,8 @@ use makespan_core::{Context, Instance, Schedule, Scheduler};
 pub fn representatives() -> Vec<Box<dyn Scheduler>> {
     let placing = catalogue().iter().filter(|entry| entry.name != "steady-state");
     let specs = placing.flat_map(|entry| {
-        assert!(!entry.representatives.is_empty(), "{} has no representative, so nothing tests it", entry.name);
-        entry.representatives
+        assert!(!entry.kind.representatives.is_empty(), "{} has no representative, so nothing tests it", entry.name);
+        entry.kind.representatives
     });
     specs.map(|spec| scheduler(spec).unwrap_or_else(|error| panic!("{spec}: {error}"))).collect()
 }

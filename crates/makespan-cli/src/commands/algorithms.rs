@@ -2,17 +2,15 @@
 
 use std::process::ExitCode;
 
+use makespan::Entry;
 use makespan::catalogue::Parameter;
-use makespan::policy::tree::{HeuristicEntry, heuristics};
-use makespan::policy::{PolicyEntry, policies};
+use makespan::policy::policies;
+use makespan::policy::tree::heuristics;
 use miette::Result;
 use serde_json::json;
 
 use crate::args::{AlgorithmsOptions, Format};
 use crate::output::{emit, wrapped};
-
-/// What the policies of nodes drive.
-const TREES: &str = "bags of tasks on a tree of machines";
 
 pub fn algorithms(options: &AlgorithmsOptions) -> Result<ExitCode> {
     match options.format {
@@ -25,30 +23,26 @@ pub fn algorithms(options: &AlgorithmsOptions) -> Result<ExitCode> {
 fn text() -> String {
     let mut text = String::new();
     for entry in makespan::catalogue() {
-        text += &format!("{}\n{}", entry.name, wrapped("  ", 2, entry.summary));
-        text += &parameters(entry.parameters);
-        text += &wrapped("  plans      ", 13, entry.supports);
-        text += &wrapped("  guarantee  ", 13, entry.guarantee);
-        text += &wrapped("  source     ", 13, entry.source);
-        text.push('\n');
+        text += &described(entry, "plans", Some(entry.kind.guarantee));
     }
     text += "Policies, for simulate:\n\n";
-    for entry in policies() {
-        text += &format!("{}\n{}", entry.name, wrapped("  ", 2, entry.summary));
-        text += &parameters(entry.parameters);
-        text += &wrapped("  drives     ", 13, entry.supports);
-        text += &wrapped("  source     ", 13, entry.source);
-        text.push('\n');
-    }
+    policies().iter().for_each(|entry| text += &described(entry, "drives", None));
     text += "Policies, for simulate with bags of tasks on a tree:\n\n";
-    for entry in heuristics() {
-        text += &format!("{}\n{}", entry.name, wrapped("  ", 2, entry.summary));
-        text += &parameters(entry.parameters);
-        text += &wrapped("  drives     ", 13, TREES);
-        text += &wrapped("  source     ", 13, entry.source);
-        text.push('\n');
-    }
+    heuristics().iter().for_each(|entry| text += &described(entry, "drives", None));
     text
+}
+
+fn described<K>(entry: &Entry<K>, verb: &str, guarantee: Option<&str>) -> String {
+    let line = |key: &str, value: &str| wrapped(&format!("  {key:<11}"), 13, value);
+    let guarantee = guarantee.map_or_else(String::new, |guarantee| line("guarantee", guarantee));
+    format!(
+        "{}\n{}{}{}{guarantee}{}\n",
+        entry.name,
+        wrapped("  ", 2, entry.summary),
+        parameters(entry.parameters),
+        line(verb, entry.supports),
+        line("source", entry.source)
+    )
 }
 
 fn parameters(parameters: &[Parameter]) -> String {
@@ -60,39 +54,25 @@ fn parameters(parameters: &[Parameter]) -> String {
 }
 
 fn json() -> serde_json::Value {
+    let scheduler = |entry: &Entry| {
+        let mut listed = listed("scheduler", entry);
+        listed["guarantee"] = entry.kind.guarantee.into();
+        listed["examples"] = entry.kind.compared.into();
+        listed
+    };
+    let online = policies().iter().map(|entry| listed("policy", entry));
+    let nodes = heuristics().iter().map(|entry| listed("tree policy", entry));
+    makespan::catalogue().iter().map(scheduler).chain(online).chain(nodes).collect()
+}
+
+fn listed<K>(kind: &str, entry: &Entry<K>) -> serde_json::Value {
     let parameter = |parameter: &Parameter| json!({ "name": parameter.name, "values": parameter.values, "default": parameter.default });
-    let scheduler = |entry: &makespan::Entry| {
-        json!({
-            "kind": "scheduler",
-            "name": entry.name,
-            "summary": entry.summary,
-            "supports": entry.supports,
-            "guarantee": entry.guarantee,
-            "source": entry.source,
-            "parameters": entry.parameters.iter().map(parameter).collect::<Vec<_>>(),
-            "examples": entry.compared,
-        })
-    };
-    let policy = |entry: &PolicyEntry| {
-        json!({
-            "kind": "policy",
-            "name": entry.name,
-            "summary": entry.summary,
-            "supports": entry.supports,
-            "source": entry.source,
-            "parameters": entry.parameters.iter().map(parameter).collect::<Vec<_>>(),
-        })
-    };
-    let heuristic = |entry: &HeuristicEntry| {
-        json!({
-            "kind": "tree policy",
-            "name": entry.name,
-            "summary": entry.summary,
-            "supports": TREES,
-            "source": entry.source,
-            "parameters": entry.parameters.iter().map(parameter).collect::<Vec<_>>(),
-        })
-    };
-    let online = policies().iter().map(policy).chain(heuristics().iter().map(heuristic));
-    makespan::catalogue().iter().map(scheduler).chain(online).collect()
+    json!({
+        "kind": kind,
+        "name": entry.name,
+        "summary": entry.summary,
+        "supports": entry.supports,
+        "source": entry.source,
+        "parameters": entry.parameters.iter().map(parameter).collect::<Vec<_>>(),
+    })
 }

@@ -89,10 +89,7 @@ impl Instance {
     pub(crate) fn joined(platform: Platform, jobs: Vec<Job>, unavailable: Vec<Unavailable>) -> Self {
         let availability = Availability::new(platform.processors(), &unavailable);
         let mut instance = Self::empty(platform, unavailable, availability);
-        for job in &jobs {
-            // What fitted before has no more tasks than identifiers.
-            let _ = instance.totals.add(job);
-        }
+        jobs.iter().for_each(|job| instance.totals.add(job));
         instance.push(jobs);
         instance
     }
@@ -135,7 +132,8 @@ impl Instance {
         });
         jobs.iter().for_each(|job| horizon.add(&job.work));
         let mut totals = self.totals.clone();
-        jobs.iter().try_for_each(|job| totals.add(job))?;
+        jobs.iter().for_each(|job| totals.add(job));
+        totals.check()?;
         let end = horizon.end(&totals, &self.platform, &self.unavailable, &self.availability);
         if end >= i128::from(i64::MAX / 2) {
             return Err(InstanceError::TooLong);
@@ -404,7 +402,7 @@ impl Instance {
     /// [`InstanceError::TooManyTasks`].
     pub fn check_task_count(&self) -> Result<(), InstanceError> {
         let tasks = self.tasks();
-        if tasks > Self::MAX_TASKS { Err(InstanceError::TooManyTasks { tasks }) } else { Ok(()) }
+        if tasks > Self::MAX_TASKS { Err(InstanceError::TooManyTasks { tasks: tasks.into() }) } else { Ok(()) }
     }
 
     /// What the user should know about this instance.

@@ -1,56 +1,39 @@
 //! The mappers by name.
 
-use crate::catalogue::{Spec, SpecError};
-use crate::kernel::mapping::{
-    BraunGenetic, Descent, Duplex, Fitness, Genetic, Mapper, MaxMin, MinMin, MinimumCompletion, MinimumExecution,
-    OpportunisticLoadBalancing, Sufferage,
-};
+use std::sync::LazyLock;
 
 use super::LongestFirst;
+use crate::catalogue::{Build, Entry, OfScheduler, SpecError, mapping};
+use crate::kernel::mapping::Mapper;
+use crate::scheduler::Mapped;
 
 /// What specs may say.
-pub const MAPPERS: &str = "fast, mct, met, olb, min-min, max-min, duplex, sufferage, sufferage[mode=greedy], descent, ga, ga[fitness=makespan] or braun-ga";
+pub const MAPPERS: &str = "fast, or with the parameters of the scheduler mct, met, olb, min-min, max-min, duplex, sufferage, descent, ga or braun-ga";
 
-const NAMES: [&str; 11] =
-    ["fast", "mct", "met", "olb", "min-min", "max-min", "duplex", "sufferage", "descent", "ga", "braun-ga"];
+/// Of policies alone: it is for machines that are busy.
+const FAST: Entry = Entry {
+    name: "fast",
+    summary: "the longest task first, to the machine on which it ends first, then moves and swaps of few tasks",
+    supports: "sequential jobs on machines of any kind",
+    source: "Graham, SIAM J. Appl. Math. 17(2), 1969, doi:10.1137/0117039",
+    parameters: &[],
+    kind: OfScheduler {
+        guarantee: "none",
+        compared: &[],
+        representatives: &[],
+        build: Build::Mapper(|_| Ok(Mapped::new("fast", LongestFirst))),
+    },
+};
+
+static ENTRIES: LazyLock<Vec<Entry>> = LazyLock::new(|| [&[FAST], mapping::ENTRIES.as_slice()].concat());
 
 /// The mapper that a spec names, for policies that send tasks to machines.
 ///
 /// # Errors
 /// [`SpecError`] names what is unknown and what would be right.
 pub fn mapper(spec: &str) -> Result<Box<dyn Mapper>, SpecError> {
-    let mut parsed = Spec::parse(spec)?;
-    let mut known: &[&'static str] = &[];
-    let mapper: Box<dyn Mapper> = match parsed.name() {
-        "fast" => Box::new(LongestFirst),
-        "mct" => Box::new(MinimumCompletion),
-        "met" => Box::new(MinimumExecution),
-        "olb" => Box::new(OpportunisticLoadBalancing),
-        "min-min" => Box::new(MinMin),
-        "max-min" => Box::new(MaxMin),
-        "duplex" => Box::new(Duplex),
-        "descent" => Box::new(Descent),
-        "braun-ga" => Box::new(BraunGenetic::default()),
-        "sufferage" => {
-            known = &["mode"];
-            let greedy = parsed.take("mode", false, |text| match text {
-                "passes" => Ok(false),
-                "greedy" => Ok(true),
-                _ => Err("passes or greedy".to_owned()),
-            })?;
-            Box::new(Sufferage { greedy })
-        }
-        "ga" => {
-            known = &["fitness"];
-            let fitness = parsed.take("fitness", Fitness::Balance, |text| match text {
-                "printed" => Ok(Fitness::Balance),
-                "makespan" => Ok(Fitness::Makespan),
-                _ => Err("printed or makespan".to_owned()),
-            })?;
-            Box::new(Genetic { fitness, ..Genetic::default() })
-        }
-        name => return Err(SpecError::unknown("mapper", name, NAMES.into_iter())),
-    };
-    parsed.finish(known.iter().copied())?;
-    Ok(mapper)
+    Entry::made(&ENTRIES, "mapper", spec, |entry, spec| match entry.kind.build {
+        Build::Mapper(build) => Ok(build(spec)?.into_mapper()),
+        Build::Scheduler(_) => unreachable!("mapping entries are mappers"),
+    })
 }

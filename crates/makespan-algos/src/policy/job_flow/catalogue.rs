@@ -4,25 +4,27 @@ use makespan_core::{Instance, Time, Unsupported};
 
 use super::rules::{Clock, Goal, JobFlowRules, Late, Serve, Spare};
 use super::{JobFlow, supports};
-use crate::catalogue::{METHOD, Parameter, Spec, SpecError, method, one_of};
+use crate::catalogue::{Entry, METHOD, Parameter, Spec, SpecError, method, one_of};
 use crate::policy::Starts;
-use crate::policy::catalogue::{Built, PolicyEntry};
+use crate::policy::catalogue::{Built, OfPolicy};
 
 const SERVE: &str = "arrival, consecutive, buffer or replan";
 const BUFFER: &str = "a positive time such as 20s, with serve=buffer";
 const GOAL: &str = "utilisation, cost or finish, of jobs planned together";
 
 /// The line of the catalogue.
-pub(in crate::policy) const ENTRY: PolicyEntry = PolicyEntry {
+pub(in crate::policy) const ENTRY: Entry<OfPolicy> = Entry {
     name: "job-flow",
     summary: "compound jobs by their strategies: as they come, collected in a buffer, or planned again at each arrival",
     supports: "graphs of tasks and single tasks, each on one processor, of any speeds; transfers over links; unavailable \
                periods; failures",
     source: "Tselishchev, Toporkov, 54th IWK, Ilmenau 2009",
     parameters: &PARAMETERS,
-    build: |spec, _| {
-        let supports: fn(&Instance) -> Result<(), Unsupported> = supports;
-        Ok(Built { policy: Box::new(JobFlow::new(rules(spec)?)), supports: Box::new(supports) })
+    kind: OfPolicy {
+        build: |spec, _| {
+            let supports: fn(&Instance) -> Result<(), Unsupported> = supports;
+            Ok(Built { policy: Box::new(JobFlow::new(rules(spec)?)), supports: Box::new(supports) })
+        },
     },
 };
 

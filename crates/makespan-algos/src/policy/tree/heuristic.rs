@@ -7,7 +7,7 @@ use makespan_core::network::{MacroTaskError, Network, NodeDecision, NodeEvent, N
 use thiserror::Error;
 
 use super::{BackPressure, Balanced, BandwidthCentric, DataCentric, Fcfs, NodeRates};
-use crate::catalogue::{Parameter, Spec, SpecError, number};
+use crate::catalogue::{Entry, Parameter, Spec, SpecError, number};
 
 /// A decentralised scheduler for a tree of machines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -29,17 +29,10 @@ pub enum Heuristic {
     Pbc,
 }
 
-/// A heuristic of the catalogue, for listings.
+/// What a heuristic has besides an entry of the catalogue.
 #[derive(Clone, Copy, Debug)]
-pub struct HeuristicEntry {
-    /// The name in specs.
-    pub name: &'static str,
-    /// One line: what it does.
-    pub summary: &'static str,
-    /// Where it comes from.
-    pub source: &'static str,
-    /// Its parameters.
-    pub parameters: &'static [Parameter],
+pub struct OfHeuristic {
+    build: fn(&mut Spec) -> Result<Heuristic, SpecError>,
 }
 
 /// Everything that a run of a heuristic needs.
@@ -103,47 +96,51 @@ pub enum SetupError {
 const PAPER: &str = "Beaumont, Carter, Ferrante, Legrand, Marchal, Robert, IPDPS 2006, doi:10.1109/IPDPS.2006.1639262";
 const WAVES: usize = 3000;
 
-static HEURISTICS: [HeuristicEntry; 6] = [
-    HeuristicEntry {
-        name: "back-pressure",
-        summary: "a task goes where the queue falls most steeply for the time of the hop; recommended",
-        source: "Tassiulas, Ephremides, IEEE Trans. Automatic Control 1992, doi:10.1109/9.182479",
-        parameters: &[],
-    },
-    HeuristicEntry {
-        name: "lp",
-        summary: "follows the rates of the linear programme, found at one place",
-        source: PAPER,
-        parameters: &[],
-    },
-    HeuristicEntry {
+/// What the heuristics of nodes drive.
+const BAGS: &str = "bags of tasks on a tree of machines";
+
+/// A heuristic without parameters.
+const fn plain(
+    name: &'static str,
+    summary: &'static str,
+    source: &'static str,
+    build: fn(&mut Spec) -> Result<Heuristic, SpecError>,
+) -> Entry<OfHeuristic> {
+    Entry { name, summary, supports: BAGS, source, parameters: &[], kind: OfHeuristic { build } }
+}
+
+static HEURISTICS: [Entry<OfHeuristic>; 6] = [
+    plain(
+        "back-pressure",
+        "a task goes where the queue falls most steeply for the time of the hop; recommended",
+        "Tassiulas, Ephremides, IEEE Trans. Automatic Control 1992, doi:10.1109/9.182479",
+        |_| Ok(Heuristic::BackPressure),
+    ),
+    plain("lp", "follows the rates of the linear programme, found at one place", PAPER, |_| Ok(Heuristic::Lp)),
+    Entry {
         name: "data-centric",
         summary: "follows rates found by trading tasks along the tree, again whenever a machine changes",
+        supports: BAGS,
         source: PAPER,
         parameters: &[Parameter { name: "waves", values: "waves of messages a search", default: "3000" }],
+        kind: OfHeuristic {
+            build: |spec| {
+                let waves = spec.take("waves", WAVES, |text| number(text, 1_000_000).map(|waves| waves as usize))?;
+                Ok(Heuristic::DataCentric { waves })
+            },
+        },
     },
-    HeuristicEntry {
-        name: "cgbc",
-        summary: "macro-tasks of all applications; the child with the widest link first",
-        source: PAPER,
-        parameters: &[],
-    },
-    HeuristicEntry {
-        name: "fcfs",
-        summary: "requests and tasks in the order in which they came",
-        source: PAPER,
-        parameters: &[],
-    },
-    HeuristicEntry {
-        name: "pbc",
-        summary: "each application for itself, the child with the widest link first; not fair",
-        source: PAPER,
-        parameters: &[],
-    },
+    plain("cgbc", "macro-tasks of all applications; the child with the widest link first", PAPER, |_| {
+        Ok(Heuristic::Cgbc)
+    }),
+    plain("fcfs", "requests and tasks in the order in which they came", PAPER, |_| Ok(Heuristic::Fcfs)),
+    plain("pbc", "each application for itself, the child with the widest link first; not fair", PAPER, |_| {
+        Ok(Heuristic::Pbc)
+    }),
 ];
 
 /// Every heuristic for trees.
-pub fn heuristics() -> &'static [HeuristicEntry] {
+pub fn heuristics() -> &'static [Entry<OfHeuristic>] {
     &HEURISTICS
 }
 
@@ -218,19 +215,7 @@ impl FromStr for Heuristic {
     type Err = SpecError;
 
     fn from_str(text: &str) -> Result<Self, SpecError> {
-        let mut spec = Spec::parse(text)?;
-        let known = Self::ALL.into_iter().find(|known| known.name() == spec.name());
-        let names = || HEURISTICS.iter().map(|entry| entry.name);
-        let known = known.ok_or_else(|| SpecError::unknown("policy for trees", spec.name(), names()))?;
-        let heuristic = match known {
-            Self::DataCentric { waves } => Self::DataCentric {
-                waves: spec.take("waves", waves, |text| number(text, 1_000_000).map(|waves| waves as usize))?,
-            },
-            other => other,
-        };
-        let entry = HEURISTICS.iter().find(|entry| entry.name == known.name());
-        spec.finish(entry.into_iter().flat_map(|entry| entry.parameters).map(|parameter| parameter.name))?;
-        Ok(heuristic)
+        Entry::made(&HEURISTICS, "policy for trees", text, |entry, spec| (entry.kind.build)(spec))
     }
 }
 

@@ -18,7 +18,7 @@ pub use balanced::Balanced;
 pub use bandwidth_centric::BandwidthCentric;
 pub use data_centric::{DataCentric, data_centric_rates};
 pub use fcfs::Fcfs;
-pub use heuristic::{Heuristic, HeuristicEntry, Setup, SetupError, TreePolicy, heuristics};
+pub use heuristic::{Heuristic, OfHeuristic, Setup, SetupError, TreePolicy, heuristics};
 pub use rates::NodeRates;
 
 #[cfg(test)]

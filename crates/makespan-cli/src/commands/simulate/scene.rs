@@ -72,7 +72,7 @@ pub fn checked(options: &SimulateOptions, mut log: Log) -> Result<Log> {
     let checked = log.instance.check_task_names();
     checked.map_err(|error| miette!("{}: {error}", options.trace.display()))?;
     if log.instance.has_bags() {
-        let remark = "every task of a bag is submitted as a job of its own; best effort is served like the rest";
+        let remark = "every task of a bag is submitted as a job of its own; queues serve best effort like the rest";
         log.remarks.push(remark.into());
     }
     if log.instance.has_compound_jobs() {

@@ -53,7 +53,7 @@ pub enum InstanceError {
     #[error("{}", too_many(*.tasks))]
     TooManyTasks {
         /// How many there are in all.
-        tasks: u64,
+        tasks: u128,
     },
     /// An unavailable period on processors that do not exist.
     #[error("unavailable period {index}: processor {processor} does not exist; ids run from 0 to {last}")]
@@ -85,7 +85,7 @@ pub enum InstanceError {
     TooLong,
 }
 
-fn too_many(tasks: u64) -> String {
+fn too_many(tasks: u128) -> String {
     let most = Instance::MAX_TASKS;
     format!("there are {tasks} tasks in all, and at most {most} are planned one by one; make fewer and longer tasks")
 }

@@ -6,7 +6,7 @@ use crate::model::{Availability, Job, Load, Platform, Profile, Route, Time, Unav
 /// How many jobs and tasks of each kind there are, and when they are released.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Totals {
-    tasks: u64,
+    tasks: u128,
     pub bags: usize,
     pub compound: usize,
     /// Tasks, or bags of them, with a time of their own on each machine.
@@ -19,16 +19,8 @@ pub(super) struct Totals {
 
 impl Totals {
     /// Counts a job in.
-    ///
-    /// # Errors
-    /// [`InstanceError::TooManyTasks`] when there are no identifiers for all tasks.
-    pub fn add(&mut self, job: &Job) -> Result<(), InstanceError> {
-        let tasks = self.tasks.saturating_add(job.work.tasks());
-        // All identifiers, and their number, are indices too.
-        if tasks > i64::MAX as u64 {
-            return Err(InstanceError::TooManyTasks { tasks });
-        }
-        self.tasks = tasks;
+    pub fn add(&mut self, job: &Job) {
+        self.tasks += u128::from(job.work.tasks());
         let (first, last) = self.releases.unwrap_or((job.release, job.release));
         self.releases = Some((first.min(job.release), last.max(job.release)));
         match &job.work {
@@ -42,7 +34,14 @@ impl Totals {
                 graph.tasks().iter().for_each(|task| self.add_profile(&task.task.profile));
             }
         }
-        Ok(())
+    }
+
+    /// Refuses more tasks than there are identifiers: these, and their number, are indices too.
+    ///
+    /// # Errors
+    /// [`InstanceError::TooManyTasks`].
+    pub fn check(&self) -> Result<(), InstanceError> {
+        if self.tasks > i64::MAX as u128 { Err(InstanceError::TooManyTasks { tasks: self.tasks }) } else { Ok(()) }
     }
 
     fn add_profile(&mut self, profile: &Profile) {
