@@ -174,8 +174,8 @@ mod tests {
     fn figures_of_compound_jobs_have_what_the_policy_tells() {
         let task = |name| NamedTask::new(name, Profile::rigid(1, Time::from_seconds(3)).unwrap());
         let edge = Edge { from: 0, to: 1, load: Load::Fixed(Time::ZERO) };
-        let mut job = Job::compound("pair", Graph::new(vec![task("a"), task("b")], vec![edge]).unwrap());
-        job.walltime = Some(Time::from_seconds(5));
+        let job = Job::compound("pair", Graph::new(vec![task("a"), task("b")], vec![edge]).unwrap());
+        let job = job.with_deadline(Time::from_seconds(5));
         let instance = Instance::new(Platform::flat(2).unwrap(), vec![job], vec![]).unwrap();
         let options = SimulationOptions::default();
         let scene = Scene { instance: &instance, actual: &Actual::AsEstimated, options: &options, seed: 1 };

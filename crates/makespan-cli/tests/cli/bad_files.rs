@@ -123,7 +123,7 @@ fn unknown_keys_name_the_nearest_known_one() {
         format!("version = 1\n[platform]\nprocesors = 4\n{jobs}"),
         &[":3:", "did you mean `processors`?"],
     );
-    refused("v.toml", format!("{HEAD}{jobs}").replace("version = 1", "version = 2"), &["version", "2", "1"]);
+    refused("v.toml", format!("{HEAD}{jobs}").replace("version = 1", "version = 3"), &["version", "3", "2"]);
     refused("n.toml", format!("{HEAD}{jobs}").replace("version = 1\n", ""), &["`version` is missing"]);
 }
 
