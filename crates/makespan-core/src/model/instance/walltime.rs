@@ -53,11 +53,18 @@ pub(super) fn kept(profile: Profile, walltime: Time, platform: &Platform, classe
 }
 
 fn at_speed(time: Time, speed: f64) -> Time {
-    if speed.to_bits() == 1.0_f64.to_bits() { time } else { time.divided_by(speed) }
+    if is_one(speed) { time } else { time.divided_by(speed) }
+}
+
+const fn is_one(speed: f64) -> bool {
+    speed.to_bits() == 1.0_f64.to_bits()
 }
 
 /// The longest time that at this speed is at most `limit`.
 fn longest_within(limit: Time, speed: f64) -> Time {
+    if is_one(speed) {
+        return limit;
+    }
     let (mut low, mut high) = (0, i64::MAX);
     while low < high {
         let middle = low + (high - low) / 2 + 1;
