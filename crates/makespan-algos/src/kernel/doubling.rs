@@ -31,11 +31,19 @@ pub struct Batch {
     pub piles: Vec<Pile>,
 }
 
+/// What is open for one batch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BatchRoom {
+    /// How many processors its piles share.
+    pub processors: u32,
+    /// For how long each number of processors, ascending, is open.
+    pub limits: Vec<Limit>,
+}
+
 /// What is open while batches run.
 pub trait Room {
-    /// For the batch from an offset on over a length: how many processors its piles share, and for how long each number of
-    /// processors, ascending, is open.
-    fn of_batch(&self, offset: Time, length: Time) -> (u32, Vec<Limit>);
+    /// What is open for the batch from an offset on over a length.
+    fn of_batch(&self, offset: Time, length: Time) -> BatchRoom;
 
     /// When what is open changes next after an offset.
     fn next_change(&self, offset: Time) -> Option<Time>;
@@ -43,8 +51,8 @@ pub trait Room {
 
 /// A platform that is always open.
 impl Room for u32 {
-    fn of_batch(&self, _offset: Time, length: Time) -> (u32, Vec<Limit>) {
-        (*self, vec![(*self, length)])
+    fn of_batch(&self, _offset: Time, length: Time) -> BatchRoom {
+        BatchRoom { processors: *self, limits: vec![(*self, length)] }
     }
 
     fn next_change(&self, _offset: Time) -> Option<Time> {
@@ -53,8 +61,8 @@ impl Room for u32 {
 }
 
 impl Room for Open<'_> {
-    fn of_batch(&self, offset: Time, length: Time) -> (u32, Vec<Limit>) {
-        (self.capacity(offset, length), self.limits(offset, length))
+    fn of_batch(&self, offset: Time, length: Time) -> BatchRoom {
+        BatchRoom { processors: self.capacity(offset, length), limits: self.limits(offset, length) }
     }
 
     fn next_change(&self, offset: Time) -> Option<Time> {
@@ -113,7 +121,7 @@ fn pile_length(pile: &Pile, candidates: &[Candidate<'_>]) -> Time {
 fn select<'a>(
     remaining: Vec<Candidate<'a>>,
     length: Time,
-    (processors, limits): &(u32, Vec<Limit>),
+    BatchRoom { processors, limits }: &BatchRoom,
 ) -> (Vec<Pile>, Vec<Candidate<'a>>) {
     let half = Time::from_ticks(length.ticks() / 2);
     // A single processor may be open for less.

@@ -34,6 +34,15 @@ pub struct Open<'a> {
     levels: Vec<(u32, Vec<(Time, Time)>)>,
 }
 
+/// A list and when it ends.
+#[derive(Clone, Debug)]
+pub struct Ending {
+    /// When its last task ends.
+    pub end: Time,
+    /// The list.
+    pub list: Vec<Allotted>,
+}
+
 /// Allotments whose work fits into the open area of a length.
 #[derive(Clone, Debug)]
 struct Fitting {
@@ -143,13 +152,8 @@ impl<'a> Open<'a> {
         lists
     }
 
-    /// The list that ends first, and when it ends.
-    pub fn shortest(
-        &self,
-        builder: &mut ScheduleBuilder<'_>,
-        instance: &Instance,
-        lists: &[Vec<Allotted>],
-    ) -> (Time, Vec<Allotted>) {
+    /// The list that ends first.
+    pub fn shortest(&self, builder: &mut ScheduleBuilder<'_>, instance: &Instance, lists: &[Vec<Allotted>]) -> Ending {
         let mut sweep = ListSweep::default();
         let end = |list: &Vec<Allotted>| {
             let ends = sweep.completions(builder, instance, list, self.from);
@@ -157,7 +161,7 @@ impl<'a> Open<'a> {
         };
         let ends: Vec<Time> = lists.iter().map(end).collect();
         let first = ends.iter().zip(lists).min_by_key(|(end, _)| **end);
-        first.map_or((self.from, Vec::new()), |(&end, list)| (end, list.clone()))
+        first.map_or(Ending { end: self.from, list: Vec::new() }, |(&end, list)| Ending { end, list: list.clone() })
     }
 
     /// When plans end at the latest beside the shortest list, which ends at `end`: half as long again after the first
@@ -174,9 +178,9 @@ impl<'a> Open<'a> {
         builder: &mut ScheduleBuilder<'_>,
         instance: &Instance,
         mut list: Vec<Allotted>,
-        (end, shortest): (Time, Vec<Allotted>),
+        shortest: Ending,
     ) -> Vec<Allotted> {
-        let latest = self.latest(end);
+        let latest = self.latest(shortest.end);
         let mut sweep = ListSweep::default();
         for _ in 0..REPAIRS {
             let ends = sweep.completions(builder, instance, &list, self.from);
@@ -187,11 +191,11 @@ impl<'a> Open<'a> {
             let (late, early): (Vec<_>, Vec<_>) = marked.partition(|(_, late)| *late);
             let mut late: Vec<TaskId> = late.into_iter().map(|(allotted, _)| allotted.task).collect();
             late.sort_unstable();
-            let first = shortest.iter().filter(|allotted| late.binary_search(&allotted.task).is_ok());
+            let first = shortest.list.iter().filter(|allotted| late.binary_search(&allotted.task).is_ok());
             list = first.copied().chain(early.into_iter().map(|(allotted, _)| allotted)).collect();
         }
         let ends = sweep.completions(builder, instance, &list, self.from);
-        if ends.iter().all(|&end| end <= latest) { list } else { shortest }
+        if ends.iter().all(|&end| end <= latest) { list } else { shortest.list }
     }
 
     /// Gives each job of a list the allotment with which it ends first when the work of those before it has been done on

@@ -28,6 +28,13 @@ struct Columns {
     ceiling: Vec<Time>,
 }
 
+/// A job, by its position in the input, with an allotment.
+#[derive(Clone, Copy)]
+struct Entry {
+    job: usize,
+    processors: u32,
+}
+
 /// Where a job stands while the shelves are built.
 struct Building<'a> {
     profiles: &'a [&'a Profile],
@@ -40,9 +47,9 @@ struct Building<'a> {
     /// Columns used from bottom to top: one job, or two stacked, or one beside the column of a wider job.
     full: Vec<Full>,
     /// First shelf: jobs with their allotments.
-    lower: Vec<(usize, u32)>,
+    lower: Vec<Entry>,
     /// Second shelf, likewise, by decreasing least width that meets the height, so that the narrowest is last.
-    upper: Vec<(usize, u32)>,
+    upper: Vec<Entry>,
 }
 
 /// A group of columns that holds nothing else.
@@ -83,19 +90,20 @@ pub const ROUNDING: i64 = 7;
 ///
 /// O(n log n + processors).
 pub fn two_shelves(profiles: &[&Profile], first_shelf: &[bool], guess: Time, processors: u32) -> Option<Vec<Shelved>> {
-    let shelved = build(profiles, first_shelf, (guess, Time::ZERO), processors);
+    let shelved = build(profiles, first_shelf, guess, Time::ZERO, processors);
     if shelved.is_some() || !profiles.iter().any(|profile| profile.rounds_up()) {
         return shelved;
     }
     let whole = Time::from_ticks(4 * (guess.ticks() / 4 + 1));
-    build(profiles, first_shelf, (whole, Time::TICK), processors)
+    build(profiles, first_shelf, whole, Time::TICK, processors)
 }
 
 /// The same for one guess, ending so much later than one and a half times it.
 fn build(
     profiles: &[&Profile],
     first_shelf: &[bool],
-    (guess, slack): (Time, Time),
+    guess: Time,
+    slack: Time,
     processors: u32,
 ) -> Option<Vec<Shelved>> {
     let half = Time::from_ticks(guess.ticks() / 2);
@@ -116,12 +124,12 @@ fn build(
         if is_small(profile) {
             small.push(job);
         } else if first_shelf[job] {
-            building.lower.push((job, profile.min_allotment(guess)?));
+            building.lower.push(Entry { job, processors: profile.min_allotment(guess)? });
         } else {
-            building.upper.push((job, profile.min_allotment(half)?));
+            building.upper.push(Entry { job, processors: profile.min_allotment(half)? });
         }
     }
-    building.upper.sort_by_key(|&(job, _)| Reverse((profiles[job].min_allotment(height), job)));
+    building.upper.sort_by_key(|entry| Reverse((profiles[entry.job].min_allotment(height), entry.job)));
     while building.transform() {}
     building.place(&small)
 }
@@ -135,12 +143,12 @@ impl Building<'_> {
         narrowed || stacked || lowered
     }
 
-    fn time(&self, (job, processors): (usize, u32)) -> Time {
-        self.profiles[job].time(processors)
+    fn time(&self, entry: Entry) -> Time {
+        self.profiles[entry.job].time(entry.processors)
     }
 
     /// At most three quarters of the guess.
-    fn is_low(&self, entry: (usize, u32)) -> bool {
+    fn is_low(&self, entry: Entry) -> bool {
         4 * i128::from(self.time(entry).ticks()) <= 3 * i128::from(self.guess.ticks())
     }
 
@@ -148,12 +156,13 @@ impl Building<'_> {
     fn narrow(&mut self) -> bool {
         let before = self.lower.len();
         let lower = std::mem::take(&mut self.lower);
-        for (job, processors) in lower {
+        for entry in lower {
+            let Entry { job, processors } = entry;
             let fewer = self.profiles[job].min_allotment(self.height).unwrap_or(processors);
-            if processors > 1 && fewer < processors && self.is_low((job, processors)) {
+            if processors > 1 && fewer < processors && self.is_low(entry) {
                 self.full.push(Full::One { job, processors: fewer });
             } else {
-                self.lower.push((job, processors));
+                self.lower.push(entry);
             }
         }
         self.lower.len() < before
@@ -163,12 +172,12 @@ impl Building<'_> {
     /// any other job of the shelf with which it stays within the height.
     fn stack(&mut self) -> bool {
         let (mut low, rest): (Vec<_>, Vec<_>) =
-            self.lower.iter().copied().partition(|&entry| entry.1 == 1 && self.is_low(entry));
+            self.lower.iter().copied().partition(|&entry| entry.processors == 1 && self.is_low(entry));
         let moved = low.len() > 1;
         self.lower = rest;
         while low.len() > 1 {
-            if let (Some((lower, _)), Some((upper, _))) = (low.pop(), low.pop()) {
-                self.full.push(Full::Stacked { lower, upper });
+            if let (Some(lower), Some(upper)) = (low.pop(), low.pop()) {
+                self.full.push(Full::Stacked { lower: lower.job, upper: upper.job });
             }
         }
         let Some(single) = low.pop() else { return moved };
@@ -177,22 +186,23 @@ impl Building<'_> {
             self.lower.push(single);
             return moved;
         };
-        let (lower, processors) = self.lower.swap_remove(at);
-        self.full.push(Full::Beside { lower, processors, upper: single.0 });
+        let lower = self.lower.swap_remove(at);
+        self.full.push(Full::Beside { lower: lower.job, processors: lower.processors, upper: single.job });
         true
     }
 
     /// Third transformation: a job of the second shelf that meets the height on the idle processors of the first goes
     /// there, into the first shelf if it meets the guess.
     fn lower_one(&mut self) -> bool {
-        let Some(&(job, _)) = self.upper.last() else { return false };
+        let Some(&Entry { job, .. }) = self.upper.last() else { return false };
         let idle = self.processors.saturating_sub(self.columns() + self.lower_width());
         let Some(processors) = self.profiles[job].min_allotment(self.height).filter(|&fewest| fewest <= idle) else {
             return false;
         };
         self.upper.pop();
-        if self.time((job, processors)) <= self.guess {
-            self.lower.push((job, processors));
+        let entry = Entry { job, processors };
+        if self.time(entry) <= self.guess {
+            self.lower.push(entry);
         } else {
             self.full.push(Full::One { job, processors });
         }
@@ -214,13 +224,13 @@ impl Building<'_> {
             Full::Beside { processors, .. } => processors - 1,
             _ => 0,
         };
-        self.full.iter().map(beside).sum::<u32>() + self.lower.iter().map(|entry| entry.1).sum::<u32>()
+        self.full.iter().map(beside).sum::<u32>() + self.lower.iter().map(|entry| entry.processors).sum::<u32>()
     }
 
     /// Gives processors to everything: full columns from the left, then the first shelf, the second shelf from the
     /// right, and the small jobs last into the largest gaps.
     fn place(self, small: &[usize]) -> Option<Vec<Shelved>> {
-        let upper_width: u32 = self.upper.iter().map(|entry| entry.1).sum();
+        let upper_width: u32 = self.upper.iter().map(|entry| entry.processors).sum();
         let room = self.processors.checked_sub(self.columns())?;
         if self.lower_width() > room || upper_width > room {
             return None;
@@ -233,9 +243,10 @@ impl Building<'_> {
         };
         self.place_full(&mut columns);
         let mut right = self.processors;
-        for &(job, processors) in &self.upper {
+        for &entry in &self.upper {
+            let Entry { job, processors } = entry;
             right -= processors;
-            let start = self.end - self.time((job, processors));
+            let start = self.end - self.time(entry);
             columns.ceiling[right as usize..(right + processors) as usize].fill(start);
             columns.shelved.push(Shelved { job, processors: ProcSet::range(right, right + processors - 1), start });
         }
@@ -269,7 +280,7 @@ impl Building<'_> {
                 }
             }
         }
-        for &(job, processors) in &self.lower {
+        for &Entry { job, processors } in &self.lower {
             columns.put(self, job, take(&mut beyond, processors), Time::ZERO);
         }
     }

@@ -150,7 +150,7 @@ static POLICIES: [PolicyEntry; 13] = [
         supports: FLOW,
         source: "Makespan, after the dynamic scheduling cycle of ptfs",
         parameters: &[Parameter { default: "fast", ..MAPPER }, COMMUNICATION],
-        build: |spec, seed| flow(spec, seed, "fast", (When::Need, SchedulingTime::Zero)),
+        build: |spec, seed| flow(spec, seed, "fast", When::Need, SchedulingTime::Zero),
     },
     PolicyEntry {
         name: "immediate",
@@ -158,7 +158,7 @@ static POLICIES: [PolicyEntry; 13] = [
         supports: FLOW,
         source: ONLINE_MAPPING,
         parameters: &[Parameter { default: "mct", ..MAPPER }, COMMUNICATION],
-        build: |spec, seed| flow(spec, seed, "mct", (When::Arrival, SchedulingTime::Zero)),
+        build: |spec, seed| flow(spec, seed, "mct", When::Arrival, SchedulingTime::Zero),
     },
     PolicyEntry {
         name: "interval",
@@ -176,7 +176,7 @@ static POLICIES: [PolicyEntry; 13] = [
                 makespan_core::Time::parse(text).ok().filter(|time| time.ticks() > 0).ok_or_else(|| EVERY.to_owned())
             })?;
             let scheduling_time = spec.take("scheduling-time", SchedulingTime::Zero, str::parse::<SchedulingTime>)?;
-            flow(spec, seed, MAPPER.default, (When::Every(every), scheduling_time))
+            flow(spec, seed, MAPPER.default, When::Every(every), scheduling_time)
         },
     },
     PolicyEntry {
@@ -197,7 +197,7 @@ static POLICIES: [PolicyEntry; 13] = [
                 _ => Err(CYCLE.to_owned()),
             })?;
             let scheduling_time = spec.take("scheduling-time", SchedulingTime::Paper, str::parse::<SchedulingTime>)?;
-            flow(spec, seed, "ga", (when, scheduling_time))
+            flow(spec, seed, "ga", when, scheduling_time)
         },
     },
     PolicyEntry {
@@ -225,7 +225,8 @@ fn flow(
     spec: &mut Spec,
     seed: u64,
     default: &str,
-    (when, scheduling_time): (When, SchedulingTime),
+    when: When,
+    scheduling_time: SchedulingTime,
 ) -> Result<Built, SpecError> {
     let name = spec.take("mapper", default.to_owned(), |text| Ok(text.to_owned()))?;
     let communication = spec.take("communication", Communication::Links, str::parse::<Communication>)?;

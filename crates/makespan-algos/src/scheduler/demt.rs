@@ -11,6 +11,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::allotment::DualAllotment;
 use super::{check_supported, needs_equal_processors, needs_free_placement};
+use crate::free_time::Period;
 use crate::kernel::batches::by_batches;
 use crate::kernel::compact::{self, Shuffle, Shuffling};
 use crate::kernel::doubling::{self, Candidate};
@@ -149,10 +150,10 @@ impl Scheduler for Demt {
             if self.compaction != Compaction::List {
                 let mut batches = select(instance, tasks, &dual, open.as_ref());
                 if let Some(open) = &open {
-                    let lists = open.lists(instance, dual.in_shelf_order(tasks));
+                    let lists = open.lists(instance, dual.in_shelf_order());
                     let shortest = open.shortest(builder, instance, &lists);
-                    let latest = open.latest(shortest.0);
-                    batches = compact::near(builder, instance, batches, from, (&shortest.1, latest));
+                    let period = Period { from, until: open.latest(shortest.end) };
+                    batches = compact::near(builder, instance, batches, &shortest.list, period);
                 }
                 return compact::place_raw(builder, &batches, from);
             }
@@ -165,7 +166,7 @@ impl Scheduler for Demt {
                 None => listed(builder, None),
                 Some(open) => {
                     let lists = [listed(builder, Some(open)), listed(builder, None)];
-                    around(builder, instance, open, lists, dual.in_shelf_order(tasks))
+                    around(builder, instance, open, lists, dual.in_shelf_order())
                 }
             };
             list::place(builder, instance, &list, from)

@@ -68,7 +68,7 @@ impl Scheduler for DualApproximation {
                 return end;
             }
             lists += 1;
-            let list = dual.list(builder, instance, tasks, from);
+            let list = dual.list(builder, from);
             list::place(builder, instance, &list, from)
         });
         if lists > 0 && is_unrestricted(instance) {

@@ -85,10 +85,10 @@ impl Scheduler for Gang {
 /// Where the plan ends far later than a list made for the makespan, a list that does not.
 fn brought_forward(instance: &Instance, open: &Open<'_>, list: Vec<Allotted>, end: Time) -> Option<Vec<Allotted>> {
     let tasks: Vec<TaskId> = instance.task_ids().collect();
-    let lists = open.lists(instance, DualAllotment::of(instance, &tasks).in_shelf_order(&tasks));
+    let lists = open.lists(instance, DualAllotment::of(instance, &tasks).in_shelf_order());
     let mut builder = ScheduleBuilder::new(instance);
     let shortest = open.shortest(&mut builder, instance, &lists);
-    (end > open.latest(shortest.0)).then(|| open.near(&mut builder, instance, list, shortest))
+    (end > open.latest(shortest.end)).then(|| open.near(&mut builder, instance, list, shortest))
 }
 
 /// Places each job when the one before it ends: the first of the list that is released by then.

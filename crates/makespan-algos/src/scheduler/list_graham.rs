@@ -88,7 +88,7 @@ impl Scheduler for ListGraham {
         let mut builder = ScheduleBuilder::new(instance);
         let from = instance.first_release();
         let dual = DualAllotment::of(instance, &tasks);
-        let list = dual.list_in_order(&mut builder, instance, (&tasks, from), |list| self.sort(instance, list));
+        let list = dual.list_in_order(&mut builder, from, |list| self.sort(instance, list));
         list::place(&mut builder, instance, &list, from);
         Ok(builder.finish().into())
     }

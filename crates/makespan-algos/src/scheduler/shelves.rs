@@ -223,7 +223,7 @@ fn on_cluster(profiles: &[&Profile], cluster: Cluster) -> Option<Vec<Placed>> {
         placed = if end(&whole) < end(&placed) { whole } else { placed };
     }
     if strange > 0 && end(&placed) > cluster.limit(profiles, guess) {
-        placed = raised(profiles, cluster, (guess, attempts.min(RAISES)), placed);
+        placed = raised(profiles, cluster, guess, attempts.min(RAISES), placed);
     }
     Some(placed)
 }
@@ -232,7 +232,7 @@ fn by_list(instance: &Instance) -> Schedule {
     let tasks: Vec<TaskId> = instance.task_ids().collect();
     let from = instance.first_release();
     let mut builder = ScheduleBuilder::new(instance);
-    let list = DualAllotment::of(instance, &tasks).list(&mut builder, instance, &tasks, from);
+    let list = DualAllotment::of(instance, &tasks).list(&mut builder, from);
     list::place(&mut builder, instance, &list, from);
     builder.finish()
 }
@@ -242,12 +242,7 @@ fn end(placed: &[Placed]) -> Time {
 }
 
 /// The shortest of the schedules for guesses up to the first that is met. What is proved stays as it is.
-fn raised(
-    profiles: &[&Profile],
-    cluster: Cluster,
-    (mut guess, times): (Time, usize),
-    first: Vec<Placed>,
-) -> Vec<Placed> {
+fn raised(profiles: &[&Profile], cluster: Cluster, mut guess: Time, times: usize, first: Vec<Placed>) -> Vec<Placed> {
     let mut best = first;
     for _ in 0..times {
         guess = guess + Time::from_ticks(guess.ticks() / 20).max(Time::TICK);

@@ -111,7 +111,7 @@ impl Search<'_> {
         let tasks: Vec<TaskId> = self.instance.task_ids().collect();
         let dual = DualAllotment::of(self.instance, &tasks);
         self.reachable = self.from + dual.guess;
-        let plain = dual.in_shelf_order(&tasks);
+        let plain = dual.in_shelf_order();
         self.consider(builder, &plain);
         if let Some(open) = Open::of(self.instance, self.from) {
             open.lists(self.instance, plain).iter().for_each(|list| self.consider(builder, list));

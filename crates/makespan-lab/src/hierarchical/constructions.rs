@@ -139,15 +139,14 @@ impl Plan {
         let mut random = ChaCha8Rng::seed_from_u64(stirred(2001, [seed]));
         let shape = [Shape::Linear, Shape::Steps, Shape::Caps][random.random_range(0..3)];
         let jobs = random.random_range(4..=2 * cluster.nodes as usize + 8);
-        let platform = (cluster.nodes, cluster.each);
-        let mut drawn = Population::Shape(shape).draw(platform, jobs, seed)?.all_submitted();
+        let mut drawn = Population::Shape(shape).draw(cluster, jobs, seed)?.all_submitted();
         // Sequential jobs of at most half of the length, for the gaps.
         let small = |index| {
             let time = Time::from_seconds(random.random_range(1..=4));
             Profile::table(vec![time]).ok().map(|profile| Job::new(format!("small {index}"), profile))
         };
         drawn.extend((0..jobs / 3).filter_map(small));
-        let instance = Population::platform(platform)?;
+        let instance = Population::platform(cluster)?;
         let instance = Instance::new(instance, drawn, vec![])?;
         let profiles: Vec<&Profile> = instance.simple_jobs().map(|job| job.profile()).collect();
         let least = dual::search(profiles.iter().copied(), cluster.processors()).guess.ticks();

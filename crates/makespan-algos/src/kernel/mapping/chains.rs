@@ -116,11 +116,23 @@ impl Candidates {
         self.first[..self.first.len() - 1].iter().map(|&first| self.machines[first]).collect()
     }
 
-    /// A machine of the task, and its time there.
-    fn draw(&self, task: usize, random: &mut ChaCha8Rng) -> (usize, f64) {
-        let at = random.random_range(self.first[task]..self.first[task + 1]);
-        (self.machines[at] as usize, self.times[at])
+    /// A candidate of the task.
+    fn draw(&self, task: usize, random: &mut ChaCha8Rng) -> Move {
+        self.at(task, random.random_range(self.first[task]..self.first[task + 1]))
     }
+
+    /// The candidate at this place, which is one of the task.
+    fn at(&self, task: usize, at: usize) -> Move {
+        Move { task, machine: self.machines[at] as usize, time: self.times[at] }
+    }
+}
+
+/// A task on a machine, where it takes so long.
+#[derive(Clone, Copy)]
+struct Move {
+    task: usize,
+    machine: usize,
+    time: f64,
 }
 
 /// Whether a change that costs so much is made at a temperature. Random numbers and logarithms are spent on those only for which
@@ -224,16 +236,17 @@ impl<'a> Chains<'a> {
         }
         for _ in 0..changes {
             let (task, at) = self.candidates.moves[random.random_range(0..moves)];
-            let to = (self.candidates.machines[at as usize] as usize, self.candidates.times[at as usize]);
-            if to.0 != self.machine_of[task as usize] as usize {
+            let first = self.candidates.at(task as usize, at as usize);
+            if first.machine != self.machine_of[first.task] as usize {
                 let chain = random.random_bool(CHAINS);
-                self.change(task as usize, to, chain, temperature, random);
+                self.change(first, chain, temperature, random);
             }
         }
     }
 
     /// Tries one change, and makes it by the rule of Metropolis.
-    fn change(&mut self, task: usize, (to, time): (usize, f64), chain: bool, heat: f64, random: &mut ChaCha8Rng) {
+    fn change(&mut self, first: Move, chain: bool, heat: f64, random: &mut ChaCha8Rng) {
+        let Move { task, machine: to, time } = first;
         let from = self.machine_of[task] as usize;
         let left = self.loads[from] - self.time_of[task];
         let full = self.loads[to] + time;
@@ -243,13 +256,14 @@ impl<'a> Chains<'a> {
         if !chain || there.is_empty() {
             let cost = self.penalty(from, left, of_from - 1) + self.penalty(to, full, of_to + 1) - before;
             if accepted(cost, heat, random) {
-                self.give(task, to, time);
+                self.give(first);
                 self.settle();
             }
             return;
         }
         let pushed = there[random.random_range(0..there.len())] as usize;
-        let (third, pushed_time) = self.candidates.draw(pushed, random);
+        let second = self.candidates.draw(pushed, random);
+        let Move { machine: third, time: pushed_time, .. } = second;
         if third == to {
             return;
         }
@@ -266,8 +280,8 @@ impl<'a> Chains<'a> {
             cost += self.penalty(from, left, of_from - 1);
         }
         if accepted(cost, heat, random) {
-            self.give(task, to, time);
-            self.give(pushed, third, pushed_time);
+            self.give(first);
+            self.give(second);
             self.settle();
         }
     }
@@ -287,7 +301,7 @@ impl<'a> Chains<'a> {
         self.candidates.prices[machine] * self.width * grown
     }
 
-    fn give(&mut self, task: usize, to: usize, time: f64) {
+    fn give(&mut self, Move { task, machine: to, time }: Move) {
         let from = self.machine_of[task] as usize;
         self.load(from, self.loads[from] - self.time_of[task], self.tasks[from] - 1);
         self.load(to, self.loads[to] + time, self.tasks[to] + 1);

@@ -89,7 +89,7 @@ fn jobs_with_laws_fit_in_a_guess_and_a_half_and_some_ticks() {
         built += 1;
         // The guess for which the proof is, though the other one is hardly ever missed.
         let whole = Time::from_ticks(4 * (dual.guess.ticks() / 4 + 1));
-        let proved = build(&profiles, &dual.first_shelf, (whole, Time::TICK), processors);
+        let proved = build(&profiles, &dual.first_shelf, whole, Time::TICK, processors);
         let either = two_shelves(&profiles, &dual.first_shelf, dual.guess, processors);
         for shelved in [proved, either].map(|shelved| shelved.expect("the shelves fit")) {
             let end = |shelved: &Shelved| shelved.start + profiles[shelved.job].time(shelved.processors.len());

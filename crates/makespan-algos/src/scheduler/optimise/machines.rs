@@ -141,12 +141,12 @@ impl Run<'_> {
         match self.optimise.target {
             Target::Objective(Objective::Makespan) => vec![self.shortest(&starts, 1.0)],
             Target::Objective(_) => match limit {
-                None => vec![self.lightest(&starts, None, (0.0, 1.0))],
+                None => vec![self.lightest(&starts, None, 0.0..1.0)],
                 Some(_) => {
                     // What keeps a narrow limit is found by looking for the shortest.
                     let short = self.shortest(&starts, SHORTEST);
                     let starts = [starts, vec![short]].concat();
-                    vec![self.lightest(&starts, limit, (SHORTEST, 1.0))]
+                    vec![self.lightest(&starts, limit, SHORTEST..1.0)]
                 }
             },
             Target::Front => self.front(starts, limit),
@@ -157,14 +157,14 @@ impl Run<'_> {
     fn front(&self, starts: Vec<Vec<u32>>, limit: Option<i64>) -> Vec<Vec<u32>> {
         let short = self.shortest(&starts, SHORTEST);
         let mut known = [starts, vec![short.clone()]].concat();
-        let light = self.lightest(&known, limit, (SHORTEST, LIGHTEST));
+        let light = self.lightest(&known, limit, SHORTEST..LIGHTEST);
         let makespan = |mapping: &Vec<u32>| Time::from_ticks(self.problem.makespan(mapping));
         let between = limits(makespan(&short), makespan(&light));
         let share = (1.0 - LIGHTEST) / between.len().max(1) as f64;
         known.push(light);
         for (at, limit) in between.iter().enumerate() {
             let from = LIGHTEST + share * at as f64;
-            let found = self.lightest(&known, Some(limit.ticks()), (from, from + share));
+            let found = self.lightest(&known, Some(limit.ticks()), from..from + share);
             known.push(found);
         }
         known
