@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use serde::{Deserialize, Serialize};
 
 use super::spans::Times;
-use super::{CertificateError, Kind, Scope};
+use super::{CertificateError, Kind, Scope, Value};
 use crate::model::{Instance, JobId, TaskId, Time};
 use crate::schedule::{Objective, task_cost, volume};
 
@@ -75,7 +75,7 @@ impl Kind for CostPrices {
     }
 
     /// The cost that follows, in thousandths, rounded up. O(J log J) for each task and node, J instants.
-    fn value(&self, _: Objective, instance: &Instance) -> Result<i128, CertificateError> {
+    fn value(&self, _: Objective, instance: &Instance) -> Result<Value, CertificateError> {
         self.check(instance)?;
         let integrals = self.integrals().ok_or(CertificateError::Overflow)?;
         let times = Times::new(instance);
@@ -108,7 +108,7 @@ impl Kind for CostPrices {
         }
         // A shift rounds down, and that of the negative value up.
         let negative = self.sold(instance).and_then(|sold| sold.checked_sub(sum)).ok_or(CertificateError::Overflow)?;
-        Ok((-(negative >> self.scale)).max(0))
+        Ok(Value::Integer((-(negative >> self.scale)).max(0)))
     }
 
     fn horizon(&self) -> Option<Time> {
