@@ -10,7 +10,7 @@ use super::list::{Allotted, ListSweep};
 use super::open::REPAIRS;
 use crate::free_time::Period;
 
-/// First stage: every pile starts with its batch, its jobs one after the other. Returns when the last ends.
+/// First stage: every pile starts with its batch, its tasks one after the other. Returns when the last ends.
 pub fn place_raw(builder: &mut ScheduleBuilder<'_>, batches: &[Batch], from: Time) -> Time {
     let mut last = from;
     for batch in batches {
@@ -79,7 +79,7 @@ fn late_tasks(
     late
 }
 
-/// Second stage: each job of a schedule starts as early as the processors that it has are idle.
+/// Second stage: each task of a schedule starts as early as the processors that it has are idle.
 pub fn shift_left(instance: &Instance, schedule: &Schedule) -> Schedule {
     let mut idle_from = vec![Time::ZERO; instance.processors() as usize];
     let mut shifted = Vec::with_capacity(schedule.placements().len());
@@ -113,7 +113,7 @@ fn meets_closed(instance: &Instance, placement: &Placement) -> bool {
 pub enum Shuffle {
     /// That of the batches.
     Batches,
-    /// That of the jobs within each batch.
+    /// That of the tasks within each batch.
     Jobs,
     /// One after the other.
     Both,
@@ -131,7 +131,7 @@ pub struct Shuffling<'a> {
 }
 
 /// Third stage: the batch order as a list, each batch ordered by decreasing weight over area; then orders that differ from
-/// the best so far by two batches that change places, or by the order of the jobs in each batch. Returns the list of least
+/// the best so far by two batches that change places, or by the order of the tasks in each batch. Returns the list of least
 /// weighted completion.
 pub fn best_list(
     builder: &mut ScheduleBuilder<'_>,

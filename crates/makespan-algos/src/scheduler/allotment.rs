@@ -62,7 +62,7 @@ impl<'a> DualAllotment<'a> {
         open.near(builder, instance, list, shortest)
     }
 
-    /// First shelf, second shelf, then small sequential jobs, each by decreasing time: the order of the construction.
+    /// First shelf, second shelf, then small sequential tasks, each by decreasing time: the order of the construction.
     pub(super) fn in_shelf_order(&self) -> Vec<Allotted> {
         let half = Time::from_ticks(self.guess.ticks() / 2);
         let entry = |index: usize| {

@@ -108,9 +108,9 @@ pub fn problem_of(instance: &Instance) -> Problem<'_> {
         Times::rows(rows.collect(), machines)
     } else {
         let mut cells = Vec::with_capacity(instance.tasks() as usize * machines);
-        for job in instance.task_ids() {
+        for task in instance.task_ids() {
             for (node, of) in nodes.iter().enumerate() {
-                let time = task_time(instance.time_on(job, node));
+                let time = task_time(instance.time_on(task, node));
                 cells.extend(std::iter::repeat_n(time, of.processors as usize));
             }
         }

@@ -194,7 +194,7 @@ impl Plan {
     fn picture(&self, figure: u32, title: &str, parts: &[Part]) -> Result<(String, Vec<u8>), LabError> {
         let kept = self.construction.placed.iter().filter(|placed| parts.contains(&placed.part));
         let kept: Vec<&Placed> = kept.collect();
-        let mut jobs: Vec<Job> = kept.iter().map(|placed| self.instance.submitted(JobId(placed.job as u32))).collect();
+        let mut jobs: Vec<Job> = kept.iter().map(|placed| self.instance.submitted(JobId(placed.task as u32))).collect();
         let mut drawn: Vec<_> =
             kept.iter().map(|placed| (placement(placed), Some(placed.part.name().into()))).collect();
         drawn.iter_mut().zip(0..).for_each(|((placement, _), task)| placement.task = TaskId(task));
@@ -202,7 +202,7 @@ impl Plan {
             for (placed, idle) in self.boxes().into_iter().filter(|(_, idle)| !idle.is_empty()) {
                 let task = TaskId::at(jobs.len());
                 let profile = Profile::rigid(idle.len(), placed.end - placed.start);
-                let name = format!("idle {}", placed.job);
+                let name = format!("idle {}", placed.task);
                 jobs.push(Job::new(&name, profile.map_err(|source| LabError::Profile { job: name.clone(), source })?));
                 drawn.push((Placement { task, processors: idle, ..placement(placed) }, Some("idle in its box".into())));
             }
