@@ -8,7 +8,7 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use super::check_supported;
-use crate::kernel::mapping::{Mapper, Problem, Times, task_time};
+use crate::kernel::mapping::{MachineId, Mapper, Problem, Times, task_time};
 
 /// A mapper as a scheduler. Each processor is a machine; its jobs run one after the other without a gap, in the order of
 /// Smith (time over weight), which is the best for weighted completion and changes no makespan.
@@ -127,7 +127,7 @@ pub fn problem_of(instance: &Instance) -> Problem<'_> {
 }
 
 /// The jobs of each machine one after the other, in the order of Smith.
-pub fn schedule_of(instance: &Instance, problem: &Problem<'_>, mapping: &[u32]) -> Schedule {
+pub fn schedule_of(instance: &Instance, problem: &Problem<'_>, mapping: &[MachineId]) -> Schedule {
     schedule_for(instance, problem, mapping, Objective::WeightedCompletion)
 }
 
@@ -136,7 +136,7 @@ pub fn schedule_of(instance: &Instance, problem: &Problem<'_>, mapping: &[u32]) 
 pub(super) fn schedule_for(
     instance: &Instance,
     problem: &Problem<'_>,
-    mapping: &[u32],
+    mapping: &[MachineId],
     objective: Objective,
 ) -> Schedule {
     let weight = |task: u32| match objective {
@@ -145,7 +145,7 @@ pub(super) fn schedule_for(
     };
     let key = |task: u32| {
         let weight = weight(task);
-        (i128::from(problem.time(task as usize, mapping[task as usize] as usize)), weight)
+        (i128::from(problem.time(task as usize, mapping[task as usize])), weight)
     };
     let mut order: Vec<u32> = (0..mapping.len() as u32).collect();
     order.sort_by(|&a, &b| {
@@ -157,12 +157,12 @@ pub(super) fn schedule_for(
     let mut ready = problem.ready().to_vec();
     let placement = |task: u32| {
         let machine = mapping[task as usize];
-        let start = ready[machine as usize];
-        let end = start + problem.time(task as usize, machine as usize);
-        ready[machine as usize] = end;
+        let start = ready[machine.index()];
+        let end = start + problem.time(task as usize, machine);
+        ready[machine.index()] = end;
         let (start, end) = (Time::from_ticks(start), Time::from_ticks(end));
         let task = TaskId::at(task as usize);
-        Placement { task, start, end, processors: ProcSet::range(machine, machine) }
+        Placement { task, start, end, processors: ProcSet::range(machine.0, machine.0) }
     };
     Schedule::new(order.into_iter().map(placement).collect())
 }

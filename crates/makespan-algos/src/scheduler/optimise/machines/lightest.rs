@@ -7,13 +7,13 @@ use makespan_core::{Objective, SimpleJob};
 use super::{CHANGES, RESERVE, Run};
 use rand_chacha::ChaCha8Rng;
 
-use crate::kernel::mapping::Smith;
+use crate::kernel::mapping::{MachineId, Smith};
 use crate::search::{Neighbourhood, anneal};
 
 impl Run<'_> {
     /// The best mapping within the limit that is known or found, in this part of the time; the least late one where none is within it.
-    pub(super) fn lightest(&self, starts: &[Vec<u32>], limit: Option<i64>, part: Range<f64>) -> Vec<u32> {
-        let rank = |mapping: &Vec<u32>| {
+    pub(super) fn lightest(&self, starts: &[Vec<MachineId>], limit: Option<i64>, part: Range<f64>) -> Vec<MachineId> {
+        let rank = |mapping: &Vec<MachineId>| {
             let late = limit.map_or(0, |limit| (self.problem.makespan(mapping) - limit).max(0));
             (late, self.aim.value(self.instance, &self.schedule(mapping)))
         };
