@@ -1,4 +1,4 @@
-//! Sequential jobs to machines by a rule or a search of `kernel::mapping`.
+//! Sequential tasks to machines by a rule or a search of `kernel::mapping`.
 
 use makespan_core::{
     Context, Guarantee, Instance, Objective, Placement, Plan, ProcSet, Profile, Schedule, ScheduleError, Scheduler,
@@ -10,11 +10,11 @@ use rand_chacha::ChaCha8Rng;
 use super::check_supported;
 use crate::kernel::mapping::{MachineId, Mapper, Problem, Times, task_time};
 
-/// A mapper as a scheduler. Each processor is a machine; its jobs run one after the other without a gap, in the order of
+/// A mapper as a scheduler. Each processor is a machine; its tasks run one after the other without a gap, in the order of
 /// Smith (time over weight), which is the best for weighted completion and changes no makespan.
 ///
 /// Source: that of the mapper; the order W. E. Smith, Naval Research Logistics Quarterly 3, 1956, DOI 10.1002/nav.3800030106.
-/// Assumptions: sequential jobs, all released together, processors unavailable at the beginning only. Guarantee: none.
+/// Assumptions: sequential tasks, all released together, processors unavailable at the beginning only. Guarantee: none.
 /// Complexity: that of the mapper, and O(n log n).
 ///
 /// ```
@@ -67,7 +67,7 @@ impl Scheduler for Mapped {
     }
 }
 
-/// Whether an instance is one of mapping: sequential jobs, released together, on processors that once open stay open.
+/// Whether an instance is one of mapping: sequential tasks, released together, on processors that once open stay open.
 ///
 /// # Errors
 /// [`Unsupported`] says what it has besides.
@@ -96,8 +96,8 @@ pub fn check_mappable(instance: &Instance) -> Result<(), Unsupported> {
     Ok(())
 }
 
-/// Jobs as tasks and processors as machines. The times of jobs that have their own on each machine are not copied, where
-/// every node has one processor and no job a walltime.
+/// The tasks of an instance, with its processors as machines. Their times are not copied where each has its own on each
+/// machine, every node has one processor and no job a walltime.
 pub fn problem_of(instance: &Instance) -> Problem<'_> {
     let nodes = instance.platform().nodes();
     let machines = instance.processors() as usize;
@@ -126,12 +126,12 @@ pub fn problem_of(instance: &Instance) -> Problem<'_> {
     Problem::new(times, ready)
 }
 
-/// The jobs of each machine one after the other, in the order of Smith.
+/// The tasks of each machine one after the other, in the order of Smith.
 pub fn schedule_of(instance: &Instance, problem: &Problem<'_>, mapping: &[MachineId]) -> Schedule {
     schedule_for(instance, problem, mapping, Objective::WeightedCompletion)
 }
 
-/// The jobs of each machine one after the other, in the order that is best for an objective: the shortest first for the mean flow,
+/// The tasks of each machine one after the other, in the order that is best for an objective: the shortest first for the mean flow,
 /// else the order of Smith.
 pub(super) fn schedule_for(
     instance: &Instance,

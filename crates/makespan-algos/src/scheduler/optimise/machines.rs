@@ -45,7 +45,7 @@ pub(super) struct Outcome {
 
 /// Minimises the makespan by annealing from the rounded prices and the rules, in independent searches. The mean flow, and the weighted
 /// completion of jobs of one weight, are minimised by an assignment of positions; with different weights or under a limit lines of
-/// jobs are annealed, each in its best order.
+/// tasks are annealed, each in its best order.
 pub(super) fn optimise(optimise: &Optimise, instance: &Instance, context: &Context) -> Outcome {
     let portfolio = optimise.portfolio(Instant::now(), context);
     let problem = problem_of(instance);
@@ -111,7 +111,7 @@ fn starts(instance: &Instance, problem: &Problem<'_>, mut random: ChaCha8Rng) ->
     starts
 }
 
-/// In the order of Smith of the shortest times, each job to the machine on which it ends first.
+/// In the order of Smith of the shortest times, each task to the machine on which it ends first.
 fn by_smith(instance: &Instance, problem: &Problem<'_>) -> Vec<MachineId> {
     let weight = |task: usize| i128::from(instance.weight(TaskId::at(task)).millionths());
     let key: Vec<(i128, i128)> =
