@@ -3,7 +3,7 @@
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use makespan_algos::kernel::graph::machine_orders::MachineOrders;
-use makespan_algos::kernel::graph::sequence::{ANY, Sequence};
+use makespan_algos::kernel::graph::sequence::{ANY, Sequence, Solution};
 use makespan_algos::kernel::graph::{Problem, rank};
 use makespan_core::{Edge, Graph, Instance, Job, Link, Load, NamedTask, Node, Objective, Platform, Profile, Time};
 use rand::{RngExt, SeedableRng};
@@ -41,8 +41,8 @@ fn searches(criterion: &mut Criterion) {
         let instance = instance(tasks);
         let problem = Problem::new(&instance);
         let order = rank::ready_first(&problem, &rank::upward(&problem, &rank::mean_times(&problem)));
-        let anywhere = vec![ANY; problem.tasks()];
-        let mut sequence = Sequence::new(&problem, Objective::Makespan, &[], (order, anywhere));
+        let solution = Solution { order, wanted: vec![ANY; problem.tasks()] };
+        let mut sequence = Sequence::new(&problem, Objective::Makespan, &[], solution);
         let places = sequence.places();
         let mut random = ChaCha8Rng::seed_from_u64(1);
         group.bench_function(format!("an order of {tasks} tasks from a changed place on"), |bencher| {

@@ -9,11 +9,13 @@
 //! | [`Calendar`] | busy periods of one processor | tasks of graphs, with data that reach each processor at another instant |
 
 mod calendar;
+mod period;
 mod skyline;
 mod strips;
 #[cfg(test)]
 mod tests;
 
 pub use calendar::Calendar;
+pub use period::Period;
 pub use skyline::Skyline;
 pub(crate) use strips::Strips;

@@ -2,6 +2,8 @@
 
 use makespan_core::{FreeTime, Time};
 
+use super::Period;
+
 /// Free processors from now on, all of one class, in strips of some tens of steps that lie side by side in memory and
 /// know their extremes. Between the tens of steps of a common cluster and the ten thousands of a crowded one it is
 /// several times faster than a tree; a question or change walks over the strips and into those that matter.
@@ -77,27 +79,22 @@ impl Strips {
     }
 
     /// The first instant of a period from which `width` processors are free for `duration`.
-    pub(crate) fn earliest_fit_in(&self, width: u32, duration: Time, period: (Time, Time)) -> Option<Time> {
+    pub(crate) fn earliest_fit_in(&self, width: u32, duration: Time, period: Period) -> Option<Time> {
         self.earliest_fit_of_owner(width, duration, period, Time::MAX)
     }
 
     /// The same for somebody who holds that many processors for that long from the instant `own` on, and would give them
     /// back.
-    pub(crate) fn earliest_fit_of_owner(
-        &self,
-        width: u32,
-        duration: Time,
-        (after, before): (Time, Time),
-        own: Time,
-    ) -> Option<Time> {
-        let (width, duration, before) = (i64::from(width), duration.ticks(), before.ticks());
-        if after.ticks() >= before {
+    pub(crate) fn earliest_fit_of_owner(&self, width: u32, duration: Time, period: Period, own: Time) -> Option<Time> {
+        let (width, duration) = (i64::from(width), duration.ticks());
+        let (from, until) = (period.from.ticks(), period.until.ticks());
+        if from >= until {
             return None;
         }
-        let strip = self.strip(after.ticks());
-        let mut at = Cursor { strip, step: self.strips[strip].step(after.ticks()), from: after.ticks() };
+        let strip = self.strip(from);
+        let mut at = Cursor { strip, step: self.strips[strip].step(from), from };
         loop {
-            at = self.next(at, before, |free| free >= width, |strip| strip.most + strip.added >= width)?;
+            at = self.next(at, until, |free| free >= width, |strip| strip.most + strip.added >= width)?;
             let end = at.from.saturating_add(duration).min(own.ticks());
             match self.next(at, end, |free| free < width, |strip| strip.least + strip.added < width) {
                 Some(blocked) => at = blocked,
@@ -226,11 +223,11 @@ impl FreeTime for Strips {
     type Held = (u32, Time, Time);
 
     fn earliest_fit(&self, width: u32, duration: Time, after: Time) -> Time {
-        self.earliest_fit_in(width, duration, (after, Time::MAX)).expect("so many are free at last")
+        self.earliest_fit_in(width, duration, Period::since(after)).expect("so many are free at last")
     }
 
     fn fits(&self, width: u32, start: Time, duration: Time) -> bool {
-        self.earliest_fit_in(width, duration, (start, start + Time::TICK)).is_some()
+        self.earliest_fit_in(width, duration, Period { from: start, until: start + Time::TICK }).is_some()
     }
 
     fn hold(&mut self, width: u32, start: Time, end: Time) -> (u32, Time, Time) {

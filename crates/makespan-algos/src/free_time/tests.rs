@@ -4,7 +4,7 @@ use makespan_core::{FreeTime, Instance, Platform, ProcSet, Time, Timeline, Unava
 use proptest::prelude::*;
 use proptest::sample::Index;
 
-use super::{Calendar, Skyline, Strips};
+use super::{Calendar, Period, Skyline, Strips};
 
 /// The plainest of all: for each class of equally available processors how many are free at each tick.
 struct Plain(Vec<Vec<u32>>);
@@ -164,14 +164,15 @@ proptest! {
                 strips.release(&other);
             }
             let before = later.max(after) + 1;
+            let period = Period { from: at(after), until: at(before) };
             let first = |own: i64| {
                 // From its own instant on it has what it gives back.
                 let fits = |start: i64| plain.throughout(start, (start + duration).min(own)).sum::<u32>() >= width;
                 (after..before).find(|&start| fits(start)).map(at)
             };
-            prop_assert_eq!(strips.earliest_fit_in(width, at(duration), (at(after), at(before))), first(i64::MAX));
+            prop_assert_eq!(strips.earliest_fit_in(width, at(duration), period), first(i64::MAX));
             for own in [before, before + duration / 2] {
-                let found = strips.earliest_fit_of_owner(width, at(duration), (at(after), at(before)), at(own));
+                let found = strips.earliest_fit_of_owner(width, at(duration), period, at(own));
                 prop_assert_eq!(found, first(own));
             }
             let free = |tick: i64| plain.throughout(tick, tick + 1).sum::<u32>();

@@ -2,11 +2,11 @@
 
 use makespan_core::{Instance, Schedule, ScheduleBuilder, TaskId, Time};
 
-/// Plans jobs with release dates by an offline method: what has been released by the start of a batch is planned as
+/// Plans tasks with release dates by an offline method: what has been released by the start of a batch is planned as
 /// one batch, and what arrives meanwhile waits for the next.
 ///
 /// An offline ratio rho for the makespan becomes 2 rho (Shmoys, Wein, Williamson, SIAM J. Comput. 24(6), 1995,
-/// DOI 10.1137/S0097539793248317), and what is added to the ratio is added twice. `plan` places the given jobs, none before
+/// DOI 10.1137/S0097539793248317), and what is added to the ratio is added twice. `plan` places the given tasks, none before
 /// the given instant, and returns when the last of them ends.
 pub fn by_batches(
     instance: &Instance,

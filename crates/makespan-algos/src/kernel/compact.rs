@@ -8,8 +8,9 @@ use rand_chacha::ChaCha8Rng;
 use super::doubling::Batch;
 use super::list::{Allotted, ListSweep};
 use super::open::REPAIRS;
+use crate::free_time::Period;
 
-/// First stage: every pile starts with its batch, its jobs one after the other. Returns when the last ends.
+/// First stage: every pile starts with its batch, its tasks one after the other. Returns when the last ends.
 pub fn place_raw(builder: &mut ScheduleBuilder<'_>, batches: &[Batch], from: Time) -> Time {
     let mut last = from;
     for batch in batches {
@@ -24,21 +25,21 @@ pub fn place_raw(builder: &mut ScheduleBuilder<'_>, batches: &[Batch], from: Tim
     last
 }
 
-/// Batches of which, in the first stage, no job ends after `latest`: jobs that do go into a batch before the others, with their
-/// allotments in `first`; and where that does not help, all do.
+/// Batches that begin with a period and of which, in the first stage, no task ends after it: tasks that do go into a batch
+/// before the others, with their allotments in `first`; and where that does not help, all do.
 pub fn near(
     builder: &mut ScheduleBuilder<'_>,
     instance: &Instance,
     mut batches: Vec<Batch>,
-    from: Time,
-    (first, latest): (&[Allotted], Time),
+    first: &[Allotted],
+    period: Period,
 ) -> Vec<Batch> {
     let front = |late: &dyn Fn(TaskId) -> bool| Batch {
         offset: Time::ZERO,
         piles: first.iter().filter(|allotted| late(allotted.task)).map(|&allotted| vec![allotted]).collect(),
     };
     for _ in 0..REPAIRS {
-        let mut late = late_jobs(builder, instance, &batches, from, latest);
+        let mut late = late_tasks(builder, instance, &batches, period);
         if late.is_empty() {
             return batches;
         }
@@ -53,25 +54,24 @@ pub fn near(
     vec![front(&|_| true)]
 }
 
-/// The jobs that end after `latest` in the first stage; the builder is left as it was.
-fn late_jobs(
+/// The tasks that end after the period in the first stage; the builder is left as it was.
+fn late_tasks(
     builder: &mut ScheduleBuilder<'_>,
     instance: &Instance,
     batches: &[Batch],
-    from: Time,
-    latest: Time,
+    period: Period,
 ) -> Vec<TaskId> {
     let mut late = Vec::new();
     let mut reserved = Vec::new();
     for batch in batches {
         for pile in &batch.piles {
-            let mut after = from + batch.offset;
+            let mut after = period.from + batch.offset;
             for allotted in pile {
                 let duration = allotted.time(instance);
                 let start = builder.timeline().earliest_fit(allotted.processors, duration, after);
                 after = start + duration;
                 reserved.push(builder.timeline().hold(allotted.processors, start, after));
-                late.extend((after > latest).then_some(allotted.task));
+                late.extend((after > period.until).then_some(allotted.task));
             }
         }
     }
@@ -79,7 +79,7 @@ fn late_jobs(
     late
 }
 
-/// Second stage: each job of a schedule starts as early as the processors that it has are idle.
+/// Second stage: each task of a schedule starts as early as the processors that it has are idle.
 pub fn shift_left(instance: &Instance, schedule: &Schedule) -> Schedule {
     let mut idle_from = vec![Time::ZERO; instance.processors() as usize];
     let mut shifted = Vec::with_capacity(schedule.placements().len());
@@ -113,7 +113,7 @@ fn meets_closed(instance: &Instance, placement: &Placement) -> bool {
 pub enum Shuffle {
     /// That of the batches.
     Batches,
-    /// That of the jobs within each batch.
+    /// That of the tasks within each batch.
     Jobs,
     /// One after the other.
     Both,
@@ -131,7 +131,7 @@ pub struct Shuffling<'a> {
 }
 
 /// Third stage: the batch order as a list, each batch ordered by decreasing weight over area; then orders that differ from
-/// the best so far by two batches that change places, or by the order of the jobs in each batch. Returns the list of least
+/// the best so far by two batches that change places, or by the order of the tasks in each batch. Returns the list of least
 /// weighted completion.
 pub fn best_list(
     builder: &mut ScheduleBuilder<'_>,

@@ -8,7 +8,7 @@ use super::knapsack::{self, Item};
 use super::list::Allotted;
 use super::open::{Limit, Open, fewest};
 
-/// A job as the selection sees it.
+/// A task as the selection sees it.
 #[derive(Clone, Copy, Debug)]
 pub struct Candidate<'a> {
     /// Its task.
@@ -19,7 +19,7 @@ pub struct Candidate<'a> {
     pub weight: u64,
 }
 
-/// Jobs that run one after the other on the same processors; mostly a single one.
+/// Tasks that run one after the other on the same processors; mostly a single one.
 pub type Pile = Vec<Allotted>;
 
 /// What runs between two instants.
@@ -31,11 +31,19 @@ pub struct Batch {
     pub piles: Vec<Pile>,
 }
 
+/// What is open for one batch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BatchRoom {
+    /// How many processors its piles share.
+    pub processors: u32,
+    /// For how long each number of processors, ascending, is open.
+    pub limits: Vec<Limit>,
+}
+
 /// What is open while batches run.
 pub trait Room {
-    /// For the batch from an offset on over a length: how many processors its piles share, and for how long each number of
-    /// processors, ascending, is open.
-    fn of_batch(&self, offset: Time, length: Time) -> (u32, Vec<Limit>);
+    /// What is open for the batch from an offset on over a length.
+    fn of_batch(&self, offset: Time, length: Time) -> BatchRoom;
 
     /// When what is open changes next after an offset.
     fn next_change(&self, offset: Time) -> Option<Time>;
@@ -43,8 +51,8 @@ pub trait Room {
 
 /// A platform that is always open.
 impl Room for u32 {
-    fn of_batch(&self, _offset: Time, length: Time) -> (u32, Vec<Limit>) {
-        (*self, vec![(*self, length)])
+    fn of_batch(&self, _offset: Time, length: Time) -> BatchRoom {
+        BatchRoom { processors: *self, limits: vec![(*self, length)] }
     }
 
     fn next_change(&self, _offset: Time) -> Option<Time> {
@@ -53,8 +61,8 @@ impl Room for u32 {
 }
 
 impl Room for Open<'_> {
-    fn of_batch(&self, offset: Time, length: Time) -> (u32, Vec<Limit>) {
-        (self.capacity(offset, length), self.limits(offset, length))
+    fn of_batch(&self, offset: Time, length: Time) -> BatchRoom {
+        BatchRoom { processors: self.capacity(offset, length), limits: self.limits(offset, length) }
     }
 
     fn next_change(&self, offset: Time) -> Option<Time> {
@@ -62,12 +70,12 @@ impl Room for Open<'_> {
     }
 }
 
-/// Selects jobs into batches of length `t_j = guess / 2^(K - j)`, batch j running from `t_j` to `t_j+1`.
+/// Selects tasks into batches of length `t_j = guess / 2^(K - j)`, batch j running from `t_j` to `t_j+1`.
 ///
-/// For each batch: the jobs that some allotment lets end within its length, on processors that are open then for as
+/// For each batch: the tasks that some allotment lets end within its length, on processors that are open then for as
 /// long; of these, sequential ones of at most half the length are piled up by decreasing weight; a knapsack picks the
-/// piles and jobs of largest weight that fit side by side. What is left when t reaches the guess goes on with doubling
-/// lengths, up to the longest job, and these later batches follow each other without gap.
+/// piles and tasks of largest weight that fit side by side. What is left when t reaches the guess goes on with doubling
+/// lengths, up to the longest task, and these later batches follow each other without gap.
 pub fn batches(candidates: &[Candidate<'_>], guess: Time, room: &impl Room) -> Vec<Batch> {
     let Some(shortest) = candidates.iter().map(|candidate| candidate.profile.shortest()).min() else { return vec![] };
     let longest = candidates.iter().map(|candidate| candidate.profile.longest()).max().unwrap_or(guess).max(guess);
@@ -113,19 +121,19 @@ fn pile_length(pile: &Pile, candidates: &[Candidate<'_>]) -> Time {
 fn select<'a>(
     remaining: Vec<Candidate<'a>>,
     length: Time,
-    (processors, limits): &(u32, Vec<Limit>),
+    BatchRoom { processors, limits }: &BatchRoom,
 ) -> (Vec<Pile>, Vec<Candidate<'a>>) {
     let half = Time::from_ticks(length.ticks() / 2);
     // A single processor may be open for less.
     let highest = limits.first().map_or(Time::ZERO, |limit| limit.1);
     let mut piles: Vec<(Item, Vec<usize>)> = Vec::new();
-    // The open pile of small sequential jobs and its height.
+    // The open pile of small sequential tasks and its height.
     let mut open: Option<(usize, Time)> = None;
     let mut allotments = vec![0; remaining.len()];
     for (index, candidate) in remaining.iter().enumerate() {
         let Some(width) = fewest(candidate.profile, limits) else { continue };
         allotments[index] = width;
-        // A weight of zero counts a millionth, so that every job is chosen in the end.
+        // A weight of zero counts a millionth, so that every task is chosen in the end.
         let value = candidate.weight.max(1);
         let time = candidate.profile.time(width);
         let small = width == 1 && time <= half;

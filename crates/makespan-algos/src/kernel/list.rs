@@ -1,4 +1,4 @@
-//! Graham's list algorithm for jobs with fixed allotments.
+//! Graham's list algorithm for tasks with fixed allotments.
 
 mod around;
 pub(super) mod nodes;
@@ -10,7 +10,7 @@ use makespan_core::{FreeTime, Instance, Placement, Reservation, ScheduleBuilder,
 
 pub use around::reserve_around;
 
-/// A job with the number of processors it will get.
+/// A task with the number of processors it will get.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Allotted {
     /// Its task.
@@ -20,18 +20,18 @@ pub struct Allotted {
 }
 
 impl Allotted {
-    /// How long the job takes.
+    /// How long the task takes.
     pub fn time(&self, instance: &Instance) -> Time {
         instance.profile(self.task).time(self.processors)
     }
 }
 
-/// When the jobs of a list start, in the order of the list.
+/// When the tasks of a list start, in the order of the list.
 ///
-/// At each instant at which processors become free or a job is released, the list is read from its head and every
-/// released job that fits starts (Garey and Graham, SIAM J. Comput. 4, 1975, DOI 10.1137/0204015). On a platform that
+/// At each instant at which processors become free or a task is released, the list is read from its head and every
+/// released task that fits starts (Garey and Graham, SIAM J. Comput. 4, 1975, DOI 10.1137/0204015). On a platform that
 /// is always open. Without release dates the schedule is at most twice the larger of the mean load and the longest
-/// job. O(n log n): a tree over the list finds the next job that fits.
+/// task. O(n log n): a tree over the list finds the next task that fits.
 #[derive(Clone, Debug, Default)]
 pub struct ListSweep {
     waiting: WidthTree,
@@ -94,7 +94,7 @@ impl ListSweep {
 }
 
 impl ListSweep {
-    /// When the jobs of a list would end, in the order of the list; around unavailable processors where there are
+    /// When the tasks of a list would end, in the order of the list; around unavailable processors where there are
     /// some, and in best placement where that is required. The builder is left as it was.
     pub fn completions(
         &mut self,
@@ -120,10 +120,10 @@ impl ListSweep {
     }
 }
 
-/// Places the jobs of a list greedily into a schedule, not before `from`; returns when the last of them ends. With
-/// reservations or outages a job starts only where it fits until its end.
+/// Places the tasks of a list greedily into a schedule, not before `from`; returns when the last of them ends. With
+/// reservations or outages a task starts only where it fits until its end.
 ///
-/// Where best placement is required, no other job of the builder may run after `from`.
+/// Where best placement is required, no other task of the builder may run after `from`.
 pub fn place(builder: &mut ScheduleBuilder<'_>, instance: &Instance, list: &[Allotted], from: Time) -> Time {
     if instance.platform().restricts_placement() {
         let mut last = from;
@@ -159,8 +159,8 @@ struct WidthTree {
 }
 
 impl WidthTree {
-    fn reset(&mut self, jobs: usize) {
-        self.leaves = jobs.next_power_of_two();
+    fn reset(&mut self, tasks: usize) {
+        self.leaves = tasks.next_power_of_two();
         self.least.clear();
         self.least.resize(2 * self.leaves, u32::MAX);
     }
@@ -185,7 +185,7 @@ impl WidthTree {
         }
     }
 
-    /// The first job of the list that needs at most `free` processors.
+    /// The first task of the list that needs at most `free` processors.
     fn first_at_most(&self, free: u32) -> Option<usize> {
         if *self.least.get(1)? > free {
             return None;

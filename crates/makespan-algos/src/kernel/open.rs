@@ -1,4 +1,4 @@
-//! What is open when jobs would run: allotments chosen around unavailable periods.
+//! What is open when tasks would run: allotments chosen around unavailable periods.
 
 use std::cmp::Reverse;
 
@@ -16,14 +16,14 @@ const MAX_LEVELS: usize = 24;
 const PRECISION: i64 = 128;
 /// Lengths for which lists are made, over the guess, in eighths.
 const TARGETS: [i64; 8] = [8, 9, 10, 12, 14, 16, 24, 32];
-/// Fewer lists are made of more jobs, so that all together hold about as many.
+/// Fewer lists are made of more tasks, so that all together hold about as many.
 const MAX_PLACEMENTS: usize = 100_000;
-/// How often jobs that end far too late are brought forward.
+/// How often tasks that end far too late are brought forward.
 pub const REPAIRS: usize = 6;
 
 /// The platform from an instant on, with its unavailable periods.
 ///
-/// A job on k processors can end within a length only if k processors are open for its time before that. So for each
+/// A task on k processors can end within a length only if k processors are open for its time before that. So for each
 /// number of open processors that there is, the longest period tells which allotments count; the smallest number has
 /// the longest periods.
 #[derive(Debug)]
@@ -34,16 +34,25 @@ pub struct Open<'a> {
     levels: Vec<(u32, Vec<(Time, Time)>)>,
 }
 
+/// A list and when it ends.
+#[derive(Clone, Debug)]
+pub struct Ending {
+    /// When its last task ends.
+    pub end: Time,
+    /// The list.
+    pub list: Vec<Allotted>,
+}
+
 /// Allotments whose work fits into the open area of a length.
 #[derive(Clone, Debug)]
 struct Fitting {
     length: Time,
-    /// For each job its processors, and whether it may take the whole length or half of it.
+    /// For each task its processors, and whether it may take the whole length or half of it.
     allotments: Vec<(u32, bool)>,
 }
 
 impl Fitting {
-    /// First shelf, second shelf, then small sequential jobs, each by decreasing time.
+    /// First shelf, second shelf, then small sequential tasks, each by decreasing time.
     fn in_shelf_order(&self, tasks: &[TaskId], profiles: &[&Profile]) -> Vec<Allotted> {
         let half = Time::from_ticks(self.length.ticks() / 2);
         let entry = |(index, &(processors, whole)): (usize, &(u32, bool))| {
@@ -120,7 +129,7 @@ impl<'a> Open<'a> {
         self.fitting(profiles).length
     }
 
-    /// The same jobs in shelf order with allotments for several lengths: the guess, longer ones, and no limit; each job on
+    /// The same tasks in shelf order with allotments for several lengths: the guess, longer ones, and no limit; each task on
     /// its fewest processors; and the list itself.
     pub fn lists(&self, instance: &Instance, list: Vec<Allotted>) -> Vec<Vec<Allotted>> {
         let mut tasks: Vec<TaskId> = list.iter().map(|allotted| allotted.task).collect();
@@ -143,13 +152,8 @@ impl<'a> Open<'a> {
         lists
     }
 
-    /// The list that ends first, and when it ends.
-    pub fn shortest(
-        &self,
-        builder: &mut ScheduleBuilder<'_>,
-        instance: &Instance,
-        lists: &[Vec<Allotted>],
-    ) -> (Time, Vec<Allotted>) {
+    /// The list that ends first.
+    pub fn shortest(&self, builder: &mut ScheduleBuilder<'_>, instance: &Instance, lists: &[Vec<Allotted>]) -> Ending {
         let mut sweep = ListSweep::default();
         let end = |list: &Vec<Allotted>| {
             let ends = sweep.completions(builder, instance, list, self.from);
@@ -157,7 +161,7 @@ impl<'a> Open<'a> {
         };
         let ends: Vec<Time> = lists.iter().map(end).collect();
         let first = ends.iter().zip(lists).min_by_key(|(end, _)| **end);
-        first.map_or((self.from, Vec::new()), |(&end, list)| (end, list.clone()))
+        first.map_or(Ending { end: self.from, list: Vec::new() }, |(&end, list)| Ending { end, list: list.clone() })
     }
 
     /// When plans end at the latest beside the shortest list, which ends at `end`: half as long again after the first
@@ -166,7 +170,7 @@ impl<'a> Open<'a> {
         later(end, Time::from_ticks(end.saturating_since(self.from).ticks() / 2))
     }
 
-    /// A list that ends at most half as long again after the first instant as the shortest one: jobs of the given list that
+    /// A list that ends at most half as long again after the first instant as the shortest one: tasks of the given list that
     /// do not, because they miss what is open before a long period, go to its front, with their allotments in the
     /// shortest; and where that does not help, it is the shortest.
     pub fn near(
@@ -174,9 +178,9 @@ impl<'a> Open<'a> {
         builder: &mut ScheduleBuilder<'_>,
         instance: &Instance,
         mut list: Vec<Allotted>,
-        (end, shortest): (Time, Vec<Allotted>),
+        shortest: Ending,
     ) -> Vec<Allotted> {
-        let latest = self.latest(end);
+        let latest = self.latest(shortest.end);
         let mut sweep = ListSweep::default();
         for _ in 0..REPAIRS {
             let ends = sweep.completions(builder, instance, &list, self.from);
@@ -187,14 +191,14 @@ impl<'a> Open<'a> {
             let (late, early): (Vec<_>, Vec<_>) = marked.partition(|(_, late)| *late);
             let mut late: Vec<TaskId> = late.into_iter().map(|(allotted, _)| allotted.task).collect();
             late.sort_unstable();
-            let first = shortest.iter().filter(|allotted| late.binary_search(&allotted.task).is_ok());
+            let first = shortest.list.iter().filter(|allotted| late.binary_search(&allotted.task).is_ok());
             list = first.copied().chain(early.into_iter().map(|(allotted, _)| allotted)).collect();
         }
         let ends = sweep.completions(builder, instance, &list, self.from);
-        if ends.iter().all(|&end| end <= latest) { list } else { shortest }
+        if ends.iter().all(|&end| end <= latest) { list } else { shortest.list }
     }
 
-    /// Gives each job of a list the allotment with which it ends first when the work of those before it has been done on
+    /// Gives each task of a list the allotment with which it ends first when the work of those before it has been done on
     /// all that is open.
     pub fn earliest(&self, instance: &Instance, list: &mut [Allotted]) {
         let mut before: Area = 0;
@@ -206,7 +210,7 @@ impl<'a> Open<'a> {
         }
     }
 
-    /// The fewest processors with which a job that may start from an instant on ends first, if it is alone.
+    /// The fewest processors with which a task that may start from an instant on ends first, if it is alone.
     pub fn ends_first(&self, profile: &Profile, start: Time) -> Option<u32> {
         let ends = self.levels.iter().filter_map(|(level, openings)| {
             let most = (*level).min(profile.max_processors());
@@ -249,7 +253,7 @@ impl<'a> Open<'a> {
         best
     }
 
-    /// The test of the dual approximation over the open area: the jobs that need more than half of the length share the
+    /// The test of the dual approximation over the open area: the tasks that need more than half of the length share the
     /// processors that are open when half of the area has passed; with the others their least work must fit.
     fn attempt(&self, profiles: &[&Profile], length: Time) -> Option<Fitting> {
         let limits = self.limits(Time::ZERO, length);
@@ -285,7 +289,7 @@ fn later(start: Time, length: Time) -> Time {
     Time::from_ticks(start.ticks().saturating_add(length.ticks()))
 }
 
-/// The fewest processors on which a job runs within one of the limits.
+/// The fewest processors on which a task runs within one of the limits.
 pub fn fewest(profile: &Profile, limits: &[Limit]) -> Option<u32> {
     limits.iter().find_map(|&(level, longest)| profile.min_allotment(longest).filter(|&fewest| fewest <= level))
 }

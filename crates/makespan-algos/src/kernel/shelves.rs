@@ -8,11 +8,11 @@ use std::collections::BinaryHeap;
 
 use makespan_core::{ProcSet, Profile, Time};
 
-/// One job in the two shelves: where, and from when.
+/// One task in the two shelves: where, and from when.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shelved {
-    /// Position of the job in the input.
-    pub job: usize,
+    /// Position of the task in the input.
+    pub task: usize,
     /// Its processors.
     pub processors: ProcSet,
     /// Its start.
@@ -28,7 +28,14 @@ struct Columns {
     ceiling: Vec<Time>,
 }
 
-/// Where a job stands while the shelves are built.
+/// A task, by its position in the input, with an allotment.
+#[derive(Clone, Copy)]
+struct Entry {
+    task: usize,
+    processors: u32,
+}
+
+/// Where a task stands while the shelves are built.
 struct Building<'a> {
     profiles: &'a [&'a Profile],
     guess: Time,
@@ -37,18 +44,18 @@ struct Building<'a> {
     /// The end of the second shelf.
     end: Time,
     processors: u32,
-    /// Columns used from bottom to top: one job, or two stacked, or one beside the column of a wider job.
+    /// Columns used from bottom to top: one task, or two stacked, or one beside the column of a wider task.
     full: Vec<Full>,
-    /// First shelf: jobs with their allotments.
-    lower: Vec<(usize, u32)>,
+    /// First shelf: tasks with their allotments.
+    lower: Vec<Entry>,
     /// Second shelf, likewise, by decreasing least width that meets the height, so that the narrowest is last.
-    upper: Vec<(usize, u32)>,
+    upper: Vec<Entry>,
 }
 
 /// A group of columns that holds nothing else.
 enum Full {
     One {
-        job: usize,
+        task: usize,
         processors: u32,
     },
     Stacked {
@@ -63,11 +70,11 @@ enum Full {
     },
 }
 
-/// What [`two_shelves`] may exceed a guess and a half by for jobs with laws, in ticks.
+/// What [`two_shelves`] may exceed a guess and a half by for tasks with laws, in ticks.
 pub const ROUNDING: i64 = 7;
 
-/// Builds a schedule of length at most `guess` and a half for monotone jobs, from the jobs chosen for the first shelf
-/// by [`makespan_bounds::dual::search`]; `None` when the jobs are not monotone and do not fit.
+/// Builds a schedule of length at most `guess` and a half for monotone tasks, from the tasks chosen for the first shelf
+/// by [`makespan_bounds::dual::search`]; `None` when the tasks are not monotone and do not fit.
 ///
 /// The proof of the paper needs that work never falls. Along a law this holds before times are rounded up to a tick; after
 /// that it may fail by one tick on each processor. Then the shelves are built again for a multiple of 4 ticks, at most
@@ -77,25 +84,26 @@ pub const ROUNDING: i64 = 7;
 ///   limit if and only if it does before: so every step decides as with exact times, for which work never falls, and the
 ///   second shelf fits. (The work of the choice may exceed the area of `guess` by less than a tick on each processor, the
 ///   error of [`Profile::least_work`]; not that of a guess that is greater.)
-/// * Sequential times are integers. Every processor has at most two jobs that are rounded up, by less than a tick each, so
-///   that with the small jobs all processors work for less than the guess plus two ticks on average. Some processor works
-///   for at most the guess plus one, and a small job, of at most half of the guess, ends there in time.
+/// * Sequential times are integers. Every processor has at most two tasks that are rounded up, by less than a tick each, so
+///   that with the small tasks all processors work for less than the guess plus two ticks on average. Some processor works
+///   for at most the guess plus one, and a small task, of at most half of the guess, ends there in time.
 ///
 /// O(n log n + processors).
 pub fn two_shelves(profiles: &[&Profile], first_shelf: &[bool], guess: Time, processors: u32) -> Option<Vec<Shelved>> {
-    let shelved = build(profiles, first_shelf, (guess, Time::ZERO), processors);
+    let shelved = build(profiles, first_shelf, guess, Time::ZERO, processors);
     if shelved.is_some() || !profiles.iter().any(|profile| profile.rounds_up()) {
         return shelved;
     }
     let whole = Time::from_ticks(4 * (guess.ticks() / 4 + 1));
-    build(profiles, first_shelf, (whole, Time::TICK), processors)
+    build(profiles, first_shelf, whole, Time::TICK, processors)
 }
 
 /// The same for one guess, ending so much later than one and a half times it.
 fn build(
     profiles: &[&Profile],
     first_shelf: &[bool],
-    (guess, slack): (Time, Time),
+    guess: Time,
+    slack: Time,
     processors: u32,
 ) -> Option<Vec<Shelved>> {
     let half = Time::from_ticks(guess.ticks() / 2);
@@ -112,16 +120,16 @@ fn build(
         lower: vec![],
         upper: vec![],
     };
-    for (job, profile) in profiles.iter().enumerate() {
+    for (task, profile) in profiles.iter().enumerate() {
         if is_small(profile) {
-            small.push(job);
-        } else if first_shelf[job] {
-            building.lower.push((job, profile.min_allotment(guess)?));
+            small.push(task);
+        } else if first_shelf[task] {
+            building.lower.push(Entry { task, processors: profile.min_allotment(guess)? });
         } else {
-            building.upper.push((job, profile.min_allotment(half)?));
+            building.upper.push(Entry { task, processors: profile.min_allotment(half)? });
         }
     }
-    building.upper.sort_by_key(|&(job, _)| Reverse((profiles[job].min_allotment(height), job)));
+    building.upper.sort_by_key(|entry| Reverse((profiles[entry.task].min_allotment(height), entry.task)));
     while building.transform() {}
     building.place(&small)
 }
@@ -135,40 +143,41 @@ impl Building<'_> {
         narrowed || stacked || lowered
     }
 
-    fn time(&self, (job, processors): (usize, u32)) -> Time {
-        self.profiles[job].time(processors)
+    fn time(&self, entry: Entry) -> Time {
+        self.profiles[entry.task].time(entry.processors)
     }
 
     /// At most three quarters of the guess.
-    fn is_low(&self, entry: (usize, u32)) -> bool {
+    fn is_low(&self, entry: Entry) -> bool {
         4 * i128::from(self.time(entry).ticks()) <= 3 * i128::from(self.guess.ticks())
     }
 
-    /// First transformation: a low job on several processors of the first shelf gives up one and takes the height.
+    /// First transformation: a low task on several processors of the first shelf gives up one and takes the height.
     fn narrow(&mut self) -> bool {
         let before = self.lower.len();
         let lower = std::mem::take(&mut self.lower);
-        for (job, processors) in lower {
-            let fewer = self.profiles[job].min_allotment(self.height).unwrap_or(processors);
-            if processors > 1 && fewer < processors && self.is_low((job, processors)) {
-                self.full.push(Full::One { job, processors: fewer });
+        for entry in lower {
+            let Entry { task, processors } = entry;
+            let fewer = self.profiles[task].min_allotment(self.height).unwrap_or(processors);
+            if processors > 1 && fewer < processors && self.is_low(entry) {
+                self.full.push(Full::One { task, processors: fewer });
             } else {
-                self.lower.push((job, processors));
+                self.lower.push(entry);
             }
         }
         self.lower.len() < before
     }
 
-    /// Second transformation: low sequential jobs of the first shelf are stacked in pairs; a last one goes on top of
-    /// any other job of the shelf with which it stays within the height.
+    /// Second transformation: low sequential tasks of the first shelf are stacked in pairs; a last one goes on top of
+    /// any other task of the shelf with which it stays within the height.
     fn stack(&mut self) -> bool {
         let (mut low, rest): (Vec<_>, Vec<_>) =
-            self.lower.iter().copied().partition(|&entry| entry.1 == 1 && self.is_low(entry));
+            self.lower.iter().copied().partition(|&entry| entry.processors == 1 && self.is_low(entry));
         let moved = low.len() > 1;
         self.lower = rest;
         while low.len() > 1 {
-            if let (Some((lower, _)), Some((upper, _))) = (low.pop(), low.pop()) {
-                self.full.push(Full::Stacked { lower, upper });
+            if let (Some(lower), Some(upper)) = (low.pop(), low.pop()) {
+                self.full.push(Full::Stacked { lower: lower.task, upper: upper.task });
             }
         }
         let Some(single) = low.pop() else { return moved };
@@ -177,24 +186,25 @@ impl Building<'_> {
             self.lower.push(single);
             return moved;
         };
-        let (lower, processors) = self.lower.swap_remove(at);
-        self.full.push(Full::Beside { lower, processors, upper: single.0 });
+        let lower = self.lower.swap_remove(at);
+        self.full.push(Full::Beside { lower: lower.task, processors: lower.processors, upper: single.task });
         true
     }
 
-    /// Third transformation: a job of the second shelf that meets the height on the idle processors of the first goes
+    /// Third transformation: a task of the second shelf that meets the height on the idle processors of the first goes
     /// there, into the first shelf if it meets the guess.
     fn lower_one(&mut self) -> bool {
-        let Some(&(job, _)) = self.upper.last() else { return false };
+        let Some(&Entry { task, .. }) = self.upper.last() else { return false };
         let idle = self.processors.saturating_sub(self.columns() + self.lower_width());
-        let Some(processors) = self.profiles[job].min_allotment(self.height).filter(|&fewest| fewest <= idle) else {
+        let Some(processors) = self.profiles[task].min_allotment(self.height).filter(|&fewest| fewest <= idle) else {
             return false;
         };
         self.upper.pop();
-        if self.time((job, processors)) <= self.guess {
-            self.lower.push((job, processors));
+        let entry = Entry { task, processors };
+        if self.time(entry) <= self.guess {
+            self.lower.push(entry);
         } else {
-            self.full.push(Full::One { job, processors });
+            self.full.push(Full::One { task, processors });
         }
         true
     }
@@ -208,19 +218,19 @@ impl Building<'_> {
         self.full.iter().map(columns).sum()
     }
 
-    /// Columns of the first shelf, the remaining processors of jobs beside a stack included.
+    /// Columns of the first shelf, the remaining processors of tasks beside a stack included.
     fn lower_width(&self) -> u32 {
         let beside = |full: &Full| match full {
             Full::Beside { processors, .. } => processors - 1,
             _ => 0,
         };
-        self.full.iter().map(beside).sum::<u32>() + self.lower.iter().map(|entry| entry.1).sum::<u32>()
+        self.full.iter().map(beside).sum::<u32>() + self.lower.iter().map(|entry| entry.processors).sum::<u32>()
     }
 
     /// Gives processors to everything: full columns from the left, then the first shelf, the second shelf from the
-    /// right, and the small jobs last into the largest gaps.
+    /// right, and the small tasks last into the largest gaps.
     fn place(self, small: &[usize]) -> Option<Vec<Shelved>> {
-        let upper_width: u32 = self.upper.iter().map(|entry| entry.1).sum();
+        let upper_width: u32 = self.upper.iter().map(|entry| entry.processors).sum();
         let room = self.processors.checked_sub(self.columns())?;
         if self.lower_width() > room || upper_width > room {
             return None;
@@ -233,17 +243,18 @@ impl Building<'_> {
         };
         self.place_full(&mut columns);
         let mut right = self.processors;
-        for &(job, processors) in &self.upper {
+        for &entry in &self.upper {
+            let Entry { task, processors } = entry;
             right -= processors;
-            let start = self.end - self.time((job, processors));
+            let start = self.end - self.time(entry);
             columns.ceiling[right as usize..(right + processors) as usize].fill(start);
-            columns.shelved.push(Shelved { job, processors: ProcSet::range(right, right + processors - 1), start });
+            columns.shelved.push(Shelved { task, processors: ProcSet::range(right, right + processors - 1), start });
         }
         self.fill_gaps(small, &mut columns)?;
         Some(columns.shelved)
     }
 
-    /// Everything but the second shelf and the small jobs.
+    /// Everything but the second shelf and the small tasks.
     fn place_full(&self, columns: &mut Columns) {
         let mut column = 0;
         let mut beyond = self.columns();
@@ -253,8 +264,8 @@ impl Building<'_> {
         };
         for full in &self.full {
             match *full {
-                Full::One { job, processors } => {
-                    columns.put(self, job, take(&mut column, processors), Time::ZERO);
+                Full::One { task, processors } => {
+                    columns.put(self, task, take(&mut column, processors), Time::ZERO);
                 }
                 Full::Stacked { lower, upper } => {
                     let shared = take(&mut column, 1);
@@ -269,24 +280,24 @@ impl Building<'_> {
                 }
             }
         }
-        for &(job, processors) in &self.lower {
-            columns.put(self, job, take(&mut beyond, processors), Time::ZERO);
+        for &Entry { task, processors } in &self.lower {
+            columns.put(self, task, take(&mut beyond, processors), Time::ZERO);
         }
     }
 
-    /// Each small job into the column with the largest gap: by the area argument one is always large enough.
+    /// Each small task into the column with the largest gap: by the area argument one is always large enough.
     fn fill_gaps(&self, small: &[usize], columns: &mut Columns) -> Option<()> {
         let Columns { shelved, top, ceiling } = columns;
         let gap = |column: u32| (ceiling[column as usize].saturating_since(top[column as usize]), Reverse(column));
         let mut gaps: BinaryHeap<(Time, Reverse<u32>)> = (0..self.processors).map(gap).collect();
-        for &job in small {
-            let time = self.profiles[job].time(1);
+        for &task in small {
+            let time = self.profiles[task].time(1);
             let (gap, Reverse(first)) = gaps.pop()?;
             if time > gap {
                 return None;
             }
             let start = ceiling[first as usize] - gap;
-            shelved.push(Shelved { job, processors: ProcSet::range(first, first), start });
+            shelved.push(Shelved { task, processors: ProcSet::range(first, first), start });
             gaps.push((gap - time, Reverse(first)));
         }
         Some(())
@@ -294,11 +305,11 @@ impl Building<'_> {
 }
 
 impl Columns {
-    /// Puts a job on columns that are free from `start`; returns its end.
-    fn put(&mut self, building: &Building<'_>, job: usize, processors: ProcSet, start: Time) -> Time {
-        let end = start + building.profiles[job].time(processors.len());
+    /// Puts a task on columns that are free from `start`; returns its end.
+    fn put(&mut self, building: &Building<'_>, task: usize, processors: ProcSet, start: Time) -> Time {
+        let end = start + building.profiles[task].time(processors.len());
         processors.iter().for_each(|column| self.top[column as usize] = end);
-        self.shelved.push(Shelved { job, processors, start });
+        self.shelved.push(Shelved { task, processors, start });
         end
     }
 }

@@ -148,7 +148,7 @@ static POLICIES: [Entry<OfPolicy>; 13] = [
         supports: FLOW,
         source: "Makespan, after the dynamic scheduling cycle of ptfs",
         parameters: &[Parameter { default: "fast", ..MAPPER }, COMMUNICATION],
-        kind: OfPolicy { build: |spec, seed| flow(spec, seed, "fast", (When::Need, SchedulingTime::Zero)) },
+        kind: OfPolicy { build: |spec, seed| flow(spec, seed, "fast", When::Need, SchedulingTime::Zero) },
     },
     Entry {
         name: "immediate",
@@ -156,7 +156,7 @@ static POLICIES: [Entry<OfPolicy>; 13] = [
         supports: FLOW,
         source: ONLINE_MAPPING,
         parameters: &[Parameter { default: "mct", ..MAPPER }, COMMUNICATION],
-        kind: OfPolicy { build: |spec, seed| flow(spec, seed, "mct", (When::Arrival, SchedulingTime::Zero)) },
+        kind: OfPolicy { build: |spec, seed| flow(spec, seed, "mct", When::Arrival, SchedulingTime::Zero) },
     },
     Entry {
         name: "interval",
@@ -179,7 +179,7 @@ static POLICIES: [Entry<OfPolicy>; 13] = [
                 })?;
                 let scheduling_time =
                     spec.take("scheduling-time", SchedulingTime::Zero, str::parse::<SchedulingTime>)?;
-                flow(spec, seed, MAPPER.default, (When::Every(every), scheduling_time))
+                flow(spec, seed, MAPPER.default, When::Every(every), scheduling_time)
             },
         },
     },
@@ -203,7 +203,7 @@ static POLICIES: [Entry<OfPolicy>; 13] = [
                 })?;
                 let scheduling_time =
                     spec.take("scheduling-time", SchedulingTime::Paper, str::parse::<SchedulingTime>)?;
-                flow(spec, seed, "ga", (when, scheduling_time))
+                flow(spec, seed, "ga", when, scheduling_time)
             },
         },
     },
@@ -234,7 +234,8 @@ fn flow(
     spec: &mut Spec,
     seed: u64,
     default: &str,
-    (when, scheduling_time): (When, SchedulingTime),
+    when: When,
+    scheduling_time: SchedulingTime,
 ) -> Result<Built, SpecError> {
     let name = spec.take("mapper", default.to_owned(), |text| Ok(text.to_owned()))?;
     let communication = spec.take("communication", Communication::Links, str::parse::<Communication>)?;

@@ -7,12 +7,13 @@ use std::collections::BTreeMap;
 
 use makespan_core::{Decision, Event, FreeTime, Policy, Time, View};
 
-use self::plan::{Period, Plan, Room, Start};
+use self::plan::{News, Plan, Room, Start};
 use self::sets::Sets;
 use super::held::Held;
 use super::order::{Place, Reading};
 use super::queue_state::{QueueState, Starts, Update};
 use super::space::Slot;
+use crate::free_time::Period;
 
 /// Gives every task a reservation when it arrives: its earliest fit beside all that run and wait. No reservation is ever
 /// moved to a later instant while tasks end by their estimates, so a task backfills only where it delays nobody.
@@ -50,39 +51,37 @@ impl Conservative {
         Self { reading, ..Self::default() }
     }
 
-    fn by_counts(&mut self, news: (Update, bool), events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
-        let Some(QueueState { queue, held, .. }) = self.state.as_mut() else { return };
+    fn by_counts(&mut self, news: News<'_>, view: &View<'_>, decisions: &mut Vec<Decision>) {
+        let Some(state) = self.state.as_mut() else { return };
         let (plan, now) = (&mut self.starts, view.now);
-        let opened = held.take_opened();
-        plan.take_in(queue, &mut Counts { held: &mut *held }, news, (events, view, opened));
+        plan.take_in(&state.queue, &mut Counts { held: &mut state.held }, news, now);
         let mut starts = Starts::new(view);
         while let Some((place, start)) = plan.take_due(now) {
-            Counts { held: &mut *held }.release(place, &start);
-            if !starts.start((&mut *queue, &mut *held), place, decisions) {
+            Counts { held: &mut state.held }.release(place, &start);
+            if !starts.start(state, place, decisions) {
                 // Something holds processors that no event told of: the task comes back at the next one.
                 plan.put(place, now + Time::TICK);
                 plan.moved(start, Time::MAX);
-                Counts { held: &mut *held }.hold(place, &(now + Time::TICK));
+                Counts { held: &mut state.held }.hold(place, &(now + Time::TICK));
             }
         }
     }
 
-    fn by_sets(&mut self, news: (Update, bool), events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
+    fn by_sets(&mut self, news: News<'_>, view: &View<'_>, decisions: &mut Vec<Decision>) {
         let Some(QueueState { queue, held, .. }) = self.state.as_mut() else { return };
         let (plan, now) = (&mut self.slots, view.now);
-        if news.0 == Update::Anew {
+        if news.update == Update::Anew {
             self.places.clear();
         }
-        let opened = held.take_opened();
         let mut room = Sets::new(view, &mut self.places);
-        plan.take_in(queue, &mut room, news, (events, view, opened));
+        plan.take_in(queue, &mut room, news, now);
         let mut free = view.free.clone();
         while let Some((place, slot)) = plan.take_due(now) {
             let slot = self.places.remove(&place).unwrap_or(slot);
             if slot.processors.is_subset(&free) {
                 free = free.difference(&slot.processors);
                 queue.remove(place);
-                held.begin(place.task, &slot.processors, (slot.start, slot.end));
+                held.begin(place.task, &slot.processors, slot.start, slot.end);
                 decisions.push(Decision::Start { task: place.task, processors: slot.processors });
             } else {
                 let slot = Slot { start: now + Time::TICK, end: slot.end + Time::TICK, ..slot };
@@ -95,14 +94,15 @@ impl Conservative {
 
 impl Policy for Conservative {
     fn on(&mut self, events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
-        let heard = QueueState::hear(&mut self.state, self.reading, events, view);
+        let update = QueueState::hear(&mut self.state, self.reading, events, view);
         let Some(state) = self.state.as_mut() else { return };
         let late = state.held.extend(view, &[]);
+        let news = News { events, update, late, opened: state.held.take_opened() };
         let next = if state.counted {
-            self.by_counts((heard, late), events, view, decisions);
+            self.by_counts(news, view, decisions);
             self.starts.next_start()
         } else {
-            self.by_sets((heard, late), events, view, decisions);
+            self.by_sets(news, view, decisions);
             self.slots.next_start()
         };
         // Compression in one walk may leave a reservation that begins when nothing ends.
@@ -130,7 +130,7 @@ impl Start for Slot {
 impl Room<Time> for Counts<'_> {
     fn earliest(&mut self, place: Place, after: Time) -> Option<Time> {
         let asked = place.asked;
-        self.held.timeline.earliest_fit_in(asked.width, asked.time, (after, Time::MAX))
+        self.held.timeline.earliest_fit_in(asked.width, asked.time, Period::since(after))
     }
 
     fn hold(&mut self, place: Place, start: &Time) {
@@ -143,11 +143,11 @@ impl Room<Time> for Counts<'_> {
         self.held.timeline.release(&(asked.width, *start, *start + asked.time));
     }
 
-    fn earlier(&mut self, place: Place, start: &Time, (now, opened): (Time, Period)) -> Option<Time> {
+    fn earlier(&mut self, place: Place, start: &Time, now: Time, opened: Period) -> Option<Time> {
         let asked = place.asked;
         // It has to run while something was opened.
-        let after = now.max(Time::from_ticks(opened.0.ticks() - asked.time.ticks() + 1));
-        let before = opened.1.min(*start);
-        self.held.timeline.earliest_fit_of_owner(asked.width, asked.time, (after, before), *start)
+        let from = now.max(Time::from_ticks(opened.from.ticks() - asked.time.ticks() + 1));
+        let period = Period { from, until: opened.until.min(*start) };
+        self.held.timeline.earliest_fit_of_owner(asked.width, asked.time, period, *start)
     }
 }

@@ -8,6 +8,7 @@ use super::order::{Place, Reading};
 use super::queue::Gap;
 use super::queue_state::{QueueState, Starts, Update, wait_for};
 use super::space::Space;
+use crate::free_time::Period;
 
 /// Starts tasks in the order of the queue while they fit, reserves the first that does not for the earliest instant at
 /// which, by the estimates of what runs, enough processors are free; and starts any later task that fits now and does
@@ -205,16 +206,16 @@ fn knows(state: &QueueState, events: &[Event], view: &View<'_>) -> bool {
 
 /// One look at the queue, by counts; the reservation of the head that has to wait.
 fn pass(state: &mut QueueState, starts: &mut Starts<'_, '_>, decisions: &mut Vec<Decision>) -> Option<Reserved> {
-    let QueueState { queue, held, .. } = &mut *state;
     let now = starts.now();
-    while let Some(place) = queue.first()
-        && place.asked.width <= held.free(now)
-        && starts.start((&mut *queue, &mut *held), place, decisions)
+    while let Some(place) = state.queue.first()
+        && place.asked.width <= state.held.free(now)
+        && starts.start(state, place, decisions)
     {}
-    let head = queue.first()?;
+    let head = state.queue.first()?;
     let width = head.asked.width;
-    let start = held.timeline.earliest_fit_in(width, Time::TICK, (now, Time::MAX))?;
-    let mut reserved = Reserved { head, start, beside: held.timeline.free_at(start).saturating_sub(width) };
+    let timeline = &state.held.timeline;
+    let start = timeline.earliest_fit_in(width, Time::TICK, Period::since(now))?;
+    let mut reserved = Reserved { head, start, beside: timeline.free_at(start).saturating_sub(width) };
     backfill(state, &mut reserved, starts, None, decisions);
     Some(reserved)
 }
@@ -227,15 +228,14 @@ fn backfill(
     only: Option<&[Place]>,
     decisions: &mut Vec<Decision>,
 ) {
-    let QueueState { queue, held, .. } = state;
     let now = starts.now();
     let window = reserved.start.saturating_since(now);
-    let mut free = held.free(now);
+    let mut free = state.held.free(now);
     let (mut after, mut at) = (reserved.head, 0);
     while free > 0 {
         let gap = Gap { free, window, beside: reserved.beside.min(free) };
         let next = match only {
-            None => queue.next_admitted(Some(after), gap),
+            None => state.queue.next_admitted(Some(after), gap),
             Some(places) => {
                 let found = places[at..].iter().position(|place| gap.admits(place.asked));
                 found.map(|found| {
@@ -246,7 +246,7 @@ fn backfill(
         };
         let Some(place) = next else { return };
         let asked = place.asked;
-        if starts.start((&mut *queue, &mut *held), place, decisions) {
+        if starts.start(state, place, decisions) {
             free -= asked.width;
             if asked.time > window {
                 reserved.beside -= asked.width;
@@ -263,8 +263,7 @@ fn by_sets(state: &mut QueueState, space: &mut Space<'_>, view: &View<'_>, decis
     let Some(first) = state.start_heads(space, decisions) else { return };
     let widest = view.free.len();
     let open = space.open(view.free, view.now, view.now + Time::TICK);
-    let head = (first.task, first.asked.width);
-    if let Some(slot) = space.earliest(head.0, head.1, view.now) {
+    if let Some(slot) = space.earliest(first.task, first.asked.width, view.now) {
         space.reserve(slot);
     }
     let mut free = open.len();
@@ -273,8 +272,8 @@ fn by_sets(state: &mut QueueState, space: &mut Space<'_>, view: &View<'_>, decis
     while free > 0
         && let Some(place) = state.queue.next_admitted(Some(after), gap(free.min(widest)))
     {
-        let (task, width) = (place.task, place.asked.width);
-        let slot = space.place(task, width, view.now).or_else(|| space.exchange((task, width), head));
+        let width = place.asked.width;
+        let slot = space.place(place.task, width, view.now).or_else(|| space.exchange(place, first));
         if let Some(slot) = slot {
             free -= width;
             state.start_in(space, place, slot, decisions);

@@ -54,7 +54,7 @@ pub fn expected_starts(policy: &mut dyn Policy, view: &View<'_>) -> Vec<Expected
 /// asked to be woken at `wake`.
 pub fn expected_starts_from(policy: &mut dyn Policy, view: &View<'_>, wake: Option<Time>) -> Vec<ExpectedStart> {
     let mut play = Play::from(view.instance, view);
-    play.go_on(policy, &|task, processors| view.instance.time(task, processors), (instants(view), wake));
+    play.go_on(policy, &|task, processors| view.instance.time(task, processors), instants(view), wake);
     expected(view, &play.started)
 }
 

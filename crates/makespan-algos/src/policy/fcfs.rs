@@ -39,11 +39,10 @@ impl Policy for Fcfs {
             decisions.extend(wait_for(&state.queue, view));
             return;
         }
-        let QueueState { queue, held, .. } = state;
         let mut starts = Starts::new(view);
-        while let Some(place) = queue.first()
-            && place.asked.width <= held.free(view.now)
-            && starts.start((&mut *queue, &mut *held), place, decisions)
+        while let Some(place) = state.queue.first()
+            && place.asked.width <= state.held.free(view.now)
+            && starts.start(state, place, decisions)
         {}
     }
 }

@@ -6,7 +6,7 @@ use makespan_core::{FreeTime, Instance, ProcSet, TaskId, Time, Unavailable, View
 use rustc_hash::FxHashMap;
 
 use super::space::Slot;
-use crate::free_time::Strips;
+use crate::free_time::{Period, Strips};
 
 /// The processors that running tasks and failures hold, until they are believed to end. It is kept from event to event,
 /// so that an event costs no more than what it changes.
@@ -24,13 +24,8 @@ pub(super) struct Held {
     /// What is down, as it was last seen.
     down: Vec<Unavailable>,
     started: u64,
-    /// From when to when processors were given back by tasks that ended early, since this was last taken.
-    opened: Option<(Time, Time)>,
-}
-
-/// The smallest period that holds two.
-pub(super) fn hull(a: Option<(Time, Time)>, b: (Time, Time)) -> (Time, Time) {
-    a.map_or(b, |a| (a.0.min(b.0), a.1.max(b.1)))
+    /// The period in which tasks that ended early gave processors back, since this was last taken.
+    opened: Option<Period>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -63,7 +58,7 @@ impl Held {
         running.sort_unstable_by_key(|running| (running.start, running.task));
         for running in running {
             let expected = running.start + view.instance.time(running.task, &running.processors);
-            held.begin(running.task, &running.processors, (running.start, expected));
+            held.begin(running.task, &running.processors, running.start, expected);
         }
         held.extend(view, &[]);
         held
@@ -80,7 +75,7 @@ impl Held {
     }
 
     /// A task runs, by its estimate from `start` to `end`.
-    pub(super) fn begin(&mut self, task: TaskId, processors: &ProcSet, (start, end): (Time, Time)) {
+    pub(super) fn begin(&mut self, task: TaskId, processors: &ProcSet, start: Time, end: Time) {
         self.started += 1;
         let hold = Hold { width: processors.len(), start, expected: end, end, order: self.started };
         if let Some(places) = &mut self.places {
@@ -96,13 +91,13 @@ impl Held {
             places.remove(&task);
         }
         if hold.end > now {
-            self.opened = Some(hull(self.opened, (now, hold.end)));
+            self.opened = Some(Period::hull(self.opened, Period { from: now, until: hold.end }));
         }
         Some(hold.end)
     }
 
     /// In which period tasks that ended early gave processors back since this was last asked.
-    pub(super) fn take_opened(&mut self) -> Option<(Time, Time)> {
+    pub(super) fn take_opened(&mut self) -> Option<Period> {
         self.opened.take()
     }
 

@@ -241,7 +241,8 @@ impl<'a> Chooser<'a> {
     /// The cheapest of the starts after `now`, if it is cheaper than `best`.
     fn better_later(
         &self,
-        (now, best): (Time, Option<Choice>),
+        now: Time,
+        best: Option<Choice>,
         outlook: &dyn Outlook,
         openings: &[Time],
     ) -> Option<Choice> {
@@ -287,7 +288,7 @@ impl Table for Counted {
         let task = place.task;
         state.queue.remove(place);
         self.strips.hold(choice.width, choice.start, choice.end);
-        state.held.begin(task, &processors, (choice.start, choice.end));
+        state.held.begin(task, &processors, choice.start, choice.end);
         decisions.push(Decision::Start { task, processors });
         true
     }
@@ -345,7 +346,7 @@ fn pass(state: &mut QueueState, known: &Known, table: &mut impl Table, view: &Vi
     while let Some(place) = state.queue.first() {
         let chooser = chooser(place.task);
         let at_once = chooser.best_at(now, table);
-        let later = chooser.better_later((now, at_once), table, &table.openings(now));
+        let later = chooser.better_later(now, at_once, table, &table.openings(now));
         after = Some(place);
         match (at_once, later) {
             (Some(choice), None) if table.start(state, place, choice, decisions) => {}
@@ -363,7 +364,7 @@ fn pass(state: &mut QueueState, known: &Known, table: &mut impl Table, view: &Vi
         let Some(place) = state.queue.next_admitted(after, gap).filter(|_| free > 0) else { return };
         let chooser = chooser(place.task);
         if let Some(choice) = chooser.best_at(now, table)
-            && chooser.better_later((now, Some(choice)), table, &openings).is_none()
+            && chooser.better_later(now, Some(choice), table, &openings).is_none()
             && table.start(state, place, choice, decisions)
         {
             openings = table.openings(now);

@@ -54,7 +54,8 @@ impl<'a> Play<'a> {
         &mut self,
         policy: &mut dyn Policy,
         time: &dyn Fn(TaskId, &ProcSet) -> Time,
-        (most, wake): (usize, Option<Time>),
+        most: usize,
+        wake: Option<Time>,
     ) {
         let mut events = Vec::new();
         if self.advance(wake, &mut events) {

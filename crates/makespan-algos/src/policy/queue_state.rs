@@ -131,7 +131,7 @@ impl QueueState {
     pub(super) fn start_in(&mut self, space: &mut Space<'_>, place: Place, slot: Slot, decisions: &mut Vec<Decision>) {
         let task = place.task;
         self.queue.remove(place);
-        self.held.begin(task, &slot.processors, (slot.start, slot.end));
+        self.held.begin(task, &slot.processors, slot.start, slot.end);
         decisions.push(Decision::Start { task, processors: slot.processors.clone() });
         space.hold(slot);
     }
@@ -155,17 +155,12 @@ impl<'a, 'b> Starts<'a, 'b> {
     }
 
     /// Starts the task at this place of the queue now; whether there are as many processors.
-    pub(super) fn start(
-        &mut self,
-        (queue, held): (&mut Queue, &mut Held),
-        place: Place,
-        decisions: &mut Vec<Decision>,
-    ) -> bool {
+    pub(super) fn start(&mut self, state: &mut QueueState, place: Place, decisions: &mut Vec<Decision>) -> bool {
         let Place { task, asked, .. } = place;
         let free = self.free.get_or_insert_with(|| self.view.free.clone());
         let Some(processors) = free.take(asked.width) else { return false };
-        queue.remove(place);
-        held.begin(task, &processors, (self.view.now, self.view.now + asked.time));
+        state.queue.remove(place);
+        state.held.begin(task, &processors, self.view.now, self.view.now + asked.time);
         decisions.push(Decision::Start { task, processors });
         true
     }

@@ -2,6 +2,8 @@
 
 use makespan_core::{Instance, ProcSet, TaskId, Time, View};
 
+use super::order::Place;
+use crate::free_time::Period;
 use crate::kernel::{take_compact, widest_compact};
 
 /// Processors that are closed from `start` to `end`: held, reserved, down or unavailable.
@@ -109,14 +111,15 @@ impl<'a> Space<'a> {
         self.reserved = None;
     }
 
-    /// A place from now on for a task that has none beside the reservation where best placement is required, if that leaves
-    /// a placement for the task `head` that has it: the reservation is then of that.
-    pub(super) fn exchange(&mut self, (task, width): (TaskId, u32), head: (TaskId, u32)) -> Option<Slot> {
+    /// Processors from now on for the task at `place`, which has none beside the reservation where best placement is
+    /// required, if they leave others for the task at `head`, whose reservation it is: it is then of these others.
+    pub(super) fn exchange(&mut self, place: Place, head: Place) -> Option<Slot> {
         let reserved = self.reserved.take_if(|_| self.instance.platform().restricts_placement())?;
-        let slot = self.place(task, width, self.now);
+        let slot = self.place(place.task, place.asked.width, self.now);
         let moved = slot.and_then(|slot| {
             self.slots.push(slot.clone());
-            let other = self.place(head.0, head.1, reserved.start).filter(|other| other.end <= reserved.end);
+            let other =
+                self.place(head.task, head.asked.width, reserved.start).filter(|other| other.end <= reserved.end);
             self.slots.pop();
             other.map(|other| (slot, other))
         });
@@ -151,7 +154,7 @@ impl<'a> Space<'a> {
             let end = start + time;
             let open = self.open(fast, start, end);
             let faster = index.checked_sub(1).map(|index| &self.speeds[index].1);
-            if let Some(processors) = self.take(open, width, (start, end), faster) {
+            if let Some(processors) = self.take(open, width, Period { from: start, until: end }, faster) {
                 // On a platform of unequal speeds the slowest of them says how long.
                 let end = start + self.instance.time(task, &processors);
                 return Some(Slot { processors, start, end });
@@ -160,15 +163,9 @@ impl<'a> Space<'a> {
         None
     }
 
-    fn take(
-        &self,
-        mut open: ProcSet,
-        width: u32,
-        (start, end): (Time, Time),
-        faster: Option<&ProcSet>,
-    ) -> Option<ProcSet> {
+    fn take(&self, mut open: ProcSet, width: u32, period: Period, faster: Option<&ProcSet>) -> Option<ProcSet> {
         let platform = self.instance.platform();
-        let meeting = self.reserved.as_ref().filter(|reserved| reserved.meets(start, end));
+        let meeting = self.reserved.as_ref().filter(|reserved| reserved.meets(period.from, period.until));
         if platform.restricts_placement() {
             meeting.into_iter().for_each(|reserved| open.remove(&reserved.processors));
             return if open.len() < width { None } else { take_compact(platform, &mut open, width) };
@@ -192,7 +189,7 @@ impl<'a> Space<'a> {
         }
         let mut spare = meeting.map_or(0, |reserved| reserved.spare);
         // A period after the end of everything makes no processor better than another.
-        let near = self.closing.is_some_and(|closing| closing < self.reach.max(end));
+        let near = self.closing.is_some_and(|closing| closing < self.reach.max(period.until));
         let classes = self.instance.availability().classes();
         let classes = if near { classes } else { &classes[..1] };
         let mut taken = ProcSet::new();

@@ -6,22 +6,24 @@ use makespan_core::{Instance, Profile, ScheduleBuilder, TaskId, Time};
 use crate::kernel::list::Allotted;
 use crate::kernel::open::Open;
 
-/// The guess of the dual approximation for some jobs, and the shelf and allotment of each.
+/// The guess of the dual approximation for some tasks, and the shelf and allotment of each.
 pub(super) struct DualAllotment<'a> {
+    instance: &'a Instance,
+    tasks: &'a [TaskId],
     pub(super) guess: Time,
     pub(super) first_shelf: Vec<bool>,
     pub(super) profiles: Vec<&'a Profile>,
 }
 
 impl<'a> DualAllotment<'a> {
-    /// For these jobs, as if all were released together on an open platform.
-    pub(super) fn of(instance: &'a Instance, tasks: &[TaskId]) -> Self {
+    /// For these tasks, as if all were released together on an open platform.
+    pub(super) fn of(instance: &'a Instance, tasks: &'a [TaskId]) -> Self {
         let profiles: Vec<&Profile> = tasks.iter().map(|&id| instance.profile(id)).collect();
         let Dual { guess, first_shelf, .. } = dual::search(profiles.iter().copied(), instance.processors());
-        Self { guess, first_shelf, profiles }
+        Self { instance, tasks, guess, first_shelf, profiles }
     }
 
-    /// The allotment of least work that lets the job at `index` end within its shelf: together at most the area of
+    /// The allotment of least work that lets the task at `index` end within its shelf: together at most the area of
     /// the guess, which makes any greedy list a 2-approximation.
     pub(super) fn processors(&self, index: usize) -> u32 {
         let half = Time::from_ticks(self.guess.ticks() / 2);
@@ -30,19 +32,13 @@ impl<'a> DualAllotment<'a> {
         profile.thriftiest(limit).unwrap_or_else(|| profile.fastest())
     }
 
-    /// The jobs in shelf order; where processors are closed after `from`, the list that ends first of this one and those
+    /// The tasks in shelf order; where processors are closed after `from`, the list that ends first of this one and those
     /// whose allotments are chosen by what is open.
-    pub(super) fn list(
-        &self,
-        builder: &mut ScheduleBuilder<'_>,
-        instance: &Instance,
-        tasks: &[TaskId],
-        from: Time,
-    ) -> Vec<Allotted> {
-        let plain = self.in_shelf_order(tasks);
-        match Open::of(instance, from) {
+    pub(super) fn list(&self, builder: &mut ScheduleBuilder<'_>, from: Time) -> Vec<Allotted> {
+        let plain = self.in_shelf_order();
+        match Open::of(self.instance, from) {
             None => plain,
-            Some(open) => open.shortest(builder, instance, &open.lists(instance, plain)).1,
+            Some(open) => open.shortest(builder, self.instance, &open.lists(self.instance, plain)).list,
         }
     }
 
@@ -50,11 +46,11 @@ impl<'a> DualAllotment<'a> {
     pub(super) fn list_in_order(
         &self,
         builder: &mut ScheduleBuilder<'_>,
-        instance: &Instance,
-        (tasks, from): (&[TaskId], Time),
+        from: Time,
         sort: impl Fn(&mut [Allotted]),
     ) -> Vec<Allotted> {
-        let mut plain = self.in_shelf_order(tasks);
+        let instance = self.instance;
+        let mut plain = self.in_shelf_order();
         let Some(open) = Open::of(instance, from) else {
             sort(&mut plain);
             return plain;
@@ -62,21 +58,21 @@ impl<'a> DualAllotment<'a> {
         let mut lists = open.lists(instance, plain);
         let shortest = open.shortest(builder, instance, &lists);
         lists.iter_mut().for_each(|list| sort(list));
-        let (_, list) = open.shortest(builder, instance, &lists);
+        let list = open.shortest(builder, instance, &lists).list;
         open.near(builder, instance, list, shortest)
     }
 
-    /// First shelf, second shelf, then small sequential jobs, each by decreasing time: the order of the construction.
-    pub(super) fn in_shelf_order(&self, tasks: &[TaskId]) -> Vec<Allotted> {
+    /// First shelf, second shelf, then small sequential tasks, each by decreasing time: the order of the construction.
+    pub(super) fn in_shelf_order(&self) -> Vec<Allotted> {
         let half = Time::from_ticks(self.guess.ticks() / 2);
         let entry = |index: usize| {
             let processors = self.processors(index);
             let time = self.profiles[index].time(processors);
             let small = processors == 1 && time <= half;
             let shelf = if small { 2 } else { u8::from(!self.first_shelf[index]) };
-            (shelf, std::cmp::Reverse(time), Allotted { task: tasks[index], processors })
+            (shelf, std::cmp::Reverse(time), Allotted { task: self.tasks[index], processors })
         };
-        let mut entries: Vec<_> = (0..tasks.len()).map(entry).collect();
+        let mut entries: Vec<_> = (0..self.tasks.len()).map(entry).collect();
         entries.sort_by_key(|&(shelf, time, allotted)| (shelf, time, allotted.task));
         entries.into_iter().map(|(_, _, allotted)| allotted).collect()
     }

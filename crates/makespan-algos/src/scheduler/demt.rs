@@ -11,6 +11,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::allotment::DualAllotment;
 use super::{check_supported, needs_equal_processors, needs_free_placement};
+use crate::free_time::Period;
 use crate::kernel::batches::by_batches;
 use crate::kernel::compact::{self, Shuffle, Shuffling};
 use crate::kernel::doubling::{self, Candidate};
@@ -20,9 +21,9 @@ use crate::kernel::open::Open;
 /// How far the batches are compacted: the three stages of the paper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compaction {
-    /// All jobs of a batch start with it.
+    /// All tasks of a batch start with it.
     Raw,
-    /// Each job starts as soon as its processors are idle.
+    /// Each task starts as soon as its processors are idle.
     Shift,
     /// A list algorithm with the batch order, which may change processors.
     List,
@@ -74,11 +75,11 @@ impl FromStr for Shuffle {
 /// platforms", SPAA 2004, DOI 10.1145/1007912.1007932, section 3.2. Release dates are served by its batch rule
 /// (section 2.2). Assumptions: none. Guarantee: none is known. Complexity: O(m n K) for the knapsacks, K batches, and
 /// O(n log n) a shuffle.
-/// Deviations: batches go on doubling where the paper's loop would leave jobs over; jobs within a batch are ordered
-/// by weight over area; small sequential jobs are compacted one by one. The paper shuffles the order of the batches and does
-/// not say how: here two batches change places, and stay there if that is better. Shuffling jobs within batches is ours.
+/// Deviations: batches go on doubling where the paper's loop would leave tasks over; tasks within a batch are ordered
+/// by weight over area; small sequential tasks are compacted one by one. The paper shuffles the order of the batches and does
+/// not say how: here two batches change places, and stay there if that is better. Shuffling tasks within batches is ours.
 /// Where processors are unavailable, which the paper leaves open, the guess is that over the open area, and a batch is as wide
-/// as what is open while it runs, with allotments that fit then; the batches of an open platform are tried as well, and jobs
+/// as what is open while it runs, with allotments that fit then; the batches of an open platform are tried as well, and tasks
 /// that would end far later than a list made for the makespan go first.
 ///
 /// ```
@@ -149,10 +150,10 @@ impl Scheduler for Demt {
             if self.compaction != Compaction::List {
                 let mut batches = select(instance, tasks, &dual, open.as_ref());
                 if let Some(open) = &open {
-                    let lists = open.lists(instance, dual.in_shelf_order(tasks));
+                    let lists = open.lists(instance, dual.in_shelf_order());
                     let shortest = open.shortest(builder, instance, &lists);
-                    let latest = open.latest(shortest.0);
-                    batches = compact::near(builder, instance, batches, from, (&shortest.1, latest));
+                    let period = Period { from, until: open.latest(shortest.end) };
+                    batches = compact::near(builder, instance, batches, &shortest.list, period);
                 }
                 return compact::place_raw(builder, &batches, from);
             }
@@ -165,7 +166,7 @@ impl Scheduler for Demt {
                 None => listed(builder, None),
                 Some(open) => {
                     let lists = [listed(builder, Some(open)), listed(builder, None)];
-                    around(builder, instance, open, lists, dual.in_shelf_order(tasks))
+                    around(builder, instance, open, lists, dual.in_shelf_order())
                 }
             };
             list::place(builder, instance, &list, from)
@@ -193,7 +194,7 @@ fn around(
     if value(&second) < value(&first) { second } else { first }
 }
 
-/// The batches of jobs that are all released.
+/// The batches of tasks that are all released.
 fn select(
     instance: &Instance,
     tasks: &[TaskId],

@@ -12,16 +12,16 @@ use crate::kernel::{batches::by_batches, list, shelves};
 /// Two shelves of the smallest length that is not refuted, and of half of it.
 ///
 /// Source: G. Mounié, C. Rapine, D. Trystram, SIAM J. Comput. 37(2), 2007, DOI 10.1137/S0097539701385995.
-/// Assumptions: none; where jobs are not monotone (rigid ones, superlinear speed-up) and the shelves do not fit, or
+/// Assumptions: none; where tasks are not monotone (rigid ones, superlinear speed-up) and the shelves do not fit, or
 /// where best placement is required, the same allotments are placed by a greedy list in shelf order. Where processors are
 /// unavailable, allotments are chosen by what is open, for the guess over the open area and for longer lengths, and the
 /// list that ends first is kept.
-/// Guarantee (makespan): 3/2 for monotone jobs, 7 ticks more if some have laws, whose times are rounded up
-/// ([`shelves::two_shelves`]); 2 for any jobs, with 4 ticks for each that has a law. Twice as much with release dates, which
+/// Guarantee (makespan): 3/2 for monotone tasks, 7 ticks more if some have laws, whose times are rounded up
+/// ([`shelves::two_shelves`]); 2 for any tasks, with 4 ticks for each that has a law. Twice as much with release dates, which
 /// are served by the batch rule, and where the knapsack is too large ([`makespan_bounds::dual::is_exact`]). None with
 /// unavailable processors or best placement.
 /// Complexity: O(n log n log m) a step of the search, O(n m) for those that need the knapsack.
-/// Deviations: small jobs go to the largest gap instead of the first that fits.
+/// Deviations: small tasks go to the largest gap instead of the first that fits.
 ///
 /// ```
 /// use makespan_algos::scheduler::DualApproximation;
@@ -68,7 +68,7 @@ impl Scheduler for DualApproximation {
                 return end;
             }
             lists += 1;
-            let list = dual.list(builder, instance, tasks, from);
+            let list = dual.list(builder, from);
             list::place(builder, instance, &list, from)
         });
         if lists > 0 && is_unrestricted(instance) {
@@ -97,8 +97,8 @@ fn shelved(
     for placed in shelved {
         let processors = placed.processors.len();
         let start = from + placed.start;
-        let stop = start + dual.profiles[placed.job].time(processors);
-        builder.hold(tasks[placed.job], Reservation::on_open_platform(processors, start, stop));
+        let stop = start + dual.profiles[placed.task].time(processors);
+        builder.hold(tasks[placed.task], Reservation::on_open_platform(processors, start, stop));
         end = end.max(stop);
     }
     Some(end)

@@ -1,4 +1,4 @@
-//! One job at a time on as many processors as it can use.
+//! One task at a time on as many processors as it can use.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -13,14 +13,14 @@ use super::{check_supported, needs_equal_processors};
 use crate::kernel::list::{self, Allotted};
 use crate::kernel::open::Open;
 
-/// One job after the other, each on all processors, by decreasing weight over time.
+/// One task after the other, each on all processors, by decreasing weight over time.
 ///
 /// Source: the baseline "Gang" of Dutot, Eyraud, Mounié and Trystram, SPAA 2004, DOI 10.1145/1007912.1007932, section
 /// 4.1. Optimal for weighted completion when all speed-ups are linear up to the whole platform. Guarantee: none in
-/// general. Complexity: O(n log n), and a place for each job. Deviations: a job that is no faster on all processors gets the
-/// fewest that give its shortest time, and the others stay idle; of the jobs that are released the first in this order is
-/// next; around unavailable processors a job gets the allotment with which it ends first, and where the plan would end far
-/// later than a list made for the makespan, the jobs are a list, those first that would still be late. [`Gang::packed`] is ours.
+/// general. Complexity: O(n log n), and a place for each task. Deviations: a task that is no faster on all processors gets the
+/// fewest that give its shortest time, and the others stay idle; of the tasks that are released the first in this order is
+/// next; around unavailable processors a task gets the allotment with which it ends first, and where the plan would end far
+/// later than a list made for the makespan, the tasks are a list, those first that would still be late. [`Gang::packed`] is ours.
 ///
 /// ```
 /// use makespan_algos::scheduler::Gang;
@@ -33,7 +33,7 @@ use crate::kernel::open::Open;
 /// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Gang {
-    /// Whether the jobs are a list instead: a job that cannot use the whole platform leaves the rest to those behind it.
+    /// Whether the tasks are a list instead: a task that cannot use the whole platform leaves the rest to those behind it.
     pub packed: bool,
 }
 
@@ -85,13 +85,13 @@ impl Scheduler for Gang {
 /// Where the plan ends far later than a list made for the makespan, a list that does not.
 fn brought_forward(instance: &Instance, open: &Open<'_>, list: Vec<Allotted>, end: Time) -> Option<Vec<Allotted>> {
     let tasks: Vec<TaskId> = instance.task_ids().collect();
-    let lists = open.lists(instance, DualAllotment::of(instance, &tasks).in_shelf_order(&tasks));
+    let lists = open.lists(instance, DualAllotment::of(instance, &tasks).in_shelf_order());
     let mut builder = ScheduleBuilder::new(instance);
     let shortest = open.shortest(&mut builder, instance, &lists);
-    (end > open.latest(shortest.0)).then(|| open.near(&mut builder, instance, list, shortest))
+    (end > open.latest(shortest.end)).then(|| open.near(&mut builder, instance, list, shortest))
 }
 
-/// Places each job when the one before it ends: the first of the list that is released by then.
+/// Places each task when the one before it ends: the first of the list that is released by then.
 fn one_by_one(
     builder: &mut ScheduleBuilder<'_>,
     instance: &Instance,

@@ -12,10 +12,10 @@ use super::allotment::DualAllotment;
 use super::{check_supported, dual_list_guarantee, needs_equal_processors};
 use crate::kernel::list::{self, Allotted};
 
-/// The order of a list, with w the weight, p the time and k the allotment of a job.
+/// The order of a list, with w the weight, p the time and k the allotment of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// First shelf of the dual approximation, second shelf, small jobs.
+    /// First shelf of the dual approximation, second shelf, small tasks.
     Shelf,
     /// Increasing w / p: the longest for their weight first. One reading of the paper's "weighted LPTF", the one that
     /// reproduces its curves.
@@ -52,9 +52,9 @@ impl FromStr for Order {
 /// Source: M. Garey, R. Graham, SIAM J. Comput. 4, 1975, DOI 10.1137/0204015; the orders are those of the baselines of
 /// Dutot, Eyraud, Mounié and Trystram, SPAA 2004, DOI 10.1145/1007912.1007932, section 4.1.
 /// Assumptions: none. Guarantee (makespan): 2 without release dates and unavailable processors, since the allotments
-/// have at most the area of the guess and none takes longer than it; 4 ticks more for each job with a law, whose times are
+/// have at most the area of the guess and none takes longer than it; 4 ticks more for each task with a law, whose times are
 /// rounded up; twice as much where the knapsack is too large ([`makespan_bounds::dual::is_exact`]). Around unavailable
-/// processors the list that ends first of several, whose allotments are chosen by what is open; jobs that would end far too
+/// processors the list that ends first of several, whose allotments are chosen by what is open; tasks that would end far too
 /// late in another order go to its front. Complexity: that of the dual search, then
 /// O(n log n).
 ///
@@ -88,14 +88,14 @@ impl Scheduler for ListGraham {
         let mut builder = ScheduleBuilder::new(instance);
         let from = instance.first_release();
         let dual = DualAllotment::of(instance, &tasks);
-        let list = dual.list_in_order(&mut builder, instance, (&tasks, from), |list| self.sort(instance, list));
+        let list = dual.list_in_order(&mut builder, from, |list| self.sort(instance, list));
         list::place(&mut builder, instance, &list, from);
         Ok(builder.finish().into())
     }
 }
 
 impl ListGraham {
-    /// Stable: equal jobs keep the shelf order.
+    /// Stable: equal tasks keep the shelf order.
     fn sort(&self, instance: &Instance, list: &mut [Allotted]) {
         let time = |allotted: &Allotted| instance.profile(allotted.task).time(allotted.processors);
         match self.order {

@@ -1,4 +1,4 @@
-//! Sequential jobs to machines by a rule or a search of `kernel::mapping`.
+//! Sequential tasks to machines by a rule or a search of `kernel::mapping`.
 
 use makespan_core::{
     Context, Guarantee, Instance, Objective, Placement, Plan, ProcSet, Profile, Schedule, ScheduleError, Scheduler,
@@ -8,13 +8,13 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use super::check_supported;
-use crate::kernel::mapping::{Mapper, Problem, Times, task_time};
+use crate::kernel::mapping::{MachineId, Mapper, Problem, Times, task_time};
 
-/// A mapper as a scheduler. Each processor is a machine; its jobs run one after the other without a gap, in the order of
+/// A mapper as a scheduler. Each processor is a machine; its tasks run one after the other without a gap, in the order of
 /// Smith (time over weight), which is the best for weighted completion and changes no makespan.
 ///
 /// Source: that of the mapper; the order W. E. Smith, Naval Research Logistics Quarterly 3, 1956, DOI 10.1002/nav.3800030106.
-/// Assumptions: sequential jobs, all released together, processors unavailable at the beginning only. Guarantee: none.
+/// Assumptions: sequential tasks, all released together, processors unavailable at the beginning only. Guarantee: none.
 /// Complexity: that of the mapper, and O(n log n).
 ///
 /// ```
@@ -72,7 +72,7 @@ impl Scheduler for Mapped {
     }
 }
 
-/// Whether an instance is one of mapping: sequential jobs, released together, on processors that once open stay open.
+/// Whether an instance is one of mapping: sequential tasks, released together, on processors that once open stay open.
 ///
 /// # Errors
 /// [`Unsupported`] says what it has besides.
@@ -101,8 +101,8 @@ pub fn check_mappable(instance: &Instance) -> Result<(), Unsupported> {
     Ok(())
 }
 
-/// Jobs as tasks and processors as machines. The times of jobs that have their own on each machine are not copied, where
-/// every node has one processor and no job a walltime.
+/// The tasks of an instance, with its processors as machines. Their times are not copied where each has its own on each
+/// machine, every node has one processor and no job a walltime.
 pub fn problem_of(instance: &Instance) -> Problem<'_> {
     let nodes = instance.platform().nodes();
     let machines = instance.processors() as usize;
@@ -113,9 +113,9 @@ pub fn problem_of(instance: &Instance) -> Problem<'_> {
         Times::rows(rows.collect(), machines)
     } else {
         let mut cells = Vec::with_capacity(instance.tasks() as usize * machines);
-        for job in instance.task_ids() {
+        for task in instance.task_ids() {
             for (node, of) in nodes.iter().enumerate() {
-                let time = task_time(instance.time_on(job, node));
+                let time = task_time(instance.time_on(task, node));
                 cells.extend(std::iter::repeat_n(time, of.processors as usize));
             }
         }
@@ -131,17 +131,17 @@ pub fn problem_of(instance: &Instance) -> Problem<'_> {
     Problem::new(times, ready)
 }
 
-/// The jobs of each machine one after the other, in the order of Smith.
-pub fn schedule_of(instance: &Instance, problem: &Problem<'_>, mapping: &[u32]) -> Schedule {
+/// The tasks of each machine one after the other, in the order of Smith.
+pub fn schedule_of(instance: &Instance, problem: &Problem<'_>, mapping: &[MachineId]) -> Schedule {
     schedule_for(instance, problem, mapping, Objective::WeightedCompletion)
 }
 
-/// The jobs of each machine one after the other, in the order that is best for an objective: the shortest first for the mean flow,
+/// The tasks of each machine one after the other, in the order that is best for an objective: the shortest first for the mean flow,
 /// else the order of Smith.
 pub(super) fn schedule_for(
     instance: &Instance,
     problem: &Problem<'_>,
-    mapping: &[u32],
+    mapping: &[MachineId],
     objective: Objective,
 ) -> Schedule {
     let weight = |task: u32| match objective {
@@ -150,7 +150,7 @@ pub(super) fn schedule_for(
     };
     let key = |task: u32| {
         let weight = weight(task);
-        (i128::from(problem.time(task as usize, mapping[task as usize] as usize)), weight)
+        (i128::from(problem.time(task as usize, mapping[task as usize])), weight)
     };
     let mut order: Vec<u32> = (0..mapping.len() as u32).collect();
     order.sort_by(|&a, &b| {
@@ -162,12 +162,12 @@ pub(super) fn schedule_for(
     let mut ready = problem.ready().to_vec();
     let placement = |task: u32| {
         let machine = mapping[task as usize];
-        let start = ready[machine as usize];
-        let end = start + problem.time(task as usize, machine as usize);
-        ready[machine as usize] = end;
+        let start = ready[machine.index()];
+        let end = start + problem.time(task as usize, machine);
+        ready[machine.index()] = end;
         let (start, end) = (Time::from_ticks(start), Time::from_ticks(end));
         let task = TaskId::at(task as usize);
-        Placement { task, start, end, processors: ProcSet::range(machine, machine) }
+        Placement { task, start, end, processors: ProcSet::range(machine.0, machine.0) }
     };
     Schedule::new(order.into_iter().map(placement).collect())
 }

@@ -1,4 +1,4 @@
-//! Every job on its fewest processors.
+//! Every task on its fewest processors.
 
 use std::cmp::Reverse;
 
@@ -9,11 +9,11 @@ use makespan_core::{
 use super::{check_supported, greedy_list_guarantee, needs_equal_processors};
 use crate::kernel::list::{self, Allotted};
 
-/// Every job on one processor (or the fewest it accepts), longest processing time first.
+/// Every task on one processor (or the fewest it accepts), longest processing time first.
 ///
 /// Source: the baseline "Sequential" of Dutot, Eyraud, Mounié and Trystram, SPAA 2004, DOI 10.1145/1007912.1007932,
 /// section 4.1; the order is Graham's LPT (SIAM J. Appl. Math. 17, 1969, DOI 10.1137/0117039). Guarantee: 2 for the
-/// makespan when every job is rigid (Garey and Graham), otherwise none. Complexity: O(n log n).
+/// makespan when every task is rigid (Garey and Graham), otherwise none. Complexity: O(n log n).
 ///
 /// ```
 /// use makespan_algos::scheduler::Sequential;

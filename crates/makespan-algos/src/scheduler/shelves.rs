@@ -13,24 +13,24 @@ use super::{all_monotone, by_guess, check_supported, needs_equal_processors, som
 use crate::kernel::hierarchical::{Cluster, Part, Partition, Placed, build, partition, widened};
 use crate::kernel::{batches, list, shelves};
 
-/// Two shelves and full-time columns on m SMPs of k processors, every job in its best placement.
+/// Two shelves and full-time columns on m SMPs of k processors, every task in its best placement.
 ///
 /// Source: P.-F. Dutot, D. Trystram, "Scheduling on hierarchical clusters using malleable tasks", SPAA 2001, HAL
 /// inria-00001082, for k a power of two. Single processors have the two shelves of [`super::DualApproximation`], and release
 /// dates are served by the batch rule.
-/// Assumptions: equal nodes. Jobs that are not monotone (rigid ones, superlinear speed-up) and do not fit go to their
+/// Assumptions: equal nodes. Tasks that are not monotone (rigid ones, superlinear speed-up) and do not fit go to their
 /// earliest finish on top of the rest; then the guess is raised by 5 % at a time and the shortest schedule kept. With
-/// unavailable processors, or too many such jobs, a greedy list in best placement serves.
+/// unavailable processors, or too many such tasks, a greedy list in best placement serves.
 /// The guess is the least that is not refuted; the refuted one below it is a [`makespan_core::proof::Rejection`],
 /// and what `makespan_bounds::makespan` proves is no weaker.
-/// Guarantee (makespan), for monotone jobs and against the optimum of any placement: 2 - 2/k, and 3/2 for k = 1 and 2, on
-/// nodes of k = 1, 2, 4, 8 .. processors; on others twice that of the largest such k below (`rounded_down` has the proof). If some jobs
+/// Guarantee (makespan), for monotone tasks and against the optimum of any placement: 2 - 2/k, and 3/2 for k = 1 and 2, on
+/// nodes of k = 1, 2, 4, 8 .. processors; on others twice that of the largest such k below (`rounded_down` has the proof). If some tasks
 /// have laws, whose times are rounded up, 8 k + 1 ticks more ([`Cluster::whole_guess`]). Twice as much with release dates,
 /// and where the knapsack is too large ([`makespan_bounds::dual::is_exact`]). None with unavailable processors.
 /// Complexity: O(n log n log(m k)) a step of the search, O(n m k) for those that need the knapsack; O(n log n + m k)
 /// for the construction.
-/// Deviations: jobs may move to the first shelf on any a k + 2^j that keeps the length; a last job of the second shelf
-/// may do without a box; small jobs go to the least load; with release dates, and on nodes that are rounded down, the list
+/// Deviations: tasks may move to the first shelf on any a k + 2^j that keeps the length; a last task of the second shelf
+/// may do without a box; small tasks go to the least load; with release dates, and on nodes that are rounded down, the list
 /// is taken where it is shorter.
 ///
 /// ```
@@ -48,9 +48,9 @@ use crate::kernel::{batches, list, shelves};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Shelves;
 
-/// How often the guess is raised by 5 % for jobs that are not monotone: to about ten times as much.
+/// How often the guess is raised by 5 % for tasks that are not monotone: to about ten times as much.
 const RAISES: usize = 48;
-/// Columns that are looked at for jobs that are not monotone, in all guesses together: a second or two.
+/// Columns that are looked at for tasks that are not monotone, in all guesses together: a second or two.
 const MAX_COLUMNS: usize = 20_000_000;
 
 impl Scheduler for Shelves {
@@ -69,7 +69,7 @@ impl Scheduler for Shelves {
         if objective != Objective::Makespan || !open || !all_monotone(instance) {
             return None;
         }
-        // Released later together, the jobs still end within the ratio of an optimum that counts from zero.
+        // Released later together, the tasks still end within the ratio of an optimum that counts from zero.
         let guarantee = nodes.guarantee(instance);
         Some(if instance.has_release_dates() { guarantee.doubled() } else { guarantee })
     }
@@ -141,15 +141,15 @@ impl Nodes {
 /// The largest power of two of at most `each` processors of a node, k'.
 ///
 /// On m nodes of k' instead of k processors the guess is at most twice the optimum d of m nodes of k, so that the ratio of
-/// the construction doubles. For the guess 2 d is accepted there: k < 2 k', so the jobs, which do at most m k d of work under
-/// d, do less than 2 d m k'. A job that needs more than m k' processors under d does at least m k' d, so there is at most
+/// the construction doubles. For the guess 2 d is accepted there: k < 2 k', so the tasks, which do at most m k d of work under
+/// d, do less than 2 d m k'. A task that needs more than m k' processors under d does at least m k' d, so there is at most
 /// one; under 2 d it needs half as many, which m k' are. It is chosen for the first shelf, of length 2 d, and all others for
-/// the second, of length d. Wide jobs then get all processors of their nodes back ([`widened`]).
+/// the second, of length d. Wide tasks then get all processors of their nodes back ([`widened`]).
 fn rounded_down(each: u32) -> u32 {
     1 << each.ilog2()
 }
 
-/// Two shelves for each batch, and how many jobs stand on top of them; `None` where they cannot be built.
+/// Two shelves for each batch, and how many tasks stand on top of them; `None` where they cannot be built.
 fn by_shelves(instance: &Instance, nodes: Nodes) -> Option<(Schedule, usize)> {
     if !instance.availability().is_always_open() {
         return None;
@@ -167,7 +167,7 @@ fn by_shelves(instance: &Instance, nodes: Nodes) -> Option<(Schedule, usize)> {
         left += placed.iter().filter(|placed| placed.part == Part::Left).count();
         let end = from + end(&placed);
         placements.extend(placed.into_iter().map(|placed| {
-            let task = tasks[placed.job];
+            let task = tasks[placed.task];
             let (start, end) = (from + placed.start, from + placed.end);
             let placement = Placement { task, start, end, processors: placed.processors };
             (placement, Some(names[placed.part as usize].clone()))
@@ -190,7 +190,7 @@ fn on_nodes(profiles: &[&Profile], nodes: Nodes) -> Option<Vec<Placed>> {
         profiles.iter().map(|&profile| profile.clone().at_most(processors)).collect::<Option<_>>()?;
     let placed = on_cluster(&narrow.iter().collect::<Vec<_>>(), nodes.cluster)?;
     let widen = |placed: Placed| {
-        let profile = profiles[placed.job];
+        let profile = profiles[placed.task];
         widened(&placed, profile, nodes.cluster, nodes.each)
     };
     Some(placed.into_iter().map(widen).collect())
@@ -201,9 +201,9 @@ fn on_processors(profiles: &[&Profile], processors: u32) -> Option<Vec<Placed>> 
     let Dual { guess, first_shelf, .. } = dual::search(profiles.iter().copied(), processors);
     let shelved = shelves::two_shelves(profiles, &first_shelf, guess, processors)?;
     let placed = |shelved: shelves::Shelved| {
-        let end = shelved.start + profiles[shelved.job].time(shelved.processors.len());
+        let end = shelved.start + profiles[shelved.task].time(shelved.processors.len());
         let part = if shelved.start == Time::ZERO { Part::First } else { Part::Second };
-        Placed { job: shelved.job, processors: shelved.processors, start: shelved.start, end, part }
+        Placed { task: shelved.task, processors: shelved.processors, start: shelved.start, end, part }
     };
     Some(shelved.into_iter().map(placed).collect())
 }
@@ -223,7 +223,7 @@ fn on_cluster(profiles: &[&Profile], cluster: Cluster) -> Option<Vec<Placed>> {
         placed = if end(&whole) < end(&placed) { whole } else { placed };
     }
     if strange > 0 && end(&placed) > cluster.limit(profiles, guess) {
-        placed = raised(profiles, cluster, (guess, attempts.min(RAISES)), placed);
+        placed = raised(profiles, cluster, guess, attempts.min(RAISES), placed);
     }
     Some(placed)
 }
@@ -232,7 +232,7 @@ fn by_list(instance: &Instance) -> Schedule {
     let tasks: Vec<TaskId> = instance.task_ids().collect();
     let from = instance.first_release();
     let mut builder = ScheduleBuilder::new(instance);
-    let list = DualAllotment::of(instance, &tasks).list(&mut builder, instance, &tasks, from);
+    let list = DualAllotment::of(instance, &tasks).list(&mut builder, from);
     list::place(&mut builder, instance, &list, from);
     builder.finish()
 }
@@ -242,12 +242,7 @@ fn end(placed: &[Placed]) -> Time {
 }
 
 /// The shortest of the schedules for guesses up to the first that is met. What is proved stays as it is.
-fn raised(
-    profiles: &[&Profile],
-    cluster: Cluster,
-    (mut guess, times): (Time, usize),
-    first: Vec<Placed>,
-) -> Vec<Placed> {
+fn raised(profiles: &[&Profile], cluster: Cluster, mut guess: Time, times: usize, first: Vec<Placed>) -> Vec<Placed> {
     let mut best = first;
     for _ in 0..times {
         guess = guess + Time::from_ticks(guess.ticks() / 20).max(Time::TICK);

@@ -15,7 +15,7 @@ use crate::search::{Course, Neighbourhood, anneal, heat};
 
 /// Targets tried between the guess of the dual approximation and twice it.
 const TARGETS: i64 = 48;
-/// Annealing stops after this many job placements in all, so that large instances stay within seconds.
+/// Annealing stops after this many placements of tasks in all, so that large instances stay within seconds.
 const MAX_PLACEMENTS: usize = 4_000_000;
 /// The temperature begins at this share of the length of the schedule.
 const HOT: f64 = 0.02;
@@ -111,7 +111,7 @@ impl Search<'_> {
         let tasks: Vec<TaskId> = self.instance.task_ids().collect();
         let dual = DualAllotment::of(self.instance, &tasks);
         self.reachable = self.from + dual.guess;
-        let plain = dual.in_shelf_order(&tasks);
+        let plain = dual.in_shelf_order();
         self.consider(builder, &plain);
         if let Some(open) = Open::of(self.instance, self.from) {
             open.lists(self.instance, plain).iter().for_each(|list| self.consider(builder, list));
@@ -133,9 +133,9 @@ impl Search<'_> {
 
     /// Random changes of one allotment or of two places in the list; worse lists are accepted ever more rarely.
     fn anneal(&mut self, builder: &mut ScheduleBuilder<'_>, steps: u32, random: &mut ChaCha8Rng) {
-        let jobs = self.best.1.len();
-        let steps = (steps as usize).min(MAX_PLACEMENTS / jobs.max(1));
-        if jobs < 2 || steps == 0 {
+        let tasks = self.best.1.len();
+        let steps = (steps as usize).min(MAX_PLACEMENTS / tasks.max(1));
+        if tasks < 2 || steps == 0 {
             return;
         }
         let (list, current) = (self.best.1.clone(), self.best.0);

@@ -54,6 +54,13 @@ pub(super) struct Point {
     pub(super) rise: Prices,
 }
 
+/// The prices of the edges that lead to a task and from it.
+#[derive(Clone, Copy, Default)]
+struct Flow {
+    into: f64,
+    out: f64,
+}
+
 /// Where the choice of a task begins, and what it pays.
 #[derive(Clone, Copy)]
 struct Start {
@@ -170,14 +177,14 @@ impl Programme {
     /// The bound at these prices and its rise, smoothed over choices whose price differs by about `width`.
     pub(super) fn evaluate(&self, prices: &Prices, width: f64) -> Point {
         let until = self.integrals(&prices.kinds);
-        let (into, out) = self.flows(&prices.edges);
+        let flows = self.flows(&prices.edges);
         let mut rise = self.free();
         let (mut starts, mut ends) = (vec![0.0; self.len()], vec![0.0; self.len()]);
         let mut value = 0.0;
         let mut found: Vec<Start> = Vec::new();
         for (task, row) in self.tasks.iter().enumerate() {
             found.clear();
-            self.starts(row, (into[task], out[task]), &until, |start| found.push(start));
+            self.starts(row, flows[task], &until, |start| found.push(start));
             let least = found.iter().map(|start| start.paid).fold(f64::INFINITY, f64::min);
             value += least * row.count;
             let weight = |start: &Start| ((least - start.paid) / width).exp();
@@ -203,10 +210,10 @@ impl Programme {
     /// For each task the kind of node and the start at which it pays least.
     pub(super) fn cheapest(&self, prices: &Prices) -> Vec<(usize, f64)> {
         let until = self.integrals(&prices.kinds);
-        let (into, out) = self.flows(&prices.edges);
+        let flows = self.flows(&prices.edges);
         let each = self.tasks.iter().enumerate().map(|(task, row)| {
             let mut best = Start { choice: row.choices.start, at: row.head, paid: f64::INFINITY };
-            self.starts(row, (into[task], out[task]), &until, |start| {
+            self.starts(row, flows[task], &until, |start| {
                 if start.paid < best.paid {
                     best = start;
                 }
@@ -217,14 +224,14 @@ impl Programme {
     }
 
     /// Every start of every choice of a task at which it may pay least.
-    fn starts(&self, row: &Row, (into, out): (f64, f64), until: &[f64], mut each: impl FnMut(Start)) {
+    fn starts(&self, row: &Row, flow: Flow, until: &[f64], mut each: impl FnMut(Start)) {
         for index in row.choices.clone() {
             let Choice { kind, time, cost } = self.choices[index];
             let last = (row.latest - time).max(row.head);
             let priced = (kind != SEVERAL).then(|| &until[kind * (self.periods + 1)..][..=self.periods]);
             let mut look = |at: f64| {
                 let held = priced.map_or(0.0, |own| integral(own, at + time) - integral(own, at));
-                each(Start { choice: index, at, paid: cost + out * time + (out - into) * at + held });
+                each(Start { choice: index, at, paid: cost + flow.out * time + (flow.out - flow.into) * at + held });
             };
             look(row.head);
             if last > row.head {
@@ -275,13 +282,13 @@ impl Programme {
     }
 
     /// For each task the prices of the edges that lead to it and from it.
-    fn flows(&self, prices: &[f64]) -> (Vec<f64>, Vec<f64>) {
-        let (mut into, mut out) = (vec![0.0; self.len()], vec![0.0; self.len()]);
+    fn flows(&self, prices: &[f64]) -> Vec<Flow> {
+        let mut flows = vec![Flow::default(); self.len()];
         for (&price, &(from, to)) in prices.iter().zip(&self.edges) {
-            out[from as usize] += price;
-            into[to as usize] += price;
+            flows[from as usize].out += price;
+            flows[to as usize].into += price;
         }
-        (into, out)
+        flows
     }
 }
 

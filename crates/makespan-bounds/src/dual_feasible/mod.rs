@@ -55,19 +55,19 @@ pub fn search(instance: &Instance, from: Time, known: Time) -> Option<Bound> {
     let mut refuted = Vec::new();
     let mut deadline = known;
     let mut low = None;
-    let mut high: Option<(Time, f64)> = None;
+    let mut high: Option<Tried> = None;
     let rigid = setting.jobs.iter().all(|job| job.profile().is_rigid());
     for attempt in 0..if rigid { ATTEMPTS_RIGID } else { ATTEMPTS } {
         let Some(board) = Board::new(&setting, deadline) else { break };
         let (rounds, enough) = if attempt == 0 { (FIRST_ROUNDS, f64::INFINITY) } else { (ROUNDS, sure + ENOUGH) };
         // Pairs of functions make a round dear.
         let rounds = if setting.widths.len() > MANY_WIDTHS { rounds / 4 } else { rounds };
-        let (value, costs) = game.play(&board, rounds, enough);
-        if value > sure {
+        let (needed, costs) = game.play(&board, rounds, enough);
+        if needed > sure {
             refuted.push(rounding::certificate(&board, &costs, deadline));
-            low = Some((deadline, value));
+            low = Some(Tried { deadline, needed });
         } else {
-            high = Some((deadline, value));
+            high = Some(Tried { deadline, needed });
         }
         // Not even what is known is refuted: more is out of reach.
         let Some(tried) = low.and_then(|low| next(from, sure, low, high)) else { break };
@@ -78,18 +78,25 @@ pub fn search(instance: &Instance, from: Time, known: Time) -> Option<Bound> {
     refuted.into_iter().rev().take(MAX_CHECKS).find_map(proved)
 }
 
+/// A deadline that was looked at, and which share of what there is the jobs need to meet it.
+#[derive(Clone, Copy)]
+struct Tried {
+    deadline: Time,
+    needed: f64,
+}
+
 /// Where needs and what there is should meet; `None` when it is near enough.
-fn next(from: Time, sure: f64, (low, needed): (Time, f64), high: Option<(Time, f64)>) -> Option<Time> {
-    let span = (low - from).ticks() as f64;
+fn next(from: Time, sure: f64, low: Tried, high: Option<Tried>) -> Option<Time> {
+    let span = (low.deadline - from).ticks() as f64;
     let step = match high {
         // Longer deadlines also let the jobs choose allotments of less work.
-        None => span * (needed - sure) * 0.6,
-        Some((high, less)) => {
-            let gap = (high - low).ticks() as f64;
-            gap * ((needed - sure) / (needed - less).max(1e-12)).clamp(0.2, 0.8)
+        None => span * (low.needed - sure) * 0.6,
+        Some(high) => {
+            let gap = (high.deadline - low.deadline).ticks() as f64;
+            gap * ((low.needed - sure) / (low.needed - high.needed).max(1e-12)).clamp(0.2, 0.8)
         }
     };
-    (step > span * 5e-5).then(|| low + Time::from_ticks(step as i64))
+    (step > span * 5e-5).then(|| low.deadline + Time::from_ticks(step as i64))
 }
 
 #[cfg(test)]

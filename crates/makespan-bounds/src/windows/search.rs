@@ -18,14 +18,14 @@ pub(super) fn window(tasks: &Tasks) -> TimeWindow {
     let ends = (0..tasks.len()).map(|task| tasks.heads[task] + tasks.fastest[task] + tasks.tails[task]);
     let path = ends.max().unwrap_or(0);
     let deadline = (path - 1).max(0);
-    let mut best = (deadline, 0, 0);
+    let mut best = (deadline, Window::default());
     let (mut low, mut step) = (deadline, path.max(1));
     // Beyond the work of all tasks nothing is refuted, but the search need not know where that is.
     let mut high = loop {
         let probe = low.saturating_add(step);
         match instants.refute(tasks, &by_kind, probe) {
-            Some((from, until)) if probe < i64::MAX / 4 => {
-                best = (probe, from, until);
+            Some(window) if probe < i64::MAX / 4 => {
+                best = (probe, window);
                 (low, step) = (probe, step.saturating_mul(2));
             }
             _ => break probe,
@@ -34,14 +34,21 @@ pub(super) fn window(tasks: &Tasks) -> TimeWindow {
     while low + 1 < high {
         let middle = low + (high - low) / 2;
         match instants.refute(tasks, &by_kind, middle) {
-            Some((from, until)) => (low, best) = (middle, (middle, from, until)),
+            Some(window) => (low, best) = (middle, (middle, window)),
             None => high = middle,
         }
     }
-    let (deadline, from, until) = best;
+    let (deadline, Window { from, until }) = best;
     let ticks = Time::from_ticks;
     let prices = tasks.kind_of.iter().map(|kind| kind.map_or(0, |kind| by_kind[kind])).collect();
     TimeWindow { deadline: ticks(deadline), from: ticks(from), until: ticks(until), prices }
+}
+
+/// From when to when, in ticks.
+#[derive(Clone, Copy, Default)]
+struct Window {
+    from: i64,
+    until: i64,
 }
 
 /// Where windows may begin and how long before the deadline they may end.
@@ -59,17 +66,16 @@ impl Instants {
 
     /// A window in which the tasks must pay more than all open time costs. Closed periods are left to the certificate,
     /// which proves more with them than without.
-    fn refute(&self, tasks: &Tasks, prices: &[u64], deadline: i64) -> Option<(i64, i64)> {
+    fn refute(&self, tasks: &Tasks, prices: &[u64], deadline: i64) -> Option<Window> {
         let each = prices.iter().zip(&tasks.processors);
         let rate: i128 = each.map(|(&price, &count)| i128::from(price) * i128::from(count)).sum();
-        let Some(starts) = tasks.starts(deadline) else { return Some((0, 0)) };
+        let Some(starts) = tasks.starts(deadline) else { return Some(Window::default()) };
         for &from in &self.begins {
             for &before in &self.before_end {
                 let until = deadline - before;
-                if until > from
-                    && paid((tasks, &starts), prices, deadline, (from, until)) > rate * i128::from(until - from)
-                {
-                    return Some((from, until));
+                let window = Window { from, until };
+                if until > from && paid(tasks, &starts, prices, deadline, window) > rate * i128::from(until - from) {
+                    return Some(window);
                 }
             }
         }
@@ -78,7 +84,8 @@ impl Instants {
 }
 
 /// What the tasks pay at least within a window.
-fn paid((tasks, starts): (&Tasks, &Starts), prices: &[u64], deadline: i64, (from, until): (i64, i64)) -> i128 {
+fn paid(tasks: &Tasks, starts: &Starts, prices: &[u64], deadline: i64, window: Window) -> i128 {
+    let Window { from, until } = window;
     let mut sum = 0_i128;
     for task in 0..tasks.len() {
         if tasks.counts[task] == 0 {

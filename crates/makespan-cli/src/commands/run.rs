@@ -75,7 +75,7 @@ pub fn run(options: &RunOptions) -> Result<ExitCode> {
     let mut watch = Watch::new(&instance);
     let trace = reserved.execute(policy.as_mut(), &mut watch).map_err(|error| miette!("{error}"))?;
     watch.finish();
-    let written = results::write(&folder, &instance, &begun, (&trace, watch.log()));
+    let written = results::write(&folder, &instance, &begun, &trace, watch.log());
     // A report that cannot be written does not hide what happened.
     emit(&outcome::describe(&instance, &begun.schedule, &trace, watch.reasons()))?;
     let which =

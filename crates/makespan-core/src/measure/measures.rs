@@ -81,7 +81,7 @@ impl Measures {
         let count = |wanted: fn(Outcome) -> bool| ended.iter().filter(|run| wanted(run.outcome)).count();
         let weighted: WeightedTime = ended.iter().map(|run| counted::weight(instance, run.task).times(run.end)).sum();
         let makespan = ended.iter().map(|run| run.end).max().unwrap_or(Time::ZERO);
-        let open = open::area(instance, down, (instance.first_release(), makespan));
+        let open = open::area(instance, down, instance.first_release(), makespan);
         let used: Area = trace.runs.iter().map(area).sum();
         Self {
             jobs: ended.len(),

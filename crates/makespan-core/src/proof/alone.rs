@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::{Instance, JobId};
-use crate::proof::{CertificateError, Kind, Scope, earliest_completion};
+use crate::proof::{CertificateError, Kind, Scope, Value, earliest_completion};
 use crate::schedule::Objective;
 
 /// This job, or one task of this bag, alone on the empty platform cannot end sooner: nor can everything.
@@ -22,10 +22,10 @@ impl Kind for Alone {
         Scope::SingleTasks
     }
 
-    fn value(&self, _: Objective, instance: &Instance) -> Result<i128, CertificateError> {
+    fn value(&self, _: Objective, instance: &Instance) -> Result<Value, CertificateError> {
         if self.job.index() >= instance.jobs().len() {
             return Err(CertificateError::UnknownJob(self.job));
         }
-        Ok(i128::from(earliest_completion(instance, self.job).ticks()))
+        Ok(Value::Integer(earliest_completion(instance, self.job).ticks().into()))
     }
 }

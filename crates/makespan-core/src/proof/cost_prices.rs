@@ -1,9 +1,11 @@
 //! What tasks cost at least that must all end by a horizon.
 
+use std::ops::RangeInclusive;
+
 use serde::{Deserialize, Serialize};
 
-use super::spans::{Span, Times};
-use super::{CertificateError, Kind, Scope};
+use super::spans::Times;
+use super::{CertificateError, Kind, Scope, Value};
 use crate::model::{Instance, JobId, TaskId, Time};
 use crate::schedule::{Objective, task_cost, volume};
 
@@ -73,7 +75,7 @@ impl Kind for CostPrices {
     }
 
     /// The cost that follows, in thousandths, rounded up. O(J log J) for each task and node, J instants.
-    fn value(&self, _: Objective, instance: &Instance) -> Result<i128, CertificateError> {
+    fn value(&self, _: Objective, instance: &Instance) -> Result<Value, CertificateError> {
         self.check(instance)?;
         let integrals = self.integrals().ok_or(CertificateError::Overflow)?;
         let times = Times::new(instance);
@@ -92,7 +94,8 @@ impl Kind for CostPrices {
                         let own = own.iter().filter(|choice| span.head + choice.time <= latest);
                         let mut least: Option<i128> = None;
                         for choice in own {
-                            let paid = self.least(choice, (span, latest), flows[task as usize], &integrals);
+                            let starts = span.head..=latest - choice.time;
+                            let paid = self.least(choice, starts, flows[task as usize], &integrals);
                             let paid = paid.ok_or(CertificateError::Overflow)?;
                             least = Some(least.map_or(paid, |least| least.min(paid)));
                         }
@@ -105,7 +108,7 @@ impl Kind for CostPrices {
         }
         // A shift rounds down, and that of the negative value up.
         let negative = self.sold(instance).and_then(|sold| sold.checked_sub(sum)).ok_or(CertificateError::Overflow)?;
-        Ok((-(negative >> self.scale)).max(0))
+        Ok(Value::Integer((-(negative >> self.scale)).max(0)))
     }
 
     fn horizon(&self) -> Option<Time> {
@@ -178,15 +181,15 @@ impl CostPrices {
         integrals[node][last].checked_add(rest)
     }
 
-    /// What one task pays at least on one node, in the unit of the prices; `None` on overflow.
+    /// What one task pays at least on one node if it starts within this range, in the unit of the prices; `None` on overflow.
     fn least(
         &self,
         choice: &Choice,
-        (span, latest): (Span, i128),
+        starts: RangeInclusive<i128>,
         flow: Flow,
         integrals: &[Vec<i128>],
     ) -> Option<i128> {
-        let (first, last) = (span.head, latest - choice.time);
+        let (first, last) = starts.into_inner();
         let cost = i128::from(choice.cost).checked_mul(1 << self.scale)?;
         let fixed = cost.checked_add(flow.out.checked_mul(choice.time)?)?;
         let priced = !integrals.is_empty() && choice.node != SEVERAL;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{CertificateError, Kind, Scope, soonest_completion};
+use super::{CertificateError, Kind, Scope, Value, soonest_completion};
 use crate::model::{Instance, Job, Profile, Rows, Time};
 use crate::schedule::Objective;
 
@@ -37,7 +37,7 @@ impl Kind for IntervalPrices {
     }
 
     /// The weighted completion that follows, rounded down.
-    fn value(&self, _: Objective, instance: &Instance) -> Result<i128, CertificateError> {
+    fn value(&self, _: Objective, instance: &Instance) -> Result<Value, CertificateError> {
         self.check()?;
         let cumulated = self.cumulated();
         let mut value: i128 = 0;
@@ -54,7 +54,7 @@ impl Kind for IntervalPrices {
             value = value.checked_sub(paid).ok_or(CertificateError::Overflow)?;
         }
         // Dividing by a power of two with a shift rounds down, the safe direction.
-        Ok((value >> self.scale).max(0))
+        Ok(Value::Integer((value >> self.scale).max(0)))
     }
 }
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::{Instance, JobId};
-use crate::proof::{CertificateError, Kind, Scope, TimeWindow, total};
+use crate::proof::{CertificateError, Kind, Scope, TimeWindow, Value, total};
 use crate::schedule::{Objective, mean};
 
 /// For each job a deadline that it cannot meet even if it is alone: the job then ends a tick later at the earliest.
@@ -34,12 +34,13 @@ impl Kind for JobWindows {
         Scope::Any
     }
 
-    fn value(&self, objective: Objective, instance: &Instance) -> Result<i128, CertificateError> {
+    fn value(&self, objective: Objective, instance: &Instance) -> Result<Value, CertificateError> {
         let each = self.completions(instance)?.into_iter();
         if objective == Objective::MeanFlow {
             let flow = |(id, end): (JobId, i128)| end.checked_sub(i128::from(instance.job(id).release.ticks()));
-            return Ok(mean(total(each.map(flow))?, instance.jobs().len()));
+            return Ok(Value::Integer(mean(total(each.map(flow))?, instance.jobs().len())));
         }
-        total(each.map(|(id, end)| end.checked_mul(i128::from(instance.job(id).weight.millionths()))))
+        let weighed = each.map(|(id, end)| end.checked_mul(i128::from(instance.job(id).weight.millionths())));
+        total(weighed).map(Value::Integer)
     }
 }

@@ -12,18 +12,13 @@ pub(super) trait Kind {
     /// The instances of which it speaks.
     fn scope(&self) -> Scope;
 
-    /// What follows for an objective and an instance of which it speaks, in the integer unit of the objective.
-    fn value(&self, objective: Objective, instance: &Instance) -> Result<i128, CertificateError>;
+    /// What follows for an objective and an instance of which it speaks.
+    fn value(&self, objective: Objective, instance: &Instance) -> Result<Value, CertificateError>;
 
-    /// What follows, exactly: of a throughput, a rational.
-    fn exact(&self, objective: Objective, instance: &Instance) -> Result<Value, CertificateError> {
-        self.value(objective, instance).map(Value::Integer)
-    }
-
-    /// What follows for the first objective of the kind.
+    /// What follows for the first objective of the kind, of which it is an integer.
     #[cfg(test)]
     fn proves(&self, instance: &Instance) -> Result<i128, CertificateError> {
-        self.value(self.objectives()[0], instance)
+        self.value(self.objectives()[0], instance).map(|value| value.integer())
     }
 
     /// The makespan up to which it speaks of schedules; `None` when it speaks of all.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{CertificateError, Kind, Scope};
+use super::{CertificateError, Kind, Scope, Value};
 use crate::model::{Instance, Time};
 use crate::schedule::Objective;
 
@@ -38,7 +38,7 @@ impl Kind for LateWork {
     }
 
     /// The makespan that follows, in ticks, rounded up to a whole one.
-    fn value(&self, _: Objective, instance: &Instance) -> Result<i128, CertificateError> {
+    fn value(&self, _: Objective, instance: &Instance) -> Result<Value, CertificateError> {
         let nodes = instance.platform().nodes();
         let fail = |what: &str| Err(CertificateError::Malformed(what.into()));
         if self.prices.len() != nodes.len() {
@@ -58,7 +58,7 @@ impl Kind for LateWork {
             paid.push((least.unwrap_or(0), job.tasks()));
         }
         if paid.is_empty() {
-            return Ok(0);
+            return Ok(Value::Integer(0));
         }
         let sold: Vec<(i128, u64)> =
             self.prices.iter().zip(nodes).map(|(&price, of)| (i128::from(price), u64::from(of.processors))).collect();
@@ -67,7 +67,7 @@ impl Kind for LateWork {
         let (needed, sold) = (needed.ok_or(CertificateError::Overflow)?, sold.ok_or(CertificateError::Overflow)?);
         // Where nothing costs anything, nothing is needed.
         let length = if sold > 0 { (needed + (sold - 1)) / sold } else { 0 };
-        Ok(i128::from(self.from.ticks()) + length)
+        Ok(Value::Integer(i128::from(self.from.ticks()) + length))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{CertificateError, Kind, Scope};
+use super::{CertificateError, Kind, Scope, Value};
 use crate::model::{Instance, Job, JobId, ProcSet, Rows, Time};
 use crate::schedule::{Objective, mean};
 
@@ -52,12 +52,13 @@ impl Kind for MachinePrices {
         Scope::SingleTasks
     }
 
-    fn value(&self, objective: Objective, instance: &Instance) -> Result<i128, CertificateError> {
-        match objective {
+    fn value(&self, objective: Objective, instance: &Instance) -> Result<Value, CertificateError> {
+        let value = match objective {
             Objective::Makespan => self.makespan(instance),
             Objective::MeanFlow => self.flow(instance),
             _ => self.completion(instance, |job| i128::from(job.task_weight().millionths())),
-        }
+        };
+        value.map(Value::Integer)
     }
 }
 
@@ -303,7 +304,7 @@ mod tests {
         let instance = Instance::new(Platform::cluster(2, 1).unwrap(), jobs, vec![]).unwrap();
         // Machine 0 is free of charge, and nothing is proved of what could run there.
         let free = MachinePrices { prices: vec![0, 1] };
-        assert!(free.value(Objective::WeightedCompletion, &instance).unwrap() <= 7_000_000);
+        assert!(free.value(Objective::WeightedCompletion, &instance).unwrap() <= Value::Integer(7_000_000));
         // On machine 1 alone 1 + 6, which is the optimum, whatever the order in the file.
         let mut jobs = instance.all_submitted();
         for (job, row) in jobs.iter_mut().zip([[0, 5], [1, 0], [0, 1]]) {
@@ -311,7 +312,7 @@ mod tests {
             job.work.task_mut().unwrap().profile = Profile::on_machines(row).unwrap();
         }
         let instance = Instance::new(Platform::cluster(2, 1).unwrap(), jobs, vec![]).unwrap();
-        assert_eq!(free.value(Objective::WeightedCompletion, &instance), Ok(7_000_000));
+        assert_eq!(free.value(Objective::WeightedCompletion, &instance), Ok(Value::Integer(7_000_000)));
     }
 
     #[test]

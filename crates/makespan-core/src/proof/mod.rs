@@ -128,7 +128,7 @@ impl Proof {
             return Err(CertificateError::OtherObjective { objective });
         }
         kind.scope().check(instance)?;
-        kind.exact(objective, instance)
+        kind.value(objective, instance)
     }
 }
 

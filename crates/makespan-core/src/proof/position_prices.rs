@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{CertificateError, Kind, Scope};
+use super::{CertificateError, Kind, Scope, Value};
 use crate::model::{Instance, Time};
 use crate::schedule::{Objective, mean};
 
@@ -39,13 +39,16 @@ impl Kind for PositionPrices {
 
     /// Rounded down. The mean flow counts one task of a bag, which ends no later than the bag; the weighted completion follows
     /// only where all jobs have one weight and none is a bag.
-    fn value(&self, objective: Objective, instance: &Instance) -> Result<i128, CertificateError> {
+    fn value(&self, objective: Objective, instance: &Instance) -> Result<Value, CertificateError> {
         if objective == Objective::MeanFlow {
             let released: i128 = instance.jobs().iter().map(|job| i128::from(job.release.ticks())).sum();
-            return Ok(mean((self.completions(instance)? - released).max(0), instance.jobs().len()));
+            let flow = mean((self.completions(instance)? - released).max(0), instance.jobs().len());
+            return Ok(Value::Integer(flow));
         }
         let fail = |what: &str| Err(CertificateError::Malformed(what.into()));
-        let Some(weight) = instance.jobs().first().map(|job| job.weight) else { return Ok(0) };
+        let Some(weight) = instance.jobs().first().map(|job| job.weight) else {
+            return Ok(Value::Integer(0));
+        };
         if instance.jobs().iter().any(|job| job.weight != weight) {
             return fail("prices of positions speak of jobs of one weight");
         }
@@ -53,7 +56,7 @@ impl Kind for PositionPrices {
             return fail("prices of positions speak of jobs that are no bags");
         }
         let weighed = self.completions(instance)?.max(0).checked_mul(i128::from(weight.millionths()));
-        weighed.ok_or(CertificateError::Overflow)
+        weighed.map(Value::Integer).ok_or(CertificateError::Overflow)
     }
 }
 
@@ -152,7 +155,7 @@ mod tests {
             );
         }
         let none = PositionPrices { prices: vec![vec![], vec![]] };
-        assert_eq!(none.value(Objective::WeightedCompletion, &equal), Ok(8_000_000));
+        assert_eq!(none.value(Objective::WeightedCompletion, &equal), Ok(Value::Integer(8_000_000)));
         let mut jobs = equal.all_submitted();
         jobs[1].weight = Weight::ZERO;
         let unequal = Instance::new(Platform::cluster(2, 1).unwrap(), jobs, vec![]).unwrap();

@@ -53,6 +53,14 @@ pub struct Reach {
     tails: Vec<i128>,
 }
 
+/// What a pass over the tasks keeps.
+struct Pass {
+    /// Of the tasks that it has passed.
+    ends: Vec<Ends>,
+    /// Those of one task, kept for the memory.
+    neighbours: Vec<Beside>,
+}
+
 /// A task beside another one: when its data are there from another node and from the same one, and what it takes there.
 #[derive(Clone, Copy, Debug)]
 struct Beside {
@@ -151,13 +159,13 @@ impl Reaching {
                 (heads[at], tails[at]) = (NEVER, NEVER);
             }
         }
-        let (mut ends, mut neighbours) = (vec![Ends::default(); self.order.len()], Vec::new());
+        let mut pass = Pass { ends: vec![Ends::default(); self.order.len()], neighbours: Vec::new() };
         for _ in 0..ROUNDS {
             for &task in &self.order {
-                self.raise((task, &self.before[task as usize]), &mut heads, &mut ends, &mut neighbours);
+                self.raise(task, &self.before[task as usize], &mut heads, &mut pass);
             }
             for &task in self.order.iter().rev() {
-                self.raise((task, &self.after[task as usize]), &mut tails, &mut ends, &mut neighbours);
+                self.raise(task, &self.after[task as usize], &mut tails, &mut pass);
             }
             let mut changed = false;
             for task in 0..self.order.len() {
@@ -183,13 +191,8 @@ impl Reaching {
     }
 
     /// Raises the earliest start of a task on each kind of node, by its neighbours on one side, whose `ends` are known.
-    fn raise(
-        &self,
-        (task, links): (u32, &[Link]),
-        heads: &mut [i128],
-        ends: &mut [Ends],
-        neighbours: &mut Vec<Beside>,
-    ) {
+    fn raise(&self, task: u32, links: &[Link], heads: &mut [i128], pass: &mut Pass) {
+        let Pass { ends, neighbours } = pass;
         let row = task as usize * self.kinds.len();
         let mut own = Ends { first: NEVER, kind: 0, second: NEVER };
         for (kind, &(nodes, processors)) in self.kinds.iter().enumerate() {

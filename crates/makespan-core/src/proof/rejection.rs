@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{CertificateError, Kind, Scope};
+use super::{CertificateError, Kind, Scope, Value};
 use crate::model::{Area, Instance, Job, Profile, Rows, Time};
 use crate::schedule::Objective;
 
@@ -69,10 +69,10 @@ impl Kind for Rejection {
     }
 
     /// The makespan that follows, in ticks: `deadline + 1`.
-    fn value(&self, _: Objective, instance: &Instance) -> Result<i128, CertificateError> {
+    fn value(&self, _: Objective, instance: &Instance) -> Result<Value, CertificateError> {
         if self.deadline == Time::ZERO {
             // Nothing is claimed: a makespan is never negative.
-            return Ok(0);
+            return Ok(Value::Integer(0));
         }
         if self.deadline <= self.from || self.at < self.from || self.at >= self.deadline {
             return Err(CertificateError::Malformed("its instants must satisfy from <= at < deadline".into()));
@@ -80,7 +80,7 @@ impl Kind for Rejection {
         if matches!(self.selection, Selection::Price(price) if price < 0) {
             return Err(CertificateError::Malformed("a price must not be negative".into()));
         }
-        let proven = Ok(i128::from(self.deadline.ticks()) + 1);
+        let proven = Ok(Value::Integer(i128::from(self.deadline.ticks()) + 1));
         let available = instance.availability().open_area(self.from, self.deadline);
         let capacity = instance.availability().open_at(self.at);
         let mut needs = Vec::with_capacity(instance.jobs().len());

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::reach::{Reach, Reaching};
 use super::spans::{Span, Times};
-use super::{CertificateError, Kind, Scope};
+use super::{CertificateError, Kind, Scope, Value};
 use crate::model::{Instance, JobId, TaskId, Time};
 use crate::schedule::Objective;
 
@@ -41,8 +41,8 @@ impl Kind for TimeWindow {
         Scope::Any
     }
 
-    fn value(&self, _: Objective, instance: &Instance) -> Result<i128, CertificateError> {
-        self.of_jobs(instance, instance.ids())
+    fn value(&self, _: Objective, instance: &Instance) -> Result<Value, CertificateError> {
+        self.of_jobs(instance, instance.ids()).map(Value::Integer)
     }
 }
 

@@ -47,12 +47,7 @@ impl Kind for TreePrices {
     }
 
     /// Rounded up, since it is a bound from above.
-    fn value(&self, objective: Objective, instance: &Instance) -> Result<i128, CertificateError> {
-        let bound = self.exact(objective, instance)?.rational().ceil();
-        i128::try_from(bound).map_err(|_| CertificateError::Overflow)
-    }
-
-    fn exact(&self, _: Objective, instance: &Instance) -> Result<Value, CertificateError> {
+    fn value(&self, _: Objective, instance: &Instance) -> Result<Value, CertificateError> {
         let problem = TreeProblem::new(instance).map_err(CertificateError::NoTree)?;
         self.proves(&problem).map(Value::Rational)
     }

@@ -227,18 +227,15 @@ impl Panel<'_> {
     fn write_lines(&self, out: &mut impl Write, makespan: Time, bound: Option<Time>) -> io::Result<()> {
         let bound_after = bound.is_some_and(|bound| bound > makespan);
         if let Some(bound) = bound {
-            self.write_line(out, "proven bound", bound, ("#B3006B", "5 3", bound_after))?;
+            let word = "proven bound";
+            self.write_line(out, &Line { word, at: bound, colour: "#B3006B", dashes: "5 3", after: bound_after })?;
         }
-        self.write_line(out, "makespan", makespan, ("#004488", "none", !bound_after))
+        let word = "makespan";
+        self.write_line(out, &Line { word, at: makespan, colour: "#004488", dashes: "none", after: !bound_after })
     }
 
-    fn write_line(
-        &self,
-        out: &mut impl Write,
-        word: &str,
-        at: Time,
-        (colour, dashes, after): (&str, &str, bool),
-    ) -> io::Result<()> {
+    fn write_line(&self, out: &mut impl Write, line: &Line) -> io::Result<()> {
+        let Line { word, at, colour, dashes, after } = *line;
         let x = self.x(at);
         let (top, bottom) = (Pixels(self.top - 8.0), Pixels(self.top + self.height));
         let path = format!("M{} {top}V{bottom}", Pixels(x));
@@ -250,6 +247,16 @@ impl Panel<'_> {
         let (x, y) = (Pixels(x), Pixels(self.top - 9.0));
         writeln!(out, r#"<text class="{class}" x="{x}" y="{y}" style="fill:{colour}">{label}</text>"#)
     }
+}
+
+/// A line at an instant, with a label.
+struct Line {
+    word: &'static str,
+    at: Time,
+    colour: &'static str,
+    dashes: &'static str,
+    /// Whether the label stands to the right of the line.
+    after: bool,
 }
 
 fn outline(area: [f64; 4]) -> String {

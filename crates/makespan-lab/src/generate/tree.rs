@@ -6,6 +6,7 @@
 use std::collections::VecDeque;
 use std::fmt;
 use std::num::NonZeroU64;
+use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 use makespan_core::{Instance, Job, Link, Node, Platform, Profile, Time, Weight};
@@ -17,11 +18,11 @@ use super::at_most;
 use crate::LabError;
 
 /// Speeds in millions of operations a second: an old Pentium Pro and an Athlon.
-const SPEED: (f64, f64) = (22.151, 171.667);
+const SPEED: RangeInclusive<f64> = 22.151..=171.667;
 /// Bandwidths as printed: 110 kb/s to 7 Mb/s.
-const BANDWIDTH: (f64, f64) = (110e3, 7e6);
+const BANDWIDTH: RangeInclusive<f64> = 110e3..=7e6;
 /// Latencies in seconds, where there are any.
-const LATENCY: (f64, f64) = (0.006, 10.0);
+const LATENCY: RangeInclusive<f64> = 0.006..=10.0;
 /// Bytes of every task. With bandwidths and ratios given this sets the unit of time, and how much latencies weigh.
 pub const DATA: u64 = 1_000_000;
 /// Bytes that `SimGrid` of those years let be under way at most (`SG_TCP_CTE_GAMMA`): a flow has at most this over twice
@@ -149,7 +150,7 @@ pub fn generate_tree(options: &TreeOptions) -> Result<Instance, LabError> {
     let digits = (options.nodes - 1).to_string().len();
     let node = |(at, parent): (usize, Option<usize>)| {
         let mut stream = stream(options.seed, 1 + at as u64);
-        let speed = stream.random_range(SPEED.0..=SPEED.1);
+        let speed = stream.random_range(SPEED);
         let bandwidth = log_uniform(BANDWIDTH, &mut stream) / bits;
         // Rounded to what a measurement would print, which keeps exact throughputs short.
         let microseconds = (log_uniform(LATENCY, &mut stream) * 1e6).round();
@@ -205,8 +206,8 @@ fn stream(seed: u64, number: u64) -> ChaCha8Rng {
     stream
 }
 
-fn log_uniform((low, high): (f64, f64), stream: &mut ChaCha8Rng) -> f64 {
-    stream.random_range(low.ln()..=high.ln()).exp()
+fn log_uniform(range: RangeInclusive<f64>, stream: &mut ChaCha8Rng) -> f64 {
+    stream.random_range(range.start().ln()..=range.end().ln()).exp()
 }
 
 fn check(options: &TreeOptions) -> Result<(), LabError> {

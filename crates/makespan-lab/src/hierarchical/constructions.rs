@@ -139,15 +139,14 @@ impl Plan {
         let mut random = ChaCha8Rng::seed_from_u64(stirred(2001, [seed]));
         let shape = [Shape::Linear, Shape::Steps, Shape::Caps][random.random_range(0..3)];
         let jobs = random.random_range(4..=2 * cluster.nodes as usize + 8);
-        let platform = (cluster.nodes, cluster.each);
-        let mut drawn = Population::Shape(shape).draw(platform, jobs, seed)?.all_submitted();
+        let mut drawn = Population::Shape(shape).draw(cluster, jobs, seed)?.all_submitted();
         // Sequential jobs of at most half of the length, for the gaps.
         let small = |index| {
             let time = Time::from_seconds(random.random_range(1..=4));
             Profile::table(vec![time]).ok().map(|profile| Job::new(format!("small {index}"), profile))
         };
         drawn.extend((0..jobs / 3).filter_map(small));
-        let instance = Population::platform(platform)?;
+        let instance = Population::platform(cluster)?;
         let instance = Instance::new(instance, drawn, vec![])?;
         let profiles: Vec<&Profile> = instance.simple_jobs().map(|job| job.profile()).collect();
         let least = dual::search(profiles.iter().copied(), cluster.processors()).guess.ticks();
@@ -195,7 +194,7 @@ impl Plan {
     fn picture(&self, figure: u32, title: &str, parts: &[Part]) -> Result<(String, Vec<u8>), LabError> {
         let kept = self.construction.placed.iter().filter(|placed| parts.contains(&placed.part));
         let kept: Vec<&Placed> = kept.collect();
-        let mut jobs: Vec<Job> = kept.iter().map(|placed| self.instance.submitted(JobId(placed.job as u32))).collect();
+        let mut jobs: Vec<Job> = kept.iter().map(|placed| self.instance.submitted(JobId(placed.task as u32))).collect();
         let mut drawn: Vec<_> =
             kept.iter().map(|placed| (placement(placed), Some(placed.part.name().into()))).collect();
         drawn.iter_mut().zip(0..).for_each(|((placement, _), task)| placement.task = TaskId(task));
@@ -203,7 +202,7 @@ impl Plan {
             for (placed, idle) in self.boxes().into_iter().filter(|(_, idle)| !idle.is_empty()) {
                 let task = TaskId::at(jobs.len());
                 let profile = Profile::rigid(idle.len(), placed.end - placed.start);
-                let name = format!("idle {}", placed.job);
+                let name = format!("idle {}", placed.task);
                 jobs.push(Job::new(&name, profile.map_err(|source| LabError::Profile { job: name.clone(), source })?));
                 drawn.push((Placement { task, processors: idle, ..placement(placed) }, Some("idle in its box".into())));
             }

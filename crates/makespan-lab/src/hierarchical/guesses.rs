@@ -79,7 +79,7 @@ fn one(instance: &Instance, profiles: &[&Profile], key: Key, guess: Time) -> Res
 /// As it stands in a schedule.
 pub(super) fn placement(placed: &Placed) -> Placement {
     Placement {
-        task: TaskId::at(placed.job),
+        task: TaskId::at(placed.task),
         start: placed.start,
         end: placed.end,
         processors: placed.processors.clone(),

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use makespan_algos::kernel::hierarchical::Cluster;
 use makespan_core::{Instance, Job, Platform, Profile, Time};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -62,9 +63,9 @@ impl Population {
         }
     }
 
-    /// Jobs on `nodes` SMPs of `each` processors that must be in their best placement.
-    pub(super) fn draw(self, smps: (u32, u32), jobs: usize, seed: u64) -> Result<Instance, LabError> {
-        let platform = Self::platform(smps)?;
+    /// Jobs on these SMPs that must be in their best placement.
+    pub(super) fn draw(self, cluster: Cluster, jobs: usize, seed: u64) -> Result<Instance, LabError> {
+        let platform = Self::platform(cluster)?;
         let processors = platform.processors();
         let drawn = match self {
             Self::Family(family) => {
@@ -76,8 +77,8 @@ impl Population {
         Ok(Instance::new(platform, drawn, vec![])?)
     }
 
-    /// `nodes` SMPs of `each` processors.
-    pub(super) fn platform((nodes, each): (u32, u32)) -> Result<Platform, LabError> {
+    /// These SMPs.
+    pub(super) fn platform(Cluster { nodes, each }: Cluster) -> Result<Platform, LabError> {
         let platform = Platform::cluster(nodes, each).map_err(|error| LabError::Option {
             name: "nodes",
             value: format!("{nodes} of {each} processors ({error})"),

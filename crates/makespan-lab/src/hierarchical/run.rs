@@ -3,6 +3,7 @@
 use std::fmt;
 use std::time::Instant;
 
+use makespan_algos::kernel::hierarchical::Cluster;
 use makespan_core::{Bound, Context, Instance, Objective};
 use serde::{Deserialize, Serialize};
 
@@ -76,7 +77,7 @@ pub(super) fn execute(options: &Options, key: Key) -> Result<Run, LabError> {
     let at = Population::ALL.iter().position(|&known| known == population).unwrap_or_default();
     let parts = [at as u64, u64::from(each), u64::from(nodes), jobs as u64, u64::from(run)];
     let seed = stirred(options.seed, parts);
-    let instance = population.draw((nodes, each), jobs, seed)?;
+    let instance = population.draw(Cluster { nodes, each }, jobs, seed)?;
     let bound = makespan_bounds::makespan(&instance);
     let proved = verified(&bound, &instance, key)?;
     let mut outcomes = Vec::new();

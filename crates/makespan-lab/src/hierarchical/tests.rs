@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use makespan_algos::kernel::hierarchical::{Last, Part, Placed};
+use makespan_algos::kernel::hierarchical::{Cluster, Last, Part, Placed};
 use makespan_core::ProcSet;
 
 use super::*;
@@ -99,7 +99,7 @@ fn every_figure_is_found_in_a_plan() {
 #[test]
 fn adversarial_jobs_are_monotone_and_nearly_fill_the_platform() {
     for population in Population::ALL.into_iter().filter(|population| matches!(population, Population::Shape(_))) {
-        let instance = population.draw((4, 4), 8, 7).unwrap();
+        let instance = population.draw(Cluster { nodes: 4, each: 4 }, 8, 7).unwrap();
         assert!(instance.simple_jobs().all(|job| job.profile().is_monotone()), "{population}");
         let bound = makespan_bounds::makespan(&instance).value.integer();
         assert!((4_000_000_000..40_000_000_000).contains(&bound), "{population}: {bound}");

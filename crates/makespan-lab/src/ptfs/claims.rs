@@ -1,6 +1,6 @@
 //! What the paper claims of its figures, and what is aimed at.
 
-use super::{Points, Row, SCHEDULERS};
+use super::{Group, Points, Row, SCHEDULERS};
 use crate::campaign::Claim;
 use crate::statistics::{confidence, mean};
 
@@ -51,8 +51,8 @@ pub(super) fn all(points: &Points) -> Vec<Claim> {
 }
 
 /// The flows that are most like the paper's: those that swing most.
-fn variant(points: &Points, size: u32) -> Option<(u32, f64)> {
-    points.groups().into_iter().rfind(|group| group.0 == size)
+fn variant(points: &Points, size: u32) -> Option<Group> {
+    points.groups().into_iter().rfind(|group| group.mean_size == size)
 }
 
 fn advantages(points: &Points, size: u32) -> Vec<At> {
@@ -69,8 +69,8 @@ fn saturated(points: &Points, size: u32, of: impl Fn(&Row) -> &Vec<f64>) -> Vec<
 /// By how much the advantage on swinging flows exceeds that on the level flows of the same tasks, from the balance line to moderate
 /// saturation.
 fn by_swing(points: &Points, size: u32) -> Vec<At> {
-    let Some(swinging) = variant(points, size).filter(|group| group.1 > 0.0) else { return Vec::new() };
-    let level = points.of_group((size, 0.0));
+    let Some(swinging) = variant(points, size).filter(|group| group.swing > 0.0) else { return Vec::new() };
+    let level = points.of_group(Group { mean_size: size, swing: 0.0 });
     let pairs = level.filter(|(rate, _)| (1.0..=4.0).contains(rate)).filter_map(|(rate, level)| {
         let (_, row) = points.of_group(swinging).find(|row| (row.0 - rate).abs() < 1e-9)?;
         let more: Vec<f64> = row.advantages.iter().zip(&level.advantages).map(|(more, less)| more - less).collect();

@@ -2,7 +2,7 @@
 
 use makespan_formats::plot::{Figure, Point as Mark, Series};
 
-use super::{Point, Points, Row, SCHEDULERS};
+use super::{Group, Point, Points, Row, SCHEDULERS};
 use crate::LabError;
 use crate::campaign::figure;
 use crate::statistics::{confidence, mean};
@@ -16,10 +16,10 @@ const LARGEST: f64 = 1.2;
 pub(super) fn all(points: &Points) -> Result<Vec<(String, Vec<u8>)>, LabError> {
     let mut figures = Vec::new();
     for (number, size) in [(9, 50_000), (10, 5000)] {
-        let groups: Vec<(u32, f64)> = points.groups().into_iter().filter(|group| group.0 == size).collect();
+        let groups: Vec<Group> = points.groups().into_iter().filter(|group| group.mean_size == size).collect();
         for (at, &group) in groups.iter().rev().enumerate() {
             // The flows that swing most are the paper's; the others have their swing in the name.
-            let suffix = if at == 0 { String::new() } else { format!("-swing-{}", group.1) };
+            let suffix = if at == 0 { String::new() } else { format!("-swing-{}", group.swing) };
             figures.push(figure(&format!("figure{number}{suffix}.svg"), &makespans(points, group))?);
             figures.push(figure(&format!("figure{}{suffix}.svg", number + 2), &differences(points, group))?);
             figures.push(figure(&format!("figure{}b{suffix}.svg", number + 2), &utilisations(points, group))?);
@@ -33,7 +33,7 @@ pub(super) fn all(points: &Points) -> Result<Vec<(String, Vec<u8>)>, LabError> {
 
 const X: &str = "mean rate of arrival / balance line";
 
-fn curve(points: &Points, group: (u32, f64), of: impl Fn(&Row) -> f64) -> Vec<Mark> {
+fn curve(points: &Points, group: Group, of: impl Fn(&Row) -> f64) -> Vec<Mark> {
     let mark = |(x, row): (f64, &Row)| {
         let y = of(row);
         Mark { x, y, low: y, high: y }
@@ -42,7 +42,7 @@ fn curve(points: &Points, group: (u32, f64), of: impl Fn(&Row) -> f64) -> Vec<Ma
 }
 
 /// Means in per cent with their confidence intervals.
-fn intervals(points: &Points, group: (u32, f64), of: impl Fn(&Row) -> &Vec<f64>) -> Vec<Mark> {
+fn intervals(points: &Points, group: Group, of: impl Fn(&Row) -> &Vec<f64>) -> Vec<Mark> {
     let mark = |(x, row): (f64, &Row)| {
         let sample = of(row);
         let (y, half) = (100.0 * mean(sample).unwrap_or(0.0), 100.0 * confidence(sample).unwrap_or(0.0));
@@ -52,13 +52,13 @@ fn intervals(points: &Points, group: (u32, f64), of: impl Fn(&Row) -> &Vec<f64>)
 }
 
 /// How the advantage of PTFS depends on the swing.
-fn by_swing(points: &Points, groups: &[(u32, f64)]) -> Figure {
-    let series = |&group: &(u32, f64)| Series {
-        name: format!("swing {}", group.1),
+fn by_swing(points: &Points, groups: &[Group]) -> Figure {
+    let series = |&group: &Group| Series {
+        name: format!("swing {}", group.swing),
         points: intervals(points, group, |row| &row.advantages),
     };
     Figure {
-        title: format!("Maxspan saved by PTFS beside the best other of Table 2, mean size {}", groups[0].0),
+        title: format!("Maxspan saved by PTFS beside the best other of Table 2, mean size {}", groups[0].mean_size),
         x_label: X.into(),
         y_label: "percent".into(),
         series: groups.iter().map(series).collect(),
@@ -67,7 +67,7 @@ fn by_swing(points: &Points, groups: &[(u32, f64)]) -> Figure {
     }
 }
 
-fn each(points: &Points, group: (u32, f64), of: impl Fn(&Point) -> f64) -> Vec<Series> {
+fn each(points: &Points, group: Group, of: impl Fn(&Point) -> f64) -> Vec<Series> {
     let series = |(at, scheduler): (usize, &super::Scheduler)| Series {
         name: scheduler.name.into(),
         points: curve(points, group, |row| of(&row.points[at])),
@@ -75,11 +75,11 @@ fn each(points: &Points, group: (u32, f64), of: impl Fn(&Point) -> f64) -> Vec<S
     SCHEDULERS.iter().enumerate().map(series).collect()
 }
 
-fn makespans(points: &Points, group: (u32, f64)) -> Figure {
+fn makespans(points: &Points, group: Group) -> Figure {
     let mut series = each(points, group, |point| 1.0 + point.gap);
     series.iter_mut().for_each(|one| one.points.retain(|mark| mark.y <= LARGEST));
     Figure {
-        title: format!("Maxspan over its bound, mean size {}, swing {}", group.0, group.1),
+        title: format!("Maxspan over its bound, mean size {}, swing {}", group.mean_size, group.swing),
         x_label: X.into(),
         y_label: format!("makespan / bound, up to {LARGEST}"),
         series,
@@ -88,9 +88,9 @@ fn makespans(points: &Points, group: (u32, f64)) -> Figure {
     }
 }
 
-fn utilisations(points: &Points, group: (u32, f64)) -> Figure {
+fn utilisations(points: &Points, group: Group) -> Figure {
     Figure {
-        title: format!("Mean utilisation of the nodes, mean size {}, swing {}", group.0, group.1),
+        title: format!("Mean utilisation of the nodes, mean size {}, swing {}", group.mean_size, group.swing),
         x_label: X.into(),
         y_label: "mean over nodes".into(),
         series: each(points, group, |point| point.utilisation),
@@ -99,11 +99,14 @@ fn utilisations(points: &Points, group: (u32, f64)) -> Figure {
     }
 }
 
-fn differences(points: &Points, group: (u32, f64)) -> Figure {
+fn differences(points: &Points, group: Group) -> Figure {
     let makespan = intervals(points, group, |row| &row.advantages);
     let used = intervals(points, group, |row| &row.more_used);
     Figure {
-        title: format!("PTFS beside the best other scheduler of Table 2, mean size {}, swing {}", group.0, group.1),
+        title: format!(
+            "PTFS beside the best other scheduler of Table 2, mean size {}, swing {}",
+            group.mean_size, group.swing
+        ),
         x_label: X.into(),
         y_label: "percent".into(),
         series: vec![

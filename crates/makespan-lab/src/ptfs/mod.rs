@@ -16,7 +16,7 @@ mod run;
 mod tests;
 
 pub use options::{Options, SCHEDULERS, Scheduler};
-pub use points::{Point, Points, Row};
+pub use points::{Group, Point, Points, Row};
 pub use run::{Key, Outcome, Run};
 
 use crate::LabError;

@@ -32,6 +32,15 @@ pub struct Row {
     pub more_used: Vec<f64>,
 }
 
+/// Flows of one mean size and one swing.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Group {
+    /// The mean size of a task.
+    pub mean_size: u32,
+    /// By which part of its mean the rate swings.
+    pub swing: f64,
+}
+
 /// The rows by mean size, swing in millionths, and rate in millionths of the balance line.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Points(BTreeMap<(u32, u32, u64), Row>);
@@ -55,17 +64,17 @@ impl Points {
         Self(rows)
     }
 
-    /// The mean sizes and swings.
-    pub fn groups(&self) -> Vec<(u32, f64)> {
+    /// All groups of flows.
+    pub fn groups(&self) -> Vec<Group> {
         let mut groups: Vec<(u32, u32)> = self.0.keys().map(|&(size, swing, _)| (size, swing)).collect();
         groups.dedup();
-        groups.into_iter().map(|(size, swing)| (size, f64::from(swing) / 1e6)).collect()
+        groups.into_iter().map(|(mean_size, swing)| Group { mean_size, swing: f64::from(swing) / 1e6 }).collect()
     }
 
-    /// The rows of one mean size and swing, with their rates.
-    pub fn of_group(&self, (size, swing): (u32, f64)) -> impl Iterator<Item = (f64, &Row)> {
-        let swing = (swing * 1e6).round() as u32;
-        let rows = self.0.iter().filter(move |((of, at, _), _)| (*of, *at) == (size, swing));
+    /// The rows of a group, with their rates.
+    pub fn of_group(&self, group: Group) -> impl Iterator<Item = (f64, &Row)> {
+        let wanted = (group.mean_size, (group.swing * 1e6).round() as u32);
+        let rows = self.0.iter().filter(move |((size, swing, _), _)| (*size, *swing) == wanted);
         rows.map(|((_, _, rate), row)| (*rate as f64 / 1e6, row))
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Options, Points, Run, SCHEDULERS};
+use super::{Group, Options, Points, Run, SCHEDULERS};
 use crate::campaign::table;
 
 /// One row a flow and scheduler; times in seconds.
@@ -51,8 +51,8 @@ pub(super) fn text(options: &Options, points: &Points) -> String {
 }
 
 /// A row a scheduler, a column a rate: eight rates take 96 columns.
-fn by_rate(points: &Points, group: (u32, f64), title: &str, of: impl Fn(&super::Point) -> String) -> String {
-    let mut text = format!("\nMean size {}, swing {}: {title}\n{:<16}", group.0, group.1, "rate");
+fn by_rate(points: &Points, group: Group, title: &str, of: impl Fn(&super::Point) -> String) -> String {
+    let mut text = format!("\nMean size {}, swing {}: {title}\n{:<16}", group.mean_size, group.swing, "rate");
     for (rate, _) in points.of_group(group) {
         let _infallible = write!(text, "{rate:>10}");
     }

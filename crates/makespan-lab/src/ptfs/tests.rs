@@ -32,7 +32,7 @@ fn a_small_campaign_writes_everything_and_goes_on() {
     }
     let again = reproduce(&options, folder.path(), &mut Silent).unwrap();
     assert_eq!((again.runs, again.reused, again.points == summary.points), (12, 12, true));
-    for (_, row) in summary.points.of_group((5000, 1.0)) {
+    for (_, row) in summary.points.of_group(Group { mean_size: 5000, swing: 1.0 }) {
         assert_eq!(row.advantages.len(), 2);
         for point in &row.points {
             assert!(point.gap >= 0.0 && (point.phases.iter().sum::<f64>() - 1.0).abs() < 1e-6);

@@ -11,6 +11,15 @@ pub const ANY: u32 = u32::MAX;
 /// Free instants that are kept of all processors, at most.
 const MAX_KEPT: usize = 1 << 21;
 
+/// What a sequence is made of.
+#[derive(Clone, Debug)]
+pub struct Solution {
+    /// The tasks in order, each after all that it waits for.
+    pub order: Vec<u32>,
+    /// For each task its processor, or [`ANY`].
+    pub wanted: Vec<u32>,
+}
+
 /// An order of the tasks, in which each comes after all that it waits for, and for each task a processor, or [`ANY`].
 ///
 /// Each task starts when its data are there and its processor has finished the tasks before it in the order. Whatever
@@ -86,7 +95,7 @@ pub struct Shift {
 impl<'a> Sequence<'a> {
     /// Evaluates this order; `weights` are those of the jobs, for objectives other than the makespan. Cost and
     /// throughput are no matter of order, and the makespan stands for them.
-    pub fn new(problem: &'a Problem, objective: Objective, weights: &[f64], solution: (Vec<u32>, Vec<u32>)) -> Self {
+    pub fn new(problem: &'a Problem, objective: Objective, weights: &[f64], solution: Solution) -> Self {
         let goal = match objective {
             Objective::Makespan | Objective::Cost | Objective::Throughput => Goal::Makespan,
             Objective::WeightedCompletion => Goal::ends(weights.to_vec(), i64::MAX),
@@ -108,7 +117,7 @@ impl<'a> Sequence<'a> {
     }
 
     /// Evaluates this order by how many ticks jobs end late, added up: each must end by its due.
-    pub fn late(problem: &'a Problem, dues: &[i64], solution: (Vec<u32>, Vec<u32>)) -> Self {
+    pub fn late(problem: &'a Problem, dues: &[i64], solution: Solution) -> Self {
         let mut behind = vec![0; problem.tasks()];
         for &task in problem.order().iter().rev() {
             let fastest = |task: u32| problem.times(task).iter().copied().min().unwrap_or(0);
@@ -121,7 +130,8 @@ impl<'a> Sequence<'a> {
         Self::aiming(problem, Goal::Late { dues: dues.to_vec(), behind }, solution)
     }
 
-    fn aiming(problem: &'a Problem, goal: Goal, (order, wanted): (Vec<u32>, Vec<u32>)) -> Self {
+    fn aiming(problem: &'a Problem, goal: Goal, solution: Solution) -> Self {
+        let Solution { order, wanted } = solution;
         let (tasks, processors) = (problem.tasks(), problem.processors());
         let placed = Placed { ends: vec![0; tasks], processors: vec![0; tasks] };
         let stride = (tasks * processors).div_ceil(MAX_KEPT).max(1);

@@ -1,10 +1,10 @@
-//! One job in its best placement, as early as it can end over columns that are free from some instant on.
+//! One task in its best placement, as early as it can end over columns that are free from some instant on.
 
 use makespan_core::{ProcSet, Profile, Time};
 
 use super::Cluster;
 
-/// Where one job ends earliest.
+/// Where one task ends earliest.
 #[derive(Clone, Debug)]
 pub(super) struct Spot {
     pub(super) processors: ProcSet,
@@ -19,7 +19,7 @@ struct Smps {
     rank: Vec<usize>,
 }
 
-/// The best placement on at most `most` processors in which the job ends first; on the fewest processors among equals.
+/// The best placement on at most `most` processors in which the task ends first; on the fewest processors among equals.
 /// `None` when it needs more. O(m k log k) and O(m) for each allotment.
 pub(super) fn earliest(profile: &Profile, cluster: Cluster, free: &[Time], most: u32) -> Option<Spot> {
     let smps = Smps::new(cluster, free);

@@ -3,17 +3,17 @@
 //! Source: P.-F. Dutot, D. Trystram, "Scheduling on hierarchical clusters using malleable tasks", SPAA 2001, pages
 //! 199-208, HAL inria-00001082.
 //!
-//! With a guess d of the makespan, every schedule built here for monotone jobs is no longer than `height`: 2 - 2/k
-//! times d, or 3/2 times d for k = 2. The jobs stand in four parts. Columns of `P_full` hold work for more than d. Jobs
-//! of `P_1` start at zero and last at most d. Jobs of `P_2` end by the height, over `P_1` and idle columns. *Small*
-//! jobs, of at most d/2 on one processor, fill the gaps. One step of the paper a file:
+//! With a guess d of the makespan, every schedule built here for monotone tasks is no longer than `height`: 2 - 2/k
+//! times d, or 3/2 times d for k = 2. The tasks stand in four parts. Columns of `P_full` hold work for more than d. Tasks
+//! of `P_1` start at zero and last at most d. Tasks of `P_2` end by the height, over `P_1` and idle columns. *Small*
+//! tasks, of at most d/2 on one processor, fill the gaps. One step of the paper a file:
 //!
-//! * `partition`: which jobs are in the first shelf, by a knapsack (section 3.1), or why the guess is refuted;
+//! * `partition`: which tasks are in the first shelf, by a knapsack (section 3.1), or why the guess is refuted;
 //! * `reduce`: allotments of the first shelf become a k + 2^j processors, which packs without loss (section 3.2);
-//! * `boxes`: jobs of the second shelf go into boxes of a k + 2^j processors (section 4.3);
-//! * `moves`: the three transformations (section 5);  `ending`: what is done when one or two jobs are left (appendix);
-//! * `pack`: processors for all of them (figures 5 to 9);  `columns`: starts, and gaps for the small jobs (section 7);
-//! * `earliest`: one job in its best placement at its earliest finish, for what the paper's assumptions do not cover.
+//! * `boxes`: tasks of the second shelf go into boxes of a k + 2^j processors (section 4.3);
+//! * `moves`: the three transformations (section 5);  `ending`: what is done when one or two tasks are left (appendix);
+//! * `pack`: processors for all of them (figures 5 to 9);  `columns`: starts, and gaps for the small tasks (section 7);
+//! * `earliest`: one task in its best placement at its earliest finish, for what the paper's assumptions do not cover.
 //!
 //! Lengths are integers. `2 t <= d` and the like are compared exactly with `t <= floor(d / 2)`, because t is an
 //! integer.
@@ -50,15 +50,15 @@ pub struct Cluster {
 /// A part of the construction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Part {
-    /// The jobs of reduced allotments and of stacks: their columns work for more than the guess.
+    /// The tasks of reduced allotments and of stacks: their columns work for more than the guess.
     Full,
     /// The first shelf.
     First,
     /// The second shelf.
     Second,
-    /// Sequential jobs of at most half of the guess.
+    /// Sequential tasks of at most half of the guess.
     Small,
-    /// What did not fit, since not all jobs are monotone: at its earliest finish over everything else.
+    /// What did not fit, since not all tasks are monotone: at its earliest finish over everything else.
     Left,
 }
 
@@ -75,11 +75,11 @@ impl Part {
     }
 }
 
-/// One job in its best placement.
+/// One task in its best placement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Placed {
-    /// Position of the job in the input.
-    pub job: usize,
+    /// Position of the task in the input.
+    pub task: usize,
     /// Its processors.
     pub processors: ProcSet,
     /// Its start.
@@ -96,13 +96,13 @@ impl Cluster {
         self.nodes * self.each
     }
 
-    /// The length that a schedule built with this guess keeps when all jobs are monotone.
+    /// The length that a schedule built with this guess keeps when all tasks are monotone.
     pub fn height(self, guess: Time) -> Time {
         let (over, under) = self.ratio();
         Time::from_ticks((i128::from(guess.ticks()) * i128::from(over) / i128::from(under)) as i64)
     }
 
-    /// The length that it keeps for these jobs: one tick more than the height if times are rounded up.
+    /// The length that it keeps for these tasks: one tick more than the height if times are rounded up.
     pub fn limit(self, profiles: &[&Profile], guess: Time) -> Time {
         let rounded = profiles.iter().any(|profile| profile.rounds_up());
         self.height(guess) + if rounded { Time::TICK } else { Time::ZERO }
@@ -111,10 +111,10 @@ impl Cluster {
     /// The least guess above this one that is a multiple of 4 k ticks.
     ///
     /// Of such a guess all fractions with which times are compared are integers: its half, its three quarters and the
-    /// height. A time rounded up to an integer meets an integer limit if and only if it does before. So for jobs with laws,
+    /// height. A time rounded up to an integer meets an integer limit if and only if it does before. So for tasks with laws,
     /// of which work never falls before times are rounded up, every step decides as with exact times, and the proof of the
     /// paper holds; no processor has more than two times that are rounded up, by less than a tick each, so that the schedule
-    /// ends by [`Cluster::limit`]. The last two sentences of [`crate::kernel::shelves::two_shelves`] apply to small jobs.
+    /// ends by [`Cluster::limit`]. The last two sentences of [`crate::kernel::shelves::two_shelves`] apply to small tasks.
     pub fn whole_guess(self, guess: Time) -> Time {
         let unit = 4 * i64::from(self.each);
         Time::from_ticks(unit * (guess.ticks() / unit + 1))
@@ -144,7 +144,7 @@ impl Cluster {
 }
 
 /// The fastest allotment of at most `width` processors. Where more processors are no faster they stay idle, so that a
-/// job is monotone on every width up to the platform's.
+/// task is monotone on every width up to the platform's.
 fn fastest_within(profile: &Profile, width: u32) -> Option<u32> {
     if width >= profile.max_processors() {
         return Some(profile.fastest());
@@ -169,22 +169,22 @@ fn time_within(profile: &Profile, width: u32) -> Option<Time> {
 pub enum Last {
     /// Nothing: `P_2` fits beside `P_full`.
     Nothing,
-    /// The last job of `P_2` does without a box.
+    /// The last task of `P_2` does without a box.
     Above,
-    /// The last job of `P_2` is on the idle processors of the first shelf, which are grouped (figure 8 of the paper).
+    /// The last task of `P_2` is on the idle processors of the first shelf, which are grouped (figure 8 of the paper).
     Beside,
-    /// The same, and a sequential job of `P_1` was stacked for it.
+    /// The same, and a sequential task of `P_1` was stacked for it.
     Stacked,
-    /// Of the last two jobs of `P_2` one is on the idle processors and the other does without a box (figure 9).
+    /// Of the last two tasks of `P_2` one is on the idle processors and the other does without a box (figure 9).
     Both,
-    /// Some jobs have no place in the parts: not all jobs are monotone.
+    /// Some tasks have no place in the parts: not all tasks are monotone.
     Left,
 }
 
 /// A schedule, and how it came about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Construction {
-    /// Every job.
+    /// Every task.
     pub placed: Vec<Placed>,
     /// How many transformations (section 5) were made.
     pub transformations: usize,
@@ -192,11 +192,11 @@ pub struct Construction {
     pub last: Last,
 }
 
-/// Builds a schedule of all jobs in their best placement, from the jobs of the first shelf that [`partition`] (or
-/// [`makespan_bounds::dual::search`]) chose for this guess. For monotone jobs it ends by [`Cluster::height`]; for
+/// Builds a schedule of all tasks in their best placement, from the tasks of the first shelf that [`partition`] (or
+/// [`makespan_bounds::dual::search`]) chose for this guess. For monotone tasks it ends by [`Cluster::height`]; for
 /// others it may end later.
 ///
-/// O(n log n + m k) without the partition; jobs that are not monotone may add O(n m k) each.
+/// O(n log n + m k) without the partition; tasks that are not monotone may add O(n m k) each.
 pub fn build(profiles: &[&Profile], cluster: Cluster, first_shelf: &[bool], guess: Time) -> Vec<Placed> {
     construct(profiles, cluster, first_shelf, guess).placed
 }

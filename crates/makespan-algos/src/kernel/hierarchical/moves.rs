@@ -6,10 +6,10 @@ use makespan_core::{Profile, Time};
 
 use super::{Cluster, time_within};
 
-/// A job with the width that is kept for it: a k + 2^j processors, some of which it may leave idle.
+/// A task with the width that is kept for it: a k + 2^j processors, some of which it may leave idle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Slot {
-    pub(super) job: usize,
+    pub(super) task: usize,
     pub(super) width: u32,
 }
 
@@ -17,7 +17,7 @@ pub(super) struct Slot {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Full {
     One(Slot),
-    /// Two sequential jobs in one column.
+    /// Two sequential tasks in one column.
     Stacked {
         lower: usize,
         upper: usize,
@@ -33,7 +33,7 @@ impl Full {
     }
 }
 
-/// Where every job stands while the parts are formed.
+/// Where every task stands while the parts are formed.
 #[derive(Clone)]
 pub(super) struct Parts<'a> {
     pub(super) profiles: &'a [&'a Profile],
@@ -46,14 +46,14 @@ pub(super) struct Parts<'a> {
     pub(super) full: Vec<Full>,
     /// `P_1`, what no transformation moves.
     pub(super) first: Vec<Slot>,
-    /// `P_1`, jobs on several processors that could give up half of their last ones.
+    /// `P_1`, tasks on several processors that could give up half of their last ones.
     pub(super) narrowable: Vec<Slot>,
-    /// `P_1`, sequential jobs of at most half of the height, by decreasing time.
+    /// `P_1`, sequential tasks of at most half of the height, by decreasing time.
     pub(super) singles: Vec<Slot>,
     /// `P_2`, in boxes, by decreasing width that they would take in the first shelf, so that the narrowest is last.
     pub(super) second: Vec<Slot>,
     pub(super) small: Vec<usize>,
-    /// Jobs that have no place: only jobs that are not monotone.
+    /// Tasks that have no place: only tasks that are not monotone.
     pub(super) left: Vec<usize>,
     full_width: u32,
     first_width: u32,
@@ -85,9 +85,9 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// The narrowest a k + 2^j on which the job keeps the height; wider than the platform if it never does.
-    pub(super) fn least(&self, job: usize) -> u32 {
-        let least = self.profiles[job].min_allotment(self.height);
+    /// The narrowest a k + 2^j on which the task keeps the height; wider than the platform if it never does.
+    pub(super) fn least(&self, task: usize) -> u32 {
+        let least = self.profiles[task].min_allotment(self.height);
         least.map_or(u32::MAX, |least| self.cluster.round_up(least))
     }
 
@@ -102,7 +102,7 @@ impl<'a> Parts<'a> {
     }
 
     pub(super) fn time(&self, slot: Slot) -> Time {
-        time_within(self.profiles[slot.job], slot.width).unwrap_or(Time::MAX)
+        time_within(self.profiles[slot.task], slot.width).unwrap_or(Time::MAX)
     }
 
     pub(super) fn enter_second(&mut self, slot: Slot) {
@@ -123,7 +123,7 @@ impl<'a> Parts<'a> {
             let sorted_place = || self.singles.partition_point(|&other| self.time(other) >= time);
             let at = if self.is_sorted { sorted_place() } else { self.singles.len() };
             self.singles.insert(at, slot);
-        } else if slot.width > 1 && self.is_low(time) && self.least(slot.job) < slot.width {
+        } else if slot.width > 1 && self.is_low(time) && self.least(slot.task) < slot.width {
             self.narrowable.push(slot);
         } else {
             self.first.push(slot);
@@ -135,10 +135,10 @@ impl<'a> Parts<'a> {
         4 * i128::from(time.ticks()) <= 3 * i128::from(self.guess.ticks())
     }
 
-    /// Puts `P_2` and the sequential jobs into their orders, once all jobs have entered.
+    /// Puts `P_2` and the sequential tasks into their orders, once all tasks have entered.
     pub(super) fn sort(&mut self) {
         let (mut second, mut singles) = (std::mem::take(&mut self.second), std::mem::take(&mut self.singles));
-        second.sort_by_cached_key(|slot| Reverse((self.least(slot.job), slot.job)));
+        second.sort_by_cached_key(|slot| Reverse((self.least(slot.task), slot.task)));
         singles.sort_by_cached_key(|&slot| Reverse(self.time(slot)));
         (self.second, self.singles, self.is_sorted) = (second, singles, true);
     }
@@ -148,32 +148,32 @@ impl<'a> Parts<'a> {
         self.lower_one() || self.narrow_one() || self.stack_two()
     }
 
-    /// Section 5.1: a job of `P_2` that keeps the height on idle processors of the first shelf goes there. The paper
-    /// reduces the canonical allotment of the first shelf; the least a k + 2^j that keeps the height serves more jobs
+    /// Section 5.1: a task of `P_2` that keeps the height on idle processors of the first shelf goes there. The paper
+    /// reduces the canonical allotment of the first shelf; the least a k + 2^j that keeps the height serves more tasks
     /// (three processors in `P_2` and two in `P_1` may do with one), and one is always as narrow.
     fn lower_one(&mut self) -> bool {
-        let Some(&Slot { job, width }) = self.second.last() else { return false };
-        let least = self.least(job);
+        let Some(&Slot { task, width }) = self.second.last() else { return false };
+        let least = self.least(task);
         if least > self.idle() {
             return false;
         }
         self.second.pop();
         self.second_width -= u64::from(width);
-        self.enter(Slot { job, width: least });
+        self.enter(Slot { task, width: least });
         true
     }
 
-    /// Section 5.2: a job of `P_1` of at most three quarters of the guess goes to `P_full` on fewer processors.
+    /// Section 5.2: a task of `P_1` of at most three quarters of the guess goes to `P_full` on fewer processors.
     fn narrow_one(&mut self) -> bool {
         let Some(slot) = self.narrowable.pop() else { return false };
         self.first_width -= slot.width;
-        let width = self.least(slot.job);
+        let width = self.least(slot.task);
         self.full_width += width;
-        self.full.push(Full::One(Slot { job: slot.job, width }));
+        self.full.push(Full::One(Slot { task: slot.task, width }));
         true
     }
 
-    /// Section 5.3: two sequential jobs of `P_1`, each at most half of the height, share a column of `P_full`.
+    /// Section 5.3: two sequential tasks of `P_1`, each at most half of the height, share a column of `P_full`.
     fn stack_two(&mut self) -> bool {
         if self.singles.len() < 2 {
             return false;
@@ -181,12 +181,12 @@ impl<'a> Parts<'a> {
         if let (Some(upper), Some(lower)) = (self.singles.pop(), self.singles.pop()) {
             self.first_width -= 2;
             self.full_width += 1;
-            self.full.push(Full::Stacked { lower: lower.job, upper: upper.job });
+            self.full.push(Full::Stacked { lower: lower.task, upper: upper.task });
         }
         true
     }
 
-    /// Takes the widest boxes out of `P_2` until the others fit: for jobs that are not monotone.
+    /// Takes the widest boxes out of `P_2` until the others fit: for tasks that are not monotone.
     pub(super) fn give_up(&mut self) {
         let mut second = std::mem::take(&mut self.second);
         second.sort_by_key(|slot| Reverse(slot.width));
@@ -195,7 +195,7 @@ impl<'a> Parts<'a> {
             && let Some(slot) = fitting.next()
         {
             self.second_width -= u64::from(slot.width);
-            self.left.push(slot.job);
+            self.left.push(slot.task);
         }
         self.second = fitting.collect();
     }

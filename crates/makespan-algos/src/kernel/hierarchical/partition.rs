@@ -1,4 +1,4 @@
-//! Which jobs are in the first shelf.
+//! Which tasks are in the first shelf.
 
 use makespan_bounds::dual::{Need, choose};
 use makespan_core::proof::{Rejection, Selection};
@@ -11,7 +11,7 @@ use super::Cluster;
 pub enum Partition {
     /// No schedule ends by then, whatever the placement.
     Refuted(Rejection),
-    /// For each job whether it is in the first shelf. The work of all jobs is at most that of the whole area.
+    /// For each task whether it is in the first shelf. The work of all tasks is at most that of the whole area.
     Chosen(Vec<bool>),
     /// The knapsack's table would be too large and prices do not decide; this choice needs more than the area.
     Undecided(Vec<bool>),
@@ -19,15 +19,15 @@ pub enum Partition {
 
 /// Chooses the first shelf for a guess, or refutes it.
 ///
-/// Jobs of the first shelf take their least work within the guess and together at most m k processors; those of the
-/// second take theirs within half of it. Jobs that are within half on one processor gain nothing in the first shelf and
+/// Tasks of the first shelf take their least work within the guess and together at most m k processors; those of the
+/// second take theirs within half of it. Tasks that are within half on one processor gain nothing in the first shelf and
 /// are never in it; those that never are within half always are. The least work of any choice is a lower bound on
-/// that of any schedule of this length, in which the jobs running at the middle share the processors. O(n m k).
+/// that of any schedule of this length, in which the tasks running at the middle share the processors. O(n m k).
 pub fn partition(profiles: &[&Profile], cluster: Cluster, guess: Time) -> Partition {
     let half = Time::from_ticks(guess.ticks() / 2);
     let need = |profile: &&Profile| Need {
         short: profile.least_work(half),
-        // A job that misses the guess on every allotment is wider than any platform.
+        // A task that misses the guess on every allotment is wider than any platform.
         crossing: profile.least_work(guess).unwrap_or(Area::MAX >> 32),
         width: profile.min_allotment(guess).unwrap_or(u32::MAX),
     };

@@ -6,8 +6,8 @@ use super::Cluster;
 use super::boxes::boxed;
 use super::moves::{Parts, Slot};
 
-/// Gives every job its part: small ones aside, the second shelf in boxes, and the first shelf on a k + 2^j processors.
-/// Where that is fewer than the canonical allotment the job goes to `P_full`: it takes more than the guess there (lemma
+/// Gives every task its part: small ones aside, the second shelf in boxes, and the first shelf on a k + 2^j processors.
+/// Where that is fewer than the canonical allotment the task goes to `P_full`: it takes more than the guess there (lemma
 /// 2), and at most the height (lemma 1), because its work did not grow.
 pub(super) fn reduced<'a>(
     profiles: &'a [&'a Profile],
@@ -16,25 +16,25 @@ pub(super) fn reduced<'a>(
     guess: Time,
 ) -> Parts<'a> {
     let mut parts = Parts::new(profiles, cluster, guess);
-    for (job, profile) in profiles.iter().enumerate() {
+    for (task, profile) in profiles.iter().enumerate() {
         if profile.accepts(1) && profile.time(1) <= parts.half {
-            parts.small.push(job);
+            parts.small.push(task);
             continue;
         }
-        let limit = if first_shelf[job] { guess } else { parts.half };
+        let limit = if first_shelf[task] { guess } else { parts.half };
         let Some(canonical) = profile.min_allotment(limit) else {
-            parts.left.push(job);
+            parts.left.push(task);
             continue;
         };
-        if first_shelf[job] {
+        if first_shelf[task] {
             let width = cluster.round_down(canonical);
-            if parts.least(job) <= width && width <= parts.idle() {
-                parts.enter(Slot { job, width });
+            if parts.least(task) <= width && width <= parts.idle() {
+                parts.enter(Slot { task, width });
             } else {
-                parts.left.push(job);
+                parts.left.push(task);
             }
         } else {
-            parts.enter_second(Slot { job, width: boxed(profile, cluster, canonical, guess) });
+            parts.enter_second(Slot { task, width: boxed(profile, cluster, canonical, guess) });
         }
     }
     parts.sort();

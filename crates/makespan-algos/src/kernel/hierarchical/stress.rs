@@ -158,7 +158,7 @@ fn attempt(instance: &Instance, profiles: &[&Profile], cluster: Cluster, guess: 
 
 fn valid(instance: &Instance, built: &[Placed], tell: &dyn Fn() -> String) -> Schedule {
     let place = |placed: &Placed| Placement {
-        task: TaskId(placed.job as u64),
+        task: TaskId(placed.task as u64),
         start: placed.start,
         end: placed.end,
         processors: placed.processors.clone(),

@@ -4,7 +4,7 @@ use makespan_core::{ProcSet, Profile};
 
 use super::{Cluster, Placed, fastest_within};
 
-/// The same placement on nodes of `each` processors, of which the schedule was built for `cluster.each`. Where the job has
+/// The same placement on nodes of `each` processors, of which the schedule was built for `cluster.each`. Where the task has
 /// all processors of a node of the cluster, it may also use those beyond. It stays in its best placement, starts at the
 /// same instant and ends no later.
 pub fn widened(placed: &Placed, profile: &Profile, cluster: Cluster, each: u32) -> Placed {

@@ -6,11 +6,11 @@ use makespan_core::{FreeTime, Instance, Reservation, Time, Timeline};
 
 use super::Allotted;
 
-/// Graham's rule around unavailable processors: at each instant the list is read from its head, and a job starts when the
+/// Graham's rule around unavailable processors: at each instant the list is read from its head, and a task starts when the
 /// timeline has room for it until its end. Returns what was reserved, in the order of the list.
 ///
-/// How many processors a job could hold from now on falls with its duration, so a whole part of the list is passed over
-/// when its narrowest job would not even fit for the duration of its shortest.
+/// How many processors a task could hold from now on falls with its duration, so a whole part of the list is passed over
+/// when its narrowest task would not even fit for the duration of its shortest.
 pub fn reserve_around(timeline: &mut Timeline, instance: &Instance, list: &[Allotted], from: Time) -> Vec<Reservation> {
     let release = |index: usize| instance.release(list[index].task);
     let mut arrivals: Vec<usize> = (0..list.len()).collect();
@@ -44,7 +44,7 @@ pub fn reserve_around(timeline: &mut Timeline, instance: &Instance, list: &[Allo
     reserved.into_iter().flatten().collect()
 }
 
-/// What a job takes, or less than any job of a part of the list takes.
+/// What a task takes, or less than any task of a part of the list takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Size {
     width: u32,
@@ -67,8 +67,8 @@ struct SizeTree {
 }
 
 impl SizeTree {
-    fn new(jobs: usize) -> Self {
-        let leaves = jobs.next_power_of_two();
+    fn new(tasks: usize) -> Self {
+        let leaves = tasks.next_power_of_two();
         Self { least: vec![Size::NONE; 2 * leaves], leaves }
     }
 
@@ -90,8 +90,8 @@ impl SizeTree {
         }
     }
 
-    /// The first job of the list, not before `from`, whose size is admitted. What is not admitted for a part of the
-    /// list is admitted for none of its jobs.
+    /// The first task of the list, not before `from`, whose size is admitted. What is not admitted for a part of the
+    /// list is admitted for none of its tasks.
     fn first(&self, from: usize, admits: impl Fn(Size) -> bool) -> Option<usize> {
         let mut node = self.leaves + from;
         if from >= self.leaves {

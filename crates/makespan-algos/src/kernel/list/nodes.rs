@@ -87,14 +87,14 @@ impl<'a> Sweep<'a> {
             parts: Vec::with_capacity(list.len()),
             held: vec![(0, 0); list.len()],
         };
-        sweep.start_jobs();
+        sweep.start_tasks();
         while sweep.advance() {
-            sweep.start_jobs();
+            sweep.start_tasks();
         }
         sweep
     }
 
-    fn start_jobs(&mut self) {
+    fn start_tasks(&mut self) {
         while let Some(index) = self.waiting.first_at_most(self.free.widest()) {
             let begin = self.parts.len();
             self.free.take(self.list[index].processors, &mut self.parts);

@@ -4,7 +4,7 @@ use rand::RngExt;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
-use super::{Mapper, MinMin, Problem};
+use super::{MachineId, Mapper, MinMin, Problem};
 
 /// 200 chromosomes, one of them Min-min's, with selection by rank, one-point crossover, mutation of one gene, and the best
 /// kept.
@@ -35,17 +35,17 @@ const MUTATION: f64 = 0.4;
 const TRIES: usize = 16;
 
 impl Mapper for BraunGenetic {
-    fn map(&self, problem: &Problem<'_>, random: &mut ChaCha8Rng) -> Vec<u32> {
+    fn map(&self, problem: &Problem<'_>, random: &mut ChaCha8Rng) -> Vec<MachineId> {
         let seed = MinMin.map(problem, random);
         if problem.tasks() == 0 || problem.machines() == 1 {
             return seed;
         }
         let size = self.population.max(2) as usize;
-        let rated = |genes: Vec<u32>| (problem.makespan(&genes), genes);
+        let rated = |genes: Vec<MachineId>| (problem.makespan(&genes), genes);
         let anyhow = |random: &mut ChaCha8Rng| {
-            (0..problem.tasks()).map(|task| some_machine(problem, task, seed[task], random)).collect::<Vec<u32>>()
+            (0..problem.tasks()).map(|task| some_machine(problem, task, seed[task], random)).collect::<Vec<MachineId>>()
         };
-        let mut population: Vec<(i64, Vec<u32>)> = (1..size).map(|_| rated(anyhow(random))).collect();
+        let mut population: Vec<(i64, Vec<MachineId>)> = (1..size).map(|_| rated(anyhow(random))).collect();
         population.push(rated(seed.clone()));
         population.sort();
         let mut since = 0;
@@ -68,12 +68,12 @@ impl BraunGenetic {
     /// The next generation, but for the elite.
     fn children(
         problem: &Problem<'_>,
-        population: &[(i64, Vec<u32>)],
+        population: &[(i64, Vec<MachineId>)],
         random: &mut ChaCha8Rng,
-    ) -> Vec<(i64, Vec<u32>)> {
+    ) -> Vec<(i64, Vec<MachineId>)> {
         let size = population.len();
         let tickets = size * (size + 1) / 2;
-        let mut next: Vec<(i64, Vec<u32>)> = (1..size)
+        let mut next: Vec<(i64, Vec<MachineId>)> = (1..size)
             .map(|_| {
                 let mut ticket = random.random_range(0..tickets);
                 let mut at = 0;
@@ -109,7 +109,7 @@ impl BraunGenetic {
 }
 
 /// A random machine that can run the task, or else this one.
-fn some_machine(problem: &Problem<'_>, task: usize, otherwise: u32, random: &mut ChaCha8Rng) -> u32 {
-    let mut tries = (0..TRIES).map(|_| random.random_range(0..problem.machines()));
-    tries.find(|&machine| problem.can_run(task, machine)).map_or(otherwise, |machine| machine as u32)
+fn some_machine(problem: &Problem<'_>, task: usize, otherwise: MachineId, random: &mut ChaCha8Rng) -> MachineId {
+    let mut tries = (0..TRIES).map(|_| MachineId::at(random.random_range(0..problem.machines())));
+    tries.find(|&machine| problem.can_run(task, machine)).unwrap_or(otherwise)
 }

@@ -4,8 +4,8 @@ use makespan_core::{Profile, Time};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-use super::Problem;
 use super::members::Members;
+use super::{MachineId, Problem};
 
 /// Machines that are tried for a task, those of least price, at most.
 const MAX_CANDIDATES: usize = 16;
@@ -44,7 +44,7 @@ const STEEP: f64 = 0.5;
 pub struct Candidates {
     /// Where the machines of each task begin.
     first: Vec<usize>,
-    machines: Vec<u32>,
+    machines: Vec<MachineId>,
     /// In units of the bound.
     times: Vec<f64>,
     /// From when on each machine is free, in units of the bound.
@@ -80,13 +80,15 @@ impl Candidates {
         };
         let (mut first, mut machines, mut times) = (vec![0], Vec::new(), Vec::new());
         let (mut movable, mut moves) = (Vec::new(), Vec::new());
-        let mut costs: Vec<(f64, u32)> = Vec::with_capacity(problem.machines());
+        let mut costs: Vec<(f64, MachineId)> = Vec::with_capacity(problem.machines());
         for task in 0..tasks {
             let row = problem.row(task).iter().zip(&prices).enumerate();
             let in_time = |machine: usize, time: &Time| problem.ready()[machine].saturating_add(time.ticks()) <= known;
             let able = row.filter(|&(machine, (time, _))| *time < Profile::CANNOT_RUN && in_time(machine, time));
             costs.clear();
-            costs.extend(able.map(|(machine, (time, price))| (price * time.ticks() as f64 / unit, machine as u32)));
+            costs.extend(
+                able.map(|(machine, (time, price))| (price * time.ticks() as f64 / unit, MachineId::at(machine))),
+            );
             let kept = costs.len().min(MAX_CANDIDATES);
             if kept < costs.len() {
                 costs.select_nth_unstable_by(kept, |a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
@@ -98,7 +100,7 @@ impl Candidates {
             for &(cost, machine) in &costs {
                 for _ in 0..often(cost - least) {
                     machines.push(machine);
-                    times.push(problem.time(task, machine as usize) as f64 / unit);
+                    times.push(problem.time(task, machine) as f64 / unit);
                 }
             }
             if machines[from..].iter().any(|&machine| machine != machines[from]) {
@@ -112,15 +114,27 @@ impl Candidates {
     }
 
     /// Each task on its cheapest machine: the linear programme, rounded.
-    pub fn cheapest(&self) -> Vec<u32> {
+    pub fn cheapest(&self) -> Vec<MachineId> {
         self.first[..self.first.len() - 1].iter().map(|&first| self.machines[first]).collect()
     }
 
-    /// A machine of the task, and its time there.
-    fn draw(&self, task: usize, random: &mut ChaCha8Rng) -> (usize, f64) {
-        let at = random.random_range(self.first[task]..self.first[task + 1]);
-        (self.machines[at] as usize, self.times[at])
+    /// A candidate of the task.
+    fn draw(&self, task: usize, random: &mut ChaCha8Rng) -> Move {
+        self.at(task, random.random_range(self.first[task]..self.first[task + 1]))
     }
+
+    /// The candidate at this place, which is one of the task.
+    fn at(&self, task: usize, at: usize) -> Move {
+        Move { task, machine: self.machines[at], time: self.times[at] }
+    }
+}
+
+/// A task on a machine, where it takes so long.
+#[derive(Clone, Copy)]
+struct Move {
+    task: usize,
+    machine: MachineId,
+    time: f64,
 }
 
 /// Whether a change that costs so much is made at a temperature. Random numbers and logarithms are spent on those only for which
@@ -141,7 +155,7 @@ fn accepted(cost: f64, heat: f64, random: &mut ChaCha8Rng) -> bool {
 /// after F. Glover, Discrete Applied Mathematics 65, 1996, DOI 10.1016/0166-218X(94)00037-E. Complexity: O(1) a change.
 pub struct Chains<'a> {
     candidates: &'a Candidates,
-    machine_of: Vec<u32>,
+    machine_of: Vec<MachineId>,
     time_of: Vec<f64>,
     /// The movable tasks only.
     members: Members,
@@ -154,7 +168,7 @@ pub struct Chains<'a> {
     width: f64,
     target: f64,
     best: f64,
-    best_mapping: Vec<u32>,
+    best_mapping: Vec<MachineId>,
     /// Machines that are not done before the best makespan.
     late: usize,
     /// The price of a mean task, as a share of the bound.
@@ -165,19 +179,19 @@ pub struct Chains<'a> {
 
 impl<'a> Chains<'a> {
     /// From a mapping on, of the same problem.
-    pub fn new(problem: &Problem<'_>, candidates: &'a Candidates, mapping: Vec<u32>) -> Self {
+    pub fn new(problem: &Problem<'_>, candidates: &'a Candidates, mapping: Vec<MachineId>) -> Self {
         let mut loads = candidates.ready.clone();
         let mut tasks = vec![0; loads.len()];
         let mut members = Members::new(loads.len(), mapping.len());
         let mut time_of = Vec::with_capacity(mapping.len());
         for (task, &machine) in mapping.iter().enumerate() {
-            let time = problem.time(task, machine as usize) as f64 / candidates.unit;
-            loads[machine as usize] += time;
-            tasks[machine as usize] += 1;
+            let time = problem.time(task, machine) as f64 / candidates.unit;
+            loads[machine.index()] += time;
+            tasks[machine.index()] += 1;
             time_of.push(time);
         }
         for &task in &candidates.movable {
-            members.add(task as usize, mapping[task as usize] as usize);
+            members.add(task as usize, mapping[task as usize]);
         }
         let mut chains = Self {
             candidates,
@@ -206,7 +220,7 @@ impl<'a> Chains<'a> {
     }
 
     /// The mapping of the best makespan.
-    pub fn into_best(self) -> Vec<u32> {
+    pub fn into_best(self) -> Vec<MachineId> {
         self.best_mapping
     }
 
@@ -219,37 +233,37 @@ impl<'a> Chains<'a> {
         let part = if self.candidates.few { (done * CYCLES).fract() } else { done };
         let temperature = HOT * self.mean * (COLD / HOT).powf(part);
         self.width = SOFT * (HARD / SOFT).powf(part);
-        for machine in 0..self.loads.len() {
-            self.penalties[machine] = self.penalty(machine, self.loads[machine], self.tasks[machine]);
-        }
+        self.charge();
         for _ in 0..changes {
             let (task, at) = self.candidates.moves[random.random_range(0..moves)];
-            let to = (self.candidates.machines[at as usize] as usize, self.candidates.times[at as usize]);
-            if to.0 != self.machine_of[task as usize] as usize {
+            let first = self.candidates.at(task as usize, at as usize);
+            if first.machine != self.machine_of[first.task] {
                 let chain = random.random_bool(CHAINS);
-                self.change(task as usize, to, chain, temperature, random);
+                self.change(first, chain, temperature, random);
             }
         }
     }
 
     /// Tries one change, and makes it by the rule of Metropolis.
-    fn change(&mut self, task: usize, (to, time): (usize, f64), chain: bool, heat: f64, random: &mut ChaCha8Rng) {
-        let from = self.machine_of[task] as usize;
-        let left = self.loads[from] - self.time_of[task];
-        let full = self.loads[to] + time;
-        let (of_from, of_to) = (self.tasks[from], self.tasks[to]);
-        let before = self.penalties[from] + self.penalties[to];
+    fn change(&mut self, first: Move, chain: bool, heat: f64, random: &mut ChaCha8Rng) {
+        let Move { task, machine: to, time } = first;
+        let from = self.machine_of[task];
+        let left = self.loads[from.index()] - self.time_of[task];
+        let full = self.loads[to.index()] + time;
+        let (of_from, of_to) = (self.tasks[from.index()], self.tasks[to.index()]);
+        let before = self.penalties[from.index()] + self.penalties[to.index()];
         let there = self.members.of(to);
         if !chain || there.is_empty() {
             let cost = self.penalty(from, left, of_from - 1) + self.penalty(to, full, of_to + 1) - before;
             if accepted(cost, heat, random) {
-                self.give(task, to, time);
+                self.give(first);
                 self.settle();
             }
             return;
         }
         let pushed = there[random.random_range(0..there.len())] as usize;
-        let (third, pushed_time) = self.candidates.draw(pushed, random);
+        let second = self.candidates.draw(pushed, random);
+        let Move { machine: third, time: pushed_time, .. } = second;
         if third == to {
             return;
         }
@@ -257,8 +271,8 @@ impl<'a> Chains<'a> {
         if third == from {
             cost += self.penalty(from, left + pushed_time, of_from);
         } else {
-            let of_third = self.tasks[third] + 1;
-            cost += self.penalty(third, self.loads[third] + pushed_time, of_third) - self.penalties[third];
+            let at = third.index();
+            cost += self.penalty(third, self.loads[at] + pushed_time, self.tasks[at] + 1) - self.penalties[at];
             // What the first machine still costs only adds to this.
             if cost > heat * HOPELESS {
                 return;
@@ -266,14 +280,14 @@ impl<'a> Chains<'a> {
             cost += self.penalty(from, left, of_from - 1);
         }
         if accepted(cost, heat, random) {
-            self.give(task, to, time);
-            self.give(pushed, third, pushed_time);
+            self.give(first);
+            self.give(second);
             self.settle();
         }
     }
 
     /// What it costs that a machine with so many tasks is done so late.
-    fn penalty(&self, machine: usize, load: f64, tasks: u32) -> f64 {
+    fn penalty(&self, machine: MachineId, load: f64, tasks: u32) -> f64 {
         // What is given nothing is late for nobody.
         if tasks == 0 && load >= 1.0 {
             return 0.0;
@@ -284,27 +298,36 @@ impl<'a> Chains<'a> {
         }
         let over = (load - 1.0) / self.width;
         let grown = over.min(BENT).exp() * (1.0 + (over - BENT).max(0.0));
-        self.candidates.prices[machine] * self.width * grown
+        self.candidates.prices[machine.index()] * self.width * grown
     }
 
-    fn give(&mut self, task: usize, to: usize, time: f64) {
-        let from = self.machine_of[task] as usize;
-        self.load(from, self.loads[from] - self.time_of[task], self.tasks[from] - 1);
-        self.load(to, self.loads[to] + time, self.tasks[to] + 1);
+    fn give(&mut self, Move { task, machine: to, time }: Move) {
+        let from = self.machine_of[task];
+        self.load(from, self.loads[from.index()] - self.time_of[task], self.tasks[from.index()] - 1);
+        self.load(to, self.loads[to.index()] + time, self.tasks[to.index()] + 1);
         self.members.shift(task, from, to);
-        self.machine_of[task] = to as u32;
+        self.machine_of[task] = to;
         self.time_of[task] = time;
     }
 
-    fn load(&mut self, machine: usize, load: f64, tasks: u32) {
+    fn load(&mut self, machine: MachineId, load: f64, tasks: u32) {
+        let at = machine.index();
         self.late -= usize::from(self.is_late(machine));
-        (self.loads[machine], self.tasks[machine]) = (load, tasks);
+        (self.loads[at], self.tasks[at]) = (load, tasks);
         self.late += usize::from(self.is_late(machine));
-        self.penalties[machine] = self.penalty(machine, load, tasks);
+        self.penalties[at] = self.penalty(machine, load, tasks);
     }
 
-    fn is_late(&self, machine: usize) -> bool {
-        self.tasks[machine] > 0 && self.loads[machine] >= self.best
+    /// The penalties of all machines.
+    fn charge(&mut self) {
+        for machine in MachineId::first(self.loads.len()) {
+            let at = machine.index();
+            self.penalties[at] = self.penalty(machine, self.loads[at], self.tasks[at]);
+        }
+    }
+
+    fn is_late(&self, machine: MachineId) -> bool {
+        self.tasks[machine.index()] > 0 && self.loads[machine.index()] >= self.best
     }
 
     /// After a change: keeps what is better, and aims lower.
@@ -318,7 +341,7 @@ impl<'a> Chains<'a> {
         // Sums of floats drift; here they are made anew.
         self.loads.copy_from_slice(&self.candidates.ready);
         for (task, &machine) in self.machine_of.iter().enumerate() {
-            self.loads[machine as usize] += self.time_of[task];
+            self.loads[machine.index()] += self.time_of[task];
         }
         let busy = self.loads.iter().zip(&self.tasks).filter(|(_, tasks)| **tasks > 0);
         let makespan = busy.map(|(&load, _)| load).fold(0.0, f64::max);
@@ -327,9 +350,7 @@ impl<'a> Chains<'a> {
             self.best_mapping.copy_from_slice(&self.machine_of);
             self.target = 1.0 + (makespan - 1.0).max(0.0) * TARGET;
         }
-        for machine in 0..self.loads.len() {
-            self.penalties[machine] = self.penalty(machine, self.loads[machine], self.tasks[machine]);
-        }
-        self.late = (0..self.loads.len()).filter(|&machine| self.is_late(machine)).count();
+        self.charge();
+        self.late = MachineId::first(self.loads.len()).filter(|&machine| self.is_late(machine)).count();
     }
 }

@@ -2,7 +2,7 @@
 
 use rand_chacha::ChaCha8Rng;
 
-use super::{Loads, Mapper, MinMin, Problem};
+use super::{Loads, MachineId, Mapper, MinMin, Problem};
 
 /// From the mapping of Min-min, moves a task of the machine that is done last to another machine, or swaps it with a task
 /// there, as long as both machines are then done earlier than it was.
@@ -15,7 +15,7 @@ use super::{Loads, Mapper, MinMin, Problem};
 pub struct Descent;
 
 impl Mapper for Descent {
-    fn map(&self, problem: &Problem<'_>, random: &mut ChaCha8Rng) -> Vec<u32> {
+    fn map(&self, problem: &Problem<'_>, random: &mut ChaCha8Rng) -> Vec<MachineId> {
         let mut loads = Loads::new(problem, MinMin.map(problem, random));
         Self::improve(problem, &mut loads, usize::MAX);
         loads.into_mapping()
@@ -53,11 +53,13 @@ impl Descent {
 /// The best move of a task away from the last machine.
 fn step_move(problem: &Problem<'_>, loads: &mut Loads) -> bool {
     let (last, end) = loads.last();
-    let mut best = (end, usize::MAX, 0);
+    let mut best = (end, usize::MAX, MachineId(0));
     for &task in loads.tasks_of(last) {
         let task = task as usize;
         let rest = end - problem.time(task, last);
-        for (machine, (&completion, &time)) in loads.completions().iter().zip(problem.row(task)).enumerate() {
+        for (machine, (&completion, &time)) in
+            problem.machine_ids().zip(loads.completions().iter().zip(problem.row(task)))
+        {
             let after = rest.max(completion + time.ticks());
             if machine != last && (after, task, machine) < best {
                 best = (after, task, machine);
@@ -79,12 +81,12 @@ fn step_swap(problem: &Problem<'_>, loads: &mut Loads) -> bool {
     for &task in loads.tasks_of(last) {
         let task = task as usize;
         let rest = end - problem.time(task, last);
-        for machine in (0..problem.machines()).filter(|&machine| machine != last) {
-            let full = loads.completions()[machine] + problem.time(task, machine);
+        for machine in problem.machine_ids().filter(|&machine| machine != last) {
+            let full = loads.completions()[machine.index()] + problem.time(task, machine);
             for &other in loads.tasks_of(machine) {
                 let other = other as usize;
                 let row = problem.row(other);
-                let after = (rest + row[last].ticks()).max(full - row[machine].ticks());
+                let after = (rest + row[last.index()].ticks()).max(full - row[machine.index()].ticks());
                 if (after, task, other) < best {
                     best = (after, task, other);
                 }
@@ -94,7 +96,7 @@ fn step_swap(problem: &Problem<'_>, loads: &mut Loads) -> bool {
     let (after, task, other) = best;
     let found = after < end;
     if found {
-        let machine = loads.mapping()[other] as usize;
+        let machine = loads.mapping()[other];
         loads.give(problem, task, machine);
         loads.give(problem, other, last);
     }

@@ -3,7 +3,7 @@
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-use super::{Mapper, Problem};
+use super::{MachineId, Mapper, Problem};
 
 /// Which of two mappings is fitter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,7 +60,7 @@ const GAIN: f64 = 1e-6;
 
 #[derive(Clone, Debug)]
 struct Individual {
-    genes: Vec<u32>,
+    genes: Vec<MachineId>,
     machines: Vec<Load>,
     fitness: f64,
 }
@@ -83,7 +83,7 @@ struct Evolution<'a> {
 }
 
 impl Mapper for Genetic {
-    fn map(&self, problem: &Problem<'_>, random: &mut ChaCha8Rng) -> Vec<u32> {
+    fn map(&self, problem: &Problem<'_>, random: &mut ChaCha8Rng) -> Vec<MachineId> {
         if problem.tasks() == 0 {
             return Vec::new();
         }
@@ -94,7 +94,7 @@ impl Mapper for Genetic {
 }
 
 impl Evolution<'_> {
-    fn run(&self, random: &mut ChaCha8Rng) -> Vec<u32> {
+    fn run(&self, random: &mut ChaCha8Rng) -> Vec<MachineId> {
         let mut population: Vec<Individual> =
             (0..self.options.population.max(2)).map(|_| self.individual(self.initiate(random))).collect();
         let fittest = |population: &[Individual]| {
@@ -127,21 +127,21 @@ impl Evolution<'_> {
     }
 
     /// One chromosome: again and again, of a random subset the task that can be complete first.
-    fn initiate(&self, random: &mut ChaCha8Rng) -> Vec<u32> {
+    fn initiate(&self, random: &mut ChaCha8Rng) -> Vec<MachineId> {
         let problem = self.problem;
         let mut ready = self.ready.clone();
-        let mut genes = vec![0; problem.tasks()];
+        let mut genes = vec![MachineId(0); problem.tasks()];
         let mut left: Vec<usize> = (0..problem.tasks()).collect();
         while !left.is_empty() {
             let size = random.random_range(1..=self.options.subset.max(1) as usize).min(left.len());
-            let mut best = (f64::INFINITY, usize::MAX, 0, 0);
+            let mut best = (f64::INFINITY, usize::MAX, MachineId(0), 0);
             for taken in 0..size {
                 // The subset gathers at the end.
                 let end = left.len() - 1 - taken;
                 let chosen = random.random_range(0..=end);
                 left.swap(chosen, end);
                 let task = left[end];
-                for (machine, (ready, time)) in ready.iter().zip(problem.row(task)).enumerate() {
+                for (machine, (ready, time)) in problem.machine_ids().zip(ready.iter().zip(problem.row(task))) {
                     let completion = ready + time.ticks() as f64;
                     if (completion, task, machine) < (best.0, best.1, best.2) {
                         best = (completion, task, machine, end);
@@ -149,32 +149,33 @@ impl Evolution<'_> {
                 }
             }
             let (completion, task, machine, at) = best;
-            genes[task] = machine as u32;
-            ready[machine] = completion;
+            genes[task] = machine;
+            ready[machine.index()] = completion;
             left.swap_remove(at);
         }
         genes
     }
 
-    fn individual(&self, genes: Vec<u32>) -> Individual {
+    fn individual(&self, genes: Vec<MachineId>) -> Individual {
         let mut machines: Vec<Load> = self.ready.iter().map(|&end| Load { end, tasks: 0 }).collect();
         for (task, &machine) in genes.iter().enumerate() {
-            let load = &mut machines[machine as usize];
-            load.end += self.time(task, machine as usize);
+            let load = &mut machines[machine.index()];
+            load.end += self.time(task, machine);
             load.tasks += 1;
         }
         let fitness = self.fitness(&machines);
         Individual { genes, machines, fitness }
     }
 
-    fn time(&self, task: usize, machine: usize) -> f64 {
+    fn time(&self, task: usize, machine: MachineId) -> f64 {
         self.problem.time(task, machine) as f64
     }
 
     fn fitness(&self, machines: &[Load]) -> f64 {
         match self.options.fitness {
             Fitness::Balance => {
-                let imbalances = machines.iter().enumerate().map(|(machine, &load)| self.imbalance(machine, load));
+                let imbalances =
+                    self.problem.machine_ids().zip(machines).map(|(machine, &load)| self.imbalance(machine, load));
                 imbalances.sum::<f64>().sqrt()
             }
             Fitness::Makespan => machines.iter().map(|load| load.counted()).fold(0.0, f64::max),
@@ -182,8 +183,8 @@ impl Evolution<'_> {
     }
 
     /// The squared distance from the ideal; none of a machine that takes no part.
-    fn imbalance(&self, machine: usize, load: Load) -> f64 {
-        if load.tasks == 0 && self.ready[machine] >= self.ideal { 0.0 } else { (load.end - self.ideal).powi(2) }
+    fn imbalance(&self, machine: MachineId, load: Load) -> f64 {
+        if load.tasks == 0 && self.ready[machine.index()] >= self.ideal { 0.0 } else { (load.end - self.ideal).powi(2) }
     }
 
     fn tournament(population: &[Individual], random: &mut ChaCha8Rng) -> usize {
@@ -205,10 +206,10 @@ impl Evolution<'_> {
     fn mutate(&self, child: &mut Individual, random: &mut ChaCha8Rng) {
         for _ in 0..TRIES {
             let [a, b] = [(); 2].map(|()| random.random_range(0..child.genes.len()));
-            let (on_a, on_b) = (child.genes[a] as usize, child.genes[b] as usize);
+            let (on_a, on_b) = (child.genes[a], child.genes[b]);
             if on_a != on_b && self.problem.can_run(a, on_b) && self.problem.can_run(b, on_a) {
-                child.machines[on_a].end += self.time(b, on_a) - self.time(a, on_a);
-                child.machines[on_b].end += self.time(a, on_b) - self.time(b, on_b);
+                child.machines[on_a.index()].end += self.time(b, on_a) - self.time(a, on_a);
+                child.machines[on_b.index()].end += self.time(a, on_b) - self.time(b, on_b);
                 child.genes.swap(a, b);
                 child.fitness = self.fitness(&child.machines);
                 return;
@@ -219,17 +220,17 @@ impl Evolution<'_> {
     /// The first move of a task from the machine that is done last, or exchange of it with another, that is better.
     fn refine(&self, child: &mut Individual) {
         let machines = &child.machines;
-        let end = |&machine: &usize| machines[machine].counted();
-        let last = (0..machines.len()).max_by(|a, b| end(a).total_cmp(&end(b))).unwrap_or_default();
-        let own: Vec<usize> = (0..child.genes.len()).filter(|&task| child.genes[task] as usize == last).collect();
-        let from = child.machines[last];
+        let end = |machine: &MachineId| machines[machine.index()].counted();
+        let last = self.problem.machine_ids().max_by(|a, b| end(a).total_cmp(&end(b))).unwrap_or_default();
+        let own: Vec<usize> = (0..child.genes.len()).filter(|&task| child.genes[task] == last).collect();
+        let from = child.machines[last.index()];
         for &task in &own {
             let rest = Load { end: from.end - self.time(task, last), tasks: from.tasks - 1 };
-            for machine in (0..child.machines.len()).filter(|&machine| machine != last) {
-                let to = child.machines[machine];
+            for machine in self.problem.machine_ids().filter(|&machine| machine != last) {
+                let to = child.machines[machine.index()];
                 let full = Load { end: to.end + self.time(task, machine), tasks: to.tasks + 1 };
                 if self.problem.can_run(task, machine) && self.betters(child, [(last, rest), (machine, full)]) {
-                    child.genes[task] = machine as u32;
+                    child.genes[task] = machine;
                     return self.settle(child, [(last, rest), (machine, full)]);
                 }
             }
@@ -238,14 +239,16 @@ impl Evolution<'_> {
             let rest = from.end - self.time(task, last);
             let row = self.problem.row(task);
             for other in 0..child.genes.len() {
-                let machine = child.genes[other] as usize;
+                let machine = child.genes[other];
                 if machine == last {
                     continue;
                 }
-                let (to, others) = (child.machines[machine], self.problem.row(other));
-                let first = Load { end: rest + others[last].ticks() as f64, ..from };
-                let second =
-                    Load { end: to.end + (row[machine].ticks() as f64 - others[machine].ticks() as f64), ..to };
+                let (to, others) = (child.machines[machine.index()], self.problem.row(other));
+                let first = Load { end: rest + others[last.index()].ticks() as f64, ..from };
+                let second = Load {
+                    end: to.end + (row[machine.index()].ticks() as f64 - others[machine.index()].ticks() as f64),
+                    ..to
+                };
                 if self.betters(child, [(last, first), (machine, second)]) {
                     child.genes.swap(task, other);
                     return self.settle(child, [(last, first), (machine, second)]);
@@ -255,11 +258,11 @@ impl Evolution<'_> {
     }
 
     /// Whether the mapping is fitter when the machine done last, which comes first, and another have these loads.
-    fn betters(&self, child: &Individual, changed: [(usize, Load); 2]) -> bool {
-        let old = changed.map(|(machine, _)| (machine, child.machines[machine]));
+    fn betters(&self, child: &Individual, changed: [(MachineId, Load); 2]) -> bool {
+        let old = changed.map(|(machine, _)| (machine, child.machines[machine.index()]));
         match self.options.fitness {
             Fitness::Balance => {
-                let sum = |pair: [(usize, Load); 2]| -> f64 {
+                let sum = |pair: [(MachineId, Load); 2]| -> f64 {
                     pair.into_iter().map(|(machine, load)| self.imbalance(machine, load)).sum()
                 };
                 sum(changed) < sum(old)
@@ -267,16 +270,17 @@ impl Evolution<'_> {
             // No other machine is done later than the last.
             Fitness::Makespan => {
                 let last = old[0].1.end;
-                let is_other = |at: usize| changed.iter().all(|&(machine, _)| machine != at);
-                let equal = |(at, load): (usize, &Load)| is_other(at) && load.counted() >= last;
-                changed.iter().all(|(_, load)| load.counted() < last) && !child.machines.iter().enumerate().any(equal)
+                let is_other = |at: MachineId| changed.iter().all(|&(machine, _)| machine != at);
+                let equal = |(at, load): (MachineId, &Load)| is_other(at) && load.counted() >= last;
+                changed.iter().all(|(_, load)| load.counted() < last)
+                    && !self.problem.machine_ids().zip(&child.machines).any(equal)
             }
         }
     }
 
-    fn settle(&self, child: &mut Individual, changed: [(usize, Load); 2]) {
+    fn settle(&self, child: &mut Individual, changed: [(MachineId, Load); 2]) {
         for (machine, load) in changed {
-            child.machines[machine] = load;
+            child.machines[machine.index()] = load;
         }
         child.fitness = self.fitness(&child.machines);
     }
@@ -292,22 +296,25 @@ impl Load {
 /// The ideal completion, in ticks: all tasks in the time that machines have before it. A machine that is not ready before it
 /// gives none.
 pub(super) fn ideal(problem: &Problem<'_>) -> f64 {
-    let (tasks, machines) = (problem.tasks(), problem.machines());
-    let mut sums = vec![(0.0, 0_u32); machines];
-    let able = |task: usize| (0..machines).filter(move |&machine| problem.can_run(task, machine));
+    let tasks = problem.tasks();
+    let mut sums = vec![(0.0, 0_u32); problem.machines()];
+    let able = |task: usize| problem.machine_ids().filter(move |&machine| problem.can_run(task, machine));
     for task in 0..tasks {
         for machine in able(task) {
-            sums[machine].0 += problem.time(task, machine) as f64;
-            sums[machine].1 += 1;
+            let sum = &mut sums[machine.index()];
+            sum.0 += problem.time(task, machine) as f64;
+            sum.1 += 1;
         }
     }
     let capacity: Vec<f64> =
         sums.iter().map(|&(sum, count)| if sum > 0.0 { f64::from(count) / sum } else { 0.0 }).collect();
     let size = |task: usize| {
-        able(task).map(|machine| problem.time(task, machine) as f64 * capacity[machine]).fold(f64::INFINITY, f64::min)
+        able(task)
+            .map(|machine| problem.time(task, machine) as f64 * capacity[machine.index()])
+            .fold(f64::INFINITY, f64::min)
     };
     let mut work: f64 = (0..tasks).map(size).sum();
-    let mut order: Vec<usize> = (0..machines).filter(|&machine| capacity[machine] > 0.0).collect();
+    let mut order: Vec<usize> = (0..problem.machines()).filter(|&machine| capacity[machine] > 0.0).collect();
     order.sort_unstable_by_key(|&machine| (problem.ready()[machine], machine));
     // Machine after machine in the order in which they are ready, as long as the next one is ready before the end so far.
     let (mut capacities, mut end) = (0.0, f64::INFINITY);

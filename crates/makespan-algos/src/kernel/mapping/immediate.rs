@@ -2,7 +2,7 @@
 
 use rand_chacha::ChaCha8Rng;
 
-use super::{Mapper, Problem};
+use super::{MachineId, Mapper, Problem};
 
 /// Each task to the machine that is ready first, whatever its time there: "opportunistic load balancing".
 ///
@@ -24,35 +24,36 @@ pub struct MinimumExecution;
 pub struct MinimumCompletion;
 
 impl Mapper for OpportunisticLoadBalancing {
-    fn map(&self, problem: &Problem<'_>, _random: &mut ChaCha8Rng) -> Vec<u32> {
+    fn map(&self, problem: &Problem<'_>, _random: &mut ChaCha8Rng) -> Vec<MachineId> {
         one_by_one(problem, |task, ready| {
-            let able = (0..ready.len()).filter(|&machine| problem.can_run(task, machine));
-            able.min_by_key(|&machine| ready[machine]).unwrap_or_default()
+            let able = problem.machine_ids().filter(|&machine| problem.can_run(task, machine));
+            able.min_by_key(|machine| ready[machine.index()]).unwrap_or_default()
         })
     }
 }
 
 impl Mapper for MinimumExecution {
-    fn map(&self, problem: &Problem<'_>, _random: &mut ChaCha8Rng) -> Vec<u32> {
-        one_by_one(problem, |task, ready| {
-            (0..ready.len()).min_by_key(|&machine| problem.time(task, machine)).unwrap_or_default()
+    fn map(&self, problem: &Problem<'_>, _random: &mut ChaCha8Rng) -> Vec<MachineId> {
+        one_by_one(problem, |task, _| {
+            problem.machine_ids().min_by_key(|&machine| problem.time(task, machine)).unwrap_or_default()
         })
     }
 }
 
 impl Mapper for MinimumCompletion {
-    fn map(&self, problem: &Problem<'_>, _random: &mut ChaCha8Rng) -> Vec<u32> {
+    fn map(&self, problem: &Problem<'_>, _random: &mut ChaCha8Rng) -> Vec<MachineId> {
         problem.in_order(0..problem.tasks())
     }
 }
 
-fn one_by_one(problem: &Problem<'_>, choose: impl Fn(usize, &[i64]) -> usize) -> Vec<u32> {
+fn one_by_one(problem: &Problem<'_>, choose: impl Fn(usize, &[i64]) -> MachineId) -> Vec<MachineId> {
     let mut ready = problem.ready().to_vec();
     let choice = |task| {
         let machine = choose(task, &ready);
         // A rule that looks at no completion may pile up more than there is time.
-        ready[machine] = ready[machine].saturating_add(problem.time(task, machine));
-        machine as u32
+        let ready = &mut ready[machine.index()];
+        *ready = ready.saturating_add(problem.time(task, machine));
+        machine
     };
     (0..problem.tasks()).map(choice).collect()
 }

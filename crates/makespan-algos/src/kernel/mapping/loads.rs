@@ -1,34 +1,34 @@
 //! A mapping that changes, with what each machine has to do.
 
-use super::Problem;
 use super::members::Members;
+use super::{MachineId, Problem};
 
 /// A mapping with the completions of its machines and the tasks of each, kept while tasks move.
 #[derive(Clone, Debug)]
 pub struct Loads {
-    machine_of: Vec<u32>,
+    machine_of: Vec<MachineId>,
     completions: Vec<i64>,
     members: Members,
 }
 
 impl Loads {
     /// Of this mapping.
-    pub fn new(problem: &Problem<'_>, mapping: Vec<u32>) -> Self {
+    pub fn new(problem: &Problem<'_>, mapping: Vec<MachineId>) -> Self {
         let completions = problem.completions(&mapping);
         let mut members = Members::new(problem.machines(), mapping.len());
         for (task, &machine) in mapping.iter().enumerate() {
-            members.add(task, machine as usize);
+            members.add(task, machine);
         }
         Self { machine_of: mapping, completions, members }
     }
 
     /// The machine of each task.
-    pub fn mapping(&self) -> &[u32] {
+    pub fn mapping(&self) -> &[MachineId] {
         &self.machine_of
     }
 
     /// The mapping alone.
-    pub fn into_mapping(self) -> Vec<u32> {
+    pub fn into_mapping(self) -> Vec<MachineId> {
         self.machine_of
     }
 
@@ -38,14 +38,14 @@ impl Loads {
     }
 
     /// The tasks of a machine, in no order.
-    pub fn tasks_of(&self, machine: usize) -> &[u32] {
+    pub fn tasks_of(&self, machine: MachineId) -> &[u32] {
         self.members.of(machine)
     }
 
     /// The machine with tasks that is done last, and when; the first of several. Without tasks machine 0.
-    pub fn last(&self) -> (usize, i64) {
-        let mut last = (0, i64::MIN);
-        for (machine, &completion) in self.completions.iter().enumerate() {
+    pub fn last(&self) -> (MachineId, i64) {
+        let mut last = (MachineId(0), i64::MIN);
+        for (machine, &completion) in MachineId::first(self.completions.len()).zip(&self.completions) {
             if completion > last.1 && !self.members.of(machine).is_empty() {
                 last = (machine, completion);
             }
@@ -54,14 +54,14 @@ impl Loads {
     }
 
     /// Gives a task to another machine.
-    pub fn give(&mut self, problem: &Problem<'_>, task: usize, to: usize) {
-        let from = self.machine_of[task] as usize;
+    pub fn give(&mut self, problem: &Problem<'_>, task: usize, to: MachineId) {
+        let from = self.machine_of[task];
         if from == to {
             return;
         }
-        self.completions[from] -= problem.time(task, from);
-        self.completions[to] += problem.time(task, to);
+        self.completions[from.index()] -= problem.time(task, from);
+        self.completions[to.index()] += problem.time(task, to);
         self.members.shift(task, from, to);
-        self.machine_of[task] = to as u32;
+        self.machine_of[task] = to;
     }
 }

@@ -2,7 +2,7 @@
 
 use rand_chacha::ChaCha8Rng;
 
-use super::{Mapper, Problem};
+use super::{MachineId, Mapper, Problem};
 
 /// Again and again the task whose earliest completion is latest, to the machine where it is earliest.
 ///
@@ -13,10 +13,10 @@ use super::{Mapper, Problem};
 pub struct MaxMin;
 
 impl Mapper for MaxMin {
-    fn map(&self, problem: &Problem<'_>, _random: &mut ChaCha8Rng) -> Vec<u32> {
+    fn map(&self, problem: &Problem<'_>, _random: &mut ChaCha8Rng) -> Vec<MachineId> {
         let mut ready = problem.ready().to_vec();
-        let mut mapping = vec![0; problem.tasks()];
-        let mut waiting: Vec<(usize, usize, i64)> = (0..problem.tasks())
+        let mut mapping = vec![MachineId(0); problem.tasks()];
+        let mut waiting: Vec<(usize, MachineId, i64)> = (0..problem.tasks())
             .map(|task| {
                 let (machine, completion) = problem.earliest(task, &ready);
                 (task, machine, completion)
@@ -31,8 +31,8 @@ impl Mapper for MaxMin {
             }
             let (task, machine, completion) = latest;
             waiting.swap_remove(at);
-            mapping[task] = machine as u32;
-            ready[machine] = completion;
+            mapping[task] = machine;
+            ready[machine.index()] = completion;
             for one in waiting.iter_mut().filter(|one| one.1 == machine) {
                 (one.1, one.2) = problem.earliest(one.0, &ready);
             }

@@ -1,5 +1,7 @@
 //! Which tasks each machine has, kept while tasks move.
 
+use super::MachineId;
+
 /// The tasks of each machine, in no order, with the position of each task among them.
 #[derive(Clone, Debug)]
 pub struct Members {
@@ -15,21 +17,23 @@ impl Members {
 
     /// The tasks of a machine.
     #[inline]
-    pub fn of(&self, machine: usize) -> &[u32] {
-        &self.of[machine]
+    pub fn of(&self, machine: MachineId) -> &[u32] {
+        &self.of[machine.index()]
     }
 
     /// Gives a machine a task that no machine has.
-    pub fn add(&mut self, task: usize, machine: usize) {
-        self.position[task] = self.of[machine].len() as u32;
-        self.of[machine].push(task as u32);
+    pub fn add(&mut self, task: usize, machine: MachineId) {
+        let members = &mut self.of[machine.index()];
+        self.position[task] = members.len() as u32;
+        members.push(task as u32);
     }
 
     /// Gives a task of one machine to another. O(1).
-    pub fn shift(&mut self, task: usize, from: usize, to: usize) {
+    pub fn shift(&mut self, task: usize, from: MachineId, to: MachineId) {
         let at = self.position[task] as usize;
-        self.of[from].swap_remove(at);
-        if let Some(&moved) = self.of[from].get(at) {
+        let members = &mut self.of[from.index()];
+        members.swap_remove(at);
+        if let Some(&moved) = members.get(at) {
             self.position[moved as usize] = at as u32;
         }
         self.add(task, to);

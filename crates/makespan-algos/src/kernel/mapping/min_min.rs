@@ -2,7 +2,7 @@
 
 use rand_chacha::ChaCha8Rng;
 
-use super::{Mapper, MaxMin, Problem};
+use super::{MachineId, Mapper, MaxMin, Problem};
 
 /// Again and again the task whose earliest completion is earliest, to the machine where that is.
 ///
@@ -22,21 +22,24 @@ pub struct Duplex;
 /// Machines whose columns are gathered together, since a line of memory holds as many of a row.
 const TOGETHER: usize = 8;
 
+/// Of a task that is not mapped yet.
+const NOWHERE: MachineId = MachineId(u32::MAX);
+
 impl Mapper for MinMin {
-    fn map(&self, problem: &Problem<'_>, _random: &mut ChaCha8Rng) -> Vec<u32> {
+    fn map(&self, problem: &Problem<'_>, _random: &mut ChaCha8Rng) -> Vec<MachineId> {
         let (tasks, machines) = (problem.tasks(), problem.machines());
         let orders = shortest_first(problem);
         let mut ready = problem.ready().to_vec();
-        let mut mapping = vec![u32::MAX; tasks];
+        let mut mapping = vec![NOWHERE; tasks];
         let mut heads = vec![0; machines];
         // The completion of each machine's head, or the end of time when it has none.
         let mut completions = vec![i64::MAX; machines];
-        let advance = |machine: usize, head: &mut usize, mapping: &[u32], ready: i64| {
+        let advance = |machine: usize, head: &mut usize, mapping: &[MachineId], ready: i64| {
             let order = &orders[machine * tasks..(machine + 1) * tasks];
-            while order.get(*head).is_some_and(|&task| mapping[task as usize] != u32::MAX) {
+            while order.get(*head).is_some_and(|&task| mapping[task as usize] != NOWHERE) {
                 *head += 1;
             }
-            order.get(*head).map_or(i64::MAX, |&task| ready + problem.time(task as usize, machine))
+            order.get(*head).map_or(i64::MAX, |&task| ready + problem.time(task as usize, MachineId::at(machine)))
         };
         for machine in 0..machines {
             completions[machine] = advance(machine, &mut heads[machine], &mapping, ready[machine]);
@@ -47,7 +50,7 @@ impl Mapper for MinMin {
             let equal = (0..machines).filter(|&machine| completions[machine] == earliest);
             let Some(machine) = equal.min_by_key(|&machine| (head(machine), machine)) else { break };
             let task = head(machine);
-            mapping[task as usize] = machine as u32;
+            mapping[task as usize] = MachineId::at(machine);
             ready[machine] = earliest;
             completions[machine] = advance(machine, &mut heads[machine], &mapping, earliest);
             for other in 0..machines {
@@ -83,7 +86,7 @@ fn shortest_first(problem: &Problem<'_>) -> Vec<u32> {
 }
 
 impl Mapper for Duplex {
-    fn map(&self, problem: &Problem<'_>, random: &mut ChaCha8Rng) -> Vec<u32> {
+    fn map(&self, problem: &Problem<'_>, random: &mut ChaCha8Rng) -> Vec<MachineId> {
         let (min_min, max_min) = (MinMin.map(problem, random), MaxMin.map(problem, random));
         if problem.makespan(&max_min) < problem.makespan(&min_min) { max_min } else { min_min }
     }

@@ -5,7 +5,7 @@
 //! A [`Mapper`] fills a [`Problem`]; ties go to the smaller number of task, then of machine, unless a mapper says otherwise.
 //!
 //! ```
-//! use makespan_algos::kernel::mapping::{Mapper, MinMin, Problem, Times};
+//! use makespan_algos::kernel::mapping::{MachineId, Mapper, MinMin, Problem, Times};
 //! use makespan_core::Time;
 //! use rand::SeedableRng;
 //! use rand_chacha::ChaCha8Rng;
@@ -14,7 +14,7 @@
 //! let times = Times::flat([4, 1, 2, 9].map(Time::from_ticks).to_vec(), 2);
 //! let problem = Problem::new(times, vec![0, 3]);
 //! let mapping = MinMin.map(&problem, &mut ChaCha8Rng::seed_from_u64(1));
-//! assert_eq!((mapping.as_slice(), problem.makespan(&mapping)), ([1, 0].as_slice(), 4));
+//! assert_eq!((mapping.as_slice(), problem.makespan(&mapping)), ([1, 0].map(MachineId).as_slice(), 4));
 //! ```
 
 mod braun;
@@ -40,7 +40,7 @@ pub use immediate::{MinimumCompletion, MinimumExecution, OpportunisticLoadBalanc
 pub use loads::Loads;
 pub use max_min::MaxMin;
 pub use min_min::{Duplex, MinMin};
-pub use problem::{Problem, Times, task_time};
+pub use problem::{MachineId, Problem, Times, task_time};
 pub use smith::Smith;
 pub use sufferage::Sufferage;
 
@@ -48,6 +48,6 @@ use rand_chacha::ChaCha8Rng;
 
 /// Maps tasks to machines.
 pub trait Mapper {
-    /// For each task the number of its machine, on which it can run.
-    fn map(&self, problem: &Problem<'_>, random: &mut ChaCha8Rng) -> Vec<u32>;
+    /// For each task its machine, on which it can run.
+    fn map(&self, problem: &Problem<'_>, random: &mut ChaCha8Rng) -> Vec<MachineId>;
 }

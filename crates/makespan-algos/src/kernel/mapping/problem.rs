@@ -2,6 +2,29 @@
 
 use makespan_core::{Profile, Time};
 
+/// A machine, by its number among those of a [`Problem`]. Tasks are numbered on their own, by plain indices.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct MachineId(pub u32);
+
+impl MachineId {
+    /// The machine at this index.
+    #[inline]
+    pub const fn at(index: usize) -> Self {
+        Self(index as u32)
+    }
+
+    /// As an index.
+    #[inline]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    /// The first `count` machines.
+    pub fn first(count: usize) -> impl DoubleEndedIterator<Item = Self> + Clone {
+        (0..count as u32).map(Self)
+    }
+}
+
 /// The time of every task on every machine; [`Profile::CANNOT_RUN`] where it cannot run.
 #[derive(Clone, Debug)]
 pub struct Times<'a> {
@@ -84,6 +107,11 @@ impl<'a> Problem<'a> {
         self.ready.len()
     }
 
+    /// The machines.
+    pub fn machine_ids(&self) -> impl DoubleEndedIterator<Item = MachineId> + Clone + use<> {
+        MachineId::first(self.machines())
+    }
+
     /// The times of a task, machine by machine.
     #[inline]
     pub fn row(&self, task: usize) -> &[Time] {
@@ -92,8 +120,8 @@ impl<'a> Problem<'a> {
 
     /// The time of a task on a machine, in ticks; [`Profile::CANNOT_RUN`] where it cannot run.
     #[inline]
-    pub fn time(&self, task: usize, machine: usize) -> i64 {
-        self.times.row(task)[machine].ticks()
+    pub fn time(&self, task: usize, machine: MachineId) -> i64 {
+        self.times.row(task)[machine.index()].ticks()
     }
 
     /// For each machine the instant in ticks from which it is free.
@@ -102,42 +130,42 @@ impl<'a> Problem<'a> {
     }
 
     /// When each machine has finished all that the mapping gives it, in ticks.
-    pub fn completions(&self, mapping: &[u32]) -> Vec<i64> {
+    pub fn completions(&self, mapping: &[MachineId]) -> Vec<i64> {
         let mut completions = self.ready.clone();
         for (task, &machine) in mapping.iter().enumerate() {
-            let completion = &mut completions[machine as usize];
-            *completion = completion.saturating_add(self.time(task, machine as usize));
+            let completion = &mut completions[machine.index()];
+            *completion = completion.saturating_add(self.time(task, machine));
         }
         completions
     }
 
     /// When the last task ends, in ticks. A machine that is given nothing does not count.
-    pub fn makespan(&self, mapping: &[u32]) -> i64 {
+    pub fn makespan(&self, mapping: &[MachineId]) -> i64 {
         let completions = self.completions(mapping);
-        mapping.iter().map(|&machine| completions[machine as usize]).max().unwrap_or(0)
+        mapping.iter().map(|machine| completions[machine.index()]).max().unwrap_or(0)
     }
 
     /// The machine on which the task is complete first, and when.
     #[inline]
-    pub fn earliest(&self, task: usize, ready: &[i64]) -> (usize, i64) {
-        let mut best = (0, i64::MAX);
+    pub fn earliest(&self, task: usize, ready: &[i64]) -> (MachineId, i64) {
+        let mut best = (MachineId(0), i64::MAX);
         for (machine, (&ready, &time)) in ready.iter().zip(self.row(task)).enumerate() {
             let completion = ready + time.ticks();
             if completion < best.1 {
-                best = (machine, completion);
+                best = (MachineId::at(machine), completion);
             }
         }
         best
     }
 
     /// Each task in this order, which has all of them once, to the machine on which it is complete first.
-    pub fn in_order(&self, order: impl IntoIterator<Item = usize>) -> Vec<u32> {
+    pub fn in_order(&self, order: impl IntoIterator<Item = usize>) -> Vec<MachineId> {
         let mut ready = self.ready.clone();
-        let mut mapping = vec![0; self.tasks()];
+        let mut mapping = vec![MachineId(0); self.tasks()];
         for task in order {
             let (machine, completion) = self.earliest(task, &ready);
-            ready[machine] = completion;
-            mapping[task] = machine as u32;
+            ready[machine.index()] = completion;
+            mapping[task] = machine;
         }
         mapping
     }
@@ -149,7 +177,7 @@ impl<'a> Problem<'a> {
 
     /// Whether the task can run on the machine.
     #[inline]
-    pub fn can_run(&self, task: usize, machine: usize) -> bool {
+    pub fn can_run(&self, task: usize, machine: MachineId) -> bool {
         self.time(task, machine) < Profile::CANNOT_RUN.ticks()
     }
 }

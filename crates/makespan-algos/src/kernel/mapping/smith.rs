@@ -3,7 +3,7 @@
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-use super::Problem;
+use super::{MachineId, Problem};
 
 /// The temperature, in multiples of what a mean task costs, at the beginning and at the end.
 const HOT: f64 = 0.3;
@@ -24,7 +24,7 @@ pub struct Smith<'a> {
     limit: Option<i64>,
     /// What a tick over the limit costs.
     price: f64,
-    machine_of: Vec<u32>,
+    machine_of: Vec<MachineId>,
     /// For each machine its tasks in the order of Smith.
     lines: Vec<Vec<u32>>,
     loads: Vec<i64>,
@@ -33,17 +33,17 @@ pub struct Smith<'a> {
     /// Ticks by which machines are done after the limit, added up.
     late: i64,
     /// Lateness, value and mapping of the best.
-    best: (i64, f64, Vec<u32>),
+    best: (i64, f64, Vec<MachineId>),
     /// What a mean task costs in the first mapping.
     scale: f64,
 }
 
 impl<'a> Smith<'a> {
     /// From a mapping on. No machine may be done after the limit; where one is, the limit is not kept yet.
-    pub fn new(problem: &'a Problem<'a>, weights: &'a [f64], limit: Option<i64>, mapping: Vec<u32>) -> Self {
+    pub fn new(problem: &'a Problem<'a>, weights: &'a [f64], limit: Option<i64>, mapping: Vec<MachineId>) -> Self {
         let mut lines = vec![Vec::new(); problem.machines()];
         for (task, &machine) in mapping.iter().enumerate() {
-            lines[machine as usize].push(task as u32);
+            lines[machine.index()].push(task as u32);
         }
         let loads = problem.completions(&mapping);
         // At most everything waits for what is over the limit.
@@ -51,20 +51,20 @@ impl<'a> Smith<'a> {
         let best = (i64::MAX, f64::INFINITY, mapping.clone());
         let (machine_of, value, late, scale) = (mapping, 0.0, 0, 0.0);
         let mut smith = Self { problem, weights, limit, price, machine_of, lines, loads, value, late, best, scale };
-        for machine in 0..smith.lines.len() {
-            let mut line = std::mem::take(&mut smith.lines[machine]);
+        for machine in problem.machine_ids() {
+            let mut line = std::mem::take(&mut smith.lines[machine.index()]);
             line.sort_unstable_by(|&a, &b| smith.compare(a, b, machine));
-            smith.lines[machine] = line;
+            smith.lines[machine.index()] = line;
         }
         smith.keep();
-        let ready = |machine: &u32| problem.ready()[*machine as usize] as f64;
+        let ready = |machine: &MachineId| problem.ready()[machine.index()] as f64;
         let ready: f64 = smith.machine_of.iter().zip(weights).map(|(machine, weight)| weight * ready(machine)).sum();
         smith.scale = (smith.weighed() - ready).max(1.0) / smith.machine_of.len().max(1) as f64;
         smith
     }
 
     /// The best mapping.
-    pub fn into_best(self) -> Vec<u32> {
+    pub fn into_best(self) -> Vec<MachineId> {
         self.best.2
     }
 
@@ -87,8 +87,8 @@ impl<'a> Smith<'a> {
 
     fn shift(&mut self, heat: f64, random: &mut ChaCha8Rng) {
         let task = random.random_range(0..self.machine_of.len()) as u32;
-        let to = random.random_range(0..self.lines.len());
-        let from = self.machine_of[task as usize] as usize;
+        let to = MachineId::at(random.random_range(0..self.lines.len()));
+        let from = self.machine_of[task as usize];
         if to == from || !self.problem.can_run(task as usize, to) {
             return;
         }
@@ -103,7 +103,7 @@ impl<'a> Smith<'a> {
 
     fn exchange(&mut self, heat: f64, random: &mut ChaCha8Rng) {
         let [a, b] = [(); 2].map(|()| random.random_range(0..self.machine_of.len()) as u32);
-        let (on_a, on_b) = (self.machine_of[a as usize] as usize, self.machine_of[b as usize] as usize);
+        let (on_a, on_b) = (self.machine_of[a as usize], self.machine_of[b as usize]);
         if on_a == on_b || !self.problem.can_run(a as usize, on_b) || !self.problem.can_run(b as usize, on_a) {
             return;
         }
@@ -125,20 +125,20 @@ impl<'a> Smith<'a> {
         cost <= 0.0 || cost <= crate::search::heat(heat, random)
     }
 
-    fn time(&self, task: u32, machine: usize) -> i64 {
+    fn time(&self, task: u32, machine: MachineId) -> i64 {
         self.problem.time(task as usize, machine)
     }
 
-    fn compare(&self, a: u32, b: u32, machine: usize) -> std::cmp::Ordering {
+    fn compare(&self, a: u32, b: u32, machine: MachineId) -> std::cmp::Ordering {
         let key = |task: u32, other: u32| self.time(task, machine) as f64 * self.weights[other as usize];
         key(a, b).total_cmp(&key(b, a)).then(a.cmp(&b))
     }
 
     /// What a task adds on a machine: its completion behind those before it, and its time for all behind it; as if another were not there.
-    fn cost(&self, machine: usize, task: u32, without: Option<u32>) -> f64 {
+    fn cost(&self, machine: MachineId, task: u32, without: Option<u32>) -> f64 {
         let time = self.time(task, machine);
-        let (mut start, mut behind) = (self.problem.ready()[machine], 0.0);
-        for &other in self.lines[machine].iter().filter(|&&other| other != task && Some(other) != without) {
+        let (mut start, mut behind) = (self.problem.ready()[machine.index()], 0.0);
+        for &other in self.lines[machine.index()].iter().filter(|&&other| other != task && Some(other) != without) {
             if self.compare(other, task, machine).is_lt() {
                 start += self.time(other, machine);
             } else {
@@ -149,29 +149,29 @@ impl<'a> Smith<'a> {
     }
 
     /// By how much later a machine is done after the limit when it gets so much more to do.
-    fn later(&self, machine: usize, more: i64) -> i64 {
-        self.over(machine, self.loads[machine] + more) - self.over(machine, self.loads[machine])
+    fn later(&self, machine: MachineId, more: i64) -> i64 {
+        self.over(machine, self.loads[machine.index()] + more) - self.over(machine, self.loads[machine.index()])
     }
 
     /// How long after the limit a machine with so much to do is done; one with nothing to do is not late.
-    fn over(&self, machine: usize, load: i64) -> i64 {
+    fn over(&self, machine: MachineId, load: i64) -> i64 {
         let Some(limit) = self.limit else { return 0 };
-        if load > self.problem.ready()[machine] { (load - limit).max(0) } else { 0 }
+        if load > self.problem.ready()[machine.index()] { (load - limit).max(0) } else { 0 }
     }
 
     fn take(&mut self, task: u32) {
-        let machine = self.machine_of[task as usize] as usize;
-        let line = &mut self.lines[machine];
+        let machine = self.machine_of[task as usize];
+        let line = &mut self.lines[machine.index()];
         let at = line.iter().position(|&other| other == task).unwrap_or_default();
         line.remove(at);
-        self.loads[machine] -= self.time(task, machine);
+        self.loads[machine.index()] -= self.time(task, machine);
     }
 
-    fn put(&mut self, task: u32, machine: usize) {
-        let at = self.lines[machine].partition_point(|&other| self.compare(other, task, machine).is_lt());
-        self.lines[machine].insert(at, task);
-        self.loads[machine] += self.time(task, machine);
-        self.machine_of[task as usize] = machine as u32;
+    fn put(&mut self, task: u32, machine: MachineId) {
+        let at = self.lines[machine.index()].partition_point(|&other| self.compare(other, task, machine).is_lt());
+        self.lines[machine.index()].insert(at, task);
+        self.loads[machine.index()] += self.time(task, machine);
+        self.machine_of[task as usize] = machine;
     }
 
     fn settle(&mut self, cost: f64, late: i64) {
@@ -186,13 +186,13 @@ impl<'a> Smith<'a> {
     /// All that the present mapping costs, from the beginning.
     fn keep(&mut self) {
         self.value = self.weighed();
-        self.late = (0..self.lines.len()).map(|machine| self.over(machine, self.loads[machine])).sum();
+        self.late = self.problem.machine_ids().map(|machine| self.over(machine, self.loads[machine.index()])).sum();
         self.settle(0.0, 0);
     }
 
     fn weighed(&self) -> f64 {
-        let each = self.lines.iter().enumerate().map(|(machine, line)| {
-            let mut end = self.problem.ready()[machine];
+        let each = self.problem.machine_ids().zip(&self.lines).map(|(machine, line)| {
+            let mut end = self.problem.ready()[machine.index()];
             let cost = |&task: &u32| {
                 end += self.time(task, machine);
                 self.weights[task as usize] * end as f64

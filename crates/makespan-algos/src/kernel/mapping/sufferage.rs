@@ -2,7 +2,7 @@
 
 use rand_chacha::ChaCha8Rng;
 
-use super::{Mapper, Problem};
+use super::{MachineId, Mapper, Problem};
 
 /// A task's *sufferage* is by how much its second earliest completion is later than its earliest.
 ///
@@ -23,16 +23,16 @@ pub struct Sufferage {
 /// The best machine of a task, its completion there, and the sufferage.
 #[derive(Clone, Copy, Debug)]
 struct Wish {
-    machine: usize,
-    second: usize,
+    machine: MachineId,
+    second: MachineId,
     completion: i64,
     sufferage: i64,
 }
 
 impl Wish {
     fn of(problem: &Problem<'_>, task: usize, ready: &[i64]) -> Self {
-        let (mut best, mut second) = ((0, i64::MAX), (0, i64::MAX));
-        for (machine, (&ready, &time)) in ready.iter().zip(problem.row(task)).enumerate() {
+        let (mut best, mut second) = ((MachineId(0), i64::MAX), (MachineId(0), i64::MAX));
+        for (machine, (&ready, &time)) in problem.machine_ids().zip(ready.iter().zip(problem.row(task))) {
             let completion = ready + time.ticks();
             if completion < best.1 {
                 (second, best) = (best, (machine, completion));
@@ -45,29 +45,29 @@ impl Wish {
 }
 
 impl Mapper for Sufferage {
-    fn map(&self, problem: &Problem<'_>, _random: &mut ChaCha8Rng) -> Vec<u32> {
+    fn map(&self, problem: &Problem<'_>, _random: &mut ChaCha8Rng) -> Vec<MachineId> {
         if self.greedy { one_by_one(problem) } else { by_passes(problem) }
     }
 }
 
-fn by_passes(problem: &Problem<'_>) -> Vec<u32> {
+fn by_passes(problem: &Problem<'_>) -> Vec<MachineId> {
     let mut ready = problem.ready().to_vec();
-    let mut mapping = vec![0; problem.tasks()];
+    let mut mapping = vec![MachineId(0); problem.tasks()];
     let mut waiting: Vec<usize> = (0..problem.tasks()).collect();
     let mut next = Vec::with_capacity(waiting.len());
     let mut held: Vec<Option<(usize, Wish)>> = vec![None; problem.machines()];
     while !waiting.is_empty() {
         for &task in &waiting {
             let wish = Wish::of(problem, task, &ready);
-            let holder = &mut held[wish.machine];
+            let holder = &mut held[wish.machine.index()];
             match holder {
                 Some((_, other)) if other.sufferage >= wish.sufferage => next.push(task),
                 _ => next.extend(holder.replace((task, wish)).map(|(other, _)| other)),
             }
         }
         for (task, wish) in held.iter_mut().filter_map(Option::take) {
-            mapping[task] = wish.machine as u32;
-            ready[wish.machine] = wish.completion;
+            mapping[task] = wish.machine;
+            ready[wish.machine.index()] = wish.completion;
         }
         // A task that lost its place goes back to where it was.
         next.sort_unstable();
@@ -77,17 +77,17 @@ fn by_passes(problem: &Problem<'_>) -> Vec<u32> {
     mapping
 }
 
-fn one_by_one(problem: &Problem<'_>) -> Vec<u32> {
+fn one_by_one(problem: &Problem<'_>) -> Vec<MachineId> {
     let mut ready = problem.ready().to_vec();
-    let mut mapping = vec![0; problem.tasks()];
+    let mut mapping = vec![MachineId(0); problem.tasks()];
     let mut waiting: Vec<(usize, Wish)> =
         (0..problem.tasks()).map(|task| (task, Wish::of(problem, task, &ready))).collect();
     while let Some(at) =
         (0..waiting.len()).max_by_key(|&at| (waiting[at].1.sufferage, std::cmp::Reverse(waiting[at].0)))
     {
         let (task, Wish { machine, completion, .. }) = waiting.swap_remove(at);
-        mapping[task] = machine as u32;
-        ready[machine] = completion;
+        mapping[task] = machine;
+        ready[machine.index()] = completion;
         for (task, wish) in waiting.iter_mut().filter(|(_, wish)| wish.machine == machine || wish.second == machine) {
             *wish = Wish::of(problem, *task, &ready);
         }

@@ -47,17 +47,17 @@ fn the_rules_on_a_case_by_hand() {
     let problem = problem(&[4, 8, 3, 9, 2, 2, 6, 5], &[0, 1]);
     let map = |mapper: &dyn Mapper| mapper.map(&problem, &mut random());
     // a on 0 until 4; b on 1 until 10; c on 0 until 6; d on 0, which is ready first.
-    assert_eq!(map(&OpportunisticLoadBalancing), [0, 1, 0, 0]);
-    assert_eq!(map(&MinimumExecution), [0, 0, 0, 1]);
+    assert_eq!(map(&OpportunisticLoadBalancing), [0, 1, 0, 0].map(MachineId));
+    assert_eq!(map(&MinimumExecution), [0, 0, 0, 1].map(MachineId));
     // a on 0 until 4; b on 0 until 7; c on 1 until 3; d on 1 until 8.
-    assert_eq!(map(&MinimumCompletion), [0, 0, 1, 1]);
+    assert_eq!(map(&MinimumCompletion), [0, 0, 1, 1].map(MachineId));
     // c on 0 (2); b on 0 (5); d on 1 (6); a on 0 (9).
-    assert_eq!(map(&MinMin), [0, 0, 0, 1]);
+    assert_eq!(map(&MinMin), [0, 0, 0, 1].map(MachineId));
     // d on 0 or 1 (6 each, so 0); a on 1 (9); b on 0 (9); c on 0 or 1 (11), so 0.
-    assert_eq!(map(&MaxMin), [1, 0, 0, 0]);
-    assert_eq!(map(&Duplex), [0, 0, 0, 1]);
+    assert_eq!(map(&MaxMin), [1, 0, 0, 0].map(MachineId));
+    assert_eq!(map(&Duplex), [0, 0, 0, 1].map(MachineId));
     // Pass 1: a 5, b 7, c 1, d 0 all for 0: b. Pass 2, 0 ready at 3: a 2, c 2 both for.. c 1: 3 against 5; d 1: 6 against 9.
-    assert_eq!(map(&Sufferage { greedy: false })[1], 0);
+    assert_eq!(map(&Sufferage { greedy: false })[1], MachineId(0));
 }
 
 fn tables() -> impl Strategy<Value = (Vec<i64>, Vec<i64>)> {
@@ -115,7 +115,8 @@ fn what_cannot_take_part_changes_no_mapping_of_the_genetic_algorithms() {
         let without = Problem::new(Times::flat(rows(1), free.machines() - 1), ready[1..].to_vec());
         for fitness in [Fitness::Balance, Fitness::Makespan] {
             let genetic = Genetic { fitness, generations: 200, ..Genetic::default() };
-            let more: Vec<u32> = genetic.map(&without, &mut random()).into_iter().map(|machine| machine + 1).collect();
+            let found = genetic.map(&without, &mut random());
+            let more: Vec<MachineId> = found.into_iter().map(|machine| MachineId(machine.0 + 1)).collect();
             let makespan = with.makespan(&genetic.map(&with, &mut random()));
             assert!(makespan <= with.makespan(&more) * 11 / 10, "{seed}: {makespan}");
         }
@@ -123,19 +124,19 @@ fn what_cannot_take_part_changes_no_mapping_of_the_genetic_algorithms() {
 }
 
 /// Min-min as it is defined, without any order kept.
-fn plain(problem: &Problem<'_>, latest: bool) -> Vec<u32> {
+fn plain(problem: &Problem<'_>, latest: bool) -> Vec<MachineId> {
     let mut ready = problem.ready().to_vec();
-    let mut mapping = vec![u32::MAX; problem.tasks()];
+    let mut mapping = vec![None; problem.tasks()];
     for _ in 0..problem.tasks() {
-        let waiting = (0..problem.tasks()).filter(|&task| mapping[task] == u32::MAX);
+        let waiting = (0..problem.tasks()).filter(|&task| mapping[task].is_none());
         let best = waiting
             .map(|task| (problem.earliest(task, &ready), task))
             .min_by_key(|&((_, completion), task)| (if latest { -completion } else { completion }, task));
         let ((machine, completion), task) = best.unwrap();
-        mapping[task] = machine as u32;
-        ready[machine] = completion;
+        mapping[task] = Some(machine);
+        ready[machine.index()] = completion;
     }
-    mapping
+    mapping.into_iter().map(Option::unwrap).collect()
 }
 
 proptest! {
@@ -145,7 +146,7 @@ proptest! {
         for (name, mapper) in mappers() {
             let mapping = mapper.map(&problem, &mut ChaCha8Rng::seed_from_u64(seed));
             prop_assert_eq!(mapping.len(), problem.tasks());
-            let able = |(task, &machine): (usize, &u32)| problem.can_run(task, machine as usize);
+            let able = |(task, &machine): (usize, &MachineId)| problem.can_run(task, machine);
             prop_assert!(mapping.iter().enumerate().all(able), "{}: {:?}", name, mapping);
             prop_assert_eq!(mapping, mapper.map(&problem, &mut ChaCha8Rng::seed_from_u64(seed)), "{}", name);
         }

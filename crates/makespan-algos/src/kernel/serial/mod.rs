@@ -1,4 +1,4 @@
-//! Serial insertion: jobs placed one by one, each at its earliest fit.
+//! Serial insertion: tasks placed one by one, each at its earliest fit.
 
 use std::ops::Range;
 
@@ -6,7 +6,7 @@ use makespan_core::Instance;
 
 use crate::free_time::Skyline;
 
-/// What one job asks for.
+/// What one task asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
     /// Processors.
@@ -17,18 +17,18 @@ pub struct Request {
     pub release: i64,
 }
 
-/// The schedule of an order of jobs by serial insertion, evaluated again from where the order has changed.
+/// The schedule of an order of tasks by serial insertion, evaluated again from where the order has changed.
 ///
-/// Each job is placed at its earliest fit among those before it, so a job that comes late in the order may still start
+/// Each task is placed at its earliest fit among those before it, so a task that comes late in the order may still start
 /// early in a hole (Kelley 1963; R. Kolisch, "Serial and parallel resource-constrained project scheduling methods
-/// revisited", EJOR 90, 1996, DOI 10.1016/0377-2217(95)00357-6). For any objective that never falls when a job ends
+/// revisited", EJOR 90, 1996, DOI 10.1016/0377-2217(95)00357-6). For any objective that never falls when a task ends
 /// later, some order and some allotments give an optimum: those of an optimal schedule, by start.
 ///
 /// An order is tried by [`SerialInsertion::evaluate`] from its first changed place on, and becomes the present one by
 /// [`SerialInsertion::accept`].
 #[derive(Debug)]
 pub struct SerialInsertion {
-    /// Jobs between two snapshots.
+    /// Tasks between two snapshots.
     stride: usize,
     present: Vec<Snapshot>,
     tried: Vec<Snapshot>,
@@ -46,16 +46,16 @@ struct Snapshot {
 const SNAPSHOTS: usize = 24;
 
 impl SerialInsertion {
-    /// For orders of this many jobs.
-    pub fn new(instance: &Instance, jobs: usize) -> Self {
-        let stride = jobs.div_ceil(SNAPSHOTS).max(4);
+    /// For orders of this many tasks.
+    pub fn new(instance: &Instance, tasks: usize) -> Self {
+        let stride = tasks.div_ceil(SNAPSHOTS).max(4);
         let skyline = Skyline::new(instance);
-        let snapshots = vec![Snapshot { skyline: skyline.clone(), value: 0.0 }; jobs / stride + 1];
+        let snapshots = vec![Snapshot { skyline: skyline.clone(), value: 0.0 }; tasks / stride + 1];
         Self { stride, present: snapshots.clone(), tried: snapshots, skyline }
     }
 
     /// The value of an order that agrees with the present one before place `from`: what `fold` makes of the value so
-    /// far, a place, the start of its job and its request, from zero on; infinite as soon as the value, which never falls, passes
+    /// far, a place, the start of its task and its request, from zero on; infinite as soon as the value, which never falls, passes
     /// `limit`.
     pub fn evaluate(
         &mut self,
@@ -84,7 +84,7 @@ impl SerialInsertion {
         value
     }
 
-    /// When the last job of the order that was evaluated last ends, if it was evaluated to its end.
+    /// When the last task of the order that was evaluated last ends, if it was evaluated to its end.
     pub fn latest(&self) -> i64 {
         self.skyline.latest()
     }

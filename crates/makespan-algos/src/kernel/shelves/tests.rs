@@ -43,9 +43,9 @@ proptest! {
         let shelved = two_shelves(&profiles, &dual.first_shelf, dual.guess, processors);
         prop_assert!(shelved.is_some(), "the shelves overflow at the guess {}", dual.guess.ticks());
         let placement = |shelved: Shelved| Placement {
-            task: makespan_core::TaskId(shelved.job as u64),
+            task: makespan_core::TaskId(shelved.task as u64),
             start: shelved.start,
-            end: shelved.start + profiles[shelved.job].time(shelved.processors.len()),
+            end: shelved.start + profiles[shelved.task].time(shelved.processors.len()),
             processors: shelved.processors,
         };
         let schedule = Schedule::new(shelved.unwrap().into_iter().map(placement).collect());
@@ -89,10 +89,10 @@ fn jobs_with_laws_fit_in_a_guess_and_a_half_and_some_ticks() {
         built += 1;
         // The guess for which the proof is, though the other one is hardly ever missed.
         let whole = Time::from_ticks(4 * (dual.guess.ticks() / 4 + 1));
-        let proved = build(&profiles, &dual.first_shelf, (whole, Time::TICK), processors);
+        let proved = build(&profiles, &dual.first_shelf, whole, Time::TICK, processors);
         let either = two_shelves(&profiles, &dual.first_shelf, dual.guess, processors);
         for shelved in [proved, either].map(|shelved| shelved.expect("the shelves fit")) {
-            let end = |shelved: &Shelved| shelved.start + profiles[shelved.job].time(shelved.processors.len());
+            let end = |shelved: &Shelved| shelved.start + profiles[shelved.task].time(shelved.processors.len());
             let makespan = shelved.iter().map(end).max().unwrap();
             assert!(2 * makespan.ticks() <= 3 * dual.guess.ticks() + 2 * ROUNDING, "{makespan} {:?}", dual.guess);
         }

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use makespan_core::{Event, TaskId, Time, View};
+use makespan_core::{Event, TaskId, Time};
 use rustc_hash::FxHashMap;
 
-use crate::policy::held::hull;
+use crate::free_time::Period;
 use crate::policy::order::Place;
 use crate::policy::queue::Queue;
 use crate::policy::queue_state::Update;
@@ -15,18 +15,27 @@ pub(super) trait Start: Clone {
     fn start(&self) -> Time;
 }
 
-/// From when to when.
-pub(super) type Period = (Time, Time);
-
 /// Where reservations of kind `S` are held, for the task at a place of the queue.
 pub(super) trait Room<S> {
     /// The earliest fit from an instant on; `None` if it never fits.
     fn earliest(&mut self, place: Place, after: Time) -> Option<S>;
     fn hold(&mut self, place: Place, reservation: &S);
     fn release(&mut self, place: Place, reservation: &S);
-    /// The earliest fit from an instant on, were the reservation given back, if that is earlier. It may be looked for only
-    /// where the task would run in a period: elsewhere nothing was opened since it was last looked for.
-    fn earlier(&mut self, place: Place, reservation: &S, from: (Time, Period)) -> Option<S>;
+    /// The earliest fit from `now` on, were the reservation given back, if that is earlier. It may be looked for only where
+    /// the task would run in the period `opened`: elsewhere nothing was given back since it was last looked for.
+    fn earlier(&mut self, place: Place, reservation: &S, now: Time, opened: Period) -> Option<S>;
+}
+
+/// What happened at an instant.
+#[derive(Clone, Copy)]
+pub(super) struct News<'a> {
+    pub events: &'a [Event],
+    /// What the state makes of the events.
+    pub update: Update,
+    /// Whether something takes longer than was believed.
+    pub late: bool,
+    /// Where tasks that ended early gave processors back.
+    pub opened: Option<Period>,
 }
 
 /// A reservation for every task that waits.
@@ -56,7 +65,7 @@ impl<S: Start> Plan<S> {
 
     /// Something was given back that nobody has been asked about.
     pub(super) fn moved(&mut self, start: Time, end: Time) {
-        self.opened = Some(hull(self.opened, (start, end)));
+        self.opened = Some(Period::hull(self.opened, Period { from: start, until: end }));
     }
 
     pub(super) fn put(&mut self, place: Place, reservation: S) {
@@ -84,25 +93,17 @@ impl<S: Start> Plan<S> {
         self.upcoming.first().map(|&(start, _)| start)
     }
 
-    /// Takes in what happened, with what the state makes of it and whether something takes longer than was believed; in
-    /// `opened` tasks that ended early gave processors back.
-    pub(super) fn take_in(
-        &mut self,
-        queue: &Queue,
-        room: &mut impl Room<S>,
-        (update, late): (Update, bool),
-        (events, view, opened): (&[Event], &View<'_>, Option<Period>),
-    ) {
-        let now = view.now;
-        if update == Update::Anew {
+    /// Takes in what happened.
+    pub(super) fn take_in(&mut self, queue: &Queue, room: &mut impl Room<S>, news: News<'_>, now: Time) {
+        if news.update == Update::Anew {
             // What was held is gone, and the reservations with it.
             self.clear();
-        } else if late {
+        } else if news.late {
             self.release_all(room);
-        } else if update == Update::Surprise {
-            self.compress(queue, room, (now, opened.unwrap_or((now, now))));
+        } else if news.update == Update::Surprise {
+            self.compress(queue, room, now, news.opened.unwrap_or(Period { from: now, until: now }));
         }
-        self.reserve_arrivals(queue, room, events, now);
+        self.reserve_arrivals(queue, room, news.events, now);
     }
 
     /// Gives all reservations back.
@@ -118,18 +119,18 @@ impl<S: Start> Plan<S> {
     /// In the order of the queue, each task takes its earliest fit: the reservation that it has, or an earlier one.
     /// Processors were given back in the period `opened`. Who could not start earlier when last asked, when it was placed
     /// or at the last compression, can only where processors were given back since.
-    fn compress(&mut self, queue: &Queue, room: &mut impl Room<S>, (now, opened): (Time, Period)) {
-        let mut opened = hull(self.opened.take(), opened);
+    fn compress(&mut self, queue: &Queue, room: &mut impl Room<S>, now: Time, opened: Period) {
+        let mut opened = Period::hull(self.opened.take(), opened);
         for place in queue.iter() {
             let Some(old) = self.reserved.get(&place.task) else { continue };
-            if let Some(new) = room.earlier(place, old, (now, opened)) {
-                let left = (old.start(), old.start() + place.asked.time);
-                opened = hull(Some(opened), left);
+            if let Some(new) = room.earlier(place, old, now, opened) {
+                let left = Period { from: old.start(), until: old.start() + place.asked.time };
+                opened = Period::hull(Some(opened), left);
                 room.release(place, old);
                 room.hold(place, &new);
                 self.take(place);
                 self.put(place, new);
-                self.moved(left.0, left.1);
+                self.moved(left.from, left.until);
             }
         }
     }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use makespan_core::{FreeTime, Time, View};
 
-use super::plan::{Period, Room};
-use crate::free_time::Strips;
+use super::plan::Room;
+use crate::free_time::{Period, Strips};
 use crate::policy::held::{disjoint, interchangeable};
 use crate::policy::order::Place;
 use crate::policy::space::{Slot, Space, running};
@@ -40,16 +40,16 @@ impl<'a, 'b> Sets<'a, 'b> {
     }
 
     /// The first fit that begins in a period.
-    fn search(&mut self, place: Place, (after, before): Period) -> Option<Slot> {
+    fn search(&mut self, place: Place, period: Period) -> Option<Slot> {
         let Place { task, asked, .. } = place;
         let Some(free) = &self.free else {
-            let found = self.space.earliest(task, asked.width, after);
-            return found.filter(|slot| slot.start < before);
+            let found = self.space.earliest(task, asked.width, period.from);
+            return found.filter(|slot| slot.start < period.until);
         };
-        let openings = self.space.openings(after);
-        let mut from = after;
+        let openings = self.space.openings(period.from);
+        let mut from = period.from;
         loop {
-            let start = free.earliest_fit_in(asked.width, asked.time, (from, before))?;
+            let start = free.earliest_fit_in(asked.width, asked.time, Period { from, ..period })?;
             if let Some(slot) = self.space.place(task, asked.width, start) {
                 return Some(slot);
             }
@@ -107,7 +107,7 @@ fn free_processors(view: &View<'_>) -> Strips {
 
 impl Room<Slot> for Sets<'_, '_> {
     fn earliest(&mut self, place: Place, after: Time) -> Option<Slot> {
-        self.search(place, (after, Time::MAX))
+        self.search(place, Period::since(after))
     }
 
     fn hold(&mut self, place: Place, slot: &Slot) {
@@ -126,11 +126,11 @@ impl Room<Slot> for Sets<'_, '_> {
         }
     }
 
-    fn earlier(&mut self, place: Place, old: &Slot, (now, _): (Time, Period)) -> Option<Slot> {
+    fn earlier(&mut self, place: Place, old: &Slot, now: Time, _opened: Period) -> Option<Slot> {
         // It may have changed its processors since.
         let slot = self.places.get(&place).unwrap_or(old).clone();
         self.release(place, &slot);
-        let new = self.search(place, (now, old.start));
+        let new = self.search(place, Period { from: now, until: old.start });
         // Should others have changed theirs for the new place, the old one is taken by nobody who counts: it is given back at
         // once.
         self.hold(place, &slot);

@@ -224,7 +224,7 @@ impl Dealer<'_, '_> {
             } else {
                 self.mapper.map(&problem, self.random)
             };
-            self.send(task, up[mapping[0] as usize]);
+            self.send(task, up[mapping[0].index()]);
         }
     }
 
@@ -248,10 +248,10 @@ impl Dealer<'_, '_> {
         let mut order: Vec<usize> = (0..tasks.len()).collect();
         if needs {
             // When a machine is done does not depend on the order of its tasks; the mean flow time does.
-            order.sort_by_key(|&task| problem.time(task, mapping[task] as usize));
+            order.sort_by_key(|&task| problem.time(task, mapping[task]));
         }
         let at = now + self.rules.scheduling_time.spent(expected, real);
-        let tasks = order.into_iter().map(|at| (tasks[at], up[mapping[at] as usize])).collect();
+        let tasks = order.into_iter().map(|at| (tasks[at], up[mapping[at].index()])).collect();
         self.dispatch.last = at - now;
         self.dispatch.since = at + if matches!(self.rules.when, When::Every(_)) { Time::TICK } else { Time::ZERO };
         self.dispatch.planned = Some(Planned { at, tasks });

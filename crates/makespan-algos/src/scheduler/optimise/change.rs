@@ -50,9 +50,7 @@ impl Change {
     pub(super) fn draw(solution: &Solution, choices: &Choices, random: &mut ChaCha8Rng) -> Self {
         let place = random.random_range(0..solution.order.len());
         let kind = random.random_range(0..100);
-        if let Some(node) = choices.node()
-            && let Some(trade) = trade(solution, choices, (place, node), random)
-        {
+        if let Some(trade) = trade(solution, choices, place, random) {
             return trade;
         }
         let choice = other_choice(solution, choices, place, random);
@@ -109,12 +107,8 @@ impl Change {
 /// Where best placement is required, in some of the changes: an allotment to the next multiple of a node, or of a half,
 /// a quarter .. of one, and in half of these another job near it gives what the one takes. Sets of such allotments fill
 /// nodes, and few of them are a single step away from each other.
-fn trade(
-    solution: &Solution,
-    choices: &Choices,
-    (place, node): (usize, u32),
-    random: &mut ChaCha8Rng,
-) -> Option<Change> {
+fn trade(solution: &Solution, choices: &Choices, place: usize, random: &mut ChaCha8Rng) -> Option<Change> {
+    let node = choices.node()?;
     if random.random_range(0..100) >= TRADES {
         return None;
     }

@@ -11,7 +11,7 @@ use rand_chacha::ChaCha8Rng;
 use super::front::limits;
 use super::{Optimise, Target, floor_times};
 use crate::kernel::mapping::{
-    Candidates, Chains, Descent, Loads, Mapper, MinMin, MinimumCompletion, Problem, Sufferage,
+    Candidates, Chains, Descent, Loads, MachineId, Mapper, MinMin, MinimumCompletion, Problem, Sufferage,
 };
 use crate::scheduler::mapping::{problem_of, schedule_for};
 use crate::search::{Budget, Neighbourhood, Portfolio, anneal};
@@ -45,7 +45,7 @@ pub(super) struct Outcome {
 
 /// Minimises the makespan by annealing from the rounded prices and the rules, in independent searches. The mean flow, and the weighted
 /// completion of jobs of one weight, are minimised by an assignment of positions; with different weights or under a limit lines of
-/// jobs are annealed, each in its best order.
+/// tasks are annealed, each in its best order.
 pub(super) fn optimise(optimise: &Optimise, instance: &Instance, context: &Context) -> Outcome {
     let portfolio = optimise.portfolio(Instant::now(), context);
     let problem = problem_of(instance);
@@ -61,7 +61,8 @@ pub(super) fn optimise(optimise: &Optimise, instance: &Instance, context: &Conte
     let mut bounds = vec![bound];
     bounds.extend(other_bounds(instance, aim, &prices, positions.as_ref()));
     let mut starts = starts(instance, &problem, portfolio.random(0));
-    starts.extend(positions.as_ref().and_then(|positions| positions.processors.clone()));
+    let of_positions = positions.as_ref().and_then(|positions| positions.processors.as_ref());
+    starts.extend(of_positions.map(|processors| processors.iter().map(|&id| MachineId(id)).collect()));
     let run = Run {
         problem: &problem,
         instance,
@@ -96,7 +97,7 @@ fn other_bounds(instance: &Instance, aim: Objective, prices: &[f64], positions: 
 }
 
 /// Mappings by rules; not all of them where there are very many times.
-fn starts(instance: &Instance, problem: &Problem<'_>, mut random: ChaCha8Rng) -> Vec<Vec<u32>> {
+fn starts(instance: &Instance, problem: &Problem<'_>, mut random: ChaCha8Rng) -> Vec<Vec<MachineId>> {
     let mut starts = vec![MinimumCompletion.map(problem, &mut random), MinMin.map(problem, &mut random)];
     if problem.tasks() * problem.machines() <= MANY {
         if problem.tasks() <= MANY_TASKS {
@@ -110,8 +111,8 @@ fn starts(instance: &Instance, problem: &Problem<'_>, mut random: ChaCha8Rng) ->
     starts
 }
 
-/// In the order of Smith of the shortest times, each job to the machine on which it ends first.
-fn by_smith(instance: &Instance, problem: &Problem<'_>) -> Vec<u32> {
+/// In the order of Smith of the shortest times, each task to the machine on which it ends first.
+fn by_smith(instance: &Instance, problem: &Problem<'_>) -> Vec<MachineId> {
     let weight = |task: usize| i128::from(instance.weight(TaskId::at(task)).millionths());
     let key: Vec<(i128, i128)> =
         (0..problem.tasks()).map(|task| (i128::from(problem.shortest(task).ticks()), weight(task))).collect();
@@ -136,17 +137,17 @@ struct Run<'a> {
 
 impl Run<'_> {
     /// What is wanted: one mapping, or those of a front.
-    fn mappings(&self, starts: Vec<Vec<u32>>, limit: Option<Time>) -> Vec<Vec<u32>> {
+    fn mappings(&self, starts: Vec<Vec<MachineId>>, limit: Option<Time>) -> Vec<Vec<MachineId>> {
         let limit = limit.map(Time::ticks);
         match self.optimise.target {
             Target::Objective(Objective::Makespan) => vec![self.shortest(&starts, 1.0)],
             Target::Objective(_) => match limit {
-                None => vec![self.lightest(&starts, None, (0.0, 1.0))],
+                None => vec![self.lightest(&starts, None, 0.0..1.0)],
                 Some(_) => {
                     // What keeps a narrow limit is found by looking for the shortest.
                     let short = self.shortest(&starts, SHORTEST);
                     let starts = [starts, vec![short]].concat();
-                    vec![self.lightest(&starts, limit, (SHORTEST, 1.0))]
+                    vec![self.lightest(&starts, limit, SHORTEST..1.0)]
                 }
             },
             Target::Front => self.front(starts, limit),
@@ -154,30 +155,30 @@ impl Run<'_> {
     }
 
     /// The shortest, the one of least weighted completion, and some between.
-    fn front(&self, starts: Vec<Vec<u32>>, limit: Option<i64>) -> Vec<Vec<u32>> {
+    fn front(&self, starts: Vec<Vec<MachineId>>, limit: Option<i64>) -> Vec<Vec<MachineId>> {
         let short = self.shortest(&starts, SHORTEST);
         let mut known = [starts, vec![short.clone()]].concat();
-        let light = self.lightest(&known, limit, (SHORTEST, LIGHTEST));
-        let makespan = |mapping: &Vec<u32>| Time::from_ticks(self.problem.makespan(mapping));
+        let light = self.lightest(&known, limit, SHORTEST..LIGHTEST);
+        let makespan = |mapping: &Vec<MachineId>| Time::from_ticks(self.problem.makespan(mapping));
         let between = limits(makespan(&short), makespan(&light));
         let share = (1.0 - LIGHTEST) / between.len().max(1) as f64;
         known.push(light);
         for (at, limit) in between.iter().enumerate() {
             let from = LIGHTEST + share * at as f64;
-            let found = self.lightest(&known, Some(limit.ticks()), (from, from + share));
+            let found = self.lightest(&known, Some(limit.ticks()), from..from + share);
             known.push(found);
         }
         known
     }
 
-    fn schedule(&self, mapping: &[u32]) -> Schedule {
+    fn schedule(&self, mapping: &[MachineId]) -> Schedule {
         schedule_for(self.instance, self.problem, mapping, self.aim)
     }
 
     /// The best mapping for the makespan, of all searches and of these starts, when so much of the time is over.
-    fn shortest(&self, starts: &[Vec<u32>], share: f64) -> Vec<u32> {
+    fn shortest(&self, starts: &[Vec<MachineId>], share: f64) -> Vec<MachineId> {
         let problem = self.problem;
-        let rank = |mapping: &Vec<u32>| problem.makespan(mapping);
+        let rank = |mapping: &Vec<MachineId>| problem.makespan(mapping);
         let Some(first) = starts.iter().min_by_key(|mapping| rank(mapping)).cloned() else { return Vec::new() };
         if rank(&first) <= self.floor || problem.machines() == 1 {
             return first;

@@ -157,10 +157,10 @@ impl<'a> Search<'a> {
     /// The best of the searches, as a schedule.
     fn anneal(&self, task: Task, first: &Schedule, priced: Option<&[PricedChoice]>) -> Schedule {
         let (portfolio, floor) = (&self.portfolio, self.floor.ticks());
-        let each = Each { instance: self.instance, choices: &self.choices, floor };
+        let each = Each { instance: self.instance, choices: &self.choices, floor, task, first, priced };
         let found = portfolio.each(|index| {
-            let courses = (task.course(portfolio, FITS, STEPS_A_FIT), task.course(portfolio, 1.0 - RESERVE, 1));
-            each.search((index, portfolio.random(index)), task, first, priced, courses)
+            let fits = task.course(portfolio, FITS, STEPS_A_FIT);
+            each.search(index, portfolio.random(index), fits, task.course(portfolio, 1.0 - RESERVE, 1))
         });
         let best = found.into_iter().min_by(|a, b| a.rank.total_cmp(&b.rank));
         best.map_or_else(|| first.clone(), |best| start::schedule(self.instance, &self.choices, &best.solution))
@@ -182,30 +182,28 @@ impl Task {
 
 /// What each of the independent searches knows.
 #[derive(Clone, Copy)]
-struct Each<'a> {
-    instance: &'a Instance,
-    choices: &'a Choices,
+pub(super) struct Each<'a> {
+    pub(super) instance: &'a Instance,
+    pub(super) choices: &'a Choices,
     /// A proven bound on the makespan, in ticks.
-    floor: i64,
+    pub(super) floor: i64,
+    task: Task,
+    /// The best schedule that is known.
+    first: &'a Schedule,
+    /// What the jobs do at least cost under the prices that were found.
+    priced: Option<&'a [PricedChoice]>,
 }
 
 impl Each<'_> {
     /// One search on its own stream of random numbers.
-    fn search(
-        self,
-        (index, mut random): (u32, ChaCha8Rng),
-        task: Task,
-        first: &Schedule,
-        priced: Option<&[PricedChoice]>,
-        (mut fits, mut course): (Course, Course),
-    ) -> Ranked {
+    fn search(self, index: u32, mut random: ChaCha8Rng, mut fits: Course, mut course: Course) -> Ranked {
         let warmth = if index.is_multiple_of(2) { 1.0 } else { COOL };
-        let floor = self.floor;
+        let Self { floor, task, first, priced, .. } = self;
         let mut solutions = vec![start::solution(self.choices, first)];
         let enough = if task.objective == Objective::Makespan { Some(floor) } else { task.limit.map(Time::ticks) };
         if let Some(enough) = enough {
             let range = Deadlines { floor, enough, reached: first.makespan().ticks() };
-            solutions.extend(start::fitted((self.instance, self.choices), range, &mut random, &mut fits));
+            solutions.extend(start::fitted(self.instance, self.choices, range, &mut random, &mut fits));
         }
         // The shortest so far: what a limit is most likely to let pass.
         let shortest = solutions.last().cloned();
@@ -215,7 +213,7 @@ impl Each<'_> {
         let annealing = |solution: Solution, price: f64| {
             let mut goal = Goal::new(self.instance, task.objective, task.limit.map(|limit| (limit.ticks(), price)));
             goal.aim(first.makespan().ticks(), floor);
-            Annealing::new((self.instance, self.choices), goal, floor, solution, random.clone())
+            Annealing::new(self, goal, solution, random.clone())
         };
         let starts = solutions.into_iter().map(|solution| annealing(solution, goal::LOW));
         let mut search = starts

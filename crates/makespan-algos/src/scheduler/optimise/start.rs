@@ -118,7 +118,8 @@ pub(super) struct Deadlines {
 /// A short schedule by [`Fit`]: deadlines between what is proved and what is reached, drawn at random, until one is
 /// short enough or the course is over.
 pub(super) fn fitted(
-    (instance, choices): (&Instance, &Choices),
+    instance: &Instance,
+    choices: &Choices,
     Deadlines { floor, enough, mut reached }: Deadlines,
     random: &mut ChaCha8Rng,
     course: &mut Course,

@@ -11,12 +11,26 @@ pub(super) struct Jobs {
     pub(super) weights: Vec<f64>,
     pub(super) releases: Vec<f64>,
     profiles: Vec<Profile>,
-    /// Processors and time of each allotment of each job.
-    pub(super) shapes: Vec<(f64, f64)>,
+    /// Each allotment of each job.
+    pub(super) shapes: Vec<Shape>,
     /// Where the allotments of each job begin; one more than jobs.
     starts: Vec<usize>,
     /// Which allotments are tried.
     kind: Kind,
+}
+
+/// An allotment: processors, and the time on them.
+#[derive(Clone, Copy)]
+pub(super) struct Shape {
+    pub(super) processors: f64,
+    pub(super) time: f64,
+}
+
+impl Shape {
+    /// Processors times ticks.
+    pub(super) fn work(&self) -> f64 {
+        self.processors * self.time
+    }
 }
 
 /// Which allotments are of use.
@@ -33,7 +47,8 @@ impl Jobs {
     /// counts; `weigh` gives the weights.
     pub(super) fn new<'a>(
         jobs: impl Iterator<Item = (SimpleJob<'a>, f64)>,
-        (most, kind): (usize, Kind),
+        most: usize,
+        kind: Kind,
         weigh: impl Fn(&SimpleJob<'_>) -> f64,
     ) -> Self {
         let key = |job: &SimpleJob<'_>| {
@@ -64,7 +79,7 @@ impl Jobs {
         Self { counts, weights, releases, profiles: Vec::new(), shapes: Vec::new(), starts: vec![0], kind }
     }
 
-    fn add(&mut self, count: f64, weight: f64, release: f64, shapes: Vec<(f64, f64)>) {
+    fn add(&mut self, count: f64, weight: f64, release: f64, shapes: Vec<Shape>) {
         self.counts.push(count);
         self.weights.push(weight);
         self.releases.push(release);
@@ -81,7 +96,7 @@ impl Jobs {
             let first = all.clone().find(|&shape| active(shape)).unwrap_or(all.start);
             let last = all.clone().rfind(|&shape| active(shape)).unwrap_or(all.end - 1);
             let (first, last) = (first.saturating_sub(1).max(all.start), (last + 1).min(all.end - 1));
-            let (first, last) = (self.shapes[first].0 as u32, self.shapes[last].0 as u32);
+            let (first, last) = (self.shapes[first].processors as u32, self.shapes[last].processors as u32);
             let mut allotments = spread(profile.min_processors(), profile.max_processors(), far);
             allotments.retain(|allotment| !(first..=last).contains(allotment));
             allotments.extend(spread(first, last, most));
@@ -104,7 +119,7 @@ impl Jobs {
 }
 
 /// Processors and times of at most about `most` allotments, of geometric progression where there are more.
-pub(super) fn shapes(profile: &Profile, most: usize, kind: Kind) -> Vec<(f64, f64)> {
+pub(super) fn shapes(profile: &Profile, most: usize, kind: Kind) -> Vec<Shape> {
     useful(profile, &spread(profile.min_processors(), profile.max_processors(), most), kind)
 }
 
@@ -119,12 +134,12 @@ fn spread(first: u32, last: u32, most: usize) -> Vec<u32> {
 }
 
 /// Processors and times of those of the ascending allotments that are of use.
-fn useful(profile: &Profile, allotments: &[u32], kind: Kind) -> Vec<(f64, f64)> {
-    let mut shapes: Vec<(f64, f64)> = Vec::new();
+fn useful(profile: &Profile, allotments: &[u32], kind: Kind) -> Vec<Shape> {
+    let mut shapes: Vec<Shape> = Vec::new();
     for &allotment in allotments {
-        let shape = (f64::from(allotment), profile.time(allotment).ticks() as f64);
-        if shapes.last().is_none_or(|&(_, time)| shape.1 < time) {
-            let beaten = |&(processors, time): &(f64, f64)| processors * time >= shape.0 * shape.1;
+        let shape = Shape { processors: f64::from(allotment), time: profile.time(allotment).ticks() as f64 };
+        if shapes.last().is_none_or(|last| shape.time < last.time) {
+            let beaten = |last: &Shape| last.work() >= shape.work();
             while kind == Kind::Thrifty && shapes.last().is_some_and(beaten) {
                 shapes.pop();
             }

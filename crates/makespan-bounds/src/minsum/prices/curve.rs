@@ -1,5 +1,6 @@
 //! What a job does at least cost under given prices, in floating point.
 
+use super::allotments::Shape;
 use super::rooms::Rooms;
 
 /// Prices that are constant between instants, with their integral.
@@ -15,6 +16,13 @@ pub(super) struct Curve {
     horizon: f64,
     /// The starts that are possible, where not all are.
     rooms: Option<Rooms>,
+}
+
+/// A job that waits from its release on.
+#[derive(Clone, Copy)]
+struct Waiting {
+    weight: f64,
+    release: f64,
 }
 
 /// What one job does at least cost.
@@ -66,16 +74,16 @@ impl Curve {
         }
     }
 
-    /// The cheapest start of one allotment, if it is cheaper than `best`.
+    /// The cheapest start of one allotment, if it is cheaper than `best`; `before` is the integral at the release.
     #[inline]
-    fn improve(&self, best: &mut Best, weight: f64, release: (f64, f64), shape: (f64, f64), allotment: usize) {
-        let ((release, before), (processors, time)) = (release, shape);
+    fn improve(&self, best: &mut Best, job: Waiting, before: f64, shape: Shape, allotment: usize) {
+        let (Waiting { weight, release }, Shape { processors, time }) = (job, shape);
         let latest = self.horizon - time;
         if latest < release {
             return;
         }
         if let Some(rooms) = &self.rooms {
-            self.improve_within(rooms, best, (weight, release), shape, allotment);
+            self.improve_within(rooms, best, job, shape, allotment);
             return;
         }
         let mut end = self.cursor(release + time);
@@ -123,8 +131,8 @@ impl Curve {
         &self,
         rooms: &Rooms,
         best: &mut Best,
-        (weight, release): (f64, f64),
-        (processors, time): (f64, f64),
+        Waiting { weight, release }: Waiting,
+        Shape { processors, time }: Shape,
         allotment: usize,
     ) {
         for &(from, until) in rooms.of_processors(processors) {
@@ -149,12 +157,12 @@ impl Curve {
     }
 
     /// The least cost of a job of these allotments.
-    pub(super) fn best(&self, weight: f64, release: f64, shapes: &[(f64, f64)]) -> Best {
-        let at_release = (release, self.advance(&mut self.cursor(release), release));
+    pub(super) fn best(&self, weight: f64, release: f64, shapes: &[Shape]) -> Best {
+        let before = self.advance(&mut self.cursor(release), release);
         let mut best = Best { cost: f64::INFINITY, start: release, allotment: shapes.len() - 1 };
         for (allotment, &shape) in shapes.iter().enumerate() {
-            if weight * (release + shape.1) < best.cost {
-                self.improve(&mut best, weight, at_release, shape, allotment);
+            if weight * (release + shape.time) < best.cost {
+                self.improve(&mut best, Waiting { weight, release }, before, shape, allotment);
             }
         }
         best

@@ -45,12 +45,12 @@ pub(super) fn settled(old: &[f64], bends: &[f64], count: usize, fixed: &[f64]) -
         instants.push(old[cell] + share * (old[cell + 1] - old[cell]));
     }
     let mut instants = on_grid(old[0], span, instants);
-    insert(&mut instants, fixed, (old[0], old[cells]));
+    insert(&mut instants, fixed, old[0], old[cells]);
     instants
 }
 
 /// Adds those that lie between two instants.
-pub(super) fn insert(instants: &mut Vec<f64>, more: &[f64], (first, last): (f64, f64)) {
+pub(super) fn insert(instants: &mut Vec<f64>, more: &[f64], first: f64, last: f64) {
     instants.extend(more.iter().copied().filter(|&instant| instant > first && instant < last));
     instants.sort_unstable_by(f64::total_cmp);
     instants.dedup();

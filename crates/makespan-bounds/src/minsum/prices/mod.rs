@@ -14,7 +14,7 @@ use makespan_core::{
     Area, Availability, Bound, Instance, JobId, Objective, Proof, SimpleJob, Time, Unavailable, Weight,
 };
 
-use allotments::{Jobs, Kind};
+use allotments::{Jobs, Kind, Shape};
 use curve::Curve;
 use fluid::Piece;
 use newton::Newton;
@@ -124,7 +124,7 @@ impl PriceSearch {
         // A bag stands for its own tasks only.
         let bags = bags.into_iter().map(|job| (job, job.tasks() as f64));
         let sampled = sample(&plain, stride).map(|job| (job, factor)).chain(bags);
-        let jobs = Jobs::new(sampled, (ALLOTMENTS, kind(instance)), options.weigh());
+        let jobs = Jobs::new(sampled, ALLOTMENTS, kind(instance), options.weigh());
         let horizon = options.horizon();
         let availability = instance.availability().clone();
         let fluid = fluid(&jobs, instance.processors(), &availability);
@@ -226,7 +226,7 @@ impl PriceSearch {
             let shapes = allotments::shapes(simple.profile(), ALLOTMENTS, kind);
             let best = curve.best(weigh(&simple), release.ticks() as f64, &shapes);
             let start = Time::from_ticks(best.start as i64).max(release);
-            PricedChoice { job, processors: shapes[best.allotment].0 as u32, start }
+            PricedChoice { job, processors: shapes[best.allotment].processors as u32, start }
         };
         instance.ids().map(choice).collect()
     }
@@ -261,10 +261,7 @@ fn choices(job: &SimpleJob<'_>) -> usize {
 
 /// The prices of the fluid machine, on the allotments of least work.
 fn fluid(jobs: &Jobs, processors: u32, availability: &Availability) -> Vec<(f64, f64)> {
-    let least = |index: usize| {
-        let work = |&(processors, time): &(f64, f64)| processors * time;
-        jobs.shapes[jobs.all(index)].iter().map(work).fold(f64::INFINITY, f64::min)
-    };
+    let least = |index: usize| jobs.shapes[jobs.all(index)].iter().map(Shape::work).fold(f64::INFINITY, f64::min);
     let piece = |index: usize| Piece {
         weight: jobs.counts[index] * jobs.weights[index],
         release: jobs.releases[index],
@@ -355,7 +352,7 @@ fn instants(instance: &Instance, jobs: &Jobs, fluid: &[(f64, f64)], count: usize
     let guess =
         dual::search(instance.simple_jobs().map(|job| job.profile()), instance.processors()).guess.ticks() as f64;
     let late = instance.simple_jobs().map(|job| job.release).max().unwrap_or(origin) - origin;
-    let short = jobs.shapes.iter().map(|shape| shape.1).fold(f64::INFINITY, f64::min);
+    let short = jobs.shapes.iter().map(|shape| shape.time).fold(f64::INFINITY, f64::min);
     let closed = (instance.availability().last_change() - origin).max(Time::ZERO).ticks() as f64;
     let last = fluid.last().map_or(0.0, |&(end, _)| end - origin.ticks() as f64).max(closed.min(guess));
     // Where processors are closed, it takes longer until as much area was open.
@@ -367,8 +364,8 @@ fn instants(instance: &Instance, jobs: &Jobs, fluid: &[(f64, f64)], count: usize
     };
     let mut instants = instants::first(instance, short, twice.max(last) + late.ticks() as f64, count);
     if rooms(instance).is_some() {
-        let between = (instants[0], instants[instants.len() - 1]);
-        instants::insert(&mut instants, &closings(instance), between);
+        let (first, last) = (instants[0], instants[instants.len() - 1]);
+        instants::insert(&mut instants, &closings(instance), first, last);
     }
     instants
 }

@@ -2,6 +2,8 @@
 
 use makespan_core::{Availability, Time};
 
+use super::allotments::Shape;
+
 /// For each number of open processors that there is the periods in which at least so many are open.
 ///
 /// That as many are open throughout does not make them the same ones, so a little too much may be allowed; the check of
@@ -39,10 +41,10 @@ impl Rooms {
         after > 0 && end <= openings[after - 1].1
     }
 
-    /// The first start after an instant at which a job of these processors and this time can start because they open.
-    pub(super) fn opening_after(&self, instant: f64, (processors, time): (f64, f64)) -> Option<f64> {
-        let openings = self.of_processors(processors);
+    /// The first start after an instant at which a job of this shape can start because they open.
+    pub(super) fn opening_after(&self, instant: f64, shape: Shape) -> Option<f64> {
+        let openings = self.of_processors(shape.processors);
         let after = openings.partition_point(|opening| opening.0 <= instant);
-        openings[after..].iter().find(|opening| opening.0 + time <= opening.1).map(|opening| opening.0)
+        openings[after..].iter().find(|opening| opening.0 + shape.time <= opening.1).map(|opening| opening.0)
     }
 }

@@ -6,7 +6,7 @@
 //! soft minimum `-width ln sum exp(-cost / width)` is smooth and less by at most `width ln choices`; its gradient is the
 //! mean of the choices with shares `exp(-cost / width)`, and its second derivative minus their covariance over the width.
 
-use super::allotments::Jobs;
+use super::allotments::{Jobs, Shape};
 use super::matrix::Matrix;
 use super::rooms::Rooms;
 
@@ -230,7 +230,7 @@ impl Landscape {
     /// Lists the starts of one allotment within a window.
     fn starts(&self, job: usize, shape: usize, window: Window, rooms: Option<&Rooms>, found: &mut Found<'_>) {
         let (weight, release) = (self.jobs.weights[job], self.jobs.releases[job]);
-        let (processors, time) = self.jobs.shapes[shape];
+        let Shape { processors, time } = self.jobs.shapes[shape];
         let latest = self.horizon - time;
         if latest < release {
             return;
@@ -259,7 +259,7 @@ impl Landscape {
         let last = self.instants.len() - 1;
         if let Some(rooms) = rooms
             && until == last
-            && let Some(begin) = rooms.opening_after(self.instants[last].max(release), (processors, time))
+            && let Some(begin) = rooms.opening_after(self.instants[last].max(release), Shape { processors, time })
             && begin <= latest
         {
             let behind = Place { node: last, share: 0.0 };
@@ -294,7 +294,7 @@ impl Landscape {
         let mut touched = std::mem::take(&mut self.touched);
         touched.clear();
         for &Candidate { cost, start, end, shape } in &self.candidates {
-            let (processors, time) = self.jobs.shapes[shape];
+            let Shape { processors, time } = self.jobs.shapes[shape];
             let share = cost / sum;
             let parts = [
                 (start.node, -processors * (1.0 - start.share)),

@@ -17,7 +17,7 @@ use crate::output::{write_file, write_gantt, write_page};
 const DECISIONS: &str = "decisions.csv";
 
 /// Writes the outcome of all sessions beside the plan, with what their policies told.
-pub fn write(folder: &Path, instance: &Instance, begun: &Begun, (trace, log): (&Trace, &[LogEntry])) -> Result<()> {
+pub fn write(folder: &Path, instance: &Instance, begun: &Begun, trace: &Trace, log: &[LogEntry]) -> Result<()> {
     let told = LogRow::all(instance, log);
     if !told.is_empty() {
         write_file(&own(folder, DECISIONS)?, |out| Ok(write_log_csv(&told, CsvNames::Guarded, out)?))?;

@@ -2,9 +2,9 @@
 
 use crate::model::{Area, Instance, ProcSet, Time, Unavailable};
 
-/// Processors times ticks of a period in which they are neither unavailable nor down. O(k (log k + m)) for k failures and
+/// Processors times ticks between two instants in which they are neither unavailable nor down. O(k (log k + m)) for k failures and
 /// unavailable periods of at most m processors.
-pub(super) fn area(instance: &Instance, down: &[Unavailable], (from, until): (Time, Time)) -> Area {
+pub(super) fn area(instance: &Instance, down: &[Unavailable], from: Time, until: Time) -> Area {
     if down.is_empty() {
         return instance.availability().open_area(from, until);
     }

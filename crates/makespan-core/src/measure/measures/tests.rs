@@ -178,7 +178,7 @@ proptest! {
         };
         let open: usize = (from..from + length).map(|at| (0..4).filter(|&id| is_open(id, seconds(at))).count()).sum();
         let instance = instance(4, &[], given.clone());
-        let area = open::area(&instance, &down, (seconds(from), seconds(from + length)));
+        let area = open::area(&instance, &down, seconds(from), seconds(from + length));
         prop_assert_eq!(area, open as Area * Area::from(Time::TICKS_PER_SECOND));
     }
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 pub use scale::Scale;
 
 use super::choices::{self, Choice};
-use super::{CertificateError, Kind, Scope};
+use super::{CertificateError, Kind, Scope, Value};
 use crate::model::{Instance, Profile, Time};
 use crate::schedule::Objective;
 use scale::Most;
@@ -82,13 +82,13 @@ impl Kind for DualFeasible {
     /// With widths as they are in every term, O(log m) for each job and step. Otherwise every allotment of a job
     /// is tried; beyond 256 they are grouped (see [`super::TimePrices`]), and a group costs what its smallest allotment
     /// costs in its shortest time.
-    fn value(&self, _: Objective, instance: &Instance) -> Result<i128, CertificateError> {
+    fn value(&self, _: Objective, instance: &Instance) -> Result<Value, CertificateError> {
         if self.deadline == Time::ZERO {
             // Nothing is claimed: a makespan is never negative.
-            return Ok(0);
+            return Ok(Value::Integer(0));
         }
         self.check()?;
-        let proven = Ok(i128::from(self.deadline.ticks()) + 1);
+        let proven = Ok(Value::Integer(i128::from(self.deadline.ticks()) + 1));
         let available = self.available(instance)?;
         let costs = Costs::new(&self.terms);
         let mut needed = 0;

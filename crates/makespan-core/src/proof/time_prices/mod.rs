@@ -7,7 +7,7 @@ mod prefix;
 
 use serde::{Deserialize, Serialize};
 
-use super::{CertificateError, Kind, Scope};
+use super::{CertificateError, Kind, Scope, Value};
 use crate::model::{Instance, Job, JobId, Rows, Time};
 use crate::schedule::{Objective, mean};
 use closed::Closed;
@@ -74,15 +74,15 @@ impl Kind for TimePrices {
     /// Rounded down; the mean flow is the bound on the sum of completion times (all weights one, shared by the tasks of a
     /// bag), without the release dates, over the number of jobs. At worst O(J log J) for each job and allotment, J prices;
     /// most allotments and starts are ruled out together.
-    fn value(&self, objective: Objective, instance: &Instance) -> Result<i128, CertificateError> {
+    fn value(&self, objective: Objective, instance: &Instance) -> Result<Value, CertificateError> {
         if objective != Objective::MeanFlow {
-            return self.completion(instance, |job| job.task_weight().millionths());
+            return self.completion(instance, |job| job.task_weight().millionths()).map(Value::Integer);
         }
         // A sum of completion times is a whole number of ticks, so a fraction proves the next one.
         let completion = self.completion(instance, |job| ONE / job.tasks())? + i128::from(ONE) - 1;
         let released: i128 = instance.jobs().iter().map(|job| i128::from(job.release.ticks())).sum();
         let flow = (completion / i128::from(ONE) - released).max(0);
-        Ok(mean(flow, instance.jobs().len()))
+        Ok(Value::Integer(mean(flow, instance.jobs().len())))
     }
 
     fn horizon(&self) -> Option<Time> {

@@ -129,9 +129,12 @@ fn flow_counts_from_the_release_and_without_weights() {
     let instance = instance(1, vec![job("a", 1, 10, 7, 5), job("b", 1, 10, 0, 5), job("c", 1, 10, 1, 5)]);
     let one = 1_000_000;
     // Completions of 15, 25 and 35: a mean flow of 20 ticks, in thousandths.
-    assert_eq!(prices(&[5, 15, 25, 35], &[2 * one, one, 0]).value(Objective::MeanFlow, &instance), Ok(20_000));
+    assert_eq!(
+        prices(&[5, 15, 25, 35], &[2 * one, one, 0]).value(Objective::MeanFlow, &instance),
+        Ok(Value::Integer(20_000))
+    );
     // Sums of completions are whole: 45.5 proves 46, which is 31 ticks after the release dates.
-    assert_eq!(prices(&[5, 6], &[one / 4]).value(Objective::MeanFlow, &instance), Ok(31_000 / 3));
+    assert_eq!(prices(&[5, 6], &[one / 4]).value(Objective::MeanFlow, &instance), Ok(Value::Integer(31_000 / 3)));
     let proof = Proof::TimePrices(prices(&[5], &[]));
     let bound = Bound::proved_by(Objective::MeanFlow, proof, &instance).unwrap();
     assert_eq!((bound.objective, bound.value.integer()), (Objective::MeanFlow, 10_000));

@@ -95,9 +95,12 @@ impl<'a> Panels<'a> {
                 phase_strip::write(out, phases, self.span, [LEFT, WIDTH - LEFT - RIGHT], [top, STRIP])?;
                 top += PHASES;
             }
-            self.write_plot(out, [top, USAGE], ("held", self.processors), series, |column| column.held)?;
+            let held = Quantity { class: "held", word: "busy", most: self.processors, of: |column| column.held };
+            self.write_plot(out, [top, USAGE], &held, series)?;
             let queue = top + USAGE + BETWEEN;
-            self.write_plot(out, [queue, QUEUE], ("waiting", self.longest), series, |column| column.waiting)?;
+            let waiting =
+                Quantity { class: "waiting", word: "waiting", most: self.longest, of: |column| column.waiting };
+            self.write_plot(out, [queue, QUEUE], &waiting, series)?;
         }
         self.write_axis(out, height - AXIS + 4.0)?;
         writeln!(out, r#"<path id="pointer" d="M0 0V{}" visibility="hidden"/></svg>"#, Pixels(height - AXIS))
@@ -131,10 +134,10 @@ impl<'a> Panels<'a> {
         &self,
         out: &mut impl Write,
         [top, height]: [f64; 2],
-        (class, most): (&str, u32),
+        quantity: &Quantity,
         series: &[Column],
-        of: impl Fn(&Column) -> Spread,
     ) -> io::Result<()> {
+        let Quantity { class, word, most, of } = *quantity;
         let (bottom, width) = (top + height, WIDTH - LEFT - RIGHT);
         let (y, h) = (Pixels(top), Pixels(height));
         writeln!(out, r#"<rect class="ground" x="{LEFT}" y="{y}" width="{width}" height="{h}"/>"#)?;
@@ -152,7 +155,6 @@ impl<'a> Panels<'a> {
             }
             writeln!(out, r#"<path class="{class} {shade}" d="{path}V{}z"/>"#, Pixels(bottom))?;
         }
-        let word = if class == "held" { "busy" } else { "waiting" };
         let labels = [(top + 9.0, grouped(f64::from(most))), (bottom - 1.0, "0".to_owned())];
         for (y, text) in labels.iter().map(|(y, text)| (Pixels(*y), Text(text))) {
             writeln!(out, r#"<text class="end" x="{}" y="{y}">{text}</text>"#, LEFT - 7.0)?;
@@ -174,6 +176,17 @@ impl<'a> Panels<'a> {
         }
         Ok(())
     }
+}
+
+/// What a plot shows.
+struct Quantity {
+    /// In the style sheet.
+    class: &'static str,
+    /// Beside the plot.
+    word: &'static str,
+    /// At the top of the plot.
+    most: u32,
+    of: fn(&Column) -> Spread,
 }
 
 /// Means to a tenth, which is more than the picture shows.

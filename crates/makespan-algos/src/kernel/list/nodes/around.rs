@@ -1,4 +1,4 @@
-//! Best placement around unavailable processors: every waiting job is asked at every instant.
+//! Best placement around unavailable processors: every waiting task is asked at every instant.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -13,7 +13,7 @@ pub(super) fn starts(instance: &Instance, list: &[Allotted], from: Time) -> Vec<
     let mut sweep = Sweep::new(instance, list, from);
     while sweep.left > 0 {
         sweep.release();
-        sweep.start_jobs();
+        sweep.start_tasks();
         sweep.advance();
     }
     sweep.starts
@@ -62,7 +62,7 @@ impl<'a> Sweep<'a> {
         }
     }
 
-    fn start_jobs(&mut self) {
+    fn start_tasks(&mut self) {
         for index in 0..self.list.len() {
             let Allotted { processors, .. } = self.list[index];
             if !self.is_waiting[index] || processors > self.free.widest() {

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use makespan_core::{Instance, Platform, ProcSet, Time};
 
-/// How many processors of one node a job holds.
+/// How many processors of one node a task holds.
 pub(super) type Part = (u32, u32);
 
 /// Takes `width` of the free processors in a best placement, if there is one: the lowest ids of where the list would

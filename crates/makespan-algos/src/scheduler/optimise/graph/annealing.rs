@@ -34,7 +34,8 @@ impl<'a> Annealing<'a> {
         problem: &'a Problem,
         sequence: Sequence<'a>,
         random: ChaCha8Rng,
-        (index, floor): (u32, f64),
+        index: u32,
+        floor: f64,
     ) -> Self {
         let best = (sequence.value(), sequence.places());
         let latest = sequence.places().iter().map(|place| place.start).max().unwrap_or(0).max(1) as f64;

@@ -69,8 +69,8 @@ pub(in crate::scheduler) fn within(
     let (objective, floor) = (Objective::Makespan, end as f64);
     let each = Each { problem, objective, weights: &weights, limit: None, known: &[], floor };
     let lists = (steps as f64 * LISTS) as u64 / STEPS_A_LIST + 1;
-    let courses = (Course::of(lists, &context.stop), Course::of(steps, &context.stop));
-    let (value, places) = each.search(0, ChaCha8Rng::seed_from_u64(context.seed), courses);
+    let (lists, course) = (Course::of(lists, &context.stop), Course::of(steps, &context.stop));
+    let (value, places) = each.search(0, ChaCha8Rng::seed_from_u64(context.seed), lists, course);
     (value <= floor).then_some(places)
 }
 
@@ -173,8 +173,8 @@ impl Proved {
         };
         let each = Each { problem, objective, weights, limit, known, floor };
         let found = portfolio.each(|index| {
-            let courses = (course(portfolio, aim, LISTS, STEPS_A_LIST), course(portfolio, aim, 1.0 - RESERVE, 1));
-            each.search(index, portfolio.random(index), courses)
+            let lists = course(portfolio, aim, LISTS, STEPS_A_LIST);
+            each.search(index, portfolio.random(index), lists, course(portfolio, aim, 1.0 - RESERVE, 1))
         });
         found.into_iter().min_by(|a, b| a.0.total_cmp(&b.0)).map_or_else(Vec::new, |(_, places)| places)
     }
@@ -193,12 +193,7 @@ fn course(portfolio: &Portfolio, aim: Aim, share: f64, steps_a_step: u64) -> Cou
 
 impl Each<'_> {
     /// One search on its own stream of random numbers.
-    fn search(
-        &self,
-        index: u32,
-        mut random: ChaCha8Rng,
-        (mut lists, mut course): (Course, Course),
-    ) -> (f64, Vec<Place>) {
+    fn search(&self, index: u32, mut random: ChaCha8Rng, mut lists: Course, mut course: Course) -> (f64, Vec<Place>) {
         if self.problem.tasks() == 0 {
             return (0.0, Vec::new());
         }
@@ -215,7 +210,7 @@ impl Each<'_> {
             anneal(&mut search, course);
             return search.into_best();
         }
-        let mut annealing = Annealing::new(self.problem, start, random, (index, self.floor));
+        let mut annealing = Annealing::new(self.problem, start, random, index, self.floor);
         anneal(&mut annealing, course);
         annealing.into_best()
     }

@@ -4,7 +4,7 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
 use super::Each;
-use crate::kernel::graph::sequence::{ANY, Sequence};
+use crate::kernel::graph::sequence::{ANY, Sequence, Solution};
 use crate::kernel::graph::{Place, rank};
 use crate::scheduler::{cpop, heft, peft};
 use crate::search::Course;
@@ -26,9 +26,10 @@ pub(super) fn best<'a>(each: &Each<'a>, random: &mut ChaCha8Rng, course: &mut Co
     };
     let anywhere = vec![ANY; problem.tasks()];
     for places in [heft::places(problem, &up), cpop::places(problem), peft::places(problem)] {
-        let (order, processors) = by_start(each, &places);
-        consider(each.sequence((order.clone(), processors)));
-        consider(each.sequence((order, anywhere.clone())));
+        let solution = by_start(each, &places);
+        let order = solution.order.clone();
+        consider(each.sequence(solution));
+        consider(each.sequence(Solution { order, wanted: anywhere.clone() }));
     }
     for places in each.known {
         consider(each.sequence(by_start(each, places)));
@@ -40,7 +41,7 @@ pub(super) fn best<'a>(each: &Each<'a>, random: &mut ChaCha8Rng, course: &mut Co
             *rank = up * (1.0 + strength * (2.0 * random.random::<f64>() - 1.0));
         }
         consider(if problem.is_plain() {
-            each.sequence((rank::ready_first(problem, &ranks), anywhere.clone()))
+            each.sequence(Solution { order: rank::ready_first(problem, &ranks), wanted: anywhere.clone() })
         } else {
             each.sequence(by_start(each, &heft::places(problem, &ranks)))
         });
@@ -49,7 +50,7 @@ pub(super) fn best<'a>(each: &Each<'a>, random: &mut ChaCha8Rng, course: &mut Co
 }
 
 impl<'a> Each<'a> {
-    fn sequence(&self, solution: (Vec<u32>, Vec<u32>)) -> Sequence<'a> {
+    fn sequence(&self, solution: Solution) -> Sequence<'a> {
         let sequence = Sequence::new(self.problem, self.objective, self.weights, solution);
         match self.limit {
             Some(limit) => sequence.within(limit),
@@ -59,8 +60,8 @@ impl<'a> Each<'a> {
 }
 
 /// The tasks by start, and their processors.
-fn by_start(each: &Each<'_>, places: &[Place]) -> (Vec<u32>, Vec<u32>) {
+fn by_start(each: &Each<'_>, places: &[Place]) -> Solution {
     let mut order = each.problem.order().to_vec();
     order.sort_by_key(|&task| places[task as usize].start);
-    (order, places.iter().map(|place| place.processor).collect())
+    Solution { order, wanted: places.iter().map(|place| place.processor).collect() }
 }

@@ -1,17 +1,19 @@
 //! The least weighted completion or mean flow, perhaps under a limit on the makespan.
 
+use std::ops::Range;
+
 use makespan_core::{Objective, SimpleJob};
 
 use super::{CHANGES, RESERVE, Run};
 use rand_chacha::ChaCha8Rng;
 
-use crate::kernel::mapping::Smith;
+use crate::kernel::mapping::{MachineId, Smith};
 use crate::search::{Neighbourhood, anneal};
 
 impl Run<'_> {
     /// The best mapping within the limit that is known or found, in this part of the time; the least late one where none is within it.
-    pub(super) fn lightest(&self, starts: &[Vec<u32>], limit: Option<i64>, (from, until): (f64, f64)) -> Vec<u32> {
-        let rank = |mapping: &Vec<u32>| {
+    pub(super) fn lightest(&self, starts: &[Vec<MachineId>], limit: Option<i64>, part: Range<f64>) -> Vec<MachineId> {
+        let rank = |mapping: &Vec<MachineId>| {
             let late = limit.map_or(0, |limit| (self.problem.makespan(mapping) - limit).max(0));
             (late, self.aim.value(self.instance, &self.schedule(mapping)))
         };
@@ -29,8 +31,8 @@ impl Run<'_> {
         let found = self.portfolio.each(|index| {
             let smith = Smith::new(self.problem, &weights, limit, first.clone());
             let mut search = Lightening { smith, random: self.portfolio.random(index + 1) };
-            let steps = |steps: u64| (steps as f64 * (until - from)) as u64;
-            anneal(&mut search, &mut self.portfolio.course(until * (1.0 - RESERVE), steps));
+            let steps = |steps: u64| (steps as f64 * (part.end - part.start)) as u64;
+            anneal(&mut search, &mut self.portfolio.course(part.end * (1.0 - RESERVE), steps));
             search.smith.into_best()
         });
         found.into_iter().chain([first]).min_by_key(rank).unwrap_or_default()

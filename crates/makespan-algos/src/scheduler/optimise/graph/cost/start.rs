@@ -5,7 +5,7 @@ use makespan_core::{Context, Plan, Schedule, Scheduler};
 
 use super::task::{Task, heft};
 use crate::kernel::chains::method::Method;
-use crate::kernel::graph::sequence::Sequence;
+use crate::kernel::graph::sequence::{Sequence, Solution};
 use crate::kernel::graph::{NEVER, Place, Problem};
 use crate::scheduler::CriticalJobs;
 
@@ -77,7 +77,8 @@ fn rounded(task: &Task, prices: &CostSearch) -> Vec<Place> {
 pub(super) fn sequence<'a>(task: &Task<'a>, places: &[Place]) -> Sequence<'a> {
     let mut order = task.problem.order().to_vec();
     order.sort_by_key(|&task| places[task as usize].start);
-    Sequence::late(task.problem, &task.dues, (order, places.iter().map(|place| place.processor).collect()))
+    let wanted = places.iter().map(|place| place.processor).collect();
+    Sequence::late(task.problem, &task.dues, Solution { order, wanted })
 }
 
 /// For each node of the platform its number among those that compute.
