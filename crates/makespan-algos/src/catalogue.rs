@@ -37,7 +37,7 @@ static ENTRIES: [Entry; 12] = [
     Entry {
         name: "optimise",
         summary: "the best that time allows: prices, then annealing of a serial insertion; any objective, or their front",
-        supports: "as demt; and sequential jobs on machines that differ, as min-min",
+        supports: "as demt; sequential jobs on machines that differ, as min-min; and graphs of tasks, as heft",
         source: "Makespan; annealing after Kirkpatrick et al. 1983, doi:10.1126/science.220.4598.671",
         parameters: &[
             Parameter {
@@ -233,8 +233,11 @@ static ENTRIES: [Entry; 12] = [
     critical_jobs::ENTRY,
 ];
 
+/// What plans rates and no placements.
+pub(crate) const STEADY_STATE: &str = "steady-state";
+
 const ON_TREES: Entry = Entry {
-    name: "steady-state",
+    name: STEADY_STATE,
     summary: "the rates of machines that give the largest fair throughput, and a period of them in whole tasks",
     supports: "bags of tasks on one processor on a tree of machines, or one node; transfers over links",
     source: "Beaumont et al., IPDPS 2006, doi:10.1109/IPDPS.2006.1639262",
@@ -279,6 +282,10 @@ pub fn scheduler(spec: &str) -> Result<Box<dyn Scheduler>, SpecError> {
         // A steady state is one of bags, and knows them.
         Ok(if entry.name == ON_TREES.name { scheduler } else { Box::new(WithBags(scheduler)) })
     })
+    .map_err(|error| {
+        let is_policy = |name: &str| crate::policy::policies().iter().any(|entry| entry.name == name);
+        error.unless(is_policy, "a policy, for `simulate` and `run --policy`")
+    })
 }
 
 #[cfg(test)]
@@ -310,6 +317,7 @@ mod tests {
     #[test]
     fn wrong_specs_are_told_what_would_be_right() {
         refused("dmet", "did you mean `demt`");
+        refused("easy", "unknown algorithm `easy`; it is a policy");
         refused("demt[shufles=3]", "did you mean `shuffles`");
         refused("demt[shuffles=many]", "a number from 0 to 1000000");
         refused("list[order=random]", "one of shelf, weighted-lptf, smith, saf");

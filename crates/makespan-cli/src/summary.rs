@@ -5,7 +5,8 @@ use std::fmt::Write;
 
 use makespan::ratio;
 use makespan_core::{
-    Apart, Bound, Front, Instance, Job, JobId, Metrics, Objective, Placement, ProcSet, Rows, Schedule, Time, Value,
+    Apart, Bound, Front, Instance, Job, JobId, Metrics, Objective, Placement, ProcSet, Punctuality, Rows, Schedule,
+    Time, Value,
 };
 
 use crate::output::{table, wrapped};
@@ -98,6 +99,9 @@ pub fn objectives(instance: &Instance, schedule: &Schedule, bounds: &[Bound]) ->
         figure(metrics.mean_bounded_slowdown),
         100.0 * metrics.utilisation
     );
+    if let Some(Punctuality { in_time, with_deadline }) = Punctuality::of(instance, schedule) {
+        let _ = writeln!(text, "in time: {in_time} of {with_deadline} jobs with a deadline");
+    }
     if let Some(Apart { others, best_effort }) = Apart::of(instance, schedule) {
         let (others, best_effort) = (figure(others.seconds()), figure(best_effort.seconds()));
         let _ = writeln!(text, "without best effort the makespan is {others} s; best effort ends at {best_effort} s");

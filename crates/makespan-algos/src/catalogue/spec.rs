@@ -52,6 +52,16 @@ impl SpecError {
         };
         Self::Unknown { what, found: found.to_owned(), hint }
     }
+
+    /// With another hint where the name that is unknown is that of something else.
+    pub(crate) fn unless(self, is_other: impl Fn(&str) -> bool, other: &str) -> Self {
+        match self {
+            Self::Unknown { what, found, .. } if is_other(&found) => {
+                Self::Unknown { what, found, hint: format!("; it is {other}") }
+            }
+            error => error,
+        }
+    }
 }
 
 impl Spec {

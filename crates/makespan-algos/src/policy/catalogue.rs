@@ -14,7 +14,7 @@ use super::{
     Batch, Communication, Conservative, Doubling, Easy, Fcfs, Follow, Keep, MAPPERS, MoldableEasy, Passes, QueueOrder,
     Queues, Replan, Request, Rules, SchedulingTime, TaskFlow, When,
 };
-use crate::catalogue::{Entry, Parameter, Spec, SpecError};
+use crate::catalogue::{Entry, Parameter, STEADY_STATE, Spec, SpecError};
 
 /// What a policy has besides an entry of the catalogue.
 #[derive(Clone, Copy, Debug)]
@@ -215,7 +215,7 @@ static POLICIES: [Entry<OfPolicy>; 13] = [
         parameters: &[GRAPHS],
         kind: OfPolicy {
             build: |spec, seed| {
-                let name = spec.take("scheduler", GRAPHS.default.to_owned(), |text| Ok(text.to_owned()))?;
+                let name = placing(spec, GRAPHS.default)?;
                 let judge = crate::scheduler(&name)?;
                 let policy = Box::new(Follow::new(crate::scheduler(&name)?, seed));
                 let supports = Box::new(move |instance: &Instance| judge.supports(instance));
@@ -281,12 +281,20 @@ fn queue(spec: &mut Spec) -> Result<(QueueOrder, Queues), SpecError> {
     Ok((order, spec.take("queues", Queues::default(), str::parse::<Queues>)?))
 }
 
+/// The scheduler that the spec names.
+fn placing(spec: &mut Spec, default: &str) -> Result<String, SpecError> {
+    spec.take("scheduler", default.to_owned(), |text| match text {
+        STEADY_STATE => Err(format!("a scheduler that places tasks; {STEADY_STATE} has rates")),
+        _ => Ok(text.to_owned()),
+    })
+}
+
 /// A policy that plans by the scheduler that the spec names, and supports what that does.
 fn by_scheduler<P: Policy + 'static>(
     spec: &mut Spec,
     policy: impl FnOnce(Box<dyn Scheduler>) -> P,
 ) -> Result<Built, SpecError> {
-    let name = spec.take("scheduler", SCHEDULER.default.to_owned(), |text| Ok(text.to_owned()))?;
+    let name = placing(spec, SCHEDULER.default)?;
     let judge = crate::scheduler(&name)?;
     let built = Built::any(policy(crate::scheduler(&name)?));
     Ok(built.only(move |instance| judge.supports(&one_by_one(instance))))
@@ -315,7 +323,11 @@ pub fn policies() -> &'static [Entry<OfPolicy>] {
 }
 
 fn build(spec: &str, seed: u64) -> Result<Built, SpecError> {
-    Entry::made(&POLICIES, "policy", spec, |entry, spec| (entry.kind.build)(spec, seed))
+    let made = Entry::made(&POLICIES, "policy", spec, |entry, spec| (entry.kind.build)(spec, seed));
+    made.map_err(|error| {
+        let is_scheduler = |name: &str| crate::catalogue().iter().any(|entry| entry.name == name);
+        error.unless(is_scheduler, "an algorithm, for `plan`; the policies `follow`, `replan` and `batch` take one")
+    })
 }
 
 /// The policy that a spec names: `fcfs`, `easy[order=sjf]`, `batch[scheduler=demt[shuffles=5]]`. It is for one instance,
@@ -350,6 +362,8 @@ mod tests {
             assert!(message.contains(part), "{spec}: {message}");
         };
         refused("esay", "did you mean `easy`");
+        refused("heft", "unknown policy `heft`; it is an algorithm");
+        refused("batch[scheduler=steady-state]", "steady-state has rates");
         refused("easy[ordre=sjf]", "did you mean `order`");
         refused("easy[order=first]", "one of fcfs, sjf");
         refused("easy[passes=twice]", "instant or event");

@@ -163,6 +163,8 @@ impl<'a> Flow<'a> {
             (0..problem.processors() as u32).map(|processor| Calendar::new(problem.closed(processor))).collect();
         let mut places = vec![Place::default(); problem.tasks()];
         let mut passed = Passed { schedules: Vec::new(), remarks: Vec::new() };
+        // Tasks of bags for which nothing but HEFT's places was found.
+        let mut unnamed = 0;
         for job in &self.jobs {
             let real = &job.outline.real;
             let fallback = heft(real, &calendars);
@@ -177,7 +179,11 @@ impl<'a> Flow<'a> {
                 passed.schedules.extend(offers.iter().map(|offer| offer.places.clone()));
             }
             let best = offers.into_iter().min_by_key(|offer| offer.key(self.method.settings.criterion));
-            passed.remarks.extend(self.remark(job, best.as_ref().map(|best| (best, searched)), fallback.finish()));
+            if best.is_none() && self.instance.job(job.id).name.is_empty() {
+                unnamed += 1;
+            } else {
+                passed.remarks.extend(self.remark(job, best.as_ref().map(|best| (best, searched)), fallback.finish()));
+            }
             let until = best.as_ref().map(|best| best.held_until(real));
             let first = self.instance.job(job.id).first().index();
             let own = best.map(|best| best.places).or_else(|| fallback.places()).unwrap_or_default();
@@ -187,6 +193,11 @@ impl<'a> Flow<'a> {
                 calendars[place.processor as usize].hold(1, place.start, until);
                 places[first + number] = place;
             }
+        }
+        if unnamed > 0 {
+            passed.remarks.push(format!(
+                "no chain plan was found that meets the deadlines, stated or assumed, of {unnamed} tasks of bags; HEFT's places are taken"
+            ));
         }
         passed.schedules.push(places);
         passed
@@ -231,17 +242,19 @@ impl<'a> Flow<'a> {
     /// What is to be said about the plan of one job, and of whether it was searched for.
     fn remark(&self, job: &Job, best: Option<(&Offer, bool)>, fallback: i64) -> Vec<String> {
         let name = self.called(job.id);
+        let stated = self.instance.job(job.id).deadline.is_some();
+        let due = if stated { "its deadline" } else { "the deadline that it was given" };
         let Some((offer, searched)) = best else {
             let end = Time::from_ticks(fallback);
-            let late = if fallback > job.end { ", after its deadline" } else { "" };
+            let late = if fallback > job.end { ", too late" } else { "" };
             return vec![format!(
-                "{name}: no chain plan meets its deadline; HEFT's places are taken, which end at {end} s{late}"
+                "{name}: no chain plan was found that meets {due}; HEFT's places are taken, which end at {end} s{late}"
             )];
         };
         if searched {
             let end = Time::from_ticks(offer.finish);
             return vec![format!(
-                "{name}: no chain plan meets its deadline; places found by a search are taken, which end at {end} s"
+                "{name}: no chain plan was found that meets {due}; places found by a search are taken, which end at {end} s"
             )];
         }
         let each = offer.collisions.iter().take(TOLD).map(|collision| self.told(job, collision));

@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 
 use makespan_core::{
     Bound, Context, FreeTime, Front, FrontPoint, Guarantee, Instance, InstanceError, Job, JobId, Objective, Part,
-    Placement, Plan, ProcSet, Schedule, ScheduleError, Scheduler, Time, Unsupported,
+    Placement, Plan, ProcSet, Schedule, ScheduleError, Scheduler, Time, Unsupported, Variant,
 };
 
 use super::check_supported;
@@ -50,6 +50,11 @@ impl Scheduler for WithBags {
             return self.0.supports(instance);
         }
         instance.check_task_count().map_err(|error| Unsupported(error.to_string()))?;
+        if let Some(job) = instance.staged() {
+            let name = &instance.job(job).name;
+            let what = "take time on the way from the root of the tree, which only `steady-state` plans";
+            return Err(Unsupported(format!("the data of the tasks of `{name}` {what}")));
+        }
         let wide = |id: &JobId| instance.job(*id).is_best_effort() && !instance.profile_of(*id).accepts(1);
         if !instance.has_equal_processors()
             && let Some(bag) = instance.ids().find(wide).map(|id| instance.job(id))
@@ -89,6 +94,10 @@ impl Scheduler for WithBags {
             // What competes may end alone much sooner than everything can.
             context.bounds.extend(makespan_bounds::best(instance, Objective::Makespan).ok());
         }
+        let of_cost = |bound: &Bound| bound.objective == Objective::Cost;
+        if instance.jobs().iter().any(Job::is_best_effort) && context.bounds.iter().any(of_cost) {
+            context.bounds.push(makespan_bounds::cost::cheapest(instance));
+        }
         Ok(match planned? {
             Plan::Front(front) => {
                 let each = front.points().iter().map(|FrontPoint { schedule, bound }| {
@@ -101,6 +110,12 @@ impl Scheduler for WithBags {
                     let holds = |bound: &Bound| bound.speaks_of(&schedule) && bound.verify(instance).is_ok();
                     FrontPoint { bound: bound.filter(holds), schedule }
                 }))
+            }
+            Plan::Strategy(strategy) => {
+                let whole = |variant: &Variant| {
+                    Variant::new(instance, fill_best_effort(instance, original(&competing, &variant.schedule)))
+                };
+                strategy.map(whole).into()
             }
             plan => {
                 let Some(schedule) = plan.into_schedule() else {

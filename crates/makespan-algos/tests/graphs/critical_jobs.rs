@@ -53,7 +53,7 @@ fn a_reserve_keeps_the_next_job_away() {
     let starts: Vec<Time> = held.iter().map(|placement| placement.start).collect();
     assert_eq!(starts, [0, 0, 30].map(Time::from_seconds), "{remarks}");
     assert!(remarks.contains("`j0`: 1 isolated tasks hold") && remarks.contains("reserved are 50.0 %"), "{remarks}");
-    assert!(remarks.contains("`j2`: no chain plan meets its deadline"), "{remarks}");
+    assert!(remarks.contains("`j2`: no chain plan was found that meets its deadline"), "{remarks}");
 }
 
 #[test]

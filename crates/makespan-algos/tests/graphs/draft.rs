@@ -21,6 +21,8 @@ pub struct Draft {
 struct DraftJob {
     release: i64,
     weight: u64,
+    /// Before the release, perhaps.
+    deadline: Option<i64>,
     /// By how much its walltime is longer than the least that leaves every task some node.
     spare: Option<i64>,
     /// The time of each task, and on each node where they have their own.
@@ -33,7 +35,7 @@ const UNIT: i64 = 4;
 
 /// Of one task.
 pub fn smallest() -> Draft {
-    let job = DraftJob { release: 0, weight: 1, spare: None, tasks: vec![(1, None)], edges: vec![] };
+    let job = DraftJob { release: 0, weight: 1, deadline: None, spare: None, tasks: vec![(1, None)], edges: vec![] };
     Draft { nodes: vec![(1, 1)], network: None, local: false, closed: None, jobs: vec![job], names: "t" }
 }
 
@@ -84,6 +86,7 @@ impl Draft {
         };
         let tasks: Vec<NamedTask> = job.tasks.iter().enumerate().map(task).collect();
         let walltime = job.spare.map(|spare| self.least_walltime(&tasks) + ticks(spare));
+        let deadline = job.deadline.map(ticks);
         let mut edges: Vec<Edge> = Vec::new();
         for &(a, b, load) in &job.edges {
             let (from, to) = ((a % tasks.len()).min(b % tasks.len()), (a % tasks.len()).max(b % tasks.len()));
@@ -100,11 +103,11 @@ impl Draft {
             // A job of one task may be written as such.
             let profile = tasks[0].task.profile.clone();
             let plain = Job::new(name, profile).with_release(ticks(job.release)).with_weight(weight);
-            return Job { walltime, ..plain };
+            return Job { deadline, walltime, ..plain };
         }
         let graph = Graph::new(tasks, edges).unwrap();
         let compound = Job::compound(name, graph).with_release(ticks(job.release)).with_weight(weight);
-        Job { walltime, ..compound }
+        Job { deadline, walltime, ..compound }
     }
 
     /// The longest time of a task on the node where it is shortest.
@@ -131,9 +134,12 @@ fn job(most: usize) -> impl Strategy<Value = DraftJob> {
     let edges = proptest::collection::vec((0_usize..9, 0_usize..9, -4_i64..6), 0..8);
     let release = prop_oneof![3 => Just(0_i64), 1 => 1_i64..9];
     let spare = proptest::option::weighted(0.3, 0_i64..4);
-    (release, 1_u64..5, spare, tasks, edges).prop_map(|(release, weight, spare, tasks, edges)| DraftJob {
+    let deadline = proptest::option::weighted(0.3, 0_i64..40);
+    let limits = (deadline, spare);
+    (release, 1_u64..5, limits, tasks, edges).prop_map(|(release, weight, (deadline, spare), tasks, edges)| DraftJob {
         release,
         weight,
+        deadline,
         spare,
         tasks,
         edges,

@@ -21,6 +21,8 @@ pub struct DraftJob {
     /// In millionths.
     pub weight: u64,
     pub release: i64,
+    /// Before the release, perhaps.
+    pub deadline: Option<i64>,
     /// Tasks of a bag; 0 for a job that is none.
     pub count: u64,
 }
@@ -90,7 +92,8 @@ impl DraftJob {
             Some(count) => job.with_count(count),
             None => job,
         };
-        job.with_weight(Weight::from_millionths(self.weight).unwrap()).with_release(ticks(self.release))
+        let job = job.with_weight(Weight::from_millionths(self.weight).unwrap()).with_release(ticks(self.release));
+        Job { deadline: self.deadline.map(ticks), ..job }
     }
 }
 
@@ -151,10 +154,12 @@ fn weight() -> impl Strategy<Value = u64> {
 }
 
 fn jobs() -> impl Strategy<Value = Vec<DraftJob>> {
-    let job = (shape(), weight(), 0_i64..15).prop_map(|(shape, weight, release)| DraftJob {
+    let deadline = prop::option::weighted(0.2, 0_i64..60);
+    let job = (shape(), weight(), 0_i64..15, deadline).prop_map(|(shape, weight, release, deadline)| DraftJob {
         shape,
         weight,
         release,
+        deadline,
         count: 0,
     });
     (prop::collection::vec(job, 1..=6), 0_u8..5, any::<bool>(), any::<bool>()).prop_map(

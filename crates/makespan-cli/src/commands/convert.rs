@@ -47,7 +47,11 @@ pub fn write_by_ending(instance: &Instance, path: &Path) -> Result<()> {
         "json" => write_file(path, |out| write_instance(instance, Language::Json, out)),
         "toml" => write_file(path, |out| write_instance(instance, Language::Toml, out)),
         "xml" if instance.has_compound_jobs() => write_file(path, |out| write_compound_xml(instance, out)),
-        "xml" => write_file(path, |out| write_simgrid(instance.platform(), out)),
+        "xml" if instance.platform().is_tree() => write_file(path, |out| write_simgrid(instance.platform(), out)),
+        "xml" => Err(miette!(
+            "{}: as .xml graphs of tasks are written, or the machines of a tree; this is neither, so take .json or .toml",
+            path.display()
+        )),
         "etc" => write_file(path, |out| write_etc(instance, out)),
         _ => write_file(path, |out| write_swf(instance, None, out)),
     }

@@ -125,10 +125,11 @@ impl JobEnding {
 }
 
 impl CompoundMeasures {
-    /// Measures what happened to an instance with compound jobs; `None` for others. `log` is what the policy told of it, by
+    /// Measures what happened to an instance with compound jobs or with deadlines; `None` for others. `log` is what the policy told of it, by
     /// time, and empty of most policies. O(tasks + entries).
     pub fn of(instance: &Instance, trace: &Trace, log: &[LogEntry]) -> Option<Self> {
-        if !instance.has_compound_jobs() {
+        let has_deadlines = instance.jobs().iter().any(|job| job.deadline.is_some());
+        if !instance.has_compound_jobs() && !has_deadlines {
             return None;
         }
         let mut jobs: Vec<JobMeasures> = instance.jobs().iter().map(JobMeasures::before).collect();

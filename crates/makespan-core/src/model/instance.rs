@@ -14,7 +14,8 @@ use std::fmt;
 
 use crate::model::table::Table;
 use crate::model::{
-    Availability, Dependence, Job, JobId, Platform, ProcSet, Profile, Rows, Task, TaskId, Time, Unavailable, Weight,
+    Availability, Dependence, Job, JobId, Load, Platform, ProcSet, Profile, Rows, Task, TaskId, Time, Unavailable,
+    Weight,
 };
 
 pub use error::InstanceError;
@@ -394,6 +395,16 @@ impl Instance {
     /// node, or nothing is carried.
     pub fn has_transfers(&self) -> bool {
         totals::takes_time(&self.platform, self.edges().iter().map(|edge| edge.load))
+    }
+
+    /// A job whose tasks bring data that take time on their way from the root of a tree, if there is one.
+    pub fn staged(&self) -> Option<JobId> {
+        if !self.platform.is_tree() {
+            return None;
+        }
+        let route = totals::slowest_route(&self.platform);
+        let data = |id: &JobId| self.task(self.job(*id).first()).data;
+        self.ids().find(|id| data(id).is_some_and(|bytes| route.time(Load::Bytes(bytes)) > Time::ZERO))
     }
 
     /// Refuses more tasks in all than are planned, simulated or run one by one.

@@ -87,6 +87,9 @@ pub enum TreeError {
     /// A link without bandwidth.
     #[error("node `{0}` has a parent and no bandwidth; give `bandwidth` in bytes a second")]
     NoBandwidth(String),
+    /// A graph.
+    #[error("job `{0}` is a graph of tasks, and a steady state is one of bags; plan the graph by itself")]
+    Graph(String),
     /// A job that is not a bag.
     #[error("job `{0}` is not a bag of tasks; give it a `count`, the number of its tasks")]
     NotABag(String),
@@ -245,6 +248,9 @@ fn nodes(instance: &Instance) -> Result<Vec<TreeNode>, TreeError> {
 fn application(instance: &Instance, id: JobId) -> Result<Application, TreeError> {
     let job = instance.job(id);
     let name = || job.name.clone();
+    if job.is_compound() {
+        return Err(TreeError::Graph(name()));
+    }
     if !job.is_bag() {
         return Err(TreeError::NotABag(name()));
     }

@@ -10,7 +10,7 @@ use rustc_hash::FxHashSet;
 /// A bag becomes one record for each of its tasks.
 ///
 /// Job numbers are the names where all of these are different numbers and no job is a bag, positions from 1 otherwise.
-/// Weights, speed-ups, bags and unavailable periods have no place in the format; a header note tells what was left out.
+/// Weights, priorities, deadlines, speed-ups, bags and unavailable periods have no place in the format; a header note tells what was left out.
 ///
 /// # Errors
 /// Those of the writer; [`io::ErrorKind::InvalidInput`] when there are more tasks than [`Instance::MAX_TASKS`], or a
@@ -81,6 +81,9 @@ pub(super) fn header(
     }
     if instance.jobs().iter().any(|job| job.priority != 0) {
         left_out.push("priorities");
+    }
+    if instance.jobs().iter().any(|job| job.deadline.is_some()) {
+        left_out.push("deadlines");
     }
     if instance.ids().any(|id| !is_rigid(instance, id)) {
         left_out.push("speed-ups");

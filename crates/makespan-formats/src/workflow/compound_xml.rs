@@ -55,7 +55,7 @@ fn named<'a, 'i>(node: Node<'a, 'i>, tag: &str) -> Result<Node<'a, 'i>, Wrong> {
 }
 
 fn job(node: Node<'_, '_>) -> Result<Job, Wrong> {
-    only(named(node, "job")?, &["name", "release", "deadline", "walltime", "weight"])?;
+    only(named(node, "job")?, &["name", "release", "deadline", "walltime", "weight", "priority"])?;
     let (transfers, tasks): (Vec<_>, Vec<_>) = elements(node).partition(|node| node.tag_name().name() == "transfer");
     let tasks = tasks.into_iter().map(task).collect::<Result<Vec<NamedTask>, Wrong>>()?;
     let numbers: FxHashMap<&str, u32> = (0..).zip(&tasks).map(|(number, task)| (&*task.name, number)).collect();
@@ -72,6 +72,10 @@ fn job(node: Node<'_, '_>) -> Result<Job, Wrong> {
         (false, true) => Some(job.release + time(node, "walltime")?),
         (false, false) => None,
     };
+    if let Some(priority) = node.attribute("priority") {
+        job.priority =
+            priority.parse().map_err(|_| wrong(node, format!("priority: `{priority}` is not a whole number")))?;
+    }
     if let Some(weight) = node.attribute("weight") {
         job.weight = Weight::parse(weight).map_err(|error| wrong(node, format!("weight: {error}")))?;
     }
@@ -144,6 +148,9 @@ fn write_job(instance: &Instance, id: JobId, writer: &mut dyn Write) -> io::Resu
     }
     if let Some(deadline) = job.deadline {
         write!(writer, " deadline=\"{deadline}\"")?;
+    }
+    if job.priority != 0 {
+        write!(writer, " priority=\"{}\"", job.priority)?;
     }
     if job.weight != Weight::ONE {
         write!(writer, " weight=\"{}\"", job.weight)?;

@@ -12,7 +12,9 @@ pub fn makespan_alone(frame: &Frame) -> i64 {
     heft(frame, &idle).finish() - frame.release()
 }
 
-/// By when a job has to end, in ticks: as it states, and else so long after its release as `factor` times its makespan `alone`.
+/// By when a job has to end, in ticks: as it states, but not before its release, and else so long after it as `factor` times its
+/// makespan `alone`.
 pub fn deadline(stated: Option<Time>, release: i64, alone: impl FnOnce() -> i64, factor: f64) -> i64 {
-    stated.map_or_else(|| release.saturating_add((alone() as f64 * factor).ceil() as i64), Time::ticks)
+    let usual = || release.saturating_add((alone() as f64 * factor).ceil() as i64);
+    stated.map_or_else(usual, |stated| stated.ticks().max(release))
 }

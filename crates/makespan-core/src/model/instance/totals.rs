@@ -136,7 +136,7 @@ impl Horizon {
 }
 
 /// No route is slower than all links in a row.
-fn slowest_route(platform: &Platform) -> Route {
+pub(super) fn slowest_route(platform: &Platform) -> Route {
     // Equal nodes that stand once have no links.
     let links = || platform.kinds().filter_map(|(node, _)| node.link).chain(platform.interconnect());
     Route {

@@ -71,7 +71,7 @@ impl CostRun<'_> {
         let all = found.into_iter().chain(starts.iter().map(|places| (task.merit(places), places.clone())));
         let best = all.min_by(|a, b| a.0.cmp(&b.0));
         let (merit, schedule) = best.map(|(merit, places)| (merit, problem.schedule(&places))).unwrap_or_default();
-        Cheapest { schedule, bounds, remark: merit.remark(instance.jobs().len()), limit }
+        Cheapest { schedule, bounds, remark: merit.remark(), limit }
     }
 
     /// Prices under the horizon of the last deadline.

@@ -30,15 +30,12 @@ pub(super) struct Merit {
 }
 
 impl Merit {
-    /// What the user should know of jobs that are late.
-    pub(super) fn remark(&self, jobs: usize) -> Option<String> {
+    /// What the user should know of what is late.
+    pub(super) fn remark(&self) -> Option<String> {
         let ticks = Time::from_ticks(i64::try_from(self.lateness).unwrap_or(i64::MAX));
-        let all = match (self.late, jobs) {
-            (_, 1) => "the job ends".to_owned(),
-            (1, _) => format!("1 of {jobs} jobs ends"),
-            (late, _) => format!("{late} of {jobs} jobs end"),
-        };
-        (self.late > 0).then(|| format!("no schedule in time was found: {all} late, by {ticks} s in all"))
+        (self.late > 0).then(|| {
+            format!("no schedule was found that meets all deadlines, stated or assumed: {ticks} s late, tasks of bags by themselves")
+        })
     }
 }
 
@@ -68,7 +65,7 @@ impl<'a> Task<'a> {
         let due = |id: JobId| {
             let job = instance.job(id);
             if let Some(limit) = limit {
-                return job.deadline.map_or(limit, |stated| stated.ticks().min(limit));
+                return job.deadline.map_or(limit, |stated| stated.ticks().min(limit)).max(job.release.ticks());
             }
             let alone = || makespan_alone(&Frame::new(instance, self.problem, id, false));
             let stated = job.deadline.or(crowd.map(Time::from_ticks));
