@@ -12,7 +12,7 @@ use crate::kernel::chains::criterion::Criterion;
 use crate::kernel::chains::deadline::{deadline, makespan_alone};
 use crate::kernel::chains::draft::Draft;
 use crate::kernel::chains::method::Method;
-use crate::kernel::chains::outline::Outline;
+use crate::kernel::chains::outline::{Outline, Share};
 use crate::kernel::chains::squeeze::{Squeezed, squeeze};
 use crate::kernel::chains::strategy::{Offer, heft};
 use crate::kernel::graph::{Place, Problem};
@@ -99,10 +99,10 @@ impl Scheduler for CriticalJobs {
         let flow = Flow::new(instance, &problem, self);
         let mut variants = Vec::new();
         // The deadline itself last: its remarks are those of the variant that is usually chosen.
-        for share in 0..=SHARES {
-            let passed = flow.pass(share, context);
+        for parts in 0..=SHARES {
+            let passed = flow.pass(Share { parts, of: SHARES }, context);
             variants.extend(passed.schedules.iter().map(|places| Variant::new(instance, problem.schedule(places))));
-            if share == SHARES {
+            if parts == SHARES {
                 context.remarks.extend(passed.remarks);
             }
         }
@@ -154,7 +154,7 @@ impl<'a> Flow<'a> {
     }
 
     /// Plans every job within this share of the time between HEFT's end and its deadline.
-    fn pass(&self, share: i64, context: &Context) -> Passed {
+    fn pass(&self, share: Share, context: &Context) -> Passed {
         let Some(first) = self.jobs.first() else {
             return Passed { schedules: Vec::new(), remarks: Vec::new() };
         };
@@ -166,11 +166,11 @@ impl<'a> Flow<'a> {
         for job in &self.jobs {
             let real = &job.outline.real;
             let fallback = heft(real, &calendars);
-            let mut offers = job.outline.strategy(&calendars, &fallback, job.end, (share, SHARES));
+            let mut offers = job.outline.strategy(&calendars, &fallback, job.end, share);
             // Once, and not for every share: HEFT is late in all of them.
-            let searched = share == SHARES && offers.is_empty() && fallback.finish() > job.end;
+            let searched = share.parts == share.of && offers.is_empty() && fallback.finish() > job.end;
             if let Some(found) = searched.then(|| self.search(job, &calendars, context)).flatten() {
-                offers = job.outline.strategy(&calendars, &found, job.end, (share, SHARES));
+                offers = job.outline.strategy(&calendars, &found, job.end, share);
                 offers.push(Offer::plain(&found));
             }
             if self.jobs.len() == 1 {
@@ -216,7 +216,7 @@ impl<'a> Flow<'a> {
         let alone = Instance::new(self.instance.platform().clone(), vec![own], taken.collect()).ok()?;
         let problem = self.method.problem(&alone);
         let steps = ANNEALED / jobs / real.tasks() as u64;
-        let places = optimise::within((&alone, &problem), job.end, steps, context)?;
+        let places = optimise::within(&alone, &problem, job.end, steps, context)?;
         let mut draft = Draft::new(real, calendars.to_vec());
         for (task, place) in (0..).zip(places) {
             let time = real.time_on(task, place.processor);

@@ -64,6 +64,23 @@ pub struct Resolution<'a, 'b> {
     pub penalties: &'b Penalties,
 }
 
+impl Resolution<'_, '_> {
+    /// The time that the job is given.
+    fn span(&self) -> i64 {
+        self.end - self.real.release()
+    }
+
+    /// What it is charged with that a task has another place than was planned.
+    fn charge(&self, task: u32, planned: Place, place: Place) -> i64 {
+        let (frame, penalties) = (self.real, self.penalties);
+        let dearer = frame.cost_on(task, place.processor) - frame.cost_on(task, planned.processor);
+        let changed = frame.time_on(task, place.processor) != frame.time_on(task, planned.processor);
+        let delay = thousandths((place.start - planned.start).max(0), self.span()).saturating_mul(penalties.delay);
+        let penalty = penalties.cost.saturating_mul(dearer.max(0)).saturating_add(delay);
+        penalty.saturating_add(if changed { penalties.change } else { 0 }).min(LATE - 1)
+    }
+}
+
 /// Gives each task of a preliminary schedule a processor that is free, on `calendars`, and tells which were moved.
 ///
 /// A task collides when, at its planned start, its planned processor (with types, every processor of the type) is busy or
@@ -179,8 +196,7 @@ impl Resolving<'_, '_> {
     /// Gives each of these tasks, planned to start at once, a processor of its own at the least penalty.
     fn assign(&mut self, batch: &[u32]) {
         let frame = self.resolution.real;
-        let span = self.resolution.end - frame.release();
-        let rule = (span, self.resolution.penalties);
+        let span = self.resolution.span();
         let offer = |task: u32, processor: u32| {
             let time = frame.time_on(task, processor);
             if time == NEVER {
@@ -189,7 +205,7 @@ impl Resolving<'_, '_> {
             let place = self.planned[task as usize];
             let ready = place.start.max(self.draft.arrival(task, processor));
             let start = self.draft.calendars()[processor as usize].earliest_fit(1, time, ready);
-            let penalty = charge(frame, (task, place), Place { processor, start }, rule);
+            let penalty = self.resolution.charge(task, place, Place { processor, start });
             let late = (start + time - self.windows.latest_end(task)).max(0);
             (penalty + thousandths(late, span).min(1000) * LATE, penalty, start)
         };
@@ -219,7 +235,7 @@ impl Resolving<'_, '_> {
             self.draft.put_first(task);
             let planned = self.planned[task as usize];
             if let Some(resolved) = self.draft.place(task) {
-                let penalty = charge(frame, (task, planned), resolved, rule);
+                let penalty = self.resolution.charge(task, planned, resolved);
                 self.collisions.push(Collision { task, planned, resolved, penalty });
             }
         }
@@ -264,15 +280,6 @@ fn augment(options: &[Vec<u32>], task: usize, holder: &mut [Option<usize>], seen
         }
     }
     false
-}
-
-fn charge(frame: &Frame, (task, planned): (u32, Place), place: Place, rule: (i64, &Penalties)) -> i64 {
-    let (span, penalties) = rule;
-    let dearer = frame.cost_on(task, place.processor) - frame.cost_on(task, planned.processor);
-    let changed = frame.time_on(task, place.processor) != frame.time_on(task, planned.processor);
-    let delay = thousandths((place.start - planned.start).max(0), span).saturating_mul(penalties.delay);
-    let penalty = penalties.cost.saturating_mul(dearer.max(0)).saturating_add(delay);
-    penalty.saturating_add(if changed { penalties.change } else { 0 }).min(LATE - 1)
 }
 
 /// Begun thousandths of a span.

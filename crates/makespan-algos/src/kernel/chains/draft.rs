@@ -2,7 +2,7 @@
 
 use makespan_core::FreeTime;
 
-use super::criterion::{Criterion, TieBreak};
+use super::criterion::{Criterion, Figures, TieBreak};
 use super::frame::Frame;
 use crate::free_time::Calendar;
 use crate::kernel::graph::placing::earliest;
@@ -78,19 +78,20 @@ impl<'a> Draft<'a> {
     }
 
     /// Cost so far, and processor time.
-    pub fn figures(&self) -> (i64, i64) {
+    pub fn figures(&self) -> Figures {
         let each = self.places.iter().zip(0..).filter_map(|(place, task)| Some((task, (*place)?.processor)));
         self.sum(each)
     }
 
-    fn sum(&self, each: impl Iterator<Item = (u32, u32)>) -> (i64, i64) {
-        each.fold((0, 0), |(cost, busy), (task, processor)| {
-            (cost + self.frame.cost_on(task, processor), busy + self.frame.time_on(task, processor))
+    fn sum(&self, each: impl Iterator<Item = (u32, u32)>) -> Figures {
+        each.fold(Figures::default(), |Figures { cost, busy }, (task, processor)| Figures {
+            cost: cost + self.frame.cost_on(task, processor),
+            busy: busy + self.frame.time_on(task, processor),
         })
     }
 
     /// Cost and processor time of those of these tasks that are placed.
-    pub fn figures_of(&self, tasks: &[u32]) -> (i64, i64) {
+    pub fn figures_of(&self, tasks: &[u32]) -> Figures {
         self.sum(tasks.iter().filter_map(|&task| Some((task, self.place(task)?.processor))))
     }
 

@@ -30,8 +30,10 @@ pub struct Frame<'a> {
     pub chart: Chart,
     /// For each task its place in the order of the chart.
     positions: Vec<u32>,
-    /// The number of the first edge in the instance, and for each edge the time that no pair of processors avoids.
-    least: (u32, Vec<i64>),
+    /// The number of the first edge in the instance.
+    first_edge: u32,
+    /// For each edge the time that no pair of processors avoids.
+    least: Vec<i64>,
     /// For each task and processor what the task costs there; zero where it cannot run.
     cost: Vec<i64>,
     /// For each task the time that all it waits for takes at least on all processors together.
@@ -71,9 +73,22 @@ impl<'a> Frame<'a> {
         chart.order.iter().zip(0..).for_each(|(&task, position)| positions[task as usize] = position);
         let (before, after, by_rank) = (Vec::new(), Vec::new(), OnceLock::new());
         let edges = problem.edges_of(id);
-        let least = (edges.start, least_transfers(problem, (first, edges), &chart));
-        let mut frame =
-            Self { problem, first, chart, positions, least, cost, before, after, machines, kinds, types, by_rank };
+        let (first_edge, least) = (edges.start, least_transfers(problem, first, edges, &chart));
+        let mut frame = Self {
+            problem,
+            first,
+            chart,
+            positions,
+            first_edge,
+            least,
+            cost,
+            before,
+            after,
+            machines,
+            kinds,
+            types,
+            by_rank,
+        };
         let areas = areas(problem, first..first + count);
         frame.before = sums(&frame, &areas, Side::Before);
         frame.after = sums(&frame, &areas, Side::After);
@@ -168,12 +183,12 @@ impl<'a> Frame<'a> {
 
     /// How long an edge takes on average.
     pub fn mean_transfer(&self, edge: u32) -> i64 {
-        self.chart.edges[(edge - self.least.0) as usize].2
+        self.chart.edges[(edge - self.first_edge) as usize].2
     }
 
     /// How long an edge takes at least, wherever its two tasks run.
     pub fn least_transfer(&self, edge: u32) -> i64 {
-        self.least.1[(edge - self.least.0) as usize]
+        self.least[(edge - self.first_edge) as usize]
     }
 
     /// The processors that a place stands for: all of its type where types are planned, and else its own.
@@ -218,7 +233,7 @@ fn kinds(problem: &Problem, tasks: Range<u32>) -> (Vec<u32>, Vec<u32>) {
 
 /// For each edge of a job the time that it takes at least between two nodes that can run its tasks. O(1) for an edge whose
 /// tasks can share a node, and else one step for each pair of nodes.
-fn least_transfers(problem: &Problem, (first, edges): (u32, Range<u32>), chart: &Chart) -> Vec<i64> {
+fn least_transfers(problem: &Problem, first: u32, edges: Range<u32>, chart: &Chart) -> Vec<i64> {
     let network = problem.network();
     let nodes = 0..problem.nodes() as u32;
     let least = |(&(from, to, _), edge): (&(u32, u32, i64), u32)| {

@@ -93,7 +93,7 @@ impl JobFlow {
     }
 
     /// Plans what is to be planned now; `changed` when processors are up again, or plans are to leave room from now on.
-    fn serve(&mut self, (new, changed): (Vec<JobId>, bool), view: &View<'_>, decisions: &mut Vec<Decision>) {
+    fn serve(&mut self, new: Vec<JobId>, changed: bool, view: &View<'_>, decisions: &mut Vec<Decision>) {
         match self.rules.serve {
             Serve::Arrival => self.plan(&new, view, decisions),
             Serve::Consecutive => {
@@ -271,7 +271,7 @@ impl Policy for JobFlow {
         let moved = self.rescue(alarmed, view, decisions);
         let repaired = events.iter().any(|event| matches!(event, Event::NodeUp(_)));
         let changed = moved || repaired || !new.is_empty();
-        self.serve((new, repaired || alarmed), view, decisions);
+        self.serve(new, repaired || alarmed, view, decisions);
         if self.disturbed && changed {
             self.close_up(view, decisions);
         }
