@@ -6,7 +6,7 @@ use super::jobs::as_graph;
 use super::reserved::expected_arrival;
 use crate::free_time::Calendar;
 use crate::kernel::graph::placing::earliest;
-use crate::kernel::graph::{Place, Problem, rank};
+use crate::kernel::graph::{NodeId, Place, Problem, rank};
 
 /// For each processor when it is not to be had.
 pub(super) fn calendars(processors: u32, taken: &[Unavailable]) -> Vec<Calendar> {
@@ -40,7 +40,7 @@ pub(super) fn again(view: &View<'_>, job: JobId, tasks: &[TaskId], calendars: &m
         if tasks.binary_search(&task).is_err() {
             continue;
         }
-        let arrival = |node: u32| {
+        let arrival = |node: NodeId| {
             let first = problem.processors_of(node).start;
             arrival(view, task, &ProcSet::range(first, first), &placed).ticks()
         };

@@ -6,7 +6,7 @@ use super::criterion::{Criterion, Figures, TieBreak};
 use super::frame::Frame;
 use crate::free_time::Calendar;
 use crate::kernel::graph::placing::earliest;
-use crate::kernel::graph::{NEVER, Place};
+use crate::kernel::graph::{NEVER, NodeId, Place};
 
 /// Places of some tasks of a job, on processors that other jobs may hold at times.
 #[derive(Clone, Debug)]
@@ -162,7 +162,7 @@ impl<'a> Draft<'a> {
     /// Places a task, whose predecessors are placed, where it ends first: HEFT's policy with these calendars.
     pub fn put_first(&mut self, task: u32) {
         let problem = self.frame.problem();
-        let arrival = |node: u32| self.arrival(task, problem.processors_of(node).start);
+        let arrival = |node: NodeId| self.arrival(task, problem.processors_of(node).start);
         if let Some((place, _)) = earliest(problem, self.frame.number(task), &self.calendars, arrival, |_, end| end) {
             self.put_on(task, place);
         }

@@ -7,7 +7,7 @@ use makespan_core::{Instance, JobId, Time, task_cost};
 
 use super::ranking::Chart;
 use crate::free_time::Calendar;
-use crate::kernel::graph::{NEVER, Neighbour, Problem, rank};
+use crate::kernel::graph::{NEVER, Neighbour, NodeId, Problem, rank};
 
 /// Of larger jobs the tasks before and after each task are not added up.
 const MAX_SUMMED: usize = 4096;
@@ -235,9 +235,9 @@ fn kinds(problem: &Problem, tasks: Range<u32>) -> (Vec<u32>, Vec<u32>) {
 /// tasks can share a node, and else one step for each pair of nodes.
 fn least_transfers(problem: &Problem, first: u32, edges: Range<u32>, chart: &Chart) -> Vec<i64> {
     let network = problem.network();
-    let nodes = 0..problem.nodes() as u32;
+    let nodes = problem.node_ids();
     let least = |(&(from, to, _), edge): (&(u32, u32, i64), u32)| {
-        let runs = |task: u32| move |&node: &u32| problem.time(first + task, node) != NEVER;
+        let runs = |task: u32| move |&node: &NodeId| problem.time(first + task, node) != NEVER;
         let fastest = network.least(edge);
         let shared = nodes.clone().filter(runs(from)).filter(runs(to));
         if shared.map(|node| network.time(edge, node, node)).any(|time| time == fastest) {
@@ -268,8 +268,8 @@ fn areas(problem: &Problem, tasks: Range<u32>) -> [Vec<f64>; 2] {
         }
     }
     let by = |weights: &[f64]| {
-        let processors = |node: usize| problem.processors_of(node as u32).len() as f64;
-        let all: f64 = weights.iter().enumerate().map(|(node, weight)| weight * processors(node)).sum();
+        let processors = |node: NodeId| problem.processors_of(node).len() as f64;
+        let all: f64 = problem.node_ids().zip(weights).map(|(node, weight)| weight * processors(node)).sum();
         let area = |task: u32| {
             let times = problem.times(task).iter().zip(weights).filter(|(time, _)| **time != NEVER);
             times.map(|(&time, weight)| weight * time as f64 / all).fold(f64::INFINITY, f64::min)

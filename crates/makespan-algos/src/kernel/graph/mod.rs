@@ -10,10 +10,16 @@ use std::ops::Range;
 
 use makespan_core::{Dependence, Instance, JobId, Placement, Platform, ProcSet, Schedule, TaskId, Time};
 
+use crate::kernel::index_type;
 pub use network::Network;
 
 /// No task takes so long; stands for a node that cannot run a task.
 pub const NEVER: i64 = i64::MAX;
+
+index_type! {
+    /// A node, by its position among those that compute, in the order of the platform.
+    NodeId
+}
 
 /// What searches ask again and again of an instance without bags, each of whose tasks runs on one processor.
 ///
@@ -33,7 +39,7 @@ pub struct Problem {
     /// For each task its time on each node.
     times: Vec<i64>,
     /// For each processor its node.
-    node_of: Vec<u32>,
+    node_of: Vec<NodeId>,
     /// For each node its processors: the first, and how many.
     nodes: Vec<(u32, u32)>,
     network: Network,
@@ -105,7 +111,7 @@ impl Problem {
         for (index, &node) in computing.iter().enumerate() {
             let count = platform.nodes()[node].processors;
             nodes.push((node_of.len() as u32, count));
-            node_of.extend(std::iter::repeat_n(index as u32, count as usize));
+            node_of.extend(std::iter::repeat_n(NodeId::at(index), count as usize));
         }
         let mut closed = vec![Vec::new(); node_of.len()];
         for period in instance.unavailable() {
@@ -156,6 +162,11 @@ impl Problem {
         self.nodes.len()
     }
 
+    /// The nodes that compute.
+    pub fn node_ids(&self) -> impl DoubleEndedIterator<Item = NodeId> + Clone + use<> {
+        NodeId::first(self.nodes.len())
+    }
+
     /// The job of a task.
     pub fn job_of(&self, task: u32) -> JobId {
         self.job_of[task as usize]
@@ -187,19 +198,19 @@ impl Problem {
     }
 
     /// The node of a processor.
-    pub fn node_of(&self, processor: u32) -> u32 {
+    pub fn node_of(&self, processor: u32) -> NodeId {
         self.node_of[processor as usize]
     }
 
     /// The processors of a node.
-    pub fn processors_of(&self, node: u32) -> Range<u32> {
-        let (first, count) = self.nodes[node as usize];
+    pub fn processors_of(&self, node: NodeId) -> Range<u32> {
+        let (first, count) = self.nodes[node.index()];
         first..first + count
     }
 
     /// The time of a task on a node; [`NEVER`] where it cannot run.
-    pub fn time(&self, task: u32, node: u32) -> i64 {
-        self.times[task as usize * self.nodes.len() + node as usize]
+    pub fn time(&self, task: u32, node: NodeId) -> i64 {
+        self.times[task as usize * self.nodes.len() + node.index()]
     }
 
     /// The times of a task on all nodes.

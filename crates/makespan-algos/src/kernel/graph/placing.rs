@@ -2,7 +2,7 @@
 
 use makespan_core::FreeTime;
 
-use super::{NEVER, Place, Problem};
+use super::{NEVER, NodeId, Place, Problem};
 use crate::free_time::Calendar;
 
 /// Where `cost` of the node and of the end of a task is least, the first of several, and when it ends there: the
@@ -12,11 +12,11 @@ pub fn earliest<C: PartialOrd>(
     problem: &Problem,
     task: u32,
     calendars: &[Calendar],
-    arrival: impl Fn(u32) -> i64,
-    cost: impl Fn(u32, i64) -> C,
+    arrival: impl Fn(NodeId) -> i64,
+    cost: impl Fn(NodeId, i64) -> C,
 ) -> Option<(Place, i64)> {
     let mut best: Option<(C, Place, i64)> = None;
-    for node in 0..problem.nodes() as u32 {
+    for node in problem.node_ids() {
         let time = problem.time(task, node);
         if time == NEVER {
             continue;
@@ -64,9 +64,9 @@ impl<'a> Placing<'a> {
     ///
     /// # Panics
     /// When no node can run the task.
-    pub fn place<C: PartialOrd>(&mut self, task: u32, cost: impl Fn(u32, i64) -> C) {
+    pub fn place<C: PartialOrd>(&mut self, task: u32, cost: impl Fn(NodeId, i64) -> C) {
         self.arrive(task);
-        let arrival = |node: u32| self.arrivals[node as usize];
+        let arrival = |node: NodeId| self.arrivals[node.index()];
         let (place, end) = earliest(self.problem, task, &self.calendars, arrival, cost)
             .expect("an instance has no task that runs nowhere");
         self.put(task, place, end);
@@ -77,7 +77,7 @@ impl<'a> Placing<'a> {
         self.arrive(task);
         let node = self.problem.node_of(processor);
         let time = self.problem.time(task, node);
-        let start = self.calendars[processor as usize].earliest_fit(1, time, self.arrivals[node as usize]);
+        let start = self.calendars[processor as usize].earliest_fit(1, time, self.arrivals[node.index()]);
         self.put(task, Place { processor, start }, start + time);
     }
 
@@ -99,8 +99,8 @@ impl<'a> Placing<'a> {
         for from in problem.incoming(task) {
             let node = problem.node_of(self.places[from.task as usize].processor);
             let end = self.ends[from.task as usize];
-            for (to, arrival) in self.arrivals.iter_mut().enumerate() {
-                *arrival = (*arrival).max(end + problem.network().time(from.edge, node, to as u32));
+            for (to, arrival) in problem.node_ids().zip(&mut self.arrivals) {
+                *arrival = (*arrival).max(end + problem.network().time(from.edge, node, to));
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use makespan_core::{FreeTime, Objective};
 
-use super::{NEVER, Place, Problem};
+use super::{NEVER, NodeId, Place, Problem};
 use crate::free_time::Calendar;
 
 /// Stands for the processor on which a task ends first.
@@ -337,7 +337,7 @@ impl<'a> Sequence<'a> {
         }
         // Earliest end; of several the processor that waits least, of several the first.
         let (mut best, mut least) = ((0, i64::MAX), (i64::MAX, i64::MAX));
-        for node in 0..self.problem.nodes() as u32 {
+        for node in self.problem.node_ids() {
             let time = self.problem.time(task, node);
             if time == NEVER {
                 continue;
@@ -354,7 +354,7 @@ impl<'a> Sequence<'a> {
         best
     }
 
-    fn start(&self, task: u32, node: u32, processor: u32, time: i64) -> i64 {
+    fn start(&self, task: u32, node: NodeId, processor: u32, time: i64) -> i64 {
         let arrival = self.arrival(task, node);
         self.open(processor, arrival.max(self.free[processor as usize]), time)
     }
@@ -364,7 +364,7 @@ impl<'a> Sequence<'a> {
     }
 
     /// When the data of a task are on a node.
-    fn arrival(&self, task: u32, node: u32) -> i64 {
+    fn arrival(&self, task: u32, node: NodeId) -> i64 {
         let mut arrival = self.problem.release(task);
         for from in self.problem.incoming(task) {
             let at = from.task as usize;

@@ -57,7 +57,7 @@ impl<'a> Annealing<'a> {
         let places = sequence.places();
         let (mut spread, mut mean, mut time) = (0.0, 0.0, 0.0);
         for number in 0..problem.tasks() as u32 {
-            let able = (0..problem.nodes() as u32).filter(|&node| problem.time(number, node) < NEVER);
+            let able = problem.node_ids().filter(|&node| problem.time(number, node) < NEVER);
             let costs = || able.clone().map(|node| task.cost(number, node));
             let (least, most) = (costs().min().unwrap_or(0), costs().max().unwrap_or(0));
             spread += (most - least) as f64;
