@@ -21,7 +21,7 @@ macro_rules! index_type {
             }
 
             /// The first `count` of them.
-            pub fn first(count: usize) -> impl DoubleEndedIterator<Item = Self> + ExactSizeIterator + Clone {
+            pub fn first(count: usize) -> impl DoubleEndedIterator<Item = Self> + ExactSizeIterator + Clone + use<> {
                 (0..count as u32).map(Self)
             }
         }

@@ -1,8 +1,8 @@
 //! The critical jobs method.
 
 use makespan_core::{
-    Context, FreeTime, Guarantee, Instance, JobId, Objective, Plan, ProcSet, Schedule, ScheduleError, Scheduler,
-    Strategy, Time, Unavailable, Unsupported, Variant,
+    Context, FreeTime, Guarantee, Instance, JobId, Objective, Plan, Schedule, ScheduleError, Scheduler, Strategy, Time,
+    Unavailable, Unsupported, Variant,
 };
 
 use super::{check_supported, needs_single_processors, optimise};
@@ -15,6 +15,7 @@ use crate::kernel::chains::method::Method;
 use crate::kernel::chains::outline::{Outline, Share};
 use crate::kernel::chains::squeeze::{Squeezed, squeeze};
 use crate::kernel::chains::strategy::{Offer, heft};
+use crate::kernel::graph::placing::calendars;
 use crate::kernel::graph::{Place, Problem};
 
 /// Ends from that of HEFT to the deadline for which variants are sought, less one.
@@ -159,8 +160,7 @@ impl<'a> Flow<'a> {
             return Passed { schedules: Vec::new(), remarks: Vec::new() };
         };
         let problem = first.outline.real.problem();
-        let mut calendars: Vec<Calendar> =
-            (0..problem.processors() as u32).map(|processor| Calendar::new(problem.closed(processor))).collect();
+        let mut calendars = calendars(problem);
         let mut places = vec![Place::default(); problem.tasks()];
         let mut passed = Passed { schedules: Vec::new(), remarks: Vec::new() };
         for job in &self.jobs {
@@ -184,7 +184,7 @@ impl<'a> Flow<'a> {
             for (number, place) in own.into_iter().enumerate() {
                 let run = place.start + real.time_on(number as u32, place.processor);
                 let until = until.as_ref().map_or(run, |until| until[number]);
-                calendars[place.processor as usize].hold(1, place.start, until);
+                calendars[place.processor.index()].hold(1, place.start, until);
                 places[first + number] = place;
             }
         }
@@ -204,9 +204,9 @@ impl<'a> Flow<'a> {
             Squeezed::Unknown => {}
         }
         // The job alone, and all else as times at which processors are not to be had.
-        let taken = (0..).zip(calendars).flat_map(|(id, calendar)| {
+        let taken = real.problem().processor_ids().zip(calendars).flat_map(|(processor, calendar)| {
             let period = move |&(start, end): &(i64, i64)| Unavailable {
-                processors: ProcSet::range(id, id),
+                processors: processor.alone(),
                 start: Time::from_ticks(start),
                 end: Time::from_ticks(end),
             };
@@ -220,7 +220,7 @@ impl<'a> Flow<'a> {
         let mut draft = Draft::new(real, calendars.to_vec());
         for (task, place) in (0..).zip(places) {
             let time = real.time_on(task, place.processor);
-            if !draft.calendars()[place.processor as usize].fits(1, place.start, time) {
+            if !draft.calendars()[place.processor.index()].fits(1, place.start, time) {
                 return None;
             }
             draft.put_on(task, place);
@@ -276,9 +276,9 @@ impl<'a> Flow<'a> {
         };
         format!(
             "{name} collided on processor {} at {} s and runs on {} from {} s: penalty {penalty}",
-            planned.processor,
+            planned.processor.0,
             Time::from_ticks(planned.start),
-            resolved.processor,
+            resolved.processor.0,
             Time::from_ticks(resolved.start)
         )
     }

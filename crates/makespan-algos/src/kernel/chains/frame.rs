@@ -7,7 +7,7 @@ use makespan_core::{Instance, JobId, Time, task_cost};
 
 use super::ranking::Chart;
 use crate::free_time::Calendar;
-use crate::kernel::graph::{NEVER, Neighbour, NodeId, Problem, rank};
+use crate::kernel::graph::{NEVER, Neighbour, NodeId, Problem, ProcessorId, rank};
 
 /// Of larger jobs the tasks before and after each task are not added up.
 const MAX_SUMMED: usize = 4096;
@@ -41,7 +41,7 @@ pub struct Frame<'a> {
     /// The same for all that waits for it.
     pub after: Vec<i64>,
     /// The processors that tasks are placed on, or one of each type.
-    machines: Vec<u32>,
+    machines: Vec<ProcessorId>,
     /// For each processor the position in `machines` of what stands for it.
     kinds: Vec<u32>,
     types: bool,
@@ -54,16 +54,15 @@ impl<'a> Frame<'a> {
     pub fn new(instance: &Instance, problem: &'a Problem, id: JobId, types: bool) -> Self {
         let job = instance.job(id);
         let (first, count) = (job.first().0 as u32, job.different_tasks());
-        let processors = 0..problem.processors() as u32;
         let (machines, kinds) = if types {
             kinds(problem, first..first + count)
         } else {
-            (processors.clone().collect(), processors.collect())
+            (problem.processor_ids().collect(), (0..problem.processors() as u32).collect())
         };
         let mut cost = Vec::with_capacity(count as usize * problem.processors());
         for task in 0..count {
             let volume = makespan_core::volume(instance.profile_at(id, task));
-            for processor in 0..problem.processors() as u32 {
+            for processor in problem.processor_ids() {
                 let time = problem.time(first + task, problem.node_of(processor));
                 cost.push(if time == NEVER { 0 } else { task_cost(volume, Time::from_ticks(time)) });
             }
@@ -106,7 +105,7 @@ impl<'a> Frame<'a> {
     }
 
     /// The processors that tasks are placed on, or one of each type.
-    pub fn machines(&self) -> &[u32] {
+    pub fn machines(&self) -> &[ProcessorId] {
         &self.machines
     }
 
@@ -121,7 +120,7 @@ impl<'a> Frame<'a> {
         for (kind, &machine) in self.machines.iter().enumerate() {
             let own = calendars.iter().zip(&self.kinds).filter(|(_, other)| **other as usize == kind);
             let all = own.map(|(calendar, _)| calendar.clone()).reduce(|all, next| all.overlap(&next));
-            joint[machine as usize] = all.unwrap_or_default();
+            joint[machine.index()] = all.unwrap_or_default();
         }
         joint
     }
@@ -167,17 +166,17 @@ impl<'a> Frame<'a> {
     }
 
     /// The time of a task on a processor; [`NEVER`] where it cannot run.
-    pub fn time_on(&self, task: u32, processor: u32) -> i64 {
+    pub fn time_on(&self, task: u32, processor: ProcessorId) -> i64 {
         self.problem.time(self.first + task, self.problem.node_of(processor))
     }
 
     /// What a task costs on a processor.
-    pub fn cost_on(&self, task: u32, processor: u32) -> i64 {
-        self.cost[task as usize * self.problem.processors() + processor as usize]
+    pub fn cost_on(&self, task: u32, processor: ProcessorId) -> i64 {
+        self.cost[task as usize * self.problem.processors() + processor.index()]
     }
 
     /// How long an edge takes between two processors.
-    pub fn transfer(&self, edge: u32, from: u32, to: u32) -> i64 {
+    pub fn transfer(&self, edge: u32, from: ProcessorId, to: ProcessorId) -> i64 {
         self.problem.network().time(edge, self.problem.node_of(from), self.problem.node_of(to))
     }
 
@@ -192,9 +191,9 @@ impl<'a> Frame<'a> {
     }
 
     /// The processors that a place stands for: all of its type where types are planned, and else its own.
-    pub fn alike(&self, processor: u32) -> impl Iterator<Item = u32> + '_ {
-        let kind = self.kinds[processor as usize];
-        (0..self.kinds.len() as u32).filter(move |&other| self.kinds[other as usize] == kind)
+    pub fn alike(&self, processor: ProcessorId) -> impl Iterator<Item = ProcessorId> + '_ {
+        let kind = self.kinds[processor.index()];
+        self.problem.processor_ids().filter(move |other| self.kinds[other.index()] == kind)
     }
 
     /// No schedule is shorter: the longest path, each task at its fastest and all data over their shortest way.
@@ -214,11 +213,11 @@ impl<'a> Frame<'a> {
 }
 
 /// The first processor of each type, and for each processor its type: all tasks take equally long on those of one type.
-fn kinds(problem: &Problem, tasks: Range<u32>) -> (Vec<u32>, Vec<u32>) {
-    let (mut found, mut kinds): (Vec<u32>, Vec<u32>) = (Vec::new(), Vec::new());
-    for processor in 0..problem.processors() as u32 {
+fn kinds(problem: &Problem, tasks: Range<u32>) -> (Vec<ProcessorId>, Vec<u32>) {
+    let (mut found, mut kinds): (Vec<ProcessorId>, Vec<u32>) = (Vec::new(), Vec::new());
+    for processor in problem.processor_ids() {
         let node = problem.node_of(processor);
-        let alike = |&other: &u32| {
+        let alike = |&other: &ProcessorId| {
             let other = problem.node_of(other);
             tasks.clone().all(|task| problem.time(task, node) == problem.time(task, other))
         };

@@ -300,7 +300,7 @@ fn stretched<'a>(task: &Task<'a>) -> Option<Draft<'a>> {
         // Steps of the delay alone: no task comes before its data.
         let delay = i128::from(place.start - release) * (room - span) / span / i128::from(step);
         let start = place.start + i64::try_from(delay).ok()?.checked_mul(step)?;
-        if !task.calendars[place.processor as usize].fits(1, start, time) {
+        if !task.calendars[place.processor.index()].fits(1, start, time) {
             return None;
         }
         draft.put_on(number as u32, Place { start, ..place });

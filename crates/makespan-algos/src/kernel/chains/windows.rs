@@ -7,7 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::draft::Draft;
 use super::frame::Side;
-use crate::kernel::graph::{NEVER, Neighbour};
+use crate::kernel::graph::{NEVER, Neighbour, ProcessorId};
 
 /// How much time is set aside for data between two tasks while one of them has no place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -60,7 +60,7 @@ impl Windows {
 
 impl Draft<'_> {
     /// How long an edge takes between two tasks that are planned apart. Two processors of one type may be two.
-    fn way(&self, edge: u32, from: u32, to: u32, room: Room) -> i64 {
+    fn way(&self, edge: u32, from: ProcessorId, to: ProcessorId, room: Room) -> i64 {
         let way = self.frame().transfer(edge, from, to);
         if room == Room::Mean && self.frame().is_of_types() && from == to {
             way.max(self.frame().mean_transfer(edge))
@@ -162,7 +162,7 @@ impl Draft<'_> {
         }
         let mut free = Vec::new();
         let mut from = low;
-        let busy = self.calendars()[processor as usize].busy();
+        let busy = self.calendars()[processor.index()].busy();
         let first = busy.partition_point(|&(_, until)| until <= low);
         for &(start, until) in &busy[first..] {
             if start >= high {

@@ -2,7 +2,7 @@
 
 use makespan_core::FreeTime;
 
-use super::{NEVER, NodeId, Place, Problem};
+use super::{NEVER, NodeId, Place, Problem, ProcessorId};
 use crate::free_time::Calendar;
 
 /// Where `cost` of the node and of the end of a task is least, the first of several, and when it ends there: the
@@ -23,7 +23,7 @@ pub fn earliest<C: PartialOrd>(
         }
         let arrival = arrival(node);
         for processor in problem.processors_of(node) {
-            let start = calendars[processor as usize].earliest_fit(1, time, arrival);
+            let start = calendars[processor.index()].earliest_fit(1, time, arrival);
             let cost = cost(node, start + time);
             if best.as_ref().is_none_or(|best| cost < best.0) {
                 best = Some((cost, Place { processor, start }, start + time));
@@ -31,6 +31,11 @@ pub fn earliest<C: PartialOrd>(
         }
     }
     best.map(|(_, place, end)| (place, end))
+}
+
+/// When each processor is unavailable.
+pub fn calendars(problem: &Problem) -> Vec<Calendar> {
+    problem.processor_ids().map(|processor| Calendar::new(problem.closed(processor))).collect()
 }
 
 /// A schedule in the making, whose tasks are placed by [`earliest`].
@@ -49,10 +54,9 @@ pub struct Placing<'a> {
 impl<'a> Placing<'a> {
     /// Nothing is placed.
     pub fn new(problem: &'a Problem) -> Self {
-        let processors = 0..problem.processors() as u32;
         Self {
             problem,
-            calendars: processors.map(|processor| Calendar::new(problem.closed(processor))).collect(),
+            calendars: calendars(problem),
             places: vec![Place::default(); problem.tasks()],
             ends: vec![0; problem.tasks()],
             arrivals: vec![0; problem.nodes()],
@@ -73,11 +77,11 @@ impl<'a> Placing<'a> {
     }
 
     /// Places a task, all of whose predecessors are placed, on this processor, which must be able to run it.
-    pub fn place_on(&mut self, task: u32, processor: u32) {
+    pub fn place_on(&mut self, task: u32, processor: ProcessorId) {
         self.arrive(task);
         let node = self.problem.node_of(processor);
         let time = self.problem.time(task, node);
-        let start = self.calendars[processor as usize].earliest_fit(1, time, self.arrivals[node.index()]);
+        let start = self.calendars[processor.index()].earliest_fit(1, time, self.arrivals[node.index()]);
         self.put(task, Place { processor, start }, start + time);
     }
 
@@ -87,7 +91,7 @@ impl<'a> Placing<'a> {
     }
 
     fn put(&mut self, task: u32, place: Place, end: i64) {
-        self.calendars[place.processor as usize].hold(1, place.start, end);
+        self.calendars[place.processor.index()].hold(1, place.start, end);
         self.places[task as usize] = place;
         self.ends[task as usize] = end;
     }

@@ -20,7 +20,7 @@ impl MachineOrders<'_> {
             let (arrival, rest) = self.around(task, node);
             let mut met_empty = false;
             for processor in problem.processors_of(node) {
-                let line = &self.of[processor as usize];
+                let line = &self.of[processor.index()];
                 if line.is_empty() {
                     if !met_empty {
                         slots.push(Slot { processor, at: 0, through: arrival + time + rest });

@@ -6,7 +6,7 @@ use makespan_core::{Context, Plan, Schedule, Scheduler};
 use super::task::{Task, heft};
 use crate::kernel::chains::method::Method;
 use crate::kernel::graph::sequence::{Sequence, Solution};
-use crate::kernel::graph::{NEVER, NodeId, Place, Problem};
+use crate::kernel::graph::{NEVER, NodeId, Place, Problem, ProcessorId};
 use crate::scheduler::CriticalJobs;
 
 /// What the critical jobs method, HEFT and the prices of the bound suggest; the best first.
@@ -38,7 +38,7 @@ fn critical_jobs(task: &Task) -> Vec<Schedule> {
 fn places(task: &Task, schedule: &Schedule) -> Vec<Place> {
     let mut places = vec![Place::default(); task.problem.tasks()];
     for placement in schedule.placements() {
-        let processor = placement.processors.iter().next().unwrap_or_default();
+        let processor = ProcessorId(placement.processors.iter().next().unwrap_or_default());
         places[placement.task.index()] = Place { processor, start: placement.start.ticks() };
     }
     places
@@ -66,8 +66,8 @@ fn rounded(task: &Task, prices: &CostSearch) -> Vec<Place> {
         let able = |&node: &NodeId| problem.time(number, node) < NEVER;
         let cheapest = || problem.node_ids().filter(able).min_by_key(|&node| task.cost(number, node));
         let node = wanted.filter(able).or_else(cheapest).unwrap_or_default();
-        let processor = problem.processors_of(node).min_by_key(|&processor| busy[processor as usize]).unwrap_or(0);
-        busy[processor as usize] += problem.time(number, node);
+        let processor = problem.processors_of(node).min_by_key(|processor| busy[processor.index()]).unwrap_or_default();
+        busy[processor.index()] += problem.time(number, node);
         Place { processor, start }
     };
     sequence(task, &starts.into_iter().enumerate().map(place).collect::<Vec<Place>>()).places()

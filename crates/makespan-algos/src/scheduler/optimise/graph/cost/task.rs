@@ -4,7 +4,7 @@ use makespan_core::{Instance, JobId, Time, task_cost, volume};
 
 use crate::kernel::chains::deadline::{deadline, makespan_alone};
 use crate::kernel::chains::frame::Frame;
-use crate::kernel::graph::{NEVER, NodeId, Place, Problem, rank};
+use crate::kernel::graph::{NEVER, NodeId, Place, Problem, ProcessorId, rank};
 use crate::scheduler::heft;
 
 /// Tasks with their costs, and jobs with their dues.
@@ -88,7 +88,7 @@ impl<'a> Task<'a> {
     }
 
     /// How long a task takes on a processor.
-    pub(super) fn time(&self, task: u32, processor: u32) -> i64 {
+    pub(super) fn time(&self, task: u32, processor: ProcessorId) -> i64 {
         self.problem.time(task, self.problem.node_of(processor))
     }
 
