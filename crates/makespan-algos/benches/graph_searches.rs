@@ -4,7 +4,7 @@
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use makespan_algos::kernel::graph::machine_orders::MachineOrders;
 use makespan_algos::kernel::graph::sequence::{ANY, Sequence, Solution};
-use makespan_algos::kernel::graph::{Problem, rank};
+use makespan_algos::kernel::graph::{Problem, ProcessorId, rank};
 use makespan_core::{Edge, Graph, Instance, Job, Link, Load, NamedTask, Node, Objective, Platform, Profile, Time};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -57,7 +57,7 @@ fn searches(criterion: &mut Criterion) {
         });
         let mut by_start = problem.order().to_vec();
         by_start.sort_by_key(|&task| places[task as usize].start);
-        let processors: Vec<u32> = places.iter().map(|place| place.processor).collect();
+        let processors: Vec<ProcessorId> = places.iter().map(|place| place.processor).collect();
         let mut lines = MachineOrders::new(&problem, &by_start, &processors);
         let mut slots = Vec::new();
         group.bench_function(format!("all places for one of {tasks} tasks"), |bencher| {

@@ -1,4 +1,4 @@
-//! The allotments of all jobs in flat arrays: for searches that read them millions of times.
+//! The allotments of all tasks in flat arrays: for searches that read them millions of times.
 
 use makespan_core::{Instance, Profile};
 
@@ -16,11 +16,11 @@ pub struct Choice {
     pub time: i64,
 }
 
-/// The allotments of each job, ascending in processors and descending in time, and the release dates.
+/// The allotments of each task, ascending in processors and descending in time, and the release dates.
 #[derive(Clone, Debug)]
 pub struct Choices {
     all: Vec<Choice>,
-    /// Where the allotments of each job begin; one more than jobs.
+    /// Where the allotments of each task begin; one more than tasks.
     begins: Vec<usize>,
     /// In ticks.
     releases: Vec<i64>,
@@ -29,8 +29,8 @@ pub struct Choices {
 }
 
 impl Choices {
-    /// Of the jobs of an instance: all allotments that are not dominated, or some hundred where there are more than
-    /// 256.
+    /// Of an instance each of whose jobs is one task: all allotments that are not dominated, or some hundred where there
+    /// are more than 256.
     pub fn new(instance: &Instance) -> Self {
         let platform = instance.platform();
         let sizes = platform.kinds().map(|(node, _)| node.processors);
@@ -47,19 +47,19 @@ impl Choices {
         choices
     }
 
-    /// How many jobs there are.
-    pub fn jobs(&self) -> usize {
+    /// How many tasks there are.
+    pub fn tasks(&self) -> usize {
         self.releases.len()
     }
 
-    /// The allotments of one job, at least one.
-    pub fn of(&self, job: u32) -> &[Choice] {
-        &self.all[self.begins[job as usize]..self.begins[job as usize + 1]]
+    /// The allotments of one task, at least one.
+    pub fn of(&self, task: u32) -> &[Choice] {
+        &self.all[self.begins[task as usize]..self.begins[task as usize + 1]]
     }
 
     /// In ticks.
-    pub fn release(&self, job: u32) -> i64 {
-        self.releases[job as usize]
+    pub fn release(&self, task: u32) -> i64 {
+        self.releases[task as usize]
     }
 
     /// Processors of the largest node, where best placement is required: allotments that fill nodes leave less idle.
@@ -68,8 +68,8 @@ impl Choices {
     }
 
     /// The position of the largest kept allotment that is at most `processors`, or of the smallest.
-    pub fn nearest(&self, job: u32, processors: u32) -> u32 {
-        let above = self.of(job).partition_point(|choice| choice.processors <= processors);
+    pub fn nearest(&self, task: u32, processors: u32) -> u32 {
+        let above = self.of(task).partition_point(|choice| choice.processors <= processors);
         above.saturating_sub(1) as u32
     }
 

@@ -1,4 +1,4 @@
-//! Fitting moldable jobs under a deadline: first fit with the allotment left open.
+//! Fitting moldable tasks under a deadline: first fit with the allotment left open.
 
 use makespan_core::{FreeTime, Instance};
 use rand::RngExt;
@@ -9,10 +9,10 @@ use crate::kernel::choices::Choices;
 
 /// First fit under a deadline, over orders and deadlines.
 ///
-/// The jobs are taken longest first, by their times on the smallest allotments that meet the deadline. Each is offered
-/// its allotments from that one upward and takes the first whose earliest fit ends by the deadline; so a job that
+/// The tasks are taken longest first, by their times on the smallest allotments that meet the deadline. Each is offered
+/// its allotments from that one upward and takes the first whose earliest fit ends by the deadline; so a task that
 /// finds no room at its thriftiest shape is bent until it fits into what the others left. A deadline is met, or some
-/// job does not fit. In the manner of first fit decreasing for bin packing, of which multifit (E. G. Coffman, M. R.
+/// task does not fit. In the manner of first fit decreasing for bin packing, of which multifit (E. G. Coffman, M. R.
 /// Garey, D. S. Johnson, SIAM J. Comput. 7, 1978, DOI 10.1137/0207001) made a scheduler; the free allotment and the
 /// perturbed orders are ours. No guarantee.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ pub struct Fit<'a> {
     choices: &'a Choices,
     empty: Skyline,
     skyline: Skyline,
-    /// The jobs with what they are sorted by.
+    /// The tasks with what they are sorted by.
     keyed: Vec<(f64, u32)>,
     placed: Vec<Placed>,
     /// What the keys of the best order were multiplied with.
@@ -28,11 +28,11 @@ pub struct Fit<'a> {
     tried: Vec<f64>,
 }
 
-/// One job with its allotment, as a position among its choices, and its start in ticks.
+/// One task with its allotment, as a position among its choices, and its start in ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Placed {
-    /// Which job.
-    pub job: u32,
+    /// Which task.
+    pub task: u32,
     /// Position of its allotment.
     pub chosen: u32,
     /// In ticks.
@@ -43,30 +43,30 @@ pub struct Placed {
 const WIDEST: f64 = 0.3;
 
 impl<'a> Fit<'a> {
-    /// For the jobs of the instance, whose allotments are `choices`.
+    /// For the tasks of the instance, whose allotments are `choices`.
     pub fn new(instance: &Instance, choices: &'a Choices) -> Self {
         let empty = Skyline::new(instance);
-        let jobs = choices.jobs();
+        let tasks = choices.tasks();
         Self {
             choices,
             skyline: empty.clone(),
             empty,
-            keyed: Vec::with_capacity(jobs),
-            placed: Vec::with_capacity(jobs),
-            factors: vec![1.0; jobs],
-            tried: vec![1.0; jobs],
+            keyed: Vec::with_capacity(tasks),
+            placed: Vec::with_capacity(tasks),
+            factors: vec![1.0; tasks],
+            tried: vec![1.0; tasks],
         }
     }
 
-    /// Tries a deadline once; `random` perturbs the order where it is given. On success the end of the last job; what
+    /// Tries a deadline once; `random` perturbs the order where it is given. On success the end of the last task; what
     /// is [`Fit::placed`] is then the schedule.
     pub fn meet(&mut self, deadline: i64, random: Option<&mut ChaCha8Rng>) -> Option<i64> {
         self.perturb(random);
         self.keyed.clear();
-        for job in 0..self.choices.jobs() as u32 {
-            let first = self.first(job, deadline)?;
-            let time = self.choices.of(job)[first].time as f64;
-            self.keyed.push((-time * self.tried[job as usize], job));
+        for task in 0..self.choices.tasks() as u32 {
+            let first = self.first(task, deadline)?;
+            let time = self.choices.of(task)[first].time as f64;
+            self.keyed.push((-time * self.tried[task as usize], task));
         }
         self.keyed.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         self.skyline.clone_from(&self.empty);
@@ -79,7 +79,7 @@ impl<'a> Fit<'a> {
         Some(self.skyline.latest())
     }
 
-    /// The jobs of the last order that met its deadline.
+    /// The tasks of the last order that met its deadline.
     pub fn placed(&self) -> &[Placed] {
         &self.placed
     }
@@ -95,21 +95,21 @@ impl<'a> Fit<'a> {
         }
     }
 
-    /// The smallest allotment on which the job could meet the deadline at all.
-    fn first(&self, job: u32, deadline: i64) -> Option<usize> {
-        let longest = deadline - self.choices.release(job);
-        let choices = self.choices.of(job);
+    /// The smallest allotment on which the task could meet the deadline at all.
+    fn first(&self, task: u32, deadline: i64) -> Option<usize> {
+        let longest = deadline - self.choices.release(task);
+        let choices = self.choices.of(task);
         let first = choices.partition_point(|choice| choice.time > longest);
         (first < choices.len()).then_some(first)
     }
 
-    fn place(&mut self, job: u32, deadline: i64) -> Option<Placed> {
-        let first = self.first(job, deadline)?;
-        let release = self.choices.release(job);
-        for (index, choice) in self.choices.of(job).iter().enumerate().skip(first) {
+    fn place(&mut self, task: u32, deadline: i64) -> Option<Placed> {
+        let first = self.first(task, deadline)?;
+        let release = self.choices.release(task);
+        for (index, choice) in self.choices.of(task).iter().enumerate().skip(first) {
             if self.skyline.earliest_fit(choice.processors, choice.time, release) + choice.time <= deadline {
                 let start = self.skyline.place(choice.processors, choice.time, release);
-                return Some(Placed { job, chosen: index as u32, start });
+                return Some(Placed { task, chosen: index as u32, start });
             }
         }
         None
@@ -132,16 +132,16 @@ mod tests {
     }
 
     #[test]
-    fn a_job_is_bent_until_it_fits() {
-        // The long job takes a processor for 10; of the others two of 5 share the second, and the third is spread over
+    fn a_task_is_bent_until_it_fits() {
+        // The long task takes a processor for 10; of the others two of 5 share the second, and the third is spread over
         // two processors after them only if the deadline leaves room.
         let instance = instance(3, &[&[10], &[6, 3], &[7, 4], &[7, 4]]);
         let choices = Choices::new(&instance);
         let mut fit = Fit::new(&instance, &choices);
-        assert_eq!(fit.meet(9, None), None, "the long job takes 10");
+        assert_eq!(fit.meet(9, None), None, "the long task takes 10");
         // 7 on the second, 7 on the third; 6 does not fit behind 7 by 10, but 3 on two processors does.
         assert_eq!(fit.meet(10, None), Some(10));
-        let bent = fit.placed().iter().find(|placed| placed.job == 1).unwrap();
+        let bent = fit.placed().iter().find(|placed| placed.task == 1).unwrap();
         assert_eq!((choices.of(1)[bent.chosen as usize].processors, bent.start), (2, 7));
     }
 
@@ -149,7 +149,7 @@ mod tests {
     fn what_is_met_is_met() {
         use rand::SeedableRng;
         let tables: Vec<Vec<i64>> =
-            (0..30).map(|job| (1..=8).map(|p| (90 + 7 * job) / p + 3 * (job % 4)).collect()).collect();
+            (0..30).map(|task| (1..=8).map(|p| (90 + 7 * task) / p + 3 * (task % 4)).collect()).collect();
         let instance = instance(8, &tables.iter().map(Vec::as_slice).collect::<Vec<_>>());
         let choices = Choices::new(&instance);
         let mut fit = Fit::new(&instance, &choices);
@@ -160,7 +160,7 @@ mod tests {
             met += 1;
             let mut skyline = Skyline::new(&instance);
             for placed in fit.placed() {
-                let choice = choices.of(placed.job)[placed.chosen as usize];
+                let choice = choices.of(placed.task)[placed.chosen as usize];
                 assert_eq!(skyline.place(choice.processors, choice.time, 0), placed.start);
             }
             assert!(makespan <= deadline && skyline.latest() == makespan && fit.placed().len() == 30);

@@ -9,6 +9,7 @@ pub mod fit;
 pub mod graph;
 pub mod hierarchical;
 pub mod holes;
+mod index;
 pub mod knapsack;
 pub mod list;
 pub mod mapping;
@@ -16,4 +17,5 @@ pub mod open;
 pub mod serial;
 pub mod shelves;
 
+pub(crate) use index::index_type;
 pub(crate) use list::nodes::free::{take_compact, widest_compact};

@@ -6,7 +6,7 @@ use super::jobs::as_graph;
 use super::reserved::expected_arrival;
 use crate::free_time::Calendar;
 use crate::kernel::graph::placing::earliest;
-use crate::kernel::graph::{Place, Problem, rank};
+use crate::kernel::graph::{NodeId, Place, Problem, rank};
 
 /// For each processor when it is not to be had.
 pub(super) fn calendars(processors: u32, taken: &[Unavailable]) -> Vec<Calendar> {
@@ -40,16 +40,12 @@ pub(super) fn again(view: &View<'_>, job: JobId, tasks: &[TaskId], calendars: &m
         if tasks.binary_search(&task).is_err() {
             continue;
         }
-        let arrival = |node: u32| {
-            let first = problem.processors_of(node).start;
-            arrival(view, task, &ProcSet::range(first, first), &placed).ticks()
-        };
+        let arrival = |node: NodeId| arrival(view, task, &problem.first_of(node).alone(), &placed).ticks();
         let best = earliest(&problem, number, calendars, arrival, |_, end| end);
         // An instance has no task that runs nowhere.
         let Some((Place { processor, start }, end)) = best else { continue };
-        calendars[processor as usize].hold(1, start, end);
-        let (start, end, processors) =
-            (Time::from_ticks(start), Time::from_ticks(end), ProcSet::range(processor, processor));
+        calendars[processor.index()].hold(1, start, end);
+        let (start, end, processors) = (Time::from_ticks(start), Time::from_ticks(end), processor.alone());
         placed[number as usize] = Some((end, processors.clone()));
         places.push(Placement { task, start, end, processors });
     }

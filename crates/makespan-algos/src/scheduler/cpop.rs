@@ -3,7 +3,7 @@
 use makespan_core::{Context, Guarantee, Instance, Objective, Plan, ScheduleError, Scheduler, Unsupported};
 
 use super::{check_supported, needs_single_processors};
-use crate::kernel::graph::{NEVER, Place, Problem, placing::Placing, rank};
+use crate::kernel::graph::{NEVER, NodeId, Place, Problem, ProcessorId, placing::Placing, rank};
 
 /// Critical path on a processor: the tasks of the critical path of each job all run on the processor that is fastest
 /// for them together, the others where they end first; the highest sum of upward and downward rank goes first.
@@ -69,7 +69,7 @@ pub(super) fn places(problem: &Problem) -> Vec<Place> {
 }
 
 /// For each task of a critical path the processor of that path.
-fn critical_processors(problem: &Problem, up: &[f64]) -> Vec<Option<u32>> {
+fn critical_processors(problem: &Problem, up: &[f64]) -> Vec<Option<ProcessorId>> {
     let mut fixed = vec![None; problem.tasks()];
     // The entry of the highest upward rank begins the longest path.
     let mut entries: Vec<Option<u32>> = vec![None; problem.jobs()];
@@ -81,13 +81,13 @@ fn critical_processors(problem: &Problem, up: &[f64]) -> Vec<Option<u32>> {
     }
     for entry in entries.into_iter().flatten() {
         let path = critical_path(problem, up, entry);
-        let total = |node: u32| {
+        let total = |node: NodeId| {
             let times = path.iter().map(|&task| problem.time(task, node));
             times.fold(0, |sum: i64, time| if time == NEVER { NEVER } else { sum.saturating_add(time) })
         };
-        let node = (0..problem.nodes() as u32).min_by_key(|&node| total(node)).filter(|&node| total(node) < NEVER);
+        let node = problem.node_ids().min_by_key(|&node| total(node)).filter(|&node| total(node) < NEVER);
         for task in path {
-            fixed[task as usize] = node.map(|node| problem.processors_of(node).start);
+            fixed[task as usize] = node.map(|node| problem.first_of(node));
         }
     }
     fixed

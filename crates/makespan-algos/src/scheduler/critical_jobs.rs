@@ -1,8 +1,8 @@
 //! The critical jobs method.
 
 use makespan_core::{
-    Context, FreeTime, Guarantee, Instance, JobId, Objective, Plan, ProcSet, Schedule, ScheduleError, Scheduler,
-    Strategy, Time, Unavailable, Unsupported, Variant,
+    Context, FreeTime, Guarantee, Instance, JobId, Objective, Plan, Schedule, ScheduleError, Scheduler, Strategy, Time,
+    Unavailable, Unsupported, Variant,
 };
 
 use super::{check_supported, needs_single_processors, optimise};
@@ -12,9 +12,10 @@ use crate::kernel::chains::criterion::Criterion;
 use crate::kernel::chains::deadline::{deadline, makespan_alone};
 use crate::kernel::chains::draft::Draft;
 use crate::kernel::chains::method::Method;
-use crate::kernel::chains::outline::Outline;
+use crate::kernel::chains::outline::{Outline, Share};
 use crate::kernel::chains::squeeze::{Squeezed, squeeze};
 use crate::kernel::chains::strategy::{Offer, heft};
+use crate::kernel::graph::placing::calendars;
 use crate::kernel::graph::{Place, Problem};
 
 /// Ends from that of HEFT to the deadline for which variants are sought, less one.
@@ -99,10 +100,10 @@ impl Scheduler for CriticalJobs {
         let flow = Flow::new(instance, &problem, self);
         let mut variants = Vec::new();
         // The deadline itself last: its remarks are those of the variant that is usually chosen.
-        for share in 0..=SHARES {
-            let passed = flow.pass(share, context);
+        for parts in 0..=SHARES {
+            let passed = flow.pass(Share { parts, of: SHARES }, context);
             variants.extend(passed.schedules.iter().map(|places| Variant::new(instance, problem.schedule(places))));
-            if share == SHARES {
+            if parts == SHARES {
                 context.remarks.extend(passed.remarks);
             }
         }
@@ -154,13 +155,12 @@ impl<'a> Flow<'a> {
     }
 
     /// Plans every job within this share of the time between HEFT's end and its deadline.
-    fn pass(&self, share: i64, context: &Context) -> Passed {
+    fn pass(&self, share: Share, context: &Context) -> Passed {
         let Some(first) = self.jobs.first() else {
             return Passed { schedules: Vec::new(), remarks: Vec::new() };
         };
         let problem = first.outline.real.problem();
-        let mut calendars: Vec<Calendar> =
-            (0..problem.processors() as u32).map(|processor| Calendar::new(problem.closed(processor))).collect();
+        let mut calendars = calendars(problem);
         let mut places = vec![Place::default(); problem.tasks()];
         let mut passed = Passed { schedules: Vec::new(), remarks: Vec::new() };
         // Tasks of bags for which nothing but HEFT's places was found.
@@ -168,11 +168,11 @@ impl<'a> Flow<'a> {
         for job in &self.jobs {
             let real = &job.outline.real;
             let fallback = heft(real, &calendars);
-            let mut offers = job.outline.strategy(&calendars, &fallback, job.end, (share, SHARES));
+            let mut offers = job.outline.strategy(&calendars, &fallback, job.end, share);
             // Once, and not for every share: HEFT is late in all of them.
-            let searched = share == SHARES && offers.is_empty() && fallback.finish() > job.end;
+            let searched = share.parts == share.of && offers.is_empty() && fallback.finish() > job.end;
             if let Some(found) = searched.then(|| self.search(job, &calendars, context)).flatten() {
-                offers = job.outline.strategy(&calendars, &found, job.end, (share, SHARES));
+                offers = job.outline.strategy(&calendars, &found, job.end, share);
                 offers.push(Offer::plain(&found));
             }
             if self.jobs.len() == 1 {
@@ -190,7 +190,7 @@ impl<'a> Flow<'a> {
             for (number, place) in own.into_iter().enumerate() {
                 let run = place.start + real.time_on(number as u32, place.processor);
                 let until = until.as_ref().map_or(run, |until| until[number]);
-                calendars[place.processor as usize].hold(1, place.start, until);
+                calendars[place.processor.index()].hold(1, place.start, until);
                 places[first + number] = place;
             }
         }
@@ -215,9 +215,9 @@ impl<'a> Flow<'a> {
             Squeezed::Unknown => {}
         }
         // The job alone, and all else as times at which processors are not to be had.
-        let taken = (0..).zip(calendars).flat_map(|(id, calendar)| {
+        let taken = real.problem().processor_ids().zip(calendars).flat_map(|(processor, calendar)| {
             let period = move |&(start, end): &(i64, i64)| Unavailable {
-                processors: ProcSet::range(id, id),
+                processors: processor.alone(),
                 start: Time::from_ticks(start),
                 end: Time::from_ticks(end),
             };
@@ -227,11 +227,11 @@ impl<'a> Flow<'a> {
         let alone = Instance::new(self.instance.platform().clone(), vec![own], taken.collect()).ok()?;
         let problem = self.method.problem(&alone);
         let steps = ANNEALED / jobs / real.tasks() as u64;
-        let places = optimise::within((&alone, &problem), job.end, steps, context)?;
+        let places = optimise::within(&alone, &problem, job.end, steps, context)?;
         let mut draft = Draft::new(real, calendars.to_vec());
         for (task, place) in (0..).zip(places) {
             let time = real.time_on(task, place.processor);
-            if !draft.calendars()[place.processor as usize].fits(1, place.start, time) {
+            if !draft.calendars()[place.processor.index()].fits(1, place.start, time) {
                 return None;
             }
             draft.put_on(task, place);
@@ -289,9 +289,9 @@ impl<'a> Flow<'a> {
         };
         format!(
             "{name} collided on processor {} at {} s and runs on {} from {} s: penalty {penalty}",
-            planned.processor,
+            planned.processor.0,
             Time::from_ticks(planned.start),
-            resolved.processor,
+            resolved.processor.0,
             Time::from_ticks(resolved.start)
         )
     }

@@ -61,7 +61,7 @@ pub(super) fn places(problem: &Problem) -> Vec<Place> {
     let mut placing = Placing::new(problem);
     for task in rank::ready_first(problem, &ranks) {
         let costs = row(task);
-        placing.place(task, |node, end| end as f64 + costs[node as usize]);
+        placing.place(task, |node, end| end as f64 + costs[node.index()]);
     }
     placing.into_places()
 }
@@ -78,9 +78,9 @@ fn optimistic_costs(problem: &Problem) -> Vec<f64> {
         worst.fill(0.0);
         for to in problem.outgoing(task) {
             let next = to.task as usize * nodes;
-            for (node, behind) in behind.iter_mut().enumerate() {
-                let time = problem.time(to.task, node as u32);
-                *behind = if time == NEVER { f64::INFINITY } else { time as f64 + table[next + node] };
+            for (node, behind) in problem.node_ids().zip(&mut behind) {
+                let time = problem.time(to.task, node);
+                *behind = if time == NEVER { f64::INFINITY } else { time as f64 + table[next + node.index()] };
             }
             // The best of all nodes serves every node with a transfer.
             let elsewhere = behind.iter().copied().fold(f64::INFINITY, f64::min) + problem.network().mean(to.edge);
@@ -96,9 +96,9 @@ fn optimistic_costs(problem: &Problem) -> Vec<f64> {
 /// The mean over the processors that can run the task.
 fn mean(problem: &Problem, task: u32, row: &[f64]) -> f64 {
     let (mut sum, mut count) = (0.0, 0.0);
-    for (node, cost) in row.iter().enumerate() {
-        if problem.time(task, node as u32) != NEVER {
-            let processors = problem.processors_of(node as u32).len() as f64;
+    for (node, cost) in problem.node_ids().zip(row) {
+        if problem.time(task, node) != NEVER {
+            let processors = problem.processors_of(node).len() as f64;
             sum += cost * processors;
             count += processors;
         }

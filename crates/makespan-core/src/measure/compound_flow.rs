@@ -207,7 +207,7 @@ impl FlowMeasures {
             cost: jobs.iter().map(|job| job.cost).sum(),
             from,
             to,
-            load: LoadBalance::of(instance, trace, (from, to)),
+            load: LoadBalance::of(instance, trace, to.saturating_since(from)),
             collisions: 0,
             penalty: 0,
             fallbacks: 0,

@@ -11,7 +11,7 @@ use super::draft::Draft;
 use super::frame::Frame;
 use super::windows::{Room, Span, Windows};
 use crate::free_time::Calendar;
-use crate::kernel::graph::{NEVER, Place};
+use crate::kernel::graph::{NEVER, Place, ProcessorId};
 
 /// More than any assignment costs, and few enough for sums of thousands.
 const IMPOSSIBLE: i64 = i64::MAX >> 16;
@@ -62,6 +62,23 @@ pub struct Resolution<'a, 'b> {
     pub room: Room,
     /// What another place is charged with.
     pub penalties: &'b Penalties,
+}
+
+impl Resolution<'_, '_> {
+    /// The time that the job is given.
+    fn span(&self) -> i64 {
+        self.end - self.real.release()
+    }
+
+    /// What it is charged with that a task has another place than was planned.
+    fn charge(&self, task: u32, planned: Place, place: Place) -> i64 {
+        let (frame, penalties) = (self.real, self.penalties);
+        let dearer = frame.cost_on(task, place.processor) - frame.cost_on(task, planned.processor);
+        let changed = frame.time_on(task, place.processor) != frame.time_on(task, planned.processor);
+        let delay = thousandths((place.start - planned.start).max(0), self.span()).saturating_mul(penalties.delay);
+        let penalty = penalties.cost.saturating_mul(dearer.max(0)).saturating_add(delay);
+        penalty.saturating_add(if changed { penalties.change } else { 0 }).min(LATE - 1)
+    }
 }
 
 /// Gives each task of a preliminary schedule a processor that is free, on `calendars`, and tells which were moved.
@@ -121,25 +138,25 @@ impl Resolving<'_, '_> {
         let interval = |task: u32| {
             let place = self.planned[task as usize];
             let time = self.resolution.real.time_on(task, place.processor);
-            (time != NEVER).then(|| (place.processor as usize, place.start, place.start + time))
+            (time != NEVER).then(|| (place.processor, place.start, place.start + time))
         };
         // On each processor the task that was planned to end last so far.
         let mut last: Vec<Option<(u32, i64)>> = vec![None; self.draft.calendars().len()];
         for &task in order {
             let Some((processor, start, end)) = interval(task) else { continue };
-            let free = self.draft.calendars()[processor].fits(1, start, end - start);
-            let overlaps = last[processor].filter(|&(_, until)| until > start);
+            let free = self.draft.calendars()[processor.index()].fits(1, start, end - start);
+            let overlaps = last[processor.index()].filter(|&(_, until)| until > start);
             if let Some((other, _)) = overlaps {
                 self.held[other as usize] = false;
             }
             self.held[task as usize] = free && overlaps.is_none();
             if overlaps.is_none_or(|(_, until)| until < end) {
-                last[processor] = Some((task, end));
+                last[processor.index()] = Some((task, end));
             }
         }
         for &task in order.iter().filter(|&&task| self.held[task as usize]) {
             if let Some((processor, start, end)) = interval(task) {
-                self.draft.hold(processor as u32, start, end);
+                self.draft.hold(processor, start, end);
             }
         }
     }
@@ -151,17 +168,17 @@ impl Resolving<'_, '_> {
             let Place { processor, start } = planned[task as usize];
             self.draft.release_hold(processor, start, start + real.time_on(task, processor));
         }
-        let on_time = |&task: &u32| -> Vec<u32> {
+        let on_time = |&task: &u32| -> Vec<ProcessorId> {
             let place = planned[task as usize];
-            let is_free = |&processor: &u32| {
+            let is_free = |&processor: &ProcessorId| {
                 let time = real.time_on(task, processor);
                 time != NEVER
                     && self.draft.arrival(task, processor) <= place.start
-                    && self.draft.calendars()[processor as usize].fits(1, place.start, time)
+                    && self.draft.calendars()[processor.index()].fits(1, place.start, time)
             };
             self.resolution.chosen.alike(place.processor).filter(is_free).collect()
         };
-        let options: Vec<Vec<u32>> = batch.iter().map(on_time).collect();
+        let options: Vec<Vec<ProcessorId>> = batch.iter().map(on_time).collect();
         let given = undisputed(&options, self.draft.calendars().len());
         let mut colliding = Vec::new();
         for (&task, given) in batch.iter().zip(given) {
@@ -179,22 +196,20 @@ impl Resolving<'_, '_> {
     /// Gives each of these tasks, planned to start at once, a processor of its own at the least penalty.
     fn assign(&mut self, batch: &[u32]) {
         let frame = self.resolution.real;
-        let span = self.resolution.end - frame.release();
-        let rule = (span, self.resolution.penalties);
-        let offer = |task: u32, processor: u32| {
+        let span = self.resolution.span();
+        let offer = |task: u32, processor: ProcessorId| {
             let time = frame.time_on(task, processor);
             if time == NEVER {
                 return (IMPOSSIBLE, 0, 0);
             }
             let place = self.planned[task as usize];
             let ready = place.start.max(self.draft.arrival(task, processor));
-            let start = self.draft.calendars()[processor as usize].earliest_fit(1, time, ready);
-            let penalty = charge(frame, (task, place), Place { processor, start }, rule);
+            let start = self.draft.calendars()[processor.index()].earliest_fit(1, time, ready);
+            let penalty = self.resolution.charge(task, place, Place { processor, start });
             let late = (start + time - self.windows.latest_end(task)).max(0);
             (penalty + thousandths(late, span).min(1000) * LATE, penalty, start)
         };
-        let processors = 0..self.draft.calendars().len() as u32;
-        let row = |&task: &u32| processors.clone().map(|processor| offer(task, processor)).collect();
+        let row = |&task: &u32| frame.problem().processor_ids().map(|processor| offer(task, processor)).collect();
         let offers: Vec<Vec<(i64, i64, i64)>> = batch.iter().map(row).collect();
         let rows = offers.iter().map(|row| row.iter().map(|&(weight, ..)| weight).collect::<Vec<_>>());
         let Ok(matrix) = Matrix::from_rows(rows) else { return };
@@ -202,7 +217,7 @@ impl Resolving<'_, '_> {
         let mut homeless = Vec::new();
         for ((&task, &processor), row) in batch.iter().zip(&chosen).zip(&offers) {
             let (weight, penalty, start) = row[processor];
-            let place = Place { processor: processor as u32, start };
+            let place = Place { processor: ProcessorId::at(processor), start };
             if weight >= IMPOSSIBLE {
                 homeless.push(task);
                 continue;
@@ -219,7 +234,7 @@ impl Resolving<'_, '_> {
             self.draft.put_first(task);
             let planned = self.planned[task as usize];
             if let Some(resolved) = self.draft.place(task) {
-                let penalty = charge(frame, (task, planned), resolved, rule);
+                let penalty = self.resolution.charge(task, planned, resolved);
                 self.collisions.push(Collision { task, planned, resolved, penalty });
             }
         }
@@ -230,20 +245,20 @@ impl Resolving<'_, '_> {
 ///
 /// A greatest matching by augmenting paths; in dispute are the tasks that alternating paths reach from one without a
 /// processor (A. L. Dulmage, N. S. Mendelsohn, Canad. J. Math. 10, 1958, DOI 10.4153/CJM-1958-052-0). O(b^2 m).
-fn undisputed(options: &[Vec<u32>], processors: usize) -> Vec<Option<u32>> {
+fn undisputed(options: &[Vec<ProcessorId>], processors: usize) -> Vec<Option<ProcessorId>> {
     let mut holder: Vec<Option<usize>> = vec![None; processors];
     let without: Vec<usize> =
         (0..options.len()).filter(|&task| !augment(options, task, &mut holder, &mut vec![false; processors])).collect();
     let mut given = vec![None; options.len()];
     for (processor, holder) in holder.iter().enumerate() {
         if let Some(task) = *holder {
-            given[task] = Some(processor as u32);
+            given[task] = Some(ProcessorId::at(processor));
         }
     }
     let mut disputed = without;
     while let Some(task) = disputed.pop() {
         for &processor in &options[task] {
-            if let Some(other) = holder[processor as usize].take() {
+            if let Some(other) = holder[processor.index()].take() {
                 given[other] = None;
                 disputed.push(other);
             }
@@ -253,26 +268,17 @@ fn undisputed(options: &[Vec<u32>], processors: usize) -> Vec<Option<u32>> {
 }
 
 /// Gives a task one of its processors, and those that hold them others.
-fn augment(options: &[Vec<u32>], task: usize, holder: &mut [Option<usize>], seen: &mut [bool]) -> bool {
+fn augment(options: &[Vec<ProcessorId>], task: usize, holder: &mut [Option<usize>], seen: &mut [bool]) -> bool {
     for &processor in &options[task] {
-        if !std::mem::replace(&mut seen[processor as usize], true) {
-            let other = holder[processor as usize];
+        if !std::mem::replace(&mut seen[processor.index()], true) {
+            let other = holder[processor.index()];
             if other.is_none_or(|other| augment(options, other, holder, seen)) {
-                holder[processor as usize] = Some(task);
+                holder[processor.index()] = Some(task);
                 return true;
             }
         }
     }
     false
-}
-
-fn charge(frame: &Frame, (task, planned): (u32, Place), place: Place, rule: (i64, &Penalties)) -> i64 {
-    let (span, penalties) = rule;
-    let dearer = frame.cost_on(task, place.processor) - frame.cost_on(task, planned.processor);
-    let changed = frame.time_on(task, place.processor) != frame.time_on(task, planned.processor);
-    let delay = thousandths((place.start - planned.start).max(0), span).saturating_mul(penalties.delay);
-    let penalty = penalties.cost.saturating_mul(dearer.max(0)).saturating_add(delay);
-    penalty.saturating_add(if changed { penalties.change } else { 0 }).min(LATE - 1)
 }
 
 /// Begun thousandths of a span.

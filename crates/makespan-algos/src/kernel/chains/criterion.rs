@@ -10,6 +10,25 @@ pub enum Criterion {
     Utilisation,
 }
 
+/// What a schedule, or a part of one, takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Figures {
+    /// What it costs, in thousandths.
+    pub cost: i64,
+    /// How long processors are busy with it, in ticks.
+    pub busy: i64,
+}
+
+impl Figures {
+    /// By what is optimised; less is better.
+    pub fn value(self, criterion: Criterion) -> i64 {
+        match criterion {
+            Criterion::Cost => self.cost,
+            Criterion::Utilisation => -self.busy,
+        }
+    }
+}
+
 /// Of equally good places, which.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TieBreak {

@@ -2,11 +2,11 @@
 
 use makespan_core::FreeTime;
 
-use super::criterion::{Criterion, TieBreak};
+use super::criterion::{Criterion, Figures, TieBreak};
 use super::frame::Frame;
 use crate::free_time::Calendar;
 use crate::kernel::graph::placing::earliest;
-use crate::kernel::graph::{NEVER, Place};
+use crate::kernel::graph::{NEVER, NodeId, Place, ProcessorId};
 
 /// Places of some tasks of a job, on processors that other jobs may hold at times.
 #[derive(Clone, Debug)]
@@ -78,19 +78,20 @@ impl<'a> Draft<'a> {
     }
 
     /// Cost so far, and processor time.
-    pub fn figures(&self) -> (i64, i64) {
+    pub fn figures(&self) -> Figures {
         let each = self.places.iter().zip(0..).filter_map(|(place, task)| Some((task, (*place)?.processor)));
         self.sum(each)
     }
 
-    fn sum(&self, each: impl Iterator<Item = (u32, u32)>) -> (i64, i64) {
-        each.fold((0, 0), |(cost, busy), (task, processor)| {
-            (cost + self.frame.cost_on(task, processor), busy + self.frame.time_on(task, processor))
+    fn sum(&self, each: impl Iterator<Item = (u32, ProcessorId)>) -> Figures {
+        each.fold(Figures::default(), |Figures { cost, busy }, (task, processor)| Figures {
+            cost: cost + self.frame.cost_on(task, processor),
+            busy: busy + self.frame.time_on(task, processor),
         })
     }
 
     /// Cost and processor time of those of these tasks that are placed.
-    pub fn figures_of(&self, tasks: &[u32]) -> (i64, i64) {
+    pub fn figures_of(&self, tasks: &[u32]) -> Figures {
         self.sum(tasks.iter().filter_map(|&task| Some((task, self.place(task)?.processor))))
     }
 
@@ -132,20 +133,20 @@ impl<'a> Draft<'a> {
         self.places[task as usize] = Some(place);
         if !self.frame.is_of_types() {
             let end = place.start + self.frame.time_on(task, place.processor);
-            self.calendars[place.processor as usize].hold(1, place.start, end);
+            self.calendars[place.processor.index()].hold(1, place.start, end);
         }
     }
 
     /// Keeps everything else off a processor for some time.
-    pub fn hold(&mut self, processor: u32, start: i64, end: i64) {
+    pub fn hold(&mut self, processor: ProcessorId, start: i64, end: i64) {
         if start < end {
-            self.calendars[processor as usize].hold(1, start, end);
+            self.calendars[processor.index()].hold(1, start, end);
         }
     }
 
     /// Ends what [`Draft::hold`] began.
-    pub fn release_hold(&mut self, processor: u32, start: i64, end: i64) {
-        self.calendars[processor as usize].release(&(start, end));
+    pub fn release_hold(&mut self, processor: ProcessorId, start: i64, end: i64) {
+        self.calendars[processor.index()].release(&(start, end));
     }
 
     /// Takes a task away.
@@ -153,7 +154,7 @@ impl<'a> Draft<'a> {
         if let (Some(place), Some(end)) = (self.places[task as usize], self.end(task)) {
             self.places[task as usize] = None;
             if !self.frame.is_of_types() {
-                self.calendars[place.processor as usize].release(&(place.start, end));
+                self.calendars[place.processor.index()].release(&(place.start, end));
             }
         }
     }
@@ -161,14 +162,14 @@ impl<'a> Draft<'a> {
     /// Places a task, whose predecessors are placed, where it ends first: HEFT's policy with these calendars.
     pub fn put_first(&mut self, task: u32) {
         let problem = self.frame.problem();
-        let arrival = |node: u32| self.arrival(task, problem.processors_of(node).start);
+        let arrival = |node: NodeId| self.arrival(task, problem.first_of(node));
         if let Some((place, _)) = earliest(problem, self.frame.number(task), &self.calendars, arrival, |_, end| end) {
             self.put_on(task, place);
         }
     }
 
     /// When the data of a task, whose predecessors are placed, are on a processor.
-    pub fn arrival(&self, task: u32, processor: u32) -> i64 {
+    pub fn arrival(&self, task: u32, processor: ProcessorId) -> i64 {
         let each = self.frame.incoming(task).filter_map(|from| {
             let place = self.places[from.task as usize]?;
             Some(self.end(from.task)? + self.frame.transfer(from.edge, place.processor, processor))

@@ -7,7 +7,7 @@ use makespan_core::{Instance, JobId, Time, task_cost};
 
 use super::ranking::Chart;
 use crate::free_time::Calendar;
-use crate::kernel::graph::{NEVER, Neighbour, Problem, rank};
+use crate::kernel::graph::{NEVER, Neighbour, NodeId, Problem, ProcessorId, rank};
 
 /// Of larger jobs the tasks before and after each task are not added up.
 const MAX_SUMMED: usize = 4096;
@@ -30,8 +30,10 @@ pub struct Frame<'a> {
     pub chart: Chart,
     /// For each task its place in the order of the chart.
     positions: Vec<u32>,
-    /// The number of the first edge in the instance, and for each edge the time that no pair of processors avoids.
-    least: (u32, Vec<i64>),
+    /// The number of the first edge in the instance.
+    first_edge: u32,
+    /// For each edge the time that no pair of processors avoids.
+    least: Vec<i64>,
     /// For each task and processor what the task costs there; zero where it cannot run.
     cost: Vec<i64>,
     /// For each task the time that all it waits for takes at least on all processors together.
@@ -39,7 +41,7 @@ pub struct Frame<'a> {
     /// The same for all that waits for it.
     pub after: Vec<i64>,
     /// The processors that tasks are placed on, or one of each type.
-    machines: Vec<u32>,
+    machines: Vec<ProcessorId>,
     /// For each processor the position in `machines` of what stands for it.
     kinds: Vec<u32>,
     types: bool,
@@ -52,16 +54,15 @@ impl<'a> Frame<'a> {
     pub fn new(instance: &Instance, problem: &'a Problem, id: JobId, types: bool) -> Self {
         let job = instance.job(id);
         let (first, count) = (job.first().0 as u32, job.different_tasks());
-        let processors = 0..problem.processors() as u32;
         let (machines, kinds) = if types {
             kinds(problem, first..first + count)
         } else {
-            (processors.clone().collect(), processors.collect())
+            (problem.processor_ids().collect(), (0..problem.processors() as u32).collect())
         };
         let mut cost = Vec::with_capacity(count as usize * problem.processors());
         for task in 0..count {
             let volume = makespan_core::volume(instance.profile_at(id, task));
-            for processor in 0..problem.processors() as u32 {
+            for processor in problem.processor_ids() {
                 let time = problem.time(first + task, problem.node_of(processor));
                 cost.push(if time == NEVER { 0 } else { task_cost(volume, Time::from_ticks(time)) });
             }
@@ -71,9 +72,22 @@ impl<'a> Frame<'a> {
         chart.order.iter().zip(0..).for_each(|(&task, position)| positions[task as usize] = position);
         let (before, after, by_rank) = (Vec::new(), Vec::new(), OnceLock::new());
         let edges = problem.edges_of(id);
-        let least = (edges.start, least_transfers(problem, (first, edges), &chart));
-        let mut frame =
-            Self { problem, first, chart, positions, least, cost, before, after, machines, kinds, types, by_rank };
+        let (first_edge, least) = (edges.start, least_transfers(problem, first, edges, &chart));
+        let mut frame = Self {
+            problem,
+            first,
+            chart,
+            positions,
+            first_edge,
+            least,
+            cost,
+            before,
+            after,
+            machines,
+            kinds,
+            types,
+            by_rank,
+        };
         let areas = areas(problem, first..first + count);
         frame.before = sums(&frame, &areas, Side::Before);
         frame.after = sums(&frame, &areas, Side::After);
@@ -91,7 +105,7 @@ impl<'a> Frame<'a> {
     }
 
     /// The processors that tasks are placed on, or one of each type.
-    pub fn machines(&self) -> &[u32] {
+    pub fn machines(&self) -> &[ProcessorId] {
         &self.machines
     }
 
@@ -106,7 +120,7 @@ impl<'a> Frame<'a> {
         for (kind, &machine) in self.machines.iter().enumerate() {
             let own = calendars.iter().zip(&self.kinds).filter(|(_, other)| **other as usize == kind);
             let all = own.map(|(calendar, _)| calendar.clone()).reduce(|all, next| all.overlap(&next));
-            joint[machine as usize] = all.unwrap_or_default();
+            joint[machine.index()] = all.unwrap_or_default();
         }
         joint
     }
@@ -152,34 +166,34 @@ impl<'a> Frame<'a> {
     }
 
     /// The time of a task on a processor; [`NEVER`] where it cannot run.
-    pub fn time_on(&self, task: u32, processor: u32) -> i64 {
+    pub fn time_on(&self, task: u32, processor: ProcessorId) -> i64 {
         self.problem.time(self.first + task, self.problem.node_of(processor))
     }
 
     /// What a task costs on a processor.
-    pub fn cost_on(&self, task: u32, processor: u32) -> i64 {
-        self.cost[task as usize * self.problem.processors() + processor as usize]
+    pub fn cost_on(&self, task: u32, processor: ProcessorId) -> i64 {
+        self.cost[task as usize * self.problem.processors() + processor.index()]
     }
 
     /// How long an edge takes between two processors.
-    pub fn transfer(&self, edge: u32, from: u32, to: u32) -> i64 {
+    pub fn transfer(&self, edge: u32, from: ProcessorId, to: ProcessorId) -> i64 {
         self.problem.network().time(edge, self.problem.node_of(from), self.problem.node_of(to))
     }
 
     /// How long an edge takes on average.
     pub fn mean_transfer(&self, edge: u32) -> i64 {
-        self.chart.edges[(edge - self.least.0) as usize].2
+        self.chart.edges[(edge - self.first_edge) as usize].2
     }
 
     /// How long an edge takes at least, wherever its two tasks run.
     pub fn least_transfer(&self, edge: u32) -> i64 {
-        self.least.1[(edge - self.least.0) as usize]
+        self.least[(edge - self.first_edge) as usize]
     }
 
     /// The processors that a place stands for: all of its type where types are planned, and else its own.
-    pub fn alike(&self, processor: u32) -> impl Iterator<Item = u32> + '_ {
-        let kind = self.kinds[processor as usize];
-        (0..self.kinds.len() as u32).filter(move |&other| self.kinds[other as usize] == kind)
+    pub fn alike(&self, processor: ProcessorId) -> impl Iterator<Item = ProcessorId> + '_ {
+        let kind = self.kinds[processor.index()];
+        self.problem.processor_ids().filter(move |other| self.kinds[other.index()] == kind)
     }
 
     /// No schedule is shorter: the longest path, each task at its fastest and all data over their shortest way.
@@ -199,11 +213,11 @@ impl<'a> Frame<'a> {
 }
 
 /// The first processor of each type, and for each processor its type: all tasks take equally long on those of one type.
-fn kinds(problem: &Problem, tasks: Range<u32>) -> (Vec<u32>, Vec<u32>) {
-    let (mut found, mut kinds): (Vec<u32>, Vec<u32>) = (Vec::new(), Vec::new());
-    for processor in 0..problem.processors() as u32 {
+fn kinds(problem: &Problem, tasks: Range<u32>) -> (Vec<ProcessorId>, Vec<u32>) {
+    let (mut found, mut kinds): (Vec<ProcessorId>, Vec<u32>) = (Vec::new(), Vec::new());
+    for processor in problem.processor_ids() {
         let node = problem.node_of(processor);
-        let alike = |&other: &u32| {
+        let alike = |&other: &ProcessorId| {
             let other = problem.node_of(other);
             tasks.clone().all(|task| problem.time(task, node) == problem.time(task, other))
         };
@@ -218,11 +232,11 @@ fn kinds(problem: &Problem, tasks: Range<u32>) -> (Vec<u32>, Vec<u32>) {
 
 /// For each edge of a job the time that it takes at least between two nodes that can run its tasks. O(1) for an edge whose
 /// tasks can share a node, and else one step for each pair of nodes.
-fn least_transfers(problem: &Problem, (first, edges): (u32, Range<u32>), chart: &Chart) -> Vec<i64> {
+fn least_transfers(problem: &Problem, first: u32, edges: Range<u32>, chart: &Chart) -> Vec<i64> {
     let network = problem.network();
-    let nodes = 0..problem.nodes() as u32;
+    let nodes = problem.node_ids();
     let least = |(&(from, to, _), edge): (&(u32, u32, i64), u32)| {
-        let runs = |task: u32| move |&node: &u32| problem.time(first + task, node) != NEVER;
+        let runs = |task: u32| move |&node: &NodeId| problem.time(first + task, node) != NEVER;
         let fastest = network.least(edge);
         let shared = nodes.clone().filter(runs(from)).filter(runs(to));
         if shared.map(|node| network.time(edge, node, node)).any(|time| time == fastest) {
@@ -253,8 +267,8 @@ fn areas(problem: &Problem, tasks: Range<u32>) -> [Vec<f64>; 2] {
         }
     }
     let by = |weights: &[f64]| {
-        let processors = |node: usize| problem.processors_of(node as u32).len() as f64;
-        let all: f64 = weights.iter().enumerate().map(|(node, weight)| weight * processors(node)).sum();
+        let processors = |node: NodeId| problem.processors_of(node).len() as f64;
+        let all: f64 = problem.node_ids().zip(weights).map(|(node, weight)| weight * processors(node)).sum();
         let area = |task: u32| {
             let times = problem.times(task).iter().zip(weights).filter(|(time, _)| **time != NEVER);
             times.map(|(&time, weight)| weight * time as f64 / all).fold(f64::INFINITY, f64::min)

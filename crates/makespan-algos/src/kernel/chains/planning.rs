@@ -62,9 +62,20 @@ struct Label {
     end: i64,
     /// Of this task and those before it.
     value: i64,
-    /// The processor and the label of the task before.
-    before: (u32, u32),
+    /// The label of the task before.
+    before: Number,
 }
+
+/// Which label of a task.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Number {
+    machine: u32,
+    /// Among the labels on this processor.
+    at: u32,
+}
+
+/// The labels of the tasks of a run, from the first task on, on each processor.
+type Labels = [Vec<Vec<Label>>];
 
 /// What a task of a run needs of those before it; both by falling position.
 struct Needs {
@@ -74,40 +85,21 @@ struct Needs {
     gaps: Vec<(usize, i64)>,
 }
 
-/// For each task of a run and each processor when the task may end there.
-type Open = Vec<Vec<Vec<(i64, i64)>>>;
+/// Tasks of a chain between two that are placed, with what the draft lets them do.
+struct Run<'a> {
+    draft: &'a Draft<'a>,
+    tasks: &'a [u32],
+    /// For each task and each processor when the task may end there.
+    open: Vec<Vec<Vec<(i64, i64)>>>,
+    needs: Vec<Needs>,
+}
 
+/// Places the tasks of a run; `false`, with the draft unchanged, when one of them does not fit.
 fn run(draft: &mut Draft, tasks: &[u32], aim: &Aim) -> bool {
-    let machines = draft.processors();
-    let span = Span { end: aim.end, room: aim.room, run: tasks };
-    let windows = draft.windows(tasks, &span);
-    let free = |&task: &u32| (0..machines as u32).map(|machine| draft.ends(task, machine, &windows, &span)).collect();
-    let open: Open = tasks.iter().map(free).collect();
-    let needs = needs(draft, tasks, aim.room);
-    let mut labels: Vec<Vec<Vec<Label>>> = Vec::with_capacity(tasks.len());
-    for _ in tasks {
-        let own = (0..machines as u32).map(|machine| reached(draft, tasks, (&open, &needs, &labels), machine, aim));
-        let own: Vec<Vec<Label>> = own.collect();
-        if own.iter().all(Vec::is_empty) {
-            return false;
-        }
-        labels.push(own);
-    }
-    let last = labels.last().into_iter().flatten().enumerate();
-    let best = last.flat_map(|(machine, own)| own.iter().enumerate().map(move |(at, label)| (machine, at, label)));
-    let Some((machine, at, _)) = best.min_by_key(|&(machine, at, label)| (label.value, label.end, machine, at)) else {
-        return false;
-    };
-    let mut at = (machine as u32, at as u32);
-    let mut chosen: Vec<(u32, i64)> = Vec::with_capacity(tasks.len());
-    for own in labels.iter().rev() {
-        let label = own[at.0 as usize][at.1 as usize];
-        chosen.push((at.0, label.end));
-        at = label.before;
-    }
-    chosen.reverse();
+    let run = Run::new(draft, tasks, aim);
+    let Some(mut chosen) = run.best(aim) else { return false };
     if aim.tie_break == TieBreak::Latest {
-        later(draft, tasks, (&open, &needs), &mut chosen);
+        run.delay(&mut chosen);
     }
     for (&task, &(machine, end)) in tasks.iter().zip(&chosen) {
         draft.put(task, machine, end - draft.time(task, machine));
@@ -115,86 +107,117 @@ fn run(draft: &mut Draft, tasks: &[u32], aim: &Aim) -> bool {
     true
 }
 
-/// The ends of the next task on one processor, each with its best value, none both later and worse than another.
-fn reached(
-    draft: &Draft,
-    tasks: &[u32],
-    (open, needs, labels): (&Open, &[Needs], &[Vec<Vec<Label>>]),
-    machine: u32,
-    aim: &Aim,
-) -> Vec<Label> {
-    let position = labels.len();
-    let (task, open) = (tasks[position], &open[position][machine as usize]);
-    let Some(&(first, _)) = open.first() else { return Vec::new() };
-    let (time, weight) = (draft.time(task, machine), draft.weight(task, machine, aim.criterion));
-    if position == 0 {
-        return vec![Label { end: first, value: weight, before: (0, 0) }];
+impl<'a> Run<'a> {
+    fn new(draft: &'a Draft<'a>, tasks: &'a [u32], aim: &Aim) -> Self {
+        let machines = 0..draft.processors() as u32;
+        let span = Span { end: aim.end, room: aim.room, run: tasks };
+        let windows = draft.windows(tasks, &span);
+        let free = |&task: &u32| machines.clone().map(|machine| draft.ends(task, machine, &windows, &span)).collect();
+        Self { draft, tasks, open: tasks.iter().map(free).collect(), needs: needs(draft, tasks, aim.room) }
     }
-    let mut found = Vec::new();
-    for (other, own) in labels[position - 1].iter().enumerate() {
-        for (at, label) in own.iter().enumerate() {
-            let before = (other as u32, at as u32);
-            let end = ready(draft, (&needs[position], labels), before, machine) + time;
-            let next = open.partition_point(|&(_, until)| until < end);
-            if let Some(&(first, _)) = open.get(next) {
-                found.push(Label { end: end.max(first), value: label.value + weight, before });
-            }
-        }
-    }
-    found.sort_unstable_by_key(|label| (label.end, label.value, label.before));
-    let mut least = i64::MAX;
-    found.retain(|label| {
-        let better = label.value < least;
-        least = least.min(label.value);
-        better
-    });
-    let (count, most) = (found.len(), (RUN_LABELS / tasks.len()).clamp(MIN_LABELS, MAX_LABELS));
-    if count > most {
-        // The first, the last, and those between by rank.
-        found = (0..most).map(|rank| found[rank * (count - 1) / (most - 1)]).collect();
-    }
-    found
-}
 
-/// When a task may start as far as the run before it is concerned, which ends with a label.
-fn ready(draft: &Draft, (needs, labels): (&Needs, &[Vec<Vec<Label>>]), last: (u32, u32), machine: u32) -> i64 {
-    let (mut ready, mut at) = (i64::MIN, last);
-    let (mut edges, mut gaps) = (needs.edges.as_slice(), needs.gaps.as_slice());
-    for position in (0..labels.len()).rev() {
-        if edges.is_empty() && gaps.is_empty() {
-            break;
+    /// The processor and the end of each task, as good as they can be; `None` when a task does not fit.
+    fn best(&self, aim: &Aim) -> Option<Vec<(u32, i64)>> {
+        let machines = 0..self.draft.processors() as u32;
+        let mut labels: Vec<Vec<Vec<Label>>> = Vec::with_capacity(self.tasks.len());
+        for _ in self.tasks {
+            let own: Vec<Vec<Label>> = machines.clone().map(|machine| self.reached(&labels, machine, aim)).collect();
+            if own.iter().all(Vec::is_empty) {
+                return None;
+            }
+            labels.push(own);
         }
-        let label = labels[position][at.0 as usize][at.1 as usize];
-        while let Some((&(_, edge), rest)) = edges.split_first().filter(|(need, _)| need.0 == position) {
-            ready = ready.max(label.end + draft.way_between(edge, at.0, machine));
-            edges = rest;
+        let last = (0..).zip(labels.last().into_iter().flatten());
+        let all =
+            last.flat_map(|(machine, own)| (0..).zip(own).map(move |(at, label)| (Number { machine, at }, label)));
+        let (mut number, _) = all.min_by_key(|&(number, label)| (label.value, label.end, number))?;
+        let mut chosen: Vec<(u32, i64)> = Vec::with_capacity(self.tasks.len());
+        for own in labels.iter().rev() {
+            let label = own[number.machine as usize][number.at as usize];
+            chosen.push((number.machine, label.end));
+            number = label.before;
         }
-        while let Some((&(_, gap), rest)) = gaps.split_first().filter(|(need, _)| need.0 == position) {
-            ready = ready.max(label.end + gap);
-            gaps = rest;
-        }
-        at = label.before;
+        chosen.reverse();
+        Some(chosen)
     }
-    ready
-}
 
-/// Moves each task as late as those after it allow, from the last on, each on its processor.
-fn later(draft: &Draft, tasks: &[u32], (open, needs): (&Open, &[Needs]), chosen: &mut [(u32, i64)]) {
-    for position in (0..tasks.len()).rev() {
-        let (machine, end) = chosen[position];
-        let mut limit = i64::MAX;
-        for next in position + 1..tasks.len() {
-            let start = chosen[next].1 - draft.time(tasks[next], chosen[next].0);
-            for &(_, edge) in needs[next].edges.iter().filter(|need| need.0 == position) {
-                limit = limit.min(start - draft.way_between(edge, machine, chosen[next].0));
-            }
-            for &(_, gap) in needs[next].gaps.iter().filter(|need| need.0 == position) {
-                limit = limit.min(start - gap);
+    /// The ends of the next task on one processor, each with its best value, none both later and worse than another.
+    fn reached(&self, labels: &Labels, machine: u32, aim: &Aim) -> Vec<Label> {
+        let (draft, position) = (self.draft, labels.len());
+        let (task, open) = (self.tasks[position], &self.open[position][machine as usize]);
+        let Some(&(first, _)) = open.first() else { return Vec::new() };
+        let (time, weight) = (draft.time(task, machine), draft.weight(task, machine, aim.criterion));
+        if position == 0 {
+            return vec![Label { end: first, value: weight, before: Number::default() }];
+        }
+        let mut found = Vec::new();
+        for (other, own) in (0..).zip(&labels[position - 1]) {
+            for (at, label) in (0..).zip(own) {
+                let before = Number { machine: other, at };
+                let end = self.ready(labels, before, machine) + time;
+                let next = open.partition_point(|&(_, until)| until < end);
+                if let Some(&(first, _)) = open.get(next) {
+                    found.push(Label { end: end.max(first), value: label.value + weight, before });
+                }
             }
         }
-        let free = &open[position][machine as usize];
-        let last = free[..free.partition_point(|&(first, _)| first <= limit)].last();
-        chosen[position].1 = last.map_or(end, |&(_, until)| until.min(limit)).max(end);
+        found.sort_unstable_by_key(|label| (label.end, label.value, label.before));
+        let mut least = i64::MAX;
+        found.retain(|label| {
+            let better = label.value < least;
+            least = least.min(label.value);
+            better
+        });
+        let (count, most) = (found.len(), (RUN_LABELS / self.tasks.len()).clamp(MIN_LABELS, MAX_LABELS));
+        if count > most {
+            // The first, the last, and those between by rank.
+            found = (0..most).map(|rank| found[rank * (count - 1) / (most - 1)]).collect();
+        }
+        found
+    }
+
+    /// When the next task may start on a processor as far as the run before it is concerned, which ends with a label.
+    fn ready(&self, labels: &Labels, last: Number, machine: u32) -> i64 {
+        let (mut ready, mut number) = (i64::MIN, last);
+        let needs = &self.needs[labels.len()];
+        let (mut edges, mut gaps) = (needs.edges.as_slice(), needs.gaps.as_slice());
+        for position in (0..labels.len()).rev() {
+            if edges.is_empty() && gaps.is_empty() {
+                break;
+            }
+            let label = labels[position][number.machine as usize][number.at as usize];
+            while let Some((&(_, edge), rest)) = edges.split_first().filter(|(need, _)| need.0 == position) {
+                ready = ready.max(label.end + self.draft.way_between(edge, number.machine, machine));
+                edges = rest;
+            }
+            while let Some((&(_, gap), rest)) = gaps.split_first().filter(|(need, _)| need.0 == position) {
+                ready = ready.max(label.end + gap);
+                gaps = rest;
+            }
+            number = label.before;
+        }
+        ready
+    }
+
+    /// Moves each task as late as those after it allow, from the last on, each on its processor.
+    fn delay(&self, chosen: &mut [(u32, i64)]) {
+        let Self { draft, tasks, needs, .. } = self;
+        for position in (0..tasks.len()).rev() {
+            let (machine, end) = chosen[position];
+            let mut limit = i64::MAX;
+            for next in position + 1..tasks.len() {
+                let start = chosen[next].1 - draft.time(tasks[next], chosen[next].0);
+                for &(_, edge) in needs[next].edges.iter().filter(|need| need.0 == position) {
+                    limit = limit.min(start - draft.way_between(edge, machine, chosen[next].0));
+                }
+                for &(_, gap) in needs[next].gaps.iter().filter(|need| need.0 == position) {
+                    limit = limit.min(start - gap);
+                }
+            }
+            let free = &self.open[position][machine as usize];
+            let last = free[..free.partition_point(|&(first, _)| first <= limit)].last();
+            chosen[position].1 = last.map_or(end, |&(_, until)| until.min(limit)).max(end);
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use makespan_core::FreeTime;
 use super::draft::Draft;
 use super::frame::Frame;
 use crate::free_time::Calendar;
-use crate::kernel::graph::{NEVER, Place};
+use crate::kernel::graph::{NEVER, Place, ProcessorId};
 
 /// Larger jobs are not searched: that is hopeless, and as deep as they are large.
 const MAX_TASKS: usize = 64;
@@ -113,16 +113,16 @@ impl Search<'_> {
     fn options(&self, task: u32) -> Vec<(i64, Place)> {
         let frame = self.draft.frame();
         let rest = self.tails[task as usize] - frame.chart.times[task as usize];
-        let option = |processor: u32| {
+        let option = |processor: ProcessorId| {
             let time = frame.time_on(task, processor);
             if time == NEVER {
                 return None;
             }
             let arrival = self.draft.arrival(task, processor);
-            let start = self.draft.calendars()[processor as usize].earliest_fit(1, time, arrival);
+            let start = self.draft.calendars()[processor.index()].earliest_fit(1, time, arrival);
             (start + time + rest <= self.end).then_some((start + time, Place { processor, start }))
         };
-        let mut all: Vec<(i64, Place)> = (0..frame.problem().processors() as u32).filter_map(option).collect();
+        let mut all: Vec<(i64, Place)> = frame.problem().processor_ids().filter_map(option).collect();
         all.sort_by_key(|&(end, place)| (end, place.processor));
         all
     }

@@ -3,7 +3,7 @@
 use makespan_core::{FreeTime, undominated};
 
 use super::collisions::{Collision, Penalties, Resolution, resolve};
-use super::criterion::{Criterion, TieBreak};
+use super::criterion::{Criterion, Figures, TieBreak};
 use super::draft::Draft;
 use super::frame::Frame;
 use super::planning::{Aim, plan};
@@ -88,7 +88,7 @@ impl Offer {
 
     /// A whole draft as it is.
     pub fn plain(draft: &Draft) -> Self {
-        let (cost, busy) = draft.figures();
+        let Figures { cost, busy } = draft.figures();
         let (places, finish) = (draft.places().unwrap_or_default(), draft.finish());
         Self { places, finish, cost, busy, reserves: Vec::new(), collisions: Vec::new() }
     }
@@ -103,14 +103,7 @@ impl Offer {
 
     /// By what is optimised, less is better; then by finish.
     pub fn key(&self, criterion: Criterion) -> (i64, i64) {
-        (value(criterion, (self.cost, self.busy)), self.finish)
-    }
-}
-
-fn value(criterion: Criterion, (cost, busy): (i64, i64)) -> i64 {
-    match criterion {
-        Criterion::Cost => cost,
-        Criterion::Utilisation => -busy,
+        (Figures { cost: self.cost, busy: self.busy }.value(criterion), self.finish)
     }
 }
 
@@ -180,24 +173,24 @@ fn empty(task: &Task, settings: &Settings) -> Vec<Offer> {
     let end = |share: i64| if share == ends { task.end } else { release + least + room / ends * share };
     let mut each: Vec<i64> = (0..=ends).map(end).collect();
     each.dedup();
-    let aims = each.into_iter().flat_map(|end| [Room::Least, Room::Mean].map(|room| (end, room)));
-    aims.flat_map(|aim| towards(task, settings, aim)).collect()
+    let (criterion, tie_break) = (settings.criterion, TieBreak::Earliest);
+    let aim = |end: i64| [Room::Least, Room::Mean].map(|room| Aim { criterion, tie_break, end, room });
+    each.into_iter().flat_map(aim).flat_map(|aim| towards(task, settings, &aim)).collect()
 }
 
-/// All chains before one end, then on processors that are free.
-fn towards(task: &Task, settings: &Settings, (end, room): (i64, Room)) -> Vec<Offer> {
+/// All chains by one aim, then on processors that are free.
+fn towards(task: &Task, settings: &Settings, aim: &Aim) -> Vec<Offer> {
     let calendars =
         if task.chosen.is_of_types() { task.chosen.calendars_by_type(task.calendars) } else { task.calendars.to_vec() };
     let mut drafts = vec![Draft::new(task.chosen, calendars)];
     let kept = (MAX_PLACES / task.real.tasks().max(1)).clamp(1, KEPT);
     for chain in task.chains {
-        let mut next =
-            variants(drafts, chain, &Aim { criterion: settings.criterion, tie_break: TieBreak::Earliest, end, room });
-        next.sort_by_cached_key(|draft| (value(settings.criterion, draft.figures()), draft.finish()));
+        let mut next = variants(drafts, chain, aim);
+        next.sort_by_cached_key(|draft| (draft.figures().value(aim.criterion), draft.finish()));
         next.truncate(kept);
         drafts = next;
     }
-    drafts.iter().filter_map(|draft| settled(task, settings, draft, room)).collect()
+    drafts.iter().filter_map(|draft| settled(task, settings, draft, aim.room)).collect()
 }
 
 /// The drafts with one more chain, in each way that is best.
@@ -273,11 +266,11 @@ fn from_heft(task: &Task, settings: &Settings) -> Vec<Offer> {
             rest.extend(chain.tasks.iter().filter(|&&task| !(once && planned[task as usize])));
             rest.iter().for_each(|&task| planned[task as usize] = true);
             replanned += rest.len();
-            again(&mut draft, (chain, &rest), &aim);
+            again(&mut draft, chain, &rest, &aim);
         }
         round += 1;
         waited += 1;
-        if value(settings.criterion, draft.figures()) < value(settings.criterion, best.figures()) {
+        if draft.figures().value(criterion) < best.figures().value(criterion) {
             best = draft.clone();
             waited = 0;
         }
@@ -307,7 +300,7 @@ fn stretched<'a>(task: &Task<'a>) -> Option<Draft<'a>> {
         // Steps of the delay alone: no task comes before its data.
         let delay = i128::from(place.start - release) * (room - span) / span / i128::from(step);
         let start = place.start + i64::try_from(delay).ok()?.checked_mul(step)?;
-        if !task.calendars[place.processor as usize].fits(1, start, time) {
+        if !task.calendars[place.processor.index()].fits(1, start, time) {
             return None;
         }
         draft.put_on(number as u32, Place { start, ..place });
@@ -316,11 +309,11 @@ fn stretched<'a>(task: &Task<'a>) -> Option<Draft<'a>> {
 }
 
 /// Plans these tasks of a chain again, all else as it is, and keeps the old places where the new ones are no better.
-fn again(draft: &mut Draft, (chain, tasks): (&Chain, &[u32]), aim: &Aim) {
+fn again(draft: &mut Draft, chain: &Chain, tasks: &[u32], aim: &Aim) {
     if tasks.is_empty() {
         return;
     }
-    let figures = |draft: &Draft| value(aim.criterion, draft.figures_of(tasks));
+    let figures = |draft: &Draft| draft.figures_of(tasks).value(aim.criterion);
     let before = figures(draft);
     let old: Vec<Option<Place>> = tasks.iter().map(|&task| draft.place(task)).collect();
     tasks.iter().for_each(|&task| draft.lift(task));

@@ -16,7 +16,8 @@ use super::reserve::{Isolated, Reserve};
 use super::strategy::{Settings, Task, heft, strategy};
 use super::windows::Room;
 use crate::free_time::Calendar;
-use crate::kernel::graph::{Place, Problem};
+use crate::kernel::graph::placing::calendars;
+use crate::kernel::graph::{Place, Problem, ProcessorId};
 
 /// The chains by the printed tree of graphs: each graph loses one edge of its longest path; equal graphs are looked at
 /// once.
@@ -138,30 +139,26 @@ fn resolution<'a: 'b, 'b>(frame: &'a Frame<'a>, end: i64, penalties: &'b Penalti
     Resolution { chosen: frame, real: frame, end, room: Room::Least, penalties }
 }
 
-pub(super) fn calendars(problem: &Problem) -> Vec<Calendar> {
-    (0..problem.processors() as u32).map(|processor| Calendar::new(problem.closed(processor))).collect()
-}
-
 /// The least cost of a chain that ends in time: every processor for every task, each as soon as it can.
-fn least(frame: &Frame, calendars: &[Calendar], end: i64, at: u32, before: Option<(u32, i64)>) -> Option<i64> {
+fn least(frame: &Frame, calendars: &[Calendar], end: i64, at: u32, before: Option<(ProcessorId, i64)>) -> Option<i64> {
     if at as usize == frame.tasks() {
         return Some(0);
     }
-    let option = |processor: u32| {
+    let option = |processor: ProcessorId| {
         let edge = frame.incoming(at).next();
         let ready = match (before, edge) {
             (Some((from, ended)), Some(edge)) => ended + frame.transfer(edge.edge, from, processor),
             _ => 0,
         };
         let time = frame.time_on(at, processor);
-        let start = calendars[processor as usize].earliest_fit(1, time, ready);
+        let start = calendars[processor.index()].earliest_fit(1, time, ready);
         if start + time > end {
             return None;
         }
         let rest = least(frame, calendars, end, at + 1, Some((processor, start + time)))?;
         Some(rest + frame.cost_on(at, processor))
     };
-    (0..calendars.len() as u32).filter_map(option).min()
+    ProcessorId::first(calendars.len()).filter_map(option).min()
 }
 
 proptest! {
@@ -186,7 +183,7 @@ proptest! {
         let aim = Aim { criterion: Criterion::Cost, tie_break: TieBreak::Earliest, end, room: Room::Least };
         let found = plan(&mut draft, &tasks, &numbers, &aim);
         let best = least(&frame, &calendars, end, 0, None);
-        prop_assert_eq!(found.then(|| draft.figures().0), best);
+        prop_assert_eq!(found.then(|| draft.figures().cost), best);
     }
 
     #[test]
@@ -230,7 +227,7 @@ proptest! {
             let mut busy = calendars.clone();
             for (number, place) in offer.places.iter().enumerate() {
                 prop_assert!(until[number] <= end.max(offer.finish));
-                let calendar = &mut busy[place.processor as usize];
+                let calendar = &mut busy[place.processor.index()];
                 // Nothing else is on the processor for as long as it is held.
                 let length = until[number] - place.start;
                 prop_assert!(calendar.fits(1, place.start, length));
@@ -249,16 +246,16 @@ proptest! {
         let problem = Problem::new(&instance);
         let frame = Frame::new(&instance, &problem, JobId(0), false);
         let planned: Vec<Place> =
-            (0..volumes.len()).map(|task| Place { processor: wanted[task], start: 5 }).collect();
+            (0..volumes.len()).map(|task| Place { processor: ProcessorId(wanted[task]), start: 5 }).collect();
         let (draft, collisions) =
             resolve(&resolution(&frame, 105, &Penalties::default()), calendars(&problem), &planned);
         // Those that want a processor alone stay; the others run elsewhere, or after them.
         let stays = |task: &usize| wanted[..volumes.len()].iter().filter(|&&other| other == wanted[*task]).count() == 1;
-        let busy = |processor: u32| {
-            let there = (0..volumes.len()).filter(stays).find(|&task| wanted[task] == processor);
+        let busy = |processor: ProcessorId| {
+            let there = (0..volumes.len()).filter(stays).find(|&task| ProcessorId(wanted[task]) == processor);
             there.map_or(0, |task| frame.time_on(task as u32, processor))
         };
-        let charge = |task: usize, processor: u32| {
+        let charge = |task: usize, processor: ProcessorId| {
             let place = planned[task];
             let dearer = frame.cost_on(task as u32, processor) - frame.cost_on(task as u32, place.processor);
             let other = frame.time_on(task as u32, processor) != frame.time_on(task as u32, place.processor);
@@ -269,8 +266,8 @@ proptest! {
         // All ways to give each of the others a processor of its own.
         let mut best = i64::MAX;
         for code in 0..4_usize.pow(moved.len() as u32) {
-            let processor = |at: usize| (code / 4_usize.pow(at as u32) % 4) as u32;
-            let apart: BTreeSet<u32> = (0..moved.len()).map(processor).collect();
+            let processor = |at: usize| ProcessorId::at(code / 4_usize.pow(at as u32) % 4);
+            let apart: BTreeSet<ProcessorId> = (0..moved.len()).map(processor).collect();
             if apart.len() == moved.len() {
                 best = best.min(moved.iter().enumerate().map(|(at, &task)| charge(task, processor(at))).sum());
             }
@@ -300,7 +297,7 @@ fn isolated_tasks_hold_what_the_others_leave() {
     // The chain takes 18 on the fast processor, so that task 0 can hold the slow one all the time.
     let held = best(Isolated::Reserve);
     assert_eq!((held.busy, &held.reserves), (18 + 60, &vec![Reserve { task: 0, until: 60 }]));
-    assert_eq!(held.places[0], Place { processor: 0, start: 0 });
+    assert_eq!(held.places[0], Place { processor: ProcessorId(0), start: 0 });
     assert_eq!(held.finish, held.places[2].start + 8);
 }
 
@@ -310,18 +307,18 @@ fn penalties_say_what_a_collision_becomes() {
     let problem = Problem::new(&instance);
     let frame = Frame::new(&instance, &problem, JobId(0), false);
     // Both are planned on the slow processor: the second one waits for it, or runs on the fast one.
-    let planned = [Place { processor: 0, start: 0 }, Place { processor: 0, start: 4 }];
+    let planned = [Place { processor: ProcessorId(0), start: 0 }, Place { processor: ProcessorId(0), start: 4 }];
     let resolved = |cost: i64, delay: i64, change: i64| {
         let penalties = Penalties { cost, delay, change };
         let collisions = resolve(&resolution(&frame, 20, &penalties), calendars(&problem), &planned).1;
         collisions.iter().map(|found| (found.task, found.resolved, found.penalty)).collect::<Vec<_>>()
     };
     // 300 for a delay of 6 in 20, against 1000 for the cost and 1 for the type.
-    assert_eq!(resolved(1, 1, 1), [(1, Place { processor: 0, start: 10 }, 300)]);
-    assert_eq!(resolved(1, 4, 7), [(1, Place { processor: 1, start: 4 }, 1007)]);
-    assert_eq!(resolved(0, 1, 9), [(1, Place { processor: 1, start: 4 }, 9)]);
+    assert_eq!(resolved(1, 1, 1), [(1, Place { processor: ProcessorId(0), start: 10 }, 300)]);
+    assert_eq!(resolved(1, 4, 7), [(1, Place { processor: ProcessorId(1), start: 4 }, 1007)]);
+    assert_eq!(resolved(0, 1, 9), [(1, Place { processor: ProcessorId(1), start: 4 }, 9)]);
     // A collision is told though it is not charged.
-    assert_eq!(resolved(0, 1, 0), [(1, Place { processor: 1, start: 4 }, 0)]);
+    assert_eq!(resolved(0, 1, 0), [(1, Place { processor: ProcessorId(1), start: 4 }, 0)]);
 }
 
 #[test]
@@ -335,7 +332,7 @@ fn tasks_for_one_processor_that_start_together_follow_each_other() {
     let instance = Instance::new(platform, vec![job], vec![]).unwrap();
     let problem = Problem::new(&instance);
     let frame = Frame::new(&instance, &problem, JobId(0), false);
-    let planned = [Place { processor: 0, start: 8 }; 3];
+    let planned = [Place { processor: ProcessorId(0), start: 8 }; 3];
     let (draft, collisions) = resolve(&resolution(&frame, 40, &Penalties::default()), calendars(&problem), &planned);
     let mut starts: Vec<i64> = draft.places().unwrap().iter().map(|place| place.start).collect();
     starts.sort_unstable();

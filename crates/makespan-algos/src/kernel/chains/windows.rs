@@ -7,7 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::draft::Draft;
 use super::frame::Side;
-use crate::kernel::graph::{NEVER, Neighbour};
+use crate::kernel::graph::{NEVER, Neighbour, ProcessorId};
 
 /// How much time is set aside for data between two tasks while one of them has no place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -60,7 +60,7 @@ impl Windows {
 
 impl Draft<'_> {
     /// How long an edge takes between two tasks that are planned apart. Two processors of one type may be two.
-    fn way(&self, edge: u32, (from, to): (u32, u32), room: Room) -> i64 {
+    fn way(&self, edge: u32, from: ProcessorId, to: ProcessorId, room: Room) -> i64 {
         let way = self.frame().transfer(edge, from, to);
         if room == Room::Mean && self.frame().is_of_types() && from == to {
             way.max(self.frame().mean_transfer(edge))
@@ -151,18 +151,18 @@ impl Draft<'_> {
         let mut low = windows.earliest_start(task);
         for from in frame.incoming(task) {
             if let (Some(end), Some(place)) = (self.end(from.task), self.place(from.task)) {
-                low = low.max(end + self.way(from.edge, (place.processor, processor), span.room));
+                low = low.max(end + self.way(from.edge, place.processor, processor, span.room));
             }
         }
         let mut high = windows.latest_end(task);
         for to in frame.outgoing(task) {
             if let Some(place) = self.place(to.task) {
-                high = high.min(place.start - self.way(to.edge, (processor, place.processor), span.room));
+                high = high.min(place.start - self.way(to.edge, processor, place.processor, span.room));
             }
         }
         let mut free = Vec::new();
         let mut from = low;
-        let busy = self.calendars()[processor as usize].busy();
+        let busy = self.calendars()[processor.index()].busy();
         let first = busy.partition_point(|&(_, until)| until <= low);
         for &(start, until) in &busy[first..] {
             if start >= high {

@@ -14,7 +14,7 @@ mod slots;
 #[cfg(test)]
 mod tests;
 
-use super::{Neighbour, Place, Problem};
+use super::{Neighbour, Place, Problem, ProcessorId};
 use order::Marks;
 
 /// No task.
@@ -28,7 +28,7 @@ pub struct MachineOrders<'a> {
     problem: &'a Problem,
     /// For each processor its tasks, in order.
     of: Vec<Vec<u32>>,
-    processor: Vec<u32>,
+    processor: Vec<ProcessorId>,
     /// Each task's neighbours on its processor.
     before: Vec<u32>,
     behind: Vec<u32>,
@@ -48,7 +48,7 @@ pub struct MachineOrders<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slot {
     /// The processor.
-    pub processor: u32,
+    pub processor: ProcessorId,
     /// How many tasks of the processor run before it.
     pub at: u32,
     /// The longest path through the task there.
@@ -58,17 +58,17 @@ pub struct Slot {
 impl<'a> MachineOrders<'a> {
     /// Whether the lines of a problem say all: no processor is closed at any time.
     pub fn are_enough(problem: &Problem) -> bool {
-        (0..problem.processors() as u32).all(|processor| problem.closed(processor).is_empty())
+        problem.processor_ids().all(|processor| problem.closed(processor).is_empty())
     }
 
     /// The tasks in this order, in which each comes after all that it waits for, each on its processor.
-    pub fn new(problem: &'a Problem, order: &[u32], processors: &[u32]) -> Self {
+    pub fn new(problem: &'a Problem, order: &[u32], processors: &[ProcessorId]) -> Self {
         let tasks = problem.tasks();
         let edges: usize = (0..tasks as u32).map(|task| problem.incoming(task).len()).sum();
         let mut lines = Self {
             problem,
             of: vec![Vec::new(); problem.processors()],
-            processor: vec![0; tasks],
+            processor: vec![ProcessorId::default(); tasks],
             before: vec![NONE; tasks],
             behind: vec![NONE; tasks],
             times: vec![0; tasks],
@@ -85,7 +85,7 @@ impl<'a> MachineOrders<'a> {
     }
 
     /// Starts anew from this order and these processors.
-    pub fn set(&mut self, order: &[u32], processors: &[u32]) {
+    pub fn set(&mut self, order: &[u32], processors: &[ProcessorId]) {
         self.order.copy_from_slice(order);
         self.processor.copy_from_slice(processors);
         self.before.fill(NONE);
@@ -94,7 +94,7 @@ impl<'a> MachineOrders<'a> {
         for (position, &task) in order.iter().enumerate() {
             self.position[task as usize] = position as u32;
             let processor = processors[task as usize];
-            let line = &mut self.of[processor as usize];
+            let line = &mut self.of[processor.index()];
             if let Some(&last) = line.last() {
                 self.before[task as usize] = last;
                 self.behind[last as usize] = task;
@@ -124,7 +124,7 @@ impl<'a> MachineOrders<'a> {
     }
 
     /// The processor of each task.
-    pub fn processors(&self) -> &[u32] {
+    pub fn processors(&self) -> &[ProcessorId] {
         &self.processor
     }
 
@@ -145,7 +145,7 @@ impl<'a> MachineOrders<'a> {
         let index = task as usize;
         let (before, behind) = (self.before[index], self.behind[index]);
         let processor = self.processor[index];
-        let line = &mut self.of[processor as usize];
+        let line = &mut self.of[processor.index()];
         let at = line.iter().position(|&other| other == task).unwrap_or_default();
         line.remove(at);
         if before != NONE {
@@ -165,7 +165,7 @@ impl<'a> MachineOrders<'a> {
     /// Puts a task that is taken out to one of its slots. O(tasks + edges).
     pub fn put(&mut self, task: u32, slot: Slot) {
         let index = task as usize;
-        let line = &mut self.of[slot.processor as usize];
+        let line = &mut self.of[slot.processor.index()];
         let at = slot.at as usize;
         let before = if at == 0 { NONE } else { line[at - 1] };
         let behind = line.get(at).copied().unwrap_or(NONE);
@@ -200,7 +200,7 @@ impl<'a> MachineOrders<'a> {
         }
     }
 
-    fn transfer(&self, edge: &Neighbour, from: u32, to: u32) -> i64 {
+    fn transfer(&self, edge: &Neighbour, from: ProcessorId, to: ProcessorId) -> i64 {
         self.problem.network().time(edge.edge, self.problem.node_of(from), self.problem.node_of(to))
     }
 

@@ -10,15 +10,25 @@ use std::ops::Range;
 
 use makespan_core::{Dependence, Instance, JobId, Placement, Platform, ProcSet, Schedule, TaskId, Time};
 
+use crate::kernel::index_type;
 pub use network::Network;
 
 /// No task takes so long; stands for a node that cannot run a task.
 pub const NEVER: i64 = i64::MAX;
 
+index_type! {
+    /// A node, by its position among those that compute, in the order of the platform.
+    NodeId
+}
+
+index_type! {
+    /// A processor of the platform.
+    ProcessorId
+}
+
 /// What searches ask again and again of an instance without bags, each of whose tasks runs on one processor.
 ///
-/// Tasks and edges have the numbers that they have in the instance, processors those of the platform. Nodes are those that
-/// compute, in the order of the platform. Times are in ticks.
+/// Tasks and edges have the numbers that they have in the instance. Times are in ticks.
 #[derive(Clone, Debug)]
 pub struct Problem {
     /// For each task its job.
@@ -33,9 +43,9 @@ pub struct Problem {
     /// For each task its time on each node.
     times: Vec<i64>,
     /// For each processor its node.
-    node_of: Vec<u32>,
-    /// For each node its processors: the first, and how many.
-    nodes: Vec<(u32, u32)>,
+    node_of: Vec<NodeId>,
+    /// For each node its processors.
+    nodes: Vec<Range<u32>>,
     network: Network,
     /// Unavailable periods of each processor.
     closed: Vec<Vec<(i64, i64)>>,
@@ -104,8 +114,9 @@ impl Problem {
         let (mut nodes, mut node_of) = (Vec::with_capacity(computing.len()), Vec::new());
         for (index, &node) in computing.iter().enumerate() {
             let count = platform.nodes()[node].processors;
-            nodes.push((node_of.len() as u32, count));
-            node_of.extend(std::iter::repeat_n(index as u32, count as usize));
+            let first = node_of.len() as u32;
+            nodes.push(first..first + count);
+            node_of.extend(std::iter::repeat_n(NodeId::at(index), count as usize));
         }
         let mut closed = vec![Vec::new(); node_of.len()];
         for period in instance.unavailable() {
@@ -113,7 +124,7 @@ impl Problem {
                 closed[id as usize].push((period.start.ticks(), period.end.ticks()));
             }
         }
-        let firsts: Vec<ProcSet> = nodes.iter().map(|&(first, _)| ProcSet::range(first, first)).collect();
+        let firsts: Vec<ProcSet> = nodes.iter().map(|own| ProcSet::range(own.start, own.start)).collect();
         let time = |task| firsts.iter().map(move |on| instance.try_time(task, on).map_or(NEVER, Time::ticks));
         let mut edge = 0;
         let edges_of = |id| {
@@ -156,6 +167,11 @@ impl Problem {
         self.nodes.len()
     }
 
+    /// The nodes that compute.
+    pub fn node_ids(&self) -> impl DoubleEndedIterator<Item = NodeId> + ExactSizeIterator + Clone + use<> {
+        NodeId::first(self.nodes.len())
+    }
+
     /// The job of a task.
     pub fn job_of(&self, task: u32) -> JobId {
         self.job_of[task as usize]
@@ -186,20 +202,32 @@ impl Problem {
         self.edges[job.index()].clone()
     }
 
+    /// All processors.
+    pub fn processor_ids(&self) -> impl DoubleEndedIterator<Item = ProcessorId> + ExactSizeIterator + Clone + use<> {
+        ProcessorId::first(self.node_of.len())
+    }
+
     /// The node of a processor.
-    pub fn node_of(&self, processor: u32) -> u32 {
-        self.node_of[processor as usize]
+    pub fn node_of(&self, processor: ProcessorId) -> NodeId {
+        self.node_of[processor.index()]
     }
 
     /// The processors of a node.
-    pub fn processors_of(&self, node: u32) -> Range<u32> {
-        let (first, count) = self.nodes[node as usize];
-        first..first + count
+    pub fn processors_of(
+        &self,
+        node: NodeId,
+    ) -> impl DoubleEndedIterator<Item = ProcessorId> + ExactSizeIterator + Clone + use<> {
+        self.nodes[node.index()].clone().map(ProcessorId)
+    }
+
+    /// The first processor of a node.
+    pub fn first_of(&self, node: NodeId) -> ProcessorId {
+        ProcessorId(self.nodes[node.index()].start)
     }
 
     /// The time of a task on a node; [`NEVER`] where it cannot run.
-    pub fn time(&self, task: u32, node: u32) -> i64 {
-        self.times[task as usize * self.nodes.len() + node as usize]
+    pub fn time(&self, task: u32, node: NodeId) -> i64 {
+        self.times[task as usize * self.nodes.len() + node.index()]
     }
 
     /// The times of a task on all nodes.
@@ -213,8 +241,8 @@ impl Problem {
     }
 
     /// The unavailable periods of a processor, in any order.
-    pub fn closed(&self, processor: u32) -> &[(i64, i64)] {
-        &self.closed[processor as usize]
+    pub fn closed(&self, processor: ProcessorId) -> &[(i64, i64)] {
+        &self.closed[processor.index()]
     }
 
     /// Whether nothing depends on which processor runs a task: all are alike and always open, and data take no time.
@@ -233,10 +261,17 @@ impl Problem {
                 task: TaskId::at(task),
                 start: Time::from_ticks(place.start),
                 end: Time::from_ticks(place.start + time),
-                processors: ProcSet::range(place.processor, place.processor),
+                processors: place.processor.alone(),
             }
         };
         Schedule::new(places.iter().enumerate().map(placement).collect())
+    }
+}
+
+impl ProcessorId {
+    /// The set of this processor.
+    pub fn alone(self) -> ProcSet {
+        ProcSet::range(self.0, self.0)
     }
 }
 
@@ -244,7 +279,7 @@ impl Problem {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Place {
     /// Its processor.
-    pub processor: u32,
+    pub processor: ProcessorId,
     /// First instant.
     pub start: i64,
 }

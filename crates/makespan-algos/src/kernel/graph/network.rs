@@ -3,6 +3,8 @@
 use makespan_core::{Dependence, Load, Platform, Route};
 use rustc_hash::FxHashMap;
 
+use super::NodeId;
+
 /// Routes by kind: most platforms have few.
 #[derive(Clone, Debug)]
 pub struct Network {
@@ -48,10 +50,10 @@ impl Network {
     }
 
     /// How long an edge takes from one node to another, in ticks.
-    pub fn time(&self, edge: u32, from: u32, to: u32) -> i64 {
+    pub fn time(&self, edge: u32, from: NodeId, to: NodeId) -> i64 {
         let kind = match self.kinds.as_slice() {
             [] => usize::from(from != to),
-            kinds => kinds[from as usize * self.nodes + to as usize] as usize,
+            kinds => kinds[from.index() * self.nodes + to.index()] as usize,
         };
         match self.times.as_slice() {
             [] => self.routes[kind].time(self.loads[edge as usize]).ticks(),

@@ -2,7 +2,7 @@
 
 use makespan_core::FreeTime;
 
-use super::{NEVER, Place, Problem};
+use super::{NEVER, NodeId, Place, Problem, ProcessorId};
 use crate::free_time::Calendar;
 
 /// Where `cost` of the node and of the end of a task is least, the first of several, and when it ends there: the
@@ -12,18 +12,18 @@ pub fn earliest<C: PartialOrd>(
     problem: &Problem,
     task: u32,
     calendars: &[Calendar],
-    arrival: impl Fn(u32) -> i64,
-    cost: impl Fn(u32, i64) -> C,
+    arrival: impl Fn(NodeId) -> i64,
+    cost: impl Fn(NodeId, i64) -> C,
 ) -> Option<(Place, i64)> {
     let mut best: Option<(C, Place, i64)> = None;
-    for node in 0..problem.nodes() as u32 {
+    for node in problem.node_ids() {
         let time = problem.time(task, node);
         if time == NEVER {
             continue;
         }
         let arrival = arrival(node);
         for processor in problem.processors_of(node) {
-            let start = calendars[processor as usize].earliest_fit(1, time, arrival);
+            let start = calendars[processor.index()].earliest_fit(1, time, arrival);
             let cost = cost(node, start + time);
             if best.as_ref().is_none_or(|best| cost < best.0) {
                 best = Some((cost, Place { processor, start }, start + time));
@@ -31,6 +31,11 @@ pub fn earliest<C: PartialOrd>(
         }
     }
     best.map(|(_, place, end)| (place, end))
+}
+
+/// When each processor is unavailable.
+pub fn calendars(problem: &Problem) -> Vec<Calendar> {
+    problem.processor_ids().map(|processor| Calendar::new(problem.closed(processor))).collect()
 }
 
 /// A schedule in the making, whose tasks are placed by [`earliest`].
@@ -49,10 +54,9 @@ pub struct Placing<'a> {
 impl<'a> Placing<'a> {
     /// Nothing is placed.
     pub fn new(problem: &'a Problem) -> Self {
-        let processors = 0..problem.processors() as u32;
         Self {
             problem,
-            calendars: processors.map(|processor| Calendar::new(problem.closed(processor))).collect(),
+            calendars: calendars(problem),
             places: vec![Place::default(); problem.tasks()],
             ends: vec![0; problem.tasks()],
             arrivals: vec![0; problem.nodes()],
@@ -64,20 +68,20 @@ impl<'a> Placing<'a> {
     ///
     /// # Panics
     /// When no node can run the task.
-    pub fn place<C: PartialOrd>(&mut self, task: u32, cost: impl Fn(u32, i64) -> C) {
+    pub fn place<C: PartialOrd>(&mut self, task: u32, cost: impl Fn(NodeId, i64) -> C) {
         self.arrive(task);
-        let arrival = |node: u32| self.arrivals[node as usize];
+        let arrival = |node: NodeId| self.arrivals[node.index()];
         let (place, end) = earliest(self.problem, task, &self.calendars, arrival, cost)
             .expect("an instance has no task that runs nowhere");
         self.put(task, place, end);
     }
 
     /// Places a task, all of whose predecessors are placed, on this processor, which must be able to run it.
-    pub fn place_on(&mut self, task: u32, processor: u32) {
+    pub fn place_on(&mut self, task: u32, processor: ProcessorId) {
         self.arrive(task);
         let node = self.problem.node_of(processor);
         let time = self.problem.time(task, node);
-        let start = self.calendars[processor as usize].earliest_fit(1, time, self.arrivals[node as usize]);
+        let start = self.calendars[processor.index()].earliest_fit(1, time, self.arrivals[node.index()]);
         self.put(task, Place { processor, start }, start + time);
     }
 
@@ -87,7 +91,7 @@ impl<'a> Placing<'a> {
     }
 
     fn put(&mut self, task: u32, place: Place, end: i64) {
-        self.calendars[place.processor as usize].hold(1, place.start, end);
+        self.calendars[place.processor.index()].hold(1, place.start, end);
         self.places[task as usize] = place;
         self.ends[task as usize] = end;
     }
@@ -99,8 +103,8 @@ impl<'a> Placing<'a> {
         for from in problem.incoming(task) {
             let node = problem.node_of(self.places[from.task as usize].processor);
             let end = self.ends[from.task as usize];
-            for (to, arrival) in self.arrivals.iter_mut().enumerate() {
-                *arrival = (*arrival).max(end + problem.network().time(from.edge, node, to as u32));
+            for (to, arrival) in problem.node_ids().zip(&mut self.arrivals) {
+                *arrival = (*arrival).max(end + problem.network().time(from.edge, node, to));
             }
         }
     }

@@ -9,8 +9,8 @@ use super::{NEVER, Problem};
 pub fn mean_times(problem: &Problem) -> Vec<f64> {
     let mean = |task: u32| {
         let (mut sum, mut count) = (0.0, 0.0);
-        for (node, &time) in problem.times(task).iter().enumerate().filter(|&(_, &time)| time != NEVER) {
-            let processors = problem.processors_of(node as u32).len() as f64;
+        for (node, &time) in problem.node_ids().zip(problem.times(task)).filter(|&(_, &time)| time != NEVER) {
+            let processors = problem.processors_of(node).len() as f64;
             sum += time as f64 * processors;
             count += processors;
         }

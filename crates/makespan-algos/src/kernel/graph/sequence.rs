@@ -2,11 +2,12 @@
 
 use makespan_core::{FreeTime, Objective};
 
-use super::{NEVER, Place, Problem};
+use super::placing::calendars;
+use super::{NEVER, NodeId, Place, Problem, ProcessorId};
 use crate::free_time::Calendar;
 
 /// Stands for the processor on which a task ends first.
-pub const ANY: u32 = u32::MAX;
+pub const ANY: ProcessorId = ProcessorId(u32::MAX);
 
 /// Free instants that are kept of all processors, at most.
 const MAX_KEPT: usize = 1 << 21;
@@ -17,7 +18,7 @@ pub struct Solution {
     /// The tasks in order, each after all that it waits for.
     pub order: Vec<u32>,
     /// For each task its processor, or [`ANY`].
-    pub wanted: Vec<u32>,
+    pub wanted: Vec<ProcessorId>,
 }
 
 /// An order of the tasks, in which each comes after all that it waits for, and for each task a processor, or [`ANY`].
@@ -30,7 +31,7 @@ pub struct Sequence<'a> {
     goal: Goal,
     order: Vec<u32>,
     position: Vec<u32>,
-    wanted: Vec<u32>,
+    wanted: Vec<ProcessorId>,
     /// Ends and processors of the tasks as last evaluated, and as last accepted.
     present: Placed,
     accepted: Placed,
@@ -47,7 +48,7 @@ pub struct Sequence<'a> {
 #[derive(Clone, Debug)]
 struct Placed {
     ends: Vec<i64>,
-    processors: Vec<u32>,
+    processors: Vec<ProcessorId>,
 }
 
 /// What is minimised.
@@ -89,7 +90,7 @@ impl Goal {
 pub struct Shift {
     from: u32,
     to: u32,
-    wanted: u32,
+    wanted: ProcessorId,
 }
 
 impl<'a> Sequence<'a> {
@@ -133,7 +134,7 @@ impl<'a> Sequence<'a> {
     fn aiming(problem: &'a Problem, goal: Goal, solution: Solution) -> Self {
         let Solution { order, wanted } = solution;
         let (tasks, processors) = (problem.tasks(), problem.processors());
-        let placed = Placed { ends: vec![0; tasks], processors: vec![0; tasks] };
+        let placed = Placed { ends: vec![0; tasks], processors: vec![ProcessorId::default(); tasks] };
         let stride = (tasks * processors).div_ceil(MAX_KEPT).max(1);
         let mut sequence = Self {
             problem,
@@ -148,7 +149,7 @@ impl<'a> Sequence<'a> {
             latest: vec![0; tasks / stride + 1],
             stride,
             free: vec![0; processors],
-            closed: (0..processors as u32).map(|processor| Calendar::new(problem.closed(processor))).collect(),
+            closed: calendars(problem),
             job_ends: vec![0; problem.jobs()],
         };
         sequence.number(0, tasks);
@@ -163,7 +164,7 @@ impl<'a> Sequence<'a> {
     }
 
     /// For each task its processor, or [`ANY`].
-    pub fn wanted(&self) -> &[u32] {
+    pub fn wanted(&self) -> &[ProcessorId] {
         &self.wanted
     }
 
@@ -199,7 +200,7 @@ impl<'a> Sequence<'a> {
     }
 
     /// The processor on which a task runs, as last accepted.
-    pub fn processor(&self, task: u32) -> u32 {
+    pub fn processor(&self, task: u32) -> ProcessorId {
         self.accepted.processors[task as usize]
     }
 
@@ -212,7 +213,7 @@ impl<'a> Sequence<'a> {
     }
 
     /// Moves a task to a place within its range and to a processor.
-    pub fn shift(&mut self, task: u32, to: u32, wanted: u32) -> Shift {
+    pub fn shift(&mut self, task: u32, to: u32, wanted: ProcessorId) -> Shift {
         let from = self.position[task as usize];
         let shift = Shift { from: to, to: from, wanted: self.wanted[task as usize] };
         self.wanted[task as usize] = wanted;
@@ -262,7 +263,7 @@ impl<'a> Sequence<'a> {
         for place in block * self.stride..self.order.len() {
             let task = self.order[place];
             let (processor, end) = self.place(task);
-            self.free[processor as usize] = end;
+            self.free[processor.index()] = end;
             self.present.ends[task as usize] = end;
             self.present.processors[task as usize] = processor;
             latest = latest.max(self.goal.pressing(task, end));
@@ -308,7 +309,7 @@ impl<'a> Sequence<'a> {
             }
             let task = self.order[place] as usize;
             let (processor, end) = (self.present.processors[task], self.present.ends[task]);
-            self.free[processor as usize] = end;
+            self.free[processor.index()] = end;
             latest = latest.max(self.goal.pressing(task as u32, end));
             self.accepted.ends[task] = end;
             self.accepted.processors[task] = processor;
@@ -328,7 +329,7 @@ impl<'a> Sequence<'a> {
     }
 
     /// The processor and the end of a task, behind those placed so far.
-    fn place(&self, task: u32) -> (u32, i64) {
+    fn place(&self, task: u32) -> (ProcessorId, i64) {
         let wanted = self.wanted[task as usize];
         if wanted != ANY {
             let node = self.problem.node_of(wanted);
@@ -336,15 +337,15 @@ impl<'a> Sequence<'a> {
             return (wanted, self.start(task, node, wanted, time) + time);
         }
         // Earliest end; of several the processor that waits least, of several the first.
-        let (mut best, mut least) = ((0, i64::MAX), (i64::MAX, i64::MAX));
-        for node in 0..self.problem.nodes() as u32 {
+        let (mut best, mut least) = ((ProcessorId::default(), i64::MAX), (i64::MAX, i64::MAX));
+        for node in self.problem.node_ids() {
             let time = self.problem.time(task, node);
             if time == NEVER {
                 continue;
             }
             let arrival = self.arrival(task, node);
             for processor in self.problem.processors_of(node) {
-                let free = self.free[processor as usize];
+                let free = self.free[processor.index()];
                 let end = self.open(processor, arrival.max(free), time) + time;
                 if (end, -free) < least {
                     (best, least) = ((processor, end), (end, -free));
@@ -354,17 +355,17 @@ impl<'a> Sequence<'a> {
         best
     }
 
-    fn start(&self, task: u32, node: u32, processor: u32, time: i64) -> i64 {
+    fn start(&self, task: u32, node: NodeId, processor: ProcessorId, time: i64) -> i64 {
         let arrival = self.arrival(task, node);
-        self.open(processor, arrival.max(self.free[processor as usize]), time)
+        self.open(processor, arrival.max(self.free[processor.index()]), time)
     }
 
-    fn open(&self, processor: u32, after: i64, time: i64) -> i64 {
-        self.closed[processor as usize].earliest_fit(1, time, after)
+    fn open(&self, processor: ProcessorId, after: i64, time: i64) -> i64 {
+        self.closed[processor.index()].earliest_fit(1, time, after)
     }
 
     /// When the data of a task are on a node.
-    fn arrival(&self, task: u32, node: u32) -> i64 {
+    fn arrival(&self, task: u32, node: NodeId) -> i64 {
         let mut arrival = self.problem.release(task);
         for from in self.problem.incoming(task) {
             let at = from.task as usize;

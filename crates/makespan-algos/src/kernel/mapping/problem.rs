@@ -2,27 +2,11 @@
 
 use makespan_core::{Profile, Time};
 
-/// A machine, by its number among those of a [`Problem`]. Tasks are numbered on their own, by plain indices.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct MachineId(pub u32);
+use crate::kernel::index_type;
 
-impl MachineId {
-    /// The machine at this index.
-    #[inline]
-    pub const fn at(index: usize) -> Self {
-        Self(index as u32)
-    }
-
-    /// As an index.
-    #[inline]
-    pub const fn index(self) -> usize {
-        self.0 as usize
-    }
-
-    /// The first `count` machines.
-    pub fn first(count: usize) -> impl DoubleEndedIterator<Item = Self> + Clone {
-        (0..count as u32).map(Self)
-    }
+index_type! {
+    /// A machine, by its number among those of a [`Problem`]. Tasks are numbered on their own, by plain indices.
+    MachineId
 }
 
 /// The time of every task on every machine; [`Profile::CANNOT_RUN`] where it cannot run.

@@ -10,7 +10,7 @@ use super::rules::{Clock, JobFlowRules};
 use crate::free_time::Calendar;
 use crate::kernel::chains::deadline::{deadline, makespan_alone};
 use crate::kernel::chains::frame::Frame;
-use crate::kernel::chains::outline::Outline;
+use crate::kernel::chains::outline::{Outline, Share};
 use crate::kernel::chains::strategy::{Offer, heft, pareto};
 use crate::kernel::graph::Problem;
 use crate::policy::jobs::as_graph;
@@ -134,7 +134,7 @@ impl<'a> Candidate<'a> {
         let first = heft(self.real(), calendars);
         let end = if self.wanted > first.finish() { self.wanted } else { self.deadline };
         let shares = if end > first.finish() { 0..=SHARES } else { SHARES..=SHARES };
-        let strategy = |share| self.outline.strategy(calendars, &first, end, (share, SHARES));
+        let strategy = |parts| self.outline.strategy(calendars, &first, end, Share { parts, of: SHARES });
         let mut offers: Vec<Offer> = shares.flat_map(strategy).collect();
         offers.retain(|offer| offer.finish <= self.deadline);
         pareto(offers)

@@ -33,7 +33,7 @@ impl Choice {
     pub fn occupy(&self, calendars: &mut [Calendar]) {
         if !self.given_up {
             for (place, &until) in self.offer.places.iter().zip(&self.until) {
-                calendars[place.processor as usize].hold(1, place.start, until);
+                calendars[place.processor.index()].hold(1, place.start, until);
             }
         }
     }
@@ -42,7 +42,7 @@ impl Choice {
     pub fn vacate(&self, calendars: &mut [Calendar]) {
         if !self.given_up {
             for (place, &until) in self.offer.places.iter().zip(&self.until) {
-                calendars[place.processor as usize].release(&(place.start, until));
+                calendars[place.processor.index()].release(&(place.start, until));
             }
         }
     }
@@ -60,7 +60,7 @@ pub(super) fn delay(offer: &Offer, until: &[i64], calendars: &[Calendar], now: i
         // Each place alone needs at least this; a common delay may be more.
         let own = |(place, &until): (&Place, &i64)| {
             let start = (place.start + delay).max(now);
-            calendars[place.processor as usize].earliest_fit(1, until - place.start, start) - place.start
+            calendars[place.processor.index()].earliest_fit(1, until - place.start, start) - place.start
         };
         let needed = offer.places.iter().zip(until).map(own).max().unwrap_or(0);
         if needed <= delay {

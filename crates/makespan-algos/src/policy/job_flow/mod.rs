@@ -15,8 +15,8 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use makespan_core::{
-    Decision, Event, Instance, JobId, LogEntry, Logged, Placement, Policy, ProcSet, Scheduler, Spot, TaskId, Time,
-    Unsupported, View,
+    Decision, Event, Instance, JobId, LogEntry, Logged, Placement, Policy, Scheduler, Spot, TaskId, Time, Unsupported,
+    View,
 };
 
 use super::again::{again, calendars};
@@ -93,7 +93,7 @@ impl JobFlow {
     }
 
     /// Plans what is to be planned now; `changed` when processors are up again, or plans are to leave room from now on.
-    fn serve(&mut self, (new, changed): (Vec<JobId>, bool), view: &View<'_>, decisions: &mut Vec<Decision>) {
+    fn serve(&mut self, new: Vec<JobId>, changed: bool, view: &View<'_>, decisions: &mut Vec<Decision>) {
         match self.rules.serve {
             Serve::Arrival => self.plan(&new, view, decisions),
             Serve::Consecutive => {
@@ -186,7 +186,7 @@ impl JobFlow {
                 },
             );
             for collision in &choice.offer.collisions {
-                let spot = |place: Place| Spot { processor: place.processor, start: Time::from_ticks(place.start) };
+                let spot = |place: Place| Spot { processor: place.processor.0, start: Time::from_ticks(place.start) };
                 let (planned, resolved) = (spot(collision.planned), spot(collision.resolved));
                 let what = Logged::Collision { planned, resolved, penalty: collision.penalty };
                 self.tell(view, own.task(collision.task), what);
@@ -241,7 +241,7 @@ fn placements(first: TaskId, places: &[Place], until: &[i64]) -> Vec<Placement> 
         task: TaskId(first.0 + number),
         start: Time::from_ticks(place.start),
         end: Time::from_ticks(until),
-        processors: ProcSet::range(place.processor, place.processor),
+        processors: place.processor.alone(),
     };
     (0..).zip(places.iter().zip(until)).map(placement).collect()
 }
@@ -271,7 +271,7 @@ impl Policy for JobFlow {
         let moved = self.rescue(alarmed, view, decisions);
         let repaired = events.iter().any(|event| matches!(event, Event::NodeUp(_)));
         let changed = moved || repaired || !new.is_empty();
-        self.serve((new, repaired || alarmed), view, decisions);
+        self.serve(new, repaired || alarmed, view, decisions);
         if self.disturbed && changed {
             self.close_up(view, decisions);
         }

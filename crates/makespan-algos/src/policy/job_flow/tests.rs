@@ -1,6 +1,6 @@
 use std::cmp::Ordering::{Equal, Greater, Less};
 
-use makespan_core::{Actual, Time, Unavailable, Weight};
+use makespan_core::{Actual, ProcSet, Time, Unavailable, Weight};
 use makespan_core::{Cluster, Edge, Graph, Instance, Job, JobId, Load, NamedTask, Node, Platform, Profile};
 use makespan_sim::{Silent, SimulationOptions, simulate};
 use proptest::prelude::*;

@@ -17,13 +17,13 @@ pub(super) struct Annealing<'a> {
     serial: SerialInsertion,
     present: Solution,
     value: f64,
-    /// Starts of the jobs in the evaluation before, in ticks.
+    /// Starts of the tasks in the evaluation before, in ticks.
     starts: Vec<i64>,
     best: Ranked,
     random: ChaCha8Rng,
     /// A proven bound on the makespan, in ticks.
     floor: i64,
-    /// Of a job in the first solution.
+    /// Of a task in the first solution.
     mean_cost: f64,
     cooling: Cooling,
 }
@@ -36,14 +36,14 @@ pub(super) struct Ranked {
     pub(super) solution: Solution,
 }
 
-/// The temperature begins at this share of the mean cost of a job for `FEW` jobs. For more it begins lower, since more
+/// The temperature begins at this share of the mean cost of a task for `FEW` tasks. For more it begins lower, since more
 /// changes are waiting to be tried, and for fewer higher, at most at `HOTTEST`: all of them are tried soon. It falls to
 /// a hundredth.
 const HOT: f64 = 0.2;
 const FEW: f64 = 25.0;
 const HOTTEST: f64 = 1.0;
 const COLDEST: f64 = 0.01;
-/// It falls so often, each time from the start, for at most `FEW` jobs that must keep best placement: few sets of wide
+/// It falls so often, each time from the start, for at most `FEW` tasks that must keep best placement: few sets of wide
 /// allotments fill the nodes, and one descent often ends far from them.
 const CYCLES: f64 = 8.0;
 
@@ -55,10 +55,10 @@ impl<'a> Annealing<'a> {
         let mut annealing = Self {
             choices,
             goal,
-            serial: SerialInsertion::new(instance, choices.jobs()),
+            serial: SerialInsertion::new(instance, choices.tasks()),
             present: solution,
             value: f64::INFINITY,
-            starts: vec![0; choices.jobs()],
+            starts: vec![0; choices.tasks()],
             best,
             random,
             floor,
@@ -82,12 +82,12 @@ impl<'a> Annealing<'a> {
 
     /// Anneals until the course is over, beginning at `warmth` times the usual temperature.
     pub(super) fn run(&mut self, course: &mut Course, warmth: f64) {
-        let jobs = self.present.order.len() as f64;
-        if jobs == 0.0 {
+        let tasks = self.present.order.len() as f64;
+        if tasks == 0.0 {
             return;
         }
-        let hottest = warmth * (HOT * (FEW / jobs).powf(1.5)).min(HOTTEST) * self.mean_cost;
-        let cycles = if self.choices.node().is_some() && jobs <= FEW { CYCLES } else { 1.0 };
+        let hottest = warmth * (HOT * (FEW / tasks).powf(1.5)).min(HOTTEST) * self.mean_cost;
+        let cycles = if self.choices.node().is_some() && tasks <= FEW { CYCLES } else { 1.0 };
         self.cooling = Cooling { hottest, coldest: COLDEST, cycles };
         anneal(self, course);
     }
@@ -114,24 +114,24 @@ impl<'a> Annealing<'a> {
     fn evaluate(&mut self, from: usize, limit: f64) -> f64 {
         let Self { choices, goal, serial, present, starts, .. } = self;
         let request = |place: usize| {
-            let job = present.order[place];
-            let choice = choices.of(job)[present.chosen[job as usize] as usize];
-            Request { processors: choice.processors, duration: choice.time, release: choices.release(job) }
+            let task = present.order[place];
+            let choice = choices.of(task)[present.chosen[task as usize] as usize];
+            Request { processors: choice.processors, duration: choice.time, release: choices.release(task) }
         };
         let fold = |costs: f64, place: usize, start: i64, request: &Request| {
-            let job = present.order[place];
-            starts[job as usize] = start;
-            costs + goal.cost(job, start + request.duration, request.processors)
+            let task = present.order[place];
+            starts[task as usize] = start;
+            costs + goal.cost(task, start + request.duration, request.processors)
         };
         let costs = serial.evaluate(from..present.order.len(), limit, request, fold);
         goal.value(costs, serial.latest())
     }
 
-    /// Orders the jobs by their starts, which changes no start but to an earlier one.
+    /// Orders the tasks by their starts, which changes no start but to an earlier one.
     fn sort(&mut self) {
         self.evaluate(0, f64::INFINITY);
         let starts = &self.starts;
-        self.present.order.sort_unstable_by_key(|&job| (starts[job as usize], job));
+        self.present.order.sort_unstable_by_key(|&task| (starts[task as usize], task));
         self.value = self.evaluate(0, f64::INFINITY);
         self.serial.accept(0);
         let improved = self.keep();

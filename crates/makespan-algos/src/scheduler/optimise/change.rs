@@ -5,11 +5,11 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::kernel::choices::Choices;
 
-/// An order of the jobs and their allotments: a schedule by serial insertion.
+/// An order of the tasks and their allotments: a schedule by serial insertion.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Solution {
     pub(super) order: Vec<u32>,
-    /// For each job the position of its allotment among its choices.
+    /// For each task the position of its allotment among its choices.
     pub(super) chosen: Vec<u32>,
 }
 
@@ -18,7 +18,7 @@ pub(super) struct Solution {
 pub(super) struct Change {
     places: Places,
     choice: Option<OtherChoice>,
-    /// Of another job, and which place it has.
+    /// Of another task, and which place it has.
     second: Option<(OtherChoice, usize)>,
 }
 
@@ -31,13 +31,13 @@ enum Places {
 
 #[derive(Clone, Copy, Debug)]
 struct OtherChoice {
-    job: u32,
+    task: u32,
     old: u32,
     new: u32,
 }
 
-/// In so many of a hundred changes only an allotment changes, only a place, or two jobs are swapped; the others move a
-/// job and change its allotment at once.
+/// In so many of a hundred changes only an allotment changes, only a place, or two tasks are swapped; the others move a
+/// task and change its allotment at once.
 const ALLOTMENT: u32 = 45;
 const PLACE: u32 = 35;
 const SWAP: u32 = 10;
@@ -69,11 +69,11 @@ impl Change {
 
     /// Returns the first place that is affected.
     pub(super) fn apply(&self, solution: &mut Solution) -> usize {
-        if let Some(OtherChoice { job, new, .. }) = self.choice {
-            solution.chosen[job as usize] = new;
+        if let Some(OtherChoice { task, new, .. }) = self.choice {
+            solution.chosen[task as usize] = new;
         }
-        if let Some((OtherChoice { job, new, .. }, _)) = self.second {
-            solution.chosen[job as usize] = new;
+        if let Some((OtherChoice { task, new, .. }, _)) = self.second {
+            solution.chosen[task as usize] = new;
         }
         match self.places {
             Places::Stay(place) => self.second.map_or(place, |(_, second)| second.min(place)),
@@ -90,11 +90,11 @@ impl Change {
 
     /// Takes the change back.
     pub(super) fn undo(&self, solution: &mut Solution) {
-        if let Some(OtherChoice { job, old, .. }) = self.choice {
-            solution.chosen[job as usize] = old;
+        if let Some(OtherChoice { task, old, .. }) = self.choice {
+            solution.chosen[task as usize] = old;
         }
-        if let Some((OtherChoice { job, old, .. }, _)) = self.second {
-            solution.chosen[job as usize] = old;
+        if let Some((OtherChoice { task, old, .. }, _)) = self.second {
+            solution.chosen[task as usize] = old;
         }
         match self.places {
             Places::Stay(_) => {}
@@ -105,7 +105,7 @@ impl Change {
 }
 
 /// Where best placement is required, in some of the changes: an allotment to the next multiple of a node, or of a half,
-/// a quarter .. of one, and in half of these another job near it gives what the one takes. Sets of such allotments fill
+/// a quarter .. of one, and in half of these another task near it gives what the one takes. Sets of such allotments fill
 /// nodes, and few of them are a single step away from each other.
 fn trade(solution: &Solution, choices: &Choices, place: usize, random: &mut ChaCha8Rng) -> Option<Change> {
     let node = choices.node()?;
@@ -114,15 +114,15 @@ fn trade(solution: &Solution, choices: &Choices, place: usize, random: &mut ChaC
     }
     let grain = (node >> random.random_range(0..=node.ilog2())).max(1);
     let changed = |place: usize, wish: &dyn Fn(u32) -> u32| {
-        let job = solution.order[place];
-        let old = solution.chosen[job as usize];
-        let new = choices.nearest(job, wish(choices.of(job)[old as usize].processors));
-        (new != old).then_some(OtherChoice { job, old, new })
+        let task = solution.order[place];
+        let old = solution.chosen[task as usize];
+        let new = choices.nearest(task, wish(choices.of(task)[old as usize].processors));
+        (new != old).then_some(OtherChoice { task, old, new })
     };
     let up = random.random_bool(0.5);
     let aligned = |now: u32| if up { (now / grain + 1) * grain } else { (now - 1) / grain * grain };
     let choice = changed(place, &aligned)?;
-    let of = |position: u32| i64::from(choices.of(choice.job)[position as usize].processors);
+    let of = |position: u32| i64::from(choices.of(choice.task)[position as usize].processors);
     let more = of(choice.new) - of(choice.old);
     let second = if random.random_bool(0.5) {
         let other = other_place(solution.order.len(), place, random);
@@ -134,22 +134,22 @@ fn trade(solution: &Solution, choices: &Choices, place: usize, random: &mut ChaC
     Some(Change { places: Places::Stay(place), choice: Some(choice), second })
 }
 
-fn other_place(jobs: usize, place: usize, random: &mut ChaCha8Rng) -> usize {
-    let distance = ((jobs as f64).powf(random.random::<f64>()) as usize).max(1);
-    if random.random_bool(0.5) { (place + distance).min(jobs - 1) } else { place.saturating_sub(distance) }
+fn other_place(tasks: usize, place: usize, random: &mut ChaCha8Rng) -> usize {
+    let distance = ((tasks as f64).powf(random.random::<f64>()) as usize).max(1);
+    if random.random_bool(0.5) { (place + distance).min(tasks - 1) } else { place.saturating_sub(distance) }
 }
 
 fn other_choice(solution: &Solution, choices: &Choices, place: usize, random: &mut ChaCha8Rng) -> Option<OtherChoice> {
-    let job = solution.order[place];
-    let count = choices.of(job).len() as u32;
+    let task = solution.order[place];
+    let count = choices.of(task).len() as u32;
     if count < 2 {
         return None;
     }
-    let old = solution.chosen[job as usize];
+    let old = solution.chosen[task as usize];
     // Rarely more than a quarter of two hundred.
     let distance = (f64::from(count).powf(0.7 * random.random::<f64>()) as u32).max(1);
     let new = if random.random_bool(0.5) { (old + distance).min(count - 1) } else { old.saturating_sub(distance) };
-    Some(OtherChoice { job, old, new })
+    Some(OtherChoice { task, old, new })
 }
 
 /// Takes one entry out of the order and puts it back at another place.

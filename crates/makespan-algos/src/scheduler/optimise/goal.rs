@@ -2,7 +2,7 @@
 
 use makespan_core::{Instance, Objective, SimpleJob};
 
-/// An objective as a sum over jobs, in floats, and how schedules are ranked by it.
+/// An objective as a sum over tasks, in floats, and how schedules are ranked by it.
 ///
 /// Weighted completion and mean flow are such sums. The makespan is the same for most schedules near a good one, which
 /// gives a search no direction; so what is minimised there is the makespan plus the area, over the number of
@@ -12,10 +12,10 @@ use makespan_core::{Instance, Objective, SimpleJob};
 #[derive(Clone, Debug)]
 pub(super) struct Goal {
     objective: Objective,
-    /// What a tick of completion costs, job by job.
+    /// What a tick of completion costs, task by task.
     weights: Vec<f64>,
-    /// When each job could end at the earliest, in ticks: only what comes after costs anything, so that heavy or late
-    /// jobs do not swallow the digits that tell schedules apart.
+    /// When each task could end at the earliest, in ticks: only what comes after costs anything, so that heavy or late
+    /// tasks do not swallow the digits that tell schedules apart.
     earliest: Vec<i64>,
     /// Area after this instant costs `price` a processor and tick.
     after: i64,
@@ -27,7 +27,7 @@ pub(super) struct Goal {
 
 /// The target lies here between the proven bound and the best makespan.
 const TARGET: f64 = 0.625;
-/// The first price after a limit, in multiples of what all jobs together pay for a processor: low, where what passes
+/// The first price after a limit, in multiples of what all tasks together pay for a processor: low, where what passes
 /// the limit a little may still be the better beginning, or so high that the limit is kept.
 pub(super) const LOW: f64 = 1.0;
 pub(super) const HIGH: f64 = 20.0;
@@ -38,7 +38,7 @@ const CHEAPEST: f64 = 0.2;
 const DEAREST: f64 = 100.0;
 
 impl Goal {
-    /// For the jobs of the instance, under a limit on the makespan in ticks with [`LOW`] or [`HIGH`] for its price.
+    /// For the tasks of the instance, under a limit on the makespan in ticks with [`LOW`] or [`HIGH`] for its price.
     pub(super) fn new(instance: &Instance, objective: Objective, limit: Option<(i64, f64)>) -> Self {
         let (makespan_at_most, multiple) = limit.unzip();
         let weight = |job: SimpleJob<'_>| match objective {
@@ -52,7 +52,7 @@ impl Goal {
         let processors = f64::from(instance.processors());
         let price = match objective {
             Objective::Makespan => 1.0 / processors,
-            // Where no job has a weight, the area after the limit is all there is to minimise.
+            // Where no task has a weight, the area after the limit is all there is to minimise.
             _ if weights.iter().all(|&weight| weight == 0.0) => 1.0 / processors,
             _ => multiple.unwrap_or(LOW) * weights.iter().sum::<f64>() / processors,
         };
@@ -88,14 +88,14 @@ impl Goal {
         true
     }
 
-    /// What one job adds.
+    /// What one task adds.
     #[inline]
-    pub(super) fn cost(&self, job: u32, end: i64, processors: u32) -> f64 {
+    pub(super) fn cost(&self, task: u32, end: i64, processors: u32) -> f64 {
         let late = if end > self.after { (end - self.after) as f64 * f64::from(processors) * self.price } else { 0.0 };
-        self.weights[job as usize] * (end - self.earliest[job as usize]) as f64 + late
+        self.weights[task as usize] * (end - self.earliest[task as usize]) as f64 + late
     }
 
-    /// What a mean job costs in a schedule of this value, waiting and running: the scale of changes.
+    /// What a mean task costs in a schedule of this value, waiting and running: the scale of changes.
     pub(super) fn mean_cost(&self, instance: &Instance, value: f64) -> f64 {
         let run = |(job, weight): (SimpleJob<'_>, &f64)| weight * job.profile().shortest().ticks() as f64;
         let runs: f64 = instance.simple_jobs().zip(&self.weights).map(run).sum();

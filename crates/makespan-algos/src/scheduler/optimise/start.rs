@@ -49,7 +49,7 @@ pub(super) fn catalogue(instance: &Instance, seed: u64, end: Option<Instant>, st
     plans
 }
 
-/// The schedule of what the jobs do at least cost under some prices: by their starts there, then in the order of Smith,
+/// The schedule of what the tasks do at least cost under some prices: by their starts there, then in the order of Smith,
 /// as a greedy list.
 pub(super) fn priced(instance: &Instance, priced: &[PricedChoice]) -> Schedule {
     let area_over_weight = |choice: &PricedChoice| {
@@ -71,17 +71,17 @@ pub(super) fn priced(instance: &Instance, priced: &[PricedChoice]) -> Schedule {
     builder.finish()
 }
 
-/// The same jobs in the same order by serial insertion.
+/// The same tasks in the same order by serial insertion.
 pub(super) fn priced_solution(choices: &Choices, priced: &[PricedChoice]) -> Solution {
     let mut order: Vec<u32> = priced.iter().map(|choice| choice.job.0).collect();
-    order.sort_by_key(|&job| (priced[job as usize].start, job));
+    order.sort_by_key(|&task| (priced[task as usize].start, task));
     let chosen = priced.iter().map(|choice| choices.nearest(choice.job.0, choice.processors)).collect();
     Solution { order, chosen }
 }
 
 /// A schedule as an order and allotments, where allotments that were thinned out become the next smaller one.
 pub(super) fn solution(choices: &Choices, schedule: &Schedule) -> Solution {
-    let mut chosen = vec![0; choices.jobs()];
+    let mut chosen = vec![0; choices.tasks()];
     for placement in schedule.placements() {
         chosen[placement.task.index()] = choices.nearest(placement.task.0 as u32, placement.processors.len());
     }
@@ -93,10 +93,10 @@ pub(super) fn schedule(instance: &Instance, choices: &Choices, solution: &Soluti
     let mut builder = ScheduleBuilder::new(instance);
     let mut skyline = Skyline::new(instance);
     let pools = skyline.pools().map(<[ProcSet]>::to_vec);
-    for &job in &solution.order {
-        let choice = choices.of(job)[solution.chosen[job as usize] as usize];
-        let start = skyline.earliest_fit(choice.processors, choice.time, choices.release(job));
-        builder.hold(TaskId::at(job as usize), skyline.hold(choice.processors, start, start + choice.time));
+    for &task in &solution.order {
+        let choice = choices.of(task)[solution.chosen[task as usize] as usize];
+        let start = skyline.earliest_fit(choice.processors, choice.time, choices.release(task));
+        builder.hold(TaskId::at(task as usize), skyline.hold(choice.processors, start, start + choice.time));
     }
     match pools {
         Some(pools) => builder.finish_from(pools),
@@ -137,11 +137,11 @@ pub(super) fn fitted(
         let Some(makespan) = fit.meet(deadline, perturbed) else { continue };
         if makespan < reached {
             reached = makespan;
-            let mut chosen = vec![0; choices.jobs()];
+            let mut chosen = vec![0; choices.tasks()];
             let mut placed = fit.placed().to_vec();
-            placed.sort_unstable_by_key(|placed| (placed.start, placed.job));
-            placed.iter().for_each(|placed| chosen[placed.job as usize] = placed.chosen);
-            best = Some(Solution { order: placed.iter().map(|placed| placed.job).collect(), chosen });
+            placed.sort_unstable_by_key(|placed| (placed.start, placed.task));
+            placed.iter().for_each(|placed| chosen[placed.task as usize] = placed.chosen);
+            best = Some(Solution { order: placed.iter().map(|placed| placed.task).collect(), chosen });
             // Later deadlines of the plain order are beyond what is reached.
             plain = 0..0;
         }

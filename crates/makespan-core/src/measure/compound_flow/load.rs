@@ -24,13 +24,13 @@ pub struct LoadBalance {
 }
 
 impl LoadBalance {
-    /// Of what ran in a period that nothing began before and nothing outlived. Interrupted runs count as busy.
-    pub(super) fn of(instance: &Instance, trace: &Trace, (from, to): (Time, Time)) -> Self {
+    /// Of what ran in a period of this length, that nothing began before and nothing outlived. Interrupted runs count as busy.
+    pub(super) fn of(instance: &Instance, trace: &Trace, span: Time) -> Self {
         let mut busy = vec![0_i64; instance.processors() as usize];
         for run in trace.runs.iter().filter(|run| run.outcome != Outcome::NotStarted) {
             run.processors.iter().for_each(|id| busy[id as usize] += (run.end - run.start).ticks());
         }
-        let span = to.saturating_since(from).ticks();
+        let span = span.ticks();
         let part = |&busy: &i64| if span > 0 { busy as f64 / span as f64 } else { 0.0 };
         let parts: Vec<f64> = busy.iter().map(part).collect();
         let count = parts.len() as f64;

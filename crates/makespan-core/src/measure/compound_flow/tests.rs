@@ -1,5 +1,7 @@
 //! Flows made by hand.
 
+use std::ops::Range;
+
 use super::*;
 use crate::model::{Edge, Graph, Load, NamedTask, Node, Platform, ProcSet, Profile, TaskId};
 use crate::online::Spot;
@@ -21,9 +23,9 @@ fn instance() -> Instance {
     Instance::new(platform, jobs, vec![]).unwrap()
 }
 
-fn run(task: u64, (from, until): (i64, i64), processor: u32, outcome: Outcome) -> Run {
+fn run(task: u64, seconds: Range<i64>, processor: u32, outcome: Outcome) -> Run {
     let processors = ProcSet::range(processor, processor);
-    Run { task: TaskId(task), start: s(from), end: s(until), processors, outcome }
+    Run { task: TaskId(task), start: s(seconds.start), end: s(seconds.end), processors, outcome }
 }
 
 const DONE: Outcome = Outcome::Succeeded;
@@ -31,12 +33,12 @@ const DONE: Outcome = Outcome::Succeeded;
 #[test]
 fn jobs_and_flow_have_the_figures_of_what_really_ran() {
     let runs = vec![
-        run(4, (7, 10), 1, DONE),
-        run(0, (5, 15), 0, DONE),
-        run(1, (15, 20), 1, Outcome::Interrupted),
-        run(1, (21, 31), 1, DONE),
-        run(2, (15, 25), 0, DONE),
-        run(3, (25, 45), 0, DONE),
+        run(4, 7..10, 1, DONE),
+        run(0, 5..15, 0, DONE),
+        run(1, 15..20, 1, Outcome::Interrupted),
+        run(1, 21..31, 1, DONE),
+        run(2, 15..25, 0, DONE),
+        run(3, 25..45, 0, DONE),
     ];
     let entry = |time, task, what| LogEntry { time: s(time), task: TaskId(task), what };
     let spot = |processor, start| Spot { processor, start: s(start) };
@@ -73,9 +75,9 @@ fn jobs_and_flow_have_the_figures_of_what_really_ran() {
 #[test]
 fn what_failed_or_was_given_up_is_not_in_time() {
     let runs = vec![
-        run(0, (5, 9), 0, Outcome::Failed { status: 1 }),
-        run(1, (9, 9), 0, Outcome::NotStarted),
-        run(2, (10, 15), 1, DONE),
+        run(0, 5..9, 0, Outcome::Failed { status: 1 }),
+        run(1, 9..9, 0, Outcome::NotStarted),
+        run(2, 10..15, 1, DONE),
     ];
     let found = CompoundMeasures::of(&instance(), &Trace { runs }, &[]).unwrap();
     let endings: Vec<JobEnding> = found.jobs.iter().map(|job| job.ending).collect();

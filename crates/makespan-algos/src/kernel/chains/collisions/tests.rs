@@ -1,9 +1,10 @@
 use makespan_core::JobId;
 use proptest::prelude::*;
 
-use super::super::tests::{calendars, instance};
+use super::super::tests::instance;
 use super::*;
 use crate::kernel::graph::Problem;
+use crate::kernel::graph::placing::calendars;
 
 proptest! {
     /// Whatever else collides: a task whose planned place is free, and whose data are there, keeps it.
@@ -28,7 +29,7 @@ proptest! {
         let count = speeds.len() as u32;
         // Starts that are often the same.
         let planned: Vec<Place> =
-            (0..volumes.len()).map(|task| Place { processor: wanted[task].0 % count, start: 10 * wanted[task].1 }).collect();
+            (0..volumes.len()).map(|task| Place { processor: ProcessorId(wanted[task].0 % count), start: 10 * wanted[task].1 }).collect();
         let room = if mean { Room::Mean } else { Room::Least };
         let penalties = Penalties::default();
         let resolution = Resolution { chosen: &frame, real: &frame, end, room, penalties: &penalties };
@@ -43,7 +44,7 @@ proptest! {
                 let (from, until) = interval(other);
                 other == task || planned[other].processor != place.processor || until <= start || end <= from
             });
-            let free = calendars[place.processor as usize].fits(1, start, end - start);
+            let free = calendars[place.processor.index()].fits(1, start, end - start);
             let data = draft.arrival(task as u32, place.processor) <= start;
             let logged = collisions.iter().any(|collision| collision.task == task as u32);
             if apart && free && data {

@@ -2,8 +2,8 @@ use makespan_core::{Edge, Graph, Instance, Job, JobId, Load, NamedTask, Node, Pl
 use proptest::prelude::*;
 
 use super::super::frame::Frame;
-use super::super::tests::calendars;
 use super::*;
+use crate::kernel::graph::placing::calendars;
 use crate::kernel::graph::{Place, Problem};
 
 /// Tasks with times of their own on each machine, some of which cannot run them, and edges of fixed times.
@@ -27,7 +27,7 @@ fn all(frame: &Frame, end: i64, given: &[Option<Place>], places: &mut Vec<Place>
         found.push(places.clone());
         return;
     }
-    for processor in 0..frame.problem().processors() as u32 {
+    for processor in frame.problem().processor_ids() {
         let time = frame.time_on(task, processor);
         if time == NEVER {
             continue;
@@ -100,7 +100,7 @@ proptest! {
                 let until = start + frame.time_on(task, processor);
                 prop_assert!(windows.earliest_start(task) <= start, "{task} starts at {start}");
                 prop_assert!(until <= windows.latest_end(task), "{task} ends at {until}");
-                let ends = &ends[processor as usize];
+                let ends = &ends[processor.index()];
                 prop_assert!(ends.iter().any(|&(first, last)| first <= until && until <= last), "{ends:?} {until}");
             }
         }

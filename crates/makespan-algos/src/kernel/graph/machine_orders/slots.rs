@@ -1,7 +1,7 @@
 //! The places for a task that is taken out.
 
 use super::{MachineOrders, Slot};
-use crate::kernel::graph::{NEVER, Neighbour};
+use crate::kernel::graph::{NEVER, Neighbour, NodeId};
 
 impl MachineOrders<'_> {
     /// All places for a task that is taken out which may be best, into `slots`. Of empty processors of a node the first
@@ -12,7 +12,7 @@ impl MachineOrders<'_> {
         let sent = problem.incoming(task).iter().map(|from| self.ends[from.task as usize]).max();
         let sent = sent.unwrap_or(0).max(problem.release(task));
         let waiting = problem.outgoing(task).iter().map(|to| self.rests[to.task as usize]).max().unwrap_or(0);
-        for node in 0..problem.nodes() as u32 {
+        for node in problem.node_ids() {
             let time = problem.time(task, node);
             if time == NEVER {
                 continue;
@@ -20,7 +20,7 @@ impl MachineOrders<'_> {
             let (arrival, rest) = self.around(task, node);
             let mut met_empty = false;
             for processor in problem.processors_of(node) {
-                let line = &self.of[processor as usize];
+                let line = &self.of[processor.index()];
                 if line.is_empty() {
                     if !met_empty {
                         slots.push(Slot { processor, at: 0, through: arrival + time + rest });
@@ -48,7 +48,7 @@ impl MachineOrders<'_> {
     }
 
     /// When the data of a task are on a node, and the longest path behind its end there.
-    fn around(&self, task: u32, node: u32) -> (i64, i64) {
+    fn around(&self, task: u32, node: NodeId) -> (i64, i64) {
         let (problem, network) = (self.problem, self.problem.network());
         let of = |other: &Neighbour| problem.node_of(self.processor[other.task as usize]);
         let mut arrival = problem.release(task);

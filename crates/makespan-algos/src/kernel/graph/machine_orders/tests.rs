@@ -3,7 +3,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::{MachineOrders, Slot};
-use crate::kernel::graph::{NEVER, Problem};
+use crate::kernel::graph::{NEVER, Problem, ProcessorId};
 
 /// Two jobs of tasks with times of their own on each of three nodes, of one and of two processors.
 fn instance(random: &mut ChaCha8Rng, tasks: usize) -> Instance {
@@ -41,9 +41,9 @@ fn instance(random: &mut ChaCha8Rng, tasks: usize) -> Instance {
 /// The makespan with these tasks on each processor, from nothing but the problem; none where they wait in a circle.
 fn evaluated(problem: &Problem, lines: &[Vec<u32>]) -> Option<i64> {
     let tasks = problem.tasks();
-    let mut processor = vec![0; tasks];
+    let mut processor = vec![ProcessorId::default(); tasks];
     for (index, line) in lines.iter().enumerate() {
-        line.iter().for_each(|&task| processor[task as usize] = index as u32);
+        line.iter().for_each(|&task| processor[task as usize] = ProcessorId::at(index));
     }
     let mut ends: Vec<Option<i64>> = vec![None; tasks];
     let mut next = vec![0; lines.len()];
@@ -52,7 +52,7 @@ fn evaluated(problem: &Problem, lines: &[Vec<u32>]) -> Option<i64> {
         let before = done;
         for (index, line) in lines.iter().enumerate() {
             let Some(&task) = line.get(next[index]) else { continue };
-            let node = problem.node_of(index as u32);
+            let node = problem.node_of(ProcessorId::at(index));
             let arrival = |from: &crate::kernel::graph::Neighbour| {
                 let source = problem.node_of(processor[from.task as usize]);
                 Some(ends[from.task as usize]? + problem.network().time(from.edge, source, node))
@@ -79,7 +79,7 @@ fn evaluated(problem: &Problem, lines: &[Vec<u32>]) -> Option<i64> {
 fn least(problem: &Problem, without: &[Vec<u32>], task: u32) -> Option<i64> {
     let mut least: Option<i64> = None;
     for (processor, line) in without.iter().enumerate() {
-        if problem.time(task, problem.node_of(processor as u32)) == NEVER {
+        if problem.time(task, problem.node_of(ProcessorId::at(processor))) == NEVER {
             continue;
         }
         for at in 0..=line.len() {
@@ -97,7 +97,7 @@ fn slots_say_the_makespan_and_one_of_them_is_the_best_of_all_places() {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         let instance = instance(&mut random, 1 + seed as usize / 3);
         let problem = Problem::new(&instance);
-        let mut lines = MachineOrders::new(&problem, problem.order(), &vec![0; problem.tasks()]);
+        let mut lines = MachineOrders::new(&problem, problem.order(), &vec![ProcessorId::default(); problem.tasks()]);
         let mut slots = Vec::new();
         for _ in 0..40 {
             let task = random.random_range(0..problem.tasks() as u32);

@@ -5,7 +5,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::{hottest, scale};
 use crate::kernel::graph::sequence::{ANY, Sequence};
-use crate::kernel::graph::{NEVER, Place, Problem};
+use crate::kernel::graph::{NEVER, Place, Problem, ProcessorId};
 use crate::search::{Cooling, Neighbourhood, heat};
 
 /// The temperature falls to this share of where it begins.
@@ -74,7 +74,7 @@ impl<'a> Annealing<'a> {
     }
 
     /// The processor that the change gives to a task.
-    fn wanted(&mut self, task: u32) -> u32 {
+    fn wanted(&mut self, task: u32) -> ProcessorId {
         let present = self.sequence.wanted()[task as usize];
         if self.plain || self.random.random::<f64>() >= MOVES {
             return present;
@@ -93,7 +93,7 @@ impl<'a> Annealing<'a> {
                 return processor;
             }
         }
-        let processor = self.random.random_range(0..self.problem.processors() as u32);
+        let processor = ProcessorId(self.random.random_range(0..self.problem.processors() as u32));
         if self.problem.time(task, self.problem.node_of(processor)) < NEVER { processor } else { present }
     }
 }

@@ -60,7 +60,8 @@ pub(super) struct Run<'a> {
 
 /// A schedule that ends by `end`, found from lists by so many steps; `None` when none is. It depends on the seed alone.
 pub(in crate::scheduler) fn within(
-    (instance, problem): (&Instance, &Problem),
+    instance: &Instance,
+    problem: &Problem,
     end: i64,
     steps: u64,
     context: &Context,

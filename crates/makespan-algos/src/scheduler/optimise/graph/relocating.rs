@@ -5,7 +5,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::{hottest, scale};
 use crate::kernel::graph::machine_orders::{MachineOrders, Slot};
-use crate::kernel::graph::{Place, Problem};
+use crate::kernel::graph::{Place, Problem, ProcessorId};
 use crate::search::{Cooling, Neighbourhood, heat};
 
 /// The temperature falls to this share of where it begins.
@@ -42,7 +42,7 @@ pub(super) struct Relocating<'a> {
 struct Best {
     makespan: i64,
     order: Vec<u32>,
-    processors: Vec<u32>,
+    processors: Vec<ProcessorId>,
 }
 
 /// A part of the course in which the temperature falls once.
@@ -68,7 +68,7 @@ impl<'a> Relocating<'a> {
     pub(super) fn new(problem: &'a Problem, places: &[Place], random: ChaCha8Rng, floor: f64) -> Self {
         let mut order = problem.order().to_vec();
         order.sort_by_key(|&task| places[task as usize].start);
-        let processors: Vec<u32> = places.iter().map(|place| place.processor).collect();
+        let processors: Vec<ProcessorId> = places.iter().map(|place| place.processor).collect();
         let lines = MachineOrders::new(problem, &order, &processors);
         let hottest = hottest(order.len()) * scale(problem);
         let cooling = Cooling { hottest, coldest: COLDEST, cycles: 1.0 };

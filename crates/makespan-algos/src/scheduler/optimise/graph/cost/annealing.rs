@@ -6,7 +6,7 @@ use rand_chacha::ChaCha8Rng;
 use super::start::sequence;
 use super::task::{Merit, Task};
 use crate::kernel::graph::sequence::{Sequence, Shift};
-use crate::kernel::graph::{NEVER, Place};
+use crate::kernel::graph::{NEVER, Place, ProcessorId};
 use crate::search::{Cooling, Neighbourhood, heat};
 
 /// The temperature begins at this share of what a task costs more on its dearest node than on its cheapest, and falls to
@@ -57,7 +57,7 @@ impl<'a> Annealing<'a> {
         let places = sequence.places();
         let (mut spread, mut mean, mut time) = (0.0, 0.0, 0.0);
         for number in 0..problem.tasks() as u32 {
-            let able = (0..problem.nodes() as u32).filter(|&node| problem.time(number, node) < NEVER);
+            let able = problem.node_ids().filter(|&node| problem.time(number, node) < NEVER);
             let costs = || able.clone().map(|node| task.cost(number, node));
             let (least, most) = (costs().min().unwrap_or(0), costs().max().unwrap_or(0));
             spread += (most - least) as f64;
@@ -177,7 +177,7 @@ impl<'a> Annealing<'a> {
     }
 
     /// Collects a task and some of those that are reached from it by edges within its processor and can run on another one.
-    fn gather(&mut self, task: u32, processor: u32) {
+    fn gather(&mut self, task: u32, processor: ProcessorId) {
         let problem = self.task.problem;
         let own = self.processor(task);
         self.group.clear();
@@ -195,11 +195,11 @@ impl<'a> Annealing<'a> {
         }
     }
 
-    fn processor(&self, task: u32) -> u32 {
+    fn processor(&self, task: u32) -> ProcessorId {
         self.sequence.wanted()[task as usize]
     }
 
-    fn cost_on(&self, task: u32, processor: u32) -> i64 {
+    fn cost_on(&self, task: u32, processor: ProcessorId) -> i64 {
         self.task.cost(task, self.task.problem.node_of(processor))
     }
 
@@ -210,7 +210,7 @@ impl<'a> Annealing<'a> {
     }
 
     /// Another processor that can run a task; at times that of a neighbour, from or to which data then take no time.
-    fn other(&mut self, task: u32) -> Option<u32> {
+    fn other(&mut self, task: u32) -> Option<ProcessorId> {
         let problem = self.task.problem;
         let (before, behind) = (problem.incoming(task), problem.outgoing(task));
         let near = before.len() + behind.len();
@@ -219,7 +219,7 @@ impl<'a> Annealing<'a> {
             let other = before.get(at).unwrap_or_else(|| &behind[at - before.len()]);
             self.processor(other.task)
         } else {
-            self.random.random_range(0..problem.processors() as u32)
+            ProcessorId(self.random.random_range(0..problem.processors() as u32))
         };
         let changes = processor != self.processor(task) && self.task.time(task, processor) < NEVER;
         changes.then_some(processor)

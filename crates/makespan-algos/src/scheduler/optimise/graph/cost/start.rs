@@ -6,7 +6,7 @@ use makespan_core::{Context, Plan, Schedule, Scheduler};
 use super::task::{Task, heft};
 use crate::kernel::chains::method::Method;
 use crate::kernel::graph::sequence::{Sequence, Solution};
-use crate::kernel::graph::{NEVER, Place, Problem};
+use crate::kernel::graph::{NEVER, NodeId, Place, Problem, ProcessorId};
 use crate::scheduler::CriticalJobs;
 
 /// What the critical jobs method, HEFT and the prices of the bound suggest; the best first.
@@ -38,7 +38,7 @@ fn critical_jobs(task: &Task) -> Vec<Schedule> {
 fn places(task: &Task, schedule: &Schedule) -> Vec<Place> {
     let mut places = vec![Place::default(); task.problem.tasks()];
     for placement in schedule.placements() {
-        let processor = placement.processors.iter().next().unwrap_or_default();
+        let processor = ProcessorId(placement.processors.iter().next().unwrap_or_default());
         places[placement.task.index()] = Place { processor, start: placement.start.ticks() };
     }
     places
@@ -63,11 +63,11 @@ fn rounded(task: &Task, prices: &CostSearch) -> Vec<Place> {
     let place = |(number, start): (usize, i64)| {
         let number = number as u32;
         let wanted = choices[number as usize].node.and_then(|node| nodes[node]);
-        let able = |&node: &u32| problem.time(number, node) < NEVER;
-        let cheapest = || (0..problem.nodes() as u32).filter(able).min_by_key(|&node| task.cost(number, node));
-        let node = wanted.filter(able).or_else(cheapest).unwrap_or(0);
-        let processor = problem.processors_of(node).min_by_key(|&processor| busy[processor as usize]).unwrap_or(0);
-        busy[processor as usize] += problem.time(number, node);
+        let able = |&node: &NodeId| problem.time(number, node) < NEVER;
+        let cheapest = || problem.node_ids().filter(able).min_by_key(|&node| task.cost(number, node));
+        let node = wanted.filter(able).or_else(cheapest).unwrap_or_default();
+        let processor = problem.processors_of(node).min_by_key(|processor| busy[processor.index()]).unwrap_or_default();
+        busy[processor.index()] += problem.time(number, node);
         Place { processor, start }
     };
     sequence(task, &starts.into_iter().enumerate().map(place).collect::<Vec<Place>>()).places()
@@ -82,15 +82,10 @@ pub(super) fn sequence<'a>(task: &Task<'a>, places: &[Place]) -> Sequence<'a> {
 }
 
 /// For each node of the platform its number among those that compute.
-fn computing(problem: &Problem, task: &Task) -> Vec<Option<u32>> {
-    let mut next = 0;
+fn computing(problem: &Problem, task: &Task) -> Vec<Option<NodeId>> {
+    let mut ids = problem.node_ids();
     let nodes = task.instance.platform().nodes().iter();
-    let numbered = nodes.map(|node| {
-        let number = (node.processors > 0).then_some(next);
-        next += u32::from(node.processors > 0);
-        number
-    });
-    let numbered: Vec<Option<u32>> = numbered.collect();
-    debug_assert_eq!(next as usize, problem.nodes());
+    let numbered = nodes.map(|node| if node.processors > 0 { ids.next() } else { None }).collect();
+    debug_assert_eq!(ids.next(), None);
     numbered
 }

@@ -4,7 +4,7 @@ use makespan_core::{Instance, JobId, Time, task_cost, volume};
 
 use crate::kernel::chains::deadline::{deadline, makespan_alone};
 use crate::kernel::chains::frame::Frame;
-use crate::kernel::graph::{NEVER, Place, Problem, rank};
+use crate::kernel::graph::{NEVER, NodeId, Place, Problem, ProcessorId, rank};
 use crate::scheduler::heft;
 
 /// Tasks with their costs, and jobs with their dues.
@@ -80,12 +80,12 @@ impl<'a> Task<'a> {
     }
 
     /// What a task costs on a node.
-    pub(super) fn cost(&self, task: u32, node: u32) -> i64 {
-        self.costs[task as usize * self.problem.nodes() + node as usize]
+    pub(super) fn cost(&self, task: u32, node: NodeId) -> i64 {
+        self.costs[task as usize * self.problem.nodes() + node.index()]
     }
 
     /// How long a task takes on a processor.
-    pub(super) fn time(&self, task: u32, processor: u32) -> i64 {
+    pub(super) fn time(&self, task: u32, processor: ProcessorId) -> i64 {
         self.problem.time(task, self.problem.node_of(processor))
     }
 
