@@ -49,7 +49,7 @@ pub fn write_by_ending(instance: &Instance, path: &Path) -> Result<()> {
         "xml" if instance.has_compound_jobs() => write_file(path, |out| write_compound_xml(instance, out)),
         "xml" if instance.platform().is_tree() => write_file(path, |out| write_simgrid(instance.platform(), out)),
         "xml" => Err(miette!(
-            "{}: as .xml graphs of tasks are written, or the machines of a tree; this is neither, so take .json or .toml",
+            "{}: .xml is for graphs of tasks or for a tree of machines, and this is neither; take .json or .toml",
             path.display()
         )),
         "etc" => write_file(path, |out| write_etc(instance, out)),

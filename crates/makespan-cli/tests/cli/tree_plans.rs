@@ -132,15 +132,25 @@ fn rates_are_compared_like_any_plan() {
     let sandbox = sandbox();
     let said = sandbox.makespan("compare t.json --algorithms steady-state").succeeds();
     assert!(said.contains("proven: fair throughput <= ") && said.contains("1.0000*"), "{said}");
-    let said = sandbox.makespan("compare t.json --algorithms steady-state,heft --format json").succeeds();
+    // Data that take time on the way are planned by rates alone.
+    sandbox.makespan("plan t.json --algorithm heft").refused(&["the data of the tasks of `x`", "`steady-state`"]);
+    let mut bare = sandbox.json("t.json");
+    for job in bare["jobs"].as_array_mut().unwrap() {
+        job.as_object_mut().unwrap().remove("data");
+        job["weight"] = 1.into();
+    }
+    sandbox.write("bare.json", bare.to_string());
+    let said = sandbox.makespan("compare bare.json --algorithms steady-state,heft --format json").succeeds();
     let said: serde_json::Value = serde_json::from_str(&said).unwrap();
     let [rates, placed] = [0, 1].map(|at| &said["algorithms"][at]);
     assert!(rates["makespan"]["value"].is_null() && rates["metrics"].is_null(), "{rates}");
     assert!(placed["fair_throughput"]["ratio"].is_null() && placed["makespan"]["ratio"].is_number(), "{placed}");
     let throughput = &rates["fair_throughput"];
     assert!(throughput["value"].as_f64().unwrap() <= throughput["bound"].as_f64().unwrap(), "{throughput}");
-    let all = sandbox.makespan("compare t.json").succeeds();
+    let all = sandbox.makespan("compare bare.json").succeeds();
     assert!(all.contains("steady-state") && all.contains("heft"), "{all}");
+    let rates = sandbox.makespan("compare t.json").succeeds();
+    assert!(rates.contains("steady-state"), "{rates}");
     let flat = r#"{"version": 1, "platform": {"processors": 2}, "jobs": [{"name": "x", "count": 9, "processors": 1, "time": 3, "weight": 1, "command": ["true"]}]}"#;
     sandbox.write("flat.json", flat);
     assert!(!sandbox.makespan("compare flat.json").succeeds().contains("steady-state"));

@@ -89,20 +89,16 @@ impl Strategy {
         self.chosen
     }
 
-    /// The same choice, each variant another; those that another beats go, but for the chosen one.
+    /// The same choice, each variant another. Those that are beaten now go; where the chosen one is among them, the first is
+    /// chosen.
+    ///
+    /// # Panics
+    /// Never: there are as many variants as before.
     #[must_use]
     pub fn map(&self, other: impl Fn(&Variant) -> Variant) -> Self {
-        let others: Vec<(bool, Variant)> =
-            self.variants.iter().enumerate().map(|(at, variant)| (at == self.chosen, other(variant))).collect();
-        let chosen = others.iter().find(|(chosen, _)| *chosen).map(|(_, variant)| variant.clone());
-        let figures = |variant: &Variant| [i128::from(variant.finish.ticks()), variant.cost, -variant.busy];
-        let mut variants = undominated(others.into_iter().map(|(_, variant)| variant).collect(), figures);
-        let mut at = variants.iter().position(|variant| chosen.as_ref() == Some(variant));
-        if let (None, Some(chosen)) = (at, chosen) {
-            at = Some(variants.partition_point(|variant| variant.finish <= chosen.finish));
-            variants.insert(at.unwrap_or(0), chosen);
-        }
-        Self { variants, chosen: at.unwrap_or(0) }
+        let chosen = other(&self.variants[self.chosen]);
+        let others = self.variants.iter().map(&other).collect();
+        Self::new(others, |variant| *variant != chosen).expect("there are as many variants as before")
     }
 
     /// The chosen schedule.
