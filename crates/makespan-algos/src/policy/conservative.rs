@@ -54,7 +54,7 @@ impl Conservative {
     fn by_counts(&mut self, news: News<'_>, view: &View<'_>, decisions: &mut Vec<Decision>) {
         let Some(state) = self.state.as_mut() else { return };
         let (plan, now) = (&mut self.starts, view.now);
-        plan.take_in(&state.queue, &mut Counts { held: &mut state.held }, news, now);
+        plan.take_in(&state.queue, &mut Counts { held: &mut state.held }, news, view);
         let mut starts = Starts::new(view);
         while let Some((place, start)) = plan.take_due(now) {
             Counts { held: &mut state.held }.release(place, &start);
@@ -74,7 +74,7 @@ impl Conservative {
             self.places.clear();
         }
         let mut room = Sets::new(view, &mut self.places);
-        plan.take_in(queue, &mut room, news, now);
+        plan.take_in(queue, &mut room, news, view);
         let mut free = view.free.clone();
         while let Some((place, slot)) = plan.take_due(now) {
             let slot = self.places.remove(&place).unwrap_or(slot);

@@ -107,7 +107,8 @@ impl Easy {
         let unchanged = heard == Update::Arrivals && !late;
         if let Some(reserved) = self.reserved.as_mut().filter(|_| unchanged) {
             // Who waited before waits on: as much is free, and less time is left.
-            let mut places: Vec<Place> = arrivals(events).filter_map(|task| state.queue.place(task)).collect();
+            let mut places: Vec<Place> =
+                arrivals(events).filter_map(|task| state.queue.place(view.instance, task)).collect();
             places.sort_unstable();
             if places.first().is_none_or(|&first| first > reserved.head) {
                 backfill(state, reserved, &mut starts, Some(&places), decisions);

@@ -1,7 +1,6 @@
 //! The tasks that wait, in order, indexed so that the next one that fits is found without asking all of them.
 
 use makespan_core::{Instance, TaskId, TaskSet, Time};
-use rustc_hash::FxHashMap;
 
 use super::order::{Asked, Place, Reading, Widths};
 
@@ -11,8 +10,8 @@ use super::order::{Asked, Place, Reading, Widths};
 pub(super) struct Queue {
     reading: Reading,
     widths: Widths,
-    /// Where each waiting task is.
-    places: FxHashMap<TaskId, Place>,
+    /// All of them.
+    waiting: TaskSet,
     blocks: Vec<Block>,
     /// Blocks in which nobody waits.
     empty: usize,
@@ -60,7 +59,7 @@ impl Queue {
         Self {
             reading,
             widths: Widths::new(reading.request, instance),
-            places: FxHashMap::default(),
+            waiting: TaskSet::default(),
             blocks: Vec::new(),
             empty: 0,
             tree: vec![NOBODY; 2],
@@ -70,34 +69,38 @@ impl Queue {
 
     /// How many wait.
     pub(super) fn len(&self) -> usize {
-        self.places.len()
+        self.waiting.len()
     }
 
     /// Exactly these wait.
     pub(super) fn reset(&mut self, instance: &Instance, waiting: &TaskSet) {
-        let gone: Vec<Place> = self.places.values().filter(|place| !waiting.contains(place.task)).copied().collect();
+        let gone: Vec<Place> = self.iter().filter(|place| !waiting.contains(place.task)).collect();
         gone.into_iter().for_each(|place| self.remove(place));
         waiting.iter().for_each(|task| self.insert(instance, task));
     }
 
     /// Where a task waits.
-    pub(super) fn place(&self, task: TaskId) -> Option<Place> {
-        self.places.get(&task).copied()
+    pub(super) fn place(&self, instance: &Instance, task: TaskId) -> Option<Place> {
+        self.contains(task).then(|| self.place_of(instance, task))
+    }
+
+    /// Where a task would wait: what it asks for does not change.
+    fn place_of(&self, instance: &Instance, task: TaskId) -> Place {
+        let Reading { order, queues, .. } = self.reading;
+        Place::new(instance, task, self.widths.of(instance, task), order, queues)
     }
 
     /// Whether the task waits.
     pub(super) fn contains(&self, task: TaskId) -> bool {
-        self.places.contains_key(&task)
+        self.waiting.contains(task)
     }
 
     /// Adds a task.
     pub(super) fn insert(&mut self, instance: &Instance, task: TaskId) {
-        if self.contains(task) {
+        if !self.waiting.insert(task) {
             return;
         }
-        let Reading { order, queues, .. } = self.reading;
-        let place = Place::new(instance, task, self.widths.of(instance, task), order, queues);
-        self.places.insert(task, place);
+        let place = self.place_of(instance, task);
         let at = self.block_of(place);
         if at == self.blocks.len() {
             self.append(place);
@@ -138,7 +141,7 @@ impl Queue {
 
     /// Takes out the task that waits at this place.
     pub(super) fn remove(&mut self, place: Place) {
-        self.places.remove(&place.task);
+        self.waiting.remove(place.task);
         let at = self.block_of(place);
         let Some(block) = self.blocks.get_mut(at) else { return };
         let Ok(among) = block.places.binary_search(&place) else { return };
@@ -298,19 +301,19 @@ mod tests {
             let mut naive: Vec<Place> = Vec::new();
             if all {
                 queue.reset(&instance, &instance.task_ids().collect());
-                naive = queue.places.values().copied().collect();
+                naive = instance.task_ids().map(|task| queue.place_of(&instance, task)).collect();
                 naive.sort_unstable();
             }
             for (task, change, free, beside, window) in changes {
                 let task = TaskId(task);
-                match queue.place(task) {
+                match queue.place(&instance, task) {
                     Some(place) if change > 0 => {
                         queue.remove(place);
                         naive.retain(|other| *other != place);
                     }
                     None if change < 2 => {
                         queue.insert(&instance, task);
-                        let place = queue.place(task).unwrap();
+                        let place = queue.place(&instance, task).unwrap();
                         naive.insert(naive.partition_point(|other| *other < place), place);
                     }
                     _ => {}

@@ -44,7 +44,7 @@ impl QueueState {
         for event in events {
             if let Event::Submitted(task) = *event
                 && view.instance.release(task) == view.now
-                && let Some(place) = state.queue.place(task)
+                && let Some(place) = state.queue.place(view.instance, task)
             {
                 state.queue.remove(place);
             }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use makespan_core::{Event, TaskId, Time};
+use makespan_core::{Event, TaskId, Time, View};
 use rustc_hash::FxHashMap;
 
 use crate::free_time::Period;
@@ -94,7 +94,8 @@ impl<S: Start> Plan<S> {
     }
 
     /// Takes in what happened.
-    pub(super) fn take_in(&mut self, queue: &Queue, room: &mut impl Room<S>, news: News<'_>, now: Time) {
+    pub(super) fn take_in(&mut self, queue: &Queue, room: &mut impl Room<S>, news: News<'_>, view: &View<'_>) {
+        let now = view.now;
         if news.update == Update::Anew {
             // What was held is gone, and the reservations with it.
             self.clear();
@@ -103,7 +104,7 @@ impl<S: Start> Plan<S> {
         } else if news.update == Update::Surprise {
             self.compress(queue, room, now, news.opened.unwrap_or(Period { from: now, until: now }));
         }
-        self.reserve_arrivals(queue, room, news.events, now);
+        self.reserve_arrivals(queue, room, news.events, view);
     }
 
     /// Gives all reservations back.
@@ -136,9 +137,9 @@ impl<S: Start> Plan<S> {
     }
 
     /// Reserves for all that wait without: the arrivals, or everybody when the reservations were forgotten.
-    fn reserve_arrivals(&mut self, queue: &Queue, room: &mut impl Room<S>, events: &[Event], now: Time) {
+    fn reserve_arrivals(&mut self, queue: &Queue, room: &mut impl Room<S>, events: &[Event], view: &View<'_>) {
         let arrived = events.iter().filter_map(|event| match *event {
-            Event::Submitted(task) | Event::Interrupted(task) => queue.place(task),
+            Event::Submitted(task) | Event::Interrupted(task) => queue.place(view.instance, task),
             _ => None,
         });
         let mut places: Vec<Place> = arrived.collect();
@@ -149,7 +150,7 @@ impl<S: Start> Plan<S> {
         }
         for place in places {
             if !self.reserved.contains_key(&place.task)
-                && let Some(reservation) = room.earliest(place, now)
+                && let Some(reservation) = room.earliest(place, view.now)
             {
                 room.hold(place, &reservation);
                 self.put(place, reservation);
