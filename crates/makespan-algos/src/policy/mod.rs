@@ -24,6 +24,7 @@ mod queue_state;
 mod replan;
 mod reserved;
 mod space;
+mod speeds;
 #[cfg(test)]
 mod tests;
 pub mod tree;

@@ -182,7 +182,7 @@ pub(super) struct Widths {
 
 impl Widths {
     pub(super) fn new(request: Request, instance: &Instance) -> Self {
-        let speeds = || super::space::speeds(instance).iter().map(|(speed, fast)| (*speed, fast.len())).collect();
+        let speeds = || super::speeds::speeds(instance).iter().map(|(speed, fast)| (*speed, fast.len())).collect();
         Self { request, speeds: if instance.platform().has_unit_speed() { Vec::new() } else { speeds() } }
     }
 

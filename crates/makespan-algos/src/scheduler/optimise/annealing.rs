@@ -1,11 +1,11 @@
 //! Simulated annealing of an order and its allotments.
 
+use makespan_core::Instance;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
 use super::change::{Change, Solution};
 use super::goal::Goal;
-use super::search::Each;
 use crate::kernel::choices::Choices;
 use crate::kernel::serial::{Request, SerialInsertion};
 use crate::search::{Cooling, Course, Neighbourhood, anneal, heat};
@@ -49,8 +49,14 @@ const CYCLES: f64 = 8.0;
 
 impl<'a> Annealing<'a> {
     /// A search from a solution on.
-    pub(super) fn new(each: Each<'a>, goal: Goal, solution: Solution, random: ChaCha8Rng) -> Self {
-        let Each { instance, choices, floor, .. } = each;
+    pub(super) fn new(
+        instance: &Instance,
+        choices: &'a Choices,
+        floor: i64,
+        goal: Goal,
+        solution: Solution,
+        random: ChaCha8Rng,
+    ) -> Self {
         let best = Ranked { rank: f64::INFINITY, makespan: i64::MAX, solution: solution.clone() };
         let mut annealing = Self {
             choices,

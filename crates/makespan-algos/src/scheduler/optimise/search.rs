@@ -213,7 +213,7 @@ impl Each<'_> {
         let annealing = |solution: Solution, price: f64| {
             let mut goal = Goal::new(self.instance, task.objective, task.limit.map(|limit| (limit.ticks(), price)));
             goal.aim(first.makespan().ticks(), floor);
-            Annealing::new(self, goal, solution, random.clone())
+            Annealing::new(self.instance, self.choices, self.floor, goal, solution, random.clone())
         };
         let starts = solutions.into_iter().map(|solution| annealing(solution, goal::LOW));
         let mut search = starts
