@@ -100,7 +100,7 @@ pub fn objectives(instance: &Instance, schedule: &Schedule, bounds: &[Bound]) ->
         100.0 * metrics.utilisation
     );
     if let Some(Punctuality { in_time, with_deadline }) = Punctuality::of(instance, schedule) {
-        let _ = writeln!(text, "in time: {in_time} of {with_deadline} jobs with a deadline");
+        let _ = writeln!(text, "jobs in time: {in_time} of {with_deadline} with a deadline");
     }
     if let Some(Apart { others, best_effort }) = Apart::of(instance, schedule) {
         let (others, best_effort) = (figure(others.seconds()), figure(best_effort.seconds()));
