@@ -4,7 +4,7 @@
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use makespan_algos::kernel::graph::machine_orders::MachineOrders;
 use makespan_algos::kernel::graph::sequence::{ANY, Sequence, Solution};
-use makespan_algos::kernel::graph::{Problem, ProcessorId, rank};
+use makespan_algos::kernel::graph::{GraphProblem, ProcessorId, rank};
 use makespan_core::{Edge, Graph, Instance, Job, Link, Load, NamedTask, Node, Objective, Platform, Profile, Time};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -39,7 +39,7 @@ fn searches(criterion: &mut Criterion) {
     group.sample_size(20).throughput(Throughput::Elements(1));
     for tasks in [50, 100] {
         let instance = instance(tasks);
-        let problem = Problem::new(&instance);
+        let problem = GraphProblem::new(&instance);
         let order = rank::ready_first(&problem, &rank::upward(&problem, &rank::mean_times(&problem)));
         let solution = Solution { order, wanted: vec![ANY; problem.tasks()] };
         let mut sequence = Sequence::new(&problem, Objective::Makespan, &[], solution);

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use makespan_algos::kernel::chains::ranking::{Chart, Cover};
-use makespan_algos::kernel::graph::Problem;
+use makespan_algos::kernel::graph::GraphProblem;
 use makespan_algos::scheduler;
 use makespan_core::{Context, Edge, Graph, Instance, Job, JobId, Link, Load, NamedTask, Node, Platform, Profile, Time};
 use rand::{RngExt, SeedableRng};
@@ -52,7 +52,7 @@ fn critical_jobs(criterion: &mut Criterion) {
     group.sample_size(10).measurement_time(Duration::from_secs(5));
     for tasks in [1000, 10_000] {
         let instance = layered(tasks);
-        let chart = Chart::of(&instance, &Problem::new(&instance), JobId(0));
+        let chart = Chart::of(&instance, &GraphProblem::new(&instance), JobId(0));
         for (name, cover) in [("covering", Cover::Covering), ("disjoint", Cover::Disjoint)] {
             if cover == Cover::Covering || tasks <= 1000 {
                 group.bench_function(format!("ranking, {name}, n={tasks}"), |bencher| {

@@ -5,31 +5,31 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use makespan_algos::kernel::mapping::{Genetic, Mapper, MaxMin, MinMin, Problem, Sufferage, Times};
+use makespan_algos::kernel::mapping::{Genetic, Mapper, MaxMin, MinMin, MappingProblem, Sufferage, Times};
 use makespan_core::Time;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 /// Times by the range-based method, all ranges high, inconsistent.
-fn matrix(tasks: usize, machines: usize) -> Problem<'static> {
+fn matrix(tasks: usize, machines: usize) -> MappingProblem<'static> {
     let mut random = ChaCha8Rng::seed_from_u64(1);
     let mut cells = Vec::with_capacity(tasks * machines);
     for _ in 0..tasks {
         let size: f64 = random.random_range(1.0..3000.0);
         cells.extend((0..machines).map(|_| seconds(size * random.random_range(1.0..1000.0))));
     }
-    Problem::new(Times::flat(cells, machines), vec![0; machines])
+    MappingProblem::new(Times::flat(cells, machines), vec![0; machines])
 }
 
 /// Sizes uniform on [1, 99999] over speeds of 1000, 2000 and so on, as in the task-flow paper with a mean of 50000.
-fn uniform(tasks: usize, machines: usize) -> Problem<'static> {
+fn uniform(tasks: usize, machines: usize) -> MappingProblem<'static> {
     let mut random = ChaCha8Rng::seed_from_u64(1);
     let mut cells = Vec::with_capacity(tasks * machines);
     for _ in 0..tasks {
         let size: f64 = random.random_range(1.0..99_999.0);
         cells.extend((1..=machines).map(|machine| seconds(size / (1000.0 * machine as f64))));
     }
-    Problem::new(Times::flat(cells, machines), vec![0; machines])
+    MappingProblem::new(Times::flat(cells, machines), vec![0; machines])
 }
 
 fn seconds(time: f64) -> Time {

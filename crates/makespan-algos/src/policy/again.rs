@@ -6,7 +6,7 @@ use super::jobs::as_graph;
 use super::reserved::expected_arrival;
 use crate::free_time::Calendar;
 use crate::kernel::graph::placing::earliest;
-use crate::kernel::graph::{NodeId, Place, Problem, rank};
+use crate::kernel::graph::{NodeId, Place, GraphProblem, rank};
 
 /// For each processor when it is not to be had.
 pub(super) fn calendars(processors: u32, taken: &[Unavailable]) -> Vec<Calendar> {
@@ -27,7 +27,7 @@ pub(super) fn calendars(processors: u32, taken: &[Unavailable]) -> Vec<Calendar>
 pub(super) fn again(view: &View<'_>, job: JobId, tasks: &[TaskId], calendars: &mut [Calendar]) -> Vec<Placement> {
     let own = view.instance.job(job);
     let alone = view.instance.with_jobs(vec![as_graph(view.instance, job)]);
-    let problem = Problem::new(&alone);
+    let problem = GraphProblem::new(&alone);
     let ranks = rank::upward(&problem, &rank::mean_times(&problem));
     let mut placed: Vec<Option<(Time, ProcSet)>> = vec![None; problem.tasks()];
     for run in view.running.iter().filter(|run| own.has_task(run.task)) {

@@ -3,7 +3,7 @@
 use makespan_core::{Context, Guarantee, Instance, Objective, Plan, ScheduleError, Scheduler, Unsupported};
 
 use super::{check_supported, needs_single_processors};
-use crate::kernel::graph::{NEVER, NodeId, Place, Problem, ProcessorId, placing::Placing, rank};
+use crate::kernel::graph::{NEVER, NodeId, Place, GraphProblem, ProcessorId, placing::Placing, rank};
 
 /// Critical path on a processor: the tasks of the critical path of each job all run on the processor that is fastest
 /// for them together, the others where they end first; the highest sum of upward and downward rank goes first.
@@ -47,13 +47,13 @@ impl Scheduler for Cpop {
 
     fn schedule(&self, instance: &Instance, _: &mut Context) -> Result<Plan, ScheduleError> {
         check_supported(self, instance)?;
-        let problem = Problem::new(instance);
+        let problem = GraphProblem::new(instance);
         Ok(problem.schedule(&places(&problem)).into())
     }
 }
 
 /// Where and when each task runs.
-pub(super) fn places(problem: &Problem) -> Vec<Place> {
+pub(super) fn places(problem: &GraphProblem) -> Vec<Place> {
     let times = rank::mean_times(problem);
     let (up, down) = (rank::upward(problem, &times), rank::downward(problem, &times));
     let priorities: Vec<f64> = up.iter().zip(&down).map(|(up, down)| up + down).collect();
@@ -69,7 +69,7 @@ pub(super) fn places(problem: &Problem) -> Vec<Place> {
 }
 
 /// For each task of a critical path the processor of that path.
-fn critical_processors(problem: &Problem, up: &[f64]) -> Vec<Option<ProcessorId>> {
+fn critical_processors(problem: &GraphProblem, up: &[f64]) -> Vec<Option<ProcessorId>> {
     let mut fixed = vec![None; problem.tasks()];
     // The entry of the highest upward rank begins the longest path.
     let mut entries: Vec<Option<u32>> = vec![None; problem.jobs()];
@@ -94,13 +94,13 @@ fn critical_processors(problem: &Problem, up: &[f64]) -> Vec<Option<ProcessorId>
 }
 
 /// From the entry always on to the task through which the longest path leads, the first of several.
-fn critical_path(problem: &Problem, up: &[f64], entry: u32) -> Vec<u32> {
+fn critical_path(problem: &GraphProblem, up: &[f64], entry: u32) -> Vec<u32> {
     let mut path = vec![entry];
     let mut at = entry;
     loop {
         let mut next: Option<(f64, u32)> = None;
         for to in problem.outgoing(at) {
-            let length = problem.network().mean(to.edge) + up[to.task as usize];
+            let length = problem.transfers().mean(to.edge) + up[to.task as usize];
             if next.is_none_or(|(longest, _)| length > longest) {
                 next = Some((length, to.task));
             }

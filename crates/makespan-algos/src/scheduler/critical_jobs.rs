@@ -16,7 +16,7 @@ use crate::kernel::chains::outline::{Outline, Share};
 use crate::kernel::chains::squeeze::{Squeezed, squeeze};
 use crate::kernel::chains::strategy::{Offer, heft};
 use crate::kernel::graph::placing::calendars;
-use crate::kernel::graph::{Place, Problem};
+use crate::kernel::graph::{Place, GraphProblem};
 
 /// Ends from that of HEFT to the deadline for which variants are sought, less one.
 const SHARES: i64 = 4;
@@ -68,7 +68,7 @@ impl CriticalJobs {
     /// How many jobs end by their deadline in a schedule.
     pub fn on_time(&self, instance: &Instance, schedule: &Schedule) -> usize {
         let problem = self.method.problem(instance);
-        instance.jobs().len() - Flow::new(instance, &problem, self).late(schedule)
+        instance.jobs().len() - Planner::new(instance, &problem, self).late(schedule)
     }
 }
 
@@ -97,17 +97,17 @@ impl Scheduler for CriticalJobs {
         check_supported(self, instance)?;
         context.bounds.push(makespan_bounds::cost::cheapest(instance));
         let problem = self.method.problem(instance);
-        let flow = Flow::new(instance, &problem, self);
+        let planner = Planner::new(instance, &problem, self);
         let mut variants = Vec::new();
         // The deadline itself last: its remarks are those of the variant that is usually chosen.
         for parts in 0..=SHARES {
-            let passed = flow.pass(Share { parts, of: SHARES }, context);
+            let passed = planner.pass(Share { parts, of: SHARES }, context);
             variants.extend(passed.schedules.iter().map(|places| Variant::new(instance, problem.schedule(places))));
             if parts == SHARES {
                 context.remarks.extend(passed.remarks);
             }
         }
-        let late = |variant: &Variant| flow.late(&variant.schedule);
+        let late = |variant: &Variant| planner.late(&variant.schedule);
         // A variant that is late is none where another is in time.
         let fewest = variants.iter().map(late).min();
         variants.retain(|variant| Some(late(variant)) == fewest);
@@ -123,7 +123,7 @@ impl Scheduler for CriticalJobs {
 }
 
 /// The jobs of an instance, in the order in which they are planned.
-struct Flow<'a> {
+struct Planner<'a> {
     instance: &'a Instance,
     method: Method,
     jobs: Vec<Job<'a>>,
@@ -141,8 +141,8 @@ struct Passed {
     remarks: Vec<String>,
 }
 
-impl<'a> Flow<'a> {
-    fn new(instance: &'a Instance, problem: &'a Problem, scheduler: &CriticalJobs) -> Self {
+impl<'a> Planner<'a> {
+    fn new(instance: &'a Instance, problem: &'a GraphProblem, scheduler: &CriticalJobs) -> Self {
         let mut jobs = Vec::new();
         for (id, job) in instance.ids().zip(instance.jobs()) {
             let outline = Outline::new(instance, problem, id, &scheduler.method);

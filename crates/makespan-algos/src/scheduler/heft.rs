@@ -3,7 +3,7 @@
 use makespan_core::{Context, Guarantee, Instance, Objective, Plan, ScheduleError, Scheduler, Unsupported};
 
 use super::{check_supported, needs_single_processors};
-use crate::kernel::graph::{Place, Problem, placing::Placing, rank};
+use crate::kernel::graph::{Place, GraphProblem, placing::Placing, rank};
 
 /// Heterogeneous earliest finish time: tasks by falling upward rank, each into the earliest gap of the processor on
 /// which it ends first.
@@ -50,7 +50,7 @@ impl Scheduler for Heft {
 
     fn schedule(&self, instance: &Instance, _: &mut Context) -> Result<Plan, ScheduleError> {
         check_supported(self, instance)?;
-        let problem = Problem::new(instance);
+        let problem = GraphProblem::new(instance);
         let ranks = rank::upward(&problem, &rank::mean_times(&problem));
         Ok(problem.schedule(&places(&problem, &ranks)).into())
     }
@@ -58,7 +58,7 @@ impl Scheduler for Heft {
 
 /// Where and when each task runs, the one of highest rank first of those that wait for none that is left: any ranks
 /// will do.
-pub(super) fn places(problem: &Problem, ranks: &[f64]) -> Vec<Place> {
+pub(super) fn places(problem: &GraphProblem, ranks: &[f64]) -> Vec<Place> {
     let mut placing = Placing::new(problem);
     for task in rank::ready_first(problem, ranks) {
         placing.place(task, |_, end| end);

@@ -8,7 +8,7 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use super::check_supported;
-use crate::kernel::mapping::{MachineId, Mapper, Problem, Times, task_time};
+use crate::kernel::mapping::{MachineId, Mapper, MappingProblem, Times, task_time};
 
 /// A mapper as a scheduler. Each processor is a machine; its tasks run one after the other without a gap, in the order of
 /// Smith (time over weight), which is the best for weighted completion and changes no makespan.
@@ -103,7 +103,7 @@ pub fn check_mappable(instance: &Instance) -> Result<(), Unsupported> {
 
 /// The tasks of an instance, with its processors as machines. Their times are not copied where each has its own on each
 /// machine, every node has one processor and no job a walltime.
-pub fn problem_of(instance: &Instance) -> Problem<'_> {
+pub fn problem_of(instance: &Instance) -> MappingProblem<'_> {
     let nodes = instance.platform().nodes();
     let machines = instance.processors() as usize;
     let as_they_are = nodes.iter().all(|node| node.processors == 1)
@@ -128,11 +128,11 @@ pub fn problem_of(instance: &Instance) -> Problem<'_> {
             *ready = (*ready).max(period.end.ticks());
         }
     }
-    Problem::new(times, ready)
+    MappingProblem::new(times, ready)
 }
 
 /// The tasks of each machine one after the other, in the order of Smith.
-pub fn schedule_of(instance: &Instance, problem: &Problem<'_>, mapping: &[MachineId]) -> Schedule {
+pub fn schedule_of(instance: &Instance, problem: &MappingProblem<'_>, mapping: &[MachineId]) -> Schedule {
     schedule_for(instance, problem, mapping, Objective::WeightedCompletion)
 }
 
@@ -140,7 +140,7 @@ pub fn schedule_of(instance: &Instance, problem: &Problem<'_>, mapping: &[Machin
 /// else the order of Smith.
 pub(super) fn schedule_for(
     instance: &Instance,
-    problem: &Problem<'_>,
+    problem: &MappingProblem<'_>,
     mapping: &[MachineId],
     objective: Objective,
 ) -> Schedule {

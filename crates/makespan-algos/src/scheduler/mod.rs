@@ -37,7 +37,7 @@ pub use with_bags::WithBags;
 use makespan_bounds::dual;
 use makespan_core::{Guarantee, Instance, Objective, ScheduleError, Scheduler, Unsupported};
 
-use crate::kernel::graph::Network;
+use crate::kernel::graph::TransferTimes;
 
 /// What every scheduler of moldable jobs asks: equal processors, and jobs that are no bags. Those are for [`WithBags`].
 fn needs_equal_processors(instance: &Instance) -> Result<(), Unsupported> {
@@ -66,8 +66,8 @@ fn needs_single_processors(instance: &Instance) -> Result<(), Unsupported> {
         let name = instance.name(task);
         return Err(Unsupported(format!("it runs every task on one processor, and `{name}` needs more")));
     }
-    if !Network::fits(instance.platform()) {
-        let most = Network::MAX_NODES;
+    if !TransferTimes::fits(instance.platform()) {
+        let most = TransferTimes::MAX_NODES;
         return Err(Unsupported(format!("it looks at each pair of the nodes of a tree, of which {most} are allowed")));
     }
     Ok(())

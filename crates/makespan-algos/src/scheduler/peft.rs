@@ -3,7 +3,7 @@
 use makespan_core::{Context, Guarantee, Instance, Objective, Plan, ScheduleError, Scheduler, Unsupported};
 
 use super::{check_supported, needs_single_processors};
-use crate::kernel::graph::{NEVER, Place, Problem, placing::Placing, rank};
+use crate::kernel::graph::{NEVER, Place, GraphProblem, placing::Placing, rank};
 
 /// Predict earliest finish time: HEFT that looks ahead by a table of what is left behind each task at best, for each
 /// processor that may run it.
@@ -47,13 +47,13 @@ impl Scheduler for Peft {
 
     fn schedule(&self, instance: &Instance, _: &mut Context) -> Result<Plan, ScheduleError> {
         check_supported(self, instance)?;
-        let problem = Problem::new(instance);
+        let problem = GraphProblem::new(instance);
         Ok(problem.schedule(&places(&problem)).into())
     }
 }
 
 /// Where and when each task runs.
-pub(super) fn places(problem: &Problem) -> Vec<Place> {
+pub(super) fn places(problem: &GraphProblem) -> Vec<Place> {
     let table = optimistic_costs(problem);
     let nodes = problem.nodes();
     let row = |task: u32| &table[task as usize * nodes..][..nodes];
@@ -68,7 +68,7 @@ pub(super) fn places(problem: &Problem) -> Vec<Place> {
 
 /// For each task and node: what is left behind the task at best if it runs there. Of each successor the best node,
 /// with a mean transfer if it is another one; of all successors the worst.
-fn optimistic_costs(problem: &Problem) -> Vec<f64> {
+fn optimistic_costs(problem: &GraphProblem) -> Vec<f64> {
     let nodes = problem.nodes();
     let mut table = vec![0.0; problem.tasks() * nodes];
     // Of the successor looked at: its time and what is left behind it, on each node.
@@ -83,7 +83,7 @@ fn optimistic_costs(problem: &Problem) -> Vec<f64> {
                 *behind = if time == NEVER { f64::INFINITY } else { time as f64 + table[next + node.index()] };
             }
             // The best of all nodes serves every node with a transfer.
-            let elsewhere = behind.iter().copied().fold(f64::INFINITY, f64::min) + problem.network().mean(to.edge);
+            let elsewhere = behind.iter().copied().fold(f64::INFINITY, f64::min) + problem.transfers().mean(to.edge);
             for (worst, &behind) in worst.iter_mut().zip(&behind) {
                 *worst = worst.max(behind.min(elsewhere));
             }
@@ -94,7 +94,7 @@ fn optimistic_costs(problem: &Problem) -> Vec<f64> {
 }
 
 /// The mean over the processors that can run the task.
-fn mean(problem: &Problem, task: u32, row: &[f64]) -> f64 {
+fn mean(problem: &GraphProblem, task: u32, row: &[f64]) -> f64 {
     let (mut sum, mut count) = (0.0, 0.0);
     for (node, cost) in problem.node_ids().zip(row) {
         if problem.time(task, node) != NEVER {

@@ -7,7 +7,7 @@ use makespan_core::{Instance, JobId, Time, task_cost};
 
 use super::ranking::Chart;
 use crate::free_time::Calendar;
-use crate::kernel::graph::{NEVER, Neighbour, NodeId, Problem, ProcessorId, rank};
+use crate::kernel::graph::{NEVER, Neighbour, NodeId, GraphProblem, ProcessorId, rank};
 
 /// Of larger jobs the tasks before and after each task are not added up.
 const MAX_SUMMED: usize = 4096;
@@ -24,7 +24,7 @@ pub enum Side {
 /// One job of a problem, with what does not change while it is planned. Its tasks are numbered from 0.
 #[derive(Clone, Debug)]
 pub struct Frame<'a> {
-    problem: &'a Problem,
+    problem: &'a GraphProblem,
     first: u32,
     /// Fastest times and mean transfers.
     pub chart: Chart,
@@ -51,7 +51,7 @@ pub struct Frame<'a> {
 impl<'a> Frame<'a> {
     /// The tasks of a job of the instance. With `types`, one processor stands for all that are alike, and is never
     /// occupied.
-    pub fn new(instance: &Instance, problem: &'a Problem, id: JobId, types: bool) -> Self {
+    pub fn new(instance: &Instance, problem: &'a GraphProblem, id: JobId, types: bool) -> Self {
         let job = instance.job(id);
         let (first, count) = (job.first().0 as u32, job.different_tasks());
         let (machines, kinds) = if types {
@@ -100,7 +100,7 @@ impl<'a> Frame<'a> {
     }
 
     /// The problem.
-    pub fn problem(&self) -> &'a Problem {
+    pub fn problem(&self) -> &'a GraphProblem {
         self.problem
     }
 
@@ -177,7 +177,7 @@ impl<'a> Frame<'a> {
 
     /// How long an edge takes between two processors.
     pub fn transfer(&self, edge: u32, from: ProcessorId, to: ProcessorId) -> i64 {
-        self.problem.network().time(edge, self.problem.node_of(from), self.problem.node_of(to))
+        self.problem.transfers().time(edge, self.problem.node_of(from), self.problem.node_of(to))
     }
 
     /// How long an edge takes on average.
@@ -213,7 +213,7 @@ impl<'a> Frame<'a> {
 }
 
 /// The first processor of each type, and for each processor its type: all tasks take equally long on those of one type.
-fn kinds(problem: &Problem, tasks: Range<u32>) -> (Vec<ProcessorId>, Vec<u32>) {
+fn kinds(problem: &GraphProblem, tasks: Range<u32>) -> (Vec<ProcessorId>, Vec<u32>) {
     let (mut found, mut kinds): (Vec<ProcessorId>, Vec<u32>) = (Vec::new(), Vec::new());
     for processor in problem.processor_ids() {
         let node = problem.node_of(processor);
@@ -232,8 +232,8 @@ fn kinds(problem: &Problem, tasks: Range<u32>) -> (Vec<ProcessorId>, Vec<u32>) {
 
 /// For each edge of a job the time that it takes at least between two nodes that can run its tasks. O(1) for an edge whose
 /// tasks can share a node, and else one step for each pair of nodes.
-fn least_transfers(problem: &Problem, first: u32, edges: Range<u32>, chart: &Chart) -> Vec<i64> {
-    let network = problem.network();
+fn least_transfers(problem: &GraphProblem, first: u32, edges: Range<u32>, chart: &Chart) -> Vec<i64> {
+    let network = problem.transfers();
     let nodes = problem.node_ids();
     let least = |(&(from, to, _), edge): (&(u32, u32, i64), u32)| {
         let runs = |task: u32| move |&node: &NodeId| problem.time(first + task, node) != NEVER;
@@ -257,7 +257,7 @@ fn least_transfers(problem: &Problem, first: u32, edges: Range<u32>, chart: &Cha
 /// where they run, each multiplied by the weight of the processor, come to at most C. A task adds at least the least such
 /// product over the processors that can run it. Weights are the mean speeds of processors over all tasks of the job, with
 /// which the product is the same everywhere if times differ by speeds alone, and equal ones.
-fn areas(problem: &Problem, tasks: Range<u32>) -> [Vec<f64>; 2] {
+fn areas(problem: &GraphProblem, tasks: Range<u32>) -> [Vec<f64>; 2] {
     let mut speeds = vec![0.0; problem.nodes()];
     for task in tasks.clone() {
         let times = problem.times(task);

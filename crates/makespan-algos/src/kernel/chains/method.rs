@@ -6,7 +6,7 @@ use super::criterion::Criterion;
 use super::ranking::Cover;
 use super::reserve::Isolated;
 use super::strategy::{Settings, Start};
-use crate::kernel::graph::Problem;
+use crate::kernel::graph::GraphProblem;
 
 /// How jobs are planned, and within which time.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -34,8 +34,8 @@ impl Method {
     ///
     /// # Panics
     /// When a task does not accept one processor.
-    pub fn problem(&self, instance: &Instance) -> Problem {
-        if self.paid { Problem::with_paid_transfers(instance) } else { Problem::new(instance) }
+    pub fn problem(&self, instance: &Instance) -> GraphProblem {
+        if self.paid { GraphProblem::with_paid_transfers(instance) } else { GraphProblem::new(instance) }
     }
 
     /// What differs from `default`, as parameters of a spec, in the order of the catalogue.

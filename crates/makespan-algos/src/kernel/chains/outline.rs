@@ -10,7 +10,7 @@ use super::method::Method;
 use super::ranking::Chain;
 use super::strategy::{Offer, Settings, Task, strategy};
 use crate::free_time::Calendar;
-use crate::kernel::graph::Problem;
+use crate::kernel::graph::GraphProblem;
 
 /// A part of the time from HEFT's end to the deadline, such as 3 of 4.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +34,7 @@ pub struct Outline<'a> {
 
 impl<'a> Outline<'a> {
     /// The tasks of a job of the instance, by this method.
-    pub fn new(instance: &Instance, problem: &'a Problem, job: JobId, method: &Method) -> Self {
+    pub fn new(instance: &Instance, problem: &'a GraphProblem, job: JobId, method: &Method) -> Self {
         let real = Frame::new(instance, problem, job, false);
         let types = method.types.then(|| Frame::new(instance, problem, job, true));
         Self { real, types, chains: OnceLock::new(), settings: method.settings }

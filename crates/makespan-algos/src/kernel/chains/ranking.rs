@@ -2,7 +2,7 @@
 
 use makespan_core::{Dependence, Instance, JobId, TaskId};
 
-use crate::kernel::graph::Problem;
+use crate::kernel::graph::GraphProblem;
 
 /// A graph of tasks with one time each, and the data between them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -38,12 +38,12 @@ pub enum Cover {
 
 impl Chart {
     /// The tasks of one job: fastest times, and mean transfers between different nodes.
-    pub fn of(instance: &Instance, problem: &Problem, job: JobId) -> Self {
+    pub fn of(instance: &Instance, problem: &GraphProblem, job: JobId) -> Self {
         let tasks = instance.job(job);
         let fastest = |task: TaskId| problem.times(task.0 as u32).iter().copied().min().unwrap_or(0);
         let number = |task: TaskId| (task.0 - tasks.first().0) as u32;
         let edge = |(edge, at): (&Dependence, u32)| {
-            (number(edge.from), number(edge.to), problem.network().mean(at).ceil() as i64)
+            (number(edge.from), number(edge.to), problem.transfers().mean(at).ceil() as i64)
         };
         Self {
             times: tasks.task_ids().map(fastest).collect(),

@@ -17,7 +17,7 @@ use super::strategy::{Settings, Task, heft, strategy};
 use super::windows::Room;
 use crate::free_time::Calendar;
 use crate::kernel::graph::placing::calendars;
-use crate::kernel::graph::{Place, Problem, ProcessorId};
+use crate::kernel::graph::{Place, GraphProblem, ProcessorId};
 
 /// The chains by the printed tree of graphs: each graph loses one edge of its longest path; equal graphs are looked at
 /// once.
@@ -173,7 +173,7 @@ proptest! {
         let edges: Vec<(u32, u32, u64)> = (1..volumes.len() as u32).map(|to| (to - 1, to, data[to as usize])).collect();
         let closed: Vec<(u32, i64, i64)> = closed.into_iter().map(|(p, from, long)| (p, from, from + long)).collect();
         let instance = instance(&volumes, &edges, &speeds, &closed);
-        let problem = Problem::new(&instance);
+        let problem = GraphProblem::new(&instance);
         let frame = Frame::new(&instance, &problem, JobId(0), false);
         let calendars = calendars(&problem);
         let mut draft = Draft::new(&frame, calendars.clone());
@@ -200,7 +200,7 @@ proptest! {
             pairs.into_iter().filter(|((a, b), _)| a < b).map(|((a, b), data)| (a, b, data)).collect();
         let closed: Vec<(u32, i64, i64)> = closed.into_iter().map(|(p, from, long)| (p, from, from + long)).collect();
         let instance = instance(&volumes, &edges, &speeds, &closed);
-        let problem = Problem::new(&instance);
+        let problem = GraphProblem::new(&instance);
         let real = Frame::new(&instance, &problem, JobId(0), false);
         let alike = Frame::new(&instance, &problem, JobId(0), true);
         let calendars = calendars(&problem);
@@ -243,7 +243,7 @@ proptest! {
         wanted in proptest::collection::vec(0_u32..4, 3),
     ) {
         let instance = instance(&volumes, &[], &speeds, &[]);
-        let problem = Problem::new(&instance);
+        let problem = GraphProblem::new(&instance);
         let frame = Frame::new(&instance, &problem, JobId(0), false);
         let planned: Vec<Place> =
             (0..volumes.len()).map(|task| Place { processor: ProcessorId(wanted[task]), start: 5 }).collect();
@@ -281,7 +281,7 @@ proptest! {
 fn isolated_tasks_hold_what_the_others_leave() {
     // Speeds 1 and 2; processor 1 is closed from 40 to 50.
     let instance = instance(&[10, 20, 16], &[(1, 2, 0)], &[1, 2], &[(1, 40, 50)]);
-    let problem = Problem::new(&instance);
+    let problem = GraphProblem::new(&instance);
     let frame = Frame::new(&instance, &problem, JobId(0), false);
     let calendars = calendars(&problem);
     let settings = |isolated| Settings { criterion: Criterion::Utilisation, isolated, ..Settings::default() };
@@ -304,7 +304,7 @@ fn isolated_tasks_hold_what_the_others_leave() {
 #[test]
 fn penalties_say_what_a_collision_becomes() {
     let instance = instance(&[10, 10], &[], &[1, 2], &[]);
-    let problem = Problem::new(&instance);
+    let problem = GraphProblem::new(&instance);
     let frame = Frame::new(&instance, &problem, JobId(0), false);
     // Both are planned on the slow processor: the second one waits for it, or runs on the fast one.
     let planned = [Place { processor: ProcessorId(0), start: 0 }, Place { processor: ProcessorId(0), start: 4 }];
@@ -330,7 +330,7 @@ fn tasks_for_one_processor_that_start_together_follow_each_other() {
     let tasks = ["a", "b", "c"].map(|name| NamedTask::new(name, only_there())).to_vec();
     let job = Job::compound("job", Graph::new(tasks, vec![]).unwrap());
     let instance = Instance::new(platform, vec![job], vec![]).unwrap();
-    let problem = Problem::new(&instance);
+    let problem = GraphProblem::new(&instance);
     let frame = Frame::new(&instance, &problem, JobId(0), false);
     let planned = [Place { processor: ProcessorId(0), start: 8 }; 3];
     let (draft, collisions) = resolve(&resolution(&frame, 40, &Penalties::default()), calendars(&problem), &planned);

@@ -14,7 +14,7 @@ mod slots;
 #[cfg(test)]
 mod tests;
 
-use super::{Neighbour, Place, Problem, ProcessorId};
+use super::{Neighbour, Place, GraphProblem, ProcessorId};
 use order::Marks;
 
 /// No task.
@@ -25,7 +25,7 @@ const GONE: i64 = i64::MIN / 4;
 /// Which task runs where and behind which, with the earliest end of each. Processors are always open.
 #[derive(Clone, Debug)]
 pub struct MachineOrders<'a> {
-    problem: &'a Problem,
+    problem: &'a GraphProblem,
     /// For each processor its tasks, in order.
     of: Vec<Vec<u32>>,
     processor: Vec<ProcessorId>,
@@ -57,12 +57,12 @@ pub struct Slot {
 
 impl<'a> MachineOrders<'a> {
     /// Whether the lines of a problem say all: no processor is closed at any time.
-    pub fn are_enough(problem: &Problem) -> bool {
+    pub fn are_enough(problem: &GraphProblem) -> bool {
         problem.processor_ids().all(|processor| problem.closed(processor).is_empty())
     }
 
     /// The tasks in this order, in which each comes after all that it waits for, each on its processor.
-    pub fn new(problem: &'a Problem, order: &[u32], processors: &[ProcessorId]) -> Self {
+    pub fn new(problem: &'a GraphProblem, order: &[u32], processors: &[ProcessorId]) -> Self {
         let tasks = problem.tasks();
         let edges: usize = (0..tasks as u32).map(|task| problem.incoming(task).len()).sum();
         let mut lines = Self {
@@ -201,7 +201,7 @@ impl<'a> MachineOrders<'a> {
     }
 
     fn transfer(&self, edge: &Neighbour, from: ProcessorId, to: ProcessorId) -> i64 {
-        self.problem.network().time(edge.edge, self.problem.node_of(from), self.problem.node_of(to))
+        self.problem.transfers().time(edge.edge, self.problem.node_of(from), self.problem.node_of(to))
     }
 
     /// The ends of the tasks from this place of the order on.

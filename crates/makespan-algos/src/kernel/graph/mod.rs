@@ -1,7 +1,7 @@
 //! Compound jobs in flat arrays: times of all tasks on nodes, transfers between them, and which waits for which.
 
 pub mod machine_orders;
-mod network;
+mod transfer_times;
 pub mod placing;
 pub mod rank;
 pub mod sequence;
@@ -11,7 +11,7 @@ use std::ops::Range;
 use makespan_core::{Dependence, Instance, JobId, Placement, Platform, ProcSet, Schedule, TaskId, Time};
 
 use crate::kernel::index_type;
-pub use network::Network;
+pub use transfer_times::TransferTimes;
 
 /// No task takes so long; stands for a node that cannot run a task.
 pub const NEVER: i64 = i64::MAX;
@@ -30,7 +30,7 @@ index_type! {
 ///
 /// Tasks and edges have the numbers that they have in the instance. Times are in ticks.
 #[derive(Clone, Debug)]
-pub struct Problem {
+pub struct GraphProblem {
     /// For each task its job.
     job_of: Vec<JobId>,
     release: Vec<i64>,
@@ -46,7 +46,7 @@ pub struct Problem {
     node_of: Vec<NodeId>,
     /// For each node its processors.
     nodes: Vec<Range<u32>>,
-    network: Network,
+    transfers: TransferTimes,
     /// Unavailable periods of each processor.
     closed: Vec<Vec<(i64, i64)>>,
 }
@@ -91,7 +91,7 @@ impl Neighbours {
     }
 }
 
-impl Problem {
+impl GraphProblem {
     /// Every task of the instance, which has no bags, on one processor. O(tasks * nodes + edges).
     ///
     /// # Panics
@@ -141,7 +141,7 @@ impl Problem {
             edges: instance.ids().map(edges_of).collect(),
             times: instance.task_ids().flat_map(time).collect(),
             node_of,
-            network: Network::new(platform, &computing, instance.edges()),
+            transfers: TransferTimes::new(platform, &computing, instance.edges()),
             nodes,
             closed,
         }
@@ -236,8 +236,8 @@ impl Problem {
     }
 
     /// How data travel.
-    pub fn network(&self) -> &Network {
-        &self.network
+    pub fn transfers(&self) -> &TransferTimes {
+        &self.transfers
     }
 
     /// The unavailable periods of a processor, in any order.
@@ -248,7 +248,7 @@ impl Problem {
     /// Whether nothing depends on which processor runs a task: all are alike and always open, and data take no time.
     pub fn is_plain(&self) -> bool {
         let alike = |times: &[i64]| times.iter().all(|&time| time == times[0]);
-        self.network.is_instant()
+        self.transfers.is_instant()
             && self.closed.iter().all(Vec::is_empty)
             && self.times.chunks(self.nodes.len()).all(alike)
     }

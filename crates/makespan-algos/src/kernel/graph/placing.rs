@@ -2,14 +2,14 @@
 
 use makespan_core::FreeTime;
 
-use super::{NEVER, NodeId, Place, Problem, ProcessorId};
+use super::{NEVER, NodeId, Place, GraphProblem, ProcessorId};
 use crate::free_time::Calendar;
 
 /// Where `cost` of the node and of the end of a task is least, the first of several, and when it ends there: the
 /// insertion-based policy of HEFT. A task begins in the earliest gap of a processor that is long enough, once its data are
 /// on the node as `arrival` says. `None` when no node can run it. O(processors log tasks) where gaps are long enough.
 pub fn earliest<C: PartialOrd>(
-    problem: &Problem,
+    problem: &GraphProblem,
     task: u32,
     calendars: &[Calendar],
     arrival: impl Fn(NodeId) -> i64,
@@ -34,14 +34,14 @@ pub fn earliest<C: PartialOrd>(
 }
 
 /// When each processor is unavailable.
-pub fn calendars(problem: &Problem) -> Vec<Calendar> {
+pub fn calendars(problem: &GraphProblem) -> Vec<Calendar> {
     problem.processor_ids().map(|processor| Calendar::new(problem.closed(processor))).collect()
 }
 
 /// A schedule in the making, whose tasks are placed by [`earliest`].
 #[derive(Clone, Debug)]
 pub struct Placing<'a> {
-    problem: &'a Problem,
+    problem: &'a GraphProblem,
     calendars: Vec<Calendar>,
     /// For each task that is placed where and when; of the others the default.
     places: Vec<Place>,
@@ -53,7 +53,7 @@ pub struct Placing<'a> {
 
 impl<'a> Placing<'a> {
     /// Nothing is placed.
-    pub fn new(problem: &'a Problem) -> Self {
+    pub fn new(problem: &'a GraphProblem) -> Self {
         Self {
             problem,
             calendars: calendars(problem),
@@ -104,7 +104,7 @@ impl<'a> Placing<'a> {
             let node = problem.node_of(self.places[from.task as usize].processor);
             let end = self.ends[from.task as usize];
             for (to, arrival) in problem.node_ids().zip(&mut self.arrivals) {
-                *arrival = (*arrival).max(end + problem.network().time(from.edge, node, to));
+                *arrival = (*arrival).max(end + problem.transfers().time(from.edge, node, to));
             }
         }
     }

@@ -3,10 +3,10 @@
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-use super::{NEVER, Problem};
+use super::{NEVER, GraphProblem};
 
 /// The mean time of each task over the processors that can run it.
-pub fn mean_times(problem: &Problem) -> Vec<f64> {
+pub fn mean_times(problem: &GraphProblem) -> Vec<f64> {
     let mean = |task: u32| {
         let (mut sum, mut count) = (0.0, 0.0);
         for (node, &time) in problem.node_ids().zip(problem.times(task)).filter(|&(_, &time)| time != NEVER) {
@@ -21,10 +21,10 @@ pub fn mean_times(problem: &Problem) -> Vec<f64> {
 
 /// The longest path from the beginning of each task to the end of its graph, by mean times and mean transfers: the
 /// upward rank of Topcuoglu, Hariri and Wu (DOI 10.1109/71.993206), equation 8.
-pub fn upward(problem: &Problem, times: &[f64]) -> Vec<f64> {
+pub fn upward(problem: &GraphProblem, times: &[f64]) -> Vec<f64> {
     let mut ranks = vec![0.0; problem.tasks()];
     for &task in problem.order().iter().rev() {
-        let after = problem.outgoing(task).iter().map(|to| problem.network().mean(to.edge) + ranks[to.task as usize]);
+        let after = problem.outgoing(task).iter().map(|to| problem.transfers().mean(to.edge) + ranks[to.task as usize]);
         ranks[task as usize] = times[task as usize] + after.fold(0.0, f64::max);
     }
     ranks
@@ -32,20 +32,20 @@ pub fn upward(problem: &Problem, times: &[f64]) -> Vec<f64> {
 
 /// The longest path from the beginning of its graph to the beginning of each task: the downward rank, equation 10
 /// there.
-pub fn downward(problem: &Problem, times: &[f64]) -> Vec<f64> {
+pub fn downward(problem: &GraphProblem, times: &[f64]) -> Vec<f64> {
     let mut ranks = vec![0.0; problem.tasks()];
     for &task in problem.order() {
         let before = problem.incoming(task).iter().map(|from| {
             let at = from.task as usize;
-            ranks[at] + times[at] + problem.network().mean(from.edge)
+            ranks[at] + times[at] + problem.transfers().mean(from.edge)
         });
         ranks[task as usize] = before.fold(0.0, f64::max);
     }
     ranks
 }
 
-/// For each task its place in the order of [`Problem::order`].
-pub fn positions(problem: &Problem) -> Vec<u32> {
+/// For each task its place in the order of [`GraphProblem::order`].
+pub fn positions(problem: &GraphProblem) -> Vec<u32> {
     let mut positions = vec![0; problem.tasks()];
     for (position, &task) in problem.order().iter().enumerate() {
         positions[task as usize] = position as u32;
@@ -54,7 +54,7 @@ pub fn positions(problem: &Problem) -> Vec<u32> {
 }
 
 /// The tasks in an order in which always the one of highest rank comes next of those that wait for none that is left.
-pub fn ready_first(problem: &Problem, ranks: &[f64]) -> Vec<u32> {
+pub fn ready_first(problem: &GraphProblem, ranks: &[f64]) -> Vec<u32> {
     let positions = positions(problem);
     let entry = |task: u32| Ready { rank: ranks[task as usize], position: positions[task as usize], task };
     let mut missing: Vec<usize> = (0..problem.tasks() as u32).map(|task| problem.incoming(task).len()).collect();

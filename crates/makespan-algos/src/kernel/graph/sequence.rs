@@ -3,7 +3,7 @@
 use makespan_core::{FreeTime, Objective};
 
 use super::placing::calendars;
-use super::{NEVER, NodeId, Place, Problem, ProcessorId};
+use super::{NEVER, NodeId, Place, GraphProblem, ProcessorId};
 use crate::free_time::Calendar;
 
 /// Stands for the processor on which a task ends first.
@@ -27,7 +27,7 @@ pub struct Solution {
 /// a schedule is, that of its tasks by start is no later.
 #[derive(Clone, Debug)]
 pub struct Sequence<'a> {
-    problem: &'a Problem,
+    problem: &'a GraphProblem,
     goal: Goal,
     order: Vec<u32>,
     position: Vec<u32>,
@@ -96,7 +96,7 @@ pub struct Shift {
 impl<'a> Sequence<'a> {
     /// Evaluates this order; `weights` are those of the jobs, for objectives other than the makespan. Cost and
     /// throughput are no matter of order, and the makespan stands for them.
-    pub fn new(problem: &'a Problem, objective: Objective, weights: &[f64], solution: Solution) -> Self {
+    pub fn new(problem: &'a GraphProblem, objective: Objective, weights: &[f64], solution: Solution) -> Self {
         let goal = match objective {
             Objective::Makespan | Objective::Cost | Objective::Throughput => Goal::Makespan,
             Objective::WeightedCompletion => Goal::ends(weights.to_vec(), i64::MAX),
@@ -118,7 +118,7 @@ impl<'a> Sequence<'a> {
     }
 
     /// Evaluates this order by how many ticks jobs end late, added up: each must end by its due.
-    pub fn late(problem: &'a Problem, dues: &[i64], solution: Solution) -> Self {
+    pub fn late(problem: &'a GraphProblem, dues: &[i64], solution: Solution) -> Self {
         let mut behind = vec![0; problem.tasks()];
         for &task in problem.order().iter().rev() {
             let fastest = |task: u32| problem.times(task).iter().copied().min().unwrap_or(0);
@@ -131,7 +131,7 @@ impl<'a> Sequence<'a> {
         Self::aiming(problem, Goal::Late { dues: dues.to_vec(), behind }, solution)
     }
 
-    fn aiming(problem: &'a Problem, goal: Goal, solution: Solution) -> Self {
+    fn aiming(problem: &'a GraphProblem, goal: Goal, solution: Solution) -> Self {
         let Solution { order, wanted } = solution;
         let (tasks, processors) = (problem.tasks(), problem.processors());
         let placed = Placed { ends: vec![0; tasks], processors: vec![ProcessorId::default(); tasks] };
@@ -370,7 +370,7 @@ impl<'a> Sequence<'a> {
         for from in self.problem.incoming(task) {
             let at = from.task as usize;
             let source = self.problem.node_of(self.present.processors[at]);
-            arrival = arrival.max(self.present.ends[at] + self.problem.network().time(from.edge, source, node));
+            arrival = arrival.max(self.present.ends[at] + self.problem.transfers().time(from.edge, source, node));
         }
         arrival
     }

@@ -4,7 +4,7 @@ use rand::RngExt;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
-use super::{MachineId, Mapper, MinMin, Problem};
+use super::{MachineId, Mapper, MinMin, MappingProblem};
 
 /// 200 chromosomes, one of them Min-min's, with selection by rank, one-point crossover, mutation of one gene, and the best
 /// kept.
@@ -35,7 +35,7 @@ const MUTATION: f64 = 0.4;
 const TRIES: usize = 16;
 
 impl Mapper for BraunGenetic {
-    fn map(&self, problem: &Problem<'_>, random: &mut ChaCha8Rng) -> Vec<MachineId> {
+    fn map(&self, problem: &MappingProblem<'_>, random: &mut ChaCha8Rng) -> Vec<MachineId> {
         let seed = MinMin.map(problem, random);
         if problem.tasks() == 0 || problem.machines() == 1 {
             return seed;
@@ -67,7 +67,7 @@ impl Mapper for BraunGenetic {
 impl BraunGenetic {
     /// The next generation, but for the elite.
     fn children(
-        problem: &Problem<'_>,
+        problem: &MappingProblem<'_>,
         population: &[(i64, Vec<MachineId>)],
         random: &mut ChaCha8Rng,
     ) -> Vec<(i64, Vec<MachineId>)> {
@@ -109,7 +109,7 @@ impl BraunGenetic {
 }
 
 /// A random machine that can run the task, or else this one.
-fn some_machine(problem: &Problem<'_>, task: usize, otherwise: MachineId, random: &mut ChaCha8Rng) -> MachineId {
+fn some_machine(problem: &MappingProblem<'_>, task: usize, otherwise: MachineId, random: &mut ChaCha8Rng) -> MachineId {
     let mut tries = (0..TRIES).map(|_| MachineId::at(random.random_range(0..problem.machines())));
     tries.find(|&machine| problem.can_run(task, machine)).unwrap_or(otherwise)
 }

@@ -2,7 +2,7 @@
 
 use rand_chacha::ChaCha8Rng;
 
-use super::{Loads, MachineId, Mapper, MinMin, Problem};
+use super::{Loads, MachineId, Mapper, MinMin, MappingProblem};
 
 /// From the mapping of Min-min, moves a task of the machine that is done last to another machine, or swaps it with a task
 /// there, as long as both machines are then done earlier than it was.
@@ -15,7 +15,7 @@ use super::{Loads, MachineId, Mapper, MinMin, Problem};
 pub struct Descent;
 
 impl Mapper for Descent {
-    fn map(&self, problem: &Problem<'_>, random: &mut ChaCha8Rng) -> Vec<MachineId> {
+    fn map(&self, problem: &MappingProblem<'_>, random: &mut ChaCha8Rng) -> Vec<MachineId> {
         let mut loads = Loads::new(problem, MinMin.map(problem, random));
         Self::improve(problem, &mut loads, usize::MAX);
         loads.into_mapping()
@@ -25,7 +25,7 @@ impl Mapper for Descent {
 impl Descent {
     /// Improves a mapping as long as no more than so many pairs, of a task with a machine or another task, have to be looked
     /// at; whether nothing is left to improve.
-    pub fn improve(problem: &Problem<'_>, loads: &mut Loads, looks: usize) -> bool {
+    pub fn improve(problem: &MappingProblem<'_>, loads: &mut Loads, looks: usize) -> bool {
         let mut left = looks;
         let mut afford = |pairs: usize| {
             let enough = pairs <= left;
@@ -51,7 +51,7 @@ impl Descent {
 }
 
 /// The best move of a task away from the last machine.
-fn step_move(problem: &Problem<'_>, loads: &mut Loads) -> bool {
+fn step_move(problem: &MappingProblem<'_>, loads: &mut Loads) -> bool {
     let (last, end) = loads.last();
     let mut best = (end, usize::MAX, MachineId(0));
     for &task in loads.tasks_of(last) {
@@ -75,7 +75,7 @@ fn step_move(problem: &Problem<'_>, loads: &mut Loads) -> bool {
 }
 
 /// The best swap of a task of the last machine with one of another.
-fn step_swap(problem: &Problem<'_>, loads: &mut Loads) -> bool {
+fn step_swap(problem: &MappingProblem<'_>, loads: &mut Loads) -> bool {
     let (last, end) = loads.last();
     let mut best = (end, usize::MAX, 0);
     for &task in loads.tasks_of(last) {

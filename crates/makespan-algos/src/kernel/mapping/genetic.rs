@@ -3,7 +3,7 @@
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-use super::{MachineId, Mapper, Problem};
+use super::{MachineId, Mapper, MappingProblem};
 
 /// Which of two mappings is fitter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,7 +75,7 @@ struct Load {
 }
 
 struct Evolution<'a> {
-    problem: &'a Problem<'a>,
+    problem: &'a MappingProblem<'a>,
     options: Genetic,
     /// Where all machines would be done together.
     ideal: f64,
@@ -83,7 +83,7 @@ struct Evolution<'a> {
 }
 
 impl Mapper for Genetic {
-    fn map(&self, problem: &Problem<'_>, random: &mut ChaCha8Rng) -> Vec<MachineId> {
+    fn map(&self, problem: &MappingProblem<'_>, random: &mut ChaCha8Rng) -> Vec<MachineId> {
         if problem.tasks() == 0 {
             return Vec::new();
         }
@@ -295,7 +295,7 @@ impl Load {
 
 /// The ideal completion, in ticks: all tasks in the time that machines have before it. A machine that is not ready before it
 /// gives none.
-pub(super) fn ideal(problem: &Problem<'_>) -> f64 {
+pub(super) fn ideal(problem: &MappingProblem<'_>) -> f64 {
     let tasks = problem.tasks();
     let mut sums = vec![(0.0, 0_u32); problem.machines()];
     let able = |task: usize| problem.machine_ids().filter(move |&machine| problem.can_run(task, machine));

@@ -2,7 +2,7 @@
 
 use rand_chacha::ChaCha8Rng;
 
-use super::{MachineId, Mapper, Problem};
+use super::{MachineId, Mapper, MappingProblem};
 
 /// Each task to the machine that is ready first, whatever its time there: "opportunistic load balancing".
 ///
@@ -24,7 +24,7 @@ pub struct MinimumExecution;
 pub struct MinimumCompletion;
 
 impl Mapper for OpportunisticLoadBalancing {
-    fn map(&self, problem: &Problem<'_>, _random: &mut ChaCha8Rng) -> Vec<MachineId> {
+    fn map(&self, problem: &MappingProblem<'_>, _random: &mut ChaCha8Rng) -> Vec<MachineId> {
         one_by_one(problem, |task, ready| {
             let able = problem.machine_ids().filter(|&machine| problem.can_run(task, machine));
             able.min_by_key(|machine| ready[machine.index()]).unwrap_or_default()
@@ -33,7 +33,7 @@ impl Mapper for OpportunisticLoadBalancing {
 }
 
 impl Mapper for MinimumExecution {
-    fn map(&self, problem: &Problem<'_>, _random: &mut ChaCha8Rng) -> Vec<MachineId> {
+    fn map(&self, problem: &MappingProblem<'_>, _random: &mut ChaCha8Rng) -> Vec<MachineId> {
         one_by_one(problem, |task, _| {
             problem.machine_ids().min_by_key(|&machine| problem.time(task, machine)).unwrap_or_default()
         })
@@ -41,12 +41,12 @@ impl Mapper for MinimumExecution {
 }
 
 impl Mapper for MinimumCompletion {
-    fn map(&self, problem: &Problem<'_>, _random: &mut ChaCha8Rng) -> Vec<MachineId> {
+    fn map(&self, problem: &MappingProblem<'_>, _random: &mut ChaCha8Rng) -> Vec<MachineId> {
         problem.in_order(0..problem.tasks())
     }
 }
 
-fn one_by_one(problem: &Problem<'_>, choose: impl Fn(usize, &[i64]) -> MachineId) -> Vec<MachineId> {
+fn one_by_one(problem: &MappingProblem<'_>, choose: impl Fn(usize, &[i64]) -> MachineId) -> Vec<MachineId> {
     let mut ready = problem.ready().to_vec();
     let choice = |task| {
         let machine = choose(task, &ready);

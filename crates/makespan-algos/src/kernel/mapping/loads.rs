@@ -1,7 +1,7 @@
 //! A mapping that changes, with what each machine has to do.
 
 use super::members::Members;
-use super::{MachineId, Problem};
+use super::{MachineId, MappingProblem};
 
 /// A mapping with the completions of its machines and the tasks of each, kept while tasks move.
 #[derive(Clone, Debug)]
@@ -13,7 +13,7 @@ pub struct Loads {
 
 impl Loads {
     /// Of this mapping.
-    pub fn new(problem: &Problem<'_>, mapping: Vec<MachineId>) -> Self {
+    pub fn new(problem: &MappingProblem<'_>, mapping: Vec<MachineId>) -> Self {
         let completions = problem.completions(&mapping);
         let mut members = Members::new(problem.machines(), mapping.len());
         for (task, &machine) in mapping.iter().enumerate() {
@@ -54,7 +54,7 @@ impl Loads {
     }
 
     /// Gives a task to another machine.
-    pub fn give(&mut self, problem: &Problem<'_>, task: usize, to: MachineId) {
+    pub fn give(&mut self, problem: &MappingProblem<'_>, task: usize, to: MachineId) {
         let from = self.machine_of[task];
         if from == to {
             return;

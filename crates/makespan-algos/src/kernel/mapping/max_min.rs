@@ -2,7 +2,7 @@
 
 use rand_chacha::ChaCha8Rng;
 
-use super::{MachineId, Mapper, Problem};
+use super::{MachineId, Mapper, MappingProblem};
 
 /// Again and again the task whose earliest completion is latest, to the machine where it is earliest.
 ///
@@ -13,7 +13,7 @@ use super::{MachineId, Mapper, Problem};
 pub struct MaxMin;
 
 impl Mapper for MaxMin {
-    fn map(&self, problem: &Problem<'_>, _random: &mut ChaCha8Rng) -> Vec<MachineId> {
+    fn map(&self, problem: &MappingProblem<'_>, _random: &mut ChaCha8Rng) -> Vec<MachineId> {
         let mut ready = problem.ready().to_vec();
         let mut mapping = vec![MachineId(0); problem.tasks()];
         let mut waiting: Vec<(usize, MachineId, i64)> = (0..problem.tasks())

@@ -2,7 +2,7 @@
 
 use rand_chacha::ChaCha8Rng;
 
-use super::{MachineId, Mapper, MaxMin, Problem};
+use super::{MachineId, Mapper, MaxMin, MappingProblem};
 
 /// Again and again the task whose earliest completion is earliest, to the machine where that is.
 ///
@@ -26,7 +26,7 @@ const TOGETHER: usize = 8;
 const NOWHERE: MachineId = MachineId(u32::MAX);
 
 impl Mapper for MinMin {
-    fn map(&self, problem: &Problem<'_>, _random: &mut ChaCha8Rng) -> Vec<MachineId> {
+    fn map(&self, problem: &MappingProblem<'_>, _random: &mut ChaCha8Rng) -> Vec<MachineId> {
         let (tasks, machines) = (problem.tasks(), problem.machines());
         let orders = shortest_first(problem);
         let mut ready = problem.ready().to_vec();
@@ -65,7 +65,7 @@ impl Mapper for MinMin {
 }
 
 /// For each machine the tasks by their time there, then by number.
-fn shortest_first(problem: &Problem<'_>) -> Vec<u32> {
+fn shortest_first(problem: &MappingProblem<'_>) -> Vec<u32> {
     let (tasks, machines) = (problem.tasks(), problem.machines());
     let mut orders = Vec::with_capacity(tasks * machines);
     let mut columns: Vec<Vec<(i64, u32)>> = vec![Vec::with_capacity(tasks); TOGETHER.min(machines)];
@@ -86,7 +86,7 @@ fn shortest_first(problem: &Problem<'_>) -> Vec<u32> {
 }
 
 impl Mapper for Duplex {
-    fn map(&self, problem: &Problem<'_>, random: &mut ChaCha8Rng) -> Vec<MachineId> {
+    fn map(&self, problem: &MappingProblem<'_>, random: &mut ChaCha8Rng) -> Vec<MachineId> {
         let (min_min, max_min) = (MinMin.map(problem, random), MaxMin.map(problem, random));
         if problem.makespan(&max_min) < problem.makespan(&min_min) { max_min } else { min_min }
     }

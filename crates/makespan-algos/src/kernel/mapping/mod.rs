@@ -2,23 +2,23 @@
 //!
 //! Words: a *machine* is one processor; its *ready time* is when it has finished what it was given before; the
 //! *completion* of a task on a machine is the ready time plus the task's time there. Everything is in whole ticks.
-//! A [`Mapper`] fills a [`Problem`]; ties go to the smaller number of task, then of machine, unless a mapper says otherwise.
+//! A [`Mapper`] fills a [`MappingProblem`]; ties go to the smaller number of task, then of machine, unless a mapper says otherwise.
 //!
 //! ```
-//! use makespan_algos::kernel::mapping::{MachineId, Mapper, MinMin, Problem, Times};
+//! use makespan_algos::kernel::mapping::{MachineId, Mapper, MinMin, MappingProblem, Times};
 //! use makespan_core::Time;
 //! use rand::SeedableRng;
 //! use rand_chacha::ChaCha8Rng;
 //!
 //! // Two tasks on two machines, the second of which is busy until 3.
 //! let times = Times::flat([4, 1, 2, 9].map(Time::from_ticks).to_vec(), 2);
-//! let problem = Problem::new(times, vec![0, 3]);
+//! let problem = MappingProblem::new(times, vec![0, 3]);
 //! let mapping = MinMin.map(&problem, &mut ChaCha8Rng::seed_from_u64(1));
 //! assert_eq!((mapping.as_slice(), problem.makespan(&mapping)), ([1, 0].map(MachineId).as_slice(), 4));
 //! ```
 
 mod braun;
-mod chains;
+mod ejections;
 mod descent;
 mod genetic;
 mod immediate;
@@ -33,14 +33,14 @@ mod sufferage;
 mod tests;
 
 pub use braun::BraunGenetic;
-pub use chains::{Candidates, Chains};
+pub use ejections::{Candidates, EjectionChains};
 pub use descent::Descent;
 pub use genetic::{Fitness, Genetic};
 pub use immediate::{MinimumCompletion, MinimumExecution, OpportunisticLoadBalancing};
 pub use loads::Loads;
 pub use max_min::MaxMin;
 pub use min_min::{Duplex, MinMin};
-pub use problem::{MachineId, Problem, Times, task_time};
+pub use problem::{MachineId, MappingProblem, Times, task_time};
 pub use smith::Smith;
 pub use sufferage::Sufferage;
 
@@ -49,5 +49,5 @@ use rand_chacha::ChaCha8Rng;
 /// Maps tasks to machines.
 pub trait Mapper {
     /// For each task its machine, on which it can run.
-    fn map(&self, problem: &Problem<'_>, random: &mut ChaCha8Rng) -> Vec<MachineId>;
+    fn map(&self, problem: &MappingProblem<'_>, random: &mut ChaCha8Rng) -> Vec<MachineId>;
 }

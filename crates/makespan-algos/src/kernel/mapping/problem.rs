@@ -5,7 +5,7 @@ use makespan_core::{Profile, Time};
 use crate::kernel::index_type;
 
 index_type! {
-    /// A machine, by its number among those of a [`Problem`]. Tasks are numbered on their own, by plain indices.
+    /// A machine, by its number among those of a [`MappingProblem`]. Tasks are numbered on their own, by plain indices.
     MachineId
 }
 
@@ -66,12 +66,12 @@ impl<'a> Times<'a> {
 /// Every task can run on some machine, and no sum of times that a sensible mapping makes reaches half the range of
 /// [`Time`], as in an instance.
 #[derive(Clone, Debug)]
-pub struct Problem<'a> {
+pub struct MappingProblem<'a> {
     times: Times<'a>,
     ready: Vec<i64>,
 }
 
-impl<'a> Problem<'a> {
+impl<'a> MappingProblem<'a> {
     /// From the times and, for each machine, the instant in ticks from which it is free.
     ///
     /// # Panics

@@ -3,7 +3,7 @@
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-use super::{MachineId, Problem};
+use super::{MachineId, MappingProblem};
 
 /// The temperature, in multiples of what a mean task costs, at the beginning and at the end.
 const HOT: f64 = 0.3;
@@ -19,7 +19,7 @@ const DEAR: f64 = 2.0;
 /// 1956, DOI 10.1002/nav.3800030106). A change moves a task to another machine or exchanges two tasks, by the rule of Metropolis
 /// (Kirkpatrick, Gelatt, Vecchi, Science 220, 1983, DOI 10.1126/science.220.4598.671). Complexity: O(k) a change for machines with k tasks.
 pub struct Smith<'a> {
-    problem: &'a Problem<'a>,
+    problem: &'a MappingProblem<'a>,
     weights: &'a [f64],
     limit: Option<i64>,
     /// What a tick over the limit costs.
@@ -40,7 +40,7 @@ pub struct Smith<'a> {
 
 impl<'a> Smith<'a> {
     /// From a mapping on. No machine may be done after the limit; where one is, the limit is not kept yet.
-    pub fn new(problem: &'a Problem<'a>, weights: &'a [f64], limit: Option<i64>, mapping: Vec<MachineId>) -> Self {
+    pub fn new(problem: &'a MappingProblem<'a>, weights: &'a [f64], limit: Option<i64>, mapping: Vec<MachineId>) -> Self {
         let mut lines = vec![Vec::new(); problem.machines()];
         for (task, &machine) in mapping.iter().enumerate() {
             lines[machine.index()].push(task as u32);

@@ -2,7 +2,7 @@
 
 use rand_chacha::ChaCha8Rng;
 
-use super::{MachineId, Mapper, Problem};
+use super::{MachineId, Mapper, MappingProblem};
 
 /// A task's *sufferage* is by how much its second earliest completion is later than its earliest.
 ///
@@ -30,7 +30,7 @@ struct Wish {
 }
 
 impl Wish {
-    fn of(problem: &Problem<'_>, task: usize, ready: &[i64]) -> Self {
+    fn of(problem: &MappingProblem<'_>, task: usize, ready: &[i64]) -> Self {
         let (mut best, mut second) = ((MachineId(0), i64::MAX), (MachineId(0), i64::MAX));
         for (machine, (&ready, &time)) in problem.machine_ids().zip(ready.iter().zip(problem.row(task))) {
             let completion = ready + time.ticks();
@@ -45,12 +45,12 @@ impl Wish {
 }
 
 impl Mapper for Sufferage {
-    fn map(&self, problem: &Problem<'_>, _random: &mut ChaCha8Rng) -> Vec<MachineId> {
+    fn map(&self, problem: &MappingProblem<'_>, _random: &mut ChaCha8Rng) -> Vec<MachineId> {
         if self.greedy { one_by_one(problem) } else { by_passes(problem) }
     }
 }
 
-fn by_passes(problem: &Problem<'_>) -> Vec<MachineId> {
+fn by_passes(problem: &MappingProblem<'_>) -> Vec<MachineId> {
     let mut ready = problem.ready().to_vec();
     let mut mapping = vec![MachineId(0); problem.tasks()];
     let mut waiting: Vec<usize> = (0..problem.tasks()).collect();
@@ -77,7 +77,7 @@ fn by_passes(problem: &Problem<'_>) -> Vec<MachineId> {
     mapping
 }
 
-fn one_by_one(problem: &Problem<'_>) -> Vec<MachineId> {
+fn one_by_one(problem: &MappingProblem<'_>) -> Vec<MachineId> {
     let mut ready = problem.ready().to_vec();
     let mut mapping = vec![MachineId(0); problem.tasks()];
     let mut waiting: Vec<(usize, Wish)> =

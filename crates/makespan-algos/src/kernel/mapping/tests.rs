@@ -8,9 +8,9 @@ fn random() -> ChaCha8Rng {
     ChaCha8Rng::seed_from_u64(1)
 }
 
-fn problem(times: &[i64], ready: &[i64]) -> Problem<'static> {
+fn problem(times: &[i64], ready: &[i64]) -> MappingProblem<'static> {
     let time = |&ticks: &i64| if ticks == 0 { Profile::CANNOT_RUN } else { Time::from_ticks(ticks) };
-    Problem::new(Times::flat(times.iter().map(time).collect(), ready.len()), ready.to_vec())
+    MappingProblem::new(Times::flat(times.iter().map(time).collect(), ready.len()), ready.to_vec())
 }
 
 fn mappers() -> Vec<(&'static str, Box<dyn Mapper>)> {
@@ -71,7 +71,7 @@ fn tables() -> impl Strategy<Value = (Vec<i64>, Vec<i64>)> {
 
 /// Machines of which each second one is busy, for nothing up to far beyond the end of what is mapped. Either each task has a size and each
 /// machine a speed, or each time is drawn.
-fn busy(seed: u64) -> Problem<'static> {
+fn busy(seed: u64) -> MappingProblem<'static> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let (tasks, machines) = (random.random_range(1..=60), random.random_range(2..=12));
     let speeds: Vec<f64> = (0..machines).map(|_| f64::from(random.random_range(1..=10))).collect();
@@ -87,7 +87,7 @@ fn busy(seed: u64) -> Problem<'static> {
     let times = Times::flat(times.collect(), machines);
     let far = 10_f64.powf(random.random_range(7.0..12.0));
     let ready = (0..machines).map(|_| if random.random_bool(0.5) { random.random_range(0.0..far) as i64 } else { 0 });
-    Problem::new(times, ready.collect())
+    MappingProblem::new(times, ready.collect())
 }
 
 /// `met` and `olb` are not among them: by their definitions they look at no completion, and no load keeps them off a machine.
@@ -111,8 +111,8 @@ fn what_cannot_take_part_changes_no_mapping_of_the_genetic_algorithms() {
         let free = busy(seed);
         let ready: Vec<i64> = (0..free.machines()).map(|machine| i64::from(machine == 0) * (1 << 42)).collect();
         let rows = |from: usize| (0..free.tasks()).flat_map(|task| free.row(task)[from..].to_vec()).collect();
-        let with = Problem::new(Times::flat(rows(0), free.machines()), ready.clone());
-        let without = Problem::new(Times::flat(rows(1), free.machines() - 1), ready[1..].to_vec());
+        let with = MappingProblem::new(Times::flat(rows(0), free.machines()), ready.clone());
+        let without = MappingProblem::new(Times::flat(rows(1), free.machines() - 1), ready[1..].to_vec());
         for fitness in [Fitness::Balance, Fitness::Makespan] {
             let genetic = Genetic { fitness, generations: 200, ..Genetic::default() };
             let found = genetic.map(&without, &mut random());
@@ -124,7 +124,7 @@ fn what_cannot_take_part_changes_no_mapping_of_the_genetic_algorithms() {
 }
 
 /// Min-min as it is defined, without any order kept.
-fn plain(problem: &Problem<'_>, latest: bool) -> Vec<MachineId> {
+fn plain(problem: &MappingProblem<'_>, latest: bool) -> Vec<MachineId> {
     let mut ready = problem.ready().to_vec();
     let mut mapping = vec![None; problem.tasks()];
     for _ in 0..problem.tasks() {

@@ -7,7 +7,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::machines::{Machines, Sent};
 use super::{Communication, Rules, SchedulingTime, When};
-use crate::kernel::mapping::{Mapper, MinimumCompletion, Problem, Times, task_time};
+use crate::kernel::mapping::{Mapper, MinimumCompletion, MappingProblem, Times, task_time};
 
 /// The scheduler's own state.
 #[derive(Debug)]
@@ -218,7 +218,7 @@ impl Dealer<'_, '_> {
                 row.push(task_time(self.view.instance.time_on(task, machine.node)));
                 ready.push(if printed { free + cost } else { free.max(now + cost) }.ticks());
             }
-            let problem = Problem::new(Times::flat(row, up.len()), ready);
+            let problem = MappingProblem::new(Times::flat(row, up.len()), ready);
             let mapping = if printed {
                 MinimumCompletion.map(&problem, self.random)
             } else {
@@ -241,7 +241,7 @@ impl Dealer<'_, '_> {
         let instance = self.view.instance;
         let row = |&task: &TaskId| nodes.iter().map(move |&node| task_time(instance.time_on(task, node)));
         let times = Times::flat(tasks.iter().flat_map(row).collect(), up.len());
-        let problem = Problem::new(times, up.iter().map(ready).collect());
+        let problem = MappingProblem::new(times, up.iter().map(ready).collect());
         let begin = (self.rules.scheduling_time == SchedulingTime::Measured).then(Instant::now);
         let mapping = self.mapper.map(&problem, self.random);
         let real = begin.map_or_else(Default::default, |begin| begin.elapsed());

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use rand_chacha::ChaCha8Rng;
 
-use crate::kernel::mapping::{Descent, Loads, MachineId, Mapper, Problem};
+use crate::kernel::mapping::{Descent, Loads, MachineId, Mapper, MappingProblem};
 
 /// Each task in turn, the longest first, to the machine on which it is complete first; then moves and swaps
 /// ([`Descent::improve`]) where there are few enough tasks for them to matter.
@@ -22,7 +22,7 @@ const MAX_TASKS: usize = 5000;
 const LOOKS: usize = 100_000_000;
 
 impl Mapper for LongestFirst {
-    fn map(&self, problem: &Problem<'_>, _random: &mut ChaCha8Rng) -> Vec<MachineId> {
+    fn map(&self, problem: &MappingProblem<'_>, _random: &mut ChaCha8Rng) -> Vec<MachineId> {
         let mut order: Vec<usize> = (0..problem.tasks()).collect();
         order.sort_by_cached_key(|&task| Reverse(problem.shortest(task)));
         let mapping = problem.in_order(order);

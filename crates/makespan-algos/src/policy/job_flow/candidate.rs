@@ -12,7 +12,7 @@ use crate::kernel::chains::deadline::{deadline, makespan_alone};
 use crate::kernel::chains::frame::Frame;
 use crate::kernel::chains::outline::{Outline, Share};
 use crate::kernel::chains::strategy::{Offer, heft, pareto};
-use crate::kernel::graph::Problem;
+use crate::kernel::graph::GraphProblem;
 use crate::policy::jobs::as_graph;
 
 /// Ends from that of HEFT to the deadline under which variants are sought, less one.
@@ -23,7 +23,7 @@ pub(super) struct Alone {
     pub job: JobId,
     released: i64,
     instance: Instance,
-    problem: Problem,
+    problem: GraphProblem,
 }
 
 /// A job to be planned.

@@ -9,7 +9,7 @@ use super::candidate::{Alone, Candidate, longest};
 use super::choice::{Choice, delay, delayed};
 use super::rules::{Serve, Spare};
 use super::{JobFlow, is_untouched, placements};
-use crate::kernel::graph::{Problem, rank};
+use crate::kernel::graph::{GraphProblem, rank};
 use crate::policy::again::calendars;
 use crate::policy::jobs::as_graph;
 
@@ -235,5 +235,5 @@ impl JobFlow {
 /// How long the longest task of a job takes on average over processors, in ticks.
 fn spare(view: &View<'_>, job: JobId) -> i64 {
     let alone = view.instance.with_jobs(vec![as_graph(view.instance, job)]);
-    longest(&rank::mean_times(&Problem::new(&alone)))
+    longest(&rank::mean_times(&GraphProblem::new(&alone)))
 }

@@ -11,7 +11,7 @@ use rand_chacha::ChaCha8Rng;
 use super::front::limits;
 use super::{Optimise, Target, floor_times};
 use crate::kernel::mapping::{
-    Candidates, Chains, Descent, Loads, MachineId, Mapper, MinMin, MinimumCompletion, Problem, Sufferage,
+    Candidates, EjectionChains, Descent, Loads, MachineId, Mapper, MinMin, MinimumCompletion, MappingProblem, Sufferage,
 };
 use crate::scheduler::mapping::{problem_of, schedule_for};
 use crate::search::{Budget, Neighbourhood, Portfolio, anneal};
@@ -97,7 +97,7 @@ fn other_bounds(instance: &Instance, aim: Objective, prices: &[f64], positions: 
 }
 
 /// Mappings by rules; not all of them where there are very many times.
-fn starts(instance: &Instance, problem: &Problem<'_>, mut random: ChaCha8Rng) -> Vec<Vec<MachineId>> {
+fn starts(instance: &Instance, problem: &MappingProblem<'_>, mut random: ChaCha8Rng) -> Vec<Vec<MachineId>> {
     let mut starts = vec![MinimumCompletion.map(problem, &mut random), MinMin.map(problem, &mut random)];
     if problem.tasks() * problem.machines() <= MANY {
         if problem.tasks() <= MANY_TASKS {
@@ -112,7 +112,7 @@ fn starts(instance: &Instance, problem: &Problem<'_>, mut random: ChaCha8Rng) ->
 }
 
 /// In the order of Smith of the shortest times, each task to the machine on which it ends first.
-fn by_smith(instance: &Instance, problem: &Problem<'_>) -> Vec<MachineId> {
+fn by_smith(instance: &Instance, problem: &MappingProblem<'_>) -> Vec<MachineId> {
     let weight = |task: usize| i128::from(instance.weight(TaskId::at(task)).millionths());
     let key: Vec<(i128, i128)> =
         (0..problem.tasks()).map(|task| (i128::from(problem.shortest(task).ticks()), weight(task))).collect();
@@ -123,7 +123,7 @@ fn by_smith(instance: &Instance, problem: &Problem<'_>) -> Vec<MachineId> {
 
 /// What all searches know.
 struct Run<'a> {
-    problem: &'a Problem<'a>,
+    problem: &'a MappingProblem<'a>,
     instance: &'a Instance,
     prices: &'a [f64],
     floor: i64,
@@ -194,7 +194,7 @@ impl Run<'_> {
                 Budget::Time(time) => (time.as_secs_f64() / ONE_SECONDS).round(),
             };
         let found = self.portfolio.each(|index| {
-            let chains = Chains::new(problem, &candidates, candidates.cheapest());
+            let chains = EjectionChains::new(problem, &candidates, candidates.cheapest());
             let random = self.portfolio.random(index + 1);
             let mut search = Shortening { chains, random, floor: self.floor as f64, times: times.max(1.0) };
             let steps = |steps: u64| (steps as f64 * share) as u64;
@@ -209,7 +209,7 @@ impl Run<'_> {
 
 /// A search for the shortest mapping.
 struct Shortening<'a> {
-    chains: Chains<'a>,
+    chains: EjectionChains<'a>,
     random: ChaCha8Rng,
     floor: f64,
     /// How often it begins anew from where it is.

@@ -3,7 +3,7 @@ use proptest::prelude::*;
 
 use super::super::tests::instance;
 use super::*;
-use crate::kernel::graph::Problem;
+use crate::kernel::graph::GraphProblem;
 use crate::kernel::graph::placing::calendars;
 
 proptest! {
@@ -23,7 +23,7 @@ proptest! {
             pairs.into_iter().filter(|((a, b), _)| a < b).map(|((a, b), data)| (a, b, data)).collect();
         let closed: Vec<(u32, i64, i64)> = closed.into_iter().map(|(p, from, long)| (p, from, from + long)).collect();
         let instance = instance(&volumes, &edges, &speeds, &closed);
-        let problem = Problem::new(&instance);
+        let problem = GraphProblem::new(&instance);
         let frame = Frame::new(&instance, &problem, JobId(0), false);
         let calendars = calendars(&problem);
         let count = speeds.len() as u32;
@@ -66,7 +66,7 @@ proptest! {
     ) {
         let speeds: Vec<u32> = [vec![1; count], vec![2; count]].concat();
         let instance = instance(&volumes, &[], &speeds, &[]);
-        let problem = Problem::new(&instance);
+        let problem = GraphProblem::new(&instance);
         let real = Frame::new(&instance, &problem, JobId(0), false);
         let chosen = Frame::new(&instance, &problem, JobId(0), true);
         let planned: Vec<Place> = (0..volumes.len())

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use super::super::frame::Frame;
 use super::*;
 use crate::kernel::graph::placing::calendars;
-use crate::kernel::graph::{Place, Problem};
+use crate::kernel::graph::{Place, GraphProblem};
 
 /// Tasks with times of their own on each machine, some of which cannot run them, and edges of fixed times.
 fn instance(times: &[Vec<Option<i64>>], edges: &[(u32, u32, i64)]) -> Instance {
@@ -73,7 +73,7 @@ proptest! {
         let edges: Vec<(u32, u32, i64)> = pairs.into_iter()
             .filter(|((a, b), _)| a < b && *b < count).map(|((a, b), time)| (a, b, time)).collect();
         let instance = instance(&times, &edges);
-        let problem = Problem::new(&instance);
+        let problem = GraphProblem::new(&instance);
         let frame = Frame::new(&instance, &problem, JobId(0), false);
         let (mut found, mut empty) = (Vec::new(), Vec::new());
         all(&frame, end, &[], &mut empty, &mut found);

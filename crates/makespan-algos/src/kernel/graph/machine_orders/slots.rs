@@ -49,15 +49,15 @@ impl MachineOrders<'_> {
 
     /// When the data of a task are on a node, and the longest path behind its end there.
     fn around(&self, task: u32, node: NodeId) -> (i64, i64) {
-        let (problem, network) = (self.problem, self.problem.network());
+        let (problem, transfers) = (self.problem, self.problem.transfers());
         let of = |other: &Neighbour| problem.node_of(self.processor[other.task as usize]);
         let mut arrival = problem.release(task);
         for from in problem.incoming(task) {
-            arrival = arrival.max(self.ends[from.task as usize] + network.time(from.edge, of(from), node));
+            arrival = arrival.max(self.ends[from.task as usize] + transfers.time(from.edge, of(from), node));
         }
         let mut rest = 0;
         for to in problem.outgoing(task) {
-            rest = rest.max(self.rests[to.task as usize] + network.time(to.edge, node, of(to)));
+            rest = rest.max(self.rests[to.task as usize] + transfers.time(to.edge, node, of(to)));
         }
         (arrival, rest)
     }

@@ -3,7 +3,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::{MachineOrders, Slot};
-use crate::kernel::graph::{NEVER, Problem, ProcessorId};
+use crate::kernel::graph::{NEVER, GraphProblem, ProcessorId};
 
 /// Two jobs of tasks with times of their own on each of three nodes, of one and of two processors.
 fn instance(random: &mut ChaCha8Rng, tasks: usize) -> Instance {
@@ -39,7 +39,7 @@ fn instance(random: &mut ChaCha8Rng, tasks: usize) -> Instance {
 }
 
 /// The makespan with these tasks on each processor, from nothing but the problem; none where they wait in a circle.
-fn evaluated(problem: &Problem, lines: &[Vec<u32>]) -> Option<i64> {
+fn evaluated(problem: &GraphProblem, lines: &[Vec<u32>]) -> Option<i64> {
     let tasks = problem.tasks();
     let mut processor = vec![ProcessorId::default(); tasks];
     for (index, line) in lines.iter().enumerate() {
@@ -55,7 +55,7 @@ fn evaluated(problem: &Problem, lines: &[Vec<u32>]) -> Option<i64> {
             let node = problem.node_of(ProcessorId::at(index));
             let arrival = |from: &crate::kernel::graph::Neighbour| {
                 let source = problem.node_of(processor[from.task as usize]);
-                Some(ends[from.task as usize]? + problem.network().time(from.edge, source, node))
+                Some(ends[from.task as usize]? + problem.transfers().time(from.edge, source, node))
             };
             let Some(arrivals) = problem.incoming(task).iter().map(arrival).collect::<Option<Vec<i64>>>() else {
                 continue;
@@ -76,7 +76,7 @@ fn evaluated(problem: &Problem, lines: &[Vec<u32>]) -> Option<i64> {
 }
 
 /// The least makespan over all places on all processors.
-fn least(problem: &Problem, without: &[Vec<u32>], task: u32) -> Option<i64> {
+fn least(problem: &GraphProblem, without: &[Vec<u32>], task: u32) -> Option<i64> {
     let mut least: Option<i64> = None;
     for (processor, line) in without.iter().enumerate() {
         if problem.time(task, problem.node_of(ProcessorId::at(processor))) == NEVER {
@@ -96,7 +96,7 @@ fn slots_say_the_makespan_and_one_of_them_is_the_best_of_all_places() {
     for seed in 0..30 {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         let instance = instance(&mut random, 1 + seed as usize / 3);
-        let problem = Problem::new(&instance);
+        let problem = GraphProblem::new(&instance);
         let mut lines = MachineOrders::new(&problem, problem.order(), &vec![ProcessorId::default(); problem.tasks()]);
         let mut slots = Vec::new();
         for _ in 0..40 {

@@ -5,7 +5,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::{hottest, scale};
 use crate::kernel::graph::sequence::{ANY, Sequence};
-use crate::kernel::graph::{NEVER, Place, Problem, ProcessorId};
+use crate::kernel::graph::{NEVER, Place, GraphProblem, ProcessorId};
 use crate::search::{Cooling, Neighbourhood, heat};
 
 /// The temperature falls to this share of where it begins.
@@ -18,7 +18,7 @@ const LEAVES: f64 = 0.8;
 
 /// One search: a present solution, and the best one.
 pub(super) struct Annealing<'a> {
-    problem: &'a Problem,
+    problem: &'a GraphProblem,
     sequence: Sequence<'a>,
     best: (f64, Vec<Place>),
     random: ChaCha8Rng,
@@ -31,7 +31,7 @@ pub(super) struct Annealing<'a> {
 impl<'a> Annealing<'a> {
     /// The search of this number from a sequence on.
     pub(super) fn new(
-        problem: &'a Problem,
+        problem: &'a GraphProblem,
         sequence: Sequence<'a>,
         random: ChaCha8Rng,
         index: u32,

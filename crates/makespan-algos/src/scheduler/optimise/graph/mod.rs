@@ -17,7 +17,7 @@ use super::machines::{LIGHTEST, Outcome, SHORTEST, proved};
 use super::{Optimise, Target, floor_times};
 use crate::kernel::graph::machine_orders::MachineOrders;
 use crate::kernel::graph::sequence::Sequence;
-use crate::kernel::graph::{NEVER, Place, Problem};
+use crate::kernel::graph::{NEVER, Place, GraphProblem};
 use crate::search::{Course, Portfolio, anneal};
 use annealing::Annealing;
 use relocating::Relocating;
@@ -40,12 +40,12 @@ fn hottest(tasks: usize) -> f64 {
 }
 
 /// The mean time of a task where it is fastest, and of a transfer between different nodes.
-fn scale(problem: &Problem) -> f64 {
+fn scale(problem: &GraphProblem) -> f64 {
     let (mut times, mut transfers, mut edges) = (0.0, 0.0, 0.0_f64);
     for task in 0..problem.tasks() as u32 {
         times += problem.times(task).iter().copied().min().unwrap_or(NEVER) as f64;
         for from in problem.incoming(task) {
-            transfers += problem.network().mean(from.edge);
+            transfers += problem.transfers().mean(from.edge);
             edges += 1.0;
         }
     }
@@ -61,7 +61,7 @@ pub(super) struct Run<'a> {
 /// A schedule that ends by `end`, found from lists by so many steps; `None` when none is. It depends on the seed alone.
 pub(in crate::scheduler) fn within(
     instance: &Instance,
-    problem: &Problem,
+    problem: &GraphProblem,
     end: i64,
     steps: u64,
     context: &Context,
@@ -77,7 +77,7 @@ pub(in crate::scheduler) fn within(
 
 /// What each of the independent searches knows.
 struct Each<'a> {
-    problem: &'a Problem,
+    problem: &'a GraphProblem,
     objective: Objective,
     weights: &'a [f64],
     /// No schedule that is longer is wanted.
@@ -99,7 +99,7 @@ struct Aim {
 
 /// The problem, and what was proved of it.
 struct Proved {
-    problem: Problem,
+    problem: GraphProblem,
     weights: Vec<f64>,
     bounds: Vec<Bound>,
     portfolio: Portfolio,
@@ -120,7 +120,7 @@ impl Run<'_> {
         };
         let bounds = objectives.into_iter().filter_map(|one| makespan_bounds::best(self.instance, one).ok()).collect();
         let weights = self.instance.jobs().iter().map(|job| job.weight.millionths() as f64).collect();
-        let known = Proved { problem: Problem::new(self.instance), weights, bounds, portfolio };
+        let known = Proved { problem: GraphProblem::new(self.instance), weights, bounds, portfolio };
         let floor = Time::from_ticks(known.bound(Objective::Makespan).map_or(0, |value| value as i64));
         let limit = factor.map(|factor| floor_times(floor, factor));
         let found = match target {

@@ -5,7 +5,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::{hottest, scale};
 use crate::kernel::graph::machine_orders::{MachineOrders, Slot};
-use crate::kernel::graph::{Place, Problem, ProcessorId};
+use crate::kernel::graph::{Place, GraphProblem, ProcessorId};
 use crate::search::{Cooling, Neighbourhood, heat};
 
 /// The temperature falls to this share of where it begins.
@@ -22,7 +22,7 @@ const COLD: f64 = 8.0;
 
 /// One search: a present solution, and the best one.
 pub(super) struct Relocating<'a> {
-    problem: &'a Problem,
+    problem: &'a GraphProblem,
     lines: MachineOrders<'a>,
     best: Best,
     random: ChaCha8Rng,
@@ -65,7 +65,7 @@ impl Descent {
 
 impl<'a> Relocating<'a> {
     /// Begins with these places.
-    pub(super) fn new(problem: &'a Problem, places: &[Place], random: ChaCha8Rng, floor: f64) -> Self {
+    pub(super) fn new(problem: &'a GraphProblem, places: &[Place], random: ChaCha8Rng, floor: f64) -> Self {
         let mut order = problem.order().to_vec();
         order.sort_by_key(|&task| places[task as usize].start);
         let processors: Vec<ProcessorId> = places.iter().map(|place| place.processor).collect();

@@ -6,7 +6,7 @@ mod start;
 mod task;
 
 use super::super::floor_times;
-use crate::kernel::graph::{Place, Problem};
+use crate::kernel::graph::{Place, GraphProblem};
 use crate::search::{Budget, Portfolio, anneal};
 use annealing::Annealing;
 use makespan_bounds::cost::{self, CostSearch};
@@ -54,7 +54,7 @@ impl CostRun<'_> {
         if instance.jobs().is_empty() {
             return Cheapest { schedule: Schedule::default(), bounds, remark: None, limit };
         }
-        let problem = Problem::new(instance);
+        let problem = GraphProblem::new(instance);
         let task = Task::new(instance, &problem, self.deadline, limit.map(|(limit, _)| limit));
         let prices = self.prices(&task);
         bounds.extend(prices.as_ref().and_then(|prices| prices.bound(instance)));

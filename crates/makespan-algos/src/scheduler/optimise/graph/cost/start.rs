@@ -6,7 +6,7 @@ use makespan_core::{Context, Plan, Schedule, Scheduler};
 use super::task::{Task, heft};
 use crate::kernel::chains::method::Method;
 use crate::kernel::graph::sequence::{Sequence, Solution};
-use crate::kernel::graph::{NEVER, NodeId, Place, Problem, ProcessorId};
+use crate::kernel::graph::{NEVER, NodeId, Place, GraphProblem, ProcessorId};
 use crate::scheduler::CriticalJobs;
 
 /// What the critical jobs method, HEFT and the prices of the bound suggest; the best first.
@@ -82,7 +82,7 @@ pub(super) fn sequence<'a>(task: &Task<'a>, places: &[Place]) -> Sequence<'a> {
 }
 
 /// For each node of the platform its number among those that compute.
-fn computing(problem: &Problem, task: &Task) -> Vec<Option<NodeId>> {
+fn computing(problem: &GraphProblem, task: &Task) -> Vec<Option<NodeId>> {
     let mut ids = problem.node_ids();
     let nodes = task.instance.platform().nodes().iter();
     let numbered = nodes.map(|node| if node.processors > 0 { ids.next() } else { None }).collect();

@@ -4,13 +4,13 @@ use makespan_core::{Instance, JobId, Time, task_cost, volume};
 
 use crate::kernel::chains::deadline::{deadline, makespan_alone};
 use crate::kernel::chains::frame::Frame;
-use crate::kernel::graph::{NEVER, NodeId, Place, Problem, ProcessorId, rank};
+use crate::kernel::graph::{NEVER, NodeId, Place, GraphProblem, ProcessorId, rank};
 use crate::scheduler::heft;
 
 /// Tasks with their costs, and jobs with their dues.
 pub(super) struct Task<'a> {
     pub(super) instance: &'a Instance,
-    pub(super) problem: &'a Problem,
+    pub(super) problem: &'a GraphProblem,
     /// How long after its release a job that states no deadline may end, as a multiple of HEFT's makespan for it alone.
     pub(super) deadline: f64,
     /// By when each job must end.
@@ -42,7 +42,7 @@ impl Merit {
 impl<'a> Task<'a> {
     /// Every job must end by its deadline, or where there is a `limit` by then. Jobs without edges are one crowd: those
     /// that state none share a deadline, by the end of HEFT's plan for all of them.
-    pub(super) fn new(instance: &'a Instance, problem: &'a Problem, factor: f64, limit: Option<Time>) -> Self {
+    pub(super) fn new(instance: &'a Instance, problem: &'a GraphProblem, factor: f64, limit: Option<Time>) -> Self {
         let mut costs = Vec::with_capacity(problem.tasks() * problem.nodes());
         for task in instance.task_ids() {
             let volume = volume(instance.profile(task));
@@ -105,6 +105,6 @@ impl<'a> Task<'a> {
 }
 
 /// HEFT's places for all jobs together.
-pub(super) fn heft(problem: &Problem) -> Vec<Place> {
+pub(super) fn heft(problem: &GraphProblem) -> Vec<Place> {
     heft::places(problem, &rank::upward(problem, &rank::mean_times(problem)))
 }

@@ -7,7 +7,7 @@ use super::NodeId;
 
 /// Routes by kind: most platforms have few.
 #[derive(Clone, Debug)]
-pub struct Network {
+pub struct TransferTimes {
     nodes: usize,
     /// For each pair of nodes the kind of the route between them; empty when every pair has the second kind but that of
     /// a node with itself, which has the first.
@@ -20,7 +20,7 @@ pub struct Network {
     means: (f64, f64),
 }
 
-impl Network {
+impl TransferTimes {
     /// More nodes of a tree are not looked at pair by pair.
     pub const MAX_NODES: usize = 4096;
     /// More times are not kept but computed again.

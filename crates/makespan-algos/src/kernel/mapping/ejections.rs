@@ -5,7 +5,7 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
 use super::members::Members;
-use super::{MachineId, Problem};
+use super::{MachineId, MappingProblem};
 
 /// Machines that are tried for a task, those of least price, at most.
 const MAX_CANDIDATES: usize = 16;
@@ -26,7 +26,7 @@ const BENT: f64 = 5.0;
 /// apart from 0.
 const HOPELESS: f64 = 38.0;
 /// A chain is tried so often for each move of one task.
-const CHAINS: f64 = 0.95;
+const EJECTIONS: f64 = 0.95;
 
 /// For at most so many tasks, or so many a machine, the bound is far below any mapping, and another penalty is used. The temperature then falls
 /// `CYCLES` times, each time from the start: one descent often ends far from the best.
@@ -64,7 +64,7 @@ pub struct Candidates {
 impl Candidates {
     /// For these prices of machines, where `bound` is a bound on the makespan and `known` one that is reached: machines that are
     /// not ready before it are not worth trying. Of few tasks every other machine is.
-    pub fn new(problem: &Problem<'_>, prices: &[f64], bound: i64, known: i64) -> Self {
+    pub fn new(problem: &MappingProblem<'_>, prices: &[f64], bound: i64, known: i64) -> Self {
         let unit = bound.max(1) as f64;
         // The prices of machines that are ready after the bound only keep tasks away.
         let open = prices.iter().zip(problem.ready()).filter(|(_, ready)| **ready < bound);
@@ -153,7 +153,7 @@ fn accepted(cost: f64, heat: f64, random: &mut ChaCha8Rng) -> bool {
 ///
 /// Source: annealing after Kirkpatrick, Gelatt, Vecchi, Science 220, 1983, DOI 10.1126/science.220.4598.671; ejection chains
 /// after F. Glover, Discrete Applied Mathematics 65, 1996, DOI 10.1016/0166-218X(94)00037-E. Complexity: O(1) a change.
-pub struct Chains<'a> {
+pub struct EjectionChains<'a> {
     candidates: &'a Candidates,
     machine_of: Vec<MachineId>,
     time_of: Vec<f64>,
@@ -177,9 +177,9 @@ pub struct Chains<'a> {
     weight: f64,
 }
 
-impl<'a> Chains<'a> {
+impl<'a> EjectionChains<'a> {
     /// From a mapping on, of the same problem.
-    pub fn new(problem: &Problem<'_>, candidates: &'a Candidates, mapping: Vec<MachineId>) -> Self {
+    pub fn new(problem: &MappingProblem<'_>, candidates: &'a Candidates, mapping: Vec<MachineId>) -> Self {
         let mut loads = candidates.ready.clone();
         let mut tasks = vec![0; loads.len()];
         let mut members = Members::new(loads.len(), mapping.len());
@@ -238,7 +238,7 @@ impl<'a> Chains<'a> {
             let (task, at) = self.candidates.moves[random.random_range(0..moves)];
             let first = self.candidates.at(task as usize, at as usize);
             if first.machine != self.machine_of[first.task] {
-                let chain = random.random_bool(CHAINS);
+                let chain = random.random_bool(EJECTIONS);
                 self.change(first, chain, temperature, random);
             }
         }
