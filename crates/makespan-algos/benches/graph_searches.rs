@@ -5,7 +5,7 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use makespan_algos::kernel::graph::machine_orders::MachineOrders;
 use makespan_algos::kernel::graph::sequence::{ANY, Sequence, Solution};
 use makespan_algos::kernel::graph::{GraphProblem, ProcessorId, rank};
-use makespan_core::{Edge, Graph, Instance, Job, Link, Load, NamedTask, Node, Objective, Platform, Profile, Time};
+use makespan_core::{Edge, Graph, Instance, Job, Link, NamedTask, Node, Objective, Payload, Platform, Profile, Time};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -17,8 +17,8 @@ fn instance(tasks: u32) -> Instance {
         let mut before: Vec<u32> = (0..3).map(|_| (to / 8 - 1) * 8 + random.random_range(0..8)).collect();
         before.sort_unstable();
         before.dedup();
-        let load = |random: &mut ChaCha8Rng| Load::Bytes(random.random_range(1..20_000_000));
-        edges.extend(before.into_iter().map(|from| Edge { from, to, load: load(&mut random) }));
+        let payload = |random: &mut ChaCha8Rng| Payload::Bytes(random.random_range(1..20_000_000));
+        edges.extend(before.into_iter().map(|from| Edge { from, to, payload: payload(&mut random) }));
     }
     let task = |index: u32| {
         let time = Time::from_ticks(random.random_range(10_000_000_000..=100_000_000_000));

@@ -7,7 +7,9 @@ use criterion::{Criterion, criterion_group, criterion_main};
 use makespan_algos::kernel::chains::ranking::{Chart, Cover};
 use makespan_algos::kernel::graph::GraphProblem;
 use makespan_algos::scheduler;
-use makespan_core::{Context, Edge, Graph, Instance, Job, JobId, Link, Load, NamedTask, Node, Platform, Profile, Time};
+use makespan_core::{
+    Context, Edge, Graph, Instance, Job, JobId, Link, NamedTask, Node, Payload, Platform, Profile, Time,
+};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -32,8 +34,8 @@ fn layered(tasks: usize) -> Instance {
             let first = random.random_range(before.clone());
             for from in before.clone() {
                 if from == first || random.random::<f64>() < 0.3 {
-                    let load = Load::Bytes(random.random_range(1_000_000..20_000_000));
-                    edges.push(Edge { from: from as u32, to: to as u32, load });
+                    let payload = Payload::Bytes(random.random_range(1_000_000..20_000_000));
+                    edges.push(Edge { from: from as u32, to: to as u32, payload });
                 }
             }
         }

@@ -5,7 +5,7 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use makespan_algos::kernel::mapping::{Genetic, Mapper, MaxMin, MinMin, MappingProblem, Sufferage, Times};
+use makespan_algos::kernel::mapping::{Genetic, Mapper, MappingProblem, MaxMin, MinMin, Sufferage, Times};
 use makespan_core::Time;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;

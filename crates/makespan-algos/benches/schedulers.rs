@@ -8,7 +8,7 @@ use std::time::Duration;
 use criterion::{BenchmarkGroup, Criterion, criterion_group, criterion_main, measurement::WallTime};
 use makespan_algos::scheduler;
 use makespan_core::{
-    Context, Edge, Graph, Instance, Job, Link, Load, NamedTask, Node, Platform, Profile, SpeedupLaw, Time, Weight,
+    Context, Edge, Graph, Instance, Job, Link, NamedTask, Node, Payload, Platform, Profile, SpeedupLaw, Time, Weight,
 };
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -147,8 +147,8 @@ fn graphs(criterion: &mut Criterion) {
         let mut before: Vec<u32> = (0..3).map(|_| layer + random.random_range(0..100)).collect();
         before.sort_unstable();
         before.dedup();
-        let load = |random: &mut ChaCha8Rng| Load::Bytes(random.random_range(1..20_000_000));
-        edges.extend(before.into_iter().map(|from| Edge { from, to, load: load(&mut random) }));
+        let payload = |random: &mut ChaCha8Rng| Payload::Bytes(random.random_range(1..20_000_000));
+        edges.extend(before.into_iter().map(|from| Edge { from, to, payload: payload(&mut random) }));
     }
     let graph = Graph::new(tasks, edges).expect("layers have no cycle");
     let node = |index: u32| Node {

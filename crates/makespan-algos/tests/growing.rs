@@ -3,7 +3,7 @@
 
 use makespan_algos::policy::{PolicyError, policies, policy_for};
 use makespan_core::{
-    Actual, Decision, Edge, Event, Failure, Graph, Instance, Job, JobId, Link, Load, LogEntry, NamedTask, Node,
+    Actual, Decision, Edge, Event, Failure, Graph, Instance, Job, JobId, Link, LogEntry, NamedTask, Node, Payload,
     Platform, Policy, ProcSet, Profile, SpeedupLaw, Time, Unavailable, View, Weight,
 };
 use makespan_sim::{Silent, Simulation, SimulationOptions, simulate};
@@ -102,8 +102,9 @@ fn job(kind: Kind, index: usize, &(release, choice, time, width, weight): &Row) 
             let task = |at: u32| NamedTask::new(at.to_string(), rigid(1, 1 + (time * i64::from(at + 1)) % 40));
             // Each task waits for one before it, some for two.
             let edge = |at: u32| {
-                let first = Edge { from: (at * 7 + u32::from(choice)) % at, to: at, load: Load::Bytes(u64::from(at)) };
-                let second = Edge { from: at - 1, to: at, load: Load::Fixed(t(2)) };
+                let first =
+                    Edge { from: (at * 7 + u32::from(choice)) % at, to: at, payload: Payload::Bytes(u64::from(at)) };
+                let second = Edge { from: at - 1, to: at, payload: Payload::Fixed(t(2)) };
                 if first.from == second.from { vec![first] } else { vec![first, second] }
             };
             let tasks = width + 1;

@@ -1,7 +1,7 @@
 //! What runs have on disk stays as it was, so that a run that an earlier version began can be resumed.
 
 use makespan_core::{
-    Edge, Graph, Instance, Job, JobId, Load, NamedTask, Platform, ProcSet, Profile, TaskId, Time, Weight,
+    Edge, Graph, Instance, Job, JobId, NamedTask, Payload, Platform, ProcSet, Profile, TaskId, Time, Weight,
 };
 
 use crate::files::Files;
@@ -24,7 +24,7 @@ fn compound(name: &str, odd: &str) -> Job {
         named.task.command = words(&["t", "{task}", name]);
         named
     };
-    let edge = |(from, to)| Edge { from, to, load: Load::Bytes(7) };
+    let edge = |(from, to)| Edge { from, to, payload: Payload::Bytes(7) };
     let edges = [(1, 0), (2, 0), (2, 1)].map(edge).to_vec();
     Job::compound(name, Graph::new(vec![named("a", 1), named(odd, 2), named("7", 3)], edges).unwrap())
 }

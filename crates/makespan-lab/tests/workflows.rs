@@ -114,7 +114,7 @@ fn the_paper_of_heft_is_repeated() {
             other => panic!("{other:?}"),
         });
         let edges = |graph: &Graph, instance: &Instance| {
-            let time = |edge: &Edge| instance.platform().route(0, 1).time(edge.load);
+            let time = |edge: &Edge| instance.platform().route(0, 1).time(edge.payload);
             let mut edges: Vec<_> = graph.edges().iter().map(|edge| (edge.from, edge.to, time(edge))).collect();
             edges.sort_unstable();
             edges

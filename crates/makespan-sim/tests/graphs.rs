@@ -5,8 +5,8 @@ mod common;
 use common::wanderer::Wanderer;
 use common::{FirstCome, Once, rigid, seconds, start};
 use makespan_core::{
-    Actual, Decision, Defect, Edge, Event, Failure, Graph, Instance, Job, Link, Load, Measures, NamedTask, Node,
-    Outcome, Platform, Policy, ProcSet, Profile, Run, TaskId, Time, Trace, View, Weight, validate,
+    Actual, Decision, Defect, Edge, Event, Failure, Graph, Instance, Job, Link, Measures, NamedTask, Node, Outcome,
+    Payload, Platform, Policy, ProcSet, Profile, Run, TaskId, Time, Trace, View, Weight, validate,
 };
 use makespan_sim::{Silent, Simulation, SimulationError, SimulationOptions, simulate};
 use proptest::prelude::*;
@@ -37,8 +37,8 @@ fn platform(kind: u8) -> Platform {
     }
 }
 
-fn load(kind: u8, amount: u16) -> Load {
-    if kind == 0 { Load::Fixed(milliseconds(i64::from(amount))) } else { Load::Bytes(u64::from(amount)) }
+fn payload(kind: u8, amount: u16) -> Payload {
+    if kind == 0 { Payload::Fixed(milliseconds(i64::from(amount))) } else { Payload::Bytes(u64::from(amount)) }
 }
 
 prop_compose! {
@@ -57,7 +57,7 @@ prop_compose! {
         };
         let edge = |(pair, kind, amount): (u16, u8, u16)| {
             let (a, b) = (u32::from(pair % count), u32::from(pair / 256 % count));
-            (a != b).then(|| Edge { from: a.min(b), to: a.max(b), load: load(kind, amount) })
+            (a != b).then(|| Edge { from: a.min(b), to: a.max(b), payload: payload(kind, amount) })
         };
         let mut edges: Vec<Edge> = edges.into_iter().filter_map(edge).collect();
         edges.sort_by_key(|edge| (edge.from, edge.to));
@@ -115,7 +115,7 @@ fn tasks_wait_for_each_other(instance: &Instance, trace: &Trace) {
             let platform = instance.platform();
             for from in before.processors.iter().map(|id| platform.node_of(id)) {
                 for to in run.processors.iter().map(|id| platform.node_of(id)) {
-                    assert!(run.start >= before.end + platform.route(from, to).time(dependence.load), "{run:?}");
+                    assert!(run.start >= before.end + platform.route(from, to).time(dependence.payload), "{run:?}");
                 }
             }
         }
@@ -185,7 +185,7 @@ proptest! {
 /// A diamond of seconds: `a` 2, then `b` 3 and `c` 1, then `d` 1; three nodes of a processor, a fixed second between.
 fn diamond() -> Instance {
     let task = |(name, time): (&str, i64)| NamedTask::new(name, rigid(1, time));
-    let edge = |(from, to): (u32, u32)| Edge { from, to, load: Load::Fixed(seconds(1)) };
+    let edge = |(from, to): (u32, u32)| Edge { from, to, payload: Payload::Fixed(seconds(1)) };
     let tasks = [("a", 2), ("b", 3), ("c", 1), ("d", 1)].map(task).to_vec();
     let graph = Graph::new(tasks, [(0, 1), (0, 2), (1, 3), (2, 3)].map(edge).to_vec()).unwrap();
     let job = Job::compound("j", graph).with_weight(Weight::from_millionths(2_000_000).unwrap());

@@ -5,7 +5,7 @@
 use std::error::Error;
 
 use makespan::{
-    Edge, Graph, Instance, Job, Link, Load, NamedTask, Node, Objective, Planner, Platform, Profile, Scene, Time,
+    Edge, Graph, Instance, Job, Link, NamedTask, Node, Objective, Payload, Planner, Platform, Profile, Scene, Time,
 };
 
 /// What the program does.
@@ -19,7 +19,7 @@ pub fn main() -> Result<(), Box<dyn Error>> {
     let task = |name: &str, seconds| Ok(NamedTask::new(name, Profile::rigid(1, Time::from_seconds(seconds))?));
     let tasks = [("read", 10), ("left", 60), ("right", 45), ("join", 20)];
     let tasks = tasks.into_iter().map(|(name, seconds)| task(name, seconds)).collect::<Result<_, Box<dyn Error>>>()?;
-    let megabytes = |from, to, count: u64| Edge { from, to, load: Load::Bytes(1_000_000 * count) };
+    let megabytes = |from, to, count: u64| Edge { from, to, payload: Payload::Bytes(1_000_000 * count) };
     let edges = vec![megabytes(0, 1, 50), megabytes(0, 2, 20), megabytes(1, 3, 5), megabytes(2, 3, 5)];
     let job = Job::compound("survey", Graph::new(tasks, edges)?);
     let instance = Instance::new(platform, vec![job], vec![])?;

@@ -28,7 +28,7 @@ pub use makespan_bounds::tree::{Part, Upgrade, upgrades};
 pub use makespan_core::tree::{self, SteadyState};
 pub use makespan_core::{
     Actual, Apart, Bound, CertificateError, Context, Decision, Edge, Event, Front, FrontPoint, Graph, Guarantee,
-    Instance, InstanceError, Job, JobId, Link, Load, Measures, Metrics, NamedTask, Node, Objective, Placement, Plan,
+    Instance, InstanceError, Job, JobId, Link, Measures, Metrics, NamedTask, Node, Objective, Payload, Placement, Plan,
     Platform, Policy, ProcSet, Profile, Proof, Schedule, ScheduleError, Scheduler, SpeedupLaw, Stop, Strategy, Task,
     TaskId, Time, Trace, Unavailable, Unsupported, Value, Variant, View, Violation, Weight, WeightedTime, Work,
     validate,

@@ -146,7 +146,7 @@ fn at_least(profile: &Profile, millionths: u64) -> Profile {
 
 #[cfg(test)]
 mod tests {
-    use makespan_core::{Decision, Edge, Event, Graph, Load, Logged, NamedTask, ProcSet, Spot};
+    use makespan_core::{Decision, Edge, Event, Graph, Logged, NamedTask, Payload, ProcSet, Spot};
     use makespan_core::{Platform, View};
     use makespan_sim::Silent;
 
@@ -173,7 +173,7 @@ mod tests {
     #[test]
     fn figures_of_compound_jobs_have_what_the_policy_tells() {
         let task = |name| NamedTask::new(name, Profile::rigid(1, Time::from_seconds(3)).unwrap());
-        let edge = Edge { from: 0, to: 1, load: Load::Fixed(Time::ZERO) };
+        let edge = Edge { from: 0, to: 1, payload: Payload::Fixed(Time::ZERO) };
         let job = Job::compound("pair", Graph::new(vec![task("a"), task("b")], vec![edge]).unwrap());
         let job = job.with_deadline(Time::from_seconds(5));
         let instance = Instance::new(Platform::flat(2).unwrap(), vec![job], vec![]).unwrap();

@@ -6,7 +6,7 @@ use super::jobs::as_graph;
 use super::reserved::expected_arrival;
 use crate::free_time::Calendar;
 use crate::kernel::graph::placing::earliest;
-use crate::kernel::graph::{NodeId, Place, GraphProblem, rank};
+use crate::kernel::graph::{GraphProblem, NodeId, Place, rank};
 
 /// For each processor when it is not to be had.
 pub(super) fn calendars(processors: u32, taken: &[Unavailable]) -> Vec<Calendar> {

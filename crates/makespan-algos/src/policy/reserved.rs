@@ -219,7 +219,7 @@ pub(super) fn expected_arrival(
 ) -> Option<Time> {
     let expected = || {
         let (end, from) = from?;
-        Some(end + view.instance.platform().transfer_between(from, on, edge.load))
+        Some(end + view.instance.platform().transfer_between(from, on, edge.payload))
     };
     view.ended.arrival(view.instance, edge, on).or_else(expected)
 }

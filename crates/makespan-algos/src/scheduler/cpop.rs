@@ -3,7 +3,7 @@
 use makespan_core::{Context, Guarantee, Instance, Objective, Plan, ScheduleError, Scheduler, Unsupported};
 
 use super::{check_supported, needs_single_processors};
-use crate::kernel::graph::{NEVER, NodeId, Place, GraphProblem, ProcessorId, placing::Placing, rank};
+use crate::kernel::graph::{GraphProblem, NEVER, NodeId, Place, ProcessorId, placing::Placing, rank};
 
 /// Critical path on a processor: the tasks of the critical path of each job all run on the processor that is fastest
 /// for them together, the others where they end first; the highest sum of upward and downward rank goes first.
@@ -17,11 +17,11 @@ use crate::kernel::graph::{NEVER, NodeId, Place, GraphProblem, ProcessorId, plac
 /// ```
 /// use makespan_algos::scheduler::Cpop;
 /// use makespan_core::{
-///     Context, Edge, Graph, Instance, Job, Load, NamedTask, Platform, Profile, Scheduler, Time,
+///     Context, Edge, Graph, Instance, Job, Payload, NamedTask, Platform, Profile, Scheduler, Time,
 /// };
 ///
 /// let task = |name, seconds| NamedTask::new(name, Profile::rigid(1, Time::from_seconds(seconds)).unwrap());
-/// let edge = |from, to| Edge { from, to, load: Load::Fixed(Time::from_seconds(2)) };
+/// let edge = |from, to| Edge { from, to, payload: Payload::Fixed(Time::from_seconds(2)) };
 /// let tasks = vec![task("a", 3), task("b", 4), task("c", 1)];
 /// let graph = Graph::new(tasks, vec![edge(0, 1), edge(0, 2)]).unwrap();
 /// let instance =

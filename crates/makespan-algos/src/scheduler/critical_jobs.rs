@@ -16,7 +16,7 @@ use crate::kernel::chains::outline::{Outline, Share};
 use crate::kernel::chains::squeeze::{Squeezed, squeeze};
 use crate::kernel::chains::strategy::{Offer, heft};
 use crate::kernel::graph::placing::calendars;
-use crate::kernel::graph::{Place, GraphProblem};
+use crate::kernel::graph::{GraphProblem, Place};
 
 /// Ends from that of HEFT to the deadline for which variants are sought, less one.
 const SHARES: i64 = 4;
@@ -45,10 +45,10 @@ const ANNEALED: u64 = 400_000;
 ///
 /// ```
 /// use makespan_algos::scheduler::CriticalJobs;
-/// use makespan_core::{Context, Graph, Instance, Job, Load, NamedTask, Node, Platform, Profile, Scheduler, Time, Edge, cost};
+/// use makespan_core::{Context, Graph, Instance, Job, Payload, NamedTask, Node, Platform, Profile, Scheduler, Time, Edge, cost};
 ///
 /// let task = |name| NamedTask::new(name, Profile::rigid(1, Time::from_seconds(10)).unwrap());
-/// let edge = Edge { from: 0, to: 1, load: Load::Fixed(Time::ZERO) };
+/// let edge = Edge { from: 0, to: 1, payload: Payload::Fixed(Time::ZERO) };
 /// let mut job = Job::compound("pair", Graph::new(vec![task("a"), task("b")], vec![edge]).unwrap());
 /// job.deadline = Some(Time::from_seconds(21));
 /// let node = |name: &str, speed| Node { name: name.into(), processors: 1, speed, parent: None, link: None };

@@ -3,7 +3,7 @@
 use makespan_core::{Context, Guarantee, Instance, Objective, Plan, ScheduleError, Scheduler, Unsupported};
 
 use super::{check_supported, needs_single_processors};
-use crate::kernel::graph::{Place, GraphProblem, placing::Placing, rank};
+use crate::kernel::graph::{GraphProblem, Place, placing::Placing, rank};
 
 /// Heterogeneous earliest finish time: tasks by falling upward rank, each into the earliest gap of the processor on
 /// which it ends first.
@@ -19,11 +19,11 @@ use crate::kernel::graph::{Place, GraphProblem, placing::Placing, rank};
 /// ```
 /// use makespan_algos::scheduler::Heft;
 /// use makespan_core::{
-///     Context, Edge, Graph, Instance, Job, Load, NamedTask, Platform, Profile, Scheduler, Time,
+///     Context, Edge, Graph, Instance, Job, Payload, NamedTask, Platform, Profile, Scheduler, Time,
 /// };
 ///
 /// let task = |name, seconds| NamedTask::new(name, Profile::rigid(1, Time::from_seconds(seconds)).unwrap());
-/// let edge = |from, to| Edge { from, to, load: Load::Fixed(Time::from_seconds(2)) };
+/// let edge = |from, to| Edge { from, to, payload: Payload::Fixed(Time::from_seconds(2)) };
 /// let tasks = vec![task("a", 3), task("b", 4), task("c", 4), task("d", 1)];
 /// let graph = Graph::new(tasks, vec![edge(0, 1), edge(0, 2), edge(1, 3), edge(2, 3)]).unwrap();
 /// let instance =

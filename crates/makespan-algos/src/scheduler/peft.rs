@@ -3,7 +3,7 @@
 use makespan_core::{Context, Guarantee, Instance, Objective, Plan, ScheduleError, Scheduler, Unsupported};
 
 use super::{check_supported, needs_single_processors};
-use crate::kernel::graph::{NEVER, Place, GraphProblem, placing::Placing, rank};
+use crate::kernel::graph::{GraphProblem, NEVER, Place, placing::Placing, rank};
 
 /// Predict earliest finish time: HEFT that looks ahead by a table of what is left behind each task at best, for each
 /// processor that may run it.
@@ -17,11 +17,11 @@ use crate::kernel::graph::{NEVER, Place, GraphProblem, placing::Placing, rank};
 /// ```
 /// use makespan_algos::scheduler::Peft;
 /// use makespan_core::{
-///     Context, Edge, Graph, Instance, Job, Load, NamedTask, Platform, Profile, Scheduler, Time,
+///     Context, Edge, Graph, Instance, Job, Payload, NamedTask, Platform, Profile, Scheduler, Time,
 /// };
 ///
 /// let task = |name, seconds| NamedTask::new(name, Profile::rigid(1, Time::from_seconds(seconds)).unwrap());
-/// let edge = |from, to| Edge { from, to, load: Load::Fixed(Time::from_seconds(2)) };
+/// let edge = |from, to| Edge { from, to, payload: Payload::Fixed(Time::from_seconds(2)) };
 /// let tasks = vec![task("a", 3), task("b", 4), task("c", 3)];
 /// let graph = Graph::new(tasks, vec![edge(0, 1), edge(0, 2)]).unwrap();
 /// let instance =

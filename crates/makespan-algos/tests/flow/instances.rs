@@ -1,7 +1,7 @@
 //! Small random instances of compound jobs and single tasks.
 
 use makespan_core::{
-    Edge, Graph, Instance, Job, Link, Load, NamedTask, Node, Platform, ProcSet, Profile, Time, Unavailable,
+    Edge, Graph, Instance, Job, Link, NamedTask, Node, Payload, Platform, ProcSet, Profile, Time, Unavailable,
 };
 use proptest::prelude::*;
 
@@ -35,8 +35,8 @@ prop_compose! {
         let task = |(index, &ticks): (usize, &i64)| NamedTask::new(index.to_string(), Profile::rigid(1, t(ticks)).unwrap());
         let edge = |(pair, fixed, amount): (u16, bool, u16)| {
             let (a, b) = (u32::from(pair % count), u32::from(pair / 256 % count));
-            let load = if fixed { Load::Fixed(t(i64::from(amount))) } else { Load::Bytes(amount.into()) };
-            (a != b).then(|| Edge { from: a.min(b), to: a.max(b), load })
+            let payload = if fixed { Payload::Fixed(t(i64::from(amount))) } else { Payload::Bytes(amount.into()) };
+            (a != b).then(|| Edge { from: a.min(b), to: a.max(b), payload })
         };
         let mut edges: Vec<Edge> = edges.into_iter().filter_map(edge).collect();
         edges.sort_by_key(|edge| (edge.from, edge.to));

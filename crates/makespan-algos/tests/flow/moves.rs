@@ -2,8 +2,8 @@
 
 use makespan_algos::policy::policy_for;
 use makespan_core::{
-    Actual, Edge, Failure, Graph, Instance, Job, Load, LogEntry, Logged, NamedTask, Node, Outcome, Platform, Profile,
-    TaskId, Time, Unavailable,
+    Actual, Edge, Failure, Graph, Instance, Job, LogEntry, Logged, NamedTask, Node, Outcome, Payload, Platform,
+    Profile, TaskId, Time, Unavailable,
 };
 use makespan_sim::{Silent, SimulationOptions, simulate};
 
@@ -14,7 +14,7 @@ fn s(seconds: i64) -> Time {
 /// One after the other, without data, to end so long after the release.
 fn chain(name: &str, release: i64, allowed: i64, times: &[i64]) -> Job {
     let task = |(at, &time): (usize, &i64)| NamedTask::new(at.to_string(), Profile::rigid(1, s(time)).unwrap());
-    let edge = |to: u32| Edge { from: to - 1, to, load: Load::Fixed(Time::ZERO) };
+    let edge = |to: u32| Edge { from: to - 1, to, payload: Payload::Fixed(Time::ZERO) };
     let edges = (1..times.len() as u32).map(edge).collect();
     let job = Job::compound(name, Graph::new(times.iter().enumerate().map(task).collect(), edges).unwrap());
     job.with_release(s(release)).with_deadline(s(release + allowed))

@@ -2,7 +2,7 @@
 
 use makespan_algos::policy::policy_for;
 use makespan_core::{
-    Actual, Edge, Graph, Instance, Job, Load, Logged, NamedTask, Node, Platform, Profile, Time, validate,
+    Actual, Edge, Graph, Instance, Job, Logged, NamedTask, Node, Payload, Platform, Profile, Time, validate,
 };
 use makespan_sim::{Silent, SimulationOptions, simulate};
 
@@ -12,7 +12,7 @@ fn s(seconds: i64) -> Time {
 
 fn job(name: &str, deadline: i64, volumes: &[i64], pairs: &[(u32, u32)]) -> Job {
     let task = |(at, &volume): (usize, &i64)| NamedTask::new(format!("p{at}"), Profile::rigid(1, s(volume)).unwrap());
-    let edge = |&(from, to): &(u32, u32)| Edge { from, to, load: Load::Fixed(s(5)) };
+    let edge = |&(from, to): &(u32, u32)| Edge { from, to, payload: Payload::Fixed(s(5)) };
     let graph = Graph::new(volumes.iter().enumerate().map(task).collect(), pairs.iter().map(edge).collect()).unwrap();
     let mut job = Job::compound(name, graph);
     job.deadline = Some(s(deadline));

@@ -2,7 +2,7 @@
 
 use makespan_algos::scheduler;
 use makespan_core::{
-    Context, Edge, Graph, Instance, Job, Link, Load, NamedTask, Node, Placement, Plan, Platform, Profile, Schedule,
+    Context, Edge, Graph, Instance, Job, Link, NamedTask, Node, Payload, Placement, Plan, Platform, Profile, Schedule,
     Time, validate,
 };
 use proptest::strategy::{Strategy, ValueTree};
@@ -25,7 +25,7 @@ fn instance(jobs: &[Tasks], speeds: &[f64], deadline: i64) -> Instance {
         NamedTask::new(format!("t{at}"), Profile::rigid(1, Time::from_seconds(volume)).unwrap())
     };
     let job = |(at, (volumes, edges)): (usize, &Tasks)| {
-        let edge = |&(from, to, data): &(u32, u32, u64)| Edge { from, to, load: Load::Bytes(data) };
+        let edge = |&(from, to, data): &(u32, u32, u64)| Edge { from, to, payload: Payload::Bytes(data) };
         let graph = Graph::new(volumes.iter().enumerate().map(task).collect(), edges.iter().map(edge).collect());
         let mut job = Job::compound(format!("j{at}"), graph.unwrap());
         job.deadline = Some(Time::from_seconds(deadline));
@@ -116,7 +116,7 @@ fn tasks_with_a_node_each_do_not_wait_for_each_other() {
     };
     let mut tasks: Vec<NamedTask> = (0..4).map(|at| NamedTask::new(format!("t{at}"), only(&[(at, 10)]))).collect();
     tasks.push(NamedTask::new("z", only(&[(0, 1), (1, 5)])));
-    let edges = (0..4).map(|from| Edge { from, to: 4, load: Load::Fixed(Time::ZERO) }).collect();
+    let edges = (0..4).map(|from| Edge { from, to: 4, payload: Payload::Fixed(Time::ZERO) }).collect();
     let mut job = Job::compound("j", Graph::new(tasks, edges).unwrap());
     job.deadline = Some(Time::from_seconds(20));
     let instance = Instance::new(Platform::new(nodes.collect()).unwrap(), vec![job], vec![]).unwrap();

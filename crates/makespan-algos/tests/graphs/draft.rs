@@ -1,7 +1,7 @@
 //! Small random instances of graphs.
 
 use makespan_core::{
-    Edge, Graph, Instance, Job, Link, Load, NamedTask, Node, Platform, ProcSet, Profile, Time, Unavailable, Weight,
+    Edge, Graph, Instance, Job, Link, NamedTask, Node, Payload, Platform, ProcSet, Profile, Time, Unavailable, Weight,
 };
 use proptest::prelude::*;
 
@@ -88,14 +88,14 @@ impl Draft {
         let walltime = job.spare.map(|spare| self.least_walltime(&tasks) + ticks(spare));
         let deadline = job.deadline.map(ticks);
         let mut edges: Vec<Edge> = Vec::new();
-        for &(a, b, load) in &job.edges {
+        for &(a, b, payload) in &job.edges {
             let (from, to) = ((a % tasks.len()).min(b % tasks.len()), (a % tasks.len()).max(b % tasks.len()));
             let (from, to) = (from as u32, to as u32);
             if from == to || edges.iter().any(|edge| (edge.from, edge.to) == (from, to)) {
                 continue;
             }
-            let load = if load < 0 { Load::Fixed(ticks(-load)) } else { Load::Bytes(load as u64) };
-            edges.push(Edge { from, to, load });
+            let payload = if payload < 0 { Payload::Fixed(ticks(-payload)) } else { Payload::Bytes(payload as u64) };
+            edges.push(Edge { from, to, payload });
         }
         let weight = Weight::from_millionths(job.weight * 1_000_000).unwrap();
         let name = format!("{}{index}", self.names);

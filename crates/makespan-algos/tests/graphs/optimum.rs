@@ -88,7 +88,7 @@ fn ready(instance: &Instance, task: TaskId, id: u32, placed: &[Placement]) -> Op
     for edge in instance.incoming(task) {
         let from = placed.iter().find(|other| other.task == edge.from)?;
         let source = platform.node_of(from.processors.iter().next().unwrap());
-        ready = ready.max(from.end + platform.route(source, platform.node_of(id)).time(edge.load));
+        ready = ready.max(from.end + platform.route(source, platform.node_of(id)).time(edge.payload));
     }
     Some(ready)
 }

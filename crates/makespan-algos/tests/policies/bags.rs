@@ -2,7 +2,7 @@
 
 use makespan_algos::policy::{policies, policy_for};
 use makespan_core::{
-    Actual, Edge, Failure, Graph, Instance, Job, Load, NamedTask, Node, Outcome, Platform, ProcSet, Profile, TaskId,
+    Actual, Edge, Failure, Graph, Instance, Job, NamedTask, Node, Outcome, Payload, Platform, ProcSet, Profile, TaskId,
     Time, Unavailable, Weight,
 };
 use makespan_sim::{Silent, SimulationOptions, simulate};
@@ -45,7 +45,7 @@ fn jobs(rows: &[Row], widest: u32, platform: &Platform) -> Vec<Job> {
             3 => Job::new(name, profile(0)).with_count(count).with_weight(Weight::ZERO),
             _ => {
                 let tasks = (0..4).map(|task| NamedTask::new(task.to_string(), profile(task))).collect();
-                let edges = [(0, 1), (0, 2), (2, 3)].map(|(from, to)| Edge { from, to, load: Load::Bytes(5) });
+                let edges = [(0, 1), (0, 2), (2, 3)].map(|(from, to)| Edge { from, to, payload: Payload::Bytes(5) });
                 Job::compound(name, Graph::new(tasks, edges.to_vec()).unwrap())
             }
         };

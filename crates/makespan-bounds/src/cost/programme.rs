@@ -56,7 +56,7 @@ pub(super) struct Point {
 
 /// The prices of the edges that lead to a task and from it.
 #[derive(Clone, Copy, Default)]
-struct Flow {
+struct EdgePrices {
     into: f64,
     out: f64,
 }
@@ -224,7 +224,7 @@ impl Programme {
     }
 
     /// Every start of every choice of a task at which it may pay least.
-    fn starts(&self, row: &Row, flow: Flow, until: &[f64], mut each: impl FnMut(Start)) {
+    fn starts(&self, row: &Row, flow: EdgePrices, until: &[f64], mut each: impl FnMut(Start)) {
         for index in row.choices.clone() {
             let Choice { kind, time, cost } = self.choices[index];
             let last = (row.latest - time).max(row.head);
@@ -282,8 +282,8 @@ impl Programme {
     }
 
     /// For each task the prices of the edges that lead to it and from it.
-    fn flows(&self, prices: &[f64]) -> Vec<Flow> {
-        let mut flows = vec![Flow::default(); self.len()];
+    fn flows(&self, prices: &[f64]) -> Vec<EdgePrices> {
+        let mut flows = vec![EdgePrices::default(); self.len()];
         for (&price, &(from, to)) in prices.iter().zip(&self.edges) {
             flows[from as usize].out += price;
             flows[to as usize].into += price;

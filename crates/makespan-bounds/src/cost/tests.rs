@@ -1,5 +1,5 @@
 use makespan_core::{
-    Bound, Edge, Graph, Instance, Job, Load, NamedTask, Node, Platform, ProcSet, Profile, Time, Unavailable,
+    Bound, Edge, Graph, Instance, Job, NamedTask, Node, Payload, Platform, ProcSet, Profile, Time, Unavailable,
 };
 
 use super::{CostSearch, cheapest, within};
@@ -16,7 +16,7 @@ fn platform(speeds: &[f64]) -> Platform {
 
 fn compound(name: &str, times: &[i64], pairs: &[(u32, u32)]) -> Job {
     let task = |(at, &time): (usize, &i64)| NamedTask::new(at.to_string(), Profile::rigid(1, ticks(time)).unwrap());
-    let edge = |&(from, to): &(u32, u32)| Edge { from, to, load: Load::Bytes(7) };
+    let edge = |&(from, to): &(u32, u32)| Edge { from, to, payload: Payload::Bytes(7) };
     let graph = Graph::new(times.iter().enumerate().map(task).collect(), pairs.iter().map(edge).collect()).unwrap();
     Job::compound(name, graph)
 }

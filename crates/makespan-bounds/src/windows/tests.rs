@@ -1,5 +1,5 @@
 use makespan_core::{
-    Edge, Graph, Instance, Job, Link, Load, NamedTask, Node, Objective, Platform, Profile, Time, Unavailable,
+    Edge, Graph, Instance, Job, Link, NamedTask, Node, Objective, Payload, Platform, Profile, Time, Unavailable,
 };
 
 use crate::best;
@@ -10,7 +10,7 @@ fn ticks(t: i64) -> Time {
 
 fn graph(times: &[i64], pairs: &[(u32, u32)]) -> Graph {
     let task = |(at, &time): (usize, &i64)| NamedTask::new(at.to_string(), Profile::rigid(1, ticks(time)).unwrap());
-    let edge = |&(from, to): &(u32, u32)| Edge { from, to, load: Load::Bytes(7) };
+    let edge = |&(from, to): &(u32, u32)| Edge { from, to, payload: Payload::Bytes(7) };
     Graph::new(times.iter().enumerate().map(task).collect(), pairs.iter().map(edge).collect()).unwrap()
 }
 

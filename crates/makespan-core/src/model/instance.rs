@@ -14,7 +14,7 @@ use std::fmt;
 
 use crate::model::table::Table;
 use crate::model::{
-    Availability, Dependence, Job, JobId, Load, Platform, ProcSet, Profile, Rows, Task, TaskId, Time, Unavailable,
+    Availability, Dependence, Job, JobId, Payload, Platform, ProcSet, Profile, Rows, Task, TaskId, Time, Unavailable,
     Weight,
 };
 
@@ -394,7 +394,7 @@ impl Instance {
     /// Whether a task that waits for another may have to wait for its data as well: not where all processors are on one
     /// node, or nothing is carried.
     pub fn has_transfers(&self) -> bool {
-        totals::takes_time(&self.platform, self.edges().iter().map(|edge| edge.load))
+        totals::takes_time(&self.platform, self.edges().iter().map(|edge| edge.payload))
     }
 
     /// A job whose tasks bring data that take time on their way from the root of a tree, if there is one.
@@ -404,7 +404,7 @@ impl Instance {
         }
         let route = totals::slowest_route(&self.platform);
         let data = |id: &JobId| self.task(self.job(*id).first()).data;
-        self.ids().find(|id| data(id).is_some_and(|bytes| route.time(Load::Bytes(bytes)) > Time::ZERO))
+        self.ids().find(|id| data(id).is_some_and(|bytes| route.time(Payload::Bytes(bytes)) > Time::ZERO))
     }
 
     /// Refuses more tasks in all than are planned, simulated or run one by one.

@@ -153,11 +153,11 @@ impl Job {
     /// A compound job of weight 1, released at 0, without deadline or walltime.
     ///
     /// ```
-    /// use makespan_core::{Edge, Graph, Job, Load, NamedTask, Profile, Time};
+    /// use makespan_core::{Edge, Graph, Job, Payload, NamedTask, Profile, Time};
     ///
     /// let task = |name, seconds| NamedTask::new(name, Profile::rigid(1, Time::from_seconds(seconds)).unwrap());
     /// // `report` starts when `measure` has ended and its 2 kB have arrived.
-    /// let edge = Edge { from: 0, to: 1, load: Load::Bytes(2000) };
+    /// let edge = Edge { from: 0, to: 1, payload: Payload::Bytes(2000) };
     /// let graph = Graph::new(vec![task("measure", 60), task("report", 5)], vec![edge])?;
     /// assert_eq!(Job::compound("night", graph).work.tasks(), 2);
     /// # Ok::<(), makespan_core::GraphError>(())

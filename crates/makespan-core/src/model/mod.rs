@@ -17,7 +17,7 @@ mod time;
 mod weight;
 
 pub use availability::{Availability, Unavailable};
-pub use graph::{Edge, Graph, GraphError, Load, NamedTask};
+pub use graph::{Edge, Graph, GraphError, NamedTask, Payload};
 pub use instance::{Instance, InstanceError, Note, Part, SimpleJob};
 pub use job::{Job, JobId, Rows, Task, Work};
 pub use platform::{Link, Node, Platform, PlatformError};

@@ -1,6 +1,6 @@
 //! The way of data between two nodes.
 
-use crate::model::{Load, Platform, ProcSet, Time};
+use crate::model::{Payload, Platform, ProcSet, Time};
 
 /// What data meet on their way between two nodes: the sum of the latencies and the smallest bandwidth.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -18,11 +18,11 @@ impl Route {
     pub const LOCAL: Self = Self { latency: Time::ZERO, bandwidth: f64::INFINITY, takes_time: false };
 
     /// How long what an edge carries is on its way, rounded up to a tick; exact where the bandwidth is a whole number.
-    pub fn time(&self, load: Load) -> Time {
-        match load {
-            Load::Fixed(time) if self.takes_time => time,
-            Load::Fixed(_) => Time::ZERO,
-            Load::Bytes(bytes) => self.latency + carried(bytes, self.bandwidth),
+    pub fn time(&self, payload: Payload) -> Time {
+        match payload {
+            Payload::Fixed(time) if self.takes_time => time,
+            Payload::Fixed(_) => Time::ZERO,
+            Payload::Bytes(bytes) => self.latency + carried(bytes, self.bandwidth),
         }
     }
 }
@@ -74,9 +74,9 @@ impl Platform {
 
     /// How long something is on its way from all of some processors to all of others: the slowest route from any node of
     /// the first to any of the second.
-    pub fn transfer_between(&self, from: &ProcSet, to: &ProcSet, load: Load) -> Time {
+    pub fn transfer_between(&self, from: &ProcSet, to: &ProcSet, payload: Payload) -> Time {
         let each = self.nodes_of(to).flat_map(|to| self.nodes_of(from).map(move |from| (from, to)));
-        each.map(|(from, to)| self.route(from, to).time(load)).max().unwrap_or(Time::ZERO)
+        each.map(|(from, to)| self.route(from, to).time(payload)).max().unwrap_or(Time::ZERO)
     }
 
     fn nodes_of<'a>(&'a self, processors: &'a ProcSet) -> impl Iterator<Item = usize> + 'a {
@@ -87,7 +87,7 @@ impl Platform {
     /// How long bytes are on their way from one node to another: the latencies, and the bytes over the smallest
     /// bandwidth on the way. Transfers do not slow each other down.
     pub fn transfer(&self, from: usize, to: usize, bytes: u64) -> Time {
-        self.route(from, to).time(Load::Bytes(bytes))
+        self.route(from, to).time(Payload::Bytes(bytes))
     }
 }
 
@@ -121,15 +121,15 @@ mod tests {
         assert_eq!(ticks(0, 3, 1), 250_000_015);
         let paying = platform.with_local_transfers();
         assert_eq!(paying.transfer(3, 3, 8).ticks(), 500_000_005);
-        assert_eq!(paying.route(3, 3).time(Load::Fixed(Time::TICK)), Time::TICK);
+        assert_eq!(paying.route(3, 3).time(Payload::Fixed(Time::TICK)), Time::TICK);
     }
 
     #[test]
     fn a_fully_connected_cluster_has_one_link_everywhere_or_none() {
         let cluster = Platform::cluster(3, 2).unwrap();
         assert_eq!(cluster.transfer(0, 2, 1 << 60), Time::ZERO);
-        assert_eq!(cluster.route(0, 2).time(Load::Fixed(Time::TICK)), Time::TICK);
-        assert_eq!(cluster.route(2, 2).time(Load::Fixed(Time::TICK)), Time::ZERO);
+        assert_eq!(cluster.route(0, 2).time(Payload::Fixed(Time::TICK)), Time::TICK);
+        assert_eq!(cluster.route(2, 2).time(Payload::Fixed(Time::TICK)), Time::ZERO);
         let link = Link { bandwidth: 3.0, latency: Time::TICK };
         let cluster = cluster.with_interconnect(link).unwrap();
         assert_eq!(cluster.transfer(0, 2, 1).ticks(), 333_333_335);

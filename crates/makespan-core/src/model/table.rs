@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::model::graph::Adjacency;
 use crate::model::job::Kind;
-use crate::model::{Edge, Graph, Job, JobId, Load, NamedTask, Rows, Task, TaskId, Work};
+use crate::model::{Edge, Graph, Job, JobId, NamedTask, Payload, Rows, Task, TaskId, Work};
 
 /// One task waits for another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,7 +14,7 @@ pub struct Dependence {
     /// The task that waits for it.
     pub to: TaskId,
     /// What is carried between them.
-    pub load: Load,
+    pub payload: Payload,
 }
 
 /// One row: a task, or all the equal ones of a bag.
@@ -146,7 +146,7 @@ impl Table {
         self.edges.extend(edges.iter().map(|edge| Dependence {
             from: task(edge.from),
             to: task(edge.to),
-            load: edge.load,
+            payload: edge.payload,
         }));
     }
 
@@ -160,7 +160,8 @@ impl Table {
                 let named =
                     |row: &Row| NamedTask { name: row.name.clone().unwrap_or_default(), task: row.task.clone() };
                 let number = |task: TaskId| (task.0 - job.work.first.0) as u32;
-                let edge = |edge: &Dependence| Edge { from: number(edge.from), to: number(edge.to), load: edge.load };
+                let edge =
+                    |edge: &Dependence| Edge { from: number(edge.from), to: number(edge.to), payload: edge.payload };
                 let edges = &self.edges[job.work.edges.start as usize..job.work.edges.end as usize];
                 let order = self.order(job).map(number).collect();
                 Work::Graph(Graph::again(rows.iter().map(named).collect(), edges.iter().map(edge).collect(), order))

@@ -26,7 +26,7 @@ impl<'a> Ended<'a> {
         if self.at_hand {
             return Some(end);
         }
-        Some(end + instance.platform().transfer_between(from, processors, edge.load))
+        Some(end + instance.platform().transfer_between(from, processors, edge.payload))
     }
 }
 

@@ -53,7 +53,7 @@ pub struct CostPrices {
 
 /// The prices of the edges at one task, added up.
 #[derive(Clone, Copy, Debug, Default)]
-struct Flow {
+struct EdgePrices {
     into: i128,
     out: i128,
 }
@@ -146,9 +146,9 @@ impl CostPrices {
     }
 
     /// The prices at each task of a job, whose edges are counted from `first` on, which becomes that of the next job.
-    fn flows(&self, instance: &Instance, id: JobId, first: &mut usize) -> Vec<Flow> {
+    fn flows(&self, instance: &Instance, id: JobId, first: &mut usize) -> Vec<EdgePrices> {
         let job = instance.job(id);
-        let mut flows = vec![Flow::default(); job.different_tasks() as usize];
+        let mut flows = vec![EdgePrices::default(); job.different_tasks() as usize];
         let number = |task: TaskId| (task.0 - job.first().0) as usize;
         for (at, edge) in instance.edges_of(id).iter().enumerate() {
             let price = self.edges.get(*first + at).copied().map_or(0, i128::from);
@@ -186,7 +186,7 @@ impl CostPrices {
         &self,
         choice: &Choice,
         starts: RangeInclusive<i128>,
-        flow: Flow,
+        flow: EdgePrices,
         integrals: &[Vec<i128>],
     ) -> Option<i128> {
         let (first, last) = starts.into_inner();

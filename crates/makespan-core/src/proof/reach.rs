@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use super::spans::Times;
-use crate::model::{Instance, JobId, Load, Route, TaskId};
+use crate::model::{Instance, JobId, Payload, Route, TaskId};
 
 /// More times of tasks on nodes, and nodes, are not looked at one by one.
 const MAX_TIMES: usize = 1 << 22;
@@ -124,8 +124,11 @@ impl Reaching {
         }
         let routes = Routes::of(instance);
         let number = |task: TaskId| (task.0 - job.first().0) as u32;
-        let link =
-            |task: TaskId, load: Load| Link { task: number(task), near: routes.near(load), far: routes.far(load) };
+        let link = |task: TaskId, payload: Payload| Link {
+            task: number(task),
+            near: routes.near(payload),
+            far: routes.far(payload),
+        };
         let links = |of: &dyn Fn(u32) -> Vec<Link>| (0..tasks as u32).map(of).collect::<Vec<_>>();
         Some(Self {
             release: i128::from(job.release.ticks()),
@@ -133,8 +136,10 @@ impl Reaching {
             times: (0..tasks).flat_map(|task| columns.iter().map(move |column| column[task])).collect(),
             kinds,
             order: instance.order(id).map(number).collect(),
-            before: links(&|task| instance.incoming(job.task(task)).map(|edge| link(edge.from, edge.load)).collect()),
-            after: links(&|task| instance.outgoing(job.task(task)).map(|edge| link(edge.to, edge.load)).collect()),
+            before: links(&|task| {
+                instance.incoming(job.task(task)).map(|edge| link(edge.from, edge.payload)).collect()
+            }),
+            after: links(&|task| instance.outgoing(job.task(task)).map(|edge| link(edge.to, edge.payload)).collect()),
         })
     }
 
@@ -275,15 +280,15 @@ impl Routes {
         routes
     }
 
-    fn near(&self, load: Load) -> i128 {
-        Self::least(&self.near, load)
+    fn near(&self, payload: Payload) -> i128 {
+        Self::least(&self.near, payload)
     }
 
-    fn far(&self, load: Load) -> i128 {
-        Self::least(&self.far, load)
+    fn far(&self, payload: Payload) -> i128 {
+        Self::least(&self.far, payload)
     }
 
-    fn least(routes: &[Route], load: Load) -> i128 {
-        routes.iter().map(|route| i128::from(route.time(load).ticks())).min().unwrap_or(0)
+    fn least(routes: &[Route], payload: Payload) -> i128 {
+        routes.iter().map(|route| i128::from(route.time(payload).ticks())).min().unwrap_or(0)
     }
 }

@@ -2,7 +2,7 @@
 //! periods, walltimes, machines that differ and nodes without processors.
 
 use makespan_core::{
-    Edge, Graph, Instance, Job, Load, NamedTask, Node, Platform, ProcSet, Profile, Time, Unavailable, Weight,
+    Edge, Graph, Instance, Job, NamedTask, Node, Payload, Platform, ProcSet, Profile, Time, Unavailable, Weight,
 };
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -112,6 +112,6 @@ fn graph(platform: &Platform, tasks: u64, extent: Extent, rng: &mut ChaCha8Rng) 
     let named =
         (0..tasks).map(|at| NamedTask::new(at.to_string(), profile(Family::Graphs, platform, extent, rng))).collect();
     let pairs = (0..tasks as u32).flat_map(|to| (0..to).map(move |from| (from, to)));
-    let edges = pairs.filter(|_| rng.random_bool(0.6)).map(|(from, to)| Edge { from, to, load: Load::Bytes(0) });
+    let edges = pairs.filter(|_| rng.random_bool(0.6)).map(|(from, to)| Edge { from, to, payload: Payload::Bytes(0) });
     Graph::new(named, edges.collect()).ok()
 }

@@ -1,6 +1,6 @@
 //! The tasks and edges of a compound job of the native file.
 
-use makespan_core::{Edge, Graph, Load, NamedTask, Task, Time};
+use makespan_core::{Edge, Graph, NamedTask, Payload, Task, Time};
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
 
@@ -80,14 +80,14 @@ pub(super) fn graph(tasks: Vec<TaskEntry>, edges: &[EdgeEntry]) -> Result<Joined
     };
     let edge = |(at, edge): (usize, &EdgeEntry)| {
         let (from, to) = (number(at, "from", &edge.from)?, number(at, "to", &edge.to)?);
-        let load = match (&edge.data, &edge.transfer) {
+        let payload = match (&edge.data, &edge.transfer) {
             (Some(_), Some(_)) => {
                 return Err(format!("edges[{at}] has both `data` and `transfer`; write one of them"));
             }
-            (data, None) => Load::Bytes(data.map_or(0, |data| data.0.0)),
-            (None, Some(time)) => Load::Fixed(time.0),
+            (data, None) => Payload::Bytes(data.map_or(0, |data| data.0.0)),
+            (None, Some(time)) => Payload::Fixed(time.0),
         };
-        Ok(Edge { from, to, load })
+        Ok(Edge { from, to, payload })
     };
     let edges = edges.iter().enumerate().map(edge).collect::<Result<Vec<_>, String>>()?;
     Ok((Graph::new(tasks, edges).map_err(|error| error.to_string())?, nodes))

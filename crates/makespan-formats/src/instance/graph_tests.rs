@@ -1,4 +1,4 @@
-use makespan_core::{Instance, JobId, Load, Placement, ProcSet, Schedule, TaskId, Time};
+use makespan_core::{Instance, JobId, Payload, Placement, ProcSet, Schedule, TaskId, Time};
 
 use super::{Language, read_json, read_toml, write_instance};
 use crate::ScheduleFile;
@@ -25,9 +25,9 @@ fn a_graph_survives_both_languages() {
         (job.release, job.deadline, job.walltime),
         (Time::from_seconds(2), Some(Time::from_seconds(3602)), None)
     );
-    let loads: Vec<Load> = instance.edges_of(JobId(0)).iter().map(|edge| edge.load).collect();
-    let fixed = Load::Fixed(Time::from_seconds(3));
-    assert_eq!(loads, [Load::Bytes(1_000_000), fixed, Load::Bytes(0), Load::Bytes(0)]);
+    let payloads: Vec<Payload> = instance.edges_of(JobId(0)).iter().map(|edge| edge.payload).collect();
+    let fixed = Payload::Fixed(Time::from_seconds(3));
+    assert_eq!(payloads, [Payload::Bytes(1_000_000), fixed, Payload::Bytes(0), Payload::Bytes(0)]);
     assert_eq!(instance.task(TaskId(1)).command, ["./b"]);
     assert_eq!(instance.platform().transfer(0, 2, 1_000_000), Time::parse("1.001").unwrap());
     assert_eq!((instance.tasks(), instance.name(TaskId(3))), (5, "j/d".into()));

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-use makespan_core::{Dependence, Instance, JobId, Load, Node, Platform, Profile, SpeedupLaw, Task, Time};
+use makespan_core::{Dependence, Instance, JobId, Node, Payload, Platform, Profile, SpeedupLaw, Task, Time};
 use serde::{Serialize, Serializer};
 
 use super::job::usual_weight;
@@ -280,9 +280,9 @@ fn task<'a>(name: Cow<'a, str>, task: &'a Task, platform: &'a Platform, language
 }
 
 fn edge<'a>(instance: &'a Instance, edge: &Dependence, language: Language) -> EdgeOut<'a> {
-    let (data, transfer) = match edge.load {
-        Load::Bytes(bytes) => (Some(bytes), None),
-        Load::Fixed(fixed) => (None, Some(time(fixed, language))),
+    let (data, transfer) = match edge.payload {
+        Payload::Bytes(bytes) => (Some(bytes), None),
+        Payload::Fixed(fixed) => (None, Some(time(fixed, language))),
     };
     EdgeOut { from: instance.short_name(edge.from), to: instance.short_name(edge.to), data, transfer }
 }

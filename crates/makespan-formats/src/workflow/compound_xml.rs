@@ -15,7 +15,7 @@
 
 use std::io::{self, Write};
 
-use makespan_core::{Edge, Graph, Instance, Job, JobId, Load, NamedTask, Profile, Task, Time, Weight};
+use makespan_core::{Edge, Graph, Instance, Job, JobId, NamedTask, Payload, Profile, Task, Time, Weight};
 use roxmltree::Node;
 use rustc_hash::FxHashMap;
 
@@ -100,13 +100,13 @@ fn transfer(node: Node<'_, '_>, numbers: &FxHashMap<&str, u32>) -> Result<Edge, 
         let name = attribute(node, key)?;
         numbers.get(name).copied().ok_or_else(|| wrong(node, format!("{key}: the job has no task `{name}`")))
     };
-    let load = match (node.attribute("data"), node.attribute("time")) {
+    let payload = match (node.attribute("data"), node.attribute("time")) {
         (Some(_), Some(_)) => return Err(wrong(node, "it has both `data` and `time`; write one of them")),
-        (Some(text), None) => Load::Bytes(bytes(node, "data", text)?),
-        (None, Some(_)) => Load::Fixed(time(node, "time")?),
-        (None, None) => Load::Bytes(0),
+        (Some(text), None) => Payload::Bytes(bytes(node, "data", text)?),
+        (None, Some(_)) => Payload::Fixed(time(node, "time")?),
+        (None, None) => Payload::Bytes(0),
     };
-    Ok(Edge { from: number("from")?, to: number("to")?, load })
+    Ok(Edge { from: number("from")?, to: number("to")?, payload })
 }
 
 /// Writes the jobs of an instance; its machines have no place here. A job of one task is a graph of that task.
@@ -162,11 +162,11 @@ fn write_job(instance: &Instance, id: JobId, writer: &mut dyn Write) -> io::Resu
     }
     for edge in instance.edges_of(id) {
         let (from, to) = (escaped(&instance.short_name(edge.from))?, escaped(&instance.short_name(edge.to))?);
-        let load = match edge.load {
-            Load::Bytes(bytes) => format!("data=\"{bytes}\""),
-            Load::Fixed(time) => format!("time=\"{time}\""),
+        let payload = match edge.payload {
+            Payload::Bytes(bytes) => format!("data=\"{bytes}\""),
+            Payload::Fixed(time) => format!("time=\"{time}\""),
         };
-        writeln!(writer, "    <transfer from=\"{from}\" to=\"{to}\" {load}/>")?;
+        writeln!(writer, "    <transfer from=\"{from}\" to=\"{to}\" {payload}/>")?;
     }
     writeln!(writer, "  </job>")
 }

@@ -4,7 +4,7 @@
 //! A node has `time` or `work`, seconds on a processor of speed 1. An edge may have `data`, bytes, or `transfer`, seconds.
 //! Other attributes are for drawing. Subgraphs, ports and undirected graphs are refused.
 
-use makespan_core::{Edge, Graph, Job, Load, NamedTask, Profile, Time};
+use makespan_core::{Edge, Graph, Job, NamedTask, Payload, Profile, Time};
 use rustc_hash::FxHashMap;
 
 use super::{Read, Wrong};
@@ -266,17 +266,17 @@ impl Parts {
             let wrong = |problem: String| {
                 Wrong::at(Place::line(*line), format!("edge `{}` -> `{}`: {problem}", name(from), name(to)))
             };
-            let load = match (attributes.get("data"), attributes.get("transfer")) {
-                (None, None) => Load::Bytes(0),
+            let payload = match (attributes.get("data"), attributes.get("transfer")) {
+                (None, None) => Payload::Bytes(0),
                 (Some(text), None) => {
                     let bytes = exact_decimal(text, 0).filter(|bytes| (0..=1_000_000_000_000_000_000).contains(bytes));
                     let bytes = bytes.ok_or_else(|| wrong(format!("`{text}` is not a whole number of bytes")))?;
-                    Load::Bytes(bytes as u64)
+                    Payload::Bytes(bytes as u64)
                 }
-                (None, Some(text)) => Load::Fixed(Time::parse(text).map_err(|error| wrong(error.to_string()))?),
+                (None, Some(text)) => Payload::Fixed(Time::parse(text).map_err(|error| wrong(error.to_string()))?),
                 (Some(_), Some(_)) => return Err(wrong("it has both `data` and `transfer`; write one of them".into())),
             };
-            Ok(Edge { from: *from, to: *to, load })
+            Ok(Edge { from: *from, to: *to, payload })
         };
         let edges = self.edges.iter().map(edge).collect::<Result<Vec<_>, Wrong>>()?;
         Graph::new(tasks, edges).map_err(|error| error.to_string().into())

@@ -1,6 +1,6 @@
 //! A graph while it is read: tasks by name, who waits for whom, and who writes and reads which file.
 
-use makespan_core::{Edge, Graph, Load, NamedTask, Profile, Task, Time};
+use makespan_core::{Edge, Graph, NamedTask, Payload, Profile, Task, Time};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::suggest::nearest;
@@ -179,7 +179,7 @@ impl Draft {
         }
         let edge = |&(from, to): &(u32, u32)| {
             let bytes = bytes.get(&(from, to)).copied().unwrap_or(0);
-            Edge { from, to, load: Load::Bytes(bytes) }
+            Edge { from, to, payload: Payload::Bytes(bytes) }
         };
         let edges = self.pairs.iter().map(edge).collect();
         let graph = Graph::new(self.tasks, edges).map_err(|error| error.to_string())?;

@@ -124,7 +124,8 @@ pub(crate) fn read(
         None => remarks.extend(stage::remark(&outside)),
     }
     let carried = jobs.iter().filter_map(|job| job.work.graph()).flat_map(Graph::edges);
-    let carries = carried.into_iter().any(|edge| matches!(edge.load, makespan_core::Load::Bytes(bytes) if bytes > 0));
+    let carries =
+        carried.into_iter().any(|edge| matches!(edge.payload, makespan_core::Payload::Bytes(bytes) if bytes > 0));
     let joined = platform.interconnect().is_some() || platform.kinds().any(|(node, _)| node.link.is_some());
     if carries && !joined {
         remarks.push("no bandwidth is stated, so data between tasks take no time (--bandwidth, --platform)".into());

@@ -1,6 +1,6 @@
 //! Files that come from outside a workflow: fetched from a node, or there at once.
 
-use makespan_core::{Edge, Graph, Job, Load, NamedTask, Platform, Profile, Time};
+use makespan_core::{Edge, Graph, Job, NamedTask, Payload, Platform, Profile, Time};
 
 use super::amount;
 use super::draft::Outside;
@@ -49,7 +49,7 @@ pub(super) fn from(node: &str, outside: &Outside, job: &Job, platform: &Platform
     let profile = Profile::on_machines(times).map_err(|error| error.to_string())?;
     let (stage, said) = (tasks.len() as u32, format!("{}; task `{name}` sends them from node `{node}`", what(outside)));
     tasks.push(NamedTask::new(name, profile));
-    let fetched = outside.reads.iter().map(|&(to, bytes)| Edge { from: stage, to, load: Load::Bytes(bytes) });
+    let fetched = outside.reads.iter().map(|&(to, bytes)| Edge { from: stage, to, payload: Payload::Bytes(bytes) });
     let edges = graph.edges().iter().copied().chain(fetched).collect();
     let graph = Graph::new(tasks, edges).map_err(|error| error.to_string())?;
     Ok((Job::compound(job.name.clone(), graph), said))

@@ -1,4 +1,4 @@
-use makespan_core::{Instance, JobId, Load, TaskId, Time};
+use makespan_core::{Instance, JobId, Payload, TaskId, Time};
 
 use crate::submitted::submitted;
 use crate::{Format, ReadInstance, ReadOptions, parse_instance, write_compound_xml};
@@ -18,11 +18,11 @@ fn shown(instance: &Instance) -> String {
     let tasks = instance.jobs()[0].task_ids();
     let tasks = tasks.map(|task| format!("{}:{}", instance.short_name(task), instance.profile(task).shortest()));
     let edges = instance.edges_of(JobId(0)).iter().map(|edge| {
-        let load = match edge.load {
-            Load::Bytes(bytes) => bytes.to_string(),
-            Load::Fixed(time) => format!("{time}s"),
+        let payload = match edge.payload {
+            Payload::Bytes(bytes) => bytes.to_string(),
+            Payload::Fixed(time) => format!("{time}s"),
         };
-        format!("{}>{}:{load}", instance.short_name(edge.from), instance.short_name(edge.to))
+        format!("{}>{}:{payload}", instance.short_name(edge.from), instance.short_name(edge.to))
     });
     tasks.chain(edges).collect::<Vec<_>>().join(" ")
 }

@@ -1,6 +1,6 @@
 //! The example of section 4: two jobs with deadlines of 110 and 140 on 8 processors, served by the metascheduler.
 
-use makespan_core::{Edge, Graph, Instance, Job, JobId, Load, NamedTask, Node, Platform, Profile, Schedule, Time};
+use makespan_core::{Edge, Graph, Instance, Job, JobId, NamedTask, Node, Payload, Platform, Profile, Schedule, Time};
 use makespan_formats::gantt::{GanttOptions, NamedSchedule, write_svg};
 
 use super::flows::serve;
@@ -106,7 +106,7 @@ fn job(name: &str, volumes: &[i64], pairs: &[(u32, u32)], index: usize) -> Resul
         let profile = Profile::rigid(1, Time::from_seconds(volume)).map_err(|error| unusable(error.to_string()))?;
         tasks.push(NamedTask::new(format!("p{at}"), profile));
     }
-    let edge = |&(from, to): &(u32, u32)| Edge { from, to, load: Load::Fixed(Time::from_seconds(5)) };
+    let edge = |&(from, to): &(u32, u32)| Edge { from, to, payload: Payload::Fixed(Time::from_seconds(5)) };
     let graph = Graph::new(tasks, pairs.iter().map(edge).collect()).map_err(|error| unusable(error.to_string()))?;
     let mut job = Job::compound(name, graph);
     job.deadline = Some(Time::from_seconds(DEADLINES[index]));

@@ -7,7 +7,7 @@ use makespan_core::{Instance, JobId, Time, task_cost};
 
 use super::ranking::Chart;
 use crate::free_time::Calendar;
-use crate::kernel::graph::{NEVER, Neighbour, NodeId, GraphProblem, ProcessorId, rank};
+use crate::kernel::graph::{GraphProblem, NEVER, Neighbour, NodeId, ProcessorId, rank};
 
 /// Of larger jobs the tasks before and after each task are not added up.
 const MAX_SUMMED: usize = 4096;

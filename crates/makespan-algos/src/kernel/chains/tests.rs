@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use makespan_core::{
-    Edge, FreeTime, Graph, Instance, Job, JobId, Link, Load, NamedTask, Node, Platform, ProcSet, Profile, Time,
+    Edge, FreeTime, Graph, Instance, Job, JobId, Link, NamedTask, Node, Payload, Platform, ProcSet, Profile, Time,
     Unavailable,
 };
 use proptest::prelude::*;
@@ -17,7 +17,7 @@ use super::strategy::{Settings, Task, heft, strategy};
 use super::windows::Room;
 use crate::free_time::Calendar;
 use crate::kernel::graph::placing::calendars;
-use crate::kernel::graph::{Place, GraphProblem, ProcessorId};
+use crate::kernel::graph::{GraphProblem, Place, ProcessorId};
 
 /// The chains by the printed tree of graphs: each graph loses one edge of its longest path; equal graphs are looked at
 /// once.
@@ -124,7 +124,7 @@ pub(super) fn instance(
     let platform = Platform::new(speeds.iter().enumerate().map(node).collect()).unwrap();
     let platform = platform.with_interconnect(Link { bandwidth: second, latency: Time::ZERO }).unwrap();
     let task = |(at, &volume): (usize, &i64)| NamedTask::new(at.to_string(), Profile::rigid(1, ticks(volume)).unwrap());
-    let edge = |&(from, to, data): &(u32, u32, u64)| Edge { from, to, load: Load::Bytes(data) };
+    let edge = |&(from, to, data): &(u32, u32, u64)| Edge { from, to, payload: Payload::Bytes(data) };
     let graph = Graph::new(volumes.iter().enumerate().map(task).collect(), edges.iter().map(edge).collect()).unwrap();
     let period = |&(processor, start, end): &(u32, i64, i64)| Unavailable {
         processors: ProcSet::range(processor, processor),

@@ -14,7 +14,7 @@ mod slots;
 #[cfg(test)]
 mod tests;
 
-use super::{Neighbour, Place, GraphProblem, ProcessorId};
+use super::{GraphProblem, Neighbour, Place, ProcessorId};
 use order::Marks;
 
 /// No task.

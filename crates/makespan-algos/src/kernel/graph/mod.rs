@@ -1,10 +1,10 @@
 //! Compound jobs in flat arrays: times of all tasks on nodes, transfers between them, and which waits for which.
 
 pub mod machine_orders;
-mod transfer_times;
 pub mod placing;
 pub mod rank;
 pub mod sequence;
+mod transfer_times;
 
 use std::ops::Range;
 

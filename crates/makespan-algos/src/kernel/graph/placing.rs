@@ -2,7 +2,7 @@
 
 use makespan_core::FreeTime;
 
-use super::{NEVER, NodeId, Place, GraphProblem, ProcessorId};
+use super::{GraphProblem, NEVER, NodeId, Place, ProcessorId};
 use crate::free_time::Calendar;
 
 /// Where `cost` of the node and of the end of a task is least, the first of several, and when it ends there: the

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-use super::{NEVER, GraphProblem};
+use super::{GraphProblem, NEVER};
 
 /// The mean time of each task over the processors that can run it.
 pub fn mean_times(problem: &GraphProblem) -> Vec<f64> {

@@ -3,7 +3,7 @@
 use makespan_core::{FreeTime, Objective};
 
 use super::placing::calendars;
-use super::{NEVER, NodeId, Place, GraphProblem, ProcessorId};
+use super::{GraphProblem, NEVER, NodeId, Place, ProcessorId};
 use crate::free_time::Calendar;
 
 /// Stands for the processor on which a task ends first.

@@ -1,6 +1,6 @@
 //! How long the data of each edge travel between two nodes.
 
-use makespan_core::{Dependence, Load, Platform, Route};
+use makespan_core::{Dependence, Payload, Platform, Route};
 use rustc_hash::FxHashMap;
 
 use super::NodeId;
@@ -13,7 +13,7 @@ pub struct TransferTimes {
     /// a node with itself, which has the first.
     kinds: Vec<u32>,
     routes: Vec<Route>,
-    loads: Vec<Load>,
+    payloads: Vec<Payload>,
     /// For each edge its time on each kind of route, in ticks; empty where these are too many to keep.
     times: Vec<i64>,
     /// Means over the pairs of different nodes: of the latency in ticks, and of the ticks for each byte.
@@ -29,10 +29,10 @@ impl TransferTimes {
     /// The routes between the nodes `computing` of the platform.
     pub fn new(platform: &Platform, computing: &[usize], edges: &[Dependence]) -> Self {
         let (kinds, routes, counts) = kinds(platform, computing);
-        let loads: Vec<Load> = edges.iter().map(|edge| edge.load).collect();
-        let kept = loads.len().saturating_mul(routes.len()) <= Self::MAX_TIMES;
-        let of_edge = |&load: &Load| routes.iter().map(move |route| route.time(load).ticks());
-        let times = if kept { loads.iter().flat_map(of_edge).collect() } else { Vec::new() };
+        let payloads: Vec<Payload> = edges.iter().map(|edge| edge.payload).collect();
+        let kept = payloads.len().saturating_mul(routes.len()) <= Self::MAX_TIMES;
+        let of_edge = |&payload: &Payload| routes.iter().map(move |route| route.time(payload).ticks());
+        let times = if kept { payloads.iter().flat_map(of_edge).collect() } else { Vec::new() };
         let pairs = counts.iter().sum::<u64>().max(1) as f64;
         let mean = |of: &dyn Fn(&Route) -> f64| {
             let weighed = routes.iter().zip(&counts).filter(|(_, count)| **count > 0);
@@ -40,7 +40,7 @@ impl TransferTimes {
         };
         let second = makespan_core::Time::TICKS_PER_SECOND as f64;
         let means = (mean(&|route| route.latency.ticks() as f64), mean(&|route| second / route.bandwidth));
-        Self { nodes: computing.len(), kinds, routes, loads, times, means }
+        Self { nodes: computing.len(), kinds, routes, payloads, times, means }
     }
 
     /// Whether the pairs of nodes of the platform are within the limit of this table.
@@ -56,30 +56,30 @@ impl TransferTimes {
             kinds => kinds[from.index() * self.nodes + to.index()] as usize,
         };
         match self.times.as_slice() {
-            [] => self.routes[kind].time(self.loads[edge as usize]).ticks(),
+            [] => self.routes[kind].time(self.payloads[edge as usize]).ticks(),
             times => times[edge as usize * self.routes.len() + kind],
         }
     }
 
     /// The least time of an edge over all kinds of routes, in ticks.
     pub fn least(&self, edge: u32) -> i64 {
-        let each = self.routes.iter().map(|route| route.time(self.loads[edge as usize]).ticks());
+        let each = self.routes.iter().map(|route| route.time(self.payloads[edge as usize]).ticks());
         each.min().unwrap_or(0)
     }
 
     /// The mean time of an edge over all pairs of different nodes, in ticks; zero on one node.
     pub fn mean(&self, edge: u32) -> f64 {
-        match self.loads[edge as usize] {
+        match self.payloads[edge as usize] {
             _ if self.nodes == 1 => 0.0,
-            Load::Bytes(bytes) => self.means.0 + bytes as f64 * self.means.1,
-            Load::Fixed(time) => time.ticks() as f64,
+            Payload::Bytes(bytes) => self.means.0 + bytes as f64 * self.means.1,
+            Payload::Fixed(time) => time.ticks() as f64,
         }
     }
 
     /// Whether no edge takes any time anywhere.
     pub fn is_instant(&self) -> bool {
-        let instant = |&load: &Load| self.routes.iter().all(|route| route.time(load).ticks() == 0);
-        self.loads.iter().all(instant)
+        let instant = |&payload: &Payload| self.routes.iter().all(|route| route.time(payload).ticks() == 0);
+        self.payloads.iter().all(instant)
     }
 }
 

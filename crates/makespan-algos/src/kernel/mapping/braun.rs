@@ -4,7 +4,7 @@ use rand::RngExt;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
-use super::{MachineId, Mapper, MinMin, MappingProblem};
+use super::{MachineId, Mapper, MappingProblem, MinMin};
 
 /// 200 chromosomes, one of them Min-min's, with selection by rank, one-point crossover, mutation of one gene, and the best
 /// kept.

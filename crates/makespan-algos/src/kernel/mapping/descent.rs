@@ -2,7 +2,7 @@
 
 use rand_chacha::ChaCha8Rng;
 
-use super::{Loads, MachineId, Mapper, MinMin, MappingProblem};
+use super::{Loads, MachineId, Mapper, MappingProblem, MinMin};
 
 /// From the mapping of Min-min, moves a task of the machine that is done last to another machine, or swaps it with a task
 /// there, as long as both machines are then done earlier than it was.

@@ -2,7 +2,7 @@
 
 use rand_chacha::ChaCha8Rng;
 
-use super::{MachineId, Mapper, MaxMin, MappingProblem};
+use super::{MachineId, Mapper, MappingProblem, MaxMin};
 
 /// Again and again the task whose earliest completion is earliest, to the machine where that is.
 ///

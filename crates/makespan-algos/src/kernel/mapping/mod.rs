@@ -18,8 +18,8 @@
 //! ```
 
 mod braun;
-mod ejections;
 mod descent;
+mod ejections;
 mod genetic;
 mod immediate;
 mod loads;
@@ -33,8 +33,8 @@ mod sufferage;
 mod tests;
 
 pub use braun::BraunGenetic;
-pub use ejections::{Candidates, EjectionChains};
 pub use descent::Descent;
+pub use ejections::{Candidates, EjectionChains};
 pub use genetic::{Fitness, Genetic};
 pub use immediate::{MinimumCompletion, MinimumExecution, OpportunisticLoadBalancing};
 pub use loads::Loads;

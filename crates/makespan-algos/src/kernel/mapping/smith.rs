@@ -40,7 +40,12 @@ pub struct Smith<'a> {
 
 impl<'a> Smith<'a> {
     /// From a mapping on. No machine may be done after the limit; where one is, the limit is not kept yet.
-    pub fn new(problem: &'a MappingProblem<'a>, weights: &'a [f64], limit: Option<i64>, mapping: Vec<MachineId>) -> Self {
+    pub fn new(
+        problem: &'a MappingProblem<'a>,
+        weights: &'a [f64],
+        limit: Option<i64>,
+        mapping: Vec<MachineId>,
+    ) -> Self {
         let mut lines = vec![Vec::new(); problem.machines()];
         for (task, &machine) in mapping.iter().enumerate() {
             lines[machine.index()].push(task as u32);

@@ -1,6 +1,6 @@
 //! How long a task is on its way to a machine.
 
-use makespan_core::{Instance, Load, Route, TaskId, Time};
+use makespan_core::{Instance, Payload, Route, TaskId, Time};
 
 /// The cost of sending a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ impl Communication {
                     route.latency += link.latency;
                     route.bandwidth = route.bandwidth.min(link.bandwidth);
                 }
-                route.time(Load::Bytes(instance.task(task).data.unwrap_or(0)))
+                route.time(Payload::Bytes(instance.task(task).data.unwrap_or(0)))
             }
         }
     }

@@ -7,7 +7,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::machines::{Machines, Sent};
 use super::{Communication, Rules, SchedulingTime, When};
-use crate::kernel::mapping::{Mapper, MinimumCompletion, MappingProblem, Times, task_time};
+use crate::kernel::mapping::{Mapper, MappingProblem, MinimumCompletion, Times, task_time};
 
 /// The scheduler's own state.
 #[derive(Debug)]

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use super::candidate::Candidate;
 use super::choice::Choice;
-use super::flow::{Flow, Hopeless, Table};
+use super::flow::{Collective, Hopeless, Table};
 use crate::free_time::Calendar;
 use crate::kernel::chains::strategy::pareto;
 
@@ -22,7 +22,7 @@ impl Table<'_> {
     /// Orders by urgency, deadline, slack and size, or all orders of few jobs, and then neighbours swapped and late jobs put
     /// first, are compared with each job as early as HEFT has it. In the best of all these flows each job in turn takes the
     /// variant of its strategy, found on what the others leave, that is best for the flow.
-    pub fn collective(&self) -> Flow {
+    pub fn collective(&self) -> Collective {
         let by_urgency = self.order_by(Candidate::urgency);
         let mut best = self.one_by_one(&by_urgency, Hopeless::InTurn);
         if self.candidates.len() > 1 {
@@ -38,7 +38,7 @@ impl Table<'_> {
         best
     }
 
-    fn is_better(&self, flow: &Flow, other: &Flow) -> bool {
+    fn is_better(&self, flow: &Collective, other: &Collective) -> bool {
         flow.value.compare(&other.value, self.rules.goal) == Ordering::Less
     }
 
@@ -76,7 +76,7 @@ impl Table<'_> {
     }
 
     /// Each late job put first, and neighbours swapped.
-    fn changes(order: &[usize], flow: &Flow) -> Vec<Vec<usize>> {
+    fn changes(order: &[usize], flow: &Collective) -> Vec<Vec<usize>> {
         let changed = |change: &dyn Fn(&mut Vec<usize>)| {
             let mut order = order.to_vec();
             change(&mut order);
@@ -89,7 +89,7 @@ impl Table<'_> {
     }
 
     /// Each job in turn, by deadline, takes the variant that is best for the flow.
-    fn refine(&self, flow: &mut Flow) {
+    fn refine(&self, flow: &mut Collective) {
         let mut calendars = self.calendars.clone();
         flow.choices.iter().for_each(|choice| choice.occupy(&mut calendars));
         for _ in 0..ROUNDS {
@@ -110,7 +110,7 @@ impl Table<'_> {
     }
 
     /// The variant of one job with which the flow is better than it is, all else as it is.
-    fn better(&self, flow: &Flow, at: usize, calendars: &[Calendar]) -> Option<Choice> {
+    fn better(&self, flow: &Collective, at: usize, calendars: &[Calendar]) -> Option<Choice> {
         let (candidate, goal) = (&self.candidates[at], self.rules.goal);
         let mut variants = candidate.variants(calendars);
         let present = &flow.choices[at];

@@ -18,7 +18,7 @@ pub(super) struct Table<'a> {
 
 /// A plan for each candidate.
 #[derive(Clone, Debug)]
-pub(super) struct Flow {
+pub(super) struct Collective {
     pub choices: Vec<Choice>,
     pub value: Value,
 }
@@ -44,12 +44,12 @@ impl<'a> Table<'a> {
     }
 
     /// Every job in this order, by the variant of its strategy that is best by its own criterion.
-    pub fn one_by_one(&self, order: &[usize], hopeless: Hopeless) -> Flow {
+    pub fn one_by_one(&self, order: &[usize], hopeless: Hopeless) -> Collective {
         self.in_order(order, hopeless, |candidate, calendars| self.own_best(candidate, calendars))
     }
 
     /// The same with jobs that keep the plans that they have, where they can.
-    pub fn as_before(&self, order: &[usize]) -> Flow {
+    pub fn as_before(&self, order: &[usize]) -> Collective {
         self.in_order(order, Hopeless::Last, |candidate, calendars| {
             let kept = candidate.kept(calendars).filter(|choice| choice.in_time);
             kept.cloned().or_else(|| self.own_best(candidate, calendars))
@@ -57,7 +57,7 @@ impl<'a> Table<'a> {
     }
 
     /// Every job in this order as early as HEFT's rule has it; those that are late last.
-    pub fn early(&self, order: &[usize]) -> Flow {
+    pub fn early(&self, order: &[usize]) -> Collective {
         // Its schedule is a variant only where chains are planned into it.
         let is_variant = self.rules.method.settings.start != Start::Empty;
         self.in_order(order, Hopeless::Last, |candidate, calendars| {
@@ -80,7 +80,7 @@ impl<'a> Table<'a> {
         order: &[usize],
         hopeless: Hopeless,
         plan: impl Fn(&Candidate<'a>, &[Calendar]) -> Option<Choice>,
-    ) -> Flow {
+    ) -> Collective {
         let mut calendars = self.calendars.clone();
         let mut choices: Vec<Option<Choice>> = vec![None; self.candidates.len()];
         let reject = self.rules.late == Late::Reject;
@@ -104,7 +104,7 @@ impl<'a> Table<'a> {
             choices[at] = Some(choice);
         }
         let choices: Vec<Choice> = choices.into_iter().flatten().collect();
-        Flow { value: self.value(&choices), choices }
+        Collective { value: self.value(&choices), choices }
     }
 
     /// What these choices, one a candidate, come to.

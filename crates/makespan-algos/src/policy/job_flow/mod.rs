@@ -248,7 +248,7 @@ fn placements(first: TaskId, places: &[Place], until: &[i64]) -> Vec<Placement> 
 
 impl Table<'_> {
     /// The jobs by urgency.
-    fn in_turn(&self) -> flow::Flow {
+    fn in_turn(&self) -> flow::Collective {
         self.one_by_one(&self.order_by(Candidate::urgency), Hopeless::InTurn)
     }
 }

@@ -1,7 +1,7 @@
 use std::cmp::Ordering::{Equal, Greater, Less};
 
 use makespan_core::{Actual, ProcSet, Time, Unavailable, Weight};
-use makespan_core::{Cluster, Edge, Graph, Instance, Job, JobId, Load, NamedTask, Node, Platform, Profile};
+use makespan_core::{Cluster, Edge, Graph, Instance, Job, JobId, NamedTask, Node, Payload, Platform, Profile};
 use makespan_sim::{Silent, SimulationOptions, simulate};
 use proptest::prelude::*;
 
@@ -26,7 +26,7 @@ prop_compose! {
             };
             let count = times.len() as u32;
             let mut own: Vec<Edge> = edges.iter().filter(|(from, to, _)| from < to && *to < count)
-                .map(|&(from, to, time)| Edge { from, to, load: Load::Fixed(t(12 * time)) }).collect();
+                .map(|&(from, to, time)| Edge { from, to, payload: Payload::Fixed(t(12 * time)) }).collect();
             own.sort_by_key(|edge| (edge.from, edge.to));
             own.dedup_by_key(|edge| (edge.from, edge.to));
             let mut job = Job::compound(index.to_string(), Graph::new(times.iter().enumerate().map(task).collect(), own).unwrap());

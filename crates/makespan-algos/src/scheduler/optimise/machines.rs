@@ -11,7 +11,7 @@ use rand_chacha::ChaCha8Rng;
 use super::front::limits;
 use super::{Optimise, Target, floor_times};
 use crate::kernel::mapping::{
-    Candidates, EjectionChains, Descent, Loads, MachineId, Mapper, MinMin, MinimumCompletion, MappingProblem, Sufferage,
+    Candidates, Descent, EjectionChains, Loads, MachineId, Mapper, MappingProblem, MinMin, MinimumCompletion, Sufferage,
 };
 use crate::scheduler::mapping::{problem_of, schedule_for};
 use crate::search::{Budget, Neighbourhood, Portfolio, anneal};

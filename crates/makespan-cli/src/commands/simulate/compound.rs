@@ -131,7 +131,7 @@ fn job_json(name: &str, job: &JobMeasures) -> Value {
 #[cfg(test)]
 mod tests {
     use makespan::{Scene, Silent, SimulationOptions, simulate};
-    use makespan_core::{Actual, CompoundMeasures, Edge, Graph, Job, Load, LogEntry, Logged};
+    use makespan_core::{Actual, CompoundMeasures, Edge, Graph, Job, LogEntry, Logged, Payload};
     use makespan_core::{NamedTask, Platform, Profile, Spot, TaskId};
 
     use super::*;
@@ -139,7 +139,7 @@ mod tests {
     /// A pair of tasks of 3 s with a deadline at 7 s, simulated by `heft`'s plan, and a log of so many collisions.
     fn told(collisions: usize) -> (Instance, Simulated) {
         let task = |name| NamedTask::new(name, Profile::rigid(1, Time::from_seconds(3)).unwrap());
-        let edge = Edge { from: 0, to: 1, load: Load::Fixed(Time::ZERO) };
+        let edge = Edge { from: 0, to: 1, payload: Payload::Fixed(Time::ZERO) };
         let mut job = Job::compound("pair", Graph::new(vec![task("a"), task("b")], vec![edge]).unwrap());
         job.deadline = Some(Time::from_seconds(7));
         let instance = Instance::new(Platform::flat(2).unwrap(), vec![job], vec![]).unwrap();

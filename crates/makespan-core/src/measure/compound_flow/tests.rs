@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::*;
-use crate::model::{Edge, Graph, Load, NamedTask, Node, Platform, ProcSet, Profile, TaskId};
+use crate::model::{Edge, Graph, NamedTask, Node, Payload, Platform, ProcSet, Profile, TaskId};
 use crate::online::Spot;
 
 fn s(seconds: i64) -> Time {
@@ -13,7 +13,7 @@ fn s(seconds: i64) -> Time {
 /// Two pairs of tasks of 10 s and 20 s, the first with a deadline at 35 s, and a simple job of 6 s with a walltime of 8 s, on processors of speeds 1 and 2.
 fn instance() -> Instance {
     let task = |name, seconds| NamedTask::new(name, Profile::rigid(1, s(seconds)).unwrap());
-    let edge = Edge { from: 0, to: 1, load: Load::Fixed(Time::ZERO) };
+    let edge = Edge { from: 0, to: 1, payload: Payload::Fixed(Time::ZERO) };
     let pair = |name| Job::compound(name, Graph::new(vec![task("a", 10), task("b", 20)], vec![edge]).unwrap());
     let first = pair("first").with_release(s(5)).with_deadline(s(35));
     let simple = Job::new("simple", Profile::rigid(1, s(6)).unwrap()).with_release(s(7)).with_walltime(s(8));

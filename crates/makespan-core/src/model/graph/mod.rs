@@ -43,12 +43,12 @@ pub struct Edge {
     /// The number of the task that waits for it.
     pub to: u32,
     /// What is carried.
-    pub load: Load,
+    pub payload: Payload,
 }
 
 /// What an edge carries from the node of one task to that of another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Load {
+pub enum Payload {
     /// So many bytes, over the network of the platform.
     Bytes(u64),
     /// Something that takes so long between any two nodes.
@@ -228,7 +228,7 @@ fn check(tasks: &[NamedTask], edges: &[Edge]) -> Result<(), GraphError> {
         if !pairs.insert((edge.from, edge.to)) {
             return Err(GraphError::DuplicateEdge { from, to });
         }
-        if let Load::Fixed(time) = edge.load
+        if let Payload::Fixed(time) = edge.payload
             && time < Time::ZERO
         {
             return Err(GraphError::Negative { from, to, time });

@@ -5,7 +5,7 @@ fn named(names: &[&str]) -> Vec<NamedTask> {
 }
 
 fn edges(pairs: &[(u32, u32)]) -> Vec<Edge> {
-    pairs.iter().map(|&(from, to)| Edge { from, to, load: Load::Bytes(1) }).collect()
+    pairs.iter().map(|&(from, to)| Edge { from, to, payload: Payload::Bytes(1) }).collect()
 }
 
 fn check_refusal(names: &[&str], pairs: &[(u32, u32)], expect: &str) {
@@ -30,7 +30,7 @@ fn what_is_no_graph_is_refused_by_name() {
     check_refusal(&["a", "b"], &[(0, 1), (0, 1)], "two edges lead from `a` to `b`");
     check_refusal(&["a", "b", "c", "d"], &[(0, 1), (1, 2), (2, 3), (3, 1)], "in a cycle: b -> c -> d -> b; remove");
     check_refusal(&["a"], &[(0, 0)], "in a cycle: a -> a");
-    let late = Edge { from: 0, to: 1, load: Load::Fixed(Time::from_ticks(-1)) };
+    let late = Edge { from: 0, to: 1, payload: Payload::Fixed(Time::from_ticks(-1)) };
     assert!(matches!(Graph::new(named(&["a", "b"]), vec![late]), Err(GraphError::Negative { .. })));
 }
 

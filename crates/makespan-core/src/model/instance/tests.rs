@@ -1,5 +1,5 @@
 use super::*;
-use crate::model::{Edge, Graph, Load, NamedTask, Profile, Work};
+use crate::model::{Edge, Graph, NamedTask, Payload, Profile, Work};
 
 fn rigid(name: &str, processors: u32, seconds: i64) -> Job {
     Job::new(name, Profile::rigid(processors, Time::from_seconds(seconds)).unwrap())
@@ -101,7 +101,7 @@ fn bag(name: &str, count: u64, weight: u64) -> Job {
 
 fn chain(name: &str) -> Job {
     let task = |name, ticks| NamedTask::new(name, Profile::rigid(1, Time::from_ticks(ticks)).unwrap());
-    let edge = |from, to| Edge { from, to, load: Load::Bytes(9) };
+    let edge = |from, to| Edge { from, to, payload: Payload::Bytes(9) };
     let graph = Graph::new(vec![task("x", 1), task("y", 2), task("z", 3)], vec![edge(2, 0), edge(1, 0)]).unwrap();
     Job::compound(name, graph).with_weight(Weight::from_millionths(10).unwrap()).with_deadline(Time::from_ticks(2))
 }

@@ -1,7 +1,7 @@
 //! What all jobs are together, kept up to date as an instance grows.
 
 use super::InstanceError;
-use crate::model::{Availability, Job, Load, Platform, Profile, Route, Time, Unavailable, Work};
+use crate::model::{Availability, Job, Payload, Platform, Profile, Route, Time, Unavailable, Work};
 
 /// How many jobs and tasks of each kind there are, and when they are released.
 #[derive(Clone, Debug, Default)]
@@ -87,7 +87,7 @@ impl Horizon {
             Work::Bag(task, count) => self.add_tasks(&task.profile, count.get()),
             Work::Graph(graph) => {
                 graph.tasks().iter().for_each(|task| self.add_tasks(&task.task.profile, 1));
-                let transfers = graph.edges().iter().map(|edge| i128::from(self.route.time(edge.load).ticks()));
+                let transfers = graph.edges().iter().map(|edge| i128::from(self.route.time(edge.payload).ticks()));
                 self.with_transfers = transfers.fold(self.with_transfers, i128::saturating_add);
             }
         }
@@ -146,9 +146,9 @@ pub(super) fn slowest_route(platform: &Platform) -> Route {
     }
 }
 
-/// Whether any of these loads may take time between two tasks.
-pub(super) fn takes_time(platform: &Platform, mut loads: impl Iterator<Item = Load>) -> bool {
+/// Whether any of these payloads may take time between two tasks.
+pub(super) fn takes_time(platform: &Platform, mut payloads: impl Iterator<Item = Payload>) -> bool {
     let computing: usize = platform.kinds().filter(|(node, _)| node.processors > 0).map(|(_, count)| count).sum();
     let route = slowest_route(platform);
-    (computing > 1 || platform.has_local_transfers()) && loads.any(|load| route.time(load) > Time::ZERO)
+    (computing > 1 || platform.has_local_transfers()) && payloads.any(|payload| route.time(payload) > Time::ZERO)
 }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::model::{Edge, Graph, Job, Load, NamedTask, Platform, Profile};
+use crate::model::{Edge, Graph, Job, NamedTask, Payload, Platform, Profile};
 
 fn seconds(s: i64) -> Time {
     Time::from_seconds(s)
@@ -142,7 +142,7 @@ fn best_placement_is_checked_where_it_is_required() {
 #[test]
 fn a_cluster_takes_in_jobs_while_it_runs() {
     let task = |name| NamedTask::new(name, Profile::rigid(1, seconds(2)).unwrap());
-    let edge = Edge { from: 0, to: 1, load: Load::Bytes(0) };
+    let edge = Edge { from: 0, to: 1, payload: Payload::Bytes(0) };
     let graph = Graph::new(vec![task("x"), task("y")], vec![edge]).unwrap();
     let instance = instance(Platform::flat(6).unwrap(), &[]);
     let mut cluster = Cluster::new(&instance);

@@ -178,12 +178,12 @@ fn short(time: Time) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Edge, Graph, Job, Load, NamedTask, Platform, Profile};
+    use crate::model::{Edge, Graph, Job, NamedTask, Payload, Platform, Profile};
 
     #[test]
     fn entries_name_the_job_or_the_task() {
         let task = |name| NamedTask::new(name, Profile::rigid(1, Time::from_seconds(1)).unwrap());
-        let edge = Edge { from: 0, to: 1, load: Load::Fixed(Time::ZERO) };
+        let edge = Edge { from: 0, to: 1, payload: Payload::Fixed(Time::ZERO) };
         let job = Job::compound("pair", Graph::new(vec![task("a"), task("b")], vec![edge]).unwrap());
         let bag = Job::new("bag", Profile::rigid(1, Time::from_seconds(1)).unwrap()).with_count(2.try_into().unwrap());
         let instance = Instance::new(Platform::flat(2).unwrap(), vec![job, bag], vec![]).unwrap();

@@ -1,5 +1,5 @@
 use super::*;
-use crate::model::{Edge, Graph, Job, Load, NamedTask, Node, Platform, ProcSet, Profile, Unavailable};
+use crate::model::{Edge, Graph, Job, NamedTask, Node, Payload, Platform, ProcSet, Profile, Unavailable};
 use crate::proof::{Bound, JobWindows, Proof};
 use crate::schedule::Objective;
 
@@ -9,7 +9,7 @@ fn ticks(t: i64) -> Time {
 
 fn fork(times: &[i64]) -> Graph {
     let task = |(at, &time): (usize, &i64)| NamedTask::new(at.to_string(), Profile::rigid(1, ticks(time)).unwrap());
-    let edge = |to| Edge { from: 0, to, load: Load::Bytes(7) };
+    let edge = |to| Edge { from: 0, to, payload: Payload::Bytes(7) };
     Graph::new(times.iter().enumerate().map(task).collect(), (1..times.len() as u32).map(edge).collect()).unwrap()
 }
 

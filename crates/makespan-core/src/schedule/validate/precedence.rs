@@ -34,13 +34,13 @@ fn transfer(platform: &Platform, edge: &Dependence, from: &ProcSet, to: &ProcSet
     };
     let sources = nodes(from);
     let each = nodes(to).into_iter().flat_map(|to| sources.iter().map(move |&from| (from, to)));
-    each.map(|(from, to)| platform.route(from, to).time(edge.load)).max().unwrap_or(Time::ZERO)
+    each.map(|(from, to)| platform.route(from, to).time(edge.payload)).max().unwrap_or(Time::ZERO)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Edge, Graph, Job, Link, Load, NamedTask, Profile, TaskId};
+    use crate::model::{Edge, Graph, Job, Link, NamedTask, Payload, Profile, TaskId};
     use crate::schedule::validate;
 
     fn ticks(t: i64) -> Time {
@@ -50,7 +50,7 @@ mod tests {
     /// Two tasks of 5 and 3 ticks with 2 bytes between them, on two nodes of two processors; a byte takes 4 ticks.
     fn check(placements: &[(u64, i64, i64, u32)], local: bool, expect: &str) {
         let task = |name, time| NamedTask::new(name, Profile::rigid(1, ticks(time)).unwrap());
-        let edge = Edge { from: 0, to: 1, load: Load::Bytes(2) };
+        let edge = Edge { from: 0, to: 1, payload: Payload::Bytes(2) };
         let graph = Graph::new(vec![task("a", 5), task("b", 3)], vec![edge]).unwrap();
         let link = Link { bandwidth: 250_000_000.0, latency: ticks(1) };
         let platform = Platform::cluster(2, 2).unwrap().with_interconnect(link).unwrap();

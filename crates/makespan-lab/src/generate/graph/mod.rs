@@ -6,7 +6,7 @@ mod shape;
 mod tests;
 
 use makespan_core::{
-    Edge, Graph, GraphError, Instance, Job, Link, Load, NamedTask, Node, Platform, PlatformError, Profile, Time,
+    Edge, Graph, GraphError, Instance, Job, Link, NamedTask, Node, Payload, Platform, PlatformError, Profile, Time,
 };
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -175,7 +175,7 @@ fn graph(options: &GraphOptions, random: &mut ChaCha8Rng) -> Result<Graph, Graph
     let tasks: Vec<NamedTask> = drawn.shares.iter().enumerate().map(task).collect();
     let edge = |&(from, to): &(u32, u32)| {
         let bytes = random.random_range(options.data.0..=options.data.1);
-        Edge { from, to, load: Load::Bytes(bytes) }
+        Edge { from, to, payload: Payload::Bytes(bytes) }
     };
     Graph::new(tasks, drawn.edges.iter().map(edge).collect())
 }

@@ -1,10 +1,10 @@
-use makespan_core::{Edge, Graph, Instance, Job, JobId, Load, NamedTask, Node, Platform, Profile, Time};
+use makespan_core::{Edge, Graph, Instance, Job, JobId, NamedTask, Node, Payload, Platform, Profile, Time};
 use proptest::prelude::*;
 
 use super::super::frame::Frame;
 use super::*;
 use crate::kernel::graph::placing::calendars;
-use crate::kernel::graph::{Place, GraphProblem};
+use crate::kernel::graph::{GraphProblem, Place};
 
 /// Tasks with times of their own on each machine, some of which cannot run them, and edges of fixed times.
 fn instance(times: &[Vec<Option<i64>>], edges: &[(u32, u32, i64)]) -> Instance {
@@ -15,7 +15,7 @@ fn instance(times: &[Vec<Option<i64>>], edges: &[(u32, u32, i64)]) -> Instance {
         let times: Vec<Time> = times.iter().map(|time| time.map_or(Profile::CANNOT_RUN, Time::from_ticks)).collect();
         NamedTask::new(at.to_string(), Profile::on_machines(times).unwrap())
     };
-    let edge = |&(from, to, time): &(u32, u32, i64)| Edge { from, to, load: Load::Fixed(Time::from_ticks(time)) };
+    let edge = |&(from, to, time): &(u32, u32, i64)| Edge { from, to, payload: Payload::Fixed(Time::from_ticks(time)) };
     let graph = Graph::new(times.iter().enumerate().map(task).collect(), edges.iter().map(edge).collect()).unwrap();
     Instance::new(platform, vec![Job::compound("j", graph)], vec![]).unwrap()
 }

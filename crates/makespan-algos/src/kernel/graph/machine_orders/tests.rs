@@ -1,9 +1,9 @@
-use makespan_core::{Edge, Graph, Instance, Job, Link, Load, NamedTask, Node, Platform, Profile, Time};
+use makespan_core::{Edge, Graph, Instance, Job, Link, NamedTask, Node, Payload, Platform, Profile, Time};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::{MachineOrders, Slot};
-use crate::kernel::graph::{NEVER, GraphProblem, ProcessorId};
+use crate::kernel::graph::{GraphProblem, NEVER, ProcessorId};
 
 /// Two jobs of tasks with times of their own on each of three nodes, of one and of two processors.
 fn instance(random: &mut ChaCha8Rng, tasks: usize) -> Instance {
@@ -27,7 +27,7 @@ fn instance(random: &mut ChaCha8Rng, tasks: usize) -> Instance {
         for to in 1..tasks as u32 {
             for from in 0..to {
                 if random.random_range(0..tasks) < 2 {
-                    edges.push(Edge { from, to, load: Load::Bytes(random.random_range(0..6)) });
+                    edges.push(Edge { from, to, payload: Payload::Bytes(random.random_range(0..6)) });
                 }
             }
         }

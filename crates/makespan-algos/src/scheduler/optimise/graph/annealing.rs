@@ -5,7 +5,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::{hottest, scale};
 use crate::kernel::graph::sequence::{ANY, Sequence};
-use crate::kernel::graph::{NEVER, Place, GraphProblem, ProcessorId};
+use crate::kernel::graph::{GraphProblem, NEVER, Place, ProcessorId};
 use crate::search::{Cooling, Neighbourhood, heat};
 
 /// The temperature falls to this share of where it begins.

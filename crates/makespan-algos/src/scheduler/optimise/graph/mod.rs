@@ -17,7 +17,7 @@ use super::machines::{LIGHTEST, Outcome, SHORTEST, proved};
 use super::{Optimise, Target, floor_times};
 use crate::kernel::graph::machine_orders::MachineOrders;
 use crate::kernel::graph::sequence::Sequence;
-use crate::kernel::graph::{NEVER, Place, GraphProblem};
+use crate::kernel::graph::{GraphProblem, NEVER, Place};
 use crate::search::{Course, Portfolio, anneal};
 use annealing::Annealing;
 use relocating::Relocating;

@@ -5,7 +5,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::{hottest, scale};
 use crate::kernel::graph::machine_orders::{MachineOrders, Slot};
-use crate::kernel::graph::{Place, GraphProblem, ProcessorId};
+use crate::kernel::graph::{GraphProblem, Place, ProcessorId};
 use crate::search::{Cooling, Neighbourhood, heat};
 
 /// The temperature falls to this share of where it begins.

@@ -6,7 +6,7 @@ mod start;
 mod task;
 
 use super::super::floor_times;
-use crate::kernel::graph::{Place, GraphProblem};
+use crate::kernel::graph::{GraphProblem, Place};
 use crate::search::{Budget, Portfolio, anneal};
 use annealing::Annealing;
 use makespan_bounds::cost::{self, CostSearch};

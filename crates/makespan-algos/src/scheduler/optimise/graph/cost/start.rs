@@ -6,7 +6,7 @@ use makespan_core::{Context, Plan, Schedule, Scheduler};
 use super::task::{Task, heft};
 use crate::kernel::chains::method::Method;
 use crate::kernel::graph::sequence::{Sequence, Solution};
-use crate::kernel::graph::{NEVER, NodeId, Place, GraphProblem, ProcessorId};
+use crate::kernel::graph::{GraphProblem, NEVER, NodeId, Place, ProcessorId};
 use crate::scheduler::CriticalJobs;
 
 /// What the critical jobs method, HEFT and the prices of the bound suggest; the best first.

@@ -4,7 +4,7 @@ use makespan_core::{Instance, JobId, Time, task_cost, volume};
 
 use crate::kernel::chains::deadline::{deadline, makespan_alone};
 use crate::kernel::chains::frame::Frame;
-use crate::kernel::graph::{NEVER, NodeId, Place, GraphProblem, ProcessorId, rank};
+use crate::kernel::graph::{GraphProblem, NEVER, NodeId, Place, ProcessorId, rank};
 use crate::scheduler::heft;
 
 /// Tasks with their costs, and jobs with their dues.
