@@ -35,8 +35,8 @@ const CLOSED: &str = "processors are closed at too many different times to be se
 /// Assumptions: none. Guarantee: that of the list of the dual approximation, from which it starts (makespan 2 without
 /// release dates, unavailable processors and best placement). What it proves on its way is left in [`Context::bounds`].
 ///
-/// Sequential jobs on machines that differ are mapped: prices for the time of machines, their rounding, and annealing of ejection
-/// chains over pairs that cost little at these prices ([`crate::kernel::mapping::Chains`]), one search a core, for the makespan. A
+/// Sequential jobs on machines that differ are mapped: prices for the time of machines, their rounding, and annealing of
+/// ejection chains over pairs that cost little at these prices ([`crate::kernel::mapping::EjectionChains`]), one search a core, for the makespan. A
 /// step is then 512 changes. The mean flow, and the weighted completion of jobs of one weight, are an assignment problem, solved and
 /// proved exactly where that takes no more than about a second ([`makespan_bounds::machines::positions`]); with different weights lines
 /// of jobs in the order of Smith are annealed ([`crate::kernel::mapping::Smith`]). With release dates, later outages or a network such
