@@ -19,8 +19,8 @@ pub(crate) use entry::Build;
 
 use crate::kernel::compact::Shuffle;
 use crate::scheduler::{
-    Compaction, Cpop, Demt, DualApproximation, Gang, Heft, ListGraham, Order, Peft, Sequential, Shelves, SteadyState,
-    Sweep, WithBags,
+    Compaction, Cpop, Demt, DualApproximation, Gang, Heft, ListGraham, Order, Peft, STEADY_STATE, Sequential, Shelves,
+    SteadyState, Sweep, WithBags,
 };
 
 const ANY_JOBS: &str = "moldable, rigid and sequential jobs and bags of them on equal processors; release dates; unavailable \
@@ -233,9 +233,6 @@ static ENTRIES: [Entry; 12] = [
     critical_jobs::ENTRY,
 ];
 
-/// What plans rates and no placements.
-pub(crate) const STEADY_STATE: &str = "steady-state";
-
 const ON_TREES: Entry = Entry {
     name: STEADY_STATE,
     summary: "the rates of machines that give the largest fair throughput, and a period of them in whole tasks",
@@ -282,10 +279,6 @@ pub fn scheduler(spec: &str) -> Result<Box<dyn Scheduler>, SpecError> {
         // A steady state is one of bags, and knows them.
         Ok(if entry.name == ON_TREES.name { scheduler } else { Box::new(WithBags(scheduler)) })
     })
-    .map_err(|error| {
-        let is_policy = |name: &str| crate::policy::policies().iter().any(|entry| entry.name == name);
-        error.unless(is_policy, "a policy, for `simulate` and `run --policy`")
-    })
 }
 
 #[cfg(test)]
@@ -317,7 +310,6 @@ mod tests {
     #[test]
     fn wrong_specs_are_told_what_would_be_right() {
         refused("dmet", "did you mean `demt`");
-        refused("easy", "unknown algorithm `easy`; it is a policy");
         refused("demt[shufles=3]", "did you mean `shuffles`");
         refused("demt[shuffles=many]", "a number from 0 to 1000000");
         refused("list[order=random]", "one of shelf, weighted-lptf, smith, saf");

@@ -23,7 +23,7 @@ mod network;
 mod planning;
 mod simulation;
 
-pub use makespan_algos::{Entry, SpecError, catalogue, policy, scheduler};
+pub use makespan_algos::{Entry, SpecError, catalogue, policy};
 pub use makespan_bounds::tree::{Part, Upgrade, upgrades};
 pub use makespan_core::tree::{self, SteadyState};
 pub use makespan_core::{
@@ -34,7 +34,7 @@ pub use makespan_core::{
     validate,
 };
 
-pub use choice::{STEADY_STATE, compared, default_algorithm};
+pub use choice::{STEADY_STATE, compared, default_algorithm, scheduler};
 pub use makespan_sim::network::{Change, Changed, NetworkOptions, NetworkRun, Until};
 pub use makespan_sim::{Deviation, FailureModel, Observer, Silent, Simulation, SimulationError, SimulationOptions};
 pub use moment::{Moment, expected_at};

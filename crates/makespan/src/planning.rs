@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use makespan_algos::scheduler;
 use makespan_core::tree::{RatesError, TreeProblem};
 use makespan_core::{
     Bound, Context, Instance, Objective, Plan, Schedule, ScheduleError, Stop, Unsupported, Violation, validate,
@@ -10,7 +9,7 @@ use makespan_core::{
 use thiserror::Error;
 
 use crate::SpecError;
-use crate::choice::default_algorithm;
+use crate::choice::{default_algorithm, scheduler};
 
 /// A plan with the proof of how good it is.
 #[derive(Clone, Debug)]

@@ -54,7 +54,8 @@ impl SpecError {
     }
 
     /// With another hint where the name that is unknown is that of something else.
-    pub(crate) fn unless(self, is_other: impl Fn(&str) -> bool, other: &str) -> Self {
+    #[must_use]
+    pub fn unless(self, is_other: impl Fn(&str) -> bool, other: &str) -> Self {
         match self {
             Self::Unknown { what, found, .. } if is_other(&found) => {
                 Self::Unknown { what, found, hint: format!("; it is {other}") }

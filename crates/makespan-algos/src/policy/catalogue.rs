@@ -14,7 +14,8 @@ use super::{
     Batch, Communication, Conservative, Doubling, Easy, Fcfs, Follow, Keep, MAPPERS, MoldableEasy, Passes, QueueOrder,
     Queues, Replan, Request, Rules, SchedulingTime, TaskFlow, When,
 };
-use crate::catalogue::{Entry, Parameter, STEADY_STATE, Spec, SpecError};
+use crate::catalogue::{Entry, Parameter, Spec, SpecError};
+use crate::scheduler::STEADY_STATE;
 
 /// What a policy has besides an entry of the catalogue.
 #[derive(Clone, Copy, Debug)]

@@ -30,7 +30,7 @@ pub use optimise::{Optimise, Target};
 pub use peft::Peft;
 pub use sequential::Sequential;
 pub use shelves::Shelves;
-pub use steady_state::SteadyState;
+pub use steady_state::{STEADY_STATE, SteadyState};
 pub use sweep::Sweep;
 pub use with_bags::WithBags;
 

@@ -4,6 +4,9 @@ use makespan_bounds::tree::{Precision, throughput};
 use makespan_core::tree::TreeProblem;
 use makespan_core::{Context, Guarantee, Instance, Objective, Plan, ScheduleError, Scheduler, Unsupported};
 
+/// What plans rates and no placements, by name.
+pub const STEADY_STATE: &str = "steady-state";
+
 /// The best steady state of bags of tasks on a tree, and a period of it in whole tasks.
 ///
 /// Source: O. Beaumont, L. Carter, J. Ferrante, A. Legrand, L. Marchal and Y. Robert, "Centralized versus distributed schedulers
@@ -35,7 +38,7 @@ pub struct SteadyState;
 
 impl Scheduler for SteadyState {
     fn name(&self) -> String {
-        "steady-state".into()
+        STEADY_STATE.into()
     }
 
     fn supports(&self, instance: &Instance) -> Result<(), Unsupported> {

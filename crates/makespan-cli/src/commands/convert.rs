@@ -16,11 +16,15 @@ use crate::summary;
 pub fn convert(options: &ConvertOptions) -> Result<ExitCode> {
     let loaded = load(&options.input)?;
     write_by_ending(&loaded.instance, &options.output)?;
+    let mut remarks = loaded.remarks;
+    if ending(&options.output) == "xml" && !loaded.instance.has_compound_jobs() {
+        remarks.push("the file has the machines alone, without the jobs".into());
+    }
     emit(&format!(
         "{}, written to {}\n{}",
         summary::instance(&loaded.instance),
         options.output.display(),
-        summary::remarks(&loaded.remarks)
+        summary::remarks(&remarks)
     ))?;
     Ok(ExitCode::SUCCESS)
 }
@@ -47,11 +51,7 @@ pub fn write_by_ending(instance: &Instance, path: &Path) -> Result<()> {
         "json" => write_file(path, |out| write_instance(instance, Language::Json, out)),
         "toml" => write_file(path, |out| write_instance(instance, Language::Toml, out)),
         "xml" if instance.has_compound_jobs() => write_file(path, |out| write_compound_xml(instance, out)),
-        "xml" if instance.platform().is_tree() => write_file(path, |out| write_simgrid(instance.platform(), out)),
-        "xml" => Err(miette!(
-            "{}: .xml is for graphs of tasks or for a tree of machines, and this is neither; take .json or .toml",
-            path.display()
-        )),
+        "xml" => write_file(path, |out| write_simgrid(instance.platform(), out)),
         "etc" => write_file(path, |out| write_etc(instance, out)),
         _ => write_file(path, |out| write_swf(instance, None, out)),
     }

@@ -39,7 +39,7 @@ pub struct Run {
 /// What a scheduler made of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
-    /// When the last task ended.
+    /// When the last task ended. The other name stands in journals of campaigns that were begun before.
     #[serde(alias = "maxspan")]
     pub makespan: Time,
     /// The paper's mean over nodes.
