@@ -26,8 +26,7 @@ fn instance(tasks: u32) -> Instance {
     };
     let graph = Graph::new((0..tasks).map(task).collect(), edges).expect("layers have no cycle");
     let speed = |index: u32| 1.0 + f64::from(index % 5) / 2.0;
-    let node =
-        |index: u32| Node { name: index.to_string(), processors: 1, speed: speed(index), parent: None, link: None };
+    let node = |index: u32| Node { speed: speed(index), ..Node::new(index.to_string(), 1) };
     let platform = Platform::new((0..8).map(node).collect()).expect("different names");
     let link = Link { bandwidth: 1e6, latency: Time::ZERO };
     let platform = platform.with_interconnect(link).expect("no tree");

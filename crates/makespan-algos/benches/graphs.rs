@@ -17,13 +17,7 @@ use rand_chacha::ChaCha8Rng;
 /// 0.3; 1 to 20 MB an edge; 8 processors of speed 1 to 3 with 1 MB/s between them.
 fn layered(tasks: usize) -> Instance {
     let mut random = ChaCha8Rng::seed_from_u64(1);
-    let node = |index: usize| Node {
-        name: format!("n{index}"),
-        processors: 1,
-        speed: 1.0 + index as f64 / 4.0,
-        parent: None,
-        link: None,
-    };
+    let node = |index: usize| Node { speed: 1.0 + index as f64 / 4.0, ..Node::new(format!("n{index}"), 1) };
     let platform = Platform::new((0..8).map(node).collect()).expect("eight nodes");
     let link = Link { bandwidth: 1e6, latency: Time::ZERO };
     let platform = platform.with_interconnect(link).expect("a bandwidth");

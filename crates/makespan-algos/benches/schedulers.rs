@@ -151,13 +151,7 @@ fn graphs(criterion: &mut Criterion) {
         edges.extend(before.into_iter().map(|from| Edge { from, to, payload: payload(&mut random) }));
     }
     let graph = Graph::new(tasks, edges).expect("layers have no cycle");
-    let node = |index: u32| Node {
-        name: index.to_string(),
-        processors: 1,
-        speed: 1.0 + f64::from(index % 5) / 2.0,
-        parent: None,
-        link: None,
-    };
+    let node = |index: u32| Node { speed: 1.0 + f64::from(index % 5) / 2.0, ..Node::new(index.to_string(), 1) };
     let platform = Platform::new((0..16).map(node).collect()).expect("different names");
     let link = Link { bandwidth: 1e6, latency: Time::ZERO };
     let platform = platform.with_interconnect(link).expect("no tree");

@@ -77,7 +77,7 @@ fn platform(kind: Kind) -> Platform {
     let link = (kind == Kind::Compound).then_some(Link { bandwidth: 1e9, latency: t(3) });
     let node = |(name, processors, speed, parent): (&str, u32, f64, Option<usize>)| {
         let parent = parent.filter(|_| link.is_some());
-        Node { name: name.into(), processors, speed, parent, link: parent.and(link) }
+        Node { speed, parent, link: parent.and(link), ..Node::new(name, processors) }
     };
     Platform::new([("a", 1, 1.0, None), ("b", 1, 2.5, Some(0)), ("c", 2, 0.5, Some(1))].map(node).to_vec()).unwrap()
 }

@@ -26,11 +26,8 @@ impl Draft {
     fn instance(&self, factor: i64) -> Instance {
         let ticks = |ticks: i64| Time::from_ticks(ticks * factor);
         let node = |(at, &(processors, speed)): (usize, &(u32, f64))| Node {
-            name: format!("n{at}"),
-            processors,
             speed,
-            parent: None,
-            link: None,
+            ..Node::new(format!("n{at}"), processors)
         };
         let platform = Platform::new(self.nodes.iter().enumerate().map(node).collect()).unwrap();
         let job = |(at, (row, weight)): (usize, &(Vec<i64>, u64))| {

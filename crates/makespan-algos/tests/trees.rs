@@ -42,7 +42,7 @@ impl Draft {
             let link = parent.filter(|_| self.wrong != 1 || at != 1).map(|_| Link { bandwidth, latency });
             // Some node computes, or there is nothing to plan.
             let processors = processors.max(u32::from(at == 0));
-            Node { name: format!("{name}{at}"), processors, speed: f64::from(speed) / 2.0, parent, link }
+            Node { speed: f64::from(speed) / 2.0, parent, link, ..Node::new(format!("{name}{at}"), processors) }
         };
         let job = |(at, &(work, data, weight)): (usize, &JobFigures)| {
             let width = if self.wrong == 2 && at == 0 { 2 } else { 1 };

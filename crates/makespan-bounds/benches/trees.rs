@@ -24,7 +24,7 @@ fn problem(nodes: usize, applications: usize, factor: f64) -> TreeProblem {
     let node = |(at, parent): (usize, Option<usize>)| {
         let bandwidth = factor * 110e3 * (7e6_f64 / 110e3).powf(random.random_range(0.0..1.0));
         let link = parent.map(|_| Link { bandwidth: bandwidth.round(), latency: Time::ZERO });
-        Node { name: at.to_string(), processors: 1, speed: random.random_range(22.151..171.667), parent, link }
+        Node { speed: random.random_range(22.151..171.667), parent, link, ..Node::new(at.to_string(), 1) }
     };
     let nodes = parents.into_iter().enumerate().map(node).collect();
     let job = |at: usize| {

@@ -16,7 +16,7 @@ fn instance(nodes: &[(u32, u32, usize, u32, u32)], applications: &[(i64, u64, u6
         let parent = (at > 0).then(|| parent % at.max(1));
         let latency = Time::from_seconds(i64::from(latency));
         let link = parent.map(|_| Link { bandwidth: f64::from(bandwidth), latency });
-        Node { name: format!("n{at}"), processors, speed: f64::from(speed), parent, link }
+        Node { speed: f64::from(speed), parent, link, ..Node::new(format!("n{at}"), processors) }
     };
     let job = |(at, &(work, data, count)): (usize, &(i64, u64, u64))| {
         let job = Job::new(format!("a{at}"), Profile::rigid(1, Time::from_seconds(work)).unwrap());

@@ -8,6 +8,7 @@
 
 #![warn(missing_docs)]
 
+mod amount;
 pub mod anomaly;
 mod atomic;
 mod bandwidth;

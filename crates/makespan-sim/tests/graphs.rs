@@ -24,11 +24,10 @@ fn platform(kind: u8) -> Platform {
         2 => Platform::cluster(3, 2).unwrap().with_interconnect(link).unwrap().with_local_transfers(),
         _ => {
             let node = |(name, processors, speed, parent): (&str, u32, f64, Option<usize>)| Node {
-                name: name.into(),
-                processors,
                 speed,
                 parent,
                 link: parent.map(|_| link),
+                ..Node::new(name, processors)
             };
             let nodes =
                 [("switch", 0, 1.0, None), ("a", 2, 1.5, Some(0)), ("b", 3, 0.7, Some(0)), ("c", 1, 3.0, Some(1))];

@@ -8,7 +8,7 @@ use makespan::{Deviation, Instance, Job, Node, Platform, Profile, Scene, Time};
 
 /// What the program does.
 pub fn main() -> Result<(), Box<dyn Error>> {
-    let node = |at: usize, speed| Node { name: format!("n{at}"), processors: 1, speed, parent: None, link: None };
+    let node = |at: usize, speed| Node { speed, ..Node::new(format!("n{at}"), 1) };
     let platform =
         Platform::new([1.0, 1.0, 2.0, 4.0].into_iter().enumerate().map(|(at, speed)| node(at, speed)).collect())?;
     // One task comes every second; they take 5 to 11 s on a node of speed 1.

@@ -12,7 +12,7 @@ use makespan::{
 pub fn main() -> Result<(), Box<dyn Error>> {
     // Two slow nodes and a fast one; 10 MB go from one to another in a second.
     let link = Link { bandwidth: 1e7, latency: Time::ZERO };
-    let node = |name: &str, processors, speed| Node { name: name.into(), processors, speed, parent: None, link: None };
+    let node = |name: &str, processors, speed| Node { speed, ..Node::new(name, processors) };
     let nodes = vec![node("old-0", 2, 1.0), node("old-1", 2, 1.0), node("new", 1, 3.0)];
     let platform = Platform::new(nodes)?.with_interconnect(link)?;
 

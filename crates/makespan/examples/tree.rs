@@ -13,7 +13,7 @@ pub fn main() -> Result<(), Box<dyn Error>> {
     // The root has all data; each node computes, and sends to one child at a time.
     let node = |name: &str, speed, parent: Option<usize>, megabytes: f64| {
         let link = parent.map(|_| Link { bandwidth: 1e6 * megabytes, latency: Time::ZERO });
-        Node { name: name.into(), processors: 1, speed, parent, link }
+        Node { speed, parent, link, ..Node::new(name, 1) }
     };
     let nodes = vec![node("root", 1.0, None, 0.0), node("near", 2.0, Some(0), 8.0), node("far", 8.0, Some(1), 2.0)];
     let bag = |name: &str, seconds, megabytes: u64| {

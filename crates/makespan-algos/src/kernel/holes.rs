@@ -190,7 +190,7 @@ mod tests {
             bags in proptest::collection::vec((0_u64..7, 1_u32..6, 1_i64..6, 0_i64..10), 1..4),
         ) {
             let node = |(index, &processors): (usize, &u32)| {
-                makespan_core::Node { name: index.to_string(), processors, speed: 1.0, parent: None, link: None }
+                makespan_core::Node::new(index.to_string(), processors)
             };
             let platform = Platform::new(nodes.iter().enumerate().map(node).collect()).unwrap().requiring_compact();
             let processors = platform.processors();

@@ -387,8 +387,7 @@ mod tests {
     #[test]
     fn what_a_policy_cannot_drive_is_refused() {
         use makespan_core::{Node, Platform};
-        let node =
-            |(name, speed): (&str, f64)| Node { name: name.into(), processors: 1, speed, parent: None, link: None };
+        let node = |(name, speed): (&str, f64)| Node { speed, ..Node::new(name, 1) };
         let platform = Platform::new([("slow", 1.0), ("fast", 2.0)].map(node).to_vec()).unwrap();
         let instance = Instance::new(platform, vec![], vec![]).unwrap();
         let refused = policy_for("moldable-easy", &instance, 1).err().map(|error| error.to_string());

@@ -329,7 +329,7 @@ fn closed(processors: &str, start: i64, end: i64) -> Unavailable {
 
 /// Platforms on which it matters which processors a task gets.
 fn particular(rows: &[Row], periods: &[(u32, i64, i64)]) -> Vec<Instance> {
-    let node = |(name, speed): (&str, f64)| Node { name: name.into(), processors: 4, speed, parent: None, link: None };
+    let node = |(name, speed): (&str, f64)| Node { speed, ..Node::new(name, 4) };
     let periods: Vec<Unavailable> = periods
         .iter()
         .map(|&(first, start, length)| closed(&format!("{first}-{}", first + 2), start, start + length))
@@ -463,7 +463,7 @@ impl Policy for Watched {
 
 #[test]
 fn walltimes_are_kept_on_processors_of_several_speeds() {
-    let node = |name: &str, processors, speed| Node { name: name.into(), processors, speed, parent: None, link: None };
+    let node = |name: &str, processors, speed| Node { speed, ..Node::new(name, processors) };
     let platform = Platform::new(vec![node("fast", 2, 2.0), node("slow", 4, 1.0)]).unwrap();
     let job = |name: &str, times: &[i64], walltime: i64| {
         let job = Job::new(name, Profile::table(times.iter().copied().map(t).collect()).unwrap());

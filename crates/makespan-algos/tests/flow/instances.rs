@@ -16,11 +16,10 @@ fn platform(tree: bool) -> Platform {
     }
     let link = Some(Link { bandwidth: 1e9, latency: t(3) });
     let node = |(name, processors, speed, parent): (&str, u32, f64, Option<usize>)| Node {
-        name: name.into(),
-        processors,
         speed,
         parent,
         link: parent.and(link),
+        ..Node::new(name, processors)
     };
     let nodes = [("a", 1, 1.0, None), ("b", 1, 2.5, Some(0)), ("c", 2, 0.5, Some(1))];
     Platform::new(nodes.map(node).to_vec()).unwrap()

@@ -21,8 +21,7 @@ fn chain(name: &str, release: i64, allowed: i64, times: &[i64]) -> Job {
 }
 
 fn instance(speeds: &[f64], jobs: Vec<Job>, closed_until: i64) -> Instance {
-    let node =
-        |(at, &speed): (usize, &f64)| Node { name: at.to_string(), processors: 1, speed, parent: None, link: None };
+    let node = |(at, &speed): (usize, &f64)| Node { speed, ..Node::new(at.to_string(), 1) };
     let all = format!("0-{}", speeds.len() - 1).parse().unwrap();
     let closed = (closed_until > 0).then(|| Unavailable { processors: all, start: s(0), end: s(closed_until) });
     let platform = Platform::new(speeds.iter().enumerate().map(node).collect()).unwrap();

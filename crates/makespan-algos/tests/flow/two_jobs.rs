@@ -22,8 +22,7 @@ fn job(name: &str, deadline: i64, volumes: &[i64], pairs: &[(u32, u32)]) -> Job 
 /// Both jobs come at once; task data are ours, since the paper shows them in a picture only.
 fn instance() -> Instance {
     let speeds = [1.0, 1.0, 1.25, 1.25, 2.0, 2.0, 2.5, 2.5];
-    let node =
-        |(at, &speed): (usize, &f64)| Node { name: format!("cpu{at}"), processors: 1, speed, parent: None, link: None };
+    let node = |(at, &speed): (usize, &f64)| Node { speed, ..Node::new(format!("cpu{at}"), 1) };
     let platform = Platform::new(speeds.iter().enumerate().map(node).collect()).unwrap();
     let pairs = [(0, 1), (0, 2), (1, 3), (2, 4), (3, 5), (4, 5)];
     let first = job("first", 110, &[30, 40, 20, 30, 20, 30], &pairs);

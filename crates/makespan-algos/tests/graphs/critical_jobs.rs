@@ -17,8 +17,7 @@ type Tasks<'a> = (&'a [i64], &'a [(u32, u32, u64)]);
 /// Jobs of tasks with these volumes in seconds and edges of so many bytes, on one processor of each speed, 1 byte a
 /// second between them.
 fn instance(jobs: &[Tasks], speeds: &[f64], deadline: i64) -> Instance {
-    let node =
-        |(at, &speed): (usize, &f64)| Node { name: format!("n{at}"), processors: 1, speed, parent: None, link: None };
+    let node = |(at, &speed): (usize, &f64)| Node { speed, ..Node::new(format!("n{at}"), 1) };
     let platform = Platform::new(speeds.iter().enumerate().map(node).collect()).unwrap();
     let platform = platform.with_interconnect(Link { bandwidth: 1.0, latency: Time::ZERO }).unwrap();
     let task = |(at, &volume): (usize, &i64)| {
@@ -108,7 +107,7 @@ fn tasks_that_share_a_processor_need_no_time_for_their_data() {
 #[test]
 fn tasks_with_a_node_each_do_not_wait_for_each_other() {
     // Four tasks of 10 s, each for its own node only, then one of 1 s on the first node and 5 s on the second.
-    let nodes = (0..4).map(|at| Node { name: at.to_string(), processors: 1, speed: 1.0, parent: None, link: None });
+    let nodes = (0..4).map(|at| Node::new(at.to_string(), 1));
     let only = |times: &[(usize, i64)]| {
         let mut all = vec![Profile::CANNOT_RUN; 4];
         times.iter().for_each(|&(node, time)| all[node] = Time::from_seconds(time));

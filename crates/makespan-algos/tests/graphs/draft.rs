@@ -44,11 +44,8 @@ impl Draft {
     pub fn instance(&self, factor: i64) -> Instance {
         let ticks = |units: i64| Time::from_ticks(units * UNIT * factor);
         let node = |(index, &(processors, speed)): (usize, &(u32, u32))| Node {
-            name: format!("n{index}"),
-            processors,
             speed: f64::from(speed),
-            parent: None,
-            link: None,
+            ..Node::new(format!("n{index}"), processors)
         };
         let mut platform = Platform::new(self.nodes.iter().enumerate().map(node).collect()).unwrap();
         if let Some(each) = self.network {

@@ -58,13 +58,7 @@ impl Draft {
         if self.nodes.is_empty() {
             return Platform::flat(self.processors).unwrap();
         }
-        let node = |(index, &processors): (usize, &u32)| Node {
-            name: format!("node {index}"),
-            processors,
-            speed: 1.0,
-            parent: None,
-            link: None,
-        };
+        let node = |(index, &processors): (usize, &u32)| Node::new(format!("node {index}"), processors);
         Platform::new(self.nodes.iter().enumerate().map(node).collect()).unwrap().requiring_compact()
     }
 

@@ -64,7 +64,7 @@ fn jobs(rows: &[Row], widest: u32, platform: &Platform) -> Vec<Job> {
 }
 
 fn platforms() -> [Platform; 2] {
-    let node = |(name, speed): (&str, f64)| Node { name: name.into(), processors: 2, speed, parent: None, link: None };
+    let node = |(name, speed): (&str, f64)| Node { speed, ..Node::new(name, 2) };
     [Platform::flat(4).unwrap(), Platform::new([("a", 1.0), ("b", 2.5)].map(node).to_vec()).unwrap()]
 }
 

@@ -187,7 +187,7 @@ proptest! {
             Profile::rigid(width, t((time * percent + 99) / 100)).unwrap()
         };
         let actual = Actual::Profiles(rows.iter().map(actual).collect());
-        let node = |(name, processors, speed): (&str, u32, f64)| Node { name: name.into(), processors, speed, parent: None, link: None };
+        let node = |(name, processors, speed): (&str, u32, f64)| Node { speed, ..Node::new(name, processors) };
         let speeds = Platform::new([("a", 3, 1.0), ("b", 2, 2.5)].map(node).to_vec()).unwrap();
         for platform in [Platform::flat(5).unwrap(), speeds] {
             let (jobs, periods) = (rows.iter().enumerate().map(job).collect(), periods.iter().map(period).collect());

@@ -49,7 +49,7 @@ fn profile(&(width, time, _, _, moldable): &Row, percent: i64) -> Profile {
 }
 
 fn platforms() -> Vec<Platform> {
-    let node = |(name, speed): (&str, f64)| Node { name: name.into(), processors: 4, speed, parent: None, link: None };
+    let node = |(name, speed): (&str, f64)| Node { speed, ..Node::new(name, 4) };
     let speeds = Platform::new([("a", 1.0), ("b", 2.5)].map(node).to_vec()).unwrap();
     let compact = Platform::cluster(4, 2).unwrap().requiring_compact();
     vec![Platform::flat(8).unwrap(), compact, speeds]

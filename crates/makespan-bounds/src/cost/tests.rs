@@ -9,8 +9,7 @@ fn ticks(t: i64) -> Time {
 }
 
 fn platform(speeds: &[f64]) -> Platform {
-    let node =
-        |(at, &speed): (usize, &f64)| Node { name: at.to_string(), processors: 1, speed, parent: None, link: None };
+    let node = |(at, &speed): (usize, &f64)| Node { speed, ..Node::new(at.to_string(), 1) };
     Platform::new(speeds.iter().enumerate().map(node).collect()).unwrap()
 }
 

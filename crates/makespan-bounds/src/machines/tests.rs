@@ -97,11 +97,8 @@ fn bounds_with_release_dates_stay_below_the_optimum() {
         let second = random.random_range(0..4);
         let speeds = [1.0, [1.0, 0.3, 2.0, 7.0][second]];
         let node = |(at, &speed): (usize, &f64)| makespan_core::Node {
-            name: at.to_string(),
-            processors: 1 + u32::from(at == 1 && seed % 3 == 0),
             speed,
-            parent: None,
-            link: None,
+            ..makespan_core::Node::new(at.to_string(), 1 + u32::from(at == 1 && seed % 3 == 0))
         };
         let platform = Platform::new(speeds.iter().enumerate().map(node).collect()).unwrap();
         let own = seed % 2 == 0;

@@ -94,7 +94,7 @@ const PERTURBATIONS: [f64; 3] = [1e-7, 1e-9, 0.0];
 /// // A root that only sends, and two workers of which the port can feed one and a half.
 /// let node = |name: &str, processors, parent: Option<usize>| {
 ///     let link = parent.map(|_| Link { bandwidth: 1.5, latency: Time::ZERO });
-///     Node { name: name.into(), processors, speed: 1.0, parent, link }
+///     Node { parent, link, ..Node::new(name, processors) }
 /// };
 /// let platform = Platform::new(vec![node("root", 0, None), node("a", 1, Some(0)), node("b", 1, Some(0))])?;
 /// let job = Job::new("app", Profile::rigid(1, Time::from_seconds(1))?);

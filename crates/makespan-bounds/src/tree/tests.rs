@@ -21,7 +21,7 @@ fn late(nodes: &[Figures], latencies: &[u32], applications: &[(i64, u64, u64)]) 
         let parent = (at > 0).then_some(parent % at.max(1));
         let latency = Time::from_ticks(i64::from(latencies[at]) * 250_000_000);
         let link = parent.map(|_| Link { bandwidth, latency });
-        Node { name: at.to_string(), processors, speed, parent, link }
+        Node { speed, parent, link, ..Node::new(at.to_string(), processors) }
     };
     let nodes: Vec<Node> = nodes.iter().enumerate().map(node).collect();
     let job = |(at, &(work, data, weight)): (usize, &(i64, u64, u64))| {

@@ -15,8 +15,7 @@ fn graph(times: &[i64], pairs: &[(u32, u32)]) -> Graph {
 }
 
 fn platform(speeds: &[f64]) -> Platform {
-    let node =
-        |(at, &speed): (usize, &f64)| Node { name: at.to_string(), processors: 1, speed, parent: None, link: None };
+    let node = |(at, &speed): (usize, &f64)| Node { speed, ..Node::new(at.to_string(), 1) };
     Platform::new(speeds.iter().enumerate().map(node).collect()).unwrap()
 }
 

@@ -1,21 +1,24 @@
 //! The problem: machines, jobs, and when processors are unavailable.
 
+mod after;
 mod error;
 mod fit;
 mod names;
 mod note;
 mod part;
+mod room;
 mod simple;
 mod totals;
 mod walltime;
 
 use std::borrow::Cow;
 use std::fmt;
+use std::ops::Range;
 
 use crate::model::table::Table;
 use crate::model::{
-    Availability, Dependence, Job, JobId, Payload, Platform, ProcSet, Profile, Rows, Task, TaskId, Time, Unavailable,
-    Weight,
+    Availability, Demand, Dependence, Job, JobId, Payload, Platform, ProcSet, Profile, Rows, Task, TaskId, Time,
+    Unavailable, Weight,
 };
 
 pub use error::InstanceError;
@@ -72,12 +75,13 @@ impl Instance {
     /// [`InstanceError`] names the job or period that is wrong.
     pub fn new(platform: Platform, jobs: Vec<Job>, unavailable: Vec<Unavailable>) -> Result<Self, InstanceError> {
         names::check_distinct(&jobs)?;
+        let waits = after::resolved(&jobs, 0, |_| None)?;
         let jobs = fit::fitted(jobs, &platform)?;
         check_periods(&unavailable, platform.processors())?;
         let availability = Availability::limited(platform.processors(), &unavailable, MAX_CLOSED)
             .ok_or(InstanceError::TooManyPeriods { most: MAX_CLOSED })?;
         let mut instance = Self::empty(platform, unavailable, availability);
-        instance.extend(jobs)?;
+        instance.extend(jobs, waits)?;
         Ok(instance)
     }
 
@@ -91,7 +95,9 @@ impl Instance {
         let availability = Availability::new(platform.processors(), &unavailable);
         let mut instance = Self::empty(platform, unavailable, availability);
         jobs.iter().for_each(|job| instance.totals.add(job));
-        instance.push(jobs);
+        let known: after::Known<'_> = jobs.iter().zip(0..).map(|(job, id)| (job.name.as_str(), JobId(id))).collect();
+        let waits = jobs.iter().map(|job| after::among(job, &known)).collect();
+        instance.push(jobs, waits).expect("edges between jobs that were checked are no more than they were");
         instance
     }
 
@@ -116,16 +122,18 @@ impl Instance {
     pub fn append(&mut self, jobs: Vec<Job>) -> Result<(), InstanceError> {
         names::check_distinct(&jobs)?;
         self.names.check_new(&self.jobs, &jobs)?;
+        let before = self.jobs.len() as u32;
+        let waits = after::resolved(&jobs, before, |name| self.names.id(name))?;
         let jobs = fit::fitted(jobs, &self.platform)?;
         let names = jobs.iter().map(|job| job.name.as_str().into()).collect();
-        self.extend(jobs)?;
-        self.names.add(names);
+        self.extend(jobs, waits)?;
+        self.names.add(names, before);
         Ok(())
     }
 
     /// Adds jobs that fit the platform, if everything ends in time. Half the range of Time is kept free, so that sums made by
     /// schedulers never saturate.
-    fn extend(&mut self, jobs: Vec<Job>) -> Result<(), InstanceError> {
+    fn extend(&mut self, jobs: Vec<Job>, waits: Vec<Vec<JobId>>) -> Result<(), InstanceError> {
         let mut horizon = self.horizon.clone().unwrap_or_else(|| {
             let mut horizon = Horizon::new(&self.platform);
             self.jobs.iter().for_each(|job| horizon.add(&self.table.work(job)));
@@ -139,18 +147,26 @@ impl Instance {
         if end >= i128::from(i64::MAX / 2) {
             return Err(InstanceError::TooLong);
         }
+        self.push(jobs, waits)?;
         (self.totals, self.horizon) = (totals, Some(horizon));
-        self.push(jobs);
         Ok(())
     }
 
-    fn push(&mut self, jobs: Vec<Job>) {
+    /// Adds jobs, and for each those that it waits for. When an error is returned nothing was added.
+    fn push(&mut self, jobs: Vec<Job>, waits: Vec<Vec<JobId>>) -> Result<(), InstanceError> {
+        let begin = self.jobs.len();
+        self.check_edges(&jobs, &waits)?;
         self.jobs.reserve(jobs.len());
-        for job in jobs {
+        for (job, after) in jobs.into_iter().zip(waits) {
             let id = JobId(self.jobs.len() as u32);
-            let job = self.table.append(id, job);
+            let mut job = self.table.append(id, job, &self.platform);
+            job.work.after = after;
             self.jobs.push(job);
         }
+        for job in &self.jobs[begin..] {
+            job.work.after.iter().for_each(|before| self.table.wait(job, &self.jobs[before.index()]));
+        }
+        Ok(())
     }
 
     /// The machines.
@@ -212,6 +228,44 @@ impl Instance {
     /// are not.
     pub fn profile_at(&self, job: JobId, number: u32) -> &Profile {
         &self.table.row_of(self.job(job), number).task.profile
+    }
+
+    /// What a task needs besides processors while it runs: of each resource at most once. O(1), and O(log jobs) where there are
+    /// bags.
+    pub fn demands(&self, task: TaskId) -> &[Demand] {
+        self.table.demands(task)
+    }
+
+    /// The position of [`Instance::demands`] of a task in [`Instance::distinct_demands`].
+    pub fn demands_number(&self, task: TaskId) -> usize {
+        self.table.demands_number(task) as usize
+    }
+
+    /// All that some task needs besides processors, each once; the first is nothing.
+    pub fn distinct_demands(&self) -> impl ExactSizeIterator<Item = &[Demand]> + Clone {
+        self.table.distinct_demands().iter().map(|demands| &**demands)
+    }
+
+    /// Whether some task needs more than processors.
+    pub fn has_demands(&self) -> bool {
+        self.table.distinct_demands().len() > 1
+    }
+
+    /// How many different tasks there are: a bag has one.
+    pub fn different_tasks(&self) -> usize {
+        self.table.rows()
+    }
+
+    /// The number of a task among the different tasks; those of a bag have one.
+    pub fn different(&self, task: TaskId) -> usize {
+        self.table.number(task)
+    }
+
+    /// The tasks that are equal to a task, itself among them: those of a bag, else it alone.
+    pub fn equal_tasks(&self, task: TaskId) -> impl DoubleEndedIterator<Item = TaskId> + ExactSizeIterator + use<> {
+        let row = self.table.row(task);
+        let (first, count) = (row.first.0, self.job(row.job).equal_tasks() as usize);
+        (0..count).map(move |number| TaskId(first + number as u64))
     }
 
     /// The job that a task is of.
@@ -297,21 +351,47 @@ impl Instance {
         self.table.outgoing_edges(task)
     }
 
-    /// All edges, job by job, in the order in which they were given.
+    /// All edges: job by job, in the order in which they were given, and those between jobs behind those of all jobs that were
+    /// added with them.
     pub fn edges(&self) -> &[Dependence] {
         self.table.edges()
     }
 
     /// The edges between the tasks of a job, in the order in which they were given.
     pub fn edges_of(&self, job: JobId) -> &[Dependence] {
-        let edges = &self.job(job).work.edges;
+        let edges = self.edge_numbers(job);
         &self.edges()[edges.start as usize..edges.end as usize]
+    }
+
+    /// The positions of these in [`Instance::edges`].
+    pub fn edge_numbers(&self, job: JobId) -> Range<u32> {
+        self.job(job).work.edges.clone()
+    }
+
+    /// Whether some job waits for another.
+    pub fn has_edges_between_jobs(&self) -> bool {
+        self.table.between() > 0
+    }
+
+    /// All jobs, each after all that it waits for; of those that may come next the first in file order.
+    pub fn jobs_in_order(&self) -> Vec<JobId> {
+        if !self.has_edges_between_jobs() {
+            return self.ids().collect();
+        }
+        let before = self.jobs.iter().map(|job| job.waits_for().iter().map(|job| job.0).collect()).collect();
+        after::sorted(before).expect("a cycle was refused").into_iter().map(JobId).collect()
     }
 
     /// The different tasks of a job, each after all that it waits for; of those that may come next the first in file order.
     /// Of a bag, the first task stands for all.
     pub fn order(&self, job: JobId) -> impl DoubleEndedIterator<Item = TaskId> + ExactSizeIterator + Clone + '_ {
         self.table.order(self.job(job))
+    }
+
+    /// The different tasks of all jobs, each after all that it waits for, one job after another. Of a bag, the first task stands
+    /// for all.
+    pub fn in_order(&self) -> impl Iterator<Item = TaskId> + '_ {
+        self.jobs_in_order().into_iter().flat_map(|id| self.order(id))
     }
 
     /// How long a task is estimated to take on these processors: the time of its profile, as the slowest of them has it, or

@@ -2,8 +2,9 @@
 
 use std::num::NonZeroU64;
 use std::ops::Range;
+use std::sync::Arc;
 
-use crate::model::{Graph, Profile, TaskId, Time, Weight};
+use crate::model::{Graph, Needs, Profile, TaskId, Time, Weight};
 
 /// The position of a job in its instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
@@ -54,6 +55,8 @@ pub struct Job<W = Work> {
     pub walltime: Option<Time>,
     /// Who submitted it, as a number of the log that it is from.
     pub user: Option<u32>,
+    /// The names of the jobs that it waits for: none of its tasks starts before all of theirs have ended with success.
+    pub after: Vec<Arc<str>>,
     /// What is to be done: [`Work`], or in an instance [`Rows`].
     pub work: W,
 }
@@ -69,6 +72,8 @@ pub struct Task {
     /// Bytes that the task needs before it runs, which all begin at the root of a tree network; `None` where none are
     /// stated.
     pub data: Option<u64>,
+    /// What it needs besides processors while it runs.
+    pub needs: Needs,
 }
 
 /// What a job brings along.
@@ -89,8 +94,10 @@ pub struct Rows {
     pub(super) first: TaskId,
     /// Different tasks: a bag has one.
     pub(super) range: Range<u32>,
-    /// Its edges in the list of the instance.
+    /// The edges between them in the list of the instance.
     pub(super) edges: Range<u32>,
+    /// The jobs that it waits for, each once.
+    pub(super) after: Vec<JobId>,
     pub(super) kind: Kind,
 }
 
@@ -105,7 +112,7 @@ pub(super) enum Kind {
 impl Task {
     /// A task without command.
     pub const fn new(profile: Profile) -> Self {
-        Self { profile, command: Vec::new(), data: None }
+        Self { profile, command: Vec::new(), data: None, needs: Needs::NONE }
     }
 }
 
@@ -168,7 +175,8 @@ impl Job {
 
     fn of(name: impl Into<String>, work: Work) -> Self {
         let (weight, release) = (Weight::ONE, Time::ZERO);
-        Self { name: name.into(), weight, priority: 0, release, deadline: None, walltime: None, user: None, work }
+        let (deadline, walltime, user, after) = (None, None, None, Vec::new());
+        Self { name: name.into(), weight, priority: 0, release, deadline, walltime, user, after, work }
     }
 
     /// The same as a bag of `count` tasks; best effort if its weight is zero.
@@ -198,6 +206,16 @@ impl Job {
     #[must_use]
     pub fn with_command(mut self, command: Vec<String>) -> Self {
         self.work.task_mut().expect("the tasks of a compound job have commands of their own").command = command;
+        self
+    }
+
+    /// The same where each task needs these resources.
+    ///
+    /// # Panics
+    /// When the job is compound, whose tasks have needs of their own.
+    #[must_use]
+    pub fn with_needs(mut self, needs: Needs) -> Self {
+        self.work.task_mut().expect("the tasks of a compound job have needs of their own").needs = needs;
         self
     }
 
@@ -243,10 +261,16 @@ impl<W> Job<W> {
         Self { walltime: Some(walltime), ..self }
     }
 
+    /// The same job, which waits for the jobs of these names.
+    #[must_use]
+    pub fn with_after<N: Into<Arc<str>>>(self, names: impl IntoIterator<Item = N>) -> Self {
+        Self { after: names.into_iter().map(Into::into).collect(), ..self }
+    }
+
     /// Name, weight and the rest beside other work.
     pub(super) fn beside<V>(&self, work: V) -> Job<V> {
-        let Self { ref name, weight, priority, release, deadline, walltime, user, work: _ } = *self;
-        Job { name: name.clone(), weight, priority, release, deadline, walltime, user, work }
+        let Self { ref name, weight, priority, release, deadline, walltime, user, ref after, work: _ } = *self;
+        Job { name: name.clone(), weight, priority, release, deadline, walltime, user, after: after.clone(), work }
     }
 }
 
@@ -272,6 +296,11 @@ impl Job<Rows> {
     /// Whether this is one of its tasks.
     pub fn has_task(&self, task: TaskId) -> bool {
         task >= self.work.first && task.0 - self.work.first.0 < self.tasks()
+    }
+
+    /// The jobs that it waits for, each once.
+    pub fn waits_for(&self) -> &[JobId] {
+        &self.work.after
     }
 
     /// How many tasks are placed: 1 for a job that is neither bag nor compound.

@@ -1,12 +1,16 @@
 //! Machines.
 
 mod list;
+mod resources;
+
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::model::{ProcSet, Profile, Quantity, QuantityError, Time};
+use crate::model::{ProcSet, Profile, Quantity, QuantityError, Resources, Time};
 use list::NodeList;
+use resources::Held;
 
 /// One machine: `processors` equal processors of a relative speed. A node without processors is a switch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -21,6 +25,15 @@ pub struct Node {
     pub parent: Option<usize>,
     /// The link to the parent.
     pub link: Option<Link>,
+    /// What it has besides processors: bytes of memory, GPUs, or anything else by name.
+    pub resources: Resources,
+}
+
+impl Node {
+    /// A node of speed 1 without parent, link or resources.
+    pub fn new(name: impl Into<String>, processors: u32) -> Self {
+        Self { name: name.into(), processors, speed: 1.0, parent: None, link: None, resources: Resources::default() }
+    }
 }
 
 /// A network link between a node and its parent.
@@ -52,6 +65,8 @@ pub struct Platform {
     interconnect: Option<Link>,
     /// Whether data between tasks on one node take their time, too.
     local_transfers: bool,
+    /// Resources of nodes and of the platform.
+    held: Arc<Held>,
 }
 
 /// Why nodes do not make a platform.
@@ -77,6 +92,12 @@ pub enum PlatformError {
     /// A parent that does not exist, or a cycle of parents.
     #[error("node `{0}`: its parents do not lead to a root; a tree has one node without parent above all others")]
     NotATree(String),
+    /// One name of two kinds of resources.
+    #[error("`{0}` is a resource of two kinds (of nodes, a licence or a consumable); a name has one meaning")]
+    ResourceKinds(String),
+    /// More resources than are told apart.
+    #[error("there are {0} resources; at most 1024 are supported")]
+    TooManyResources(usize),
     /// A link between all nodes of a tree, which has its own.
     #[error("the nodes form a tree, whose links are stated node by node; leave out the bandwidth of the platform")]
     Interconnect,
@@ -91,7 +112,7 @@ impl Platform {
     /// # Errors
     /// [`PlatformError`] when there is no processor or too many.
     pub fn flat(processors: u32) -> Result<Self, PlatformError> {
-        Self::new(vec![Node { name: "cluster".into(), processors, speed: 1.0, parent: None, link: None }])
+        Self::new(vec![Node::new("cluster", processors)])
     }
 
     /// `nodes` machines of `processors_per_node` processors each, fully connected.
@@ -135,11 +156,14 @@ impl Platform {
         }
         let mut computing = nodes.iter().filter(|node| node.processors > 0);
         let unit_speed = computing.all(|node| (node.speed - 1.0).abs() < f64::EPSILON);
-        Ok(Self::of(NodeList::each(nodes), total as u32, unit_speed))
+        let has_resources = nodes.iter().any(|node| !node.resources.is_empty());
+        let platform = Self::of(NodeList::each(nodes), total as u32, unit_speed);
+        if has_resources { platform.counted(Resources::default(), Resources::default()) } else { Ok(platform) }
     }
 
     fn of(list: NodeList, processors: u32, unit_speed: bool) -> Self {
-        Self { list, processors, compact: false, unit_speed, interconnect: None, local_transfers: false }
+        let (compact, interconnect, local_transfers) = (false, None, false);
+        Self { list, processors, compact, unit_speed, interconnect, local_transfers, held: Arc::default() }
     }
 
     /// The same machines, on which every job must be in its best placement: of the nodes that it holds processors of,
@@ -193,21 +217,7 @@ impl Platform {
 
     /// The nodes that are held in part by a job on these processors, in order. Ids beyond the platform do not count.
     pub fn held_in_part(&self, processors: &ProcSet) -> Vec<usize> {
-        let mut held: Vec<(usize, u32)> = Vec::new();
-        let known = processors.intervals().iter().filter(|interval| interval.0 < self.processors);
-        for &(first, last) in known {
-            let last = last.min(self.processors - 1);
-            let mut from = first;
-            while from <= last {
-                let node = self.node_of(from);
-                let until = last.min(self.list.first(node) + self.list.processors(node) - 1);
-                match held.last_mut() {
-                    Some((same, count)) if *same == node => *count += until - from + 1,
-                    _ => held.push((node, until - from + 1)),
-                }
-                from = until + 1;
-            }
-        }
+        let mut held = self.parts(processors);
         held.retain(|&(node, count)| count < self.list.processors(node));
         held.into_iter().map(|(node, _)| node).collect()
     }
@@ -349,7 +359,7 @@ mod tests {
     use super::*;
 
     fn node(name: &str, processors: u32, parent: Option<usize>) -> Node {
-        Node { name: name.into(), processors, speed: 1.0, parent, link: None }
+        Node { parent, ..Node::new(name, processors) }
     }
 
     #[test]

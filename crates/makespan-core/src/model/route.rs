@@ -98,7 +98,7 @@ mod tests {
 
     fn node(name: &str, parent: Option<usize>, bandwidth: f64, latency: i64) -> Node {
         let link = (bandwidth > 0.0).then_some(Link { bandwidth, latency: Time::from_ticks(latency) });
-        Node { name: name.into(), processors: 1, speed: 1.0, parent, link }
+        Node { parent, link, ..Node::new(name, 1) }
     }
 
     #[test]

@@ -2,11 +2,15 @@
 
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
+
 use crate::model::graph::Adjacency;
 use crate::model::job::Kind;
-use crate::model::{Edge, Graph, Job, JobId, NamedTask, Payload, Rows, Task, TaskId, Work};
+use crate::model::{
+    Demand, Edge, Graph, Instance, Job, JobId, NamedTask, Needs, Payload, Platform, Rows, Task, TaskId, Work,
+};
 
-/// One task waits for another.
+/// One task waits for another. The first task of a bag stands for all of its tasks, at either end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dependence {
     /// The task that ends first.
@@ -15,6 +19,13 @@ pub struct Dependence {
     pub to: TaskId,
     /// What is carried between them.
     pub payload: Payload,
+}
+
+impl Dependence {
+    /// Whether a task of one job waits for one of another: such an edge carries nothing.
+    pub fn is_between_jobs(&self, instance: &Instance) -> bool {
+        instance.has_edges_between_jobs() && instance.job_id(self.from) != instance.job_id(self.to)
+    }
 }
 
 /// One row: a task, or all the equal ones of a bag.
@@ -27,6 +38,41 @@ pub(super) struct Row {
     pub first: TaskId,
     /// That of a task of a compound job.
     pub name: Option<Arc<str>>,
+    /// What it needs, by its position among the distinct needs.
+    demands: u32,
+}
+
+/// What tasks need, each distinct once.
+#[derive(Clone, Debug)]
+struct Demands {
+    /// The first is nothing.
+    distinct: Vec<Box<[Demand]>>,
+    known: FxHashMap<Needs, u32>,
+}
+
+impl Default for Demands {
+    fn default() -> Self {
+        Self { distinct: vec![Box::default()], known: FxHashMap::default() }
+    }
+}
+
+impl Demands {
+    /// The position of these needs, which were found on the platform before.
+    fn number(&mut self, needs: &Needs, platform: &Platform) -> u32 {
+        if needs.is_empty() {
+            return 0;
+        }
+        if let Some(&number) = self.known.get(needs) {
+            return number;
+        }
+        let demands = platform.demands(needs).expect("needs were checked when the job was fitted");
+        let number = if demands.is_empty() { 0 } else { self.distinct.len() as u32 };
+        if number > 0 {
+            self.distinct.push(demands);
+        }
+        self.known.insert(needs.clone(), number);
+        number
+    }
 }
 
 /// All tasks of all jobs.
@@ -35,8 +81,12 @@ pub(super) struct Table {
     rows: Vec<Row>,
     /// The number of tasks, and the next identifier.
     tasks: u64,
-    /// The edges of each job, in the order in which they were given.
+    demands: Demands,
+    /// The edges of each job, in the order in which they were given, and those between jobs behind those of the jobs that were
+    /// added together.
     edges: Vec<Dependence>,
+    /// How many are between jobs.
+    between: usize,
     incoming: Adjacency,
     outgoing: Adjacency,
     /// The rows of each compound job, each after all that it waits for; a row of another job has itself. Empty until there
@@ -57,6 +107,36 @@ impl Table {
     /// The row of the different tasks of a job with this number.
     pub fn row_of(&self, job: &Job<Rows>, number: u32) -> &Row {
         &self.rows[(job.work.range.start + number) as usize]
+    }
+
+    /// What a task needs.
+    pub fn demands(&self, task: TaskId) -> &[Demand] {
+        &self.demands.distinct[self.row(task).demands as usize]
+    }
+
+    /// The distinct needs; the first is nothing.
+    pub fn distinct_demands(&self) -> &[Box<[Demand]>] {
+        &self.demands.distinct
+    }
+
+    /// The position of what a task needs among the distinct needs.
+    pub fn demands_number(&self, task: TaskId) -> u32 {
+        self.row(task).demands
+    }
+
+    /// How many different tasks there are.
+    pub fn rows(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// The number of the row that stands for a task.
+    pub fn number(&self, task: TaskId) -> usize {
+        self.at(task)
+    }
+
+    /// How many edges are between jobs.
+    pub fn between(&self) -> usize {
+        self.between
     }
 
     /// The row that stands for a task; of one that is not there any, or none.
@@ -108,34 +188,73 @@ impl Table {
         })
     }
 
+    /// One job waits for another: its tasks that wait for none of its own wait for those of the other that none of its own
+    /// waits for.
+    pub fn wait(&mut self, job: &Job<Rows>, before: &Job<Rows>) {
+        let rows = |job: &Job<Rows>| job.work.range.clone();
+        let last: Vec<u32> = rows(before).filter(|&row| self.own(row, before, &self.outgoing).is_empty()).collect();
+        let first: Vec<u32> = rows(job).filter(|&row| self.own(row, job, &self.incoming).is_empty()).collect();
+        for &from in &last {
+            for &to in &first {
+                let number = self.edges.len() as u32;
+                let task = |row: u32| self.rows[row as usize].first;
+                self.edges.push(Dependence { from: task(from), to: task(to), payload: Payload::Bytes(0) });
+                self.outgoing.insert(from as usize, number);
+                self.incoming.insert(to as usize, number);
+            }
+        }
+        self.between += last.len() * first.len();
+    }
+
+    /// How many tasks of a job wait for none of its own, and for how many none of its own waits.
+    pub fn ends(&self, job: &Job<Rows>) -> (usize, usize) {
+        let without =
+            |adjacency| job.work.range.clone().filter(|&row| self.own(row, job, adjacency).is_empty()).count();
+        (without(&self.incoming), without(&self.outgoing))
+    }
+
+    /// The edges at a row that are between the tasks of its job.
+    fn own<'a>(&self, row: u32, job: &Job<Rows>, adjacency: &'a Adjacency) -> &'a [u32] {
+        let all = adjacency.of_row(row as usize);
+        // They were added first, and those between jobs have larger numbers.
+        let until = all.partition_point(|&edge| edge < job.work.edges.end);
+        &all[..until]
+    }
+
     /// Adds the work of a job behind all others. O(tasks + edges) of a compound job.
-    pub fn append(&mut self, id: JobId, job: Job) -> Job<Rows> {
+    pub fn append(&mut self, id: JobId, job: Job, platform: &Platform) -> Job<Rows> {
         let (first, begin, edge) = (TaskId(self.tasks), self.rows.len() as u32, self.edges.len() as u32);
-        let Job { name, weight, priority, release, deadline, walltime, user, work } = job;
+        let Job { name, weight, priority, release, deadline, walltime, user, after, work } = job;
         let kind = match work {
-            Work::Task(task) => self.push(id, task, 1, None, Kind::Task),
-            Work::Bag(task, count) => self.push(id, task, count.get(), None, Kind::Bag(count)),
+            Work::Task(task) => {
+                self.push(id, task, 1, None, platform);
+                Kind::Task
+            }
+            Work::Bag(task, count) => {
+                self.push(id, task, count.get(), None, platform);
+                Kind::Bag(count)
+            }
             Work::Graph(graph) => {
-                self.append_graph(id, graph);
+                self.append_graph(id, graph, platform);
                 Kind::Graph
             }
         };
         let (range, edges) = (begin..self.rows.len() as u32, edge..self.edges.len() as u32);
-        let work = Rows { first, range, edges, kind };
-        Job { name, weight, priority, release, deadline, walltime, user, work }
+        let work = Rows { first, range, edges, after: Vec::new(), kind };
+        Job { name, weight, priority, release, deadline, walltime, user, after, work }
     }
 
-    fn push(&mut self, job: JobId, task: Task, count: u64, name: Option<Arc<str>>, kind: Kind) -> Kind {
-        self.rows.push(Row { task, job, first: TaskId(self.tasks), name });
+    fn push(&mut self, job: JobId, task: Task, count: u64, name: Option<Arc<str>>, platform: &Platform) {
+        let demands = self.demands.number(&task.needs, platform);
+        self.rows.push(Row { task, job, first: TaskId(self.tasks), name, demands });
         self.tasks += count;
-        kind
     }
 
-    fn append_graph(&mut self, id: JobId, graph: Graph) {
+    fn append_graph(&mut self, id: JobId, graph: Graph, platform: &Platform) {
         let (tasks, edges, order) = graph.into_parts();
         let (begin, first, rows) = (self.rows.len(), self.tasks, tasks.len());
         for NamedTask { name, task } in tasks {
-            self.push(id, task, 1, Some(name), Kind::Graph);
+            self.push(id, task, 1, Some(name), platform);
         }
         self.order.extend(self.order.len() as u32..begin as u32);
         self.order.extend(order.iter().map(|&task| begin as u32 + task));

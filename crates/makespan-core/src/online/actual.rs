@@ -46,7 +46,7 @@ mod tests {
 
     #[test]
     fn factors_stretch_what_a_job_takes_where_it_runs() {
-        let node = |name: &str, speed| Node { name: name.into(), processors: 1, speed, parent: None, link: None };
+        let node = |name: &str, speed| Node { speed, ..Node::new(name, 1) };
         let platform = Platform::new(vec![node("slow", 1.0), node("fast", 2.0)]).unwrap();
         let task = |name: &str, ticks| Job::new(name, Profile::rigid(1, Time::from_ticks(ticks)).unwrap());
         let tasks = vec![task("a", 10), task("b", 10), task("c", 1)];

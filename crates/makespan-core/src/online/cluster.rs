@@ -2,6 +2,7 @@
 
 mod closed;
 mod order;
+mod resources;
 mod start;
 #[cfg(test)]
 mod tests;
@@ -13,6 +14,7 @@ use crate::online::{Defect, Running, TaskSet, View};
 use closed::Change;
 pub use closed::expected_repair;
 use order::Order;
+use resources::Held;
 
 /// No position among the running tasks.
 const NONE: u32 = u32::MAX;
@@ -31,6 +33,8 @@ pub struct Cluster<'a> {
     slots: Vec<u32>,
     /// Neither held nor blocked.
     free: ProcSet,
+    /// What running tasks hold besides processors.
+    held: Held,
     /// Within an unavailable period, or down.
     blocked: ProcSet,
     /// Starts and ends of the instance's unavailable periods by time, and how many have come.
@@ -68,6 +72,7 @@ impl<'a> Cluster<'a> {
             running: Vec::new(),
             slots: vec![NONE; instance.tasks() as usize],
             free: ProcSet::first(instance.processors()),
+            held: Held::default(),
             blocked: ProcSet::new(),
             changes: closed::changes(&instance),
             changed: 0,
@@ -85,21 +90,21 @@ impl<'a> Cluster<'a> {
     }
 
     /// Adds jobs to the instance while it is carried out. They are to be submitted when they are released, as all others. The
-    /// identifiers of what was there stay ([`Instance::append`]); an instance that was borrowed is copied once.
+    /// identifiers of what was there stay ([`Instance::append`]); an instance that was borrowed is copied once. Returned are the
+    /// tasks that will never start, since they wait for one that has failed.
     ///
     /// # Errors
     /// [`InstanceError`] names the job that is wrong; then nothing was added.
-    pub fn append(&mut self, jobs: Vec<Job>) -> Result<(), InstanceError> {
+    pub fn append(&mut self, jobs: Vec<Job>) -> Result<Vec<TaskId>, InstanceError> {
         self.instance.to_mut().append(jobs)?;
         self.slots.resize(self.instance.tasks() as usize, NONE);
-        self.order.grow(&self.instance);
-        Ok(())
+        Ok(self.order.grow(&self.instance))
     }
 
     /// What a policy may know.
     pub fn view(&self) -> View<'_> {
         let Self { instance, now, waiting, running, free, down, .. } = self;
-        View { now: *now, instance, waiting, running, free, down, ended: self.order.ended() }
+        View { now: *now, instance, waiting, running, free, down, ended: self.order.ended(self.held.used_up()) }
     }
 
     /// Machines and tasks.
@@ -143,6 +148,7 @@ impl<'a> Cluster<'a> {
         if let Some(moved) = self.running.get(slot as usize) {
             self.slots[moved.task.index()] = slot;
         }
+        self.held.give_back(&self.instance, task, &ended.processors);
         if self.blocked.is_empty() {
             self.free.insert(&ended.processors);
         } else {

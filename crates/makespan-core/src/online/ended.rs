@@ -1,6 +1,6 @@
 //! Where data are.
 
-use crate::model::{Dependence, Instance, ProcSet, TaskId, Time};
+use crate::model::{Dependence, Instance, ProcSet, ResourceId, TaskId, Time};
 use crate::online::View;
 
 /// When and where the tasks ended that others wait for. Data stay where they were made, and travel from there as soon as
@@ -11,12 +11,19 @@ pub struct Ended<'a> {
     pub(crate) runs: &'a [Option<(Time, ProcSet)>],
     /// Whether data are at hand everywhere at once.
     pub(crate) at_hand: bool,
+    /// For each resource how much has been used up; empty where nothing is.
+    pub(crate) used_up: &'a [u64],
 }
 
 impl<'a> Ended<'a> {
     /// When and where a task ended with success; `None` when it did not, or nothing waits for any task.
     pub fn run(&self, task: TaskId) -> Option<(Time, &'a ProcSet)> {
         self.runs.get(task.index())?.as_ref().map(|(end, processors)| (*end, processors))
+    }
+
+    /// How much of a consumable has been used up by tasks that run or have run.
+    pub fn used_up(&self, resource: ResourceId) -> u64 {
+        self.used_up.get(resource.index()).copied().unwrap_or(0)
     }
 
     /// When what is carried along an edge has arrived on these processors: the end of the task that it comes from and the
@@ -36,7 +43,7 @@ impl View<'_> {
     /// not ended with success. O(dependences * nodes).
     pub fn arrival(&self, task: TaskId, processors: &ProcSet) -> Option<Time> {
         let mut latest = Time::ZERO;
-        for edge in self.instance.incoming(task) {
+        for edge in self.instance.incoming(task).filter(|edge| !edge.is_between_jobs(self.instance)) {
             latest = latest.max(self.ended.arrival(self.instance, edge, processors)?);
         }
         Some(latest)

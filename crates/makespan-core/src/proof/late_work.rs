@@ -93,13 +93,7 @@ mod tests {
 
     /// Tasks by size and release on nodes of speeds 1 and 3.
     fn flow(tasks: &[(i64, i64)]) -> Instance {
-        let node = |speed: u32| Node {
-            name: speed.to_string(),
-            processors: 1,
-            speed: f64::from(speed),
-            parent: None,
-            link: None,
-        };
+        let node = |speed: u32| Node { speed: f64::from(speed), ..Node::new(speed.to_string(), 1) };
         let job = |(at, &(size, release)): (usize, &(i64, i64))| {
             Job::new(at.to_string(), Profile::rigid(1, s(size)).unwrap()).with_release(s(release))
         };

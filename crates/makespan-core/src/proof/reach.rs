@@ -137,9 +137,19 @@ impl Reaching {
             kinds,
             order: instance.order(id).map(number).collect(),
             before: links(&|task| {
-                instance.incoming(job.task(task)).map(|edge| link(edge.from, edge.payload)).collect()
+                instance
+                    .incoming(job.task(task))
+                    .filter(|edge| job.has_task(edge.from))
+                    .map(|edge| link(edge.from, edge.payload))
+                    .collect()
             }),
-            after: links(&|task| instance.outgoing(job.task(task)).map(|edge| link(edge.to, edge.payload)).collect()),
+            after: links(&|task| {
+                instance
+                    .outgoing(job.task(task))
+                    .filter(|edge| job.has_task(edge.to))
+                    .map(|edge| link(edge.to, edge.payload))
+                    .collect()
+            }),
         })
     }
 

@@ -54,7 +54,7 @@ impl<'a> Times<'a> {
         self.nodes.iter().map(move |(_, processor)| self.instance.platform().slowed(time, processor))
     }
 
-    /// When the tasks of a job may run. A bag has one, which stands for all.
+    /// When the tasks of a job may run as far as its own tasks are concerned. A bag has one, which stands for all.
     pub(super) fn spans(&self, id: JobId) -> Vec<Span> {
         let job = self.instance.job(id);
         let release = i128::from(job.release.ticks());
@@ -62,12 +62,14 @@ impl<'a> Times<'a> {
         let mut spans: Vec<Span> = each.map(|fastest| Span { head: release, fastest, tail: 0 }).collect();
         let at = |task: TaskId| (task.0 - job.first().0) as usize;
         for task in self.instance.order(id) {
-            let before = self.instance.incoming(task).map(|edge| &spans[at(edge.from)]);
+            let before = self.instance.incoming(task).filter(|edge| job.has_task(edge.from));
+            let before = before.map(|edge| &spans[at(edge.from)]);
             let head = before.map(|span| span.head + span.fastest).max().unwrap_or(release);
             spans[at(task)].head = head;
         }
         for task in self.instance.order(id).rev() {
-            let behind = self.instance.outgoing(task).map(|edge| &spans[at(edge.to)]);
+            let behind = self.instance.outgoing(task).filter(|edge| job.has_task(edge.to));
+            let behind = behind.map(|edge| &spans[at(edge.to)]);
             let tail = behind.map(|span| span.fastest + span.tail).max().unwrap_or(0);
             spans[at(task)].tail = tail;
         }

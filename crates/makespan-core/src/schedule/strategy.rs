@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn figures_are_exact_and_the_beaten_are_left_out() {
-        let node = |name: &str, speed| Node { name: name.into(), processors: 1, speed, parent: None, link: None };
+        let node = |name: &str, speed| Node { speed, ..Node::new(name, 1) };
         let platform = Platform::new(vec![node("slow", 1.0), node("fast", 2.0), node("odd", 1.5)]).unwrap();
         let jobs = vec![Job::new("a", Profile::rigid(1, Time::from_ticks(10)).unwrap())];
         let instance = Instance::new(platform, jobs, vec![]).unwrap();

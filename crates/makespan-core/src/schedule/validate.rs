@@ -1,6 +1,7 @@
 //! Checks of a schedule by small rules that share no code with the schedulers.
 
 mod precedence;
+mod resources;
 
 use thiserror::Error;
 
@@ -103,6 +104,24 @@ pub enum Violation {
         /// The nodes held in part, by name.
         nodes: String,
     },
+    /// Tasks that together need more of a resource than there is.
+    #[error("job `{job}` needs {needs} of `{resource}`{node} at {at} s; others hold {held} of {there} there")]
+    Resource {
+        /// The task that starts there last.
+        job: String,
+        /// How much it needs.
+        needs: String,
+        /// Of which resource.
+        resource: String,
+        /// On which node, if the resource belongs to nodes.
+        node: String,
+        /// When.
+        at: Time,
+        /// How much others hold then.
+        held: String,
+        /// How much there is.
+        there: String,
+    },
     /// A task that does not wait for another, or not for its data.
     #[error("job `{job}` starts at {start} s; `{after}` ends at {end} s and its data arrive at {arrival} s")]
     Precedence {
@@ -145,7 +164,7 @@ pub enum Violation {
 
 /// Checks that every task of every job is placed exactly once, on an accepted allotment for exactly its time, not
 /// before its release, on existing processors that are open and its own, in its best placement where the platform
-/// requires it, and after the tasks that it waits for and the transfer of their data.
+/// requires it, after the tasks that it waits for and the transfer of their data, and with all the resources that it needs.
 ///
 /// # Errors
 /// All violations, at most one of each kind for a task. A task of a bag is called `name/17`.
@@ -165,6 +184,7 @@ pub fn validate(instance: &Instance, schedule: &Schedule) -> Result<(), Vec<Viol
     if violations.is_empty() {
         violations.extend(exclusive(instance, schedule));
         violations.extend(precedence::check(instance, schedule));
+        violations.extend(resources::check(instance, schedule));
     }
     if violations.is_empty() { Ok(()) } else { Err(violations) }
 }

@@ -5,7 +5,7 @@ use crate::model::{Link, Node, Platform, Profile, Unavailable, Weight};
 
 fn node(name: &str, parent: Option<usize>, bandwidth: Option<f64>) -> Node {
     let link = bandwidth.map(|bandwidth| Link { bandwidth, latency: Time::from_ticks(5) });
-    Node { name: name.into(), processors: 2, speed: 0.1, parent, link }
+    Node { speed: 0.1, parent, link, ..Node::new(name, 2) }
 }
 
 fn bag(name: &str) -> Job {

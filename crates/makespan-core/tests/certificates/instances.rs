@@ -84,7 +84,7 @@ fn platform(family: Family, rng: &mut ChaCha8Rng) -> Option<Platform> {
         left -= processors;
         let speed = [0.5, 1.0, 1.0, 2.0, 3.0][rng.random_range(0..5)];
         let parent = (tree && at > 0).then_some(0);
-        nodes.push(Node { name: format!("n{at}"), processors, speed, parent, link: None });
+        nodes.push(Node { speed, parent, ..Node::new(format!("n{at}"), processors) });
     }
     Platform::new(nodes).ok()
 }

@@ -104,7 +104,7 @@ fn logs_are_told_from_matrices() {
 
 #[test]
 fn what_is_written_is_read_back() {
-    let node = |name: &str, processors, speed| Node { name: name.into(), processors, speed, parent: None, link: None };
+    let node = |name: &str, processors, speed| Node { speed, ..Node::new(name, processors) };
     let platform = Platform::new(vec![node("a", 2, 1.0), node("b", 1, 4.0)]).unwrap();
     let own = Profile::on_machines(vec![Profile::CANNOT_RUN, Time::from_ticks(1)]).unwrap();
     let jobs = vec![Job::new("x", Profile::rigid(1, Time::from_seconds(10)).unwrap()), Job::new("y", own)];

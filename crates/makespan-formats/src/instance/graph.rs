@@ -1,9 +1,10 @@
 //! The tasks and edges of a compound job of the native file.
 
-use makespan_core::{Edge, Graph, NamedTask, Payload, Task, Time};
+use makespan_core::{Edge, Graph, NamedTask, Needs, Payload, Task, Time};
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
 
+use super::resources::NeedsEntry;
 use super::times::{TimeFields, profile};
 use super::values::{Allotments, OneOrMany, SpeedupEntry, TimesOn};
 use crate::document::Named;
@@ -28,6 +29,7 @@ struct TaskFields {
     time_on: Option<TimesOn>,
     speedup: Option<SpeedupEntry>,
     processors: Option<Allotments>,
+    needs: Option<NeedsEntry>,
     #[serde(default)]
     command: Vec<String>,
 }
@@ -58,7 +60,8 @@ impl TryFrom<TaskFields> for TaskEntry {
             TimeFields { time: fields.time, work: fields.work, time_on: fields.time_on, speedup: fields.speedup };
         let (profile, nodes) =
             profile(times, fields.processors).map_err(|problem| format!("task `{}`: {problem}", fields.name))?;
-        let task = Task { command: fields.command, ..Task::new(profile) };
+        let needs = fields.needs.map_or(Needs::NONE, |needs| needs.0);
+        let task = Task { command: fields.command, needs, ..Task::new(profile) };
         Ok(Self { task: NamedTask { name: fields.name.into(), task }, nodes })
     }
 }

@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 
-use makespan_core::{Graph, Job, NamedTask, Profile, Task, Time, Weight, Work};
+use makespan_core::{Graph, Job, NamedTask, Needs, Profile, Task, Time, Weight, Work};
 use serde::Deserialize;
 
 use super::graph::{EdgeEntry, TaskEntry, graph};
+use super::resources::NeedsEntry;
 use super::times::{TimeFields, profile};
 use super::values::{Allotments, OneOrMany, SpeedupEntry, TimesOn};
 use crate::document::{Named, Unique};
@@ -48,6 +49,9 @@ struct Fields {
     time_on: Option<TimesOn>,
     speedup: Option<SpeedupEntry>,
     processors: Option<Allotments>,
+    needs: Option<NeedsEntry>,
+    #[serde(default)]
+    after: Vec<String>,
     #[serde(default)]
     command: Vec<String>,
     tasks: Option<Unique<TaskEntry>>,
@@ -74,7 +78,8 @@ impl TryFrom<Fields> for JobEntry {
         if data.is_some() && count.is_none() {
             return Err(format!("job `{}`: `data` is what each task of a bag needs; give `count` too", fields.name));
         }
-        let task = Task { profile, command: fields.command, data };
+        let needs = fields.needs.map_or(Needs::NONE, |needs| needs.0);
+        let task = Task { profile, command: fields.command, data, needs };
         let job = Job {
             name: fields.name,
             priority: fields.priority.unwrap_or(0),
@@ -83,6 +88,7 @@ impl TryFrom<Fields> for JobEntry {
             deadline: fields.deadline.map(|deadline| deadline.0),
             walltime: fields.walltime.map(|walltime| walltime.0),
             user: None,
+            after: fields.after.into_iter().map(Into::into).collect(),
             work: match count {
                 Some(count) => Work::Bag(task, count),
                 None => Work::Task(task),
@@ -168,6 +174,7 @@ fn compound(fields: Fields) -> Result<JobEntry, String> {
         ("time_on", fields.time_on.is_some()),
         ("speedup", fields.speedup.is_some()),
         ("processors", fields.processors.is_some()),
+        ("needs", fields.needs.is_some()),
         ("command", !fields.command.is_empty()),
     ];
     if let Some((key, _)) = given.iter().find(|(_, given)| *given) {
@@ -181,6 +188,7 @@ fn compound(fields: Fields) -> Result<JobEntry, String> {
         release: fields.released.map_or(job.release, |release| release.0),
         deadline: fields.deadline.map(|deadline| deadline.0),
         walltime: fields.walltime.map(|walltime| walltime.0),
+        after: fields.after.into_iter().map(Into::into).collect(),
         ..job
     };
     Ok(JobEntry { job, nodes })

@@ -8,6 +8,7 @@ mod graph;
 mod graph_tests;
 mod job;
 mod platform;
+mod resources;
 mod schema;
 #[cfg(test)]
 mod tests;

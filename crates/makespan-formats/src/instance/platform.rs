@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 
-use makespan_core::{Link, Node, Platform, Time};
+use makespan_core::{Link, Node, Platform, Resources, Time};
 use serde::Deserialize;
 
+use super::resources::ResourcesEntry;
 use super::values::OneOrMany;
 use crate::bandwidth::Bandwidth;
 use crate::scalar::{Count, Scalar, Speed};
@@ -25,6 +26,9 @@ struct Fields {
     bandwidth: Option<Scalar<Bandwidth>>,
     latency: Option<Scalar<Time>>,
     local_transfers: Option<bool>,
+    resources: Option<ResourcesEntry>,
+    licences: Option<ResourcesEntry>,
+    consumables: Option<ResourcesEntry>,
 }
 
 #[derive(Deserialize)]
@@ -36,6 +40,7 @@ struct NodeEntry {
     parent: Option<String>,
     bandwidth: Option<Scalar<Bandwidth>>,
     latency: Option<Scalar<Time>>,
+    resources: Option<ResourcesEntry>,
 }
 
 impl TryFrom<Fields> for PlatformEntry {
@@ -57,6 +62,9 @@ impl TryFrom<Fields> for PlatformEntry {
                 ));
             }
         };
+        if fields.resources.is_some() && matches!(fields.nodes, Some(OneOrMany::Many(_))) {
+            return Err("`resources` stands beside a list of nodes; give each node its own".to_owned());
+        }
         let platform = match (fields.processors, fields.nodes, fields.processors_per_node) {
             (Some(processors), None, None) => Platform::flat(processors.0.0),
             (None, Some(OneOrMany::One(nodes)), Some(each)) => Platform::cluster(nodes.0, each.0.0),
@@ -80,6 +88,14 @@ impl TryFrom<Fields> for PlatformEntry {
             None => Ok(platform),
         };
         let platform = platform.and_then(joined);
+        let equipped = |platform: Platform| match &fields.resources {
+            Some(ResourcesEntry(resources)) => platform.with_node_resources(resources),
+            None => Ok(platform),
+        };
+        let amounts = |entry: Option<ResourcesEntry>| entry.map_or_else(Resources::default, |entry| entry.0);
+        let platform = platform.and_then(equipped).and_then(|platform| {
+            platform.with_licences(amounts(fields.licences))?.with_consumables(amounts(fields.consumables))
+        });
         let platform = platform.map(|platform| if local { platform.with_local_transfers() } else { platform });
         let ruled = |platform: Platform| Self(if compact { platform.requiring_compact() } else { platform });
         platform.map(ruled).map_err(|error| error.to_string())
@@ -109,7 +125,8 @@ fn resolved(entries: Vec<NodeEntry>) -> Result<Vec<Node>, String> {
             }
         };
         let speed = entry.speed.map_or(1.0, |speed| speed.0.0);
-        Ok(Node { name: entry.name, processors: entry.processors.0.0, speed, parent, link })
+        let resources = entry.resources.map_or_else(Resources::default, |resources| resources.0);
+        Ok(Node { speed, parent, link, resources, ..Node::new(entry.name, entry.processors.0.0) })
     };
     entries.into_iter().map(node).collect()
 }

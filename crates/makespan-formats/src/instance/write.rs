@@ -3,10 +3,16 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-use makespan_core::{Dependence, Instance, JobId, Node, Payload, Platform, Profile, SpeedupLaw, Task, Time};
+use makespan_core::{
+    Dependence, Instance, JobId, Need, Needs, Node, Payload, Platform, PlatformError, Profile, Resources, SpeedupLaw,
+    Task, Time,
+};
+use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 use super::job::usual_weight;
+use super::resources::PER_PROCESSOR;
+use crate::amount::with_unit;
 
 /// The version of the format.
 const VERSION: u32 = 2;
@@ -49,6 +55,10 @@ struct PlatformEntry<'a> {
     local_transfers: bool,
     #[serde(flatten)]
     machines: PlatformOut<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    licences: Option<ResourcesOut<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    consumables: Option<ResourcesOut<'a>>,
 }
 
 #[derive(Serialize)]
@@ -56,12 +66,16 @@ struct PlatformEntry<'a> {
 enum PlatformOut<'a> {
     Flat {
         processors: u32,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        resources: Option<ResourcesOut<'a>>,
     },
     Cluster {
         nodes: usize,
         processors_per_node: u32,
         #[serde(skip_serializing_if = "Option::is_none")]
         placement: Option<&'static str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        resources: Option<ResourcesOut<'a>>,
     },
     Nodes {
         // Before the tables, as TOML wants it.
@@ -82,6 +96,66 @@ struct NodeOut<'a> {
     bandwidth: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     latency: Option<Figure>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    resources: Option<ResourcesOut<'a>>,
+}
+
+/// Amounts by name.
+struct ResourcesOut<'a>(&'a Resources);
+
+impl Serialize for ResourcesOut<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, amount)| (name, AmountOut::of(name, amount))))
+    }
+}
+
+/// `None` where nothing is stated.
+fn resources(resources: &Resources) -> Option<ResourcesOut<'_>> {
+    (!resources.is_empty()).then_some(ResourcesOut(resources))
+}
+
+/// An amount of a resource, with a unit where it is one of bytes.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum AmountOut {
+    Number(u64),
+    WithUnit(String),
+}
+
+impl AmountOut {
+    fn of(name: &str, amount: u64) -> Self {
+        with_unit(name, amount).map_or(Self::Number(amount), Self::WithUnit)
+    }
+}
+
+/// What a task needs.
+struct NeedsOut<'a>(&'a Needs);
+
+impl Serialize for NeedsOut<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        for (name, need) in self.0.iter() {
+            match need {
+                Need::Linear { whole: 0, per_processor } if *per_processor > 0 => {}
+                Need::Linear { whole, .. } => map.serialize_entry(name, &AmountOut::of(name, *whole))?,
+                Need::ByAllotment(amounts) => {
+                    let each: Vec<AmountOut> = amounts.iter().map(|&amount| AmountOut::of(name, amount)).collect();
+                    map.serialize_entry(name, &each)?;
+                }
+            }
+        }
+        let each = self.0.iter().filter_map(|(name, need)| match need {
+            Need::Linear { per_processor, .. } if *per_processor > 0 => {
+                Some((name, AmountOut::of(name, *per_processor)))
+            }
+            _ => None,
+        });
+        let each: std::collections::BTreeMap<&str, AmountOut> = each.collect();
+        if !each.is_empty() {
+            map.serialize_entry(PER_PROCESSOR, &each)?;
+        }
+        map.end()
+    }
 }
 
 #[derive(Serialize)]
@@ -113,6 +187,8 @@ struct JobOut<'a> {
     work: Option<Figure>,
     #[serde(skip_serializing_if = "Option::is_none")]
     time: Option<TimeOut>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    after: Vec<&'a str>,
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     command: &'a [String],
     // Tables come last, as TOML wants them.
@@ -122,6 +198,8 @@ struct JobOut<'a> {
     processors: Option<AllotmentsOut>,
     #[serde(skip_serializing_if = "Option::is_none")]
     speedup: Option<SpeedupLaw>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    needs: Option<NeedsOut<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tasks: Vec<JobOut<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -213,18 +291,27 @@ fn entry(platform: &Platform, language: Language) -> PlatformEntry<'_> {
         latency: link.map(|link| time(link.latency, language)),
         local_transfers: platform.has_local_transfers(),
         machines: machines(platform, language),
+        licences: resources(platform.licences()),
+        consumables: resources(platform.consumables()),
     }
 }
 
 fn machines(platform: &Platform, language: Language) -> PlatformOut<'_> {
     let each = platform.processors_of(0).len();
-    if Platform::flat(platform.processors()).is_ok_and(|flat| flat.has_nodes_of(platform)) && !platform.is_compact() {
-        return PlatformOut::Flat { processors: platform.processors() };
+    // Equal nodes have the resources of the first.
+    let own = platform.kinds().next().map(|(node, _)| &node.resources);
+    let same = |other: Result<Platform, PlatformError>| {
+        let equipped = other.and_then(|other| own.map_or(Ok(other.clone()), |own| other.with_node_resources(own)));
+        equipped.is_ok_and(|other| other.has_nodes_of(platform))
+    };
+    let stated = own.and_then(resources);
+    if same(Platform::flat(platform.processors())) && !platform.is_compact() {
+        return PlatformOut::Flat { processors: platform.processors(), resources: stated };
     }
     let placement = platform.is_compact().then_some("compact");
     let count = platform.node_count();
-    if Platform::cluster(count as u32, each).is_ok_and(|cluster| cluster.has_nodes_of(platform)) {
-        return PlatformOut::Cluster { nodes: count, processors_per_node: each, placement };
+    if same(Platform::cluster(count as u32, each)) {
+        return PlatformOut::Cluster { nodes: count, processors_per_node: each, placement, resources: stated };
     }
     let nodes = platform.nodes();
     let node = |node: &'_ Node| -> (Option<f64>, Option<Figure>) {
@@ -233,7 +320,8 @@ fn machines(platform: &Platform, language: Language) -> PlatformOut<'_> {
     let out = nodes.iter().map(|one| {
         let (bandwidth, latency) = node(one);
         let parent = one.parent.map(|parent| nodes[parent].name.as_str());
-        NodeOut { name: &one.name, processors: one.processors, speed: one.speed, parent, bandwidth, latency }
+        let resources = resources(&one.resources);
+        NodeOut { name: &one.name, processors: one.processors, speed: one.speed, parent, bandwidth, latency, resources }
     });
     PlatformOut::Nodes { placement, nodes: out.collect() }
 }
@@ -259,6 +347,7 @@ fn job(instance: &Instance, id: JobId, language: Language) -> JobOut<'_> {
         walltime: job.walltime.map(|walltime| time(walltime, language)),
         count: job.is_bag().then(|| job.tasks()),
         data,
+        after: job.after.iter().map(|name| &**name).collect(),
         ..out
     }
 }
@@ -275,6 +364,7 @@ fn task<'a>(name: Cow<'a, str>, task: &'a Task, platform: &'a Platform, language
         time_on: profile.machine_times().map(|times| TimesOnOut { nodes: platform.nodes(), times, language }),
         processors: allotments(profile),
         speedup,
+        needs: (!task.needs.is_empty()).then_some(NeedsOut(&task.needs)),
         ..JobOut::default()
     }
 }

@@ -98,7 +98,7 @@ fn what_is_no_tree_or_not_read_is_refused_with_its_line() {
 fn only_trees_with_hosts_at_the_root_are_written() {
     let refused = |platform: &Platform| write_simgrid(platform, &mut Vec::new()).unwrap_err().to_string();
     assert!(refused(&Platform::cluster(2, 2).unwrap()).contains("for a tree"));
-    let node = |name: &str, processors, parent| Node { name: name.into(), processors, speed: 1.0, parent, link: None };
+    let node = |name: &str, processors, parent| Node { parent, ..Node::new(name, processors) };
     let switch = Platform::new(vec![node("s", 0, None), node("a", 1, Some(0))]).unwrap();
     assert!(refused(&switch).contains("no processors"));
     let unlinked = Platform::new(vec![node("s", 1, None), node("a", 1, Some(0))]).unwrap();
@@ -116,7 +116,7 @@ proptest! {
             let processors = if at == 0 { processors.max(1) } else { processors };
             // A router has no speed.
             let speed = if processors == 0 { 1.0 } else { speed };
-            Node { name: format!("a<{at}>&"), processors, speed, parent, link }
+            Node { speed, parent, link, ..Node::new(format!("a<{at}>&"), processors) }
         };
         let platform = Platform::new(nodes.iter().enumerate().map(node).collect()).unwrap();
         let mut bytes = Vec::new();

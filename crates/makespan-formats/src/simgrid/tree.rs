@@ -87,7 +87,7 @@ pub(super) fn joined(zone: Zone) -> Result<Vec<Node>, (usize, String)> {
     let node = |(at, place): (usize, &Place)| {
         let (parent, link): (Option<usize>, Option<Link>) =
             above[at].map_or((None, None), |(parent, link)| (Some(parent), links.get(link).copied()));
-        Node { name: place.name.clone(), processors: place.processors, speed: place.speed, parent, link }
+        Node { speed: place.speed, parent, link, ..Node::new(place.name.clone(), place.processors) }
     };
     Ok(places.iter().enumerate().map(node).collect())
 }

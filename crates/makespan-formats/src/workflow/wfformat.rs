@@ -375,7 +375,7 @@ fn ids(tasks: &[OldTask], keys: &[String]) -> Result<FxHashMap<String, String>, 
 fn machines(machines: &[Machine], remarks: &mut Vec<String>) -> Option<Platform> {
     let node = |machine: &Machine| {
         let cores = machine.cpu.as_ref()?.core_count?.0.0;
-        Some(Node { name: machine.node_name.clone(), processors: cores, speed: 1.0, parent: None, link: None })
+        Some(Node::new(machine.node_name.clone(), cores))
     };
     let nodes = machines.iter().map(node).collect::<Option<Vec<Node>>>()?;
     let platform = Platform::new(nodes).ok()?;

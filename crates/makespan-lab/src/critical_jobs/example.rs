@@ -87,8 +87,7 @@ impl Example {
 
 /// The two jobs.
 fn instance() -> Result<Instance, LabError> {
-    let node =
-        |(at, &speed): (usize, &f64)| Node { name: format!("cpu{at}"), processors: 1, speed, parent: None, link: None };
+    let node = |(at, &speed): (usize, &f64)| Node { speed, ..Node::new(format!("cpu{at}"), 1) };
     let unusable = |reason: String| failed("critical-jobs", "the example", reason);
     let platform = Platform::new(SPEEDS.iter().enumerate().map(node).collect());
     let platform = platform.map_err(|error| unusable(error.to_string()))?;

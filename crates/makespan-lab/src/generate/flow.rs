@@ -111,7 +111,7 @@ pub fn flow(options: &FlowOptions) -> Result<Instance, LabError> {
 }
 
 fn node((index, &capacity): (usize, &u32)) -> Node {
-    Node { name: format!("n{index}"), processors: 1, speed: f64::from(capacity), parent: None, link: None }
+    Node { speed: f64::from(capacity), ..Node::new(format!("n{index}"), 1) }
 }
 
 /// A rate that swings.

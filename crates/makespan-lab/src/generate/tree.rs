@@ -162,7 +162,7 @@ pub fn generate_tree(options: &TreeOptions) -> Result<Instance, LabError> {
         };
         let latency = if options.latency == Latency::None { 0 } else { microseconds as i64 * 1000 };
         let link = parent.map(|_| Link { bandwidth, latency: Time::from_ticks(latency) });
-        Node { name: format!("n{at:0digits$}"), processors: 1, speed, parent, link }
+        Node { speed, parent, link, ..Node::new(format!("n{at:0digits$}"), 1) }
     };
     let platform = Platform::new(parents.into_iter().enumerate().map(node).collect()).map_err(|error| {
         LabError::Option { name: "nodes", value: format!("{} ({error})", options.nodes), expected: "give fewer" }

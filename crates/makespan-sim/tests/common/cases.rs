@@ -23,13 +23,7 @@ fn platform(kind: u8) -> Platform {
         0 => Platform::flat(6).unwrap(),
         1 => Platform::cluster(3, 2).unwrap().requiring_compact(),
         _ => {
-            let node = |(name, processors, speed): (&str, u32, f64)| Node {
-                name: name.into(),
-                processors,
-                speed,
-                parent: None,
-                link: None,
-            };
+            let node = |(name, processors, speed): (&str, u32, f64)| Node { speed, ..Node::new(name, processors) };
             Platform::new([("a", 2, 1.5), ("b", 3, 0.7), ("c", 1, 3.0)].map(node).to_vec()).unwrap()
         }
     }

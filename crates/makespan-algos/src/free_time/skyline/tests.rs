@@ -44,7 +44,7 @@ proptest! {
         closed in prop::collection::vec((0_u32..4, 0_i64..30, 1_i64..9), 0..3),
     ) {
         let node = |(index, &processors): (usize, &u32)| {
-            Node { name: index.to_string(), processors, speed: 1.0, parent: None, link: None }
+            Node::new(index.to_string(), processors)
         };
         let platform = Platform::new(nodes.iter().enumerate().map(node).collect()).unwrap().requiring_compact();
         let all = platform.processors();

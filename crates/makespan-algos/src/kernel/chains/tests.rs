@@ -113,13 +113,7 @@ pub(super) fn instance(
     speeds: &[u32],
     closed: &[(u32, i64, i64)],
 ) -> Instance {
-    let node = |(at, &speed): (usize, &u32)| Node {
-        name: at.to_string(),
-        processors: 1,
-        speed: f64::from(speed),
-        parent: None,
-        link: None,
-    };
+    let node = |(at, &speed): (usize, &u32)| Node { speed: f64::from(speed), ..Node::new(at.to_string(), 1) };
     let second = Time::TICKS_PER_SECOND as f64;
     let platform = Platform::new(speeds.iter().enumerate().map(node).collect()).unwrap();
     let platform = platform.with_interconnect(Link { bandwidth: second, latency: Time::ZERO }).unwrap();
@@ -323,8 +317,7 @@ fn penalties_say_what_a_collision_becomes() {
 
 #[test]
 fn tasks_for_one_processor_that_start_together_follow_each_other() {
-    let nodes =
-        ["one", "two"].map(|name| Node { name: name.into(), processors: 1, speed: 1.0, parent: None, link: None });
+    let nodes = ["one", "two"].map(|name| Node::new(name, 1));
     let platform = Platform::new(nodes.to_vec()).unwrap();
     let only_there = || Profile::on_machines(vec![Time::from_ticks(8), Profile::CANNOT_RUN]).unwrap();
     let tasks = ["a", "b", "c"].map(|name| NamedTask::new(name, only_there())).to_vec();

@@ -126,19 +126,13 @@ impl GraphProblem {
         }
         let firsts: Vec<ProcSet> = nodes.iter().map(|own| ProcSet::range(own.start, own.start)).collect();
         let time = |task| firsts.iter().map(move |on| instance.try_time(task, on).map_or(NEVER, Time::ticks));
-        let mut edge = 0;
-        let edges_of = |id| {
-            let first = edge;
-            edge += instance.edges_of(id).len() as u32;
-            first..edge
-        };
         Self {
             job_of: instance.task_ids().map(|task| instance.job_id(task)).collect(),
             release: instance.task_ids().map(|task| instance.release(task).ticks()).collect(),
-            order: instance.ids().flat_map(|id| instance.order(id)).map(|task| task.0 as u32).collect(),
+            order: instance.in_order().map(|task| task.0 as u32).collect(),
             incoming: Neighbours::new(instance, |task| instance.incoming_edges(task), |edge| edge.from),
             outgoing: Neighbours::new(instance, |task| instance.outgoing_edges(task), |edge| edge.to),
-            edges: instance.ids().map(edges_of).collect(),
+            edges: instance.ids().map(|id| instance.edge_numbers(id)).collect(),
             times: instance.task_ids().flat_map(time).collect(),
             node_of,
             transfers: TransferTimes::new(platform, &computing, instance.edges()),
@@ -182,7 +176,7 @@ impl GraphProblem {
         self.release[task as usize]
     }
 
-    /// The tasks, each after all that it waits for; one job after the other.
+    /// The tasks, each after all that it waits for; one job after another.
     pub fn order(&self) -> &[u32] {
         &self.order
     }

@@ -15,13 +15,7 @@ fn s(seconds: i64) -> Time {
 
 /// Nodes of these speeds, and tasks of these sizes and releases in seconds.
 fn flow(speeds: &[f64], tasks: &[(i64, i64)]) -> Instance {
-    let node = |(index, &speed): (usize, &f64)| Node {
-        name: format!("n{index}"),
-        processors: 1,
-        speed,
-        parent: None,
-        link: None,
-    };
+    let node = |(index, &speed): (usize, &f64)| Node { speed, ..Node::new(format!("n{index}"), 1) };
     let platform = Platform::new(speeds.iter().enumerate().map(node).collect()).unwrap();
     let job = |(index, &(size, release)): (usize, &(i64, i64))| {
         Job::new(index.to_string(), Profile::rigid(1, s(size)).unwrap()).with_release(s(release))
@@ -148,11 +142,8 @@ fn instances() -> impl Strategy<Value = Instance> {
     let tasks = prop::collection::vec((1_i64..40, 0_i64..60, 0_u32..7), 0..40);
     (nodes, tasks, any::<bool>()).prop_map(|(nodes, tasks, own_times)| {
         let node = |(index, &(processors, speed)): (usize, &(u32, u32))| Node {
-            name: format!("n{index}"),
-            processors,
             speed: f64::from(speed),
-            parent: None,
-            link: None,
+            ..Node::new(format!("n{index}"), processors)
         };
         let row = |size: i64, forbids: bool| -> Vec<Time> {
             let on =

@@ -33,9 +33,7 @@ prop_compose! {
             job.deadline = deadlines[index].map(|time| t(12 * time));
             job
         };
-        let node = |(at, &speed): (usize, &u32)| Node {
-            name: at.to_string(), processors: 1, speed: f64::from(speed), parent: None, link: None,
-        };
+        let node = |(at, &speed): (usize, &u32)| Node { speed: f64::from(speed), ..Node::new(at.to_string(), 1) };
         let platform = Platform::new(speeds.iter().enumerate().map(node).collect()).unwrap();
         let closed = Unavailable { processors: ProcSet::range(0, 0), start: t(200), end: t(300) };
         Instance::new(platform, tasks.iter().enumerate().map(job).collect(), vec![closed]).unwrap()

@@ -17,7 +17,7 @@ fn instance() -> Instance {
     let pair = |name| Job::compound(name, Graph::new(vec![task("a", 10), task("b", 20)], vec![edge]).unwrap());
     let first = pair("first").with_release(s(5)).with_deadline(s(35));
     let simple = Job::new("simple", Profile::rigid(1, s(6)).unwrap()).with_release(s(7)).with_walltime(s(8));
-    let node = |name: &str, speed| Node { name: name.into(), processors: 1, speed, parent: None, link: None };
+    let node = |name: &str, speed| Node { speed, ..Node::new(name, 1) };
     let platform = Platform::new(vec![node("slow", 1.0), node("fast", 2.0)]).unwrap();
     let jobs = vec![first, pair("second").with_release(s(10)), simple];
     Instance::new(platform, jobs, vec![]).unwrap()

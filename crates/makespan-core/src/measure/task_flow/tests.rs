@@ -11,8 +11,7 @@ fn s(seconds: i64) -> Time {
 
 /// Tasks of these sizes and releases on nodes of these speeds.
 fn flow(speeds: &[f64], tasks: &[(i64, i64)]) -> Instance {
-    let node =
-        |(at, &speed): (usize, &f64)| Node { name: format!("n{at}"), processors: 1, speed, parent: None, link: None };
+    let node = |(at, &speed): (usize, &f64)| Node { speed, ..Node::new(format!("n{at}"), 1) };
     let job = |(at, &(size, release)): (usize, &(i64, i64))| {
         Job::new(at.to_string(), Profile::rigid(1, s(size)).unwrap()).with_release(s(release))
     };

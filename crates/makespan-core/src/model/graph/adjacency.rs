@@ -1,11 +1,15 @@
 //! Which edges meet at each row.
 
+use rustc_hash::FxHashMap;
+
 /// Numbers of edges in compressed rows: those of row `r` are `items[first[r] .. first[r + 1]]`. Rows at the end that no edge
 /// was ever asked for need not be there.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(in crate::model) struct Adjacency {
     first: Vec<u32>,
     items: Vec<u32>,
+    /// All edges of rows that got more of them later.
+    grown: FxHashMap<u32, Vec<u32>>,
 }
 
 impl Adjacency {
@@ -41,8 +45,24 @@ impl Adjacency {
         }
     }
 
+    /// Adds an edge at a row that is there, with a larger number than all others of it.
+    pub fn insert(&mut self, row: usize, number: u32) {
+        if let Some(edges) = self.grown.get_mut(&(row as u32)) {
+            edges.push(number);
+            return;
+        }
+        let mut edges = self.of_row(row).to_vec();
+        edges.push(number);
+        self.grown.insert(row as u32, edges);
+    }
+
     /// The numbers of the edges at a row, ascending.
     pub fn of_row(&self, row: usize) -> &[u32] {
+        if !self.grown.is_empty()
+            && let Some(edges) = self.grown.get(&(row as u32))
+        {
+            return edges;
+        }
         match self.first.get(row..row + 2) {
             Some(&[from, to]) => &self.items[from as usize..to as usize],
             _ => &[],
@@ -58,6 +78,15 @@ mod tests {
     fn rows_are_added_behind_others() {
         let mut adjacency = Adjacency::of(2, &[1, 0, 1], |&row| row);
         // A row without edges, then three more.
+        adjacency.append(3, 3, 3, &[2, 0, 2], |&row| row);
+        adjacency.insert(2, 6);
+        adjacency.insert(3, 7);
+        adjacency.insert(3, 8);
+        assert_eq!(
+            (adjacency.of_row(2), adjacency.of_row(3), adjacency.of_row(1)),
+            (&[6][..], &[4, 7, 8][..], &[0, 2][..])
+        );
+        let mut adjacency = Adjacency::of(2, &[1, 0, 1], |&row| row);
         adjacency.append(3, 3, 3, &[2, 0, 2], |&row| row);
         let all: Vec<&[u32]> = (0..8).map(|row| adjacency.of_row(row)).collect();
         assert_eq!(all, [&[1][..], &[0, 2], &[], &[4], &[], &[3, 5], &[], &[]]);

@@ -104,7 +104,7 @@ pub enum GraphError {
 }
 
 /// The first names of a cycle, and its first one again.
-fn cycle(names: &[String]) -> String {
+pub(super) fn cycle(names: &[String]) -> String {
     const SHOWN: usize = 8;
     let mut shown: Vec<&str> = names.iter().take(SHOWN).map(String::as_str).collect();
     if names.len() > SHOWN {

@@ -2,6 +2,7 @@
 
 use thiserror::Error;
 
+use crate::model::graph::cycle;
 use crate::model::{Instance, Time};
 
 /// Why machines and jobs do not make an instance.
@@ -29,6 +30,54 @@ pub enum InstanceError {
         shortest: Time,
         /// Its walltime.
         walltime: Time,
+    },
+    /// A job that should have ended before it can begin.
+    #[error("job `{job}` has its deadline at {deadline} s, before its release at {release} s; put it later")]
+    Deadline {
+        /// The job.
+        job: String,
+        /// Its deadline.
+        deadline: Time,
+        /// Its release date.
+        release: Time,
+    },
+    /// A job that waits for one that does not exist.
+    #[error("job `{job}` waits for `{after}`, and there is no such job; correct its `after`")]
+    UnknownJob {
+        /// The job.
+        job: String,
+        /// What it names.
+        after: String,
+    },
+    /// Jobs that wait for each other.
+    #[error("the jobs wait for each other in a cycle: {}; remove one of these from `after`", cycle(.0))]
+    Cycle(Vec<String>),
+    /// More edges between tasks than numbers.
+    #[error("the jobs wait for each other in {0} ways, task by task; at most 16777216 are supported")]
+    TooManyEdges(usize),
+    /// A need of what there is not.
+    #[error("job `{job}` needs `{resource}`, which is no resource of a node and no licence; {known}")]
+    UnknownResource {
+        /// The job, or the task of a compound one.
+        job: String,
+        /// What it names.
+        resource: String,
+        /// A sentence that names those that there are.
+        known: String,
+    },
+    /// A need of more than there is.
+    #[error("job `{job}` needs {needs} of `{resource}`{on}, and {there}")]
+    NoRoom {
+        /// The job, or the task of a compound one.
+        job: String,
+        /// The resource.
+        resource: String,
+        /// How much it needs at least.
+        needs: String,
+        /// On how many processors or on one node, if it matters.
+        on: String,
+        /// How much there is.
+        there: String,
     },
     /// Times on machines that are not those of the platform.
     #[error("job `{job}` has times on {times} machines and the platform has {nodes} nodes; give one for each")]

@@ -1,6 +1,7 @@
 //! What a platform and a walltime leave of a job.
 
 use super::InstanceError;
+use super::room::Room;
 use super::walltime::{self, Class};
 use crate::model::{Graph, Job, NamedTask, Platform, Profile, Task, Time, Work};
 
@@ -9,13 +10,16 @@ use crate::model::{Graph, Job, NamedTask, Platform, Profile, Task, Time, Work};
 /// # Errors
 /// The first job that cannot run.
 pub(super) fn fitted(jobs: Vec<Job>, platform: &Platform) -> Result<Vec<Job>, InstanceError> {
-    let classes = walltime::classes(platform);
-    jobs.into_iter().map(|job| one(job, platform, &classes)).collect()
+    let (classes, mut room) = (walltime::classes(platform), Room::new(platform));
+    jobs.into_iter().map(|job| one(job, platform, &classes, &mut room)).collect()
 }
 
-/// `classes` are those of the platform.
-fn one(mut job: Job, platform: &Platform, classes: &[Class]) -> Result<Job, InstanceError> {
-    let limits = Limits { platform, classes, walltime: job.walltime };
+/// `classes` and `room` are those of the platform.
+fn one<'p>(mut job: Job, platform: &'p Platform, classes: &[Class], room: &mut Room<'p>) -> Result<Job, InstanceError> {
+    if let Some(deadline) = job.deadline.filter(|&deadline| deadline < job.release) {
+        return Err(InstanceError::Deadline { job: job.name, deadline, release: job.release });
+    }
+    let mut limits = Limits { platform, classes, room, walltime: job.walltime };
     job.work = match job.work {
         Work::Task(task) => Work::Task(limits.applied(task, || job.name.clone())?),
         Work::Bag(task, count) => Work::Bag(limits.applied(task, || job.name.clone())?, count),
@@ -33,16 +37,17 @@ fn one(mut job: Job, platform: &Platform, classes: &[Class]) -> Result<Job, Inst
 }
 
 /// What the tasks of a job have to keep.
-struct Limits<'a> {
-    platform: &'a Platform,
+struct Limits<'a, 'p> {
+    platform: &'p Platform,
     classes: &'a [Class],
+    room: &'a mut Room<'p>,
     walltime: Option<Time>,
 }
 
-impl Limits<'_> {
+impl Limits<'_, '_> {
     /// The task with the allotments that are left; `name` is what it is called in an error.
-    fn applied(&self, task: Task, name: impl Fn() -> String) -> Result<Task, InstanceError> {
-        let Task { profile, command, data } = task;
+    fn applied(&mut self, task: Task, name: impl Fn() -> String) -> Result<Task, InstanceError> {
+        let Task { profile, command, data, needs: held } = task;
         self.check_machines(&profile, &name)?;
         let (needs, processors) = (profile.min_processors(), self.platform.processors());
         let too_wide = || InstanceError::TooWide { job: name(), needs, processors };
@@ -51,7 +56,10 @@ impl Limits<'_> {
             let kept = walltime::kept(profile, walltime, self.platform, self.classes);
             profile = kept.map_err(|shortest| InstanceError::Walltime { job: name(), shortest, walltime })?;
         }
-        Ok(Task { profile, command, data })
+        if !held.is_empty() {
+            profile = self.room.left(profile, &held, &name)?;
+        }
+        Ok(Task { profile, command, data, needs: held })
     }
 
     /// Whether the times on machines, if there are any, are those of this platform's nodes.

@@ -3,26 +3,32 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Instance, InstanceError};
-use crate::model::{Job, Rows, TaskId};
+use crate::model::{Job, JobId, Rows, TaskId};
 
 /// The names of the jobs of an instance that has grown; empty before.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Names(FxHashSet<Box<str>>);
+pub(super) struct Names(FxHashMap<Box<str>, JobId>);
 
 impl Names {
     /// Refuses jobs that are called like one that is there.
     pub fn check_new(&mut self, there: &[Job<Rows>], new: &[Job]) -> Result<(), InstanceError> {
         if self.0.is_empty() {
-            self.0 = there.iter().map(|job| job.name.as_str().into()).collect();
+            self.add(there.iter().map(|job| job.name.as_str().into()).collect(), 0);
         }
-        match new.iter().find(|job| self.0.contains(job.name.as_str())) {
+        match new.iter().find(|job| self.0.contains_key(job.name.as_str())) {
             Some(job) => Err(InstanceError::DuplicateName(job.name.clone())),
             None => Ok(()),
         }
     }
 
-    pub fn add(&mut self, new: Vec<Box<str>>) {
-        self.0.extend(new);
+    /// `before` jobs come first.
+    pub fn add(&mut self, new: Vec<Box<str>>, before: u32) {
+        self.0.extend(new.into_iter().zip((before..).map(JobId)));
+    }
+
+    /// The job of this name.
+    pub fn id(&self, name: &str) -> Option<JobId> {
+        self.0.get(name).copied()
     }
 }
 

@@ -36,10 +36,10 @@ impl Instance {
         let work = if job.is_best_effort() { Work::Bag(own, one) } else { Work::Task(own) };
         let (name, weight) = (self.name(task).into_owned(), job.task_weight());
         let Job { priority, release, deadline, walltime, user, .. } = *job;
-        Job { name, weight, priority, release, deadline, walltime, user, work }
+        Job { name, weight, priority, release, deadline, walltime, user, after: Vec::new(), work }
     }
 
-    /// The same machines with other jobs, which must come from this instance.
+    /// The same machines with other jobs, which must come from this instance. They wait for those that are among them.
     pub fn with_jobs(&self, jobs: Vec<Job>) -> Self {
         Self::joined(self.platform.clone(), jobs, self.unavailable.clone())
     }

@@ -32,13 +32,7 @@ fn clips_allotments_to_platform_and_walltime() {
 }
 
 fn two_nodes(speeds: [f64; 2]) -> Platform {
-    let node = |(at, speed): (usize, f64)| crate::model::Node {
-        name: format!("n{at}"),
-        processors: 2,
-        speed,
-        parent: None,
-        link: None,
-    };
+    let node = |(at, speed): (usize, f64)| crate::model::Node { speed, ..crate::model::Node::new(format!("n{at}"), 2) };
     Platform::new(speeds.into_iter().enumerate().map(node).collect()).unwrap()
 }
 
@@ -76,13 +70,7 @@ fn a_walltime_is_kept_on_the_machines_that_are_fast_enough() {
 
 #[test]
 fn a_walltime_is_not_kept_on_a_node_without_processors() {
-    let node = |(at, processors): (usize, u32)| crate::model::Node {
-        name: at.to_string(),
-        processors,
-        speed: 1.0,
-        parent: None,
-        link: None,
-    };
+    let node = |(at, processors): (usize, u32)| crate::model::Node::new(at.to_string(), processors);
     let row = vec![Time::from_ticks(1), Time::from_ticks(9)];
     let mut job = Job::new("a", Profile::on_machines(row).unwrap());
     job.walltime = Some(Time::from_ticks(5));
@@ -103,7 +91,7 @@ fn chain(name: &str) -> Job {
     let task = |name, ticks| NamedTask::new(name, Profile::rigid(1, Time::from_ticks(ticks)).unwrap());
     let edge = |from, to| Edge { from, to, payload: Payload::Bytes(9) };
     let graph = Graph::new(vec![task("x", 1), task("y", 2), task("z", 3)], vec![edge(2, 0), edge(1, 0)]).unwrap();
-    Job::compound(name, graph).with_weight(Weight::from_millionths(10).unwrap()).with_deadline(Time::from_ticks(2))
+    Job::compound(name, graph).with_weight(Weight::from_millionths(10).unwrap()).with_deadline(Time::from_ticks(9))
 }
 
 #[test]

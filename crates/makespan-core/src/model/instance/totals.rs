@@ -1,7 +1,7 @@
 //! What all jobs are together, kept up to date as an instance grows.
 
 use super::InstanceError;
-use crate::model::{Availability, Job, Payload, Platform, Profile, Route, Time, Unavailable, Work};
+use crate::model::{Availability, Job, Payload, Platform, Profile, Route, Task, Time, Unavailable, Work};
 
 /// How many jobs and tasks of each kind there are, and when they are released.
 #[derive(Clone, Debug, Default)]
@@ -13,6 +13,8 @@ pub(super) struct Totals {
     pub machine_times: usize,
     /// Tasks, or bags of them, that may hold several processors.
     pub parallel: usize,
+    /// Jobs that wait for others, and tasks that need more than processors.
+    pub bound: usize,
     /// The earliest and the latest release.
     pub releases: Option<(Time, Time)>,
 }
@@ -22,16 +24,17 @@ impl Totals {
     pub fn add(&mut self, job: &Job) {
         self.tasks += u128::from(job.work.tasks());
         let (first, last) = self.releases.unwrap_or((job.release, job.release));
+        self.bound += usize::from(!job.after.is_empty());
         self.releases = Some((first.min(job.release), last.max(job.release)));
         match &job.work {
-            Work::Task(task) => self.add_profile(&task.profile),
+            Work::Task(task) => self.add_task(task),
             Work::Bag(task, _) => {
                 self.bags += 1;
-                self.add_profile(&task.profile);
+                self.add_task(task);
             }
             Work::Graph(graph) => {
                 self.compound += 1;
-                graph.tasks().iter().for_each(|task| self.add_profile(&task.task.profile));
+                graph.tasks().iter().for_each(|task| self.add_task(&task.task));
             }
         }
     }
@@ -44,9 +47,10 @@ impl Totals {
         if self.tasks > i64::MAX as u128 { Err(InstanceError::TooManyTasks { tasks: self.tasks }) } else { Ok(()) }
     }
 
-    fn add_profile(&mut self, profile: &Profile) {
-        self.machine_times += usize::from(profile.machine_times().is_some());
-        self.parallel += usize::from(!profile.is_sequential());
+    fn add_task(&mut self, task: &Task) {
+        self.machine_times += usize::from(task.profile.machine_times().is_some());
+        self.parallel += usize::from(!task.profile.is_sequential());
+        self.bound += usize::from(!task.needs.is_empty());
     }
 }
 
@@ -120,8 +124,8 @@ impl Horizon {
         availability: &Availability,
     ) -> i128 {
         let greedy = |load: i128| (load / i128::from(platform.processors()) + self.longest).saturating_mul(2);
-        let span = if totals.compound > 0 {
-            // Tasks that wait for each other may leave everything else idle.
+        let span = if totals.compound + totals.bound > 0 {
+            // Tasks that wait for each other, or for what is scarce, may leave everything else idle.
             self.with_transfers
         } else if platform.is_homogeneous() && totals.machine_times == 0 {
             self.slowly.min(greedy(self.work))

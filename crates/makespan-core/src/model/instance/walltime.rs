@@ -80,11 +80,8 @@ mod tests {
 
     fn platform(nodes: &[(u32, f64)]) -> Platform {
         let node = |(index, &(processors, speed)): (usize, &(u32, f64))| Node {
-            name: format!("n{index}"),
-            processors,
             speed,
-            parent: None,
-            link: None,
+            ..Node::new(format!("n{index}"), processors)
         };
         Platform::new(nodes.iter().enumerate().map(node).collect()).unwrap()
     }

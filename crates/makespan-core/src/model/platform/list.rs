@@ -3,6 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use super::Node;
+use crate::model::Resources;
 
 /// Nodes by their positions, and the ids of their processors.
 #[derive(Clone, Debug)]
@@ -21,7 +22,7 @@ pub(super) enum NodeList {
 impl NodeList {
     /// `count` nodes of `processors` processors of speed 1, fully connected.
     pub fn equal(count: u32, processors: u32) -> Self {
-        Self::Equal { sample: Arc::new(equal_node(0, processors)), count, list: OnceLock::new() }
+        Self::Equal { sample: Arc::new(Node::new(name(0), processors)), count, list: OnceLock::new() }
     }
 
     /// These nodes.
@@ -35,6 +36,17 @@ impl NodeList {
         Self::Each { first: first.collect(), nodes: nodes.into() }
     }
 
+    /// The same nodes, each with these resources.
+    pub fn with_resources(self, resources: &Resources) -> Self {
+        let equipped = |node: &Node| Node { resources: resources.clone(), ..node.clone() };
+        match self {
+            Self::Equal { sample, count, .. } => {
+                Self::Equal { sample: Arc::new(equipped(&sample)), count, list: OnceLock::new() }
+            }
+            Self::Each { nodes, first } => Self::Each { nodes: nodes.iter().map(equipped).collect(), first },
+        }
+    }
+
     pub fn len(&self) -> usize {
         match self {
             Self::Equal { count, .. } => *count as usize,
@@ -46,7 +58,8 @@ impl NodeList {
     pub fn all(&self) -> &[Node] {
         match self {
             Self::Equal { sample, count, list } => {
-                list.get_or_init(|| (0..*count).map(|index| equal_node(index, sample.processors)).collect())
+                let named = |index| Node { name: name(index), ..sample.as_ref().clone() };
+                list.get_or_init(|| (0..*count).map(named).collect())
             }
             Self::Each { nodes, .. } => nodes,
         }
@@ -100,6 +113,6 @@ impl PartialEq for NodeList {
     }
 }
 
-fn equal_node(index: u32, processors: u32) -> Node {
-    Node { name: format!("n{index}"), processors, speed: 1.0, parent: None, link: None }
+fn name(index: u32) -> String {
+    format!("n{index}")
 }

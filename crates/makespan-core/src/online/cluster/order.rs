@@ -7,13 +7,24 @@ use crate::online::{Defect, Ended};
 /// Where each task stands with what it waits for; empty where none does.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Order {
-    /// How many of those that a task waits for have not ended with success.
-    missing: Vec<u32>,
+    /// Of each different task how many of those that it waits for have not ended with success.
+    missing: Vec<u64>,
     released: Vec<bool>,
     /// Tasks that will never start.
     abandoned: Vec<bool>,
     runs: Vec<Option<(Time, ProcSet)>>,
     at_hand: bool,
+    /// How each task ended, for jobs that come later and wait for it.
+    ends: Vec<End>,
+}
+
+/// How a task ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum End {
+    #[default]
+    Open,
+    Succeeded,
+    Failed,
 }
 
 impl Order {
@@ -23,21 +34,54 @@ impl Order {
         order
     }
 
-    /// Takes in the tasks that were not there before.
-    pub fn grow(&mut self, instance: &Instance) {
-        if instance.edges().is_empty() {
-            return;
-        }
+    /// Takes in the tasks that were not there before. Returned are those of them that will never start.
+    pub fn grow(&mut self, instance: &Instance) -> Vec<TaskId> {
         let tasks = instance.tasks() as usize;
-        let new = (self.missing.len()..tasks).map(TaskId::at);
-        self.missing.extend(new.map(|task| instance.incoming(task).len() as u32));
+        self.ends.resize(tasks, End::Open);
+        if instance.edges().is_empty() {
+            return Vec::new();
+        }
+        let mut lost = Vec::new();
         self.released.resize(tasks, false);
         self.abandoned.resize(tasks, false);
         self.runs.resize(tasks, None);
+        let known = self.missing.len();
+        self.missing.resize(instance.different_tasks(), 0);
+        for edge in instance.edges() {
+            let to = instance.different(edge.to);
+            if to < known {
+                continue;
+            }
+            for task in instance.equal_tasks(edge.from) {
+                match self.ends[task.index()] {
+                    End::Succeeded => {}
+                    End::Open => self.missing[to] += 1,
+                    End::Failed => lost.extend(instance.equal_tasks(edge.to)),
+                }
+            }
+        }
+        let mut all = Vec::new();
+        for task in lost {
+            if !std::mem::replace(&mut self.abandoned[task.index()], true) {
+                all.push(task);
+            }
+        }
+        for at in 0.. {
+            let Some(&task) = all.get(at) else { break };
+            all.extend(self.abandon_behind(instance, task));
+        }
+        all.sort_unstable();
+        all
     }
 
-    pub fn ended(&self) -> Ended<'_> {
-        Ended { runs: &self.runs, at_hand: self.at_hand }
+    pub fn ended<'a>(&'a self, used_up: &'a [u64]) -> Ended<'a> {
+        Ended { runs: &self.runs, at_hand: self.at_hand, used_up }
+    }
+
+    /// The tasks that wait for this one and were not given up before.
+    fn abandon_behind(&mut self, instance: &Instance, task: TaskId) -> Vec<TaskId> {
+        let behind = instance.outgoing(task).flat_map(|edge| instance.equal_tasks(edge.to));
+        behind.filter(|next| !std::mem::replace(&mut self.abandoned[next.index()], true)).collect()
     }
 }
 
@@ -54,7 +98,7 @@ impl Cluster<'_> {
     pub fn submit(&mut self, task: TaskId) -> bool {
         if let Some(released) = self.order.released.get_mut(task.index()) {
             *released = true;
-            if self.order.missing[task.index()] > 0 || self.order.abandoned[task.index()] {
+            if self.order.missing[self.instance.different(task)] > 0 || self.order.abandoned[task.index()] {
                 return false;
             }
         }
@@ -65,17 +109,23 @@ impl Cluster<'_> {
     /// A task has ended with success, at this instant and on these processors. Returned are the tasks that waited for it
     /// last and are released: they are among the waiting ones now.
     pub fn succeed(&mut self, task: TaskId, at: Time, processors: &ProcSet) -> Vec<TaskId> {
+        self.order.ends[task.index()] = End::Succeeded;
         if self.order.missing.is_empty() {
             return Vec::new();
         }
         self.order.runs[task.index()] = Some((at, processors.clone()));
         let mut ready = Vec::new();
         for edge in self.instance.outgoing(task) {
-            let next = edge.to.index();
-            self.order.missing[next] -= 1;
-            if self.order.missing[next] == 0 && self.order.released[next] && !self.order.abandoned[next] {
-                self.waiting.insert(edge.to);
-                ready.push(edge.to);
+            let missing = &mut self.order.missing[self.instance.different(edge.to)];
+            *missing -= 1;
+            if *missing > 0 {
+                continue;
+            }
+            for next in self.instance.equal_tasks(edge.to) {
+                if self.order.released[next.index()] && !self.order.abandoned[next.index()] {
+                    self.waiting.insert(next);
+                    ready.push(next);
+                }
             }
         }
         ready
@@ -84,15 +134,13 @@ impl Cluster<'_> {
     /// A task will never end with success. Returned, by ascending id, are the tasks that wait for it, directly or through
     /// others, and will never start; none is returned twice.
     pub fn abandon(&mut self, task: TaskId) -> Vec<TaskId> {
+        self.order.ends[task.index()] = End::Failed;
         let (mut lost, mut open) = (Vec::new(), vec![task]);
         while let Some(task) = open.pop() {
-            for edge in self.instance.outgoing(task) {
-                let abandoned = &mut self.order.abandoned[edge.to.index()];
-                if !std::mem::replace(abandoned, true) {
-                    lost.push(edge.to);
-                    open.push(edge.to);
-                }
-            }
+            self.order.ends[task.index()] = End::Failed;
+            let behind = self.order.abandon_behind(&self.instance, task);
+            lost.extend(behind.iter().copied());
+            open.extend(behind);
         }
         lost.sort_unstable();
         lost
@@ -100,8 +148,8 @@ impl Cluster<'_> {
 
     /// Refuses processors that some data of a task have not reached.
     pub(super) fn check_data(&self, task: TaskId, processors: &ProcSet) -> Result<(), Defect> {
-        for edge in self.instance.incoming(task) {
-            let arrival = self.order.ended().arrival(&self.instance, edge, processors);
+        for edge in self.instance.incoming(task).filter(|edge| !edge.is_between_jobs(&self.instance)) {
+            let arrival = self.order.ended(&[]).arrival(&self.instance, edge, processors);
             if let Some(arrival) = arrival.filter(|&arrival| arrival > self.now) {
                 let (job, from) = (self.name(task).into_owned(), self.name(edge.from).into_owned());
                 return Err(Defect::Data { job, processors: processors.clone(), from, arrival });

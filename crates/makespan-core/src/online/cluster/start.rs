@@ -24,6 +24,8 @@ impl Cluster<'_> {
         self.check_place(task, &processors)?;
         self.check_data(task, &processors)?;
         self.check_open(task, &processors)?;
+        self.check_resources(task, &processors)?;
+        self.take_resources(task, &processors);
         self.waiting.remove(task);
         self.free.remove(&processors);
         let slot = self.running.len();

@@ -161,3 +161,64 @@ fn a_cluster_takes_in_jobs_while_it_runs() {
     start(&mut cluster, 7, "3").unwrap();
     assert_eq!((free(&cluster).as_str(), cluster.name(TaskId(7))), ("4-5", "c/y".into()));
 }
+
+#[test]
+fn what_running_tasks_need_is_held_until_they_end() {
+    use crate::model::{Need, Needs, Resources};
+    let amounts = |amounts: &[(&str, u64)]| Resources::new(amounts.iter().copied()).unwrap();
+    let platform = Platform::cluster(2, 2).unwrap().with_node_resources(&amounts(&[("gpus", 2)])).unwrap();
+    let platform = platform.with_licences(amounts(&[("solver", 1)])).unwrap();
+    let platform = platform.with_consumables(amounts(&[("budget", 3)])).unwrap();
+    let job = |name: &str, needs: &[(&str, u64)]| {
+        let needs = Needs::new(needs.iter().map(|&(name, amount)| (name, Need::whole(amount)))).unwrap();
+        Job::new(name, Profile::rigid(1, seconds(10)).unwrap()).with_needs(needs)
+    };
+    let jobs = vec![
+        job("a", &[("gpus", 2)]),
+        job("b", &[("gpus", 1)]),
+        job("c", &[("solver", 1), ("budget", 2)]),
+        job("d", &[("solver", 1)]),
+        job("e", &[("budget", 2)]),
+    ];
+    let instance = Instance::new(platform, jobs, vec![]).unwrap();
+    let mut cluster = Cluster::new(&instance);
+    start(&mut cluster, 0, "0").unwrap();
+    let short = start(&mut cluster, 1, "1").unwrap_err().to_string();
+    assert!(short.contains("needs 1 of `gpus` on node `n0`; 0 are left"), "{short}");
+    assert_eq!(cluster.view().waiting.len(), 1, "nothing is changed");
+    start(&mut cluster, 1, "2").unwrap();
+    start(&mut cluster, 2, "1").unwrap();
+    assert!(start(&mut cluster, 3, "3").unwrap_err().to_string().contains("needs 1 of `solver`; 0 are left"));
+    let budget = instance.platform().resource("budget").unwrap();
+    // What was interrupted gets again what it has used up; nobody else does.
+    cluster.end(TaskId(2)).unwrap();
+    assert!(start(&mut cluster, 4, "3").unwrap_err().to_string().contains("needs 2 of `budget`; 1 are left"));
+    start(&mut cluster, 2, "1").unwrap();
+    assert_eq!(cluster.view().ended.used_up(budget), 2);
+    cluster.end(TaskId(0)).unwrap();
+    cluster.end(TaskId(2)).unwrap();
+    start(&mut cluster, 3, "0").unwrap();
+}
+
+#[test]
+fn jobs_wait_for_jobs_and_for_all_tasks_of_bags() {
+    let job = |name: &str| Job::new(name, Profile::rigid(1, seconds(1)).unwrap());
+    let two = 2.try_into().unwrap();
+    let jobs = vec![job("a").with_after(["b"]).with_count(two), job("b").with_count(two), job("c").with_after(["a"])];
+    let instance = Instance::new(Platform::flat(4).unwrap(), jobs, vec![]).unwrap();
+    let mut cluster = Cluster::new(&instance);
+    let submitted: Vec<bool> = instance.task_ids().map(|task| cluster.submit(task)).collect();
+    assert_eq!(submitted, [false, false, true, true, false]);
+    assert_eq!(cluster.succeed(TaskId(3), seconds(1), &set("0")), []);
+    assert_eq!(cluster.succeed(TaskId(2), seconds(1), &set("1")), [TaskId(0), TaskId(1)]);
+    cluster.succeed(TaskId(1), seconds(2), &set("0"));
+    // Jobs that come later wait for what has not ended yet only.
+    assert_eq!(cluster.append(vec![job("d").with_after(["b"]), job("e").with_after(["a", "d"])]).unwrap(), []);
+    assert!(cluster.submit(TaskId(5)) && !cluster.submit(TaskId(6)));
+    assert_eq!(cluster.abandon(TaskId(0)), [TaskId(4), TaskId(6)]);
+    assert_eq!(
+        cluster.append(vec![job("f").with_after(["e"]), job("g").with_after(["f"])]).unwrap(),
+        [TaskId(7), TaskId(8)]
+    );
+    assert!(!cluster.submit(TaskId(7)));
+}

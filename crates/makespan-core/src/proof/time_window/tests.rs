@@ -39,7 +39,7 @@ fn a_window_after_the_first_task_refutes_more_than_path_or_area() {
 
 #[test]
 fn prices_make_unequal_processors_comparable() {
-    let node = |name: &str, speed| Node { name: name.into(), processors: 1, speed, parent: None, link: None };
+    let node = |name: &str, speed| Node { speed, ..Node::new(name, 1) };
     let platform = Platform::new(vec![node("slow", 1.0), node("fast", 2.0)]).unwrap();
     let instance = Instance::new(platform, vec![Job::compound("fork", fork(&[2, 6, 6, 6, 6, 6]))], vec![]).unwrap();
     let proves = |window: TimeWindow| window.proves(&instance);

@@ -11,8 +11,11 @@ pub(super) fn check(instance: &Instance, schedule: &Schedule) -> Vec<Violation> 
     }
     let mut placed: Vec<&Placement> = schedule.placements().iter().collect();
     placed.sort_unstable_by_key(|placement| placement.task);
+    // Of a bag, all tasks are waited for, and all wait.
+    let last = |task| instance.equal_tasks(task).filter_map(|one| placed.get(one.index())).max_by_key(|one| one.end);
+    let first = |task| instance.equal_tasks(task).filter_map(|one| placed.get(one.index())).min_by_key(|one| one.start);
     let broken = |edge: &Dependence| {
-        let (from, to) = (placed.get(edge.from.index())?, placed.get(edge.to.index())?);
+        let (from, to) = (last(edge.from)?, first(edge.to)?);
         let arrival = from.end + transfer(instance.platform(), edge, &from.processors, &to.processors);
         (to.start < arrival).then(|| Violation::Precedence {
             job: name(instance, to),

@@ -34,7 +34,7 @@ mod tests {
 
     #[test]
     fn the_longest_are_left_out_until_the_others_fit() {
-        let node = |name: &str, speed| Node { name: name.into(), processors: 1, speed, parent: None, link: None };
+        let node = |name: &str, speed| Node { speed, ..Node::new(name, 1) };
         let platform = Platform::new(vec![node("slow", 1.0), node("fast", 2.0)]).unwrap();
         let job = |(at, &(seconds, deadline)): (usize, &(i64, i64))| {
             let task = NamedTask::new("t", Profile::rigid(1, Time::from_seconds(seconds)).unwrap());

@@ -156,7 +156,7 @@ fn platform(options: &GraphOptions) -> Result<Platform, PlatformError> {
     let mut node = |index: usize| {
         // Two places are enough, and speeds stay short in files.
         let speed = (random.random_range(1.0..=options.fastest) * 100.0).round() / 100.0;
-        Node { name: format!("n{index}"), processors: 1, speed, parent: None, link: None }
+        Node { speed, ..Node::new(format!("n{index}"), 1) }
     };
     let nodes = (0..options.processors).map(&mut node).collect();
     Platform::new(nodes)?.with_interconnect(Link { bandwidth: options.bandwidth, latency: Time::ZERO })

@@ -9,7 +9,7 @@ use crate::kernel::graph::{GraphProblem, Place};
 /// Tasks with times of their own on each machine, some of which cannot run them, and edges of fixed times.
 fn instance(times: &[Vec<Option<i64>>], edges: &[(u32, u32, i64)]) -> Instance {
     let machines = times[0].len();
-    let node = |at: usize| Node { name: at.to_string(), processors: 1, speed: 1.0, parent: None, link: None };
+    let node = |at: usize| Node::new(at.to_string(), 1);
     let platform = Platform::new((0..machines).map(node).collect()).unwrap();
     let task = |(at, times): (usize, &Vec<Option<i64>>)| {
         let times: Vec<Time> = times.iter().map(|time| time.map_or(Profile::CANNOT_RUN, Time::from_ticks)).collect();

@@ -7,8 +7,7 @@ use crate::kernel::graph::{GraphProblem, NEVER, ProcessorId};
 
 /// Two jobs of tasks with times of their own on each of three nodes, of one and of two processors.
 fn instance(random: &mut ChaCha8Rng, tasks: usize) -> Instance {
-    let node =
-        |index: u32| Node { name: index.to_string(), processors: 1 + index % 2, speed: 1.0, parent: None, link: None };
+    let node = |index: u32| Node::new(index.to_string(), 1 + index % 2);
     let link = Link { bandwidth: 1e9, latency: Time::from_ticks(random.random_range(0..3)) };
     let platform = Platform::new((0..3).map(node).collect()).unwrap().with_interconnect(link).unwrap();
     let mut job = |name: &str| {

@@ -9,13 +9,7 @@ fn ticks(ticks: i64) -> Time {
 }
 
 fn platform(sizes: &[u32]) -> Platform {
-    let node = |(index, &processors): (usize, &u32)| Node {
-        name: index.to_string(),
-        processors,
-        speed: 1.0,
-        parent: None,
-        link: None,
-    };
+    let node = |(index, &processors): (usize, &u32)| Node::new(index.to_string(), processors);
     Platform::new(sizes.iter().enumerate().map(node).collect()).unwrap().requiring_compact()
 }
 

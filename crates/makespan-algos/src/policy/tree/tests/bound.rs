@@ -21,7 +21,7 @@ fn drawn(seed: u64, tasks: u64) -> TreeProblem {
         let latency = if stream.random_range(0..4) == 0 { 0 } else { latency };
         let link = parent.map(|_| Link { bandwidth: bandwidth.round(), latency: Time::from_ticks(latency) });
         let processors = if at == 0 { 1 } else { stream.random_range(0..3) };
-        Node { name: at.to_string(), processors, speed: stream.random_range(1..5).into(), parent, link }
+        Node { speed: stream.random_range(1..5).into(), parent, link, ..Node::new(at.to_string(), processors) }
     };
     let nodes: Vec<Node> = (0..nodes).map(node).collect();
     let job = |at: u64| {

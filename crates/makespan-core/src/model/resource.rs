@@ -1,0 +1,338 @@
+//! What tasks need besides processors, and what there is of it.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+/// The position of a resource among those of its platform.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ResourceId(pub u16);
+
+impl ResourceId {
+    /// As an index into the resources of the platform.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// To whom a resource belongs, and whether it comes back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ResourceKind {
+    /// Each node has an amount of its own: memory, GPUs.
+    OfNodes,
+    /// The platform has an amount, whichever nodes are held: licences of a program.
+    Licence,
+    /// The platform has an amount that tasks use up: what one has taken no other gets (a *nonrenewable* resource).
+    Consumable,
+}
+
+/// A resource of a platform.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Resource {
+    /// Unique name.
+    pub name: Box<str>,
+    /// To whom it belongs.
+    pub kind: ResourceKind,
+}
+
+impl Resource {
+    /// The resource that is counted in bytes.
+    pub const MEMORY: &'static str = "memory";
+
+    /// An amount of it for people: bytes of memory in the largest unit of which they are a whole number, else a number.
+    pub fn amount(&self, amount: u64) -> String {
+        amount_of(&self.name, amount)
+    }
+}
+
+/// An amount of the resource of this name, for people.
+pub(crate) fn amount_of(name: &str, amount: u64) -> String {
+    const UNITS: [(&str, u32); 4] = [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)];
+    let whole = |shift: u32| amount > 0 && amount.is_multiple_of(1 << shift);
+    let unit = UNITS.iter().find(|unit| name == Resource::MEMORY && whole(unit.1));
+    match unit {
+        Some((unit, shift)) => format!("{} {unit}", amount >> shift),
+        None if name == Resource::MEMORY => format!("{amount} bytes"),
+        None => amount.to_string(),
+    }
+}
+
+/// Amounts of resources by name: what a node or a platform has.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Resources(Vec<(Box<str>, u64)>);
+
+/// What is wrong with amounts.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum ResourceError {
+    /// A resource without name.
+    #[error("the name of a resource is empty; give it one, such as `memory`")]
+    Nameless,
+    /// Two amounts of one name.
+    #[error("the resource `{0}` stands here twice; write one amount")]
+    Twice(String),
+    /// More than can be counted.
+    #[error("{amount} of `{name}` is too much; at most 2^63 - 1 is supported")]
+    TooMuch {
+        /// The resource.
+        name: String,
+        /// How much.
+        amount: u64,
+    },
+}
+
+/// The largest amount of anything.
+const MOST: u64 = i64::MAX as u64;
+
+impl Resources {
+    /// These amounts.
+    ///
+    /// # Errors
+    /// [`ResourceError`] names the resource that is wrong.
+    ///
+    /// ```
+    /// use makespan_core::Resources;
+    ///
+    /// let resources = Resources::new([("memory", 64 << 30), ("gpus", 2)])?;
+    /// assert_eq!((resources.amount("gpus"), resources.amount("disk")), (2, 0));
+    /// # Ok::<(), makespan_core::ResourceError>(())
+    /// ```
+    pub fn new<N: Into<Box<str>>>(amounts: impl IntoIterator<Item = (N, u64)>) -> Result<Self, ResourceError> {
+        let mut amounts: Vec<(Box<str>, u64)> =
+            amounts.into_iter().map(|(name, amount)| (name.into(), amount)).collect();
+        amounts.sort_unstable();
+        check_names(amounts.iter().map(|(name, _)| &**name))?;
+        match amounts.iter().find(|(_, amount)| *amount > MOST) {
+            Some((name, amount)) => Err(ResourceError::TooMuch { name: name.to_string(), amount: *amount }),
+            None => Ok(Self(amounts)),
+        }
+    }
+
+    /// The amount of a resource; zero of one that is not named.
+    pub fn amount(&self, name: &str) -> u64 {
+        self.0.binary_search_by(|(other, _)| (**other).cmp(name)).map_or(0, |at| self.0[at].1)
+    }
+
+    /// Names and amounts, in alphabetical order.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = (&str, u64)> + ExactSizeIterator + Clone {
+        self.0.iter().map(|(name, amount)| (&**name, *amount))
+    }
+
+    /// Whether nothing is named.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+/// Names in ascending order are not empty, and differ.
+fn check_names<'a>(names: impl Iterator<Item = &'a str> + Clone) -> Result<(), ResourceError> {
+    if names.clone().next().is_some_and(str::is_empty) {
+        return Err(ResourceError::Nameless);
+    }
+    match names.clone().zip(names.skip(1)).find(|(one, next)| one == next) {
+        Some((name, _)) => Err(ResourceError::Twice(name.to_owned())),
+        None => Ok(()),
+    }
+}
+
+/// How much of a resource a task holds, by its allotment.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Need {
+    /// An amount for the task as a whole, and as much again for each of its processors.
+    Linear {
+        /// For the task as a whole.
+        whole: u64,
+        /// For each processor.
+        per_processor: u64,
+    },
+    /// An amount for the task on 1, 2, 3 .. processors; on more than are listed the last one.
+    ByAllotment(Arc<[u64]>),
+}
+
+impl Need {
+    /// An amount for the task as a whole.
+    pub const fn whole(amount: u64) -> Self {
+        Self::Linear { whole: amount, per_processor: 0 }
+    }
+
+    /// An amount for each processor.
+    pub const fn per_processor(amount: u64) -> Self {
+        Self::Linear { whole: 0, per_processor: amount }
+    }
+
+    /// How much the task holds on so many processors, all nodes together, before shares are rounded up.
+    pub fn total(&self, processors: u32) -> u64 {
+        self.whole_of(processors).saturating_add(self.each().saturating_mul(processors.into()))
+    }
+
+    /// How much the task holds on a node on which it has `here` of its `processors`: its share of the whole, rounded up, and
+    /// what it needs for each processor.
+    ///
+    /// ```
+    /// use makespan_core::Need;
+    ///
+    /// let need = Need::Linear { whole: 10, per_processor: 3 };
+    /// assert_eq!((need.share(1, 4), need.share(3, 4), need.share(4, 4)), (6, 17, 22));
+    /// ```
+    pub fn share(&self, here: u32, processors: u32) -> u64 {
+        let whole = self.whole_of(processors);
+        let share = if here >= processors {
+            whole
+        } else {
+            // The quotient is at most `whole`.
+            (u128::from(whole) * u128::from(here)).div_ceil(processors.into()) as u64
+        };
+        share.saturating_add(self.each().saturating_mul(here.into()))
+    }
+
+    /// The most of its `processors`, up to `most`, that the task can have on a node that has this much left.
+    pub fn fitting(&self, left: u64, most: u32, processors: u32) -> u32 {
+        if self.share(most, processors) <= left {
+            return most;
+        }
+        // Shares grow with the processors.
+        let (mut low, mut high) = (0, most - 1);
+        while low < high {
+            let middle = low + (high - low).div_ceil(2);
+            if self.share(middle, processors) <= left { low = middle } else { high = middle - 1 }
+        }
+        low
+    }
+
+    /// Whether nothing is needed on any allotment.
+    pub fn is_nothing(&self) -> bool {
+        match self {
+            Self::Linear { whole, per_processor } => *whole == 0 && *per_processor == 0,
+            Self::ByAllotment(amounts) => amounts.iter().all(|&amount| amount == 0),
+        }
+    }
+
+    fn whole_of(&self, processors: u32) -> u64 {
+        match self {
+            Self::Linear { whole, .. } => *whole,
+            Self::ByAllotment(amounts) => {
+                let at = (processors.max(1) as usize - 1).min(amounts.len().saturating_sub(1));
+                amounts.get(at).copied().unwrap_or(0)
+            }
+        }
+    }
+
+    const fn each(&self) -> u64 {
+        match self {
+            Self::Linear { per_processor, .. } => *per_processor,
+            Self::ByAllotment(_) => 0,
+        }
+    }
+
+    fn largest(&self) -> u64 {
+        match self {
+            Self::Linear { whole, per_processor } => *whole.max(per_processor),
+            Self::ByAllotment(amounts) => amounts.iter().copied().max().unwrap_or(0),
+        }
+    }
+}
+
+/// What a task needs besides processors, by the names of resources.
+///
+/// A task on several nodes holds on each of them its share of what it needs as a whole, by the processors that it has there,
+/// rounded up, and what it needs for each of these. Of licences and consumables it takes the total.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Needs(Option<Arc<[(Box<str>, Need)]>>);
+
+impl Needs {
+    /// No resource.
+    pub const NONE: Self = Self(None);
+
+    /// These amounts.
+    ///
+    /// # Errors
+    /// [`ResourceError`] names the resource that is wrong.
+    ///
+    /// ```
+    /// use makespan_core::{Need, Needs};
+    ///
+    /// let needs = Needs::new([("memory", Need::whole(4 << 30)), ("gpus", Need::per_processor(1))])?;
+    /// assert_eq!(needs.of("gpus").map(|need| need.total(3)), Some(3));
+    /// # Ok::<(), makespan_core::ResourceError>(())
+    /// ```
+    pub fn new<N: Into<Box<str>>>(needs: impl IntoIterator<Item = (N, Need)>) -> Result<Self, ResourceError> {
+        let mut needs: Vec<(Box<str>, Need)> = needs.into_iter().map(|(name, need)| (name.into(), need)).collect();
+        needs.sort_by(|a, b| a.0.cmp(&b.0));
+        check_names(needs.iter().map(|(name, _)| &**name))?;
+        if let Some((name, need)) = needs.iter().find(|(_, need)| need.largest() > MOST) {
+            return Err(ResourceError::TooMuch { name: name.to_string(), amount: need.largest() });
+        }
+        Ok(Self((!needs.is_empty()).then(|| needs.into())))
+    }
+
+    /// What is needed of a resource.
+    pub fn of(&self, name: &str) -> Option<&Need> {
+        self.iter().find(|(other, _)| *other == name).map(|(_, need)| need)
+    }
+
+    /// Names and amounts, in alphabetical order.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = (&str, &Need)> + ExactSizeIterator + Clone {
+        self.0.as_deref().unwrap_or_default().iter().map(|(name, need)| (&**name, need))
+    }
+
+    /// Whether no resource is named.
+    pub const fn is_empty(&self) -> bool {
+        self.0.is_none()
+    }
+}
+
+/// What a task needs of one resource of the platform.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Demand {
+    /// The resource.
+    pub resource: ResourceId,
+    /// To whom it belongs.
+    pub kind: ResourceKind,
+    /// How much of it.
+    pub need: Need,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn as_many_processors_fit_as_shares_allow() {
+        let needs = [
+            Need::whole(7),
+            Need::per_processor(3),
+            Need::Linear { whole: 11, per_processor: 2 },
+            Need::ByAllotment([9, 4, 5].into()),
+            Need::whole(i64::MAX as u64),
+        ];
+        for need in needs {
+            for processors in 1..8 {
+                for most in 0..=processors {
+                    for left in 0..30 {
+                        let fitting = need.fitting(left, most, processors);
+                        let tried = (0..=most).rev().find(|&here| need.share(here, processors) <= left);
+                        assert_eq!(Some(fitting), tried, "{need:?} {processors} {most} {left}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn names_are_unique_and_amounts_can_be_counted() {
+        assert_eq!(Resources::new([("a", 1), ("a", 2)]), Err(ResourceError::Twice("a".into())));
+        assert_eq!(Resources::new([("", 1)]), Err(ResourceError::Nameless));
+        assert!(matches!(Resources::new([("a", u64::MAX)]), Err(ResourceError::TooMuch { .. })));
+        assert_eq!(Needs::new([("a", Need::whole(1)), ("a", Need::whole(1))]), Err(ResourceError::Twice("a".into())));
+        assert!(Needs::new::<&str>([]).unwrap().is_empty());
+    }
+
+    #[test]
+    fn memory_is_told_in_whole_units() {
+        let told = |name: &str, amount| amount_of(name, amount);
+        assert_eq!(told("memory", 4 << 30), "4 GiB");
+        assert_eq!(told("memory", (4 << 30) + 1), "4294967297 bytes");
+        assert_eq!((told("memory", 0), told("gpus", 1024)), ("0 bytes".into(), "1024".into()));
+    }
+}

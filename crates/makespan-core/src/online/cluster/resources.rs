@@ -1,0 +1,146 @@
+//! What running tasks hold besides processors.
+
+use rustc_hash::FxHashMap;
+
+use super::Cluster;
+use crate::model::{Demand, Instance, ProcSet, ResourceId, ResourceKind, TaskId};
+use crate::online::Defect;
+
+/// What is held of each resource.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Held {
+    /// For each node what is held of each resource of nodes; empty until a task needs one.
+    nodes: Vec<u64>,
+    /// For each resource what is held, or used up, of what belongs to no node.
+    platform: Vec<u64>,
+    /// What each task has used up, however often it was started.
+    used_up: FxHashMap<TaskId, Vec<(u16, u64)>>,
+}
+
+impl Held {
+    /// What has been used up of each resource; empty where nothing is.
+    pub fn used_up(&self) -> &[u64] {
+        if self.used_up.is_empty() { &[] } else { &self.platform }
+    }
+
+    fn grow(&mut self, instance: &Instance) {
+        let platform = instance.platform();
+        self.nodes.resize(platform.node_count() * platform.node_resources(), 0);
+        self.platform.resize(platform.resources().len(), 0);
+    }
+
+    /// Where a demand of a task on these processors counts, and how much.
+    fn each(instance: &Instance, demand: &Demand, processors: &ProcSet, mut take: impl FnMut(Option<usize>, u64)) {
+        let allotment = processors.len();
+        if demand.kind == ResourceKind::OfNodes {
+            for (node, here) in instance.platform().parts(processors) {
+                take(Some(node), demand.need.share(here, allotment));
+            }
+        } else {
+            take(None, demand.need.total(allotment));
+        }
+    }
+
+    fn take(&mut self, instance: &Instance, task: TaskId, processors: &ProcSet) {
+        let demands = instance.demands(task);
+        if demands.is_empty() {
+            return;
+        }
+        self.forget(task);
+        self.grow(instance);
+        let row = instance.platform().node_resources();
+        let mut used_up = Vec::new();
+        for demand in demands {
+            let resource = demand.resource;
+            Self::each(instance, demand, processors, |node, amount| match node {
+                Some(node) => self.nodes[node * row + resource.index()] += amount,
+                None => {
+                    self.platform[resource.index()] += amount;
+                    if demand.kind == ResourceKind::Consumable {
+                        used_up.push((resource.0, amount));
+                    }
+                }
+            });
+        }
+        if !used_up.is_empty() {
+            self.used_up.insert(task, used_up);
+        }
+    }
+
+    /// What the task used up stays so.
+    pub fn give_back(&mut self, instance: &Instance, task: TaskId, processors: &ProcSet) {
+        let row = instance.platform().node_resources();
+        for demand in instance.demands(task) {
+            let resource = demand.resource.index();
+            Self::each(instance, demand, processors, |node, amount| match node {
+                Some(node) => self.nodes[node * row + resource] -= amount,
+                None if demand.kind == ResourceKind::Licence => self.platform[resource] -= amount,
+                None => {}
+            });
+        }
+    }
+
+    /// What a task has used up of a resource when it was started before.
+    fn used_by(&self, task: TaskId, resource: ResourceId) -> u64 {
+        let used = self.used_up.get(&task).into_iter().flatten();
+        used.filter(|(other, _)| *other == resource.0).map(|(_, amount)| amount).sum()
+    }
+
+    /// A task that used something up starts again, and gets it anew.
+    fn forget(&mut self, task: TaskId) {
+        for (resource, amount) in self.used_up.remove(&task).into_iter().flatten() {
+            self.platform[resource as usize] -= amount;
+        }
+    }
+}
+
+impl Cluster<'_> {
+    /// Refuses processors on whose nodes something is missing that the task needs, and a task for which too few licences are
+    /// left.
+    pub(super) fn check_resources(&mut self, task: TaskId, processors: &ProcSet) -> Result<(), Defect> {
+        let instance = &self.instance;
+        let demands = instance.demands(task);
+        if demands.is_empty() {
+            return Ok(());
+        }
+        self.held.grow(instance);
+        let platform = instance.platform();
+        let row = platform.node_resources();
+        for demand in demands {
+            let resource = demand.resource;
+            let mut short = None;
+            Held::each(instance, demand, processors, |node, needs| {
+                let (held, there) = match node {
+                    Some(node) => {
+                        (self.held.nodes[node * row + resource.index()], u128::from(platform.amount(node, resource)))
+                    }
+                    None => {
+                        let again = self.held.used_by(task, resource);
+                        (self.held.platform[resource.index()] - again, platform.total(resource))
+                    }
+                };
+                let left = there.saturating_sub(held.into());
+                if u128::from(needs) > left {
+                    short.get_or_insert((node, needs, left));
+                }
+            });
+            if let Some((node, needs, left)) = short {
+                let named = platform.resource_of(resource);
+                return Err(Defect::Resource {
+                    job: instance.name(task).into_owned(),
+                    processors: processors.clone(),
+                    needs: named.amount(needs),
+                    resource: named.name.to_string(),
+                    node: node.map_or_else(String::new, |node| format!(" on node `{}`", platform.nodes()[node].name)),
+                    left: named.amount(u64::try_from(left).unwrap_or(u64::MAX)),
+                    at: self.now,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn take_resources(&mut self, task: TaskId, processors: &ProcSet) {
+        self.held.take(&self.instance, task, processors);
+    }
+}

@@ -1,0 +1,153 @@
+//! No more of a resource is held than there is, at any instant: a sweep over starts and ends, resource by resource.
+
+use std::collections::BTreeMap;
+
+use super::{Violation, name};
+use crate::model::{Instance, Need, ResourceId, ResourceKind, Time};
+use crate::schedule::Schedule;
+
+/// Something is taken or given back.
+struct Change {
+    at: Time,
+    /// Ends come before starts.
+    starts: bool,
+    /// Position in the schedule.
+    placement: usize,
+    amount: u128,
+}
+
+/// The placements, in which every task stands once, that need more than there is.
+pub(super) fn check(instance: &Instance, schedule: &Schedule) -> Vec<Violation> {
+    if !instance.has_demands() {
+        return Vec::new();
+    }
+    let mut changes: BTreeMap<(ResourceId, Option<usize>), Vec<Change>> = BTreeMap::new();
+    for (index, placement) in schedule.placements().iter().enumerate() {
+        let allotment = placement.processors.len();
+        for demand in instance.demands(placement.task) {
+            let mut take = |node: Option<usize>, amount: u128| {
+                let of = changes.entry((demand.resource, node)).or_default();
+                of.push(Change { at: placement.start, starts: true, placement: index, amount });
+                if demand.kind != ResourceKind::Consumable {
+                    of.push(Change { at: placement.end, starts: false, placement: index, amount });
+                }
+            };
+            if demand.kind != ResourceKind::OfNodes {
+                take(None, amount(&demand.need, allotment, allotment));
+                continue;
+            }
+            let mut here: BTreeMap<usize, u32> = BTreeMap::new();
+            for id in placement.processors.iter() {
+                *here.entry(instance.platform().node_of(id)).or_default() += 1;
+            }
+            for (node, processors) in here {
+                take(Some(node), amount(&demand.need, processors, allotment));
+            }
+        }
+    }
+    changes
+        .into_iter()
+        .filter_map(|((resource, node), changes)| sweep(instance, schedule, resource, node, changes))
+        .collect()
+}
+
+/// What a task on `of` processors holds where it has `here` of them.
+fn amount(need: &Need, here: u32, of: u32) -> u128 {
+    let (here, of) = (u128::from(here), u128::from(of));
+    match need {
+        Need::Linear { whole, per_processor } => {
+            (u128::from(*whole) * here).div_ceil(of) + u128::from(*per_processor) * here
+        }
+        Need::ByAllotment(amounts) => {
+            let listed = amounts.get(of as usize - 1).or(amounts.last()).copied().unwrap_or(0);
+            (u128::from(listed) * here).div_ceil(of)
+        }
+    }
+}
+
+/// The first instant at which more is held than there is.
+fn sweep(
+    instance: &Instance,
+    schedule: &Schedule,
+    resource: ResourceId,
+    node: Option<usize>,
+    mut changes: Vec<Change>,
+) -> Option<Violation> {
+    let platform = instance.platform();
+    let there = match node {
+        Some(node) => u128::from(platform.amount(node, resource)),
+        None => platform.total(resource),
+    };
+    changes.sort_unstable_by_key(|change| (change.at, change.starts, change.placement));
+    let mut held = 0_u128;
+    for Change { at, starts, placement, amount } in changes {
+        if !starts {
+            held -= amount;
+            continue;
+        }
+        if held + amount > there {
+            let named = platform.resource_of(resource);
+            let told = |amount: u128| named.amount(u64::try_from(amount).unwrap_or(u64::MAX));
+            return Some(Violation::Resource {
+                job: name(instance, &schedule.placements()[placement]),
+                needs: told(amount),
+                resource: named.name.to_string(),
+                node: node.map_or_else(String::new, |node| format!(" on node `{}`", platform.nodes()[node].name)),
+                at,
+                held: told(held),
+                there: told(there),
+            });
+        }
+        held += amount;
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Job, Needs, Platform, ProcSet, Profile, Resources, TaskId};
+    use crate::schedule::{Placement, validate};
+
+    /// Two nodes of 2 processors with 10 of memory, 2 licences and 3 to use up; tasks of 2 processors and 5 ticks.
+    fn check(needs: &[(&str, u64)], placements: &[(i64, &str)], expect: &str) {
+        let amounts = |amounts: &[(&str, u64)]| Resources::new(amounts.iter().copied()).unwrap();
+        let platform = Platform::cluster(2, 2).unwrap().with_node_resources(&amounts(&[("memory", 10)])).unwrap();
+        let platform = platform.with_licences(amounts(&[("solver", 2)])).unwrap();
+        let platform = platform.with_consumables(amounts(&[("budget", 3)])).unwrap();
+        let ticks = Time::from_ticks;
+        let needs = Needs::new(needs.iter().map(|&(name, amount)| (name, Need::whole(amount)))).unwrap();
+        let job = |at: usize| Job::new(at.to_string(), Profile::rigid(2, ticks(5)).unwrap()).with_needs(needs.clone());
+        let instance = Instance::new(platform, (0..placements.len()).map(job).collect(), vec![]).unwrap();
+        let place = |(task, &(start, processors)): (usize, &(i64, &str))| Placement {
+            task: TaskId::at(task),
+            start: ticks(start),
+            end: ticks(start + 5),
+            processors: processors.parse::<ProcSet>().unwrap(),
+        };
+        let schedule = Schedule::new(placements.iter().enumerate().map(place).collect());
+        match validate(&instance, &schedule) {
+            Ok(()) => assert!(expect.is_empty(), "accepted, expected: {expect}"),
+            Err(violations) => {
+                let told = violations.iter().any(|violation| violation.to_string().contains(expect));
+                assert!(!expect.is_empty() && told, "{violations:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn amounts_are_kept_node_by_node_and_instant_by_instant() {
+        check(&[("memory", 10)], &[(0, "0-1"), (0, "2-3"), (5, "0-1")], "");
+        // Half of it on each of both nodes, beside half of another.
+        check(&[("memory", 10)], &[(0, "0,2"), (4, "1,3")], "");
+        check(&[("memory", 11)], &[(0, "0,2")], "");
+        let both =
+            "job `1` needs 6 bytes of `memory` on node `n0` at 0.000000004 s; others hold 6 bytes of 10 bytes there";
+        check(&[("memory", 11)], &[(0, "0,2"), (4, "1,3")], both);
+        check(&[("memory", 11)], &[(0, "0-1")], "needs 11 bytes of `memory` on node `n0`");
+        check(&[("solver", 1)], &[(0, "0-1"), (0, "2-3"), (5, "0-1")], "");
+        check(&[("solver", 2)], &[(0, "0-1"), (4, "2-3")], "needs 2 of `solver` at 0.000000004 s; others hold 2 of 2");
+        check(&[("budget", 1)], &[(0, "0-1"), (5, "0-1"), (10, "0-1")], "");
+        check(&[("budget", 2)], &[(0, "0-1"), (50, "0-1")], "needs 2 of `budget` at 0.00000005 s; others hold 2 of 3");
+    }
+}

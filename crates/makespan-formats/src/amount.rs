@@ -1,0 +1,97 @@
+//! Amounts of resources: whole numbers, and bytes with a unit.
+
+use crate::scalar::{FromLiteral, exact_decimal};
+
+/// How much of a resource: a whole number from 0 to 2^63 - 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Amount(pub u64);
+
+/// Units of bytes, longer names first where one ends with another.
+const UNITS: [(&str, u64); 12] = [
+    ("KiB", 1 << 10),
+    ("MiB", 1 << 20),
+    ("GiB", 1 << 30),
+    ("TiB", 1 << 40),
+    ("PiB", 1 << 50),
+    ("kB", 1_000),
+    ("KB", 1_000),
+    ("MB", 1_000_000),
+    ("GB", 1_000_000_000),
+    ("TB", 1_000_000_000_000),
+    ("PB", 1_000_000_000_000_000),
+    ("B", 1),
+];
+
+impl FromLiteral for Amount {
+    const EXPECTED: &'static str = "an amount: a whole number, or a text with a unit of bytes such as \"4GiB\"";
+
+    fn from_literal(text: &str, quoted: bool) -> Result<Self, String> {
+        let trimmed = text.trim();
+        let unit = UNITS.iter().find(|(unit, _)| quoted && trimmed.ends_with(unit));
+        let (number, factor) =
+            unit.map_or((trimmed, 1), |(unit, factor)| (trimmed[..trimmed.len() - unit.len()].trim_end(), *factor));
+        let wrong = || {
+            format!(
+                "`{text}` is not an amount; write a whole number such as 2, or bytes with a unit such as \"4GiB\" (2^30 each) or \
+                 \"4GB\" (10^9 each)"
+            )
+        };
+        // Up to nine decimal places times a unit.
+        let billionths = exact_decimal(number, 9).ok_or_else(wrong)?;
+        let value = billionths.checked_mul(factor.into()).ok_or_else(wrong)?;
+        if value < 0 {
+            return Err(format!("`{text}` is negative; an amount is at least 0"));
+        }
+        if value % 1_000_000_000 != 0 {
+            return Err(format!(
+                "`{text}` is not a whole number; resources are counted in whole units, memory in bytes"
+            ));
+        }
+        let value = value / 1_000_000_000;
+        let most = i128::from(i64::MAX);
+        if value > most {
+            Err(format!("`{text}` is too much; at most 2^63 - 1 is supported"))
+        } else {
+            Ok(Self(value as u64))
+        }
+    }
+}
+
+/// An amount that is read back as it is: of memory in the largest unit of which it is a whole number.
+pub(crate) fn with_unit(name: &str, amount: u64) -> Option<String> {
+    const WRITTEN: [(&str, u64); 4] = [("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
+    let unit = WRITTEN.iter().find(|(_, factor)| amount > 0 && amount.is_multiple_of(*factor));
+    unit.filter(|_| name == makespan_core::Resource::MEMORY).map(|(unit, factor)| format!("{}{unit}", amount / factor))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_mean_what_they_say() {
+        let read = |text| Amount::from_literal(text, true).map(|amount| amount.0);
+        assert_eq!((read("4GiB"), read("4 GB"), read("1.5 KiB")), (Ok(4 << 30), Ok(4_000_000_000), Ok(1536)));
+        assert_eq!((read("2"), read("1e3"), read(" 7 B ")), (Ok(2), Ok(1000), Ok(7)));
+        assert_eq!(read("9223372036854775807"), Ok(i64::MAX as u64));
+        for bad in ["4 Gb", "4G", "GiB", "", "NaN", "inf", "four", "0x10", "1 GiB GiB"] {
+            assert!(read(bad).unwrap_err().contains("is not an amount"), "{bad}");
+        }
+        assert!(read("-1").unwrap_err().contains("negative"));
+        assert!(read("0.5").unwrap_err().contains("whole number"));
+        assert!(read("1.0001 KiB").unwrap_err().contains("whole number"));
+        for much in ["9223372036854775808", "8EiB", "9000000PB"] {
+            assert!(read(much).is_err(), "{much}");
+        }
+        assert!(Amount::from_literal("4GiB", false).is_err(), "a number has no unit");
+    }
+
+    #[test]
+    fn what_is_written_is_read_back() {
+        for amount in [1, 1024, 1536, 4 << 30, (4 << 30) + 1, 5 << 40, 1 << 62] {
+            let text = with_unit("memory", amount).unwrap_or_else(|| amount.to_string());
+            assert_eq!(Amount::from_literal(&text, true), Ok(Amount(amount)), "{text}");
+        }
+        assert_eq!(with_unit("gpus", 1024), None);
+    }
+}

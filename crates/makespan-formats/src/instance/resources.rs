@@ -1,0 +1,98 @@
+//! What nodes have, and what tasks need, besides processors.
+
+use std::fmt;
+
+use makespan_core::{Need, Needs, Resources};
+use serde::Deserialize;
+use serde::de::{Deserializer, Error, MapAccess, Visitor};
+
+use super::values::OneOrMany;
+use crate::amount::Amount;
+use crate::scalar::Scalar;
+
+/// Amounts by name.
+pub(super) struct ResourcesEntry(pub Resources);
+
+impl<'de> Deserialize<'de> for ResourcesEntry {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(ResourcesVisitor)
+    }
+}
+
+struct ResourcesVisitor;
+
+impl<'de> Visitor<'de> for ResourcesVisitor {
+    type Value = ResourcesEntry;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a table of amounts by name, such as {\"memory\": \"64GiB\", \"gpus\": 2}")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<ResourcesEntry, A::Error> {
+        let mut amounts: Vec<(String, u64)> = Vec::new();
+        while let Some((name, amount)) = map.next_entry::<String, Scalar<Amount>>()? {
+            amounts.push((name, amount.0.0));
+        }
+        Resources::new(amounts).map(ResourcesEntry).map_err(Error::custom)
+    }
+}
+
+/// The key under which the amounts for each processor stand.
+pub(super) const PER_PROCESSOR: &str = "per_processor";
+
+/// Amounts by name, of each one or a list by allotment, and what is needed for each processor.
+pub(super) struct NeedsEntry(pub Needs);
+
+impl<'de> Deserialize<'de> for NeedsEntry {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(NeedsVisitor)
+    }
+}
+
+struct NeedsVisitor;
+
+impl<'de> Visitor<'de> for NeedsVisitor {
+    type Value = NeedsEntry;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(
+            "a table of amounts by name, such as {\"memory\": \"4GiB\", \"per_processor\": {\"memory\": \"1GiB\"}}; a list \
+             states them for 1, 2, 3 .. processors",
+        )
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<NeedsEntry, A::Error> {
+        let mut needs: Vec<(String, Need)> = Vec::new();
+        let mut each: Option<Resources> = None;
+        while let Some(name) = map.next_key::<String>()? {
+            if name == PER_PROCESSOR {
+                if each.replace(map.next_value::<ResourcesEntry>()?.0).is_some() {
+                    return Err(Error::duplicate_field(PER_PROCESSOR));
+                }
+                continue;
+            }
+            let need = match map.next_value::<OneOrMany<Amount, Scalar<Amount>>>()? {
+                OneOrMany::One(amount) => Need::whole(amount.0),
+                OneOrMany::Many(amounts) if amounts.is_empty() => {
+                    return Err(Error::custom(format_args!(
+                        "the list of `{name}` is empty; give an amount for each allotment"
+                    )));
+                }
+                OneOrMany::Many(amounts) => Need::ByAllotment(amounts.iter().map(|amount| amount.0.0).collect()),
+            };
+            needs.push((name, need));
+        }
+        for (name, amount) in each.iter().flat_map(Resources::iter) {
+            match needs.iter_mut().find(|(other, _)| other == name) {
+                None => needs.push((name.to_owned(), Need::per_processor(amount))),
+                Some((_, Need::Linear { per_processor, .. })) => *per_processor = amount,
+                Some((_, Need::ByAllotment(_))) => {
+                    return Err(Error::custom(format_args!(
+                        "`{name}` has a list of amounts by allotment and one in `{PER_PROCESSOR}`; write one of them"
+                    )));
+                }
+            }
+        }
+        Needs::new(needs).map(NeedsEntry).map_err(Error::custom)
+    }
+}
