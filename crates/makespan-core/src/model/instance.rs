@@ -378,8 +378,8 @@ impl Instance {
         if !self.has_edges_between_jobs() {
             return self.ids().collect();
         }
-        let before = self.jobs.iter().map(|job| job.waits_for().iter().map(|job| job.0).collect()).collect();
-        after::sorted(before).expect("a cycle was refused").into_iter().map(JobId).collect()
+        let before = self.jobs.iter().map(|job| job.waits_for().iter().map(|job| job.0).collect());
+        after::sorted(&before.collect::<Vec<Vec<u32>>>()).expect("a cycle was refused").into_iter().map(JobId).collect()
     }
 
     /// The different tasks of a job, each after all that it waits for; of those that may come next the first in file order.

@@ -26,7 +26,7 @@ pub use procset::{ProcSet, ProcSetError};
 pub use profile::{Profile, ProfileError, SpeedupLaw};
 pub use quantity::{Quantity, QuantityError};
 pub(crate) use resource::amount_of;
-pub use resource::{Demand, Need, Needs, Resource, ResourceError, ResourceId, ResourceKind, Resources};
+pub use resource::{Demand, Need, Needs, Resource, ResourceError, ResourceId, ResourceKind, Resources, Shortage};
 pub use route::Route;
 pub use table::Dependence;
 pub use task::TaskId;

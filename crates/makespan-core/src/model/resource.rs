@@ -1,9 +1,12 @@
 //! What tasks need besides processors, and what there is of it.
 
+use std::fmt;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
+
+use crate::model::Time;
 
 /// The position of a resource among those of its platform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -238,7 +241,10 @@ impl Need {
 /// A task on several nodes holds on each of them its share of what it needs as a whole, by the processors that it has there,
 /// rounded up, and what it needs for each of these. Of licences and consumables it takes the total.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Needs(Option<Arc<[(Box<str>, Need)]>>);
+pub struct Needs(Option<Arc<[NamedNeed]>>);
+
+/// A need with the name of its resource.
+type NamedNeed = (Box<str>, Need);
 
 impl Needs {
     /// No resource.
@@ -257,7 +263,7 @@ impl Needs {
     /// # Ok::<(), makespan_core::ResourceError>(())
     /// ```
     pub fn new<N: Into<Box<str>>>(needs: impl IntoIterator<Item = (N, Need)>) -> Result<Self, ResourceError> {
-        let mut needs: Vec<(Box<str>, Need)> = needs.into_iter().map(|(name, need)| (name.into(), need)).collect();
+        let mut needs: Vec<NamedNeed> = needs.into_iter().map(|(name, need)| (name.into(), need)).collect();
         needs.sort_by(|a, b| a.0.cmp(&b.0));
         check_names(needs.iter().map(|(name, _)| &**name))?;
         if let Some((name, need)) = needs.iter().find(|(_, need)| need.largest() > MOST) {
@@ -291,6 +297,37 @@ pub struct Demand {
     pub kind: ResourceKind,
     /// How much of it.
     pub need: Need,
+}
+
+/// A task that needs more of a resource than others leave.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shortage {
+    /// The job or task.
+    pub job: String,
+    /// Of what.
+    pub resource: Resource,
+    /// The node, if the resource belongs to nodes.
+    pub node: Option<String>,
+    /// When.
+    pub at: Time,
+    /// How much the task needs there.
+    pub needs: u64,
+    /// How much others hold.
+    pub held: u64,
+    /// How much there is.
+    pub there: u64,
+}
+
+impl fmt::Display for Shortage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { job, resource, node, at, .. } = self;
+        let [needs, held, there] = [self.needs, self.held, self.there].map(|amount| resource.amount(amount));
+        write!(f, "job `{job}` needs {needs} of `{}`", resource.name)?;
+        if let Some(node) = node {
+            write!(f, " on node `{node}`")?;
+        }
+        write!(f, " at {at} s; others hold {held} of {there} there")
+    }
 }
 
 #[cfg(test)]

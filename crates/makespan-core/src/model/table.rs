@@ -192,8 +192,8 @@ impl Table {
     /// waits for.
     pub fn wait(&mut self, job: &Job<Rows>, before: &Job<Rows>) {
         let rows = |job: &Job<Rows>| job.work.range.clone();
-        let last: Vec<u32> = rows(before).filter(|&row| self.own(row, before, &self.outgoing).is_empty()).collect();
-        let first: Vec<u32> = rows(job).filter(|&row| self.own(row, job, &self.incoming).is_empty()).collect();
+        let last: Vec<u32> = rows(before).filter(|&row| Self::own(row, before, &self.outgoing).is_empty()).collect();
+        let first: Vec<u32> = rows(job).filter(|&row| Self::own(row, job, &self.incoming).is_empty()).collect();
         for &from in &last {
             for &to in &first {
                 let number = self.edges.len() as u32;
@@ -209,12 +209,12 @@ impl Table {
     /// How many tasks of a job wait for none of its own, and for how many none of its own waits.
     pub fn ends(&self, job: &Job<Rows>) -> (usize, usize) {
         let without =
-            |adjacency| job.work.range.clone().filter(|&row| self.own(row, job, adjacency).is_empty()).count();
+            |adjacency| job.work.range.clone().filter(|&row| Self::own(row, job, adjacency).is_empty()).count();
         (without(&self.incoming), without(&self.outgoing))
     }
 
     /// The edges at a row that are between the tasks of its job.
-    fn own<'a>(&self, row: u32, job: &Job<Rows>, adjacency: &'a Adjacency) -> &'a [u32] {
+    fn own<'a>(row: u32, job: &Job<Rows>, adjacency: &'a Adjacency) -> &'a [u32] {
         let all = adjacency.of_row(row as usize);
         // They were added first, and those between jobs have larger numbers.
         let until = all.partition_point(|&edge| edge < job.work.edges.end);

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use crate::model::{ProcSet, Time};
+use crate::model::{ProcSet, Shortage, Time};
 
 /// What a policy decided against its contract.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -94,25 +94,8 @@ pub enum Defect {
         processors: ProcSet,
     },
     /// Nodes on which something is missing that the job needs, or too few licences.
-    #[error(
-        "it starts job `{job}` on {processors} at {at} s, which needs {needs} of `{resource}`{node}; {left} are left"
-    )]
-    Resource {
-        /// The job.
-        job: String,
-        /// Where.
-        processors: ProcSet,
-        /// How much it needs there.
-        needs: String,
-        /// Of which resource.
-        resource: String,
-        /// On which node, if the resource belongs to nodes.
-        node: String,
-        /// How much others leave.
-        left: String,
-        /// When.
-        at: Time,
-    },
+    #[error("it starts a job without what that needs: {0}")]
+    Resource(Box<Shortage>),
     /// Processors that data of the job have not reached.
     #[error("it starts job `{job}` on {processors} before its data are there: those of `{from}` arrive at {arrival} s")]
     Data {

@@ -5,7 +5,7 @@ mod resources;
 
 use thiserror::Error;
 
-use crate::model::{Instance, Job, ProcSet, Rows, TaskId, Time};
+use crate::model::{Instance, Job, ProcSet, Rows, Shortage, TaskId, Time};
 use crate::schedule::{Placement, Schedule};
 
 /// A rule that a schedule breaks. Times are in seconds.
@@ -104,24 +104,9 @@ pub enum Violation {
         /// The nodes held in part, by name.
         nodes: String,
     },
-    /// Tasks that together need more of a resource than there is.
-    #[error("job `{job}` needs {needs} of `{resource}`{node} at {at} s; others hold {held} of {there} there")]
-    Resource {
-        /// The task that starts there last.
-        job: String,
-        /// How much it needs.
-        needs: String,
-        /// Of which resource.
-        resource: String,
-        /// On which node, if the resource belongs to nodes.
-        node: String,
-        /// When.
-        at: Time,
-        /// How much others hold then.
-        held: String,
-        /// How much there is.
-        there: String,
-    },
+    /// Tasks that together need more of a resource than there is; the one is named that starts last.
+    #[error("{0}")]
+    Resource(Box<Shortage>),
     /// A task that does not wait for another, or not for its data.
     #[error("job `{job}` starts at {start} s; `{after}` ends at {end} s and its data arrive at {arrival} s")]
     Precedence {

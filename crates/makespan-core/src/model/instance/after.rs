@@ -33,7 +33,8 @@ pub(super) fn resolved(
     };
     let waits = jobs.iter().map(each).collect::<Result<Vec<_>, _>>()?;
     let own = |job: &JobId| job.0.checked_sub(before);
-    sorted(waits.iter().map(|after| after.iter().filter_map(own).collect()).collect())
+    let among: Vec<Vec<u32>> = waits.iter().map(|after| after.iter().filter_map(own).collect()).collect();
+    sorted(&among)
         .map_err(|cycle| InstanceError::Cycle(cycle.into_iter().map(|at| jobs[at as usize].name.clone()).collect()))?;
     Ok(waits)
 }
@@ -53,10 +54,10 @@ fn once(mut jobs: Vec<JobId>) -> Vec<JobId> {
 ///
 /// # Errors
 /// The numbers of a cycle, each before the one that follows.
-pub(super) fn sorted(before: Vec<Vec<u32>>) -> Result<Vec<u32>, Vec<u32>> {
+pub(super) fn sorted(before: &[Vec<u32>]) -> Result<Vec<u32>, Vec<u32>> {
     let mut missing: Vec<usize> = before.iter().map(Vec::len).collect();
     let mut behind: Vec<Vec<u32>> = vec![Vec::new(); before.len()];
-    for (number, all) in (0..).zip(&before) {
+    for (number, all) in (0..).zip(before) {
         all.iter().for_each(|&one| behind[one as usize].push(number));
     }
     let ready = (0..).zip(&missing).filter(|(_, missing)| **missing == 0);
@@ -71,7 +72,7 @@ pub(super) fn sorted(before: Vec<Vec<u32>>) -> Result<Vec<u32>, Vec<u32>> {
             }
         }
     }
-    if order.len() == before.len() { Ok(order) } else { Err(cycle(&before, &missing)) }
+    if order.len() == before.len() { Ok(order) } else { Err(cycle(before, &missing)) }
 }
 
 /// A cycle among those for which something is `missing`.

@@ -108,7 +108,7 @@ impl<'a> Room<'a> {
             let names: Vec<&str> = demands.iter().map(|demand| self.name(demand.resource)).collect();
             let (resource, needs) = (names.join("` and `"), "both".to_owned());
             let there = "no nodes have enough of all at once; raise what they have, or let it run on more".to_owned();
-            return InstanceError::NoRoom { job, resource, needs, on: self.on(processors), there };
+            return InstanceError::NoRoom { job, resource, needs, on: Self::on(processors), there };
         };
         let name = self.name(demand.resource);
         let needs = amount_of(name, demand.need.total(processors));
@@ -119,7 +119,7 @@ impl<'a> Room<'a> {
                 job,
                 resource,
                 needs,
-                on: self.on(processors),
+                on: Self::on(processors),
                 there: format!("there are {}", amount(total)),
             };
         }
@@ -133,14 +133,14 @@ impl<'a> Room<'a> {
             let room = self.on_nodes(std::slice::from_ref(demand), processors);
             format!("the nodes, with at most {most} each, have room for {room} of these processors")
         };
-        InstanceError::NoRoom { job, resource, needs, on: self.on(processors), there }
+        InstanceError::NoRoom { job, resource, needs, on: Self::on(processors), there }
     }
 
     fn name(&self, resource: ResourceId) -> &str {
         &self.platform.resource_of(resource).name
     }
 
-    fn on(&self, processors: u32) -> String {
+    fn on(processors: u32) -> String {
         if processors == 1 { String::new() } else { format!(" on {processors} processors") }
     }
 }

@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::Cluster;
-use crate::model::{Demand, Instance, ProcSet, ResourceId, ResourceKind, TaskId};
+use crate::model::{Demand, Instance, ProcSet, ResourceId, ResourceKind, Shortage, TaskId};
 use crate::online::Defect;
 
 /// What is held of each resource.
@@ -119,22 +119,20 @@ impl Cluster<'_> {
                         (self.held.platform[resource.index()] - again, platform.total(resource))
                     }
                 };
-                let left = there.saturating_sub(held.into());
-                if u128::from(needs) > left {
-                    short.get_or_insert((node, needs, left));
+                if u128::from(held) + u128::from(needs) > there {
+                    short.get_or_insert((node, needs, held, u64::try_from(there).unwrap_or(u64::MAX)));
                 }
             });
-            if let Some((node, needs, left)) = short {
-                let named = platform.resource_of(resource);
-                return Err(Defect::Resource {
+            if let Some((node, needs, held, there)) = short {
+                return Err(Defect::Resource(Box::new(Shortage {
                     job: instance.name(task).into_owned(),
-                    processors: processors.clone(),
-                    needs: named.amount(needs),
-                    resource: named.name.to_string(),
-                    node: node.map_or_else(String::new, |node| format!(" on node `{}`", platform.nodes()[node].name)),
-                    left: named.amount(u64::try_from(left).unwrap_or(u64::MAX)),
+                    resource: platform.resource_of(resource).clone(),
+                    node: node.map(|node| platform.nodes()[node].name.clone()),
                     at: self.now,
-                });
+                    needs,
+                    held,
+                    there,
+                })));
             }
         }
         Ok(())

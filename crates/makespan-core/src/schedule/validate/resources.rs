@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Violation, name};
-use crate::model::{Instance, Need, ResourceId, ResourceKind, Time};
+use crate::model::{Instance, Need, ResourceId, ResourceKind, Shortage, Time};
 use crate::schedule::Schedule;
 
 /// Something is taken or given back.
@@ -86,17 +86,16 @@ fn sweep(
             continue;
         }
         if held + amount > there {
-            let named = platform.resource_of(resource);
-            let told = |amount: u128| named.amount(u64::try_from(amount).unwrap_or(u64::MAX));
-            return Some(Violation::Resource {
+            let [needs, held, there] = [amount, held, there].map(|amount| u64::try_from(amount).unwrap_or(u64::MAX));
+            return Some(Violation::Resource(Box::new(Shortage {
                 job: name(instance, &schedule.placements()[placement]),
-                needs: told(amount),
-                resource: named.name.to_string(),
-                node: node.map_or_else(String::new, |node| format!(" on node `{}`", platform.nodes()[node].name)),
+                resource: platform.resource_of(resource).clone(),
+                node: node.map(|node| platform.nodes()[node].name.clone()),
                 at,
-                held: told(held),
-                there: told(there),
-            });
+                needs,
+                held,
+                there,
+            })));
         }
         held += amount;
     }
