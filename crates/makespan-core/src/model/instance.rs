@@ -21,7 +21,7 @@ use crate::model::{
     Unavailable, Weight,
 };
 
-pub use error::InstanceError;
+pub use error::{InstanceError, NoRoom};
 pub use note::Note;
 pub use part::Part;
 pub use simple::SimpleJob;

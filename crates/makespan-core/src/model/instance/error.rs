@@ -65,20 +65,9 @@ pub enum InstanceError {
         /// A sentence that names those that there are.
         known: String,
     },
-    /// A need of more than there is.
-    #[error("job `{job}` needs {needs} of `{resource}`{on}, and {there}")]
-    NoRoom {
-        /// The job, or the task of a compound one.
-        job: String,
-        /// The resource.
-        resource: String,
-        /// How much it needs at least.
-        needs: String,
-        /// On how many processors or on one node, if it matters.
-        on: String,
-        /// How much there is.
-        there: String,
-    },
+    /// A need of more than there is, on any allotment.
+    #[error("{0}")]
+    NoRoom(Box<NoRoom>),
     /// Times on machines that are not those of the platform.
     #[error("job `{job}` has times on {times} machines and the platform has {nodes} nodes; give one for each")]
     MachineTimes {
@@ -132,6 +121,22 @@ pub enum InstanceError {
     /// Times whose sum does not fit.
     #[error("the times add up to more than 146 years; check their unit (seconds unless one is written)")]
     TooLong,
+}
+
+/// What is needed of a resource, and what there is of it.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("job `{job}` needs {needs} of `{resource}`{on}, and {there}")]
+pub struct NoRoom {
+    /// The job, or the task of a compound one.
+    pub job: String,
+    /// The resource, or all of them where only together they are too much.
+    pub resource: String,
+    /// How much it needs at least.
+    pub needs: String,
+    /// On how many processors, if on several.
+    pub on: String,
+    /// How much there is.
+    pub there: String,
 }
 
 fn too_many(tasks: u128) -> String {

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::InstanceError;
+use super::{InstanceError, NoRoom};
 use crate::model::{Demand, Need, Needs, Platform, Profile, ResourceId, ResourceKind, amount_of};
 
 /// Equal nodes of a platform.
@@ -104,44 +104,43 @@ impl<'a> Room<'a> {
     /// Why there is no room on any allotment, said of the smallest.
     fn no_room(&self, job: String, demands: &[Demand], processors: u32) -> InstanceError {
         let short = |demand: &&Demand| !self.has_room(std::slice::from_ref(*demand), processors);
-        let Some(demand) = demands.iter().find(short) else {
-            let names: Vec<&str> = demands.iter().map(|demand| self.name(demand.resource)).collect();
-            let (resource, needs) = (names.join("` and `"), "both".to_owned());
-            let there = "no nodes have enough of all at once; raise what they have, or let it run on more".to_owned();
-            return InstanceError::NoRoom { job, resource, needs, on: Self::on(processors), there };
+        let (resource, needs, there) = match demands.iter().find(short) {
+            Some(demand) => {
+                let name = self.name(demand.resource);
+                let needs = amount_of(name, demand.need.total(processors));
+                (name.to_owned(), needs, self.there(demand, processors))
+            }
+            None => {
+                let names: Vec<&str> = demands.iter().map(|demand| self.name(demand.resource)).collect();
+                let there = "no nodes have enough of all at once".to_owned();
+                (names.join("` and `"), "what it states".to_owned(), there)
+            }
         };
-        let name = self.name(demand.resource);
-        let needs = amount_of(name, demand.need.total(processors));
-        let (resource, total) = (name.to_owned(), self.platform.total(demand.resource));
-        let amount = |amount: u128| amount_of(name, u64::try_from(amount).unwrap_or(u64::MAX));
+        let on = if processors == 1 { String::new() } else { format!(" on {processors} processors") };
+        InstanceError::NoRoom(Box::new(NoRoom { job, resource, needs, on, there }))
+    }
+
+    /// How much there is of something, which is too little.
+    fn there(&self, demand: &Demand, processors: u32) -> String {
+        let total = self.platform.total(demand.resource);
+        let amount = |amount: u128| amount_of(self.name(demand.resource), u64::try_from(amount).unwrap_or(u64::MAX));
         if demand.kind != ResourceKind::OfNodes {
-            return InstanceError::NoRoom {
-                job,
-                resource,
-                needs,
-                on: Self::on(processors),
-                there: format!("there are {}", amount(total)),
-            };
+            return format!("there are {}", amount(total));
+        }
+        if u128::from(demand.need.total(processors)) > total {
+            return format!("all nodes together have {}", amount(total));
         }
         let largest = self.classes.iter().map(|class| self.platform.amount(class.node, demand.resource)).max();
         let most = amount(largest.unwrap_or(0).into());
-        let there = if u128::from(demand.need.total(processors)) > total {
-            format!("all nodes together have {}", amount(total))
-        } else if processors == 1 {
-            format!("no node has more than {most}; the sum of several does not help one processor")
-        } else {
-            let room = self.on_nodes(std::slice::from_ref(demand), processors);
-            format!("the nodes, with at most {most} each, have room for {room} of these processors")
-        };
-        InstanceError::NoRoom { job, resource, needs, on: Self::on(processors), there }
+        if processors == 1 {
+            return format!("no node has more than {most}; what several have together does not help one processor");
+        }
+        let room = self.on_nodes(std::slice::from_ref(demand), processors);
+        format!("the nodes, with at most {most} each, have room for {room} of these processors")
     }
 
     fn name(&self, resource: ResourceId) -> &str {
         &self.platform.resource_of(resource).name
-    }
-
-    fn on(processors: u32) -> String {
-        if processors == 1 { String::new() } else { format!(" on {processors} processors") }
     }
 }
 
