@@ -103,16 +103,16 @@ impl Tasks {
 
     /// Heads and tails of the tasks of a job, which begin at this index.
     fn span(&mut self, instance: &Instance, id: JobId, begin: usize) {
-        let first = instance.job(id).first().0;
-        let at = |task: TaskId| begin + (task.0 - first) as usize;
+        let job = instance.job(id);
+        let at = |task: TaskId| begin + (task.0 - job.first().0) as usize;
         for task in instance.order(id) {
-            let ends = instance.incoming(task).map(|edge| at(edge.from));
+            let ends = instance.incoming(task).filter(|edge| job.has_task(edge.from)).map(|edge| at(edge.from));
             let head = ends.map(|from| self.heads[from] + self.fastest[from]).max();
             let own = &mut self.heads[at(task)];
             *own = head.unwrap_or(*own);
         }
         for task in instance.order(id).rev() {
-            let begins = instance.outgoing(task).map(|edge| at(edge.to));
+            let begins = instance.outgoing(task).filter(|edge| job.has_task(edge.to)).map(|edge| at(edge.to));
             let tail = begins.map(|to| self.fastest[to] + self.tails[to]).max();
             self.tails[at(task)] = tail.unwrap_or(0);
         }

@@ -41,7 +41,7 @@ impl Choices {
             node: platform.restricts_placement().then(|| sizes.max().unwrap_or(1)),
         };
         for job in instance.simple_jobs() {
-            choices.extend(job.profile());
+            choices.all.extend(thinned(job.profile()));
             choices.begins.push(choices.all.len());
         }
         choices
@@ -72,31 +72,32 @@ impl Choices {
         let above = self.of(task).partition_point(|choice| choice.processors <= processors);
         above.saturating_sub(1) as u32
     }
+}
 
-    fn extend(&mut self, profile: &Profile) {
-        let (first, last) = (profile.min_processors(), profile.max_processors());
+/// The allotments of a profile that are not dominated, or some hundred where there are more than 256.
+pub(super) fn thinned(profile: &Profile) -> Vec<Choice> {
+    let (first, last) = (profile.min_processors(), profile.max_processors());
+    if last - first < ALL {
         let choice = |processors| Choice { processors, time: profile.time(processors).ticks() };
-        if last - first < ALL {
-            self.all.extend(profile.allotments().map(choice));
-            return;
-        }
-        let begin = self.all.len();
-        let ratio = (f64::from(last) / f64::from(first)).powf(1.0 / f64::from(KEPT));
-        let mut wish = f64::from(first);
-        while (wish as u32) < last {
-            self.push(begin, profile, wish as u32);
-            wish = (wish * ratio).max(wish + 1.0);
-        }
-        self.push(begin, profile, last);
+        return profile.allotments().map(choice).collect();
     }
+    let mut kept = Vec::with_capacity(KEPT as usize + 2);
+    let ratio = (f64::from(last) / f64::from(first)).powf(1.0 / f64::from(KEPT));
+    let mut wish = f64::from(first);
+    while (wish as u32) < last {
+        push(&mut kept, profile, wish as u32);
+        wish = (wish * ratio).max(wish + 1.0);
+    }
+    push(&mut kept, profile, last);
+    kept
+}
 
-    /// Adds the smallest allotment that is as fast as `wish` processors, unless one as fast is there.
-    fn push(&mut self, begin: usize, profile: &Profile, wish: u32) {
-        let time = profile.time(wish);
-        let processors = profile.min_allotment(time).unwrap_or(wish);
-        let time = profile.time(processors).ticks();
-        if self.all[begin..].last().is_none_or(|last| last.time > time) {
-            self.all.push(Choice { processors, time });
-        }
+/// Adds the smallest allotment that is as fast as `wish` processors, unless one as fast is there.
+fn push(kept: &mut Vec<Choice>, profile: &Profile, wish: u32) {
+    let time = profile.time(wish);
+    let processors = profile.min_allotment(time).unwrap_or(wish);
+    let time = profile.time(processors).ticks();
+    if kept.last().is_none_or(|last| last.time > time) {
+        kept.push(Choice { processors, time });
     }
 }

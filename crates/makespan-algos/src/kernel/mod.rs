@@ -14,6 +14,7 @@ pub mod knapsack;
 pub mod list;
 pub mod mapping;
 pub mod open;
+pub mod packing;
 pub mod serial;
 pub mod shelves;
 

@@ -5,6 +5,7 @@ use makespan_core::{
     Unavailable, Unsupported, Variant,
 };
 
+use super::packed::needs_counts;
 use super::{check_supported, needs_single_processors, optimise};
 use crate::free_time::Calendar;
 use crate::kernel::chains::collisions::Collision;
@@ -82,6 +83,7 @@ impl Scheduler for CriticalJobs {
     }
 
     fn supports(&self, instance: &Instance) -> Result<(), Unsupported> {
+        needs_counts(instance, "`heft` or `optimise`")?;
         needs_single_processors(instance)?;
         if instance.processors() as usize > MAX_PROCESSORS {
             return Err(Unsupported(format!("it looks at each pair of at most {MAX_PROCESSORS} processors")));

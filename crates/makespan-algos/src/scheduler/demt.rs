@@ -10,7 +10,7 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use super::allotment::DualAllotment;
-use super::{check_supported, needs_equal_processors, needs_free_placement};
+use super::{check_supported, counted_or_packed, needs_free_placement, packed};
 use crate::free_time::Period;
 use crate::kernel::batches::by_batches;
 use crate::kernel::compact::{self, Shuffle, Shuffling};
@@ -130,7 +130,7 @@ impl Scheduler for Demt {
 
     fn supports(&self, instance: &Instance) -> Result<(), Unsupported> {
         if self.compaction == Compaction::List {
-            needs_equal_processors(instance)
+            counted_or_packed(instance)
         } else {
             // The piles of a batch are counted before they have processors.
             needs_free_placement(instance)
@@ -143,6 +143,9 @@ impl Scheduler for Demt {
 
     fn schedule(&self, instance: &Instance, context: &mut Context) -> Result<Plan, ScheduleError> {
         check_supported(self, instance)?;
+        if !packed::is_counted(instance) {
+            return packed::planned(self, packed::in_batches(instance));
+        }
         let mut random = ChaCha8Rng::seed_from_u64(context.seed);
         let schedule = by_batches(instance, |builder, tasks, from| {
             let dual = DualAllotment::of(instance, tasks);

@@ -9,7 +9,7 @@ use makespan_core::{
 
 use super::allotment::DualAllotment;
 use super::list_graham::density;
-use super::{check_supported, needs_equal_processors};
+use super::{check_supported, counted_or_packed, packed};
 use crate::kernel::list::{self, Allotted};
 use crate::kernel::open::Open;
 
@@ -43,7 +43,7 @@ impl Scheduler for Gang {
     }
 
     fn supports(&self, instance: &Instance) -> Result<(), Unsupported> {
-        needs_equal_processors(instance)
+        counted_or_packed(instance)
     }
 
     fn guarantee(&self, _instance: &Instance, _objective: Objective) -> Option<Guarantee> {
@@ -52,6 +52,9 @@ impl Scheduler for Gang {
 
     fn schedule(&self, instance: &Instance, context: &mut Context) -> Result<Plan, ScheduleError> {
         check_supported(self, instance)?;
+        if !packed::is_counted(instance) {
+            return packed::planned(self, packed::gang(instance, self.packed));
+        }
         let allotted = |task| Allotted { task, processors: instance.profile(task).fastest() };
         let mut list: Vec<Allotted> = instance.task_ids().map(allotted).collect();
         list.sort_by_cached_key(|entry| {

@@ -9,7 +9,7 @@ use makespan_core::{
 };
 
 use super::allotment::DualAllotment;
-use super::{check_supported, dual_list_guarantee, needs_equal_processors};
+use super::{check_supported, counted_or_packed, dual_list_guarantee, packed};
 use crate::kernel::list::{self, Allotted};
 
 /// The order of a list, with w the weight, p the time and k the allotment of a task.
@@ -75,7 +75,7 @@ impl Scheduler for ListGraham {
     }
 
     fn supports(&self, instance: &Instance) -> Result<(), Unsupported> {
-        needs_equal_processors(instance)
+        counted_or_packed(instance)
     }
 
     fn guarantee(&self, instance: &Instance, objective: Objective) -> Option<Guarantee> {
@@ -84,6 +84,9 @@ impl Scheduler for ListGraham {
 
     fn schedule(&self, instance: &Instance, _context: &mut Context) -> Result<Plan, ScheduleError> {
         check_supported(self, instance)?;
+        if !packed::is_counted(instance) {
+            return packed::planned(self, packed::list(instance, self.order));
+        }
         let tasks: Vec<TaskId> = instance.task_ids().collect();
         let mut builder = ScheduleBuilder::new(instance);
         let from = instance.first_release();

@@ -8,6 +8,7 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use super::check_supported;
+use super::packed::needs_counts;
 use crate::kernel::mapping::{MachineId, Mapper, MappingProblem, Times, task_time};
 
 /// A mapper as a scheduler. Each processor is a machine; its tasks run one after the other without a gap, in the order of
@@ -78,6 +79,7 @@ impl Scheduler for Mapped {
 /// [`Unsupported`] says what it has besides.
 pub fn check_mappable(instance: &Instance) -> Result<(), Unsupported> {
     let refused = |problem: &str| Err(Unsupported(problem.into()));
+    needs_counts(instance, "`list`, `sweep`, `demt` or `optimise`")?;
     if instance.has_bags() {
         return refused("bags of tasks are planned by a scheduler made by `makespan_algos::scheduler`");
     }

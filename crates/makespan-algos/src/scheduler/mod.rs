@@ -10,6 +10,7 @@ mod heft;
 mod list_graham;
 mod mapping;
 mod optimise;
+mod packed;
 mod peft;
 mod sequential;
 mod shelves;
@@ -39,8 +40,15 @@ use makespan_core::{Guarantee, Instance, Objective, ScheduleError, Scheduler, Un
 
 use crate::kernel::graph::TransferTimes;
 
-/// What every scheduler of moldable jobs asks: equal processors, and jobs that are no bags. Those are for [`WithBags`].
+/// What the schedulers ask that count processors, and plan the rest on a packing.
+fn counted_or_packed(instance: &Instance) -> Result<(), Unsupported> {
+    if packed::is_counted(instance) { needs_equal_processors(instance) } else { packed::supports(instance) }
+}
+
+/// What every scheduler of moldable jobs asks that counts processors: equal ones, and jobs that are no bags. Those are for
+/// [`WithBags`].
 fn needs_equal_processors(instance: &Instance) -> Result<(), Unsupported> {
+    packed::needs_counts(instance, "`list`, `sweep`, `demt` or `optimise`")?;
     if instance.has_bags() {
         return Err(Unsupported("bags of tasks are planned by a scheduler made by `makespan_algos::scheduler`".into()));
     }
@@ -59,6 +67,11 @@ fn needs_equal_processors(instance: &Instance) -> Result<(), Unsupported> {
 
 /// What every scheduler of graphs asks: that each task runs on one processor, and that no job is a bag.
 fn needs_single_processors(instance: &Instance) -> Result<(), Unsupported> {
+    if let Some(task) = instance.task_ids().find(|&task| !instance.demands(task).is_empty()) {
+        let resource = &instance.platform().resource_of(instance.demands(task)[0].resource).name;
+        let what = format!("it knows processors alone, and `{}` needs `{resource}`", instance.name(task));
+        return Err(Unsupported(format!("{what}; take `list`, `sweep`, `demt` or `optimise`")));
+    }
     if let Some(job) = instance.jobs().iter().find(|job| job.is_bag()) {
         return Err(Unsupported(format!("it plans jobs and graphs of tasks, and job `{}` is a bag", job.name)));
     }
@@ -87,6 +100,9 @@ fn needs_free_placement(instance: &Instance) -> Result<(), Unsupported> {
 /// What a greedy list is worth on allotments of at most the least possible area, none longer than the optimum (Garey and
 /// Graham): twice the best makespan, if nothing is released later or unavailable and any processors serve.
 fn greedy_list_guarantee(instance: &Instance, objective: Objective) -> Option<Guarantee> {
+    if !packed::is_counted(instance) {
+        return None;
+    }
     let proved = objective == Objective::Makespan && !instance.has_release_dates() && is_unrestricted(instance);
     proved.then_some(Guarantee::ratio(2, 1))
 }
@@ -94,6 +110,9 @@ fn greedy_list_guarantee(instance: &Instance, objective: Objective) -> Option<Gu
 /// The same on the allotments of the dual search. Their area counts times along laws before these are rounded up; that adds
 /// to the area at most two ticks on every processor for each such job, and twice as much to the makespan.
 fn dual_list_guarantee(instance: &Instance, objective: Objective) -> Option<Guarantee> {
+    if !packed::is_counted(instance) {
+        return None;
+    }
     let rounded = instance.simple_jobs().filter(|job| job.profile().rounds_up()).count();
     let guarantee = greedy_list_guarantee(instance, objective)?;
     Some(by_guess(guarantee.plus_ticks(4 * rounded as i64), instance.tasks() as usize, instance.processors()))

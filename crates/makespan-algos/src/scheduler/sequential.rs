@@ -6,7 +6,7 @@ use makespan_core::{
     Context, Guarantee, Instance, Objective, Plan, ScheduleBuilder, ScheduleError, Scheduler, Unsupported,
 };
 
-use super::{check_supported, greedy_list_guarantee, needs_equal_processors};
+use super::{check_supported, counted_or_packed, greedy_list_guarantee, packed};
 use crate::kernel::list::{self, Allotted};
 
 /// Every task on one processor (or the fewest it accepts), longest processing time first.
@@ -34,7 +34,7 @@ impl Scheduler for Sequential {
     }
 
     fn supports(&self, instance: &Instance) -> Result<(), Unsupported> {
-        needs_equal_processors(instance)
+        counted_or_packed(instance)
     }
 
     fn guarantee(&self, instance: &Instance, objective: Objective) -> Option<Guarantee> {
@@ -44,6 +44,9 @@ impl Scheduler for Sequential {
 
     fn schedule(&self, instance: &Instance, _context: &mut Context) -> Result<Plan, ScheduleError> {
         check_supported(self, instance)?;
+        if !packed::is_counted(instance) {
+            return packed::planned(self, packed::sequential(instance));
+        }
         let allotted = |task| Allotted { task, processors: instance.profile(task).min_processors() };
         let mut list: Vec<Allotted> = instance.task_ids().map(allotted).collect();
         list.sort_by_key(|entry| Reverse(instance.profile(entry.task).longest()));

@@ -8,7 +8,7 @@ use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::allotment::DualAllotment;
-use super::{check_supported, dual_list_guarantee, needs_equal_processors};
+use super::{check_supported, counted_or_packed, dual_list_guarantee, packed};
 use crate::kernel::list::{self, Allotted, ListSweep};
 use crate::kernel::open::Open;
 use crate::search::{Course, Neighbourhood, anneal, heat};
@@ -58,7 +58,7 @@ impl Scheduler for Sweep {
     }
 
     fn supports(&self, instance: &Instance) -> Result<(), Unsupported> {
-        needs_equal_processors(instance)
+        counted_or_packed(instance)
     }
 
     fn guarantee(&self, instance: &Instance, objective: Objective) -> Option<Guarantee> {
@@ -67,6 +67,10 @@ impl Scheduler for Sweep {
 
     fn schedule(&self, instance: &Instance, context: &mut Context) -> Result<Plan, ScheduleError> {
         check_supported(self, instance)?;
+        if !packed::is_counted(instance) {
+            let steps = u64::from(self.steps).min((MAX_PLACEMENTS / instance.tasks().max(1) as usize) as u64);
+            return packed::planned(self, packed::sweep(instance, steps, context.seed));
+        }
         let mut builder = ScheduleBuilder::new(instance);
         let mut search = Search {
             instance,

@@ -8,7 +8,7 @@ use makespan_core::{
     Placement, Plan, ProcSet, Schedule, ScheduleError, Scheduler, Time, Unsupported, Variant,
 };
 
-use super::check_supported;
+use super::{check_supported, packed};
 use crate::free_time::Calendar;
 use crate::kernel::holes::{Holes, Tasks};
 
@@ -46,7 +46,7 @@ impl Scheduler for WithBags {
     }
 
     fn supports(&self, instance: &Instance) -> Result<(), Unsupported> {
-        if !instance.has_bags() {
+        if !instance.has_bags() || packed::has_more(instance) {
             return self.0.supports(instance);
         }
         instance.check_task_count().map_err(|error| Unsupported(error.to_string()))?;
@@ -77,7 +77,7 @@ impl Scheduler for WithBags {
     }
 
     fn schedule(&self, instance: &Instance, context: &mut Context) -> Result<Plan, ScheduleError> {
-        if !instance.has_bags() {
+        if !instance.has_bags() || packed::has_more(instance) {
             return self.0.schedule(instance, context);
         }
         check_supported(self, instance)?;

@@ -6,6 +6,7 @@ mod front;
 mod goal;
 mod graph;
 mod machines;
+mod packed;
 mod search;
 mod start;
 
@@ -18,6 +19,7 @@ use makespan_core::{
 pub(in crate::scheduler) use graph::within;
 
 use super::list_graham::{ListGraham, Order};
+use super::packed::needs_counts;
 use super::{check_mappable, check_supported, dual_list_guarantee, needs_equal_processors, needs_single_processors};
 use crate::free_time::Skyline;
 use crate::search::{Budget, Portfolio};
@@ -130,7 +132,11 @@ impl Scheduler for Optimise {
                 let what = "it minimises the cost of graphs of tasks and of jobs on one processor";
                 return Err(Unsupported(what.into()));
             }
+            needs_counts(instance, "another objective")?;
             return needs_single_processors(instance);
+        }
+        if packed::is_meant(instance) {
+            return super::packed::supports(instance);
         }
         if instance.has_compound_jobs() {
             return needs_single_processors(instance);
@@ -142,15 +148,12 @@ impl Scheduler for Optimise {
             }
             return needs_equal_processors(instance);
         }
-        if instance.simple_jobs().any(|job| !job.is_bag() && !job.profile().accepts(1)) {
-            let what = "on processors that differ it plans tasks on one processor, and some job takes several";
-            return Err(Unsupported(what.into()));
-        }
         needs_single_processors(instance)
     }
 
     fn guarantee(&self, instance: &Instance, objective: Objective) -> Option<Guarantee> {
-        let makespan = self.target == Target::Objective(Objective::Makespan) && instance.has_equal_processors();
+        let counted = super::packed::is_counted(instance);
+        let makespan = self.target == Target::Objective(Objective::Makespan) && counted;
         if makespan { dual_list_guarantee(instance, objective) } else { None }
     }
 
@@ -177,6 +180,14 @@ impl Optimise {
     fn plan(&self, instance: &Instance, context: &mut Context) -> Result<Plan, ScheduleError> {
         if self.target == Target::Objective(Objective::Cost) {
             return self.cheapest(instance, context);
+        }
+        if packed::is_meant(instance) {
+            let unsupported = |reason| ScheduleError::Unsupported { scheduler: self.name(), reason };
+            let machines::Outcome { points, bounds, limit, floor } =
+                packed::minimise(self, instance, context).map_err(unsupported)?;
+            let plan = self.within(limit, points, instance, floor)?;
+            context.bounds.extend(bounds);
+            return Ok(plan);
         }
         if instance.has_compound_jobs() || !instance.has_equal_processors() {
             // What is no mapping, with release dates, later outages or a network, is planned like graphs of one task.

@@ -1,0 +1,325 @@
+//! Where a task fits now: which nodes, and how many processors of each.
+
+use std::cmp::Reverse;
+
+use makespan_core::{Demand, Instance, ResourceKind};
+
+use super::machines::Machines;
+
+/// What is free and left at an instant.
+#[derive(Clone, Debug, Default)]
+pub(super) struct State {
+    pub now: i64,
+    /// Free processors of each cell, closed ones too.
+    pub free: Vec<u32>,
+    /// For each node what is left of each of its resources.
+    pub left: Vec<u64>,
+    /// What is left of what belongs to no node.
+    pub common: Vec<u64>,
+    /// For each cell the first closed period that is not over.
+    pub period: Vec<u32>,
+    /// All free processors.
+    pub total: u32,
+}
+
+/// Processors of one cell that a task holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Part {
+    pub cell: u32,
+    pub count: u32,
+}
+
+/// A task that looks for a place.
+pub(super) struct Wanted<'a> {
+    pub demands: &'a [Demand],
+    pub processors: u32,
+    /// At speed 1.
+    pub time: i64,
+    pub walltime: i64,
+    /// For each node of the platform the task's own time there.
+    pub own_times: Option<&'a [makespan_core::Time]>,
+    /// For each node when the data of the task are there; empty where that is now.
+    pub arrivals: &'a [i64],
+}
+
+/// Nodes with the number of processors that a task could have there.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Rooms {
+    rooms: Vec<u32>,
+    chosen: Vec<(usize, u32)>,
+}
+
+impl State {
+    /// Everything free, at an instant.
+    pub fn reset(&mut self, machines: &Machines, now: i64) {
+        self.now = now;
+        self.free.clear();
+        self.free.extend(machines.cells.iter().map(|cell| cell.ids.len()));
+        self.total = self.free.iter().sum();
+        self.left.clone_from(&machines.amounts);
+        self.common.clone_from(&machines.common);
+        self.period.clear();
+        self.period.resize(machines.cells.len(), 0);
+        self.advance(machines, now);
+    }
+
+    /// Lets time pass.
+    pub fn advance(&mut self, machines: &Machines, now: i64) {
+        self.now = now;
+        if machines.always_open {
+            return;
+        }
+        for (cell, period) in machines.cells.iter().zip(&mut self.period) {
+            while cell.closed.get(*period as usize).is_some_and(|closed| closed.1 <= now) {
+                *period += 1;
+            }
+        }
+    }
+
+    /// Until when a cell is open from now on; now where it is closed.
+    fn open_until(&self, machines: &Machines, cell: u32) -> i64 {
+        let cell = cell as usize;
+        machines.cells[cell].closed.get(self.period[cell] as usize).map_or(i64::MAX, |closed| closed.0.max(self.now))
+    }
+
+    /// Free processors of a node that stay open for so long.
+    fn open(&self, machines: &Machines, node: usize, duration: i64) -> u32 {
+        let (first, end) = machines.nodes[node].cells;
+        if machines.always_open {
+            return self.free[first as usize];
+        }
+        let end_of_task = self.now.saturating_add(duration);
+        let open = (first..end).filter(|&cell| self.open_until(machines, cell) >= end_of_task);
+        open.map(|cell| self.free[cell as usize]).sum()
+    }
+
+    /// Whether enough is left of what belongs to no node.
+    fn has_common(&self, machines: &Machines, wanted: &Wanted<'_>) -> bool {
+        let common = wanted.demands.iter().filter(|demand| demand.kind != ResourceKind::OfNodes);
+        common.into_iter().all(|demand| {
+            demand.need.total(wanted.processors) <= self.common[demand.resource.index() - machines.resources]
+        })
+    }
+
+    /// How many processors a task could have on a node.
+    fn room(&self, machines: &Machines, node: usize, wanted: &Wanted<'_>, duration: i64) -> u32 {
+        if wanted.arrivals.get(node).is_some_and(|&arrival| arrival > self.now) {
+            return 0;
+        }
+        let mut room = self.open(machines, node, duration).min(wanted.processors);
+        let left = &self.left[node * machines.resources..];
+        for demand in wanted.demands {
+            if room == 0 {
+                return 0;
+            }
+            if demand.kind == ResourceKind::OfNodes {
+                room = demand.need.fitting(left[demand.resource.index()], room, wanted.processors);
+            }
+        }
+        room
+    }
+
+    /// Takes a task in: what it holds is added to `parts`, and how long it runs is returned. `None` where it does not fit now.
+    ///
+    /// The fastest processors that suffice, and of these nodes one alone if it can be: the slowest, and of these the one that
+    /// leaves least free. Several nodes are as few as can be.
+    pub fn take(
+        &mut self,
+        machines: &Machines,
+        wanted: &Wanted<'_>,
+        rooms: &mut Rooms,
+        parts: &mut Vec<Part>,
+    ) -> Option<i64> {
+        if wanted.processors > self.total || !self.has_common(machines, wanted) {
+            return None;
+        }
+        let duration = match wanted.own_times {
+            Some(times) => self.on_own_times(machines, wanted, times, rooms)?,
+            None => self.on_class(machines, wanted, rooms)?,
+        };
+        for &(node, count) in &rooms.chosen {
+            self.hold(machines, node, count, duration, parts);
+            for demand in wanted.demands.iter().filter(|demand| demand.kind == ResourceKind::OfNodes) {
+                let share = demand.need.share(count, wanted.processors);
+                self.left[node * machines.resources + demand.resource.index()] -= share;
+            }
+        }
+        for demand in wanted.demands.iter().filter(|demand| demand.kind != ResourceKind::OfNodes) {
+            self.common[demand.resource.index() - machines.resources] -= demand.need.total(wanted.processors);
+        }
+        self.total -= wanted.processors;
+        Some(duration)
+    }
+
+    /// Gives back what a task held, but for what it used up. `node_of` tells the node of a cell.
+    pub fn give_back(&mut self, machines: &Machines, demands: &[Demand], processors: u32, parts: &[Part]) {
+        for part in parts {
+            self.free[part.cell as usize] += part.count;
+        }
+        self.total += processors;
+        if demands.is_empty() {
+            return;
+        }
+        // Parts of one node follow each other.
+        for same in parts.chunk_by(|a, b| machines.node_of(a.cell) == machines.node_of(b.cell)) {
+            let node = machines.node_of(same[0].cell);
+            let count = same.iter().map(|part| part.count).sum();
+            for demand in demands.iter().filter(|demand| demand.kind == ResourceKind::OfNodes) {
+                let share = demand.need.share(count, processors);
+                self.left[node * machines.resources + demand.resource.index()] += share;
+            }
+        }
+        for demand in demands.iter().filter(|demand| demand.kind == ResourceKind::Licence) {
+            self.common[demand.resource.index() - machines.resources] += demand.need.total(processors);
+        }
+    }
+
+    fn hold(&mut self, machines: &Machines, node: usize, count: u32, duration: i64, parts: &mut Vec<Part>) {
+        let (first, end) = machines.nodes[node].cells;
+        let mut rest = count;
+        let mut take = |state: &mut Self, cell: u32, rest: &mut u32| {
+            let here = state.free[cell as usize].min(*rest);
+            if here > 0 {
+                state.free[cell as usize] -= here;
+                *rest -= here;
+                parts.push(Part { cell, count: here });
+            }
+        };
+        if machines.always_open {
+            take(self, first, &mut rest);
+            return;
+        }
+        // What closes soonest is of least use to others.
+        let end_of_task = self.now.saturating_add(duration);
+        let mut open: Vec<(i64, u32)> = (first..end).map(|cell| (self.open_until(machines, cell), cell)).collect();
+        open.retain(|&(until, _)| until >= end_of_task);
+        open.sort_unstable();
+        open.into_iter().for_each(|(_, cell)| take(self, cell, &mut rest));
+    }
+
+    /// On the machine where the task ends first.
+    fn on_own_times(
+        &self,
+        machines: &Machines,
+        wanted: &Wanted<'_>,
+        times: &[makespan_core::Time],
+        rooms: &mut Rooms,
+    ) -> Option<i64> {
+        let each = machines.nodes.iter().enumerate().filter_map(|(node, at)| {
+            let time = times[at.platform];
+            let runs = time < makespan_core::Profile::CANNOT_RUN && time.ticks() <= wanted.walltime;
+            (runs && self.room(machines, node, wanted, time.ticks()) > 0).then_some((time.ticks(), node))
+        });
+        let (time, node) = each.min()?;
+        rooms.chosen.clear();
+        rooms.chosen.push((node, 1));
+        Some(time)
+    }
+
+    fn on_class(&self, machines: &Machines, wanted: &Wanted<'_>, rooms: &mut Rooms) -> Option<i64> {
+        rooms.rooms.clear();
+        let mut sum = 0_u64;
+        for (class, &(_, end)) in machines.classes.iter().enumerate() {
+            let duration = machines.slowed(wanted.time, class);
+            if duration > wanted.walltime {
+                return None;
+            }
+            if !machines.always_open {
+                // Others may be open for so long.
+                rooms.rooms.clear();
+                sum = 0;
+            }
+            for node in rooms.rooms.len()..end {
+                let room = self.room(machines, node, wanted, duration);
+                rooms.rooms.push(room);
+                sum += u64::from(room);
+            }
+            if sum < u64::from(wanted.processors) {
+                continue;
+            }
+            let found = if machines.compact {
+                Self::in_best_placement(machines, wanted.processors, rooms)
+            } else {
+                self.together(machines, wanted.processors, rooms);
+                true
+            };
+            if found {
+                return Some(duration);
+            }
+        }
+        None
+    }
+
+    /// One node, or as few as can be.
+    fn together(&self, machines: &Machines, processors: u32, rooms: &mut Rooms) {
+        let Rooms { rooms, chosen } = rooms;
+        chosen.clear();
+        let free = |node: usize| {
+            let (first, end) = machines.nodes[node].cells;
+            self.free[first as usize..end as usize].iter().sum::<u32>()
+        };
+        let speed = |node: usize| machines.classes.partition_point(|class| class.1 <= node);
+        let alone = rooms.iter().enumerate().filter(|(_, room)| **room >= processors);
+        let one = alone.map(|(node, _)| (Reverse(speed(node)), free(node), node)).min();
+        if let Some((_, _, node)) = one {
+            chosen.push((node, processors));
+            return;
+        }
+        chosen.extend(rooms.iter().copied().enumerate().filter(|(_, room)| *room > 0));
+        chosen.sort_unstable_by_key(|&(node, room)| (Reverse(room), node));
+        let mut rest = processors;
+        let mut last = 0;
+        while rest > 0 {
+            let room = &mut chosen[last].1;
+            *room = (*room).min(rest);
+            rest -= *room;
+            last += 1;
+        }
+        chosen.truncate(last);
+    }
+
+    /// Whole nodes, the largest first, and a part of at most one more, where the fewest are free.
+    fn in_best_placement(machines: &Machines, processors: u32, rooms: &mut Rooms) -> bool {
+        let Rooms { rooms, chosen } = rooms;
+        chosen.clear();
+        let size = |node: usize| machines.nodes[node].processors;
+        let mut by_size: Vec<usize> = (0..rooms.len()).filter(|&node| rooms[node] > 0).collect();
+        by_size.sort_by_key(|&node| (Reverse(size(node)), node));
+        let mut rest = processors;
+        let mut others = Vec::new();
+        for node in by_size {
+            if rooms[node] == size(node) && size(node) <= rest {
+                rest -= size(node);
+                chosen.push((node, size(node)));
+            } else {
+                others.push(node);
+            }
+        }
+        if rest == 0 {
+            return true;
+        }
+        let part = others.into_iter().filter(|&node| rooms[node] >= rest);
+        let part = part.min_by_key(|&node| (rooms[node] == size(node), rooms[node], node));
+        chosen.extend(part.map(|node| (node, rest)));
+        part.is_some()
+    }
+}
+
+impl Wanted<'_> {
+    /// A task of an instance on some of its allotments.
+    pub fn of(
+        instance: &Instance,
+        task: makespan_core::TaskId,
+        choice: crate::kernel::choices::Choice,
+        walltime: i64,
+    ) -> Wanted<'_> {
+        Wanted {
+            demands: instance.demands(task),
+            processors: choice.processors,
+            time: choice.time,
+            walltime,
+            own_times: instance.profile(task).machine_times(),
+            arrivals: &[],
+        }
+    }
+}

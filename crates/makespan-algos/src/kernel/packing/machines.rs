@@ -1,0 +1,183 @@
+//! Nodes by speed, their processors by when these are closed, and what there is of everything.
+
+use makespan_core::{Demand, Instance, ProcSet, ResourceId, ResourceKind, Time};
+use rustc_hash::FxHashMap;
+
+use super::Task;
+use crate::kernel::choices::Choice;
+use crate::kernel::graph::TransferTimes;
+
+/// A node that computes.
+#[derive(Clone, Debug)]
+pub(super) struct Node {
+    /// Its position on the platform.
+    pub platform: usize,
+    pub processors: u32,
+    /// Its first cell, and the one after its last.
+    pub cells: (u32, u32),
+}
+
+/// Processors of one node that are closed at the same times.
+#[derive(Clone, Debug)]
+pub(super) struct Cell {
+    pub ids: ProcSet,
+    pub closed: Vec<(i64, i64)>,
+}
+
+/// Equal nodes of equal speed.
+#[derive(Clone, Debug)]
+struct Kind {
+    class: usize,
+    node: usize,
+    count: u64,
+}
+
+/// What an instance runs on.
+#[derive(Clone, Debug)]
+pub(super) struct Machines {
+    /// By falling speed, then in the order of the platform.
+    pub nodes: Vec<Node>,
+    pub cells: Vec<Cell>,
+    /// Distinct speeds, falling, each with the number of nodes that are at least as fast.
+    pub classes: Vec<(f64, usize)>,
+    /// How many resources belong to nodes.
+    pub resources: usize,
+    /// For each node what it has of each.
+    pub amounts: Vec<u64>,
+    /// For each other resource what there is of it: licences and consumables.
+    pub common: Vec<u64>,
+    pub always_open: bool,
+    pub compact: bool,
+    /// How long data travel between nodes; none where they take no time.
+    pub transfers: Option<TransferTimes>,
+    /// For each cell its node.
+    node_of: Vec<u32>,
+    kinds: Vec<Kind>,
+}
+
+impl Machines {
+    pub fn new(instance: &Instance) -> Self {
+        let platform = instance.platform();
+        let all = platform.nodes();
+        let mut by_speed: Vec<usize> = (0..all.len()).filter(|&node| all[node].processors > 0).collect();
+        by_speed.sort_by(|&a, &b| all[b].speed.total_cmp(&all[a].speed));
+        let (mut nodes, mut cells): (Vec<Node>, Vec<Cell>) = (Vec::with_capacity(by_speed.len()), Vec::new());
+        let resources = platform.node_resources();
+        let mut amounts = Vec::with_capacity(by_speed.len() * resources);
+        let mut classes: Vec<(f64, usize)> = Vec::new();
+        let mut known: FxHashMap<(usize, u32, Vec<u64>), usize> = FxHashMap::default();
+        let mut kinds: Vec<Kind> = Vec::new();
+        for node in by_speed {
+            let begin = cells.len() as u32;
+            cells.extend(cells_of(instance, node));
+            if classes.last().is_none_or(|last| last.0 > all[node].speed) {
+                classes.push((all[node].speed, 0));
+            }
+            let class = classes.len() - 1;
+            classes[class].1 = nodes.len() + 1;
+            let own: Vec<u64> = (0..resources).map(|at| platform.amount(node, ResourceId(at as u16))).collect();
+            amounts.extend_from_slice(&own);
+            let kind = *known.entry((class, all[node].processors, own)).or_insert(kinds.len());
+            match kinds.get_mut(kind) {
+                Some(kind) => kind.count += 1,
+                None => kinds.push(Kind { class, node, count: 1 }),
+            }
+            let processors = all[node].processors;
+            nodes.push(Node { platform: node, processors, cells: (begin, cells.len() as u32) });
+        }
+        let order: Vec<usize> = nodes.iter().map(|node| node.platform).collect();
+        let transfers = instance.has_transfers().then(|| TransferTimes::new(platform, &order, instance.edges()));
+        let own = |(at, node): (usize, &Node)| std::iter::repeat_n(at as u32, (node.cells.1 - node.cells.0) as usize);
+        let node_of = nodes.iter().enumerate().flat_map(own).collect();
+        let common = (resources..platform.resources().len()).map(|at| platform.total(ResourceId(at as u16)));
+        Self {
+            nodes,
+            cells,
+            classes,
+            resources,
+            amounts,
+            common: common.map(|total| u64::try_from(total).unwrap_or(u64::MAX)).collect(),
+            always_open: instance.availability().is_always_open(),
+            compact: platform.restricts_placement(),
+            transfers,
+            node_of,
+            kinds,
+        }
+    }
+
+    /// The node of a cell.
+    pub fn node_of(&self, cell: u32) -> usize {
+        self.node_of[cell as usize] as usize
+    }
+
+    /// Whether the empty platform has room for a task on so many processors, within its walltime.
+    pub fn have_room(&self, instance: &Instance, demands: &[Demand], choice: Choice, task: &Task) -> bool {
+        let platform = instance.platform();
+        let enough = |demand: &Demand| {
+            demand.kind == ResourceKind::OfNodes
+                || u128::from(demand.need.total(choice.processors)) <= platform.total(demand.resource)
+        };
+        if !demands.iter().all(enough) {
+            return false;
+        }
+        let room = |kind: &Kind| platform.room_for(kind.node, demands, choice.processors);
+        if task.own_times {
+            // Core has left out what is too slow; any one node will do.
+            return self.nodes.iter().any(|node| {
+                let runs = instance.time_on(task.first, node.platform).is_some();
+                runs && platform.room_for(node.platform, demands, 1) > 0
+            });
+        }
+        if demands.is_empty() && task.walltime == i64::MAX && !self.compact {
+            return true;
+        }
+        (0..self.classes.len()).any(|class| {
+            let fast = self.kinds.iter().filter(|kind| kind.class <= class);
+            let fits = if self.compact {
+                in_best_placement(instance, fast.map(|kind| (kind, room(kind))).collect(), choice.processors)
+            } else {
+                fast.map(|kind| u64::from(room(kind)) * kind.count).sum::<u64>() >= u64::from(choice.processors)
+            };
+            fits && self.slowed(choice.time, class) <= task.walltime
+        })
+    }
+
+    /// A time at speed 1 on processors of a class.
+    pub fn slowed(&self, time: i64, class: usize) -> i64 {
+        let speed = self.classes[class].0;
+        // Exactly so fast.
+        if speed.to_bits() == 1.0_f64.to_bits() { time } else { Time::from_ticks(time).divided_by(speed).ticks() }
+    }
+}
+
+/// Whether whole nodes, each with room for all of its processors, and a part of one more make so many processors: the largest
+/// first, as [`super::fit`] takes them.
+fn in_best_placement(instance: &Instance, mut kinds: Vec<(&Kind, u32)>, processors: u32) -> bool {
+    let size = |kind: &Kind| instance.platform().nodes()[kind.node].processors;
+    kinds.sort_by_key(|(kind, _)| std::cmp::Reverse(size(kind)));
+    let (mut rest, mut left) = (processors, Vec::new());
+    for (kind, room) in kinds {
+        let size = size(kind);
+        let whole = if room == size { u64::from(rest / size).min(kind.count) } else { 0 };
+        rest -= size * whole as u32;
+        if whole < kind.count {
+            left.push(room);
+        }
+    }
+    rest == 0 || left.into_iter().any(|room| room >= rest)
+}
+
+/// The processors of a node, those together that are closed at the same times.
+fn cells_of(instance: &Instance, node: usize) -> Vec<Cell> {
+    let own = instance.platform().processors_of(node);
+    let ticks = |closed: &[(Time, Time)]| closed.iter().map(|&(from, until)| (from.ticks(), until.ticks())).collect();
+    let classes = instance.availability().classes();
+    if let [class] = classes {
+        return vec![Cell { ids: own, closed: ticks(&class.closed) }];
+    }
+    let cell = |class: &makespan_core::availability::Class| {
+        let ids = own.intersection(&class.processors);
+        (!ids.is_empty()).then(|| Cell { ids, closed: ticks(&class.closed) })
+    };
+    classes.iter().filter_map(cell).collect()
+}

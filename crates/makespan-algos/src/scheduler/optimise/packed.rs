@@ -1,0 +1,123 @@
+//! Instances that counts of processors do not describe: lists on a packing, annealed.
+
+use std::time::Instant;
+
+use makespan_core::{Context, Instance, Objective, Schedule, Time, Unsupported};
+
+use super::front::limits;
+use super::machines::{LIGHTEST, Outcome, SHORTEST, proved};
+use super::{Optimise, Target, floor_times};
+use crate::kernel::packing::{Entry, Packing};
+use crate::scheduler::packed::{self, Aim};
+use crate::search::Portfolio;
+
+/// The end is kept for what cannot be interrupted: the last schedule and its proof.
+const RESERVE: f64 = 0.01;
+
+/// Whether an instance is planned so: what the other searches know are single tasks on equal processors, and graphs of tasks on one
+/// processor each.
+pub(super) fn is_meant(instance: &Instance) -> bool {
+    let alike = instance.has_equal_processors() && !instance.has_compound_jobs();
+    let parallel = || instance.task_ids().any(|task| !instance.profile(task).is_sequential());
+    packed::has_more(instance) || (!alike && parallel())
+}
+
+/// The best schedules that are found, and what was proved.
+pub(super) fn minimise(optimise: &Optimise, instance: &Instance, context: &Context) -> Result<Outcome, Unsupported> {
+    let portfolio = optimise.portfolio(Instant::now(), context);
+    let packing = packed::packing(instance)?;
+    let objectives = match optimise.target {
+        Target::Objective(Objective::Makespan) => vec![Objective::Makespan],
+        Target::Objective(objective) => vec![Objective::Makespan, objective],
+        Target::Front => vec![Objective::Makespan, Objective::WeightedCompletion],
+    };
+    let bounds: Vec<_> =
+        objectives.into_iter().filter_map(|objective| makespan_bounds::best(instance, objective).ok()).collect();
+    let value = |objective| {
+        let of = bounds.iter().filter(move |bound| bound.objective == objective);
+        of.map(|bound| bound.value.integer()).max().unwrap_or(0)
+    };
+    let floor = Time::from_ticks(value(Objective::Makespan) as i64);
+    let limit = optimise.makespan_at_most.map(|factor| floor_times(floor, factor));
+    let run = Run { packing: &packing, portfolio, floor: &|objective| value(objective) as f64 };
+    let found = match optimise.target {
+        Target::Objective(objective) => run.of(objective, limit),
+        Target::Front => run.front(limit),
+    };
+    let found = found.ok_or_else(|| packed::used_up(&packing))?;
+    let points = found.into_iter().map(|schedule| proved(&bounds, schedule)).collect();
+    Ok(Outcome { points, bounds, limit, floor })
+}
+
+/// What the searches share.
+struct Run<'p, 'a> {
+    packing: &'p Packing<'a>,
+    portfolio: Portfolio,
+    /// A proven bound on an objective.
+    floor: &'p (dyn Fn(Objective) -> f64 + Sync),
+}
+
+/// Which part of the time is for what.
+struct Part {
+    objective: Objective,
+    limit: Option<Time>,
+    from: f64,
+    until: f64,
+}
+
+impl Run<'_, '_> {
+    fn of(&self, objective: Objective, limit: Option<Time>) -> Option<Vec<Schedule>> {
+        if limit.is_none() || objective == Objective::Makespan {
+            return Some(vec![
+                self.schedule(&self.find(&Part { objective, limit: None, from: 0.0, until: 1.0 }, &[])?),
+            ]);
+        }
+        // What keeps a narrow limit is found by looking for the shortest.
+        let shortest = Part { objective: Objective::Makespan, limit: None, from: 0.0, until: SHORTEST };
+        let short = self.find(&shortest, &[])?;
+        let found = self.find(&Part { objective, limit, from: SHORTEST, until: 1.0 }, std::slice::from_ref(&short))?;
+        Some(vec![self.schedule(&found)])
+    }
+
+    /// The shortest, the one of least weighted completion, and some between.
+    fn front(&self, limit: Option<Time>) -> Option<Vec<Schedule>> {
+        let shortest = Part { objective: Objective::Makespan, limit: None, from: 0.0, until: SHORTEST };
+        let short = self.find(&shortest, &[])?;
+        let objective = Objective::WeightedCompletion;
+        let lightest = Part { objective, limit, from: SHORTEST, until: LIGHTEST };
+        let light = self.find(&lightest, std::slice::from_ref(&short))?;
+        let (short_plan, light_plan) = (self.schedule(&short), self.schedule(&light));
+        let between = limits(short_plan.makespan(), light_plan.makespan());
+        let (mut known, mut plans) = (vec![short, light], vec![short_plan, light_plan]);
+        let share = (1.0 - LIGHTEST) / between.len().max(1) as f64;
+        for (at, &limit) in between.iter().enumerate() {
+            let from = LIGHTEST + share * at as f64;
+            let found = self.find(&Part { objective, limit: Some(limit), from, until: from + share }, &known)?;
+            plans.push(self.schedule(&found));
+            known.push(found);
+        }
+        Some(plans)
+    }
+
+    /// The best of all searches.
+    fn find(&self, part: &Part, known: &[Vec<Entry>]) -> Option<Vec<Entry>> {
+        let Part { objective, limit, from, until } = *part;
+        let floor = match objective {
+            // The search sums what these are the mean of.
+            Objective::MeanFlow => f64::NEG_INFINITY,
+            objective => (self.floor)(objective),
+        };
+        let aim = Aim { objective, limit: limit.map(Time::ticks), floor };
+        let length = (until - from) * (1.0 - RESERVE);
+        let found = self.portfolio.each(|index| {
+            let mut course = self.portfolio.course(from + length, |steps| (steps as f64 * length) as u64 + 1);
+            packed::search(self.packing, aim, known, self.portfolio.random(index), &mut course)
+        });
+        let best = found.into_iter().flatten().min_by(|a, b| a.0.total_cmp(&b.0));
+        best.map(|(_, list)| list)
+    }
+
+    fn schedule(&self, list: &[Entry]) -> Schedule {
+        packed::carried_out(self.packing, list, false).expect("the list was carried out before")
+    }
+}

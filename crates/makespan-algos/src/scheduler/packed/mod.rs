@@ -1,0 +1,157 @@
+//! Instances that counts of processors do not describe: tasks need other resources, wait for each other and run on several
+//! processors, or on nodes of different speeds. The schedulers of lists plan them on a [`Packing`].
+
+mod demt;
+mod search;
+
+use makespan_core::{Instance, Objective, Plan, Schedule, ScheduleError, Scheduler, TaskId, Unsupported};
+
+use crate::kernel::graph::TransferTimes;
+use crate::kernel::packing::{Entry, Packer, Packing, Row};
+
+use super::Order;
+pub(super) use demt::in_batches;
+pub(super) use search::{Aim, search};
+
+/// Whether counts of free processors say all: equal processors, no graphs, and nothing else that tasks need or wait for.
+pub(super) fn is_counted(instance: &Instance) -> bool {
+    instance.has_equal_processors() && !instance.has_compound_jobs() && !has_more(instance)
+}
+
+/// Whether tasks need more than processors, or jobs wait for jobs.
+pub(super) fn has_more(instance: &Instance) -> bool {
+    instance.has_demands() || instance.has_edges_between_jobs()
+}
+
+/// What every scheduler asks that plans on a packing.
+pub(super) fn supports(instance: &Instance) -> Result<(), Unsupported> {
+    if !TransferTimes::fits(instance.platform()) {
+        let most = TransferTimes::MAX_NODES;
+        return Err(Unsupported(format!("it looks at each pair of the nodes of a tree, of which {most} are allowed")));
+    }
+    if let Some(job) = instance.staged() {
+        let name = &instance.job(job).name;
+        let what = "take time on the way from the root of the tree, which only `steady-state` plans";
+        return Err(Unsupported(format!("the data of the tasks of `{name}` {what}")));
+    }
+    let best_effort = instance.jobs().iter().find(|job| job.is_best_effort());
+    if let Some(job) = best_effort {
+        let what = "beside graphs, needs or different processors every bag has a weight, and";
+        return Err(Unsupported(format!("{what} `{}` has none", job.name)));
+    }
+    instance.check_task_count().map_err(|error| Unsupported(error.to_string()))?;
+    packing(instance).map(drop)
+}
+
+/// What a scheduler says that knows counts of processors alone.
+pub(super) fn needs_counts(instance: &Instance, instead: &str) -> Result<(), Unsupported> {
+    if let Some(task) = instance.task_ids().find(|&task| !instance.demands(task).is_empty()) {
+        let resource = &instance.platform().resource_of(instance.demands(task)[0].resource).name;
+        let name = instance.name(task);
+        let what = format!("it counts processors alone, and `{name}` needs `{resource}`; take {instead}");
+        return Err(Unsupported(what));
+    }
+    if let Some(job) = instance.jobs().iter().find(|job| !job.waits_for().is_empty()) {
+        let before = &instance.job(job.waits_for()[0]).name;
+        let what = format!("it knows no order between jobs, and `{}` waits for `{before}`; take {instead}", job.name);
+        return Err(Unsupported(what));
+    }
+    Ok(())
+}
+
+fn no_room(instance: &Instance, task: TaskId) -> Unsupported {
+    Unsupported(format!("no node that is fast enough for `{}` has room for what it needs", instance.name(task)))
+}
+
+/// The packing of an instance.
+pub(super) fn packing(instance: &Instance) -> Result<Packing<'_>, Unsupported> {
+    Packing::new(instance).map_err(|task| no_room(instance, task))
+}
+
+/// The fewest processors for each task, those with the longest path behind them first.
+pub(super) fn sequential(instance: &Instance) -> Result<Schedule, Unsupported> {
+    let packing = packing(instance)?;
+    let choices = repaired(&packing, packing.fewest())?;
+    let ranks = packing.ranks(&choices);
+    carried_out(&packing, &packing.list(&choices, |row| -ranks[row.index()]), false)
+}
+
+/// The shortest time for each task, by falling weight over time; one at a time unless `packed`.
+pub(super) fn gang(instance: &Instance, packed: bool) -> Result<Schedule, Unsupported> {
+    let packing = packing(instance)?;
+    let choices = repaired(&packing, packing.quickest())?;
+    let list = packing.list(&choices, |row| -density(&packing, &choices, row));
+    carried_out(&packing, &list, !packed)
+}
+
+/// The allotments that balance area and longest path best, in this order. The order of shelves is that of the longest paths.
+pub(super) fn list(instance: &Instance, order: Order) -> Result<Schedule, Unsupported> {
+    let packing = packing(instance)?;
+    let choices = balanced(&packing)?;
+    let ranks = packing.ranks(&choices);
+    let key = |row: Row| match order {
+        Order::Shelf => -ranks[row.index()],
+        Order::WeightedLptf => density(&packing, &choices, row),
+        Order::Smith => -density(&packing, &choices, row),
+        Order::Saf => packing.area(choices[row.index()]),
+    };
+    carried_out(&packing, &packing.list(&choices, key), false)
+}
+
+/// Lists over a sweep of balances, then annealing for the makespan.
+pub(super) fn sweep(instance: &Instance, steps: u64, seed: u64) -> Result<Schedule, Unsupported> {
+    use crate::search::Course;
+    use rand::SeedableRng;
+    let packing = packing(instance)?;
+    let aim = Aim { objective: Objective::Makespan, limit: None, floor: 0.0 };
+    let stop = makespan_core::Stop::default();
+    let random = rand_chacha::ChaCha8Rng::seed_from_u64(seed);
+    let found = search(&packing, aim, &[], random, &mut Course::of(steps, &stop));
+    let list = found.ok_or_else(|| used_up(&packing))?.1;
+    carried_out(&packing, &list, false)
+}
+
+/// Of all balances the one whose area and longest path together promise the shortest schedule.
+fn balanced(packing: &Packing<'_>) -> Result<Vec<u32>, Unsupported> {
+    let promised = |choices: &Vec<u32>| {
+        let area: f64 =
+            packing.rows().map(|row| packing.area(choices[row.index()]) * f64::from(packing.count_of(row))).sum();
+        packing.ranks(choices).into_iter().fold(area, f64::max)
+    };
+    let found = packing.balanced().into_iter().map(|choices| (promised(&choices), choices));
+    let best = found.min_by(|a, b| a.0.total_cmp(&b.0));
+    best.map(|(_, choices)| choices).ok_or_else(|| used_up(packing))
+}
+
+fn repaired(packing: &Packing<'_>, mut choices: Vec<u32>) -> Result<Vec<u32>, Unsupported> {
+    if packing.repair(&mut choices) { Ok(choices) } else { Err(used_up(packing)) }
+}
+
+pub(super) fn used_up(packing: &Packing<'_>) -> Unsupported {
+    let consumables: Vec<String> =
+        packing.instance().platform().consumables().iter().map(|(name, _)| format!("`{name}`")).collect();
+    Unsupported(format!("it found no allotments that leave enough of {} for all tasks", consumables.join(", ")))
+}
+
+/// Weight a unit of time.
+fn density(packing: &Packing<'_>, choices: &[u32], row: Row) -> f64 {
+    let weight = packing.instance().weight(packing.first_of(row)).as_f64();
+    weight / packing.fastest(choices[row.index()]).max(1) as f64
+}
+
+/// The schedule of a list.
+pub(super) fn carried_out(packing: &Packing<'_>, list: &[Entry], alone: bool) -> Result<Schedule, Unsupported> {
+    let mut packer = Packer::new(packing);
+    let from = packing.instance().first_release().ticks();
+    packer.run(list, from, alone).map_err(|_| used_up(packing))?;
+    Ok(packer.schedule(list))
+}
+
+/// The plan of a scheduler.
+pub(super) fn planned(
+    scheduler: &dyn Scheduler,
+    schedule: Result<Schedule, Unsupported>,
+) -> Result<Plan, ScheduleError> {
+    let unsupported = |reason| ScheduleError::Unsupported { scheduler: scheduler.name(), reason };
+    schedule.map(Plan::from).map_err(unsupported)
+}

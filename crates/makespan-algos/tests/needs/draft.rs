@@ -1,0 +1,204 @@
+//! Small instances of all that counts of processors do not describe.
+
+use makespan_core::{
+    Edge, Graph, Instance, Job, Link, NamedTask, Need, Needs, Node, Payload, Platform, ProcSet, Profile, Resources,
+    Time, Unavailable, Weight,
+};
+use proptest::prelude::*;
+
+/// Processors, memory, GPUs and speed of a node.
+type DraftNode = (u32, u64, u64, u32);
+
+#[derive(Clone, Debug)]
+pub struct DraftTask {
+    /// Ticks on one, two .. processors, each shorter than the one before, from `least` processors on.
+    times: Vec<i64>,
+    least: u32,
+    needs: DraftNeeds,
+}
+
+#[derive(Clone, Debug)]
+struct DraftNeeds {
+    memory: (u64, u64),
+    gpus: u64,
+    solver: u64,
+    budget: u64,
+    /// Of memory, by allotment, instead of the other.
+    listed: Option<Vec<u64>>,
+}
+
+#[derive(Clone, Debug)]
+pub struct DraftJob {
+    release: i64,
+    weight: u64,
+    deadline: Option<i64>,
+    /// One task, or several with edges and how many bytes these carry.
+    tasks: Vec<DraftTask>,
+    edges: Vec<(usize, usize, u64)>,
+    /// How many equal tasks, where there is one.
+    count: u64,
+    /// Which earlier jobs it waits for, by bits.
+    after: u8,
+}
+
+#[derive(Clone, Debug)]
+pub struct Draft {
+    nodes: Vec<DraftNode>,
+    jobs: Vec<DraftJob>,
+    /// Ticks a byte between nodes; none without a network.
+    network: Option<i64>,
+    compact: bool,
+    /// Processor, start and length.
+    closed: Vec<(u32, i64, i64)>,
+}
+
+impl Draft {
+    /// The instance with all times multiplied; `None` where something never fits.
+    pub fn instance(&self, scale: i64) -> Option<Instance> {
+        let ticks = |at: i64| Time::from_ticks(at * scale);
+        let node = |(at, &(processors, memory, gpus, speed)): (usize, &DraftNode)| Node {
+            speed: f64::from(speed),
+            resources: Resources::new([("memory", memory), ("gpus", gpus)]).unwrap(),
+            ..Node::new(format!("n{at}"), processors)
+        };
+        let platform = Platform::new(self.nodes.iter().enumerate().map(node).collect()).unwrap();
+        let platform = platform.with_licences(Resources::new([("solver", 2)]).unwrap()).unwrap();
+        let mut platform = platform.with_consumables(Resources::new([("budget", 12)]).unwrap()).unwrap();
+        if let Some(each) = self.network {
+            let bandwidth = 1e9 / (each * scale) as f64;
+            platform = platform.with_interconnect(Link { bandwidth, latency: Time::ZERO }).unwrap();
+        }
+        if self.compact {
+            platform = platform.requiring_compact();
+        }
+        let last = platform.processors() - 1;
+        let closed = |&(id, start, length): &(u32, i64, i64)| Unavailable {
+            processors: ProcSet::range(id.min(last), id.min(last)),
+            start: ticks(start),
+            end: ticks(start + length),
+        };
+        let jobs = self.jobs.iter().enumerate().map(|(at, job)| job.job(at, scale)).collect();
+        Instance::new(platform, jobs, self.closed.iter().map(closed).collect()).ok()
+    }
+}
+
+impl DraftJob {
+    fn job(&self, at: usize, scale: i64) -> Job {
+        let ticks = |at: i64| Time::from_ticks(at * scale);
+        let named = |(at, task): (usize, &DraftTask)| {
+            let mut named = NamedTask::new(format!("t{at}"), task.profile(scale));
+            named.task.needs = task.needs.needs();
+            named
+        };
+        let job = if self.tasks.len() == 1 {
+            let job = Job::new(format!("j{at}"), self.tasks[0].profile(scale)).with_needs(self.tasks[0].needs.needs());
+            if self.count > 1 { job.with_count(self.count.try_into().unwrap()) } else { job }
+        } else {
+            let count = self.tasks.len();
+            let mut edges: Vec<Edge> = Vec::new();
+            for &(a, b, bytes) in &self.edges {
+                let (from, to) = ((a % count).min(b % count) as u32, (a % count).max(b % count) as u32);
+                if from != to && !edges.iter().any(|edge| (edge.from, edge.to) == (from, to)) {
+                    edges.push(Edge { from, to, payload: Payload::Bytes(bytes) });
+                }
+            }
+            Job::compound(
+                format!("j{at}"),
+                Graph::new(self.tasks.iter().enumerate().map(named).collect(), edges).unwrap(),
+            )
+        };
+        let after = (0..at).filter(|before| self.after & (1 << before) != 0).map(|before| format!("j{before}"));
+        let job = job.with_release(ticks(self.release)).with_weight(Weight::from_millionths(self.weight).unwrap());
+        let job = job.with_after(after.collect::<Vec<String>>());
+        match self.deadline {
+            Some(deadline) => job.with_deadline(ticks(self.release + deadline)),
+            None => job,
+        }
+    }
+}
+
+impl DraftTask {
+    fn profile(&self, scale: i64) -> Profile {
+        let times = self.times.iter().map(|&time| Time::from_ticks(time * scale)).collect();
+        let least = self.least.min(self.times.len() as u32);
+        Profile::table(times).unwrap().at_least(least).unwrap()
+    }
+}
+
+impl DraftNeeds {
+    fn needs(&self) -> Needs {
+        let Self { memory, gpus, solver, budget, listed } = self;
+        let memory = match listed {
+            Some(listed) => Need::ByAllotment(listed.clone().into()),
+            None => Need::Linear { whole: memory.0, per_processor: memory.1 },
+        };
+        let all = [
+            ("memory", memory),
+            ("gpus", Need::whole(*gpus)),
+            ("solver", Need::whole(*solver)),
+            ("budget", Need::whole(*budget)),
+        ];
+        Needs::new(all.into_iter().filter(|(_, need)| !need.is_nothing())).unwrap()
+    }
+}
+
+fn needs() -> impl Strategy<Value = DraftNeeds> {
+    let rarely = |most: u64| prop_oneof![4 => Just(0), 1 => 1..=most];
+    let listed = proptest::option::weighted(0.2, proptest::collection::vec(0_u64..8, 1..4));
+    let memory = prop_oneof![2 => Just((0, 0)), 3 => (0_u64..9, 0_u64..3)];
+    (memory, rarely(2), rarely(2), rarely(3), listed).prop_map(|(memory, gpus, solver, budget, listed)| DraftNeeds {
+        memory,
+        gpus,
+        solver,
+        budget,
+        listed,
+    })
+}
+
+fn task() -> impl Strategy<Value = DraftTask> {
+    let times = proptest::collection::vec(1_i64..5, 1..4).prop_map(|steps| {
+        // Falling times, the shortest last.
+        let mut times = vec![steps[0]];
+        steps[1..].iter().for_each(|step| times.push(times[times.len() - 1] + step));
+        times.reverse();
+        times
+    });
+    (times, 1_u32..3, needs()).prop_map(|(times, least, needs)| DraftTask { times, least, needs })
+}
+
+fn job(after: bool, graphs: bool, bags: bool) -> impl Strategy<Value = DraftJob> {
+    let most = if graphs { 4 } else { 2 };
+    let edges = proptest::collection::vec((0_usize..4, 0_usize..4, 0_u64..3), 0..5);
+    let tasks = proptest::collection::vec(task(), 1..most);
+    let rest = (prop_oneof![3 => Just(0_i64), 1 => 0_i64..9], 1_u64..4, proptest::option::of(0_i64..20));
+    (rest, tasks, edges, if bags { 1_u64..4 } else { 1..2 }, if after { 0_u8..=63 } else { 0..=0 }).prop_map(
+        |((release, weight, deadline), tasks, edges, count, after)| DraftJob {
+            release,
+            weight: weight * 1_000_000,
+            deadline,
+            tasks,
+            edges,
+            count,
+            // Half of the bits are too many.
+            after: after & (after >> 2),
+        },
+    )
+}
+
+/// Instances that can be planned.
+pub fn draft() -> impl Strategy<Value = Draft> {
+    (any::<[bool; 3]>(), 1_usize..5)
+        .prop_flat_map(|([after, graphs, bags], jobs)| of(jobs, after, graphs, bags))
+        .prop_filter("everything fits an empty platform", |draft| draft.instance(1).is_some())
+}
+
+fn of(jobs: usize, after: bool, graphs: bool, bags: bool) -> impl Strategy<Value = Draft> {
+    let node = |unequal: bool| (1_u32..4, 4_u64..16, 0_u64..3, if unequal { 1_u32..4 } else { 1..2 });
+    let nodes = any::<bool>().prop_flat_map(move |unequal| proptest::collection::vec(node(unequal), 1..4));
+    let closed =
+        prop_oneof![3 => Just(Vec::new()), 1 => proptest::collection::vec((0_u32..6, 0_i64..12, 1_i64..9), 1..3)];
+    let network = proptest::option::weighted(0.3, 1_i64..4);
+    let jobs = proptest::collection::vec(job(after, graphs, bags), 1..=jobs);
+    (nodes, jobs, network, proptest::bool::weighted(0.2), closed)
+        .prop_map(|(nodes, jobs, network, compact, closed)| Draft { nodes, jobs, network, compact, closed })
+}

@@ -1,0 +1,82 @@
+//! Needs, dependencies between jobs, parallel tasks in graphs and nodes of different speeds, over the whole catalogue.
+
+mod draft;
+
+use draft::draft;
+use makespan_algos::{catalogue, scheduler};
+use makespan_core::{Context, Instance, Objective, Plan, Schedule, Scheduler, TaskId, Time, validate};
+use proptest::prelude::*;
+
+/// The schedulers of the catalogue, those that search with a few steps.
+fn specs() -> Vec<String> {
+    let placing = catalogue().iter().filter(|entry| entry.name != "steady-state");
+    placing.flat_map(|entry| entry.kind.representatives).map(ToString::to_string).collect()
+}
+
+fn planned(scheduler: &dyn Scheduler, instance: &Instance) -> Option<Schedule> {
+    scheduler.supports(instance).ok()?;
+    match scheduler.schedule(instance, &mut Context::with_seed(7)) {
+        Ok(plan) => plan.into_schedule(),
+        // What is used up may be too little for all tasks together.
+        Err(error) => {
+            assert!(error.to_string().contains("enough of `budget`"), "{}: {error}", scheduler.name());
+            None
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+
+    /// Supported means planned, validly; no plan beats a bound; the same seed gives the same plan; and twice as long times a plan
+    /// that is twice as long.
+    #[test]
+    fn every_plan_keeps_needs_and_order(draft in draft()) {
+        let instance = draft.instance(1).unwrap();
+        let larger = draft.instance(1000).unwrap();
+        for spec in specs() {
+            let scheduler = scheduler(&spec).unwrap();
+            let Some(schedule) = planned(scheduler.as_ref(), &instance) else { continue };
+            prop_assert_eq!(validate(&instance, &schedule), Ok(()), "{}", spec);
+            prop_assert_eq!(planned(scheduler.as_ref(), &instance), Some(schedule.clone()), "{}", spec);
+            for objective in Objective::OF_TIME {
+                let bound = makespan_bounds::best(&instance, objective);
+                let Ok(bound) = bound else { continue };
+                prop_assert_eq!(bound.verify(&instance), Ok(()));
+                let value = objective.value(&instance, &schedule);
+                prop_assert!(bound.value.integer() <= value, "{}: {} {:?} > {}", spec, objective, bound, value);
+            }
+            let Some(scaled) = planned(scheduler.as_ref(), &larger) else { continue };
+            prop_assert_eq!(validate(&larger, &scaled), Ok(()), "{}", spec);
+        }
+    }
+}
+
+/// What a list schedule without any idea of resources would do is refused with the reason, not done wrong.
+#[test]
+fn those_that_count_processors_say_what_they_cannot_keep() {
+    use makespan_core::{Job, Need, Needs, Platform, Profile, Resources};
+    let job = |name: &str| Job::new(name, Profile::rigid(1, Time::from_seconds(2)).unwrap());
+    let memory = Needs::new([("memory", Need::whole(3))]).unwrap();
+    let platform = || {
+        let resources = Resources::new([("memory", 4)]).unwrap();
+        Platform::cluster(1, 2).unwrap().with_node_resources(&resources).unwrap()
+    };
+    let needy = Instance::new(platform(), vec![job("a").with_needs(memory), job("b")], vec![]).unwrap();
+    let waiting = Instance::new(platform(), vec![job("a").with_after(["b"]), job("b")], vec![]).unwrap();
+    for spec in ["dual", "shelves"] {
+        let refused = |instance| scheduler(spec).unwrap().supports(instance).unwrap_err().to_string();
+        assert!(refused(&needy).contains("`a` needs `memory`"), "{}", refused(&needy));
+        assert!(refused(&waiting).contains("`a` waits for `b`"), "{}", refused(&waiting));
+    }
+    for spec in ["list[order=saf]", "sweep[steps=9]", "sequential", "gang", "demt"] {
+        let plan = |instance| {
+            let plan: Plan = scheduler(spec).unwrap().schedule(instance, &mut Context::default()).unwrap();
+            plan.into_schedule().unwrap()
+        };
+        let starts =
+            |schedule: &Schedule| -> Vec<TaskId> { schedule.placements().iter().map(|one| one.task).collect() };
+        assert_eq!(starts(&plan(&waiting)), [TaskId(1), TaskId(0)], "{spec}");
+        assert_eq!(plan(&needy).placements().len(), 2);
+    }
+}
