@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use makespan_core::{Instance, Job, Policy, Rows, Scheduler, Unsupported};
+use makespan_core::{Demand, Instance, Job, Policy, Rows, Scheduler, Unsupported};
 use thiserror::Error;
 
 use super::flow::{self, sequential_and_open};
@@ -220,7 +220,7 @@ static POLICIES: [Entry<OfPolicy>; 13] = [
                 let judge = crate::scheduler(&name)?;
                 let policy = Box::new(Follow::new(crate::scheduler(&name)?, seed));
                 let supports = Box::new(move |instance: &Instance| judge.supports(instance));
-                Ok(Built { policy, supports })
+                Ok(Built { policy, supports }.only(enough_for_all))
             },
         },
     },
@@ -241,13 +241,13 @@ fn flow(
     let name = spec.take("mapper", default.to_owned(), |text| Ok(text.to_owned()))?;
     let communication = spec.take("communication", Communication::Links, str::parse::<Communication>)?;
     let rules = Rules { when, scheduling_time, communication };
-    Ok(Built::any(TaskFlow::new(rules, flow::mapper(&name)?, seed)).only(sequential_and_open))
+    Ok(Built::any(TaskFlow::new(rules, flow::mapper(&name)?, seed)).only(sequential_and_open).only(without_needs))
 }
 
 impl Built {
     /// Any instance in which no data are on their way between nodes.
     fn any(policy: impl Policy + 'static) -> Self {
-        Self { policy: Box::new(policy), supports: Box::new(without_transfers) }
+        Self { policy: Box::new(policy), supports: Box::new(without_transfers) }.only(enough_for_all)
     }
 
     /// Any such instance in which the number of processors and their speed say how long a job takes.
@@ -303,12 +303,44 @@ fn by_scheduler<P: Policy + 'static>(
 
 /// The tasks of an instance as such a policy plans them: each by itself, when it waits. Of the equal ones of a bag there is one.
 fn one_by_one(instance: &Instance) -> Cow<'_, Instance> {
-    if !instance.has_bags() && !instance.has_compound_jobs() {
+    if !instance.has_bags() && !instance.has_compound_jobs() && !instance.has_edges_between_jobs() {
         return Cow::Borrowed(instance);
     }
     let different = |job: &Job<Rows>| job.task_ids().take(job.different_tasks() as usize);
     let tasks = instance.jobs().iter().flat_map(different);
     Cow::Owned(instance.with_jobs(tasks.map(|task| instance.alone(task)).collect()))
+}
+
+/// Whether nothing is used up before all tasks have run, whatever their allotments: a queue does not look ahead.
+fn enough_for_all(instance: &Instance) -> Result<(), Unsupported> {
+    let platform = instance.platform();
+    for (name, there) in platform.consumables().iter() {
+        let resource = platform.resource(name);
+        let most = |task| {
+            let demand = instance.demands(task).iter().find(|demand| Some(demand.resource) == resource);
+            let profile = instance.profile(task);
+            let totals = |demand: &Demand| {
+                (profile.min_processors()..=profile.max_processors()).map(|width| demand.need.total(width)).max()
+            };
+            demand.and_then(totals).unwrap_or(0)
+        };
+        let needed: u128 = instance.task_ids().map(|task| u128::from(most(task))).sum();
+        if needed > u128::from(there) {
+            let what = format!("all tasks together may use up {needed} of `{name}`, and there are {there}");
+            return Err(Unsupported(format!("{what}; plan them with `optimise`, which chooses their allotments")));
+        }
+    }
+    Ok(())
+}
+
+/// What policies say that know processors alone.
+pub(super) fn without_needs(instance: &Instance) -> Result<(), Unsupported> {
+    let Some(task) = instance.task_ids().find(|&task| !instance.demands(task).is_empty()) else { return Ok(()) };
+    let resource = &instance.platform().resource_of(instance.demands(task)[0].resource).name;
+    Err(Unsupported(format!(
+        "`{}` needs `{resource}`, and it knows processors alone; use easy or replan",
+        instance.name(task)
+    )))
 }
 
 fn equally_fast(instance: &Instance) -> Result<(), Unsupported> {

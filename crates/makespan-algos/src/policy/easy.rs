@@ -159,7 +159,7 @@ impl Easy {
 /// Where tasks are started.
 enum Ground<'a, 'b> {
     Counts(Starts<'a, 'b>),
-    Sets(Space<'b>),
+    Sets(Box<Space<'b>>),
 }
 
 impl<'a, 'b> Ground<'a, 'b> {
@@ -170,7 +170,7 @@ impl<'a, 'b> Ground<'a, 'b> {
         }
         let mut space = Space::of(view);
         ended.iter().filter_map(|&task| state.held.slot(task)).for_each(|slot| space.hold(slot));
-        Self::Sets(space)
+        Self::Sets(Box::new(space))
     }
 
     /// The end of a task is about to be heard.

@@ -58,9 +58,15 @@ impl Follow {
                 firsts.push(own.first());
             }
         }
-        jobs.iter_mut().for_each(|job| job.release = job.release.max(now));
+        for job in &mut jobs {
+            job.release = job.release.max(now);
+            job.deadline = job.deadline.map(|deadline| deadline.max(now));
+            // Who is heard of waits for no job that has not ended.
+            job.after.clear();
+        }
         let taken = self.reservations.taken(view);
         let Ok(planned) = Instance::new(instance.platform().clone(), jobs, taken) else { return false };
+        let planned = planned.holding(self.reservations.held(view));
         let mut context = Context::with_seed(self.seed);
         // What is supported as a whole is supported in part: the policy is made for an instance that is.
         let plan = self.scheduler.schedule(&planned, &mut context).ok().and_then(Plan::into_schedule);
@@ -85,7 +91,10 @@ impl Follow {
                 self.reservations.upcoming().filter(|at| own.has_task(at.task)).cloned().collect();
             self.reservations.remove(|task| own.has_task(task));
             let begun = (left.len() as u64) < own.tasks();
-            if begun && own.is_compound() {
+            if begun && own.is_compound() && instance.has_demands() {
+                // Another place would need what its tasks need, too: they wait for the repair.
+                self.reservations.add(before);
+            } else if begun && own.is_compound() {
                 self.reservations.project(view);
                 let mut calendars = calendars(instance.processors(), &self.reservations.taken(view));
                 self.reservations.add(again(view, job, &left, &mut calendars));

@@ -109,7 +109,7 @@ impl Held {
     /// Where a task runs, and until when it is believed to; known where places matter.
     pub(super) fn slot(&self, task: TaskId) -> Option<Slot> {
         let (hold, processors) = (self.running.get(&task)?, self.places.as_ref()?.get(&task)?.clone());
-        Some(Slot { processors, start: hold.start, end: hold.end })
+        Some(Slot { processors, start: hold.start, end: hold.end, task: Some(task), begun: true })
     }
 
     /// When the last of what runs is believed to end.
@@ -192,9 +192,9 @@ pub(super) fn counts_suffice(instance: &Instance) -> bool {
     interchangeable(instance) && instance.availability().is_always_open()
 }
 
-/// Whether only unavailable periods tell processors apart: all are equal, and any of them serve.
+/// Whether only unavailable periods tell processors apart: all are equal, any of them serve, and tasks need nothing else.
 pub(super) fn interchangeable(instance: &Instance) -> bool {
-    let equal = equal_speeds(instance) && !instance.has_machine_times();
+    let equal = equal_speeds(instance) && !instance.has_machine_times() && !instance.has_demands();
     equal && !instance.platform().restricts_placement()
 }
 

@@ -28,6 +28,7 @@ mod speeds;
 #[cfg(test)]
 mod tests;
 pub mod tree;
+mod usage;
 
 pub use batch::{Batch, Doubling};
 pub use catalogue::{OfPolicy, PolicyError, policies, policy, policy_for};

@@ -122,6 +122,8 @@ trait Outlook {
     fn caps<'a>(&'a self, start: Time) -> Box<dyn Iterator<Item = (Time, u32)> + 'a>;
     /// When more may become free, ascending.
     fn openings(&self, after: Time) -> Vec<Time>;
+    /// Whether so many processors, of which there are enough, have what a task needs besides.
+    fn has_needs(&self, task: TaskId, width: u32, start: Time) -> bool;
 }
 
 impl Outlook for Strips {
@@ -132,6 +134,10 @@ impl Outlook for Strips {
     fn openings(&self, after: Time) -> Vec<Time> {
         self.steps(after).map(|(until, _)| until).filter(|&until| until < Time::MAX).collect()
     }
+
+    fn has_needs(&self, _: TaskId, _: u32, _: Time) -> bool {
+        true
+    }
 }
 
 impl Outlook for Space<'_> {
@@ -141,6 +147,10 @@ impl Outlook for Space<'_> {
 
     fn openings(&self, after: Time) -> Vec<Time> {
         Space::openings(self, after)
+    }
+
+    fn has_needs(&self, task: TaskId, width: u32, start: Time) -> bool {
+        !self.knows_needs() || self.place(task, width, start).is_some()
     }
 }
 
@@ -224,7 +234,12 @@ impl<'a> Chooser<'a> {
             if cap < self.profile.min_processors() {
                 return None;
             }
-            let width = self.within(cap.min(self.most));
+            let mut width = self.within(cap.min(self.most));
+            if !outlook.has_needs(self.task, width, start) {
+                let others = self.profile.allotments().take_while(|&width| width <= cap.min(self.most));
+                let roomy = others.filter(|&width| outlook.has_needs(self.task, width, start));
+                width = roomy.min_by_key(|&width| self.cost(width))?;
+            }
             let end = start + time_on_equal(self.instance, self.task, width);
             // What is free only falls from here on, and fewer processors are not cheaper.
             if end <= until {
@@ -279,6 +294,10 @@ impl Outlook for Counted {
 
     fn openings(&self, after: Time) -> Vec<Time> {
         Outlook::openings(&self.strips, after)
+    }
+
+    fn has_needs(&self, _: TaskId, _: u32, _: Time) -> bool {
+        true
     }
 }
 

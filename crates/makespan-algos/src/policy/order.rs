@@ -186,16 +186,29 @@ impl Widths {
         Self { request, speeds: if instance.platform().has_unit_speed() { Vec::new() } else { speeds() } }
     }
 
+    /// So many processors, or the nearest number for which there is room, a smaller one first.
+    fn with_room(instance: &Instance, task: TaskId, asked: u32) -> u32 {
+        let profile = instance.profile(task);
+        if profile.is_rigid() || instance.demands(task).is_empty() || instance.has_room(task, asked) {
+            return asked;
+        }
+        let (fewer, more): (Vec<u32>, Vec<u32>) = profile.allotments().partition(|&width| width < asked);
+        fewer.into_iter().rev().chain(more).find(|&width| instance.has_room(task, width)).unwrap_or(asked)
+    }
+
     /// The number of processors. Where that many fast ones would not keep a walltime, it is the nearest number that keeps
     /// it, a smaller one first.
     pub(super) fn of(&self, instance: &Instance, task: TaskId) -> u32 {
         let profile = instance.profile(task);
-        let asked = self.request.processors(profile);
+        let asked = Self::with_room(instance, task, self.request.processors(profile));
         if self.speeds.is_empty() {
             return asked;
         }
         let Some(walltime) = instance.walltime(task) else { return asked };
         let keeps = |&width: &u32| {
+            if !instance.has_room(task, width) {
+                return false;
+            }
             let enough = self.speeds.iter().find(|&&(_, fast)| fast >= width);
             enough.is_some_and(|&(speed, _)| profile.time(width).divided_by(speed) <= walltime)
         };

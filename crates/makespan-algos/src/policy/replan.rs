@@ -3,8 +3,8 @@
 use std::str::FromStr;
 
 use makespan_core::{
-    Decision, Event, Instance, Placement, Policy, ProcSet, Schedule, Scheduler, TaskId, TaskSet, Time, Unavailable,
-    View,
+    Decision, Event, Instance, Left, Placement, Policy, ProcSet, Schedule, Scheduler, TaskId, TaskSet, Time,
+    Unavailable, View,
 };
 
 use super::ahead::plan_ahead;
@@ -118,7 +118,8 @@ impl Replan {
     /// Where the task that has waited longest is to be, if this plan starts it later than the plan before and it can have
     /// that earlier.
     fn kept(&self, view: &View<'_>, plan: &[Placement]) -> Option<Placement> {
-        if self.keep == Keep::None {
+        // Where tasks need more than processors, nobody knows how early what others hold lets it begin.
+        if self.keep == Keep::None || view.instance.has_demands() {
             return None;
         }
         let competes = |task: &TaskId| !view.instance.job_of(*task).is_best_effort();
@@ -143,12 +144,13 @@ impl Replan {
 
     /// Starts what is due on free processors. A due task that cannot start makes the plan invalid.
     fn start_due(&mut self, view: &View<'_>, decisions: &mut Vec<Decision>) {
-        let mut free = view.free.clone();
+        let (mut free, mut resources) = (view.free.clone(), Left::of(view));
         let due = self.upcoming.partition_point(|placement| placement.start <= view.now);
         let later = self.upcoming.split_off(due);
         for placement in std::mem::take(&mut self.upcoming) {
             let Placement { task, start, end, ref processors, .. } = placement;
-            if view.waiting.contains(task) && processors.is_subset(&free) {
+            let fits = view.waiting.contains(task) && processors.is_subset(&free);
+            if fits && resources.take(task, processors) {
                 free = free.difference(processors);
                 self.expected.push((task, view.now + (end - start)));
                 decisions.push(Decision::Start { task, processors: processors.clone() });

@@ -1,7 +1,8 @@
 //! Tasks that have places to come, kept in their order whatever the tasks before them really take.
 
 use makespan_core::{
-    Decision, Dependence, Event, Instance, Placement, ProcSet, Running, TaskId, Time, Unavailable, View,
+    Decision, Dependence, Event, HeldAmount, Instance, Left, Placement, ProcSet, Running, TaskId, Time, Unavailable,
+    View,
 };
 use rustc_hash::FxHashMap;
 
@@ -142,6 +143,15 @@ impl Reservations {
         closed(view).chain(held).chain(planned).collect()
     }
 
+    /// What is held of resources by what runs, and by what is planned: from now on until it is to end, though it may begin
+    /// later.
+    pub fn held(&self, view: &View<'_>) -> Vec<HeldAmount> {
+        let upcoming =
+            self.upcoming().map(|at| Running { task: at.task, start: at.start, processors: at.processors.clone() });
+        let all: Vec<Running> = view.running.iter().cloned().chain(upcoming).collect();
+        View { running: &all, ..*view }.held()
+    }
+
     /// Tasks that are planned for a time at which their processors are expected to be down, ascending.
     pub fn stranded(&self, view: &View<'_>) -> Vec<TaskId> {
         let on_down = |at: &Placement| {
@@ -158,7 +168,7 @@ impl Reservations {
     /// Starts what may start, in the planned order on each processor, and asks to be woken for what has to wait for an
     /// instant and not for an event.
     pub fn start(&mut self, view: &View<'_>, decisions: &mut Vec<Decision>) {
-        let mut before = ProcSet::new();
+        let (mut before, mut resources) = (ProcSet::new(), Left::of(view));
         let mut wake: Option<Time> = None;
         let mut left = Vec::with_capacity(self.upcoming.len());
         let mut upcoming = std::mem::take(&mut self.upcoming).into_iter();
@@ -175,7 +185,7 @@ impl Reservations {
             if turn && view.waiting.contains(at.task) {
                 match self.opening(view, &next) {
                     // Held by others: their end is an event.
-                    None if !at.processors.is_subset(view.free) => {}
+                    None if !at.processors.is_subset(view.free) || !resources.take(at.task, &at.processors) => {}
                     None => {
                         decisions.push(Decision::Start { task: at.task, processors: at.processors.clone() });
                         self.running.push(Reservation { started: view.now, ..next });

@@ -4,6 +4,7 @@ use makespan_core::{Instance, ProcSet, TaskId, Time, View};
 
 use super::order::Place;
 use super::speeds::speeds;
+use super::usage::Usage;
 use crate::free_time::Period;
 use crate::kernel::{take_compact, widest_compact};
 
@@ -13,6 +14,10 @@ pub(super) struct Slot {
     pub processors: ProcSet,
     pub start: Time,
     pub end: Time,
+    /// Who holds them, if a task does.
+    pub task: Option<TaskId>,
+    /// Whether it runs already.
+    pub begun: bool,
 }
 
 /// What the task is to get that is first to start later: some of several processors, any of which serve.
@@ -24,6 +29,8 @@ struct Reserved {
     spare: u32,
     start: Time,
     end: Time,
+    /// What it is to hold besides, where that counts; then its processors are no others.
+    held: Option<Slot>,
 }
 
 impl Reserved {
@@ -52,6 +59,8 @@ pub(super) struct Space<'a> {
     closing: Option<Time>,
     /// When all that runs or is reserved has ended.
     reach: Time,
+    /// What tasks hold besides processors.
+    usage: Usage<'a>,
 }
 
 impl<'a> Space<'a> {
@@ -65,13 +74,26 @@ impl<'a> Space<'a> {
             processors: period.processors.clone(),
             start: period.start,
             end,
+            task: None,
+            begun: false,
         });
         let slots: Vec<Slot> = running(view).collect();
         let reach = slots.iter().map(|slot| slot.end).max().unwrap_or(now);
         let closing = periods().map(|period| period.start).min();
         let slots = slots.into_iter().chain(closed).collect();
         let speeds = speeds(view.instance);
-        Self { instance: view.instance, now, slots, reserved: None, speeds, closing, reach }
+        let mut space = Self {
+            instance: view.instance,
+            now,
+            slots,
+            reserved: None,
+            speeds,
+            closing,
+            reach,
+            usage: Usage::of(view),
+        };
+        space.slots.iter().for_each(|slot| space.usage.hold(slot));
+        space
     }
 
     /// Closes processors.
@@ -82,50 +104,68 @@ impl<'a> Space<'a> {
             reserved.spare = reserved.spare.saturating_sub(shared.len());
             reserved.processors.remove(&shared);
         }
+        self.usage.hold(&slot);
         self.slots.push(slot);
     }
 
     /// Opens what [`Space::hold`] closed.
     pub(super) fn release(&mut self, slot: &Slot) {
         if let Some(at) = self.slots.iter().rposition(|other| other == slot) {
-            self.slots.swap_remove(at);
+            let slot = self.slots.swap_remove(at);
+            self.usage.release(&slot);
         }
     }
 
     /// Keeps room for the task that is first to start later, at this instant and not to end later: so many of all the
-    /// processors that let it. Where best placement is required these alone.
+    /// processors that let it. Where best placement is required, or tasks need more than processors, these alone.
     pub(super) fn reserve(&mut self, slot: Slot) {
         self.reach = self.reach.max(slot.end);
-        let Slot { processors, start, end } = slot;
-        if self.instance.platform().restricts_placement() {
-            self.reserved = Some(Reserved { processors, spare: 0, start, end });
+        if self.has_own_processors() {
+            self.usage.hold(&slot);
+            let (processors, start, end) = (slot.processors.clone(), slot.start, slot.end);
+            self.reserved = Some(Reserved { processors, spare: 0, start, end, held: Some(slot) });
             return;
         }
+        let Slot { processors, start, end, .. } = slot;
         let as_fast = self.speeds.iter().find(|(_, fast)| processors.is_subset(fast));
         let open = as_fast.map_or_else(|| processors.clone(), |(_, fast)| self.open(fast, start, end));
         let spare = open.len() - processors.len();
-        self.reserved = Some(Reserved { processors: open, spare, start, end });
+        self.reserved = Some(Reserved { processors: open, spare, start, end, held: None });
     }
 
     /// Forgets what [`Space::reserve`] kept.
     pub(super) fn unreserve(&mut self) {
-        self.reserved = None;
+        self.take_reserved();
+    }
+
+    fn take_reserved(&mut self) -> Option<Reserved> {
+        let reserved = self.reserved.take()?;
+        reserved.held.iter().for_each(|slot| self.usage.release(slot));
+        Some(reserved)
+    }
+
+    /// Whether a reservation is one of certain processors.
+    fn has_own_processors(&self) -> bool {
+        self.instance.platform().restricts_placement() || self.usage.matters()
     }
 
     /// Processors from now on for the task at `place`, which has none beside the reservation where best placement is
     /// required, if they leave others for the task at `head`, whose reservation it is: it is then of these others.
     pub(super) fn exchange(&mut self, place: Place, head: Place) -> Option<Slot> {
-        let reserved = self.reserved.take_if(|_| self.instance.platform().restricts_placement())?;
+        if !self.has_own_processors() {
+            return None;
+        }
+        let reserved = self.take_reserved()?;
         let slot = self.place(place.task, place.asked.width, self.now);
         let moved = slot.and_then(|slot| {
-            self.slots.push(slot.clone());
+            self.hold(slot.clone());
             let other =
                 self.place(head.task, head.asked.width, reserved.start).filter(|other| other.end <= reserved.end);
-            self.slots.pop();
+            self.release(&slot);
             other.map(|other| (slot, other))
         });
         let Some((slot, other)) = moved else {
-            self.reserved = Some(reserved);
+            reserved.held.into_iter().for_each(|slot| self.reserve(slot));
             return None;
         };
         self.reserve(other);
@@ -153,23 +193,37 @@ impl<'a> Space<'a> {
                 return None;
             }
             let end = start + time;
-            let open = self.open(fast, start, end);
+            let open = self.open_to_all(fast, start, end);
+            let open = if self.usage.matters() { self.usage.with_room(task, width, open, start, end) } else { open };
             let faster = index.checked_sub(1).map(|index| &self.speeds[index].1);
             if let Some(processors) = self.take(open, width, Period { from: start, until: end }, faster) {
                 // On a platform of unequal speeds the slowest of them says how long.
                 let end = start + self.instance.time(task, &processors);
-                return Some(Slot { processors, start, end });
+                return Some(Slot { processors, start, end, task: Some(task), begun: false });
             }
         }
         None
+    }
+
+    /// Those of `base` that are open all the time, and not reserved where a reservation has processors of its own.
+    fn open_to_all(&self, base: &ProcSet, start: Time, end: Time) -> ProcSet {
+        let mut open = self.open(base, start, end);
+        if self.has_own_processors()
+            && let Some(reserved) = self.reserved.as_ref().filter(|reserved| reserved.meets(start, end))
+        {
+            open.remove(&reserved.processors);
+        }
+        open
     }
 
     fn take(&self, mut open: ProcSet, width: u32, period: Period, faster: Option<&ProcSet>) -> Option<ProcSet> {
         let platform = self.instance.platform();
         let meeting = self.reserved.as_ref().filter(|reserved| reserved.meets(period.from, period.until));
         if platform.restricts_placement() {
-            meeting.into_iter().for_each(|reserved| open.remove(&reserved.processors));
             return if open.len() < width { None } else { take_compact(platform, &mut open, width) };
+        }
+        if self.usage.matters() {
+            return if open.len() < width { None } else { Some(self.together(&open, width)) };
         }
         if meeting.map_or_else(|| open.len(), |reserved| reserved.leaves(&open)) < width {
             return None;
@@ -208,6 +262,24 @@ impl<'a> Space<'a> {
         (taken.len() == width).then_some(taken)
     }
 
+    /// So many of these processors: of one node if one has so many, and else of as few as can be.
+    fn together(&self, open: &ProcSet, width: u32) -> ProcSet {
+        let platform = self.instance.platform();
+        let mut parts = platform.parts(open);
+        let alone = parts.iter().filter(|part| part.1 >= width).min_by_key(|part| part.1).copied();
+        if let Some(one) = alone {
+            parts = vec![one];
+        }
+        parts.sort_by_key(|part| std::cmp::Reverse(part.1));
+        let (mut rest, mut taken) = (width, Vec::new());
+        for (node, here) in parts {
+            let mut own = open.intersection(&platform.processors_of(node));
+            taken.extend(own.take(here.min(rest)).iter().flat_map(|part| part.intervals().to_vec()));
+            rest -= here.min(rest);
+        }
+        ProcSet::from_intervals(taken)
+    }
+
     /// The first place from `after` on: at that instant or when something is opened.
     pub(super) fn earliest(&self, task: TaskId, width: u32, after: Time) -> Option<Slot> {
         let mut instants = std::iter::once(after).chain(self.openings(after));
@@ -227,9 +299,10 @@ impl<'a> Space<'a> {
             let mut open = self.open(&all, start, until);
             let platform = self.instance.platform();
             let meeting = reserved.filter(|reserved| reserved.meets(start, until));
-            if platform.restricts_placement() {
+            if self.has_own_processors() {
                 meeting.into_iter().for_each(|reserved| open.remove(&reserved.processors));
-                return (until, widest_compact(platform, &open));
+                let compact = platform.restricts_placement();
+                return (until, if compact { widest_compact(platform, &open) } else { open.len() });
             }
             (until, meeting.map_or_else(|| open.len(), |reserved| reserved.leaves(&open)))
         })
@@ -243,6 +316,11 @@ impl<'a> Space<'a> {
         ends.sort_unstable();
         ends.dedup();
         ends
+    }
+
+    /// Whether tasks need more than processors.
+    pub(super) fn knows_needs(&self) -> bool {
+        self.usage.matters()
     }
 
     /// The present.
@@ -259,7 +337,8 @@ pub(super) fn running<'v>(view: &View<'v>) -> impl Iterator<Item = Slot> + use<'
         let meeting = coming.filter(|period| !period.processors.is_disjoint(&running.processors));
         let limit = meeting.map(|period| period.start).min().unwrap_or(Time::MAX);
         let end = running.expected_end(instance, now).min(limit);
-        Slot { processors: running.processors.clone(), start: running.start, end }
+        let processors = running.processors.clone();
+        Slot { processors, start: running.start, end, task: Some(running.task), begun: true }
     })
 }
 

@@ -17,8 +17,8 @@ use std::ops::Range;
 
 use crate::model::table::Table;
 use crate::model::{
-    Availability, Demand, Dependence, Job, JobId, Payload, Platform, ProcSet, Profile, Rows, Task, TaskId, Time,
-    Unavailable, Weight,
+    Availability, Demand, Dependence, Job, JobId, Payload, Platform, ProcSet, Profile, ResourceId, Rows, Task, TaskId,
+    Time, Unavailable, Weight,
 };
 
 pub use error::{InstanceError, NoRoom};
@@ -62,6 +62,20 @@ pub struct Instance {
     names: Names,
     unavailable: Vec<Unavailable>,
     availability: Availability,
+    held: Vec<HeldAmount>,
+}
+
+/// Something of a resource that work holds which the instance does not have: of what remains while others run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HeldAmount {
+    /// Where, if the resource belongs to nodes: a position on the platform.
+    pub node: Option<usize>,
+    /// Of what.
+    pub resource: ResourceId,
+    /// How much.
+    pub amount: u64,
+    /// Until when it is held, from the beginning on.
+    pub until: Time,
 }
 
 impl Instance {
@@ -87,7 +101,17 @@ impl Instance {
 
     fn empty(platform: Platform, unavailable: Vec<Unavailable>, availability: Availability) -> Self {
         let (table, totals, names) = (Table::default(), Totals::default(), Names::default());
-        Self { platform, jobs: Vec::new(), table, totals, horizon: None, names, unavailable, availability }
+        Self {
+            platform,
+            jobs: Vec::new(),
+            table,
+            totals,
+            horizon: None,
+            names,
+            unavailable,
+            availability,
+            held: Vec::new(),
+        }
     }
 
     /// Of jobs that were checked for this platform before.
@@ -449,6 +473,22 @@ impl Instance {
     /// Reservations and outages, grouped.
     pub fn availability(&self) -> &Availability {
         &self.availability
+    }
+
+    /// The same where others hold these amounts.
+    #[must_use]
+    pub fn holding(self, held: Vec<HeldAmount>) -> Self {
+        Self { held, ..self }
+    }
+
+    /// What others hold of resources.
+    pub fn held(&self) -> &[HeldAmount] {
+        &self.held
+    }
+
+    /// Whether the platform, were it empty, has what a task needs on so many processors. O(nodes).
+    pub fn has_room(&self, task: TaskId, processors: u32) -> bool {
+        room::Room::of(&self.platform).has_room(self.demands(task), processors)
     }
 
     /// The earliest release date; zero without jobs.

@@ -1,6 +1,6 @@
 //! What remains of an instance while it is carried out.
 
-use crate::model::{Instance, Part, TaskId, Time, Unavailable};
+use crate::model::{Demand, HeldAmount, Instance, Part, ResourceId, ResourceKind, TaskId, Time, Unavailable};
 use crate::online::View;
 
 impl Instance {
@@ -28,7 +28,40 @@ impl Instance {
         let near = |period: &&Unavailable| period.end > view.now && period.start < horizon;
         let unavailable = self.unavailable().iter().filter(near).cloned();
         let unavailable = unavailable.chain(running).chain(view.down.iter().cloned()).collect();
-        Part { instance: Self::joined(self.platform().clone(), waiting, unavailable), tasks }
+        let instance = Self::joined(self.platform().clone(), waiting, unavailable).holding(view.held());
+        Part { instance, tasks }
+    }
+}
+
+impl View<'_> {
+    /// What running tasks hold of resources until they are expected to end, and what has been used up.
+    pub fn held(&self) -> Vec<HeldAmount> {
+        let Self { instance, now, .. } = *self;
+        if !instance.has_demands() {
+            return Vec::new();
+        }
+        let platform = instance.platform();
+        let mut held = Vec::new();
+        for running in self.running {
+            let (until, allotment) = (running.expected_end(instance, now), running.processors.len());
+            for Demand { resource, kind, need } in instance.demands(running.task) {
+                let amount = |node, amount| HeldAmount { node, resource: *resource, amount, until };
+                match kind {
+                    ResourceKind::OfNodes => {
+                        let parts = platform.parts(&running.processors).into_iter();
+                        held.extend(parts.map(|(node, here)| amount(Some(node), need.share(here, allotment))));
+                    }
+                    ResourceKind::Licence => held.push(amount(None, need.total(allotment))),
+                    // Among what has been used up.
+                    ResourceKind::Consumable => {}
+                }
+            }
+        }
+        let ids = (0..platform.resources().len()).map(|at| ResourceId(at as u16));
+        let used = ids.map(|resource| (resource, self.ended.used_up(resource))).filter(|(_, amount)| *amount > 0);
+        let for_ever = |(resource, amount)| HeldAmount { node: None, resource, amount, until: Time::MAX };
+        held.extend(used.map(for_ever));
+        held
     }
 }
 

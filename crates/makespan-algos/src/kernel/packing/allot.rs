@@ -122,10 +122,7 @@ impl Packing<'_> {
             };
             consumables.iter().map(|&resource| amount(resource)).collect()
         };
-        let there: Vec<f64> = consumables
-            .iter()
-            .map(|&resource| self.machines.common[resource.index() - self.machines.resources] as f64)
-            .collect();
+        let there: Vec<f64> = consumables.iter().map(|&resource| self.machines.ever_left(resource) as f64).collect();
         let excess = |used: &[f64]| -> f64 {
             used.iter().zip(&there).map(|(used, there)| (used - there).max(0.0) / there.max(1.0)).sum()
         };

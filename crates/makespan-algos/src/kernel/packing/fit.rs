@@ -58,9 +58,25 @@ impl State {
         self.total = self.free.iter().sum();
         self.left.clone_from(&machines.amounts);
         self.common.clone_from(&machines.common);
+        machines
+            .held
+            .iter()
+            .enumerate()
+            .filter(|(_, held)| held.0 > now)
+            .for_each(|(at, _)| self.change_held(machines, at, false));
         self.period.clear();
         self.period.resize(machines.cells.len(), 0);
         self.advance(machines, now);
+    }
+
+    /// Takes what others hold, or gives it back.
+    pub fn change_held(&mut self, machines: &Machines, at: usize, back: bool) {
+        let (_, node, resource, amount) = machines.held[at];
+        let left = match node {
+            Some(node) => &mut self.left[node * machines.resources + resource.index()],
+            None => &mut self.common[resource.index() - machines.resources],
+        };
+        *left = if back { left.saturating_add(amount) } else { left.saturating_sub(amount) };
     }
 
     /// Lets time pass.

@@ -48,6 +48,8 @@ pub(super) struct Machines {
     pub common: Vec<u64>,
     pub always_open: bool,
     pub compact: bool,
+    /// What others hold: until when, at which node or of what belongs to none, and how much.
+    pub held: Vec<(i64, Option<usize>, ResourceId, u64)>,
     /// How long data travel between nodes; none where they take no time.
     pub transfers: Option<TransferTimes>,
     /// For each cell its node.
@@ -85,6 +87,13 @@ impl Machines {
             let processors = all[node].processors;
             nodes.push(Node { platform: node, processors, cells: (begin, cells.len() as u32) });
         }
+        let mut position = vec![usize::MAX; all.len()];
+        nodes.iter().enumerate().for_each(|(at, node)| position[node.platform] = at);
+        let held = instance
+            .held()
+            .iter()
+            .map(|held| (held.until.ticks(), held.node.map(|node| position[node]), held.resource, held.amount));
+        let held = held.collect();
         let order: Vec<usize> = nodes.iter().map(|node| node.platform).collect();
         let transfers = instance.has_transfers().then(|| TransferTimes::new(platform, &order, instance.edges()));
         let own = |(at, node): (usize, &Node)| std::iter::repeat_n(at as u32, (node.cells.1 - node.cells.0) as usize);
@@ -99,10 +108,17 @@ impl Machines {
             common: common.map(|total| u64::try_from(total).unwrap_or(u64::MAX)).collect(),
             always_open: instance.availability().is_always_open(),
             compact: platform.restricts_placement(),
+            held,
             transfers,
             node_of,
             kinds,
         }
+    }
+
+    /// What there ever will be of something that belongs to no node: all but what others keep for good.
+    pub fn ever_left(&self, resource: ResourceId) -> u64 {
+        let kept = self.held.iter().filter(|held| held.0 == i64::MAX && held.1.is_none() && held.2 == resource);
+        kept.fold(self.common[resource.index() - self.resources], |left, held| left.saturating_sub(held.3))
     }
 
     /// The node of a cell.
@@ -115,7 +131,7 @@ impl Machines {
         let platform = instance.platform();
         let enough = |demand: &Demand| {
             demand.kind == ResourceKind::OfNodes
-                || u128::from(demand.need.total(choice.processors)) <= platform.total(demand.resource)
+                || demand.need.total(choice.processors) <= self.ever_left(demand.resource)
         };
         if !demands.iter().all(enough) {
             return false;

@@ -15,6 +15,8 @@ use crate::kernel::graph::NodeId;
 enum Event {
     /// The task at this place of the list ends.
     End(u32),
+    /// Others give back what they hold.
+    Back(u32),
     /// The tasks of a row are released.
     Release(Row),
     /// Data are on some node, or processors open.
@@ -96,6 +98,7 @@ impl<'p, 'a> Packer<'p, 'a> {
             while let Some(Reverse((_, event))) = self.events.pop_if_at(now) {
                 match event {
                     Event::End(place) => self.end(list, place as usize),
+                    Event::Back(at) => self.state.change_held(&packing.machines, at as usize, true),
                     Event::Release(row) => self.submit(list, row),
                     Event::Wake => {}
                 }
@@ -118,6 +121,8 @@ impl<'p, 'a> Packer<'p, 'a> {
         self.events.clear();
         let openings = machines.cells.iter().flat_map(|cell| &cell.closed).map(|closed| closed.1);
         self.events.extend(openings.filter(|&end| end > from).map(|end| Reverse((end, Event::Wake))));
+        let held = machines.held.iter().zip(0..).filter(|(held, _)| held.0 > from && held.0 < i64::MAX);
+        self.events.extend(held.map(|(held, at)| Reverse((held.0, Event::Back(at)))));
         self.starts.clear();
         self.starts.resize(list.len(), i64::MAX);
         self.ends.clear();

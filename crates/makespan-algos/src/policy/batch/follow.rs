@@ -1,6 +1,6 @@
 //! A batch of tasks with a plan that is followed whatever the tasks really take.
 
-use makespan_core::{Decision, Event, Placement, ProcSet, Scheduler, TaskId, TaskSet, Time, View};
+use makespan_core::{Decision, Event, Left, Placement, ProcSet, Scheduler, TaskId, TaskSet, Time, View};
 
 use crate::policy::ahead::plan_ahead;
 
@@ -65,7 +65,7 @@ impl Follow {
     pub(super) fn start_due(&mut self, view: &View<'_>, decisions: &mut Vec<Decision>) {
         let now = view.now;
         // What nobody holds or has a claim on by an earlier place in the plan.
-        let mut free = view.free.clone();
+        let (mut free, mut resources) = (view.free.clone(), Left::of(view));
         let mut waiting = Vec::with_capacity(self.upcoming.len());
         let mut upcoming = std::mem::take(&mut self.upcoming).into_iter();
         for placement in upcoming.by_ref() {
@@ -78,7 +78,8 @@ impl Follow {
                 continue;
             }
             let left = free.difference(&placement.processors);
-            if placement.processors.is_subset(&free) && opens(view, &placement).is_none() {
+            let may = placement.processors.is_subset(&free) && opens(view, &placement).is_none();
+            if may && resources.take(placement.task, &placement.processors) {
                 let Placement { task, processors, .. } = placement;
                 self.running.push((task, now + view.instance.time(task, &processors)));
                 decisions.push(Decision::Start { task, processors });

@@ -41,6 +41,6 @@ impl Instance {
 
     /// The same machines with other jobs, which must come from this instance. They wait for those that are among them.
     pub fn with_jobs(&self, jobs: Vec<Job>) -> Self {
-        Self::joined(self.platform.clone(), jobs, self.unavailable.clone())
+        Self::joined(self.platform.clone(), jobs, self.unavailable.clone()).holding(self.held.clone())
     }
 }

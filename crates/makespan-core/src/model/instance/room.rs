@@ -26,6 +26,11 @@ impl<'a> Room<'a> {
         Self { platform, classes: Vec::new(), demands: FxHashMap::default() }
     }
 
+    /// Ready to be asked.
+    pub fn of(platform: &'a Platform) -> Self {
+        Self { classes: classes(platform), ..Self::new(platform) }
+    }
+
     /// The profile without the smallest and the largest allotments for which the platform has no room, were it empty. Some
     /// between them may have none either: shares that are rounded up do not fit nodes of any size.
     ///
@@ -61,7 +66,8 @@ impl<'a> Room<'a> {
         Ok(left.expect("the profile accepts both"))
     }
 
-    fn has_room(&self, demands: &[Demand], processors: u32) -> bool {
+    /// Whether the empty platform has room for a task on so many processors.
+    pub fn has_room(&self, demands: &[Demand], processors: u32) -> bool {
         demands.iter().all(|demand| self.has_in_all(demand, processors))
             && self.on_nodes(demands, processors) >= u64::from(processors)
     }
@@ -78,17 +84,15 @@ impl<'a> Room<'a> {
         if !self.platform.is_compact() {
             return self.classes.iter().map(|class| u64::from(room(class)) * class.count).sum();
         }
-        let (mut rest, mut whole) = (processors, 0_u64);
+        let (mut rest, mut part) = (processors, 0);
         for class in &self.classes {
-            if room(class) == class.processors && class.processors <= rest {
-                let nodes = u64::from(rest / class.processors).min(class.count) as u32;
-                rest -= nodes * class.processors;
-                whole += u64::from(nodes * class.processors);
-            }
+            let room = room(class);
+            let most = if room == class.processors { u64::from(rest / class.processors).min(class.count) } else { 0 };
+            rest -= most as u32 * class.processors;
+            // Of one node that is not held as a whole.
+            part = part.max(if most < class.count { room } else { 0 });
         }
-        // Of the last node that is not held as a whole; where every node is, there is no processor left either.
-        let part = self.classes.iter().map(room).max().unwrap_or(0);
-        whole + u64::from(part.min(rest))
+        u64::from(processors - rest) + u64::from(part.min(rest))
     }
 
     fn unknown(&self, job: String, resource: String) -> InstanceError {

@@ -96,6 +96,7 @@ impl Cluster<'_> {
     /// A task is released, or was interrupted. Whether it is among the waiting ones now: it is not while anything that it
     /// waits for has not ended with success.
     pub fn submit(&mut self, task: TaskId) -> bool {
+        self.held.forget(task);
         if let Some(released) = self.order.released.get_mut(task.index()) {
             *released = true;
             if self.order.missing[self.instance.different(task)] > 0 || self.order.abandoned[task.index()] {

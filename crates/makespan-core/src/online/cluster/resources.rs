@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::Cluster;
-use crate::model::{Demand, Instance, ProcSet, ResourceId, ResourceKind, Shortage, TaskId};
+use crate::model::{Demand, Instance, ProcSet, ResourceKind, Shortage, TaskId};
 use crate::online::Defect;
 
 /// What is held of each resource.
@@ -11,22 +11,25 @@ use crate::online::Defect;
 pub(super) struct Held {
     /// For each node what is held of each resource of nodes; empty until a task needs one.
     nodes: Vec<u64>,
-    /// For each resource what is held, or used up, of what belongs to no node.
+    /// For each resource what is held of what belongs to no node and comes back.
     platform: Vec<u64>,
-    /// What each task has used up, however often it was started.
+    /// For each resource what has been used up.
+    spent: Vec<u64>,
+    /// What each task has used up.
     used_up: FxHashMap<TaskId, Vec<(u16, u64)>>,
 }
 
 impl Held {
     /// What has been used up of each resource; empty where nothing is.
     pub fn used_up(&self) -> &[u64] {
-        if self.used_up.is_empty() { &[] } else { &self.platform }
+        &self.spent
     }
 
     fn grow(&mut self, instance: &Instance) {
         let platform = instance.platform();
         self.nodes.resize(platform.node_count() * platform.node_resources(), 0);
         self.platform.resize(platform.resources().len(), 0);
+        self.spent.resize(platform.resources().len(), 0);
     }
 
     /// Where a demand of a task on these processors counts, and how much.
@@ -46,7 +49,6 @@ impl Held {
         if demands.is_empty() {
             return;
         }
-        self.forget(task);
         self.grow(instance);
         let row = instance.platform().node_resources();
         let mut used_up = Vec::new();
@@ -54,12 +56,11 @@ impl Held {
             let resource = demand.resource;
             Self::each(instance, demand, processors, |node, amount| match node {
                 Some(node) => self.nodes[node * row + resource.index()] += amount,
-                None => {
-                    self.platform[resource.index()] += amount;
-                    if demand.kind == ResourceKind::Consumable {
-                        used_up.push((resource.0, amount));
-                    }
+                None if demand.kind == ResourceKind::Consumable => {
+                    self.spent[resource.index()] += amount;
+                    used_up.push((resource.0, amount));
                 }
+                None => self.platform[resource.index()] += amount,
             });
         }
         if !used_up.is_empty() {
@@ -80,16 +81,10 @@ impl Held {
         }
     }
 
-    /// What a task has used up of a resource when it was started before.
-    fn used_by(&self, task: TaskId, resource: ResourceId) -> u64 {
-        let used = self.used_up.get(&task).into_iter().flatten();
-        used.filter(|(other, _)| *other == resource.0).map(|(_, amount)| amount).sum()
-    }
-
-    /// A task that used something up starts again, and gets it anew.
-    fn forget(&mut self, task: TaskId) {
+    /// A task that used something up waits again: it counts when it starts anew.
+    pub fn forget(&mut self, task: TaskId) {
         for (resource, amount) in self.used_up.remove(&task).into_iter().flatten() {
-            self.platform[resource as usize] -= amount;
+            self.spent[resource as usize] -= amount;
         }
     }
 }
@@ -115,8 +110,8 @@ impl Cluster<'_> {
                         (self.held.nodes[node * row + resource.index()], u128::from(platform.amount(node, resource)))
                     }
                     None => {
-                        let again = self.held.used_by(task, resource);
-                        (self.held.platform[resource.index()] - again, platform.total(resource))
+                        let at = resource.index();
+                        (self.held.platform[at] + self.held.spent[at], platform.total(resource))
                     }
                 };
                 if u128::from(held) + u128::from(needs) > there {

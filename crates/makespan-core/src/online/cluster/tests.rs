@@ -192,7 +192,7 @@ fn what_running_tasks_need_is_held_until_they_end() {
         start(&mut cluster, 3, "3").unwrap_err().to_string().contains("needs 1 of `solver` at 0 s; others hold 1 of 1")
     );
     let budget = instance.platform().resource("budget").unwrap();
-    // What was interrupted gets again what it has used up; nobody else does.
+    // What has been used up does not come back, but for a task that has to start again.
     cluster.end(TaskId(2)).unwrap();
     assert!(
         start(&mut cluster, 4, "3").unwrap_err().to_string().contains("needs 2 of `budget` at 0 s; others hold 2 of 3")

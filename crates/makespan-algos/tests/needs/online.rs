@@ -1,0 +1,117 @@
+//! Policies in simulated time: the simulated cluster refuses what would take more than there is.
+
+use makespan_algos::policy::{PolicyError, policies, policy_for};
+use makespan_algos::scheduler;
+use makespan_core::{
+    Actual, Context, Failure, Instance, Outcome, Placement, ProcSet, Schedule, TaskSet, Time, validate,
+};
+use makespan_sim::{Silent, Simulation, SimulationOptions, simulate};
+use proptest::prelude::*;
+
+use super::draft::draft;
+
+/// Every policy by itself, and those that ask a scheduler with some that keep needs.
+fn specs() -> Vec<String> {
+    let plain = policies().iter().map(|entry| entry.name.to_owned());
+    let more = [
+        "easy[order=sjf,request=fastest]",
+        "easy[passes=instant,request=fewest]",
+        "conservative[order=laf]",
+        "batch[scheduler=demt]",
+        "doubling[scheduler=sequential]",
+        "replan[scheduler=gang]",
+        "replan[scheduler=sweep[steps=10]]",
+        "follow[scheduler=list]",
+        "follow[scheduler=optimise[steps=20,searches=1]]",
+    ];
+    plain.chain(more.map(str::to_owned)).collect()
+}
+
+fn run(spec: &str, instance: &Instance, actual: &Actual, options: &SimulationOptions) -> Option<Simulation> {
+    let mut policy = match policy_for(spec, instance, 1) {
+        Ok(policy) => policy,
+        Err(PolicyError::Unsupported { .. }) => return None,
+        Err(wrong) => panic!("{wrong}"),
+    };
+    Some(
+        simulate(instance, actual, policy.as_mut(), options, &mut Silent).unwrap_or_else(|why| panic!("{spec}: {why}")),
+    )
+}
+
+/// What happened, as a schedule.
+fn happened(simulation: &Simulation) -> Schedule {
+    let placement = |run: &makespan_core::Run| Placement {
+        task: run.task,
+        start: run.start,
+        end: run.end,
+        processors: run.processors.clone(),
+    };
+    Schedule::new(simulation.trace.runs.iter().map(placement).collect())
+}
+
+/// Times that differ from the estimates by these percentages, task by task.
+fn surprising(instance: &Instance, percent: &[u64]) -> Actual {
+    Actual::Factors(instance.task_ids().map(|task| 10_000 * percent[task.index() % percent.len()]).collect())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 150, ..ProptestConfig::default() })]
+
+    /// Where everything takes as long as estimated, what happens is a valid schedule.
+    #[test]
+    fn what_happens_keeps_needs_and_order(draft in draft()) {
+        let instance = draft.instance(1000).unwrap();
+        for spec in specs() {
+            let Some(simulation) = run(&spec, &instance, &Actual::AsEstimated, &SimulationOptions::default()) else { continue };
+            prop_assert_eq!(validate(&instance, &happened(&simulation)), Ok(()), "{}", spec);
+        }
+    }
+
+    /// Whatever tasks really take and whatever fails, every one ends once.
+    #[test]
+    fn every_task_ends_once(
+        draft in draft(), percent in prop::collection::vec(1_u64..250, 1..6),
+        failures in prop::collection::vec((0_u32..6, 0_i64..20_000, 1_i64..9_000, any::<bool>()), 0..3),
+    ) {
+        let instance = draft.instance(1000).unwrap();
+        let failure = |(processor, down, length, known): (u32, i64, i64, bool)| Failure {
+            processors: ProcSet::range(processor % instance.processors(), processor % instance.processors()),
+            down: Time::from_ticks(down),
+            up: Time::from_ticks(down + length),
+            expected_up: known.then(|| Time::from_ticks(down + length / 2 + 1)),
+        };
+        let options = SimulationOptions {
+            failures: failures.into_iter().map(failure).collect(), ..SimulationOptions::default()
+        };
+        let actual = surprising(&instance, &percent);
+        for spec in specs() {
+            let Some(simulation) = run(&spec, &instance, &actual, &options) else { continue };
+            let ended = simulation.trace.runs.iter().filter(|run| run.outcome == Outcome::Succeeded);
+            let tasks: TaskSet = ended.map(|run| run.task).collect();
+            prop_assert_eq!(tasks.len(), instance.tasks() as usize, "{}", spec);
+        }
+    }
+
+    /// A plan that is followed without surprises happens exactly.
+    #[test]
+    fn what_is_simulated_is_what_was_planned(draft in draft()) {
+        let instance = draft.instance(1000).unwrap();
+        for spec in ["list[order=shelf]", "demt", "gang[packed=yes]", "sequential", "optimise[steps=20,searches=1]"] {
+            let scheduler = || scheduler(spec).unwrap();
+            if scheduler().supports(&instance).is_err() {
+                continue;
+            }
+            let Ok(plan) = scheduler().schedule(&instance, &mut Context::with_seed(1)) else { continue };
+            let plan = plan.into_schedule().unwrap();
+            let mut policy = makespan_algos::policy::Follow::with_plan(scheduler(), 1, &instance, &plan);
+            let options = SimulationOptions::default();
+            let simulation = simulate(&instance, &Actual::AsEstimated, &mut policy, &options, &mut Silent);
+            let simulation = simulation.unwrap_or_else(|why| panic!("{spec}: {why}"));
+            prop_assert_eq!(happened(&simulation).makespan(), plan.makespan(), "{}", spec);
+            for objective in makespan_core::Objective::OF_TIME {
+                let value = |schedule: &Schedule| objective.value(&instance, schedule);
+                prop_assert_eq!(value(&happened(&simulation)), value(&plan), "{}", spec);
+            }
+        }
+    }
+}
