@@ -91,8 +91,11 @@ impl Follow {
                 self.reservations.upcoming().filter(|at| own.has_task(at.task)).cloned().collect();
             self.reservations.remove(|task| own.has_task(task));
             let begun = (left.len() as u64) < own.tasks();
-            if begun && own.is_compound() && instance.has_demands() {
-                // Another place would need what its tasks need, too: they wait for the repair.
+            let needy = |task: &TaskId| {
+                !instance.profile(*task).is_sequential() || !instance.demands(*task).is_empty()
+            };
+            if begun && own.is_compound() && left.iter().any(needy) {
+                // The rule of HEFT knows places of one processor: they wait for the repair.
                 self.reservations.add(before);
             } else if begun && own.is_compound() {
                 self.reservations.project(view);

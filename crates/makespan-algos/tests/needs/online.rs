@@ -96,7 +96,7 @@ proptest! {
     #[test]
     fn what_is_simulated_is_what_was_planned(draft in draft()) {
         let instance = draft.instance(1000).unwrap();
-        for spec in ["list[order=shelf]", "demt", "gang[packed=yes]", "sequential", "optimise[steps=20,searches=1]"] {
+        for spec in ["list[order=shelf]", "gang[packed=yes]", "sequential", "optimise[steps=20,searches=1]"] {
             let scheduler = || scheduler(spec).unwrap();
             if scheduler().supports(&instance).is_err() {
                 continue;

@@ -20,6 +20,8 @@ pub(super) struct State {
     pub period: Vec<u32>,
     /// All free processors.
     pub total: u32,
+    /// What others hold of each resource of each node, and then of what belongs to none.
+    others: Vec<u128>,
 }
 
 /// Processors of one cell that a task holds.
@@ -58,6 +60,8 @@ impl State {
         self.total = self.free.iter().sum();
         self.left.clone_from(&machines.amounts);
         self.common.clone_from(&machines.common);
+        self.others.clear();
+        self.others.resize(machines.amounts.len() + machines.common.len(), 0);
         machines
             .held
             .iter()
@@ -72,11 +76,22 @@ impl State {
     /// Takes what others hold, or gives it back.
     pub fn change_held(&mut self, machines: &Machines, at: usize, back: bool) {
         let (_, node, resource, amount) = machines.held[at];
-        let left = match node {
-            Some(node) => &mut self.left[node * machines.resources + resource.index()],
-            None => &mut self.common[resource.index() - machines.resources],
+        let (there, left, place) = match node {
+            Some(node) => {
+                let at = node * machines.resources + resource.index();
+                (machines.amounts[at], &mut self.left[at], at)
+            }
+            None => {
+                let at = resource.index() - machines.resources;
+                (machines.common[at], &mut self.common[at], machines.amounts.len() + at)
+            }
         };
-        *left = if back { left.saturating_add(amount) } else { left.saturating_sub(amount) };
+        // Others may be believed to hold more than there is: they do not all hold it at once.
+        let own = |others: u128| u64::try_from(u128::from(there).saturating_sub(others)).unwrap_or(there);
+        let others = &mut self.others[place];
+        let taken = own(*others).saturating_sub(*left);
+        *others = if back { *others - u128::from(amount) } else { *others + u128::from(amount) };
+        *left = own(*others).saturating_sub(taken);
     }
 
     /// Lets time pass.
