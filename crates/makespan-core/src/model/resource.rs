@@ -183,14 +183,24 @@ impl Need {
         let share = if here >= processors {
             whole
         } else {
-            // The quotient is at most `whole`.
-            (u128::from(whole) * u128::from(here)).div_ceil(processors.into()) as u64
+            match whole.checked_mul(here.into()) {
+                Some(product) => product.div_ceil(processors.into()),
+                // The quotient is at most `whole`.
+                None => (u128::from(whole) * u128::from(here)).div_ceil(processors.into()) as u64,
+            }
         };
         share.saturating_add(self.each().saturating_mul(here.into()))
     }
 
     /// The most of its `processors`, up to `most`, that the task can have on a node that has this much left.
     pub fn fitting(&self, left: u64, most: u32, processors: u32) -> u32 {
+        if let Self::Linear { whole: 0, per_processor } = *self {
+            // Without a share that is rounded up.
+            return match per_processor.checked_mul(most.into()) {
+                Some(all) if all <= left => most,
+                _ => (left / per_processor) as u32,
+            };
+        }
         if self.share(most, processors) <= left {
             return most;
         }

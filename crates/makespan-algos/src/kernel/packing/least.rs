@@ -1,4 +1,5 @@
-//! The first task of a list, from a place on, that asks for no more of anything than is left.
+//! The first task of a list, from a place on, that asks for no more of anything than is left, and for less of something than
+//! those that found no place.
 
 /// A binary tree over the places of a list with the least that is asked of each resource below.
 #[derive(Clone, Debug, Default)]
@@ -32,15 +33,16 @@ impl Least {
         self.raise(leaf);
     }
 
-    /// The first place from `from` on whose task asks for at most this.
-    pub fn next(&self, from: usize, left: &[u64]) -> Option<usize> {
+    /// The first place from `from` on whose task asks for at most what is left, and not for as much of everything as one of those
+    /// that were refused.
+    pub fn next(&self, from: usize, left: &[u64], refused: &Refused) -> Option<usize> {
         if from >= self.leaves {
             return None;
         }
         // From the leaf up to the first subtree on the right that may have one, and down again.
         let mut node = self.leaves + from;
         loop {
-            if self.may(node, left) {
+            if self.may(node, left, refused) {
                 if node >= self.leaves {
                     return Some(node - self.leaves);
                 }
@@ -57,8 +59,15 @@ impl Least {
         }
     }
 
-    fn may(&self, node: usize, left: &[u64]) -> bool {
-        self.below[node * self.width..].iter().zip(left).all(|(asked, left)| asked <= left)
+    fn may(&self, node: usize, left: &[u64], refused: &Refused) -> bool {
+        let least = &self.below[node * self.width..(node + 1) * self.width];
+        least.iter().zip(left).all(|(asked, left)| asked <= left) && !refused.has_less_than(least)
+    }
+
+    /// What the task at a place asks for.
+    pub fn asked(&self, place: usize) -> &[u64] {
+        let leaf = self.leaves + place;
+        &self.below[leaf * self.width..(leaf + 1) * self.width]
     }
 
     fn raise(&mut self, leaf: usize) {
@@ -74,6 +83,43 @@ impl Least {
     }
 }
 
+/// What tasks asked for that found no place.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Refused {
+    width: usize,
+    asked: Vec<u64>,
+}
+
+impl Refused {
+    /// Nobody, of tasks with so many figures.
+    pub fn reset(&mut self, width: usize) {
+        self.width = width;
+        self.asked.clear();
+    }
+
+    /// One more.
+    pub fn add(&mut self, asked: &[u64]) {
+        // Those that asked for as much or more say nothing new.
+        let width = self.width;
+        let more = |old: &[u64]| old.iter().zip(asked).all(|(old, new)| old >= new);
+        let mut kept = 0;
+        for at in 0..self.asked.len() / width {
+            if !more(&self.asked[at * width..(at + 1) * width]) {
+                self.asked.copy_within(at * width..(at + 1) * width, kept * width);
+                kept += 1;
+            }
+        }
+        self.asked.truncate(kept * width);
+        self.asked.extend_from_slice(asked);
+    }
+
+    /// Whether one asked for at most this.
+    fn has_less_than(&self, asked: &[u64]) -> bool {
+        let mut each = self.asked.chunks_exact(self.width.max(1));
+        each.any(|refused| refused.iter().zip(asked).all(|(refused, asked)| refused <= asked))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -85,7 +131,11 @@ mod tests {
         fn the_first_is_found_that_a_walk_finds(
             asked in proptest::collection::vec(proptest::option::of([0_u64..5, 0_u64..5]), 1..20),
             left in [0_u64..6, 0_u64..6], from in 0_usize..22,
+            no in proptest::collection::vec([0_u64..6, 0_u64..6], 0..4),
         ) {
+            let mut refused = Refused::default();
+            refused.reset(2);
+            no.iter().for_each(|asked| refused.add(asked));
             let mut least = Least::default();
             least.reset(asked.len(), 2);
             for (place, asked) in asked.iter().enumerate() {
@@ -94,8 +144,10 @@ mod tests {
                     least.remove(place);
                 }
             }
-            let fits = |place: &usize| asked[*place].is_some_and(|asked| asked[0] <= left[0] && asked[1] <= left[1]);
-            prop_assert_eq!(least.next(from, &left), (from..asked.len()).find(fits));
+            let all = |a: [u64; 2], b: [u64; 2]| a[0] <= b[0] && a[1] <= b[1];
+            let may = |asked: [u64; 2]| all(asked, left) && !no.iter().any(|&no| all(no, asked));
+            let fits = |place: &usize| asked[*place].is_some_and(may);
+            prop_assert_eq!(least.next(from, &left, &refused), (from..asked.len()).find(fits));
         }
     }
 }

@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 use makespan_core::{Placement, ProcSet, ResourceKind, Schedule, Time};
 
 use super::fit::{Part, Rooms, State, Wanted};
-use super::least::Least;
+use super::least::{Least, Refused};
 use super::{Entry, Packing, Row};
 use crate::kernel::graph::NodeId;
 
@@ -24,7 +24,8 @@ enum Event {
 }
 
 /// Carries out lists: whenever something ends, is released or opens, the list is read from its head, and every task starts that
-/// waits for nothing and for which there is room until its end. A task starts on the fastest processors that suffice.
+/// waits for nothing and for which there is room until its end. A task starts on the fastest processors that suffice. One that asks
+/// for at least as many processors, and as much for each, as another that finds no place at an instant is not asked then.
 ///
 /// Source: R. Graham, "Bounds on multiprocessing timing anomalies", SIAM J. Appl. Math. 17, 1969, DOI 10.1137/0117039; with
 /// resources this is the parallel scheme of J. Kelley, "The critical-path method: resources planning and scheduling", in
@@ -35,6 +36,8 @@ pub struct Packer<'p, 'a> {
     state: State,
     rooms: Rooms,
     waiting: Least,
+    /// Those that found no place at this instant.
+    refused: Refused,
     /// For each row how many tasks it waits for.
     missing: Vec<u64>,
     /// For each task its place in the list.
@@ -66,6 +69,7 @@ impl<'p, 'a> Packer<'p, 'a> {
             state: State::default(),
             rooms: Rooms::default(),
             waiting: Least::default(),
+            refused: Refused::default(),
             missing: Vec::new(),
             places: Vec::new(),
             events: BinaryHeap::new(),
@@ -208,10 +212,14 @@ impl<'p, 'a> Packer<'p, 'a> {
             return;
         }
         self.see_left();
+        self.refused.reset(self.left.len());
         let mut from = 0;
-        while let Some(place) = self.waiting.next(from, &self.left) {
+        while let Some(place) = self.waiting.next(from, &self.left, &self.refused) {
             from = place + 1;
             if !self.start(list, place) {
+                if self.speaks_for_others(list[place]) {
+                    self.refused.add(self.waiting.asked(place));
+                }
                 continue;
             }
             if alone {
@@ -221,6 +229,14 @@ impl<'p, 'a> Packer<'p, 'a> {
             let common = 1 + self.packing.machines.resources;
             self.left[common..].copy_from_slice(&self.state.common);
         }
+    }
+
+    /// Whether a task finds no place only for what it asks for: not for its own times, its walltime or its data, nor since
+    /// processors close.
+    fn speaks_for_others(&self, entry: Entry) -> bool {
+        let task = &self.packing.rows[self.packing.row_of(entry.task).index()];
+        let at_once = self.arrival_of.is_empty() && self.packing.machines.always_open;
+        at_once && !task.own_times && task.walltime == i64::MAX
     }
 
     /// What is left of everything; of a resource of nodes, the most that is left on one.
