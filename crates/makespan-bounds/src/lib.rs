@@ -69,9 +69,9 @@ pub fn best(instance: &Instance, objective: Objective) -> Result<Bound, Unsuppor
         Objective::Cost => return Ok(cost::cheapest(instance)),
         Objective::Throughput => return tree::bound(instance),
         Objective::MaxLateness | Objective::WeightedLateness => {
-            let mut bounds = late::early(instance, objective);
+            let mut bounds: Vec<Bound> = held::paths(instance, objective).into_iter().collect();
             bounds.extend(instance.has_compound_jobs().then(|| windows::best(instance, objective)));
-            bounds.extend(held::paths(instance, objective));
+            bounds.extend(late::early(instance, objective));
             return Ok(best_of(objective, bounds));
         }
         Objective::Makespan | Objective::WeightedCompletion | Objective::MeanFlow => {}

@@ -7,6 +7,10 @@ const INSTANTS: usize = 32;
 /// Ways to run tasks that are looked at for one deadline in all windows, for more tasks with fewer windows.
 const LOOKED_AT: usize = 1 << 22;
 
+/// Of more ways to run tasks the deadline is found but for one part in 2 to the power of `NEAR`.
+const MANY: usize = 1 << 20;
+const NEAR: u32 = 14;
+
 /// A refuted deadline and its window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Found {
@@ -29,19 +33,10 @@ pub(super) fn latest(holders: &Holders) -> Option<Found> {
     for &from in &begins {
         for &before in &before_end {
             let window = Window { holders, from, before };
-            let Some(over) = window.over(best + 1) else { continue };
-            let mut low = best + 1;
-            // Later deadlines need no more, and so much later there is enough.
-            let mut high = low.saturating_add(i64::try_from(over / holders.rate.max(1)).unwrap_or(i64::MAX / 4) + 1);
-            if high >= i64::MAX / 4 {
-                continue;
+            if let Some(deadline) = window.latest(best + 1) {
+                best = deadline;
+                found = Some(Found { deadline, from, until: deadline - before });
             }
-            while low + 1 < high {
-                let middle = low + (high - low) / 2;
-                if window.over(middle).is_some() { low = middle } else { high = middle }
-            }
-            best = low;
-            found = Some(Found { deadline: low, from, until: low - before });
         }
     }
     found
@@ -55,7 +50,33 @@ struct Window<'a> {
 }
 
 impl Window<'_> {
-    /// By how much what must be held is more than what there is, if it is; of a deadline that the longest path keeps.
+    /// The latest deadline that the window refutes, from this one on, if it refutes it; of very many tasks one that is a little earlier.
+    fn latest(&self, first: i64) -> Option<i64> {
+        let mut over = self.over(first).filter(|&over| over > 0)?;
+        let mut low = first;
+        // Later deadlines need no more, and so much later there is enough.
+        let mut high = low.saturating_add(i64::try_from(over / self.holders.rate.max(1)).unwrap_or(i64::MAX / 4) + 1);
+        if high >= i64::MAX / 4 {
+            return None;
+        }
+        let mut under = self.over(high)?.min(0);
+        let near = if self.holders.runs.len() > MANY { low >> NEAR } else { 1 };
+        let mut bisect = false;
+        while low + 1 < high && high - low > near {
+            // Where the line between both meets zero, and every other time in the middle.
+            let share = if bisect { 0.5 } else { over as f64 / (over as f64 - under as f64) };
+            let middle = (low + ((high - low) as f64 * share) as i64).clamp(low + 1, high - 1);
+            bisect = !bisect;
+            match self.over(middle) {
+                Some(more) if more > 0 => (low, over) = (middle, more),
+                less => (high, under) = (middle, less.unwrap_or(0)),
+            }
+        }
+        Some(low)
+    }
+
+    /// By how much what must be held is more than what there is, of a deadline that the longest path keeps; less where it is negative.
+    /// `None` where the window is empty.
     fn over(&self, deadline: i64) -> Option<i128> {
         let until = deadline - self.before;
         if until <= self.from {
@@ -78,7 +99,7 @@ impl Window<'_> {
                 needed = needed.saturating_add(least.saturating_mul(i128::from(row.count)));
             }
         }
-        (needed > there).then(|| needed - there)
+        Some(needed - there)
     }
 }
 

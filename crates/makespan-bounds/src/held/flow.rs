@@ -8,7 +8,7 @@ use super::{Commodity, Holders};
 /// Paths that are added, at most.
 const PATHS: u64 = 200;
 /// Ways to run tasks that are looked at in all.
-const LOOKED_AT: usize = 1 << 27;
+const LOOKED_AT: usize = 1 << 26;
 /// Steps of the golden section for the share of the paths.
 const STEPS: usize = 14;
 /// What flows in all, about.
@@ -63,7 +63,7 @@ pub(super) fn search(instance: &Instance, holders: &Holders, commodity: &Commodi
     let fastest = holders.rows.iter().map(|row| holders.runs.get(row.runs.start).map_or(0.0, |way| way.time as f64));
     let times = fastest.collect();
     let mut search = Search { instance, holders, order, releases, first, rate, flow, times };
-    let paths = ((LOOKED_AT / (STEPS + 3) / holders.runs.len()) as u64).clamp(4, PATHS);
+    let paths = ((LOOKED_AT / (STEPS + 3) / holders.runs.len()) as u64).clamp(3, PATHS);
     let mut best: Option<(f64, f64, Flow)> = None;
     for weight in 1..=paths {
         search.add_longest_path(weight);

@@ -123,6 +123,12 @@ impl<'a> Places<'a> {
 
     /// The least time of a task.
     pub fn fastest(&self, task: TaskId) -> i128 {
+        let profile = self.instance.profile(task);
+        let one_speed = self.kinds.first().zip(self.kinds.last()).filter(|(first, last)| first.speed <= last.speed);
+        let free = self.instance.demands_number(task) == 0 && profile.machine_times().is_none();
+        if let Some((kind, _)) = one_speed.filter(|_| free) {
+            return self.instance.platform().slowed(profile.shortest(), &kind.processor).ticks().into();
+        }
         let mut least: Option<i128> = None;
         self.each(task, |run| least = Some(least.map_or(run.time, |least| least.min(run.time))));
         least.unwrap_or(0)

@@ -125,9 +125,6 @@ impl Scheduler for Optimise {
         if self.target == Target::Objective(Objective::Throughput) {
             return Err(Unsupported("it minimises; `steady-state` maximises a throughput".into()));
         }
-        if self.is_of_deadlines() && !instance.has_deadlines() {
-            return Err(Unsupported("it minimises how late jobs are, and no job has a deadline".into()));
-        }
         if self.target == Target::Objective(Objective::Cost) {
             if !instance.has_compound_jobs() && !instance.is_sequential() {
                 let what = "it minimises the cost of graphs of tasks and of jobs on one processor";
