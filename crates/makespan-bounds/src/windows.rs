@@ -78,11 +78,11 @@ impl Tasks {
         // Where no task has times of its own, nodes of one speed are one.
         let mut columns: Vec<(usize, ProcSet)> = Vec::new();
         let mut column_of = vec![None; platform.nodes().len()];
-        for node in 0..platform.nodes().len() {
+        for (node, column) in column_of.iter_mut().enumerate() {
             let Some(id) = platform.processors_of(node).iter().next() else { continue };
             let speed = |other: usize| platform.nodes()[other].speed.to_bits();
-            let same = |column: &(usize, ProcSet)| !instance.has_machine_times() && speed(column.0) == speed(node);
-            column_of[node] = Some(columns.iter().position(same).unwrap_or_else(|| {
+            let same = |other: &(usize, ProcSet)| !instance.has_machine_times() && speed(other.0) == speed(node);
+            *column = Some(columns.iter().position(same).unwrap_or_else(|| {
                 columns.push((node, ProcSet::range(id, id)));
                 columns.len() - 1
             }));

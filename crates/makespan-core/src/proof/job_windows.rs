@@ -39,6 +39,6 @@ impl Kind for JobWindows {
     }
 
     fn value(&self, objective: Objective, instance: &Instance) -> Result<Value, CertificateError> {
-        of_completions(objective, instance, self.completions(instance)?).map(Value::Integer)
+        of_completions(objective, instance, &self.completions(instance)?).map(Value::Integer)
     }
 }

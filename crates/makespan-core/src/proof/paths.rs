@@ -24,8 +24,8 @@ impl Kind for Paths {
 
     fn value(&self, objective: Objective, instance: &Instance) -> Result<Value, CertificateError> {
         let spans = Spans::new(&Places::new(instance), instance);
-        let ends = instance.ids().map(|id| (id, spans.completion(instance, id)));
-        of_completions(objective, instance, ends.collect()).map(Value::Integer)
+        let ends: Vec<_> = instance.ids().map(|id| (id, spans.completion(instance, id))).collect();
+        of_completions(objective, instance, &ends).map(Value::Integer)
     }
 }
 
@@ -33,7 +33,7 @@ impl Kind for Paths {
 pub(super) fn of_completions(
     objective: Objective,
     instance: &Instance,
-    ends: Vec<(JobId, i128)>,
+    ends: &[(JobId, i128)],
 ) -> Result<i128, CertificateError> {
     let weight = |job: &Job<Rows>| i128::from(job.weight.millionths());
     let late = |job: &Job<Rows>, end: i128| Some((end - i128::from(job.deadline?.ticks())).max(0));

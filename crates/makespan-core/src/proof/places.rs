@@ -25,8 +25,10 @@ pub struct Places<'a> {
     /// For each node its kind; none without processors.
     kind_of: Vec<Option<usize>>,
     /// For needs and an allotment how many processors a task can have on one node of each kind.
-    rooms: RefCell<FxHashMap<(usize, u32), Rc<[u32]>>>,
+    rooms: RefCell<Rooms>,
 }
+
+type Rooms = FxHashMap<(usize, u32), Rc<[u32]>>;
 
 /// Equal nodes.
 #[derive(Clone, Debug)]

@@ -232,13 +232,12 @@ impl Figures {
                 prices: figures.prices(nodes, 7),
             }),
             10 => Proof::TimeWindow(figures.window(nodes, deadline)),
-            11 | 12 => Proof::JobWindows(JobWindows { windows: windows(&mut figures) }),
+            11 | 12 | 22 => Proof::JobWindows(JobWindows { windows: windows(&mut figures) }),
             13 | 14 => Proof::PositionPrices(figures.position_prices(instance)),
             15 => Proof::CostPrices(figures.cost_prices(instance)),
             16 => Proof::ResourceWindow(figures.resource_window(deadline)),
             17 => Proof::PathFlow(figures.path_flow(instance)),
             18..=21 => Proof::Paths(Paths::default()),
-            22 => Proof::JobWindows(JobWindows { windows: windows(&mut figures) }),
             _ => {
                 let due = figures.time(0, 12);
                 let part = DueBy::part(instance, due, objective);

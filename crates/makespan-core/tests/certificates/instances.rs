@@ -146,8 +146,7 @@ fn profile(family: Family, platform: &Platform, extent: Extent, rng: &mut ChaCha
     let time = ticks(rng.random_range(1..=6));
     let several = rng.random_range(1..=platform.processors());
     let made = match (family, rng.random_range(0..4)) {
-        (Family::Equal, 0..=1) => Profile::rigid(several, time),
-        (Family::Held, 0) => Profile::rigid(several, time),
+        (Family::Equal, 0..=1) | (Family::Held, 0) => Profile::rigid(several, time),
         (Family::Equal | Family::Held, _) => {
             Profile::table((0..several).map(|_| ticks(rng.random_range(1..=6))).collect())
         }
