@@ -10,18 +10,19 @@ const MANY: usize = 20_000;
 
 /// What is proved of the jobs with early deadlines as an instance of their own: of their makespan, or of their weighted completion.
 pub(crate) fn early(instance: &Instance, objective: Objective) -> Vec<Bound> {
-    let of_part = DueBy::objective(objective);
-    // Of graphs, jobs that compete are no part of a weighted completion.
-    if of_part == Objective::WeightedCompletion && instance.has_compound_jobs() {
-        return Vec::new();
-    }
     let most = if instance.jobs().len() > MANY { 1 } else { DUES };
-    let bound = |due: Time| {
-        let part = DueBy::part(instance, due, objective);
-        let proof = Box::new(crate::best(&part, of_part).ok()?.proof);
+    let bound = |due: Time, of: Objective| {
+        let part = DueBy::part(instance, due, of);
+        let proof = Box::new(crate::best(&part, DueBy::objective(of)).ok()?.proof);
         Bound::proved_by(objective, Proof::DueBy(DueBy { due, proof }), instance).ok()
     };
-    promising(instance, most).into_iter().filter_map(bound).collect()
+    let dues = promising(instance, most);
+    let mut bounds: Vec<Bound> = dues.iter().filter_map(|&due| bound(due, Objective::MaxLateness)).collect();
+    // Of graphs, jobs that compete are no part of a weighted completion.
+    if objective == Objective::WeightedLateness && !instance.has_compound_jobs() {
+        bounds.extend(dues.iter().filter_map(|&due| bound(due, objective)));
+    }
+    bounds
 }
 
 /// The deadlines by which most is to be done in too little time, and the last one.

@@ -104,6 +104,8 @@ fn why(instance: &Instance, objective: Objective, proof: &Proof) -> String {
             "paths of tasks and what there is to be held, together (linear programming duality)".to_owned()
         }
         Proof::DueBy(DueBy { due, proof }) => {
+            let speaks = proof.objectives().contains(&DueBy::objective(objective));
+            let objective = if speaks { objective } else { Objective::MaxLateness };
             let part = DueBy::part(instance, *due, objective);
             format!(
                 "the jobs with deadlines up to {due} s by themselves: {}",

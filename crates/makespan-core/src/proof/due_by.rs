@@ -11,7 +11,7 @@ use crate::schedule::Objective;
 /// If these jobs, with all that they wait for, cannot all end before M, one of them ends at M or later, after its deadline by at
 /// least M minus `due`: a bound on the largest lateness from one on a makespan. And the sum of weight times lateness is at
 /// least the sum of weight times completion minus that of weight times deadline, over these jobs alone: a bound on the weighted lateness
-/// from one on a weighted completion.
+/// from one on a weighted completion. One on the makespan bounds it, too: by the least of their weights times the largest lateness.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DueBy {
     /// The latest deadline that counts.
@@ -37,17 +37,25 @@ impl Kind for DueBy {
         if Self::early(instance, self.due).is_empty() {
             return Ok(Value::Integer(0));
         }
-        let of_part = Self::objective(objective);
-        let proven = self.proof.proves(of_part, &Self::part(instance, self.due, objective))?.integer();
-        let dues = match objective {
-            Objective::MaxLateness => i128::from(self.due.ticks()),
-            _ => {
-                let own = Self::early(instance, self.due).into_iter().map(|id| instance.job(id));
-                total(own.map(|job| Some(job.weight.times(job.deadline?).0)))?
-            }
+        let latest = || {
+            let part = Self::part(instance, self.due, Objective::MaxLateness);
+            let end = self.proof.proves(Objective::Makespan, &part)?.integer();
+            Ok((end - i128::from(self.due.ticks())).max(0))
         };
-        let late = proven.checked_sub(dues).ok_or(CertificateError::Overflow)?;
-        Ok(Value::Integer(late.max(0)))
+        if objective == Objective::MaxLateness {
+            return latest().map(Value::Integer);
+        }
+        // That of one job that is so late, whichever it is.
+        let own = || Self::early(instance, self.due).into_iter().map(|id| instance.job(id));
+        let lightest = own().map(|job| i128::from(job.weight.millionths())).min().unwrap_or(0);
+        let of_one = latest().and_then(|late: i128| late.checked_mul(lightest).ok_or(CertificateError::Overflow));
+        if !self.proof.objectives().contains(&Objective::WeightedCompletion) {
+            return of_one.map(Value::Integer);
+        }
+        let proven = self.proof.proves(Objective::WeightedCompletion, &Self::part(instance, self.due, objective))?;
+        let dues = total(own().map(|job| Some(job.weight.times(job.deadline?).0)))?;
+        let late = proven.integer().checked_sub(dues).ok_or(CertificateError::Overflow)?.max(0);
+        Ok(Value::Integer(late.max(of_one.unwrap_or(0))))
     }
 }
 
