@@ -42,7 +42,7 @@ static ENTRIES: [Entry; 12] = [
         parameters: &[
             Parameter {
                 name: "objective",
-                values: "makespan, weighted-completion, mean-flow, cost or pareto",
+                values: "makespan, weighted-completion, mean-flow, cost, max-lateness, weighted-lateness or pareto",
                 default: "weighted-completion",
             },
             Parameter { name: "makespan-at-most", values: "1 or more times the proven bound", default: "none" },
@@ -63,6 +63,8 @@ static ENTRIES: [Entry; 12] = [
                 "optimise[steps=60,searches=2]",
                 "optimise[objective=makespan,steps=60,searches=2]",
                 "optimise[objective=mean-flow,steps=20,searches=1]",
+                "optimise[objective=max-lateness,steps=20,searches=1]",
+                "optimise[objective=weighted-lateness,steps=20,searches=1]",
                 "optimise[objective=pareto,steps=60,searches=1]",
                 "optimise[objective=cost,steps=500,searches=2]",
             ],

@@ -203,6 +203,7 @@ fn the_instances_are_of_every_kind() {
     count("dominated allotments", &|instance| any(instance, &|job| job.profile().dominated() > 0));
     count("laws", &|instance| any(instance, &|job| job.profile().speedup().is_some()));
     count("weightless", &|instance| any(instance, &|job| job.weight.millionths() == 0));
+    count("deadlines", &Instance::has_deadlines);
     count("release dates", &Instance::has_release_dates);
     count("all late", &|instance| instance.first_release() > Time::ZERO && !instance.has_release_dates());
     count("closed periods", &|instance| !instance.availability().is_always_open());

@@ -101,6 +101,8 @@ fn optimum(instance: &Instance, objective: Objective) -> i128 {
                 (1000 * (sum - n * i128::from(first.ticks()))).div_euclid(n)
             }
             Objective::Throughput => unreachable!("no schedule is planned for it"),
+            // No job has a deadline.
+            Objective::MaxLateness | Objective::WeightedLateness => 0,
             Objective::Cost => {
                 let each = instance.simple_jobs().zip(&machine_of);
                 let cost = |(job, &(_, time)): (SimpleJob<'_>, &(u32, i64))| {

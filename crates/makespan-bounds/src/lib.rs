@@ -12,7 +12,8 @@
 //! * [`weighted_completion_on`]: the interval linear programme of the DEMT paper, corrected, by its dual.
 //!
 //! * [`best`] of instances with graphs of tasks: windows of time between the tasks before and behind, with prices for
-//!   machines.
+//!   machines. Of tasks that wait for each other, need resources, or hold several processors of unequal speeds: the same by what
+//!   they hold, and flows along paths together with prices. Of how late jobs are: the jobs of early deadlines by themselves.
 //!
 //! * [`cost`]: prices for the time of processors and for the room between tasks, under a horizon.
 //!
@@ -34,6 +35,8 @@
 pub mod cost;
 pub mod dual;
 pub mod dual_feasible;
+mod held;
+mod late;
 pub mod machines;
 mod makespan;
 mod minsum;
@@ -46,38 +49,60 @@ pub use minsum::{
     weighted_completion_on,
 };
 
-use makespan_core::{Bound, Instance, Objective, Unsupported};
+use makespan_core::proof::Paths;
+use makespan_core::{Bound, Instance, Objective, Proof, Unsupported};
 
-/// The standard bounds, one an objective, in the order of `Objective::STANDARD`.
+/// The standard bounds, one an objective, in the order of [`Objective::standard`].
 ///
 /// # Errors
 /// As [`best`].
 pub fn standard(instance: &Instance) -> Result<Vec<Bound>, Unsupported> {
-    Objective::STANDARD.into_iter().map(|objective| best(instance, objective)).collect()
+    Objective::standard(instance).map(|objective| best(instance, objective)).collect()
 }
 
 /// The best bound on one objective that is found without being told how long to search.
 ///
 /// # Errors
-/// [`Unsupported`] when no job is a graph of tasks, and there is a network, or processors differ and a job takes several: for
-/// these nothing is proved here. A throughput is bounded of bags on a tree, and of nothing else.
+/// [`Unsupported`] of a throughput, which is bounded of bags on a tree, and of nothing else.
 pub fn best(instance: &Instance, objective: Objective) -> Result<Bound, Unsupported> {
     match objective {
         Objective::Cost => return Ok(cost::cheapest(instance)),
         Objective::Throughput => return tree::bound(instance),
+        Objective::MaxLateness | Objective::WeightedLateness => {
+            let mut bounds: Vec<Bound> = held::paths(instance, objective).into_iter().collect();
+            bounds.extend(instance.has_compound_jobs().then(|| windows::best(instance, objective)));
+            bounds.extend(late::early(instance, objective));
+            return Ok(best_of(objective, bounds));
+        }
         Objective::Makespan | Objective::WeightedCompletion | Objective::MeanFlow => {}
     }
+    let mut bounds = Vec::new();
     if instance.has_compound_jobs() {
-        return Ok(windows::best(instance, objective));
+        bounds.push(windows::best(instance, objective));
+    } else if instance.has_equal_processors() {
+        bounds.push(match objective {
+            Objective::Makespan => makespan(instance),
+            Objective::WeightedCompletion => weighted_completion(instance),
+            _ => mean_flow(instance),
+        });
+    } else if machines::check(instance).is_ok() {
+        bounds.push(machines::bound(instance, objective));
+    } else if instance.is_sequential() {
+        // With a network, windows are all there is of these.
+        bounds.push(windows::best(instance, objective));
     }
-    if !instance.has_equal_processors() {
-        // With a network, or with jobs on several processors, windows are all there is.
-        let bound = if machines::check(instance).is_ok() { machines::bound } else { windows::best };
-        return Ok(bound(instance, objective));
+    if objective != Objective::Makespan {
+        let wanted = bounds.is_empty() || instance.has_compound_jobs() || instance.has_edges_between_jobs();
+        bounds.extend(if wanted { held::paths(instance, objective) } else { None });
+    } else if held::are_meant(instance) {
+        bounds.extend(held::makespans(instance));
     }
-    Ok(match objective {
-        Objective::Makespan => makespan(instance),
-        Objective::WeightedCompletion => weighted_completion(instance),
-        _ => mean_flow(instance),
-    })
+    Ok(best_of(objective, bounds))
+}
+
+/// The best of several bounds, of equal ones the first; that which needs no proof where there is none.
+fn best_of(objective: Objective, bounds: Vec<Bound>) -> Bound {
+    let nothing =
+        || Bound { objective, value: 0.into(), makespan_at_most: None, proof: Proof::Paths(Paths::default()) };
+    bounds.into_iter().rev().max_by(|a, b| a.value.cmp(&b.value)).unwrap_or_else(nothing)
 }

@@ -5,8 +5,8 @@ mod search;
 #[cfg(test)]
 mod tests;
 
-use makespan_core::proof::{JobWindows, Reaching, TimeWindow};
-use makespan_core::{Bound, Instance, JobId, Objective, ProcSet, Proof, TaskId, Time};
+use makespan_core::proof::{JobWindows, Places, Reaching, Spans, TimeWindow};
+use makespan_core::{Bound, Instance, JobId, Objective, ProcSet, Proof, Time};
 
 /// Stands for a machine that cannot run a task.
 pub(crate) const NEVER: i64 = i64::MAX;
@@ -37,31 +37,56 @@ struct Starts {
     tails: Vec<i64>,
 }
 
-/// The best bound of this kind on one objective. On weighted completion and mean flow each job counts as if it were
-/// alone.
+/// Jobs times nodes that job windows are stated for, at most.
+const MAX_STATED: usize = 1 << 22;
+
+/// The best bound of this kind on one objective. Where it depends on each job's end each counts as if it were alone, after what it
+/// waits for.
 pub(crate) fn best(instance: &Instance, objective: Objective) -> Bound {
-    let alone = || instance.ids().map(|id| search::window(&Tasks::of(instance, &[id]))).collect::<Vec<TimeWindow>>();
+    let places = Places::new(instance);
+    let spans = Spans::new(&places, instance);
     let proof = match objective {
         Objective::Makespan => {
             let ids: Vec<JobId> = instance.ids().collect();
-            Proof::TimeWindow(search::window(&Tasks::of(instance, &ids)))
-        }
-        // Of a throughput they say nothing, and are refused when they are checked.
-        Objective::WeightedCompletion | Objective::MeanFlow | Objective::Throughput => {
-            Proof::JobWindows(JobWindows { windows: alone() })
+            Proof::TimeWindow(search::window(&Tasks::of(instance, &ids, &spans, false)))
         }
         Objective::Cost => return crate::cost::cheapest::cheapest(instance),
+        // Of a throughput they say nothing, and are refused when they are checked.
+        _ => Proof::JobWindows(JobWindows { windows: alone(instance, &spans) }),
     };
     let nothing = Bound { objective, value: 0.into(), makespan_at_most: None, proof: proof.clone() };
     Bound::proved_by(objective, proof, instance).unwrap_or(nothing)
 }
 
+/// A window for each job; of jobs of one task, and where there are very many jobs and nodes, the longest path.
+fn alone(instance: &Instance, spans: &Spans) -> Vec<TimeWindow> {
+    let many = instance.jobs().len().saturating_mul(instance.platform().node_count()) > MAX_STATED;
+    let of = |id: JobId| {
+        if many || instance.job(id).tasks() == 1 {
+            let deadline = Time::from_ticks(i64::try_from(spans.completion(instance, id) - 1).unwrap_or(0));
+            return TimeWindow { deadline, from: Time::ZERO, until: Time::ZERO, prices: Vec::new() };
+        }
+        search::window(&Tasks::of(instance, &[id], spans, true))
+    };
+    instance.ids().map(of).collect()
+}
+
 impl Tasks {
-    pub(crate) fn of(instance: &Instance, jobs: &[JobId]) -> Self {
+    /// The tasks of some jobs; what waits for these jobs is behind them, unless they are looked at `alone`.
+    pub(crate) fn of(instance: &Instance, jobs: &[JobId], spans: &Spans, alone: bool) -> Self {
         let platform = instance.platform();
-        let first = |node: usize| platform.processors_of(node).iter().next().map(|id| ProcSet::range(id, id));
-        let nodes: Vec<Option<ProcSet>> = (0..platform.nodes().len()).map(first).collect();
-        let computing: Vec<&ProcSet> = nodes.iter().flatten().collect();
+        // Where no task has times of its own, nodes of one speed are one.
+        let mut columns: Vec<(usize, ProcSet)> = Vec::new();
+        let mut column_of = vec![None; platform.nodes().len()];
+        for (node, column) in column_of.iter_mut().enumerate() {
+            let Some(id) = platform.processors_of(node).iter().next() else { continue };
+            let speed = |other: usize| platform.nodes()[other].speed.to_bits();
+            let same = |other: &(usize, ProcSet)| !instance.has_machine_times() && speed(other.0) == speed(node);
+            *column = Some(columns.iter().position(same).unwrap_or_else(|| {
+                columns.push((node, ProcSet::range(id, id)));
+                columns.len() - 1
+            }));
+        }
         let mut rows: Vec<Vec<i64>> = Vec::new();
         let mut tasks = Self {
             kinds: 0,
@@ -74,67 +99,54 @@ impl Tasks {
             kind_of: Vec::new(),
             reaching: Vec::new(),
         };
+        let ticks = |time: i128| i64::try_from(time).unwrap_or(i64::MAX / 4);
         for &id in jobs {
             let job = instance.job(id);
             let begin = tasks.heads.len();
-            for task in 0..job.different_tasks() {
+            let own = alone.then(|| spans.alone(instance, id));
+            let own = own.as_deref().unwrap_or_else(|| spans.of_job(instance, id));
+            for (task, span) in (0..job.different_tasks()).zip(own) {
                 let profile = instance.profile(job.task(task));
                 let sequential = profile.max_processors() == 1;
-                let on = |&processor: &&ProcSet| {
+                let on = |(_, processor): &(usize, ProcSet)| {
                     if sequential {
                         instance.try_time(job.task(task), processor).map_or(NEVER, Time::ticks)
                     } else {
                         platform.slowed(profile.shortest(), processor).ticks()
                     }
                 };
-                let row: Vec<i64> = computing.iter().map(on).collect();
-                tasks.fastest.push(row.iter().copied().min().unwrap_or(0));
-                tasks.heads.push(job.release.ticks());
-                tasks.tails.push(0);
+                rows.push(columns.iter().map(on).collect());
+                tasks.fastest.push(ticks(span.fastest));
+                tasks.heads.push(ticks(span.head));
+                tasks.tails.push(ticks(span.tail));
                 tasks.counts.push(if sequential { job.equal_tasks() } else { 0 });
-                rows.push(row);
             }
-            tasks.span(instance, id, begin);
-            tasks.reaching.extend(Reaching::new(instance, id).map(|reaching| (begin, reaching)));
+            let reaching = Reaching::new(instance, id).map(|reaching| (begin, reaching.within(own)));
+            tasks.reaching.extend(reaching);
         }
-        tasks.join_equal_nodes(&rows, instance, &nodes);
+        tasks.join_equal_nodes(&rows, instance, &column_of);
         tasks
     }
 
-    /// Heads and tails of the tasks of a job, which begin at this index.
-    fn span(&mut self, instance: &Instance, id: JobId, begin: usize) {
-        let job = instance.job(id);
-        let at = |task: TaskId| begin + (task.0 - job.first().0) as usize;
-        for task in instance.order(id) {
-            let ends = instance.incoming(task).filter(|edge| job.has_task(edge.from)).map(|edge| at(edge.from));
-            let head = ends.map(|from| self.heads[from] + self.fastest[from]).max();
-            let own = &mut self.heads[at(task)];
-            *own = head.unwrap_or(*own);
-        }
-        for task in instance.order(id).rev() {
-            let begins = instance.outgoing(task).filter(|edge| job.has_task(edge.to)).map(|edge| at(edge.to));
-            let tail = begins.map(|to| self.fastest[to] + self.tails[to]).max();
-            self.tails[at(task)] = tail.unwrap_or(0);
-        }
-    }
-
-    fn join_equal_nodes(&mut self, rows: &[Vec<i64>], instance: &Instance, nodes: &[Option<ProcSet>]) {
+    /// Columns in which every task takes the same time become one kind.
+    fn join_equal_nodes(&mut self, rows: &[Vec<i64>], instance: &Instance, column_of: &[Option<usize>]) {
         let mut columns: Vec<usize> = Vec::new();
-        let mut column = 0;
-        for (node, processor) in nodes.iter().enumerate() {
-            if processor.is_none() {
-                self.kind_of.push(None);
-                continue;
-            }
+        let count = column_of.iter().flatten().max().map_or(0, |last| last + 1);
+        let mut kind_of_column = Vec::with_capacity(count);
+        for column in 0..count {
             let same = |&other: &usize| rows.iter().all(|row| row[other] == row[column]);
-            let kind = columns.iter().position(same).unwrap_or_else(|| {
+            kind_of_column.push(columns.iter().position(same).unwrap_or_else(|| {
                 columns.push(column);
                 self.processors.push(0);
                 columns.len() - 1
-            });
-            self.processors[kind] += instance.platform().nodes()[node].processors;
-            self.kind_of.push(Some(kind));
-            column += 1;
+            }));
+        }
+        for (node, column) in column_of.iter().enumerate() {
+            let kind = column.map(|column| kind_of_column[column]);
+            self.kind_of.push(kind);
+            if let Some(kind) = kind {
+                self.processors[kind] += instance.platform().nodes()[node].processors;
+            }
         }
         self.kinds = columns.len();
         self.times = rows.iter().map(|row| columns.iter().map(|&column| row[column]).collect()).collect();

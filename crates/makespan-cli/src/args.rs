@@ -137,7 +137,7 @@ pub struct PlanOptions {
 /// What the default algorithm looks for and for how long.
 #[derive(Args)]
 pub struct SearchOptions {
-    /// What is minimised; cost: of graphs and of jobs on one processor, within their deadlines; pareto: makespan against
+    /// What is minimised; cost: of graphs and of jobs on one processor, within their deadlines; max-lateness, weighted-lateness: after their deadlines; pareto: makespan against
     /// weighted completion [default: weighted-completion, on machines that differ makespan]
     #[arg(long, value_enum, conflicts_with = "algorithm")]
     pub objective: Option<ObjectiveName>,
@@ -157,6 +157,8 @@ pub enum ObjectiveName {
     WeightedCompletion,
     MeanFlow,
     Cost,
+    MaxLateness,
+    WeightedLateness,
     Pareto,
 }
 

@@ -56,8 +56,8 @@ pub fn figure(value: f64) -> String {
 /// A value of an objective in seconds or weighted seconds, a cost, or weighted tasks a second.
 pub fn value(objective: Objective, value: impl Into<Value>) -> String {
     let unit = match objective {
-        Objective::Makespan => 1e9,
-        Objective::WeightedCompletion => 1e15,
+        Objective::Makespan | Objective::MaxLateness => 1e9,
+        Objective::WeightedCompletion | Objective::WeightedLateness => 1e15,
         Objective::MeanFlow => 1e12,
         Objective::Cost => 1e3,
         // Rates are rationals, in no unit but their own.

@@ -197,7 +197,7 @@ fn bounds_with(instance: &Instance, schedule: &Schedule, known: &[Bound]) -> Res
         };
         match known.iter().filter(speaks).max_by_key(|bound| bound.value.integer()) {
             Some(bound) => bounds.push(bound.clone()),
-            None if Objective::STANDARD.contains(&objective) => {
+            None if objective.is_standard(instance) => {
                 bounds.push(makespan_bounds::best(instance, objective).map_err(PlanError::Unproved)?);
             }
             None => {}

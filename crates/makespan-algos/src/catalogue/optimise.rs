@@ -41,8 +41,12 @@ fn target(text: &str) -> Result<Target, String> {
         "weighted-completion" => Ok(Target::Objective(Objective::WeightedCompletion)),
         "mean-flow" => Ok(Target::Objective(Objective::MeanFlow)),
         "cost" => Ok(Target::Objective(Objective::Cost)),
+        "max-lateness" => Ok(Target::Objective(Objective::MaxLateness)),
+        "weighted-lateness" => Ok(Target::Objective(Objective::WeightedLateness)),
         "pareto" => Ok(Target::Front),
-        _ => Err("one of makespan, weighted-completion, mean-flow, cost, pareto".into()),
+        _ => {
+            Err("one of makespan, weighted-completion, mean-flow, cost, max-lateness, weighted-lateness, pareto".into())
+        }
     }
 }
 

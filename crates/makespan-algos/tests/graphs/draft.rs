@@ -21,7 +21,7 @@ pub struct Draft {
 struct DraftJob {
     release: i64,
     weight: u64,
-    /// Before the release, perhaps.
+    /// The release, where that is later.
     deadline: Option<i64>,
     /// By how much its walltime is longer than the least that leaves every task some node.
     spare: Option<i64>,
@@ -83,7 +83,7 @@ impl Draft {
         };
         let tasks: Vec<NamedTask> = job.tasks.iter().enumerate().map(task).collect();
         let walltime = job.spare.map(|spare| self.least_walltime(&tasks) + ticks(spare));
-        let deadline = job.deadline.map(ticks);
+        let deadline = job.deadline.map(|deadline| ticks(deadline.max(job.release)));
         let mut edges: Vec<Edge> = Vec::new();
         for &(a, b, payload) in &job.edges {
             let (from, to) = ((a % tasks.len()).min(b % tasks.len()), (a % tasks.len()).max(b % tasks.len()));

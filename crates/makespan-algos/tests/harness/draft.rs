@@ -21,7 +21,7 @@ pub struct DraftJob {
     /// In millionths.
     pub weight: u64,
     pub release: i64,
-    /// Before the release, perhaps.
+    /// The release, where that is later.
     pub deadline: Option<i64>,
     /// Tasks of a bag; 0 for a job that is none.
     pub count: u64,
@@ -87,7 +87,7 @@ impl DraftJob {
             None => job,
         };
         let job = job.with_weight(Weight::from_millionths(self.weight).unwrap()).with_release(ticks(self.release));
-        Job { deadline: self.deadline.map(ticks), ..job }
+        Job { deadline: self.deadline.map(|deadline| ticks(deadline.max(self.release))), ..job }
     }
 }
 
@@ -148,7 +148,7 @@ fn weight() -> impl Strategy<Value = u64> {
 }
 
 fn jobs() -> impl Strategy<Value = Vec<DraftJob>> {
-    let deadline = prop::option::weighted(0.2, 0_i64..60);
+    let deadline = prop::option::weighted(0.4, 0_i64..40);
     let job = (shape(), weight(), 0_i64..15, deadline).prop_map(|(shape, weight, release, deadline)| DraftJob {
         shape,
         weight,

@@ -25,6 +25,8 @@
 //!
 //! *Equal jobs* may swap their places in S, so only the first of those left is placed.
 //!
+//! *Lateness* is a largest value or a sum like the two, of what comes after the deadlines.
+//!
 //! *Mean flow* is the sum of completions, all weights one, with a mean and a constant taken at the end.
 //!
 //! *A cap on the makespan* drops what ends after it: the outcome above ends no later than S, job by job.
@@ -85,6 +87,7 @@ struct Small {
     release: i64,
     /// Of the whole job.
     weight: i128,
+    due: Option<i64>,
     shortest: i64,
     least_area: i128,
 }
@@ -92,8 +95,16 @@ struct Small {
 impl Small {
     /// Whether the two may swap their places in any schedule.
     fn equals(&self, other: &Self) -> bool {
-        let alike = (&self.choices, self.release, self.weight) == (&other.choices, other.release, other.weight);
+        let alike = (&self.choices, self.release, self.weight, self.due)
+            == (&other.choices, other.release, other.weight, other.due);
         if self.bag || other.bag { self.job == other.job } else { alike }
+    }
+}
+
+impl Small {
+    /// By how much it is late that ends then.
+    fn late(&self, end: i64) -> i128 {
+        self.due.map_or(0, |due| i128::from((end - due).max(0)))
     }
 }
 
@@ -228,6 +239,10 @@ impl Search {
         let value = match self.objective {
             Objective::Makespan => partial.value.max(i128::from(end)),
             Objective::WeightedCompletion | Objective::MeanFlow => partial.value + small.weight * i128::from(later),
+            Objective::MaxLateness => partial.value.max(small.late(end)),
+            Objective::WeightedLateness => {
+                partial.value + small.weight * (small.late(ends[small.job]) - small.late(ends[small.job] - later))
+            }
             Objective::Cost | Objective::Throughput => unreachable!("{NOT_OF_TIME}"),
         };
         Some(Partial { left: partial.left & !(1 << job), last: (start, job), free, ends, value })
@@ -239,6 +254,18 @@ impl Search {
         let soonest = |small: &Small| i128::from(small.release.max(partial.last.0) + small.shortest);
         match self.objective {
             Objective::Cost | Objective::Throughput => unreachable!("{NOT_OF_TIME}"),
+            Objective::MaxLateness => {
+                let late = |small: &Small| small.late(small.release.max(partial.last.0) + small.shortest);
+                partial.value.max(left().map(late).max().unwrap_or(0))
+            }
+            Objective::WeightedLateness => {
+                let mut ends = partial.ends.clone();
+                for small in left() {
+                    ends[small.job] = ends[small.job].max(small.release.max(partial.last.0) + small.shortest);
+                }
+                let first = |job: usize| self.jobs.iter().find(|small| small.job == job);
+                (0..ends.len()).filter_map(|job| Some(first(job)?.weight * first(job)?.late(ends[job]))).sum()
+            }
             Objective::Makespan => {
                 // All that is held ends by the makespan, so it counts beside what is left.
                 let held: i128 = partial.free.iter().flatten().map(|&from| i128::from(from)).sum();
@@ -288,6 +315,7 @@ fn small(id: usize, job: SimpleJob<'_>) -> Small {
         bag: job.is_bag(),
         release: job.release.ticks(),
         weight: i128::from(job.weight.millionths()),
+        due: job.deadline.map(Time::ticks),
         shortest: choices.iter().map(|&(_, time)| time).min().expect("a job has an allotment"),
         least_area: choices.iter().map(area).min().expect("a job has an allotment"),
         choices,

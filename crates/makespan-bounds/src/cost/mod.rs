@@ -14,7 +14,7 @@ mod programme;
 #[cfg(test)]
 mod tests;
 
-use makespan_core::proof::CostPrices;
+use makespan_core::proof::{CostPrices, Places, Spans};
 use makespan_core::{Bound, CertificateError, Instance, JobId, Objective, Proof, Time};
 
 use crate::windows::Tasks;
@@ -54,7 +54,7 @@ impl CostSearch {
             return None;
         }
         let ids: Vec<JobId> = instance.ids().collect();
-        let tasks = Tasks::of(instance, &ids);
+        let tasks = Tasks::of(instance, &ids, &Spans::new(&Places::new(instance), instance), false);
         let cells = (tasks.len() * tasks.kinds).max(1);
         let most = (LOOKED_AT / cells / 2).clamp(1, PERIODS);
         let length = (horizon - instance.first_release()).ticks();
@@ -100,7 +100,9 @@ impl CostSearch {
         let free = || vec![0; periods];
         let prices = self.kind_of.iter().map(|kind| kind.map_or_else(free, of_kind)).collect();
         debug_assert_eq!(self.kind_of.len(), instance.platform().nodes().len());
-        let edges = best.edges.iter().map(|&price| whole(price)).collect();
+        // Those between jobs come last, and have no price.
+        let free = std::iter::repeat_n(0, instance.edges().len().saturating_sub(best.edges.len()));
+        let edges = best.edges.iter().map(|&price| whole(price)).chain(free).collect();
         let horizon = self.instants.last().copied();
         CostPrices { horizon, instants: self.instants.clone(), prices, edges, scale }
     }

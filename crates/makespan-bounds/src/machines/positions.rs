@@ -33,7 +33,11 @@ pub fn are_meant(instance: &Instance, objective: Objective) -> bool {
     match objective {
         Objective::MeanFlow => true,
         Objective::WeightedCompletion => jobs.first().is_some_and(|job| job.weight.millionths() > 0) && alike(),
-        Objective::Makespan | Objective::Cost | Objective::Throughput => false,
+        Objective::Makespan
+        | Objective::Cost
+        | Objective::Throughput
+        | Objective::MaxLateness
+        | Objective::WeightedLateness => false,
     }
 }
 

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use makespan::{Planner, STEADY_STATE};
-use makespan_core::proof::{Alone, Scale, Selection, TimeWindow};
+use makespan_core::proof::{Alone, DueBy, ResourceWindow, Scale, Selection, TimeWindow};
 use makespan_core::tree::{TreeProblem, decimal_text};
 use makespan_core::{Bound, Instance, Objective, Plan, Proof};
 use makespan_formats::TreePlanFile;
@@ -49,7 +49,7 @@ fn proven(instance: &Instance, bound: &Bound) -> Result<String> {
         Objective::Throughput => " weighted tasks a second",
         _ => " s",
     };
-    let mut why = why(instance, proof);
+    let mut why = why(instance, objective, proof);
     if objective.is_maximised() {
         why += &format!("; {} is reached", reached(instance)?);
     }
@@ -70,7 +70,7 @@ fn reached(instance: &Instance) -> Result<String> {
 }
 
 /// A proof in one sentence.
-fn why(instance: &Instance, proof: &Proof) -> String {
+fn why(instance: &Instance, objective: Objective, proof: &Proof) -> String {
     match proof {
         Proof::Alone(Alone { job }) => format!("job `{}` alone ends no sooner", shown(&instance.job(*job).name)),
         Proof::Rejection(rejection) => {
@@ -94,6 +94,23 @@ fn why(instance: &Instance, proof: &Proof) -> String {
         }
         Proof::TimeWindow(TimeWindow { deadline, from, until, .. }) => {
             format!("{deadline} s is too short: what must run from {from} s to {until} s is too much")
+        }
+        Proof::ResourceWindow(ResourceWindow { deadline, from, until, resource }) => {
+            let held = shown(resource);
+            format!("{deadline} s is too short: what must be held of `{held}` from {from} s to {until} s is too much")
+        }
+        Proof::Paths(_) => "each job ends after the longest path of tasks that leads to its end".to_owned(),
+        Proof::PathFlow(_) => {
+            "paths of tasks and what there is to be held, together (linear programming duality)".to_owned()
+        }
+        Proof::DueBy(DueBy { due, proof }) => {
+            let speaks = proof.objectives().contains(&DueBy::objective(objective));
+            let objective = if speaks { objective } else { Objective::MaxLateness };
+            let part = DueBy::part(instance, *due, objective);
+            format!(
+                "the jobs with deadlines up to {due} s by themselves: {}",
+                why(&part, DueBy::objective(objective), proof)
+            )
         }
         Proof::JobWindows(_) => {
             "each job alone ends no sooner, by its longest path of tasks or by what must run in some window".to_owned()

@@ -110,6 +110,8 @@ fn text_rows(instance: &Instance, bounds: &[Bound], rows: &[Row]) -> String {
     });
     let name = |objective: Objective| match objective {
         Objective::WeightedCompletion => "w. compl.",
+        Objective::MaxLateness => "max. late",
+        Objective::WeightedLateness => "w. late",
         Objective::Throughput => "fair throughput",
         other => other.name(),
     };

@@ -54,6 +54,32 @@ fn an_unchanged_copy_is_accepted() {
 }
 
 #[test]
+fn lateness_is_planned_stated_bounded_and_verified() {
+    let sandbox = Sandbox::with_small();
+    let job = |name: &str, deadline: u32| format!("{{ name = \"{name}\", time = 4, deadline = {deadline} }}");
+    let jobs = [job("a", 30), job("b", 5), job("c", 6)].join(", ");
+    sandbox.write("due.toml", format!("version = 2\nplatform = {{ processors = 1 }}\njobs = [{jobs}]\n"));
+    for (objective, spec) in [("max_lateness", "max-lateness"), ("weighted_lateness", "weighted-lateness")] {
+        let plan =
+            format!("plan due.toml --algorithm optimise[objective={spec},steps=200] --output p.json --report r.html");
+        sandbox.makespan(&plan).succeeds();
+        let file = sandbox.json("p.json");
+        assert_eq!((&file[objective], &file["bounds"][objective]["value"]), (&json!(2), &json!(2)), "{file:#}");
+        assert!(sandbox.makespan("verify due.toml p.json").succeeds().contains("optimal"));
+        let mut other = file.clone();
+        other[objective] = json!(1);
+        sandbox.write("q.json", other.to_string());
+        let said = sandbox.makespan("verify due.toml q.json");
+        assert!(said.status == Some(1) && said.out.contains("is 1; the placements give 2"), "{said:?}");
+    }
+    let bound = sandbox.makespan("bound due.toml").succeeds();
+    assert!(bound.contains("maximum lateness >= 2 s\n  the jobs with deadlines up to 6 s by themselves"), "{bound}");
+    let compared = sandbox.makespan("compare due.toml --algorithms list,gang").succeeds();
+    assert!(compared.contains("max. late") && compared.contains("w. late"), "{compared}");
+    assert!(!sandbox.makespan("bound small.toml").succeeds().contains("lateness"));
+}
+
+#[test]
 fn changed_placements_are_rejected() {
     let sandbox = planned();
     rejected(&sandbox, change("rigid", "start", json!(1)), &["`rigid`", "12"]);

@@ -501,6 +501,11 @@ impl Instance {
         self.totals.releases.is_some_and(|(first, last)| first < last)
     }
 
+    /// Whether some job has a deadline.
+    pub fn has_deadlines(&self) -> bool {
+        self.totals.deadlines > 0
+    }
+
     /// Whether some job is a bag of tasks.
     pub fn has_bags(&self) -> bool {
         self.totals.bags > 0

@@ -39,9 +39,12 @@ impl Bound {
         if self.objective.is_maximised() { *value > self.value } else { *value < self.value }
     }
 
-    /// How many times worse a value is than the bound, and 1 exactly where both are equal; `None` where one of them that is to
-    /// divide is not positive.
+    /// How many times worse a value is than the bound, and 1 exactly where both are equal; otherwise `None` where one of them
+    /// that is to divide is not positive.
     pub fn ratio(&self, value: &Value) -> Option<f64> {
+        if self.value == *value {
+            return Some(1.0);
+        }
         let (more, less) = if self.objective.is_maximised() { (&self.value, value) } else { (value, &self.value) };
         if *less <= Value::Integer(0) {
             return None;

@@ -21,7 +21,7 @@ const GROUP: u32 = 32;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::proof) struct Group {
     pub(in crate::proof) first: u32,
-    last: u32,
+    pub(in crate::proof) last: u32,
     /// When the job ends after its start; the choice is never paid for less.
     pub(in crate::proof) time: i64,
 }

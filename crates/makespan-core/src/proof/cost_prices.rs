@@ -4,8 +4,8 @@ use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 
-use super::spans::Times;
-use super::{CertificateError, Kind, Scope, Value};
+use super::spans::{Spans, Times};
+use super::{CertificateError, Kind, Places, Scope, Value};
 use crate::model::{Instance, JobId, TaskId, Time};
 use crate::schedule::{Objective, task_cost, volume};
 
@@ -78,13 +78,14 @@ impl Kind for CostPrices {
     fn value(&self, _: Objective, instance: &Instance) -> Result<Value, CertificateError> {
         self.check(instance)?;
         let integrals = self.integrals().ok_or(CertificateError::Overflow)?;
-        let times = Times::new(instance);
+        let (times, places) = (Times::new(instance), Places::new(instance));
+        let all = self.horizon.is_some().then(|| Spans::new(&places, instance));
         let (mut sum, mut edge) = (0_i128, 0);
         for (id, job) in instance.ids().zip(instance.jobs()) {
             let flows = self.flows(instance, id, &mut edge);
-            let spans = if self.horizon.is_some() { times.spans(id) } else { Vec::new() };
+            let spans = all.as_ref().map_or(&[][..], |all| all.of_job(instance, id));
             for task in 0..job.different_tasks() {
-                let own = choices(&times, job.task(task));
+                let own = choices(&times, &places, job.task(task));
                 let least = match self.horizon {
                     None => own.iter().map(|choice| i128::from(choice.cost)).min(),
                     Some(horizon) => {
@@ -245,12 +246,12 @@ impl CostPrices {
 const SEVERAL: usize = usize::MAX;
 
 /// The nodes on which a task can run; one that stands for all where it may hold several processors.
-fn choices(times: &Times<'_>, task: TaskId) -> Vec<Choice> {
+fn choices(times: &Times<'_>, places: &Places<'_>, task: TaskId) -> Vec<Choice> {
     let profile = times.instance.profile(task);
     let volume = volume(profile);
     if profile.max_processors() > 1 {
         let cost = task_cost(volume, times.slowest(task));
-        return vec![Choice { node: SEVERAL, time: times.fastest(task), cost }];
+        return vec![Choice { node: SEVERAL, time: places.fastest(task), cost }];
     }
     let on = |(node, processor): &(usize, crate::model::ProcSet)| {
         let time = times.on(task, processor)?;

@@ -2,11 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::paths::of_completions;
+use super::time_window::Known;
+use super::{CertificateError, Kind, Scope, TimeWindow, Value};
 use crate::model::{Instance, JobId};
-use crate::proof::{CertificateError, Kind, Scope, TimeWindow, Value, total};
-use crate::schedule::{Objective, mean};
+use crate::schedule::Objective;
 
-/// For each job a deadline that it cannot meet even if it is alone: the job then ends a tick later at the earliest.
+/// For each job a deadline that it cannot meet even if it is alone, after what it waits for: the job then ends a tick later at the
+/// earliest.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JobWindows {
     /// One a job, in their order.
@@ -20,14 +23,15 @@ impl JobWindows {
             let problem = format!("it has {} windows for {} jobs", self.windows.len(), instance.jobs().len());
             return Err(CertificateError::Malformed(problem));
         }
+        let known = Known::new(instance);
         let each = instance.ids().zip(&self.windows);
-        each.map(|(id, window)| Ok((id, window.of_jobs(instance, [id])?))).collect()
+        each.map(|(id, window)| Ok((id, window.of_job(&known, id)?))).collect()
     }
 }
 
 impl Kind for JobWindows {
     fn objectives(&self) -> &'static [Objective] {
-        &[Objective::WeightedCompletion, Objective::MeanFlow]
+        &[Objective::WeightedCompletion, Objective::MeanFlow, Objective::MaxLateness, Objective::WeightedLateness]
     }
 
     fn scope(&self) -> Scope {
@@ -35,12 +39,6 @@ impl Kind for JobWindows {
     }
 
     fn value(&self, objective: Objective, instance: &Instance) -> Result<Value, CertificateError> {
-        let each = self.completions(instance)?.into_iter();
-        if objective == Objective::MeanFlow {
-            let flow = |(id, end): (JobId, i128)| end.checked_sub(i128::from(instance.job(id).release.ticks()));
-            return Ok(Value::Integer(mean(total(each.map(flow))?, instance.jobs().len())));
-        }
-        let weighed = each.map(|(id, end)| end.checked_mul(i128::from(instance.job(id).weight.millionths())));
-        total(weighed).map(Value::Integer)
+        of_completions(objective, instance, &self.completions(instance)?).map(Value::Integer)
     }
 }

@@ -6,19 +6,25 @@
 
 mod alone;
 mod bound;
+mod capacity;
 mod choices;
 mod cost_prices;
 mod dual_feasible;
+mod due_by;
 mod error;
 mod interval_prices;
 mod job_windows;
 mod kind;
 mod late_work;
 mod machine_prices;
+mod path_flow;
+mod paths;
+mod places;
 mod position_prices;
 mod reach;
 mod rejection;
 mod release_area;
+mod resource_window;
 #[cfg(test)]
 mod samples;
 mod soonest;
@@ -38,16 +44,22 @@ pub use alone::Alone;
 pub use bound::Bound;
 pub use cost_prices::CostPrices;
 pub use dual_feasible::{DualFeasible, Scale, Term};
+pub use due_by::DueBy;
 pub use error::CertificateError;
 pub use interval_prices::IntervalPrices;
 pub use job_windows::JobWindows;
 pub use late_work::LateWork;
 pub use machine_prices::MachinePrices;
+pub use path_flow::PathFlow;
+pub use paths::Paths;
+pub use places::{Places, Run};
 pub use position_prices::PositionPrices;
 pub use reach::{Reach, Reaching};
 pub use rejection::{Rejection, Selection};
 pub use release_area::release_area_bound;
+pub use resource_window::ResourceWindow;
 pub use soonest::{earliest_completion, soonest_completion};
+pub use spans::{Span, Spans};
 pub use time_prices::TimePrices;
 pub use time_window::TimeWindow;
 pub use tree_prices::TreePrices;
@@ -83,6 +95,14 @@ pub enum Proof {
     /// For each job such a deadline, as if it were alone.
     #[serde(alias = "flow_windows")]
     JobWindows(JobWindows),
+    /// Not everything can end by a deadline, by what is held of a resource in a window of time.
+    ResourceWindow(ResourceWindow),
+    /// The longest path of tasks before the end of each job.
+    Paths(Paths),
+    /// Paths of tasks, and what there is to be held, together.
+    PathFlow(PathFlow),
+    /// What is proved of the jobs of early deadlines.
+    DueBy(DueBy),
     /// What every task costs at least, or prices under a horizon.
     CostPrices(CostPrices),
     /// Prices for tasks and the ports of a tree.
@@ -102,6 +122,10 @@ impl Proof {
             Self::LateWork(proof) => proof,
             Self::TimeWindow(proof) => proof,
             Self::JobWindows(proof) => proof,
+            Self::ResourceWindow(proof) => proof,
+            Self::Paths(proof) => proof,
+            Self::PathFlow(proof) => proof,
+            Self::DueBy(proof) => proof,
             Self::CostPrices(proof) => proof,
             Self::TreePrices(proof) => proof,
         }

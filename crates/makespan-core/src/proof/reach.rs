@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use super::spans::Times;
+use super::spans::{Span, Times};
 use crate::model::{Instance, JobId, Payload, Route, TaskId};
 
 /// More times of tasks on nodes, and nodes, are not looked at one by one.
@@ -23,7 +23,9 @@ const NEVER: i128 = i128::MAX / 4;
 /// out, and earliest starts are computed again.
 #[derive(Clone, Debug)]
 pub struct Reaching {
-    release: i128,
+    /// When each task may begin at the earliest, and how long it is from its end to the end of all at least, whatever its node.
+    heads: Vec<i128>,
+    tails: Vec<i128>,
     /// For each node of the platform its kind; none of a node without processors.
     kind_of: Vec<Option<usize>>,
     /// How many nodes are of each kind, and how many processors one of them has.
@@ -131,7 +133,8 @@ impl Reaching {
         };
         let links = |of: &dyn Fn(u32) -> Vec<Link>| (0..tasks as u32).map(of).collect::<Vec<_>>();
         Some(Self {
-            release: i128::from(job.release.ticks()),
+            heads: vec![i128::from(job.release.ticks()); tasks],
+            tails: vec![0; tasks],
             kind_of,
             times: (0..tasks).flat_map(|task| columns.iter().map(move |column| column[task])).collect(),
             kinds,
@@ -153,6 +156,13 @@ impl Reaching {
         })
     }
 
+    /// The same where the paths of other jobs count too: no task begins before its span.
+    #[must_use]
+    pub fn within(self, spans: &[Span]) -> Self {
+        let heads = spans.iter().map(|span| span.head).collect();
+        Self { heads, tails: spans.iter().map(|span| span.tail).collect(), ..self }
+    }
+
     /// How many tasks the job has.
     pub fn tasks(&self) -> usize {
         self.order.len()
@@ -167,8 +177,8 @@ impl Reaching {
     /// rounds, e edges, k kinds of nodes, d neighbours of a task and d' of them that must share its node.
     pub fn by(&self, deadline: i128) -> Option<Reach> {
         let kinds = self.kinds.len();
-        let mut heads = vec![self.release; self.times.len()];
-        let mut tails = vec![0; self.times.len()];
+        let each = |own: &[i128]| own.iter().flat_map(|&one| std::iter::repeat_n(one, kinds)).collect::<Vec<i128>>();
+        let (mut heads, mut tails) = (each(&self.heads), each(&self.tails));
         for at in 0..self.times.len() {
             if self.times[at] >= NEVER {
                 (heads[at], tails[at]) = (NEVER, NEVER);

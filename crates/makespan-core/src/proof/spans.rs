@@ -1,16 +1,71 @@
 //! When tasks may run as far as the paths of tasks before and behind them are concerned.
 
+use super::Places;
 use crate::model::{Instance, JobId, ProcSet, TaskId, Time};
 
 /// When one task may run, in ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Span {
+pub struct Span {
     /// It cannot start earlier.
-    pub(super) head: i128,
+    pub head: i128,
     /// Its shortest time.
-    pub(super) fastest: i128,
+    pub fastest: i128,
     /// The longest path behind it.
-    pub(super) tail: i128,
+    pub tail: i128,
+}
+
+/// The spans of all different tasks, by their number in the instance ([`Instance::different`]): paths go along the edges between jobs, too.
+///
+/// The first task of a bag stands for all of its tasks.
+#[derive(Clone, Debug)]
+pub struct Spans(Vec<Span>);
+
+impl Spans {
+    /// O(tasks + edges), and what the shortest times take.
+    pub fn new(places: &Places<'_>, instance: &Instance) -> Self {
+        let order: Vec<TaskId> = instance.in_order().collect();
+        let release = |task: TaskId| i128::from(instance.release(task).ticks());
+        let mut spans = vec![Span { head: 0, fastest: 0, tail: 0 }; instance.different_tasks()];
+        let at = |task: TaskId| instance.different(task);
+        for &task in &order {
+            let before = instance.incoming(task).map(|edge| &spans[at(edge.from)]);
+            let head = before.map(|span| span.head + span.fastest).max().unwrap_or(0).max(release(task));
+            spans[at(task)] = Span { head, fastest: places.fastest(task), tail: 0 };
+        }
+        for &task in order.iter().rev() {
+            let behind = instance.outgoing(task).map(|edge| &spans[at(edge.to)]);
+            spans[at(task)].tail = behind.map(|span| span.fastest + span.tail).max().unwrap_or(0);
+        }
+        Self(spans)
+    }
+
+    /// The span of a task.
+    pub fn of(&self, instance: &Instance, task: TaskId) -> Span {
+        self.0[instance.different(task)]
+    }
+
+    /// Those of a job, by the number of the task within it; a bag has one.
+    pub fn of_job(&self, instance: &Instance, id: JobId) -> &[Span] {
+        let job = instance.job(id);
+        let first = instance.different(job.first());
+        &self.0[first..first + job.different_tasks() as usize]
+    }
+
+    /// The same where only the job's own tasks are behind its tasks: when it is done, whatever waits for it.
+    pub fn alone(&self, instance: &Instance, id: JobId) -> Vec<Span> {
+        let (job, mut spans) = (instance.job(id), self.of_job(instance, id).to_vec());
+        let at = |task: TaskId| (task.0 - job.first().0) as usize;
+        for task in instance.order(id).rev() {
+            let behind = instance.outgoing(task).filter(|edge| job.has_task(edge.to)).map(|edge| &spans[at(edge.to)]);
+            spans[at(task)].tail = behind.map(|span| span.fastest + span.tail).max().unwrap_or(0);
+        }
+        spans
+    }
+
+    /// No job ends before the last of its tasks on its longest path.
+    pub fn completion(&self, instance: &Instance, id: JobId) -> i128 {
+        self.of_job(instance, id).iter().map(|span| span.head + span.fastest).max().unwrap_or(0)
+    }
 }
 
 /// Times of tasks on the nodes that compute.
@@ -33,46 +88,10 @@ impl<'a> Times<'a> {
         Some(i128::from(self.instance.try_time(task, processor)?.ticks()))
     }
 
-    /// No set of processors runs the task in less.
-    pub(super) fn fastest(&self, task: TaskId) -> i128 {
-        let profile = self.instance.profile(task);
-        if profile.max_processors() == 1 {
-            let each = self.nodes.iter().filter_map(|(_, processor)| self.on(task, processor));
-            return each.min().unwrap_or(0);
-        }
-        self.slowed(profile.shortest()).min().map_or(0, |time| i128::from(time.ticks()))
-    }
-
     /// No set of processors runs the task, which may hold several, in more.
     pub(super) fn slowest(&self, task: TaskId) -> Time {
         let slowest = self.instance.profile(task).slowest();
-        self.slowed(slowest).max().unwrap_or(slowest)
-    }
-
-    /// A time of processors of speed 1 as it is on each node.
-    fn slowed(&self, time: Time) -> impl Iterator<Item = Time> + '_ {
-        self.nodes.iter().map(move |(_, processor)| self.instance.platform().slowed(time, processor))
-    }
-
-    /// When the tasks of a job may run as far as its own tasks are concerned. A bag has one, which stands for all.
-    pub(super) fn spans(&self, id: JobId) -> Vec<Span> {
-        let job = self.instance.job(id);
-        let release = i128::from(job.release.ticks());
-        let each = (0..job.different_tasks()).map(|number| self.fastest(job.task(number)));
-        let mut spans: Vec<Span> = each.map(|fastest| Span { head: release, fastest, tail: 0 }).collect();
-        let at = |task: TaskId| (task.0 - job.first().0) as usize;
-        for task in self.instance.order(id) {
-            let before = self.instance.incoming(task).filter(|edge| job.has_task(edge.from));
-            let before = before.map(|edge| &spans[at(edge.from)]);
-            let head = before.map(|span| span.head + span.fastest).max().unwrap_or(release);
-            spans[at(task)].head = head;
-        }
-        for task in self.instance.order(id).rev() {
-            let behind = self.instance.outgoing(task).filter(|edge| job.has_task(edge.to));
-            let behind = behind.map(|edge| &spans[at(edge.to)]);
-            let tail = behind.map(|span| span.fastest + span.tail).max().unwrap_or(0);
-            spans[at(task)].tail = tail;
-        }
-        spans
+        let each = self.nodes.iter().map(|(_, processor)| self.instance.platform().slowed(slowest, processor));
+        each.max().unwrap_or(slowest)
     }
 }

@@ -2,9 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::capacity::{Window, open_cost};
 use super::reach::{Reach, Reaching};
 use super::spans::{Span, Times};
-use super::{CertificateError, Kind, Scope, Value};
+use super::{CertificateError, Kind, Places, Scope, Spans, Value};
 use crate::model::{Instance, JobId, TaskId, Time};
 use crate::schedule::Objective;
 
@@ -18,8 +19,9 @@ use crate::schedule::Objective;
 /// `from .. until` as it would be if it started as early as possible, or ended as late as possible, whichever is less.
 /// Each task pays the price of its machine for that time, and at least the least of all machines; if all of them
 /// together pay more than the open time of the machines between `from` and `until` costs, the supposition is false,
-/// too. The makespan is then at least `deadline` plus one tick. Transfers that no placement avoids count ([`Reaching`]); a task
-/// that may hold several processors is not asked to pay.
+/// too. The makespan is then at least `deadline` plus one tick. Paths go along the edges between jobs, too. Transfers that no placement
+/// avoids count ([`Reaching`]). A task that holds several processors pays the least price for each of them, over its allotments and over
+/// the speeds of the slowest of them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TimeWindow {
     /// The refuted deadline.
@@ -28,7 +30,8 @@ pub struct TimeWindow {
     pub from: Time,
     /// End of the window.
     pub until: Time,
-    /// For each node the price of a tick of one of its processors.
+    /// For each node the price of a tick of one of its processors; none where nothing has a price.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub prices: Vec<u64>,
 }
 
@@ -42,51 +45,87 @@ impl Kind for TimeWindow {
     }
 
     fn value(&self, _: Objective, instance: &Instance) -> Result<Value, CertificateError> {
-        self.of_jobs(instance, instance.ids()).map(Value::Integer)
+        self.of_jobs(&Known::new(instance), instance.ids(), false).map(Value::Integer)
     }
 }
 
+/// What is known of an instance whatever the deadline.
+pub(super) struct Known<'a> {
+    times: Times<'a>,
+    places: Places<'a>,
+    spans: Spans,
+}
+
+impl<'a> Known<'a> {
+    pub(super) fn new(instance: &'a Instance) -> Self {
+        let places = Places::new(instance);
+        let spans = Spans::new(&places, instance);
+        Self { times: Times::new(instance), places, spans }
+    }
+}
+
+/// The window with its prices: by node, and the least of each kind of node.
+struct Priced<'a> {
+    window: Window,
+    by_node: &'a [u64],
+    by_kind: Vec<u64>,
+}
+
 impl TimeWindow {
-    /// The makespan that follows for these jobs, in ticks: `deadline + 1`. Other jobs only make it longer.
+    /// When a job ends at the earliest, in ticks, were it alone but for what it waits for: `deadline + 1`.
     ///
     /// # Errors
     /// [`CertificateError`] when the deadline is not refuted.
-    pub(super) fn of_jobs(
+    pub(super) fn of_job(&self, known: &Known<'_>, id: JobId) -> Result<i128, CertificateError> {
+        self.of_jobs(known, [id], true)
+    }
+
+    /// The makespan that follows for these jobs, in ticks: `deadline + 1`. Other jobs only make it longer; what waits for these
+    /// does not count where they are looked at `alone`.
+    fn of_jobs(
         &self,
-        instance: &Instance,
+        known: &Known<'_>,
         jobs: impl IntoIterator<Item = JobId>,
+        alone: bool,
     ) -> Result<i128, CertificateError> {
+        let instance = known.times.instance;
         let nodes = instance.platform().nodes().len();
-        if self.prices.len() != nodes {
+        if !self.prices.is_empty() && self.prices.len() != nodes {
             let problem = format!("it has {} prices for {nodes} nodes", self.prices.len());
             return Err(CertificateError::Malformed(problem));
         }
-        if self.from < Time::ZERO || self.until < self.from {
-            return Err(CertificateError::Malformed("its window must not begin before 0 or after its end".into()));
-        }
-        let deadline = i128::from(self.deadline.ticks());
-        let proven = Ok(deadline + 1);
+        let window = Window::new(self.deadline, self.from, self.until)?;
+        let by_kind = known.places.least_prices(&self.prices);
+        let priced = Priced { window, by_node: &self.prices, by_kind };
+        let proven = Ok(window.deadline + 1);
         let mut needed = 0_i128;
         for id in jobs {
-            match self.paid_by(instance, id)? {
+            match priced.paid_by(known, id, alone)? {
                 Some(paid) => needed = needed.checked_add(paid).ok_or(CertificateError::Overflow)?,
                 None => return proven,
             }
         }
-        let available = self.cost_of_open_time(instance)?;
+        let available = open_cost(instance, &self.prices, window.from, window.until);
+        let available = available.ok_or(CertificateError::Overflow)?;
         if needed > available {
             return proven;
         }
         Err(CertificateError::NotRefuted { deadline: self.deadline, needed, available })
     }
+}
 
+impl Priced<'_> {
     /// What the tasks of a job pay at least; `None` when some task has too little time.
-    fn paid_by(&self, instance: &Instance, id: JobId) -> Result<Option<i128>, CertificateError> {
+    fn paid_by(&self, known: &Known<'_>, id: JobId, alone: bool) -> Result<Option<i128>, CertificateError> {
+        let instance = known.times.instance;
         let job = instance.job(id);
-        let times = Times::new(instance);
-        let spans = times.spans(id);
-        let deadline = i128::from(self.deadline.ticks());
-        let reaching = Reaching::new(instance, id);
+        let own = alone.then(|| known.spans.alone(instance, id));
+        let spans = own.as_deref().unwrap_or_else(|| known.spans.of_job(instance, id));
+        let deadline = self.window.deadline;
+        if spans.iter().any(|span| span.head + span.fastest + span.tail > deadline) {
+            return Ok(None);
+        }
+        let reaching = Reaching::new(instance, id).map(|reaching| reaching.within(spans));
         let reach = match &reaching {
             Some(reaching) => match reaching.by(deadline) {
                 Some(reach) => Some((reaching, reach)),
@@ -95,68 +134,55 @@ impl TimeWindow {
             None => None,
         };
         let mut sum = 0_i128;
-        for (task, span) in spans.iter().enumerate() {
-            if span.head + span.fastest + span.tail > deadline {
-                return Ok(None);
-            }
-            let on = |node: usize| match &reach {
-                Some((reaching, reach)) => narrowed(*span, reach, task, reaching.kind_of(node)?),
-                None => Some(*span),
+        for (number, span) in spans.iter().enumerate() {
+            let task = job.task(number as u32);
+            let paid = match &reach {
+                Some((reaching, reach)) => {
+                    let on = |node: usize| narrowed(*span, reach, number, reaching.kind_of(node)?);
+                    self.paid_on_nodes(&known.times, task, on)?
+                }
+                None => self.paid(&known.places, task, *span)?,
             };
-            let Some(paid) = self.paid(&times, job.task(task as u32), on)? else { return Ok(None) };
+            let Some(paid) = paid else { return Ok(None) };
             let paid = paid.checked_mul(i128::from(job.equal_tasks())).ok_or(CertificateError::Overflow)?;
             sum = sum.checked_add(paid).ok_or(CertificateError::Overflow)?;
         }
         Ok(Some(sum))
     }
 
-    /// What one task pays on the machine where it pays least, with its span on each node; `None` when no machine runs it in
-    /// its span.
-    fn paid(
+    /// What one task pays at least; `None` when it cannot run in its span.
+    fn paid(&self, places: &Places<'_>, task: TaskId, span: Span) -> Result<Option<i128>, CertificateError> {
+        let mut least: Option<Option<i128>> = None;
+        places.each(task, |run| {
+            let Some(time) = self.window.least(span.head, run.time, span.tail) else { return };
+            let price = if self.by_node.is_empty() { 0 } else { places.price(run, self.by_node, &self.by_kind) };
+            let paid = time.checked_mul(i128::from(price)).and_then(|paid| paid.checked_mul(run.first.into()));
+            // What is too large to be known is more than what is known.
+            least = Some(match (least.flatten(), paid) {
+                (Some(least), Some(paid)) => Some(least.min(paid)),
+                (least, paid) => least.or(paid),
+            });
+        });
+        least.map(|least| least.ok_or(CertificateError::Overflow)).transpose()
+    }
+
+    /// What one task of one processor pays on the node where it pays least, with its span on each; `None` when no node runs it in its
+    /// span.
+    fn paid_on_nodes(
         &self,
         times: &Times<'_>,
         task: TaskId,
         span_on: impl Fn(usize) -> Option<Span>,
     ) -> Result<Option<i128>, CertificateError> {
-        if times.instance.profile(task).max_processors() > 1 {
-            return Ok(Some(0));
-        }
-        let (from, until) = (i128::from(self.from.ticks()), i128::from(self.until.ticks()));
         let mut least: Option<i128> = None;
         for (node, processor) in &times.nodes {
             let Some((time, span)) = times.on(task, processor).zip(span_on(*node)) else { continue };
-            let latest = i128::from(self.deadline.ticks()) - span.tail;
-            if span.head + time > latest {
-                continue;
-            }
-            let early = span.head + time - from;
-            let late = until - (latest - time);
-            let within = time.min(until - from).min(early).min(late).max(0);
-            let paid = within.checked_mul(i128::from(self.prices[*node])).ok_or(CertificateError::Overflow)?;
+            let Some(within) = self.window.least(span.head, time, span.tail) else { continue };
+            let price = self.by_node.get(*node).copied().unwrap_or(0);
+            let paid = within.checked_mul(i128::from(price)).ok_or(CertificateError::Overflow)?;
             least = Some(least.map_or(paid, |least| least.min(paid)));
         }
         Ok(least)
-    }
-
-    /// The open time of all processors within the window, at their prices.
-    fn cost_of_open_time(&self, instance: &Instance) -> Result<i128, CertificateError> {
-        let (from, until) = (self.from.ticks(), self.until.ticks());
-        let length = i128::from(until) - i128::from(from);
-        let mut sum = 0_i128;
-        for (node, &price) in self.prices.iter().enumerate() {
-            let own = instance.platform().processors_of(node);
-            for class in instance.availability().classes() {
-                let count = i128::from(own.intersection(&class.processors).len());
-                let closed = class
-                    .closed
-                    .iter()
-                    .map(|&(start, end)| i128::from((end.ticks().min(until) - start.ticks().max(from)).max(0)));
-                let open = count * (length - closed.sum::<i128>());
-                let cost = open.checked_mul(i128::from(price)).ok_or(CertificateError::Overflow)?;
-                sum = sum.checked_add(cost).ok_or(CertificateError::Overflow)?;
-            }
-        }
-        Ok(sum)
     }
 }
 

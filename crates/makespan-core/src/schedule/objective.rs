@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::{Area, Instance, Time, WeightedTime};
+use crate::model::{Area, Instance, Time, Weight, WeightedTime};
 use crate::schedule::{Schedule, cost};
 
 /// A value to minimise, or a throughput to maximise, exact, for which bounds are proved.
@@ -25,15 +25,42 @@ pub enum Objective {
     /// rational. A schedule, of which no bound on it speaks, has all its tasks over its makespan, in billionths rounded down.
     #[serde(rename = "fair_throughput")]
     Throughput,
+    /// The largest lateness of a job, in ticks. A job is late by what it ends after its deadline: never by less than zero (so textbooks
+    /// call it *tardiness*), and not at all without a deadline.
+    MaxLateness,
+    /// The sum over jobs of weight times lateness ("total weighted tardiness"), in millionths times ticks.
+    WeightedLateness,
 }
 
 impl Objective {
     /// Those that schedules are measured by, in the order of reports.
-    pub const OF_SCHEDULES: [Self; 4] = [Self::Makespan, Self::WeightedCompletion, Self::MeanFlow, Self::Cost];
+    pub const OF_SCHEDULES: [Self; 6] = [
+        Self::Makespan,
+        Self::WeightedCompletion,
+        Self::MeanFlow,
+        Self::Cost,
+        Self::MaxLateness,
+        Self::WeightedLateness,
+    ];
     /// Those that depend on when jobs end.
-    pub const OF_TIME: [Self; 3] = [Self::Makespan, Self::WeightedCompletion, Self::MeanFlow];
+    pub const OF_TIME: [Self; 5] =
+        [Self::Makespan, Self::WeightedCompletion, Self::MeanFlow, Self::MaxLateness, Self::WeightedLateness];
+    /// Those that depend on deadlines.
+    pub const OF_DEADLINES: [Self; 2] = [Self::MaxLateness, Self::WeightedLateness];
     /// Those of which every schedule states the value and a bound, in the order of reports.
     pub const STANDARD: [Self; 2] = [Self::Makespan, Self::WeightedCompletion];
+
+    /// Those of which every schedule of this instance states the value and a bound, in the order of reports:
+    /// [`Objective::STANDARD`], and [`Objective::OF_DEADLINES`] where some job has a deadline.
+    pub fn standard(instance: &Instance) -> impl Iterator<Item = Self> + Clone + use<> {
+        let of_deadlines = Self::OF_DEADLINES.into_iter().take(if instance.has_deadlines() { 2 } else { 0 });
+        Self::STANDARD.into_iter().chain(of_deadlines)
+    }
+
+    /// Whether this is one of [`Objective::standard`].
+    pub fn is_standard(self, instance: &Instance) -> bool {
+        Self::standard(instance).any(|other| other == self)
+    }
 
     /// The value of a schedule.
     pub fn value(self, instance: &Instance, schedule: &Schedule) -> i128 {
@@ -43,6 +70,10 @@ impl Objective {
             Self::MeanFlow => mean(flow(instance, schedule), instance.jobs().len()),
             Self::Cost => cost(instance, schedule),
             Self::Throughput => throughput(instance, schedule),
+            Self::MaxLateness => lateness(instance, schedule).map(|(_, late)| late.ticks().into()).max().unwrap_or(0),
+            Self::WeightedLateness => {
+                lateness(instance, schedule).map(|(weight, late)| weight.times(late)).sum::<WeightedTime>().0
+            }
         }
     }
 
@@ -55,8 +86,10 @@ impl Objective {
     /// a second.
     pub fn decimal(self, value: i128) -> String {
         match self {
-            Self::Makespan => Time::from_ticks(i64::try_from(value).unwrap_or(i64::MAX)).to_string(),
-            Self::WeightedCompletion => WeightedTime(value).to_string(),
+            Self::Makespan | Self::MaxLateness => {
+                Time::from_ticks(i64::try_from(value).unwrap_or(i64::MAX)).to_string()
+            }
+            Self::WeightedCompletion | Self::WeightedLateness => WeightedTime(value).to_string(),
             // A millionth times a tick is a thousandth of a thousandth of a tick.
             Self::MeanFlow => WeightedTime(value.saturating_mul(1000)).to_string(),
             Self::Cost => WeightedTime(value.saturating_mul(1_000_000_000_000)).to_string(),
@@ -68,8 +101,8 @@ impl Objective {
     /// this.
     pub const fn places(self) -> usize {
         match self {
-            Self::Makespan | Self::Throughput => 9,
-            Self::WeightedCompletion => 15,
+            Self::Makespan | Self::Throughput | Self::MaxLateness => 9,
+            Self::WeightedCompletion | Self::WeightedLateness => 15,
             Self::MeanFlow => 12,
             Self::Cost => 3,
         }
@@ -83,6 +116,8 @@ impl Objective {
             Self::MeanFlow => "mean_flow",
             Self::Cost => "cost",
             Self::Throughput => "fair_throughput",
+            Self::MaxLateness => "max_lateness",
+            Self::WeightedLateness => "weighted_lateness",
         }
     }
 }
@@ -95,6 +130,8 @@ impl fmt::Display for Objective {
             Self::MeanFlow => "mean flow",
             Self::Cost => "cost",
             Self::Throughput => "fair throughput",
+            Self::MaxLateness => "maximum lateness",
+            Self::WeightedLateness => "weighted lateness",
         })
     }
 }
@@ -194,6 +231,12 @@ fn weighted_completion(instance: &Instance, schedule: &Schedule) -> WeightedTime
     let ends = spans(instance, schedule);
     let each = instance.jobs().iter().zip(ends);
     each.filter_map(|(job, span)| Some(job.weight.times(span?.end))).sum()
+}
+
+/// Of each job with a deadline its weight, and by how much it ends after its deadline.
+fn lateness(instance: &Instance, schedule: &Schedule) -> impl Iterator<Item = (Weight, Time)> {
+    let each = instance.jobs().iter().zip(spans(instance, schedule));
+    each.filter_map(|(job, span)| Some((job.weight, span?.end.saturating_since(job.deadline?))))
 }
 
 fn flow(instance: &Instance, schedule: &Schedule) -> i128 {

@@ -1,8 +1,8 @@
 //! Certificates of every kind made of random figures, and made better by small changes.
 
 use makespan_core::proof::{
-    Alone, CostPrices, DualFeasible, IntervalPrices, JobWindows, LateWork, MachinePrices, PositionPrices, Rejection,
-    Scale, Selection, Term, TimePrices, TimeWindow,
+    Alone, CostPrices, DualFeasible, DueBy, IntervalPrices, JobWindows, LateWork, MachinePrices, PathFlow, Paths,
+    PositionPrices, Rejection, ResourceWindow, Scale, Selection, Term, TimePrices, TimeWindow,
 };
 use makespan_core::{CertificateError, Instance, JobId, Objective, Proof, Time};
 use rand::RngExt;
@@ -11,8 +11,8 @@ use rand_chacha::ChaCha8Rng;
 use crate::instances::Extent;
 
 /// How many kinds [`Figures::certificate`] knows.
-pub const KINDS: usize = 16;
-const LENGTH: usize = 40;
+pub const KINDS: usize = 26;
+const LENGTH: usize = 48;
 
 /// Of what a certificate is made.
 #[derive(Clone, Debug)]
@@ -95,7 +95,8 @@ impl Reader<'_> {
     fn window(&mut self, nodes: usize, deadline: Time) -> TimeWindow {
         let from = self.time(0, 8);
         let until = from + self.time(0, 10);
-        let prices = self.prices(nodes, 6).into_iter().map(i64::cast_unsigned).collect();
+        let none = self.below(12) == 0;
+        let prices = self.prices(if none { 0 } else { nodes }, 6).into_iter().map(i64::cast_unsigned).collect();
         TimeWindow { deadline, from, until, prices }
     }
 
@@ -128,6 +129,38 @@ impl Reader<'_> {
             self.times(0, count).iter().rev().map(|price| price.ticks()).collect()
         };
         PositionPrices { prices: (0..instance.processors()).map(prices).collect() }
+    }
+
+    fn resource_window(&mut self, deadline: Time) -> ResourceWindow {
+        let resource = ["memory", "memory", "solver", "budget"][self.below(4) as usize].to_owned();
+        let from = self.time(0, 6);
+        ResourceWindow { deadline, from, until: from + self.time(0, 12), resource }
+    }
+
+    /// Some paths from the end, and mostly as much along the edges as through the tasks.
+    fn path_flow(&mut self, instance: &Instance) -> PathFlow {
+        let (mut tasks, mut edges) = (Vec::new(), Vec::new());
+        for _ in 0..self.below(4) {
+            let weight = self.any(7).cast_unsigned();
+            let mut row = self.below(instance.different_tasks() as i64) as usize;
+            loop {
+                tasks.push((row as u32, weight));
+                let into = instance.edges().iter().zip(0..).filter(|(edge, _)| instance.different(edge.to) == row);
+                let into: Vec<_> = into.collect();
+                let Some(&(edge, number)) = into.get(self.below(into.len() as i64 + 1) as usize) else { break };
+                edges.push((number, weight));
+                row = instance.different(edge.from);
+            }
+        }
+        if self.below(20) == 0 {
+            edges.push((self.below(4) as u32, 1));
+        }
+        let nodes = if self.below(3) == 0 { 0 } else { instance.platform().nodes().len() };
+        let prices = self.prices(nodes, 7).into_iter().map(i64::cast_unsigned).collect();
+        let resources = instance.platform().resources().iter().filter(|_| self.below(2) == 0);
+        let resources: Vec<String> = resources.map(|resource| resource.name.to_string()).collect();
+        let resources = resources.into_iter().map(|name| (name, self.any(6).cast_unsigned()));
+        PathFlow { tasks, edges, prices, resources: resources.collect() }
     }
 
     fn cost_prices(&mut self, instance: &Instance) -> CostPrices {
@@ -199,9 +232,26 @@ impl Figures {
                 prices: figures.prices(nodes, 7),
             }),
             10 => Proof::TimeWindow(figures.window(nodes, deadline)),
-            11 | 12 => Proof::JobWindows(JobWindows { windows: windows(&mut figures) }),
+            11 | 12 | 22 => Proof::JobWindows(JobWindows { windows: windows(&mut figures) }),
             13 | 14 => Proof::PositionPrices(figures.position_prices(instance)),
-            _ => Proof::CostPrices(figures.cost_prices(instance)),
+            15 => Proof::CostPrices(figures.cost_prices(instance)),
+            16 => Proof::ResourceWindow(figures.resource_window(deadline)),
+            17 => Proof::PathFlow(figures.path_flow(instance)),
+            18..=21 => Proof::Paths(Paths::default()),
+            _ => {
+                let due = figures.time(0, 12);
+                let part = DueBy::part(instance, due, objective);
+                let deadline = figures.time(0, 16);
+                let proof = match (kind, figures.below(3)) {
+                    (23, 0) => Proof::TimeWindow(figures.window(nodes, deadline)),
+                    (23, 1) => Proof::ResourceWindow(figures.resource_window(deadline)),
+                    (23, _) => Proof::PathFlow(figures.path_flow(&part)),
+                    (24, _) => Proof::Paths(Paths::default()),
+                    (_, 0) => Proof::IntervalPrices(figures.interval_prices()),
+                    _ => Proof::TimePrices(figures.time_prices(12)),
+                };
+                Proof::DueBy(DueBy { due, proof: Box::new(proof) })
+            }
         };
         (objective, proof)
     }
@@ -225,6 +275,16 @@ const OBJECTIVES: [Objective; KINDS] = [
     Objective::WeightedCompletion,
     Objective::MeanFlow,
     Objective::Cost,
+    Objective::Makespan,
+    Objective::Makespan,
+    Objective::Makespan,
+    Objective::WeightedCompletion,
+    Objective::MeanFlow,
+    Objective::WeightedLateness,
+    Objective::MaxLateness,
+    Objective::MaxLateness,
+    Objective::WeightedLateness,
+    Objective::WeightedLateness,
 ];
 
 /// How near a certificate comes to prove too much: what it proves, or by how much it does not.

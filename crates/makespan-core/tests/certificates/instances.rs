@@ -2,7 +2,8 @@
 //! periods, walltimes, machines that differ and nodes without processors.
 
 use makespan_core::{
-    Edge, Graph, Instance, Job, NamedTask, Node, Payload, Platform, ProcSet, Profile, Time, Unavailable, Weight,
+    Edge, Graph, Instance, Job, NamedTask, Need, Needs, Node, Payload, Platform, ProcSet, Profile, Resources, Time,
+    Unavailable, Weight,
 };
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -16,6 +17,9 @@ pub enum Family {
     Machines,
     /// Graphs of tasks on nodes that differ.
     Graphs,
+    /// Tasks that may hold several processors, of nodes that differ, and need memory, licences and what is used up; jobs and graphs
+    /// that wait for each other, and deadlines.
+    Held,
 }
 
 /// How large figures are.
@@ -37,20 +41,25 @@ pub fn draw(family: Family, extent: Extent, rng: &mut ChaCha8Rng) -> Option<Inst
     let ticks = |time: i64| Time::from_ticks(time * extent.unit);
     let platform = platform(family, rng)?;
     let processors = platform.processors();
-    let mut left = if family == Family::Equal && processors == 3 { 3 } else { 4 };
+    let wide = matches!(family, Family::Equal | Family::Held);
+    let mut left = if wide && processors == 3 { 3 } else { 4 };
     let mut jobs = Vec::new();
     for name in ["a", "b", "c", "d"].into_iter().take(rng.random_range(1..=4)) {
         if left == 0 {
             break;
         }
         let tasks = rng.random_range(1..=left.min(3));
-        let graph = family == Family::Graphs && tasks > 1;
+        let graph = tasks > 1 && (family == Family::Graphs || family == Family::Held && rng.random_bool(0.5));
         let bag = !graph && tasks > 1 && rng.random_bool(0.4);
         let mut job = if graph {
-            Job::compound(name, self::graph(&platform, tasks, extent, rng)?)
+            Job::compound(name, self::graph(family, &platform, tasks, extent, rng)?)
         } else {
-            Job::new(name, profile(family, &platform, extent, rng))
+            Job::new(name, profile(family, &platform, extent, rng)).with_needs(needs(family, rng))
         };
+        if family == Family::Held {
+            let before = jobs.iter().filter(|_| rng.random_bool(0.4)).map(|job: &Job| job.name.clone());
+            job = job.with_after(before.collect::<Vec<String>>());
+        }
         left -= if graph || bag { tasks } else { 1 };
         if bag {
             job = job.with_count(tasks.try_into().ok()?);
@@ -60,6 +69,9 @@ pub fn draw(family: Family, extent: Extent, rng: &mut ChaCha8Rng) -> Option<Inst
         }
         let weight = [0, 0, 1, 1, 2, 3, 7][rng.random_range(0..7)];
         let release = [0, 0, 0, 1, 2, 5][rng.random_range(0..6)];
+        if family == Family::Held && rng.random_bool(0.7) {
+            job = job.with_deadline(ticks(release + rng.random_range(0..8)));
+        }
         jobs.push(job.with_weight(Weight::from_millionths(weight * extent.weight).ok()?).with_release(ticks(release)));
     }
     let closed = (0..rng.random_range(0..=3) * rng.random_range(0..=1)).map(|_| {
@@ -72,6 +84,9 @@ pub fn draw(family: Family, extent: Extent, rng: &mut ChaCha8Rng) -> Option<Inst
 }
 
 fn platform(family: Family, rng: &mut ChaCha8Rng) -> Option<Platform> {
+    if family == Family::Held {
+        return held(rng);
+    }
     if family == Family::Equal {
         return Platform::flat(rng.random_range(1..=3)).ok();
     }
@@ -89,6 +104,38 @@ fn platform(family: Family, rng: &mut ChaCha8Rng) -> Option<Platform> {
     Platform::new(nodes).ok()
 }
 
+/// Nodes with memory, and what belongs to none.
+fn held(rng: &mut ChaCha8Rng) -> Option<Platform> {
+    let mut nodes = Vec::new();
+    let mut left = 3;
+    for at in 0..rng.random_range(1..=2) {
+        let processors = left.min(rng.random_range(1..=2));
+        left -= processors;
+        let speed = [1.0, 1.0, 1.0, 0.5, 2.0][rng.random_range(0..5)];
+        let resources = Resources::new([("memory", rng.random_range(1..=6))]).ok()?;
+        nodes.push(Node { speed, resources, ..Node::new(format!("n{at}"), processors) });
+    }
+    let licences = Resources::new([("solver", rng.random_range(1..=3))]).ok()?;
+    let consumables = Resources::new([("budget", rng.random_range(4..=12))]).ok()?;
+    Platform::new(nodes).ok()?.with_licences(licences).ok()?.with_consumables(consumables).ok()
+}
+
+fn needs(family: Family, rng: &mut ChaCha8Rng) -> Needs {
+    if family != Family::Held || rng.random_bool(0.3) {
+        return Needs::NONE;
+    }
+    let mut need = || match rng.random_range(0..4) {
+        0 => Need::whole(rng.random_range(0..=4)),
+        1 => Need::per_processor(rng.random_range(0..=2)),
+        2 => Need::Linear { whole: rng.random_range(0..=2), per_processor: rng.random_range(0..=2) },
+        _ => Need::ByAllotment((0..3).map(|_| rng.random_range(0..=4)).collect()),
+    };
+    let all = [("memory", need()), ("solver", need()), ("budget", need())];
+    let some = rng.random_range(1..8_u32);
+    Needs::new(all.into_iter().enumerate().filter(|(at, _)| some >> at & 1 == 1).map(|(_, need)| need))
+        .unwrap_or_default()
+}
+
 fn profile(family: Family, platform: &Platform, extent: Extent, rng: &mut ChaCha8Rng) -> Profile {
     let ticks = |time: i64| Time::from_ticks(time * extent.unit);
     let own = platform.nodes().iter().map(|_| match rng.random_range(0..8) {
@@ -99,8 +146,10 @@ fn profile(family: Family, platform: &Platform, extent: Extent, rng: &mut ChaCha
     let time = ticks(rng.random_range(1..=6));
     let several = rng.random_range(1..=platform.processors());
     let made = match (family, rng.random_range(0..4)) {
-        (Family::Equal, 0..=1) => Profile::rigid(several, time),
-        (Family::Equal, _) => Profile::table((0..several).map(|_| ticks(rng.random_range(1..=6))).collect()),
+        (Family::Equal, 0..=1) | (Family::Held, 0) => Profile::rigid(several, time),
+        (Family::Equal | Family::Held, _) => {
+            Profile::table((0..several).map(|_| ticks(rng.random_range(1..=6))).collect())
+        }
         (Family::Graphs, 0) => Profile::table((0..several).map(|_| ticks(rng.random_range(1..=6))).collect()),
         (_, 0..=1) => Profile::rigid(1, time),
         _ => Profile::on_machines(own),
@@ -108,9 +157,13 @@ fn profile(family: Family, platform: &Platform, extent: Extent, rng: &mut ChaCha
     made.unwrap_or_else(|_| Profile::rigid(1, time).expect("a time that is positive"))
 }
 
-fn graph(platform: &Platform, tasks: u64, extent: Extent, rng: &mut ChaCha8Rng) -> Option<Graph> {
-    let named =
-        (0..tasks).map(|at| NamedTask::new(at.to_string(), profile(Family::Graphs, platform, extent, rng))).collect();
+fn graph(family: Family, platform: &Platform, tasks: u64, extent: Extent, rng: &mut ChaCha8Rng) -> Option<Graph> {
+    let mut named = Vec::new();
+    for at in 0..tasks {
+        let mut task = NamedTask::new(at.to_string(), profile(family, platform, extent, rng));
+        task.task.needs = needs(family, rng);
+        named.push(task);
+    }
     let pairs = (0..tasks as u32).flat_map(|to| (0..to).map(move |from| (from, to)));
     let edges = pairs.filter(|_| rng.random_bool(0.6)).map(|(from, to)| Edge { from, to, payload: Payload::Bytes(0) });
     Graph::new(named, edges.collect()).ok()

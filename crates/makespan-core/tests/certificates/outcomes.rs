@@ -4,12 +4,17 @@
 //! that it waits for, or that hold its processors, have ended, and these are open throughout. No value improves when a
 //! task ends later, so the tasks of a best schedule in the order of their starts are among them.
 
+//!
+//! Where tasks need more than processors, a task starts at the first such instant, no earlier than the one before it in the order, at
+//! which what is needed is there: later ones hold nothing yet, so it is there until the task ends. By induction no task of a best
+//! schedule, in the order of its starts, starts later than there.
+
 use std::collections::BTreeSet;
 
-use makespan_core::{Instance, Objective, ProcSet, TaskId, Time, task_cost, volume};
+use makespan_core::{Instance, Objective, ProcSet, ResourceKind, TaskId, Time, task_cost, volume};
 
 /// The values of one schedule, in the order of [`Objective::OF_SCHEDULES`].
-pub type Outcome = [i128; 4];
+pub type Outcome = [i128; 6];
 
 struct Placed {
     task: TaskId,
@@ -69,11 +74,16 @@ impl Search<'_> {
             if done >> at & 1 == 1 || later {
                 continue;
             }
-            let Some(ready) = self.ready(task) else { continue };
+            let Some(mut ready) = self.ready(task) else { continue };
+            let bound = self.instance.has_demands();
+            if bound {
+                ready = self.placed.last().map_or(ready, |last| last.start.max(ready));
+            }
             for index in 0..self.choices[at].len() {
                 let (mask, time, cost) = self.choices[at][index];
                 let held = self.placed.iter().filter(|other| other.mask & mask != 0).map(|other| other.end);
-                let start = self.open(mask, held.fold(ready, i64::max), time);
+                let start = self.fitting(task, mask, held.fold(ready, i64::max), time);
+                let Some(start) = start else { continue };
                 if self.placed.last().is_some_and(|last| last.start > start) {
                     continue;
                 }
@@ -87,10 +97,55 @@ impl Search<'_> {
     /// When all have ended that the task waits for; `None` while one of them is not placed.
     fn ready(&self, task: TaskId) -> Option<i64> {
         let mut ready = self.instance.release(task).ticks();
-        for edge in self.instance.edges().iter().filter(|edge| edge.to == task) {
-            ready = ready.max(self.placed.iter().find(|other| other.task == edge.from)?.end);
+        let row = |task: TaskId| self.instance.different(task);
+        for edge in self.instance.edges().iter().filter(|edge| row(edge.to) == row(task)) {
+            // The first task of a bag stands for all of its tasks.
+            for from in self.instance.equal_tasks(edge.from) {
+                ready = ready.max(self.placed.iter().find(|other| other.task == from)?.end);
+            }
         }
         Some(ready)
+    }
+
+    /// The first instant at which the processors are open for so long, and nothing is short; `None` where something always is.
+    fn fitting(&self, task: TaskId, mask: u32, mut start: i64, time: i64) -> Option<i64> {
+        loop {
+            start = self.open(mask, start, time);
+            if !self.is_short(task, mask, start) {
+                return Some(start);
+            }
+            start = self.placed.iter().map(|other| other.end).filter(|&end| end > start).min()?;
+        }
+    }
+
+    /// Whether too little is left of something for a task on these processors from an instant on.
+    fn is_short(&self, task: TaskId, mask: u32, start: i64) -> bool {
+        let platform = self.instance.platform();
+        (0..platform.resources().len()).any(|at| {
+            let id = makespan_core::ResourceId(at as u16);
+            let kind = platform.resource_of(id).kind;
+            let here = |other: &&Placed| kind == ResourceKind::Consumable || other.start <= start && start < other.end;
+            let held = |node: Option<usize>| {
+                let others = self.placed.iter().filter(here);
+                others.map(|other| self.holds(other.task, other.mask, id, node)).sum::<u64>()
+            };
+            let nodes = (0..platform.nodes().len()).map(Some).filter(|_| kind == ResourceKind::OfNodes);
+            let places = nodes.chain((kind != ResourceKind::OfNodes).then_some(None));
+            places.into_iter().any(|node| {
+                let own = self.holds(task, mask, id, node);
+                let there = node.map_or(platform.total(id) as u64, |node| platform.amount(node, id));
+                own > 0 && own + held(node) > there
+            })
+        })
+    }
+
+    /// How much a task on these processors holds of a resource, on a node or in all.
+    fn holds(&self, task: TaskId, mask: u32, id: makespan_core::ResourceId, node: Option<usize>) -> u64 {
+        let Some(demand) = self.instance.demands(task).iter().find(|demand| demand.resource == id) else { return 0 };
+        let platform = self.instance.platform();
+        let on = |id: u32| mask >> id & 1 == 1 && node.is_none_or(|node| platform.node_of(id) == node);
+        let here = (0..platform.processors()).filter(|&id| on(id)).count() as u32;
+        if here == 0 { 0 } else { demand.need.share(here, mask.count_ones()) }
     }
 
     fn open(&self, mask: u32, mut start: i64, time: i64) -> i64 {
@@ -109,7 +164,7 @@ impl Search<'_> {
     }
 
     fn outcome(&self) -> Outcome {
-        let (mut weighted, mut flow) = (0, 0);
+        let (mut weighted, mut flow, mut latest, mut late) = (0, 0, 0, 0);
         for id in self.instance.ids() {
             let own = self
                 .placed
@@ -119,9 +174,13 @@ impl Search<'_> {
             let (end, job) = (own.max().unwrap_or(0), self.instance.job(id));
             weighted += end * i128::from(job.weight.millionths());
             flow += end - i128::from(job.release.ticks());
+            let after = job.deadline.map_or(0, |deadline| (end - i128::from(deadline.ticks())).max(0));
+            latest = latest.max(after);
+            late += after * i128::from(job.weight.millionths());
         }
         let makespan = self.placed.iter().map(|placed| i128::from(placed.end)).max().unwrap_or(0);
         let cost = self.placed.iter().map(|placed| i128::from(placed.cost)).sum();
-        [makespan, weighted, (1000 * flow).div_euclid(self.instance.jobs().len().max(1) as i128), cost]
+        let flow = (1000 * flow).div_euclid(self.instance.jobs().len().max(1) as i128);
+        [makespan, weighted, flow, cost, latest, late]
     }
 }

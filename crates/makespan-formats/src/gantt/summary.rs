@@ -27,7 +27,7 @@ impl Standing {
             bound: bounds.iter().filter(|bound| holds(bound, objective)).map(|bound| bound.value.integer()).max(),
         };
         let cost = bounds.iter().any(|bound| bound.objective == Objective::Cost).then_some(Objective::Cost);
-        Objective::STANDARD.into_iter().chain(cost).map(of).collect()
+        Objective::standard(instance).chain(cost).map(of).collect()
     }
 
     /// Value over bound, where both are positive.
@@ -45,12 +45,12 @@ impl Standing {
         (self.value > bound).then(|| format!("at most {percent:.1} % above the optimum"))
     }
 
-    /// A value of this objective for people; weighted completion is in weight times seconds.
+    /// A value of this objective for people; weighted completion and lateness are in weight times seconds.
     pub(crate) fn show(&self, value: i128) -> String {
         match self.objective {
-            Objective::Makespan => duration(value as f64 / 1e9),
+            Objective::Makespan | Objective::MaxLateness => duration(value as f64 / 1e9),
             Objective::MeanFlow => duration(value as f64 / 1e12),
-            Objective::WeightedCompletion => grouped(value as f64 / 1e15),
+            Objective::WeightedCompletion | Objective::WeightedLateness => grouped(value as f64 / 1e15),
             Objective::Cost => grouped(value as f64 / 1e3),
             Objective::Throughput => grouped(value as f64 / 1e9),
         }

@@ -61,7 +61,7 @@ fn cards(report: &Report<'_>) -> Vec<Card> {
 
 fn objective(report: &Report<'_>, standing: &Standing) -> Card {
     let mut lines = Vec::new();
-    if standing.objective == Objective::WeightedCompletion {
+    if matches!(standing.objective, Objective::WeightedCompletion | Objective::WeightedLateness) {
         lines.push("weight \u{D7} seconds".to_owned());
     }
     if let Some(bound) = standing.bound {

@@ -42,7 +42,11 @@ impl FrontEntry {
         match objective {
             Objective::Makespan => Some(self.makespan),
             Objective::WeightedCompletion => Some(self.weighted_completion),
-            Objective::MeanFlow | Objective::Cost | Objective::Throughput => None,
+            Objective::MeanFlow
+            | Objective::Cost
+            | Objective::Throughput
+            | Objective::MaxLateness
+            | Objective::WeightedLateness => None,
         }
     }
 

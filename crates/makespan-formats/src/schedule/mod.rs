@@ -34,6 +34,10 @@ pub struct ScheduleFile {
     pub mean_flow: Option<i128>,
     /// The cost, in thousandths, where it is stated.
     pub cost: Option<i128>,
+    /// The largest lateness, in ticks, where it is stated.
+    pub max_lateness: Option<i128>,
+    /// The weighted lateness, in millionths of a weight times ticks, where it is stated.
+    pub weighted_lateness: Option<i128>,
     /// The stated bounds, at most one an objective, unchecked: see [`Bound::verify`]. Only that on the cost may speak of the
     /// schedules that end by some instant; see [`Bound::speaks_of`].
     pub bounds: Vec<Bound>,
@@ -48,8 +52,10 @@ pub struct ScheduleFile {
 }
 
 impl ScheduleFile {
-    /// A schedule with its true standard values, without mean flow, cost, seed, bounds and remarks.
+    /// A schedule with its true standard values ([`Objective::standard`]), without mean flow, cost, seed, bounds and remarks.
     pub fn new(instance: &Instance, algorithm: impl Into<String>, schedule: Schedule) -> Self {
+        let late = |objective: Objective| instance.has_deadlines().then(|| objective.value(instance, &schedule));
+        let [max_lateness, weighted_lateness] = Objective::OF_DEADLINES.map(late);
         Self {
             algorithm: algorithm.into(),
             seed: None,
@@ -57,6 +63,8 @@ impl ScheduleFile {
             weighted_completion: Objective::WeightedCompletion.value(instance, &schedule),
             mean_flow: None,
             cost: None,
+            max_lateness,
+            weighted_lateness,
             bounds: Vec::new(),
             remarks: Vec::new(),
             front: Vec::new(),
@@ -72,6 +80,8 @@ impl ScheduleFile {
             Objective::WeightedCompletion => Some(self.weighted_completion),
             Objective::MeanFlow => self.mean_flow,
             Objective::Cost => self.cost,
+            Objective::MaxLateness => self.max_lateness,
+            Objective::WeightedLateness => self.weighted_lateness,
             Objective::Throughput => None,
         }
     }

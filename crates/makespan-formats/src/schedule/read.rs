@@ -20,6 +20,8 @@ struct Document {
     weighted_completion: Scalar<String>,
     mean_flow: Option<Scalar<String>>,
     cost: Option<Scalar<String>>,
+    max_lateness: Option<Scalar<String>>,
+    weighted_lateness: Option<Scalar<String>>,
     bounds: Bounds,
     #[serde(default)]
     remarks: Vec<String>,
@@ -36,6 +38,8 @@ struct Bounds {
     weighted_completion: Option<BoundEntry>,
     mean_flow: Option<BoundEntry>,
     cost: Option<BoundEntry>,
+    max_lateness: Option<BoundEntry>,
+    weighted_lateness: Option<BoundEntry>,
 }
 
 impl ScheduleFile {
@@ -51,18 +55,24 @@ impl ScheduleFile {
             return Err(FormatError::content(file, Place::field("version"), problem));
         }
         let stated = |objective: Objective, text: &Scalar<String>| value(file, objective.name(), objective, &text.0);
+        let maybe =
+            |objective: Objective, text: Option<Scalar<String>>| text.map(|text| stated(objective, &text)).transpose();
         let bounds = [
             (Objective::Makespan, document.bounds.makespan),
             (Objective::WeightedCompletion, document.bounds.weighted_completion),
             (Objective::MeanFlow, document.bounds.mean_flow),
             (Objective::Cost, document.bounds.cost),
+            (Objective::MaxLateness, document.bounds.max_lateness),
+            (Objective::WeightedLateness, document.bounds.weighted_lateness),
         ];
         let bounds = bounds.into_iter().filter_map(|(objective, entry)| entry.map(|entry| (objective, entry)));
         Ok(Self {
             makespan: stated(Objective::Makespan, &document.makespan)?,
             weighted_completion: stated(Objective::WeightedCompletion, &document.weighted_completion)?,
-            mean_flow: document.mean_flow.map(|text| stated(Objective::MeanFlow, &text)).transpose()?,
-            cost: document.cost.map(|text| stated(Objective::Cost, &text)).transpose()?,
+            mean_flow: maybe(Objective::MeanFlow, document.mean_flow)?,
+            cost: maybe(Objective::Cost, document.cost)?,
+            max_lateness: maybe(Objective::MaxLateness, document.max_lateness)?,
+            weighted_lateness: maybe(Objective::WeightedLateness, document.weighted_lateness)?,
             bounds: bounds.map(|(objective, entry)| bound(file, objective, entry)).collect::<Result<_, _>>()?,
             algorithm: document.algorithm,
             seed: document.seed,

@@ -34,6 +34,8 @@ pub struct GraphProblem {
     /// For each task its job.
     job_of: Vec<JobId>,
     release: Vec<i64>,
+    /// For each job its deadline.
+    dues: Vec<Option<i64>>,
     /// Tasks, each after all that it waits for.
     order: Vec<u32>,
     incoming: Neighbours,
@@ -129,6 +131,7 @@ impl GraphProblem {
         Self {
             job_of: instance.task_ids().map(|task| instance.job_id(task)).collect(),
             release: instance.task_ids().map(|task| instance.release(task).ticks()).collect(),
+            dues: instance.jobs().iter().map(|job| job.deadline.map(Time::ticks)).collect(),
             order: instance.in_order().map(|task| task.0 as u32).collect(),
             incoming: Neighbours::new(instance, |task| instance.incoming_edges(task), |edge| edge.from),
             outgoing: Neighbours::new(instance, |task| instance.outgoing_edges(task), |edge| edge.to),
@@ -174,6 +177,16 @@ impl GraphProblem {
     /// When the job of a task is released.
     pub fn release(&self, task: u32) -> i64 {
         self.release[task as usize]
+    }
+
+    /// By when the job of a task should have ended.
+    pub fn due(&self, task: u32) -> Option<i64> {
+        self.dues[self.job_of[task as usize].index()]
+    }
+
+    /// By when each job should have ended.
+    pub fn dues(&self) -> &[Option<i64>] {
+        &self.dues
     }
 
     /// The tasks, each after all that it waits for; one job after another.

@@ -9,6 +9,9 @@ use crate::free_time::Calendar;
 /// Stands for the processor on which a task ends first.
 pub const ANY: ProcessorId = ProcessorId(u32::MAX);
 
+/// Stands for the due of a job without deadline.
+const NO_DUE: i64 = i64::MAX / 4;
+
 /// Free instants that are kept of all processors, at most.
 const MAX_KEPT: usize = 1 << 21;
 
@@ -55,11 +58,19 @@ struct Placed {
 #[derive(Clone, Debug)]
 enum Goal {
     Makespan,
-    /// The sum over jobs of these weights times their ends, and a price for each tick of the makespan after a limit.
+    /// The sum over jobs of these weights times their ends, of what comes after their dues where there are any, and a price for each
+    /// tick of the makespan after a limit.
     Ends {
         weights: Vec<f64>,
+        dues: Vec<i64>,
         limit: i64,
         price: f64,
+    },
+    /// The end of the job that ends latest after its due, minus its due, and what it costs to be longer than a limit.
+    Latest {
+        /// For each task the shortest path of tasks behind it, minus the due of its job.
+        behind: Vec<i64>,
+        limit: i64,
     },
     /// How late jobs end, added up.
     Late {
@@ -72,17 +83,37 @@ enum Goal {
 
 impl Goal {
     fn ends(weights: Vec<f64>, limit: i64) -> Self {
+        Self::after(weights, Vec::new(), limit)
+    }
+
+    /// Only what comes after the dues costs anything.
+    fn after(weights: Vec<f64>, dues: Vec<i64>, limit: i64) -> Self {
         let price = 2.0 * weights.iter().sum::<f64>();
-        Self::Ends { weights, limit, price }
+        Self::Ends { weights, dues, limit, price }
     }
 
     /// Whatever follows, the value is no less than this of a task that ends then, where it is that of one task.
     fn pressing(&self, task: u32, end: i64) -> i64 {
         match self {
-            Self::Late { behind, .. } => end + behind[task as usize],
+            Self::Late { behind, .. } | Self::Latest { behind, .. } => end + behind[task as usize],
             _ => end,
         }
     }
+}
+
+/// For each task the shortest path of tasks behind it in its job, minus the due of the job.
+fn behind(problem: &GraphProblem, dues: &[i64]) -> Vec<i64> {
+    let mut behind = vec![0; problem.tasks()];
+    for &task in problem.order().iter().rev() {
+        let fastest = |task: u32| problem.times(task).iter().copied().min().unwrap_or(0);
+        let own = |to: &&super::Neighbour| problem.job_of(to.task) == problem.job_of(task);
+        let after = problem.outgoing(task).iter().filter(own);
+        behind[task as usize] = after.map(|to| behind[to.task as usize] + fastest(to.task)).max().unwrap_or(0);
+    }
+    for (task, behind) in behind.iter_mut().enumerate() {
+        *behind -= dues[problem.job_of(task as u32).index()];
+    }
+    behind
 }
 
 /// A change of one task, and how to undo it.
@@ -101,6 +132,15 @@ impl<'a> Sequence<'a> {
             Objective::Makespan | Objective::Cost | Objective::Throughput => Goal::Makespan,
             Objective::WeightedCompletion => Goal::ends(weights.to_vec(), i64::MAX),
             Objective::MeanFlow => Goal::ends(vec![1.0; weights.len()], i64::MAX),
+            Objective::WeightedLateness => {
+                let due = |(due, weight): (&Option<i64>, &f64)| due.map_or((0.0, 0), |due| (*weight, due));
+                let (weights, dues) = problem.dues().iter().zip(weights).map(due).unzip();
+                Goal::after(weights, dues, i64::MAX)
+            }
+            Objective::MaxLateness => {
+                let dues: Vec<i64> = problem.dues().iter().map(|due| due.unwrap_or(NO_DUE)).collect();
+                Goal::Latest { behind: behind(problem, &dues), limit: i64::MAX }
+            }
         };
         Self::aiming(problem, goal, solution)
     }
@@ -109,7 +149,7 @@ impl<'a> Sequence<'a> {
     /// minimised is a sum over jobs.
     #[must_use]
     pub fn within(mut self, most: i64) -> Self {
-        if let Goal::Ends { limit, .. } = &mut self.goal {
+        if let Goal::Ends { limit, .. } | Goal::Latest { limit, .. } = &mut self.goal {
             *limit = most;
             self.value = self.evaluate(0, f64::INFINITY).unwrap_or(f64::INFINITY);
             self.accept(0);
@@ -119,15 +159,7 @@ impl<'a> Sequence<'a> {
 
     /// Evaluates this order by how many ticks jobs end late, added up: each must end by its due.
     pub fn late(problem: &'a GraphProblem, dues: &[i64], solution: Solution) -> Self {
-        let mut behind = vec![0; problem.tasks()];
-        for &task in problem.order().iter().rev() {
-            let fastest = |task: u32| problem.times(task).iter().copied().min().unwrap_or(0);
-            let after = problem.outgoing(task).iter().map(|to| behind[to.task as usize] + fastest(to.task));
-            behind[task as usize] = after.max().unwrap_or(0);
-        }
-        for (task, behind) in behind.iter_mut().enumerate() {
-            *behind -= dues[problem.job_of(task as u32).index()];
-        }
+        let behind = behind(problem, dues);
         Self::aiming(problem, Goal::Late { dues: dues.to_vec(), behind }, solution)
     }
 
@@ -276,7 +308,9 @@ impl<'a> Sequence<'a> {
     }
 
     fn measure(&mut self, latest: i64) -> f64 {
-        if matches!(self.goal, Goal::Makespan) || matches!(self.goal, Goal::Late { .. }) && latest <= 0 {
+        if matches!(self.goal, Goal::Makespan | Goal::Latest { limit: i64::MAX, .. })
+            || matches!(self.goal, Goal::Late { .. }) && latest <= 0
+        {
             return latest as f64;
         }
         self.job_ends.fill(0);
@@ -287,9 +321,17 @@ impl<'a> Sequence<'a> {
         let ends = self.job_ends.iter();
         match &self.goal {
             Goal::Makespan => latest as f64,
-            Goal::Ends { weights, limit, price } => {
+            Goal::Ends { weights, dues, limit, price } => {
                 let late = latest.saturating_sub(*limit).max(0) as f64 * price;
-                weights.iter().zip(ends).map(|(weight, &end)| weight * end as f64).sum::<f64>() + late
+                if dues.is_empty() {
+                    return weights.iter().zip(ends).map(|(weight, &end)| weight * end as f64).sum::<f64>() + late;
+                }
+                let after = ends.zip(dues).map(|(end, due)| (end - due).max(0) as f64);
+                weights.iter().zip(after).map(|(weight, after)| weight * after).sum::<f64>() + late
+            }
+            Goal::Latest { limit, .. } => {
+                // Twice as much as can be gained by it.
+                latest as f64 + 2.0 * (ends.max().copied().unwrap_or(0) - limit).max(0) as f64
             }
             Goal::Late { dues, .. } => dues.iter().zip(ends).map(|(due, end)| (end - due).max(0) as f64).sum(),
         }

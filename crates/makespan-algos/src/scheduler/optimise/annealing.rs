@@ -19,9 +19,11 @@ pub(super) struct Annealing<'a> {
     value: f64,
     /// Starts of the tasks in the evaluation before, in ticks.
     starts: Vec<i64>,
+    /// By how much each task is late in the present solution, where the largest lateness counts.
+    lateness: Vec<i64>,
     best: Ranked,
     random: ChaCha8Rng,
-    /// A proven bound on the makespan, in ticks.
+    /// A proven bound on the makespan, or on the largest lateness where that counts, in ticks.
     floor: i64,
     /// Of a task in the first solution.
     mean_cost: f64,
@@ -65,6 +67,7 @@ impl<'a> Annealing<'a> {
             present: solution,
             value: f64::INFINITY,
             starts: vec![0; choices.tasks()],
+            lateness: vec![0; choices.tasks()],
             best,
             random,
             floor,
@@ -72,7 +75,7 @@ impl<'a> Annealing<'a> {
             cooling: Cooling { hottest: 0.0, coldest: COLDEST, cycles: 1.0 },
         };
         annealing.sort();
-        annealing.mean_cost = annealing.goal.mean_cost(instance, annealing.value);
+        annealing.mean_cost = annealing.goal.mean_cost(instance, annealing.value, annealing.serial.latest());
         annealing
     }
 
@@ -110,7 +113,10 @@ impl<'a> Annealing<'a> {
         }
         self.serial.accept(first);
         self.value = value;
-        let improved = self.keep();
+        let improved = self.keep(first);
+        if improved && self.goal.is_max_lateness() {
+            self.aim();
+        }
         // In the order of the starts a change of places is a change of the schedule nearby.
         if improved && self.goal.is_makespan() || self.random.random_range(0..self.present.order.len().max(64)) == 0 {
             self.sort();
@@ -140,9 +146,9 @@ impl<'a> Annealing<'a> {
         self.present.order.sort_unstable_by_key(|&task| (starts[task as usize], task));
         self.value = self.evaluate(0, f64::INFINITY);
         self.serial.accept(0);
-        let improved = self.keep();
+        let improved = self.keep(0);
         if improved {
-            self.goal.aim(self.best.makespan, self.floor);
+            self.aim();
         }
         if self.goal.adapt(self.serial.latest()) || improved {
             self.value = self.evaluate(0, f64::INFINITY);
@@ -150,10 +156,33 @@ impl<'a> Annealing<'a> {
         }
     }
 
-    /// Whether the present solution, just evaluated, is the best.
-    fn keep(&mut self) -> bool {
+    /// Aims below the best.
+    fn aim(&mut self) {
+        let best = if self.goal.is_max_lateness() && self.best.rank.is_finite() {
+            self.best.rank as i64
+        } else {
+            self.best.makespan
+        };
+        self.goal.aim(best, self.floor);
+    }
+
+    /// The largest lateness of the present solution, which was evaluated from this place on; 0 where it does not count.
+    fn latest(&mut self, from: usize) -> i64 {
+        if !self.goal.is_max_lateness() {
+            return 0;
+        }
+        for &task in &self.present.order[from..] {
+            let choice = self.choices.of(task)[self.present.chosen[task as usize] as usize];
+            self.lateness[task as usize] = self.goal.lateness(task as usize, self.starts[task as usize] + choice.time);
+        }
+        self.lateness.iter().copied().max().unwrap_or(0)
+    }
+
+    /// Whether the present solution, just evaluated from this place on, is the best.
+    fn keep(&mut self, from: usize) -> bool {
         let makespan = self.serial.latest();
-        let rank = self.goal.rank(self.value, makespan);
+        let latest = self.latest(from);
+        let rank = self.goal.rank(self.value, makespan, latest);
         if rank >= self.best.rank {
             return false;
         }
@@ -165,7 +194,7 @@ impl<'a> Annealing<'a> {
 
 impl Neighbourhood for Annealing<'_> {
     fn is_optimal(&self) -> bool {
-        self.best.makespan <= self.floor && self.goal.is_makespan()
+        self.goal.is_best(self.best.rank, self.best.makespan, self.floor)
     }
 
     fn step(&mut self, done: f64) {

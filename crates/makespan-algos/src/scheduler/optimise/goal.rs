@@ -1,6 +1,6 @@
 //! What the search minimises.
 
-use makespan_core::{Instance, Objective, SimpleJob};
+use makespan_core::{Instance, Objective, SimpleJob, Time};
 
 /// An objective as a sum over tasks, in floats, and how schedules are ranked by it.
 ///
@@ -9,18 +9,24 @@ use makespan_core::{Instance, Objective, SimpleJob};
 /// processors, that lies after a target below it. With a limit on the makespan, area after the limit has a price that
 /// rises while the limit is passed and falls while it is kept, so that the search stays near it; a schedule that
 /// passes the limit ranks behind all others.
+///
+/// The weighted lateness is a sum, too, in which what ends by its deadline costs nothing. The largest lateness is like the makespan the same
+/// for most schedules: what is minimised is the area of each task after its deadline and a target below the best.
 #[derive(Clone, Debug)]
 pub(super) struct Goal {
     objective: Objective,
     /// What a tick of completion costs, task by task.
     weights: Vec<f64>,
     /// When each task could end at the earliest, in ticks: only what comes after costs anything, so that heavy or late
-    /// tasks do not swallow the digits that tell schedules apart.
+    /// tasks do not swallow the digits that tell schedules apart; its deadline, where only lateness costs.
     earliest: Vec<i64>,
+    /// Where the largest lateness counts, what comes so long after a deadline costs `price` a processor and tick.
+    late_from: i64,
     /// Area after this instant costs `price` a processor and tick.
     after: i64,
     price: f64,
     first_price: f64,
+    lateness_price: f64,
     /// In ticks.
     makespan_at_most: Option<i64>,
 }
@@ -42,12 +48,20 @@ impl Goal {
     pub(super) fn new(instance: &Instance, objective: Objective, limit: Option<(i64, f64)>) -> Self {
         let (makespan_at_most, multiple) = limit.unzip();
         let weight = |job: SimpleJob<'_>| match objective {
-            Objective::Makespan | Objective::Cost | Objective::Throughput => 0.0,
-            Objective::WeightedCompletion => job.weight.as_f64(),
+            Objective::Makespan | Objective::Cost | Objective::Throughput | Objective::MaxLateness => 0.0,
+            Objective::WeightedLateness if job.deadline.is_none() => 0.0,
+            Objective::WeightedCompletion | Objective::WeightedLateness => job.weight.as_f64(),
             Objective::MeanFlow => 1.0,
         };
         let weights: Vec<f64> = instance.simple_jobs().map(weight).collect();
-        let earliest = |job: SimpleJob<'_>| (job.release + job.profile().shortest()).ticks();
+        let earliest = |job: SimpleJob<'_>| {
+            let alone = job.release + job.profile().shortest();
+            match (objective, job.deadline) {
+                (Objective::WeightedLateness, Some(due)) => alone.max(due).ticks(),
+                (Objective::MaxLateness, due) => due.map_or(i64::MAX / 4, Time::ticks),
+                _ => alone.ticks(),
+            }
+        };
         let earliest = instance.simple_jobs().map(earliest).collect();
         let processors = f64::from(instance.processors());
         let price = match objective {
@@ -60,17 +74,42 @@ impl Goal {
             objective,
             weights,
             earliest,
+            late_from: 0,
             after: makespan_at_most.unwrap_or(i64::MAX),
             price,
             first_price: price,
+            lateness_price: 1.0 / processors,
             makespan_at_most,
         }
     }
 
-    /// Aims at a makespan shorter than `makespan`, where `floor` is proved.
+    /// Aims at a makespan shorter than `makespan`, where `floor` is proved; or at less of the largest lateness.
     pub(super) fn aim(&mut self, makespan: i64, floor: i64) {
         if self.is_makespan() {
             self.after = floor + ((makespan - floor).max(0) as f64 * TARGET) as i64;
+        }
+        if self.is_max_lateness() {
+            self.late_from = floor + ((makespan - floor).max(0) as f64 * TARGET) as i64;
+        }
+    }
+
+    /// Whether the largest lateness alone counts.
+    pub(super) fn is_max_lateness(&self) -> bool {
+        self.objective == Objective::MaxLateness
+    }
+
+    /// By how much a task is late that ends then.
+    pub(super) fn lateness(&self, task: usize, end: i64) -> i64 {
+        (end - self.earliest[task]).max(0)
+    }
+
+    /// Whether no schedule ranks before one of this rank and makespan; `floor` is proved of the makespan or the largest lateness.
+    pub(super) fn is_best(&self, rank: f64, makespan: i64, floor: i64) -> bool {
+        match self.objective {
+            Objective::Makespan => makespan <= floor,
+            Objective::MaxLateness => rank <= floor as f64,
+            Objective::WeightedLateness => rank <= 0.0,
+            _ => false,
         }
     }
 
@@ -92,11 +131,16 @@ impl Goal {
     #[inline]
     pub(super) fn cost(&self, task: u32, end: i64, processors: u32) -> f64 {
         let late = if end > self.after { (end - self.after) as f64 * f64::from(processors) * self.price } else { 0.0 };
-        self.weights[task as usize] * (end - self.earliest[task as usize]) as f64 + late
+        let after = (end - self.earliest[task as usize] - self.late_from).max(0) as f64;
+        if self.is_max_lateness() {
+            return after * f64::from(processors) * self.lateness_price + late;
+        }
+        self.weights[task as usize] * after + late
     }
 
-    /// What a mean task costs in a schedule of this value, waiting and running: the scale of changes.
-    pub(super) fn mean_cost(&self, instance: &Instance, value: f64) -> f64 {
+    /// What a mean task costs in a schedule of this value and makespan, waiting and running: the scale of changes.
+    pub(super) fn mean_cost(&self, instance: &Instance, value: f64, makespan: i64) -> f64 {
+        let value = if self.is_max_lateness() { value + makespan as f64 } else { value };
         let run = |(job, weight): (SimpleJob<'_>, &f64)| weight * job.profile().shortest().ticks() as f64;
         let runs: f64 = instance.simple_jobs().zip(&self.weights).map(run).sum();
         (value + runs) / instance.tasks().max(1) as f64
@@ -107,11 +151,12 @@ impl Goal {
         if self.is_makespan() { costs + makespan as f64 } else { costs }
     }
 
-    /// By what schedules are compared in the end, less being better.
-    pub(super) fn rank(&self, value: f64, makespan: i64) -> f64 {
+    /// By what schedules are compared in the end, less being better; `latest` is the largest lateness where that counts.
+    pub(super) fn rank(&self, value: f64, makespan: i64, latest: i64) -> f64 {
         match self.objective {
             _ if self.makespan_at_most.is_some_and(|most| makespan > most) => f64::INFINITY,
             Objective::Makespan => makespan as f64,
+            Objective::MaxLateness => latest as f64,
             _ => value,
         }
     }

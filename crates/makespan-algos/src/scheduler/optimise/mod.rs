@@ -42,7 +42,7 @@ const CLOSED: &str = "processors are closed at too many different times to be se
 /// step is then 512 changes. The mean flow, and the weighted completion of jobs of one weight, are an assignment problem, solved and
 /// proved exactly where that takes no more than about a second ([`makespan_bounds::machines::positions`]); with different weights lines
 /// of jobs in the order of Smith are annealed ([`crate::kernel::mapping::Smith`]). With release dates, later outages or a network such
-/// jobs are planned as graphs of one task.
+/// jobs are planned as graphs of one task, and so they are where lateness counts.
 ///
 /// The cost of graphs, and of sequential jobs, is minimised within their deadlines, from critical chains, HEFT and the prices of
 /// [`makespan_bounds::cost`]; the plan is no dearer than the variant that [`super::CriticalJobs`] chooses. Where none in time is found it is
@@ -143,8 +143,10 @@ impl Scheduler for Optimise {
         }
         if instance.has_equal_processors() {
             let plain = matches!(self.target, Target::Objective(_)) && self.makespan_at_most.is_none();
+            let plain = plain && !self.is_of_deadlines();
             if !plain && Skyline::is_too_large(instance) {
-                return Err(Unsupported(format!("{CLOSED}; without a front and a limit it takes a list")));
+                let what = "without a front, a limit and deadlines to keep it takes a list";
+                return Err(Unsupported(format!("{CLOSED}; {what}")));
             }
             return needs_equal_processors(instance);
         }
@@ -176,6 +178,11 @@ impl Scheduler for Optimise {
 }
 
 impl Optimise {
+    /// Whether it minimises how late jobs are.
+    fn is_of_deadlines(&self) -> bool {
+        matches!(self.target, Target::Objective(objective) if Objective::OF_DEADLINES.contains(&objective))
+    }
+
     /// Plans within the budget.
     fn plan(&self, instance: &Instance, context: &mut Context) -> Result<Plan, ScheduleError> {
         if self.target == Target::Objective(Objective::Cost) {
@@ -191,7 +198,7 @@ impl Optimise {
         }
         if instance.has_compound_jobs() || !instance.has_equal_processors() {
             // What is no mapping, with release dates, later outages or a network, is planned like graphs of one task.
-            let outcome = if check_mappable(instance).is_ok() {
+            let outcome = if check_mappable(instance).is_ok() && !self.is_of_deadlines() {
                 machines::optimise(self, instance, context)
             } else {
                 graph::Run { instance, optimise: self }.minimise(context)

@@ -90,10 +90,20 @@ impl<'a> Search<'a> {
         self.bounds.into_inner()
     }
 
+    /// Proves what nothing else does on the way.
+    fn prove_lateness(&self, objective: Objective) {
+        let known = |bound: &Bound| bound.objective == objective;
+        if Objective::OF_DEADLINES.contains(&objective) && !self.bounds.borrow().iter().any(known) {
+            let bound = makespan_bounds::best(self.instance, objective).ok();
+            self.bounds.borrow_mut().extend(bound);
+        }
+    }
+
     /// Minimises one objective, starting from the catalogue, the prices and `known` schedules. The outcome is no worse
     /// than any of the known schedules and the catalogue's plans that keep the limit.
     pub(super) fn minimise(&self, task: Task, known: &[Schedule]) -> Found {
         let instance = self.instance;
+        self.prove_lateness(task.objective);
         // The prices and the first schedules do not need each other.
         let made = self.plans.borrow_mut().take();
         let (priced, plans) = std::thread::scope(|scope| {
@@ -104,6 +114,10 @@ impl<'a> Search<'a> {
             let priced = scope.spawn(move || match task.objective {
                 Objective::Makespan if !needs_other => None,
                 Objective::Makespan => prices_of(instance, Objective::WeightedCompletion, None, other),
+                // Of lateness nothing follows from prices; they tell what a schedule may look like.
+                Objective::MaxLateness | Objective::WeightedLateness => {
+                    prices_of(instance, Objective::WeightedCompletion, task.limit, other)
+                }
                 objective => prices_of(instance, objective, task.limit, prices),
             });
             let plans = made
@@ -157,7 +171,15 @@ impl<'a> Search<'a> {
     /// The best of the searches, as a schedule.
     fn anneal(&self, task: Task, first: &Schedule, priced: Option<&[PricedChoice]>) -> Schedule {
         let (portfolio, floor) = (&self.portfolio, self.floor.ticks());
-        let each = Each { instance: self.instance, choices: &self.choices, floor, task, first, priced };
+        let of_lateness = self
+            .bounds
+            .borrow()
+            .iter()
+            .filter(|bound| bound.objective == Objective::MaxLateness)
+            .map(|bound| i64::try_from(bound.value.integer()).unwrap_or(0))
+            .max()
+            .unwrap_or(0);
+        let each = Each { instance: self.instance, choices: &self.choices, floor, of_lateness, task, first, priced };
         let found = portfolio.each(|index| {
             let fits = task.course(portfolio, FITS, STEPS_A_FIT);
             each.search(index, portfolio.random(index), fits, task.course(portfolio, 1.0 - RESERVE, 1))
@@ -187,6 +209,8 @@ pub(super) struct Each<'a> {
     pub(super) choices: &'a Choices,
     /// A proven bound on the makespan, in ticks.
     pub(super) floor: i64,
+    /// One on the largest lateness.
+    of_lateness: i64,
     task: Task,
     /// The best schedule that is known.
     first: &'a Schedule,
@@ -200,20 +224,27 @@ impl Each<'_> {
         let warmth = if index.is_multiple_of(2) { 1.0 } else { COOL };
         let Self { floor, task, first, priced, .. } = self;
         let mut solutions = vec![start::solution(self.choices, first)];
+        if Objective::OF_DEADLINES.contains(&task.objective) {
+            solutions.push(start::by_deadline(self.instance, &solutions[0]));
+        }
         let enough = if task.objective == Objective::Makespan { Some(floor) } else { task.limit.map(Time::ticks) };
         if let Some(enough) = enough {
             let range = Deadlines { floor, enough, reached: first.makespan().ticks() };
             solutions.extend(start::fitted(self.instance, self.choices, range, &mut random, &mut fits));
         }
-        // The shortest so far: what a limit is most likely to let pass.
+        // The shortest so far, where there is one: what a limit is most likely to let pass.
         let shortest = solutions.last().cloned();
         if task.objective != Objective::Makespan {
             solutions.extend(priced.map(|priced| start::priced_solution(self.choices, priced)));
         }
         let annealing = |solution: Solution, price: f64| {
             let mut goal = Goal::new(self.instance, task.objective, task.limit.map(|limit| (limit.ticks(), price)));
-            goal.aim(first.makespan().ticks(), floor);
-            Annealing::new(self.instance, self.choices, self.floor, goal, solution, random.clone())
+            let (reached, floor) = match task.objective {
+                Objective::MaxLateness => (task.objective.value(self.instance, first) as i64, self.of_lateness),
+                _ => (first.makespan().ticks(), floor),
+            };
+            goal.aim(reached, floor);
+            Annealing::new(self.instance, self.choices, floor, goal, solution, random.clone())
         };
         let starts = solutions.into_iter().map(|solution| annealing(solution, goal::LOW));
         let mut search = starts

@@ -88,6 +88,14 @@ pub(super) fn solution(choices: &Choices, schedule: &Schedule) -> Solution {
     Solution { order: schedule.placements().iter().map(|placement| placement.task.0 as u32).collect(), chosen }
 }
 
+/// The same allotments in the order of the deadlines (J. R. Jackson 1955); what has none comes last.
+pub(super) fn by_deadline(instance: &Instance, solution: &Solution) -> Solution {
+    let mut order = solution.order.clone();
+    let due = |task: u32| instance.job_of(TaskId::at(task as usize)).deadline.unwrap_or(Time::MAX);
+    order.sort_by_key(|&task| due(task));
+    Solution { order, ..solution.clone() }
+}
+
 /// The schedule of a solution by serial insertion.
 pub(super) fn schedule(instance: &Instance, choices: &Choices, solution: &Solution) -> Schedule {
     let mut builder = ScheduleBuilder::new(instance);

@@ -15,6 +15,8 @@ pub(super) struct Totals {
     pub parallel: usize,
     /// Jobs that wait for others, and tasks that need more than processors.
     pub bound: usize,
+    /// Jobs with a deadline.
+    pub deadlines: usize,
     /// The earliest and the latest release.
     pub releases: Option<(Time, Time)>,
 }
@@ -25,6 +27,7 @@ impl Totals {
         self.tasks += u128::from(job.work.tasks());
         let (first, last) = self.releases.unwrap_or((job.release, job.release));
         self.bound += usize::from(!job.after.is_empty());
+        self.deadlines += usize::from(job.deadline.is_some());
         self.releases = Some((first.min(job.release), last.max(job.release)));
         match &job.work {
             Work::Task(task) => self.add_task(task),

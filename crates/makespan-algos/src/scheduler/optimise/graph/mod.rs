@@ -116,6 +116,9 @@ impl Run<'_> {
             Target::Objective(Objective::MeanFlow) => {
                 vec![Objective::Makespan, Objective::WeightedCompletion, Objective::MeanFlow]
             }
+            Target::Objective(objective) if Objective::OF_DEADLINES.contains(&objective) => {
+                vec![Objective::Makespan, Objective::WeightedCompletion, objective]
+            }
             Target::Objective(_) | Target::Front => vec![Objective::Makespan, Objective::WeightedCompletion],
         };
         let bounds = objectives.into_iter().filter_map(|one| makespan_bounds::best(self.instance, one).ok()).collect();
@@ -169,7 +172,7 @@ impl Proved {
         let Self { problem, weights, portfolio, .. } = self;
         let Aim { objective, limit, .. } = aim;
         let floor = match (self.bound(objective), objective) {
-            (Some(bound), Objective::Makespan | Objective::WeightedCompletion) => bound as f64,
+            (Some(bound), objective) if objective != Objective::MeanFlow => bound as f64,
             _ => f64::NEG_INFINITY,
         };
         let each = Each { problem, objective, weights, limit, known, floor };

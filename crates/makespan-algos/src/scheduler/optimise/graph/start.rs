@@ -1,11 +1,13 @@
 //! Where the annealing of graphs begins.
 
+use makespan_core::Objective;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
 use super::Each;
 use crate::kernel::graph::sequence::{ANY, Sequence, Solution};
-use crate::kernel::graph::{Place, rank};
+use crate::kernel::graph::{GraphProblem, Place, rank};
+
 use crate::scheduler::{cpop, heft, peft};
 use crate::search::Course;
 
@@ -30,6 +32,11 @@ pub(super) fn best<'a>(each: &Each<'a>, random: &mut ChaCha8Rng, course: &mut Co
         let order = solution.order.clone();
         consider(each.sequence(solution));
         consider(each.sequence(Solution { order, wanted: anywhere.clone() }));
+    }
+    if Objective::OF_DEADLINES.contains(&each.objective) {
+        let places = heft::places(problem, &urgency(problem));
+        consider(each.sequence(by_start(each, &places)));
+        consider(each.sequence(Solution { order: by_start(each, &places).order, wanted: anywhere.clone() }));
     }
     for places in each.known {
         consider(each.sequence(by_start(each, places)));
@@ -57,6 +64,18 @@ impl<'a> Each<'a> {
             None => sequence,
         }
     }
+}
+
+/// Ranks by which tasks whose paths must end soonest come first: of those that have no deadline behind them the longest paths last.
+fn urgency(problem: &GraphProblem) -> Vec<f64> {
+    let mut latest = vec![0_i64; problem.tasks()];
+    for &task in problem.order().iter().rev() {
+        let fastest = problem.times(task).iter().copied().min().unwrap_or(0);
+        let own = problem.due(task).unwrap_or(i64::MAX / 4);
+        let after = problem.outgoing(task).iter().map(|to| latest[to.task as usize]).min();
+        latest[task as usize] = after.map_or(own, |after| after.min(own)) - fastest;
+    }
+    latest.into_iter().map(|latest| -(latest as f64)).collect()
 }
 
 /// The tasks by start, and their processors.

@@ -1,0 +1,114 @@
+//! The latest deadline that a window refutes, by what must be held within it.
+
+use super::Holders;
+
+/// Beginnings of windows, and as many ends, where there are few tasks.
+const INSTANTS: usize = 32;
+/// Ways to run tasks that are looked at for one deadline in all windows, for more tasks with fewer windows.
+const LOOKED_AT: usize = 1 << 22;
+
+/// Of more ways to run tasks the deadline is found but for one part in 2 to the power of `NEAR`.
+const MANY: usize = 1 << 20;
+const NEAR: u32 = 14;
+
+/// A refuted deadline and its window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Found {
+    pub(super) deadline: i64,
+    pub(super) from: i64,
+    pub(super) until: i64,
+}
+
+/// A window that refutes a deadline beyond the longest path, the latest of all that are tried: each begins at the earliest start of some
+/// task, and ends as long before the deadline as some task must. Closed periods are left to the certificate, which proves more with
+/// them. `None` where no window does.
+pub(super) fn latest(holders: &Holders) -> Option<Found> {
+    let fastest = |runs: &std::ops::Range<usize>| holders.runs.get(runs.start).map_or(0, |way| way.time);
+    let path = holders.rows.iter().map(|row| row.head.saturating_add(fastest(&row.runs)).saturating_add(row.tail));
+    let mut best = (path.max()? - 1).max(0);
+    let mut found = None;
+    let count = (LOOKED_AT / holders.runs.len().max(1)).isqrt().clamp(2, INSTANTS);
+    let begins = spread(holders.rows.iter().map(|row| row.head).collect(), count);
+    let before_end = spread(holders.rows.iter().map(|row| row.tail).collect(), count);
+    for &from in &begins {
+        for &before in &before_end {
+            let window = Window { holders, from, before };
+            if let Some(deadline) = window.latest(best + 1) {
+                best = deadline;
+                found = Some(Found { deadline, from, until: deadline - before });
+            }
+        }
+    }
+    found
+}
+
+struct Window<'a> {
+    holders: &'a Holders,
+    from: i64,
+    /// How long before the deadline it ends.
+    before: i64,
+}
+
+impl Window<'_> {
+    /// The latest deadline that the window refutes, from this one on, if it refutes it; of very many tasks one that is a little earlier.
+    fn latest(&self, first: i64) -> Option<i64> {
+        let mut over = self.over(first).filter(|&over| over > 0)?;
+        let mut low = first;
+        // Later deadlines need no more, and so much later there is enough.
+        let mut high = low.saturating_add(i64::try_from(over / self.holders.rate.max(1)).unwrap_or(i64::MAX / 4) + 1);
+        if high >= i64::MAX / 4 {
+            return None;
+        }
+        let mut under = self.over(high)?.min(0);
+        let near = if self.holders.runs.len() > MANY { low >> NEAR } else { 1 };
+        let mut bisect = false;
+        while low + 1 < high && high - low > near {
+            // Where the line between both meets zero, and every other time in the middle.
+            let share = if bisect { 0.5 } else { over as f64 / (over as f64 - under as f64) };
+            let middle = (low + ((high - low) as f64 * share) as i64).clamp(low + 1, high - 1);
+            bisect = !bisect;
+            match self.over(middle) {
+                Some(more) if more > 0 => (low, over) = (middle, more),
+                less => (high, under) = (middle, less.unwrap_or(0)),
+            }
+        }
+        Some(low)
+    }
+
+    /// By how much what must be held is more than what there is, of a deadline that the longest path keeps; less where it is negative.
+    /// `None` where the window is empty.
+    fn over(&self, deadline: i64) -> Option<i128> {
+        let until = deadline - self.before;
+        if until <= self.from {
+            return None;
+        }
+        let there = self.holders.rate.saturating_mul(i128::from(until - self.from));
+        let mut needed = 0_i128;
+        for row in &self.holders.rows {
+            let latest = deadline - row.tail;
+            let mut least = i128::MAX;
+            for way in &self.holders.runs[row.runs.clone()] {
+                if row.head + way.time > latest {
+                    break;
+                }
+                let (early, late) = (row.head + way.time - self.from, until - (latest - way.time));
+                let within = way.time.min(until - self.from).min(early).min(late).max(0);
+                least = least.min(i128::from(within) * i128::from(way.rate));
+            }
+            if least < i128::MAX {
+                needed = needed.saturating_add(least.saturating_mul(i128::from(row.count)));
+            }
+        }
+        Some(needed - there)
+    }
+}
+
+/// At most so many of these values, spread evenly over their order, the least among them.
+fn spread(mut sorted: Vec<i64>, count: usize) -> Vec<i64> {
+    sorted.sort_unstable();
+    sorted.dedup();
+    if sorted.len() > count {
+        sorted = (0..count).map(|at| sorted[at * sorted.len() / count]).collect();
+    }
+    sorted
+}

@@ -1,0 +1,180 @@
+//! Bounds by what tasks hold: processors of any speeds, memory, licences, along the paths of tasks that wait for each other.
+
+mod energy;
+mod flow;
+
+use makespan_core::proof::{Paths, Places, ResourceWindow, Run, Spans, TimeWindow};
+use makespan_core::{Bound, Instance, Objective, Proof, ResourceId, ResourceKind, TaskId, Time};
+
+use energy::Found;
+
+/// More resources than this are not looked at one by one.
+const MAX_RESOURCES: usize = 8;
+/// The price of a processor of the fastest nodes, where nodes differ.
+const SCALE: f64 = 4_294_967_296.0;
+
+/// What is held: processors, at prices as the speeds of their nodes, or a resource.
+#[derive(Clone, Debug)]
+enum Commodity {
+    /// For each node the price of a processor.
+    Processors(Vec<u64>),
+    Resource(ResourceId),
+}
+
+/// Tasks in flat arrays, in ticks, with what they hold of one commodity.
+struct Holders {
+    rows: Vec<Row>,
+    /// Ways to run, each row by ascending times; slower ones hold less.
+    runs: Vec<Way>,
+    /// What there is, at prices, where nothing is closed.
+    rate: i128,
+}
+
+/// A task, or the equal ones of a bag.
+struct Row {
+    head: i64,
+    tail: i64,
+    count: u64,
+    runs: std::ops::Range<usize>,
+}
+
+/// A way to run a task: for how long, and what it pays for a tick.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Way {
+    time: i64,
+    rate: i64,
+}
+
+impl Commodity {
+    fn processors(instance: &Instance) -> Self {
+        let nodes = instance.platform().nodes();
+        let fastest = instance.platform().speeds().1;
+        let price = |speed: f64| if instance.platform().has_unit_speed() { 1.0 } else { speed / fastest * SCALE };
+        let one = |node: &makespan_core::Node| price(node.speed).round().max(1.0) as u64;
+        Self::Processors(nodes.iter().map(|node| if node.processors > 0 { one(node) } else { 0 }).collect())
+    }
+
+    /// Processors, and what tasks hold besides them for a time.
+    fn all(instance: &Instance) -> Vec<Self> {
+        let mut used = vec![false; instance.platform().resources().len()];
+        for demand in instance.distinct_demands().flatten() {
+            used[demand.resource.index()] |= demand.kind != ResourceKind::Consumable;
+        }
+        let ids = used.iter().enumerate().filter(|(_, used)| **used).map(|(at, _)| ResourceId(at as u16));
+        let resources = ids.take(MAX_RESOURCES).map(Self::Resource);
+        [Self::processors(instance)].into_iter().chain(resources).collect()
+    }
+
+    /// What there is of it, at its prices.
+    fn rate(&self, instance: &Instance) -> i128 {
+        let platform = instance.platform();
+        match self {
+            Self::Processors(prices) => {
+                let each = platform.nodes().iter().zip(prices);
+                each.map(|(node, &price)| i128::from(node.processors) * i128::from(price)).sum()
+            }
+            Self::Resource(id) => i128::try_from(platform.total(*id)).unwrap_or(i128::MAX),
+        }
+    }
+
+    fn rate_of(&self, instance: &Instance, places: &Places<'_>, by_kind: &[u64], task: TaskId, run: &Run) -> i64 {
+        let rate = match self {
+            Self::Processors(prices) => places.price(run, prices, by_kind).saturating_mul(run.first.into()),
+            Self::Resource(id) => run.holds(instance.demands(task), *id),
+        };
+        i64::try_from(rate).unwrap_or(i64::MAX)
+    }
+}
+
+impl Holders {
+    fn new(instance: &Instance, places: &Places<'_>, spans: &Spans, commodity: &Commodity) -> Self {
+        let by_kind = match commodity {
+            Commodity::Processors(prices) => places.least_prices(prices),
+            Commodity::Resource(_) => Vec::new(),
+        };
+        let mut holders = Self {
+            rows: Vec::with_capacity(instance.different_tasks()),
+            runs: Vec::new(),
+            rate: commodity.rate(instance),
+        };
+        let ticks = |time: i128| i64::try_from(time).unwrap_or(i64::MAX / 4);
+        let mut ways: Vec<Way> = Vec::new();
+        for job in instance.jobs() {
+            for task in (0..job.different_tasks()).map(|number| job.task(number)) {
+                let span = spans.of(instance, task);
+                ways.clear();
+                places.each(task, |run| {
+                    let rate = commodity.rate_of(instance, places, &by_kind, task, run);
+                    ways.push(Way { time: ticks(run.time), rate });
+                });
+                ways.sort_unstable_by_key(|way| (way.time, way.rate));
+                let from = holders.runs.len();
+                for &way in &ways {
+                    if holders.runs[from..].last().is_none_or(|last| way.rate < last.rate) {
+                        holders.runs.push(way);
+                    }
+                }
+                let (head, tail) = (ticks(span.head), ticks(span.tail));
+                let runs = from..holders.runs.len();
+                holders.rows.push(Row { head, tail, count: job.equal_tasks(), runs });
+            }
+        }
+        holders
+    }
+
+    /// Whether some task may take longer and hold less.
+    fn has_choices(&self) -> bool {
+        self.runs.len() > self.rows.len()
+    }
+}
+
+/// Whether there is more to count than single tasks on equal processors, or sequential ones on others: tasks that wait for each other, or
+/// need more than processors, or hold several processors of unequal speeds.
+pub(crate) fn are_meant(instance: &Instance) -> bool {
+    instance.has_compound_jobs()
+        || instance.has_edges_between_jobs()
+        || instance.has_demands()
+        || !instance.has_equal_processors() && !instance.is_sequential()
+}
+
+/// The longest paths before the ends of the jobs.
+pub(crate) fn paths(instance: &Instance, objective: Objective) -> Option<Bound> {
+    Bound::proved_by(objective, Proof::Paths(Paths::default()), instance).ok()
+}
+
+/// The bounds on the makespan by what is held, beside the longest path: at most one of each kind for each of what can be held.
+///
+/// Complexity: O(r + e) for r ways to run tasks and e edges, times the windows, at most 1024 and fewer for many tasks, and the paths,
+/// at most 200 and fewer for many.
+pub(crate) fn makespans(instance: &Instance) -> Vec<Bound> {
+    let places = Places::new(instance);
+    let spans = Spans::new(&places, instance);
+    let mut bounds: Vec<Bound> = paths(instance, Objective::Makespan).into_iter().collect();
+    let proved = |proof| Bound::proved_by(Objective::Makespan, proof, instance).ok();
+    for commodity in Commodity::all(instance) {
+        let holders = Holders::new(instance, &places, &spans, &commodity);
+        if let Some(found) = energy::latest(&holders) {
+            bounds.extend(proved(window(instance, &commodity, found)));
+        }
+        if holders.has_choices() {
+            bounds.extend(flow::search(instance, &holders, &commodity).and_then(|flow| proved(Proof::PathFlow(flow))));
+        }
+    }
+    bounds
+}
+
+fn window(instance: &Instance, commodity: &Commodity, Found { deadline, from, until }: Found) -> Proof {
+    let [deadline, from, until] = [deadline, from, until].map(Time::from_ticks);
+    match commodity {
+        Commodity::Processors(prices) => {
+            Proof::TimeWindow(TimeWindow { deadline, from, until, prices: prices.clone() })
+        }
+        Commodity::Resource(id) => {
+            let resource = instance.platform().resource_of(*id).name.to_string();
+            Proof::ResourceWindow(ResourceWindow { deadline, from, until, resource })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,156 @@
+use std::time::Instant;
+
+use makespan_core::{
+    Bound, Edge, Graph, Instance, Job, NamedTask, Need, Needs, Node, Objective, Payload, Platform, Profile, Proof,
+    Resources, SpeedupLaw, Time,
+};
+
+use crate::best;
+
+fn ticks(time: i64) -> Time {
+    Time::from_ticks(time)
+}
+
+fn rigid(name: &str, processors: u32, time: i64) -> Job {
+    Job::new(name, Profile::rigid(processors, ticks(time)).unwrap())
+}
+
+fn needs(name: &str, need: Need) -> Needs {
+    Needs::new([(name, need)]).unwrap()
+}
+
+fn bound(instance: &Instance, objective: Objective) -> Bound {
+    let bound = best(instance, objective).unwrap();
+    assert_eq!(bound.verify(instance), Ok(()));
+    let higher = Bound { value: (bound.value.integer() + 1).into(), ..bound.clone() };
+    assert!(higher.verify(instance).is_err(), "{bound:?}");
+    bound
+}
+
+fn check(instance: &Instance, objective: Objective, expect: i128) {
+    let bound = bound(instance, objective);
+    assert_eq!(bound.value.integer(), expect, "{bound:?}");
+}
+
+#[test]
+fn memory_and_licences_are_areas() {
+    let amounts = |name, amount| Resources::new([(name, amount)]).unwrap();
+    let job = |at: usize| rigid(&at.to_string(), 1, 10);
+    // Six tasks of half a node's memory on two nodes of eight processors: three at a time would be six halves of two.
+    let platform = Platform::cluster(2, 8).unwrap().with_node_resources(&amounts("memory", 4)).unwrap();
+    let jobs = (0..6).map(|at| job(at).with_needs(needs("memory", Need::whole(2)))).collect();
+    check(&Instance::new(platform, jobs, vec![]).unwrap(), Objective::Makespan, 15);
+    let platform = Platform::flat(8).unwrap().with_licences(amounts("solver", 1)).unwrap();
+    let jobs = (0..6).map(|at| job(at).with_needs(needs("solver", Need::whole(1)))).collect();
+    check(&Instance::new(platform, jobs, vec![]).unwrap(), Objective::Makespan, 60);
+}
+
+#[test]
+fn jobs_that_wait_for_jobs_end_after_them() {
+    let jobs = vec![
+        rigid("a", 2, 5),
+        rigid("b", 1, 4).with_release(ticks(3)).with_after(["a"]),
+        rigid("c", 4, 2).with_after(["b"]).with_deadline(ticks(8)),
+        rigid("d", 4, 3).with_after(["a"]),
+    ];
+    let instance = Instance::new(Platform::flat(4).unwrap(), jobs, vec![]).unwrap();
+    // After `a`: 4 + 8 + 12 on four processors.
+    check(&instance, Objective::Makespan, 11);
+    check(&instance, Objective::WeightedCompletion, (5 + 9 + 11 + 8) * 1_000_000);
+    check(&instance, Objective::MaxLateness, 3);
+    check(&instance, Objective::WeightedLateness, 3_000_000);
+}
+
+#[test]
+fn jobs_of_early_deadlines_are_bounded_by_themselves() {
+    let due = |at: i64| rigid(&at.to_string(), 1, 10).with_deadline(ticks(12 + at));
+    let late = rigid("late", 2, 50).with_deadline(ticks(1000));
+    let instance = Instance::new(Platform::flat(2).unwrap(), (0..6).map(due).chain([late]).collect(), vec![]).unwrap();
+    // Three rounds of two: at 30 with the last deadline, 17.
+    check(&instance, Objective::MaxLateness, 13);
+    let weighted = bound(&instance, Objective::WeightedLateness).value.integer();
+    // 10 + 10 + 20 + 20 + 30 + 30 over 12 .. 17, of which the first two are early by 2 and 1.
+    assert!((30_000_000..=36_000_000).contains(&weighted), "{weighted}");
+}
+
+/// Layers of moldable tasks, each of which waits for some of the layer before.
+fn layers(width: u32, count: u32, serial: f64) -> Graph {
+    let law = SpeedupLaw::Amdahl { serial };
+    let time = |at: u32| Time::from_seconds(i64::from(20 + at * 7919 % 61));
+    let task = |at: u32| NamedTask::new(at.to_string(), Profile::law(time(at), law, 1, 64).unwrap());
+    let edge = |to: u32, step: u32| Edge {
+        from: to - width + (to * 31 + step * 17) % width - to % width,
+        to,
+        payload: Payload::Bytes(0),
+    };
+    let all = width * count;
+    let edges = (width..all).flat_map(|to| (0..2).map(move |step| edge(to, step)));
+    let mut edges: Vec<Edge> = edges.collect();
+    edges.sort_by_key(|edge| (edge.to, edge.from));
+    edges.dedup_by_key(|edge| (edge.to, edge.from));
+    Graph::new((0..all).map(task).collect(), edges).unwrap()
+}
+
+#[test]
+fn paths_and_area_prove_more_together() {
+    for (width, count, serial) in [(8, 10, 0.1), (20, 6, 0.05), (3, 40, 0.3)] {
+        let job = Job::compound("job", layers(width, count, serial));
+        let instance = Instance::new(Platform::flat(32).unwrap(), vec![job], vec![]).unwrap();
+        let begin = Instant::now();
+        let bounds = super::makespans(&instance);
+        let seconds = begin.elapsed().as_secs_f64();
+        let value = |is: fn(&Proof) -> bool| {
+            bounds.iter().filter(|bound| is(&bound.proof)).map(|bound| bound.value.as_f64() / 1e9).fold(0.0, f64::max)
+        };
+        let path = value(|proof| matches!(proof, Proof::Paths(_)));
+        let window = value(|proof| matches!(proof, Proof::TimeWindow(_)));
+        let flow = value(|proof| matches!(proof, Proof::PathFlow(_)));
+        println!("{width} x {count}: path {path:.2}, window {window:.2}, flow {flow:.2} in {seconds:.3} s");
+        assert!(flow > 1.03 * path.max(window), "{path} {window} {flow}");
+    }
+}
+
+#[test]
+fn parallel_tasks_on_unequal_speeds_have_bounds() {
+    let node = |name: &str, speed, processors| Node { speed, ..Node::new(name, processors) };
+    let platform = || Platform::new(vec![node("fast", 2.0, 2), node("slow", 1.0, 4)]).unwrap();
+    // Four processors are never of the fast node alone.
+    let instance = Instance::new(platform(), vec![rigid("wide", 4, 10)], vec![]).unwrap();
+    check(&instance, Objective::Makespan, 10);
+    check(&instance, Objective::MeanFlow, 10_000);
+    // Work of 6 x 40 at a speed of 8 in all.
+    let jobs = (0..6).map(|at| rigid(&at.to_string(), 2, 20)).collect();
+    check(&Instance::new(platform(), jobs, vec![]).unwrap(), Objective::Makespan, 30);
+}
+
+#[test]
+fn a_hundred_thousand_tasks_are_bounded_in_little_time() {
+    let memory = Resources::new([("memory", 64)]).unwrap();
+    let platform = Platform::cluster(1000, 16).unwrap().with_node_resources(&memory).unwrap();
+    let job = |at: u32| {
+        let time = 1_000_000 + i64::from(at) * 7919 % 5_000_011;
+        let job = rigid(&at.to_string(), 1 + at % 5, time);
+        let job = job.with_needs(needs("memory", Need::whole(1 + u64::from(at % 40)))).with_deadline(ticks(2 * time));
+        if at % 3 == 2 { job.with_after([(at - 2).to_string()]) } else { job }
+    };
+    let instance = Instance::new(platform, (0..100_000).map(job).collect(), vec![]).unwrap();
+    for objective in Objective::OF_TIME {
+        let begin = Instant::now();
+        let bound = best(&instance, objective).unwrap();
+        let found = begin.elapsed().as_secs_f64();
+        assert_eq!(bound.verify(&instance), Ok(()));
+        let kind = kind_of(&bound.proof);
+        println!("{objective}: {kind} in {found:.2} s, checked in {:.2} s", begin.elapsed().as_secs_f64() - found);
+        assert!(found < 60.0, "{found} s");
+    }
+    let graph = Job::compound("job", layers(100, 1000, 0.1));
+    let instance = Instance::new(Platform::flat(64).unwrap(), vec![graph], vec![]).unwrap();
+    let begin = Instant::now();
+    let bound = best(&instance, Objective::Makespan).unwrap();
+    println!("a graph: {} in {:.2} s", kind_of(&bound.proof), begin.elapsed().as_secs_f64());
+}
+
+fn kind_of(proof: &Proof) -> String {
+    let text = format!("{proof:?}");
+    text.split('(').next().unwrap_or_default().to_owned()
+}

@@ -1,0 +1,54 @@
+//! Bounds on how late jobs are.
+
+use makespan_core::proof::DueBy;
+use makespan_core::{Bound, Instance, Objective, Proof, Time};
+
+/// Deadlines up to which jobs are looked at by themselves, at most.
+const DUES: usize = 6;
+/// Of more jobs fewer are.
+const MANY: usize = 20_000;
+
+/// What is proved of the jobs with early deadlines as an instance of their own: of their makespan, or of their weighted completion.
+pub(crate) fn early(instance: &Instance, objective: Objective) -> Vec<Bound> {
+    let most = if instance.jobs().len() > MANY { 1 } else { DUES };
+    let bound = |due: Time, of: Objective| {
+        let part = DueBy::part(instance, due, of);
+        let proof = Box::new(crate::best(&part, DueBy::objective(of)).ok()?.proof);
+        Bound::proved_by(objective, Proof::DueBy(DueBy { due, proof }), instance).ok()
+    };
+    let dues = promising(instance, most);
+    let mut bounds: Vec<Bound> = dues.iter().filter_map(|&due| bound(due, Objective::MaxLateness)).collect();
+    // Of graphs, jobs that compete are no part of a weighted completion.
+    if objective == Objective::WeightedLateness && !instance.has_compound_jobs() {
+        bounds.extend(dues.iter().filter_map(|&due| bound(due, objective)));
+    }
+    bounds
+}
+
+/// The deadlines by which most is to be done in too little time, and the last one.
+fn promising(instance: &Instance, most: usize) -> Vec<Time> {
+    let least = |task| instance.profile(task).least_work(Time::MAX).unwrap_or(0);
+    let work = |id| {
+        let job = instance.job(id);
+        let each = (0..job.different_tasks()).map(|number| least(job.task(number)));
+        each.sum::<i128>().saturating_mul(job.equal_tasks().into())
+    };
+    let due = |id| Some((instance.job(id).deadline?, work(id)));
+    let mut jobs: Vec<(Time, i128)> = instance.ids().filter_map(due).collect();
+    jobs.sort_unstable();
+    let (processors, mut load) = (i128::from(instance.processors().max(1)), 0);
+    let mut scored: Vec<(i128, Time)> = Vec::new();
+    for (due, work) in jobs {
+        load += work;
+        let score = load / processors - i128::from(due.ticks());
+        match scored.last_mut() {
+            Some(last) if last.1 == due => last.0 = score,
+            _ => scored.push((score, due)),
+        }
+    }
+    let last = scored.last().map(|&(_, due)| due);
+    scored.sort_unstable_by(|a, b| b.cmp(a));
+    let mut dues: Vec<Time> = scored.into_iter().take(most).map(|(_, due)| due).collect();
+    dues.extend(last.filter(|last| most > 1 && !dues.contains(last)));
+    dues
+}

@@ -1,0 +1,93 @@
+//! What there is to be held from one instant to another.
+
+use super::CertificateError;
+use crate::model::{Instance, ResourceId, ResourceKind, Time};
+
+/// The open time of all processors within a window, at the prices of their nodes. O(nodes * classes of processors).
+pub(super) fn open_cost(instance: &Instance, prices: &[u64], from: i128, until: i128) -> Option<i128> {
+    let length = (until - from).max(0);
+    let mut sum = 0_i128;
+    for (node, &price) in prices.iter().enumerate().filter(|&(_, &price)| price > 0) {
+        let mut open = i128::from(instance.platform().nodes()[node].processors).checked_mul(length)?;
+        if !instance.availability().is_always_open() {
+            let own = instance.platform().processors_of(node);
+            for class in instance.availability().classes().iter().filter(|class| !class.closed.is_empty()) {
+                let count = i128::from(own.intersection(&class.processors).len());
+                let closed: i128 = class.closed.iter().map(|&period| overlap(period, from, until)).sum();
+                open -= count * closed;
+            }
+        }
+        sum = sum.checked_add(open.checked_mul(i128::from(price))?)?;
+    }
+    Some(sum)
+}
+
+/// How much of a resource there is within a window, times for how long. A node that is closed as a whole takes what it has along.
+pub(super) fn open_amount(instance: &Instance, resource: ResourceId, from: i128, until: i128) -> Option<i128> {
+    let platform = instance.platform();
+    let length = (until - from).max(0);
+    let total = i128::try_from(platform.total(resource)).ok()?;
+    let whole = total.checked_mul(length)?;
+    if platform.resource_of(resource).kind != ResourceKind::OfNodes || instance.availability().is_always_open() {
+        return Some(whole);
+    }
+    let mut closed = 0_i128;
+    for node in 0..platform.nodes().len() {
+        let amount = platform.amount(node, resource);
+        if amount > 0 && platform.nodes()[node].processors > 0 {
+            let own: i128 = closed_nodes(instance, node).iter().map(|&period| overlap(period, from, until)).sum();
+            closed = closed.checked_add(own.checked_mul(amount.into())?)?;
+        }
+    }
+    whole.checked_sub(closed)
+}
+
+/// When all processors of a node are closed, in order.
+fn closed_nodes(instance: &Instance, node: usize) -> Vec<(Time, Time)> {
+    let own = instance.platform().processors_of(node);
+    let classes = instance.availability().classes().iter();
+    let mut classes = classes.filter(|class| !own.intersection(&class.processors).is_empty());
+    let first = classes.next().map(|class| class.closed.clone()).unwrap_or_default();
+    classes.fold(first, |both, class| {
+        let meet = |&(start, end): &(Time, Time)| {
+            let other = class.closed.iter();
+            other.map(move |&(from, until)| (start.max(from), end.min(until))).filter(|(start, end)| start < end)
+        };
+        both.iter().flat_map(meet).collect()
+    })
+}
+
+fn overlap((start, end): (Time, Time), from: i128, until: i128) -> i128 {
+    (i128::from(end.ticks()).min(until) - i128::from(start.ticks()).max(from)).max(0)
+}
+
+/// A deadline that is supposed to be kept, and a window of time before it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Window {
+    pub(super) deadline: i128,
+    pub(super) from: i128,
+    pub(super) until: i128,
+}
+
+impl Window {
+    /// # Errors
+    /// [`CertificateError::Malformed`] where the window begins before 0 or after its end.
+    pub(super) fn new(deadline: Time, from: Time, until: Time) -> Result<Self, CertificateError> {
+        if from < Time::ZERO || until < from {
+            return Err(CertificateError::Malformed("its window must not begin before 0 or after its end".into()));
+        }
+        let [deadline, from, until] = [deadline, from, until].map(|time| i128::from(time.ticks()));
+        Ok(Self { deadline, from, until })
+    }
+
+    /// For how long a task of this time runs within the window at least, over all its starts: as early or as late as it can. `None`
+    /// where it cannot keep the deadline.
+    pub(super) fn least(&self, head: i128, time: i128, tail: i128) -> Option<i128> {
+        let latest = self.deadline - tail;
+        if head + time > latest {
+            return None;
+        }
+        let (early, late) = (head + time - self.from, self.until - (latest - time));
+        Some(time.min(self.until - self.from).min(early).min(late).max(0))
+    }
+}

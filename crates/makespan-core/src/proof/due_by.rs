@@ -1,0 +1,90 @@
+//! The jobs of early deadlines by themselves.
+
+use serde::{Deserialize, Serialize};
+
+use super::{CertificateError, Kind, Proof, Scope, Value, total};
+use crate::model::{Instance, JobId, Time};
+use crate::schedule::Objective;
+
+/// What is proved of the jobs with deadlines up to an instant, as an instance of their own: other jobs only stand in their way.
+///
+/// If these jobs, with all that they wait for, cannot all end before M, one of them ends at M or later, after its deadline by at
+/// least M minus `due`: a bound on the largest lateness from one on a makespan. And the sum of weight times lateness is at
+/// least the sum of weight times completion minus that of weight times deadline, over these jobs alone: a bound on the weighted lateness
+/// from one on a weighted completion. One on the makespan bounds it, too: by the least of their weights times the largest lateness.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DueBy {
+    /// The latest deadline that counts.
+    pub due: Time,
+    /// Of the makespan, or of the weighted completion, of these jobs; it numbers them from 0, in their order.
+    pub proof: Box<Proof>,
+}
+
+impl Kind for DueBy {
+    fn objectives(&self) -> &'static [Objective] {
+        &Objective::OF_DEADLINES
+    }
+
+    fn scope(&self) -> Scope {
+        Scope::Any
+    }
+
+    fn value(&self, objective: Objective, instance: &Instance) -> Result<Value, CertificateError> {
+        if self.proof.horizon().is_some() {
+            let problem = "it must speak of all schedules of the jobs, not of those that end by a horizon";
+            return Err(CertificateError::Malformed(problem.into()));
+        }
+        if Self::early(instance, self.due).is_empty() {
+            return Ok(Value::Integer(0));
+        }
+        let latest = || {
+            let part = Self::part(instance, self.due, Objective::MaxLateness);
+            let end = self.proof.proves(Objective::Makespan, &part)?.integer();
+            Ok((end - i128::from(self.due.ticks())).max(0))
+        };
+        if objective == Objective::MaxLateness {
+            return latest().map(Value::Integer);
+        }
+        // That of one job that is so late, whichever it is.
+        let own = || Self::early(instance, self.due).into_iter().map(|id| instance.job(id));
+        let lightest = own().map(|job| i128::from(job.weight.millionths())).min().unwrap_or(0);
+        let of_one = latest().and_then(|late: i128| late.checked_mul(lightest).ok_or(CertificateError::Overflow));
+        if !self.proof.objectives().contains(&Objective::WeightedCompletion) {
+            return of_one.map(Value::Integer);
+        }
+        let proven = self.proof.proves(Objective::WeightedCompletion, &Self::part(instance, self.due, objective))?;
+        let dues = total(own().map(|job| Some(job.weight.times(job.deadline?).0)))?;
+        let late = proven.integer().checked_sub(dues).ok_or(CertificateError::Overflow)?.max(0);
+        Ok(Value::Integer(late.max(of_one.unwrap_or(0))))
+    }
+}
+
+impl DueBy {
+    /// What has to be proved of the jobs for a bound on an objective of [`Objective::OF_DEADLINES`].
+    pub const fn objective(objective: Objective) -> Objective {
+        match objective {
+            Objective::MaxLateness => Objective::Makespan,
+            _ => Objective::WeightedCompletion,
+        }
+    }
+
+    /// The jobs with deadlines up to an instant; for the largest lateness with all that they wait for, which has ended before they
+    /// begin.
+    pub fn part(instance: &Instance, due: Time, objective: Objective) -> Instance {
+        let mut wanted = vec![false; instance.jobs().len()];
+        Self::early(instance, due).iter().for_each(|id| wanted[id.index()] = true);
+        if objective == Objective::MaxLateness {
+            for id in instance.jobs_in_order().into_iter().rev().filter(|_| instance.has_edges_between_jobs()) {
+                if wanted[id.index()] {
+                    instance.job(id).waits_for().iter().for_each(|before| wanted[before.index()] = true);
+                }
+            }
+        }
+        let own = instance.ids().filter(|id| wanted[id.index()]);
+        instance.with_jobs(own.map(|id| instance.submitted(id)).collect())
+    }
+
+    fn early(instance: &Instance, due: Time) -> Vec<JobId> {
+        instance.ids().filter(|&id| instance.job(id).deadline.is_some_and(|deadline| deadline <= due)).collect()
+    }
+}

@@ -1,0 +1,230 @@
+//! Where and how fast each task can run, whatever runs beside it.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
+
+use super::choices::{self, Group};
+use crate::model::{Demand, Instance, Need, ProcSet, ResourceKind, TaskId, Time};
+
+/// Beyond so many allotments those of a task that needs resources are grouped.
+const ALL: u32 = 256;
+/// A group that starts at k then holds `k / GROUP` allotments.
+const GROUP: u32 = 32;
+
+/// The nodes of a platform by kind, and on which of them tasks can run.
+///
+/// A task that holds several processors takes the time of the slowest of them. It holds its share of what it needs on every node that
+/// it has processors of, so it has none of a node without room for one.
+#[derive(Debug)]
+pub struct Places<'a> {
+    instance: &'a Instance,
+    /// Faster ones first.
+    kinds: Vec<NodeKind>,
+    /// For each node its kind; none without processors.
+    kind_of: Vec<Option<usize>>,
+    /// For needs and an allotment how many processors a task can have on one node of each kind.
+    rooms: RefCell<Rooms>,
+}
+
+type Rooms = FxHashMap<(usize, u32), Rc<[u32]>>;
+
+/// Equal nodes.
+#[derive(Clone, Debug)]
+struct NodeKind {
+    /// One of them, with one of its processors.
+    node: usize,
+    processor: ProcSet,
+    speed: f64,
+    processors: u32,
+    count: u64,
+}
+
+/// A way to run a task that is at least as good as some of its allotments: no less is held, and no less long, on any of these.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// The fewest of these allotments.
+    pub first: u32,
+    /// The most.
+    pub last: u32,
+    /// Their shortest time.
+    pub time: i128,
+    on: On,
+}
+
+#[derive(Clone, Debug)]
+enum On {
+    Node(usize),
+    /// Nodes of kinds before this one, of those where there is room.
+    Kinds(usize, Option<Rc<[u32]>>),
+}
+
+impl<'a> Places<'a> {
+    /// Of the nodes that compute. O(nodes * kinds of nodes).
+    pub fn new(instance: &'a Instance) -> Self {
+        let platform = instance.platform();
+        let mut kinds: Vec<NodeKind> = Vec::new();
+        let mut kind_of = vec![None; platform.nodes().len()];
+        for (node, of) in platform.nodes().iter().enumerate().filter(|(_, of)| of.processors > 0) {
+            let same = |kind: &NodeKind| {
+                let other = &platform.nodes()[kind.node];
+                other.speed.to_bits() == of.speed.to_bits()
+                    && other.processors == of.processors
+                    && other.resources == of.resources
+            };
+            let kind = kinds.iter().position(same).unwrap_or_else(|| {
+                let id = platform.processors_of(node).iter().next().unwrap_or_default();
+                let processor = ProcSet::range(id, id);
+                kinds.push(NodeKind { node, processor, speed: of.speed, processors: of.processors, count: 0 });
+                kinds.len() - 1
+            });
+            kinds[kind].count += 1;
+            kind_of[node] = Some(kind);
+        }
+        let mut order: Vec<usize> = (0..kinds.len()).collect();
+        order.sort_by(|&a, &b| kinds[b].speed.total_cmp(&kinds[a].speed).then(a.cmp(&b)));
+        let mut place = vec![0; kinds.len()];
+        order.iter().enumerate().for_each(|(at, &kind)| place[kind] = at);
+        let kind_of = kind_of.into_iter().map(|kind: Option<usize>| kind.map(|kind| place[kind])).collect();
+        let kinds = order.into_iter().map(|kind| kinds[kind].clone()).collect();
+        Self { instance, kinds, kind_of, rooms: RefCell::default() }
+    }
+
+    /// How many kinds of nodes there are.
+    pub fn kinds(&self) -> usize {
+        self.kinds.len()
+    }
+
+    /// The kind of a node; none without processors.
+    pub fn kind_of(&self, node: usize) -> Option<usize> {
+        self.kind_of[node]
+    }
+
+    /// The speed of the nodes of a kind.
+    pub fn speed(&self, kind: usize) -> f64 {
+        self.kinds[kind].speed
+    }
+
+    /// Every way to run a task within its walltime: some is at least as good as what any schedule does. O(allotments * kinds of nodes),
+    /// for at most some 256 allotments and groups of them.
+    pub fn each(&self, task: TaskId, mut take: impl FnMut(&Run)) {
+        let (profile, walltime) = (self.instance.profile(task), self.instance.walltime(task).unwrap_or(Time::MAX));
+        if let Some(row) = profile.machine_times() {
+            let demands = self.instance.demands(task);
+            for (node, &time) in row.iter().enumerate() {
+                let runs = self.instance.platform().time_on(profile, node).is_some() && time <= walltime;
+                if runs && (demands.is_empty() || self.instance.platform().room_for(node, demands, 1) > 0) {
+                    take(&Run { first: 1, last: 1, time: time.ticks().into(), on: On::Node(node) });
+                }
+            }
+            return;
+        }
+        self.groups(task, |first, last, time| self.on_kinds(task, first, last, time, walltime, &mut take));
+    }
+
+    /// The least time of a task.
+    pub fn fastest(&self, task: TaskId) -> i128 {
+        let profile = self.instance.profile(task);
+        let one_speed = self.kinds.first().zip(self.kinds.last()).filter(|(first, last)| first.speed <= last.speed);
+        let free = self.instance.demands_number(task) == 0 && profile.machine_times().is_none();
+        if let Some((kind, _)) = one_speed.filter(|_| free) {
+            return self.instance.platform().slowed(profile.shortest(), &kind.processor).ticks().into();
+        }
+        let mut least: Option<i128> = None;
+        self.each(task, |run| least = Some(least.map_or(run.time, |least| least.min(run.time))));
+        least.unwrap_or(0)
+    }
+
+    /// For each kind of node the least of its nodes' prices.
+    pub fn least_prices(&self, prices: &[u64]) -> Vec<u64> {
+        let mut least = vec![u64::MAX; self.kinds.len()];
+        for (kind, &price) in self.kind_of.iter().zip(prices) {
+            if let Some(kind) = *kind {
+                least[kind] = least[kind].min(price);
+            }
+        }
+        least
+    }
+
+    /// The least price of a processor that a run can have: of prices by node, and the least of each kind.
+    pub fn price(&self, run: &Run, by_node: &[u64], by_kind: &[u64]) -> u64 {
+        match &run.on {
+            On::Node(node) => by_node[*node],
+            On::Kinds(kinds, rooms) => {
+                let open = |kind: &usize| rooms.as_ref().is_none_or(|rooms| rooms[*kind] > 0);
+                (0..*kinds).filter(open).map(|kind| by_kind[kind]).min().unwrap_or(0)
+            }
+        }
+    }
+
+    /// Allotments one by one, or in groups: the first, the last, and their shortest time on processors of speed 1.
+    fn groups(&self, task: TaskId, mut take: impl FnMut(u32, u32, Time)) {
+        let profile = self.instance.profile(task);
+        let (first, last) = (profile.min_processors(), profile.max_processors());
+        if profile.is_rigid() {
+            return take(first, last, profile.time(first));
+        }
+        if self.instance.demands(task).is_empty() || profile.speedup().is_some() && last - first >= ALL {
+            let mut groups: Vec<Group> = Vec::new();
+            choices::groups(profile, &mut groups);
+            groups.iter().for_each(|group| take(group.first, group.last, Time::from_ticks(group.time)));
+            return;
+        }
+        // An allotment that is no faster than fewer processors may need less of a resource.
+        let mut from = first;
+        while from <= last {
+            let size = if last - first < ALL { 1 } else { (from / GROUP).max(1) };
+            let until = last.min(from.saturating_add(size - 1));
+            let time = (from..=until).map(|processors| profile.time(processors)).min().unwrap_or_default();
+            take(from, until, time);
+            from = until + 1;
+        }
+    }
+
+    /// On the fastest kinds of nodes, and these and slower ones.
+    fn on_kinds(&self, task: TaskId, first: u32, last: u32, time: Time, walltime: Time, take: &mut impl FnMut(&Run)) {
+        let number = self.instance.demands_number(task);
+        let rooms = (number > 0 && first == last).then(|| self.rooms(task, number, first));
+        let mut room = 0;
+        for (at, kind) in self.kinds.iter().enumerate() {
+            let own = rooms.as_ref().map_or(kind.processors, |rooms| rooms[at]);
+            room += u64::from(own) * kind.count;
+            let is_last = self.kinds.get(at + 1).is_none_or(|next| next.speed < kind.speed);
+            if !is_last || room < u64::from(first) {
+                continue;
+            }
+            let slowed = self.instance.platform().slowed(time, &kind.processor);
+            if slowed <= walltime {
+                let on = On::Kinds(at + 1, rooms.clone());
+                take(&Run { first, last, time: slowed.ticks().into(), on });
+            }
+        }
+    }
+
+    fn rooms(&self, task: TaskId, number: usize, processors: u32) -> Rc<[u32]> {
+        let mut rooms = self.rooms.borrow_mut();
+        let found = rooms.entry((number, processors)).or_insert_with(|| {
+            let (platform, demands) = (self.instance.platform(), self.instance.demands(task));
+            self.kinds.iter().map(|kind| platform.room_for(kind.node, demands, processors)).collect()
+        });
+        Rc::clone(found)
+    }
+}
+
+impl Run {
+    /// No allotment of this run needs less.
+    pub fn least(&self, need: &Need) -> u64 {
+        match need {
+            // They grow with the processors.
+            Need::Linear { .. } => need.total(self.first),
+            Need::ByAllotment(_) => (self.first..=self.last).map(|one| need.total(one)).min().unwrap_or(0),
+        }
+    }
+
+    /// No allotment of this run needs less of a resource that comes back; zero of one that is used up, or not needed.
+    pub fn holds(&self, demands: &[Demand], resource: crate::model::ResourceId) -> u64 {
+        let held = demands.iter().find(|demand| demand.resource == resource);
+        held.filter(|demand| demand.kind != ResourceKind::Consumable).map_or(0, |demand| self.least(&demand.need))
+    }
+}

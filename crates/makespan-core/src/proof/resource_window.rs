@@ -1,0 +1,71 @@
+//! Why tasks that hold a resource cannot all end by a deadline.
+
+use serde::{Deserialize, Serialize};
+
+use super::capacity::{Window, open_amount};
+use super::{CertificateError, Kind, Places, Scope, Spans, Value};
+use crate::model::{Instance, ResourceKind, Time};
+use crate::schedule::Objective;
+
+/// A refuted deadline, as [`super::TimeWindow`], by the amounts that tasks hold of one resource: memory, GPUs, licences.
+///
+/// Suppose that everything ends by `deadline`. However a task runs, it holds some amount for some time within `from .. until`: at least
+/// the least over its allotments of amount times the least overlap. If that is more in all than what there is within the window, the
+/// supposition is false, and the makespan is at least `deadline` plus one tick.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ResourceWindow {
+    /// The refuted deadline.
+    pub deadline: Time,
+    /// Beginning of the window.
+    pub from: Time,
+    /// End of the window.
+    pub until: Time,
+    /// The name of the resource.
+    pub resource: String,
+}
+
+impl Kind for ResourceWindow {
+    fn objectives(&self) -> &'static [Objective] {
+        &[Objective::Makespan]
+    }
+
+    fn scope(&self) -> Scope {
+        Scope::Any
+    }
+
+    /// The makespan that follows, in ticks: `deadline + 1`. O(tasks * (allotments * kinds of nodes) + edges).
+    fn value(&self, _: Objective, instance: &Instance) -> Result<Value, CertificateError> {
+        let window = Window::new(self.deadline, self.from, self.until)?;
+        let platform = instance.platform();
+        let resource = platform.resource(&self.resource);
+        let comes_back = |id: &_| platform.resource_of(*id).kind != ResourceKind::Consumable;
+        let Some(resource) = resource.filter(comes_back) else {
+            let problem = format!("the platform has no resource `{}` that is held for a time", self.resource);
+            return Err(CertificateError::Malformed(problem));
+        };
+        let places = Places::new(instance);
+        let spans = Spans::new(&places, instance);
+        let proven = Ok(Value::Integer(window.deadline + 1));
+        let mut needed = 0_i128;
+        for job in instance.jobs() {
+            for task in (0..job.different_tasks()).map(|number| job.task(number)) {
+                let (span, demands) = (spans.of(instance, task), instance.demands(task));
+                let mut least: Option<i128> = None;
+                places.each(task, |run| {
+                    if let Some(time) = window.least(span.head, run.time, span.tail) {
+                        let held = time.saturating_mul(i128::from(run.holds(demands, resource)));
+                        least = Some(least.map_or(held, |least| least.min(held)));
+                    }
+                });
+                let Some(least) = least else { return proven };
+                let all = least.checked_mul(i128::from(job.equal_tasks()));
+                needed = all.and_then(|all| needed.checked_add(all)).ok_or(CertificateError::Overflow)?;
+            }
+        }
+        let available = open_amount(instance, resource, window.from, window.until).ok_or(CertificateError::Overflow)?;
+        if needed > available {
+            return proven;
+        }
+        Err(CertificateError::NotRefuted { deadline: self.deadline, needed, available })
+    }
+}
