@@ -31,6 +31,7 @@ mod paje;
 mod plan_file;
 pub mod plot;
 mod policy_log;
+mod psplib;
 mod read;
 mod replay;
 pub mod report;

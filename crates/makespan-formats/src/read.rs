@@ -14,7 +14,7 @@ use crate::replay::record::{Logged, planned};
 use crate::replay::{Replay, ReplayOptions, given, replay};
 use crate::sacct::{self, read_sacct};
 use crate::swf::{self, Lines};
-use crate::{SpeedupSpec, etc, instance, moldable_set, workflow};
+use crate::{SpeedupSpec, etc, instance, moldable_set, psplib, workflow};
 
 /// How an instance file is read. The options of logs and of workflows are refused for other files.
 #[derive(Clone, Debug, PartialEq)]
@@ -143,7 +143,7 @@ fn blank(input: &mut Input<'_>) -> io::Result<String> {
 }
 
 /// What should be in a file.
-const WANTED: &str = "give an instance in JSON or TOML, a workflow, an SWF log or an ETC matrix";
+const WANTED: &str = "give an instance in JSON or TOML, a workflow, a project, an SWF log or an ETC matrix";
 
 fn on_stated_machines(
     input: Input<'_>,
@@ -183,6 +183,11 @@ fn read_as_it_is(
     }
     let number = options.processors.map(|_| "a number of processors");
     refuse_options(options.speedup.map(|_| "a speed-up").or(number), format, name)?;
+    if format.is_project() {
+        let text = text(&mut input, name)?;
+        let (instance, remarks) = psplib::read(name, &text, format, &workflow::job_name(name))?;
+        return Ok(ReadInstance { instance, format, remarks });
+    }
     Ok(ReadInstance { instance: document(input, format, name)?, format, remarks: Vec::new() })
 }
 
@@ -340,6 +345,9 @@ fn detect(head: &[u8], name: &str) -> Result<Format, FormatError> {
     if let Some(workflow) = workflow::detect(text, ending.as_deref()) {
         return Ok(workflow);
     }
+    if let Some(project) = psplib::detect(text, ending.as_deref()) {
+        return Ok(project);
+    }
     match (text.first(), ending.as_deref()) {
         (None, _) => Err(FormatError::content(name, Place::default(), format!("the file is empty; {WANTED}"))),
         (Some(b'{'), _) => {
@@ -365,8 +373,8 @@ fn detect(head: &[u8], name: &str) -> Result<Format, FormatError> {
         (_, Some("toml")) => Ok(Format::Toml),
         (Some(_), _) if text.iter().any(|byte| matches!(byte, b'=' | b'[')) => Ok(Format::Toml),
         _ => {
-            let problem = "the format is not known; write an instance in JSON, TOML or SWF, or as an ETC matrix, a Batsim workload, or what \
-                           `sacct --parsable2` prints";
+            let problem = "the format is not known; write an instance in JSON, TOML or SWF, or as an ETC matrix, a Batsim workload, a project of \
+                           PSPLIB, or what `sacct --parsable2` prints";
             Err(FormatError::content(name, Place::default(), problem))
         }
     }

@@ -16,15 +16,16 @@ use rand_chacha::ChaCha8Rng;
 const CASES: usize = 20_000;
 
 const JSON: &str = r#"{"version": 1, "platform": {"nodes": [{"name": "s", "processors": 0}, {"name": "a", "processors": 9,
-  "speed": 1.5, "parent": "s", "bandwidth": "7Mbit/s", "latency": "1ms"}]},
+  "speed": 1.5, "parent": "s", "bandwidth": "7Mbit/s", "latency": "1ms", "resources": {"memory": "64GiB", "gpus": 2}}], "licences": {"x": 3}, "consumables": {"y": 9}},
  "jobs": [{"name": "a", "weight": 3.5, "released": 0, "walltime": "2h", "time": [10.0, 6.1, 4.9], "command": ["./s"]},
-  {"name": "b", "work": 7200, "speedup": {"amdahl": {"serial": 0.05}}, "processors": {"min": 1, "max": 64}},
+  {"name": "b", "work": 7200, "speedup": {"amdahl": {"serial": 0.05}}, "processors": {"min": 1, "max": 64},
+   "needs": {"memory": "1.5GiB", "y": [3, 2], "per_processor": {"memory": 5, "x": 1}}, "after": ["a", "h"]},
   {"name": "c", "work": 7200, "speedup": {"downey": {"parallelism": 20, "sigma": 0.7}}},
   {"name": "f", "processors": 8, "time": 120}, {"name": "g", "count": 200, "work": 3},
   {"name": "h", "count": 12, "weight": 3, "time": [5, 3]}], "unavailable": [{"processors": "0-3", "start": 1, "end": "2s"}]}"#;
 
-const TOML: &str = "version = 1\nplatform = { nodes = 4, processors_per_node = 2 }\n[[jobs]]\nname = 'a'\nweight = 0.1\n\
-time = [10, 6.1, '4.9s']\n[[jobs]]\nname = 'b'\nwork = 7200\nspeedup.power.exponent = 0.05\nprocessors = { min = 1 }\n\
+const TOML: &str = "version = 1\nplatform = { nodes = 4, processors_per_node = 2, resources.memory = '4GB' }\n[[jobs]]\nname = 'a'\nweight = 0.1\n\
+time = [10, 6.1, '4.9s']\n[[jobs]]\nname = 'b'\nwork = 7200\nneeds = { memory = 7 }\nafter = ['a']\nspeedup.power.exponent = 0.05\nprocessors = { min = 1 }\n\
 [[jobs]]\nname = 'c'\ncount = 200\nwork = '3s'\n[[unavailable]]\nprocessors = '0-3'\nstart = 1\nend = '2s'\n";
 
 const SWF: &str = "; Version: 2.2\n; MaxJobs: 10000000\n; MaxProcs: 8\n\
@@ -62,6 +63,13 @@ const DOT: &str =
 
 const COMPOUND: &str = r#"<compound-jobs version="1"><job name="j" release="1" walltime="9" weight="2"><task name="a" volume="1.5"/>
  <task name="b" volume="2"><command><word>x</word></command></task><transfer from="a" to="b" data="5"/></job></compound-jobs>"#;
+
+const PATTERSON: &str = "6 2\n4 2\n\n0 0 0 2 2 3\n3 2 0 1 4\n5 1 2 2 4 5\n0 0 0 1 5\n2 4 1 1 6\n0 0 0 0\n";
+
+const PROJECT: &str = "****\njobs (incl.):  4\nRESOURCES\n - renewable : 1\n - nonrenewable : 1\n****\nPROJECT INFORMATION:\npronr.\n\
+1 2 2 18 12 7\n****\nPRECEDENCE RELATIONS:\njobnr.\n1 1 2 2 3\n2 3 1 4\n3 2 1 4\n4 1 0\n****\nREQUESTS/DURATIONS:\n\
+jobnr. mode duration  R 1  N 1\n----\n1 1 0 0 0\n2 1 3 4 5\n2 9 1 2\n3 4 6 1\n3 1 4 2 0\n2 4 1 3\n4 1 0 0 0\n****\n\
+RESOURCEAVAILABILITIES:\n  R 1  N 1\n 5 9\n****\n";
 
 const ETC: &str = "3 2 1\n1 2\n3 4\n0.00 inf\n";
 
@@ -179,7 +187,7 @@ fn assert_clear(error: &str, bytes: &[u8]) {
 
 #[test]
 fn broken_instances_are_refused_without_panic() {
-    let texts = [JSON, TOML, SWF, SET, GRAPH, WORKFLOW, DAX, STG, DOT, COMPOUND, ETC, BATSIM];
+    let texts = [JSON, TOML, SWF, SET, GRAPH, WORKFLOW, DAX, STG, DOT, COMPOUND, ETC, BATSIM, PATTERSON, PROJECT];
     let mut seeds: Vec<Vec<u8>> = texts.iter().map(|text| text.as_bytes().to_vec()).collect();
     seeds.extend([gzip(SWF.as_bytes()), bzip2(SET.as_bytes())]);
     let speedups = ["linear", "downey:3,0.5", "downey:random"].map(|spec| spec.parse::<SpeedupSpec>().unwrap());

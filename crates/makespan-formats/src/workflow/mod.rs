@@ -145,7 +145,7 @@ fn amount(bytes: f64) -> String {
 }
 
 /// The name of the file without folders and endings.
-fn job_name(file: &str) -> String {
+pub(crate) fn job_name(file: &str) -> String {
     let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
     let name = [".gz", ".bz2"].iter().fold(name, |name, ending| name.strip_suffix(ending).unwrap_or(name));
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
