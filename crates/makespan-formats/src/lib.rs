@@ -25,6 +25,7 @@ pub mod jobs_csv;
 mod lines;
 pub mod moldable_set;
 mod names;
+mod needs;
 #[cfg(test)]
 mod packing;
 mod paje;

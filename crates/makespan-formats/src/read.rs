@@ -152,7 +152,9 @@ fn on_stated_machines(
     options: &ReadOptions,
 ) -> Result<ReadInstance, FormatError> {
     let read = read_as_it_is(input, format, name, options)?;
-    let Some(platform) = options.platform.as_ref().filter(|_| !read.format.is_workflow()) else { return Ok(read) };
+    // These are read for the machines that are stated.
+    let on_its_own = format.is_workflow() || format.is_log();
+    let Some(platform) = options.platform.as_ref().filter(|_| !on_its_own) else { return Ok(read) };
     let instance = &read.instance;
     let jobs = instance.ids().map(|id| instance.submitted(id)).collect();
     let unavailable = instance.unavailable().to_vec();
@@ -327,14 +329,13 @@ fn planned_log(
     if options.platform.is_some() && options.processors.is_some() {
         return Err(FormatError::content(name, Place::default(), BOTH_STATED));
     }
-    let processors = options.processors.or(options.platform.as_ref().map(Platform::processors));
     let log = match format {
         Format::Swf => swf::records(name, &mut input, Lines::Whole)?,
         _ => logged(input, format, name, batsim::SPEED)?,
     };
-    let said = log.remarks.clone();
-    let log = planned(name, log, &swf::Options { processors, speedup, seed, strict })?;
-    Ok(ReadInstance { instance: log.instance, format, remarks: log.report.remarks().chain(said).collect() })
+    let how = swf::Options { processors: options.processors, speedup, seed, strict };
+    let log = planned(name, log, &how, options.platform.as_ref())?;
+    Ok(ReadInstance { instance: log.instance, format, remarks: log.report.remarks().chain(log.remarks).collect() })
 }
 
 /// Knows the format by the first bytes, or else by the ending of the name.
