@@ -121,17 +121,22 @@ impl Unit {
             Self::Job => Place::field(format!("jobs[{at}]")),
         }
     }
+
+    /// The place of a record within a sentence.
+    pub(crate) fn told(self, at: usize) -> String {
+        match self {
+            Self::Line => format!("line {at}"),
+            Self::Job => format!("jobs[{at}]"),
+        }
+    }
 }
 
 impl fmt::Display for Found {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let records = if self.count == 1 { "record" } else { "records" };
         let what = if self.anomaly.skips() { " skipped" } else { "" };
-        write!(f, "{} {records}{what}: {} ", self.count, self.anomaly)?;
-        match self.unit {
-            Unit::Line => write!(f, "(first at line {})", self.first),
-            Unit::Job => write!(f, "(first at jobs[{}])", self.first),
-        }
+        let first = self.unit.told(self.first);
+        write!(f, "{} {records}{what}: {} (first at {first})", self.count, self.anomaly)
     }
 }
 

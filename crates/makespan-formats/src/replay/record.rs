@@ -95,9 +95,9 @@ impl Logged {
         report.jobs = records.len();
         remarks.extend(unstated.remarks("jobs", UNSTATED));
         if let Some(&first) = measured.first() {
-            let (count, place) = (measured.len(), report.unit.place(first));
+            let (count, place) = (measured.len(), report.unit.told(first));
             remarks.push(format!(
-                "{count} jobs (the first{place}) request no amount of memory; what they used on average stands in"
+                "{count} jobs (the first at {place}) request no amount of memory; what they used on average stands in"
             ));
         }
     }

@@ -234,7 +234,7 @@ fn memory_is_needed_for_each_processor() {
         remarks.contains("1 record skipped: needs more of a resource than the platform has (first at line 7)"),
         "{remarks}"
     );
-    assert!(remarks.contains("1 jobs (the first:6) request no amount of memory"), "{remarks}");
+    assert!(remarks.contains("1 jobs (the first at line 6) request no amount of memory"), "{remarks}");
     assert_eq!(read(memory(1 << 50)).instance.jobs().len(), 4);
     // Nothing is lost where the machines say nothing of memory.
     let bare = read(None);
@@ -246,4 +246,27 @@ fn memory_is_needed_for_each_processor() {
         "{remarks}"
     );
     assert!(!remarks.contains("request no amount"), "{remarks}");
+}
+
+#[test]
+fn memory_is_written_and_what_else_is_needed_is_noted() {
+    use makespan_core::{Instance, Job, Need, Needs, Platform, Profile, Resources};
+    let resources = Resources::new([("memory", 1 << 30), ("gpus", 2)]).unwrap();
+    let platform = Platform::cluster(2, 4).unwrap().with_node_resources(&resources).unwrap();
+    let job = |name: &str, needs: Vec<(&str, Need)>| {
+        Job::new(name, Profile::rigid(2, Time::from_seconds(9)).unwrap()).with_needs(Needs::new(needs).unwrap())
+    };
+    let memory = Need::Linear { whole: 1000, per_processor: 2048 };
+    let jobs = vec![job("1", vec![("memory", memory), ("gpus", Need::whole(1))]), job("2", vec![]).with_after(["1"])];
+    let instance = Instance::new(platform, jobs, vec![]).unwrap();
+    let mut logs = [Vec::new(), Vec::new()];
+    write_swf(&instance, None, &mut logs[0]).unwrap();
+    write_swf_log(&instance, &makespan_core::Actual::AsEstimated, &mut logs[1]).unwrap();
+    for log in logs {
+        let text = String::from_utf8(log).unwrap();
+        let fields: Vec<&str> =
+            text.lines().filter(|line| !line.starts_with(';')).filter_map(|line| line.split(' ').nth(9)).collect();
+        assert_eq!(fields, ["3", "-1"], "500 bytes and 2 KiB for each processor, rounded up");
+        assert!(text.contains("without waits of jobs for jobs, needs (but memory, in KiB a processor)"), "{text}");
+    }
 }
