@@ -49,6 +49,7 @@ pub mod tree_plan;
 mod workflow;
 mod xml;
 
+pub use amount::parse_amount;
 pub use atomic::write_atomic;
 pub use bandwidth::parse_bandwidth;
 pub use error::{FormatError, Place};
