@@ -219,6 +219,8 @@ fn joined(whole: &Graph, tasks: &[Option<NamedTask>], left_out: &mut LeftOut) ->
         before[edge.to as usize].push(edge.from);
         awaited[edge.from as usize] = true;
     }
+    // A small file of activities without duration between many others would become a large graph.
+    let most = 8 * whole.edges().len() + (1 << 18);
     let mut size = 0;
     for &number in whole.order() {
         let at = number as usize;
@@ -236,8 +238,12 @@ fn joined(whole: &Graph, tasks: &[Option<NamedTask>], left_out: &mut LeftOut) ->
                 Some(_) => all.push(from),
                 None => all.extend_from_slice(&before[from as usize]),
             }
-            if size + all.len() > 4 * Graph::MAX {
-                return Err(Wrong::from("the activities wait for each other in too many ways".to_owned()));
+            if size + all.len() > most {
+                let name = whole.name(number);
+                return Err(Wrong::from(format!(
+                    "activities without duration join so many others before activity `{name}` that more than {most} edges would stand for \
+                     them; give them durations"
+                )));
             }
         }
         all.sort_unstable();

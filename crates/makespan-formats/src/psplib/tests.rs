@@ -173,3 +173,15 @@ fn what_is_stated_for_others_is_refused() {
     let error = parse_instance(PATTERSON.as_bytes(), "x", &options).unwrap_err().to_string();
     assert!(error.contains("this file is a project in Patterson's form"), "{error}");
 }
+
+#[test]
+fn a_small_file_does_not_become_a_large_graph() {
+    // A thousand activities, one without duration, and a thousand more: a million edges stand for two thousand.
+    let first = "1 1 1001\n".repeat(1000);
+    let last: String = (1002..=2001).map(|at| format!(" {at}")).collect();
+    let text = format!("2001 0\n\n{first}0 1000{last}\n{}", "1 0\n".repeat(1000));
+    let Err(error) = read(&text, "x.rcp") else { panic!("it is accepted") };
+    assert!(error.contains("activities without duration join so many others before activity `"), "{error}");
+    let longer = text.replacen("\n0 1000", "\n1 1000", 1);
+    assert_eq!(read(&longer, "x.rcp").unwrap().instance.edges().len(), 2000);
+}

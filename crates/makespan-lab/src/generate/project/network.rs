@@ -7,8 +7,8 @@ use rand_chacha::ChaCha8Rng;
 const ENDS: usize = 3;
 /// Most predecessors of an activity, and most successors.
 const DEGREE: usize = 3;
-/// Networks that are drawn at most, until one has as many edges as were asked for.
-const ATTEMPTS: usize = 20;
+/// Activities of all networks that are drawn, until one has as many edges as were asked for.
+const DRAWN: usize = 2000;
 
 /// Edges from an activity to one of a larger number, none of which others imply.
 pub(super) struct Network {
@@ -24,7 +24,7 @@ impl Network {
     pub(super) fn draw(activities: usize, complexity: f64, random: &mut ChaCha8Rng) -> Self {
         let wanted = (complexity * (activities + 2) as f64).round() as usize;
         let mut best = Self::attempt(activities, wanted, random);
-        for _ in 1..ATTEMPTS {
+        for _ in 1..DRAWN.div_ceil(activities).min(20) {
             if best.size() >= wanted {
                 break;
             }
