@@ -9,11 +9,11 @@ mod dax;
 mod dot;
 mod draft;
 mod fitted;
+mod machines;
 mod stage;
 mod stg;
 #[cfg(test)]
 mod tests;
-mod wf_machines;
 mod wfformat;
 mod xml;
 

@@ -13,7 +13,7 @@ use serde::de::IgnoredAny;
 
 use super::Read;
 use super::draft::Draft;
-use super::wf_machines::{Machine, machines};
+use super::machines::{Machine, machines};
 use crate::document::{Named, Unique, from_json};
 use crate::error::{FormatError, Place};
 use crate::needs::{Pool, bytes};
