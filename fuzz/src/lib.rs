@@ -93,6 +93,12 @@ pub fn stg(bytes: &[u8]) {
     read("x.stg", bytes, Some(3));
 }
 
+/// Projects: as ProGen writes them, and in Patterson's form.
+pub fn psplib(bytes: &[u8]) {
+    read("x.mm", bytes, None);
+    read("x.rcp", bytes, None);
+}
+
 /// DOT.
 pub fn dot(bytes: &[u8]) {
     read("x.dot", bytes, Some(3));

@@ -4,6 +4,8 @@ mod flow;
 mod generate;
 mod graphs;
 mod machines;
+mod needs;
+mod project;
 mod simulate;
 mod trees;
 
@@ -18,6 +20,8 @@ pub use flow::GenerateFlowOptions;
 pub use generate::{GenerateEtcOptions, GenerateOptions, Generator, Range};
 pub use graphs::GenerateGraphsOptions;
 pub use machines::MachineOptions;
+pub use needs::NeedsArguments;
+pub use project::GenerateProjectOptions;
 pub use simulate::{EstimatesName, SimulateOptions, SimulationOutputs, StartQuestion};
 pub use trees::{GenerateTreeOptions, PeriodOptions, TreeRules};
 

@@ -6,6 +6,11 @@ use crate::scalar::{FromLiteral, exact_decimal};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Amount(pub u64);
 
+/// Reads an amount of a resource: a whole number, or bytes with a unit such as `4GiB`; the error says what would be right.
+pub fn parse_amount(text: &str) -> Result<u64, String> {
+    Amount::from_literal(text, true).map(|amount| amount.0)
+}
+
 /// Units of bytes, longer names first where one ends with another.
 const UNITS: [(&str, u64); 12] = [
     ("KiB", 1 << 10),

@@ -23,6 +23,8 @@ pub enum Anomaly {
     BrokenProcessors,
     /// It is wider than the platform. Skipped.
     TooWide,
+    /// It needs more of a resource than the platform has. Skipped.
+    NoRoom,
     /// The job had not ended when the log was written. Skipped.
     NotEnded,
     /// The record has more fields than the header names. Skipped: which of them is meant is unknown.
@@ -41,13 +43,18 @@ pub enum Anomaly {
     Component,
     /// The user is not a whole number below 2^32; the job has no user.
     BrokenUser,
+    /// What it needs of a resource cannot be read; the job needs nothing of it.
+    BrokenNeeds,
 }
 
 impl Anomaly {
     /// Whether such a record becomes no job.
     pub const fn skips(self) -> bool {
-        use Anomaly::{BrokenUser, Communication, Component, NoEstimate, OutOfOrder, Overrun, ShortRecord};
-        !matches!(self, ShortRecord | OutOfOrder | NoEstimate | Overrun | Communication | Component | BrokenUser)
+        use Anomaly::{
+            BrokenNeeds, BrokenUser, Communication, Component, NoEstimate, OutOfOrder, Overrun, ShortRecord,
+        };
+        let keeps = matches!(self, ShortRecord | OutOfOrder | NoEstimate | Overrun | Communication | Component);
+        !keeps && !matches!(self, BrokenUser | BrokenNeeds)
     }
 
     /// Whether a strict reading refuses it. Jobs that outlive their request are usual in logs, and nothing is changed
@@ -68,6 +75,7 @@ impl fmt::Display for Anomaly {
             Self::NoProcessors => "no positive number of processors",
             Self::BrokenProcessors => "the number of processors is not whole",
             Self::TooWide => "more processors than the platform has",
+            Self::NoRoom => "needs more of a resource than the platform has",
             Self::NotEnded => "not ended when the log was written",
             Self::LongRecord => "more fields than the header names",
             Self::ShortRecord => "fields are missing at the end",
@@ -77,6 +85,7 @@ impl fmt::Display for Anomaly {
             Self::Communication => "the profile communicates, which takes no time here",
             Self::Component => "component of a heterogeneous job; it is a job of its own here",
             Self::BrokenUser => "the user is not a whole number below 2^32; the job has no user",
+            Self::BrokenNeeds => "what it needs of a resource is no amount; the job needs nothing of it",
         })
     }
 }
@@ -112,17 +121,22 @@ impl Unit {
             Self::Job => Place::field(format!("jobs[{at}]")),
         }
     }
+
+    /// The place of a record within a sentence.
+    pub(crate) fn told(self, at: usize) -> String {
+        match self {
+            Self::Line => format!("line {at}"),
+            Self::Job => format!("jobs[{at}]"),
+        }
+    }
 }
 
 impl fmt::Display for Found {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let records = if self.count == 1 { "record" } else { "records" };
         let what = if self.anomaly.skips() { " skipped" } else { "" };
-        write!(f, "{} {records}{what}: {} ", self.count, self.anomaly)?;
-        match self.unit {
-            Unit::Line => write!(f, "(first at line {})", self.first),
-            Unit::Job => write!(f, "(first at jobs[{}])", self.first),
-        }
+        let first = self.unit.told(self.first);
+        write!(f, "{} {records}{what}: {} (first at {first})", self.count, self.anomaly)
     }
 }
 

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::fmt;
 
-use makespan_core::{Quantity, Time};
+use makespan_core::{Needs, Quantity, Time};
 use rustc_hash::FxHashSet;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -226,6 +226,8 @@ pub(crate) fn read_batsim(file: &str, bytes: &[u8], speed: f64) -> Result<Logged
                 user: None,
                 queue: None,
                 efficiency: None,
+                needs: Needs::NONE,
+                measured: false,
             });
         } else {
             skip(Anomaly::RepeatedNumber);

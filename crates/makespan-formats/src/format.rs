@@ -29,12 +29,21 @@ pub enum Format {
     Dot,
     /// Compound jobs in XML.
     CompoundXml,
+    /// A project of PSPLIB as `ProGen` writes it, of one or several modes.
+    ProGen,
+    /// A project in the form of Patterson.
+    Patterson,
 }
 
 impl Format {
     /// Whether it holds graphs of tasks without machines.
     pub const fn is_workflow(self) -> bool {
         matches!(self, Self::WfFormat | Self::Dax | Self::Stg | Self::Dot | Self::CompoundXml)
+    }
+
+    /// Whether it holds a project, with the resources that its activities share.
+    pub const fn is_project(self) -> bool {
+        matches!(self, Self::ProGen | Self::Patterson)
     }
 
     /// Whether it holds the jobs that a machine ran, so that they are replayed, and can be made moldable.
@@ -58,6 +67,8 @@ impl fmt::Display for Format {
             Self::Stg => "a standard task graph",
             Self::Dot => "DOT",
             Self::CompoundXml => "XML of compound jobs",
+            Self::ProGen => "a project of PSPLIB",
+            Self::Patterson => "a project in Patterson's form",
         })
     }
 }

@@ -25,12 +25,14 @@ pub mod jobs_csv;
 mod lines;
 pub mod moldable_set;
 mod names;
+mod needs;
 #[cfg(test)]
 mod packing;
 mod paje;
 mod plan_file;
 pub mod plot;
 mod policy_log;
+mod psplib;
 mod read;
 mod replay;
 pub mod report;
@@ -47,6 +49,7 @@ pub mod tree_plan;
 mod workflow;
 mod xml;
 
+pub use amount::parse_amount;
 pub use atomic::write_atomic;
 pub use bandwidth::parse_bandwidth;
 pub use error::{FormatError, Place};

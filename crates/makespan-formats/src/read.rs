@@ -14,7 +14,7 @@ use crate::replay::record::{Logged, planned};
 use crate::replay::{Replay, ReplayOptions, given, replay};
 use crate::sacct::{self, read_sacct};
 use crate::swf::{self, Lines};
-use crate::{SpeedupSpec, etc, instance, moldable_set, workflow};
+use crate::{SpeedupSpec, etc, instance, moldable_set, psplib, workflow};
 
 /// How an instance file is read. The options of logs and of workflows are refused for other files.
 #[derive(Clone, Debug, PartialEq)]
@@ -143,7 +143,7 @@ fn blank(input: &mut Input<'_>) -> io::Result<String> {
 }
 
 /// What should be in a file.
-const WANTED: &str = "give an instance in JSON or TOML, a workflow, an SWF log or an ETC matrix";
+const WANTED: &str = "give an instance in JSON or TOML, a workflow, a project, an SWF log or an ETC matrix";
 
 fn on_stated_machines(
     input: Input<'_>,
@@ -152,7 +152,9 @@ fn on_stated_machines(
     options: &ReadOptions,
 ) -> Result<ReadInstance, FormatError> {
     let read = read_as_it_is(input, format, name, options)?;
-    let Some(platform) = options.platform.as_ref().filter(|_| !read.format.is_workflow()) else { return Ok(read) };
+    // These are read for the machines that are stated.
+    let on_its_own = format.is_workflow() || format.is_log();
+    let Some(platform) = options.platform.as_ref().filter(|_| !on_its_own) else { return Ok(read) };
     let instance = &read.instance;
     let jobs = instance.ids().map(|id| instance.submitted(id)).collect();
     let unavailable = instance.unavailable().to_vec();
@@ -183,6 +185,11 @@ fn read_as_it_is(
     }
     let number = options.processors.map(|_| "a number of processors");
     refuse_options(options.speedup.map(|_| "a speed-up").or(number), format, name)?;
+    if format.is_project() {
+        let text = text(&mut input, name)?;
+        let (instance, remarks) = psplib::read(name, &text, format, &workflow::job_name(name))?;
+        return Ok(ReadInstance { instance, format, remarks });
+    }
     Ok(ReadInstance { instance: document(input, format, name)?, format, remarks: Vec::new() })
 }
 
@@ -322,14 +329,13 @@ fn planned_log(
     if options.platform.is_some() && options.processors.is_some() {
         return Err(FormatError::content(name, Place::default(), BOTH_STATED));
     }
-    let processors = options.processors.or(options.platform.as_ref().map(Platform::processors));
     let log = match format {
         Format::Swf => swf::records(name, &mut input, Lines::Whole)?,
         _ => logged(input, format, name, batsim::SPEED)?,
     };
-    let said = log.remarks.clone();
-    let log = planned(name, log, &swf::Options { processors, speedup, seed, strict })?;
-    Ok(ReadInstance { instance: log.instance, format, remarks: log.report.remarks().chain(said).collect() })
+    let how = swf::Options { processors: options.processors, speedup, seed, strict };
+    let log = planned(name, log, &how, options.platform.as_ref())?;
+    Ok(ReadInstance { instance: log.instance, format, remarks: log.report.remarks().chain(log.remarks).collect() })
 }
 
 /// Knows the format by the first bytes, or else by the ending of the name.
@@ -339,6 +345,9 @@ fn detect(head: &[u8], name: &str) -> Result<Format, FormatError> {
     let ending = Path::new(stem).extension().map(|ending| ending.to_string_lossy().to_lowercase());
     if let Some(workflow) = workflow::detect(text, ending.as_deref()) {
         return Ok(workflow);
+    }
+    if let Some(project) = psplib::detect(text, ending.as_deref()) {
+        return Ok(project);
     }
     match (text.first(), ending.as_deref()) {
         (None, _) => Err(FormatError::content(name, Place::default(), format!("the file is empty; {WANTED}"))),
@@ -365,8 +374,8 @@ fn detect(head: &[u8], name: &str) -> Result<Format, FormatError> {
         (_, Some("toml")) => Ok(Format::Toml),
         (Some(_), _) if text.iter().any(|byte| matches!(byte, b'=' | b'[')) => Ok(Format::Toml),
         _ => {
-            let problem = "the format is not known; write an instance in JSON, TOML or SWF, or as an ETC matrix, a Batsim workload, or what \
-                           `sacct --parsable2` prints";
+            let problem = "the format is not known; write an instance in JSON, TOML or SWF, or as an ETC matrix, a Batsim workload, a project of \
+                           PSPLIB, or what `sacct --parsable2` prints";
             Err(FormatError::content(name, Place::default(), problem))
         }
     }

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use makespan_core::tree::TreeProblem;
-use makespan_core::{Instance, Job, Platform, Profile, Time};
+use makespan_core::{Instance, Job, Platform, Profile, Resources, Time};
 use makespan_formats::simgrid::read_simgrid;
 use makespan_formats::{
     CsvNames, Estimates, Language, ReadOptions, ReplayOptions, ScheduleFile, SpeedupSpec, TreePlanFile,
@@ -16,19 +16,20 @@ use rand_chacha::ChaCha8Rng;
 const CASES: usize = 20_000;
 
 const JSON: &str = r#"{"version": 1, "platform": {"nodes": [{"name": "s", "processors": 0}, {"name": "a", "processors": 9,
-  "speed": 1.5, "parent": "s", "bandwidth": "7Mbit/s", "latency": "1ms"}]},
+  "speed": 1.5, "parent": "s", "bandwidth": "7Mbit/s", "latency": "1ms", "resources": {"memory": "64GiB", "gpus": 2}}], "licences": {"x": 3}, "consumables": {"y": 9}},
  "jobs": [{"name": "a", "weight": 3.5, "released": 0, "walltime": "2h", "time": [10.0, 6.1, 4.9], "command": ["./s"]},
-  {"name": "b", "work": 7200, "speedup": {"amdahl": {"serial": 0.05}}, "processors": {"min": 1, "max": 64}},
+  {"name": "b", "work": 7200, "speedup": {"amdahl": {"serial": 0.05}}, "processors": {"min": 1, "max": 64},
+   "needs": {"memory": "1.5GiB", "y": [3, 2], "per_processor": {"memory": 5, "x": 1}}, "after": ["a", "h"]},
   {"name": "c", "work": 7200, "speedup": {"downey": {"parallelism": 20, "sigma": 0.7}}},
   {"name": "f", "processors": 8, "time": 120}, {"name": "g", "count": 200, "work": 3},
   {"name": "h", "count": 12, "weight": 3, "time": [5, 3]}], "unavailable": [{"processors": "0-3", "start": 1, "end": "2s"}]}"#;
 
-const TOML: &str = "version = 1\nplatform = { nodes = 4, processors_per_node = 2 }\n[[jobs]]\nname = 'a'\nweight = 0.1\n\
-time = [10, 6.1, '4.9s']\n[[jobs]]\nname = 'b'\nwork = 7200\nspeedup.power.exponent = 0.05\nprocessors = { min = 1 }\n\
+const TOML: &str = "version = 1\nplatform = { nodes = 4, processors_per_node = 2, resources.memory = '4GB' }\n[[jobs]]\nname = 'a'\nweight = 0.1\n\
+time = [10, 6.1, '4.9s']\n[[jobs]]\nname = 'b'\nwork = 7200\nneeds = { memory = 7 }\nafter = ['a']\nspeedup.power.exponent = 0.05\nprocessors = { min = 1 }\n\
 [[jobs]]\nname = 'c'\ncount = 200\nwork = '3s'\n[[unavailable]]\nprocessors = '0-3'\nstart = 1\nend = '2s'\n";
 
 const SWF: &str = "; Version: 2.2\n; MaxJobs: 10000000\n; MaxProcs: 8\n\
-1 0 -1 100 4 -1 -1 4 120 -1 1 1 1 -1 -1 1 -1 -1\n2 5.5 -1 50 -1 -1 -1 2 10 -1 1 1 1 -1 -1 1 -1 -1\n";
+1 0 -1 100 4 -1 77 4 120 2048 1 1 1 -1 -1 1 -1 -1\n2 5.5 -1 50 -1 -1 -1 2 10 -1 1 1 1 -1 -1 1 -1 -1\n";
 
 const SET: &str = r#"{"meta":{"n":2},"cpudata":{"nb_p":[1,2],"t1":[90.70274801226311,46.7],"t2":[3,2]},"gpudata":{}}"#;
 
@@ -37,11 +38,11 @@ const BATSIM: &str = r#"{"nb_res": 8, "jobs": [{"id": 1, "subtime": 3, "walltime
   "delay": 20.25}, "h": {"type": "ParallelTaskHomogeneousProfile", "cpu": 1e10, "com": 1e6,
   "generation_strategy": "DefinedAmountsSpreadUniformly"}, "p": {"type": "parallel", "cpu": [5e6, 0], "com": [1, 2]}}}"#;
 
-const SACCT: &str = "JobID|User|Submit|Start|End|Elapsed|Timelimit|AllocCPUS|State\n\
-100|ann|2024-03-30T23:00:00|2024-03-30T23:00:10|2024-03-31T01:00:10|02:00:00|1-00:00:00|8|COMPLETED\n\
-100.batch||2024-03-30T23:00:00|2024-03-30T23:00:10|2024-03-31T01:00:10|02:00:00||8|COMPLETED\n\
-101_4|bob|2024-03-30T22:00:00|2024-03-30T23:00:10|2024-03-30T23:10:10|00:10:00|UNLIMITED|2|FAILED\n\
-102+0|ann|2024-03-31T00:00:00|None|2024-03-31T00:01:00|00:00:00|01:00:00|0|CANCELLED by 1000\n";
+const SACCT: &str = "JobID|User|Submit|Start|End|Elapsed|Timelimit|AllocCPUS|State|ReqMem|AllocTRES|NNodes\n\
+100|ann|2024-03-30T23:00:00|2024-03-30T23:00:10|2024-03-31T01:00:10|02:00:00|1-00:00:00|8|COMPLETED|4Gn|cpu=8,mem=8G,gres/gpu:a=2|2\n\
+100.batch||2024-03-30T23:00:00|2024-03-30T23:00:10|2024-03-31T01:00:10|02:00:00||8|COMPLETED|||\n\
+101_4|bob|2024-03-30T22:00:00|2024-03-30T23:00:10|2024-03-30T23:10:10|00:10:00|UNLIMITED|2|FAILED|1.5Gc||1\n\
+102+0|ann|2024-03-31T00:00:00|None|2024-03-31T00:01:00|00:00:00|01:00:00|0|CANCELLED by 1000|0||\n";
 
 const GRAPH: &str = r#"{"version": 1, "platform": {"nodes": 3, "processors_per_node": 1, "bandwidth": "1MB/s", "local_transfers": true},
  "jobs": [{"name": "j", "tasks": [{"name": "a", "work": 4}, {"name": "b", "time_on": {"n0": 2.5}}, {"name": "c", "time": [6, 4]}],
@@ -49,10 +50,10 @@ const GRAPH: &str = r#"{"version": 1, "platform": {"nodes": 3, "processors_per_n
 
 const WORKFLOW: &str = r#"{"name": "flow", "schemaVersion": "1.5", "workflow": {"specification": {"tasks": [
  {"id": "a", "parents": [], "children": ["b"], "outputFiles": ["f"]}, {"id": "b", "parents": ["a"], "inputFiles": ["f"]}],
- "files": [{"id": "f", "sizeInBytes": 3}]}, "execution": {"tasks": [{"id": "b", "runtimeInSeconds": 2.5, "coreCount": 1.5},
- {"id": "a", "runtimeInSeconds": 1}], "machines": [{"nodeName": "m", "cpu": {"coreCount": 6}}]}}}"#;
+ "files": [{"id": "f", "sizeInBytes": 3}]}, "execution": {"tasks": [{"id": "b", "runtimeInSeconds": 2.5, "coreCount": 1.5, "memoryInBytes": 3e9},
+ {"id": "a", "runtimeInSeconds": 1}], "machines": [{"nodeName": "m", "cpu": {"coreCount": 6}, "memoryInBytes": 4e9}]}}}"#;
 
-const DAX: &str = r#"<adag version="2.1"><job id="A" runtime="14"><uses file="f" link="output" size="2250"/></job>
+const DAX: &str = r#"<adag version="2.1"><job id="A" runtime="14"><profile namespace="pegasus" key="cores">2</profile><uses file="f" link="output" size="2250"/></job>
  <job id="B" runtime="1.5"><uses file="f" link="input" size="2250"/></job><child ref="B"><parent ref="A"/></child></adag>"#;
 
 const STG: &str = "2\n 0 0 0\n 1 9 1 0\n 2 4 2 0 1\n 3 0 1 2\n# a remark\n";
@@ -62,6 +63,13 @@ const DOT: &str =
 
 const COMPOUND: &str = r#"<compound-jobs version="1"><job name="j" release="1" walltime="9" weight="2"><task name="a" volume="1.5"/>
  <task name="b" volume="2"><command><word>x</word></command></task><transfer from="a" to="b" data="5"/></job></compound-jobs>"#;
+
+const PATTERSON: &str = "6 2\n4 2\n\n0 0 0 2 2 3\n3 2 0 1 4\n5 1 2 2 4 5\n0 0 0 1 5\n2 4 1 1 6\n0 0 0 0\n";
+
+const PROJECT: &str = "****\njobs (incl.):  4\nRESOURCES\n - renewable : 1\n - nonrenewable : 1\n****\nPROJECT INFORMATION:\npronr.\n\
+1 2 2 18 12 7\n****\nPRECEDENCE RELATIONS:\njobnr.\n1 1 2 2 3\n2 3 1 4\n3 2 1 4\n4 1 0\n****\nREQUESTS/DURATIONS:\n\
+jobnr. mode duration  R 1  N 1\n----\n1 1 0 0 0\n2 1 3 4 5\n2 9 1 2\n3 4 6 1\n3 1 4 2 0\n2 4 1 3\n4 1 0 0 0\n****\n\
+RESOURCEAVAILABILITIES:\n  R 1  N 1\n 5 9\n****\n";
 
 const ETC: &str = "3 2 1\n1 2\n3 4\n0.00 inf\n";
 
@@ -179,7 +187,7 @@ fn assert_clear(error: &str, bytes: &[u8]) {
 
 #[test]
 fn broken_instances_are_refused_without_panic() {
-    let texts = [JSON, TOML, SWF, SET, GRAPH, WORKFLOW, DAX, STG, DOT, COMPOUND, ETC, BATSIM];
+    let texts = [JSON, TOML, SWF, SET, GRAPH, WORKFLOW, DAX, STG, DOT, COMPOUND, ETC, BATSIM, PATTERSON, PROJECT];
     let mut seeds: Vec<Vec<u8>> = texts.iter().map(|text| text.as_bytes().to_vec()).collect();
     seeds.extend([gzip(SWF.as_bytes()), bzip2(SET.as_bytes())]);
     let speedups = ["linear", "downey:3,0.5", "downey:random"].map(|spec| spec.parse::<SpeedupSpec>().unwrap());
@@ -217,7 +225,8 @@ fn broken_instances_are_refused_without_panic() {
 fn broken_logs_are_refused_without_panic() {
     let mut seeds: Vec<Vec<u8>> = [SWF, BATSIM, SACCT, JSON].iter().map(|text| text.as_bytes().to_vec()).collect();
     seeds.push(gzip(SACCT.as_bytes()));
-    let platform = Platform::flat(8).ok();
+    let memory = Resources::new([("memory", 64 << 30)]).unwrap();
+    let platform = Platform::flat(8).and_then(|platform| platform.with_node_resources(&memory)).ok();
     let mut rng = ChaCha8Rng::seed_from_u64(3);
     let mut accepted = [0; 5];
     for case in 0..CASES {

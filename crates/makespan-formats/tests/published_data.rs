@@ -1,9 +1,11 @@
 //! The published logs and sets are read as they come, where they are present.
 
+use std::io::Read;
 use std::path::PathBuf;
 
+use makespan_core::{JobId, Time};
 use makespan_formats::anomaly::Anomaly;
-use makespan_formats::{Format, ReadOptions, ReplayOptions, read_instance, read_replay};
+use makespan_formats::{Format, ReadOptions, ReplayOptions, parse_instance, read_instance, read_replay};
 
 /// A file of the reference data beside the project; `None`, said aloud, where it is not.
 fn data(name: &str) -> Option<PathBuf> {
@@ -74,4 +76,51 @@ fn a_log_with_a_speedup_becomes_moldable() {
         assert_eq!(job.profile().time(processors), logged.profile().time(processors), "{}", job.name);
         assert_eq!(job.profile().max_processors(), 100);
     }
+}
+
+/// The files of a compressed archive of `tar`: a block of 512 bytes with name and size, then the content in whole blocks.
+fn unpacked(archive: &PathBuf) -> Vec<(String, Vec<u8>)> {
+    let mut bytes = Vec::new();
+    flate2::read::GzDecoder::new(std::fs::File::open(archive).unwrap()).read_to_end(&mut bytes).unwrap();
+    let (mut files, mut at) = (Vec::new(), 0);
+    while bytes.get(at).is_some_and(|&byte| byte != 0) {
+        let text = |from: usize, to: usize| {
+            let field = &bytes[at + from..at + to];
+            let end = field.iter().position(|&byte| byte == 0 || byte == b' ').unwrap_or(field.len());
+            String::from_utf8_lossy(&field[..end]).into_owned()
+        };
+        let size = usize::from_str_radix(&text(124, 136), 8).unwrap();
+        files.push((text(0, 100), bytes[at + 512..at + 512 + size].to_vec()));
+        at += 512 + size.div_ceil(512) * 512;
+    }
+    files
+}
+
+#[test]
+fn projects_of_psplib() {
+    let Some(archive) = data("psplib.tar.gz") else { return };
+    let files = unpacked(&archive);
+    let best = files.iter().find(|(name, _)| name.ends_with("best.csv")).unwrap();
+    let best = String::from_utf8(best.1.clone()).unwrap();
+    let mut read = 0;
+    for (path, bytes) in &files {
+        let Some((stem, ending)) = path.rsplit('/').next().and_then(|name| name.rsplit_once('.')) else { continue };
+        let format = match ending {
+            "rcp" => Format::Patterson,
+            "mm" => Format::ProGen,
+            _ => continue,
+        };
+        // By content alone.
+        let project = parse_instance(bytes, stem, &ReadOptions::default());
+        let project = project.unwrap_or_else(|error| panic!("{path}: {error}"));
+        assert_eq!(project.format, format, "{path}");
+        read += 1;
+        let Some(row) = best.lines().find(|row| row.split(',').next() == Some(stem)) else { continue };
+        let path: i64 = row.split(',').nth(1).unwrap().parse().unwrap();
+        let job = project.instance.submitted(JobId(0));
+        let graph = job.work.graph().unwrap();
+        let longest = graph.longest_path(|task| graph.task(task).profile.shortest());
+        assert_eq!(longest, Time::from_seconds(path), "{stem}");
+    }
+    assert_eq!(read, 1378);
 }

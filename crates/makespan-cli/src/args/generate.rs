@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 use makespan_lab::generate::{Consistency, Family, Requests};
 
-use super::{GenerateFlowOptions, GenerateGraphsOptions, GenerateTreeOptions};
+use super::{GenerateFlowOptions, GenerateGraphsOptions, GenerateProjectOptions, GenerateTreeOptions, NeedsArguments};
 
 #[derive(Args)]
 pub struct GenerateOptions {
@@ -32,6 +32,8 @@ pub enum Generator {
         /// Jobs released a second, as a Poisson process; all at 0 when left out
         #[arg(long, value_name = "PER SECOND", allow_negative_numbers = true)]
         arrival_rate: Option<f64>,
+        #[command(flatten)]
+        needs: NeedsArguments,
         /// Where to write; the ending .toml, .json, .swf or .etc chooses the format [default: JSON on standard output]
         #[arg(long, short, value_name = "FILE")]
         output: Option<PathBuf>,
@@ -53,6 +55,8 @@ pub enum Generator {
         /// The same seed gives the same bytes
         #[arg(long, default_value_t = 1, allow_negative_numbers = true)]
         seed: u64,
+        #[command(flatten)]
+        needs: NeedsArguments,
         /// Where to write; the ending .toml, .json or .swf chooses the format [default: JSON on standard output]
         #[arg(long, short, value_name = "FILE")]
         output: Option<PathBuf>,
@@ -74,6 +78,8 @@ pub enum Generator {
         /// The same seed gives the same bytes
         #[arg(long, default_value_t = 1, allow_negative_numbers = true)]
         seed: u64,
+        #[command(flatten)]
+        needs: NeedsArguments,
         /// Where to write; the ending .toml, .json or .swf chooses the format [default: JSON on standard output]
         #[arg(long, short, value_name = "FILE")]
         output: Option<PathBuf>,
@@ -84,8 +90,10 @@ pub enum Generator {
     Tree(GenerateTreeOptions),
     /// Tasks that arrive at a swinging rate, for nodes of different speeds: Sun, Zhang, Wu and Inoguchi's task flow
     Flow(GenerateFlowOptions),
-    /// Graphs of tasks on single processors: layers, or the shapes of workflows
+    /// Graphs of tasks, sequential or parallel: layers, or the shapes of workflows
     Graphs(GenerateGraphsOptions),
+    /// A project whose activities share resources, as PSPLIB has them: Kolisch, Sprecher and Drexl (Management Science 1995)
+    Project(GenerateProjectOptions),
 }
 
 /// A matrix of expected times to compute.

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 use makespan_lab::generate::Shape;
 
+use super::NeedsArguments;
+
 #[derive(Args)]
 pub struct GenerateGraphsOptions {
     /// layers, chain, fork-join, montage, epigenomics or cybershake
@@ -34,10 +36,16 @@ pub struct GenerateGraphsOptions {
     /// Least and most bytes of an edge
     #[arg(long, value_delimiter = ',', default_value = "1000000,20000000", value_name = "FROM,TO")]
     pub data: Vec<u64>,
-    /// How many processors, each a node
+    /// The average parallelism of a task is log-uniform from 1 to this, by Downey's law with sigma uniform on [0, 2]; at 1 tasks are sequential
+    #[arg(long, default_value_t = 1, value_name = "PROCESSORS", allow_negative_numbers = true)]
+    pub parallel: u32,
+    /// How many processors, each a node (or nodes of several, with --cores)
     #[arg(long, default_value_t = 8, allow_negative_numbers = true)]
     pub processors: usize,
-    /// Speeds of the processors are drawn from 1 to this
+    /// Processors of each node
+    #[arg(long, default_value_t = 1, allow_negative_numbers = true)]
+    pub cores: u32,
+    /// Speeds of the nodes are drawn from 1 to this
     #[arg(long, default_value_t = 3.0, allow_negative_numbers = true)]
     pub fastest: f64,
     /// Between any two processors, such as 1MB/s
@@ -49,6 +57,8 @@ pub struct GenerateGraphsOptions {
     /// Time from the release to the deadline of each job, as a multiple of HEFT's makespan for it alone; no deadlines when left out
     #[arg(long, value_name = "FACTOR", allow_negative_numbers = true)]
     pub deadline: Option<f64>,
+    #[command(flatten)]
+    pub needs: NeedsArguments,
     /// The same seed gives the same bytes
     #[arg(long, default_value_t = 1, allow_negative_numbers = true)]
     pub seed: u64,

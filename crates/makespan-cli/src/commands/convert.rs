@@ -18,7 +18,9 @@ pub fn convert(options: &ConvertOptions) -> Result<ExitCode> {
     write_by_ending(&loaded.instance, &options.output)?;
     let mut remarks = loaded.remarks;
     if ending(&options.output) == "xml" && !loaded.instance.has_compound_jobs() {
-        remarks.push("the file has the machines alone, without the jobs".into());
+        let resources = !loaded.instance.platform().resources().is_empty();
+        let without = if resources { "the jobs and the resources" } else { "the jobs" };
+        remarks.push(format!("the file has the machines alone, without {without}"));
     }
     emit(&format!(
         "{}, written to {}\n{}",

@@ -7,43 +7,47 @@ use makespan_core::Instance;
 use makespan_formats::{Language, parse_bandwidth, write_instance, write_swf_log};
 use makespan_lab::LabError;
 use makespan_lab::generate::{
-    EtcOptions, FlowOptions, GraphOptions, LublinOptions, MoldableOptions, PoissonOptions, Shape, TreeOptions, etc,
-    flow, generate as draw, generate_graphs, generate_tree, lublin, poisson,
+    EtcOptions, FlowOptions, GraphOptions, LublinOptions, MoldableOptions, NeedsOptions, PoissonOptions,
+    ProjectOptions, Shape, TreeOptions, etc, flow, generate as draw, generate_graphs, generate_tree, lublin, poisson,
+    project, with_needs,
 };
 use miette::{Result, miette};
 
 use super::convert::{check_ending, write_by_ending};
 use crate::args::{
-    GenerateEtcOptions, GenerateFlowOptions, GenerateGraphsOptions, GenerateOptions, GenerateTreeOptions, Generator,
-    Range,
+    GenerateEtcOptions, GenerateFlowOptions, GenerateGraphsOptions, GenerateOptions, GenerateProjectOptions,
+    GenerateTreeOptions, Generator, Range,
 };
 use crate::output::{emit, write_file};
 
 pub fn generate(options: &GenerateOptions) -> Result<ExitCode> {
     let failed = |error: LabError| miette!("{error}");
     match options.kind {
-        Generator::Moldable { family, jobs, processors, seed, arrival_rate, ref output } => {
+        Generator::Moldable { family, jobs, processors, seed, arrival_rate, needs, ref output } => {
             some("jobs", jobs)?;
             let options = MoldableOptions { family, jobs, processors, seed, arrival_rate };
-            write(&draw(&options).map_err(failed)?, output.as_deref())
+            let drawn = draw(&options).and_then(|drawn| with_needs(drawn, needs.into(), seed));
+            write(&drawn.map_err(failed)?, output.as_deref())
         }
-        Generator::Poisson { family, jobs, processors, seed, load, ref output } => {
+        Generator::Poisson { family, jobs, processors, seed, load, needs, ref output } => {
             some("jobs", jobs)?;
             let options = PoissonOptions { family, jobs, processors, seed, load };
-            write(&poisson(&options).map_err(failed)?, output.as_deref())
+            let drawn = poisson(&options).and_then(|drawn| with_needs(drawn, needs.into(), seed));
+            write(&drawn.map_err(failed)?, output.as_deref())
         }
         Generator::Etc(ref options) => matrix(options),
         Generator::Tree(ref options) => tree(options),
         Generator::Flow(ref options) => task_flow(options),
         Generator::Graphs(ref options) => graphs(options),
-        Generator::Lublin { jobs, processors, load, requests, seed, ref output } => {
+        Generator::Project(ref options) => activities(options),
+        Generator::Lublin { jobs, processors, load, requests, seed, needs, ref output } => {
             some("jobs", jobs)?;
-            log(&LublinOptions { jobs, processors, seed, load, requests }, output.as_deref())
+            log(&LublinOptions { jobs, processors, seed, load, requests }, needs.into(), output.as_deref())
         }
     }
 }
 
-fn log(options: &LublinOptions, output: Option<&Path>) -> Result<ExitCode> {
+fn log(options: &LublinOptions, needs: NeedsOptions, output: Option<&Path>) -> Result<ExitCode> {
     let swf = output.filter(|path| path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("swf")));
     if options.requests.is_some() && swf.is_none() {
         return Err(miette!("--requests needs --output FILE.swf: only a log has both requests and run times"));
@@ -52,12 +56,13 @@ fn log(options: &LublinOptions, output: Option<&Path>) -> Result<ExitCode> {
         check_ending(path)?;
     }
     let drawn = lublin(options).map_err(|error| miette!("{error}"))?;
+    let instance = with_needs(drawn.instance, needs, options.seed).map_err(|error| miette!("{error}"))?;
     match swf {
         Some(path) => {
-            write_file(path, |out| write_swf_log(&drawn.instance, &drawn.actual, out))?;
+            write_file(path, |out| write_swf_log(&instance, &drawn.actual, out))?;
             Ok(ExitCode::SUCCESS)
         }
-        None => write(&drawn.instance, output),
+        None => write(&instance, output),
     }
 }
 
@@ -104,8 +109,40 @@ fn graphs(options: &GenerateGraphsOptions) -> Result<ExitCode> {
     let shape = if let Shape::Layers { .. } = shape { Shape::Layers { width, density } } else { shape };
     let bandwidth = parse_bandwidth(&options.bandwidth).map_err(|problem| miette!("--bandwidth: {problem}"))?;
     let (volume, data) = ((least, most), (lightest, heaviest));
-    let drawn = GraphOptions { shape, tasks, jobs, volume, data, processors, fastest, bandwidth, gap, deadline, seed };
-    write(&generate_graphs(&drawn).map_err(|error| miette!("{error}"))?, options.output.as_deref())
+    let GenerateGraphsOptions { parallel, cores, needs, .. } = *options;
+    let drawn = GraphOptions {
+        shape,
+        tasks,
+        jobs,
+        volume,
+        data,
+        parallel,
+        processors,
+        cores,
+        fastest,
+        bandwidth,
+        gap,
+        deadline,
+        seed,
+    };
+    let drawn = generate_graphs(&drawn).and_then(|drawn| with_needs(drawn, needs.into(), seed));
+    write(&drawn.map_err(|error| miette!("{error}"))?, options.output.as_deref())
+}
+
+fn activities(options: &GenerateProjectOptions) -> Result<ExitCode> {
+    let GenerateProjectOptions {
+        activities,
+        modes,
+        renewable,
+        nonrenewable,
+        complexity,
+        factor,
+        strength,
+        seed,
+        ref output,
+    } = *options;
+    let drawn = ProjectOptions { activities, modes, renewable, nonrenewable, complexity, factor, strength, seed };
+    write(&project(&drawn).map_err(|error| miette!("{error}"))?, output.as_deref())
 }
 
 fn some(option: &str, jobs: usize) -> Result<()> {

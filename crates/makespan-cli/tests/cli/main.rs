@@ -17,6 +17,7 @@ mod mapping;
 mod measuring;
 mod nodes;
 mod outputs;
+mod resources;
 mod resume;
 mod run;
 mod sandbox;

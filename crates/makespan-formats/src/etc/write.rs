@@ -11,7 +11,7 @@ use super::CANNOT;
 ///
 /// # Errors
 /// Those of the writer, and one of kind [`io::ErrorKind::InvalidInput`] for what the format cannot hold: jobs on several
-/// processors, bags, release dates, weights, unavailable periods.
+/// processors, bags, release dates, weights, waits of jobs for jobs, needs, unavailable periods.
 pub fn write_etc(instance: &Instance, writer: &mut dyn Write) -> io::Result<()> {
     if let Some(lost) = lost(instance) {
         let problem = format!("an ETC matrix cannot hold {lost}; write .json or .toml");
@@ -45,6 +45,10 @@ fn lost(instance: &Instance) -> Option<&'static str> {
         Some("release dates")
     } else if jobs.iter().any(|job| job.weight != Weight::ONE) {
         Some("weights")
+    } else if instance.has_edges_between_jobs() {
+        Some("waits of jobs for jobs")
+    } else if instance.task_ids().any(|task| !instance.task(task).needs.is_empty()) {
+        Some("needs besides processors")
     } else if !instance.unavailable().is_empty() {
         Some("unavailable periods")
     } else {

@@ -8,6 +8,8 @@ mod graph;
 mod graph_tests;
 mod job;
 mod platform;
+#[cfg(test)]
+mod resource_tests;
 mod resources;
 mod schema;
 #[cfg(test)]

@@ -31,6 +31,11 @@ impl<'de> Visitor<'de> for ResourcesVisitor {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<ResourcesEntry, A::Error> {
         let mut amounts: Vec<(String, u64)> = Vec::new();
         while let Some((name, amount)) = map.next_entry::<String, Scalar<Amount>>()? {
+            if name == PER_PROCESSOR {
+                return Err(Error::custom(format_args!(
+                    "`{PER_PROCESSOR}` is no name of a resource: in needs it says what each processor adds; name it otherwise"
+                )));
+            }
             amounts.push((name, amount.0.0));
         }
         Resources::new(amounts).map(ResourcesEntry).map_err(Error::custom)

@@ -4,11 +4,11 @@ use proptest::prelude::*;
 use super::*;
 use crate::submitted::submitted;
 
-fn json(text: &str) -> Result<Instance, String> {
+pub(super) fn json(text: &str) -> Result<Instance, String> {
     read_json("a.json", text.as_bytes()).map_err(|error| error.to_string())
 }
 
-fn toml(text: &str) -> Result<Instance, String> {
+pub(super) fn toml(text: &str) -> Result<Instance, String> {
     read_toml("a.toml", text).map_err(|error| error.to_string())
 }
 
@@ -46,14 +46,14 @@ fn reads_every_kind_of_job() {
 }
 
 /// Everything that a reader can see of an instance is equal.
-fn assert_equal(a: &Instance, b: &Instance) {
+pub(super) fn assert_equal(a: &Instance, b: &Instance) {
     assert_eq!(a.platform(), b.platform());
     assert_eq!(submitted(a), submitted(b));
     assert_eq!(a.unavailable(), b.unavailable());
 }
 
 /// Writing and reading again changes nothing, in both languages.
-fn round_trip(instance: &Instance) {
+pub(super) fn round_trip(instance: &Instance) {
     for language in [Language::Json, Language::Toml] {
         let mut bytes = Vec::new();
         write_instance(instance, language, &mut bytes).unwrap();

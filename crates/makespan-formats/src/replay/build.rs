@@ -27,6 +27,7 @@ pub(crate) fn replay(
     let platform = log.platform(file, options.platform.clone().or(flat), "--processors")?;
     let processors = platform.processors();
     log.fit(processors);
+    log.equip(&platform);
     note_estimates(&mut log, options.estimates);
     sort(&mut log);
     log.accept(file, options.strict)?;
@@ -54,6 +55,7 @@ pub(crate) fn replay(
         let place = record.queue.and_then(|queue| options.queues.iter().position(|&named| named == queue));
         let priority = place.map_or(0, |place| (options.queues.len() - place) as i32);
         let mut job = Job::new(record.name, told).with_release(record.submit).with_priority(priority);
+        job = job.with_needs(record.needs);
         job.user = record.user;
         // On fewer or slower processors than logged a job may take longer than its user asked for.
         let as_logged = law.is_none() && platform.has_unit_speed();

@@ -1,10 +1,12 @@
 //! The records of a log, however it is written.
 
-use makespan_core::{Instance, Job, Platform, PlatformError, Profile, SpeedupLaw, Time};
+use makespan_core::{Instance, Job, Needs, Platform, PlatformError, Profile, SpeedupLaw, Time};
+use rustc_hash::FxHashMap;
 
 use crate::SpeedupSpec;
 use crate::anomaly::{Anomaly, Report};
 use crate::error::{FormatError, Place};
+use crate::needs::{UNSTATED, Unstated};
 use crate::speedup::{Laws, through};
 use crate::swf::{Log, Options};
 
@@ -24,6 +26,10 @@ pub(crate) struct Record {
     pub queue: Option<u32>,
     /// The average CPU time of its processors over its run time, where the log tells; positive.
     pub efficiency: Option<f64>,
+    /// What it needs besides processors.
+    pub needs: Needs,
+    /// Whether that is what it used, for want of a request.
+    pub measured: bool,
 }
 
 /// What a log says.
@@ -64,6 +70,38 @@ impl Logged {
         report.jobs = records.len();
     }
 
+    /// Leaves out, and counts, what is needed of resources that the platform does not state, and records that need more than
+    /// it has.
+    pub(crate) fn equip(&mut self, platform: &Platform) {
+        if self.records.iter().all(|record| record.needs.is_empty()) {
+            return;
+        }
+        let mut unstated = Unstated::default();
+        let (mut measured, mut room) = (Vec::new(), Room { platform, known: FxHashMap::default() });
+        let Self { records, report, remarks, .. } = self;
+        records.retain_mut(|record| {
+            record.needs = unstated.kept(&record.needs, platform, record.processors, &record.name);
+            if record.needs.is_empty() {
+                return true;
+            }
+            let fits = room.has(record);
+            if !fits {
+                report.add(Anomaly::NoRoom, record.at);
+            } else if record.measured {
+                measured.push(record.at);
+            }
+            fits
+        });
+        report.jobs = records.len();
+        remarks.extend(unstated.remarks("jobs", UNSTATED));
+        if let Some(&first) = measured.first() {
+            let (count, place) = (measured.len(), report.unit.told(first));
+            remarks.push(format!(
+                "{count} jobs (the first at {place}) request no amount of memory; what they used on average stands in"
+            ));
+        }
+    }
+
     /// Refuses what a strict reading refuses, and a log without any job.
     pub(crate) fn accept(&self, file: &str, strict: bool) -> Result<(), FormatError> {
         let Self { records, report, .. } = self;
@@ -92,6 +130,26 @@ impl Logged {
     }
 }
 
+/// What has room on a platform, were it empty.
+struct Room<'a> {
+    platform: &'a Platform,
+    known: FxHashMap<(Needs, u32), bool>,
+}
+
+impl Room<'_> {
+    /// Whether there is room for a record on its processors.
+    fn has(&mut self, record: &Record) -> bool {
+        let platform = self.platform;
+        let fits = |needs: &Needs, processors| {
+            let profile = Profile::rigid(processors, Time::TICK).ok()?;
+            let job = Job::new("j", profile).with_needs(needs.clone());
+            Instance::new(platform.clone(), vec![job], Vec::new()).ok()
+        };
+        let key = (record.needs.clone(), record.processors);
+        *self.known.entry(key).or_insert_with_key(|(needs, processors)| fits(needs, *processors).is_some())
+    }
+}
+
 impl Record {
     /// The profile that takes `time` on the logged processors: rigid, or by a law on all of the platform.
     pub(crate) fn profile(&self, time: Time, law: Option<SpeedupLaw>, platform: u32) -> Result<Profile, String> {
@@ -103,27 +161,36 @@ impl Record {
     }
 }
 
-/// The records as an instance to plan: every job takes its run time.
-pub(crate) fn planned(file: &str, mut log: Logged, options: &Options) -> Result<Log, FormatError> {
+/// The records as an instance to plan, on the stated machines if there are any: every job takes its run time.
+pub(crate) fn planned(
+    file: &str,
+    mut log: Logged,
+    options: &Options,
+    machines: Option<&Platform>,
+) -> Result<Log, FormatError> {
     let wrong = |problem: &dyn std::fmt::Display| FormatError::content(file, Place::default(), problem);
-    let stated = options.processors.map(Platform::flat).transpose().map_err(|error| wrong(&error))?;
-    let platform = log.platform(file, stated, "--processors")?;
+    let flat = options.processors.map(Platform::flat).transpose().map_err(|error| wrong(&error))?;
+    let platform = log.platform(file, machines.cloned().or(flat), "--processors")?;
     let processors = platform.processors();
     log.fit(processors);
+    log.equip(&platform);
     log.accept(file, options.strict)?;
     log.fittable(file, options.speedup)?;
-    let Logged { records, report, .. } = log;
+    let Logged { records, report, remarks, .. } = log;
     let mut laws = options.speedup.map(|spec| Laws::new(spec, options.seed, processors));
     let job = |record: Record| {
         let law = laws.as_mut().and_then(|laws| laws.next(record.processors, record.efficiency));
         let profile = record.profile(record.run, law, processors);
         let profile = profile.map_err(|problem| FormatError::content(file, report.unit.place(record.at), problem))?;
-        let mut job = Job::new(record.name, profile).with_release(record.submit);
+        let mut job = Job::new(record.name, profile).with_release(record.submit).with_needs(record.needs);
         // A log keeps jobs that outlived their request; such a request is no walltime.
         job.walltime = record.requested.filter(|&requested| requested >= record.run);
         Ok(job)
     };
     let jobs = records.into_iter().map(job).collect::<Result<Vec<_>, FormatError>>()?;
-    let instance = Instance::new(platform, jobs, Vec::new()).map_err(|error| wrong(&error))?;
-    Ok(Log { instance, report })
+    let instance = Instance::new(platform, jobs, Vec::new()).map_err(|error| match machines {
+        Some(_) => wrong(&format!("the jobs do not fit the platform that is stated: {error}")),
+        None => wrong(&error),
+    })?;
+    Ok(Log { instance, report, remarks })
 }

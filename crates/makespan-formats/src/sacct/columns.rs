@@ -23,6 +23,11 @@ pub(super) struct Columns {
     pub processors: Vec<usize>,
     pub user: Option<usize>,
     pub state: Option<usize>,
+    /// Lists of resources: those that were given to the job, then those that were requested.
+    pub lists: Vec<usize>,
+    /// Requested memory.
+    pub memory: Option<usize>,
+    pub nodes: Vec<usize>,
 }
 
 impl Columns {
@@ -60,6 +65,9 @@ impl Columns {
             processors: ["AllocCPUS", "NCPUS", "ReqCPUS"].into_iter().filter_map(place).collect(),
             user: place("User").or_else(|| place("UID")),
             state: place("State"),
+            lists: ["AllocTRES", "ReqTRES"].into_iter().filter_map(place).collect(),
+            memory: place("ReqMem"),
+            nodes: ["AllocNodes", "NNodes", "ReqNodes"].into_iter().filter_map(place).collect(),
         };
         if columns.processors.is_empty() {
             return Err(missing("no column of processors (`AllocCPUS`, `NCPUS` or `ReqCPUS`)"));

@@ -1,9 +1,11 @@
 //! What Slurm's `sacct --parsable2` prints: a header line of column names and a line a job, separated by `|`.
 //!
 //! Needed are `JobID`, `Submit`, processors (`AllocCPUS`, `NCPUS` or `ReqCPUS`) and a run time (`ElapsedRaw`, `Elapsed`, or
-//! `Start` and `End`). `User` (or `UID`), `TimelimitRaw` or `Timelimit`, and `State` are used where they are there.
+//! `Start` and `End`). `User` (or `UID`), `TimelimitRaw` or `Timelimit`, and `State` are used where they are there, and so are `AllocTRES`, `ReqTRES` and
+//! `ReqMem` for what jobs need.
 
 mod columns;
+mod needs;
 mod read;
 #[cfg(test)]
 mod tests;

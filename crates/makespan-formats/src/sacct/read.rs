@@ -2,14 +2,16 @@
 
 use std::io::BufRead;
 
-use makespan_core::Time;
+use makespan_core::{Needs, Time};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::columns::Columns;
+use super::needs::needs;
 use super::values::{count, duration, instant};
 use crate::anomaly::{Anomaly, Report, Unit};
 use crate::error::{FormatError, Place};
 use crate::lines::each;
+use crate::needs::Pool;
 use crate::replay::record::{Logged, Record};
 
 /// States of jobs that have not ended.
@@ -21,6 +23,7 @@ struct Reader {
     names: FxHashSet<String>,
     users: FxHashMap<String, u32>,
     report: Report,
+    needs: Pool,
     /// With the instants of submission apart, in seconds: times count from the first of them.
     records: Vec<(i64, Record)>,
 }
@@ -81,6 +84,11 @@ impl Reader {
                     let next = self.users.len() as u32;
                     *self.users.entry(user.to_owned()).or_insert(next)
                 });
+                let (needs, broken) = needs(columns, &cells);
+                record.needs = self.needs.of(needs);
+                if broken {
+                    self.report.add(Anomaly::BrokenNeeds, line);
+                }
                 if name.contains('+') {
                     self.report.add(Anomaly::Component, line);
                 }
@@ -130,6 +138,8 @@ fn record(columns: &Columns, cells: &[&str], line: usize) -> Result<Result<(i64,
             user: None,
             queue: None,
             efficiency: None,
+            needs: Needs::NONE,
+            measured: false,
         },
     )))
 }

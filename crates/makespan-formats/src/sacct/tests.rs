@@ -95,3 +95,35 @@ fn errors_name_the_line_and_the_column() {
     let strict = ReplayOptions { strict: true, ..on(8) };
     assert!(read(DUMP, &strict).unwrap_err().starts_with("jobs.txt:5: a record is refused"));
 }
+
+#[test]
+fn what_jobs_need_is_read_where_the_machines_state_it() {
+    let text = "JobID|Submit|Elapsed|AllocCPUS|ReqMem|ReqTRES|AllocTRES|NNodes\n\
+        1|1700000000|00:01:00|4|4Gn|||2\n2|1700000000|00:01:00|4|2Gc|||1\n3|1700000000|00:01:00|2|9G|cpu=2,mem=1G|cpu=2,mem=2G,gres/gpu=1|1\n\
+        4|1700000000|00:01:00|1|lots|||1\n5|1700000000|00:01:00|1|0|||1\n6|1700000000|00:01:00|1|90G|||1\n";
+    let resources = makespan_core::Resources::new([("memory", 16 << 30), ("gpus", 1)]).unwrap();
+    let platform = Platform::cluster(2, 4).unwrap().with_node_resources(&resources).unwrap();
+    let replay = read(text, &ReplayOptions { platform: Some(platform), ..ReplayOptions::default() }).unwrap();
+    let instance = &replay.instance;
+    let need = |name| {
+        instance
+            .task_ids()
+            .map(|task| {
+                let processors = instance.profile(task).min_processors();
+                instance.task(task).needs.of(name).map_or(0, |need| need.total(processors))
+                    >> if name == "gpus" { 0 } else { 30 }
+            })
+            .collect::<Vec<_>>()
+    };
+    assert_eq!((need("memory"), need("gpus")), (vec![8, 8, 2, 0, 0], vec![0, 0, 1, 0, 0]));
+    let odd: Vec<_> = replay.report.found.iter().map(|found| (found.anomaly, found.first)).collect();
+    assert!(odd.contains(&(Anomaly::BrokenNeeds, 5)) && odd.contains(&(Anomaly::NoRoom, 7)), "{odd:?}");
+    let bare = read(text, &on(8)).unwrap();
+    assert_eq!(bare.instance.jobs().len(), 6);
+    let remarks = bare.remarks.join("; ");
+    assert!(
+        remarks.contains("4 jobs state how much `memory` they need, `6` the most, 96.64 GB; the machines state none"),
+        "{remarks}"
+    );
+    assert!(remarks.contains("1 jobs state how much `gpus` they need, `3` the most, 1; "), "{remarks}");
+}

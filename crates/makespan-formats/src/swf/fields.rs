@@ -2,6 +2,7 @@
 
 use makespan_core::Time;
 
+use crate::needs::bytes;
 use crate::scalar::exact_decimal;
 
 /// Fields of a record.
@@ -125,6 +126,15 @@ pub(super) fn time(field: &[u8]) -> Result<Option<Time>, String> {
     }
     let text = std::str::from_utf8(field).map_err(|_| "it is not a number".to_owned())?;
     Time::parse(text).map(Some).map_err(|error| error.to_string())
+}
+
+/// Bytes of a number of KiB, rounded up; `None` when it is missing (negative) or zero.
+pub(super) fn kibibytes(field: &[u8]) -> Option<u64> {
+    if field.starts_with(b"-") {
+        return None;
+    }
+    let text = std::str::from_utf8(field).ok()?;
+    bytes(text.parse::<f64>().ok()? * 1024.0)
 }
 
 #[cfg(test)]

@@ -2,15 +2,16 @@
 
 use std::io::BufRead;
 
-use makespan_core::{Instance, Time};
+use makespan_core::{Instance, Need, Resource, Time};
 use rustc_hash::FxHashSet;
 
-use super::fields::{COUNT, NAMES, Wrong, count, split, time, whole};
+use super::fields::{COUNT, NAMES, Wrong, count, kibibytes, split, time, whole};
 use super::header::Header;
 use crate::SpeedupSpec;
 use crate::anomaly::{Anomaly, Report, Unit};
 use crate::error::{FormatError, Place};
 use crate::lines::each;
+use crate::needs::Pool;
 use crate::replay::record::{Logged, Record, planned};
 
 /// How a log is read.
@@ -33,6 +34,8 @@ pub struct Log {
     pub instance: Instance,
     /// What was skipped.
     pub report: Report,
+    /// What else its user should know.
+    pub remarks: Vec<String>,
 }
 
 /// Which lines are read.
@@ -49,13 +52,13 @@ pub(crate) enum Lines {
 /// # Errors
 /// [`FormatError`] with the line and the field.
 pub fn read_swf(file: &str, input: &mut dyn BufRead, options: &Options) -> Result<Log, FormatError> {
-    planned(file, records(file, input, Lines::Whole)?, options)
+    planned(file, records(file, input, Lines::Whole)?, options, None)
 }
 
 /// Reads the records of a decompressed log.
 pub(crate) fn records(file: &str, input: &mut dyn BufRead, lines: Lines) -> Result<Logged, FormatError> {
     let (header, numbers, report) = (Header::default(), FxHashSet::default(), Report::by(Unit::Line));
-    let mut reader = Reader { file, lines, header, numbers, report };
+    let mut reader = Reader { file, lines, header, numbers, report, needs: Pool::default() };
     let records = reader.records(input)?;
     let Reader { header, report, .. } = reader;
     let untold = "the header names neither MaxProcs nor MaxNodes";
@@ -69,6 +72,7 @@ struct Reader<'a> {
     header: Header,
     numbers: FxHashSet<u64>,
     report: Report,
+    needs: Pool,
 }
 
 impl Reader<'_> {
@@ -118,6 +122,8 @@ impl Reader<'_> {
         if user.is_none() && !fields[11].starts_with(b"-") {
             self.report.add(Anomaly::BrokenUser, line);
         }
+        let (requested_memory, used_memory) = (kibibytes(fields[9]), kibibytes(fields[6]));
+        let memory = requested_memory.or(used_memory).map(|bytes| (Resource::MEMORY, Need::per_processor(bytes)));
         Ok(Some(Record {
             at: line,
             name: number.to_string(),
@@ -132,6 +138,8 @@ impl Reader<'_> {
                 .map(|busy| busy.ticks() as f64 / run.ticks() as f64),
             user,
             queue: whole(fields[14]).and_then(|queue| u32::try_from(queue).ok()),
+            measured: requested_memory.is_none() && memory.is_some(),
+            needs: self.needs.of(memory),
         }))
     }
 

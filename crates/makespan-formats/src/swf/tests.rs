@@ -32,7 +32,7 @@ fn log() -> String {
 
 #[test]
 fn records_become_rigid_jobs_and_the_others_are_counted() {
-    let Log { instance, report } = read(&log(), &Options::default()).unwrap();
+    let Log { instance, report, .. } = read(&log(), &Options::default()).unwrap();
     assert_eq!(instance.processors(), 8);
     let names: Vec<&str> = instance.jobs().iter().map(|job| job.name.as_str()).collect();
     assert_eq!(names, ["1", "2", "7"]);
@@ -198,10 +198,75 @@ fn processors_are_whole_numbers() {
         ("99999999999999999999", Anomaly::TooWide),
     ] {
         let records = record(&format!("1 0 -1 10 {processors} -1 -1 4")) + &record("2 0 -1 10 2e0 -1 -1 4 -1 -1 -1 7");
-        let Log { instance, report } = read(&(HEADER.to_owned() + &records), &Options::default()).unwrap();
+        let Log { instance, report, .. } = read(&(HEADER.to_owned() + &records), &Options::default()).unwrap();
         assert_eq!((instance.jobs().len(), instance.profile(TaskId(0)).min_processors()), (1, 2), "{processors}");
         assert_eq!(report.found, [Found { anomaly, count: 1, first: 5, unit: Unit::Line }], "{processors}");
     }
     let user = HEADER.to_owned() + &record("1 0 -1 10 1 -1 -1 1 -1 -1 -1 2.5");
     assert_eq!(read(&user, &Options::default()).unwrap().report.found[0].anomaly, Anomaly::BrokenUser);
+}
+
+#[test]
+fn memory_is_needed_for_each_processor() {
+    let text = HEADER.to_owned()
+        + &[
+            "1 0 -1 9 4 -1 77 4 -1 1024",
+            "2 0 -1 9 2 -1 1000.5 2",
+            "3 0 -1 9 1 -1 -1 1 -1 9e9",
+            "4 0 -1 9 1 -1 0 1 -1 0",
+        ]
+        .map(record)
+        .concat();
+    let memory = |bytes: u64| {
+        let resources = makespan_core::Resources::new([("memory", bytes)]).unwrap();
+        let platform = makespan_core::Platform::cluster(2, 4).unwrap();
+        Some(platform.with_node_resources(&resources).unwrap())
+    };
+    let read = |platform| {
+        let options = crate::ReadOptions { platform, ..crate::ReadOptions::default() };
+        crate::parse_instance(text.as_bytes(), "a.swf", &options).map_err(|error| error.to_string()).unwrap()
+    };
+    let found = read(memory(8 << 30));
+    let needs = |task| found.instance.task(TaskId(task)).needs.of("memory").map(|need| need.total(1));
+    assert_eq!([0, 1, 2].map(needs), [Some(1 << 20), Some(1_024_512), None]);
+    let remarks = found.remarks.join("; ");
+    assert!(
+        remarks.contains("1 record skipped: needs more of a resource than the platform has (first at line 7)"),
+        "{remarks}"
+    );
+    assert!(remarks.contains("1 jobs (the first at line 6) request no amount of memory"), "{remarks}");
+    assert_eq!(read(memory(1 << 50)).instance.jobs().len(), 4);
+    // Nothing is lost where the machines say nothing of memory.
+    let bare = read(None);
+    assert!(bare.instance.task_ids().all(|task| bare.instance.task(task).needs.is_empty()));
+    assert_eq!(bare.instance.jobs().len(), 4);
+    let remarks = bare.remarks.join("; ");
+    assert!(
+        remarks.contains("3 jobs state how much `memory` they need, `3` the most, 9.22 TB; the machines state none"),
+        "{remarks}"
+    );
+    assert!(!remarks.contains("request no amount"), "{remarks}");
+}
+
+#[test]
+fn memory_is_written_and_what_else_is_needed_is_noted() {
+    use makespan_core::{Instance, Job, Need, Needs, Platform, Profile, Resources};
+    let resources = Resources::new([("memory", 1 << 30), ("gpus", 2)]).unwrap();
+    let platform = Platform::cluster(2, 4).unwrap().with_node_resources(&resources).unwrap();
+    let job = |name: &str, needs: Vec<(&str, Need)>| {
+        Job::new(name, Profile::rigid(2, Time::from_seconds(9)).unwrap()).with_needs(Needs::new(needs).unwrap())
+    };
+    let memory = Need::Linear { whole: 1000, per_processor: 2048 };
+    let jobs = vec![job("1", vec![("memory", memory), ("gpus", Need::whole(1))]), job("2", vec![]).with_after(["1"])];
+    let instance = Instance::new(platform, jobs, vec![]).unwrap();
+    let mut logs = [Vec::new(), Vec::new()];
+    write_swf(&instance, None, &mut logs[0]).unwrap();
+    write_swf_log(&instance, &makespan_core::Actual::AsEstimated, &mut logs[1]).unwrap();
+    for log in logs {
+        let text = String::from_utf8(log).unwrap();
+        let fields: Vec<&str> =
+            text.lines().filter(|line| !line.starts_with(';')).filter_map(|line| line.split(' ').nth(9)).collect();
+        assert_eq!(fields, ["3", "-1"], "500 bytes and 2 KiB for each processor, rounded up");
+        assert!(text.contains("without waits of jobs for jobs, needs (but memory, in KiB a processor)"), "{text}");
+    }
 }

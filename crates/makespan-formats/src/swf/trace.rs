@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use makespan_core::{Actual, Instance, Outcome, ProcSet, Run, TaskId, Trace, Weight};
 
-use super::write::{Numbers, by_release, header};
+use super::write::{Numbers, by_release, header, memory};
 
 /// Writes what happened as a log, one record a task, by submit time: wait time, run time and processors of its last
 /// run, its status (1 completed, 0 failed or ended at its walltime, 5 cancelled before it started) and the user of its
@@ -45,13 +45,14 @@ fn record(instance: &Instance, task: TaskId, number: u64, run: Option<&Run>, wri
             let (wait, time, processors) = (run.start - job.release, run.end - run.start, run.processors.len());
             let requested = walltime.unwrap_or_else(|| instance.time(task, &run.processors));
             let status = u8::from(run.outcome == Outcome::Succeeded);
-            write!(writer, "{wait} {time} {processors} -1 -1 {processors} {requested} -1 {status} ")?;
+            let memory = memory(instance, task, processors);
+            write!(writer, "{wait} {time} {processors} -1 -1 {processors} {requested} {memory} {status} ")?;
         }
         None => {
             let profile = instance.profile(task);
             let fewest = profile.min_processors();
             let requested = walltime.unwrap_or_else(|| profile.time(fewest));
-            write!(writer, "-1 -1 -1 -1 -1 {fewest} {requested} -1 5 ")?;
+            write!(writer, "-1 -1 -1 -1 -1 {fewest} {requested} {} 5 ", memory(instance, task, fewest))?;
         }
     }
     rest(job.user, writer)
@@ -74,7 +75,8 @@ pub fn write_swf_log(instance: &Instance, actual: &Actual, writer: &mut dyn Writ
         let (job, number, profile) = (instance.job_of(task), numbers.of(task), instance.profile(task));
         let fewest = profile.min_processors();
         let (estimate, run) = (profile.time(fewest), actual.time(instance, task, &ProcSet::first(fewest)));
-        write!(writer, "{number} {} -1 {run} -1 -1 -1 {fewest} {estimate} -1 -1 ", job.release)?;
+        let memory = memory(instance, task, fewest);
+        write!(writer, "{number} {} -1 {run} -1 -1 -1 {fewest} {estimate} {memory} -1 ", job.release)?;
         rest(job.user, writer)?;
     }
     Ok(())

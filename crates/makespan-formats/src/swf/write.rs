@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use makespan_core::{Instance, JobId, Placement, Schedule, TaskId, Weight};
+use makespan_core::{Instance, JobId, Need, Needs, Placement, Resource, Schedule, TaskId, Weight};
 use rustc_hash::FxHashSet;
 
 /// Writes an instance as a log, by submit time. With a schedule each record has its wait time, run time and
@@ -10,7 +10,7 @@ use rustc_hash::FxHashSet;
 /// A bag becomes one record for each of its tasks.
 ///
 /// Job numbers are the names where all of these are different numbers and no job is a bag, positions from 1 otherwise.
-/// Weights, priorities, deadlines, speed-ups, bags and unavailable periods have no place in the format; a header note tells what was left out.
+/// Memory is written in KiB a processor. Weights, priorities, deadlines, waits of jobs for jobs, other needs, speed-ups, bags and unavailable periods have no place in the format; a header note tells what was left out.
 ///
 /// # Errors
 /// Those of the writer; [`io::ErrorKind::InvalidInput`] when there are more tasks than [`Instance::MAX_TASKS`], or a
@@ -58,11 +58,37 @@ fn record(
     match placed {
         Some(at) => {
             let (wait, run, processors) = (at.start - job.release, at.end - at.start, at.processors.len());
-            write!(writer, "{wait} {run} {processors} -1 -1 {processors} {walltime} -1 1")?;
+            let memory = memory(instance, task, processors);
+            write!(writer, "{wait} {run} {processors} -1 -1 {processors} {walltime} {memory} 1")?;
         }
-        None => write!(writer, "-1 {} -1 -1 -1 {fewest} {walltime} -1 -1", profile.time(fewest))?,
+        None => {
+            let memory = memory(instance, task, fewest);
+            write!(writer, "-1 {} -1 -1 -1 {fewest} {walltime} {memory} -1", profile.time(fewest))?;
+        }
     }
     writeln!(writer, " -1 -1 -1 -1 -1 -1 -1")
+}
+
+/// What a task on so many processors needs of memory, in KiB for each of them, rounded up; -1 where it needs none.
+pub(super) fn memory(instance: &Instance, task: TaskId, processors: u32) -> i64 {
+    let bytes = instance.task(task).needs.of(Resource::MEMORY).map_or(0, |need| need.total(processors));
+    match bytes.div_ceil(1024 * u64::from(processors.max(1))) {
+        0 => -1,
+        // Amounts are below 2^63 bytes.
+        kibibytes => kibibytes as i64,
+    }
+}
+
+/// Whether some task needs anything, and whether that is more than memory that is whole in KiB for each processor.
+fn loses_needs(instance: &Instance) -> bool {
+    let fits = |needs: &Needs| {
+        needs.iter().all(|(name, need)| {
+            name == Resource::MEMORY
+                && matches!(need, Need::Linear { whole: 0, per_processor } if per_processor.is_multiple_of(1024))
+        })
+    };
+    let different = |id| (0..instance.job(id).different_tasks()).map(move |number| instance.job(id).task(number));
+    instance.ids().flat_map(different).any(|task| !fits(&instance.task(task).needs))
 }
 
 /// The header; it says whether weights are left out, and what is of bags.
@@ -84,6 +110,15 @@ pub(super) fn header(
     }
     if instance.jobs().iter().any(|job| job.deadline.is_some()) {
         left_out.push("deadlines");
+    }
+    if instance.has_edges_between_jobs() {
+        left_out.push("waits of jobs for jobs");
+    }
+    if loses_needs(instance) {
+        left_out.push("needs (but memory, in KiB a processor)");
+    }
+    if !instance.platform().resources().is_empty() {
+        left_out.push("resources of the platform");
     }
     if instance.ids().any(|id| !is_rigid(instance, id)) {
         left_out.push("speed-ups");

@@ -112,8 +112,8 @@ fn transfer(node: Node<'_, '_>, numbers: &FxHashMap<&str, u32>) -> Result<Edge, 
 /// Writes the jobs of an instance; its machines have no place here. A job of one task is a graph of that task.
 ///
 /// # Errors
-/// Those of the writer; [`io::ErrorKind::InvalidInput`] for bags, walltimes, tasks that may hold several processors, and
-/// times that are a machine's own.
+/// Those of the writer; [`io::ErrorKind::InvalidInput`] for bags, walltimes, tasks that may hold several processors, needs
+/// besides processors, waits for other jobs, and times that are a machine's own.
 pub fn write_compound_xml(instance: &Instance, writer: &mut dyn Write) -> io::Result<()> {
     writeln!(writer, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<compound-jobs version=\"1\">")?;
     for id in instance.ids() {
@@ -134,6 +134,12 @@ pub fn write_compound_xml(instance: &Instance, writer: &mut dyn Write) -> io::Re
         }
         if profiles.iter().any(|profile| profile.max_processors() > 1) {
             return refused("tasks on several processors");
+        }
+        if job.task_ids().any(|task| !instance.task(task).needs.is_empty()) {
+            return refused("needs besides processors");
+        }
+        if !job.after.is_empty() {
+            return refused("a wait for other jobs");
         }
         write_job(instance, id, writer)?;
     }

@@ -1,12 +1,13 @@
 //! DAX, the abstract workflows of Pegasus, versions 2 and 3: `<job id runtime>` with `<uses file link size>`, then
 //! `<child ref>` with `<parent ref>`.
 
-use makespan_core::Job;
+use makespan_core::{Job, Need, Resource};
 use roxmltree::Node;
 
 use super::draft::Draft;
 use super::xml::{attribute, bytes, elements, parse, time, wrong};
 use super::{Read, Wrong};
+use crate::needs::{GPUS, Pool};
 
 pub(super) fn read(text: &str, name: &str) -> Result<Read, Wrong> {
     let document = parse(text)?;
@@ -16,8 +17,10 @@ pub(super) fn read(text: &str, name: &str) -> Result<Read, Wrong> {
     }
     let mut draft = Draft::default();
     let mut differing = Vec::new();
+    let mut profiles = Profiles::default();
     for node in elements(root).filter(|node| node.tag_name().name() == "job") {
-        job(&mut draft, node, &mut differing)?;
+        let task = job(&mut draft, node, &mut differing)?;
+        profiles.equip(&mut draft, task, node);
     }
     for node in elements(root) {
         match node.tag_name().name() {
@@ -33,12 +36,13 @@ pub(super) fn read(text: &str, name: &str) -> Result<Read, Wrong> {
             "{count} uses of files (such as `{file}`) state another size than before; each reader's counts"
         ));
     }
+    remarks.extend(profiles.remarks());
     let (graph, outside) = draft.graph(&mut remarks)?;
     Ok(Read { outside, ..Read::of(vec![Job::compound(name, graph)], remarks) })
 }
 
 /// The files of which uses say different sizes are added to `differing`.
-fn job(draft: &mut Draft, node: Node<'_, '_>, differing: &mut Vec<String>) -> Result<(), Wrong> {
+fn job(draft: &mut Draft, node: Node<'_, '_>, differing: &mut Vec<String>) -> Result<u32, Wrong> {
     let id = attribute(node, "id")?;
     let runtime = time(node, "runtime")?;
     let task = draft.task(id, runtime, Vec::new()).map_err(|problem| wrong(node, problem))?;
@@ -66,7 +70,58 @@ fn job(draft: &mut Draft, node: Node<'_, '_>, differing: &mut Vec<String>) -> Re
             other => return Err(wrong(uses, format!("link is `{other}`; write input, output or inout"))),
         }
     }
-    Ok(())
+    Ok(task)
+}
+
+/// What jobs state in `<profile namespace key>`: of Pegasus `cores`, `gpus` and `memory` (MiB), of `HTCondor` what it calls
+/// `request_cpus`, `request_gpus` and `request_memory`.
+#[derive(Default)]
+struct Profiles {
+    needs: Pool,
+    /// Profiles that are no whole numbers, with their jobs.
+    broken: Vec<(String, String)>,
+}
+
+impl Profiles {
+    fn equip(&mut self, draft: &mut Draft, task: u32, node: Node<'_, '_>) {
+        let cores = self.stated(node, "cores", "request_cpus").unwrap_or(1);
+        let memory = self.stated(node, "memory", "request_memory").filter(|&memory| memory > 0);
+        let memory = memory.map(|count| count.saturating_mul(1 << 20).min(i64::MAX as u64));
+        let gpus = self.stated(node, "gpus", "request_gpus").filter(|&gpus| gpus > 0);
+        let needs = [(Resource::MEMORY, memory), (GPUS, gpus)];
+        let needs = needs.into_iter().filter_map(|(name, amount)| Some((name, Need::whole(amount?))));
+        let processors = u32::try_from(cores).unwrap_or(u32::MAX).max(1);
+        draft.equip(task, processors, self.needs.of(needs));
+    }
+
+    /// The first profile of one of these keys that is a whole number below 2^63.
+    fn stated(&mut self, node: Node<'_, '_>, pegasus: &str, condor: &str) -> Option<u64> {
+        let named = |profile: &Node<'_, '_>| {
+            let key = profile.attribute("key").unwrap_or_default();
+            profile.tag_name().name() == "profile"
+                && match profile.attribute("namespace").unwrap_or_default() {
+                    "pegasus" => key == pegasus,
+                    "condor" => key.eq_ignore_ascii_case(condor),
+                    _ => false,
+                }
+        };
+        for profile in elements(node).filter(named) {
+            let value = profile.text().unwrap_or_default().trim();
+            match value.parse().ok().filter(|&value: &u64| i64::try_from(value).is_ok()) {
+                Some(value) => return Some(value),
+                None => self.broken.push((value.to_owned(), node.attribute("id").unwrap_or_default().to_owned())),
+            }
+        }
+        None
+    }
+
+    fn remarks(&self) -> Option<String> {
+        let (value, job) = self.broken.first()?;
+        let count = self.broken.len();
+        Some(format!(
+            "{count} profiles of cores, memory or GPUs (such as `{value}` of job `{job}`) are no whole numbers, and are left out"
+        ))
+    }
 }
 
 fn child(draft: &mut Draft, node: Node<'_, '_>) -> Result<(), Wrong> {

@@ -1,6 +1,6 @@
 //! A graph while it is read: tasks by name, who waits for whom, and who writes and reads which file.
 
-use makespan_core::{Edge, Graph, NamedTask, Payload, Profile, Task, Time};
+use makespan_core::{Edge, Graph, NamedTask, Needs, Payload, Profile, Task, Time};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::suggest::nearest;
@@ -66,6 +66,15 @@ impl Draft {
         }
         self.tasks.push(NamedTask { name: name.into(), task: Task { command, ..Task::new(profile) } });
         Ok(number)
+    }
+
+    /// A task runs on so many processors, at least one, and needs so much else.
+    pub(super) fn equip(&mut self, task: u32, processors: u32, needs: Needs) {
+        let task = &mut self.tasks[task as usize].task;
+        if let Ok(profile) = Profile::rigid(processors, task.profile.shortest()) {
+            task.profile = profile;
+        }
+        task.needs = needs;
     }
 
     /// The number of a task that another one names.

@@ -8,6 +8,8 @@ pub mod compound_xml;
 mod dax;
 mod dot;
 mod draft;
+mod fitted;
+mod machines;
 mod stage;
 mod stg;
 #[cfg(test)]
@@ -97,7 +99,8 @@ pub(crate) fn read(
         Format::Dot => dot::read(text, &name).map_err(wrong)?,
         _ => compound_xml::read(text).map_err(wrong)?,
     };
-    let Read { mut jobs, mut remarks, platform, outside } = read;
+    let Read { jobs, mut remarks, platform, outside } = read;
+    let own = options.platform.is_none();
     let platform = match (options.platform, platform) {
         (Some(stated), _) => stated.clone(),
         (None, Some(own)) => {
@@ -115,6 +118,8 @@ pub(crate) fn read(
         }
     };
     let wrong = |problem: String| FormatError::content(file, Place::default(), problem);
+    let (mut jobs, said) = fitted::fitted(jobs, &platform, own).map_err(wrong)?;
+    remarks.extend(said);
     match options.storage {
         Some(node) => {
             let staged = stage::from(node, &outside, &jobs[0], &platform).map_err(wrong)?;
@@ -136,7 +141,7 @@ pub(crate) fn read(
 }
 
 /// Bytes for people.
-fn amount(bytes: f64) -> String {
+pub(crate) fn amount(bytes: f64) -> String {
     let units = [(1e15, "PB"), (1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")];
     match units.into_iter().find(|unit| bytes >= unit.0) {
         Some((size, unit)) => format!("{:.2} {unit}", bytes / size),
@@ -145,7 +150,7 @@ fn amount(bytes: f64) -> String {
 }
 
 /// The name of the file without folders and endings.
-fn job_name(file: &str) -> String {
+pub(crate) fn job_name(file: &str) -> String {
     let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
     let name = [".gz", ".bz2"].iter().fold(name, |name, ending| name.strip_suffix(ending).unwrap_or(name));
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);

@@ -55,9 +55,11 @@ fn wfformat_is_read_in_four_versions() {
     assert_eq!(found.instance.jobs()[0].name, "flow");
     assert_eq!(found.instance.task(TaskId(1)).command, ["run", "-x"]);
     let remarks = found.remarks.join("; ");
-    for part in
-        ["1 tasks (such as `c`) took 0 s", "1 tasks (such as `b`) ran on several cores", "no bandwidth is stated"]
-    {
+    for part in [
+        "1 tasks (such as `c`) took 0 s",
+        "1 tasks (such as `b`) ran on several cores; each is planned on as many",
+        "no bandwidth is stated",
+    ] {
         assert!(remarks.contains(part), "{remarks}");
     }
     assert!(!remarks.contains("planned on the machines of the file"), "others are stated: {remarks}");
@@ -239,4 +241,93 @@ fn a_platform_and_a_network_are_for_workflows() {
     let one = r#"{"version": 1, "platform": {"processors": 1}, "jobs": [{"name": "a", "processors": 1, "time": 2}]}"#;
     let moved = parse_instance(one.as_bytes(), "a", &ReadOptions { platform: Some(platform), ..none() }).unwrap();
     assert_eq!(moved.instance.processors(), 3);
+}
+
+fn planned(text: &str, options: &ReadOptions) -> (Instance, String) {
+    let read = parse_instance(text.as_bytes(), "flow.x", options).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    (read.instance, read.remarks.join("; "))
+}
+
+fn needed(instance: &Instance, task: u64, name: &str) -> Option<u64> {
+    instance.task(TaskId(task)).needs.of(name).map(|need| need.total(instance.profile(TaskId(task)).min_processors()))
+}
+
+#[test]
+fn wfformat_states_cores_and_memory() {
+    let with = |own: &str| {
+        let memory = own.replace('\'', "\"");
+        WF15.replace("\"coreCount\": 2}", "\"coreCount\": 1.5, \"memoryInBytes\": 5e9}")
+            .replace(
+                "{\"id\": \"a\", \"runtimeInSeconds\": 1}",
+                "{\"id\": \"a\", \"runtimeInSeconds\": 1, \"memoryInBytes\": 0.5}",
+            )
+            .replace("2000}}", &format!("2000}}{memory}}}"))
+    };
+    let widths = |instance: &Instance| [0, 1, 2].map(|task| instance.profile(TaskId(task)).min_processors());
+    let (instance, remarks) = planned(&with(", 'memoryInBytes': 6e9"), &ReadOptions::default());
+    assert_eq!((widths(&instance), instance.processors()), ([1, 2, 1], 6));
+    assert_eq!([0, 1, 2].map(|task| needed(&instance, task, "memory")), [Some(1), Some(5_000_000_000), None]);
+    assert!(!remarks.contains("memory"), "{remarks}");
+    // The machines of the file have too little of it: it was readable before needs were read.
+    let (instance, remarks) = planned(&with(", 'memoryInBytes': 4e9"), &ReadOptions::default());
+    assert_eq!([0, 1].map(|task| needed(&instance, task, "memory")), [Some(1), None]);
+    assert!(
+        remarks.contains("1 tasks state how much `memory` they need, `b` the most, 5.00 GB; no machine of"),
+        "{remarks}"
+    );
+    // They say nothing of it.
+    let (instance, remarks) = planned(&with(""), &ReadOptions::default());
+    assert_eq!([0, 1].map(|task| needed(&instance, task, "memory")), [None, None]);
+    assert!(
+        remarks.contains("2 tasks state how much `memory` they need, `b` the most, 5.00 GB; the machines state none"),
+        "{remarks}"
+    );
+    // Fewer cores than the task ran on.
+    let one = ReadOptions { processors: Some(1), ..ReadOptions::default() };
+    let (instance, remarks) = planned(&with(""), &one);
+    assert_eq!(widths(&instance), [1, 1, 1]);
+    assert!(
+        remarks.contains("1 tasks (such as `b`) ran on more cores than the machines have; each is planned on one"),
+        "{remarks}"
+    );
+    let huge = with("").replace("\"coreCount\": 1.5", "\"coreCount\": 1e300");
+    assert_eq!(widths(&planned(&huge, &ReadOptions::default()).0), [1, 1, 1]);
+}
+
+#[test]
+fn needs_are_kept_on_stated_machines_that_state_the_resource() {
+    let memory = |amount: u64| {
+        let resources = makespan_core::Resources::new([("memory", amount)]).unwrap();
+        let platform = makespan_core::Platform::cluster(2, 4).unwrap().with_node_resources(&resources).unwrap();
+        ReadOptions { platform: Some(platform), ..ReadOptions::default() }
+    };
+    let text = WF14.replace("\"cores\": 1", "\"cores\": 8, \"memory\": 5000");
+    let (instance, _) = planned(&text, &memory(2500));
+    assert_eq!((needed(&instance, 1, "memory"), instance.profile(TaskId(1)).min_processors()), (Some(5000), 8));
+    let error = parse_instance(text.as_bytes(), "flow.x", &memory(2499)).unwrap_err().to_string();
+    assert!(
+        error.contains("job `flow/b` needs 5000 bytes of `memory` on 8 processors, and all nodes together have 4998"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_dax_states_cores_memory_and_gpus_in_profiles() {
+    let profiles = "<profile namespace=\"pegasus\" key=\"cores\">4</profile><profile namespace='condor' key='request_memory'>2</profile>\
+        <profile namespace='pegasus' key='gpus'>two</profile><profile namespace='env' key='memory'>9</profile>";
+    let text = format!(
+        "<adag version=\"3.6\"><job id=\"A\" runtime=\"14\">{profiles}</job><job id=\"B\" runtime=\"1\"/></adag>"
+    );
+    let resources = makespan_core::Resources::new([("memory", 1 << 30)]).unwrap();
+    let platform = makespan_core::Platform::cluster(2, 4).unwrap().with_node_resources(&resources).unwrap();
+    let (instance, remarks) = planned(&text, &ReadOptions { platform: Some(platform), ..ReadOptions::default() });
+    assert_eq!((needed(&instance, 0, "memory"), needed(&instance, 1, "memory")), (Some(2 << 20), None));
+    assert_eq!([0, 1].map(|task| instance.profile(TaskId(task)).min_processors()), [4, 1]);
+    assert!(
+        remarks.contains("1 profiles of cores, memory or GPUs (such as `two` of job `A`) are no whole numbers"),
+        "{remarks}"
+    );
+    let (bare, remarks) = planned(&text, &options());
+    assert_eq!((bare.profile(TaskId(0)).min_processors(), needed(&bare, 0, "memory")), (1, None));
+    assert!(remarks.contains("1 tasks state how much `memory` they need, `A` the most, 2.10 MB"), "{remarks}");
 }

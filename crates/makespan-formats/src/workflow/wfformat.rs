@@ -6,16 +6,18 @@
 
 use std::fmt::Display;
 
-use makespan_core::{Job, Node, Platform, Time};
+use makespan_core::{Job, Need, Resource, Time};
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
+use super::Read;
 use super::draft::Draft;
-use super::{Read, amount};
+use super::machines::{Machine, machines};
 use crate::document::{Named, Unique, from_json};
 use crate::error::{FormatError, Place};
-use crate::scalar::{Bytes, Count, Real, Scalar};
+use crate::needs::{Pool, bytes};
+use crate::scalar::{Bytes, Real, Scalar};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -88,22 +90,6 @@ struct Command {
     arguments: Vec<String>,
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Machine {
-    node_name: String,
-    cpu: Option<Cpu>,
-    memory_in_bytes: Option<Scalar<Real>>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Cpu {
-    core_count: Option<Scalar<Count>>,
-    #[serde(rename = "speedInMHz")]
-    speed: Option<Scalar<Real>>,
-}
-
 /// A task of 1.3 or 1.4.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -165,8 +151,7 @@ impl Named for OldTask {
 struct Seen {
     timeless: Vec<String>,
     wide: Vec<String>,
-    /// How many tasks state memory, which of them the most, and how much.
-    memory: (usize, String, f64),
+    needs: Pool,
 }
 
 /// Reads a document; `strict` refuses a run time of zero, which is taken for one tick otherwise.
@@ -223,19 +208,22 @@ impl Seen {
         time.max(Time::TICK)
     }
 
-    fn memory(&mut self, task: &str, bytes: Option<Scalar<Real>>) {
-        let Some(Scalar(Real(bytes))) = bytes.filter(|bytes| bytes.0.0 > 0.0) else { return };
-        let (count, largest, most) = &mut self.memory;
-        *count += 1;
-        if bytes > *most {
-            (*largest, *most) = (task.to_owned(), bytes);
+    /// Puts the task on as many cores as it ran on, with the memory that it used.
+    fn equip(
+        &mut self,
+        draft: &mut Draft,
+        task: u32,
+        name: &str,
+        stated: (Option<Scalar<Real>>, Option<Scalar<Real>>),
+    ) {
+        let (cores, memory) = stated;
+        let cores = cores.map_or(1.0, |cores| cores.0.0);
+        if cores > 1.0 {
+            self.wide.push(name.to_owned());
         }
-    }
-
-    fn cores(&mut self, task: &str, cores: Option<Scalar<Real>>) {
-        if cores.is_some_and(|cores| cores.0.0 > 1.0) {
-            self.wide.push(task.to_owned());
-        }
+        let memory = memory.and_then(|memory| bytes(memory.0.0)).map(|bytes| (Resource::MEMORY, Need::whole(bytes)));
+        // A float beyond the range becomes the largest integer.
+        draft.equip(task, (cores.ceil() as u32).max(1), self.needs.of(memory));
     }
 
     fn remarks(self) -> impl Iterator<Item = String> {
@@ -245,17 +233,10 @@ impl Seen {
         let wide = self.wide.first().map(|task| {
             let count = self.wide.len();
             format!(
-                "{count} tasks (such as `{task}`) ran on several cores; each is planned on one, for as long as it took"
+                "{count} tasks (such as `{task}`) ran on several cores; each is planned on as many, a part of a core as a whole one"
             )
         });
-        let (count, task, most) = self.memory;
-        let memory = (count > 0).then(|| {
-            format!(
-                "{count} tasks state how much memory they use, task `{task}` the most, {}; memory is not planned",
-                amount(most)
-            )
-        });
-        timeless.into_iter().chain(wide).chain(memory)
+        timeless.into_iter().chain(wide)
     }
 }
 
@@ -278,10 +259,9 @@ fn apart(specification: &Specification, execution: Execution, seen: &mut Seen) -
         let Some(ran) = executed.get_mut(&task.id) else {
             return Err(format!("task `{}` has no run time; execution.tasks lacks it", task.id));
         };
-        seen.cores(&task.id, ran.core_count);
-        seen.memory(&task.id, ran.memory_in_bytes);
         let time = seen.time(&task.id, ran.runtime_in_seconds.0);
         let number = draft.task(&task.id, time, command(ran.command.take()))?;
+        seen.equip(&mut draft, number, &task.id, (ran.core_count, ran.memory_in_bytes));
         for file in task.input_files.iter().chain(&task.output_files) {
             if !draft.knows(file) {
                 return Err(format!("task `{}` uses the file `{file}`, of which `files` has no size", task.id));
@@ -326,9 +306,8 @@ fn together(tasks: Vec<OldTask>, seen: &mut Seen) -> Result<Draft, String> {
     let mut links = Vec::with_capacity(tasks.len());
     for (task, key) in tasks.into_iter().zip(&keys) {
         let Some(time) = task.runtime_in_seconds else { return Err(format!("task `{key}` has no run time")) };
-        seen.cores(key, task.core_count);
-        seen.memory(key, task.memory_in_bytes);
         let number = draft.task(key, seen.time(key, time.0), command(task.command))?;
+        seen.equip(&mut draft, number, key, (task.core_count, task.memory_in_bytes));
         for file in task.files {
             draft.size(&file.name, file.size_in_bytes.0.0)?;
             match file.link.as_str() {
@@ -369,37 +348,4 @@ fn ids(tasks: &[OldTask], keys: &[String]) -> Result<FxHashMap<String, String>, 
         Some(key) => Err(format!("`{key}` is the name of one task and the id of another, `{}`", by_id[key])),
         None => Ok(by_id),
     }
-}
-
-/// The machines on which the workflow ran, each at speed 1: the run times are those that were measured there.
-fn machines(machines: &[Machine], remarks: &mut Vec<String>) -> Option<Platform> {
-    let node = |machine: &Machine| {
-        let cores = machine.cpu.as_ref()?.core_count?.0.0;
-        Some(Node::new(machine.node_name.clone(), cores))
-    };
-    let nodes = machines.iter().map(node).collect::<Option<Vec<Node>>>()?;
-    let platform = Platform::new(nodes).ok()?;
-    remarks.extend(unused(machines));
-    Some(platform)
-}
-
-/// What machines state and is not planned with.
-fn unused(machines: &[Machine]) -> Vec<String> {
-    let range = |figures: Vec<f64>| {
-        let least = figures.iter().copied().reduce(f64::min)?;
-        Some((least, figures.into_iter().fold(least, f64::max)))
-    };
-    let speeds = machines.iter().filter_map(|machine| Some(machine.cpu.as_ref()?.speed?.0.0));
-    let speeds = range(speeds.collect()).map(|(least, most)| {
-        format!(
-            "the machines state clock rates of {least} to {most} MHz; run times are planned as measured, at speed 1"
-        )
-    });
-    let memory = range(machines.iter().filter_map(|machine| Some(machine.memory_in_bytes?.0.0)).collect());
-    let memory = memory.map(|(least, most)| {
-        let (least, most) = (amount(least), amount(most));
-        let range = if least == most { least } else { format!("{least} to {most}") };
-        format!("the machines state {range} of memory, which is not planned")
-    });
-    speeds.into_iter().chain(memory).collect()
 }

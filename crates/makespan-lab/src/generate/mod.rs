@@ -3,7 +3,8 @@
 //! The families of P.-F. Dutot, L. Eyraud, G. Mounié and D. Trystram, "Bi-criteria algorithm for scheduling jobs on
 //! cluster platforms" (SPAA 2004, DOI 10.1145/1007912.1007932), section 4.1. Each job is drawn from its own stream of
 //! the generator, so job 7 of a seed is the same in an instance of 10 jobs and in one of 1,000. [`poisson`] lets them arrive
-//! at a load; [`lublin`] draws logs of rigid jobs; [`flow`] tasks that arrive at a swinging rate.
+//! at a load; [`lublin`] draws logs of rigid jobs; [`flow`] tasks that arrive at a swinging rate;
+//! [`project`] activities that share resources. [`with_needs`] gives any of them memory and GPUs.
 
 mod day;
 mod etc;
@@ -11,8 +12,10 @@ mod family;
 mod flow;
 mod graph;
 mod lublin;
+mod needs;
 mod parallelism;
 mod poisson;
+mod project;
 mod requests;
 mod tree;
 
@@ -26,7 +29,9 @@ pub use family::Family;
 pub use flow::{FlowOptions, flow};
 pub use graph::{GraphOptions, Shape, generate_graphs};
 pub use lublin::{DrawnLog, LublinOptions, lublin};
+pub use needs::{NeedsOptions, with_needs};
 pub use poisson::{PoissonOptions, poisson};
+pub use project::{ProjectOptions, project};
 pub use requests::Requests;
 pub use tree::{DATA, LARGEST_RATIO, LEAST_RATIO, Latency, TreeOptions, Unit, generate_tree};
 

@@ -6,7 +6,8 @@ mod shape;
 mod tests;
 
 use makespan_core::{
-    Edge, Graph, GraphError, Instance, Job, Link, NamedTask, Node, Payload, Platform, PlatformError, Profile, Time,
+    Edge, Graph, GraphError, Instance, Job, Link, NamedTask, Node, Payload, Platform, PlatformError, Profile,
+    SpeedupLaw, Time,
 };
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -20,7 +21,7 @@ const MAX_TASKS: usize = 1_000_000;
 /// Edges of all jobs, at a guess from above.
 const MAX_EDGES: f64 = 1e7;
 
-/// Compound jobs on single processors that are fully connected.
+/// Compound jobs on nodes that are fully connected.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GraphOptions {
     /// How the tasks wait for each other.
@@ -34,8 +35,13 @@ pub struct GraphOptions {
     pub volume: (f64, f64),
     /// Bytes of an edge, uniform from the first to the second.
     pub data: (u64, u64),
-    /// How many processors, each a node.
+    /// The average parallelism of a task is log-uniform from 1 to this, by Downey's law with sigma uniform on [0, 2], on at most as
+    /// many processors; at 1 tasks are sequential.
+    pub parallel: u32,
+    /// How many nodes.
     pub processors: usize,
+    /// Processors of each node.
+    pub cores: u32,
     /// Speeds are uniform from 1 to this.
     pub fastest: f64,
     /// Bytes a second between any two processors.
@@ -59,7 +65,9 @@ impl Default for GraphOptions {
             jobs: 1,
             volume: (10.0, 100.0),
             data: (1_000_000, 20_000_000),
+            parallel: 1,
             processors: 8,
+            cores: 1,
             fastest: 3.0,
             bandwidth: 1e6,
             gap: None,
@@ -113,6 +121,12 @@ fn check(options: &GraphOptions) -> Result<(), LabError> {
         let expected = "it must be from 1 to 100000";
         return Err(LabError::Option { name: "processors", value: options.processors.to_string(), expected });
     }
+    for (name, value) in [("cores", options.cores), ("parallel", options.parallel)] {
+        if value == 0 || value > 10_000 {
+            let expected = "it must be from 1 to 10000";
+            return Err(LabError::Option { name, value: value.to_string(), expected });
+        }
+    }
     if let Shape::Layers { width, density } = options.shape
         && (width == 0 || !(0.0..=1.0).contains(&density))
     {
@@ -156,10 +170,17 @@ fn platform(options: &GraphOptions) -> Result<Platform, PlatformError> {
     let mut node = |index: usize| {
         // Two places are enough, and speeds stay short in files.
         let speed = (random.random_range(1.0..=options.fastest) * 100.0).round() / 100.0;
-        Node { speed, ..Node::new(format!("n{index}"), 1) }
+        Node { speed, ..Node::new(format!("n{index}"), options.cores) }
     };
     let nodes = (0..options.processors).map(&mut node).collect();
     Platform::new(nodes)?.with_interconnect(Link { bandwidth: options.bandwidth, latency: Time::ZERO })
+}
+
+/// Downey's law for at most so many processors. Two places are enough, and stay short in files.
+fn law(most: u32, random: &mut ChaCha8Rng) -> SpeedupLaw {
+    let places = |value: f64| (value * 100.0).round() / 100.0;
+    let parallelism = places(f64::from(most).powf(random.random::<f64>())).max(1.0);
+    SpeedupLaw::Downey { parallelism, sigma: places(2.0 * random.random::<f64>()) }
 }
 
 fn graph(options: &GraphOptions, random: &mut ChaCha8Rng) -> Result<Graph, GraphError> {
@@ -169,8 +190,11 @@ fn graph(options: &GraphOptions, random: &mut ChaCha8Rng) -> Result<Graph, Graph
         let volume = share * random.random_range(options.volume.0..=options.volume.1);
         // Milliseconds are exact in files.
         let time = Time::from_ticks(((volume * 1e3).round().max(1.0) as i64) * 1_000_000);
-        let profile = Profile::rigid(1, time).expect("a millisecond at least on one processor");
-        NamedTask::new(format!("{kind}{index:0digits$}"), profile)
+        let profile = match options.parallel {
+            1 => Profile::rigid(1, time),
+            most => Profile::law(time, law(most, random), 1, most),
+        };
+        NamedTask::new(format!("{kind}{index:0digits$}"), profile.expect("a millisecond at least on one processor"))
     };
     let tasks: Vec<NamedTask> = drawn.shares.iter().enumerate().map(task).collect();
     let edge = |&(from, to): &(u32, u32)| {

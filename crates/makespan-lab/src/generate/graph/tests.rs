@@ -40,6 +40,9 @@ fn figures_out_of_range_are_refused() {
     refused(GraphOptions { processors: 0, ..usual() });
     refused(GraphOptions { volume: (5.0, 1.0), ..usual() });
     refused(GraphOptions { fastest: 0.5, ..usual() });
+    refused(GraphOptions { cores: 0, ..usual() });
+    refused(GraphOptions { parallel: 0, ..usual() });
+    refused(GraphOptions { parallel: 10_001, ..usual() });
     refused(GraphOptions { bandwidth: 0.0, ..usual() });
     refused(GraphOptions { gap: Some(f64::NAN), ..usual() });
     refused(GraphOptions { shape: Shape::Layers { width: 0, density: 0.5 }, ..usual() });
@@ -67,4 +70,21 @@ fn deadlines_are_multiples_of_what_a_job_takes_alone() {
     for factor in [0.0, -1.0, f64::NAN] {
         assert!(generate_graphs(&GraphOptions { deadline: Some(factor), ..GraphOptions::default() }).is_err());
     }
+}
+
+#[test]
+fn tasks_may_be_parallel_on_nodes_of_several_cores() {
+    let options = GraphOptions { parallel: 16, cores: 8, processors: 4, tasks: 400, ..GraphOptions::default() };
+    let instance = generate_graphs(&options).unwrap();
+    assert_eq!((instance.processors(), instance.platform().node_count()), (32, 4));
+    let most = instance.task_ids().map(|task| instance.profile(task).max_processors()).max();
+    assert_eq!(most, Some(16));
+    let speedups: Vec<f64> = instance
+        .task_ids()
+        .map(|task| instance.profile(task).time(1).seconds() / instance.profile(task).time(16).seconds())
+        .collect();
+    assert!(speedups.iter().all(|speedup| (1.0..16.1).contains(speedup)));
+    assert!(speedups.iter().any(|&speedup| speedup > 10.0) && speedups.iter().any(|&speedup| speedup < 1.5));
+    let plain = generate_graphs(&GraphOptions { parallel: 1, ..options }).unwrap();
+    assert!(plain.task_ids().all(|task| plain.profile(task).is_sequential()));
 }

@@ -1,0 +1,114 @@
+//! What jobs of other formats need besides processors, and which of it the machines have.
+
+use std::collections::BTreeMap;
+
+use makespan_core::{Need, Needs, Platform, Resource};
+use rustc_hash::FxHashSet;
+
+use crate::workflow::amount;
+
+/// The name of the resource that is counted in GPUs.
+pub(crate) const GPUS: &str = "gpus";
+
+/// The largest amount of anything.
+const MOST: f64 = i64::MAX as f64;
+
+/// A need of so many bytes, rounded up; `None` where that is nothing.
+pub(crate) fn bytes(count: f64) -> Option<u64> {
+    // A float beyond the range becomes the largest integer.
+    (count > 0.0).then(|| (count.min(MOST).ceil() as u64).min(i64::MAX as u64))
+}
+
+/// Equal needs, each held once.
+#[derive(Default)]
+pub(crate) struct Pool(FxHashSet<Needs>);
+
+impl Pool {
+    /// These needs; of two of one name the first.
+    pub(crate) fn of<N: Into<Box<str>>>(&mut self, needs: impl IntoIterator<Item = (N, Need)>) -> Needs {
+        let Ok(needs) = Needs::new(needs) else { return Needs::NONE };
+        if needs.is_empty() {
+            return needs;
+        }
+        if let Some(known) = self.0.get(&needs) {
+            return known.clone();
+        }
+        self.0.insert(needs.clone());
+        needs
+    }
+}
+
+/// Needs of one resource that are left out.
+#[derive(Default)]
+struct Without {
+    count: usize,
+    /// Who needs the most of it.
+    name: String,
+    most: u64,
+}
+
+/// Needs of resources that the machines do not state.
+#[derive(Default)]
+pub(crate) struct Unstated(BTreeMap<Box<str>, Without>);
+
+impl Unstated {
+    /// Those needs of a task on so many processors whose resources the platform states; the others are counted.
+    pub(crate) fn kept(&mut self, needs: &Needs, platform: &Platform, processors: u32, name: &str) -> Needs {
+        if needs.iter().all(|(resource, _)| platform.resource(resource).is_some()) {
+            return needs.clone();
+        }
+        for (resource, need) in needs.iter().filter(|(resource, _)| platform.resource(resource).is_none()) {
+            self.count(resource, need.total(processors), name);
+        }
+        let stated = needs.iter().filter(|(resource, _)| platform.resource(resource).is_some());
+        Needs::new(stated.map(|(resource, need)| (resource, need.clone()))).unwrap_or_default()
+    }
+
+    /// Counts one more need.
+    pub(crate) fn count(&mut self, resource: &str, total: u64, name: &str) {
+        let without = self.0.entry(resource.into()).or_default();
+        without.count += 1;
+        if without.count == 1 || total > without.most {
+            (without.name, without.most) = (name.to_owned(), total);
+        }
+    }
+
+    /// What is to be said of each resource; `who` needs it, and `why` it is left out.
+    pub(crate) fn remarks<'a>(&'a self, who: &'a str, why: &'a str) -> impl Iterator<Item = String> + 'a {
+        self.0.iter().map(move |(resource, without)| {
+            let Without { count, name, most } = without;
+            let most = if &**resource == Resource::MEMORY { amount(*most as f64) } else { most.to_string() };
+            format!("{count} {who} state how much `{resource}` they need, `{name}` the most, {most}; {why}")
+        })
+    }
+}
+
+/// Why needs of what the machines do not state are left out.
+pub(crate) const UNSTATED: &str =
+    "the machines state none, so that it is not planned (--platform FILE states what nodes have)";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_are_rounded_up_and_stay_in_range() {
+        assert_eq!([bytes(0.0), bytes(-3.0), bytes(f64::NAN)], [None; 3]);
+        assert_eq!((bytes(0.5), bytes(1024.0)), (Some(1), Some(1024)));
+        assert_eq!(bytes(1e300), Some(i64::MAX as u64));
+    }
+
+    #[test]
+    fn needs_of_what_is_not_stated_are_counted() {
+        let platform = Platform::flat(4).unwrap();
+        let platform = platform.with_licences(makespan_core::Resources::new([("gpus", 3)]).unwrap()).unwrap();
+        let (mut pool, mut unstated) = (Pool::default(), Unstated::default());
+        let needs = pool.of([("memory", Need::per_processor(1_500_000_000)), (GPUS, Need::whole(1))]);
+        let kept = unstated.kept(&needs, &platform, 2, "a");
+        assert_eq!(kept, Needs::new([(GPUS, Need::whole(1))]).unwrap());
+        unstated.kept(&needs, &platform, 1, "b");
+        let remarks: Vec<String> = unstated.remarks("jobs", "so").collect();
+        assert_eq!(remarks, ["2 jobs state how much `memory` they need, `a` the most, 3.00 GB; so"]);
+        assert_eq!(unstated.kept(&kept, &platform, 1, "c"), kept);
+    }
+}

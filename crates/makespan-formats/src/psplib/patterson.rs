@@ -1,0 +1,110 @@
+//! The form of Patterson: numbers alone, and line ends mean nothing. How many activities and how many resources there are, how
+//! much of each resource, then of each activity its duration, what it needs of each resource, how many successors it has
+//! and their numbers, counted from 1.
+
+use super::project::{Activity, Mode, Project, Stock};
+use super::{Wrong, number};
+
+/// A text that is cut off has at least so many bytes.
+const CUT: usize = 1 << 16;
+
+/// Whether a text that begins with a digit is such a project: a line of two whole numbers, and behind it as many numbers as
+/// these announce, of which successors are activities.
+pub(super) fn begins(text: &[u8]) -> bool {
+    let first = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    let words = |text: &[u8]| text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).count();
+    words(first) == 2 && consistent(text).unwrap_or(text.len() >= CUT)
+}
+
+/// `None` where the text ends before it can be said.
+fn consistent(text: &[u8]) -> Option<bool> {
+    let mut words = text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+    // What is no number is larger than any.
+    let mut next = || Some(std::str::from_utf8(words.next()?).ok()?.parse().unwrap_or(u64::MAX));
+    let (activities, resources): (u64, u64) = (next()?, next()?);
+    if activities == u64::MAX || resources == u64::MAX {
+        return Some(false);
+    }
+    for _ in 0..resources {
+        if next()? == u64::MAX {
+            return Some(false);
+        }
+    }
+    for _ in 0..activities {
+        for _ in 0..=resources {
+            if next()? == u64::MAX {
+                return Some(false);
+            }
+        }
+        let successors = next()?;
+        if successors >= activities {
+            return Some(false);
+        }
+        for _ in 0..successors {
+            if !(1..=activities).contains(&next()?) {
+                return Some(false);
+            }
+        }
+    }
+    Some(next().is_none())
+}
+
+/// The numbers of a text, one by one, each with its line.
+struct Numbers<'a> {
+    words: Box<dyn Iterator<Item = (usize, &'a str)> + 'a>,
+    line: usize,
+}
+
+impl<'a> Numbers<'a> {
+    fn of(text: &'a str) -> Self {
+        let words =
+            text.lines().enumerate().flat_map(|(at, line)| line.split_whitespace().map(move |word| (at + 1, word)));
+        Self { words: Box::new(words), line: 1 }
+    }
+
+    /// The next one; `what` it is, for the error where there is none.
+    fn next(&mut self, what: impl Fn() -> String) -> Result<u64, Wrong> {
+        let Some((line, word)) = self.words.next() else {
+            return Err(Wrong::at(self.line, format!("the text ends where {} is due", what())));
+        };
+        self.line = line;
+        number(line, word)
+    }
+}
+
+pub(super) fn read(text: &str) -> Result<Project, Wrong> {
+    let mut numbers = Numbers::of(text);
+    let activities = numbers.next(|| "the number of activities".into())?;
+    let resources = numbers.next(|| "the number of resources".into())?;
+    let mut stocks = Vec::new();
+    for at in 1..=resources {
+        let amount = numbers.next(|| format!("the amount of resource {at} of {resources}"))?;
+        stocks.push(Stock { name: format!("R{at}"), amount, renewable: true });
+    }
+    let mut project = Project { stocks, ..Project::default() };
+    for at in 1..=activities {
+        let activity = activity(&mut numbers, at, activities, resources)?;
+        project.activities.push(activity);
+    }
+    if let Some((line, word)) = numbers.words.next() {
+        let problem = format!("`{word}` stands behind the last of the {activities} activities; remove it");
+        return Err(Wrong::at(line, problem));
+    }
+    Ok(project)
+}
+
+fn activity(numbers: &mut Numbers<'_>, at: u64, activities: u64, resources: u64) -> Result<Activity, Wrong> {
+    let due = |what: &str| format!("{what} of activity {at} of {activities}");
+    let duration = numbers.next(|| due("the duration"))?;
+    let line = numbers.line;
+    let mut needs = Vec::new();
+    for resource in 1..=resources {
+        needs.push(numbers.next(|| due(&format!("the need of resource {resource}")))?);
+    }
+    let count = numbers.next(|| due("the number of successors"))?;
+    let mut successors = Vec::new();
+    for _ in 0..count {
+        successors.push(numbers.next(|| due("a successor"))?);
+    }
+    Ok(Activity { name: at.to_string(), line, modes: vec![Mode { duration, needs }], successors })
+}

@@ -1,0 +1,246 @@
+//! What `ProGen` writes: lines of `key : value`, then sections with a heading, a line of column names and a row an activity
+//! or a mode. Lines of asterisks and of dashes are ornaments.
+
+use super::project::{Activity, Mode, Project, Stock};
+use super::{Wrong, number, numbers};
+
+/// Lines with something on them, numbered from 1, without ornaments.
+struct Lines<'a> {
+    lines: std::iter::Peekable<Box<dyn Iterator<Item = (usize, &'a str)> + 'a>>,
+    last: usize,
+}
+
+impl<'a> Lines<'a> {
+    fn of(text: &'a str) -> Self {
+        let lines = text.lines().enumerate().map(|(at, line)| (at + 1, line.trim()));
+        let told = lines.filter(|(_, line)| line.bytes().any(|byte| byte != b'*' && byte != b'-'));
+        let lines: Box<dyn Iterator<Item = (usize, &'a str)> + 'a> = Box::new(told);
+        Self { lines: lines.peekable(), last: 1 }
+    }
+
+    fn next(&mut self, what: &str) -> Result<(usize, &'a str), Wrong> {
+        let next =
+            self.lines.next().ok_or_else(|| Wrong::at(self.last, format!("the text ends where {what} is due")))?;
+        self.last = next.0;
+        Ok(next)
+    }
+
+    /// The next line if it begins with a digit.
+    fn row(&mut self) -> Option<(usize, &'a str)> {
+        let row = self.lines.next_if(|(_, line)| line.starts_with(|first: char| first.is_ascii_digit()))?;
+        self.last = row.0;
+        Some(row)
+    }
+
+    /// Passes by the line that begins with this heading.
+    fn heading(&mut self, heading: &str) -> Result<(), Wrong> {
+        let (line, text) = self.next(&format!("the section `{heading}`"))?;
+        if begins(text, heading) {
+            return Ok(());
+        }
+        Err(Wrong::at(line, format!("`{text}` stands where the section `{heading}` is due")))
+    }
+}
+
+fn begins(text: &str, word: &str) -> bool {
+    text.get(..word.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(word))
+}
+
+const INFORMATION: &str = "PROJECT INFORMATION";
+const PRECEDENCE: &str = "PRECEDENCE RELATIONS";
+const REQUESTS: &str = "REQUESTS/DURATIONS";
+const AVAILABILITIES: &str = "RESOURCEAVAILABILITIES";
+
+pub(super) fn read(text: &str) -> Result<Project, Wrong> {
+    let mut lines = Lines::of(text);
+    let stated = head(&mut lines)?;
+    let mut project = Project::default();
+    information(&mut lines, &mut project)?;
+    precedence(&mut lines, &mut project, stated)?;
+    let columns = requests(&mut lines, &mut project)?;
+    project.stocks = availabilities(&mut lines, &columns)?;
+    match lines.lines.next() {
+        Some((line, text)) => Err(Wrong::at(line, format!("`{text}` stands behind the last section; remove it"))),
+        None => Ok(project),
+    }
+}
+
+/// The lines before the first section: how many activities they announce.
+fn head(lines: &mut Lines<'_>) -> Result<Option<(usize, u64)>, Wrong> {
+    let mut stated = None;
+    while let Some(&(line, text)) = lines.lines.peek() {
+        if [INFORMATION, PRECEDENCE].iter().any(|heading| begins(text, heading)) {
+            break;
+        }
+        lines.next("a section")?;
+        let Some((key, value)) = text.split_once(':') else { continue };
+        let (key, value) = (key.trim(), value.split_whitespace().next().unwrap_or_default());
+        if begins(key, "jobs") {
+            stated = Some((line, number(line, value)?));
+        } else if begins(key, "projects") && number(line, value)? != 1 {
+            let problem =
+                format!("{value} projects are in the file, which is read where it holds one; write each into its own");
+            return Err(Wrong::at(line, problem));
+        } else if begins(key, "- doubly constrained") && number(line, value)? > 0 {
+            return Err(Wrong::at(line, DOUBLY));
+        }
+    }
+    Ok(stated)
+}
+
+/// What is said of resources that are limited twice.
+const DOUBLY: &str =
+    "resources that are doubly constrained are not read; write each as a renewable and a nonrenewable one";
+
+/// Release and due date, in a section that may be missing.
+fn information(lines: &mut Lines<'_>, project: &mut Project) -> Result<(), Wrong> {
+    if lines.lines.peek().is_none_or(|(_, text)| !begins(text, INFORMATION)) {
+        return Ok(());
+    }
+    lines.heading(INFORMATION)?;
+    lines.next("the names of its columns")?;
+    let Some((line, text)) = lines.row() else { return Ok(()) };
+    let &[_, _, release, due, cost, ..] = numbers(line, text)?.as_slice() else {
+        let problem = "a project is written as its number, its activities, its release date, its due date and its cost of tardiness";
+        return Err(Wrong::at(line, problem));
+    };
+    if let Some((line, _)) = lines.row() {
+        return Err(Wrong::at(line, "a second project stands here; write each into a file of its own"));
+    }
+    project.release = release;
+    if due > 0 && due < release {
+        return Err(Wrong::at(line, format!("the due date is {due}, before the release date {release}; put it later")));
+    }
+    if due > 0 {
+        project.due = Some(due);
+        project.remarks.push(format!(
+            "the due date of the project, {due}, is the deadline of the job; its cost of tardiness, {cost} a period, is not used"
+        ));
+    }
+    Ok(())
+}
+
+/// Who waits for whom; modes are counted and come later.
+fn precedence(lines: &mut Lines<'_>, project: &mut Project, stated: Option<(usize, u64)>) -> Result<(), Wrong> {
+    lines.heading(PRECEDENCE)?;
+    lines.next("the names of its columns")?;
+    while let Some((line, text)) = lines.row() {
+        let row = numbers(line, text)?;
+        let [own, _, count, successors @ ..] = row.as_slice() else {
+            let problem = "an activity is written as its number, that of its modes, that of its successors and these";
+            return Err(Wrong::at(line, problem));
+        };
+        let due = project.activities.len() as u64 + 1;
+        if *own != due {
+            let problem = format!("activity {own} stands where {due} is due; activities are numbered from 1 in order");
+            return Err(Wrong::at(line, problem));
+        }
+        if successors.len() as u64 != *count {
+            return Err(Wrong::at(line, format!("{count} successors are announced and {} follow", successors.len())));
+        }
+        // The number of modes is compared when they were read.
+        let modes = Vec::new();
+        project.activities.push(Activity { name: own.to_string(), line, modes, successors: successors.to_vec() });
+    }
+    let found = project.activities.len() as u64;
+    match stated {
+        Some((line, stated)) if stated != found => {
+            Err(Wrong::at(line, format!("{stated} activities are announced, and {found} follow under `{PRECEDENCE}`")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The modes of all activities; the names of the resources.
+fn requests(lines: &mut Lines<'_>, project: &mut Project) -> Result<Vec<String>, Wrong> {
+    lines.heading(REQUESTS)?;
+    let (line, header) = lines.next("the names of its columns")?;
+    let at = header.to_ascii_lowercase().find("duration").map(|at| at + "duration".len());
+    let columns = names(line, header.get(at.unwrap_or(header.len())..).unwrap_or_default())?;
+    let mut own = 0;
+    while let Some((line, text)) = lines.row() {
+        let row = numbers(line, text)?;
+        let mode = match row.len().checked_sub(columns.len()) {
+            Some(3) => {
+                own += 1;
+                if row[0] != own {
+                    return Err(Wrong::at(
+                        line,
+                        format!("modes of activity {} stand where those of {own} are due", row[0]),
+                    ));
+                }
+                &row[1..]
+            }
+            Some(2) if own > 0 => &row[..],
+            _ => {
+                let problem = format!(
+                    "a mode is written as the number of its activity (or nothing, from the second on), its own number, its \
+                     duration and {} needs, one a resource",
+                    columns.len()
+                );
+                return Err(Wrong::at(line, problem));
+            }
+        };
+        let count = project.activities.len();
+        let Some(activity) = usize::try_from(own - 1).ok().and_then(|at| project.activities.get_mut(at)) else {
+            return Err(Wrong::at(line, format!("activity {own} does not exist; the last is {count}")));
+        };
+        let due = activity.modes.len() as u64 + 1;
+        if mode[0] != due {
+            return Err(Wrong::at(
+                line,
+                format!("mode {} stands where {due} is due; modes are numbered from 1", mode[0]),
+            ));
+        }
+        activity.modes.push(Mode { duration: mode[1], needs: mode[2..].to_vec() });
+    }
+    let without = project.activities.iter().find(|activity| activity.modes.is_empty());
+    match without {
+        Some(Activity { name, line, .. }) => {
+            Err(Wrong::at(*line, format!("activity `{name}` has no mode under `{REQUESTS}`; give one")))
+        }
+        None => Ok(columns),
+    }
+}
+
+/// The names of resources in a line such as `R 1  R 2  N 1`.
+fn names(line: usize, text: &str) -> Result<Vec<String>, Wrong> {
+    let mut names: Vec<String> = Vec::new();
+    let mut rest = text.trim();
+    while let Some(kind) = rest.chars().next() {
+        let digits = rest[kind.len_utf8()..].trim_start();
+        let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
+        match kind.to_ascii_uppercase() {
+            'D' => return Err(Wrong::at(line, DOUBLY)),
+            'R' | 'N' if end > 0 => names.push(format!("{}{}", kind.to_ascii_uppercase(), &digits[..end])),
+            _ => {
+                let problem = format!("`{rest}` is no list of resources; write R 1, R 2 .. and N 1, N 2 ..");
+                return Err(Wrong::at(line, problem));
+            }
+        }
+        rest = digits[end..].trim_start();
+    }
+    Ok(names)
+}
+
+/// How much there is of each resource, in the order of the columns.
+fn availabilities(lines: &mut Lines<'_>, columns: &[String]) -> Result<Vec<Stock>, Wrong> {
+    lines.heading(AVAILABILITIES)?;
+    if columns.is_empty() {
+        return Ok(Vec::new());
+    }
+    let (line, text) = lines.next("the names of the resources")?;
+    let own = names(line, text)?;
+    if own != columns {
+        let problem =
+            format!("the resources are {} here and {} above; write the same", own.join(", "), columns.join(", "));
+        return Err(Wrong::at(line, problem));
+    }
+    let (line, text) = lines.next("the amounts of the resources")?;
+    let amounts = numbers(line, text)?;
+    if amounts.len() != columns.len() {
+        return Err(Wrong::at(line, format!("{} amounts stand here for {} resources", amounts.len(), columns.len())));
+    }
+    let stock = |(name, amount): (&String, u64)| Stock { name: name.clone(), amount, renewable: name.starts_with('R') };
+    Ok(columns.iter().zip(amounts).map(stock).collect())
+}

@@ -1,0 +1,309 @@
+//! A project, however it is written, and the instance that it becomes.
+
+use makespan_core::{Edge, Graph, Instance, Job, NamedTask, Need, Needs, Payload, Platform, Profile, Resources, Time};
+
+use super::Wrong;
+use crate::error::Place;
+
+/// How much there is of a resource.
+pub(super) struct Stock {
+    pub name: String,
+    pub amount: u64,
+    /// Whether it comes back; else it is used up.
+    pub renewable: bool,
+}
+
+/// One way to do an activity.
+pub(super) struct Mode {
+    /// In periods.
+    pub duration: u64,
+    /// Of each resource.
+    pub needs: Vec<u64>,
+}
+
+pub(super) struct Activity {
+    pub name: String,
+    /// Where it stands.
+    pub line: usize,
+    /// Numbered from 1 in the file.
+    pub modes: Vec<Mode>,
+    /// Their numbers, from 1.
+    pub successors: Vec<u64>,
+}
+
+#[derive(Default)]
+pub(super) struct Project {
+    pub stocks: Vec<Stock>,
+    pub activities: Vec<Activity>,
+    /// In periods.
+    pub release: u64,
+    /// In periods.
+    pub due: Option<u64>,
+    pub remarks: Vec<String>,
+}
+
+/// What was left out, for remarks.
+#[derive(Default)]
+struct LeftOut {
+    ends: usize,
+    /// The names of activities without duration that are not at the ends.
+    between: Vec<String>,
+    /// The names of activities of which modes need too much, once for each mode.
+    modes: Vec<String>,
+}
+
+impl Project {
+    /// The instance, and what its user should know.
+    pub(super) fn instance(self, name: &str) -> Result<(Instance, Vec<String>), Wrong> {
+        let whole = self.whole()?;
+        let mut left_out = LeftOut::default();
+        let mut tasks: Vec<Option<NamedTask>> = Vec::with_capacity(self.activities.len());
+        let mut least = vec![0_u128; self.stocks.len()];
+        for activity in &self.activities {
+            tasks.push(if takes_time(activity)? {
+                let modes = self.feasible(activity, &mut left_out)?;
+                for (at, least) in least.iter_mut().enumerate() {
+                    *least += modes.iter().map(|mode| u128::from(mode.needs[at])).min().unwrap_or(0);
+                }
+                Some(self.task(activity, &modes)?)
+            } else {
+                self.check_timeless(activity)?;
+                None
+            });
+        }
+        self.check_consumption(&least)?;
+        let graph = joined(&whole, &tasks, &mut left_out)?;
+        let platform = self.platform(&graph)?;
+        let remarks = self.remarks.iter().cloned().chain(left_out.remarks()).chain(said(&platform)).collect();
+        let mut job = Job::compound(name, graph).with_release(periods(self.release).map_err(Wrong::from)?);
+        job.deadline = self.due.map(periods).transpose().map_err(Wrong::from)?;
+        let instance =
+            Instance::new(platform, vec![job], Vec::new()).map_err(|error| Wrong::from(error.to_string()))?;
+        Ok((instance, remarks))
+    }
+
+    /// All activities, each of which takes a tick here: who waits for whom, checked.
+    fn whole(&self) -> Result<Graph, Wrong> {
+        let count = self.activities.len();
+        let mut edges = Vec::new();
+        for (from, activity) in (0..).zip(&self.activities) {
+            for &successor in &activity.successors {
+                let to = u32::try_from(successor).ok().filter(|&to| to >= 1 && to as usize <= count);
+                let Some(to) = to else {
+                    let problem = format!(
+                        "activity `{}` has the successor {successor}, which does not exist; activities are numbered from 1 \
+                         to {count}",
+                        activity.name
+                    );
+                    return Err(Wrong::at(activity.line, problem));
+                };
+                edges.push(Edge { from, to: to - 1, payload: Payload::Bytes(0) });
+            }
+        }
+        let tick = Profile::rigid(1, Time::TICK).map_err(|error| error.to_string())?;
+        let tasks = self.activities.iter().map(|activity| NamedTask::new(activity.name.as_str(), tick.clone()));
+        Graph::new(tasks.collect(), edges).map_err(|error| Wrong::from(error.to_string()))
+    }
+
+    /// The modes that need no more than there is.
+    fn feasible<'a>(&self, activity: &'a Activity, left_out: &mut LeftOut) -> Result<Vec<&'a Mode>, Wrong> {
+        let fits = |mode: &&Mode| mode.needs.iter().zip(&self.stocks).all(|(&need, stock)| need <= stock.amount);
+        let mut modes: Vec<&Mode> = activity.modes.iter().filter(fits).collect();
+        let without = activity.modes.len() - modes.len();
+        left_out.modes.extend(std::iter::repeat_n(activity.name.clone(), without));
+        if modes.is_empty() {
+            return Err(Wrong::at(activity.line, self.infeasible(activity)));
+        }
+        // More processors are faster.
+        modes.sort_by_key(|mode| std::cmp::Reverse(mode.duration));
+        Ok(modes)
+    }
+
+    fn infeasible(&self, activity: &Activity) -> String {
+        let Activity { name, modes, .. } = activity;
+        let short = |mode: &Mode| {
+            let pair = mode.needs.iter().zip(&self.stocks).find(|(need, stock)| **need > stock.amount);
+            pair.map(|(need, stock)| format!("needs {need} of `{}`, and there are {}", stock.name, stock.amount))
+        };
+        let first = modes.first().and_then(short).unwrap_or_default();
+        match modes.len() {
+            0 => format!("activity `{name}` has no mode; give one"),
+            1 => format!("activity `{name}` {first}; give more, or let it need less"),
+            count => format!(
+                "activity `{name}` has no feasible mode of {count}: the first {first}; give more, or another mode"
+            ),
+        }
+    }
+
+    /// An activity with the modes that are left of it.
+    fn task(&self, activity: &Activity, modes: &[&Mode]) -> Result<NamedTask, Wrong> {
+        let wrong = |problem: String| Wrong::at(activity.line, format!("activity `{}`: {problem}", activity.name));
+        let times = modes.iter().map(|mode| periods(mode.duration)).collect::<Result<Vec<Time>, String>>();
+        let profile = Profile::table(times.map_err(wrong)?).map_err(|error| wrong(error.to_string()))?;
+        let need = |(at, stock): (usize, &Stock)| {
+            let amounts: Vec<u64> = modes.iter().map(|mode| mode.needs[at]).collect();
+            let first = amounts[0];
+            let need = match amounts.iter().all(|&amount| amount == first) {
+                true if first == 0 => return None,
+                true => Need::whole(first),
+                false => Need::ByAllotment(amounts.into()),
+            };
+            Some((stock.name.clone(), need))
+        };
+        let needs =
+            Needs::new(self.stocks.iter().enumerate().filter_map(need)).map_err(|error| wrong(error.to_string()))?;
+        let mut task = NamedTask::new(activity.name.as_str(), profile);
+        task.task.needs = needs;
+        Ok(task)
+    }
+
+    /// What takes no time is left out, so that it must not use up anything.
+    fn check_timeless(&self, activity: &Activity) -> Result<(), Wrong> {
+        for (at, stock) in self.stocks.iter().enumerate().filter(|(_, stock)| !stock.renewable) {
+            let least = activity.modes.iter().map(|mode| mode.needs[at]).min().unwrap_or(0);
+            if least > 0 {
+                let (name, stock) = (&activity.name, &stock.name);
+                let problem =
+                    format!("activity `{name}` takes no time and uses up {least} of `{stock}`; give it a duration");
+                return Err(Wrong::at(activity.line, problem));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_consumption(&self, least: &[u128]) -> Result<(), Wrong> {
+        let short = |(stock, least): &(&Stock, &u128)| !stock.renewable && **least > u128::from(stock.amount);
+        match self.stocks.iter().zip(least).find(short) {
+            None => Ok(()),
+            Some((Stock { name, amount, .. }, least)) => Err(Wrong::from(format!(
+                "the activities use up at least {least} of `{name}` in all, each in the mode that takes the least of it, and \
+                 there are {amount}; no plan keeps to that"
+            ))),
+        }
+    }
+
+    /// One node with a processor for each of all activities at once, in their widest modes.
+    fn platform(&self, graph: &Graph) -> Result<Platform, Wrong> {
+        let widest = |task: &NamedTask| u64::from(task.task.profile.max_processors());
+        let processors: u64 = graph.tasks().iter().map(widest).sum();
+        let processors = u32::try_from(processors).unwrap_or(u32::MAX);
+        let amounts = |renewable: bool| {
+            let stocks = self.stocks.iter().filter(|stock| stock.renewable == renewable);
+            Resources::new(stocks.map(|stock| (stock.name.as_str(), stock.amount))).map_err(|error| error.to_string())
+        };
+        let (licences, consumables) = (amounts(true)?, amounts(false)?);
+        let platform = Platform::flat(processors).and_then(|platform| platform.with_licences(licences));
+        let platform = platform.and_then(|platform| platform.with_consumables(consumables));
+        platform.map_err(|error| Wrong::from(error.to_string()))
+    }
+}
+
+/// Whether an activity takes time.
+fn takes_time(activity: &Activity) -> Result<bool, Wrong> {
+    let timeless = activity.modes.iter().filter(|mode| mode.duration == 0).count();
+    if timeless > 0 && timeless < activity.modes.len() {
+        let problem = format!(
+            "activity `{}` takes no time in some modes and some in others; give each mode a duration above 0, or none",
+            activity.name
+        );
+        return Err(Wrong::at(activity.line, problem));
+    }
+    Ok(timeless == 0)
+}
+
+/// The graph of those that take time: what waits for another one waits for all that this one waits for.
+fn joined(whole: &Graph, tasks: &[Option<NamedTask>], left_out: &mut LeftOut) -> Result<Graph, Wrong> {
+    let mut before: Vec<Vec<u32>> = vec![Vec::new(); whole.len()];
+    let mut awaited = vec![false; whole.len()];
+    for edge in whole.edges() {
+        before[edge.to as usize].push(edge.from);
+        awaited[edge.from as usize] = true;
+    }
+    // A small file of activities without duration between many others would become a large graph.
+    let most = 8 * whole.edges().len() + (1 << 18);
+    let mut size = 0;
+    for &number in whole.order() {
+        let at = number as usize;
+        let own = std::mem::take(&mut before[at]);
+        if tasks[at].is_none() {
+            if own.is_empty() || !awaited[at] {
+                left_out.ends += 1;
+            } else {
+                left_out.between.push(whole.name(number).to_owned());
+            }
+        }
+        let mut all = Vec::with_capacity(own.len());
+        for from in own {
+            match tasks[from as usize] {
+                Some(_) => all.push(from),
+                None => all.extend_from_slice(&before[from as usize]),
+            }
+            if size + all.len() > most {
+                let name = whole.name(number);
+                return Err(Wrong::from(format!(
+                    "activities without duration join so many others before activity `{name}` that more than {most} edges would stand for \
+                     them; give them durations"
+                )));
+            }
+        }
+        all.sort_unstable();
+        all.dedup();
+        size += all.len();
+        before[at] = all;
+    }
+    let mut numbers = vec![0_u32; tasks.len()];
+    let mut kept = Vec::with_capacity(tasks.len());
+    let mut edges = Vec::new();
+    for (at, task) in tasks.iter().enumerate().filter_map(|(at, task)| Some((at, task.as_ref()?))) {
+        numbers[at] = kept.len() as u32;
+        kept.push(task.clone());
+    }
+    for at in (0..tasks.len()).filter(|&at| tasks[at].is_some()) {
+        let edge = |&from: &u32| Edge { from: numbers[from as usize], to: numbers[at], payload: Payload::Bytes(0) };
+        edges.extend(before[at].iter().map(edge));
+    }
+    if kept.is_empty() {
+        return Err(Wrong {
+            place: Place::default(),
+            problem: "no activity takes any time; give one a duration".into(),
+        });
+    }
+    Graph::new(kept, edges).map_err(|error| Wrong::from(error.to_string()))
+}
+
+/// A period is a second.
+fn periods(count: u64) -> Result<Time, String> {
+    Time::parse(&count.to_string()).map_err(|error| error.to_string())
+}
+
+/// What is made of the file, said once.
+fn said(platform: &Platform) -> impl Iterator<Item = String> {
+    let processors = platform.processors();
+    std::iter::once(format!(
+        "a period is planned as a second, on {processors} processors: as many as all activities can hold at once, so that only \
+         the resources of the file are scarce"
+    ))
+}
+
+impl LeftOut {
+    fn remarks(self) -> impl Iterator<Item = String> {
+        let Self { ends, between, modes } = self;
+        let ends = (ends > 0)
+            .then(|| format!("{ends} activities without duration at the ends of the project are left out: they stand for its begin and end"));
+        let first = between.first().cloned();
+        let between = first.map(|first| {
+            format!(
+                "{} activities without duration (such as `{first}`) are left out: what waits for them waits for what they wait for",
+                between.len()
+            )
+        });
+        let first = modes.first().cloned();
+        let modes = first.map(|first| {
+            format!(
+                "{} modes (such as one of activity `{first}`) need more than there is in all, and are left out",
+                modes.len()
+            )
+        });
+        ends.into_iter().chain(between).chain(modes)
+    }
+}

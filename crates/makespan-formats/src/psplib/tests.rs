@@ -1,0 +1,187 @@
+use makespan_core::{Instance, JobId, Need, TaskId, Time};
+
+use crate::{Format, ReadInstance, ReadOptions, parse_instance};
+
+fn read(text: &str, name: &str) -> Result<ReadInstance, String> {
+    parse_instance(text.as_bytes(), name, &ReadOptions::default()).map_err(|error| error.to_string())
+}
+
+/// Six activities with both dummies and one without duration between, two resources.
+const PATTERSON: &str = "6 2\n4 2\n\n0 0 0 2 2 3\n3 2 0 1 4\n5 1 2 2 4 5\n0 0 0 1 5\n2 4 1 1 6\n0 0 0 0\n";
+
+const MODES: &str = "\
+************************************************************************
+file with basedata            : own
+initial value random generator: 7
+************************************************************************
+projects                      :  1
+jobs (incl. supersource/sink ):  5
+horizon                       :  20
+RESOURCES
+  - renewable                 :  1   R
+  - nonrenewable              :  2   N
+  - doubly constrained        :  0   D
+************************************************************************
+PROJECT INFORMATION:
+pronr.  #jobs rel.date duedate tardcost  MPM-Time
+    1      3      2       18       12       7
+************************************************************************
+PRECEDENCE RELATIONS:
+jobnr.    #modes  #successors   successors
+   1        1          2           2   3
+   2        3          1           4
+   3        2          1           4
+   4        1          1           5
+   5        1          0
+************************************************************************
+REQUESTS/DURATIONS:
+jobnr. mode duration  R 1  N 1  N 2
+------------------------------------------------------------------------
+  1      1     0       0    0    0
+  2      1     3       4    5    0
+         2     9       1    2    0
+         3     4       6    1    0
+  3      1     4       2    0    3
+         2     4       1    0    7
+  4      1     2       5    3    3
+  5      1     0       0    0    0
+************************************************************************
+RESOURCEAVAILABILITIES:
+  R 1  N 1  N 2
+    5    9   11
+************************************************************************
+";
+
+fn seconds(instance: &Instance, task: u64) -> Vec<f64> {
+    let profile = instance.profile(TaskId(task));
+    (profile.min_processors()..=profile.max_processors()).map(|count| profile.time(count).seconds()).collect()
+}
+
+#[test]
+fn numbers_alone_are_a_project() {
+    for name in ["x", "x.rcp", "x.txt"] {
+        let ReadInstance { instance, format, remarks } = read(PATTERSON, name).unwrap();
+        assert_eq!((format, instance.jobs().len(), instance.processors()), (Format::Patterson, 1, 3));
+        let names: Vec<String> = instance.task_ids().map(|task| instance.name(task).into_owned()).collect();
+        assert_eq!(names, ["x/2", "x/3", "x/5"]);
+        let edges: Vec<(u64, u64)> = instance.edges().iter().map(|edge| (edge.from.0, edge.to.0)).collect();
+        // Activity 4 takes no time: 5 waits for 2 and 3 in its place.
+        assert_eq!(edges, [(0, 2), (1, 2)]);
+        assert_eq!(instance.platform().licences().iter().collect::<Vec<_>>(), [("R1", 4), ("R2", 2)]);
+        let need = |task, name| instance.task(TaskId(task)).needs.of(name).cloned();
+        assert_eq!((need(0, "R1"), need(0, "R2"), need(1, "R2")), (Some(Need::whole(2)), None, Some(Need::whole(2))));
+        let has = |part: &str| remarks.iter().any(|remark| remark.contains(part));
+        assert!(has("2 activities without duration at the ends"), "{remarks:?}");
+        assert!(has("1 activities without duration (such as `4`)"), "{remarks:?}");
+        assert!(has("on 3 processors"), "{remarks:?}");
+    }
+}
+
+#[test]
+fn modes_are_allotments() {
+    let ReadInstance { instance, format, remarks } = read(MODES, "dir/own.mm").unwrap();
+    assert_eq!((format, instance.processors()), (Format::ProGen, 5));
+    let job = instance.job(JobId(0));
+    let of = |count| Time::from_seconds(count);
+    assert_eq!((job.name.as_str(), job.release, job.deadline), ("own", of(2), Some(of(18))));
+    // The third mode of activity 2 needs too much; the others by falling duration.
+    assert_eq!((seconds(&instance, 0), seconds(&instance, 1)), (vec![9.0, 3.0], vec![4.0, 4.0]));
+    let need = |task, name| instance.task(TaskId(task)).needs.of(name).cloned();
+    assert_eq!(need(0, "R1"), Some(Need::ByAllotment([1, 4].into())));
+    assert_eq!(need(0, "N1"), Some(Need::ByAllotment([2, 5].into())));
+    assert_eq!((need(1, "N2"), need(2, "N2")), (Some(Need::ByAllotment([3, 7].into())), Some(Need::whole(3))));
+    assert_eq!(instance.platform().consumables().iter().collect::<Vec<_>>(), [("N1", 9), ("N2", 11)]);
+    let has = |part: &str| remarks.iter().any(|remark| remark.contains(part));
+    assert!(has("1 modes (such as one of activity `2`) need more than there is"), "{remarks:?}");
+    assert!(
+        has("the due date of the project, 18, is the deadline of the job; its cost of tardiness, 12"),
+        "{remarks:?}"
+    );
+    assert_eq!(read(&MODES.replace('\n', "\r\n"), "x").unwrap().instance.processors(), 5);
+}
+
+#[test]
+fn bad_projects_are_refused_with_their_place() {
+    let check = |from: &str, to: &str, expect: &str| {
+        let text = MODES.replacen(from, to, 1);
+        assert_ne!(text, MODES, "{from}");
+        let Err(error) = read(&text, "x.mm") else { panic!("lacks {expect}") };
+        assert!(error.contains(expect), "{error}\nlacks {expect}");
+    };
+    check(
+        "  4      1     2       5    3    3",
+        "  4 1 2 6 3 3",
+        "x.mm:22: activity `4` needs 6 of `R1`, and there are 5",
+    );
+    check(
+        "    5    9   11",
+        "0 9 11",
+        "x.mm:20: activity `2` has no feasible mode of 3: the first needs 4 of `R1`, and there are 0",
+    );
+    check("    5    9   11", "5 4 11", "the activities use up at least 5 of `N1` in all");
+    check("constrained        :  0", "constrained : 1", "x.mm:11: resources that are doubly constrained are not read");
+    check("R 1  N 1  N 2\n---", "R 1  N 1  D 1\n---", "x.mm:26: resources that are doubly constrained");
+    check("R 1  N 1  N 2\n---", "R 1  Q 1  N 2\n---", "x.mm:26: `Q 1  N 2` is no list of resources");
+    check("projects                      :  1", "projects : 2", "x.mm:5: 2 projects are in the file");
+    check(
+        " 4        1          1           5",
+        " 4 1 1 9",
+        "x.mm:22: activity `4` has the successor 9, which does not exist",
+    );
+    check(" 4        1          1           5", " 4 1 1 2", "in a cycle: 2 -> 4 -> 2");
+    check(" 4        1          1           5", " 4 1 2 5", "x.mm:22: 2 successors are announced and 1 follow");
+    check(" 4        1          1           5", " 6 1 1 5", "x.mm:22: activity 6 stands where 4 is due");
+    check(":  5\n", ": 6\n", "x.mm:6: 6 activities are announced, and 5 follow");
+    check("  3      1     4       2", "  4      1     4       2", "modes of activity 4 stand where those of 3 are due");
+    check("         2     4       1    0    7", "  3 4 1 0 7", "mode 3 stands where 2 is due");
+    check("         2     4       1    0    7", "  2 4 1 0", "a mode is written as");
+    check("         2     4       1    0    7", "  2 4 1 0 -7", "`-7` is not a whole number from 0");
+    check("         2     4       1    0    7", "  2 0 1 0 7", "activity `3` takes no time in some modes");
+    check("  1      1     0       0    0", "1 1 0 0 2", "activity `1` takes no time and uses up 2 of `N1`");
+    check("  1      1     0       0    0", "1 1 99999999999999 0 2", "too long");
+    check("    5    9   11", "5 9", "2 amounts stand here for 3 resources");
+    check("    5    9   11", "5 9 11\nx", "`x` stands behind the last section");
+    check("    2       18", "    2       1", "the due date is 1, before the release date 2");
+    check("RESOURCEAVAILABILITIES", "AVAILABILITIES", "stands where the section `RESOURCEAVAILABILITIES` is due");
+    let cut = &MODES[..MODES.find("RESOURCEAV").unwrap()];
+    assert!(read(cut, "x.mm").unwrap_err().contains("the text ends where the section `RESOURCEAVAILABILITIES` is due"));
+}
+
+#[test]
+fn bad_numbers_are_refused_with_their_place() {
+    let check = |text: &str, expect: &str| {
+        let Err(error) = read(text, "x.rcp") else { panic!("lacks {expect}") };
+        assert!(error.contains(expect), "{error}\nlacks {expect}");
+    };
+    check(
+        "2 1\n4\n1 5 1 2\n1 1 0",
+        "x.rcp:3: activity `1` needs 5 of `R1`, and there are 4; give more, or let it need less",
+    );
+    check("2 1\n4\n1 5 1", "x.rcp:3: the text ends where a successor of activity 1 of 2 is due");
+    check("2 1\n4\n1 1 1 2\n1 1 0 7", "x.rcp:4: `7` stands behind the last of the 2 activities");
+    check("2 1\n4\n1 1 1 x\n1 1 0", "x.rcp:3: `x` is not a whole number from 0");
+    check("2 1\n4\n1 1 1 3\n1 1 0", "x.rcp:3: activity `1` has the successor 3, which does not exist");
+    check("2 1\n4\n1 1 1 2\n1 1 1 1", "in a cycle");
+    check("2 1\n4\n0 0 1 2\n0 0 0", "no activity takes any time; give one a duration");
+    check("99999999999 99999999999", "the amount of resource 1 of");
+    check("0 0", "there are no tasks");
+}
+
+#[test]
+fn what_is_stated_for_others_is_refused() {
+    let options = ReadOptions { processors: Some(9), ..ReadOptions::default() };
+    let error = parse_instance(PATTERSON.as_bytes(), "x", &options).unwrap_err().to_string();
+    assert!(error.contains("this file is a project in Patterson's form"), "{error}");
+}
+
+#[test]
+fn a_small_file_does_not_become_a_large_graph() {
+    // A thousand activities, one without duration, and a thousand more: a million edges stand for two thousand.
+    let first = "1 1 1001\n".repeat(1000);
+    let last: String = (1002..=2001).map(|at| format!(" {at}")).collect();
+    let text = format!("2001 0\n\n{first}0 1000{last}\n{}", "1 0\n".repeat(1000));
+    let Err(error) = read(&text, "x.rcp") else { panic!("it is accepted") };
+    assert!(error.contains("activities without duration join so many others before activity `"), "{error}");
+    let longer = text.replacen("\n0 1000", "\n1 1000", 1);
+    assert_eq!(read(&longer, "x.rcp").unwrap().instance.edges().len(), 2000);
+}

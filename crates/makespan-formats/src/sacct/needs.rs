@@ -1,0 +1,144 @@
+//! What a job needs: lists of trackable resources such as `cpu=2,mem=4G,gres/gpu=1`, and requested memory.
+
+use makespan_core::{Need, Resource};
+
+use super::columns::Columns;
+use super::values::count;
+use crate::needs::{GPUS, bytes};
+
+/// Names and amounts.
+type Amounts = Vec<(String, Need)>;
+
+/// What the job of these cells needs, and whether a cell says something of it that cannot be read.
+///
+/// What was given to it counts before what it requested, as with processors; only where neither list names memory the column of requested
+/// memory does.
+pub(super) fn needs(columns: &Columns, cells: &[&str]) -> (Amounts, bool) {
+    let mut broken = false;
+    let mut amounts: Amounts = Vec::new();
+    for &column in &columns.lists {
+        let (list, wrong) = listed(cells[column]);
+        broken |= wrong;
+        let new: Amounts =
+            list.into_iter().filter(|(name, _)| amounts.iter().all(|(known, _)| known != name)).collect();
+        amounts.extend(new);
+    }
+    let named = amounts.iter().any(|(name, _)| name == Resource::MEMORY);
+    if let Some(column) = columns.memory.filter(|_| !named) {
+        let nodes = columns.nodes.iter().find_map(|&column| count(cells[column]).ok().flatten());
+        match requested(cells[column], nodes.map_or(1, i64::unsigned_abs).max(1)) {
+            Ok(need) => amounts.extend(need.map(|need| (Resource::MEMORY.to_owned(), need))),
+            Err(()) => broken = true,
+        }
+    }
+    (amounts, broken)
+}
+
+/// The resources of a list, by the names that they have here; what is no resource of machines, such as `billing`, is not looked
+/// at. The second says whether an amount cannot be read.
+fn listed(cell: &str) -> (Amounts, bool) {
+    let mut broken = false;
+    // With the type behind a colon, such as `gpu:tesla`: those without one count all types.
+    let mut found: Vec<(&str, bool, u64)> = Vec::new();
+    for (key, value) in cell.split(',').filter_map(|part| part.trim().split_once('=')) {
+        let name = match key.split_once('/') {
+            None if key == "mem" => Resource::MEMORY,
+            Some(("gres" | "license", name)) if !name.is_empty() => name,
+            _ => continue,
+        };
+        let (name, typed) = name.split_once(':').map_or((name, false), |(name, _)| (name, true));
+        let name = if name == "gpu" { GPUS } else { name };
+        let amount = if name == Resource::MEMORY { memory(value) } else { value.parse().ok() };
+        match amount.filter(|&amount| i64::try_from(amount).is_ok()) {
+            Some(amount) => found.push((name, typed, amount)),
+            None => broken = true,
+        }
+    }
+    let mut amounts: Vec<(String, u64)> = Vec::new();
+    for &(name, typed, amount) in &found {
+        if typed && found.iter().any(|other| other.0 == name && !other.1) {
+            continue;
+        }
+        match amounts.iter_mut().find(|(known, _)| known == name) {
+            Some((_, sum)) if typed => *sum = sum.saturating_add(amount).min(i64::MAX as u64),
+            Some(_) => {}
+            None => amounts.push((name.to_owned(), amount)),
+        }
+    }
+    (
+        amounts
+            .into_iter()
+            .filter(|(_, amount)| *amount > 0)
+            .map(|(name, amount)| (name, Need::whole(amount)))
+            .collect(),
+        broken,
+    )
+}
+
+/// Requested memory: of the job, or, as Slurm wrote it before 21.08, of each of its nodes (`4Gn`) or processors (`4Gc`). 0 asks for
+/// whole nodes, whose memory is not told.
+fn requested(cell: &str, nodes: u64) -> Result<Option<Need>, ()> {
+    if matches!(cell, "" | "0" | "0n" | "0c" | "?" | "Unknown" | "None" | "N/A") {
+        return Ok(None);
+    }
+    let (text, suffix) = match cell.strip_suffix(['n', 'c']) {
+        Some(text) => (text, cell.as_bytes().last()),
+        None => (cell, None),
+    };
+    let amount = memory(text).filter(|&amount| i64::try_from(amount).is_ok()).ok_or(())?;
+    let whole = |amount: u64| Need::whole(amount.min(i64::MAX as u64));
+    Ok((amount > 0).then(|| match suffix {
+        Some(b'n') => whole(amount.saturating_mul(nodes)),
+        Some(_) => Need::per_processor(amount),
+        None => whole(amount),
+    }))
+}
+
+/// Bytes of an amount such as `2000M` or `1.5G`, in powers of 1024; without a letter in MiB.
+fn memory(text: &str) -> Option<u64> {
+    let shift = match text.bytes().last()? {
+        b'K' => 10,
+        b'M' => 20,
+        b'G' => 30,
+        b'T' => 40,
+        b'P' => 50,
+        _ => 0,
+    };
+    let (number, shift) = if shift == 0 { (text, 20) } else { (&text[..text.len() - 1], shift) };
+    let plain = number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let count = number.parse::<f64>().ok().filter(|_| plain)?;
+    if count == 0.0 { Some(0) } else { bytes(count * (1_u64 << shift) as f64) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_is_read_with_its_letters() {
+        let gib = |count: u64| count << 30;
+        assert_eq!((memory("4G"), memory("2000M"), memory("16")), (Some(gib(4)), Some(2000 << 20), Some(16 << 20)));
+        assert_eq!((memory("1.5G"), memory("0"), memory("3T")), (Some(3 << 29), Some(0), Some(3 << 40)));
+        for bad in ["", "G", "-4G", "4 G", "4GB", "nan", "1e3", "inf", "4g"] {
+            assert_eq!(memory(bad), None, "{bad}");
+        }
+        assert_eq!(requested("4Gn", 3), Ok(Some(Need::whole(gib(12)))));
+        assert_eq!(requested("4Gc", 3), Ok(Some(Need::per_processor(gib(4)))));
+        assert_eq!((requested("4G", 3), requested("0n", 3)), (Ok(Some(Need::whole(gib(4)))), Ok(None)));
+        assert_eq!(requested("much", 1), Err(()));
+    }
+
+    #[test]
+    fn lists_name_resources() {
+        let listed = |cell: &str| {
+            let (amounts, broken) = listed(cell);
+            (amounts.into_iter().map(|(name, need)| (name, need.total(1))).collect::<Vec<_>>(), broken)
+        };
+        let pair = |name: &str, amount| (name.to_owned(), amount);
+        let gpus = "billing=4,cpu=4,gres/gpu:tesla=2,gres/gpu=3,mem=8G,node=1,license/ansys=5";
+        assert_eq!(listed(gpus), (vec![pair("gpus", 3), pair("memory", 8 << 30), pair("ansys", 5)], false));
+        assert_eq!(listed("gres/gpu:a=2,gres/gpu:b=1,gres/fpga=0"), (vec![pair("gpus", 3)], false));
+        assert_eq!(listed("mem=x,gres/gpu=-1,gres/=3,energy=99"), (vec![], true));
+        assert_eq!(listed(""), (vec![], false));
+    }
+}

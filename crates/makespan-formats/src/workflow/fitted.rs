@@ -1,0 +1,110 @@
+//! What tasks of a workflow need, on machines that may not state it.
+
+use makespan_core::{Graph, Instance, InstanceError, Job, NamedTask, Needs, Platform, Profile, ResourceKind, Work};
+
+use crate::needs::{UNSTATED, Unstated};
+
+/// Why needs of more than a machine has are left out.
+const TOO_MUCH: &str = "no machine of the file has so much, so that it is not planned";
+
+/// The jobs on these machines, and what is to be said of them. Needs of what the machines do not state are left out, and tasks on
+/// more cores than there are run on one. On the machines of the file itself (`own`) needs of more than any of them has are
+/// left out, too: a file can be planned that contradicts itself in this.
+pub(super) fn fitted(jobs: Vec<Job>, platform: &Platform, own: bool) -> Result<(Vec<Job>, Vec<String>), String> {
+    let (unstated, too_much) = (Unstated::default(), Unstated::default());
+    let mut fitting = Fitting { platform, own, unstated, too_much, wide: Vec::new() };
+    let jobs = jobs.into_iter().map(|job| fitting.job(job)).collect::<Result<Vec<Job>, String>>()?;
+    let mut remarks = fitting.remarks();
+    let needy = own
+        && jobs
+            .iter()
+            .filter_map(|job| job.work.graph())
+            .flat_map(Graph::tasks)
+            .any(|task| !task.task.needs.is_empty());
+    if needy && let Err(error @ InstanceError::NoRoom(_)) = Instance::new(platform.clone(), jobs.clone(), Vec::new()) {
+        remarks
+            .push(format!("what tasks need is left out, since the machines of the file have no room for it: {error}"));
+        let bare = |mut task: NamedTask| {
+            task.task.needs = Needs::NONE;
+            task
+        };
+        let jobs = jobs.into_iter().map(|job| with_tasks(job, bare)).collect::<Result<_, String>>()?;
+        return Ok((jobs, remarks));
+    }
+    Ok((jobs, remarks))
+}
+
+struct Fitting<'a> {
+    platform: &'a Platform,
+    own: bool,
+    unstated: Unstated,
+    too_much: Unstated,
+    /// Tasks that run on more cores than there are.
+    wide: Vec<String>,
+}
+
+impl Fitting<'_> {
+    fn job(&mut self, job: Job) -> Result<Job, String> {
+        let most = self.platform.processors();
+        let plain = |task: &NamedTask| task.task.needs.is_empty() && task.task.profile.min_processors() <= most;
+        if job.work.graph().is_none_or(|graph| graph.tasks().iter().all(plain)) {
+            return Ok(job);
+        }
+        with_tasks(job, |task| self.task(task))
+    }
+
+    fn task(&mut self, mut named: NamedTask) -> NamedTask {
+        let (name, task) = (&named.name, &mut named.task);
+        let profile = &task.profile;
+        if profile.min_processors() > self.platform.processors() {
+            self.wide.push(name.to_string());
+            task.profile = Profile::rigid(1, profile.shortest()).unwrap_or_else(|_| profile.clone());
+        }
+        let processors = task.profile.min_processors();
+        task.needs = self.unstated.kept(&task.needs, self.platform, processors, name);
+        if self.own {
+            task.needs = self.possible(&task.needs, processors, name);
+        }
+        named
+    }
+
+    /// The needs of what some machine has as much of.
+    fn possible(&mut self, needs: &Needs, processors: u32, name: &str) -> Needs {
+        let Self { platform, too_much, .. } = self;
+        let fits = |resource: &str, total: u64| {
+            let id = platform.resource(resource).filter(|&id| platform.resource_of(id).kind == ResourceKind::OfNodes);
+            id.is_none_or(|id| (0..platform.node_count()).any(|node| platform.amount(node, id) >= total))
+        };
+        let mut kept = Vec::new();
+        for (resource, need) in needs.iter() {
+            let total = need.total(processors);
+            if fits(resource, total) {
+                kept.push((resource, need.clone()));
+            } else {
+                too_much.count(resource, total, name);
+            }
+        }
+        Needs::new(kept).unwrap_or_default()
+    }
+
+    fn remarks(&self) -> Vec<String> {
+        let wide = self.wide.first().map(|task| {
+            let count = self.wide.len();
+            format!(
+                "{count} tasks (such as `{task}`) ran on more cores than the machines have; each is planned on one, for as long \
+                 as it took"
+            )
+        });
+        let (unstated, too_much) = (self.unstated.remarks("tasks", UNSTATED), self.too_much.remarks("tasks", TOO_MUCH));
+        wide.into_iter().chain(unstated).chain(too_much).collect()
+    }
+}
+
+/// The job with other tasks.
+fn with_tasks(mut job: Job, change: impl FnMut(NamedTask) -> NamedTask) -> Result<Job, String> {
+    if let Work::Graph(graph) = &job.work {
+        let tasks = graph.tasks().iter().cloned().map(change).collect();
+        job.work = Work::Graph(Graph::new(tasks, graph.edges().to_vec()).map_err(|error| error.to_string())?);
+    }
+    Ok(job)
+}

@@ -1,0 +1,228 @@
+//! Projects whose activities wait for each other and share resources.
+//!
+//! After R. Kolisch, A. Sprecher and A. Drexl, "Characterization and generation of a general class of resource-constrained project
+//! scheduling problems", Management Science 41(10), 1995, DOI 10.1287/mnsc.41.10.1693: their three figures say how hard a project is.
+//! *Network complexity*: edges that no others imply, an activity, the begin and the end of the project counted among both. *Resource
+//! factor*: of how many of all resources an activity in a mode needs some, as a share. *Resource strength*: how much there is of a resource,
+//! from 0, the least with which the project can be done, to 1, with which nobody ever waits for it.
+//!
+//! Times, needs and limits are those of PSPLIB: durations and needs from 1 to 10, three activities at the begin and at the end, at most three
+//! successors and three predecessors. What is drawn in which order is ours, so that instances of theirs do not come again.
+
+mod network;
+#[cfg(test)]
+mod tests;
+
+use makespan_core::{Edge, Graph, Instance, Job, NamedTask, Need, Needs, Payload, Platform, Profile, Resources, Time};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use crate::LabError;
+use network::Network;
+
+/// Most activities of a project.
+const MOST: usize = 1000;
+/// Most periods of an activity, and the most that it needs of a resource in a period.
+const LONGEST: u64 = 10;
+
+/// A project: one compound job of activities on one processor each, with modes as allotments.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ProjectOptions {
+    /// How many activities, without a begin and an end.
+    pub activities: usize,
+    /// Modes of each activity, from 1 to 10, each of another duration: the faster, the more it needs.
+    pub modes: usize,
+    /// Resources that come back.
+    pub renewable: usize,
+    /// Resources that are used up.
+    pub nonrenewable: usize,
+    /// Edges an activity.
+    pub complexity: f64,
+    /// The share of resources that an activity needs.
+    pub factor: f64,
+    /// How much there is of each resource, from 0 to 1.
+    pub strength: f64,
+    /// The same seed gives the same instance.
+    pub seed: u64,
+}
+
+impl Default for ProjectOptions {
+    /// 30 activities of one mode, four resources, of which each needs about half, half as strong as could be.
+    fn default() -> Self {
+        Self {
+            activities: 30,
+            modes: 1,
+            renewable: 4,
+            nonrenewable: 0,
+            complexity: 1.5,
+            factor: 0.5,
+            strength: 0.5,
+            seed: 1,
+        }
+    }
+}
+
+/// An activity: its durations fall from mode to mode, and its needs of each resource do not.
+struct Activity {
+    durations: Vec<u64>,
+    /// Of each resource, by mode.
+    needs: Vec<Vec<u64>>,
+}
+
+/// Draws a project.
+///
+/// # Errors
+/// [`LabError`] when a figure is out of its range.
+pub fn project(options: &ProjectOptions) -> Result<Instance, LabError> {
+    check(options)?;
+    let mut random = ChaCha8Rng::seed_from_u64(options.seed);
+    let network = Network::draw(options.activities, options.complexity, &mut random);
+    let activities = activities(options, &mut random);
+    let amounts = amounts(options, &network, &activities);
+    let refused = |error: String| LabError::Option {
+        name: "project",
+        value: error,
+        expected: "this project cannot be drawn; please report it",
+    };
+    let graph = graph(options, &network, &activities).map_err(refused)?;
+    let platform = platform(options, &amounts).map_err(refused)?;
+    Ok(Instance::new(platform, vec![Job::compound("project", graph)], Vec::new())?)
+}
+
+fn check(options: &ProjectOptions) -> Result<(), LabError> {
+    let wrong = |name, value: String, expected| Err(LabError::Option { name, value, expected });
+    let ProjectOptions { activities, modes, renewable, nonrenewable, complexity, factor, strength, .. } = *options;
+    if activities == 0 || activities > MOST {
+        return wrong("activities", activities.to_string(), "it must be from 1 to 1000");
+    }
+    if modes == 0 || modes as u64 > LONGEST {
+        return wrong(
+            "modes",
+            modes.to_string(),
+            "it must be from 1 to 10, since each has another duration from 1 to 10",
+        );
+    }
+    if renewable + nonrenewable > 100 {
+        let expected = "renewable and nonrenewable ones must be at most 100 together";
+        return wrong("number of resources", (renewable + nonrenewable).to_string(), expected);
+    }
+    if !(1.0..=3.0).contains(&complexity) {
+        return wrong("complexity", complexity.to_string(), "it must be from 1 to 3; PSPLIB has 1.5, 1.8 and 2.1");
+    }
+    for (name, share) in [("factor", factor), ("strength", strength)] {
+        if !(0.0..=1.0).contains(&share) {
+            return wrong(name, share.to_string(), "it must be from 0 to 1");
+        }
+    }
+    Ok(())
+}
+
+fn activities(options: &ProjectOptions, random: &mut ChaCha8Rng) -> Vec<Activity> {
+    let resources = options.renewable + options.nonrenewable;
+    // Of all pairs of an activity and a resource as many as the factor says.
+    let pairs = options.activities * resources;
+    let mut asks = vec![false; pairs];
+    let mut order: Vec<usize> = (0..pairs).collect();
+    for at in 0..(options.factor * pairs as f64).round() as usize {
+        let other = random.random_range(at..pairs);
+        order.swap(at, other);
+        asks[order[at]] = true;
+    }
+    let mut draw = |own: &[bool]| {
+        let mut durations: Vec<u64> = (1..=LONGEST).collect();
+        for at in 0..options.modes {
+            let other = random.random_range(at..durations.len());
+            durations.swap(at, other);
+        }
+        durations.truncate(options.modes);
+        durations.sort_unstable_by(|a, b| b.cmp(a));
+        let mut amounts = |asked: bool| {
+            let mut amounts: Vec<u64> = (0..options.modes).map(|_| random.random_range(1..=LONGEST)).collect();
+            amounts.sort_unstable();
+            if asked { amounts } else { vec![0; options.modes] }
+        };
+        Activity { durations, needs: own.iter().map(|&asked| amounts(asked)).collect() }
+    };
+    (0..options.activities).map(|at| draw(&asks[at * resources..(at + 1) * resources])).collect()
+}
+
+/// How much there is of each resource: renewable ones first.
+fn amounts(options: &ProjectOptions, network: &Network, activities: &[Activity]) -> Vec<u64> {
+    let between =
+        |(least, most): (u64, u64)| least + (options.strength * most.saturating_sub(least) as f64).round() as u64;
+    let renewable = |at: usize| {
+        // In its slowest mode an activity needs the least.
+        let least = activities.iter().map(|activity| activity.needs[at][0]).max().unwrap_or(0);
+        (least, peak(network, activities, at).max(least))
+    };
+    let nonrenewable = |at: usize| {
+        let sum = |mode: usize| activities.iter().map(|activity| activity.needs[at][mode]).sum();
+        (sum(0), sum(options.modes - 1))
+    };
+    let used_up = options.renewable..options.renewable + options.nonrenewable;
+    (0..options.renewable).map(renewable).chain(used_up.map(nonrenewable)).map(between).collect()
+}
+
+/// The most of a resource that is held at once if each activity starts as early as the edges allow, in the mode that needs the most
+/// of it.
+fn peak(network: &Network, activities: &[Activity], resource: usize) -> u64 {
+    // Of several modes that need as much the slowest.
+    let mode = |activity: &Activity| {
+        activity.needs[resource].partition_point(|need| need < activity.needs[resource].last().unwrap_or(&0))
+    };
+    let mut starts = vec![0; activities.len()];
+    let mut changes: Vec<(u64, i64)> = Vec::new();
+    for (at, activity) in activities.iter().enumerate() {
+        let duration = activity.durations[mode(activity)];
+        let need = activity.needs[resource][mode(activity)] as i64;
+        changes.extend([(starts[at], need), (starts[at] + duration, -need)]);
+        for &to in &network.successors[at] {
+            starts[to] = starts[to].max(starts[at] + duration);
+        }
+    }
+    // What ends at an instant is free for what starts then.
+    changes.sort_unstable();
+    let (mut held, mut most) = (0, 0);
+    for (_, change) in changes {
+        held += change;
+        most = most.max(held);
+    }
+    most.unsigned_abs()
+}
+
+fn graph(options: &ProjectOptions, network: &Network, activities: &[Activity]) -> Result<Graph, String> {
+    let names: Vec<String> = names(options).collect();
+    let task = |(at, activity): (usize, &Activity)| {
+        let times = activity.durations.iter().map(|&duration| Time::from_seconds(duration as i64)).collect();
+        let profile = Profile::table(times).map_err(|error| error.to_string())?;
+        let need = |(name, amounts): (&String, &Vec<u64>)| {
+            let last = *amounts.last()?;
+            let need = if amounts[0] == last { Need::whole(last) } else { Need::ByAllotment(amounts.clone().into()) };
+            (last > 0).then(|| (name.clone(), need))
+        };
+        let needs = names.iter().zip(&activity.needs).filter_map(need);
+        let mut task = NamedTask::new((at + 1).to_string(), profile);
+        task.task.needs = Needs::new(needs).map_err(|error| error.to_string())?;
+        Ok(task)
+    };
+    let tasks = activities.iter().enumerate().map(task).collect::<Result<Vec<NamedTask>, String>>()?;
+    let edge = |(from, to): (usize, usize)| Edge { from: from as u32, to: to as u32, payload: Payload::Bytes(0) };
+    Graph::new(tasks, network.edges().map(edge).collect()).map_err(|error| error.to_string())
+}
+
+/// The names of the resources, renewable ones first.
+fn names(options: &ProjectOptions) -> impl Iterator<Item = String> {
+    let renewable = (1..=options.renewable).map(|number| format!("R{number}"));
+    renewable.chain((1..=options.nonrenewable).map(|number| format!("N{number}")))
+}
+
+/// So many processors that they are never scarce.
+fn platform(options: &ProjectOptions, amounts: &[u64]) -> Result<Platform, String> {
+    let stocks: Vec<(String, u64)> = names(options).zip(amounts.iter().copied()).collect();
+    let (licences, consumables) = stocks.split_at(options.renewable);
+    let resources = |stocks: &[(String, u64)]| Resources::new(stocks.to_vec()).map_err(|error| error.to_string());
+    let (licences, consumables) = (resources(licences)?, resources(consumables)?);
+    let platform = Platform::flat((options.activities * options.modes) as u32);
+    let platform = platform.and_then(|platform| platform.with_licences(licences)?.with_consumables(consumables));
+    platform.map_err(|error| error.to_string())
+}
