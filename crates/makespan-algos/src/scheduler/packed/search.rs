@@ -1,6 +1,6 @@
 //! Annealing of lists on a packing: their order, and the allotments.
 
-use makespan_core::{Instance, JobId, Objective};
+use makespan_core::{Instance, Job, JobId, Objective, Rows};
 use rand::{Rng, RngExt};
 use rand_chacha::ChaCha8Rng;
 
@@ -72,10 +72,17 @@ impl<'p, 'a> PackedSearch<'p, 'a> {
 /// An objective of the ends of jobs; the sum of flows instead of their mean.
 fn of_ends(objective: Objective, instance: &Instance, ends: &[i64], last: i64) -> f64 {
     let each = || instance.jobs().iter().zip(ends);
+    let late = |(job, &end): (&Job<Rows>, &i64)| {
+        job.deadline.map_or(0.0, |deadline| end.saturating_sub(deadline.ticks()).max(0) as f64)
+    };
     match objective {
         Objective::WeightedCompletion => each().map(|(job, &end)| job.weight.millionths() as f64 * end as f64).sum(),
         Objective::MeanFlow => each().map(|(job, &end)| (end - job.release.ticks()) as f64).sum(),
-        _ => last as f64,
+        Objective::MaxLateness => each().map(late).fold(0.0, f64::max),
+        Objective::WeightedLateness => {
+            each().map(|(job, end)| job.weight.millionths() as f64 * late((job, end))).sum()
+        }
+        Objective::Makespan | Objective::Cost | Objective::Throughput => last as f64,
     }
 }
 
