@@ -4,6 +4,7 @@ use std::str::FromStr;
 
 use makespan_core::{Decision, Event, Policy, TaskId, Time, View};
 
+use super::nodes_now::{NodesNow, NotNow};
 use super::order::{Place, Reading};
 use super::queue::Gap;
 use super::queue_state::{QueueState, Starts, Update, wait_for};
@@ -19,7 +20,8 @@ use crate::free_time::Period;
 /// run times at most the estimates the head of the queue starts no later than it was first reserved. Complexity: on
 /// equal processors that are always open O(log n) for an event and each task that it starts, and a search in a tree over
 /// the queue that skips what fits by neither rule; elsewhere a walk over what runs for each waiting task that is narrow
-/// enough, in which nothing runs into a period that closes its own. Which of several processors the head gets is left
+/// enough, in which nothing runs into a period that closes its own. Where tasks need more than processors the queue is looked at once
+/// an instant, the reservation is of all that the head needs, and a task that is looked at costs a walk over the nodes. Which of several processors the head gets is left
 /// open until it starts, but where best placement is required: there the reservation has its processors, and changes them
 /// where one other placement makes room.
 ///
@@ -34,6 +36,8 @@ pub struct Easy {
     state: Option<QueueState>,
     /// The reservation of the last pass, while nothing has ended since.
     reserved: Option<Reserved>,
+    /// Kept where tasks need more than processors.
+    nodes: Option<NodesNow>,
 }
 
 /// When the queue is looked at.
@@ -98,6 +102,11 @@ impl Easy {
         let heard = QueueState::hear(&mut self.state, self.reading, events, view);
         let Some(state) = self.state.as_mut() else { return };
         let late = state.held.extend(view, &[]);
+        if let Some(nodes) = &mut self.nodes {
+            on_nodes(state, nodes, view, decisions);
+            decisions.extend(wait_for(&state.queue, view));
+            return;
+        }
         if !state.counted {
             by_sets(state, &mut Space::of(view), view, decisions);
             decisions.extend(wait_for(&state.queue, view));
@@ -283,8 +292,37 @@ fn by_sets(state: &mut QueueState, space: &mut Space<'_>, view: &View<'_>, decis
     }
 }
 
+/// One look at the queue, node by node: the head is reserved with all that it needs, and what runs for longer than until its
+/// start fits beside it, too.
+fn on_nodes(state: &mut QueueState, nodes: &mut NodesNow, view: &View<'_>, decisions: &mut Vec<Decision>) {
+    while let Some(place) = state.queue.first()
+        && nodes.start(state, place, None, view, decisions)
+    {}
+    let Some(head) = state.queue.first() else { return };
+    let Some(mut later) = nodes.later(head, state.held.ends(), view) else { return };
+    let window = later.start.saturating_since(view.now);
+    let (mut after, mut refused) = (head, NotNow::default());
+    while nodes.free() > 0 {
+        let gap = Gap { free: nodes.free(), window, beside: later.free().min(nodes.free()) };
+        let Some(place) = state.queue.next_admitted(Some(after), gap) else { return };
+        after = place;
+        if refused.covers(place, view.instance) {
+            continue;
+        }
+        let beside = (place.asked.time > window).then_some(&mut later);
+        let alone = beside.is_none();
+        if !nodes.start(state, place, beside, view, decisions) && alone {
+            refused.add(place, view.instance);
+        }
+    }
+}
+
 impl Policy for Easy {
     fn on(&mut self, events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
+        NodesNow::hear(&mut self.nodes, events, view);
+        if self.nodes.is_some() {
+            return self.by_instant(events, view, decisions);
+        }
         match self.passes {
             Passes::Instant => self.by_instant(events, view, decisions),
             Passes::Event => self.by_event(events, view, decisions),

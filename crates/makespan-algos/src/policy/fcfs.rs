@@ -2,6 +2,7 @@
 
 use makespan_core::{Decision, Event, Policy, View};
 
+use super::nodes_now::NodesNow;
 use super::order::Reading;
 use super::queue_state::{QueueState, Starts, wait_for};
 use super::space::Space;
@@ -10,7 +11,8 @@ use super::space::Space;
 ///
 /// Source: the base line of D. Feitelson, L. Rudolph and U. Schwiegelshohn, "Parallel job scheduling - a status report",
 /// JSSPP 2004, DOI `10.1007/11407522_1`. Around unavailable periods a task starts only where it fits until its estimated
-/// end. Complexity: O(log n) an event on equal processors that are always open; elsewhere a walk over what runs.
+/// end. Complexity: O(log n) an event on equal processors that are always open; a walk over the nodes for a task
+/// where tasks need more than processors; elsewhere one over what runs.
 ///
 /// ```
 /// let policy = makespan_algos::policy::policy("fcfs[order=sjf]", 1)?;
@@ -20,12 +22,14 @@ use super::space::Space;
 pub struct Fcfs {
     reading: Reading,
     state: Option<QueueState>,
+    /// Kept where tasks need more than processors.
+    nodes: Option<NodesNow>,
 }
 
 impl Fcfs {
     /// With this queue.
     pub fn new(reading: Reading) -> Self {
-        Self { reading, state: None }
+        Self { reading, ..Self::default() }
     }
 }
 
@@ -34,6 +38,14 @@ impl Policy for Fcfs {
         QueueState::hear(&mut self.state, self.reading, events, view);
         let Some(state) = self.state.as_mut() else { return };
         state.held.extend(view, &[]);
+        NodesNow::hear(&mut self.nodes, events, view);
+        if let Some(nodes) = &mut self.nodes {
+            while let Some(place) = state.queue.first()
+                && nodes.start(state, place, None, view, decisions)
+            {}
+            decisions.extend(wait_for(&state.queue, view));
+            return;
+        }
         if !state.counted {
             state.start_heads(&mut Space::of(view), decisions);
             decisions.extend(wait_for(&state.queue, view));

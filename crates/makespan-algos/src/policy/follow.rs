@@ -91,9 +91,7 @@ impl Follow {
                 self.reservations.upcoming().filter(|at| own.has_task(at.task)).cloned().collect();
             self.reservations.remove(|task| own.has_task(task));
             let begun = (left.len() as u64) < own.tasks();
-            let needy = |task: &TaskId| {
-                !instance.profile(*task).is_sequential() || !instance.demands(*task).is_empty()
-            };
+            let needy = |task: &TaskId| !instance.profile(*task).is_sequential() || !instance.demands(*task).is_empty();
             if begun && own.is_compound() && left.iter().any(needy) {
                 // The rule of HEFT knows places of one processor: they wait for the repair.
                 self.reservations.add(before);

@@ -112,6 +112,11 @@ impl Held {
         Some(Slot { processors, start: hold.start, end: hold.end, task: Some(task), begun: true })
     }
 
+    /// When each of what runs is believed to end, ascending.
+    pub(super) fn ends(&self) -> impl Iterator<Item = (Time, TaskId)> + '_ {
+        self.ends.iter().copied()
+    }
+
     /// When the last of what runs is believed to end.
     pub(super) fn last_end(&self) -> Option<Time> {
         self.ends.last().map(|&(end, _)| end)

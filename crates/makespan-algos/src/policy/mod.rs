@@ -17,6 +17,7 @@ mod held;
 mod job_flow;
 mod jobs;
 mod moldable_easy;
+mod nodes_now;
 mod order;
 mod play;
 mod queue;

@@ -193,6 +193,7 @@ impl Need {
     }
 
     /// The most of its `processors`, up to `most`, that the task can have on a node that has this much left.
+    #[inline]
     pub fn fitting(&self, left: u64, most: u32, processors: u32) -> u32 {
         if let Self::Linear { whole: 0, per_processor } = *self {
             // Without a share that is rounded up.

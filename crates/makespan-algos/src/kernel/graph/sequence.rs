@@ -330,8 +330,8 @@ impl<'a> Sequence<'a> {
                 weights.iter().zip(after).map(|(weight, after)| weight * after).sum::<f64>() + late
             }
             Goal::Latest { limit, .. } => {
-                // Twice as much as can be gained by it.
-                latest as f64 + 2.0 * (ends.max().copied().unwrap_or(0) - limit).max(0) as f64
+                // Twice as much as can be gained by it. Who is in time is not late by less than nothing.
+                latest.max(0) as f64 + 2.0 * (ends.max().copied().unwrap_or(0) - limit).max(0) as f64
             }
             Goal::Late { dues, .. } => dues.iter().zip(ends).map(|(due, end)| (end - due).max(0) as f64).sum(),
         }

@@ -8,7 +8,7 @@ use super::machines::Machines;
 
 /// What is free and left at an instant.
 #[derive(Clone, Debug, Default)]
-pub(super) struct State {
+pub(crate) struct State {
     pub now: i64,
     /// Free processors of each cell, closed ones too.
     pub free: Vec<u32>,
@@ -26,13 +26,13 @@ pub(super) struct State {
 
 /// Processors of one cell that a task holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Part {
+pub(crate) struct Part {
     pub cell: u32,
     pub count: u32,
 }
 
 /// A task that looks for a place.
-pub(super) struct Wanted<'a> {
+pub(crate) struct Wanted<'a> {
     pub demands: &'a [Demand],
     pub processors: u32,
     /// At speed 1.
@@ -46,7 +46,7 @@ pub(super) struct Wanted<'a> {
 
 /// Nodes with the number of processors that a task could have there.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Rooms {
+pub(crate) struct Rooms {
     rooms: Vec<u32>,
     chosen: Vec<(usize, u32)>,
 }
@@ -132,12 +132,31 @@ impl State {
         })
     }
 
+    /// How many processors a task could have on a node, here and where `beside` is given there, too.
+    fn room_beside(
+        &self,
+        machines: &Machines,
+        node: usize,
+        wanted: &Wanted<'_>,
+        duration: i64,
+        beside: Option<&Self>,
+    ) -> u32 {
+        let room = self.room(machines, node, wanted, duration);
+        match beside {
+            Some(other) if room > 0 => room.min(other.room(machines, node, wanted, duration)),
+            _ => room,
+        }
+    }
+
     /// How many processors a task could have on a node.
     fn room(&self, machines: &Machines, node: usize, wanted: &Wanted<'_>, duration: i64) -> u32 {
         if wanted.arrivals.get(node).is_some_and(|&arrival| arrival > self.now) {
             return 0;
         }
         let mut room = self.open(machines, node, duration).min(wanted.processors);
+        if room == 0 || wanted.demands.is_empty() {
+            return room;
+        }
         let left = &self.left[node * machines.resources..];
         for demand in wanted.demands {
             if room == 0 {
@@ -150,36 +169,69 @@ impl State {
         room
     }
 
-    /// Takes a task in: what it holds is added to `parts`, and how long it runs is returned. `None` where it does not fit now.
+    /// Where a task fits now, and where `beside` is given there, too: how long it runs, and in `rooms` the nodes. `None` where it
+    /// does not fit.
     ///
     /// The fastest processors that suffice, and of these nodes one alone if it can be: the slowest, and of these the one that
     /// leaves least free. Several nodes are as few as can be.
-    pub fn take(
-        &mut self,
+    pub fn find(
+        &self,
         machines: &Machines,
         wanted: &Wanted<'_>,
         rooms: &mut Rooms,
-        parts: &mut Vec<Part>,
+        beside: Option<&Self>,
     ) -> Option<i64> {
-        if wanted.processors > self.total || !self.has_common(machines, wanted) {
+        let has = |state: &Self| wanted.processors <= state.total && state.has_common(machines, wanted);
+        if !has(self) || !beside.is_none_or(has) {
             return None;
         }
-        let duration = match wanted.own_times {
-            Some(times) => self.on_own_times(machines, wanted, times, rooms)?,
-            None => self.on_class(machines, wanted, rooms)?,
-        };
+        match wanted.own_times {
+            Some(times) => self.on_own_times(machines, wanted, times, rooms),
+            None => self.on_class(machines, wanted, rooms, beside),
+        }
+    }
+
+    /// Holds what was found for so long; the parts are added to `parts`.
+    pub fn hold(
+        &mut self,
+        machines: &Machines,
+        wanted: &Wanted<'_>,
+        duration: i64,
+        rooms: &Rooms,
+        parts: &mut Vec<Part>,
+    ) {
         for &(node, count) in &rooms.chosen {
-            self.hold(machines, node, count, duration, parts);
-            for demand in wanted.demands.iter().filter(|demand| demand.kind == ResourceKind::OfNodes) {
-                let share = demand.need.share(count, wanted.processors);
-                self.left[node * machines.resources + demand.resource.index()] -= share;
-            }
+            self.hold_processors(machines, node, count, duration, parts);
+            self.hold_of_node(machines, wanted.demands, wanted.processors, (node, count));
         }
-        for demand in wanted.demands.iter().filter(|demand| demand.kind != ResourceKind::OfNodes) {
-            self.common[demand.resource.index() - machines.resources] -= demand.need.total(wanted.processors);
-        }
+        self.hold_common(machines, wanted.demands, wanted.processors);
         self.total -= wanted.processors;
-        Some(duration)
+    }
+
+    /// Holds these parts for a task on so many processors.
+    pub fn hold_parts(&mut self, machines: &Machines, demands: &[Demand], processors: u32, parts: &[Part]) {
+        for part in parts {
+            self.free[part.cell as usize] -= part.count;
+        }
+        for same in parts.chunk_by(|a, b| machines.node_of(a.cell) == machines.node_of(b.cell)) {
+            let count = same.iter().map(|part| part.count).sum();
+            self.hold_of_node(machines, demands, processors, (machines.node_of(same[0].cell), count));
+        }
+        self.hold_common(machines, demands, processors);
+        self.total -= processors;
+    }
+
+    fn hold_of_node(&mut self, machines: &Machines, demands: &[Demand], processors: u32, part: (usize, u32)) {
+        for demand in demands.iter().filter(|demand| demand.kind == ResourceKind::OfNodes) {
+            let share = demand.need.share(part.1, processors);
+            self.left[part.0 * machines.resources + demand.resource.index()] -= share;
+        }
+    }
+
+    fn hold_common(&mut self, machines: &Machines, demands: &[Demand], processors: u32) {
+        for demand in demands.iter().filter(|demand| demand.kind != ResourceKind::OfNodes) {
+            self.common[demand.resource.index() - machines.resources] -= demand.need.total(processors);
+        }
     }
 
     /// Gives back what a task held, but for what it used up. `node_of` tells the node of a cell.
@@ -205,7 +257,7 @@ impl State {
         }
     }
 
-    fn hold(&mut self, machines: &Machines, node: usize, count: u32, duration: i64, parts: &mut Vec<Part>) {
+    fn hold_processors(&mut self, machines: &Machines, node: usize, count: u32, duration: i64, parts: &mut Vec<Part>) {
         let (first, end) = machines.nodes[node].cells;
         let mut rest = count;
         let mut take = |state: &mut Self, cell: u32, rest: &mut u32| {
@@ -247,9 +299,17 @@ impl State {
         Some(time)
     }
 
-    fn on_class(&self, machines: &Machines, wanted: &Wanted<'_>, rooms: &mut Rooms) -> Option<i64> {
+    fn on_class(
+        &self,
+        machines: &Machines,
+        wanted: &Wanted<'_>,
+        rooms: &mut Rooms,
+        beside: Option<&Self>,
+    ) -> Option<i64> {
         rooms.rooms.clear();
         let mut sum = 0_u64;
+        // Where all are equally fast and open, a node that the task fills needs no comparison with others.
+        let plain = machines.always_open && machines.classes.len() == 1 && !machines.compact;
         for (class, &(_, end)) in machines.classes.iter().enumerate() {
             let duration = machines.slowed(wanted.time, class);
             if duration > wanted.walltime {
@@ -261,7 +321,12 @@ impl State {
                 sum = 0;
             }
             for node in rooms.rooms.len()..end {
-                let room = self.room(machines, node, wanted, duration);
+                let room = self.room_beside(machines, node, wanted, duration, beside);
+                if plain && room == wanted.processors && self.free[machines.nodes[node].cells.0 as usize] == room {
+                    rooms.chosen.clear();
+                    rooms.chosen.push((node, room));
+                    return Some(duration);
+                }
                 rooms.rooms.push(room);
                 sum += u64::from(room);
             }
@@ -289,7 +354,11 @@ impl State {
             let (first, end) = machines.nodes[node].cells;
             self.free[first as usize..end as usize].iter().sum::<u32>()
         };
-        let speed = |node: usize| machines.classes.partition_point(|class| class.1 <= node);
+        let classes = machines.classes.len();
+        let speed = |node: usize| match classes {
+            1 => 0,
+            _ => machines.classes.partition_point(|class| class.1 <= node),
+        };
         let alone = rooms.iter().enumerate().filter(|(_, room)| **room >= processors);
         let one = alone.map(|(node, _)| (Reverse(speed(node)), free(node), node)).min();
         if let Some((_, _, node)) = one {

@@ -9,7 +9,7 @@ use crate::kernel::graph::TransferTimes;
 
 /// A node that computes.
 #[derive(Clone, Debug)]
-pub(super) struct Node {
+pub(crate) struct Node {
     /// Its position on the platform.
     pub platform: usize,
     pub processors: u32,
@@ -19,7 +19,7 @@ pub(super) struct Node {
 
 /// Processors of one node that are closed at the same times.
 #[derive(Clone, Debug)]
-pub(super) struct Cell {
+pub(crate) struct Cell {
     pub ids: ProcSet,
     pub closed: Vec<(i64, i64)>,
 }
@@ -34,7 +34,7 @@ struct Kind {
 
 /// What an instance runs on.
 #[derive(Clone, Debug)]
-pub(super) struct Machines {
+pub(crate) struct Machines {
     /// By falling speed, then in the order of the platform.
     pub nodes: Vec<Node>,
     pub cells: Vec<Cell>,
@@ -127,7 +127,7 @@ impl Machines {
     }
 
     /// Whether the empty platform has room for a task on so many processors, within its walltime.
-    pub fn have_room(&self, instance: &Instance, demands: &[Demand], choice: Choice, task: &Task) -> bool {
+    pub(super) fn have_room(&self, instance: &Instance, demands: &[Demand], choice: Choice, task: &Task) -> bool {
         let platform = instance.platform();
         let enough = |demand: &Demand| {
             demand.kind == ResourceKind::OfNodes

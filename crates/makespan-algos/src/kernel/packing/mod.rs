@@ -16,8 +16,9 @@ use makespan_core::{Demand, Instance, JobId, Need, Profile, ResourceId, Resource
 
 use super::choices::{Choice, thinned};
 use crate::kernel::index_type;
-use machines::Machines;
 
+pub(crate) use fit::{Part, Rooms, State, Wanted};
+pub(crate) use machines::Machines;
 pub use packer::Packer;
 
 index_type! {

@@ -266,8 +266,9 @@ impl<'p, 'a> Packer<'p, 'a> {
             wanted.arrivals = &self.arrivals[begin as usize..][..packing.machines.nodes.len()];
         }
         let begin = self.parts.len();
-        let taken = self.state.take(&packing.machines, &wanted, &mut self.rooms, &mut self.parts);
-        let Some(duration) = taken else { return false };
+        let machines = &packing.machines;
+        let Some(duration) = self.state.find(machines, &wanted, &mut self.rooms, None) else { return false };
+        self.state.hold(machines, &wanted, duration, &self.rooms, &mut self.parts);
         self.waiting.remove(place);
         self.held[place] = (begin as u32, self.parts.len() as u32);
         self.starts[place] = self.state.now;

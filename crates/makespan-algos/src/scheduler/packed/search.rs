@@ -79,9 +79,7 @@ fn of_ends(objective: Objective, instance: &Instance, ends: &[i64], last: i64) -
         Objective::WeightedCompletion => each().map(|(job, &end)| job.weight.millionths() as f64 * end as f64).sum(),
         Objective::MeanFlow => each().map(|(job, &end)| (end - job.release.ticks()) as f64).sum(),
         Objective::MaxLateness => each().map(late).fold(0.0, f64::max),
-        Objective::WeightedLateness => {
-            each().map(|(job, end)| job.weight.millionths() as f64 * late((job, end))).sum()
-        }
+        Objective::WeightedLateness => each().map(|(job, end)| job.weight.millionths() as f64 * late((job, end))).sum(),
         Objective::Makespan | Objective::Cost | Objective::Throughput => last as f64,
     }
 }

@@ -68,12 +68,15 @@ impl<'a> Each<'a> {
 
 /// Ranks by which tasks whose paths must end soonest come first: of those that have no deadline behind them the longest paths last.
 fn urgency(problem: &GraphProblem) -> Vec<f64> {
+    let fastest = |task: u32| problem.times(task).iter().copied().min().unwrap_or(0);
+    let last = problem.dues().iter().flatten().copied().max().unwrap_or(0);
+    // Later than any deadline, and as much later as times are longer.
+    let never = (0..problem.tasks() as u32).map(fastest).fold(last, i64::saturating_add);
     let mut latest = vec![0_i64; problem.tasks()];
     for &task in problem.order().iter().rev() {
-        let fastest = problem.times(task).iter().copied().min().unwrap_or(0);
-        let own = problem.due(task).unwrap_or(i64::MAX / 4);
+        let own = problem.due(task).unwrap_or(never);
         let after = problem.outgoing(task).iter().map(|to| latest[to.task as usize]).min();
-        latest[task as usize] = after.map_or(own, |after| after.min(own)) - fastest;
+        latest[task as usize] = after.map_or(own, |after| after.min(own)) - fastest(task);
     }
     latest.into_iter().map(|latest| -(latest as f64)).collect()
 }
