@@ -25,6 +25,8 @@ use crate::scheduler::{
 
 const ANY_JOBS: &str = "moldable, rigid and sequential jobs and bags of them on equal processors; release dates; unavailable \
                         periods; best placement";
+const ALL_JOBS: &str = "jobs, bags and graphs of moldable tasks on processors of any speeds; needs; jobs that wait for jobs; \
+                        transfers; release dates; unavailable periods; best placement";
 const GRAPHS: &str = "graphs of tasks and single tasks, each on one processor, of any speeds; transfers over links; release \
                       dates; unavailable periods";
 const HEFT_PAPER: &str = "Topcuoglu, Hariri, Wu, IEEE TPDS 13(3), 2002, doi:10.1109/71.993206";
@@ -37,7 +39,7 @@ static ENTRIES: [Entry; 12] = [
     Entry {
         name: "optimise",
         summary: "the best that time allows: prices, then annealing of a serial insertion; any objective, or their front",
-        supports: "as demt; sequential jobs on machines that differ, as min-min; and graphs of tasks, as heft",
+        supports: ALL_JOBS,
         source: "Makespan; annealing after Kirkpatrick et al. 1983, doi:10.1126/science.220.4598.671",
         parameters: &[
             Parameter {
@@ -76,7 +78,7 @@ static ENTRIES: [Entry; 12] = [
     Entry {
         name: "demt",
         summary: "doubling batches filled with weight by a knapsack, compacted by a list: makespan and weighted completion",
-        supports: ANY_JOBS,
+        supports: ALL_JOBS,
         source: DEMT_PAPER,
         parameters: &[
             Parameter { name: "compaction", values: "raw, shift or list", default: "list" },
@@ -118,7 +120,7 @@ static ENTRIES: [Entry; 12] = [
     Entry {
         name: "list",
         summary: "Graham's list on the allotments of the dual approximation",
-        supports: ANY_JOBS,
+        supports: ALL_JOBS,
         source: "Garey, Graham, SIAM J. Comput. 4, 1975, doi:10.1137/0204015",
         parameters: &[Parameter { name: "order", values: "shelf, weighted-lptf, smith or saf", default: "shelf" }],
         kind: OfScheduler {
@@ -138,7 +140,7 @@ static ENTRIES: [Entry; 12] = [
     Entry {
         name: "sweep",
         summary: "longest-first lists for a sweep of target lengths, then annealing: makespan",
-        supports: ANY_JOBS,
+        supports: ALL_JOBS,
         source: "Turek, Wolf, Yu, SPAA 1992, doi:10.1145/140901.141909; Kirkpatrick et al. 1983, doi:10.1126/science.220.4598.671",
         parameters: &[Parameter { name: "steps", values: "0 to 100000000", default: "100000" }],
         kind: OfScheduler {
@@ -170,7 +172,7 @@ static ENTRIES: [Entry; 12] = [
     Entry {
         name: "gang",
         summary: "one job at a time on all processors, by weight over time; packed: others run beside what it leaves",
-        supports: ANY_JOBS,
+        supports: ALL_JOBS,
         source: DEMT_PAPER,
         parameters: &[Parameter { name: "packed", values: "yes or no", default: "no" }],
         kind: OfScheduler {
@@ -183,7 +185,7 @@ static ENTRIES: [Entry; 12] = [
     Entry {
         name: "sequential",
         summary: "every job on its fewest processors, longest first",
-        supports: ANY_JOBS,
+        supports: ALL_JOBS,
         source: DEMT_PAPER,
         parameters: &[],
         kind: OfScheduler {

@@ -47,8 +47,7 @@ pub enum PolicyError {
     },
 }
 
-const ANY: &str =
-    "rigid, sequential and moldable jobs on any platform; unavailable periods; best placement; speeds; failures";
+const ANY: &str = "rigid, sequential and moldable jobs on any platform; needs; jobs that wait for jobs; unavailable periods; best placement; speeds; failures";
 const FLOW: &str = "sequential jobs on nodes of any speeds, or with times of their own on each; failures";
 const OFFLINE: &str = "what its scheduler plans";
 const ORDER: Parameter = Parameter { name: "order", values: QueueOrder::VALUES, default: "fcfs" };
@@ -98,7 +97,7 @@ static POLICIES: [Entry<OfPolicy>; 13] = [
     Entry {
         name: "moldable-easy",
         summary: "EASY backfilling that chooses each job's processors when it starts, by the load",
-        supports: "rigid, sequential and moldable jobs on equally fast processors; unavailable periods; best placement; failures",
+        supports: "rigid, sequential and moldable jobs on equally fast processors; needs; unavailable periods; best placement; failures",
         source: "Makespan, after Srinivasan, Krishnamoorthy, Sadayappan, CLUSTER 2003",
         parameters: &[ORDER, QUEUES],
         kind: OfPolicy {

@@ -2,7 +2,7 @@
 
 use makespan_core::{Context, Guarantee, Instance, Objective, Plan, ScheduleError, Scheduler, Unsupported};
 
-use super::{check_supported, needs_single_processors};
+use super::{check_supported, needs_single_processors, remark_parallel};
 use crate::kernel::graph::{GraphProblem, NEVER, NodeId, Place, ProcessorId, placing::Placing, rank};
 
 /// Critical path on a processor: the tasks of the critical path of each job all run on the processor that is fastest
@@ -45,8 +45,9 @@ impl Scheduler for Cpop {
         None
     }
 
-    fn schedule(&self, instance: &Instance, _: &mut Context) -> Result<Plan, ScheduleError> {
+    fn schedule(&self, instance: &Instance, context: &mut Context) -> Result<Plan, ScheduleError> {
         check_supported(self, instance)?;
+        remark_parallel(instance, context);
         let problem = GraphProblem::new(instance);
         Ok(problem.schedule(&places(&problem)).into())
     }

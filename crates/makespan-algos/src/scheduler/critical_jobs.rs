@@ -6,7 +6,7 @@ use makespan_core::{
 };
 
 use super::packed::needs_counts;
-use super::{check_supported, needs_single_processors, optimise};
+use super::{check_supported, needs_single_processors, optimise, remark_parallel};
 use crate::free_time::Calendar;
 use crate::kernel::chains::collisions::Collision;
 use crate::kernel::chains::criterion::Criterion;
@@ -97,6 +97,7 @@ impl Scheduler for CriticalJobs {
 
     fn schedule(&self, instance: &Instance, context: &mut Context) -> Result<Plan, ScheduleError> {
         check_supported(self, instance)?;
+        remark_parallel(instance, context);
         context.bounds.push(makespan_bounds::cost::cheapest(instance));
         let problem = self.method.problem(instance);
         let planner = Planner::new(instance, &problem, self);

@@ -2,7 +2,7 @@
 
 use makespan_core::{Context, Guarantee, Instance, Objective, Plan, ScheduleError, Scheduler, Unsupported};
 
-use super::{check_supported, needs_single_processors};
+use super::{check_supported, needs_single_processors, remark_parallel};
 use crate::kernel::graph::{GraphProblem, Place, placing::Placing, rank};
 
 /// Heterogeneous earliest finish time: tasks by falling upward rank, each into the earliest gap of the processor on
@@ -48,8 +48,9 @@ impl Scheduler for Heft {
         None
     }
 
-    fn schedule(&self, instance: &Instance, _: &mut Context) -> Result<Plan, ScheduleError> {
+    fn schedule(&self, instance: &Instance, context: &mut Context) -> Result<Plan, ScheduleError> {
         check_supported(self, instance)?;
+        remark_parallel(instance, context);
         let problem = GraphProblem::new(instance);
         let ranks = rank::upward(&problem, &rank::mean_times(&problem));
         Ok(problem.schedule(&places(&problem, &ranks)).into())

@@ -36,7 +36,7 @@ pub use sweep::Sweep;
 pub use with_bags::WithBags;
 
 use makespan_bounds::dual;
-use makespan_core::{Guarantee, Instance, Objective, ScheduleError, Scheduler, Unsupported};
+use makespan_core::{Context, Guarantee, Instance, Objective, ScheduleError, Scheduler, Unsupported};
 
 use crate::kernel::graph::TransferTimes;
 
@@ -84,6 +84,18 @@ fn needs_single_processors(instance: &Instance) -> Result<(), Unsupported> {
         return Err(Unsupported(format!("it looks at each pair of the nodes of a tree, of which {most} are allowed")));
     }
     Ok(())
+}
+
+/// Says how many tasks get one processor that could use more, of those that run every task on one.
+fn remark_parallel(instance: &Instance, context: &mut Context) {
+    let parallel = instance.task_ids().filter(|&task| !instance.profile(task).is_sequential()).count();
+    if parallel > 0 {
+        context.remarks.push(format!(
+            "{parallel} of {} tasks can run on several processors and get one each; `optimise`, `list`, `sweep` and `demt` give them \
+             more",
+            instance.tasks()
+        ));
+    }
 }
 
 /// What a scheduler asks that chooses processors by their number alone.

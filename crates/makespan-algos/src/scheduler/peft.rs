@@ -2,7 +2,7 @@
 
 use makespan_core::{Context, Guarantee, Instance, Objective, Plan, ScheduleError, Scheduler, Unsupported};
 
-use super::{check_supported, needs_single_processors};
+use super::{check_supported, needs_single_processors, remark_parallel};
 use crate::kernel::graph::{GraphProblem, NEVER, Place, placing::Placing, rank};
 
 /// Predict earliest finish time: HEFT that looks ahead by a table of what is left behind each task at best, for each
@@ -45,8 +45,9 @@ impl Scheduler for Peft {
         None
     }
 
-    fn schedule(&self, instance: &Instance, _: &mut Context) -> Result<Plan, ScheduleError> {
+    fn schedule(&self, instance: &Instance, context: &mut Context) -> Result<Plan, ScheduleError> {
         check_supported(self, instance)?;
+        remark_parallel(instance, context);
         let problem = GraphProblem::new(instance);
         Ok(problem.schedule(&places(&problem)).into())
     }

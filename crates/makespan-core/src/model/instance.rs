@@ -118,7 +118,7 @@ impl Instance {
     pub(crate) fn joined(platform: Platform, jobs: Vec<Job>, unavailable: Vec<Unavailable>) -> Self {
         let availability = Availability::new(platform.processors(), &unavailable);
         let mut instance = Self::empty(platform, unavailable, availability);
-        jobs.iter().for_each(|job| instance.totals.add(job));
+        jobs.iter().for_each(|job| instance.totals.add(job, &instance.platform));
         let known: after::Known<'_> = jobs.iter().zip(0..).map(|(job, id)| (job.name.as_str(), JobId(id))).collect();
         let waits = jobs.iter().map(|job| after::among(job, &known)).collect();
         instance.push(jobs, waits).expect("edges between jobs that were checked are no more than they were");
@@ -165,8 +165,8 @@ impl Instance {
         });
         jobs.iter().for_each(|job| horizon.add(&job.work));
         let mut totals = self.totals.clone();
-        jobs.iter().for_each(|job| totals.add(job));
-        totals.check()?;
+        jobs.iter().for_each(|job| totals.add(job, &self.platform));
+        totals.check(&self.platform)?;
         let end = horizon.end(&totals, &self.platform, &self.unavailable, &self.availability);
         if end >= i128::from(i64::MAX / 2) {
             return Err(InstanceError::TooLong);

@@ -68,6 +68,18 @@ pub enum InstanceError {
     /// A need of more than there is, on any allotment.
     #[error("{0}")]
     NoRoom(Box<NoRoom>),
+    /// Tasks that use up more than there is, on whatever allotments.
+    #[error(
+        "all tasks together use up at least {needed} of `{resource}`, and there are {there}; raise it or leave tasks out"
+    )]
+    UsedUp {
+        /// The consumable.
+        resource: String,
+        /// The least of all tasks.
+        needed: u128,
+        /// How much there is.
+        there: u64,
+    },
     /// Times on machines that are not those of the platform.
     #[error("job `{job}` has times on {times} machines and the platform has {nodes} nodes; give one for each")]
     MachineTimes {

@@ -196,6 +196,20 @@ mod tests {
     }
 
     #[test]
+    fn what_all_tasks_use_up_is_no_more_than_there_is() {
+        let platform = Platform::flat(2).unwrap().with_consumables(Resources::new([("budget", 5)]).unwrap()).unwrap();
+        let job = |name: &str| {
+            let times = [3, 2].map(Time::from_seconds).to_vec();
+            let needs = Needs::new([("budget", Need::ByAllotment([3, 2].into()))]).unwrap();
+            Job::new(name, Profile::table(times).unwrap()).with_needs(needs)
+        };
+        let mut instance = Instance::new(platform, vec![job("a"), job("b")], vec![]).unwrap();
+        let refused = instance.append(vec![job("c")]).unwrap_err().to_string();
+        assert!(refused.contains("use up at least 6 of `budget`, and there are 5"), "{refused}");
+        assert_eq!(instance.jobs().len(), 2, "nothing was added");
+    }
+
+    #[test]
     fn too_little_of_something_is_named() {
         let refused = |max, needs: &[(&str, Need)]| fitted(max, needs).unwrap_err();
         let one = refused(1, &[("memory", Need::whole(21))]);

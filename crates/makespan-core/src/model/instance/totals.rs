@@ -1,7 +1,9 @@
 //! What all jobs are together, kept up to date as an instance grows.
 
+use std::collections::BTreeMap;
+
 use super::InstanceError;
-use crate::model::{Availability, Job, Payload, Platform, Profile, Route, Task, Time, Unavailable, Work};
+use crate::model::{Availability, Job, Need, Payload, Platform, Profile, Route, Task, Time, Unavailable, Work};
 
 /// How many jobs and tasks of each kind there are, and when they are released.
 #[derive(Clone, Debug, Default)]
@@ -19,38 +21,61 @@ pub(super) struct Totals {
     pub deadlines: usize,
     /// The earliest and the latest release.
     pub releases: Option<(Time, Time)>,
+    /// The least that all tasks together use up of each consumable.
+    used_up: BTreeMap<Box<str>, u128>,
 }
 
 impl Totals {
     /// Counts a job in.
-    pub fn add(&mut self, job: &Job) {
+    pub fn add(&mut self, job: &Job, platform: &Platform) {
         self.tasks += u128::from(job.work.tasks());
         let (first, last) = self.releases.unwrap_or((job.release, job.release));
         self.bound += usize::from(!job.after.is_empty());
         self.deadlines += usize::from(job.deadline.is_some());
         self.releases = Some((first.min(job.release), last.max(job.release)));
         match &job.work {
-            Work::Task(task) => self.add_task(task),
-            Work::Bag(task, _) => {
+            Work::Task(task) => self.add_task(task, 1, platform),
+            Work::Bag(task, count) => {
                 self.bags += 1;
-                self.add_task(task);
+                self.add_task(task, count.get(), platform);
             }
             Work::Graph(graph) => {
                 self.compound += 1;
-                graph.tasks().iter().for_each(|task| self.add_task(&task.task));
+                graph.tasks().iter().for_each(|task| self.add_task(&task.task, 1, platform));
             }
         }
     }
 
-    /// Refuses more tasks than there are identifiers: these, and their number, are indices too.
+    /// Refuses more tasks than there are identifiers: these, and their number, are indices too. And tasks that together use up more
+    /// than there is, whatever their allotments.
     ///
     /// # Errors
-    /// [`InstanceError::TooManyTasks`].
-    pub fn check(&self) -> Result<(), InstanceError> {
-        if self.tasks > i64::MAX as u128 { Err(InstanceError::TooManyTasks { tasks: self.tasks }) } else { Ok(()) }
+    /// [`InstanceError::TooManyTasks`] and [`InstanceError::UsedUp`].
+    pub fn check(&self, platform: &Platform) -> Result<(), InstanceError> {
+        if self.tasks > i64::MAX as u128 {
+            return Err(InstanceError::TooManyTasks { tasks: self.tasks });
+        }
+        let there = |name: &str| platform.consumables().amount(name);
+        match self.used_up.iter().find(|(name, used)| **used > u128::from(there(name))) {
+            Some((name, &needed)) => {
+                Err(InstanceError::UsedUp { resource: name.to_string(), needed, there: there(name) })
+            }
+            None => Ok(()),
+        }
     }
 
-    fn add_task(&mut self, task: &Task) {
+    fn add_task(&mut self, task: &Task, count: u64, platform: &Platform) {
+        for (name, need) in task.needs.iter() {
+            let consumed = || platform.consumables().iter().any(|(other, _)| other == name);
+            if !platform.consumables().is_empty() && consumed() {
+                let accepted = task.profile.min_processors()..=task.profile.max_processors();
+                let least = match need {
+                    Need::Linear { .. } => need.total(task.profile.min_processors()),
+                    Need::ByAllotment(_) => accepted.map(|processors| need.total(processors)).min().unwrap_or(0),
+                };
+                *self.used_up.entry(name.into()).or_default() += u128::from(least) * u128::from(count);
+            }
+        }
         self.machine_times += usize::from(task.profile.machine_times().is_some());
         self.parallel += usize::from(!task.profile.is_sequential());
         self.bound += usize::from(!task.needs.is_empty());
