@@ -163,6 +163,26 @@ fn a_failed_job_ends_those_behind_it() {
 }
 
 #[test]
+fn what_was_used_up_stays_so_when_a_run_is_resumed() {
+    let sandbox = Sandbox::new();
+    let all = job("a", "needs.budget = 2", "true");
+    // On one processor it needs as much again, which is not there any more.
+    for (number, after) in ["", "after = ['a']\n"].iter().enumerate() {
+        let rest = "[[jobs]]\nname = 'b'\ntime = [0.12, 0.1]\nneeds.budget = [2, 1]\n\
+                    command = ['sh', '-c', 'echo {processors}; test -e go']\n";
+        let instance = on(2, "consumables = { budget = 3 }", &[all.clone(), rest.to_owned(), (*after).to_owned()]);
+        sandbox.write("i.toml", instance);
+        let line = format!("run i.toml --oversubscribe --folder f{number}");
+        let said = sandbox.makespan(&line);
+        assert_eq!((said.status, said.err.as_str()), (Some(1), ""), "{said:?}");
+        sandbox.write("go", "");
+        sandbox.makespan(&format!("{line} --resume --retry-failed")).succeeds();
+        assert_eq!(sandbox.read(&format!("f{number}/b.out")), "2\n");
+        std::fs::remove_file(sandbox.path("go")).unwrap();
+    }
+}
+
+#[test]
 fn another_need_or_order_is_another_instance() {
     let sandbox = Sandbox::new();
     let write = |keys: &str, memory: &str| {
