@@ -206,8 +206,9 @@ pub struct CompareOptions {
 pub struct RunOptions {
     /// Instance file whose jobs have commands
     pub instance: PathBuf,
-    /// Algorithm that plans, and plans again when a job ends early or late; the order of a plan of compound jobs is kept
-    /// [default: demt, and heft where jobs are compound]
+    /// Algorithm that plans, and plans again when a job ends early or late; the order of a plan is kept where jobs or their tasks
+    /// wait for each other [default: demt; where jobs are compound heft, or list if tasks run on several processors or need other
+    /// resources]
     #[arg(long, short, value_name = "SPEC")]
     pub algorithm: Option<String>,
     /// Policy that decides as jobs come, such as job-flow, instead of a plan that is followed; what it would do if all
@@ -229,7 +230,7 @@ pub struct RunOptions {
     /// With --resume, where the journal is damaged go on with what is certain; the damaged one is kept
     #[arg(long, requires = "resume")]
     pub recover: bool,
-    /// Accept a platform with more processors than this machine has cores
+    /// Accept a platform with more processors than this machine has cores, and with more memory and GPUs than it has
     #[arg(long)]
     pub oversubscribe: bool,
 }

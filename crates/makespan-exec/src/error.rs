@@ -28,6 +28,38 @@ pub enum ExecuteError {
         /// Of this machine.
         cores: usize,
     },
+    /// More memory than this process may use.
+    #[error(
+        "the platform states {stated} of memory and this process may use {there}; state at most that, or allow more than there \
+         is (oversubscribe)"
+    )]
+    TooLittleMemory {
+        /// Of the platform.
+        stated: String,
+        /// Of this machine.
+        there: String,
+    },
+    /// More GPUs than this process may use.
+    #[error(
+        "the platform states {gpus} GPUs and this process may use {there}, as {source_of} tells; state at most as many, or allow \
+         several jobs a GPU (oversubscribe)"
+    )]
+    TooFewGpus {
+        /// Of the platform.
+        gpus: u128,
+        /// Of this machine.
+        there: usize,
+        /// Who says so.
+        source_of: &'static str,
+    },
+    /// More GPUs than are given out.
+    #[error("the platform states {gpus} GPUs; at most {most} are given out")]
+    TooManyGpus {
+        /// Of the platform.
+        gpus: u128,
+        /// How many there may be.
+        most: u128,
+    },
     /// The machine does not say which cores there are.
     #[error("cannot find out which cores this process may use: {0}")]
     Cores(#[source] io::Error),

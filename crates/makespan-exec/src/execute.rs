@@ -13,6 +13,7 @@ use crate::journal::{Journal, Opening, Record, locked};
 use crate::local::Local;
 use crate::machine::cores;
 use crate::recover::{Recovery, closed_tasks, open_tasks};
+use crate::resources;
 use crate::session::{Session, State};
 use crate::storage::{Disk, Storage};
 use crate::{ExecuteError, ExecuteOptions, Observer, fingerprint};
@@ -29,6 +30,10 @@ use crate::{ExecuteError, ExecuteOptions, Observer, fingerprint};
 /// to be run and is told nothing of the others, after it has recalled what it told of its plans; time goes on from the first start, so the trace covers all sessions. A task
 /// that outlived the death of an earlier session is ended and run again, unless it has left its exit status: a task
 /// that finished is never repeated.
+///
+/// Where the platform states `gpus`, those of its nodes are numbered through, and `g` is the `g`-th that this process may use: an
+/// entry of its own `CUDA_VISIBLE_DEVICES`, if that is set. Each task has those that it holds in that variable, which is empty for a
+/// task that needs none; no two running tasks hold the same.
 ///
 /// All commands run in the working directory of this process, where a task finds the files of those that it waits for; data
 /// need no time. A task that waits for one that did not succeed is not started, and ends as such. Resuming a run tells the
@@ -154,6 +159,7 @@ pub(crate) fn execute_on(
     history.told.iter().for_each(|entry| observer.told(entry));
     let open = open_tasks(&history, options.retry_failed);
     let closed = closed_tasks(&history, &open);
+    let gpus = host.gpus();
     let mut session = Session {
         options,
         observer,
@@ -164,7 +170,7 @@ pub(crate) fn execute_on(
         clock,
         origin: history.origin,
         fingerprint: fingerprint(instance),
-        state: State::new(instance, open, history.runs),
+        state: State::new(instance, open, history.runs, gpus),
         attempts: history.attempts,
         active: BTreeMap::new(),
         starting: Vec::new(),
@@ -180,7 +186,7 @@ pub(crate) fn execute_on(
     Ok(Trace { runs })
 }
 
-/// Whether [`execute`] would begin: every task has a command, the cores suffice, and the folder is free or holds a run
+/// Whether [`execute`] would begin: every task has a command, cores, memory and GPUs suffice, and the folder is free or holds a run
 /// of this instance that may be resumed. Nothing is made, changed or started.
 ///
 /// # Errors
@@ -191,7 +197,7 @@ pub fn check(instance: &Instance, options: &ExecuteOptions) -> Result<(), Execut
     Ok(Journal::check(&options.folder, instance, how)?)
 }
 
-/// The cores of this machine, if they can execute the instance.
+/// The cores of this machine, if it can execute the instance.
 fn cores_for(instance: &Instance, options: &ExecuteOptions) -> Result<Vec<usize>, ExecuteError> {
     instance.check_task_names()?;
     let mut different =
@@ -203,5 +209,6 @@ fn cores_for(instance: &Instance, options: &ExecuteOptions) -> Result<Vec<usize>
     if instance.processors() as usize > cores.len() && !options.oversubscribe {
         return Err(ExecuteError::TooFewCores { processors: instance.processors(), cores: cores.len() });
     }
+    resources::check(instance.platform(), options)?;
     Ok(cores)
 }

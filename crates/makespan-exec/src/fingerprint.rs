@@ -1,6 +1,6 @@
 //! A hash of an instance's content.
 
-use makespan_core::{Instance, Job, Node, Profile, Rows, SpeedupLaw, TaskId, Time};
+use makespan_core::{Instance, Job, Need, Node, Profile, Resources, Rows, SpeedupLaw, TaskId, Time};
 use sha2::{Digest, Sha256};
 
 /// SHA-256 of everything that the instance states, in hexadecimal: the same on every machine and in every version that
@@ -27,6 +27,8 @@ fn hashed(instance: &Instance, best_effort: bool) -> String {
     for node in instance.platform().nodes() {
         fields.node(node);
     }
+    fields.resources("licences", instance.platform().licences());
+    fields.resources("consumables", instance.platform().consumables());
     fields.number(instance.tasks());
     for job in instance.jobs() {
         for task in job.task_ids() {
@@ -43,9 +45,11 @@ fn hashed(instance: &Instance, best_effort: bool) -> String {
         fields.time(period.start);
         fields.time(period.end);
     }
-    if instance.has_compound_jobs() {
+    if instance.has_compound_jobs() || instance.has_edges_between_jobs() {
         fields.text("precedence");
-        for dependence in instance.task_ids().flat_map(|task| instance.incoming(task)) {
+        let different =
+            instance.jobs().iter().flat_map(|job| (0..job.different_tasks()).map(|number| job.task(number)));
+        for dependence in different.flat_map(|task| instance.incoming(task)) {
             fields.number(dependence.to.0);
             fields.number(dependence.from.0);
         }
@@ -83,6 +87,39 @@ impl Fields {
             self.float(link.bandwidth);
             self.time(link.latency);
         }
+        self.resources("resources", &node.resources);
+    }
+
+    /// What there was before there were resources keeps its hash: nothing where nothing is stated.
+    fn resources(&mut self, what: &str, resources: &Resources) {
+        if resources.is_empty() {
+            return;
+        }
+        self.text(what);
+        self.number(resources.iter().len() as u64);
+        for (name, amount) in resources.iter() {
+            self.text(name);
+            self.number(amount);
+        }
+    }
+
+    /// What a task needs besides processors.
+    fn needs(&mut self, instance: &Instance, task: TaskId) {
+        for demand in instance.demands(task) {
+            self.text("needs");
+            self.text(&instance.platform().resource_of(demand.resource).name);
+            match &demand.need {
+                Need::Linear { whole, per_processor } => {
+                    self.number(*whole);
+                    self.number(*per_processor);
+                }
+                Need::ByAllotment(amounts) => {
+                    self.text("list");
+                    self.number(amounts.len() as u64);
+                    amounts.iter().for_each(|&amount| self.number(amount));
+                }
+            }
+        }
     }
 
     fn task(&mut self, instance: &Instance, job: &Job<Rows>, task: TaskId) {
@@ -96,6 +133,7 @@ impl Fields {
         for part in command.iter() {
             self.text(part);
         }
+        self.needs(instance, task);
     }
 
     fn profile(&mut self, profile: &Profile) {
@@ -144,6 +182,32 @@ mod tests {
         let instance = |platform| Instance::new(platform, vec![], vec![]).unwrap();
         let nodes = || Platform::cluster(2, 2).unwrap();
         assert_ne!(fingerprint(&instance(nodes())), fingerprint(&instance(nodes().requiring_compact())));
+    }
+
+    #[test]
+    fn resources_needs_and_order_are_content() {
+        use makespan_core::Needs;
+        let amounts = |name: &str, amount| Resources::new([(name, amount)]).unwrap();
+        let platform = |memory| Platform::flat(2).unwrap().with_node_resources(&amounts("memory", memory)).unwrap();
+        let with = |platform: Platform, need: Option<Need>, after: &[&str]| {
+            let job = |name: &str| Job::new(name, Profile::rigid(1, Time::from_seconds(1)).unwrap());
+            let mut second = job("b").with_needs(Needs::new(need.map(|need| ("memory", need))).unwrap());
+            second.after = after.iter().map(|&name| name.into()).collect();
+            fingerprint(&Instance::new(platform, vec![job("a"), second], vec![]).unwrap())
+        };
+        let all = [
+            with(Platform::flat(2).unwrap(), None, &[]),
+            with(platform(8), None, &[]),
+            with(platform(9), None, &[]),
+            with(platform(8), None, &["a"]),
+            with(platform(8), Some(Need::whole(2)), &[]),
+            with(platform(8), Some(Need::per_processor(2)), &[]),
+            with(platform(8), Some(Need::ByAllotment([2].into())), &[]),
+            with(Platform::flat(2).unwrap().with_licences(amounts("memory", 8)).unwrap(), None, &[]),
+            with(Platform::flat(2).unwrap().with_consumables(amounts("memory", 8)).unwrap(), None, &[]),
+        ];
+        let different: std::collections::BTreeSet<&String> = all.iter().collect();
+        assert_eq!(different.len(), all.len());
     }
 
     #[test]

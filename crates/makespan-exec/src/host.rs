@@ -14,6 +14,8 @@ pub(crate) struct Start<'a> {
     pub command: &'a [String],
     pub attempt: u32,
     pub processors: &'a ProcSet,
+    /// What programs call the GPUs that it holds; `None` where the platform states none.
+    pub gpus: Option<&'a [String]>,
 }
 
 /// Why a task was not started.
@@ -42,6 +44,10 @@ pub(crate) trait Host {
     fn boot(&self) -> String;
     /// Makes the control group that the tasks of this session run in, where that is possible, and says its path.
     fn group(&mut self) -> Option<String> {
+        None
+    }
+    /// What programs call the GPUs of the machine, where they can be counted.
+    fn gpus(&self) -> Option<Vec<String>> {
         None
     }
     /// Starts the shim of a task, which waits.

@@ -20,6 +20,7 @@ use crate::host::{Host, Left, Refusal, Start};
 use crate::launch::launch;
 use crate::machine::{allotment_environment, cores_of, program, substituted};
 use crate::process::{Identity, boot, exit_status, start_of};
+use crate::resources::{self, VISIBLE};
 use crate::shim;
 use crate::storage::{Disk, Storage, is_passing};
 use crate::traces::Traces;
@@ -66,7 +67,7 @@ impl Local {
     /// The process of a shim, whose end is told when nothing of its task is left.
     fn spawn(&self, start: &Start<'_>) -> Result<Child, Refusal> {
         let allotment = start.processors.len();
-        let words = substituted(start.command, allotment);
+        let words = substituted(start.command, allotment, start.gpus.map(<[String]>::len));
         let program = program(&words[0]).map_err(|reason| Refusal { reason, passing: false })?;
         let refuse = |error: std::io::Error| Refusal {
             reason: format!("cannot start `{}`: {error}", words[0]),
@@ -80,6 +81,7 @@ impl Local {
         command.arg(group.as_ref().map_or("".as_ref(), |group| group.path().as_os_str()));
         command.arg(program).args(&words[1..]);
         command.envs(allotment_environment(allotment)).envs(marks.iter().map(|(name, value)| (name, value)));
+        command.envs(start.gpus.map(|gpus| (VISIBLE, gpus.join(","))));
         command.stdin(Stdio::piped()).stdout(out).stderr(err);
         let (sender, task, number) = (self.sender.clone(), start.task, self.starts);
         let status = self.files.status(start.task, start.attempt);
@@ -124,6 +126,10 @@ impl Host for Local {
     fn group(&mut self) -> Option<String> {
         self.group = Group::of_run();
         self.group.as_ref().and_then(|group| Some(group.path().to_str()?.to_owned()))
+    }
+
+    fn gpus(&self) -> Option<Vec<String>> {
+        resources::gpus()
     }
 
     fn start(&mut self, start: &Start<'_>) -> Result<Identity, Refusal> {

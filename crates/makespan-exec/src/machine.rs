@@ -59,9 +59,13 @@ pub(crate) fn program(name: &str) -> Result<PathBuf, String> {
     found.filter(|_| !name.is_empty()).ok_or_else(|| format!("cannot start `{name}`: no program of this name on PATH"))
 }
 
-/// A command with `{processors}` replaced in every argument.
-pub(crate) fn substituted(command: &[String], allotment: u32) -> Vec<String> {
-    command.iter().map(|part| part.replace("{processors}", &allotment.to_string())).collect()
+/// A command with `{processors}` replaced in every argument, and `{gpus}` by their number where any are stated.
+pub(crate) fn substituted(command: &[String], allotment: u32, gpus: Option<usize>) -> Vec<String> {
+    let one = |part: &String| {
+        let part = part.replace("{processors}", &allotment.to_string());
+        gpus.map(|gpus| part.replace("{gpus}", &gpus.to_string())).unwrap_or(part)
+    };
+    command.iter().map(one).collect()
 }
 
 /// The environment by which programs learn their allotment.
@@ -88,6 +92,8 @@ mod tests {
     fn processors_wrap_around_when_cores_are_fewer() {
         assert_eq!(cores_of(&ProcSet::range(1, 3), &[4, 6]), [4, 6]);
         assert_eq!(cores_of(&ProcSet::range(3, 3), &[4, 6]), [6]);
-        assert_eq!(substituted(&["-j{processors}".into(), "x".into()], 3), ["-j3", "x"]);
+        let command = ["-j{processors}".into(), "{gpus}".into()];
+        assert_eq!(substituted(&command, 3, None), ["-j3", "{gpus}"]);
+        assert_eq!(substituted(&command, 3, Some(2)), ["-j3", "2"]);
     }
 }

@@ -17,7 +17,8 @@ pub struct ExecuteOptions {
     pub retry_failed: bool,
     /// When resuming a run whose journal is damaged, go on with what is certain.
     pub recover: bool,
-    /// Accept more processors than cores; processor `p` is core `p` modulo their number.
+    /// Accept more processors than cores, and more memory and GPUs than there are; processor `p` is core `p` modulo their number,
+    /// and likewise for GPUs.
     pub oversubscribe: bool,
     /// The program that runs around every task and keeps its exit status, such as `makespan-shim`. `None` is this very
     /// program, which then calls [`crate::serve`] first of all.

@@ -150,7 +150,12 @@ impl Easy {
         state.held.extend(view, &ended);
         ended.sort_unstable_by_key(|&task| state.held.order(task));
         let mut ground = Ground::new(state, &ended, view);
-        for task in arrivals(events) {
+        // What was released before the policy began is in the queue already, and once started is not to come again.
+        let new: Vec<TaskId> = arrivals(events).filter(|&task| !state.queue.contains(task)).collect();
+        if new.len() < arrivals(events).count() {
+            self.reserved = ground.look(state, view, decisions);
+        }
+        for task in new {
             state.take_in(&Event::Submitted(task), view);
             self.reserved = ground.look(state, view, decisions);
         }

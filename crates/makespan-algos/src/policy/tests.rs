@@ -37,6 +37,26 @@ fn flat(rows: &[Row]) -> Instance {
     instance_on(Platform::flat(8).unwrap(), rows, vec![])
 }
 
+/// In real time a policy first hears of several tasks at once, a moment after their release.
+#[test]
+fn what_is_heard_of_late_starts_once() {
+    let instance = flat(&[(2, 10, 0, 100); 3]);
+    for spec in ["fcfs", "easy", "easy[passes=instant]", "conservative", "moldable-easy", "batch", "replan"] {
+        let mut cluster = makespan_core::Cluster::new(&instance);
+        assert!(instance.task_ids().all(|task| cluster.submit(task)));
+        cluster.advance(t(1));
+        let events: Vec<Event> = instance.task_ids().map(Event::Submitted).collect();
+        let mut decisions = Vec::new();
+        crate::policy::policy(spec, 1).unwrap().on(&events, &cluster.view(), &mut decisions);
+        for decision in decisions {
+            if let Decision::Start { task, processors } = decision {
+                cluster.start(task, processors).unwrap_or_else(|defect| panic!("{spec}: {defect}"));
+            }
+        }
+        assert_eq!(cluster.running().len(), 3, "{spec}");
+    }
+}
+
 /// What the tasks really take.
 fn real(rows: &[Row]) -> impl Fn(TaskId, &ProcSet) -> Time + '_ {
     |task, _| {

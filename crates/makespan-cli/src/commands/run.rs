@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use makespan_core::{Bound, Instance, Schedule};
-use makespan_exec::{ExecuteOptions, Stop, check, reserve};
+use makespan_exec::{ExecuteOptions, Stop, check, notes, reserve};
 use makespan_formats::schedule::ScheduleFile;
 use miette::{Result, miette};
 
@@ -62,11 +62,12 @@ pub fn run(options: &RunOptions) -> Result<ExitCode> {
             planned
         }
     };
+    let remarks: Vec<String> = begun.remarks.iter().cloned().chain(notes(&instance)).collect();
     emit(&format!(
         "{}, planned by {}\n{}\n{}\n{}\n",
         summary::instance(&instance),
         begun.algorithm,
-        summary::remarks(&begun.remarks),
+        summary::remarks(&remarks),
         summary::objectives(&instance, &begun.schedule, &begun.bounds),
         summary::placements(&instance, &begun.schedule)
     ))?;

@@ -25,7 +25,7 @@ fn a_workflow_is_planned_on_stated_machines_and_verified() {
     assert!(late.out.contains("`w/a` ends at 4 s and its data arrive at 6 s"), "{late:?}");
     sandbox.makespan("plan w.dax").refused(&["w.dax", "says nothing of machines", "--processors N"]);
     sandbox.makespan("plan w.dax --processors 2 --bandwidth x").refused(&["--bandwidth", "`x` is not a bandwidth"]);
-    sandbox.makespan("plan w.dax --processors 2 --algorithm demt").refused(&["demt", "graph of tasks"]);
+    sandbox.makespan("plan w.dax --processors 2 --algorithm dual").refused(&["dual", "graph of tasks"]);
 }
 
 /// The machines are stated alike in every command, and what is read and remarked is the same.

@@ -15,6 +15,7 @@ mod layout;
 mod mangled;
 mod mapping;
 mod measuring;
+mod needs;
 mod nodes;
 mod outputs;
 mod resources;

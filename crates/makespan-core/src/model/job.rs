@@ -66,8 +66,8 @@ pub struct Job<W = Work> {
 pub struct Task {
     /// Time as a function of the allotment.
     pub profile: Profile,
-    /// The program and its arguments, for `run`; `{processors}` stands for the allotment, and `{task}` in a bag for the
-    /// number of the task. Empty when there is none.
+    /// The program and its arguments, for `run`; `{processors}` stands for the allotment, `{gpus}` for the number of GPUs where the
+    /// platform states any, and `{task}` in a bag for the number of the task. Empty when there is none.
     pub command: Vec<String>,
     /// Bytes that the task needs before it runs, which all begin at the root of a tree network; `None` where none are
     /// stated.

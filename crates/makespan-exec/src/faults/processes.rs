@@ -21,6 +21,7 @@ const PAUSE: Duration = Duration::from_millis(200);
 pub(super) struct Process {
     task: TaskId,
     processors: ProcSet,
+    gpus: Vec<String>,
     path: PathBuf,
     claim: Option<Claim>,
     state: State,
@@ -104,6 +105,8 @@ impl Inner {
                 self.violations.push(format!("two copies of job {}", process.task.0));
             } else if !other.processors.is_disjoint(&process.processors) {
                 self.violations.push(format!("jobs {} and {} share processors", process.task.0, other.task.0));
+            } else if process.gpus.is_empty() || other.gpus.iter().any(|gpu| process.gpus.contains(gpu)) {
+                self.violations.push(format!("jobs {} and {} share GPUs", process.task.0, other.task.0));
             }
         }
     }
@@ -233,6 +236,7 @@ impl Host for World {
         let process = Process {
             task: start.task,
             processors: start.processors.clone(),
+            gpus: start.gpus.unwrap_or_default().to_vec(),
             path,
             claim: None,
             state: State::Unreserved(clock),

@@ -8,7 +8,8 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use makespan_core::{
-    Decision, Event, Instance, Job, Outcome, Platform, Policy, Profile, Run, Running, Stop, TaskId, Time, Trace, View,
+    Decision, Event, Instance, Job, Need, Needs, Outcome, Platform, Policy, Profile, Resources, Run, Running, Stop,
+    TaskId, Time, Trace, View,
 };
 use nix::libc::{EAGAIN, EDQUOT, EIO, EMFILE, ENOSPC};
 
@@ -32,15 +33,17 @@ impl Policy for FirstCome {
     }
 }
 
-/// Six jobs on two processors, by [`script`]: one fails, and one reaches its walltime and does not react.
+/// Six jobs on two processors, with a GPU for each, by [`script`]: one fails, and one reaches its walltime and does not react.
 fn six() -> Instance {
     let job = |index: u32| {
         let processors = if index == 5 { 2 } else { 1 };
         let mut job = Job::new(format!("j{index}"), Profile::rigid(processors, Time::from_seconds(1)).unwrap());
+        job = job.with_needs(Needs::new([("gpus", Need::per_processor(1))]).unwrap());
         job.walltime = (index == 3).then(|| Time::from_seconds(2));
         job
     };
-    Instance::new(Platform::flat(2).unwrap(), (0..6).map(job).collect(), vec![]).unwrap()
+    let platform = Platform::flat(2).unwrap().with_node_resources(&Resources::new([("gpus", 2)]).unwrap()).unwrap();
+    Instance::new(platform, (0..6).map(job).collect(), vec![]).unwrap()
 }
 
 fn due(task: u64) -> Outcome {

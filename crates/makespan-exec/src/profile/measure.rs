@@ -183,7 +183,7 @@ fn run_once(
     cores: &[usize],
     options: &MeasureOptions,
 ) -> Result<Option<Time>, MeasureError> {
-    let words = substituted(words, processors);
+    let words = substituted(words, processors, None);
     let fail = |error: io::Error| MeasureError::NotStarted(format!("cannot start `{}`: {error}", words[0]));
     let mut errors = tempfile::tempfile().map_err(fail)?;
     let mut command = Command::new(program(&words[0]).map_err(MeasureError::NotStarted)?);

@@ -9,7 +9,7 @@ impl Session<'_> {
     /// These tasks ended in earlier sessions without success. What waits for them and was not written down as not started,
     /// because the session died before, is so now.
     pub(super) fn close(&mut self, closed: &[TaskId]) -> Result<(), ExecuteError> {
-        if !self.state.instance.has_compound_jobs() {
+        if self.state.instance.edges().is_empty() {
             return Ok(());
         }
         self.events.extend(closed.iter().copied().map(Event::Failed));

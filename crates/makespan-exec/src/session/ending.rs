@@ -49,7 +49,7 @@ impl Session<'_> {
         let task = running.task;
         let Some(outcome) = outcome else {
             self.journal.note(Record::Interrupted { task, at });
-            self.state.cluster.end(task);
+            self.state.end(task);
             let name = self.state.name(task);
             self.news.push(News::Message(format!("job `{name}` was interrupted; resuming the run starts it again")));
             return Ok(());

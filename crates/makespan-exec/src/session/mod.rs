@@ -130,7 +130,7 @@ impl Session<'_> {
         events.sort_by_key(Event::order);
         for event in &events {
             if let Event::Finished(task) | Event::Failed(task) = *event {
-                self.state.cluster.end(task);
+                self.state.end(task);
             }
         }
         self.wake = None;

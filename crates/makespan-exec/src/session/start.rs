@@ -21,6 +21,9 @@ impl Session<'_> {
     /// Starts a task, as far as the policy is concerned and then on the machine.
     pub(super) fn start(&mut self, task: TaskId, processors: ProcSet) -> Result<(), ExecuteError> {
         self.state.cluster.start(task, processors.clone())?;
+        if let Some(gpus) = &mut self.state.gpus {
+            gpus.take(task, &processors);
+        }
         self.launch(Delayed { task, processors, due: self.now(), pause: FIRST_PAUSE })
     }
 
@@ -30,7 +33,9 @@ impl Session<'_> {
         let instance = self.state.instance;
         let attempt = self.attempts[task.index()] + 1;
         let (name, command) = (self.state.name(task), instance.command(task));
-        let start = Start { task, name: &name, command: &command, attempt, processors: &processors };
+        let gpus = self.state.gpus.as_ref().map(|gpus| gpus.of(task));
+        let gpus = gpus.as_deref();
+        let start = Start { task, name: &name, command: &command, attempt, processors: &processors, gpus };
         let started = if self.stalled.is_some() {
             // Nothing starts that cannot be written down.
             self.starting.push(Delayed { task, processors, due: self.now(), pause });

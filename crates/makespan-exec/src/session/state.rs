@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use makespan_core::{Cluster, Instance, Outcome, Run, TaskId, Time, View};
 
 use crate::Progress;
+use crate::gpus::Gpus;
 
 /// How long after a period begins a task may be expected to end that starts before it. A policy that planned the task to end just
 /// then is woken a little late, and on a busy machine some seconds late.
@@ -15,21 +16,35 @@ const GRACE: Time = Time::from_seconds(60);
 pub(crate) struct State<'a> {
     pub instance: &'a Instance,
     pub cluster: Cluster<'a>,
+    /// Where the platform states any.
+    pub gpus: Option<Gpus<'a>>,
     pub runs: Vec<Run>,
     /// Tasks to be released, the latest first.
     pub unreleased: Vec<TaskId>,
 }
 
 impl<'a> State<'a> {
-    /// A state in which these tasks are still to be released, and these runs have ended.
-    pub fn new(instance: &'a Instance, mut open: Vec<TaskId>, runs: Vec<Run>) -> Self {
+    /// A state in which these tasks are still to be released, and these runs have ended. Programs call the GPUs so.
+    pub fn new(instance: &'a Instance, mut open: Vec<TaskId>, runs: Vec<Run>, gpus: Option<Vec<String>>) -> Self {
         open.sort_unstable_by_key(|&id| std::cmp::Reverse((instance.release(id), id)));
         // Commands share their files.
         let mut cluster = Cluster::new(instance).with_data_at_hand().with_grace(GRACE);
         for run in runs.iter().filter(|run| run.outcome == Outcome::Succeeded) {
             cluster.succeed(run.task, run.end, &run.processors);
         }
-        Self { instance, cluster, runs, unreleased: open }
+        // Submitted again, a task has used up nothing.
+        for run in runs.iter().filter(|run| run.outcome != Outcome::NotStarted) {
+            cluster.has_used_up(run.task, &run.processors);
+        }
+        Self { instance, cluster, gpus: Gpus::new(instance, gpus), runs, unreleased: open }
+    }
+
+    /// A task holds nothing any more.
+    pub fn end(&mut self, task: TaskId) {
+        self.cluster.end(task);
+        if let Some(gpus) = &mut self.gpus {
+            gpus.give_back(task);
+        }
     }
 
     pub fn progress(&self, now: Time) -> Progress<'_> {

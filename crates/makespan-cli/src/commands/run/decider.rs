@@ -20,10 +20,15 @@ impl Decider {
         if let Some(spec) = &options.policy {
             return Ok(Self::Policy { spec: spec.clone() });
         }
-        let usual = if instance.has_compound_jobs() { "heft" } else { "demt" };
-        let spec = options.algorithm.as_deref().unwrap_or(usual);
-        let scheduler = makespan::scheduler(spec).map_err(|error| miette!("{error}"))?;
-        Ok(Self::Algorithm { spec: spec.to_owned(), scheduler })
+        let scheduler = |spec: &str| makespan::scheduler(spec).map_err(|error| miette!("{error}"));
+        let spec = match &options.algorithm {
+            Some(spec) => spec,
+            None if !instance.has_compound_jobs() => "demt",
+            None if scheduler("heft")?.supports(instance).is_ok() => "heft",
+            // Its tasks run on several processors, or need other resources.
+            None => "list",
+        };
+        Ok(Self::Algorithm { spec: spec.to_owned(), scheduler: scheduler(spec)? })
     }
 
     /// Refuses a policy that does not drive the instance.
@@ -82,7 +87,7 @@ impl Decider {
             }
             Self::Algorithm { scheduler, .. } => scheduler,
         };
-        if instance.has_compound_jobs() {
+        if instance.has_compound_jobs() || instance.has_edges_between_jobs() {
             return Ok(Box::new(Follow::with_plan(scheduler, begun.seed, instance, &begun.schedule)));
         }
         Ok(Box::new(if resume {

@@ -39,10 +39,10 @@ impl Question {
     pub fn new(options: &StartQuestion, scene: &Scene<'_>) -> Result<Option<Self>> {
         let Some(name) = &options.start_time_of else { return Ok(None) };
         let instance = scene.instance;
-        if instance.has_compound_jobs() {
+        if !instance.edges().is_empty() || instance.has_compound_jobs() {
             return Err(miette!(
-                "--start-time-of {name}: when a task of a compound job is expected to start is not foreseen; ask it of \
-                 logs without compound jobs"
+                "--start-time-of {name}: when a task of a compound job, or a job that waits for others, is expected to start is \
+                 not foreseen; ask it of logs without these"
             ));
         }
         let task = instance.task_named(name).ok_or_else(|| {

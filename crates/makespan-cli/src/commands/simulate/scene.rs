@@ -81,6 +81,9 @@ pub fn checked(options: &SimulateOptions, mut log: Log) -> Result<Log> {
                 .into(),
         );
     }
+    if log.instance.has_edges_between_jobs() {
+        log.remarks.push("a job that waits for others is submitted when all of them have ended".into());
+    }
     Ok(log)
 }
 

@@ -133,6 +133,13 @@ impl Cluster<'_> {
         Ok(())
     }
 
+    /// A task that ran on these processors before this cluster was there has used up what it needs; what it held came back.
+    pub fn has_used_up(&mut self, task: TaskId, processors: &ProcSet) {
+        self.held.forget(task);
+        self.held.take(&self.instance, task, processors);
+        self.held.give_back(&self.instance, task, processors);
+    }
+
     pub(super) fn take_resources(&mut self, task: TaskId, processors: &ProcSet) {
         self.held.take(&self.instance, task, processors);
     }

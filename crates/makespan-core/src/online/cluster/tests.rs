@@ -202,6 +202,15 @@ fn what_running_tasks_need_is_held_until_they_end() {
     cluster.end(TaskId(0)).unwrap();
     cluster.end(TaskId(2)).unwrap();
     start(&mut cluster, 3, "0").unwrap();
+    // What ran before a cluster was there has used up what it needed, and holds nothing.
+    let mut later = Cluster::new(&instance);
+    [0, 2].iter().for_each(|&task| later.has_used_up(TaskId(task), &set("0")));
+    assert_eq!(later.view().ended.used_up(budget), 2);
+    start(&mut later, 1, "0").unwrap();
+    start(&mut later, 3, "1").unwrap();
+    assert!(start(&mut later, 4, "2").unwrap_err().to_string().contains("`budget`"));
+    start(&mut later, 2, "2").unwrap_err();
+    assert_eq!(later.view().ended.used_up(budget), 0);
 }
 
 #[test]

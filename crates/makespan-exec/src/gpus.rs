@@ -1,0 +1,145 @@
+//! Who holds which GPUs.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use makespan_core::{Instance, ProcSet, ResourceId, ResourceKind, TaskId};
+
+use crate::resources::gpus_of;
+
+/// The GPUs that running tasks hold. Those of the platform are numbered through its nodes in order, as processors are; GPU `g` is
+/// the `g`-th that this process may use.
+#[derive(Debug)]
+pub(crate) struct Gpus<'a> {
+    instance: &'a Instance,
+    resource: ResourceId,
+    /// What programs call those of this machine; `None` where nobody can count them: then by their numbers.
+    names: Option<Vec<String>>,
+    /// The number of the first one of each node.
+    firsts: Vec<u64>,
+    held: BTreeMap<TaskId, Vec<u64>>,
+    taken: BTreeSet<u64>,
+}
+
+impl<'a> Gpus<'a> {
+    /// All are free; `None` where the platform states none.
+    pub fn new(instance: &'a Instance, names: Option<Vec<String>>) -> Option<Self> {
+        let platform = instance.platform();
+        let resource = gpus_of(platform)?;
+        let firsts = platform.nodes().iter().enumerate().scan(0_u64, |next, (at, node)| {
+            let first = *next;
+            // A switch runs nothing.
+            let own = if node.processors > 0 { platform.amount(at, resource) } else { 0 };
+            *next = next.saturating_add(own);
+            Some(first)
+        });
+        let firsts = firsts.collect();
+        Some(Self { instance, resource, names, firsts, held: BTreeMap::new(), taken: BTreeSet::new() })
+    }
+
+    /// Gives a task that starts on these processors what it needs. The cluster has seen to it that there are as many.
+    pub fn take(&mut self, task: TaskId, processors: &ProcSet) {
+        let Some(demand) = self.instance.demands(task).iter().find(|demand| demand.resource == self.resource) else {
+            return;
+        };
+        let allotment = processors.len();
+        let mut own = Vec::new();
+        if demand.kind == ResourceKind::OfNodes {
+            for (node, here) in self.instance.platform().parts(processors) {
+                own.extend(self.free(self.firsts[node], demand.need.share(here, allotment)));
+            }
+        } else {
+            own.extend(self.free(0, demand.need.total(allotment)));
+        }
+        self.taken.extend(&own);
+        self.held.insert(task, own);
+    }
+
+    /// The first so many from this one on that are free.
+    fn free(&self, first: u64, count: u64) -> impl Iterator<Item = u64> {
+        (first..).filter(|number| !self.taken.contains(number)).take(count as usize)
+    }
+
+    /// A task has ended.
+    pub fn give_back(&mut self, task: TaskId) {
+        for number in self.held.remove(&task).into_iter().flatten() {
+            self.taken.remove(&number);
+        }
+    }
+
+    /// What programs call those that a task holds, in order. Where the machine has fewer than the platform states, several are one.
+    pub fn of(&self, task: TaskId) -> Vec<String> {
+        let mut names = Vec::new();
+        for &number in self.held.get(&task).into_iter().flatten() {
+            let name = match &self.names {
+                None => number.to_string(),
+                Some(own) if own.is_empty() => continue,
+                Some(own) => own[(number % own.len() as u64) as usize].clone(),
+            };
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use makespan_core::{Job, Need, Needs, Node, Platform, Profile, Resources, Time};
+
+    fn resources(gpus: u64) -> Resources {
+        Resources::new([("gpus", gpus)]).unwrap()
+    }
+
+    fn job(name: &str, processors: u32, need: Need) -> Job {
+        let profile = Profile::rigid(processors, Time::from_seconds(1)).unwrap();
+        Job::new(name, profile).with_needs(Needs::new([("gpus", need)]).unwrap())
+    }
+
+    /// Two processors and three GPUs, a switch, two processors and two GPUs.
+    fn nodes() -> Platform {
+        let node = |name: &str, processors, gpus| Node { resources: resources(gpus), ..Node::new(name, processors) };
+        Platform::new(vec![node("a", 2, 3), node("switch", 0, 9), node("b", 2, 2)]).unwrap()
+    }
+
+    fn taken(gpus: &mut Gpus<'_>, task: u64, processors: &str) -> String {
+        gpus.take(TaskId(task), &processors.parse().unwrap());
+        gpus.of(TaskId(task)).join(",")
+    }
+
+    #[test]
+    fn each_node_has_its_own_and_no_two_tasks_share_one() {
+        let (one, each) = (Need::whole(1), Need::per_processor(1));
+        let jobs = vec![job("a", 1, one.clone()), job("b", 2, each), job("c", 1, one.clone()), job("d", 1, one)];
+        let plain = Job::new("e", Profile::rigid(1, Time::from_seconds(1)).unwrap());
+        let instance = Instance::new(nodes(), jobs.into_iter().chain([plain]).collect(), vec![]).unwrap();
+        let mut gpus = Gpus::new(&instance, None).unwrap();
+        assert_eq!((taken(&mut gpus, 0, "0"), taken(&mut gpus, 1, "1-2")), ("0".into(), "1,3".into()));
+        assert_eq!((taken(&mut gpus, 2, "3"), taken(&mut gpus, 4, "1")), ("4".into(), String::new()));
+        gpus.give_back(TaskId(0));
+        assert_eq!((taken(&mut gpus, 3, "0"), gpus.of(TaskId(0)).len()), ("0".into(), 0));
+    }
+
+    #[test]
+    fn programs_know_them_by_the_names_of_the_machine() {
+        let jobs = || vec![job("a", 1, Need::whole(2)), job("b", 1, Need::whole(2))];
+        let platform = || Platform::flat(2).unwrap();
+        let of_node = platform().with_node_resources(&resources(4)).unwrap();
+        let licences = platform().with_licences(resources(4)).unwrap();
+        for platform in [of_node, licences] {
+            let instance = Instance::new(platform, jobs(), vec![]).unwrap();
+            let with = |names: &[&str]| {
+                let mut gpus = Gpus::new(&instance, Some(names.iter().map(ToString::to_string).collect())).unwrap();
+                [taken(&mut gpus, 0, "0"), taken(&mut gpus, 1, "1")]
+            };
+            assert_eq!(with(&["7", "GPU-5", "3", "2"]), ["7,GPU-5", "3,2"]);
+            // Fewer than stated, which the user has allowed.
+            assert_eq!(with(&["7", "5", "3"]), ["7,5", "3,7"]);
+            assert_eq!(with(&["7"]), ["7", "7"]);
+            assert_eq!(with(&[]), ["", ""]);
+        }
+        let instance = Instance::new(platform(), vec![], vec![]).unwrap();
+        assert!(Gpus::new(&instance, None).is_none());
+    }
+}

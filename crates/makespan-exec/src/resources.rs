@@ -1,0 +1,173 @@
+//! What this machine offers besides cores, and whether that is what a platform states.
+
+use std::fs;
+use std::path::Path;
+
+use makespan_core::{Instance, Platform, Resource, ResourceId, ResourceKind};
+
+use crate::{ExecuteError, ExecuteOptions};
+
+/// The resource that is counted in GPUs.
+const GPUS: &str = "gpus";
+
+/// The environment by which programs learn their GPUs.
+pub(crate) const VISIBLE: &str = "CUDA_VISIBLE_DEVICES";
+
+/// Most GPUs of a platform that is run.
+const MOST_GPUS: u128 = 4096;
+
+/// Bytes of memory that this process and those that it starts may use: what the machine has, or a control group allows. `None`
+/// where the system does not say.
+pub fn memory() -> Option<u64> {
+    let there = total(&fs::read_to_string("/proc/meminfo").ok()?)?;
+    let own = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    Some(limits(&own, Path::new("/sys/fs/cgroup")).into_iter().fold(there, u64::min))
+}
+
+/// `MemTotal` of `/proc/meminfo`, in bytes.
+fn total(text: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
+}
+
+/// The limits of the control groups in `/proc/self/cgroup` and of those above, of version 2 and of version 1. What cannot be read
+/// limits nothing.
+fn limits(own: &str, mounts: &Path) -> Vec<u64> {
+    let files = own.lines().filter_map(|line| {
+        let (controllers, path) = line.split_once(':')?.1.split_once(':')?;
+        let (folder, name) = match controllers {
+            "" => (mounts.to_owned(), "memory.max"),
+            of if of.split(',').any(|one| one == "memory") => (mounts.join("memory"), "memory.limit_in_bytes"),
+            _ => return None,
+        };
+        let above = Path::new(path.strip_prefix('/')?).ancestors();
+        Some(above.map(|group| folder.join(group).join(name)).collect::<Vec<_>>())
+    });
+    files.flatten().filter_map(|file| fs::read_to_string(file).ok()?.trim().parse().ok()).collect()
+}
+
+/// What programs call the GPUs that this process may use: the entries of `CUDA_VISIBLE_DEVICES`, or the numbers of the NVIDIA GPUs
+/// in `/dev`. `None` where nobody can count them.
+pub fn gpus() -> Option<Vec<String>> {
+    if let Ok(text) = std::env::var(VISIBLE) {
+        return Some(visible(&text));
+    }
+    let entries = fs::read_dir("/dev").ok()?.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let is_gpu = |name: &String| name.strip_prefix("nvidia").is_some_and(|number| number.parse::<u32>().is_ok());
+    let count = entries.filter(is_gpu).count();
+    (count > 0).then(|| (0..count).map(|number| number.to_string()).collect())
+}
+
+/// The entries of `CUDA_VISIBLE_DEVICES` as CUDA reads it: one that is none hides those behind it.
+fn visible(text: &str) -> Vec<String> {
+    let is_one = |entry: &&str| !matches!(*entry, "" | "NoDevFiles") && !entry.starts_with('-');
+    let mut names: Vec<String> = Vec::new();
+    for entry in text.split(',').map(str::trim).take_while(is_one) {
+        if !names.iter().any(|name| name == entry) {
+            names.push(entry.to_owned());
+        }
+    }
+    names
+}
+
+/// The GPUs of a platform, if it states any.
+pub(crate) fn gpus_of(platform: &Platform) -> Option<ResourceId> {
+    held(platform, GPUS)
+}
+
+/// A resource of this name that comes back.
+fn held(platform: &Platform, name: &str) -> Option<ResourceId> {
+    platform.resource(name).filter(|&id| platform.resource_of(id).kind != ResourceKind::Consumable)
+}
+
+/// Refuses a platform that states more memory or GPUs than this process may use, as far as these can be counted and unless the
+/// user allows it.
+pub(crate) fn check(platform: &Platform, options: &ExecuteOptions) -> Result<(), ExecuteError> {
+    let stated = |name: &str| held(platform, name).map_or(0, |id| platform.total(id));
+    let gpus_stated = stated(GPUS);
+    if gpus_stated > MOST_GPUS {
+        return Err(ExecuteError::TooManyGpus { gpus: gpus_stated, most: MOST_GPUS });
+    }
+    if options.oversubscribe {
+        return Ok(());
+    }
+    let memory_stated = stated(Resource::MEMORY);
+    if memory_stated > 0
+        && let Some(there) = memory().filter(|&there| memory_stated > u128::from(there))
+    {
+        return Err(too_little_memory(memory_stated, there));
+    }
+    match gpus().filter(|names| gpus_stated > names.len() as u128) {
+        Some(names) => {
+            let source = if std::env::var_os(VISIBLE).is_some() { VISIBLE } else { "/dev" };
+            Err(ExecuteError::TooFewGpus { gpus: gpus_stated, there: names.len(), source_of: source })
+        }
+        None => Ok(()),
+    }
+}
+
+fn too_little_memory(stated: u128, there: u64) -> ExecuteError {
+    let memory = Resource { name: Resource::MEMORY.into(), kind: ResourceKind::OfNodes };
+    let stated = memory.amount(u64::try_from(stated).unwrap_or(u64::MAX));
+    // A round amount that fits can be written down.
+    ExecuteError::TooLittleMemory { stated, there: memory.amount(there >> 20 << 20) }
+}
+
+/// What a user should know of a machine that executes the instance.
+///
+/// ```
+/// use makespan_core::{Instance, Platform};
+///
+/// let instance = Instance::new(Platform::flat(1)?, vec![], vec![])?;
+/// assert!(makespan_exec::notes(&instance).is_empty());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn notes(instance: &Instance) -> Vec<String> {
+    let platform = instance.platform();
+    let stated = gpus_of(platform).map_or(0, |id| platform.total(id));
+    if stated == 0 || gpus().is_some() {
+        return Vec::new();
+    }
+    vec![format!(
+        "nothing tells how many GPUs this machine has; it is taken to have the {stated} that the platform states, numbered from 0"
+    )]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_is_the_least_that_the_machine_or_a_group_allows() {
+        assert_eq!(total("MemTotal:       24684084 kB\nMemFree: 1 kB\n"), Some(24_684_084 << 10));
+        assert_eq!(total("MemFree: 1 kB\n"), None);
+        let folder = tempfile::tempdir().unwrap();
+        let write = |path: &str, text: &str| {
+            let path = folder.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        write("memory.max", "max\n");
+        write("a/memory.max", "7000\n");
+        write("a/b/memory.max", "9000\n");
+        write("memory/x/memory.limit_in_bytes", "5000\n");
+        let limits = |own: &str| limits(own, folder.path());
+        assert_eq!(limits("0::/a/b\n"), [9000, 7000]);
+        assert_eq!(limits("4:cpu,memory:/x/y\n3:cpuset:/\n0::/\n"), [5000]);
+        assert_eq!((limits("0::/gone\n"), limits("nonsense")), (vec![], vec![]));
+        assert!(memory().unwrap() > 0);
+    }
+
+    #[test]
+    fn entries_are_read_as_cuda_does() {
+        assert_eq!(visible("2, 0,GPU-8932f937,MIG-1"), ["2", "0", "GPU-8932f937", "MIG-1"]);
+        assert_eq!(visible("1,-1,2"), ["1"]);
+        assert!(visible("").is_empty() && visible("NoDevFiles").is_empty());
+    }
+
+    #[test]
+    fn amounts_that_are_refused_say_what_fits() {
+        let said = too_little_memory(1 << 50, (24 << 30) + 4096).to_string();
+        assert!(said.contains("states 1024 TiB of memory") && said.contains("may use 24 GiB"), "{said}");
+    }
+}
