@@ -306,18 +306,18 @@ fn on_nodes(state: &mut QueueState, nodes: &mut NodesNow, view: &View<'_>, decis
     let Some(head) = state.queue.first() else { return };
     let Some(mut later) = nodes.later(head, state.held.ends(), view) else { return };
     let window = later.start.saturating_since(view.now);
-    let (mut after, mut refused) = (head, NotNow::default());
+    let (mut after, mut refused, mut refused_long) = (head, NotNow::default(), NotNow::default());
     while nodes.free() > 0 {
         let gap = Gap { free: nodes.free(), window, beside: later.free().min(nodes.free()) };
         let Some(place) = state.queue.next_admitted(Some(after), gap) else { return };
         after = place;
-        if refused.covers(place, view.instance) {
+        let long = place.asked.time > window;
+        if refused.covers(place, view.instance) || long && refused_long.covers(place, view.instance) {
             continue;
         }
-        let beside = (place.asked.time > window).then_some(&mut later);
-        let alone = beside.is_none();
-        if !nodes.start(state, place, beside, view, decisions) && alone {
-            refused.add(place, view.instance);
+        let beside = long.then_some(&mut later);
+        if !nodes.start(state, place, beside, view, decisions) {
+            if long { &mut refused_long } else { &mut refused }.add(place);
         }
     }
 }

@@ -17,6 +17,17 @@ pub(super) struct NodesNow {
     ids: Vec<ProcSet>,
     running: FxHashMap<TaskId, Held>,
     rooms: Rooms,
+    /// The task that found no place last: until something starts, only nodes change that something ended on.
+    blocked: Option<Blocked>,
+}
+
+/// A task that found no place.
+#[derive(Debug)]
+struct Blocked {
+    place: Place,
+    /// How many processors it could have on each node.
+    rooms: Vec<u32>,
+    sum: u64,
 }
 
 /// What a running task holds.
@@ -45,7 +56,8 @@ impl NodesNow {
         let ids = machines.cells.iter().map(|cell| cell.ids.clone()).collect();
         let mut state = State::default();
         state.reset(&machines, view.now.ticks());
-        let mut nodes = Self { machines, state, ids, running: FxHashMap::default(), rooms: Rooms::default() };
+        let mut nodes =
+            Self { machines, state, ids, running: FxHashMap::default(), rooms: Rooms::default(), blocked: None };
         for running in view.running {
             nodes.see(instance, running.task, &running.processors);
         }
@@ -108,6 +120,20 @@ impl NodesNow {
         for (part, ids) in held.parts.iter().zip(&held.ids) {
             self.ids[part.cell as usize].insert(ids);
         }
+        if let Some(blocked) = &mut self.blocked {
+            let wanted = wanted(instance, blocked.place);
+            for part in &held.parts {
+                let node = self.machines.node_of(part.cell);
+                let room = self.state.room(&self.machines, node, &wanted, wanted.time);
+                let before = std::mem::replace(&mut blocked.rooms[node], room);
+                blocked.sum = blocked.sum + u64::from(room) - u64::from(before);
+            }
+        }
+    }
+
+    /// Whether the rooms of a task on all nodes change with these alone.
+    fn is_plain(machines: &Machines) -> bool {
+        machines.always_open && machines.classes.len() == 1 && !machines.compact
     }
 
     /// How many processors are free.
@@ -124,10 +150,22 @@ impl NodesNow {
         view: &View<'_>,
         decisions: &mut Vec<Decision>,
     ) -> bool {
-        let Self { machines, state: now, ids, running, rooms } = self;
+        let Self { machines, state: now, ids, running, rooms, blocked } = self;
+        let known = blocked.as_ref().filter(|blocked| blocked.place == place);
+        if known.is_some_and(|blocked| blocked.sum < u64::from(place.asked.width)) {
+            return false;
+        }
         let wanted = wanted(view.instance, place);
         let later = beside.as_ref().map(|later| &later.state);
-        let Some(duration) = now.find(machines, &wanted, rooms, later) else { return false };
+        let Some(duration) = now.find(machines, &wanted, rooms, later) else {
+            let looked_at_all = Self::is_plain(machines) && beside.is_none() && wanted.processors <= now.total;
+            if looked_at_all && rooms.all().len() == machines.nodes.len() {
+                let sum = rooms.all().iter().copied().map(u64::from).sum();
+                *blocked = Some(Blocked { place, rooms: rooms.all().to_vec(), sum });
+            }
+            return false;
+        };
+        *blocked = None;
         let mut parts = Vec::with_capacity(1);
         now.hold(machines, &wanted, duration, rooms, &mut parts);
         if let Some(later) = beside {
@@ -186,20 +224,32 @@ fn take(free: &mut ProcSet, count: u32) -> ProcSet {
     free.take(count).expect("the counts say that so many are free")
 }
 
-/// Tasks that found no place at an instant, by what they need and how many processors they ask for: who needs the same and asks
-/// for as many finds none either.
+/// Tasks that found no place at an instant: who asks for at least as many processors, and as much for each, is not looked at.
 #[derive(Debug, Default)]
-pub(super) struct NotNow(Vec<(usize, u32)>);
+pub(super) struct NotNow(Vec<Place>);
 
 impl NotNow {
     /// One more.
-    pub fn add(&mut self, place: Place, instance: &Instance) {
-        self.0.push((instance.demands_number(place.task), place.asked.width));
+    pub fn add(&mut self, place: Place) {
+        self.0.push(place);
     }
 
-    /// Whether one with the same needs that asked for at most as many found no place.
+    /// Whether one that asked for no more found no place.
     pub fn covers(&self, place: Place, instance: &Instance) -> bool {
-        let needs = instance.demands_number(place.task);
-        self.0.iter().any(|&(other, width)| other == needs && width == place.asked.width)
+        let no_more = |other: &Place| other.asked.width <= place.asked.width && needs_no_more(instance, *other, place);
+        self.0.iter().any(no_more)
     }
+}
+
+/// Whether one task needs no more of anything for a processor than another.
+fn needs_no_more(instance: &Instance, one: Place, other: Place) -> bool {
+    if instance.demands_number(one.task) == instance.demands_number(other.task) && one.asked.width == other.asked.width
+    {
+        return true;
+    }
+    let others = instance.demands(other.task);
+    instance.demands(one.task).iter().all(|demand| {
+        let same = others.iter().find(|other| other.resource == demand.resource);
+        same.is_some_and(|same| demand.need.share(1, one.asked.width) <= same.need.share(1, other.asked.width))
+    })
 }

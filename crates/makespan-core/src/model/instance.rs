@@ -160,10 +160,11 @@ impl Instance {
     fn extend(&mut self, jobs: Vec<Job>, waits: Vec<Vec<JobId>>) -> Result<(), InstanceError> {
         let mut horizon = self.horizon.clone().unwrap_or_else(|| {
             let mut horizon = Horizon::new(&self.platform);
-            self.jobs.iter().for_each(|job| horizon.add(&self.table.work(job)));
+            let each = self.jobs.iter();
+            each.for_each(|job| horizon.add(&self.table.work(job), !job.after.is_empty(), &self.platform));
             horizon
         });
-        jobs.iter().for_each(|job| horizon.add(&job.work));
+        jobs.iter().for_each(|job| horizon.add(&job.work, !job.after.is_empty(), &self.platform));
         let mut totals = self.totals.clone();
         jobs.iter().for_each(|job| totals.add(job, &self.platform));
         totals.check(&self.platform)?;

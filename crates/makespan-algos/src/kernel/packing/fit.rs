@@ -51,6 +51,13 @@ pub(crate) struct Rooms {
     chosen: Vec<(usize, u32)>,
 }
 
+impl Rooms {
+    /// How many processors the task that was looked for last could have on each node; of some nodes only where it was found.
+    pub fn all(&self) -> &[u32] {
+        &self.rooms
+    }
+}
+
 impl State {
     /// Everything free, at an instant.
     pub fn reset(&mut self, machines: &Machines, now: i64) {
@@ -149,7 +156,7 @@ impl State {
     }
 
     /// How many processors a task could have on a node.
-    fn room(&self, machines: &Machines, node: usize, wanted: &Wanted<'_>, duration: i64) -> u32 {
+    pub fn room(&self, machines: &Machines, node: usize, wanted: &Wanted<'_>, duration: i64) -> u32 {
         if wanted.arrivals.get(node).is_some_and(|&arrival| arrival > self.now) {
             return 0;
         }
@@ -181,6 +188,7 @@ impl State {
         rooms: &mut Rooms,
         beside: Option<&Self>,
     ) -> Option<i64> {
+        rooms.rooms.clear();
         let has = |state: &Self| wanted.processors <= state.total && state.has_common(machines, wanted);
         if !has(self) || !beside.is_none_or(has) {
             return None;
@@ -321,8 +329,13 @@ impl State {
                 sum = 0;
             }
             for node in rooms.rooms.len()..end {
+                let first = machines.nodes[node].cells.0 as usize;
+                if machines.always_open && self.free[first] == 0 {
+                    rooms.rooms.push(0);
+                    continue;
+                }
                 let room = self.room_beside(machines, node, wanted, duration, beside);
-                if plain && room == wanted.processors && self.free[machines.nodes[node].cells.0 as usize] == room {
+                if plain && room == wanted.processors && self.free[first] == room {
                     rooms.chosen.clear();
                     rooms.chosen.push((node, room));
                     return Some(duration);

@@ -15,8 +15,8 @@ pub(super) struct Totals {
     pub machine_times: usize,
     /// Tasks, or bags of them, that may hold several processors.
     pub parallel: usize,
-    /// Jobs that wait for others, and tasks that need more than processors.
-    pub bound: usize,
+    /// Tasks, or bags of them, that need more than processors.
+    pub needing: usize,
     /// Jobs with a deadline.
     pub deadlines: usize,
     /// The earliest and the latest release.
@@ -30,7 +30,6 @@ impl Totals {
     pub fn add(&mut self, job: &Job, platform: &Platform) {
         self.tasks += u128::from(job.work.tasks());
         let (first, last) = self.releases.unwrap_or((job.release, job.release));
-        self.bound += usize::from(!job.after.is_empty());
         self.deadlines += usize::from(job.deadline.is_some());
         self.releases = Some((first.min(job.release), last.max(job.release)));
         match &job.work {
@@ -78,7 +77,7 @@ impl Totals {
         }
         self.machine_times += usize::from(task.profile.machine_times().is_some());
         self.parallel += usize::from(!task.profile.is_sequential());
-        self.bound += usize::from(!task.needs.is_empty());
+        self.needing += usize::from(!task.needs.is_empty());
     }
 }
 
@@ -102,40 +101,62 @@ pub(super) struct Horizon {
     wide: i128,
     /// All tasks of all jobs, and all transfers, one after the other, as slowly as they can.
     with_transfers: i128,
+    /// The longest task of each job that waits for another: no path through jobs is longer, but for its first task.
+    chained: i128,
+    /// The longest time of each task times the share that it holds of each licence.
+    licensed: i128,
 }
 
 impl Horizon {
     /// Without any work.
     pub fn new(platform: &Platform) -> Self {
         let (speeds, unit_speed, route) = (platform.speeds(), platform.has_unit_speed(), slowest_route(platform));
-        let (longest, slowly, fast, work, wide, with_transfers) = (0, 0, 0, 0, 0, 0);
-        Self { speeds, unit_speed, route, longest, slowly, fast, work, wide, with_transfers }
+        let (longest, slowly, fast, work, wide, with_transfers, chained, licensed) = (0, 0, 0, 0, 0, 0, 0, 0);
+        Self { speeds, unit_speed, route, longest, slowly, fast, work, wide, with_transfers, chained, licensed }
     }
 
-    /// Adds the work of a job.
-    pub fn add(&mut self, work: &Work) {
+    /// Adds the work of a job, which waits for others or does not.
+    pub fn add(&mut self, work: &Work, waits: bool, platform: &Platform) {
+        if waits && let Some(task) = work.task() {
+            self.chained = self.chained.saturating_add(self.longest_of(&task.profile));
+        }
         match work {
-            Work::Task(task) => self.add_tasks(&task.profile, 1),
-            Work::Bag(task, count) => self.add_tasks(&task.profile, count.get()),
+            Work::Task(task) => self.add_tasks(task, 1, platform),
+            Work::Bag(task, count) => self.add_tasks(task, count.get(), platform),
             Work::Graph(graph) => {
-                graph.tasks().iter().for_each(|task| self.add_tasks(&task.task.profile, 1));
+                graph.tasks().iter().for_each(|task| self.add_tasks(&task.task, 1, platform));
                 let transfers = graph.edges().iter().map(|edge| i128::from(self.route.time(edge.payload).ticks()));
                 self.with_transfers = transfers.fold(self.with_transfers, i128::saturating_add);
             }
         }
     }
 
-    fn add_tasks(&mut self, profile: &Profile, count: u64) {
+    fn at(&self, profile: &Profile, time: Time, speed: f64) -> i128 {
         let as_stated = self.unit_speed || profile.machine_times().is_some();
-        let (slowest, fastest) = self.speeds;
-        let at = |time: Time, speed: f64| i128::from(if as_stated { time } else { time.divided_by(speed) }.ticks());
-        let longest = at(profile.longest(), slowest);
+        i128::from(if as_stated { time } else { time.divided_by(speed) }.ticks())
+    }
+
+    /// The longest time of a task, on the slowest processors.
+    fn longest_of(&self, profile: &Profile) -> i128 {
+        self.at(profile, profile.longest(), self.speeds.0)
+    }
+
+    fn add_tasks(&mut self, task: &Task, count: u64, platform: &Platform) {
+        let profile = &task.profile;
+        let (longest, shortest) = (self.longest_of(profile), self.at(profile, profile.shortest(), self.speeds.1));
+        let share = |(name, need): (&str, &Need)| {
+            let there = i128::from(platform.licences().amount(name));
+            let held = i128::from(need.total(profile.max_processors()));
+            if there > 0 { longest.saturating_mul(held.min(there)) / there + 1 } else { 0 }
+        };
+        let licensed: i128 = task.needs.iter().map(share).sum();
         let count = i128::from(count);
         let add = |sum: &mut i128, each: i128| *sum = sum.saturating_add(each.saturating_mul(count));
         self.longest = self.longest.max(longest);
         add(&mut self.slowly, longest);
         add(&mut self.with_transfers, longest);
-        add(&mut self.fast, at(profile.shortest(), fastest));
+        add(&mut self.fast, shortest);
+        add(&mut self.licensed, licensed);
         add(&mut self.work, profile.most_work());
         add(&mut self.wide, longest.saturating_mul(i128::from(profile.max_processors())));
     }
@@ -143,7 +164,8 @@ impl Horizon {
     /// An instant, in ticks, by which any schedule that never idles without reason has ended: all jobs one after the
     /// other, or twice the larger of the mean load and the longest job (Garey and Graham), whichever is less. Where
     /// machines differ: all jobs one after the other, each on its fastest machine, or every job as soon as any machine is
-    /// free, whichever is more.
+    /// free, whichever is more. With needs the same of whole nodes, which is an estimate where nodes differ; a path of jobs
+    /// comes on top.
     pub fn end(
         &self,
         totals: &Totals,
@@ -152,9 +174,14 @@ impl Horizon {
         availability: &Availability,
     ) -> i128 {
         let greedy = |load: i128| (load / i128::from(platform.processors()) + self.longest).saturating_mul(2);
-        let span = if totals.compound + totals.bound > 0 {
-            // Tasks that wait for each other, or for what is scarce, may leave everything else idle.
+        let span = if totals.compound > 0 {
+            // Tasks that wait for each other may leave everything else idle.
             self.with_transfers
+        } else if totals.needing > 0 {
+            // Whoever runs on a node may keep all others from it; the same of licences.
+            let nodes = platform.kinds().filter(|(node, _)| node.processors > 0).map(|(_, count)| count).sum::<usize>();
+            let nodes = (self.wide / nodes as i128 + self.longest).saturating_mul(2);
+            self.with_transfers.min(nodes.saturating_add(self.licensed.saturating_mul(2)))
         } else if platform.is_homogeneous() && totals.machine_times == 0 {
             self.slowly.min(greedy(self.work))
         } else {
@@ -163,7 +190,7 @@ impl Horizon {
         let closed: i128 = unavailable.iter().map(|period| i128::from((period.end - period.start).ticks())).sum();
         let release = totals.releases.map_or(Time::ZERO, |(_, last)| last);
         let last = availability.last_change().max(release);
-        span.saturating_add(closed + i128::from(last.ticks()))
+        span.saturating_add(self.chained).saturating_add(closed + i128::from(last.ticks()))
     }
 }
 

@@ -178,7 +178,9 @@ fn what_running_tasks_need_is_held_until_they_end() {
         job("b", &[("gpus", 1)]),
         job("c", &[("solver", 1), ("budget", 2)]),
         job("d", &[("solver", 1)]),
-        job("e", &[("budget", 2)]),
+        // On two processors it would use up less, so that there may be enough for all.
+        Job::new("e", Profile::table(vec![seconds(10), seconds(9)]).unwrap())
+            .with_needs(Needs::new([("budget", Need::ByAllotment([2, 1].into()))]).unwrap()),
     ];
     let instance = Instance::new(platform, jobs, vec![]).unwrap();
     let mut cluster = Cluster::new(&instance);

@@ -109,14 +109,20 @@ mod tests {
     use crate::schedule::{Placement, validate};
 
     /// Two nodes of 2 processors with 10 of memory, 2 licences and 3 to use up; tasks of 2 processors and 5 ticks.
-    fn check(needs: &[(&str, u64)], placements: &[(i64, &str)], expect: &str) {
+    fn check(needs: &[(&'static str, u64)], placements: &[(i64, &str)], expect: &str) {
         let amounts = |amounts: &[(&str, u64)]| Resources::new(amounts.iter().copied()).unwrap();
         let platform = Platform::cluster(2, 2).unwrap().with_node_resources(&amounts(&[("memory", 10)])).unwrap();
         let platform = platform.with_licences(amounts(&[("solver", 2)])).unwrap();
         let platform = platform.with_consumables(amounts(&[("budget", 3)])).unwrap();
         let ticks = Time::from_ticks;
-        let needs = Needs::new(needs.iter().map(|&(name, amount)| (name, Need::whole(amount)))).unwrap();
-        let job = |at: usize| Job::new(at.to_string(), Profile::rigid(2, ticks(5)).unwrap()).with_needs(needs.clone());
+        // On one processor they would use up nothing, so that there may be enough for all.
+        let need = |&(name, amount): &(&'static str, u64)| match name {
+            "budget" => (name, Need::ByAllotment([0, amount].into())),
+            _ => (name, Need::whole(amount)),
+        };
+        let needs = Needs::new(needs.iter().map(need)).unwrap();
+        let profile = Profile::table(vec![ticks(9), ticks(5)]).unwrap();
+        let job = |at: usize| Job::new(at.to_string(), profile.clone()).with_needs(needs.clone());
         let instance = Instance::new(platform, (0..placements.len()).map(job).collect(), vec![]).unwrap();
         let place = |(task, &(start, processors)): (usize, &(i64, &str))| Placement {
             task: TaskId::at(task),
