@@ -324,7 +324,10 @@ fn on_nodes(state: &mut QueueState, nodes: &mut NodesNow, view: &View<'_>, decis
 
 impl Policy for Easy {
     fn on(&mut self, events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
-        NodesNow::hear(&mut self.nodes, events, view);
+        // Where processors close, those of a node that are free now may be others than those that the head leaves.
+        if view.instance.availability().is_always_open() {
+            NodesNow::hear(&mut self.nodes, events, view);
+        }
         if self.nodes.is_some() {
             return self.by_instant(events, view, decisions);
         }
