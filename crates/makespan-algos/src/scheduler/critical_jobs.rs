@@ -83,7 +83,7 @@ impl Scheduler for CriticalJobs {
     }
 
     fn supports(&self, instance: &Instance) -> Result<(), Unsupported> {
-        needs_counts(instance, "`heft` or `optimise`")?;
+        needs_counts(instance, "`optimise`, or `easy`, `replan` or `follow[scheduler=list]` as policies")?;
         needs_single_processors(instance)?;
         if instance.processors() as usize > MAX_PROCESSORS {
             return Err(Unsupported(format!("it looks at each pair of at most {MAX_PROCESSORS} processors")));

@@ -36,8 +36,9 @@ pub(super) fn supports(instance: &Instance) -> Result<(), Unsupported> {
     }
     let best_effort = instance.jobs().iter().find(|job| job.is_best_effort());
     if let Some(job) = best_effort {
-        let what = "beside graphs, needs or different processors every bag has a weight, and";
-        return Err(Unsupported(format!("{what} `{}` has none", job.name)));
+        let what =
+            "best-effort bags are filled in where nothing needs more than processors and no job waits for another";
+        return Err(Unsupported(format!("{what}; give `{}` a weight", job.name)));
     }
     instance.check_task_count().map_err(|error| Unsupported(error.to_string()))?;
     packing(instance).map(drop)
