@@ -7,9 +7,6 @@ use makespan_core::{Instance, Platform, Resource, ResourceId, ResourceKind};
 
 use crate::{ExecuteError, ExecuteOptions};
 
-/// The resource that is counted in GPUs.
-const GPUS: &str = "gpus";
-
 /// The environment by which programs learn their GPUs.
 pub(crate) const VISIBLE: &str = "CUDA_VISIBLE_DEVICES";
 
@@ -72,7 +69,7 @@ fn visible(text: &str) -> Vec<String> {
 
 /// The GPUs of a platform, if it states any.
 pub(crate) fn gpus_of(platform: &Platform) -> Option<ResourceId> {
-    held(platform, GPUS)
+    held(platform, Resource::GPUS)
 }
 
 /// A resource of this name that comes back.
@@ -84,7 +81,7 @@ fn held(platform: &Platform, name: &str) -> Option<ResourceId> {
 /// user allows it.
 pub(crate) fn check(platform: &Platform, options: &ExecuteOptions) -> Result<(), ExecuteError> {
     let stated = |name: &str| held(platform, name).map_or(0, |id| platform.total(id));
-    let gpus_stated = stated(GPUS);
+    let gpus_stated = stated(Resource::GPUS);
     if gpus_stated > MOST_GPUS {
         return Err(ExecuteError::TooManyGpus { gpus: gpus_stated, most: MOST_GPUS });
     }

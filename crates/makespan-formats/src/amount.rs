@@ -64,9 +64,7 @@ impl FromLiteral for Amount {
 
 /// An amount that is read back as it is: of memory in the largest unit of which it is a whole number.
 pub(crate) fn with_unit(name: &str, amount: u64) -> Option<String> {
-    const WRITTEN: [(&str, u64); 4] = [("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
-    let unit = WRITTEN.iter().find(|(_, factor)| amount > 0 && amount.is_multiple_of(*factor));
-    unit.filter(|_| name == makespan_core::Resource::MEMORY).map(|(unit, factor)| format!("{}{unit}", amount / factor))
+    makespan_core::Resource::in_unit(name, amount).map(|(count, unit)| format!("{count}{unit}"))
 }
 
 #[cfg(test)]

@@ -7,9 +7,6 @@ use rustc_hash::FxHashSet;
 
 use crate::workflow::amount;
 
-/// The name of the resource that is counted in GPUs.
-pub(crate) const GPUS: &str = "gpus";
-
 /// The largest amount of anything.
 const MOST: f64 = i64::MAX as f64;
 
@@ -103,9 +100,9 @@ mod tests {
         let platform = Platform::flat(4).unwrap();
         let platform = platform.with_licences(makespan_core::Resources::new([("gpus", 3)]).unwrap()).unwrap();
         let (mut pool, mut unstated) = (Pool::default(), Unstated::default());
-        let needs = pool.of([("memory", Need::per_processor(1_500_000_000)), (GPUS, Need::whole(1))]);
+        let needs = pool.of([("memory", Need::per_processor(1_500_000_000)), (Resource::GPUS, Need::whole(1))]);
         let kept = unstated.kept(&needs, &platform, 2, "a");
-        assert_eq!(kept, Needs::new([(GPUS, Need::whole(1))]).unwrap());
+        assert_eq!(kept, Needs::new([(Resource::GPUS, Need::whole(1))]).unwrap());
         unstated.kept(&needs, &platform, 1, "b");
         let remarks: Vec<String> = unstated.remarks("jobs", "so").collect();
         assert_eq!(remarks, ["2 jobs state how much `memory` they need, `a` the most, 3.00 GB; so"]);

@@ -11,6 +11,7 @@ pub mod hierarchical;
 pub mod holes;
 mod index;
 pub mod knapsack;
+mod leaves;
 pub mod list;
 pub mod mapping;
 pub mod open;

@@ -15,7 +15,7 @@ use super::{
     Queues, Replan, Request, Rules, SchedulingTime, TaskFlow, When,
 };
 use crate::catalogue::{Entry, Parameter, Spec, SpecError};
-use crate::scheduler::STEADY_STATE;
+use crate::scheduler::{STEADY_STATE, needy};
 
 /// What a policy has besides an entry of the catalogue.
 #[derive(Clone, Copy, Debug)]
@@ -334,12 +334,8 @@ fn enough_for_all(instance: &Instance) -> Result<(), Unsupported> {
 
 /// What policies say that know processors alone.
 pub(super) fn without_needs(instance: &Instance) -> Result<(), Unsupported> {
-    let Some(task) = instance.task_ids().find(|&task| !instance.demands(task).is_empty()) else { return Ok(()) };
-    let resource = &instance.platform().resource_of(instance.demands(task)[0].resource).name;
-    Err(Unsupported(format!(
-        "`{}` needs `{resource}`, and it knows processors alone; use easy or replan",
-        instance.name(task)
-    )))
+    let Some((name, resource)) = needy(instance) else { return Ok(()) };
+    Err(Unsupported(format!("`{name}` needs `{resource}`, and it knows processors alone; use easy or replan")))
 }
 
 fn equally_fast(instance: &Instance) -> Result<(), Unsupported> {

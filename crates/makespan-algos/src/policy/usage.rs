@@ -64,20 +64,13 @@ impl<'a> Usage<'a> {
         }
         let allotment = slot.processors.len();
         let parts = self.instance.platform().parts(&slot.processors);
-        for Demand { resource, kind, need } in demands {
-            let held = |amount| Held { resource: resource.0, start: slot.start, end: slot.end, amount };
-            match kind {
-                ResourceKind::OfNodes => {
-                    parts
-                        .iter()
-                        .for_each(|&(node, here)| change(&mut self.nodes[node], held(need.share(here, allotment))));
-                }
-                ResourceKind::Licence => change(&mut self.common, held(need.total(allotment))),
-                // What runs has used it up already, and what is reserved never gives it back.
-                ResourceKind::Consumable if slot.begun => {}
-                ResourceKind::Consumable => {
-                    change(&mut self.common, Held { end: Time::MAX, ..held(need.total(allotment)) })
-                }
+        // What runs has used up what it needs already, and what is reserved never gives that back.
+        let counts = |demand: &&Demand| demand.kind != ResourceKind::Consumable || !slot.begun;
+        for demand in demands.iter().filter(counts) {
+            let end = if demand.kind == ResourceKind::Consumable { Time::MAX } else { slot.end };
+            for (node, amount) in demand.amounts(&parts, allotment) {
+                let held = Held { resource: demand.resource.0, start: slot.start, end, amount };
+                change(node.map_or(&mut self.common, |node| &mut self.nodes[node]), held);
             }
         }
     }

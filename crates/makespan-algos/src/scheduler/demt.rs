@@ -142,10 +142,10 @@ impl Scheduler for Demt {
     }
 
     fn schedule(&self, instance: &Instance, context: &mut Context) -> Result<Plan, ScheduleError> {
-        check_supported(self, instance)?;
-        if !packed::is_counted(instance) {
+        if self.compaction == Compaction::List && !packed::is_counted(instance) {
             return packed::planned(self, packed::in_batches(instance));
         }
+        check_supported(self, instance)?;
         let mut random = ChaCha8Rng::seed_from_u64(context.seed);
         let schedule = by_batches(instance, |builder, tasks, from| {
             let dual = DualAllotment::of(instance, tasks);

@@ -51,10 +51,10 @@ impl Scheduler for Gang {
     }
 
     fn schedule(&self, instance: &Instance, context: &mut Context) -> Result<Plan, ScheduleError> {
-        check_supported(self, instance)?;
         if !packed::is_counted(instance) {
             return packed::planned(self, packed::gang(instance, self.packed));
         }
+        check_supported(self, instance)?;
         let allotted = |task| Allotted { task, processors: instance.profile(task).fastest() };
         let mut list: Vec<Allotted> = instance.task_ids().map(allotted).collect();
         list.sort_by_cached_key(|entry| {

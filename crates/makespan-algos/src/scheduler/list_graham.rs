@@ -83,10 +83,10 @@ impl Scheduler for ListGraham {
     }
 
     fn schedule(&self, instance: &Instance, _context: &mut Context) -> Result<Plan, ScheduleError> {
-        check_supported(self, instance)?;
         if !packed::is_counted(instance) {
             return packed::planned(self, packed::list(instance, self.order));
         }
+        check_supported(self, instance)?;
         let tasks: Vec<TaskId> = instance.task_ids().collect();
         let mut builder = ScheduleBuilder::new(instance);
         let from = instance.first_release();

@@ -28,6 +28,7 @@ pub use heft::Heft;
 pub use list_graham::{ListGraham, Order};
 pub use mapping::{Mapped, check_mappable, problem_of, schedule_of};
 pub use optimise::{Optimise, Target};
+pub(crate) use packed::needy;
 pub use peft::Peft;
 pub use sequential::Sequential;
 pub use shelves::Shelves;
@@ -67,9 +68,8 @@ fn needs_equal_processors(instance: &Instance) -> Result<(), Unsupported> {
 
 /// What every scheduler of graphs asks: that each task runs on one processor, and that no job is a bag.
 fn needs_single_processors(instance: &Instance) -> Result<(), Unsupported> {
-    if let Some(task) = instance.task_ids().find(|&task| !instance.demands(task).is_empty()) {
-        let resource = &instance.platform().resource_of(instance.demands(task)[0].resource).name;
-        let what = format!("it knows processors alone, and `{}` needs `{resource}`", instance.name(task));
+    if let Some((name, resource)) = packed::needy(instance) {
+        let what = format!("it knows processors alone, and `{name}` needs `{resource}`");
         return Err(Unsupported(format!("{what}; take `list`, `sweep`, `demt` or `optimise`")));
     }
     if let Some(job) = instance.jobs().iter().find(|job| job.is_bag()) {

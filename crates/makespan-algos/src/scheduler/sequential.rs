@@ -43,10 +43,10 @@ impl Scheduler for Sequential {
     }
 
     fn schedule(&self, instance: &Instance, _context: &mut Context) -> Result<Plan, ScheduleError> {
-        check_supported(self, instance)?;
         if !packed::is_counted(instance) {
             return packed::planned(self, packed::sequential(instance));
         }
+        check_supported(self, instance)?;
         let allotted = |task| Allotted { task, processors: instance.profile(task).min_processors() };
         let mut list: Vec<Allotted> = instance.task_ids().map(allotted).collect();
         list.sort_by_key(|entry| Reverse(instance.profile(entry.task).longest()));

@@ -66,11 +66,11 @@ impl Scheduler for Sweep {
     }
 
     fn schedule(&self, instance: &Instance, context: &mut Context) -> Result<Plan, ScheduleError> {
-        check_supported(self, instance)?;
         if !packed::is_counted(instance) {
             let steps = u64::from(self.steps).min((MAX_PLACEMENTS / instance.tasks().max(1) as usize) as u64);
             return packed::planned(self, packed::sweep(instance, steps, context.seed));
         }
+        check_supported(self, instance)?;
         let mut builder = ScheduleBuilder::new(instance);
         let mut search = Search {
             instance,

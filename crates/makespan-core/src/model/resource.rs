@@ -42,6 +42,17 @@ pub struct Resource {
 impl Resource {
     /// The resource that is counted in bytes.
     pub const MEMORY: &'static str = "memory";
+    /// The resource that is counted in GPUs.
+    pub const GPUS: &'static str = "gpus";
+
+    /// The largest unit of bytes of which an amount of this resource is a whole number, and how many of them; `None` where there is
+    /// none, and of what is not counted in bytes.
+    pub fn in_unit(name: &str, amount: u64) -> Option<(u64, &'static str)> {
+        const UNITS: [(&str, u32); 4] = [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)];
+        let whole = |shift: u32| amount > 0 && amount.is_multiple_of(1 << shift);
+        let unit = UNITS.iter().find(|unit| name == Self::MEMORY && whole(unit.1));
+        unit.map(|(unit, shift)| (amount >> shift, *unit))
+    }
 
     /// An amount of it for people: bytes of memory in the largest unit of which they are a whole number, else a number.
     pub fn amount(&self, amount: u64) -> String {
@@ -51,11 +62,8 @@ impl Resource {
 
 /// An amount of the resource of this name, for people.
 pub(crate) fn amount_of(name: &str, amount: u64) -> String {
-    const UNITS: [(&str, u32); 4] = [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)];
-    let whole = |shift: u32| amount > 0 && amount.is_multiple_of(1 << shift);
-    let unit = UNITS.iter().find(|unit| name == Resource::MEMORY && whole(unit.1));
-    match unit {
-        Some((unit, shift)) => format!("{} {unit}", amount >> shift),
+    match Resource::in_unit(name, amount) {
+        Some((count, unit)) => format!("{count} {unit}"),
         None if name == Resource::MEMORY => format!("{amount} bytes"),
         None => amount.to_string(),
     }
@@ -308,6 +316,17 @@ pub struct Demand {
     pub kind: ResourceKind,
     /// How much of it.
     pub need: Need,
+}
+
+impl Demand {
+    /// Where it counts, and how much there, for a task with `parts` of its `processors` on nodes ([`crate::Platform::parts`]): its
+    /// share on each node, or once the total of what belongs to none.
+    pub fn amounts(&self, parts: &[(usize, u32)], processors: u32) -> impl Iterator<Item = (Option<usize>, u64)> {
+        let parts = if self.kind == ResourceKind::OfNodes { parts } else { &[] };
+        let common = (self.kind != ResourceKind::OfNodes).then(|| (None, self.need.total(processors)));
+        let share = move |&(node, here): &(usize, u32)| (Some(node), self.need.share(here, processors));
+        parts.iter().map(share).chain(common)
+    }
 }
 
 /// A task that needs more of a resource than others leave.

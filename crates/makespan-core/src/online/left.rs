@@ -1,6 +1,6 @@
 //! What is left of resources now.
 
-use crate::model::{Instance, ProcSet, ResourceKind, TaskId};
+use crate::model::{Demand, Instance, ProcSet, TaskId};
 use crate::online::View;
 
 /// What running tasks leave of every resource, for policies that start several tasks at an instant; nothing is counted where no
@@ -36,42 +36,30 @@ impl<'a> Left<'a> {
         left
     }
 
-    /// Whether a task has what it needs on these processors.
-    pub fn has(&self, task: TaskId, processors: &ProcSet) -> bool {
+    /// Takes what a task needs on these processors if all of it is left; whether it is.
+    pub fn take(&mut self, task: TaskId, processors: &ProcSet) -> bool {
         let demands = self.instance.demands(task);
         if demands.is_empty() {
             return true;
         }
         let platform = self.instance.platform();
         let (parts, allotment) = (platform.parts(processors), processors.len());
-        demands.iter().all(|demand| match demand.kind {
-            ResourceKind::OfNodes => parts.iter().all(|&(node, here)| {
-                demand.need.share(here, allotment)
-                    <= self.nodes[node * platform.node_resources() + demand.resource.index()]
-            }),
-            _ => u128::from(demand.need.total(allotment)) <= self.common[demand.resource.index()],
-        })
-    }
-
-    /// Takes what a task needs there if all of it is left; whether it is.
-    pub fn take(&mut self, task: TaskId, processors: &ProcSet) -> bool {
-        if !self.has(task, processors) {
+        let amounts = || {
+            let each = |demand| Demand::amounts(demand, &parts, allotment).map(|one| (demand.resource.index(), one));
+            demands.iter().flat_map(each)
+        };
+        let at = |node: usize, resource: usize| node * platform.node_resources() + resource;
+        let is_left = |(resource, (node, amount)): (usize, (Option<usize>, u64))| match node {
+            Some(node) => amount <= self.nodes[at(node, resource)],
+            None => u128::from(amount) <= self.common[resource],
+        };
+        if !amounts().all(is_left) {
             return false;
         }
-        let demands = self.instance.demands(task);
-        if demands.is_empty() {
-            return true;
-        }
-        let platform = self.instance.platform();
-        let (parts, allotment) = (platform.parts(processors), processors.len());
-        for demand in demands {
-            if demand.kind == ResourceKind::OfNodes {
-                for &(node, here) in &parts {
-                    let at = node * platform.node_resources() + demand.resource.index();
-                    self.nodes[at] -= demand.need.share(here, allotment);
-                }
-            } else {
-                self.common[demand.resource.index()] -= u128::from(demand.need.total(allotment));
+        for (resource, (node, amount)) in amounts() {
+            match node {
+                Some(node) => self.nodes[at(node, resource)] -= amount,
+                None => self.common[resource] -= u128::from(amount),
             }
         }
         true

@@ -1,6 +1,6 @@
 //! What remains of an instance while it is carried out.
 
-use crate::model::{Demand, HeldAmount, Instance, Part, ResourceId, ResourceKind, TaskId, Time, Unavailable};
+use crate::model::{HeldAmount, Instance, Part, ResourceId, ResourceKind, TaskId, Time, Unavailable};
 use crate::online::View;
 
 impl Instance {
@@ -44,17 +44,16 @@ impl View<'_> {
         let mut held = Vec::new();
         for running in self.running {
             let (until, allotment) = (running.expected_end(instance, now), running.processors.len());
-            for Demand { resource, kind, need } in instance.demands(running.task) {
-                let amount = |node, amount| HeldAmount { node, resource: *resource, amount, until };
-                match kind {
-                    ResourceKind::OfNodes => {
-                        let parts = platform.parts(&running.processors).into_iter();
-                        held.extend(parts.map(|(node, here)| amount(Some(node), need.share(here, allotment))));
-                    }
-                    ResourceKind::Licence => held.push(amount(None, need.total(allotment))),
-                    // Among what has been used up.
-                    ResourceKind::Consumable => {}
-                }
+            let demands = instance.demands(running.task);
+            if demands.is_empty() {
+                continue;
+            }
+            let parts = platform.parts(&running.processors);
+            // Consumables are among what has been used up.
+            for demand in demands.iter().filter(|demand| demand.kind != ResourceKind::Consumable) {
+                let resource = demand.resource;
+                let each = demand.amounts(&parts, allotment);
+                held.extend(each.map(|(node, amount)| HeldAmount { node, resource, amount, until }));
             }
         }
         let ids = (0..platform.resources().len()).map(|at| ResourceId(at as u16));

@@ -4,7 +4,7 @@ use makespan_core::{Need, Resource};
 
 use super::columns::Columns;
 use super::values::count;
-use crate::needs::{GPUS, bytes};
+use crate::needs::bytes;
 
 /// Names and amounts.
 type Amounts = Vec<(String, Need)>;
@@ -47,7 +47,7 @@ fn listed(cell: &str) -> (Amounts, bool) {
             _ => continue,
         };
         let (name, typed) = name.split_once(':').map_or((name, false), |(name, _)| (name, true));
-        let name = if name == "gpu" { GPUS } else { name };
+        let name = if name == "gpu" { Resource::GPUS } else { name };
         let amount = if name == Resource::MEMORY { memory(value) } else { value.parse().ok() };
         match amount.filter(|&amount| i64::try_from(amount).is_ok()) {
             Some(amount) => found.push((name, typed, amount)),

@@ -7,7 +7,7 @@ use roxmltree::Node;
 use super::draft::Draft;
 use super::xml::{attribute, bytes, elements, parse, time, wrong};
 use super::{Read, Wrong};
-use crate::needs::{GPUS, Pool};
+use crate::needs::Pool;
 
 pub(super) fn read(text: &str, name: &str) -> Result<Read, Wrong> {
     let document = parse(text)?;
@@ -88,7 +88,7 @@ impl Profiles {
         let memory = self.stated(node, "memory", "request_memory").filter(|&memory| memory > 0);
         let memory = memory.map(|count| count.saturating_mul(1 << 20).min(i64::MAX as u64));
         let gpus = self.stated(node, "gpus", "request_gpus").filter(|&gpus| gpus > 0);
-        let needs = [(Resource::MEMORY, memory), (GPUS, gpus)];
+        let needs = [(Resource::MEMORY, memory), (Resource::GPUS, gpus)];
         let needs = needs.into_iter().filter_map(|(name, amount)| Some((name, Need::whole(amount?))));
         let processors = u32::try_from(cores).unwrap_or(u32::MAX).max(1);
         draft.equip(task, processors, self.needs.of(needs));

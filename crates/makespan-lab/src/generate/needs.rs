@@ -14,9 +14,6 @@ const GPU_TASKS: f64 = 0.25;
 const STEP: u64 = 1 << 20;
 /// Streams of the generator that no job's times are drawn from: those of needs begin here.
 const STREAMS: u64 = 1 << 62;
-/// The name of the resource that is counted in GPUs.
-const GPUS: &str = "gpus";
-
 /// What machines have besides processors, and with it what tasks need.
 ///
 /// *Memory.* Each node has so much for each of its processors. A task asks for the memory of a processor times a factor that is
@@ -81,7 +78,7 @@ fn equipped(platform: &Platform, options: NeedsOptions) -> Result<Platform, LabE
         let memory = options.memory.map(|each| (Resource::MEMORY, each.saturating_mul(node.processors.into())));
         let own = gpus / computing + u32::from(dealt < gpus % computing);
         dealt += u32::from(node.processors > 0);
-        let gpus = options.gpus.map(|_| (GPUS, if node.processors > 0 { own.into() } else { 0 }));
+        let gpus = options.gpus.map(|_| (Resource::GPUS, if node.processors > 0 { own.into() } else { 0 }));
         Resources::new(memory.into_iter().chain(gpus)).map_err(|error| refused(error.to_string()))
     };
     if platform.node_count() == 1 {
@@ -116,7 +113,7 @@ struct Most {
 
 impl Most {
     fn of(platform: &Platform, options: NeedsOptions) -> Self {
-        let of_node = platform.nodes().iter().map(|node| node.resources.amount(GPUS)).max().unwrap_or(0);
+        let of_node = platform.nodes().iter().map(|node| node.resources.amount(Resource::GPUS)).max().unwrap_or(0);
         Self {
             memory: options.memory,
             gpus: options.gpus.is_some(),
@@ -133,7 +130,8 @@ impl Most {
         let memory = self.memory.map(|memory| (Resource::MEMORY, self.memory(memory, task, [factor, whole, width])));
         let powers = f64::from(self.gpus_of_node.max(1).ilog2() + 1);
         let gpus = 1_u64 << ((power * powers) as u32).min(30);
-        let gpus = (self.gpus && self.gpus_of_node > 0 && asks < GPU_TASKS).then(|| (GPUS, Need::whole(gpus)));
+        let gpus =
+            (self.gpus && self.gpus_of_node > 0 && asks < GPU_TASKS).then(|| (Resource::GPUS, Need::whole(gpus)));
         Needs::new(memory.into_iter().chain(gpus)).map_err(|error| refused(error.to_string()))
     }
 

@@ -5,6 +5,7 @@ use std::cmp::Reverse;
 use makespan_core::{FreeTime, Instance, Reservation, Time, Timeline};
 
 use super::Allotted;
+use crate::kernel::leaves;
 
 /// Graham's rule around unavailable processors: at each instant the list is read from its head, and a task starts when the
 /// timeline has room for it until its end. Returns what was reserved, in the order of the list.
@@ -93,26 +94,6 @@ impl SizeTree {
     /// The first task of the list, not before `from`, whose size is admitted. What is not admitted for a part of the
     /// list is admitted for none of its tasks.
     fn first(&self, from: usize, admits: impl Fn(Size) -> bool) -> Option<usize> {
-        let mut node = self.leaves + from;
-        if from >= self.leaves {
-            return None;
-        }
-        loop {
-            if admits(self.least[node]) {
-                if node >= self.leaves {
-                    return Some(node - self.leaves);
-                }
-                node *= 2;
-                continue;
-            }
-            // Up while this is the right child, then to the right: the next part that has not been looked at.
-            while node % 2 == 1 {
-                node /= 2;
-            }
-            if node == 0 {
-                return None;
-            }
-            node += 1;
-        }
+        leaves::first(self.leaves, from, |node| admits(self.least[node]))
     }
 }

@@ -221,9 +221,8 @@ impl State {
         for part in parts {
             self.free[part.cell as usize] -= part.count;
         }
-        for same in parts.chunk_by(|a, b| machines.node_of(a.cell) == machines.node_of(b.cell)) {
-            let count = same.iter().map(|part| part.count).sum();
-            self.hold_of_node(machines, demands, processors, (machines.node_of(same[0].cell), count));
+        for part in by_node(machines, parts) {
+            self.hold_of_node(machines, demands, processors, part);
         }
         self.hold_common(machines, demands, processors);
         self.total -= processors;
@@ -251,10 +250,7 @@ impl State {
         if demands.is_empty() {
             return;
         }
-        // Parts of one node follow each other.
-        for same in parts.chunk_by(|a, b| machines.node_of(a.cell) == machines.node_of(b.cell)) {
-            let node = machines.node_of(same[0].cell);
-            let count = same.iter().map(|part| part.count).sum();
+        for (node, count) in by_node(machines, parts) {
             for demand in demands.iter().filter(|demand| demand.kind == ResourceKind::OfNodes) {
                 let share = demand.need.share(count, processors);
                 self.left[node * machines.resources + demand.resource.index()] += share;
@@ -314,7 +310,6 @@ impl State {
         rooms: &mut Rooms,
         beside: Option<&Self>,
     ) -> Option<i64> {
-        rooms.rooms.clear();
         let mut sum = 0_u64;
         // Where all are equally fast and open, a node that the task fills needs no comparison with others.
         let plain = machines.always_open && machines.classes.len() == 1 && !machines.compact;
@@ -416,6 +411,13 @@ impl State {
         chosen.extend(part.map(|node| (node, rest)));
         part.is_some()
     }
+}
+
+/// The nodes of some parts, each with how many processors; parts of one node follow each other.
+fn by_node(machines: &Machines, parts: &[Part]) -> impl Iterator<Item = (usize, u32)> {
+    let same = |a: &Part, b: &Part| machines.node_of(a.cell) == machines.node_of(b.cell);
+    let node = |of_node: &[Part]| (machines.node_of(of_node[0].cell), of_node.iter().map(|part| part.count).sum());
+    parts.chunk_by(same).map(node)
 }
 
 impl Wanted<'_> {

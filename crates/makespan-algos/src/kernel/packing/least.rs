@@ -1,6 +1,8 @@
 //! The first task of a list, from a place on, that asks for no more of anything than is left, and for less of something than
 //! those that found no place.
 
+use crate::kernel::leaves;
+
 /// A binary tree over the places of a list with the least that is asked of each resource below.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Least {
@@ -36,27 +38,7 @@ impl Least {
     /// The first place from `from` on whose task asks for at most what is left, and not for as much of everything as one of those
     /// that were refused.
     pub fn next(&self, from: usize, left: &[u64], refused: &Refused) -> Option<usize> {
-        if from >= self.leaves {
-            return None;
-        }
-        // From the leaf up to the first subtree on the right that may have one, and down again.
-        let mut node = self.leaves + from;
-        loop {
-            if self.may(node, left, refused) {
-                if node >= self.leaves {
-                    return Some(node - self.leaves);
-                }
-                node *= 2;
-                continue;
-            }
-            while node % 2 == 1 {
-                node /= 2;
-            }
-            if node == 0 {
-                return None;
-            }
-            node += 1;
-        }
+        leaves::first(self.leaves, from, |node| self.may(node, left, refused))
     }
 
     fn may(&self, node: usize, left: &[u64], refused: &Refused) -> bool {

@@ -135,7 +135,7 @@ impl Scheduler for Optimise {
             needs_counts(instance, "another objective")?;
             return needs_single_processors(instance);
         }
-        if packed::is_meant(instance) {
+        if self.is_packed(instance) {
             return super::packed::supports(instance);
         }
         if instance.has_compound_jobs() {
@@ -164,7 +164,9 @@ impl Scheduler for Optimise {
     }
 
     fn schedule(&self, instance: &Instance, context: &mut Context) -> Result<Plan, ScheduleError> {
-        check_supported(self, instance)?;
+        if !self.is_packed(instance) {
+            check_supported(self, instance)?;
+        }
         let budget = self.budget.after(context.spent);
         let planned = Self { budget, ..self.clone() }.plan(instance, context);
         planned.map_err(|error| match error {
@@ -172,7 +174,7 @@ impl Scheduler for Optimise {
             ScheduleError::NotFound { limit, floor, reached, .. } => {
                 ScheduleError::NotFound { scheduler: self.name(), limit, floor, reached }
             }
-            error @ ScheduleError::Unsupported { .. } => error,
+            ScheduleError::Unsupported { reason, .. } => ScheduleError::Unsupported { scheduler: self.name(), reason },
         })
     }
 }
@@ -183,12 +185,18 @@ impl Optimise {
         matches!(self.target, Target::Objective(objective) if Objective::OF_DEADLINES.contains(&objective))
     }
 
+    /// Whether it plans the instance on a packing, whose making says what is supported.
+    fn is_packed(&self, instance: &Instance) -> bool {
+        let other = [Objective::Cost, Objective::Throughput].map(Target::Objective);
+        !other.contains(&self.target) && packed::is_meant(instance)
+    }
+
     /// Plans within the budget.
     fn plan(&self, instance: &Instance, context: &mut Context) -> Result<Plan, ScheduleError> {
         if self.target == Target::Objective(Objective::Cost) {
             return self.cheapest(instance, context);
         }
-        if packed::is_meant(instance) {
+        if self.is_packed(instance) {
             let unsupported = |reason| ScheduleError::Unsupported { scheduler: self.name(), reason };
             let machines::Outcome { points, bounds, limit, floor } =
                 packed::minimise(self, instance, context).map_err(unsupported)?;

@@ -4,10 +4,15 @@
 mod demt;
 mod search;
 
-use makespan_core::{Instance, Objective, Plan, Schedule, ScheduleError, Scheduler, TaskId, Unsupported};
+use std::borrow::Cow;
+
+use makespan_core::{Instance, Objective, Plan, Schedule, ScheduleError, Scheduler, Stop, TaskId, Unsupported};
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
 
 use crate::kernel::graph::TransferTimes;
 use crate::kernel::packing::{Entry, Packer, Packing, Row};
+use crate::search::Course;
 
 use super::Order;
 pub(super) use demt::in_batches;
@@ -25,6 +30,11 @@ pub(super) fn has_more(instance: &Instance) -> bool {
 
 /// What every scheduler asks that plans on a packing.
 pub(super) fn supports(instance: &Instance) -> Result<(), Unsupported> {
+    packing(instance).map(drop)
+}
+
+/// The packing of an instance, if it is one that is planned so.
+pub(super) fn packing(instance: &Instance) -> Result<Packing<'_>, Unsupported> {
     if !TransferTimes::fits(instance.platform()) {
         let most = TransferTimes::MAX_NODES;
         return Err(Unsupported(format!("it looks at each pair of the nodes of a tree, of which {most} are allowed")));
@@ -41,14 +51,18 @@ pub(super) fn supports(instance: &Instance) -> Result<(), Unsupported> {
         return Err(Unsupported(format!("{what}; give `{}` a weight", job.name)));
     }
     instance.check_task_count().map_err(|error| Unsupported(error.to_string()))?;
-    packing(instance).map(drop)
+    Packing::new(instance).map_err(|task| no_room(instance, task))
+}
+
+/// The first task that needs more than processors, by name, and the resource that it needs first.
+pub(crate) fn needy(instance: &Instance) -> Option<(Cow<'_, str>, &str)> {
+    let task = instance.task_ids().find(|&task| !instance.demands(task).is_empty())?;
+    Some((instance.name(task), &instance.platform().resource_of(instance.demands(task)[0].resource).name))
 }
 
 /// What a scheduler says that knows counts of processors alone.
 pub(super) fn needs_counts(instance: &Instance, instead: &str) -> Result<(), Unsupported> {
-    if let Some(task) = instance.task_ids().find(|&task| !instance.demands(task).is_empty()) {
-        let resource = &instance.platform().resource_of(instance.demands(task)[0].resource).name;
-        let name = instance.name(task);
+    if let Some((name, resource)) = needy(instance) {
         let what = format!("it counts processors alone, and `{name}` needs `{resource}`; take {instead}");
         return Err(Unsupported(what));
     }
@@ -62,11 +76,6 @@ pub(super) fn needs_counts(instance: &Instance, instead: &str) -> Result<(), Uns
 
 fn no_room(instance: &Instance, task: TaskId) -> Unsupported {
     Unsupported(format!("no node that is fast enough for `{}` has room for what it needs", instance.name(task)))
-}
-
-/// The packing of an instance.
-pub(super) fn packing(instance: &Instance) -> Result<Packing<'_>, Unsupported> {
-    Packing::new(instance).map_err(|task| no_room(instance, task))
 }
 
 /// The fewest processors for each task, those with the longest path behind them first.
@@ -101,12 +110,10 @@ pub(super) fn list(instance: &Instance, order: Order) -> Result<Schedule, Unsupp
 
 /// Lists over a sweep of balances, then annealing for the makespan.
 pub(super) fn sweep(instance: &Instance, steps: u64, seed: u64) -> Result<Schedule, Unsupported> {
-    use crate::search::Course;
-    use rand::SeedableRng;
     let packing = packing(instance)?;
     let aim = Aim { objective: Objective::Makespan, limit: None, floor: 0.0 };
-    let stop = makespan_core::Stop::default();
-    let random = rand_chacha::ChaCha8Rng::seed_from_u64(seed);
+    let stop = Stop::default();
+    let random = ChaCha8Rng::seed_from_u64(seed);
     let found = search(&packing, aim, &[], random, &mut Course::of(steps, &stop));
     let list = found.ok_or_else(|| used_up(&packing))?.1;
     carried_out(&packing, &list, false)
