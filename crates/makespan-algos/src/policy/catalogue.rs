@@ -97,7 +97,7 @@ static POLICIES: [Entry<OfPolicy>; 13] = [
     Entry {
         name: "moldable-easy",
         summary: "EASY backfilling that chooses each job's processors when it starts, by the load",
-        supports: "rigid, sequential and moldable jobs on equally fast processors; needs; unavailable periods; best placement; failures",
+        supports: "rigid, sequential and moldable jobs on equally fast processors; needs; jobs that wait for jobs; unavailable periods; best placement; failures",
         source: "Makespan, after Srinivasan, Krishnamoorthy, Sadayappan, CLUSTER 2003",
         parameters: &[ORDER, QUEUES],
         kind: OfPolicy {
@@ -218,7 +218,7 @@ static POLICIES: [Entry<OfPolicy>; 13] = [
                 let name = placing(spec, GRAPHS.default)?;
                 let judge = crate::scheduler(&name)?;
                 let policy = Box::new(Follow::new(crate::scheduler(&name)?, seed));
-                let supports = Box::new(move |instance: &Instance| judge.supports(instance));
+                let supports = Box::new(move |instance: &Instance| supported_by(judge.as_ref(), &name, instance));
                 Ok(Built { policy, supports }.only(enough_for_all))
             },
         },
@@ -297,7 +297,12 @@ fn by_scheduler<P: Policy + 'static>(
     let name = placing(spec, SCHEDULER.default)?;
     let judge = crate::scheduler(&name)?;
     let built = Built::any(policy(crate::scheduler(&name)?));
-    Ok(built.only(move |instance| judge.supports(&one_by_one(instance))))
+    Ok(built.only(move |instance| supported_by(judge.as_ref(), &name, &one_by_one(instance))))
+}
+
+/// What a scheduler supports, said of the policy that asks it.
+fn supported_by(scheduler: &dyn Scheduler, name: &str, instance: &Instance) -> Result<(), Unsupported> {
+    scheduler.supports(instance).map_err(|reason| Unsupported(format!("with scheduler={name} {reason}")))
 }
 
 /// The tasks of an instance as such a policy plans them: each by itself, when it waits. Of the equal ones of a bag there is one.

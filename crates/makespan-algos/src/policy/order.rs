@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::str::FromStr;
 
-use makespan_core::{Area, Instance, Profile, TaskId, Time};
+use makespan_core::{Area, Instance, NodeClasses, Profile, TaskId, Time};
 
 /// The order of a queue. Equals are in the order of release, then of id.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -176,47 +176,25 @@ impl FromStr for Request {
 #[derive(Clone, Debug)]
 pub(super) struct Widths {
     request: Request,
-    /// Distinct speeds, falling, each with how many processors are at least as fast; empty where all have speed 1.
-    speeds: Vec<(f64, u32)>,
+    classes: NodeClasses,
 }
 
 impl Widths {
     pub(super) fn new(request: Request, instance: &Instance) -> Self {
-        let speeds = || super::speeds::speeds(instance).iter().map(|(speed, fast)| (*speed, fast.len())).collect();
-        Self { request, speeds: if instance.platform().has_unit_speed() { Vec::new() } else { speeds() } }
+        Self { request, classes: NodeClasses::new(instance.platform()) }
     }
 
-    /// So many processors, or the nearest number for which there is room, a smaller one first.
-    fn with_room(instance: &Instance, task: TaskId, asked: u32) -> u32 {
-        let profile = instance.profile(task);
-        if profile.is_rigid() || instance.demands(task).is_empty() || instance.has_room(task, asked) {
-            return asked;
-        }
-        let (fewer, more): (Vec<u32>, Vec<u32>) = profile.allotments().partition(|&width| width < asked);
-        fewer.into_iter().rev().chain(more).find(|&width| instance.has_room(task, width)).unwrap_or(asked)
-    }
-
-    /// The number of processors. Where that many fast ones would not keep a walltime, it is the nearest number that keeps
-    /// it, a smaller one first.
+    /// The number of processors. Where the empty platform has no room for the task on that many, within its walltime, it is
+    /// the nearest number for which there is, a smaller one first.
     pub(super) fn of(&self, instance: &Instance, task: TaskId) -> u32 {
         let profile = instance.profile(task);
-        let asked = Self::with_room(instance, task, self.request.processors(profile));
-        if self.speeds.is_empty() {
+        let asked = self.request.processors(profile);
+        let has_room = |&width: &u32| self.classes.have_room(instance, task, width);
+        if profile.is_rigid() || has_room(&asked) {
             return asked;
         }
-        let Some(walltime) = instance.walltime(task) else { return asked };
-        let keeps = |&width: &u32| {
-            if !instance.has_room(task, width) {
-                return false;
-            }
-            let enough = self.speeds.iter().find(|&&(_, fast)| fast >= width);
-            enough.is_some_and(|&(speed, _)| profile.time(width).divided_by(speed) <= walltime)
-        };
-        if keeps(&asked) {
-            return asked;
-        }
-        let (fewer, more): (Vec<u32>, Vec<u32>) = profile.allotments().partition(|&width| width < asked);
-        fewer.into_iter().rev().chain(more).find(keeps).unwrap_or(asked)
+        let (min, max) = (profile.min_processors(), profile.max_processors());
+        (min..asked).rev().chain(asked + 1..=max).find(has_room).unwrap_or(asked)
     }
 }
 

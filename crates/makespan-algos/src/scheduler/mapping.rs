@@ -7,8 +7,8 @@ use makespan_core::{
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-use super::check_supported;
 use super::packed::needs_counts;
+use super::{INSTEAD, check_supported};
 use crate::kernel::mapping::{MachineId, Mapper, MappingProblem, Times, task_time};
 
 /// A mapper as a scheduler. Each processor is a machine; its tasks run one after the other without a gap, in the order of
@@ -78,10 +78,10 @@ impl Scheduler for Mapped {
 /// # Errors
 /// [`Unsupported`] says what it has besides.
 pub fn check_mappable(instance: &Instance) -> Result<(), Unsupported> {
-    let refused = |problem: &str| Err(Unsupported(problem.into()));
-    needs_counts(instance, "`list`, `sweep`, `demt` or `optimise`")?;
+    let refused = |problem: &str| Err(Unsupported(format!("{problem}; take {INSTEAD}")));
+    needs_counts(instance, INSTEAD)?;
     if instance.has_bags() {
-        return refused("bags of tasks are planned by a scheduler made by `makespan_algos::scheduler`");
+        return Err(Unsupported("bags of tasks are planned by a scheduler made by `makespan_algos::scheduler`".into()));
     }
     if instance.has_compound_jobs() {
         return refused("it maps single jobs to machines, and some job is a graph of tasks");

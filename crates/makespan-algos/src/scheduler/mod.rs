@@ -41,6 +41,9 @@ use makespan_core::{Context, Guarantee, Instance, Objective, ScheduleError, Sche
 
 use crate::kernel::graph::TransferTimes;
 
+/// Those that plan tasks of any kind on any nodes, with whatever they need.
+const INSTEAD: &str = "`list`, `sweep`, `demt` or `optimise`";
+
 /// What the schedulers ask that count processors, and plan the rest on a packing.
 fn counted_or_packed(instance: &Instance) -> Result<(), Unsupported> {
     if packed::is_counted(instance) { needs_equal_processors(instance) } else { packed::supports(instance) }
@@ -49,35 +52,35 @@ fn counted_or_packed(instance: &Instance) -> Result<(), Unsupported> {
 /// What every scheduler of moldable jobs asks that counts processors: equal ones, and jobs that are no bags. Those are for
 /// [`WithBags`].
 fn needs_equal_processors(instance: &Instance) -> Result<(), Unsupported> {
-    packed::needs_counts(instance, "`list`, `sweep`, `demt` or `optimise`")?;
+    packed::needs_counts(instance, INSTEAD)?;
     if instance.has_bags() {
         return Err(Unsupported("bags of tasks are planned by a scheduler made by `makespan_algos::scheduler`".into()));
     }
     if instance.has_compound_jobs() {
-        return Err(Unsupported("it plans single tasks and bags, and some job is a graph of tasks".into()));
+        let what = "it plans single tasks and bags, and some job is a graph of tasks";
+        return Err(Unsupported(format!("{what}; take {INSTEAD}")));
     }
     if instance.has_equal_processors() {
-        Ok(())
-    } else {
-        Err(Unsupported(
-            "it needs processors of equal speed, jobs without a time of their own on each machine, and no network"
-                .into(),
-        ))
+        return Ok(());
     }
+    let what = "it needs processors of equal speed, jobs without a time of their own on each machine, and no network";
+    Err(Unsupported(format!("{what}; take {INSTEAD}")))
 }
 
 /// What every scheduler of graphs asks: that each task runs on one processor, and that no job is a bag.
 fn needs_single_processors(instance: &Instance) -> Result<(), Unsupported> {
     if let Some((name, resource)) = packed::needy(instance) {
         let what = format!("it knows processors alone, and `{name}` needs `{resource}`");
-        return Err(Unsupported(format!("{what}; take `list`, `sweep`, `demt` or `optimise`")));
+        return Err(Unsupported(format!("{what}; take {INSTEAD}")));
     }
     if let Some(job) = instance.jobs().iter().find(|job| job.is_bag()) {
-        return Err(Unsupported(format!("it plans jobs and graphs of tasks, and job `{}` is a bag", job.name)));
+        let what = format!("it plans jobs and graphs of tasks, and job `{}` is a bag", job.name);
+        return Err(Unsupported(format!("{what}; take {INSTEAD}")));
     }
     if let Some(task) = instance.task_ids().find(|&task| !instance.profile(task).accepts(1)) {
         let name = instance.name(task);
-        return Err(Unsupported(format!("it runs every task on one processor, and `{name}` needs more")));
+        let what = format!("it runs every task on one processor, and `{name}` needs more");
+        return Err(Unsupported(format!("{what}; take {INSTEAD}")));
     }
     if !TransferTimes::fits(instance.platform()) {
         let most = TransferTimes::MAX_NODES;
@@ -91,8 +94,7 @@ fn remark_parallel(instance: &Instance, context: &mut Context) {
     let parallel = instance.task_ids().filter(|&task| !instance.profile(task).is_sequential()).count();
     if parallel > 0 {
         context.remarks.push(format!(
-            "{parallel} of {} tasks can run on several processors and get one each; `optimise`, `list`, `sweep` and `demt` give them \
-             more",
+            "{parallel} of {} tasks can run on several processors and get one each; take {INSTEAD} to give them more",
             instance.tasks()
         ));
     }

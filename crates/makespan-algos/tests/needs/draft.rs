@@ -14,6 +14,8 @@ pub struct DraftTask {
     /// Ticks on one, two .. processors, each shorter than the one before, from `least` processors on.
     times: Vec<i64>,
     least: u32,
+    /// Instead, ticks on each node for a task with times of its own; zero where it cannot run.
+    own: Option<[i64; 3]>,
     needs: DraftNeeds,
 }
 
@@ -32,6 +34,8 @@ pub struct DraftJob {
     release: i64,
     weight: u64,
     deadline: Option<i64>,
+    /// Of each of its tasks.
+    walltime: Option<i64>,
     /// One task, or several with edges and how many bytes these carry.
     tasks: Vec<DraftTask>,
     edges: Vec<(usize, usize, u64)>,
@@ -77,21 +81,22 @@ impl Draft {
             start: ticks(start),
             end: ticks(start + length),
         };
-        let jobs = self.jobs.iter().enumerate().map(|(at, job)| job.job(at, scale)).collect();
+        let jobs = self.jobs.iter().enumerate().map(|(at, job)| job.job(at, self.nodes.len(), scale)).collect();
         Instance::new(platform, jobs, self.closed.iter().map(closed).collect()).ok()
     }
 }
 
 impl DraftJob {
-    fn job(&self, at: usize, scale: i64) -> Job {
+    fn job(&self, at: usize, nodes: usize, scale: i64) -> Job {
         let ticks = |at: i64| Time::from_ticks(at * scale);
         let named = |(at, task): (usize, &DraftTask)| {
-            let mut named = NamedTask::new(format!("t{at}"), task.profile(scale));
+            let mut named = NamedTask::new(format!("t{at}"), task.profile(nodes, scale));
             named.task.needs = task.needs.needs();
             named
         };
         let job = if self.tasks.len() == 1 {
-            let job = Job::new(format!("j{at}"), self.tasks[0].profile(scale)).with_needs(self.tasks[0].needs.needs());
+            let job =
+                Job::new(format!("j{at}"), self.tasks[0].profile(nodes, scale)).with_needs(self.tasks[0].needs.needs());
             if self.count > 1 { job.with_count(self.count.try_into().unwrap()) } else { job }
         } else {
             let count = self.tasks.len();
@@ -110,15 +115,17 @@ impl DraftJob {
         let after = (0..at).filter(|before| self.after & (1 << before) != 0).map(|before| format!("j{before}"));
         let job = job.with_release(ticks(self.release)).with_weight(Weight::from_millionths(self.weight).unwrap());
         let job = job.with_after(after.collect::<Vec<String>>());
-        match self.deadline {
-            Some(deadline) => job.with_deadline(ticks(self.release + deadline)),
-            None => job,
-        }
+        let job = self.walltime.into_iter().fold(job, |job, walltime| job.with_walltime(ticks(walltime)));
+        self.deadline.into_iter().fold(job, |job, deadline| job.with_deadline(ticks(self.release + deadline)))
     }
 }
 
 impl DraftTask {
-    fn profile(&self, scale: i64) -> Profile {
+    fn profile(&self, nodes: usize, scale: i64) -> Profile {
+        if let Some(own) = self.own.filter(|own| own[..nodes].iter().any(|&time| time > 0)) {
+            let time = |&time: &i64| if time > 0 { Time::from_ticks(time * scale) } else { Profile::CANNOT_RUN };
+            return Profile::on_machines(own[..nodes].iter().map(time).collect::<Vec<Time>>()).unwrap();
+        }
         let times = self.times.iter().map(|&time| Time::from_ticks(time * scale)).collect();
         let least = self.least.min(self.times.len() as u32);
         Profile::table(times).unwrap().at_least(least).unwrap()
@@ -163,7 +170,8 @@ fn task() -> impl Strategy<Value = DraftTask> {
         times.reverse();
         times
     });
-    (times, 1_u32..3, needs()).prop_map(|(times, least, needs)| DraftTask { times, least, needs })
+    let own = proptest::option::weighted(0.1, proptest::array::uniform3(0_i64..7));
+    (times, 1_u32..3, own, needs()).prop_map(|(times, least, own, needs)| DraftTask { times, least, own, needs })
 }
 
 fn job(after: bool, graphs: bool, bags: bool) -> impl Strategy<Value = DraftJob> {
@@ -171,11 +179,13 @@ fn job(after: bool, graphs: bool, bags: bool) -> impl Strategy<Value = DraftJob>
     let edges = proptest::collection::vec((0_usize..4, 0_usize..4, 0_u64..3), 0..5);
     let tasks = proptest::collection::vec(task(), 1..most);
     let rest = (prop_oneof![3 => Just(0_i64), 1 => 0_i64..9], 1_u64..4, proptest::option::of(0_i64..20));
+    let rest = (rest, proptest::option::weighted(0.3, 2_i64..8));
     (rest, tasks, edges, if bags { 1_u64..4 } else { 1..2 }, if after { 0_u8..=63 } else { 0..=0 }).prop_map(
-        |((release, weight, deadline), tasks, edges, count, after)| DraftJob {
+        |(((release, weight, deadline), walltime), tasks, edges, count, after)| DraftJob {
             release,
             weight: weight * 1_000_000,
             deadline,
+            walltime,
             tasks,
             edges,
             count,

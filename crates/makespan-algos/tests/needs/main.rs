@@ -35,6 +35,9 @@ proptest! {
     fn every_plan_keeps_needs_and_order(draft in draft()) {
         let instance = draft.instance(1).unwrap();
         let larger = draft.instance(1000).unwrap();
+        // What an instance accepts can be planned.
+        let supported = scheduler("list").unwrap().supports(&instance);
+        prop_assert!(supported.is_ok(), "{:?}", supported);
         for spec in specs() {
             let scheduler = scheduler(&spec).unwrap();
             let Some(schedule) = planned(scheduler.as_ref(), &instance) else { continue };

@@ -24,6 +24,7 @@ use crate::model::{
 pub use error::{InstanceError, NoRoom};
 pub use note::Note;
 pub use part::Part;
+pub use room::NodeClasses;
 pub use simple::SimpleJob;
 
 use names::Names;
@@ -485,11 +486,6 @@ impl Instance {
     /// What others hold of resources.
     pub fn held(&self) -> &[HeldAmount] {
         &self.held
-    }
-
-    /// Whether the platform, were it empty, has what a task needs on so many processors. O(nodes).
-    pub fn has_room(&self, task: TaskId, processors: u32) -> bool {
-        room::Room::of(&self.platform).has_room(self.demands(task), processors)
     }
 
     /// The earliest release date; zero without jobs.

@@ -108,6 +108,12 @@ pub enum TreeError {
     /// Times of its own on each machine.
     #[error("job `{0}` has times of its own on machines; give `work`, which takes its time over the speed of a node")]
     MachineTimes(String),
+    /// A need of more than processors.
+    #[error("job `{0}` needs `{1}`, and a steady state counts processors and links alone; leave the need out")]
+    Needs(String, String),
+    /// A job that waits for another.
+    #[error("job `{0}` waits for `{1}`, and in a steady state all bags run at once; leave `after` out")]
+    After(String, String),
     /// Reservations or outages.
     #[error("processors are unavailable at times; a steady state knows no such periods")]
     Unavailable,
@@ -269,6 +275,13 @@ fn application(instance: &Instance, id: JobId) -> Result<Application, TreeError>
     }
     if job.release > Time::ZERO {
         return Err(TreeError::Released(name()));
+    }
+    if let Some(demand) = instance.demands(job.first()).first() {
+        let resource = instance.platform().resource_of(demand.resource);
+        return Err(TreeError::Needs(name(), resource.name.to_string()));
+    }
+    if let Some(&before) = job.waits_for().first() {
+        return Err(TreeError::After(name(), instance.job(before).name.clone()));
     }
     let parts = |whole: i64, unit: u64| RBig::from_parts(whole.into(), unit.into());
     Ok(Application {

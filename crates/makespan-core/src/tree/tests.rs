@@ -42,6 +42,13 @@ fn every_other_instance_is_refused_with_a_remedy() {
     assert_eq!(tree(vec![wide]).unwrap_err(), TreeError::Parallel("w".into()));
     let walltime = Some(Time::from_seconds(1000));
     assert_eq!(tree(vec![Job { walltime, ..bag("a") }]).unwrap_err(), TreeError::Walltime("a".into()));
+    let waiting = bag("b").with_after(["a"]);
+    assert_eq!(tree(vec![bag("a"), waiting]).unwrap_err(), TreeError::After("b".into(), "a".into()));
+    let resources = |amount| crate::model::Resources::new([("memory", amount)]).unwrap();
+    let roomy = vec![Node { resources: resources(4), ..node("a", None, None) }];
+    let needs = crate::model::Needs::new([("memory", crate::model::Need::whole(1))]).unwrap();
+    let needy = Instance::new(Platform::new(roomy).unwrap(), vec![bag("a").with_needs(needs)], vec![]).unwrap();
+    assert_eq!(TreeProblem::new(&needy).unwrap_err(), TreeError::Needs("a".into(), "memory".into()));
     let on = |nodes: Vec<Node>, unavailable| {
         TreeProblem::new(&Instance::new(Platform::new(nodes).unwrap(), vec![bag("a")], unavailable).unwrap())
     };

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use super::graph::{EdgeEntry, TaskEntry, graph};
 use super::resources::NeedsEntry;
 use super::times::{TimeFields, profile};
-use super::values::{Allotments, OneOrMany, SpeedupEntry, TimesOn};
+use super::values::{Allotments, OneOrMany, SpeedupEntry, TimesOn, names};
 use crate::document::{Named, Unique};
 use crate::scalar::{Bytes, Scalar, Tasks};
 use crate::suggest::nearest;
@@ -50,7 +50,7 @@ struct Fields {
     speedup: Option<SpeedupEntry>,
     processors: Option<Allotments>,
     needs: Option<NeedsEntry>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "names")]
     after: Vec<String>,
     #[serde(default)]
     command: Vec<String>,

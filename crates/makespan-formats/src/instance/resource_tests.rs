@@ -77,10 +77,10 @@ fn bad_needs_are_refused_with_their_place() {
     needs(r#"{"memory": "-4GiB"}"#, &["jobs[0].needs.memory", "is negative"]);
     needs(r#"{"memory": "NaN"}"#, &["jobs[0].needs.memory", "`NaN` is not an amount", "\"4GiB\""]);
     needs(r#"{"memory": NaN}"#, &["a.json:3:", "expected value"]);
-    needs(r#"{"memory": "8EiB"}"#, &["jobs[0].needs.memory", "`8EiB` is not an amount"]);
+    needs(r#"{"memory": "8EiB"}"#, &["jobs[0].needs.memory", "`8EiB` is too much"]);
     needs(r#"{"memory": 9223372036854775808}"#, &["jobs[0].needs.memory", "is too much; at most 2^63 - 1"]);
-    needs(r#"{"memory": 1e300}"#, &["jobs[0].needs.memory", "is not an amount"]);
-    needs(r#"{"memory": "4 gb"}"#, &["jobs[0].needs.memory", "`4 gb` is not an amount"]);
+    needs(r#"{"memory": 1e300}"#, &["jobs[0].needs.memory", "is too much"]);
+    needs(r#"{"memory": "4 gb"}"#, &["jobs[0].needs.memory", "`4 gb` is not an amount; did you mean \"4 GB\"?"]);
     needs(r#"{"gpus": 0.5}"#, &["jobs[0].needs.gpus", "`0.5` is not a whole number"]);
     needs(r#"{"gpus": [1, -2]}"#, &["jobs[0].needs.gpus[1]", "`-2` is negative"]);
     needs(r#"{"gpus": []}"#, &["jobs[0].needs", "the list of `gpus` is empty"]);
@@ -138,7 +138,10 @@ fn bad_resources_are_refused_with_their_place() {
     platform(r#"{"processors": 4, "resources": {"x": 1}, "licences": {"x": 2}}"#, "`x`");
     platform(r#"{"processors": 4, "resource": {"x": 1}}"#, "did you mean `resources`?");
     let nodes = r#"[{"name": "a", "processors": 1, "resources": {"memory": "1 Tib"}}]"#;
-    platform(&format!(r#"{{"nodes": {nodes}}}"#), "platform.nodes[0].resources.memory: `1 Tib` is not an amount");
+    platform(
+        &format!(r#"{{"nodes": {nodes}}}"#),
+        "platform.nodes[0].resources.memory: `1 Tib` is not an amount; did you mean \"1 TiB\"?",
+    );
     let beside = format!(r#"{{"nodes": {}, "resources": {{"memory": 1}}}}"#, nodes.replace("Tib", "TiB"));
     platform(&beside, "`resources` stands beside a list of nodes; give each node its own");
 }
@@ -153,6 +156,8 @@ fn jobs_that_cannot_wait_are_refused() {
     refused(&three, &["the jobs wait for each other in a cycle", "remove one of these from `after`"]);
     refused(&three, &["a ->", "b ->", "c ->"]);
     refused(&job("a", "3"), &["a.json:3:", "jobs[0].after[0]"]);
+    let bare = r#"{"name": "a", "work": 1, "after": "b"}"#;
+    refused(bare, &["jobs[0].after", r#"expected a list of names such as ["a", "b"]"#]);
     let early = r#"{"name": "a", "work": 1, "released": 9, "deadline": 8}"#;
     refused(early, &["job `a` has its deadline at 8 s, before its release at 9 s; put it later"]);
     refused(r#"{"name": "a", "work": 1, "deadline": -8}"#, &["a.json:3:", "jobs[0].deadline", "`-8` is negative"]);

@@ -32,6 +32,29 @@ impl From<SpeedupEntry> for SpeedupLaw {
     }
 }
 
+/// A list of names.
+pub(super) fn names<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    struct Names;
+
+    impl<'de> Visitor<'de> for Names {
+        type Value = Vec<String>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a list of names such as [\"a\", \"b\"]")
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Vec<String>, A::Error> {
+            let mut names = Vec::new();
+            while let Some(name) = list.next_element()? {
+                names.push(name);
+            }
+            Ok(names)
+        }
+    }
+
+    deserializer.deserialize_seq(Names)
+}
+
 /// One scalar, or a list.
 pub(super) enum OneOrMany<T, M> {
     One(T),

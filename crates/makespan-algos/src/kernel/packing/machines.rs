@@ -1,10 +1,7 @@
 //! Nodes by speed, their processors by when these are closed, and what there is of everything.
 
-use makespan_core::{Demand, Instance, ProcSet, ResourceId, ResourceKind, Time};
-use rustc_hash::FxHashMap;
+use makespan_core::{Demand, Instance, NodeClasses, ProcSet, ResourceId, ResourceKind, TaskId, Time};
 
-use super::Task;
-use crate::kernel::choices::Choice;
 use crate::kernel::graph::TransferTimes;
 
 /// A node that computes.
@@ -22,14 +19,6 @@ pub(crate) struct Node {
 pub(crate) struct Cell {
     pub ids: ProcSet,
     pub closed: Vec<(i64, i64)>,
-}
-
-/// Equal nodes of equal speed.
-#[derive(Clone, Debug)]
-struct Kind {
-    class: usize,
-    node: usize,
-    count: u64,
 }
 
 /// What an instance runs on.
@@ -54,7 +43,7 @@ pub(crate) struct Machines {
     pub transfers: Option<TransferTimes>,
     /// For each cell its node.
     node_of: Vec<u32>,
-    kinds: Vec<Kind>,
+    kinds: NodeClasses,
 }
 
 impl Machines {
@@ -67,23 +56,14 @@ impl Machines {
         let resources = platform.node_resources();
         let mut amounts = Vec::with_capacity(by_speed.len() * resources);
         let mut classes: Vec<(f64, usize)> = Vec::new();
-        let mut known: FxHashMap<(usize, u32, Vec<u64>), usize> = FxHashMap::default();
-        let mut kinds: Vec<Kind> = Vec::new();
         for node in by_speed {
             let begin = cells.len() as u32;
             cells.extend(cells_of(instance, node));
             if classes.last().is_none_or(|last| last.0 > all[node].speed) {
                 classes.push((all[node].speed, 0));
             }
-            let class = classes.len() - 1;
-            classes[class].1 = nodes.len() + 1;
-            let own: Vec<u64> = (0..resources).map(|at| platform.amount(node, ResourceId(at as u16))).collect();
-            amounts.extend_from_slice(&own);
-            let kind = *known.entry((class, all[node].processors, own)).or_insert(kinds.len());
-            match kinds.get_mut(kind) {
-                Some(kind) => kind.count += 1,
-                None => kinds.push(Kind { class, node, count: 1 }),
-            }
+            classes.last_mut().expect("one was pushed").1 = nodes.len() + 1;
+            amounts.extend((0..resources).map(|at| platform.amount(node, ResourceId(at as u16))));
             let processors = all[node].processors;
             nodes.push(Node { platform: node, processors, cells: (begin, cells.len() as u32) });
         }
@@ -111,7 +91,7 @@ impl Machines {
             held,
             transfers,
             node_of,
-            kinds,
+            kinds: NodeClasses::new(platform),
         }
     }
 
@@ -126,36 +106,13 @@ impl Machines {
         self.node_of[cell as usize] as usize
     }
 
-    /// Whether the empty platform has room for a task on so many processors, within its walltime.
-    pub(super) fn have_room(&self, instance: &Instance, demands: &[Demand], choice: Choice, task: &Task) -> bool {
-        let platform = instance.platform();
+    /// Whether the empty platform has room for a task on so many processors, within its walltime, beside what others keep
+    /// for good of what belongs to no node.
+    pub(super) fn have_room(&self, instance: &Instance, task: TaskId, processors: u32) -> bool {
         let enough = |demand: &Demand| {
-            demand.kind == ResourceKind::OfNodes
-                || demand.need.total(choice.processors) <= self.ever_left(demand.resource)
+            demand.kind == ResourceKind::OfNodes || demand.need.total(processors) <= self.ever_left(demand.resource)
         };
-        if !demands.iter().all(enough) {
-            return false;
-        }
-        let room = |kind: &Kind| platform.room_for(kind.node, demands, choice.processors);
-        if task.own_times {
-            // Core has left out what is too slow; any one node will do.
-            return self.nodes.iter().any(|node| {
-                let runs = instance.time_on(task.first, node.platform).is_some();
-                runs && platform.room_for(node.platform, demands, 1) > 0
-            });
-        }
-        if demands.is_empty() && task.walltime == i64::MAX && !self.compact {
-            return true;
-        }
-        (0..self.classes.len()).any(|class| {
-            let fast = self.kinds.iter().filter(|kind| kind.class <= class);
-            let fits = if self.compact {
-                in_best_placement(instance, fast.map(|kind| (kind, room(kind))).collect(), choice.processors)
-            } else {
-                fast.map(|kind| u64::from(room(kind)) * kind.count).sum::<u64>() >= u64::from(choice.processors)
-            };
-            fits && self.slowed(choice.time, class) <= task.walltime
-        })
+        instance.demands(task).iter().all(enough) && self.kinds.have_room(instance, task, processors)
     }
 
     /// A time at speed 1 on processors of a class.
@@ -164,23 +121,6 @@ impl Machines {
         // Exactly so fast.
         if speed.to_bits() == 1.0_f64.to_bits() { time } else { Time::from_ticks(time).divided_by(speed).ticks() }
     }
-}
-
-/// Whether whole nodes, each with room for all of its processors, and a part of one more make so many processors: the largest
-/// first, as [`super::fit`] takes them.
-fn in_best_placement(instance: &Instance, mut kinds: Vec<(&Kind, u32)>, processors: u32) -> bool {
-    let size = |kind: &Kind| instance.platform().nodes()[kind.node].processors;
-    kinds.sort_by_key(|(kind, _)| std::cmp::Reverse(size(kind)));
-    let (mut rest, mut left) = (processors, Vec::new());
-    for (kind, room) in kinds {
-        let size = size(kind);
-        let whole = if room == size { u64::from(rest / size).min(kind.count) } else { 0 };
-        rest -= size * whole as u32;
-        if whole < kind.count {
-            left.push(room);
-        }
-    }
-    rest == 0 || left.into_iter().any(|room| room >= rest)
 }
 
 /// The processors of a node, those together that are closed at the same times.

@@ -114,7 +114,7 @@ impl<'a> Packing<'a> {
             thinned(profile)
         };
         let row = self.rows[self.rows.len() - 1];
-        choices.retain(|&choice| self.machines.have_room(self.instance, demands, choice, &row));
+        choices.retain(|choice| self.machines.have_room(self.instance, task, choice.processors));
         if choices.is_empty() {
             return Err(task);
         }

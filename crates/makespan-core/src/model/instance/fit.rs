@@ -47,19 +47,18 @@ struct Limits<'a, 'p> {
 impl Limits<'_, '_> {
     /// The task with the allotments that are left; `name` is what it is called in an error.
     fn applied(&mut self, task: Task, name: impl Fn() -> String) -> Result<Task, InstanceError> {
-        let Task { profile, command, data, needs: held } = task;
-        self.check_machines(&profile, &name)?;
-        let (needs, processors) = (profile.min_processors(), self.platform.processors());
+        self.check_machines(&task.profile, &name)?;
+        let (needs, processors) = (task.profile.min_processors(), self.platform.processors());
         let too_wide = || InstanceError::TooWide { job: name(), needs, processors };
-        let mut profile = profile.at_most(processors).ok_or_else(too_wide)?;
+        let mut profile = task.profile.clone().at_most(processors).ok_or_else(too_wide)?;
         if let Some(walltime) = self.walltime {
             let kept = walltime::kept(profile, walltime, self.platform, self.classes);
             profile = kept.map_err(|shortest| InstanceError::Walltime { job: name(), shortest, walltime })?;
         }
-        if !held.is_empty() {
-            profile = self.room.left(profile, &held, &name)?;
+        if !task.needs.is_empty() {
+            profile = self.room.left(&task, profile, self.walltime, &name)?;
         }
-        Ok(Task { profile, command, data, needs: held })
+        Ok(Task { profile, ..task })
     }
 
     /// Whether the times on machines, if there are any, are those of this platform's nodes.

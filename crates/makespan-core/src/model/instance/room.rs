@@ -2,167 +2,238 @@
 
 use rustc_hash::FxHashMap;
 
-use super::{InstanceError, NoRoom};
-use crate::model::{Demand, Need, Needs, Platform, Profile, ResourceId, ResourceKind, amount_of};
+use super::walltime::at_speed;
+use super::{Instance, InstanceError, NoRoom};
+use crate::model::{Demand, Need, Needs, Platform, Profile, ResourceId, ResourceKind, Task, TaskId, Time, amount_of};
 
-/// Equal nodes of a platform.
+/// The nodes of a platform that compute, equal ones together, and what these have room for when they are empty.
+#[derive(Clone, Debug)]
+pub struct NodeClasses(Vec<Class>);
+
+/// Nodes with as many processors, as fast, with as much of every resource.
+#[derive(Clone, Debug)]
 struct Class {
     /// One of them.
     node: usize,
     processors: u32,
+    speed: f64,
     count: u64,
 }
 
-/// What an empty platform has room for.
+/// What a task asks of a platform.
+#[derive(Clone, Copy)]
+struct Wanted<'a> {
+    profile: &'a Profile,
+    demands: &'a [Demand],
+    walltime: Option<Time>,
+}
+
+impl NodeClasses {
+    /// Those of a platform. O(nodes).
+    pub fn new(platform: &Platform) -> Self {
+        let resources = (0..platform.node_resources()).map(|at| ResourceId(at as u16));
+        let mut known: FxHashMap<(u32, u64, Vec<u64>), usize> = FxHashMap::default();
+        let mut classes: Vec<Class> = Vec::new();
+        for (at, (node, count)) in platform.kinds().enumerate().filter(|(_, (node, _))| node.processors > 0) {
+            let amounts = resources.clone().map(|resource| platform.amount(at, resource)).collect();
+            let class = *known.entry((node.processors, node.speed.to_bits(), amounts)).or_insert(classes.len());
+            let count = count as u64;
+            match classes.get_mut(class) {
+                Some(class) => class.count += count,
+                None => classes.push(Class { node: at, processors: node.processors, speed: node.speed, count }),
+            }
+        }
+        classes.sort_by_key(|class| std::cmp::Reverse(class.processors));
+        Self(classes)
+    }
+
+    /// Whether the empty platform has what a task needs on so many processors, on nodes that are fast enough for its
+    /// walltime. O(classes); O(nodes) for a task with times of its own on each.
+    pub fn have_room(&self, instance: &Instance, task: TaskId, processors: u32) -> bool {
+        let (demands, walltime) = (instance.demands(task), instance.walltime(task));
+        let wanted = Wanted { profile: instance.profile(task), demands, walltime };
+        self.fit(instance.platform(), wanted, processors)
+    }
+
+    fn fit(&self, platform: &Platform, wanted: Wanted<'_>, processors: u32) -> bool {
+        let Wanted { profile, demands, walltime } = wanted;
+        if !demands.iter().all(|demand| has_in_all(platform, demand, processors)) {
+            return false;
+        }
+        if profile.machine_times().is_some() {
+            let in_time = |time: Time| walltime.is_none_or(|walltime| time <= walltime);
+            return (0..platform.node_count()).any(|node| {
+                platform.time_on(profile, node).is_some_and(in_time) && platform.room_for(node, demands, 1) > 0
+            });
+        }
+        if demands.is_empty() && walltime.is_none() {
+            return processors <= platform.processors();
+        }
+        // The time is that at the slowest node it holds: all that are fast enough may be held together.
+        let time = profile.time(processors);
+        let is_fast = |class: &&Class| walltime.is_none_or(|walltime| at_speed(time, class.speed) <= walltime);
+        let fast = self.0.iter().filter(is_fast);
+        room_on(platform, fast, demands, processors) >= u64::from(processors)
+    }
+}
+
+/// Whether there is enough of what belongs to no node.
+fn has_in_all(platform: &Platform, demand: &Demand, processors: u32) -> bool {
+    demand.kind == ResourceKind::OfNodes || u128::from(demand.need.total(processors)) <= platform.total(demand.resource)
+}
+
+/// How many of its processors a task could have on these nodes, the largest of them first: in best placement where that is
+/// required.
+fn room_on<'a>(
+    platform: &Platform,
+    classes: impl Iterator<Item = &'a Class>,
+    demands: &[Demand],
+    processors: u32,
+) -> u64 {
+    let room = |class: &Class| platform.room_for(class.node, demands, processors);
+    if !platform.is_compact() {
+        return classes.map(|class| u64::from(room(class)) * class.count).sum();
+    }
+    let (mut rest, mut part) = (processors, 0);
+    for class in classes {
+        let room = room(class);
+        let most = if room == class.processors { u64::from(rest / class.processors).min(class.count) } else { 0 };
+        rest -= most as u32 * class.processors;
+        // Of one node that is not held as a whole.
+        part = part.max(if most < class.count { room } else { 0 });
+    }
+    u64::from(processors - rest) + u64::from(part.min(rest))
+}
+
+/// What an empty platform leaves of the allotments of tasks.
 pub(super) struct Room<'a> {
     platform: &'a Platform,
     /// Made when it is first asked for.
-    classes: Vec<Class>,
+    classes: Option<NodeClasses>,
     demands: FxHashMap<Needs, Box<[Demand]>>,
 }
 
 impl<'a> Room<'a> {
     pub fn new(platform: &'a Platform) -> Self {
-        Self { platform, classes: Vec::new(), demands: FxHashMap::default() }
+        Self { platform, classes: None, demands: FxHashMap::default() }
     }
 
-    /// Ready to be asked.
-    pub fn of(platform: &'a Platform) -> Self {
-        Self { classes: classes(platform), ..Self::new(platform) }
-    }
-
-    /// The profile without the smallest and the largest allotments for which the platform has no room, were it empty. Some
-    /// between them may have none either: shares that are rounded up do not fit nodes of any size.
+    /// The profile of a task without the smallest and the largest allotments for which the platform has no room, were it
+    /// empty, on nodes that are fast enough for the walltime. Some between them may have none either: shares that are
+    /// rounded up do not fit nodes of any size.
     ///
     /// # Errors
     /// [`InstanceError`] names the resource that does not exist, or of which there is too little.
     pub fn left(
         &mut self,
+        task: &Task,
         profile: Profile,
-        needs: &Needs,
+        walltime: Option<Time>,
         name: &impl Fn() -> String,
     ) -> Result<Profile, InstanceError> {
-        if self.classes.is_empty() {
-            self.classes = classes(self.platform);
-        }
+        let platform = self.platform;
+        let needs = &task.needs;
         if !self.demands.contains_key(needs) {
-            let demands = self.platform.demands(needs).map_err(|resource| self.unknown(name(), resource))?;
-            self.demands.insert(needs.clone(), demands);
+            let unknown = |resource| unknown(platform, name(), resource);
+            self.demands.insert(needs.clone(), platform.demands(needs).map_err(unknown)?);
         }
         let demands = &self.demands[needs];
+        let classes = self.classes.get_or_insert_with(|| NodeClasses::new(platform));
+        let wanted = Wanted { profile: &profile, demands, walltime };
+        let fits = |&processors: &u32| classes.fit(platform, wanted, processors);
         let (min, max) = (profile.min_processors(), profile.max_processors());
-        let first = (min..=max).find(|&processors| self.has_room(demands, processors));
-        let first = first.ok_or_else(|| self.no_room(name(), demands, min))?;
+        let first = (min..=max).find(fits);
+        let first = first.ok_or_else(|| TooLittle { platform, classes, wanted }.error(name()))?;
         // No more than fit with what each of them needs alone.
         let each = |demand: &Demand| match demand.need {
             Need::Linear { per_processor, .. } if per_processor > 0 => {
-                u32::try_from(self.platform.total(demand.resource) / u128::from(per_processor)).unwrap_or(max)
+                u32::try_from(platform.total(demand.resource) / u128::from(per_processor)).unwrap_or(max)
             }
             _ => max,
         };
         let most = demands.iter().map(each).fold(max, u32::min).max(first);
-        let last = (first..=most).rev().find(|&processors| self.has_room(demands, processors)).unwrap_or(first);
+        let last = (first..=most).rev().find(fits).unwrap_or(first);
         let left = profile.at_least(first).and_then(|profile| profile.at_most(last));
         Ok(left.expect("the profile accepts both"))
     }
+}
 
-    /// Whether the empty platform has room for a task on so many processors.
-    pub fn has_room(&self, demands: &[Demand], processors: u32) -> bool {
-        demands.iter().all(|demand| self.has_in_all(demand, processors))
-            && self.on_nodes(demands, processors) >= u64::from(processors)
-    }
+fn unknown(platform: &Platform, job: String, resource: String) -> InstanceError {
+    let names: Vec<String> = platform.resources().iter().map(|one| format!("`{}`", one.name)).collect();
+    let known = if names.is_empty() {
+        "the platform states none: give its nodes `resources`".to_owned()
+    } else {
+        format!("there are {}", names.join(", "))
+    };
+    InstanceError::UnknownResource { job, resource, known }
+}
 
-    /// Whether there is enough of what belongs to no node.
-    fn has_in_all(&self, demand: &Demand, processors: u32) -> bool {
-        demand.kind == ResourceKind::OfNodes
-            || u128::from(demand.need.total(processors)) <= self.platform.total(demand.resource)
-    }
+/// A task for which there is room on no allotment.
+struct TooLittle<'a> {
+    platform: &'a Platform,
+    classes: &'a NodeClasses,
+    wanted: Wanted<'a>,
+}
 
-    /// How many of its processors a task could have on all nodes: in best placement where that is required.
-    fn on_nodes(&self, demands: &[Demand], processors: u32) -> u64 {
-        let room = |class: &Class| self.platform.room_for(class.node, demands, processors);
-        if !self.platform.is_compact() {
-            return self.classes.iter().map(|class| u64::from(room(class)) * class.count).sum();
-        }
-        let (mut rest, mut part) = (processors, 0);
-        for class in &self.classes {
-            let room = room(class);
-            let most = if room == class.processors { u64::from(rest / class.processors).min(class.count) } else { 0 };
-            rest -= most as u32 * class.processors;
-            // Of one node that is not held as a whole.
-            part = part.max(if most < class.count { room } else { 0 });
-        }
-        u64::from(processors - rest) + u64::from(part.min(rest))
-    }
-
-    fn unknown(&self, job: String, resource: String) -> InstanceError {
-        let names: Vec<String> = self.platform.resources().iter().map(|one| format!("`{}`", one.name)).collect();
-        let known = if names.is_empty() {
-            "the platform states none: give its nodes `resources`".to_owned()
-        } else {
-            format!("there are {}", names.join(", "))
+impl TooLittle<'_> {
+    /// Why, said of the smallest allotment that would do if nothing but the walltime stood in the way, or else of the
+    /// smallest.
+    fn error(&self, job: String) -> InstanceError {
+        let Self { platform, classes, wanted } = *self;
+        let demands = wanted.demands;
+        let patient = Wanted { walltime: None, ..wanted };
+        let (min, max) = (wanted.profile.min_processors(), wanted.profile.max_processors());
+        let slow = (min..=max).find(|&at| classes.fit(platform, patient, at));
+        let processors = slow.unwrap_or(min);
+        let short = |demand: &&Demand| {
+            !classes.fit(platform, Wanted { demands: std::slice::from_ref(*demand), ..patient }, processors)
         };
-        InstanceError::UnknownResource { job, resource, known }
-    }
-
-    /// Why there is no room on any allotment, said of the smallest.
-    fn no_room(&self, job: String, demands: &[Demand], processors: u32) -> InstanceError {
-        let short = |demand: &&Demand| !self.has_room(std::slice::from_ref(*demand), processors);
+        let all = |there: &str| {
+            let names: Vec<&str> = demands.iter().map(|demand| self.name(demand.resource)).collect();
+            (names.join("` and `"), "what it states".to_owned(), there.to_owned())
+        };
         let (resource, needs, there) = match demands.iter().find(short) {
+            _ if slow.is_some() => all("the nodes that have it are too slow for its `walltime`; raise that"),
             Some(demand) => {
                 let name = self.name(demand.resource);
                 let needs = amount_of(name, demand.need.total(processors));
                 (name.to_owned(), needs, self.there(demand, processors))
             }
-            None => {
-                let names: Vec<&str> = demands.iter().map(|demand| self.name(demand.resource)).collect();
-                let there = "no nodes have enough of all at once".to_owned();
-                (names.join("` and `"), "what it states".to_owned(), there)
-            }
+            None => all("no nodes have enough of all at once; lower one, or give a node more"),
         };
         let on = if processors == 1 { String::new() } else { format!(" on {processors} processors") };
         InstanceError::NoRoom(Box::new(NoRoom { job, resource, needs, on, there }))
     }
 
-    /// How much there is of something, which is too little.
+    /// How much there is of something, which is too little, and what to do.
     fn there(&self, demand: &Demand, processors: u32) -> String {
-        let total = self.platform.total(demand.resource);
+        let Self { platform, classes, wanted } = *self;
+        let total = platform.total(demand.resource);
         let amount = |amount: u128| amount_of(self.name(demand.resource), u64::try_from(amount).unwrap_or(u64::MAX));
         if demand.kind != ResourceKind::OfNodes {
-            return format!("there are {}", amount(total));
+            return format!("there are {}; lower the need, or give the platform more", amount(total));
         }
+        let remedy = "lower the need, or give a node more";
         if u128::from(demand.need.total(processors)) > total {
-            return format!("all nodes together have {}", amount(total));
+            return format!("all nodes together have {}; {remedy}", amount(total));
         }
-        let largest = self.classes.iter().map(|class| self.platform.amount(class.node, demand.resource)).max();
+        if wanted.profile.machine_times().is_some() {
+            return format!("no node on which it has a time has so much; {remedy}");
+        }
+        let largest = classes.0.iter().map(|class| platform.amount(class.node, demand.resource)).max();
         let most = amount(largest.unwrap_or(0).into());
         if processors == 1 {
-            return format!("no node has more than {most}; what several have together does not help one processor");
+            return format!(
+                "no node has more than {most}; what several have together does not help one processor: {remedy}"
+            );
         }
-        let room = self.on_nodes(std::slice::from_ref(demand), processors);
-        format!("the nodes, with at most {most} each, have room for {room} of these processors")
+        let room = room_on(platform, classes.0.iter(), std::slice::from_ref(demand), processors);
+        format!("the nodes, with at most {most} each, have room for {room} of these processors; {remedy}")
     }
 
     fn name(&self, resource: ResourceId) -> &str {
         &self.platform.resource_of(resource).name
     }
-}
-
-/// The nodes that compute, equal ones together, by falling size.
-fn classes(platform: &Platform) -> Vec<Class> {
-    let resources = (0..platform.node_resources()).map(|at| ResourceId(at as u16));
-    let mut known: FxHashMap<(u32, Vec<u64>), usize> = FxHashMap::default();
-    let mut classes: Vec<Class> = Vec::new();
-    for (at, (node, count)) in platform.kinds().enumerate().filter(|(_, (node, _))| node.processors > 0) {
-        let amounts = resources.clone().map(|resource| platform.amount(at, resource)).collect();
-        let class = *known.entry((node.processors, amounts)).or_insert(classes.len());
-        match classes.get_mut(class) {
-            Some(class) => class.count += count as u64,
-            None => classes.push(Class { node: at, processors: node.processors, count: count as u64 }),
-        }
-    }
-    classes.sort_by_key(|class| std::cmp::Reverse(class.processors));
-    classes
 }
 
 #[cfg(test)]
@@ -207,6 +278,46 @@ mod tests {
         let refused = instance.append(vec![job("c")]).unwrap_err().to_string();
         assert!(refused.contains("use up at least 6 of `budget`, and there are 5"), "{refused}");
         assert_eq!(instance.jobs().len(), 2, "nothing was added");
+    }
+
+    /// A node with memory for the task and one that is fast enough for its walltime are not one node that is both.
+    #[test]
+    fn room_counts_only_on_nodes_that_keep_the_walltime() {
+        let node = |name: &str, speed, memory| Node {
+            speed,
+            resources: Resources::new([("memory", memory)]).unwrap(),
+            ..Node::new(name, 2)
+        };
+        let fitted = |times: &[i64], walltime| {
+            let platform = Platform::new(vec![node("roomy", 1.0, 4), node("fast", 2.0, 0)]).unwrap();
+            let needs = Needs::new([("memory", Need::whole(1))]).unwrap();
+            let times = times.iter().map(|&time| Time::from_seconds(time)).collect();
+            let job = Job::new("j", Profile::table(times).unwrap()).with_needs(needs);
+            let job = job.with_walltime(Time::from_seconds(walltime));
+            let instance = Instance::new(platform, vec![job], vec![]).map_err(|error| error.to_string())?;
+            let profile = instance.profile(TaskId(0));
+            Ok::<_, String>((profile.min_processors(), profile.max_processors()))
+        };
+        assert_eq!(fitted(&[4, 3], 3), Ok((2, 2)), "on one processor only the fast node keeps it");
+        assert_eq!(fitted(&[4, 3], 4), Ok((1, 2)));
+        let refused = fitted(&[4, 3], 2).unwrap_err();
+        assert!(refused.contains("the nodes that have it are too slow for its `walltime`"), "{refused}");
+    }
+
+    #[test]
+    fn room_counts_only_on_nodes_on_which_a_task_has_a_time() {
+        let node = |name: &str, memory| Node {
+            resources: Resources::new([("memory", memory)]).unwrap(),
+            ..Node::new(name, 2)
+        };
+        let platform = Platform::new(vec![node("roomy", 4), node("other", 1)]).unwrap();
+        let job = |memory| {
+            let profile = Profile::on_machines(vec![Profile::CANNOT_RUN, Time::from_seconds(2)]).unwrap();
+            Job::new("j", profile).with_needs(Needs::new([("memory", Need::whole(memory))]).unwrap())
+        };
+        assert!(Instance::new(platform.clone(), vec![job(1)], vec![]).is_ok());
+        let refused = Instance::new(platform, vec![job(2)], vec![]).unwrap_err().to_string();
+        assert!(refused.contains("no node on which it has a time has so much"), "{refused}");
     }
 
     #[test]

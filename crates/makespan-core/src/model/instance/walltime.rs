@@ -52,7 +52,8 @@ pub(super) fn kept(profile: Profile, walltime: Time, platform: &Platform, classe
     profile.within(longest_within(walltime, fastest)).ok_or(shortest)
 }
 
-fn at_speed(time: Time, speed: f64) -> Time {
+/// A time at speed 1, on a processor of this speed.
+pub(super) fn at_speed(time: Time, speed: f64) -> Time {
     if is_one(speed) { time } else { time.divided_by(speed) }
 }
 
