@@ -28,5 +28,6 @@ pub mod kernel;
 pub mod policy;
 pub mod scheduler;
 pub mod search;
+mod speeds;
 
 pub use catalogue::{Entry, SpecError, catalogue, scheduler};

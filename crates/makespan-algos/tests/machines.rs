@@ -290,7 +290,6 @@ fn what_cannot_be_mapped_is_refused_with_the_reason() {
     let wide = Job::new("b", Profile::rigid(2, Time::TICK).unwrap());
     refused(wide.clone(), "min-min", "several processors");
     refused(own("b").with_release(Time::TICK), "min-min", "released later");
-    refused(wide.with_count(2.try_into().unwrap()).with_weight(Weight::ZERO), "mct", "need more");
     refused(own("b"), "dual", "a time of their own on each machine");
     let best_effort = own("b").with_count(3.try_into().unwrap()).with_weight(Weight::ZERO);
     for bag in [best_effort.clone(), best_effort.with_weight(Weight::ONE)] {

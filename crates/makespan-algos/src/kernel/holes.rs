@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use makespan_core::{Instance, Platform, ProcSet, Schedule, Time};
+use makespan_core::{Instance, Platform, ProcSet, Schedule, TaskId, Time};
 
 use super::list::nodes::free::take_compact;
+use super::usage::{Holding, Usage};
+use crate::free_time::Period;
 
 /// Equal tasks on a fixed number of processors each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,19 +26,19 @@ pub struct Tasks {
 pub struct Holes<'a> {
     platform: &'a Platform,
     /// For each processor the free periods, ascending; the last has no end.
-    periods: Vec<Vec<Period>>,
+    periods: Vec<Vec<Hole>>,
 }
 
 /// Free from `start` to `end`; may be empty.
 #[derive(Clone, Copy, Debug)]
-struct Period {
+struct Hole {
     start: Time,
     end: Time,
 }
 
 /// The state of one filling.
 struct Sweep<'a> {
-    periods: &'a mut [Vec<Period>],
+    periods: &'a mut [Vec<Hole>],
     tasks: Tasks,
     /// For each processor, the period in which it is free or will be next.
     at: Vec<usize>,
@@ -57,46 +59,86 @@ impl<'a> Holes<'a> {
             for id in processors.iter() {
                 let from = &mut free_from[id as usize];
                 if *from < start {
-                    periods[id as usize].push(Period { start: *from, end: start });
+                    periods[id as usize].push(Hole { start: *from, end: start });
                 }
                 *from = end.max(*from);
             }
         }
         for (periods, start) in periods.iter_mut().zip(free_from) {
-            periods.push(Period { start, end: Time::MAX });
+            periods.push(Hole { start, end: Time::MAX });
         }
         Self { platform: instance.platform(), periods }
     }
 
     /// Gives each of the tasks, one after the other, the earliest instant at which enough processors are free for all
-    /// of its time, in a best placement where that is required; `place` is told start and processors, by start. There
-    /// must be as many processors as a task is wide.
+    /// of its time, in a best placement where that is required; `place` is told task, start and processors, by start. There
+    /// must be as many processors as a task is wide. Tasks that need more than processors bring what is held of that: each
+    /// starts where enough is left for all of its time, and is counted there. For some there may never be.
     ///
     /// As the tasks are equal, one walk forward in time finds all these instants: processors arrive when they become
-    /// free for long enough, and a task starts whenever enough are there. O(k log m) for k processors held by tasks,
-    /// and O(m) a task more where best placement is required and tasks are wider than one processor.
-    pub fn fill(&mut self, tasks: Tasks, mut place: impl FnMut(Time, ProcSet)) {
-        let compact = tasks.width > 1 && self.platform.restricts_placement();
+    /// free for long enough, and a task starts whenever enough are there. O(k log m) for k processors held by tasks, and O(m)
+    /// a task more where it needs more than processors, or where best placement is required and it is wider than one.
+    pub(crate) fn fill(
+        &mut self,
+        tasks: Tasks,
+        mut usage: Option<&mut Usage<'_>>,
+        ids: impl Iterator<Item = TaskId>,
+        mut place: impl FnMut(TaskId, Time, ProcSet),
+    ) {
+        let platform = self.platform;
+        let compact = tasks.width > 1 && platform.restricts_placement();
+        let take = |free: &mut ProcSet| {
+            if compact { take_compact(platform, free, tasks.width) } else { free.take(tasks.width) }
+        };
         let at = vec![0; self.periods.len()];
         let mut sweep = Sweep { periods: &mut self.periods, tasks, at, arrivals: BTreeMap::new() };
         (0..sweep.at.len() as u32).for_each(|id| sweep.await_from(id, tasks.release));
+        let mut ids = ids.peekable();
+        if let (Some(usage), Some(&task)) = (&usage, ids.peek()) {
+            usage.instants(task, tasks.release).for_each(|instant| sweep.wake(instant));
+        }
         let mut ready = ProcSet::new();
         let mut left = tasks.count;
         while left > 0 {
             // A processor that is not ready arrives later, the last time for ever.
-            let Some((&now, _)) = sweep.arrivals.first_key_value() else { return };
+            let Some((&now, _)) = sweep.arrivals.first_key_value() else { break };
             if !ready.is_empty() {
                 // One whose period has ended may arrive again at this very instant.
                 ready = sweep.still_ready(&ready, now);
             }
             let arrived = ProcSet::from_intervals(sweep.arrivals.remove(&now).unwrap_or_default());
             ready = if ready.is_empty() { arrived } else { ready.union(&arrived) };
+            let Some(usage) = &mut usage else {
+                while left > 0
+                    && let Some(processors) = take(&mut ready)
+                    && let Some(task) = ids.next()
+                {
+                    processors.iter().for_each(|id| sweep.hold(id, now));
+                    place(task, now, processors);
+                    left -= 1;
+                }
+                continue;
+            };
+            let period = Period { from: now, until: now + tasks.time };
+            let Some(&first) = ids.peek() else { break };
+            let mut usable = usage.with_room(first, tasks.width, ready.clone(), period);
             while left > 0
-                && let Some(processors) =
-                    if compact { take_compact(self.platform, &mut ready, tasks.width) } else { ready.take(tasks.width) }
+                && usage.has_common(first, tasks.width, period)
+                && let Some(processors) = take(&mut usable)
+                && let Some(task) = ids.next()
             {
+                ready.remove(&processors);
                 processors.iter().for_each(|id| sweep.hold(id, now));
-                place(now, processors);
+                usage.hold(&Holding { task, processors: &processors, period, begun: false });
+                sweep.wake(period.until);
+                // What is left on its nodes.
+                let parts = platform.parts(&processors);
+                let own = parts.iter().flat_map(|&(node, _)| platform.processors_of(node).intervals().to_vec());
+                let nodes = ProcSet::from_intervals(own.collect());
+                usable.remove(&nodes);
+                let there = ready.intersection(&nodes);
+                usable = usable.union(&usage.with_room(first, tasks.width, there, period));
+                place(task, now, processors);
                 left -= 1;
             }
         }
@@ -104,10 +146,15 @@ impl<'a> Holes<'a> {
 }
 
 impl Sweep<'_> {
+    /// Looks again at an instant at which something other than processors is given back.
+    fn wake(&mut self, at: Time) {
+        self.arrivals.entry(at).or_default();
+    }
+
     /// Announces a processor at the first instant, not before `from`, from which it is free for a task.
     fn await_from(&mut self, id: u32, from: Time) {
         let index = id as usize;
-        let begin = |period: &Period| period.start.max(from);
+        let begin = |period: &Hole| period.start.max(from);
         while let Some(period) = self.periods[index].get(self.at[index]) {
             if begin(period) + self.tasks.time <= period.end {
                 let waiting = self.arrivals.entry(begin(period)).or_default();
@@ -138,7 +185,7 @@ impl Sweep<'_> {
     fn hold(&mut self, id: u32, now: Time) {
         let end = now + self.tasks.time;
         let (periods, at) = (&mut self.periods[id as usize], &mut self.at[id as usize]);
-        let before = Period { start: periods[*at].start, end: now };
+        let before = Hole { start: periods[*at].start, end: now };
         periods[*at].start = end;
         if before.start < before.end {
             periods.insert(*at, before);
@@ -220,7 +267,8 @@ mod tests {
                 let width = width.min(processors);
                 let tasks = Tasks { count, width, time: ticks(time), release: ticks(release) };
                 let mut filled = Vec::new();
-                holes.fill(tasks, |start, processors| filled.push((start.ticks(), processors)));
+                let ids = (0..).map(TaskId);
+                holes.fill(tasks, None, ids, |_, start, processors| filled.push((start.ticks(), processors)));
                 prop_assert_eq!(filled, one_by_one(&mut held, instance.platform(), tasks));
             }
         }
@@ -234,7 +282,7 @@ mod tests {
         let mut holes = Holes::of(&instance, &Schedule::new(vec![placement]));
         let mut starts = Vec::new();
         let tasks = Tasks { count: 5, width: 1, time: ticks(2), release: Time::ZERO };
-        holes.fill(tasks, |start, _| starts.push(start.ticks()));
+        holes.fill(tasks, None, (0..).map(TaskId), |_, start, _| starts.push(start.ticks()));
         assert_eq!(starts, [0, 2, 4, 17, 19]);
     }
 }

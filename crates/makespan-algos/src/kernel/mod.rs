@@ -18,6 +18,7 @@ pub mod open;
 pub mod packing;
 pub mod serial;
 pub mod shelves;
+pub(crate) mod usage;
 
 pub(crate) use index::index_type;
 pub(crate) use list::nodes::free::{take_compact, widest_compact};

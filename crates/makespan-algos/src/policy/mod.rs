@@ -25,11 +25,9 @@ mod queue_state;
 mod replan;
 mod reserved;
 mod space;
-mod speeds;
 #[cfg(test)]
 mod tests;
 pub mod tree;
-mod usage;
 
 pub use batch::{Batch, Doubling};
 pub use catalogue::{OfPolicy, PolicyError, policies, policy, policy_for};

@@ -131,11 +131,6 @@ impl NodesNow {
         }
     }
 
-    /// Whether the rooms of a task on all nodes change with these alone.
-    fn is_plain(machines: &Machines) -> bool {
-        machines.always_open && machines.classes.len() == 1 && !machines.compact
-    }
-
     /// How many processors are free.
     pub fn free(&self) -> u32 {
         self.state.total
@@ -157,8 +152,15 @@ impl NodesNow {
         }
         let wanted = wanted(view.instance, place);
         let later = beside.as_ref().map(|later| &later.state);
-        let Some(duration) = now.find(machines, &wanted, rooms, later) else {
-            let looked_at_all = Self::is_plain(machines) && beside.is_none() && wanted.processors <= now.total;
+        let found = match known {
+            // What changes without a place for it is not known of each node.
+            Some(known) if beside.is_none() && now.has_common(machines, &wanted) => {
+                Some(now.find_in(machines, &wanted, &known.rooms, rooms))
+            }
+            _ => now.find(machines, &wanted, rooms, later),
+        };
+        let Some(duration) = found else {
+            let looked_at_all = machines.are_plain() && beside.is_none() && wanted.processors <= now.total;
             if looked_at_all && rooms.all().len() == machines.nodes.len() {
                 let sum = rooms.all().iter().copied().map(u64::from).sum();
                 *blocked = Some(Blocked { place, rooms: rooms.all().to_vec(), sum });

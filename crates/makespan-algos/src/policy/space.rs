@@ -3,10 +3,10 @@
 use makespan_core::{Instance, ProcSet, TaskId, Time, View};
 
 use super::order::Place;
-use super::speeds::speeds;
-use super::usage::Usage;
 use crate::free_time::Period;
+use crate::kernel::usage::{Holding, Usage};
 use crate::kernel::{take_compact, widest_compact};
+use crate::speeds::speeds;
 
 /// Processors that are closed from `start` to `end`: held, reserved, down or unavailable.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,6 +18,14 @@ pub(super) struct Slot {
     pub task: Option<TaskId>,
     /// Whether it runs already.
     pub begun: bool,
+}
+
+impl Slot {
+    /// What the task of the slot holds, if there is one.
+    fn holding(&self) -> Option<Holding<'_>> {
+        let &Self { ref processors, start, end, task, begun } = self;
+        Some(Holding { task: task?, processors, period: Period { from: start, until: end }, begun })
+    }
 }
 
 /// What the task is to get that is first to start later: some of several processors, any of which serve.
@@ -90,9 +98,9 @@ impl<'a> Space<'a> {
             speeds,
             closing,
             reach,
-            usage: Usage::of(view),
+            usage: Usage::new(view.instance, |resource| view.ended.used_up(resource)),
         };
-        space.slots.iter().for_each(|slot| space.usage.hold(slot));
+        space.slots.iter().filter_map(Slot::holding).for_each(|holding| space.usage.hold(&holding));
         space
     }
 
@@ -104,7 +112,7 @@ impl<'a> Space<'a> {
             reserved.spare = reserved.spare.saturating_sub(shared.len());
             reserved.processors.remove(&shared);
         }
-        self.usage.hold(&slot);
+        self.count(&slot);
         self.slots.push(slot);
     }
 
@@ -112,8 +120,13 @@ impl<'a> Space<'a> {
     pub(super) fn release(&mut self, slot: &Slot) {
         if let Some(at) = self.slots.iter().rposition(|other| other == slot) {
             let slot = self.slots.swap_remove(at);
-            self.usage.release(&slot);
+            slot.holding().iter().for_each(|holding| self.usage.release(holding));
         }
+    }
+
+    /// Counts what the task of a slot holds besides processors.
+    fn count(&mut self, slot: &Slot) {
+        slot.holding().iter().for_each(|holding| self.usage.hold(holding));
     }
 
     /// Keeps room for the task that is first to start later, at this instant and not to end later: so many of all the
@@ -121,7 +134,7 @@ impl<'a> Space<'a> {
     pub(super) fn reserve(&mut self, slot: Slot) {
         self.reach = self.reach.max(slot.end);
         if self.has_own_processors() {
-            self.usage.hold(&slot);
+            self.count(&slot);
             let (processors, start, end) = (slot.processors.clone(), slot.start, slot.end);
             self.reserved = Some(Reserved { processors, spare: 0, start, end, held: Some(slot) });
             return;
@@ -140,7 +153,7 @@ impl<'a> Space<'a> {
 
     fn take_reserved(&mut self) -> Option<Reserved> {
         let reserved = self.reserved.take()?;
-        reserved.held.iter().for_each(|slot| self.usage.release(slot));
+        reserved.held.iter().filter_map(Slot::holding).for_each(|holding| self.usage.release(&holding));
         Some(reserved)
     }
 
@@ -194,7 +207,11 @@ impl<'a> Space<'a> {
             }
             let end = start + time;
             let open = self.open_to_all(fast, start, end);
-            let open = if self.usage.matters() { self.usage.with_room(task, width, open, start, end) } else { open };
+            let open = if self.usage.matters() {
+                self.usage.with_room(task, width, open, Period { from: start, until: end })
+            } else {
+                open
+            };
             let faster = index.checked_sub(1).map(|index| &self.speeds[index].1);
             if let Some(processors) = self.take(open, width, Period { from: start, until: end }, faster) {
                 // On a platform of unequal speeds the slowest of them says how long.

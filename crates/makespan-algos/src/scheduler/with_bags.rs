@@ -1,23 +1,29 @@
 //! Bags of tasks for any scheduler.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeSet, BinaryHeap};
+use std::sync::Arc;
 
 use makespan_core::{
-    Bound, Context, FreeTime, Front, FrontPoint, Guarantee, Instance, InstanceError, Job, JobId, Objective, Part,
-    Placement, Plan, ProcSet, Schedule, ScheduleError, Scheduler, Time, Unsupported, Variant,
+    Bound, Context, FreeTime, Front, FrontPoint, Guarantee, HeldAmount, Instance, Job, JobId, Objective, Part,
+    Placement, Plan, ProcSet, ResourceId, ResourceKind, Schedule, ScheduleError, Scheduler, TaskId, Time, Unsupported,
+    Variant,
 };
 
 use super::{check_supported, packed};
-use crate::free_time::Calendar;
+use crate::free_time::{Calendar, Period};
 use crate::kernel::holes::{Holes, Tasks};
+use crate::kernel::take_compact;
+use crate::kernel::usage::{Holding, Usage};
+use crate::speeds::speeds;
 
 /// A scheduler of jobs made one of jobs and bags. An instance without bags is passed on as it is.
 ///
 /// The tasks of competing bags take part as jobs that share the weight of their bag. When the scheduler has placed
 /// everything that competes, the best-effort bags are filled into what is left, in file order, each task on the fewest
-/// processors that it accepts, at the earliest instant at which they are free for all of its time. Nothing is moved,
-/// so no other job is delayed; the tasks of a bag are numbered by start.
+/// processors that it accepts, at the earliest instant at which they are free for all of its time and enough is left of
+/// what else it needs; where processors differ, where it ends first. Nothing is moved, so no other job is delayed; the
+/// tasks of a bag are numbered by start. A best-effort bag for which something waits that competes, competes as well.
 ///
 /// Source: the third type of open job of Dutot, Eyraud, Mounié and Trystram, SPAA 2004,
 /// DOI 10.1145/1007912.1007932, section 2 (divisible load). Assumptions: at most [`Instance::MAX_TASKS`] tasks in
@@ -46,7 +52,7 @@ impl Scheduler for WithBags {
     }
 
     fn supports(&self, instance: &Instance) -> Result<(), Unsupported> {
-        if !instance.has_bags() || packed::has_more(instance) {
+        if !instance.has_bags() {
             return self.0.supports(instance);
         }
         instance.check_task_count().map_err(|error| Unsupported(error.to_string()))?;
@@ -55,17 +61,15 @@ impl Scheduler for WithBags {
             let what = "take time on the way from the root of the tree, which only `steady-state` plans";
             return Err(Unsupported(format!("the data of the tasks of `{name}` {what}")));
         }
-        let wide = |id: &JobId| instance.job(*id).is_best_effort() && !instance.profile_of(*id).accepts(1);
-        if !instance.has_equal_processors()
-            && let Some(bag) = instance.ids().find(wide).map(|id| instance.job(id))
-        {
-            let what = "on processors that differ, tasks of best-effort bags run on one processor each";
-            return Err(Unsupported(format!("{what}, and those of `{}` need more", bag.name)));
+        let fills = Fills::of(instance);
+        fills.check_consumables(instance)?;
+        let competing = fills.others(instance);
+        if packed::has_more(&competing) {
+            return self.0.supports(&competing);
         }
         // What is supported of one task is supported of many.
-        let one = |id: JobId| instance.submitted(id).without_copies();
-        let competing = instance.ids().filter(|&id| !instance.job(id).is_best_effort());
-        self.0.supports(&instance.with_jobs(competing.map(one).collect()))
+        let jobs = competing.ids().map(|id| competing.submitted(id).without_copies());
+        self.0.supports(&competing.with_jobs(jobs.collect()))
     }
 
     fn guarantee(&self, instance: &Instance, objective: Objective) -> Option<Guarantee> {
@@ -77,13 +81,12 @@ impl Scheduler for WithBags {
     }
 
     fn schedule(&self, instance: &Instance, context: &mut Context) -> Result<Plan, ScheduleError> {
-        if !instance.has_bags() || packed::has_more(instance) {
+        if !instance.has_bags() {
             return self.0.schedule(instance, context);
         }
         check_supported(self, instance)?;
-        let reason = |error: InstanceError| Unsupported(error.to_string());
-        let competing = competing(instance)
-            .map_err(|error| ScheduleError::Unsupported { scheduler: self.name(), reason: reason(error) })?;
+        let fills = Fills::of(instance);
+        let competing = fills.competing(instance);
         // Bounds speak of the jobs of one instance, and this is another; most are true of both.
         let known = std::mem::take(&mut context.bounds);
         let planned = self.0.schedule(&competing.instance, context);
@@ -106,14 +109,14 @@ impl Scheduler for WithBags {
                 });
                 // A bag that competes counts by its last task, which the scheduler did not know.
                 Plan::Front(Front::new(instance, each.collect()).map(|FrontPoint { schedule, bound }| {
-                    let schedule = fill_best_effort(instance, schedule);
+                    let schedule = fills.filled(instance, schedule);
                     let holds = |bound: &Bound| bound.speaks_of(&schedule) && bound.verify(instance).is_ok();
                     FrontPoint { bound: bound.filter(holds), schedule }
                 }))
             }
             Plan::Strategy(strategy) => {
                 let whole = |variant: &Variant| {
-                    Variant::new(instance, fill_best_effort(instance, original(&competing, &variant.schedule)))
+                    Variant::new(instance, fills.filled(instance, original(&competing, &variant.schedule)))
                 };
                 strategy.map(whole).into()
             }
@@ -122,33 +125,141 @@ impl Scheduler for WithBags {
                     let reason = Unsupported("it plans no placements, and bags are placed as jobs".into());
                     return Err(ScheduleError::Unsupported { scheduler: self.name(), reason });
                 };
-                fill_best_effort(instance, original(&competing, &schedule)).into()
+                fills.filled(instance, original(&competing, &schedule)).into()
             }
         })
     }
 }
 
-/// What competes, each task of a bag a job without a name that has its share of the weight; graphs come last.
-///
-/// # Errors
-/// [`InstanceError::TooManyTasks`]; best-effort tasks are counted too, since they are placed afterwards.
-fn competing(instance: &Instance) -> Result<Part, InstanceError> {
-    instance.check_task_count()?;
-    let (mut jobs, mut tasks) = (Vec::new(), Vec::new());
-    let (graphs, others): (Vec<JobId>, Vec<JobId>) = instance.ids().partition(|&id| instance.job(id).is_compound());
-    for id in others.into_iter().filter(|&id| !instance.job(id).is_best_effort()).chain(graphs) {
-        let job = instance.job(id);
-        tasks.extend(job.task_ids());
-        if job.is_bag() {
-            let one = Job::new(String::new(), instance.profile_of(id).clone());
-            let one = one.with_release(job.release).with_weight(job.task_weight());
-            let one = Job { deadline: job.deadline, walltime: job.walltime, ..one };
-            jobs.extend(std::iter::repeat_n(one, job.tasks() as usize));
+/// The bags that are filled into what all others leave.
+struct Fills {
+    /// For each job whether it is one.
+    is_filled: Vec<bool>,
+}
+
+impl Fills {
+    /// The best-effort bags, but for those that something waits for which competes: they have to come before it.
+    fn of(instance: &Instance) -> Self {
+        let mut is_filled: Vec<bool> = instance.jobs().iter().map(Job::is_best_effort).collect();
+        if instance.has_edges_between_jobs() {
+            for id in instance.jobs_in_order().into_iter().rev() {
+                if !is_filled[id.index()] {
+                    instance.job(id).waits_for().iter().for_each(|before| is_filled[before.index()] = false);
+                }
+            }
+        }
+        Self { is_filled }
+    }
+
+    fn has(&self, job: JobId) -> bool {
+        self.is_filled[job.index()]
+    }
+
+    /// What a task of a bag uses up of each consumable.
+    fn used_up(instance: &Instance, job: JobId) -> impl Iterator<Item = (ResourceId, u64)> {
+        let width = instance.profile_of(job).min_processors();
+        let demands = instance.demands(instance.job(job).first()).iter();
+        let consumables = demands.filter(|demand| demand.kind == ResourceKind::Consumable);
+        consumables.map(move |demand| (demand.resource, demand.need.total(width)))
+    }
+
+    /// What all filled bags use up of each resource.
+    fn all_used_up(&self, instance: &Instance) -> Vec<u128> {
+        let mut all = vec![0; instance.platform().resources().len()];
+        for id in instance.ids().filter(|&id| self.has(id)) {
+            for (resource, amount) in Self::used_up(instance, id) {
+                all[resource.index()] += u128::from(amount) * u128::from(instance.job(id).tasks());
+            }
+        }
+        all
+    }
+
+    fn check_consumables(&self, instance: &Instance) -> Result<(), Unsupported> {
+        let platform = instance.platform();
+        let ids = (0..).map(ResourceId);
+        for (resource, needed) in ids.zip(self.all_used_up(instance)) {
+            let there = platform.total(resource);
+            if needed > there {
+                let name = &platform.resource_of(resource).name;
+                let what = format!("best-effort bags use up {needed} of `{name}` on the fewest processors");
+                return Err(Unsupported(format!("{what}, and there are {there}; give them a weight")));
+            }
+        }
+        Ok(())
+    }
+
+    /// All other jobs, with what the filled bags leave them of consumables.
+    fn others(&self, instance: &Instance) -> Instance {
+        let others = instance.ids().filter(|&id| !self.has(id)).map(|id| instance.submitted(id));
+        let kept = (0..).map(ResourceId).zip(self.all_used_up(instance)).filter(|&(_, amount)| amount > 0);
+        let kept = kept.map(|(resource, amount)| HeldAmount {
+            node: None,
+            resource,
+            amount: u64::try_from(amount).unwrap_or(u64::MAX),
+            until: Time::MAX,
+        });
+        let held = instance.held().iter().copied().chain(kept).collect();
+        instance.with_jobs(others.collect()).holding(held)
+    }
+
+    /// What competes, for schedulers that know no bags each of their tasks a job without a name that has its share of the
+    /// weight; graphs come last.
+    fn competing(&self, instance: &Instance) -> Part {
+        let others = self.others(instance);
+        let ids = instance.ids().filter(|&id| !self.has(id));
+        if packed::has_more(&others) {
+            return Part { tasks: ids.flat_map(|id| instance.job(id).task_ids()).collect(), instance: others };
+        }
+        let (mut jobs, mut tasks) = (Vec::new(), Vec::new());
+        let (graphs, simple): (Vec<JobId>, Vec<JobId>) = ids.partition(|&id| instance.job(id).is_compound());
+        for id in simple.into_iter().chain(graphs) {
+            let job = instance.job(id);
+            tasks.extend(job.task_ids());
+            if job.is_bag() {
+                let one = Job::new(String::new(), instance.profile_of(id).clone());
+                let one = one.with_release(job.release).with_weight(job.task_weight());
+                let one = Job { deadline: job.deadline, walltime: job.walltime, ..one };
+                jobs.extend(std::iter::repeat_n(one, job.tasks() as usize));
+            } else {
+                jobs.push(instance.submitted(id));
+            }
+        }
+        Part { instance: others.with_jobs(jobs), tasks }
+    }
+
+    /// The schedule with the tasks of the filled bags in its holes.
+    fn filled(&self, instance: &Instance, others: Schedule) -> Schedule {
+        let order = if instance.has_edges_between_jobs() { instance.jobs_in_order() } else { instance.ids().collect() };
+        let bags: Vec<JobId> = order.into_iter().filter(|&id| self.has(id)).collect();
+        if bags.is_empty() {
+            return others;
+        }
+        let mut usage = None;
+        if bags.iter().any(|&id| !instance.demands(instance.job(id).first()).is_empty()) {
+            let mut all = Usage::new(instance, |_| 0);
+            instance.held().iter().for_each(|held| all.hold_amount(held));
+            for Placement { task, start, end, processors } in others.placements() {
+                let period = Period { from: *start, until: *end };
+                all.hold(&Holding { task: *task, processors, period, begun: false });
+            }
+            usage = Some(all);
+        }
+        let mut ends = Vec::new();
+        if instance.has_edges_between_jobs() {
+            ends.resize(instance.jobs().len(), Time::ZERO);
+            for Placement { task, end, .. } in others.placements() {
+                let of_job = &mut ends[instance.job_id(*task).index()];
+                *of_job = (*end).max(*of_job);
+            }
+        }
+        let placements = others.grouped().map(|(placement, group)| (placement.clone(), group)).collect();
+        let filling = Filling { instance, usage, ends, placements };
+        if instance.has_equal_processors() {
+            filling.holes(Holes::of(instance, &others), &bags)
         } else {
-            jobs.push(instance.submitted(id));
+            filling.machines(&others, &bags)
         }
     }
-    Ok(Part { instance: instance.with_jobs(jobs), tasks })
 }
 
 /// A schedule of what competes with the tasks of the whole instance.
@@ -157,75 +268,179 @@ fn original(competing: &Part, schedule: &Schedule) -> Schedule {
     Schedule::with_groups(schedule.grouped().map(|(at, group)| (own(at), group)).collect())
 }
 
-/// The schedule with the tasks of the best-effort bags in its holes.
-fn fill_best_effort(instance: &Instance, others: Schedule) -> Schedule {
-    let bags: Vec<JobId> = instance.ids().filter(|&id| instance.job(id).is_best_effort()).collect();
-    if bags.is_empty() {
-        return others;
-    }
-    if !instance.has_equal_processors() {
-        return fill_machines(instance, &others, &bags);
-    }
-    let mut holes = Holes::of(instance, &others);
-    let mut placements: Vec<_> = others.grouped().map(|(placement, group)| (placement.clone(), group)).collect();
-    // Bags of equal tasks that follow each other are filled as one: a run takes bags apart into such.
-    let equal = |a: &JobId, b: &JobId| {
-        let (a, b) = (instance.simple(*a), instance.simple(*b));
-        a.release == b.release && a.profile() == b.profile()
-    };
-    for group in bags.chunk_by(equal) {
-        let job = instance.simple(group[0]);
-        let width = job.profile().min_processors();
-        let time = job.profile().time(width);
-        let mut tasks = group.iter().flat_map(|&id| instance.job(id).task_ids());
-        let count = group.iter().map(|&id| instance.job(id).tasks()).sum();
-        holes.fill(Tasks { count, width, time, release: job.release }, |start, processors| {
-            let placement = |task| Placement { task, start, end: start + time, processors };
-            placements.extend(tasks.next().map(|task| (placement(task), None)));
-        });
-    }
-    Schedule::with_groups(placements)
+/// Bags that are being filled in.
+struct Filling<'a> {
+    instance: &'a Instance,
+    /// What is held besides processors, where some bag needs more than those.
+    usage: Option<Usage<'a>>,
+    /// When each job ends, as far as it is known; nothing where no job waits for another.
+    ends: Vec<Time>,
+    placements: Vec<(Placement, Option<Arc<str>>)>,
 }
 
-/// The same where processors differ: each task on the one processor on which it ends first, in the order of these ends.
-/// O((k + h) log m) for k tasks and h holes.
-fn fill_machines(instance: &Instance, others: &Schedule, bags: &[JobId]) -> Schedule {
-    let closed = instance.unavailable().iter().map(|period| (&period.processors, (period.start, period.end)));
-    let placed = others.placements().iter().map(|one| (&one.processors, (one.start, one.end)));
-    let mut held = vec![Vec::new(); instance.processors() as usize];
-    for (processors, (start, end)) in closed.chain(placed) {
-        processors.iter().for_each(|id| held[id as usize].push((start.ticks(), end.ticks())));
+impl Filling<'_> {
+    /// From when on the tasks of a bag may start.
+    fn begin(&self, bag: JobId) -> Time {
+        let job = self.instance.job(bag);
+        job.waits_for().iter().map(|before| self.ends[before.index()]).fold(job.release, Time::max)
     }
-    let mut calendars: Vec<Calendar> = held.iter().map(|periods| Calendar::new(periods)).collect();
-    let mut placements: Vec<_> = others.grouped().map(|(placement, group)| (placement.clone(), group)).collect();
-    for &id in bags {
-        let job = instance.job(id);
-        let time = |processor: usize| {
-            Some(instance.time_on(job.first(), instance.platform().node_of(processor as u32))?.ticks())
+
+    fn place(&mut self, task: TaskId, start: Time, end: Time, processors: ProcSet) {
+        if let Some(of_job) = self.ends.get_mut(self.instance.job_id(task).index()) {
+            *of_job = end.max(*of_job);
+        }
+        self.placements.push((Placement { task, start, end, processors }, None));
+    }
+
+    /// Where all processors are equal.
+    fn holes(mut self, mut holes: Holes<'_>, bags: &[JobId]) -> Schedule {
+        let instance = self.instance;
+        // Bags of equal tasks that follow each other are filled as one: a run takes bags apart into such.
+        let equal = |a: &JobId, b: &JobId| {
+            let (first, second) = (instance.job(*a), instance.job(*b));
+            first.release == second.release
+                && instance.profile_of(*a) == instance.profile_of(*b)
+                && instance.demands_number(first.first()) == instance.demands_number(second.first())
+                && first.waits_for() == second.waits_for()
         };
-        let times: Vec<Option<i64>> = (0..calendars.len()).map(time).collect();
-        let next = |calendars: &[Calendar], processor: usize, after: i64| {
-            let time = times[processor]?;
-            Some(Reverse((calendars[processor].earliest_fit(1, time, after) + time, processor)))
-        };
-        let first = (0..calendars.len()).filter_map(|processor| next(&calendars, processor, job.release.ticks()));
-        let mut ends: BinaryHeap<Reverse<(i64, usize)>> = first.collect();
-        let mut taken = vec![Vec::new(); calendars.len()];
-        for task in job.task_ids() {
+        for group in bags.chunk_by(equal) {
+            let (profile, release) = (instance.profile_of(group[0]), self.begin(group[0]));
+            let width = profile.min_processors();
+            let time = profile.time(width);
+            let count = group.iter().map(|&id| instance.job(id).tasks()).sum();
+            let tasks = Tasks { count, width, time, release };
+            let mut usage = self.usage.take();
+            let ids = group.iter().flat_map(|&id| instance.job(id).task_ids());
+            let needy = usage.as_mut().filter(|_| !instance.demands(instance.job(group[0]).first()).is_empty());
+            holes.fill(tasks, needy, ids, |task, start, processors| self.place(task, start, start + time, processors));
+            self.usage = usage;
+        }
+        Schedule::with_groups(self.placements)
+    }
+
+    /// Where processors differ: each task where it ends first, in the order of these ends. Of tasks on one processor
+    /// O((k + h) log m) for k tasks and h holes; where tasks need more than processors, once more for each instant at which
+    /// what they need is given back.
+    fn machines(mut self, others: &Schedule, bags: &[JobId]) -> Schedule {
+        let instance = self.instance;
+        let closed = instance.unavailable().iter().map(|period| (&period.processors, (period.start, period.end)));
+        let placed = others.placements().iter().map(|one| (&one.processors, (one.start, one.end)));
+        let mut held = vec![Vec::new(); instance.processors() as usize];
+        for (processors, (start, end)) in closed.chain(placed) {
+            processors.iter().for_each(|id| held[id as usize].push((start.ticks(), end.ticks())));
+        }
+        let mut calendars: Vec<Calendar> = held.iter().map(|periods| Calendar::new(periods)).collect();
+        for &id in bags {
+            let job = instance.job(id);
+            if instance.profile_of(id).min_processors() > 1 {
+                self.wide(&mut calendars, id);
+                continue;
+            }
+            let node = |processor: usize| instance.platform().node_of(processor as u32);
+            let time = |processor: usize| instance.time_on(job.first(), node(processor)).map(Time::ticks);
+            let times: Vec<Option<i64>> = (0..calendars.len()).map(time).collect();
+            // The first end of a task there, not begun before `after`.
+            let next = |usage: &Option<Usage<'_>>, processor: usize, after: i64| {
+                let time = times[processor]?;
+                let mut start = calendars[processor].earliest_fit(1, time, after);
+                while let Some(usage) = usage {
+                    let (from, time) = (Time::from_ticks(start), Time::from_ticks(time));
+                    let roomy = usage.earliest(job.first(), node(processor), from, time)?.ticks();
+                    if roomy == start {
+                        break;
+                    }
+                    start = calendars[processor].earliest_fit(1, time.ticks(), roomy);
+                }
+                Some(Reverse((start + time, processor)))
+            };
+            let begin = self.begin(id).ticks();
+            let mut ends: BinaryHeap<Reverse<(i64, usize)>> =
+                (0..calendars.len()).filter_map(|processor| next(&self.usage, processor, begin)).collect();
+            let mut taken = vec![Vec::new(); calendars.len()];
+            let mut tasks = job.task_ids();
+            let mut task = tasks.next();
             // Some processor can run it, or it were in no instance.
-            let Some(Reverse((end, processor))) = ends.pop() else { break };
-            let start = end - times[processor].unwrap_or_default();
-            taken[processor].push((start, end));
-            ends.extend(next(&calendars, processor, end));
-            let (start, end) = (Time::from_ticks(start), Time::from_ticks(end));
-            let processors = ProcSet::range(processor as u32, processor as u32);
-            placements.push((Placement { task, start, end, processors }, None));
+            while let (Some(id), Some(Reverse((end, processor)))) = (task, ends.pop()) {
+                let start = end - times[processor].unwrap_or_default();
+                // Others of the bag may have taken what it needs in the meantime.
+                let found = next(&self.usage, processor, start);
+                if found != Some(Reverse((end, processor))) {
+                    ends.extend(found);
+                    continue;
+                }
+                taken[processor].push((start, end));
+                let processors = ProcSet::range(processor as u32, processor as u32);
+                let period = Period { from: Time::from_ticks(start), until: Time::from_ticks(end) };
+                if let Some(usage) = &mut self.usage {
+                    usage.hold(&Holding { task: id, processors: &processors, period, begun: false });
+                }
+                self.place(id, period.from, period.until, processors);
+                ends.extend(next(&self.usage, processor, end));
+                task = tasks.next();
+            }
+            for (calendar, own) in calendars.iter_mut().zip(taken) {
+                *calendar = Calendar::new(&[calendar.busy().to_vec(), own].concat());
+            }
         }
-        for (calendar, own) in calendars.iter_mut().zip(taken) {
-            *calendar = Calendar::new(&[calendar.busy().to_vec(), own].concat());
+        Schedule::with_groups(self.placements)
+    }
+
+    /// Tasks on several processors that differ. O(i m log n) a task for m processors and i instants at which something ends
+    /// while it could run.
+    fn wide(&mut self, calendars: &mut [Calendar], bag: JobId) {
+        let (instance, platform) = (self.instance, self.instance.platform());
+        let (profile, begin) = (instance.profile_of(bag), self.begin(bag));
+        let width = profile.min_processors();
+        let classes: Vec<(Time, ProcSet)> = speeds(instance)
+            .into_iter()
+            .filter(|(_, fast)| fast.len() >= width)
+            .map(|(speed, fast)| (profile.time(width).divided_by(speed), fast))
+            .filter(|&(time, _)| instance.job(bag).walltime.is_none_or(|walltime| time <= walltime))
+            .collect();
+        let (Some(&(fastest, _)), Some(&(slowest, _))) = (classes.first(), classes.last()) else { return };
+        let first = instance.job(bag).first();
+        let busy = calendars.iter().flat_map(Calendar::busy).map(|&(_, end)| Time::from_ticks(end));
+        let mut instants: BTreeSet<Time> = busy.filter(|&end| end > begin && end < Time::MAX).chain([begin]).collect();
+        instants.extend(self.usage.iter().flat_map(|usage| usage.instants(first, begin)));
+        // A task that ends no earlier than the one before it may have begun before that.
+        let mut from = begin;
+        for task in instance.job(bag).task_ids() {
+            let mut best: Option<(Time, Time, ProcSet)> = None;
+            for &start in instants.range(from..) {
+                if best.as_ref().is_some_and(|&(end, ..)| start + fastest >= end) {
+                    break;
+                }
+                for &(time, ref fast) in &classes {
+                    let period = Period { from: start, until: start + time };
+                    let is_free = |id: &u32| calendars[*id as usize].fits(1, start.ticks(), time.ticks());
+                    let free = ProcSet::from_intervals(fast.iter().filter(is_free).map(|id| (id, id)).collect());
+                    let mut free = match &self.usage {
+                        Some(usage) => usage.with_room(first, width, free, period),
+                        None => free,
+                    };
+                    let compact = platform.restricts_placement();
+                    let taken = if compact { take_compact(platform, &mut free, width) } else { free.take(width) };
+                    let Some(processors) = taken else { continue };
+                    if best.as_ref().is_none_or(|&(end, ..)| period.until < end) {
+                        best = Some((period.until, start, processors));
+                    }
+                    break;
+                }
+            }
+            let Some((_, start, processors)) = best else { return };
+            let end = start + instance.time(task, &processors);
+            let period = Period { from: start, until: end };
+            for id in processors.iter() {
+                calendars[id as usize].hold(1, start.ticks(), end.ticks());
+            }
+            if let Some(usage) = &mut self.usage {
+                usage.hold(&Holding { task, processors: &processors, period, begun: false });
+            }
+            self.place(task, start, end, processors);
+            instants.insert(end);
+            from = begin.max(Time::from_ticks(end.ticks() - slowest.ticks()));
         }
     }
-    Schedule::with_groups(placements)
 }
 
 #[cfg(test)]

@@ -178,7 +178,7 @@ fn job(after: bool, graphs: bool, bags: bool) -> impl Strategy<Value = DraftJob>
     let most = if graphs { 4 } else { 2 };
     let edges = proptest::collection::vec((0_usize..4, 0_usize..4, 0_u64..3), 0..5);
     let tasks = proptest::collection::vec(task(), 1..most);
-    let rest = (prop_oneof![3 => Just(0_i64), 1 => 0_i64..9], 1_u64..4, proptest::option::of(0_i64..20));
+    let rest = (prop_oneof![3 => Just(0_i64), 1 => 0_i64..9], 0_u64..4, proptest::option::of(0_i64..20));
     let rest = (rest, proptest::option::weighted(0.3, 2_i64..8));
     (rest, tasks, edges, if bags { 1_u64..4 } else { 1..2 }, if after { 0_u8..=63 } else { 0..=0 }).prop_map(
         |(((release, weight, deadline), walltime), tasks, edges, count, after)| DraftJob {

@@ -5,7 +5,10 @@ mod online;
 
 use draft::draft;
 use makespan_algos::{catalogue, scheduler};
-use makespan_core::{Context, Instance, Objective, Plan, Schedule, Scheduler, TaskId, Time, validate};
+use makespan_core::{
+    Context, Instance, JobId, Objective, Placement, Plan, ProcSet, ResourceKind, Schedule, Scheduler, TaskId, Time,
+    validate,
+};
 use proptest::prelude::*;
 
 /// The schedulers of the catalogue, those that search with a few steps.
@@ -35,9 +38,10 @@ proptest! {
     fn every_plan_keeps_needs_and_order(draft in draft()) {
         let instance = draft.instance(1).unwrap();
         let larger = draft.instance(1000).unwrap();
-        // What an instance accepts can be planned.
-        let supported = scheduler("list").unwrap().supports(&instance);
-        prop_assert!(supported.is_ok(), "{:?}", supported);
+        // What an instance accepts can be planned, but where best-effort bags use up more than there is.
+        if let Err(refused) = scheduler("list").unwrap().supports(&instance) {
+            prop_assert!(refused.0.contains("of `budget` on the fewest processors"), "{}", refused);
+        }
         for spec in specs() {
             let scheduler = scheduler(&spec).unwrap();
             let Some(schedule) = planned(scheduler.as_ref(), &instance) else { continue };
@@ -52,6 +56,70 @@ proptest! {
             }
             let Some(scaled) = planned(scheduler.as_ref(), &larger) else { continue };
             prop_assert_eq!(validate(&larger, &scaled), Ok(()), "{}", spec);
+        }
+    }
+}
+
+/// The best-effort bags that nothing waits for which competes: these are filled in.
+fn filled(instance: &Instance) -> Vec<JobId> {
+    let waiting = |id: JobId| instance.ids().filter(move |&other| instance.job(other).waits_for().contains(&id));
+    let mut filled: Vec<JobId> = instance.ids().filter(|&id| instance.job(id).is_best_effort()).collect();
+    while let Some(at) = filled.iter().position(|&id| waiting(id).any(|other| !filled.contains(&other))) {
+        filled.remove(at);
+    }
+    filled
+}
+
+/// All sets of so many of the first processors.
+fn sets(width: u32, of: u32) -> Vec<ProcSet> {
+    let chosen = |bits: &u32| bits.count_ones() == width;
+    let set = |bits: u32| (0..of).filter(|id| bits & (1 << id) != 0).map(|id| (id, id)).collect();
+    (0..1_u32 << of).filter(chosen).map(|bits| ProcSet::from_intervals(set(bits))).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+
+    /// Best-effort bags delay nobody, and none of their tasks could be earlier.
+    #[test]
+    fn best_effort_takes_what_is_left(draft in draft()) {
+        let instance = draft.instance(1).unwrap();
+        let filled = filled(&instance);
+        let of_filled = |task: TaskId| filled.contains(&instance.job_id(task));
+        let others = instance.ids().filter(|id| !filled.contains(id)).map(|id| instance.submitted(id));
+        let others = instance.with_jobs(others.collect());
+        let consumes = instance.has_demands() && instance.task_ids().any(|task| {
+            of_filled(task) && instance.demands(task).iter().any(|demand| demand.kind == ResourceKind::Consumable)
+        });
+        for spec in ["list[order=saf]", "demt", "gang", "optimise[steps=10,searches=1]"] {
+            let scheduler = scheduler(spec).unwrap();
+            if filled.is_empty() {
+                continue;
+            }
+            let Some(schedule) = planned(scheduler.as_ref(), &instance) else { continue };
+            let placed = |instance: &Instance, schedule: &Schedule, counts: &dyn Fn(TaskId) -> bool| {
+                let counted = schedule.placements().iter().filter(|one| counts(one.task));
+                counted.map(|one| (instance.name(one.task).into_owned(), one.start, one.processors.clone())).collect::<Vec<_>>()
+            };
+            // What bags use up is kept for them, which may change the plan of the others.
+            if !consumes {
+                let alone = planned(scheduler.as_ref(), &others).unwrap();
+                prop_assert_eq!(
+                    placed(&instance, &schedule, &|task| !of_filled(task)), placed(&others, &alone, &|_| true), "{}", spec
+                );
+            }
+            for (at, one) in schedule.placements().iter().enumerate().filter(|(_, one)| of_filled(one.task)) {
+                let sets = sets(one.processors.len(), instance.processors());
+                for processors in sets.into_iter().filter(|set| instance.accepts(one.task, set)) {
+                    let time = instance.time(one.task, &processors);
+                    for start in (0..(one.end - time).ticks()).map(Time::from_ticks) {
+                        let mut placements = schedule.placements().to_vec();
+                        placements[at] = Placement { task: one.task, start, end: start + time, processors: processors.clone() };
+                        let earlier = Schedule::new(placements);
+                        prop_assert!(validate(&instance, &earlier).is_err(), "{}: {:?} at {:?} on {:?}", spec, one, start, processors);
+                    }
+                }
+            }
         }
     }
 }

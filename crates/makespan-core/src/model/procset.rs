@@ -64,14 +64,19 @@ impl ProcSet {
     /// The union of closed intervals in any order.
     pub fn from_intervals(mut intervals: Vec<(u32, u32)>) -> Self {
         intervals.sort_unstable();
-        let mut merged: Vec<(u32, u32)> = Vec::with_capacity(intervals.len());
-        for (first, last) in intervals {
-            match merged.last_mut() {
-                Some(tail) if first <= tail.1.saturating_add(1) => tail.1 = tail.1.max(last),
-                _ => merged.push((first, last)),
+        Self::joined(intervals)
+    }
+
+    /// Of intervals by their first ids: those that meet or touch become one.
+    fn joined(mut intervals: Vec<(u32, u32)>) -> Self {
+        intervals.dedup_by(|next, tail| {
+            let touches = next.0 <= tail.1.saturating_add(1);
+            if touches {
+                tail.1 = tail.1.max(next.1);
             }
-        }
-        Self { intervals: merged }
+            touches
+        });
+        Self { intervals }
     }
 
     /// The closed intervals, ascending.
@@ -114,9 +119,18 @@ impl ProcSet {
         self.intervals.get(at).is_some_and(|&(first, _)| first <= id)
     }
 
-    /// The ids in either set.
+    /// The ids in either set. O(n + k log n) for n intervals here and k there.
     pub fn union(&self, other: &Self) -> Self {
-        Self::from_intervals([self.intervals.as_slice(), other.intervals.as_slice()].concat())
+        let mut all = Vec::with_capacity(self.intervals.len() + other.intervals.len());
+        let mut own = self.intervals.as_slice();
+        for interval in &other.intervals {
+            let (before, rest) = own.split_at(own.partition_point(|own| own < interval));
+            all.extend_from_slice(before);
+            all.push(*interval);
+            own = rest;
+        }
+        all.extend_from_slice(own);
+        Self::joined(all)
     }
 
     /// The ids of this set that are not in `other`.

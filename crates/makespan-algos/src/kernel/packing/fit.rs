@@ -1,9 +1,12 @@
 //! Where a task fits now: which nodes, and how many processors of each.
 
 use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::ops::Range;
 
 use makespan_core::{Demand, Instance, ResourceKind};
 
+use super::levels::Levels;
 use super::machines::Machines;
 
 /// What is free and left at an instant.
@@ -20,6 +23,8 @@ pub(crate) struct State {
     pub period: Vec<u32>,
     /// All free processors.
     pub total: u32,
+    /// Kept where all nodes are equally fast and open, and any processors serve.
+    levels: Levels,
     /// What others hold of each resource of each node, and then of what belongs to none.
     others: Vec<u128>,
 }
@@ -49,6 +54,8 @@ pub(crate) struct Wanted<'a> {
 pub(crate) struct Rooms {
     rooms: Vec<u32>,
     chosen: Vec<(usize, u32)>,
+    /// Memory for those of several nodes.
+    largest: Vec<(u32, Reverse<usize>)>,
 }
 
 impl Rooms {
@@ -65,6 +72,11 @@ impl State {
         self.free.clear();
         self.free.extend(machines.cells.iter().map(|cell| cell.ids.len()));
         self.total = self.free.iter().sum();
+        if machines.are_plain() {
+            self.levels.reset(self.free.iter().copied().max().unwrap_or(0), &self.free);
+        } else {
+            self.levels.clear();
+        }
         self.left.clone_from(&machines.amounts);
         self.common.clone_from(&machines.common);
         self.others.clear();
@@ -121,18 +133,20 @@ impl State {
     }
 
     /// Free processors of a node that stay open for so long.
+    #[inline]
     fn open(&self, machines: &Machines, node: usize, duration: i64) -> u32 {
         let (first, end) = machines.nodes[node].cells;
-        if machines.always_open {
-            return self.free[first as usize];
-        }
+        if machines.always_open { self.free[first as usize] } else { self.open_cells(machines, first..end, duration) }
+    }
+
+    fn open_cells(&self, machines: &Machines, cells: Range<u32>, duration: i64) -> u32 {
         let end_of_task = self.now.saturating_add(duration);
-        let open = (first..end).filter(|&cell| self.open_until(machines, cell) >= end_of_task);
+        let open = cells.filter(|&cell| self.open_until(machines, cell) >= end_of_task);
         open.map(|cell| self.free[cell as usize]).sum()
     }
 
     /// Whether enough is left of what belongs to no node.
-    fn has_common(&self, machines: &Machines, wanted: &Wanted<'_>) -> bool {
+    pub fn has_common(&self, machines: &Machines, wanted: &Wanted<'_>) -> bool {
         let common = wanted.demands.iter().filter(|demand| demand.kind != ResourceKind::OfNodes);
         common.into_iter().all(|demand| {
             demand.need.total(wanted.processors) <= self.common[demand.resource.index() - machines.resources]
@@ -140,6 +154,7 @@ impl State {
     }
 
     /// How many processors a task could have on a node, here and where `beside` is given there, too.
+    #[inline]
     fn room_beside(
         &self,
         machines: &Machines,
@@ -156,6 +171,7 @@ impl State {
     }
 
     /// How many processors a task could have on a node.
+    #[inline]
     pub fn room(&self, machines: &Machines, node: usize, wanted: &Wanted<'_>, duration: i64) -> u32 {
         if wanted.arrivals.get(node).is_some_and(|&arrival| arrival > self.now) {
             return 0;
@@ -195,8 +211,25 @@ impl State {
         }
         match wanted.own_times {
             Some(times) => self.on_own_times(machines, wanted, times, rooms),
+            None if self.levels.are_kept() => self.on_levels(machines, wanted, rooms, beside),
             None => self.on_class(machines, wanted, rooms, beside),
         }
+    }
+
+    /// Where a task fits that could have so many processors on each node, which together suffice: [`State::find`] without the
+    /// walk, on [plain](Machines::are_plain) machines.
+    pub fn find_in(&self, machines: &Machines, wanted: &Wanted<'_>, known: &[u32], rooms: &mut Rooms) -> i64 {
+        let duration = machines.slowed(wanted.time, 0);
+        let alone = |node: &usize| known[*node] == wanted.processors;
+        if let Some(node) = self.levels.from(wanted.processors).find(alone) {
+            rooms.chosen.clear();
+            rooms.chosen.push((node, wanted.processors));
+        } else {
+            rooms.rooms.clear();
+            rooms.rooms.extend_from_slice(known);
+            self.together(machines, wanted.processors, rooms);
+        }
+        duration
     }
 
     /// Holds what was found for so long; the parts are added to `parts`.
@@ -219,13 +252,21 @@ impl State {
     /// Holds these parts for a task on so many processors.
     pub fn hold_parts(&mut self, machines: &Machines, demands: &[Demand], processors: u32, parts: &[Part]) {
         for part in parts {
-            self.free[part.cell as usize] -= part.count;
+            let free = self.free[part.cell as usize];
+            self.set_free(part.cell, free - part.count);
         }
         for part in by_node(machines, parts) {
             self.hold_of_node(machines, demands, processors, part);
         }
         self.hold_common(machines, demands, processors);
         self.total -= processors;
+    }
+
+    /// Where levels are kept each node is one cell.
+    fn set_free(&mut self, cell: u32, free: u32) {
+        let cell = cell as usize;
+        self.levels.change(cell, self.free[cell], free);
+        self.free[cell] = free;
     }
 
     fn hold_of_node(&mut self, machines: &Machines, demands: &[Demand], processors: u32, part: (usize, u32)) {
@@ -244,7 +285,8 @@ impl State {
     /// Gives back what a task held, but for what it used up. `node_of` tells the node of a cell.
     pub fn give_back(&mut self, machines: &Machines, demands: &[Demand], processors: u32, parts: &[Part]) {
         for part in parts {
-            self.free[part.cell as usize] += part.count;
+            let free = self.free[part.cell as usize];
+            self.set_free(part.cell, free + part.count);
         }
         self.total += processors;
         if demands.is_empty() {
@@ -267,7 +309,7 @@ impl State {
         let mut take = |state: &mut Self, cell: u32, rest: &mut u32| {
             let here = state.free[cell as usize].min(*rest);
             if here > 0 {
-                state.free[cell as usize] -= here;
+                state.set_free(cell, state.free[cell as usize] - here);
                 *rest -= here;
                 parts.push(Part { cell, count: here });
             }
@@ -303,6 +345,38 @@ impl State {
         Some(time)
     }
 
+    /// On [plain](Machines::are_plain) machines: only nodes with free processors are looked at, and of these first those that might
+    /// do alone.
+    fn on_levels(
+        &self,
+        machines: &Machines,
+        wanted: &Wanted<'_>,
+        rooms: &mut Rooms,
+        beside: Option<&Self>,
+    ) -> Option<i64> {
+        let duration = machines.slowed(wanted.time, 0);
+        if duration > wanted.walltime {
+            return None;
+        }
+        let room = |node: usize| self.room_beside(machines, node, wanted, duration, beside);
+        if let Some(node) = self.levels.from(wanted.processors).find(|&node| room(node) == wanted.processors) {
+            rooms.chosen.clear();
+            rooms.chosen.push((node, wanted.processors));
+            return Some(duration);
+        }
+        rooms.rooms.resize(machines.nodes.len(), 0);
+        let mut sum = 0;
+        for node in self.levels.from(1) {
+            rooms.rooms[node] = room(node);
+            sum += u64::from(rooms.rooms[node]);
+        }
+        if sum < u64::from(wanted.processors) {
+            return None;
+        }
+        self.together(machines, wanted.processors, rooms);
+        Some(duration)
+    }
+
     fn on_class(
         &self,
         machines: &Machines,
@@ -312,7 +386,7 @@ impl State {
     ) -> Option<i64> {
         let mut sum = 0_u64;
         // Where all are equally fast and open, a node that the task fills needs no comparison with others.
-        let plain = machines.always_open && machines.classes.len() == 1 && !machines.compact;
+        let plain = machines.are_plain();
         for (class, &(_, end)) in machines.classes.iter().enumerate() {
             let duration = machines.slowed(wanted.time, class);
             if duration > wanted.walltime {
@@ -356,7 +430,7 @@ impl State {
 
     /// One node, or as few as can be.
     fn together(&self, machines: &Machines, processors: u32, rooms: &mut Rooms) {
-        let Rooms { rooms, chosen } = rooms;
+        let Rooms { rooms, chosen, largest } = rooms;
         chosen.clear();
         let free = |node: usize| {
             let (first, end) = machines.nodes[node].cells;
@@ -367,28 +441,32 @@ impl State {
             1 => 0,
             _ => machines.classes.partition_point(|class| class.1 <= node),
         };
-        let alone = rooms.iter().enumerate().filter(|(_, room)| **room >= processors);
+        // Who keeps levels has looked for one node already.
+        let rooms_alone = if self.levels.are_kept() { &[] } else { rooms.as_slice() };
+        let alone = rooms_alone.iter().enumerate().filter(|(_, room)| **room >= processors);
         let one = alone.map(|(node, _)| (Reverse(speed(node)), free(node), node)).min();
         if let Some((_, _, node)) = one {
             chosen.push((node, processors));
             return;
         }
-        chosen.extend(rooms.iter().copied().enumerate().filter(|(_, room)| *room > 0));
-        chosen.sort_unstable_by_key(|&(node, room)| (Reverse(room), node));
+        largest.clear();
+        largest.extend(rooms.iter().enumerate().filter(|(_, room)| **room > 0).map(|(node, &room)| (room, Reverse(node))));
+        // Few of them will do: a heap is made in fewer steps than an order.
+        let mut heap = BinaryHeap::from(std::mem::take(largest));
         let mut rest = processors;
-        let mut last = 0;
-        while rest > 0 {
-            let room = &mut chosen[last].1;
-            *room = (*room).min(rest);
-            rest -= *room;
-            last += 1;
+        while rest > 0
+            && let Some((room, Reverse(node))) = heap.pop()
+        {
+            chosen.push((node, room.min(rest)));
+            rest -= room.min(rest);
         }
-        chosen.truncate(last);
+        *largest = heap.into_vec();
+        chosen.sort_unstable();
     }
 
     /// Whole nodes, the largest first, and a part of at most one more, where the fewest are free.
     fn in_best_placement(machines: &Machines, processors: u32, rooms: &mut Rooms) -> bool {
-        let Rooms { rooms, chosen } = rooms;
+        let Rooms { rooms, chosen, .. } = rooms;
         chosen.clear();
         let size = |node: usize| machines.nodes[node].processors;
         let mut by_size: Vec<usize> = (0..rooms.len()).filter(|&node| rooms[node] > 0).collect();

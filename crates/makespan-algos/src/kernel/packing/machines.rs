@@ -101,6 +101,11 @@ impl Machines {
         kept.fold(self.common[resource.index() - self.resources], |left, held| left.saturating_sub(held.3))
     }
 
+    /// Whether all nodes are equally fast and always open, and any of their processors serve.
+    pub fn are_plain(&self) -> bool {
+        self.always_open && self.classes.len() == 1 && !self.compact
+    }
+
     /// The node of a cell.
     pub fn node_of(&self, cell: u32) -> usize {
         self.node_of[cell as usize] as usize

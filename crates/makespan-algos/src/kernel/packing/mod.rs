@@ -7,6 +7,7 @@
 mod allot;
 mod fit;
 mod least;
+mod levels;
 mod machines;
 mod packer;
 #[cfg(test)]

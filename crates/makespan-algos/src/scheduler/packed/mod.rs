@@ -44,12 +44,6 @@ pub(super) fn packing(instance: &Instance) -> Result<Packing<'_>, Unsupported> {
         let what = "take time on the way from the root of the tree, which only `steady-state` plans";
         return Err(Unsupported(format!("the data of the tasks of `{name}` {what}")));
     }
-    let best_effort = instance.jobs().iter().find(|job| job.is_best_effort());
-    if let Some(job) = best_effort {
-        let what =
-            "best-effort bags are filled in where nothing needs more than processors and no job waits for another";
-        return Err(Unsupported(format!("{what}; give `{}` a weight", job.name)));
-    }
     instance.check_task_count().map_err(|error| Unsupported(error.to_string()))?;
     Packing::new(instance).map_err(|task| no_room(instance, task))
 }

@@ -3,7 +3,7 @@
 use makespan_core::{Instance, ProcSet};
 
 /// Distinct speeds, falling, each with the processors that are at least as fast.
-pub(super) fn speeds(instance: &Instance) -> Vec<(f64, ProcSet)> {
+pub(crate) fn speeds(instance: &Instance) -> Vec<(f64, ProcSet)> {
     let platform = instance.platform();
     let nodes = (0..platform.nodes().len()).filter(|&node| platform.nodes()[node].processors > 0);
     let mut nodes: Vec<(f64, usize)> = nodes.map(|node| (platform.nodes()[node].speed, node)).collect();
