@@ -52,7 +52,7 @@ pub(crate) struct Wanted<'a> {
 /// Nodes with the number of processors that a task could have there.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Rooms {
-    rooms: Vec<u32>,
+    each: Vec<u32>,
     chosen: Vec<(usize, u32)>,
     /// Memory for those of several nodes.
     largest: Vec<(u32, Reverse<usize>)>,
@@ -61,7 +61,7 @@ pub(crate) struct Rooms {
 impl Rooms {
     /// How many processors the task that was looked for last could have on each node; of some nodes only where it was found.
     pub fn all(&self) -> &[u32] {
-        &self.rooms
+        &self.each
     }
 }
 
@@ -204,7 +204,7 @@ impl State {
         rooms: &mut Rooms,
         beside: Option<&Self>,
     ) -> Option<i64> {
-        rooms.rooms.clear();
+        rooms.each.clear();
         let has = |state: &Self| wanted.processors <= state.total && state.has_common(machines, wanted);
         if !has(self) || !beside.is_none_or(has) {
             return None;
@@ -225,8 +225,8 @@ impl State {
             rooms.chosen.clear();
             rooms.chosen.push((node, wanted.processors));
         } else {
-            rooms.rooms.clear();
-            rooms.rooms.extend_from_slice(known);
+            rooms.each.clear();
+            rooms.each.extend_from_slice(known);
             self.together(machines, wanted.processors, rooms);
         }
         duration
@@ -364,11 +364,11 @@ impl State {
             rooms.chosen.push((node, wanted.processors));
             return Some(duration);
         }
-        rooms.rooms.resize(machines.nodes.len(), 0);
+        rooms.each.resize(machines.nodes.len(), 0);
         let mut sum = 0;
         for node in self.levels.from(1) {
-            rooms.rooms[node] = room(node);
-            sum += u64::from(rooms.rooms[node]);
+            rooms.each[node] = room(node);
+            sum += u64::from(rooms.each[node]);
         }
         if sum < u64::from(wanted.processors) {
             return None;
@@ -394,13 +394,13 @@ impl State {
             }
             if !machines.always_open {
                 // Others may be open for so long.
-                rooms.rooms.clear();
+                rooms.each.clear();
                 sum = 0;
             }
-            for node in rooms.rooms.len()..end {
+            for node in rooms.each.len()..end {
                 let first = machines.nodes[node].cells.0 as usize;
                 if machines.always_open && self.free[first] == 0 {
-                    rooms.rooms.push(0);
+                    rooms.each.push(0);
                     continue;
                 }
                 let room = self.room_beside(machines, node, wanted, duration, beside);
@@ -409,7 +409,7 @@ impl State {
                     rooms.chosen.push((node, room));
                     return Some(duration);
                 }
-                rooms.rooms.push(room);
+                rooms.each.push(room);
                 sum += u64::from(room);
             }
             if sum < u64::from(wanted.processors) {
@@ -430,7 +430,7 @@ impl State {
 
     /// One node, or as few as can be.
     fn together(&self, machines: &Machines, processors: u32, rooms: &mut Rooms) {
-        let Rooms { rooms, chosen, largest } = rooms;
+        let Rooms { each: rooms, chosen, largest } = rooms;
         chosen.clear();
         let free = |node: usize| {
             let (first, end) = machines.nodes[node].cells;
@@ -450,7 +450,8 @@ impl State {
             return;
         }
         largest.clear();
-        largest.extend(rooms.iter().enumerate().filter(|(_, room)| **room > 0).map(|(node, &room)| (room, Reverse(node))));
+        largest
+            .extend(rooms.iter().enumerate().filter(|(_, room)| **room > 0).map(|(node, &room)| (room, Reverse(node))));
         // Few of them will do: a heap is made in fewer steps than an order.
         let mut heap = BinaryHeap::from(std::mem::take(largest));
         let mut rest = processors;
@@ -466,7 +467,7 @@ impl State {
 
     /// Whole nodes, the largest first, and a part of at most one more, where the fewest are free.
     fn in_best_placement(machines: &Machines, processors: u32, rooms: &mut Rooms) -> bool {
-        let Rooms { rooms, chosen, .. } = rooms;
+        let Rooms { each: rooms, chosen, .. } = rooms;
         chosen.clear();
         let size = |node: usize| machines.nodes[node].processors;
         let mut by_size: Vec<usize> = (0..rooms.len()).filter(|&node| rooms[node] > 0).collect();
