@@ -23,7 +23,11 @@ fn planned(scheduler: &dyn Scheduler, instance: &Instance) -> Option<Schedule> {
         Ok(plan) => plan.into_schedule(),
         // What is used up may be too little for all tasks together.
         Err(error) => {
-            assert!(error.to_string().contains("enough of `budget`"), "{}: {error}", scheduler.name());
+            assert!(
+                error.to_string().contains("no allotments that leave enough of `budget`"),
+                "{}: {error}",
+                scheduler.name()
+            );
             None
         }
     }

@@ -2,6 +2,7 @@
 
 use makespan_core::ResourceKind;
 
+use super::afford::Affordable;
 use super::{Entry, Packing, Row};
 
 /// How much a price for time weighs against one for area, from the thriftiest allotments to the fastest.
@@ -39,6 +40,11 @@ impl Packing<'_> {
             if self.repair(&mut choices) && !found.contains(&choices) {
                 found.push(choices);
             }
+        }
+        if found.is_empty()
+            && let Affordable::Choices(choices) = self.affordable()
+        {
+            found.push(choices);
         }
         found
     }
@@ -107,8 +113,8 @@ impl Packing<'_> {
         tasks.map(|(row, task)| Entry { task: makespan_core::TaskId(task), choice: choices[row.index()] }).collect()
     }
 
-    /// Changes choices until no more is used up than there is; whether that was found. Each change is one that leaves least too
-    /// much, and of these makes a task longer by least.
+    /// Changes choices until no more is used up than there is; whether that was found, which [`Packing::affordable`] may still
+    /// find. Each change is one that leaves least too much, and of these makes a task longer by least.
     pub fn repair(&self, choices: &mut [u32]) -> bool {
         let consumables: Vec<_> = self.consumables().collect();
         if consumables.is_empty() {

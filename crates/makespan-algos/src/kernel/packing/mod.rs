@@ -4,6 +4,7 @@
 //! What an instance is, whatever the list, is a [`Packing`] in flat arrays. A [`Packer`] carries out lists one after the other
 //! and allocates nothing for them once its arrays have grown.
 
+mod afford;
 mod allot;
 mod fit;
 mod least;
@@ -18,6 +19,7 @@ use makespan_core::{Demand, Instance, JobId, Need, Profile, ResourceId, Resource
 use super::choices::{Choice, thinned};
 use crate::kernel::index_type;
 
+pub use afford::Affordable;
 pub(crate) use fit::{Part, Rooms, State, Wanted};
 pub(crate) use machines::Machines;
 pub use packer::Packer;

@@ -11,7 +11,7 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use crate::kernel::graph::TransferTimes;
-use crate::kernel::packing::{Entry, Packer, Packing, Row};
+use crate::kernel::packing::{Affordable, Entry, Packer, Packing, Row};
 use crate::search::Course;
 
 use super::Order;
@@ -126,13 +126,25 @@ fn balanced(packing: &Packing<'_>) -> Result<Vec<u32>, Unsupported> {
 }
 
 fn repaired(packing: &Packing<'_>, mut choices: Vec<u32>) -> Result<Vec<u32>, Unsupported> {
-    if packing.repair(&mut choices) { Ok(choices) } else { Err(used_up(packing)) }
+    if packing.repair(&mut choices) {
+        return Ok(choices);
+    }
+    match packing.affordable() {
+        Affordable::Choices(choices) => Ok(choices),
+        _ => Err(used_up(packing)),
+    }
 }
 
 pub(super) fn used_up(packing: &Packing<'_>) -> Unsupported {
     let consumables: Vec<String> =
         packing.instance().platform().consumables().iter().map(|(name, _)| format!("`{name}`")).collect();
-    Unsupported(format!("it found no allotments that leave enough of {} for all tasks", consumables.join(", ")))
+    let enough = format!("enough of {} for all tasks", consumables.join(", "));
+    Unsupported(match packing.affordable() {
+        Affordable::Never => {
+            format!("there are no allotments that leave {enough}; raise one of them or leave tasks out")
+        }
+        _ => format!("it found no allotments that leave {enough}; raise one of them, or take other allotments"),
+    })
 }
 
 /// Weight a unit of time.

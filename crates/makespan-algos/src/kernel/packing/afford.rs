@@ -1,0 +1,149 @@
+//! Whether any choice of allotments leaves enough of what is used up.
+
+use makespan_core::ResourceKind;
+
+use super::{Packing, Row};
+
+/// So many ways to use up amounts are kept beside each other; with more nothing is known.
+const WAYS: usize = 4096;
+
+/// What is known of allotments that use up no more than there is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Affordable {
+    /// These, for each row.
+    Choices(Vec<u32>),
+    /// There are none.
+    Never,
+    /// There were too many ways to look at.
+    Unknown,
+}
+
+/// What is used up by the rows up to one.
+struct Way {
+    used: Vec<u64>,
+    /// The way of the row before, and the choice of this row.
+    before: u32,
+    choice: u32,
+}
+
+impl Packing<'_> {
+    /// Allotments of all rows that together use up no more than there is: a dynamic programme over the rows that keeps every way
+    /// that is not worse than another in all amounts. O(rows * ways^2) at most.
+    pub fn affordable(&self) -> Affordable {
+        let consumables: Vec<_> = self.consumables().collect();
+        let there: Vec<u64> = consumables.iter().map(|&resource| self.machines.ever_left(resource)).collect();
+        let uses = |row: &Row| self.demands_of(*row).iter().any(|demand| demand.kind == ResourceKind::Consumable);
+        let rows: Vec<Row> = self.rows().filter(uses).collect();
+        let used_by = |row: Row, choice: u32| -> Vec<u64> {
+            let amount = |resource| {
+                let demand = self.demands_of(row).iter().find(|demand| demand.resource == resource);
+                let total = demand.map_or(0, |demand| demand.need.total(self.choice(choice).processors));
+                total.saturating_mul(self.count_of(row).into())
+            };
+            consumables.iter().map(|&resource| amount(resource)).collect()
+        };
+        // What all rows behind one use up at least, of each amount by itself.
+        let mut behind = vec![vec![0_u64; there.len()]; rows.len()];
+        for at in (1..rows.len()).rev() {
+            let (before, own) = behind.split_at_mut(at);
+            for (amount, (before, own)) in before[at - 1].iter_mut().zip(&own[0]).enumerate() {
+                let least = self.choices_of(rows[at]).map(|choice| used_by(rows[at], choice)[amount]).min();
+                *before = own.saturating_add(least.unwrap_or(0));
+            }
+        }
+        let mut layers: Vec<Vec<Way>> = vec![vec![Way { used: vec![0; there.len()], before: 0, choice: 0 }]];
+        for (&row, behind) in rows.iter().zip(&behind) {
+            let mut ways = Vec::new();
+            for choice in self.choices_of(row) {
+                let own = used_by(row, choice);
+                for (before, way) in (0..).zip(&layers[layers.len() - 1]) {
+                    let used: Vec<u64> = way.used.iter().zip(&own).map(|(all, own)| all.saturating_add(*own)).collect();
+                    let fits = |((used, behind), there): ((&u64, &u64), &u64)| used.saturating_add(*behind) <= *there;
+                    if used.iter().zip(behind).zip(&there).all(fits) {
+                        ways.push(Way { used, before, choice });
+                    }
+                }
+            }
+            let ways = undominated(ways);
+            if ways.is_empty() {
+                return Affordable::Never;
+            }
+            if ways.len() > WAYS {
+                return Affordable::Unknown;
+            }
+            layers.push(ways);
+        }
+        let mut choices = self.fewest();
+        let mut at = 0;
+        for (layer, &row) in layers[1..].iter().zip(&rows).rev() {
+            let way = &layer[at];
+            choices[row.index()] = way.choice;
+            at = way.before as usize;
+        }
+        Affordable::Choices(choices)
+    }
+}
+
+/// Those that no other one is at most as much as, in all amounts.
+fn undominated(mut ways: Vec<Way>) -> Vec<Way> {
+    ways.sort_by(|a, b| a.used.cmp(&b.used));
+    let mut kept: Vec<Way> = Vec::new();
+    for way in ways {
+        if kept.len() > WAYS {
+            break;
+        }
+        let covers = |other: &Way| other.used.iter().zip(&way.used).all(|(other, own)| other <= own);
+        if !kept.iter().any(covers) {
+            kept.push(way);
+        }
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use makespan_core::{Instance, Job, Need, Needs, Platform, Profile, Resources, Time};
+    use proptest::prelude::*;
+
+    use super::{Affordable, Packing};
+
+    /// What each allotment uses up of both, and how many tasks.
+    type Row = (Vec<(u64, u64)>, u64);
+
+    proptest! {
+        /// Every combination of allotments, tried.
+        #[test]
+        fn what_can_be_afforded_is_found(
+            jobs in prop::collection::vec((prop::collection::vec((0_u64..6, 0_u64..6), 1..4), 1_u64..3), 1..6),
+            (money, water) in (0_u64..25, 0_u64..25),
+        ) {
+            let consumables = Resources::new([("money", money), ("water", water)]).unwrap();
+            let platform = Platform::flat(4).unwrap().with_consumables(consumables).unwrap();
+            let job = |(at, (amounts, count)): (usize, &Row)| {
+                let times = (0..amounts.len()).map(|at| Time::from_seconds(9 - at as i64)).collect();
+                let listed = |of: fn(&(u64, u64)) -> u64| Need::ByAllotment(amounts.iter().map(of).collect());
+                let needs = Needs::new([("money", listed(|one| one.0)), ("water", listed(|one| one.1))]).unwrap();
+                let job = Job::new(at.to_string(), Profile::table(times).unwrap()).with_needs(needs);
+                job.with_count((*count).try_into().unwrap())
+            };
+            let jobs_of = jobs.iter().enumerate().map(job).collect();
+            // What is too much by itself is refused before.
+            let Ok(instance) = Instance::new(platform, jobs_of, vec![]) else { return Ok(()) };
+            let mut sums = vec![(0, 0)];
+            for (amounts, count) in &jobs {
+                let with = |&(a, b): &(u64, u64)| amounts.iter().map(move |one| (a + one.0 * count, b + one.1 * count));
+                sums = sums.iter().flat_map(with).collect();
+            }
+            let possible = sums.iter().any(|&(a, b)| a <= money && b <= water);
+            let packing = Packing::new(&instance).unwrap();
+            match packing.affordable() {
+                Affordable::Choices(choices) => {
+                    prop_assert!(possible);
+                    prop_assert!(packing.repair(&mut choices.clone()), "nothing is left to repair");
+                }
+                Affordable::Never => prop_assert!(!possible),
+                Affordable::Unknown => prop_assert!(false, "so few ways"),
+            }
+        }
+    }
+}
