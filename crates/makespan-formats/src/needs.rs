@@ -57,13 +57,19 @@ impl Unstated {
         for (resource, need) in needs.iter().filter(|(resource, _)| platform.resource(resource).is_none()) {
             self.count(resource, need.total(processors), name);
         }
+        if platform.resources().is_empty() {
+            return Needs::NONE;
+        }
         let stated = needs.iter().filter(|(resource, _)| platform.resource(resource).is_some());
         Needs::new(stated.map(|(resource, need)| (resource, need.clone()))).unwrap_or_default()
     }
 
     /// Counts one more need.
     pub(crate) fn count(&mut self, resource: &str, total: u64, name: &str) {
-        let without = self.0.entry(resource.into()).or_default();
+        if !self.0.contains_key(resource) {
+            self.0.insert(resource.into(), Without::default());
+        }
+        let Some(without) = self.0.get_mut(resource) else { return };
         without.count += 1;
         if without.count == 1 || total > without.most {
             (without.name, without.most) = (name.to_owned(), total);

@@ -286,7 +286,8 @@ impl Filling<'_> {
     }
 
     fn place(&mut self, task: TaskId, start: Time, end: Time, processors: ProcSet) {
-        if let Some(of_job) = self.ends.get_mut(self.instance.job_id(task).index()) {
+        if !self.ends.is_empty() {
+            let of_job = &mut self.ends[self.instance.job_id(task).index()];
             *of_job = end.max(*of_job);
         }
         self.placements.push((Placement { task, start, end, processors }, None));

@@ -133,6 +133,9 @@ pub(super) fn kibibytes(field: &[u8]) -> Option<u64> {
     if field.starts_with(b"-") {
         return None;
     }
+    if let Some(bytes) = whole(field).and_then(|count| count.checked_mul(1024)).filter(|&bytes| bytes < 1 << 53) {
+        return (bytes > 0).then_some(bytes);
+    }
     let text = std::str::from_utf8(field).ok()?;
     bytes(text.parse::<f64>().ok()? * 1024.0)
 }

@@ -2,8 +2,8 @@
 
 use std::io::BufRead;
 
-use makespan_core::{Instance, Need, Resource, Time};
-use rustc_hash::FxHashSet;
+use makespan_core::{Instance, Need, Needs, Resource, Time};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::fields::{COUNT, NAMES, Wrong, count, kibibytes, split, time, whole};
 use super::header::Header;
@@ -11,7 +11,6 @@ use crate::SpeedupSpec;
 use crate::anomaly::{Anomaly, Report, Unit};
 use crate::error::{FormatError, Place};
 use crate::lines::each;
-use crate::needs::Pool;
 use crate::replay::record::{Logged, Record, planned};
 
 /// How a log is read.
@@ -58,7 +57,7 @@ pub fn read_swf(file: &str, input: &mut dyn BufRead, options: &Options) -> Resul
 /// Reads the records of a decompressed log.
 pub(crate) fn records(file: &str, input: &mut dyn BufRead, lines: Lines) -> Result<Logged, FormatError> {
     let (header, numbers, report) = (Header::default(), FxHashSet::default(), Report::by(Unit::Line));
-    let mut reader = Reader { file, lines, header, numbers, report, needs: Pool::default() };
+    let mut reader = Reader { file, lines, header, numbers, report, needs: FxHashMap::default() };
     let records = reader.records(input)?;
     let Reader { header, report, .. } = reader;
     let untold = "the header names neither MaxProcs nor MaxNodes";
@@ -72,7 +71,8 @@ struct Reader<'a> {
     header: Header,
     numbers: FxHashSet<u64>,
     report: Report,
-    needs: Pool,
+    /// For each amount of memory a processor.
+    needs: FxHashMap<u64, Needs>,
 }
 
 impl Reader<'_> {
@@ -123,7 +123,7 @@ impl Reader<'_> {
             self.report.add(Anomaly::BrokenUser, line);
         }
         let (requested_memory, used_memory) = (kibibytes(fields[9]), kibibytes(fields[6]));
-        let memory = requested_memory.or(used_memory).map(|bytes| (Resource::MEMORY, Need::per_processor(bytes)));
+        let memory = requested_memory.or(used_memory);
         Ok(Some(Record {
             at: line,
             name: number.to_string(),
@@ -139,8 +139,14 @@ impl Reader<'_> {
             user,
             queue: whole(fields[14]).and_then(|queue| u32::try_from(queue).ok()),
             measured: requested_memory.is_none() && memory.is_some(),
-            needs: self.needs.of(memory),
+            needs: memory.map_or(Needs::NONE, |bytes| self.needs_of(bytes)),
         }))
+    }
+
+    /// So many bytes for each processor, and no name of a resource more for each job.
+    fn needs_of(&mut self, bytes: u64) -> Needs {
+        let needs = || Needs::new([(Resource::MEMORY, Need::per_processor(bytes))]).unwrap_or_default();
+        self.needs.entry(bytes).or_insert_with(needs).clone()
     }
 
     fn fields<'b>(&mut self, line: usize, content: &'b [u8]) -> Result<[&'b [u8]; COUNT], FormatError> {
