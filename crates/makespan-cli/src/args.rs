@@ -76,8 +76,8 @@ pub enum Format {
 /// Which instance, and how it is read.
 #[derive(Args)]
 pub struct InstanceOptions {
-    /// Instance file: native JSON or TOML, SWF, an ETC matrix, a workflow (.json, .dax, .stg, .dot, .xml), or a published
-    /// moldable set (all also .gz or .bz2)
+    /// Instance file: native JSON or TOML, SWF, an ETC matrix, a workflow (.json, .dax, .stg, .dot, .xml), a project of
+    /// PSPLIB (.sm, .mm, .rcp), or a published moldable set (all also .gz or .bz2)
     pub instance: PathBuf,
     #[command(flatten)]
     pub machines: MachineOptions,

@@ -67,6 +67,15 @@ impl FromLiteral for Amount {
     }
 }
 
+/// Bytes for people, rounded.
+pub(crate) fn rounded(bytes: f64) -> String {
+    let units = [(1e15, "PB"), (1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")];
+    match units.into_iter().find(|unit| bytes >= unit.0) {
+        Some((size, unit)) => format!("{:.2} {unit}", bytes / size),
+        None => format!("{bytes} bytes"),
+    }
+}
+
 /// An amount whose unit is only written with other capitals, as it would be right.
 fn in_other_case(text: &str) -> Option<String> {
     let unit = text.find(|letter: char| letter.is_ascii_alphabetic())?;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use makespan_core::{Need, Needs, Platform, Resource};
 use rustc_hash::FxHashSet;
 
-use crate::workflow::amount;
+use crate::amount::rounded;
 
 /// The largest amount of anything.
 const MOST: f64 = i64::MAX as f64;
@@ -80,7 +80,7 @@ impl Unstated {
     pub(crate) fn remarks<'a>(&'a self, who: &'a str, why: &'a str) -> impl Iterator<Item = String> + 'a {
         self.0.iter().map(move |(resource, without)| {
             let Without { count, name, most } = without;
-            let most = if &**resource == Resource::MEMORY { amount(*most as f64) } else { most.to_string() };
+            let most = if &**resource == Resource::MEMORY { rounded(*most as f64) } else { most.to_string() };
             format!("{count} {who} state how much `{resource}` they need, `{name}` the most, {most}; {why}")
         })
     }

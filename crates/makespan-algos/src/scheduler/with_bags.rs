@@ -1,21 +1,14 @@
 //! Bags of tasks for any scheduler.
 
-use std::cmp::Reverse;
-use std::collections::{BTreeSet, BinaryHeap};
-use std::sync::Arc;
+mod filling;
 
 use makespan_core::{
-    Bound, Context, FreeTime, Front, FrontPoint, Guarantee, HeldAmount, Instance, Job, JobId, Objective, Part,
-    Placement, Plan, ProcSet, ResourceId, ResourceKind, Schedule, ScheduleError, Scheduler, TaskId, Time, Unsupported,
-    Variant,
+    Bound, Context, Front, FrontPoint, Guarantee, HeldAmount, Instance, Job, JobId, Objective, Part, Placement, Plan,
+    ResourceId, ResourceKind, Schedule, ScheduleError, Scheduler, Time, Unsupported, Variant,
 };
 
+use self::filling::Filling;
 use super::{check_supported, packed};
-use crate::free_time::{Calendar, Period};
-use crate::kernel::holes::{Holes, Tasks};
-use crate::kernel::take_compact;
-use crate::kernel::usage::{Holding, Usage};
-use crate::speeds::speeds;
 
 /// A scheduler of jobs made one of jobs and bags. An instance without bags is passed on as it is.
 ///
@@ -234,31 +227,7 @@ impl Fills {
         if bags.is_empty() {
             return others;
         }
-        let mut usage = None;
-        if bags.iter().any(|&id| !instance.demands(instance.job(id).first()).is_empty()) {
-            let mut all = Usage::new(instance, |_| 0);
-            instance.held().iter().for_each(|held| all.hold_amount(held));
-            for Placement { task, start, end, processors } in others.placements() {
-                let period = Period { from: *start, until: *end };
-                all.hold(&Holding { task: *task, processors, period, begun: false });
-            }
-            usage = Some(all);
-        }
-        let mut ends = Vec::new();
-        if instance.has_edges_between_jobs() {
-            ends.resize(instance.jobs().len(), Time::ZERO);
-            for Placement { task, end, .. } in others.placements() {
-                let of_job = &mut ends[instance.job_id(*task).index()];
-                *of_job = (*end).max(*of_job);
-            }
-        }
-        let placements = others.grouped().map(|(placement, group)| (placement.clone(), group)).collect();
-        let filling = Filling { instance, usage, ends, placements };
-        if instance.has_equal_processors() {
-            filling.holes(Holes::of(instance, &others), &bags)
-        } else {
-            filling.machines(&others, &bags)
-        }
+        Filling::new(instance, &others, &bags).filled(&others, &bags)
     }
 }
 
@@ -266,182 +235,6 @@ impl Fills {
 fn original(competing: &Part, schedule: &Schedule) -> Schedule {
     let own = |at: &Placement| Placement { task: competing.tasks[at.task.index()], ..at.clone() };
     Schedule::with_groups(schedule.grouped().map(|(at, group)| (own(at), group)).collect())
-}
-
-/// Bags that are being filled in.
-struct Filling<'a> {
-    instance: &'a Instance,
-    /// What is held besides processors, where some bag needs more than those.
-    usage: Option<Usage<'a>>,
-    /// When each job ends, as far as it is known; nothing where no job waits for another.
-    ends: Vec<Time>,
-    placements: Vec<(Placement, Option<Arc<str>>)>,
-}
-
-impl Filling<'_> {
-    /// From when on the tasks of a bag may start.
-    fn begin(&self, bag: JobId) -> Time {
-        let job = self.instance.job(bag);
-        job.waits_for().iter().map(|before| self.ends[before.index()]).fold(job.release, Time::max)
-    }
-
-    fn place(&mut self, task: TaskId, start: Time, end: Time, processors: ProcSet) {
-        if !self.ends.is_empty() {
-            let of_job = &mut self.ends[self.instance.job_id(task).index()];
-            *of_job = end.max(*of_job);
-        }
-        self.placements.push((Placement { task, start, end, processors }, None));
-    }
-
-    /// Where all processors are equal.
-    fn holes(mut self, mut holes: Holes<'_>, bags: &[JobId]) -> Schedule {
-        let instance = self.instance;
-        // Bags of equal tasks that follow each other are filled as one: a run takes bags apart into such.
-        let equal = |a: &JobId, b: &JobId| {
-            let (first, second) = (instance.job(*a), instance.job(*b));
-            first.release == second.release
-                && instance.profile_of(*a) == instance.profile_of(*b)
-                && instance.demands_number(first.first()) == instance.demands_number(second.first())
-                && first.waits_for() == second.waits_for()
-        };
-        for group in bags.chunk_by(equal) {
-            let (profile, release) = (instance.profile_of(group[0]), self.begin(group[0]));
-            let width = profile.min_processors();
-            let time = profile.time(width);
-            let count = group.iter().map(|&id| instance.job(id).tasks()).sum();
-            let tasks = Tasks { count, width, time, release };
-            let mut usage = self.usage.take();
-            let ids = group.iter().flat_map(|&id| instance.job(id).task_ids());
-            let needy = usage.as_mut().filter(|_| !instance.demands(instance.job(group[0]).first()).is_empty());
-            holes.fill(tasks, needy, ids, |task, start, processors| self.place(task, start, start + time, processors));
-            self.usage = usage;
-        }
-        Schedule::with_groups(self.placements)
-    }
-
-    /// Where processors differ: each task where it ends first, in the order of these ends. Of tasks on one processor
-    /// O((k + h) log m) for k tasks and h holes; where tasks need more than processors, once more for each instant at which
-    /// what they need is given back.
-    fn machines(mut self, others: &Schedule, bags: &[JobId]) -> Schedule {
-        let instance = self.instance;
-        let closed = instance.unavailable().iter().map(|period| (&period.processors, (period.start, period.end)));
-        let placed = others.placements().iter().map(|one| (&one.processors, (one.start, one.end)));
-        let mut held = vec![Vec::new(); instance.processors() as usize];
-        for (processors, (start, end)) in closed.chain(placed) {
-            processors.iter().for_each(|id| held[id as usize].push((start.ticks(), end.ticks())));
-        }
-        let mut calendars: Vec<Calendar> = held.iter().map(|periods| Calendar::new(periods)).collect();
-        for &id in bags {
-            let job = instance.job(id);
-            if instance.profile_of(id).min_processors() > 1 {
-                self.wide(&mut calendars, id);
-                continue;
-            }
-            let node = |processor: usize| instance.platform().node_of(processor as u32);
-            let time = |processor: usize| instance.time_on(job.first(), node(processor)).map(Time::ticks);
-            let times: Vec<Option<i64>> = (0..calendars.len()).map(time).collect();
-            // The first end of a task there, not begun before `after`.
-            let next = |usage: &Option<Usage<'_>>, processor: usize, after: i64| {
-                let time = times[processor]?;
-                let mut start = calendars[processor].earliest_fit(1, time, after);
-                while let Some(usage) = usage {
-                    let (from, time) = (Time::from_ticks(start), Time::from_ticks(time));
-                    let roomy = usage.earliest(job.first(), node(processor), from, time)?.ticks();
-                    if roomy == start {
-                        break;
-                    }
-                    start = calendars[processor].earliest_fit(1, time.ticks(), roomy);
-                }
-                Some(Reverse((start + time, processor)))
-            };
-            let begin = self.begin(id).ticks();
-            let mut ends: BinaryHeap<Reverse<(i64, usize)>> =
-                (0..calendars.len()).filter_map(|processor| next(&self.usage, processor, begin)).collect();
-            let mut taken = vec![Vec::new(); calendars.len()];
-            let mut tasks = job.task_ids();
-            let mut task = tasks.next();
-            // Some processor can run it, or it were in no instance.
-            while let (Some(id), Some(Reverse((end, processor)))) = (task, ends.pop()) {
-                let start = end - times[processor].unwrap_or_default();
-                // Others of the bag may have taken what it needs in the meantime.
-                let found = next(&self.usage, processor, start);
-                if found != Some(Reverse((end, processor))) {
-                    ends.extend(found);
-                    continue;
-                }
-                taken[processor].push((start, end));
-                let processors = ProcSet::range(processor as u32, processor as u32);
-                let period = Period { from: Time::from_ticks(start), until: Time::from_ticks(end) };
-                if let Some(usage) = &mut self.usage {
-                    usage.hold(&Holding { task: id, processors: &processors, period, begun: false });
-                }
-                self.place(id, period.from, period.until, processors);
-                ends.extend(next(&self.usage, processor, end));
-                task = tasks.next();
-            }
-            for (calendar, own) in calendars.iter_mut().zip(taken) {
-                *calendar = Calendar::new(&[calendar.busy().to_vec(), own].concat());
-            }
-        }
-        Schedule::with_groups(self.placements)
-    }
-
-    /// Tasks on several processors that differ. O(i m log n) a task for m processors and i instants at which something ends
-    /// while it could run.
-    fn wide(&mut self, calendars: &mut [Calendar], bag: JobId) {
-        let (instance, platform) = (self.instance, self.instance.platform());
-        let (profile, begin) = (instance.profile_of(bag), self.begin(bag));
-        let width = profile.min_processors();
-        let classes: Vec<(Time, ProcSet)> = speeds(instance)
-            .into_iter()
-            .filter(|(_, fast)| fast.len() >= width)
-            .map(|(speed, fast)| (profile.time(width).divided_by(speed), fast))
-            .filter(|&(time, _)| instance.job(bag).walltime.is_none_or(|walltime| time <= walltime))
-            .collect();
-        let (Some(&(fastest, _)), Some(&(slowest, _))) = (classes.first(), classes.last()) else { return };
-        let first = instance.job(bag).first();
-        let busy = calendars.iter().flat_map(Calendar::busy).map(|&(_, end)| Time::from_ticks(end));
-        let mut instants: BTreeSet<Time> = busy.filter(|&end| end > begin && end < Time::MAX).chain([begin]).collect();
-        instants.extend(self.usage.iter().flat_map(|usage| usage.instants(first, begin)));
-        // A task that ends no earlier than the one before it may have begun before that.
-        let mut from = begin;
-        for task in instance.job(bag).task_ids() {
-            let mut best: Option<(Time, Time, ProcSet)> = None;
-            for &start in instants.range(from..) {
-                if best.as_ref().is_some_and(|&(end, ..)| start + fastest >= end) {
-                    break;
-                }
-                for &(time, ref fast) in &classes {
-                    let period = Period { from: start, until: start + time };
-                    let is_free = |id: &u32| calendars[*id as usize].fits(1, start.ticks(), time.ticks());
-                    let free = ProcSet::from_intervals(fast.iter().filter(is_free).map(|id| (id, id)).collect());
-                    let mut free = match &self.usage {
-                        Some(usage) => usage.with_room(first, width, free, period),
-                        None => free,
-                    };
-                    let compact = platform.restricts_placement();
-                    let taken = if compact { take_compact(platform, &mut free, width) } else { free.take(width) };
-                    let Some(processors) = taken else { continue };
-                    if best.as_ref().is_none_or(|&(end, ..)| period.until < end) {
-                        best = Some((period.until, start, processors));
-                    }
-                    break;
-                }
-            }
-            let Some((_, start, processors)) = best else { return };
-            let end = start + instance.time(task, &processors);
-            let period = Period { from: start, until: end };
-            for id in processors.iter() {
-                calendars[id as usize].hold(1, start.ticks(), end.ticks());
-            }
-            if let Some(usage) = &mut self.usage {
-                usage.hold(&Holding { task, processors: &processors, period, begun: false });
-            }
-            self.place(task, start, end, processors);
-            instants.insert(end);
-            from = begin.max(Time::from_ticks(end.ticks() - slowest.ticks()));
-        }
-    }
 }
 
 #[cfg(test)]

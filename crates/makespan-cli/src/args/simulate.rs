@@ -10,7 +10,7 @@ use super::{Format, MachineOptions, TreeRules};
 #[derive(Args)]
 pub struct SimulateOptions {
     /// Log or instance: SWF, Batsim JSON, `sacct --parsable2`, native JSON or TOML, an ETC matrix, a workflow (.json, .dax,
-    /// .stg, .dot, .xml); also .gz and .bz2
+    /// .stg, .dot, .xml), a project of PSPLIB; also .gz and .bz2
     pub trace: PathBuf,
     /// Policies, separated by commas, such as easy,conservative,batch[scheduler=demt] [default: easy; on a tree back-pressure]
     #[arg(long, short, value_name = "SPECS")]

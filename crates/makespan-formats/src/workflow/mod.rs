@@ -140,15 +140,6 @@ pub(crate) fn read(
     Ok((instance, remarks))
 }
 
-/// Bytes for people.
-pub(crate) fn amount(bytes: f64) -> String {
-    let units = [(1e15, "PB"), (1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")];
-    match units.into_iter().find(|unit| bytes >= unit.0) {
-        Some((size, unit)) => format!("{:.2} {unit}", bytes / size),
-        None => format!("{bytes} bytes"),
-    }
-}
-
 /// The name of the file without folders and endings.
 pub(crate) fn job_name(file: &str) -> String {
     let name = file.rsplit(['/', '\\']).next().unwrap_or(file);

@@ -2,8 +2,8 @@
 
 use makespan_core::{Edge, Graph, Job, NamedTask, Payload, Platform, Profile, Time};
 
-use super::amount;
 use super::draft::Outside;
+use crate::amount::rounded;
 use crate::suggest::nearest;
 
 /// The name of the task from which the others get the files.
@@ -17,7 +17,7 @@ pub(super) fn remark(outside: &Outside) -> Option<String> {
 
 fn what(outside: &Outside) -> String {
     let Outside { files, bytes, first, .. } = outside;
-    let bytes = amount(*bytes as f64);
+    let bytes = rounded(*bytes as f64);
     match files {
         1 => format!("1 file of {bytes} in all (`{first}`) comes from outside the workflow"),
         _ => format!("{files} files of {bytes} in all (such as `{first}`) come from outside the workflow"),

@@ -2,39 +2,11 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::ops::Range;
 
 use makespan_core::{Demand, Instance, ResourceKind};
 
-use super::levels::Levels;
 use super::machines::Machines;
-
-/// What is free and left at an instant.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct State {
-    pub now: i64,
-    /// Free processors of each cell, closed ones too.
-    pub free: Vec<u32>,
-    /// For each node what is left of each of its resources.
-    pub left: Vec<u64>,
-    /// What is left of what belongs to no node.
-    pub common: Vec<u64>,
-    /// For each cell the first closed period that is not over.
-    pub period: Vec<u32>,
-    /// All free processors.
-    pub total: u32,
-    /// Kept where all nodes are equally fast and open, and any processors serve.
-    levels: Levels,
-    /// What others hold of each resource of each node, and then of what belongs to none.
-    others: Vec<u128>,
-}
-
-/// Processors of one cell that a task holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Part {
-    pub cell: u32,
-    pub count: u32,
-}
+use super::state::{Part, State};
 
 /// A task that looks for a place.
 pub(crate) struct Wanted<'a> {
@@ -66,85 +38,6 @@ impl Rooms {
 }
 
 impl State {
-    /// Everything free, at an instant.
-    pub fn reset(&mut self, machines: &Machines, now: i64) {
-        self.now = now;
-        self.free.clear();
-        self.free.extend(machines.cells.iter().map(|cell| cell.ids.len()));
-        self.total = self.free.iter().sum();
-        if machines.are_plain() {
-            self.levels.reset(self.free.iter().copied().max().unwrap_or(0), &self.free);
-        } else {
-            self.levels.clear();
-        }
-        self.left.clone_from(&machines.amounts);
-        self.common.clone_from(&machines.common);
-        self.others.clear();
-        self.others.resize(machines.amounts.len() + machines.common.len(), 0);
-        machines
-            .held
-            .iter()
-            .enumerate()
-            .filter(|(_, held)| held.0 > now)
-            .for_each(|(at, _)| self.change_held(machines, at, false));
-        self.period.clear();
-        self.period.resize(machines.cells.len(), 0);
-        self.advance(machines, now);
-    }
-
-    /// Takes what others hold, or gives it back.
-    pub fn change_held(&mut self, machines: &Machines, at: usize, back: bool) {
-        let (_, node, resource, amount) = machines.held[at];
-        let (there, left, place) = match node {
-            Some(node) => {
-                let at = node * machines.resources + resource.index();
-                (machines.amounts[at], &mut self.left[at], at)
-            }
-            None => {
-                let at = resource.index() - machines.resources;
-                (machines.common[at], &mut self.common[at], machines.amounts.len() + at)
-            }
-        };
-        // Others may be believed to hold more than there is: they do not all hold it at once.
-        let own = |others: u128| u64::try_from(u128::from(there).saturating_sub(others)).unwrap_or(there);
-        let others = &mut self.others[place];
-        let taken = own(*others).saturating_sub(*left);
-        *others = if back { *others - u128::from(amount) } else { *others + u128::from(amount) };
-        *left = own(*others).saturating_sub(taken);
-    }
-
-    /// Lets time pass.
-    pub fn advance(&mut self, machines: &Machines, now: i64) {
-        self.now = now;
-        if machines.always_open {
-            return;
-        }
-        for (cell, period) in machines.cells.iter().zip(&mut self.period) {
-            while cell.closed.get(*period as usize).is_some_and(|closed| closed.1 <= now) {
-                *period += 1;
-            }
-        }
-    }
-
-    /// Until when a cell is open from now on; now where it is closed.
-    fn open_until(&self, machines: &Machines, cell: u32) -> i64 {
-        let cell = cell as usize;
-        machines.cells[cell].closed.get(self.period[cell] as usize).map_or(i64::MAX, |closed| closed.0.max(self.now))
-    }
-
-    /// Free processors of a node that stay open for so long.
-    #[inline]
-    fn open(&self, machines: &Machines, node: usize, duration: i64) -> u32 {
-        let (first, end) = machines.nodes[node].cells;
-        if machines.always_open { self.free[first as usize] } else { self.open_cells(machines, first..end, duration) }
-    }
-
-    fn open_cells(&self, machines: &Machines, cells: Range<u32>, duration: i64) -> u32 {
-        let end_of_task = self.now.saturating_add(duration);
-        let open = cells.filter(|&cell| self.open_until(machines, cell) >= end_of_task);
-        open.map(|cell| self.free[cell as usize]).sum()
-    }
-
     /// Whether enough is left of what belongs to no node.
     pub fn has_common(&self, machines: &Machines, wanted: &Wanted<'_>) -> bool {
         let common = wanted.demands.iter().filter(|demand| demand.kind != ResourceKind::OfNodes);
@@ -247,83 +140,6 @@ impl State {
         }
         self.hold_common(machines, wanted.demands, wanted.processors);
         self.total -= wanted.processors;
-    }
-
-    /// Holds these parts for a task on so many processors.
-    pub fn hold_parts(&mut self, machines: &Machines, demands: &[Demand], processors: u32, parts: &[Part]) {
-        for part in parts {
-            let free = self.free[part.cell as usize];
-            self.set_free(part.cell, free - part.count);
-        }
-        for part in by_node(machines, parts) {
-            self.hold_of_node(machines, demands, processors, part);
-        }
-        self.hold_common(machines, demands, processors);
-        self.total -= processors;
-    }
-
-    /// Where levels are kept each node is one cell.
-    fn set_free(&mut self, cell: u32, free: u32) {
-        let cell = cell as usize;
-        self.levels.change(cell, self.free[cell], free);
-        self.free[cell] = free;
-    }
-
-    fn hold_of_node(&mut self, machines: &Machines, demands: &[Demand], processors: u32, part: (usize, u32)) {
-        for demand in demands.iter().filter(|demand| demand.kind == ResourceKind::OfNodes) {
-            let share = demand.need.share(part.1, processors);
-            self.left[part.0 * machines.resources + demand.resource.index()] -= share;
-        }
-    }
-
-    fn hold_common(&mut self, machines: &Machines, demands: &[Demand], processors: u32) {
-        for demand in demands.iter().filter(|demand| demand.kind != ResourceKind::OfNodes) {
-            self.common[demand.resource.index() - machines.resources] -= demand.need.total(processors);
-        }
-    }
-
-    /// Gives back what a task held, but for what it used up. `node_of` tells the node of a cell.
-    pub fn give_back(&mut self, machines: &Machines, demands: &[Demand], processors: u32, parts: &[Part]) {
-        for part in parts {
-            let free = self.free[part.cell as usize];
-            self.set_free(part.cell, free + part.count);
-        }
-        self.total += processors;
-        if demands.is_empty() {
-            return;
-        }
-        for (node, count) in by_node(machines, parts) {
-            for demand in demands.iter().filter(|demand| demand.kind == ResourceKind::OfNodes) {
-                let share = demand.need.share(count, processors);
-                self.left[node * machines.resources + demand.resource.index()] += share;
-            }
-        }
-        for demand in demands.iter().filter(|demand| demand.kind == ResourceKind::Licence) {
-            self.common[demand.resource.index() - machines.resources] += demand.need.total(processors);
-        }
-    }
-
-    fn hold_processors(&mut self, machines: &Machines, node: usize, count: u32, duration: i64, parts: &mut Vec<Part>) {
-        let (first, end) = machines.nodes[node].cells;
-        let mut rest = count;
-        let mut take = |state: &mut Self, cell: u32, rest: &mut u32| {
-            let here = state.free[cell as usize].min(*rest);
-            if here > 0 {
-                state.set_free(cell, state.free[cell as usize] - here);
-                *rest -= here;
-                parts.push(Part { cell, count: here });
-            }
-        };
-        if machines.always_open {
-            take(self, first, &mut rest);
-            return;
-        }
-        // What closes soonest is of least use to others.
-        let end_of_task = self.now.saturating_add(duration);
-        let mut open: Vec<(i64, u32)> = (first..end).map(|cell| (self.open_until(machines, cell), cell)).collect();
-        open.retain(|&(until, _)| until >= end_of_task);
-        open.sort_unstable();
-        open.into_iter().for_each(|(_, cell)| take(self, cell, &mut rest));
     }
 
     /// On the machine where the task ends first.
@@ -490,13 +306,6 @@ impl State {
         chosen.extend(part.map(|node| (node, rest)));
         part.is_some()
     }
-}
-
-/// The nodes of some parts, each with how many processors; parts of one node follow each other.
-fn by_node(machines: &Machines, parts: &[Part]) -> impl Iterator<Item = (usize, u32)> {
-    let same = |a: &Part, b: &Part| machines.node_of(a.cell) == machines.node_of(b.cell);
-    let node = |of_node: &[Part]| (machines.node_of(of_node[0].cell), of_node.iter().map(|part| part.count).sum());
-    parts.chunk_by(same).map(node)
 }
 
 impl Wanted<'_> {

@@ -11,6 +11,7 @@ mod least;
 mod levels;
 mod machines;
 mod packer;
+mod state;
 #[cfg(test)]
 mod tests;
 
@@ -20,9 +21,10 @@ use super::choices::{Choice, thinned};
 use crate::kernel::index_type;
 
 pub use afford::Affordable;
-pub(crate) use fit::{Part, Rooms, State, Wanted};
+pub(crate) use fit::{Rooms, Wanted};
 pub(crate) use machines::Machines;
 pub use packer::Packer;
+pub(crate) use state::{Part, State};
 
 index_type! {
     /// One of the different tasks of an instance; a bag has one.

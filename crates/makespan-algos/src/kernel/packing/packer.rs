@@ -5,8 +5,9 @@ use std::collections::BinaryHeap;
 
 use makespan_core::{Placement, ProcSet, ResourceKind, Schedule, Time};
 
-use super::fit::{Part, Rooms, State, Wanted};
+use super::fit::{Rooms, Wanted};
 use super::least::{Least, Refused};
+use super::state::{Part, State};
 use super::{Entry, Packing, Row};
 use crate::kernel::graph::NodeId;
 
