@@ -195,12 +195,12 @@ impl Fills {
         instance.with_jobs(others.collect()).holding(held)
     }
 
-    /// What competes, for schedulers that know no bags each of their tasks a job without a name that has its share of the
-    /// weight; graphs come last.
+    /// What competes. For schedulers that know no bags each of their tasks is a job without a name that has its share of the
+    /// weight, and graphs come last.
     fn competing(&self, instance: &Instance) -> Part {
         let others = self.others(instance);
         let ids = instance.ids().filter(|&id| !self.has(id));
-        if packed::has_more(&others) {
+        if packed::has_more(&others) || !others.has_bags() {
             return Part { tasks: ids.flat_map(|id| instance.job(id).task_ids()).collect(), instance: others };
         }
         let (mut jobs, mut tasks) = (Vec::new(), Vec::new());
@@ -220,10 +220,30 @@ impl Fills {
         Part { instance: others.with_jobs(jobs), tasks }
     }
 
+    /// The filled bags in the order of the file, but each after those that it waits for.
+    fn in_order(&self, instance: &Instance) -> Vec<JobId> {
+        let mut order = Vec::new();
+        let mut is_placed = vec![false; self.is_filled.len()];
+        for id in instance.ids().filter(|&id| self.has(id)) {
+            let mut path = vec![id];
+            while let Some(&last) = path.last() {
+                let is_missing = |before: &&JobId| self.has(**before) && !is_placed[before.index()];
+                if let Some(&missing) = instance.job(last).waits_for().iter().find(is_missing) {
+                    path.push(missing);
+                    continue;
+                }
+                path.pop();
+                if !std::mem::replace(&mut is_placed[last.index()], true) {
+                    order.push(last);
+                }
+            }
+        }
+        order
+    }
+
     /// The schedule with the tasks of the filled bags in its holes.
     fn filled(&self, instance: &Instance, others: Schedule) -> Schedule {
-        let order = if instance.has_edges_between_jobs() { instance.jobs_in_order() } else { instance.ids().collect() };
-        let bags: Vec<JobId> = order.into_iter().filter(|&id| self.has(id)).collect();
+        let bags = self.in_order(instance);
         if bags.is_empty() {
             return others;
         }

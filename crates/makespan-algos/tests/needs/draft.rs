@@ -19,7 +19,7 @@ pub struct DraftTask {
     needs: DraftNeeds,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct DraftNeeds {
     memory: (u64, u64),
     gpus: u64,
@@ -45,12 +45,21 @@ pub struct DraftJob {
     after: u8,
 }
 
+/// Links in ticks a byte, and latencies in ticks.
+#[derive(Clone, Debug)]
+struct DraftNetwork {
+    ticks: i64,
+    /// Of the link to each node of a tree below the first one; of the links between any two nodes the first.
+    latencies: [i64; 3],
+    is_tree: bool,
+    local: bool,
+}
+
 #[derive(Clone, Debug)]
 pub struct Draft {
     nodes: Vec<DraftNode>,
     jobs: Vec<DraftJob>,
-    /// Ticks a byte between nodes; none without a network.
-    network: Option<i64>,
+    network: Option<DraftNetwork>,
     compact: bool,
     /// Processor, start and length.
     closed: Vec<(u32, i64, i64)>,
@@ -65,12 +74,25 @@ impl Draft {
             resources: Resources::new([("memory", memory), ("gpus", gpus)]).unwrap(),
             ..Node::new(format!("n{at}"), processors)
         };
+        let link = |network: &DraftNetwork, at: usize| {
+            let bandwidth = 1e9 / (network.ticks * scale) as f64;
+            Link { bandwidth, latency: ticks(network.latencies[at % 3]) }
+        };
+        let tree = self.network.as_ref().filter(|network| network.is_tree);
+        let node = |at: (usize, &DraftNode)| match tree {
+            Some(tree) if at.0 > 0 => Node { parent: Some(0), link: Some(link(tree, at.0)), ..node(at) },
+            _ => node(at),
+        };
         let platform = Platform::new(self.nodes.iter().enumerate().map(node).collect()).unwrap();
         let platform = platform.with_licences(Resources::new([("solver", 2)]).unwrap()).unwrap();
         let mut platform = platform.with_consumables(Resources::new([("budget", 12)]).unwrap()).unwrap();
-        if let Some(each) = self.network {
-            let bandwidth = 1e9 / (each * scale) as f64;
-            platform = platform.with_interconnect(Link { bandwidth, latency: Time::ZERO }).unwrap();
+        if let Some(network) = &self.network {
+            if !network.is_tree {
+                platform = platform.with_interconnect(link(network, 0)).unwrap();
+            }
+            if network.local {
+                platform = platform.with_local_transfers();
+            }
         }
         if self.compact {
             platform = platform.requiring_compact();
@@ -207,8 +229,17 @@ fn of(jobs: usize, after: bool, graphs: bool, bags: bool) -> impl Strategy<Value
     let nodes = any::<bool>().prop_flat_map(move |unequal| proptest::collection::vec(node(unequal), 1..4));
     let closed =
         prop_oneof![3 => Just(Vec::new()), 1 => proptest::collection::vec((0_u32..6, 0_i64..12, 1_i64..9), 1..3)];
-    let network = proptest::option::weighted(0.3, 1_i64..4);
+    let network = (1_i64..4, proptest::array::uniform3(0_i64..3), any::<bool>(), any::<bool>());
+    let network =
+        network.prop_map(|(ticks, latencies, is_tree, local)| DraftNetwork { ticks, latencies, is_tree, local });
+    let network = proptest::option::weighted(0.3, network);
     let jobs = proptest::collection::vec(job(after, graphs, bags), 1..=jobs);
+    let jobs = (jobs, proptest::bool::weighted(0.3)).prop_map(|(mut jobs, processors_alone)| {
+        if processors_alone {
+            jobs.iter_mut().flat_map(|job| &mut job.tasks).for_each(|task| task.needs = DraftNeeds::default());
+        }
+        jobs
+    });
     (nodes, jobs, network, proptest::bool::weighted(0.2), closed)
         .prop_map(|(nodes, jobs, network, compact, closed)| Draft { nodes, jobs, network, compact, closed })
 }

@@ -95,8 +95,8 @@ proptest! {
         let consumes = instance.has_demands() && instance.task_ids().any(|task| {
             of_filled(task) && instance.demands(task).iter().any(|demand| demand.kind == ResourceKind::Consumable)
         });
-        for spec in ["list[order=saf]", "demt", "gang", "optimise[steps=10,searches=1]"] {
-            let scheduler = scheduler(spec).unwrap();
+        for spec in specs() {
+            let scheduler = scheduler(&spec).unwrap();
             if filled.is_empty() {
                 continue;
             }

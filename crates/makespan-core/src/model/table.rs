@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use crate::model::graph::Adjacency;
 use crate::model::job::Kind;
 use crate::model::{
-    Demand, Edge, Graph, Instance, Job, JobId, NamedTask, Needs, Payload, Platform, Rows, Task, TaskId, Work,
+    Demand, Edge, Graph, Instance, Job, JobId, NamedTask, Needs, Payload, Platform, Rows, Task, TaskId, Time, Work,
 };
 
 /// One task waits for another. The first task of a bag stands for all of its tasks, at either end.
@@ -189,7 +189,7 @@ impl Table {
     }
 
     /// One job waits for another: its tasks that wait for none of its own wait for those of the other that none of its own
-    /// waits for.
+    /// waits for. Nothing is carried, so that no latency counts.
     pub fn wait(&mut self, job: &Job<Rows>, before: &Job<Rows>) {
         let rows = |job: &Job<Rows>| job.work.range.clone();
         let last: Vec<u32> = rows(before).filter(|&row| Self::own(row, before, &self.outgoing).is_empty()).collect();
@@ -198,7 +198,7 @@ impl Table {
             for &to in &first {
                 let number = self.edges.len() as u32;
                 let task = |row: u32| self.rows[row as usize].first;
-                self.edges.push(Dependence { from: task(from), to: task(to), payload: Payload::Bytes(0) });
+                self.edges.push(Dependence { from: task(from), to: task(to), payload: Payload::Fixed(Time::ZERO) });
                 self.outgoing.insert(from as usize, number);
                 self.incoming.insert(to as usize, number);
             }

@@ -67,6 +67,11 @@ impl TransferTimes {
         each.min().unwrap_or(0)
     }
 
+    /// Whether an edge takes time on some route.
+    pub fn takes_time(&self, edge: u32) -> bool {
+        self.routes.iter().any(|route| route.time(self.payloads[edge as usize]).ticks() > 0)
+    }
+
     /// The mean time of an edge over all pairs of different nodes, in ticks; zero on one node.
     pub fn mean(&self, edge: u32) -> f64 {
         match self.payloads[edge as usize] {
@@ -78,8 +83,7 @@ impl TransferTimes {
 
     /// Whether no edge takes any time anywhere.
     pub fn is_instant(&self) -> bool {
-        let instant = |&payload: &Payload| self.routes.iter().all(|route| route.time(payload).ticks() == 0);
-        self.payloads.iter().all(instant)
+        !(0..self.payloads.len() as u32).any(|edge| self.takes_time(edge))
     }
 }
 

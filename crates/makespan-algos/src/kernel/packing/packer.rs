@@ -183,7 +183,7 @@ impl<'p, 'a> Packer<'p, 'a> {
         let begin = self.arrivals.len();
         for &edge in instance.incoming_edges(packing.first_of(row)) {
             let from = instance.edges()[edge as usize].from;
-            if transfers.least(edge) == 0 && transfers.mean(edge) <= 0.0 {
+            if !transfers.takes_time(edge) {
                 continue;
             }
             if self.arrivals.len() == begin {

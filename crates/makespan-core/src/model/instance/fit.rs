@@ -55,7 +55,9 @@ impl Limits<'_, '_> {
             let kept = walltime::kept(profile, walltime, self.platform, self.classes);
             profile = kept.map_err(|shortest| InstanceError::Walltime { job: name(), shortest, walltime })?;
         }
-        if !task.needs.is_empty() {
+        // Where some are faster, those that keep the walltime may be too few for the fewest processors.
+        let unequal = self.walltime.is_some() && self.classes.len() > 1 && !profile.is_sequential();
+        if !task.needs.is_empty() || unequal {
             profile = self.room.left(&task, profile, self.walltime, &name)?;
         }
         Ok(Task { profile, ..task })

@@ -112,6 +112,9 @@ mod tests {
         assert_eq!(fitted(&nodes, &[24, 20, 9], 9), Ok((3, 3)));
         assert_eq!(fitted(&nodes, &[24, 20, 9], 10), Ok((2, 3)));
         assert!(fitted(&nodes, &[24, 20, 9], 8).is_err());
+        // On two processors 10 s at speed 2, of which there is one, and 20 s at speed 1.
+        let mixed = [(1, 2.0), (2, 1.0)];
+        assert_eq!(fitted(&mixed, &[50, 20, 9], 10), Ok((3, 3)));
     }
 
     #[test]
