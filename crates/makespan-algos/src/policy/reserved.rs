@@ -166,10 +166,12 @@ impl Reservations {
     }
 
     /// Starts what may start, in the planned order on each processor, and asks to be woken for what has to wait for an
-    /// instant and not for an event.
+    /// instant and not for an event. Nothing starts earlier than planned that needs a resource for which something waits that
+    /// was planned before it.
     pub fn start(&mut self, view: &View<'_>, decisions: &mut Vec<Decision>) {
         let (mut before, mut resources) = (ProcSet::new(), Left::of(view));
         let mut wake: Option<Time> = None;
+        let mut awaited = vec![false; view.instance.platform().resources().len()];
         let mut left = Vec::with_capacity(self.upcoming.len());
         let mut upcoming = std::mem::take(&mut self.upcoming).into_iter();
         while before.len() < view.instance.processors()
@@ -182,8 +184,11 @@ impl Reservations {
             }
             let turn = at.processors.is_disjoint(&before);
             before.insert(&at.processors);
+            let needed = || view.instance.demands(at.task).iter().map(|demand| demand.resource.index());
             if turn && view.waiting.contains(at.task) {
-                match self.opening(view, &next) {
+                let overtakes = next.planned > view.now && needed().any(|resource| awaited[resource]);
+                let planned = overtakes.then_some(next.planned);
+                match planned.or_else(|| self.opening(view, &next)) {
                     // Held by others: their end is an event.
                     None if !at.processors.is_subset(view.free) || !resources.take(at.task, &at.processors) => {}
                     None => {
@@ -194,6 +199,7 @@ impl Reservations {
                     Some(later) => wake = Some(wake.map_or(later, |wake| wake.min(later))),
                 }
             }
+            needed().for_each(|resource| awaited[resource] = true);
             left.push(next);
         }
         left.extend(upcoming);

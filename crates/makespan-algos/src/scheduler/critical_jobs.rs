@@ -6,7 +6,7 @@ use makespan_core::{
 };
 
 use super::packed::needs_counts;
-use super::{check_supported, needs_single_processors, optimise, remark_parallel};
+use super::{INSTEAD, check_supported, needs_single_processors_or, optimise, remark_parallel};
 use crate::free_time::Calendar;
 use crate::kernel::chains::collisions::Collision;
 use crate::kernel::chains::criterion::Criterion;
@@ -76,6 +76,19 @@ impl CriticalJobs {
 /// Most processors: tables hold each pair of them.
 const MAX_PROCESSORS: usize = 256;
 
+impl CriticalJobs {
+    /// Whether the method plans an instance; `instead`: who does where it does not.
+    pub(crate) fn supports_or(instance: &Instance, instead: &str) -> Result<(), Unsupported> {
+        needs_counts(instance, instead)?;
+        needs_single_processors_or(instance, instead)?;
+        if instance.processors() as usize > MAX_PROCESSORS {
+            let what = format!("it looks at each pair of at most {MAX_PROCESSORS} processors");
+            return Err(Unsupported(format!("{what}; take {instead}")));
+        }
+        Ok(())
+    }
+}
+
 impl Scheduler for CriticalJobs {
     fn name(&self) -> String {
         let parts = self.method.parameters(&Method::default());
@@ -83,12 +96,7 @@ impl Scheduler for CriticalJobs {
     }
 
     fn supports(&self, instance: &Instance) -> Result<(), Unsupported> {
-        needs_counts(instance, "`optimise`, or `easy`, `replan` or `follow[scheduler=list]` as policies")?;
-        needs_single_processors(instance)?;
-        if instance.processors() as usize > MAX_PROCESSORS {
-            return Err(Unsupported(format!("it looks at each pair of at most {MAX_PROCESSORS} processors")));
-        }
-        Ok(())
+        Self::supports_or(instance, INSTEAD)
     }
 
     fn guarantee(&self, _: &Instance, _: Objective) -> Option<Guarantee> {

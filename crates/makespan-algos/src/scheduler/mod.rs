@@ -69,18 +69,23 @@ fn needs_equal_processors(instance: &Instance) -> Result<(), Unsupported> {
 
 /// What every scheduler of graphs asks: that each task runs on one processor, and that no job is a bag.
 fn needs_single_processors(instance: &Instance) -> Result<(), Unsupported> {
+    needs_single_processors_or(instance, INSTEAD)
+}
+
+/// The same of those for which others would have to be taken.
+fn needs_single_processors_or(instance: &Instance, instead: &str) -> Result<(), Unsupported> {
     if let Some((name, resource)) = packed::needy(instance) {
         let what = format!("it knows processors alone, and `{name}` needs `{resource}`");
-        return Err(Unsupported(format!("{what}; take {INSTEAD}")));
+        return Err(Unsupported(format!("{what}; take {instead}")));
     }
     if let Some(job) = instance.jobs().iter().find(|job| job.is_bag()) {
         let what = format!("it plans jobs and graphs of tasks, and job `{}` is a bag", job.name);
-        return Err(Unsupported(format!("{what}; take {INSTEAD}")));
+        return Err(Unsupported(format!("{what}; take {instead}")));
     }
     if let Some(task) = instance.task_ids().find(|&task| !instance.profile(task).accepts(1)) {
         let name = instance.name(task);
         let what = format!("it runs every task on one processor, and `{name}` needs more");
-        return Err(Unsupported(format!("{what}; take {INSTEAD}")));
+        return Err(Unsupported(format!("{what}; take {instead}")));
     }
     if !TransferTimes::fits(instance.platform()) {
         let most = TransferTimes::MAX_NODES;

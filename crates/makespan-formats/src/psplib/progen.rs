@@ -56,8 +56,9 @@ pub(super) fn read(text: &str) -> Result<Project, Wrong> {
     let stated = head(&mut lines)?;
     let mut project = Project::default();
     information(&mut lines, &mut project)?;
-    precedence(&mut lines, &mut project, stated)?;
+    precedence(&mut lines, &mut project, stated.jobs)?;
     let columns = requests(&mut lines, &mut project)?;
+    stated.agrees(&columns)?;
     project.stocks = availabilities(&mut lines, &columns)?;
     match lines.lines.next() {
         Some((line, text)) => Err(Wrong::at(line, format!("`{text}` stands behind the last section; remove it"))),
@@ -65,9 +66,32 @@ pub(super) fn read(text: &str) -> Result<Project, Wrong> {
     }
 }
 
-/// The lines before the first section: how many activities they announce.
-fn head(lines: &mut Lines<'_>) -> Result<Option<(usize, u64)>, Wrong> {
-    let mut stated = None;
+/// What the lines before the first section announce, each with its line.
+#[derive(Default)]
+struct Announced {
+    jobs: Option<(usize, u64)>,
+    renewable: Option<(usize, u64)>,
+    nonrenewable: Option<(usize, u64)>,
+}
+
+impl Announced {
+    /// Whether as many resources of both kinds have columns.
+    fn agrees(&self, columns: &[String]) -> Result<(), Wrong> {
+        let kinds = [("renewable", 'R', self.renewable), ("nonrenewable", 'N', self.nonrenewable)];
+        for (kind, letter, stated) in kinds {
+            let found = columns.iter().filter(|name| name.starts_with(letter)).count() as u64;
+            if let Some((line, stated)) = stated.filter(|&(_, stated)| stated != found) {
+                let problem = format!("{stated} {kind} resources are announced, and {found} stand under `{REQUESTS}`");
+                return Err(Wrong::at(line, problem));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The lines before the first section.
+fn head(lines: &mut Lines<'_>) -> Result<Announced, Wrong> {
+    let mut stated = Announced::default();
     while let Some(&(line, text)) = lines.lines.peek() {
         if [INFORMATION, PRECEDENCE].iter().any(|heading| begins(text, heading)) {
             break;
@@ -76,7 +100,11 @@ fn head(lines: &mut Lines<'_>) -> Result<Option<(usize, u64)>, Wrong> {
         let Some((key, value)) = text.split_once(':') else { continue };
         let (key, value) = (key.trim(), value.split_whitespace().next().unwrap_or_default());
         if begins(key, "jobs") {
-            stated = Some((line, number(line, value)?));
+            stated.jobs = Some((line, number(line, value)?));
+        } else if begins(key, "- renewable") {
+            stated.renewable = Some((line, number(line, value)?));
+        } else if begins(key, "- nonrenewable") {
+            stated.nonrenewable = Some((line, number(line, value)?));
         } else if begins(key, "projects") && number(line, value)? != 1 {
             let problem =
                 format!("{value} projects are in the file, which is read where it holds one; write each into its own");

@@ -84,6 +84,16 @@ fn bad_projects_are_refused_with_their_place() {
     check("R 1  N 1  N 2\n---", "R 1  Q 1  N 2\n---", "x.mm:26: `Q 1  N 2` is no list of resources");
     check("projects                      :  1", "projects : 2", "x.mm:5: 2 projects are in the file");
     check(
+        "renewable                 :  1   R",
+        "renewable : 3 R",
+        "x.mm:9: 3 renewable resources are announced, and 1",
+    );
+    check(
+        "nonrenewable              :  2",
+        "nonrenewable : 1",
+        "x.mm:10: 1 nonrenewable resources are announced, and 2",
+    );
+    check(
         " 4        1          1           5",
         " 4 1 1 9",
         "x.mm:22: activity `4` has the successor 9, which does not exist",

@@ -80,6 +80,8 @@ struct Profiles {
     needs: Pool,
     /// Profiles that are no whole numbers, with their jobs.
     broken: Vec<(String, String)>,
+    /// Those that say something else than one before them, with their jobs.
+    other: Vec<(String, String)>,
 }
 
 impl Profiles {
@@ -94,7 +96,7 @@ impl Profiles {
         draft.equip(task, processors, self.needs.of(needs));
     }
 
-    /// The first profile of one of these keys that is a whole number below 2^63.
+    /// The first profile of one of these keys that is a whole number below 2^63; others are counted.
     fn stated(&mut self, node: Node<'_, '_>, pegasus: &str, condor: &str) -> Option<u64> {
         let named = |profile: &Node<'_, '_>| {
             let key = profile.attribute("key").unwrap_or_default();
@@ -105,22 +107,29 @@ impl Profiles {
                     _ => false,
                 }
         };
+        let mut found = None;
         for profile in elements(node).filter(named) {
             let value = profile.text().unwrap_or_default().trim();
-            match value.parse().ok().filter(|&value: &u64| i64::try_from(value).is_ok()) {
-                Some(value) => return Some(value),
-                None => self.broken.push((value.to_owned(), node.attribute("id").unwrap_or_default().to_owned())),
+            let read = value.parse().ok().filter(|&value: &u64| i64::try_from(value).is_ok());
+            let told = || (value.to_owned(), node.attribute("id").unwrap_or_default().to_owned());
+            match (read, found) {
+                (None, _) => self.broken.push(told()),
+                (Some(read), Some(first)) if read != first => self.other.push(told()),
+                (Some(read), _) => found = Some(read),
             }
         }
-        None
+        found
     }
 
-    fn remarks(&self) -> Option<String> {
-        let (value, job) = self.broken.first()?;
-        let count = self.broken.len();
-        Some(format!(
-            "{count} profiles of cores, memory or GPUs (such as `{value}` of job `{job}`) are no whole numbers, and are left out"
-        ))
+    fn remarks(&self) -> impl Iterator<Item = String> {
+        let told = |profiles: &[(String, String)], why: &str| {
+            let (value, job) = profiles.first()?;
+            let count = profiles.len();
+            Some(format!("{count} profiles of cores, memory or GPUs (such as `{value}` of job `{job}`) {why}"))
+        };
+        let broken = told(&self.broken, "are no whole numbers, and are left out");
+        let other = told(&self.other, "differ from one of the same job before them, and are left out");
+        broken.into_iter().chain(other)
     }
 }
 

@@ -23,17 +23,26 @@ struct Cpu {
 }
 
 /// The machines on which the workflow ran, each at speed 1: the run times are those that were measured there.
-pub(super) fn machines(machines: &[Machine], remarks: &mut Vec<String>) -> Option<Platform> {
+///
+/// # Errors
+/// Why the machines that the file names cannot be used.
+pub(super) fn machines(machines: &[Machine], remarks: &mut Vec<String>) -> Result<Option<Platform>, String> {
+    if machines.is_empty() {
+        return Ok(None);
+    }
     let node = |machine: &Machine| {
-        let cores = machine.cpu.as_ref()?.core_count?.0.0;
+        let name = &machine.node_name;
+        let cores = machine.cpu.as_ref().and_then(|cpu| cpu.core_count);
+        let cores = cores.ok_or_else(|| format!("machine `{name}` has no `coreCount`"))?.0.0;
         let memory = machine.memory_in_bytes.and_then(|memory| bytes(memory.0.0));
-        let resources = Resources::new(memory.map(|memory| (Resource::MEMORY, memory))).ok()?;
-        Some(Node { resources, ..Node::new(machine.node_name.clone(), cores) })
+        let resources = Resources::new(memory.map(|memory| (Resource::MEMORY, memory)));
+        let resources = resources.map_err(|error| format!("machine `{name}`: {error}"))?;
+        Ok(Node { resources, ..Node::new(name.clone(), cores) })
     };
-    let nodes = machines.iter().map(node).collect::<Option<Vec<Node>>>()?;
-    let platform = Platform::new(nodes).ok()?;
+    let nodes = machines.iter().map(node).collect::<Result<Vec<Node>, String>>()?;
+    let platform = Platform::new(nodes).map_err(|error| error.to_string())?;
     remarks.extend(unused(machines));
-    Some(platform)
+    Ok(Some(platform))
 }
 
 /// What machines state and is not planned with.
@@ -48,5 +57,17 @@ fn unused(machines: &[Machine]) -> Vec<String> {
             "the machines state clock rates of {least} to {most} MHz; run times are planned as measured, at speed 1"
         )
     });
-    speeds.into_iter().collect()
+    let memory = |machine: &&Machine| machine.memory_in_bytes.is_some_and(|memory| memory.0.0 > 0.0);
+    let without: Vec<&Machine> = machines.iter().filter(|machine| !memory(machine)).collect();
+    // Where none has any, needs of memory are told to be left out.
+    let stated = without.len() < machines.len() || machines.iter().any(|machine| machine.memory_in_bytes.is_some());
+    let without = without.first().filter(|_| stated).map(|first| {
+        format!(
+            "{} of {} machines (such as `{}`) state no memory: tasks that need some do not run there",
+            without.len(),
+            machines.len(),
+            first.node_name
+        )
+    });
+    speeds.into_iter().chain(without).collect()
 }

@@ -27,8 +27,8 @@ use draft::Outside;
 struct Read {
     jobs: Vec<Job>,
     remarks: Vec<String>,
-    /// The machines of the file, if it names any.
-    platform: Option<Platform>,
+    /// The machines of the file, if it names any, or why they cannot be used.
+    platform: Result<Option<Platform>, String>,
     /// What the first job reads from outside.
     outside: Outside,
 }
@@ -36,7 +36,7 @@ struct Read {
 impl Read {
     /// Jobs of which nothing comes from outside, without machines.
     fn of(jobs: Vec<Job>, remarks: Vec<String>) -> Self {
-        Self { jobs, remarks, platform: None, outside: Outside::default() }
+        Self { jobs, remarks, platform: Ok(None), outside: Outside::default() }
     }
 }
 
@@ -103,17 +103,19 @@ pub(crate) fn read(
     let own = options.platform.is_none();
     let platform = match (options.platform, platform) {
         (Some(stated), _) => stated.clone(),
-        (None, Some(own)) => {
+        (None, Ok(Some(own))) => {
             remarks.push(format!(
                 "planned on the machines of the file ({} processors of speed 1); --processors or --platform states others",
                 own.processors()
             ));
             own
         }
-        (None, None) => {
-            let problem = format!(
-                "{format} says nothing of machines; state them: --processors N for N of speed 1, or --platform FILE"
-            );
+        (None, without) => {
+            let why = match without {
+                Err(why) => format!("the machines of the file cannot be used: {why}"),
+                Ok(_) => format!("{format} says nothing of machines"),
+            };
+            let problem = format!("{why}; state them: --processors N for N of speed 1, or --platform FILE");
             return Err(FormatError::content(file, Place::default(), problem));
         }
     };

@@ -290,6 +290,26 @@ fn wfformat_states_cores_and_memory() {
         remarks.contains("1 tasks (such as `b`) ran on more cores than the machines have; each is planned on one"),
         "{remarks}"
     );
+    // What cannot be is left out, and told.
+    for odd in ["\"coreCount\": 0", "\"coreCount\": -1", "\"coreCount\": 1, \"memoryInBytes\": -5"] {
+        let (instance, remarks) =
+            planned(&with("").replace("\"coreCount\": 1.5, \"memoryInBytes\": 5e9", odd), &ReadOptions::default());
+        assert_eq!(widths(&instance), [1, 1, 1]);
+        assert!(remarks.contains("1 figures of cores and memory (such as "), "{remarks}");
+        assert!(remarks.contains(" of `b`) cannot be, and are left out"), "{remarks}");
+    }
+    let second = |machine: &str| WF15.replace("2000}}]", &format!("2000}}, \"memoryInBytes\": 9}}, {machine}]"));
+    let bare = second("{\"nodeName\": \"bare\", \"cpu\": {\"coreCount\": 1}}");
+    let (_, remarks) = planned(&bare, &ReadOptions::default());
+    assert!(remarks.contains("1 of 2 machines (such as `bare`) state no memory"), "{remarks}");
+    let unusable = |machine: &str| parse_instance(second(machine).as_bytes(), "x.json", &ReadOptions::default());
+    for (machine, why) in [
+        ("{\"nodeName\": \"k\"}", "machine `k` has no `coreCount`"),
+        ("{\"nodeName\": \"m\", \"cpu\": {\"coreCount\": 1}}", "`m`"),
+    ] {
+        let error = unusable(machine).unwrap_err().to_string();
+        assert!(error.contains("the machines of the file cannot be used: ") && error.contains(why), "{error}");
+    }
     let huge = with("").replace("\"coreCount\": 1.5", "\"coreCount\": 1e300");
     assert_eq!(widths(&planned(&huge, &ReadOptions::default()).0), [1, 1, 1]);
 }
@@ -327,6 +347,11 @@ fn a_dax_states_cores_memory_and_gpus_in_profiles() {
         remarks.contains("1 profiles of cores, memory or GPUs (such as `two` of job `A`) are no whole numbers"),
         "{remarks}"
     );
+    let twice =
+        text.replace("</profile></job>", "</profile><profile namespace='condor' key='request_cpus'>2</profile></job>");
+    let (instance, remarks) = planned(&twice, &ReadOptions { processors: Some(8), ..ReadOptions::default() });
+    assert_eq!(instance.profile(TaskId(0)).min_processors(), 4);
+    assert!(remarks.contains("(such as `2` of job `A`) differ from one of the same job before them"), "{remarks}");
     let (bare, remarks) = planned(&text, &options());
     assert_eq!((bare.profile(TaskId(0)).min_processors(), needed(&bare, 0, "memory")), (1, None));
     assert!(remarks.contains("1 tasks state how much `memory` they need, `A` the most, 2.10 MB"), "{remarks}");

@@ -151,6 +151,8 @@ impl Named for OldTask {
 struct Seen {
     timeless: Vec<String>,
     wide: Vec<String>,
+    /// Cores or memory below what a task can have.
+    odd: Vec<String>,
     needs: Pool,
 }
 
@@ -161,7 +163,7 @@ pub(super) fn read(file: &str, text: &str, strict: bool) -> Result<Read, FormatE
     let version = schema_version.as_deref().unwrap_or("none");
     let mut seen = Seen::default();
     let mut remarks = Vec::new();
-    let mut platform = None;
+    let mut platform = Ok(None);
     let draft = match (version, workflow) {
         ("1.5" | "1.6", Workflow { specification: Some(specification), execution, .. }) => {
             let Some(execution) = execution else {
@@ -217,6 +219,10 @@ impl Seen {
         stated: (Option<Scalar<Real>>, Option<Scalar<Real>>),
     ) {
         let (cores, memory) = stated;
+        let odd = |figure: Option<Scalar<Real>>, least: f64| figure.filter(|figure| figure.0.0 < least);
+        let figures = [("cores", odd(cores, f64::MIN_POSITIVE)), ("bytes of memory", odd(memory, 0.0))];
+        let figures = figures.into_iter().filter_map(|(unit, figure)| Some((unit, figure?.0.0)));
+        self.odd.extend(figures.map(|(unit, figure)| format!("{figure} {unit} of `{name}`")));
         let cores = cores.map_or(1.0, |cores| cores.0.0);
         if cores > 1.0 {
             self.wide.push(name.to_owned());
@@ -236,7 +242,10 @@ impl Seen {
                 "{count} tasks (such as `{task}`) ran on several cores; each is planned on as many, a part of a core as a whole one"
             )
         });
-        timeless.into_iter().chain(wide)
+        let odd = self.odd.first().map(|figure| {
+            format!("{} figures of cores and memory (such as {figure}) cannot be, and are left out", self.odd.len())
+        });
+        timeless.into_iter().chain(wide).chain(odd)
     }
 }
 

@@ -15,8 +15,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use makespan_core::{
-    Decision, Event, Instance, JobId, LogEntry, Logged, Placement, Policy, Scheduler, Spot, TaskId, Time, Unsupported,
-    View,
+    Decision, Event, Instance, JobId, LogEntry, Logged, Placement, Policy, Spot, TaskId, Time, Unsupported, View,
 };
 
 use super::again::{again, calendars};
@@ -292,11 +291,13 @@ impl Policy for JobFlow {
 /// # Errors
 /// Which property of the instance.
 pub(super) fn supports(instance: &Instance) -> Result<(), Unsupported> {
-    let method = crate::scheduler::CriticalJobs::default();
+    let supported = |instance: &Instance| {
+        crate::scheduler::CriticalJobs::supports_or(instance, "the policy `follow[scheduler=list]`")
+    };
     if !instance.has_bags() {
-        return method.supports(instance);
+        return supported(instance);
     }
     // What is supported of one task of a bag is supported of all.
     let jobs = instance.ids().map(|job| instance.submitted(job).without_copies());
-    method.supports(&instance.with_jobs(jobs.collect()))
+    supported(&instance.with_jobs(jobs.collect()))
 }
