@@ -16,7 +16,8 @@ use super::{check_supported, packed};
 /// everything that competes, the best-effort bags are filled into what is left, in file order, each task on the fewest
 /// processors that it accepts, at the earliest instant at which they are free for all of its time and enough is left of
 /// what else it needs; where processors differ, where it ends first. Nothing is moved, so no other job is delayed; the
-/// tasks of a bag are numbered by start. A best-effort bag for which something waits that competes, competes as well.
+/// tasks of a bag are numbered by start. Of a strategy another variant may be chosen, where with the bags that one is no
+/// worse in anything. A best-effort bag for which something waits that competes, competes as well.
 ///
 /// Source: the third type of open job of Dutot, Eyraud, Mounié and Trystram, SPAA 2004,
 /// DOI 10.1145/1007912.1007932, section 2 (divisible load). Assumptions: at most [`Instance::MAX_TASKS`] tasks in

@@ -105,8 +105,9 @@ proptest! {
                 let counted = schedule.placements().iter().filter(|one| counts(one.task));
                 counted.map(|one| (instance.name(one.task).into_owned(), one.start, one.processors.clone())).collect::<Vec<_>>()
             };
-            // What bags use up is kept for them, which may change the plan of the others.
-            if !consumes {
+            // What bags use up is kept for them, which may change the plan of the others. Of a strategy another variant is
+            // chosen where with the bags that one is no worse in anything.
+            if !consumes && !spec.starts_with("critical-jobs") {
                 let alone = planned(scheduler.as_ref(), &others).unwrap();
                 prop_assert_eq!(
                     placed(&instance, &schedule, &|task| !of_filled(task)), placed(&others, &alone, &|_| true), "{}", spec
