@@ -193,8 +193,11 @@ impl Widths {
         if profile.is_rigid() || has_room(&asked) {
             return asked;
         }
-        let (min, max) = (profile.min_processors(), profile.max_processors());
-        (min..asked).rev().chain(asked + 1..=max).find(has_room).unwrap_or(asked)
+        let (fewer, more): (Vec<u32>, Vec<u32>) = profile.allotments().partition(|&width| width < asked);
+        let nearest = fewer.into_iter().rev().chain(more).find(has_room);
+        // What is no faster than fewer processors may need less of something else.
+        let any = || (profile.min_processors()..=profile.max_processors()).find(has_room);
+        nearest.or_else(any).unwrap_or(asked)
     }
 }
 

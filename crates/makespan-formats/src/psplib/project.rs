@@ -1,6 +1,7 @@
 //! A project, however it is written, and the instance that it becomes.
 
 use makespan_core::{Edge, Graph, Instance, Job, NamedTask, Need, Needs, Payload, Platform, Profile, Resources, Time};
+use rustc_hash::FxHashSet;
 
 use super::Wrong;
 use crate::error::Place;
@@ -87,7 +88,13 @@ impl Project {
         let count = self.activities.len();
         let mut edges = Vec::new();
         for (from, activity) in (0..).zip(&self.activities) {
+            let mut known = FxHashSet::default();
             for &successor in &activity.successors {
+                if !known.insert(successor) {
+                    let problem =
+                        format!("activity `{}` has the successor {successor} twice; write it once", activity.name);
+                    return Err(Wrong::at(activity.line, problem));
+                }
                 let to = u32::try_from(successor).ok().filter(|&to| to >= 1 && to as usize <= count);
                 let Some(to) = to else {
                     let problem = format!(
@@ -97,6 +104,10 @@ impl Project {
                     );
                     return Err(Wrong::at(activity.line, problem));
                 };
+                if to - 1 == from {
+                    let problem = format!("activity `{}` is its own successor; leave it out", activity.name);
+                    return Err(Wrong::at(activity.line, problem));
+                }
                 edges.push(Edge { from, to: to - 1, payload: Payload::Bytes(0) });
             }
         }

@@ -98,6 +98,8 @@ fn bad_projects_are_refused_with_their_place() {
         " 4 1 1 9",
         "x.mm:22: activity `4` has the successor 9, which does not exist",
     );
+    check(" 4        1          1           5", " 4 1 1 4", "x.mm:22: activity `4` is its own successor");
+    check(" 4        1          1           5", " 4 1 2 5 5", "x.mm:22: activity `4` has the successor 5 twice");
     check(" 4        1          1           5", " 4 1 1 2", "in a cycle: 2 -> 4 -> 2");
     check(" 4        1          1           5", " 4 1 2 5", "x.mm:22: 2 successors are announced and 1 follow");
     check(" 4        1          1           5", " 6 1 1 5", "x.mm:22: activity 6 stands where 4 is due");
