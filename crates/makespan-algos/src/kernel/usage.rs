@@ -117,6 +117,13 @@ impl<'a> Usage<'a> {
         }
     }
 
+    fn steps(&self, node: Option<usize>, resource: ResourceId) -> &Steps {
+        match node {
+            Some(node) => &self.nodes[node * self.of_nodes + resource.index()],
+            None => &self.common[resource.index() - self.of_nodes],
+        }
+    }
+
     fn steps_mut(&mut self, node: Option<usize>, resource: ResourceId) -> &mut Steps {
         match node {
             Some(node) => &mut self.nodes[node * self.of_nodes + resource.index()],
@@ -132,7 +139,7 @@ impl<'a> Usage<'a> {
 
     fn leaves_common(&self, demand: &Demand, width: u32, period: Period) -> bool {
         let &Demand { resource, kind, ref need } = demand;
-        let held = self.common[resource.index() - self.of_nodes].most(lasting(kind, period));
+        let held = self.steps(None, resource).most(lasting(kind, period));
         let used_up = u128::from(self.used_up[resource.index()]);
         u128::from(need.total(width)) + held + used_up <= self.instance.platform().total(resource)
     }
@@ -165,7 +172,7 @@ impl<'a> Usage<'a> {
 
     /// What is left of a resource of a node all the time.
     fn left_on(&self, node: usize, demand: &Demand, period: Period) -> u64 {
-        let held = self.nodes[node * self.of_nodes + demand.resource.index()].most(period);
+        let held = self.steps(Some(node), demand.resource).most(period);
         let there = self.instance.platform().amount(node, demand.resource);
         there.saturating_sub(u64::try_from(held).unwrap_or(u64::MAX))
     }
@@ -181,11 +188,8 @@ impl<'a> Usage<'a> {
                 _ => !self.leaves_common(demand, 1, period),
             }
         }) {
-            let resource = short.resource.index();
-            from = match short.kind {
-                ResourceKind::OfNodes => self.nodes[node * self.of_nodes + resource].instants(from).next()?,
-                _ => self.common[resource - self.of_nodes].instants(from).next()?,
-            };
+            let place = (short.kind == ResourceKind::OfNodes).then_some(node);
+            from = self.steps(place, short.resource).instants(from).next()?;
         }
         Some(from)
     }

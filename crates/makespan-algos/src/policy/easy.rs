@@ -300,9 +300,7 @@ fn by_sets(state: &mut QueueState, space: &mut Space<'_>, view: &View<'_>, decis
 /// One look at the queue, node by node: the head is reserved with all that it needs, and what runs for longer than until its
 /// start fits beside it, too.
 fn on_nodes(state: &mut QueueState, nodes: &mut NodesNow, view: &View<'_>, decisions: &mut Vec<Decision>) {
-    while let Some(place) = state.queue.first()
-        && nodes.start(state, place, None, view, decisions)
-    {}
+    nodes.start_heads(state, view, decisions);
     let Some(head) = state.queue.first() else { return };
     let Some(mut later) = nodes.later(head, state.held.ends(), view) else { return };
     let window = later.start.saturating_since(view.now);

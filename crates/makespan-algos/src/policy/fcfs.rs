@@ -40,9 +40,7 @@ impl Policy for Fcfs {
         state.held.extend(view, &[]);
         NodesNow::hear(&mut self.nodes, events, view);
         if let Some(nodes) = &mut self.nodes {
-            while let Some(place) = state.queue.first()
-                && nodes.start(state, place, None, view, decisions)
-            {}
+            nodes.start_heads(state, view, decisions);
             decisions.extend(wait_for(&state.queue, view));
             return;
         }

@@ -136,6 +136,13 @@ impl NodesNow {
         self.state.total
     }
 
+    /// Starts the tasks at the head of the queue, in order, until one does not fit.
+    pub fn start_heads(&mut self, state: &mut QueueState, view: &View<'_>, decisions: &mut Vec<Decision>) {
+        while let Some(place) = state.queue.first()
+            && self.start(state, place, None, view, decisions)
+        {}
+    }
+
     /// Starts the task at a place of the queue now, if it fits, and where `beside` is given if it fits there, too; whether it does.
     pub fn start(
         &mut self,

@@ -8,7 +8,7 @@ use makespan_core::{
 };
 
 use self::filling::Filling;
-use super::{check_supported, packed};
+use super::packed;
 
 /// A scheduler of jobs made one of jobs and bags. An instance without bags is passed on as it is.
 ///
@@ -49,21 +49,7 @@ impl Scheduler for WithBags {
         if !instance.has_bags() {
             return self.0.supports(instance);
         }
-        instance.check_task_count().map_err(|error| Unsupported(error.to_string()))?;
-        if let Some(job) = instance.staged() {
-            let name = &instance.job(job).name;
-            let what = "take time on the way from the root of the tree, which only `steady-state` plans";
-            return Err(Unsupported(format!("the data of the tasks of `{name}` {what}")));
-        }
-        let fills = Fills::of(instance);
-        fills.check_consumables(instance)?;
-        let competing = fills.others(instance);
-        if packed::has_more(&competing) {
-            return self.0.supports(&competing);
-        }
-        // What is supported of one task is supported of many.
-        let jobs = competing.ids().map(|id| competing.submitted(id).without_copies());
-        self.0.supports(&competing.with_jobs(jobs.collect()))
+        self.apart(instance).map(drop)
     }
 
     fn guarantee(&self, instance: &Instance, objective: Objective) -> Option<Guarantee> {
@@ -78,9 +64,9 @@ impl Scheduler for WithBags {
         if !instance.has_bags() {
             return self.0.schedule(instance, context);
         }
-        check_supported(self, instance)?;
-        let fills = Fills::of(instance);
-        let competing = fills.competing(instance);
+        let unsupported = |reason| ScheduleError::Unsupported { scheduler: self.name(), reason };
+        let (fills, others) = self.apart(instance).map_err(unsupported)?;
+        let competing = fills.competing(instance, others);
         // Bounds speak of the jobs of one instance, and this is another; most are true of both.
         let known = std::mem::take(&mut context.bounds);
         let planned = self.0.schedule(&competing.instance, context);
@@ -116,12 +102,30 @@ impl Scheduler for WithBags {
             }
             plan => {
                 let Some(schedule) = plan.into_schedule() else {
-                    let reason = Unsupported("it plans no placements, and bags are placed as jobs".into());
-                    return Err(ScheduleError::Unsupported { scheduler: self.name(), reason });
+                    return Err(unsupported(Unsupported("it plans no placements, and bags are placed as jobs".into())));
                 };
                 fills.filled(instance, original(&competing, &schedule)).into()
             }
         })
+    }
+}
+
+impl WithBags {
+    /// The bags that are filled in, and an instance of all others, which the scheduler supports.
+    fn apart(&self, instance: &Instance) -> Result<(Fills, Instance), Unsupported> {
+        instance.check_task_count().map_err(|error| Unsupported(error.to_string()))?;
+        packed::check_staged(instance)?;
+        let fills = Fills::of(instance);
+        fills.check_consumables(instance)?;
+        let others = fills.others(instance);
+        if packed::has_more(&others) {
+            self.0.supports(&others)?;
+        } else {
+            // What is supported of one task is supported of many.
+            let jobs = others.ids().map(|id| others.submitted(id).without_copies());
+            self.0.supports(&others.with_jobs(jobs.collect()))?;
+        }
+        Ok((fills, others))
     }
 }
 
@@ -198,8 +202,7 @@ impl Fills {
 
     /// What competes. For schedulers that know no bags each of their tasks is a job without a name that has its share of the
     /// weight, and graphs come last.
-    fn competing(&self, instance: &Instance) -> Part {
-        let others = self.others(instance);
+    fn competing(&self, instance: &Instance, others: Instance) -> Part {
         let ids = instance.ids().filter(|&id| !self.has(id));
         if packed::has_more(&others) || !others.has_bags() {
             return Part { tasks: ids.flat_map(|id| instance.job(id).task_ids()).collect(), instance: others };

@@ -60,7 +60,7 @@ fn unused(machines: &[Machine]) -> Vec<String> {
     let memory = |machine: &&Machine| machine.memory_in_bytes.is_some_and(|memory| memory.0.0 > 0.0);
     let without: Vec<&Machine> = machines.iter().filter(|machine| !memory(machine)).collect();
     // Where none has any, needs of memory are told to be left out.
-    let stated = without.len() < machines.len() || machines.iter().any(|machine| machine.memory_in_bytes.is_some());
+    let stated = machines.iter().any(|machine| machine.memory_in_bytes.is_some());
     let without = without.first().filter(|_| stated).map(|first| {
         format!(
             "{} of {} machines (such as `{}`) state no memory: tasks that need some do not run there",

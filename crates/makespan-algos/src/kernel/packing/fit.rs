@@ -35,6 +35,12 @@ impl Rooms {
     pub fn all(&self) -> &[u32] {
         &self.each
     }
+
+    /// One node serves.
+    fn choose(&mut self, node: usize, processors: u32) {
+        self.chosen.clear();
+        self.chosen.push((node, processors));
+    }
 }
 
 impl State {
@@ -113,10 +119,8 @@ impl State {
     /// walk, on [plain](Machines::are_plain) machines.
     pub fn find_in(&self, machines: &Machines, wanted: &Wanted<'_>, known: &[u32], rooms: &mut Rooms) -> i64 {
         let duration = machines.slowed(wanted.time, 0);
-        let alone = |node: &usize| known[*node] == wanted.processors;
-        if let Some(node) = self.levels.from(wanted.processors).find(alone) {
-            rooms.chosen.clear();
-            rooms.chosen.push((node, wanted.processors));
+        if let Some(node) = self.alone(wanted.processors, |node| known[node]) {
+            rooms.choose(node, wanted.processors);
         } else {
             rooms.each.clear();
             rooms.each.extend_from_slice(known);
@@ -156,9 +160,13 @@ impl State {
             (runs && self.room(machines, node, wanted, time.ticks()) > 0).then_some((time.ticks(), node))
         });
         let (time, node) = each.min()?;
-        rooms.chosen.clear();
-        rooms.chosen.push((node, 1));
+        rooms.choose(node, 1);
         Some(time)
+    }
+
+    /// By levels, the node that has room for all of the processors and leaves least free.
+    fn alone(&self, processors: u32, room: impl Fn(usize) -> u32) -> Option<usize> {
+        self.levels.from(processors).find(|&node| room(node) == processors)
     }
 
     /// On [plain](Machines::are_plain) machines: only nodes with free processors are looked at, and of these first those that might
@@ -175,9 +183,8 @@ impl State {
             return None;
         }
         let room = |node: usize| self.room_beside(machines, node, wanted, duration, beside);
-        if let Some(node) = self.levels.from(wanted.processors).find(|&node| room(node) == wanted.processors) {
-            rooms.chosen.clear();
-            rooms.chosen.push((node, wanted.processors));
+        if let Some(node) = self.alone(wanted.processors, room) {
+            rooms.choose(node, wanted.processors);
             return Some(duration);
         }
         rooms.each.resize(machines.nodes.len(), 0);
@@ -221,8 +228,7 @@ impl State {
                 }
                 let room = self.room_beside(machines, node, wanted, duration, beside);
                 if plain && room == wanted.processors && self.free[first] == room {
-                    rooms.chosen.clear();
-                    rooms.chosen.push((node, room));
+                    rooms.choose(node, room);
                     return Some(duration);
                 }
                 rooms.each.push(room);

@@ -39,13 +39,17 @@ pub(super) fn packing(instance: &Instance) -> Result<Packing<'_>, Unsupported> {
         let most = TransferTimes::MAX_NODES;
         return Err(Unsupported(format!("it looks at each pair of the nodes of a tree, of which {most} are allowed")));
     }
-    if let Some(job) = instance.staged() {
-        let name = &instance.job(job).name;
-        let what = "take time on the way from the root of the tree, which only `steady-state` plans";
-        return Err(Unsupported(format!("the data of the tasks of `{name}` {what}")));
-    }
+    check_staged(instance)?;
     instance.check_task_count().map_err(|error| Unsupported(error.to_string()))?;
     Packing::new(instance).map_err(|task| no_room(instance, task))
+}
+
+/// Refuses data of bags that take time on their way.
+pub(super) fn check_staged(instance: &Instance) -> Result<(), Unsupported> {
+    let Some(job) = instance.staged() else { return Ok(()) };
+    let name = &instance.job(job).name;
+    let what = "take time on the way from the root of the tree, which only `steady-state` plans";
+    Err(Unsupported(format!("the data of the tasks of `{name}` {what}")))
 }
 
 /// The first task that needs more than processors, by name, and the resource that it needs first.

@@ -65,8 +65,7 @@ impl Totals {
 
     fn add_task(&mut self, task: &Task, count: u64, platform: &Platform) {
         for (name, need) in task.needs.iter() {
-            let consumed = || platform.consumables().iter().any(|(other, _)| other == name);
-            if !platform.consumables().is_empty() && consumed() {
+            if platform.consumables().iter().any(|(other, _)| other == name) {
                 let accepted = task.profile.min_processors()..=task.profile.max_processors();
                 let least = match need {
                     Need::Linear { .. } => need.total(task.profile.min_processors()),
