@@ -40,8 +40,10 @@ pub fn plan(options: &PlanOptions) -> Result<ExitCode> {
     let told = Told { instance: &instance, options, title: &title, algorithm, bounds, remarks };
     match plan {
         Plan::Periodic(state) => tree::tell(told, *state, length)?,
-        plan => tell(told, &plan)?,
+        plan => tell(told, plan)?,
     }
+    // The program ends here, and a million jobs are not freed one by one.
+    std::mem::forget(instance);
     Ok(ExitCode::SUCCESS)
 }
 
@@ -56,12 +58,16 @@ struct Told<'a> {
 }
 
 /// Writes and prints a plan of placements.
-fn tell(told: Told<'_>, plan: &Plan) -> Result<()> {
+fn tell(told: Told<'_>, plan: Plan) -> Result<()> {
     let Told { instance, options, title, algorithm, bounds, remarks } = told;
-    let schedule = plan.schedule().cloned().unwrap_or_default();
-    let front = if let Plan::Front(front) = plan { Some(front) } else { None };
-    let strategy = if let Plan::Strategy(strategy) = plan { Some(strategy) } else { None };
-    let mut file = ScheduleFile::new(instance, algorithm.clone(), schedule.clone());
+    // What is one schedule is not copied: it may have a million placements.
+    let (schedule, plan) = match plan {
+        Plan::Schedule(schedule) => (schedule, None),
+        plan => (plan.schedule().cloned().unwrap_or_default(), Some(plan)),
+    };
+    let front = if let Some(Plan::Front(front)) = &plan { Some(front) } else { None };
+    let strategy = if let Some(Plan::Strategy(strategy)) = &plan { Some(strategy) } else { None };
+    let mut file = ScheduleFile::new(instance, algorithm.clone(), schedule);
     file.seed = Some(options.seed);
     file.bounds.clone_from(&bounds);
     let stated = |objective| file.bound(objective).map(|bound| bound.objective.value(instance, &file.schedule));
@@ -74,9 +80,9 @@ fn tell(told: Told<'_>, plan: &Plan) -> Result<()> {
         write_file(path, |out| file.write(instance, out))?;
     }
     if let Some(path) = &options.swf {
-        write_file(path, |out| write_swf(instance, Some(&schedule), out))?;
+        write_file(path, |out| write_swf(instance, Some(&file.schedule), out))?;
     }
-    let schedules = [NamedSchedule { name: "plan", schedule: &schedule }];
+    let schedules = [NamedSchedule { name: "plan", schedule: &file.schedule }];
     let fronts = front.iter().map(|front| front::section(instance, front, &bounds));
     let sections: Vec<Section> = fronts.chain(strategy.into_iter().map(strategy::section)).collect();
     let report = Report {
@@ -91,22 +97,25 @@ fn tell(told: Told<'_>, plan: &Plan) -> Result<()> {
         sections: &sections,
     };
     write_pictures(&report, &options.pictures)?;
-    match options.format {
+    let text = match options.format {
         Format::Json => {
             let mut text = Vec::new();
             file.write(instance, &mut text).map_err(|error| miette!("{error}"))?;
-            emit(&String::from_utf8_lossy(&text))
+            String::from_utf8_lossy(&text).into_owned()
         }
-        Format::Text => emit(&format!(
+        Format::Text => format!(
             "{}, planned by {algorithm}\n{}\n{}{}\n{}",
             summary::instance(instance),
             summary::remarks(&remarks),
-            summary::objectives(instance, &schedule, &bounds),
+            summary::objectives(instance, &file.schedule, &bounds),
             front.map_or(String::new(), |front| summary::front(instance, front, &bounds))
                 + &strategy.map_or(String::new(), strategy::text),
-            summary::placements(instance, &schedule)
-        )),
-    }
+            summary::placements(instance, &file.schedule)
+        ),
+    };
+    // Nothing comes after it, so a million placements are not freed one by one.
+    std::mem::forget(file);
+    emit(&text)
 }
 
 fn planned(instance: &Instance, spec: &str, options: &PlanOptions, spent: Duration) -> Result<Planned> {

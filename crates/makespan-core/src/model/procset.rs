@@ -6,12 +6,16 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use smallvec::{SmallVec, smallvec};
 use thiserror::Error;
+
+/// Closed intervals. Up to two are held in place: a plan has a million sets, and most are one interval.
+type Intervals = SmallVec<[(u32, u32); 2]>;
 
 /// A set of processor ids as sorted, disjoint, non-adjacent closed intervals; written `0-3,8`.
 #[derive(Debug, Default, PartialEq, Eq, Hash)]
 pub struct ProcSet {
-    intervals: Vec<(u32, u32)>,
+    intervals: Intervals,
 }
 
 /// [`Clone::clone_from`] keeps the memory, for a policy that copies what is free at every event.
@@ -44,7 +48,7 @@ pub enum ProcSetError {
 impl ProcSet {
     /// The empty set.
     pub const fn new() -> Self {
-        Self { intervals: Vec::new() }
+        Self { intervals: SmallVec::new_const() }
     }
 
     /// The ids from `first` to `last`, both included.
@@ -53,7 +57,7 @@ impl ProcSet {
     /// When `first > last`.
     pub fn range(first: u32, last: u32) -> Self {
         assert!(first <= last, "an interval of processors starts at its smaller id");
-        Self { intervals: vec![(first, last)] }
+        Self { intervals: smallvec![(first, last)] }
     }
 
     /// The ids `0 .. count`.
@@ -64,11 +68,11 @@ impl ProcSet {
     /// The union of closed intervals in any order.
     pub fn from_intervals(mut intervals: Vec<(u32, u32)>) -> Self {
         intervals.sort_unstable();
-        Self::joined(intervals)
+        Self::joined(SmallVec::from_slice(&intervals))
     }
 
     /// Of intervals by their first ids: those that meet or touch become one.
-    fn joined(mut intervals: Vec<(u32, u32)>) -> Self {
+    fn joined(mut intervals: Intervals) -> Self {
         intervals.dedup_by(|next, tail| {
             let touches = next.0 <= tail.1.saturating_add(1);
             if touches {
@@ -121,7 +125,7 @@ impl ProcSet {
 
     /// The ids in either set. O(n + k log n) for n intervals here and k there.
     pub fn union(&self, other: &Self) -> Self {
-        let mut all = Vec::with_capacity(self.intervals.len() + other.intervals.len());
+        let mut all = Intervals::with_capacity(self.intervals.len() + other.intervals.len());
         let mut own = self.intervals.as_slice();
         for interval in &other.intervals {
             let (before, rest) = own.split_at(own.partition_point(|own| own < interval));
@@ -135,7 +139,7 @@ impl ProcSet {
 
     /// The ids of this set that are not in `other`.
     pub fn difference(&self, other: &Self) -> Self {
-        let mut left = Vec::with_capacity(self.intervals.len() + other.intervals.len());
+        let mut left = Intervals::with_capacity(self.intervals.len() + other.intervals.len());
         let mut holes = other.intervals.iter().peekable();
         for &(first, last) in &self.intervals {
             let mut from = first;
@@ -162,7 +166,7 @@ impl ProcSet {
     /// The ids in both sets.
     pub fn intersection(&self, other: &Self) -> Self {
         let (mut i, mut j) = (0, 0);
-        let mut common = Vec::new();
+        let mut common = Intervals::new();
         while let (Some(a), Some(b)) = (self.intervals.get(i), other.intervals.get(j)) {
             let (first, last) = (a.0.max(b.0), a.1.min(b.1));
             if first <= last {
@@ -201,7 +205,7 @@ impl ProcSet {
             return None;
         }
         let mut missing = count;
-        let mut taken = Vec::new();
+        let mut taken = Intervals::new();
         let mut whole = 0;
         for interval in &mut self.intervals {
             let size = interval.1 - interval.0 + 1;

@@ -1,5 +1,7 @@
 //! Builds a schedule task by task.
 
+use smallvec::SmallVec;
+
 use crate::model::{Instance, ProcSet, TaskId, Time};
 use crate::schedule::{FreeTime, Placement, Reservation, Schedule, Timeline};
 
@@ -72,7 +74,7 @@ impl<'a> ScheduleBuilder<'a> {
         by_end.sort_unstable_by_key(|&index| (self.held[index].1.end, self.held[index].0));
         let mut ending = by_end.into_iter().peekable();
         // Of the pools that a job holds processors of: there may be thousands.
-        let mut given: Vec<Vec<(usize, ProcSet)>> = vec![Vec::new(); self.held.len()];
+        let mut given: Vec<SmallVec<[(usize, ProcSet); 1]>> = vec![SmallVec::new(); self.held.len()];
         for index in by_start {
             let (_, reservation) = &self.held[index];
             while let Some(ended) = ending.next_if(|&other| self.held[other].1.end <= reservation.start) {
@@ -89,16 +91,23 @@ impl<'a> ScheduleBuilder<'a> {
                 })
                 .collect();
         }
-        let placement = |((task, reservation), parts): ((TaskId, Reservation), Vec<(usize, ProcSet)>)| Placement {
+        let placement = |((task, reservation), parts): ((TaskId, Reservation), SmallVec<_>)| Placement {
             task,
             start: reservation.start,
             end: reservation.end,
-            processors: ProcSet::from_intervals(
-                parts.iter().flat_map(|(_, part)| part.intervals().iter().copied()).collect(),
-            ),
+            processors: together(parts),
         };
         Schedule::new(self.held.into_iter().zip(given).map(placement).chain(self.put).collect())
     }
+}
+
+/// The processors of all pools.
+fn together(parts: SmallVec<[(usize, ProcSet); 1]>) -> ProcSet {
+    let mut all = ProcSet::new();
+    for (at, (_, part)) in parts.into_iter().enumerate() {
+        if at == 0 { all = part } else { all.insert(&part) }
+    }
+    all
 }
 
 #[cfg(test)]

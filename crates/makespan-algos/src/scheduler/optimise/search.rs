@@ -1,5 +1,6 @@
 //! The course of one run: proofs, first schedules, annealing.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::panic::resume_unwind;
 use std::time::Instant;
@@ -124,20 +125,25 @@ impl<'a> Search<'a> {
                 .unwrap_or_else(|| start::catalogue(instance, self.portfolio.seed, plans_end, &self.portfolio.stop));
             (priced.join().unwrap_or_else(|panic| resume_unwind(panic)), plans)
         });
-        let mut starts: Vec<Schedule> = plans.iter().chain(known).cloned().collect();
-        *self.plans.borrow_mut() = Some(plans);
         let (bound, priced) = priced.unzip();
         let priced = priced.filter(|_| task.objective != Objective::Makespan);
-        starts.extend(priced.as_ref().map(|priced| start::priced(instance, priced)));
-        let order = |schedule: &Schedule| (task.broken_by(schedule), task.objective.value(instance, schedule));
-        let mut best = starts.into_iter().min_by_key(order).unwrap_or_default();
+        let suggested = priced.as_ref().map(|priced| Cow::Owned(start::priced(instance, priced)));
+        // Schedules may have a million placements: none is copied or valued twice.
+        let rank = |schedule: &Schedule| (task.broken_by(schedule), task.objective.value(instance, schedule));
+        let starts = plans.iter().chain(known).map(Cow::Borrowed).chain(suggested);
+        let ranked = starts.map(|schedule| (rank(&schedule), schedule));
+        let (least, mut best) = ranked.min_by_key(|(rank, _)| *rank).unwrap_or_default();
         if !instance.jobs().is_empty() {
             let searched = self.search_from(task, &best, priced.as_deref());
-            best = searched.into_iter().chain([best]).min_by_key(order).unwrap_or_default();
+            if let Some(found) = searched.filter(|found| rank(found) <= least) {
+                best = Cow::Owned(found);
+            }
         }
+        let schedule = best.into_owned();
+        *self.plans.borrow_mut() = Some(plans);
         let bound = bound.flatten();
         self.bounds.borrow_mut().extend(bound.iter().filter(|bound| bound.makespan_at_most.is_none()).cloned());
-        Found { schedule: best, bound }
+        Found { schedule, bound }
     }
 
     /// The best schedule that is found from these starts on.
