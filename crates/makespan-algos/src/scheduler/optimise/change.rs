@@ -41,6 +41,8 @@ struct OtherChoice {
 const ALLOTMENT: u32 = 45;
 const PLACE: u32 = 35;
 const SWAP: u32 = 10;
+/// In so many of a hundred two tasks exchange processors before any of these.
+const EXCHANGES: u32 = 25;
 /// In so many of a hundred, where best placement is required, allotments are aligned with nodes before any of these.
 const TRADES: u32 = 35;
 
@@ -52,6 +54,11 @@ impl Change {
         let kind = random.random_range(0..100);
         if let Some(trade) = trade(solution, choices, place, random) {
             return trade;
+        }
+        if random.random_range(0..100) < EXCHANGES
+            && let Some(exchange) = exchange(solution, choices, place, random)
+        {
+            return exchange;
         }
         let choice = other_choice(solution, choices, place, random);
         if kind < ALLOTMENT && choice.is_some() {
@@ -132,6 +139,25 @@ fn trade(solution: &Solution, choices: &Choices, place: usize, random: &mut ChaC
         None
     };
     Some(Change { places: Places::Stay(place), choice: Some(choice), second })
+}
+
+/// Some processors of one task for another one near it, which often runs beside it: what either would do alone leaves processors idle.
+fn exchange(solution: &Solution, choices: &Choices, place: usize, random: &mut ChaCha8Rng) -> Option<Change> {
+    let other = other_place(solution.order.len(), place, random);
+    if choices.node().is_some() || other == place {
+        return None;
+    }
+    let (from, to) = (solution.order[place], solution.order[other]);
+    let processors = |task: u32| choices.of(task)[solution.chosen[task as usize] as usize].processors;
+    let given = (f64::from(processors(from)).powf(random.random::<f64>()) as u32).max(1);
+    let changed = |task: u32, wish: u32| {
+        let old = solution.chosen[task as usize];
+        let new = choices.nearest(task, wish);
+        (new != old).then_some(OtherChoice { task, old, new })
+    };
+    let choice = changed(from, processors(from) - given)?;
+    let second = changed(to, processors(to) + given)?;
+    Some(Change { places: Places::Stay(place), choice: Some(choice), second: Some((second, other)) })
 }
 
 fn other_place(tasks: usize, place: usize, random: &mut ChaCha8Rng) -> usize {
