@@ -4,6 +4,7 @@ pub mod batches;
 pub mod chains;
 pub mod choices;
 pub mod compact;
+pub mod cumulative;
 pub mod doubling;
 pub mod fit;
 pub mod graph;

@@ -138,6 +138,16 @@ impl<'a> Packing<'a> {
         self.instance
     }
 
+    /// What it runs on.
+    pub(crate) fn machines(&self) -> &Machines {
+        &self.machines
+    }
+
+    /// Whether data may take time between nodes.
+    pub(crate) fn has_transfers(&self) -> bool {
+        self.has_transfers
+    }
+
     /// How many different tasks there are.
     pub fn rows(&self) -> impl DoubleEndedIterator<Item = Row> + ExactSizeIterator + Clone + use<> {
         Row::first(self.rows.len())
@@ -199,7 +209,7 @@ impl<'a> Packing<'a> {
     }
 
     /// What belongs to no node and is used up.
-    fn consumables(&self) -> impl Iterator<Item = ResourceId> + '_ {
+    pub(crate) fn consumables(&self) -> impl Iterator<Item = ResourceId> + '_ {
         let resources = (0..).map(ResourceId).zip(self.instance.platform().resources());
         resources.filter(|(_, resource)| resource.kind == ResourceKind::Consumable).map(|(id, _)| id)
     }

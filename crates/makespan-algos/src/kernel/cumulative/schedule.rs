@@ -1,0 +1,61 @@
+//! Which processors tasks have that hold one pool of them.
+
+use makespan_core::{Placement, ProcSet, Schedule, TaskId, Time};
+
+use super::CumulativeProblem;
+
+/// What happens to processors at an instant: tasks give theirs back and periods open before others start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Event {
+    End(u32),
+    Open(usize),
+    Start(u32),
+}
+
+impl CumulativeProblem<'_> {
+    /// The schedule in which each task, by its number, starts then in its mode.
+    ///
+    /// # Panics
+    /// When tasks hold more processors than there are: a defect of the caller.
+    pub fn schedule(&self, starts: &[i64], modes: &[u32]) -> Schedule {
+        let classes = self.instance.availability().classes();
+        let mut events: Vec<(i64, Event)> = Vec::with_capacity(2 * starts.len());
+        for (task, (&start, &mode)) in (0..).zip(starts.iter().zip(modes)) {
+            events.push((self.ticks(start), Event::Start(task)));
+            events.push((self.ticks(start + self.mode(mode).time), Event::End(task)));
+        }
+        // Where there are several classes each opens once; where there is one, no task runs while it is closed.
+        let open_later = |at: usize| {
+            let later = classes[at].closed.iter().find(|closed| closed.1.ticks() > self.origin);
+            later.filter(|_| classes.len() > 1).map(|closed| (closed.1.ticks(), Event::Open(at)))
+        };
+        let opening: Vec<_> = (0..classes.len()).filter_map(open_later).collect();
+        let is_later = |at: &usize| opening.iter().any(|one| one.1 == Event::Open(*at));
+        let at_once = (0..classes.len()).filter(|at| !is_later(at));
+        let mut free = ProcSet::from_intervals(
+            at_once.flat_map(|at| classes[at].processors.intervals().iter().copied()).collect(),
+        );
+        events.extend(opening);
+        events.sort_unstable();
+        let mut given: Vec<ProcSet> = vec![ProcSet::from_intervals(Vec::new()); starts.len()];
+        let mut placements = Vec::with_capacity(starts.len());
+        for (at, event) in events {
+            match event {
+                Event::End(task) => free.insert(&given[task as usize]),
+                Event::Open(class) => free.insert(&classes[class].processors),
+                Event::Start(task) => {
+                    let mode = self.mode(modes[task as usize]);
+                    let processors = free.take(mode.processors).expect("what tasks hold is there");
+                    given[task as usize] = processors.clone();
+                    placements.push(Placement {
+                        task: TaskId(task.into()),
+                        start: Time::from_ticks(at),
+                        end: Time::from_ticks(self.ticks(starts[task as usize] + mode.time)),
+                        processors,
+                    });
+                }
+            }
+        }
+        Schedule::new(placements)
+    }
+}

@@ -1,0 +1,159 @@
+//! The serial scheme, forward and backward in time.
+
+use super::CumulativeProblem;
+use super::free::Free;
+use super::slots::Slots;
+use super::steps::Steps;
+
+/// Inserts the tasks of a list one after the other, each at the first instant at which what it holds is free until its end, or
+/// at the last one.
+///
+/// Forward this is the serial schedule generation scheme of J. Kelley, "The critical-path method: resources planning and
+/// scheduling", in Industrial Scheduling, 1963; see R. Kolisch, EJOR 90, 1996, DOI 10.1016/0377-2217(95)00357-6. For every
+/// objective that never falls when a task ends later, some list gives an optimum. A backward pass over a schedule by falling
+/// ends, and a forward pass by rising starts over what it gives, are a double justification: V. Valls, F. Ballestin and
+/// S. Quintanilla, EJOR 165, 2005, DOI 10.1016/j.ejor.2004.04.008. No task starts earlier in the first than before, and none
+/// later in the second.
+///
+/// O(n (s + d)) for n tasks, where s steps or slots are read for a task, and it writes d; bisection finds the first of these
+/// steps.
+#[derive(Clone, Debug)]
+pub struct SerialScheme<'p, 'a>(Form<'p, 'a>);
+
+#[derive(Clone, Debug)]
+enum Form<'p, 'a> {
+    Slots(Insertion<'p, 'a, Slots<u64>>),
+    WideSlots(Insertion<'p, 'a, Slots<u128>>),
+    Steps(Insertion<'p, 'a, Steps<u64>>),
+    WideSteps(Insertion<'p, 'a, Steps<u128>>),
+}
+
+/// Calls the same method in every form.
+macro_rules! each {
+    ($form:expr, $insertion:ident => $call:expr) => {
+        match $form {
+            Form::Slots($insertion) => $call,
+            Form::WideSlots($insertion) => $call,
+            Form::Steps($insertion) => $call,
+            Form::WideSteps($insertion) => $call,
+        }
+    };
+}
+
+impl<'p, 'a> SerialScheme<'p, 'a> {
+    /// For lists of a problem.
+    pub fn new(problem: &'p CumulativeProblem<'a>) -> Self {
+        Self(match (problem.is_short(), problem.is_narrow()) {
+            (true, true) => Form::Slots(Insertion::new(problem)),
+            (true, false) => Form::WideSlots(Insertion::new(problem)),
+            (false, true) => Form::Steps(Insertion::new(problem)),
+            (false, false) => Form::WideSteps(Insertion::new(problem)),
+        })
+    }
+
+    /// The same in steps, however short times are: for tests.
+    #[cfg(test)]
+    pub(super) fn in_steps(problem: &'p CumulativeProblem<'a>, wide: bool) -> Self {
+        Self(if wide { Form::WideSteps(Insertion::new(problem)) } else { Form::Steps(Insertion::new(problem)) })
+    }
+
+    /// The same in wide slots: for tests.
+    #[cfg(test)]
+    pub(super) fn in_wide_slots(problem: &'p CumulativeProblem<'a>) -> Self {
+        Self(Form::WideSlots(Insertion::new(problem)))
+    }
+
+    /// Inserts all tasks in an order in which each comes after all that it waits for. `modes`: for each task, by its number, the
+    /// number of its mode. `keep` is told each task with its end and says whether to go on: a partial schedule that cannot be
+    /// of use is given up. Returns whether all tasks are placed.
+    pub fn forward(&mut self, order: &[u32], modes: &[u32], keep: impl FnMut(u32, i64) -> bool) -> bool {
+        each!(&mut self.0, insertion => insertion.forward(order, modes, keep))
+    }
+
+    /// Inserts all tasks backward in an order in which each comes after all that wait for it, each as late as possible, but with
+    /// its end by `latest` of its row. Returns whether every task has found a place not before its release; by falling ends
+    /// of a schedule that keeps `latest` it always does.
+    pub fn backward(&mut self, order: &[u32], modes: &[u32], latest: &[i64]) -> bool {
+        each!(&mut self.0, insertion => insertion.backward(order, modes, latest))
+    }
+
+    /// When each task starts, by its number.
+    pub fn starts(&self) -> &[i64] {
+        each!(&self.0, insertion => &insertion.starts)
+    }
+
+    /// When each task ends, by its number.
+    pub fn ends(&self) -> &[i64] {
+        each!(&self.0, insertion => &insertion.ends)
+    }
+}
+
+/// The scheme on one form of the free amounts.
+#[derive(Clone, Debug)]
+struct Insertion<'p, 'a, F: Free> {
+    problem: &'p CumulativeProblem<'a>,
+    /// What each mode holds.
+    demands: Vec<F::Word>,
+    free: F,
+    starts: Vec<i64>,
+    ends: Vec<i64>,
+    /// For each row the first start and the last end of its tasks.
+    firsts: Vec<i64>,
+    lasts: Vec<i64>,
+}
+
+impl<'p, 'a, F: Free> Insertion<'p, 'a, F> {
+    fn new(problem: &'p CumulativeProblem<'a>) -> Self {
+        Self {
+            problem,
+            demands: problem.demands(),
+            free: F::new(problem.base()),
+            starts: vec![0; problem.tasks()],
+            ends: vec![0; problem.tasks()],
+            firsts: vec![0; problem.rows.len()],
+            lasts: vec![0; problem.rows.len()],
+        }
+    }
+
+    fn forward(&mut self, order: &[u32], modes: &[u32], mut keep: impl FnMut(u32, i64) -> bool) -> bool {
+        let problem = self.problem;
+        self.free.clear();
+        self.lasts.fill(0);
+        for &task in order {
+            let (row, mode) = (problem.row_of(task), modes[task as usize]);
+            let from =
+                problem.before(row).iter().fold(problem.release(row), |from, row| from.max(self.lasts[row.index()]));
+            let (time, demand) = (problem.mode(mode).time, self.demands[mode as usize]);
+            let start = self.free.first_fit(from, time, demand);
+            self.free.hold(start, time, demand);
+            let end = start + time;
+            self.starts[task as usize] = start;
+            self.ends[task as usize] = end;
+            let last = &mut self.lasts[row.index()];
+            *last = end.max(*last);
+            if !keep(task, end) {
+                return false;
+            }
+        }
+        true
+    }
+
+    fn backward(&mut self, order: &[u32], modes: &[u32], latest: &[i64]) -> bool {
+        let problem = self.problem;
+        self.free.clear();
+        self.firsts.fill(i64::MAX);
+        for &task in order {
+            let (row, mode) = (problem.row_of(task), modes[task as usize]);
+            let behind = problem.behind(row).iter();
+            let until = behind.fold(latest[row.index()], |until, row| until.min(self.firsts[row.index()]));
+            let (time, demand) = (problem.mode(mode).time, self.demands[mode as usize]);
+            let Some(start) = self.free.last_fit(problem.release(row), until, time, demand) else { return false };
+            self.free.hold(start, time, demand);
+            self.starts[task as usize] = start;
+            self.ends[task as usize] = start + time;
+            let first = &mut self.firsts[row.index()];
+            *first = start.min(*first);
+        }
+        true
+    }
+}

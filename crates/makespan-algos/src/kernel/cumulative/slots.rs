@@ -1,0 +1,93 @@
+//! Free amounts by unit slots of time: for short horizons.
+
+use super::free::{Base, Free};
+use super::word::Word;
+
+/// One word a slot. A question reads a slot at most twice; a demand writes as many slots as it is long.
+#[derive(Clone, Debug)]
+pub struct Slots<W> {
+    free: Vec<W>,
+    /// All slots from here on are as they are for ever when nothing is placed.
+    top: usize,
+    /// The slots before the last step of the base.
+    first: Vec<W>,
+    /// All others.
+    rest: W,
+    guard: W,
+}
+
+impl<W: Word> Free for Slots<W> {
+    type Word = W;
+
+    fn new(base: Base<W>) -> Self {
+        let mut first = Vec::new();
+        for pair in base.steps.windows(2) {
+            first.resize(pair[1].0 as usize, pair[0].1);
+        }
+        let rest = base.steps[base.steps.len() - 1].1;
+        Self { free: first.clone(), top: first.len(), first, rest, guard: base.guard }
+    }
+
+    fn clear(&mut self) {
+        let kept = self.first.len();
+        self.free[..kept].copy_from_slice(&self.first);
+        self.free[kept..self.top].fill(self.rest);
+        self.top = kept;
+    }
+
+    #[inline]
+    fn first_fit(&self, from: i64, time: i64, demand: W) -> i64 {
+        let (free, guard, time) = (&self.free[..self.top], self.guard, time as usize);
+        let mut start = from as usize;
+        // The slots from the start to here are known to fit.
+        let mut known = start;
+        'start: loop {
+            let end = (start + time).min(free.len());
+            let mut slot = end;
+            while slot > known {
+                slot -= 1;
+                if !free[slot].fits(demand, guard) {
+                    (start, known) = (slot + 1, end);
+                    continue 'start;
+                }
+            }
+            return start as i64;
+        }
+    }
+
+    #[inline]
+    fn last_fit(&self, from: i64, until: i64, time: i64, demand: W) -> Option<i64> {
+        let (free, guard) = (&self.free[..self.top], self.guard);
+        let mut start = until - time;
+        // The slots from here to the end are known to fit.
+        let mut known = (until as usize).min(free.len());
+        'end: while start >= from {
+            let first = start as usize;
+            for slot in first..known {
+                if !free[slot].fits(demand, guard) {
+                    (start, known) = (slot as i64 - time, first);
+                    continue 'end;
+                }
+            }
+            return Some(start);
+        }
+        None
+    }
+
+    fn fits(&self, start: i64, time: i64, demand: W) -> bool {
+        let (first, end) = ((start as usize).min(self.top), ((start + time) as usize).min(self.top));
+        self.free[first..end].iter().all(|free| free.fits(demand, self.guard))
+    }
+
+    #[inline]
+    fn hold(&mut self, start: i64, time: i64, demand: W) {
+        let end = (start + time) as usize;
+        if end > self.top {
+            if end > self.free.len() {
+                self.free.resize(end, self.rest);
+            }
+            self.top = end;
+        }
+        self.free[start as usize..end].iter_mut().for_each(|free| *free = free.minus(demand));
+    }
+}

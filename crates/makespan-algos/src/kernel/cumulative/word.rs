@@ -1,0 +1,150 @@
+//! Amounts of several resources in the fields of one machine word.
+//!
+//! A field has as many bits as the capacity of its resource needs, and a guard bit above them. Free amounts have all guard bits
+//! set, demands none. One subtraction then says of all resources at once whether a demand fits: where a field has too little, it
+//! borrows from its own guard bit, and from nothing else.
+
+use std::fmt::Debug;
+
+/// A machine word that amounts are packed into.
+pub trait Word: Copy + Eq + Debug + Send + Sync + 'static {
+    /// How many bits it has.
+    const BITS: u32;
+
+    /// The lowest bits of a wider word.
+    fn of(wide: u128) -> Self;
+
+    /// The free amounts that are left when a demand is taken.
+    fn minus(self, demand: Self) -> Self;
+
+    /// Whether all of these guard bits are set.
+    fn has(self, guard: Self) -> bool;
+
+    /// Whether a demand fits into these free amounts.
+    #[inline(always)]
+    fn fits(self, demand: Self, guard: Self) -> bool {
+        self.minus(demand).has(guard)
+    }
+
+    /// The free amounts when a demand is given back.
+    fn plus(self, demand: Self) -> Self;
+}
+
+macro_rules! word {
+    ($type:ty) => {
+        impl Word for $type {
+            const BITS: u32 = <$type>::BITS;
+
+            #[inline(always)]
+            fn of(wide: u128) -> Self {
+                wide as Self
+            }
+
+            #[inline(always)]
+            fn minus(self, demand: Self) -> Self {
+                self.wrapping_sub(demand)
+            }
+
+            #[inline(always)]
+            fn has(self, guard: Self) -> bool {
+                self & guard == guard
+            }
+
+            #[inline(always)]
+            fn plus(self, demand: Self) -> Self {
+                self.wrapping_add(demand)
+            }
+        }
+    };
+}
+
+word!(u64);
+word!(u128);
+
+/// Where the field of each resource is in a word.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fields {
+    /// The lowest bit of each field, and one past the last field.
+    begins: Vec<u32>,
+}
+
+impl Fields {
+    /// Fields for amounts up to these capacities; `None` where they need more than 128 bits.
+    pub fn new(capacities: &[u64]) -> Option<Self> {
+        let mut begins = vec![0_u32];
+        for capacity in capacities {
+            let bits = u64::BITS - capacity.leading_zeros() + 1;
+            begins.push(begins[begins.len() - 1] + bits);
+        }
+        (begins[begins.len() - 1] <= u128::BITS).then_some(Self { begins })
+    }
+
+    /// How many fields there are.
+    pub fn len(&self) -> usize {
+        self.begins.len() - 1
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.begins.len() == 1
+    }
+
+    /// How many bits all fields have together.
+    pub fn bits(&self) -> u32 {
+        self.begins[self.begins.len() - 1]
+    }
+
+    /// The guard bits of all fields.
+    pub fn guard(&self) -> u128 {
+        self.begins[1..].iter().map(|&end| 1_u128 << (end - 1)).sum()
+    }
+
+    /// These amounts, one a field, without guard bits. None may be larger than the capacity of its field.
+    pub fn pack(&self, amounts: &[u64]) -> u128 {
+        self.begins.iter().zip(amounts).map(|(&begin, &amount)| u128::from(amount) << begin).sum()
+    }
+
+    /// The amount in a field.
+    pub fn amount(&self, word: u128, field: usize) -> u64 {
+        let (begin, end) = (self.begins[field], self.begins[field + 1]);
+        ((word >> begin) & ((1 << (end - begin - 1)) - 1)) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// One subtraction says what a comparison of each amount says.
+        #[test]
+        fn a_demand_fits_where_no_amount_is_too_large(
+            amounts in proptest::collection::vec((0_u64..40, 0_u64..40, 0_u64..40), 0..6),
+        ) {
+            let capacities: Vec<u64> = amounts.iter().map(|one| one.0.max(one.1).max(one.2)).collect();
+            let fields = Fields::new(&capacities).unwrap();
+            let free: Vec<u64> = amounts.iter().map(|one| one.1).collect();
+            let demand: Vec<u64> = amounts.iter().map(|one| one.2).collect();
+            let (guard, word) = (fields.guard(), fields.pack(&free) | fields.guard());
+            let expected = free.iter().zip(&demand).all(|(free, demand)| demand <= free);
+            prop_assert_eq!(word.fits(fields.pack(&demand), guard), expected);
+            let narrow = <u64 as Word>::of(word);
+            prop_assert_eq!(narrow.fits(Word::of(fields.pack(&demand)), Word::of(guard)), expected);
+            if expected {
+                let left = word.minus(fields.pack(&demand));
+                for (field, (free, demand)) in free.iter().zip(&demand).enumerate() {
+                    prop_assert_eq!(fields.amount(left, field), free - demand);
+                }
+                prop_assert_eq!(left.plus(fields.pack(&demand)), word);
+            }
+        }
+    }
+
+    #[test]
+    fn what_needs_more_than_two_words_of_64_bits_has_no_fields() {
+        assert_eq!(Fields::new(&[u64::MAX >> 1; 2]).unwrap().bits(), 128);
+        assert_eq!(Fields::new(&[u64::MAX >> 1, u64::MAX >> 1, 0]), None);
+    }
+}
