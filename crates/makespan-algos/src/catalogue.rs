@@ -4,6 +4,7 @@
 mod critical_jobs;
 mod entry;
 pub(crate) mod mapping;
+mod moldable_graphs;
 mod optimise;
 mod spec;
 
@@ -33,7 +34,7 @@ const HEFT_PAPER: &str = "Topcuoglu, Hariri, Wu, IEEE TPDS 13(3), 2002, doi:10.1
 const DEMT_PAPER: &str = "Dutot, Eyraud, Mounié, Trystram, SPAA 2004, doi:10.1145/1007912.1007932";
 
 static CATALOGUE: LazyLock<Vec<Entry>> =
-    LazyLock::new(|| [ENTRIES.as_slice(), &mapping::ENTRIES, &[ON_TREES]].concat());
+    LazyLock::new(|| [ENTRIES.as_slice(), &moldable_graphs::ENTRIES, &mapping::ENTRIES, &[ON_TREES]].concat());
 
 static ENTRIES: [Entry; 12] = [
     Entry {

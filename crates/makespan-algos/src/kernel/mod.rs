@@ -3,7 +3,9 @@
 pub mod batches;
 pub mod chains;
 pub mod choices;
+pub mod clusters;
 pub mod compact;
+pub mod critical_area;
 pub mod cumulative;
 pub mod doubling;
 pub mod fit;
@@ -17,6 +19,8 @@ pub mod list;
 pub mod mapping;
 pub mod open;
 pub mod packing;
+pub mod path_area;
+pub mod priorities;
 pub mod serial;
 pub mod shelves;
 pub(crate) mod usage;

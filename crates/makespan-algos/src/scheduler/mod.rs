@@ -1,17 +1,24 @@
 //! The schedulers of the catalogue, one a file.
 
 mod allotment;
+mod cpa;
 mod cpop;
 mod critical_jobs;
 mod demt;
 mod dual_approximation;
 mod gang;
+mod hcpa;
 mod heft;
 mod list_graham;
+mod lp_rounding;
 mod mapping;
+mod mcpa;
+mod mheft;
+mod moldable_graph;
 mod optimise;
 mod packed;
 mod peft;
+mod priority;
 mod sequential;
 mod shelves;
 mod steady_state;
@@ -19,17 +26,24 @@ mod sweep;
 mod with_bags;
 
 pub use crate::search::Budget;
+pub use cpa::Cpa;
 pub use cpop::Cpop;
 pub use critical_jobs::CriticalJobs;
 pub use demt::{Compaction, Demt};
 pub use dual_approximation::DualApproximation;
 pub use gang::Gang;
+pub use hcpa::Hcpa;
 pub use heft::Heft;
 pub use list_graham::{ListGraham, Order};
+pub use lp_rounding::LpRounding;
 pub use mapping::{Mapped, check_mappable, problem_of, schedule_of};
+pub use mcpa::Mcpa;
+pub use mheft::Mheft;
+pub use moldable_graph::Placing;
 pub use optimise::{Optimise, Target};
 pub(crate) use packed::needy;
 pub use peft::Peft;
+pub use priority::{Priority, Rule, Scheme};
 pub use sequential::Sequential;
 pub use shelves::Shelves;
 pub use steady_state::{STEADY_STATE, SteadyState};
@@ -155,6 +169,11 @@ fn check_supported(scheduler: &dyn Scheduler, instance: &Instance) -> Result<(),
 /// Whether all jobs are monotone, those with a law before their times are rounded up: then the shelves always fit.
 fn all_monotone(instance: &Instance) -> bool {
     instance.simple_jobs().all(|job| job.profile().is_monotone())
+}
+
+/// The same of all tasks, those of graphs among them.
+fn all_tasks_monotone(instance: &Instance) -> bool {
+    instance.task_ids().all(|task| instance.profile(task).is_monotone())
 }
 
 /// Whether the times of some job are those of a law, rounded up.

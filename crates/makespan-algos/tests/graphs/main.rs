@@ -13,12 +13,17 @@ use makespan_core::{Bound, Context, Instance, Objective, Placement, Proof, Sched
 use optimum::optima;
 use proptest::prelude::*;
 
-/// Everything of the catalogue that plans graphs.
+/// Everything of the catalogue that plans graphs: the smallest one, and perhaps not all others.
 fn schedulers() -> Vec<Box<dyn Scheduler>> {
     let specs = catalogue().iter().flat_map(|entry| entry.kind.representatives);
     let all = specs.map(|spec| scheduler(spec).unwrap_or_else(|error| panic!("{spec}: {error}")));
     let graph = draft::smallest().instance(1);
     all.filter(|scheduler| scheduler.supports(&graph).is_ok()).collect()
+}
+
+/// Those of them that plan an instance.
+fn schedulers_of(instance: &Instance) -> impl Iterator<Item = Box<dyn Scheduler>> {
+    schedulers().into_iter().filter(|scheduler| scheduler.supports(instance).is_ok())
 }
 
 fn plan(scheduler: &dyn Scheduler, instance: &Instance, seed: u64) -> (Schedule, Vec<Bound>) {
@@ -55,7 +60,7 @@ proptest! {
             let higher = Bound { value: (bound.value.integer() + 1).into(), ..bound };
             prop_assert!(higher.verify(&instance).is_err());
         }
-        for scheduler in schedulers() {
+        for scheduler in schedulers_of(&instance) {
             let (schedule, bounds) = plan(scheduler.as_ref(), &instance, 1);
             for bound in bounds {
                 prop_assert_eq!(bound.verify(&instance), Ok(()));
@@ -78,7 +83,7 @@ proptest! {
     fn a_plan_depends_on_figures_and_seed_only(draft in drafts(), seed in any::<u64>()) {
         let instance = draft.instance(1);
         let renamed = draft.renamed().instance(1);
-        for scheduler in schedulers() {
+        for scheduler in schedulers_of(&instance) {
             let (first, _) = plan(scheduler.as_ref(), &instance, seed);
             prop_assert_eq!(&first, &plan(scheduler.as_ref(), &instance, seed).0, "{}", scheduler.name());
             prop_assert_eq!(&first, &plan(scheduler.as_ref(), &renamed, seed).0, "{}: names", scheduler.name());
@@ -95,6 +100,10 @@ proptest! {
             let on_grid = ["critical-jobs", "objective=cost", "objective=pareto"].iter().any(|part| name.contains(part));
             let unit = if on_grid { 1 << 20 } else { 1 };
             let (instance, finer) = (draft.instance(unit), draft.instance(unit * factor));
+            if scheduler.supports(&instance).is_err() {
+                prop_assert!(scheduler.supports(&finer).is_err(), "{name} supports a unit of time only");
+                continue;
+            }
             let times = |time: Time| Time::from_ticks(time.ticks() * factor);
             let scale = |placement: &Placement| Placement {
                 start: times(placement.start),
@@ -138,6 +147,10 @@ fn the_instances_are_of_every_kind() {
     let mut runner = proptest::test_runner::TestRunner::deterministic();
     let instances: Vec<Instance> =
         (0..400).map(|_| Draft::instance(&drafts().new_tree(&mut runner).unwrap().current(), 1)).collect();
+    for scheduler in schedulers() {
+        let supported = instances.iter().filter(|instance| scheduler.supports(instance).is_ok()).count();
+        assert!(supported >= 10, "{} plans only {supported}", scheduler.name());
+    }
     let count = |is: &dyn Fn(&Instance) -> bool| instances.iter().filter(|instance| is(instance)).count();
     let kinds = [
         ("two jobs", count(&|instance| instance.jobs().len() == 2)),

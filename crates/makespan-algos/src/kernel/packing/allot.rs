@@ -74,13 +74,18 @@ impl Packing<'_> {
 
     /// For each row the time from its start to the end of all that waits for it, directly or not, in ticks.
     pub fn ranks(&self, choices: &[u32]) -> Vec<f64> {
+        self.ranks_by(|row| self.fastest(choices[row.index()]) as f64)
+    }
+
+    /// The same with any times, in ticks.
+    pub fn ranks_by(&self, time: impl Fn(Row) -> f64) -> Vec<f64> {
         let mut ranks = vec![0.0; self.rows.len()];
         for &row in self.order.iter().rev() {
             let behind = self.instance.outgoing_edges(self.first_of(row)).iter().map(|&edge| {
                 let transfer = self.machines.transfers.as_ref().map_or(0.0, |transfers| transfers.mean(edge));
                 transfer + ranks[self.row_of(self.instance.edges()[edge as usize].to).index()]
             });
-            ranks[row.index()] = self.fastest(choices[row.index()]) as f64 + behind.fold(0.0, f64::max);
+            ranks[row.index()] = time(row) + behind.fold(0.0, f64::max);
         }
         ranks
     }

@@ -11,6 +11,7 @@ mod least;
 mod levels;
 mod machines;
 mod packer;
+mod ready;
 mod state;
 #[cfg(test)]
 mod tests;
@@ -18,6 +19,7 @@ mod tests;
 use makespan_core::{Demand, Instance, JobId, Need, Profile, ResourceId, ResourceKind, TaskId, Time};
 
 use super::choices::{Choice, thinned};
+use crate::kernel::graph::TransferTimes;
 use crate::kernel::index_type;
 
 pub use afford::Affordable;
@@ -146,6 +148,11 @@ impl<'a> Packing<'a> {
     /// Whether data may take time between nodes.
     pub(crate) fn has_transfers(&self) -> bool {
         self.has_transfers
+    }
+
+    /// How long data travel between nodes; none where they take no time.
+    pub fn transfers(&self) -> Option<&TransferTimes> {
+        self.machines.transfers.as_ref()
     }
 
     /// How many different tasks there are.

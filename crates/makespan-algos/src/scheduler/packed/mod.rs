@@ -118,7 +118,7 @@ pub(super) fn sweep(instance: &Instance, steps: u64, seed: u64) -> Result<Schedu
 }
 
 /// Of all balances the one whose area and longest path together promise the shortest schedule.
-fn balanced(packing: &Packing<'_>) -> Result<Vec<u32>, Unsupported> {
+pub(super) fn balanced(packing: &Packing<'_>) -> Result<Vec<u32>, Unsupported> {
     let promised = |choices: &Vec<u32>| {
         let area: f64 =
             packing.rows().map(|row| packing.area(choices[row.index()]) * f64::from(packing.count_of(row))).sum();
@@ -129,7 +129,8 @@ fn balanced(packing: &Packing<'_>) -> Result<Vec<u32>, Unsupported> {
     best.map(|(_, choices)| choices).ok_or_else(|| used_up(packing))
 }
 
-fn repaired(packing: &Packing<'_>, mut choices: Vec<u32>) -> Result<Vec<u32>, Unsupported> {
+/// These choices, or others near them that leave enough of what is used up.
+pub(super) fn repaired(packing: &Packing<'_>, mut choices: Vec<u32>) -> Result<Vec<u32>, Unsupported> {
     if packing.repair(&mut choices) {
         return Ok(choices);
     }

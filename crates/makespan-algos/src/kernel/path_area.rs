@@ -1,0 +1,241 @@
+//! The longest path and the area of a graph of moldable tasks at once, with allotments mixed: a linear programme, solved without a
+//! solver to a gap that is told.
+
+use super::packing::{Packing, Row};
+
+/// Rounds at most, and fewer where tasks are many.
+const ROUNDS: usize = 1000;
+/// Rounds times tasks at most, where there are more than some rounds.
+const LOOKED_AT: usize = 10_000_000;
+/// The fewest rounds.
+const LEAST_ROUNDS: usize = 30;
+/// The search ends at this gap.
+const CLOSE: f64 = 1.001;
+/// Steps of the golden section for the share of the paths.
+const STEPS: usize = 16;
+const GOLDEN: f64 = 0.618_033_988_749_894_8;
+
+/// A solution of the programme that is nearly best.
+#[derive(Clone, Debug)]
+pub struct Mixed {
+    /// For each row its time, in ticks.
+    pub times: Vec<f64>,
+    /// The longer of the longest path at these times and the area that they take, over the platform.
+    pub value: f64,
+    /// No solution, and no schedule, is shorter.
+    pub bound: f64,
+}
+
+/// An allotment that is best at some prices.
+#[derive(Clone, Copy, Debug)]
+struct Corner {
+    time: f64,
+    /// Over the platform.
+    area: f64,
+}
+
+/// Times `x_i` of all rows, each between its shortest and its longest, that nearly minimise `C`:
+///
+///     minimise    C
+///     subject to  sum of x_i along every path <= C
+///                 sum_i n_i w_i(x_i)          <= C
+///
+/// where `n_i` is the number of equal tasks and `w_i` the largest convex function below the areas of the allotments, each over the
+/// platform. This is the programme of Lepère, Trystram and Woeginger (DOI 10.1142/S0129054102001308) and of Jansen and Zhang
+/// (DOI 10.1145/1159892.1159899), with a smaller feasible set: these bound `w_i` from below by a function that is nowhere above
+/// this one.
+///
+/// By duality `C` is at least `sum_i min_x ((1 - s) n_i w_i(x) + s y_i x)` for every share `s` and every mixture of paths that goes
+/// through row `i` with `y_i`. Both sides answer the mean of the other's answers so far ("fictitious play", J. Robinson, Annals of
+/// Mathematics 54, 1951, DOI 10.2307/1969530): the longest path at the mean times is added to the mixture, a golden section finds the
+/// best share, and the times that are best there are added to the mean: those on both sides of the share, mixed so that the paths of the
+/// mixture are as long as the area. The later answers count more. Releases, data on their way and
+/// closed processors are left out. O(e + n log m) a round for n rows of m allotments with e edges.
+pub fn solve(packing: &Packing<'_>) -> Mixed {
+    let mut play = Play::new(packing);
+    let rows = packing.rows().len();
+    let rounds = (LOOKED_AT / rows.max(1)).clamp(LEAST_ROUNDS, ROUNDS);
+    let mut best = Mixed { times: play.times.clone(), value: f64::INFINITY, bound: 0.0 };
+    for round in 1..=rounds {
+        // The sum of 1 to r is r (r + 1) / 2, of which r is the share 2 / (r + 1).
+        let step = 2.0 / (round + 1) as f64;
+        let length = play.add_longest_path(step);
+        let value = length.max(play.area());
+        if value < best.value {
+            best.value = value;
+            best.times.copy_from_slice(&play.times);
+        }
+        let (around, bound) = play.best_share();
+        best.bound = best.bound.max(bound);
+        if best.value <= CLOSE * best.bound {
+            break;
+        }
+        play.answer(around, step);
+    }
+    best
+}
+
+struct Play<'p, 'a> {
+    packing: &'p Packing<'a>,
+    corners: Vec<Corner>,
+    /// For each corner but the last of its row how much area a unit of time costs, up to the next: rising.
+    slopes: Vec<f64>,
+    /// For each row where its corners begin; one more than rows.
+    begins: Vec<usize>,
+    counts: Vec<f64>,
+    /// For each row how much of the mixture of paths goes through it.
+    through: Vec<f64>,
+    /// The mean of the times so far.
+    times: Vec<f64>,
+    ends: Vec<f64>,
+    before: Vec<Option<Row>>,
+}
+
+impl<'p, 'a> Play<'p, 'a> {
+    fn new(packing: &'p Packing<'a>) -> Self {
+        let rows = packing.rows().len();
+        let mut play = Self {
+            packing,
+            corners: Vec::new(),
+            slopes: Vec::new(),
+            begins: vec![0],
+            counts: packing.rows().map(|row| f64::from(packing.count_of(row))).collect(),
+            through: vec![0.0; rows],
+            times: Vec::with_capacity(rows),
+            ends: vec![0.0; rows],
+            before: vec![None; rows],
+        };
+        for row in packing.rows() {
+            let corner = |choice| Corner { time: packing.fastest(choice) as f64, area: packing.area(choice) };
+            play.add_corners(packing.choices_of(row).map(corner).collect());
+            play.times.push(play.corners.last().map_or(0.0, |corner| corner.time));
+        }
+        play
+    }
+
+    /// The corners of the convex function below these points, slowest first, and the slopes between them.
+    fn add_corners(&mut self, mut points: Vec<Corner>) {
+        points.sort_by(|a, b| a.area.total_cmp(&b.area).then(a.time.total_cmp(&b.time)));
+        let begin = self.corners.len();
+        let slope = |a: Corner, b: Corner| (b.area - a.area) / (a.time - b.time);
+        for point in points {
+            if self.corners[begin..].last().is_some_and(|last| last.time <= point.time) {
+                continue;
+            }
+            while let [.., a, b] = self.corners[begin..] {
+                if slope(a, b) < slope(b, point) {
+                    break;
+                }
+                self.corners.pop();
+            }
+            self.corners.push(point);
+        }
+        let of_row = &self.corners[begin..];
+        self.slopes.extend(of_row.windows(2).map(|pair| slope(pair[0], pair[1])));
+        // As many as corners.
+        self.slopes.push(f64::INFINITY);
+        self.begins.push(self.corners.len());
+    }
+
+    /// The corner of a row that is best where a unit of time is worth so much area.
+    fn corner_at(&self, row: usize, worth: f64) -> Corner {
+        let (begin, end) = (self.begins[row], self.begins[row + 1]);
+        let before = self.slopes[begin..end - 1].partition_point(|&slope| slope < worth);
+        self.corners[begin + before]
+    }
+
+    /// What a unit of time of a row is worth in area.
+    fn worth(&self, row: usize, share: f64) -> f64 {
+        share * self.through[row] / ((1.0 - share) * self.counts[row])
+    }
+
+    /// What is proved with this share of the paths.
+    fn proved(&self, share: f64) -> f64 {
+        let of_row = |row: usize| {
+            let Corner { time, area } = self.corner_at(row, self.worth(row, share));
+            (1.0 - share) * self.counts[row] * area + share * self.through[row] * time
+        };
+        (0..self.through.len()).map(of_row).sum()
+    }
+
+    /// Shares on both sides of that with which most is proved, and what is: a concave function of it.
+    fn best_share(&self) -> ([f64; 2], f64) {
+        let (mut low, mut high) = (0.0, 1.0);
+        let mut middle = [high - GOLDEN * (high - low), low + GOLDEN * (high - low)];
+        let mut values = middle.map(|share| self.proved(share));
+        for _ in 0..STEPS {
+            if values[0] >= values[1] {
+                high = middle[1];
+                middle = [high - GOLDEN * (high - low), middle[0]];
+                values = [self.proved(middle[0]), values[0]];
+            } else {
+                low = middle[0];
+                middle = [middle[1], low + GOLDEN * (high - low)];
+                values = [values[1], self.proved(middle[1])];
+            }
+        }
+        ([low, high], values[0].max(values[1]))
+    }
+
+    /// How much longer the paths of the mixture are than the area at the best times at this share: the slope of what is proved.
+    fn slope(&self, share: f64) -> f64 {
+        let of_row = |row: usize| {
+            let Corner { time, area } = self.corner_at(row, self.worth(row, share));
+            self.through[row] * time - self.counts[row] * area
+        };
+        (0..self.through.len()).map(of_row).sum()
+    }
+
+    /// Adds the best times at these shares to the mean, in parts that make paths and area as long as each other.
+    fn answer(&mut self, around: [f64; 2], step: f64) {
+        let [below, above] = around.map(|share| self.slope(share));
+        let part = if below > 0.0 && above < 0.0 { below / (below - above) } else { 0.5 };
+        for row in 0..self.times.len() {
+            let [slow, fast] = around.map(|share| self.corner_at(row, self.worth(row, share)).time);
+            self.times[row] += step * (slow + part * (fast - slow) - self.times[row]);
+        }
+    }
+
+    /// Adds the longest path at the mean times to the mixture, and tells its length.
+    fn add_longest_path(&mut self, step: f64) -> f64 {
+        let Self { packing, times, ends, before, through, .. } = self;
+        let instance = packing.instance();
+        for &row in packing.order() {
+            let mut start = 0.0;
+            before[row.index()] = None;
+            for edge in instance.incoming(packing.first_of(row)) {
+                let from = packing.row_of(edge.from);
+                if ends[from.index()] > start {
+                    start = ends[from.index()];
+                    before[row.index()] = Some(from);
+                }
+            }
+            ends[row.index()] = start + times[row.index()];
+        }
+        through.iter_mut().for_each(|flow| *flow *= 1.0 - step);
+        let mut at = packing.rows().max_by(|a, b| ends[a.index()].total_cmp(&ends[b.index()]));
+        let length = at.map_or(0.0, |last| ends[last.index()]);
+        while let Some(row) = at {
+            through[row.index()] += step;
+            at = before[row.index()];
+        }
+        length
+    }
+
+    /// The area that the mean times take, over the platform.
+    fn area(&self) -> f64 {
+        let of_row = |(row, &time): (usize, &f64)| {
+            let corners = &self.corners[self.begins[row]..self.begins[row + 1]];
+            let slower = corners.partition_point(|corner| corner.time > time);
+            let area = match (slower.checked_sub(1).map(|at| corners[at]), corners.get(slower)) {
+                (Some(slow), Some(fast)) => {
+                    let part = (slow.time - time) / (slow.time - fast.time);
+                    slow.area + part * (fast.area - slow.area)
+                }
+                (slow, fast) => fast.copied().or(slow).map_or(0.0, |corner| corner.area),
+            };
+            self.counts[row] * area
+        };
+        self.times.iter().enumerate().map(of_row).sum()
+    }
+}

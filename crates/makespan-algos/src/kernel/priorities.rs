@@ -1,0 +1,55 @@
+//! Priority rules of resource-constrained projects: keys of tasks whose allotments are chosen, the smallest first.
+
+mod slack;
+
+use super::packing::{Packing, Row};
+
+pub use slack::worst_case_slack;
+
+/// The instant by which each task must end if the longest path is to be as short as it can be: the "latest finish time". All paths end
+/// at once, so that only differences matter.
+pub fn latest_finish(packing: &Packing<'_>, choices: &[u32]) -> Vec<f64> {
+    let ranks = packing.ranks(choices);
+    packing.rows().map(|row| packing.fastest(choices[row.index()]) as f64 - ranks[row.index()]).collect()
+}
+
+/// Less the number of all tasks that wait for each, directly or not: "most total successors". Equal tasks of a bag count one by one.
+/// O(n (n + e) / 64).
+pub fn most_total_successors(packing: &Packing<'_>) -> Vec<f64> {
+    let instance = packing.instance();
+    let rows = packing.rows().len();
+    let mut counts = vec![0.0; rows];
+    let mut reached = vec![0_u64; rows];
+    // Some 64 rows at a time, a bit each: which rows wait for them is found backwards along the edges.
+    for block in (0..rows).step_by(64) {
+        reached.fill(0);
+        for &row in packing.order().iter().rev() {
+            let mut bits = 0;
+            for edge in instance.outgoing(packing.first_of(row)) {
+                let next = packing.row_of(edge.to).index();
+                bits |= reached[next];
+                if (block..block + 64).contains(&next) {
+                    bits |= 1 << (next - block);
+                }
+            }
+            reached[row.index()] = bits;
+            while bits != 0 {
+                let at = block + bits.trailing_zeros() as usize;
+                bits &= bits - 1;
+                counts[row.index()] -= f64::from(packing.count_of(Row::at(at)));
+            }
+        }
+    }
+    counts
+}
+
+/// Less the time of each task and of those that wait for it directly: "greatest rank positional weight".
+pub fn greatest_rank_positional_weight(packing: &Packing<'_>, choices: &[u32]) -> Vec<f64> {
+    let instance = packing.instance();
+    let time = |row: Row| packing.fastest(choices[row.index()]) as f64 * f64::from(packing.count_of(row));
+    let weight = |row: Row| {
+        let behind = instance.outgoing(packing.first_of(row)).map(|edge| time(packing.row_of(edge.to)));
+        packing.fastest(choices[row.index()]) as f64 + behind.sum::<f64>()
+    };
+    packing.rows().map(|row| -weight(row)).collect()
+}

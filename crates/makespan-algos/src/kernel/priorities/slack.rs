@@ -1,0 +1,177 @@
+//! The rule of the worst case slack, whose keys depend on what runs.
+
+use makespan_core::{Demand, ResourceKind};
+
+use super::latest_finish;
+use crate::kernel::packing::{Packing, Row};
+
+/// Whenever a task ends or is released, starts tasks that wait for nothing and fit: the one of the least worst case slack, until
+/// none fits. The worst case slack of a task is its latest start less the latest instant at which it could start if another of them
+/// started now. Starts of all tasks, by number; `None` where something is never free for a task.
+///
+/// Source: R. Kolisch, "Efficient priority rules for the resource-constrained project scheduling problem", J. Operations Management 14,
+/// 1996, DOI 10.1016/0272-6963(95)00032-1. Ties go to the latest start, then to the first task of the instance.
+/// Every resource must be one pool that is never closed. O(n w^2 a r) for n tasks, where w of them may start at an instant, a run and
+/// there are r resources.
+pub fn worst_case_slack(packing: &Packing<'_>, choices: &[u32]) -> Option<Vec<i64>> {
+    Play::new(packing, choices).run()
+}
+
+/// A task that runs: its end, and its row.
+type Running = (i64, Row);
+
+struct Play<'p, 'a> {
+    packing: &'p Packing<'a>,
+    choices: &'p [u32],
+    /// For each row how much it holds of everything.
+    held: Vec<Vec<u64>>,
+    free: Vec<u64>,
+    /// What is used up never comes back.
+    comes_back: Vec<bool>,
+    latest_start: Vec<f64>,
+    /// For each row how many tasks it waits for, and how many of its own wait to start.
+    missing: Vec<u64>,
+    waiting: Vec<u32>,
+    running: Vec<Running>,
+    starts: Vec<i64>,
+    now: i64,
+}
+
+impl<'p, 'a> Play<'p, 'a> {
+    fn new(packing: &'p Packing<'a>, choices: &'p [u32]) -> Self {
+        let instance = packing.instance();
+        let platform = instance.platform();
+        let mut free = vec![u64::from(instance.processors())];
+        let ids = (0..platform.resources().len()).map(|at| makespan_core::ResourceId(at as u16));
+        free.extend(ids.map(|id| match platform.resource_of(id).kind {
+            ResourceKind::OfNodes => u64::try_from(platform.total(id)).unwrap_or(u64::MAX),
+            _ => packing.machines().ever_left(id),
+        }));
+        let kinds = platform.resources().iter().map(|resource| resource.kind != ResourceKind::Consumable);
+        let held = |row: Row| {
+            let processors = packing.choice(choices[row.index()]).processors;
+            let mut held = vec![0; free.len()];
+            held[0] = processors.into();
+            for Demand { resource, need, .. } in packing.demands_of(row) {
+                held[1 + resource.index()] = need.total(processors);
+            }
+            held
+        };
+        let finish = latest_finish(packing, choices);
+        let start = |row: Row| finish[row.index()] - packing.fastest(choices[row.index()]) as f64;
+        let waits = |row: Row| {
+            let before = instance.incoming(packing.first_of(row));
+            before.map(|edge| instance.equal_tasks(edge.from).len() as u64).sum()
+        };
+        Self {
+            packing,
+            choices,
+            held: packing.rows().map(held).collect(),
+            comes_back: [true].into_iter().chain(kinds).collect(),
+            latest_start: packing.rows().map(start).collect(),
+            missing: packing.rows().map(waits).collect(),
+            waiting: packing.rows().map(|row| packing.count_of(row)).collect(),
+            running: Vec::new(),
+            starts: vec![0; instance.tasks() as usize],
+            now: instance.first_release().ticks(),
+            free,
+        }
+    }
+
+    fn run(mut self) -> Option<Vec<i64>> {
+        let mut left = self.starts.len();
+        while left > 0 {
+            while let Some(row) = self.chosen() {
+                self.start(row);
+                left -= 1;
+            }
+            if left > 0 {
+                self.advance()?;
+            }
+        }
+        Some(self.starts)
+    }
+
+    fn time(&self, row: Row) -> i64 {
+        self.packing.fastest(self.choices[row.index()])
+    }
+
+    /// Whether a row may start as far as order and release say.
+    fn is_ready(&self, row: Row) -> bool {
+        let at = row.index();
+        self.missing[at] == 0 && self.waiting[at] > 0 && self.packing.release_of(row) <= self.now
+    }
+
+    fn fits(&self, row: Row, free: &[u64]) -> bool {
+        self.held[row.index()].iter().zip(free).all(|(held, free)| held <= free)
+    }
+
+    /// The row whose task starts next, of those that can start now.
+    fn chosen(&self) -> Option<Row> {
+        let can = |row: &Row| self.is_ready(*row) && self.fits(*row, &self.free);
+        let rows: Vec<Row> = self.packing.rows().filter(can).collect();
+        let slack = |row: Row| {
+            // Another task of a bag competes as well.
+            let others = rows.iter().filter(|&&other| other != row || self.waiting[row.index()] > 1);
+            let latest = others.map(|&other| self.earliest_beside(row, other)).max().unwrap_or(self.now);
+            self.latest_start[row.index()] - latest as f64
+        };
+        let key = |row: Row| (slack(row), self.latest_start[row.index()], row);
+        let keys = rows.iter().map(|&row| key(row));
+        keys.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)).then(a.2.cmp(&b.2))).map(|key| key.2)
+    }
+
+    /// The first instant at which a row fits if another one starts now; the end of all that runs where it never does.
+    fn earliest_beside(&self, row: Row, other: Row) -> i64 {
+        let mut free: Vec<u64> =
+            self.free.iter().zip(&self.held[other.index()]).map(|(free, held)| free - held).collect();
+        if self.fits(row, &free) {
+            return self.now;
+        }
+        let mut ends = self.running.clone();
+        ends.push((self.now + self.time(other), other));
+        ends.sort_unstable();
+        for &(end, ended) in &ends {
+            self.give_back(ended, &mut free);
+            if self.fits(row, &free) {
+                return end;
+            }
+        }
+        ends.last().map_or(self.now, |last| last.0)
+    }
+
+    fn give_back(&self, row: Row, free: &mut [u64]) {
+        for ((free, held), comes_back) in free.iter_mut().zip(&self.held[row.index()]).zip(&self.comes_back) {
+            *free += if *comes_back { *held } else { 0 };
+        }
+    }
+
+    fn start(&mut self, row: Row) {
+        let at = row.index();
+        self.free.iter_mut().zip(&self.held[at]).for_each(|(free, held)| *free -= held);
+        let task = self.packing.first_of(row).index() + (self.packing.count_of(row) - self.waiting[at]) as usize;
+        self.waiting[at] -= 1;
+        self.starts[task] = self.now;
+        self.running.push((self.now + self.time(row), row));
+    }
+
+    /// Goes to the next end or release.
+    fn advance(&mut self) -> Option<()> {
+        let packing = self.packing;
+        let releases = packing.rows().filter(|row| self.waiting[row.index()] > 0).map(|row| packing.release_of(row));
+        let instants = self.running.iter().map(|running| running.0).chain(releases);
+        self.now = instants.filter(|&at| at > self.now).min()?;
+        let (ended, runs): (Vec<Running>, Vec<Running>) =
+            self.running.iter().partition(|running| running.0 <= self.now);
+        self.running = runs;
+        let mut free = std::mem::take(&mut self.free);
+        for (_, row) in ended {
+            self.give_back(row, &mut free);
+            for edge in packing.instance().outgoing(packing.first_of(row)) {
+                self.missing[packing.row_of(edge.to).index()] -= 1;
+            }
+        }
+        self.free = free;
+        Some(())
+    }
+}

@@ -1,0 +1,60 @@
+//! CPA.
+
+use makespan_core::{Context, Guarantee, Instance, Objective, Plan, ScheduleError, Scheduler, Unsupported};
+
+use super::moldable_graph::{self, Placing};
+use crate::kernel::critical_area::{Limits, allotments};
+
+/// Critical path and area: allotments grow along the critical path until it is no longer than the mean area; then the tasks are
+/// placed by falling bottom level, each on the processors that are free first.
+///
+/// Source: A. Radulescu, A. van Gemund, "A low-cost approach towards mixed task and data parallel scheduling", Int. Conf. Parallel
+/// Processing 2001, DOI 10.1109/ICPP.2001.952048.
+/// Assumptions: one cluster of equal processors; with `placing=list` none. Guarantee: none.
+/// Complexity: O(n m (n + e)) for n tasks with e edges on m processors.
+/// Deviations: an allotment that is no faster than fewer processors is left out; data on their way count in the critical path with
+/// their mean time; several jobs are planned together, and releases count when tasks are placed only. With `placing=list` tasks are
+/// placed by a list forward in time, in which others start before a task for which there is no room yet, and which keeps needs,
+/// unavailable periods and speeds.
+///
+/// ```
+/// use makespan_algos::scheduler::Cpa;
+/// use makespan_core::{Context, Edge, Graph, Instance, Job, NamedTask, Payload, Platform, Profile, Scheduler, Time};
+///
+/// let seconds = |times: &[i64]| times.iter().map(|&time| Time::from_seconds(time)).collect();
+/// let task = |name, times: &[i64]| NamedTask::new(name, Profile::table(seconds(times)).unwrap());
+/// let tasks = vec![task("a", &[4, 2]), task("b", &[3, 3]), task("c", &[3, 3])];
+/// let edge = |to| Edge { from: 0, to, payload: Payload::Bytes(0) };
+/// let job = Job::compound("fork", Graph::new(tasks, vec![edge(1), edge(2)]).unwrap());
+/// let instance = Instance::new(Platform::flat(2).unwrap(), vec![job], vec![]).unwrap();
+/// let plan = Cpa::default().schedule(&instance, &mut Context::default()).unwrap();
+/// // The critical path of 7 s is longer than the mean area of 5 s, so a gets the second processor.
+/// assert_eq!(plan.into_schedule().unwrap().makespan(), Time::from_seconds(5));
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cpa {
+    /// How tasks are placed.
+    pub placing: Placing,
+}
+
+impl Scheduler for Cpa {
+    fn name(&self) -> String {
+        moldable_graph::named("cpa", self.placing)
+    }
+
+    fn supports(&self, instance: &Instance) -> Result<(), Unsupported> {
+        moldable_graph::supports("cpa", instance, self.placing)
+    }
+
+    fn guarantee(&self, _: &Instance, _: Objective) -> Option<Guarantee> {
+        None
+    }
+
+    fn schedule(&self, instance: &Instance, _: &mut Context) -> Result<Plan, ScheduleError> {
+        moldable_graph::planned(self, "cpa", instance, self.placing, |packing| {
+            let processors = instance.processors();
+            let limits = Limits { slower: 1.0, processors: processors.into(), most: processors, of_level: None };
+            allotments(packing, &limits)
+        })
+    }
+}

@@ -1,0 +1,110 @@
+//! HCPA.
+
+use makespan_core::{Context, Guarantee, Instance, Objective, Plan, ScheduleError, Scheduler, Unsupported};
+
+use super::check_supported;
+use super::moldable_graph::{clusters, earliest, packing_on_clusters};
+use crate::kernel::clusters::{ClusterId, Clusters};
+use crate::kernel::critical_area::{Limits, allotments};
+use crate::kernel::packing::{Packing, Row};
+
+/// CPA for several clusters of different speeds: allotments are chosen on a reference cluster of the same power in all, and each
+/// task is placed on the cluster where it ends first, with as many processors as give it there the time of the reference.
+///
+/// Source: T. N'Takpé, F. Suter, "Critical path and area based scheduling of parallel task graphs on heterogeneous platforms",
+/// ICPADS 2006, DOI 10.1109/ICPADS.2006.32; T. N'Takpé, F. Suter, H. Casanova, "A comparison of scheduling approaches for
+/// mixed-parallel applications on heterogeneous platforms", ISPDC 2007, DOI 10.1109/ISPDC.2007.3.
+/// Assumptions: every task fits onto one cluster: nodes of one speed, or a single node where data take time on their way.
+/// Guarantee: none. Complexity: O(n m (n + e)) for n tasks with e edges on m processors of the reference.
+/// Deviations: processors of the reference are as fast as the slowest ones of the platform; the mean area is taken over no more
+/// processors than there are tasks; of allotments, those of CPA; of several jobs, too.
+///
+/// ```
+/// use makespan_algos::scheduler::Hcpa;
+/// use makespan_core::{Context, Instance, Job, Node, Platform, Profile, Scheduler, Time};
+///
+/// let nodes = vec![Node { speed: 2.0, ..Node::new("fast", 1) }, Node::new("slow", 4)];
+/// let times = [8, 4, 3, 2].map(Time::from_seconds);
+/// let job = Job::new("a", Profile::table(times.to_vec()).unwrap());
+/// let instance = Instance::new(Platform::new(nodes).unwrap(), vec![job], vec![]).unwrap();
+/// let plan = Hcpa.schedule(&instance, &mut Context::default()).unwrap();
+/// assert_eq!(plan.into_schedule().unwrap().makespan(), Time::from_seconds(2));
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Hcpa;
+
+impl Scheduler for Hcpa {
+    fn name(&self) -> String {
+        "hcpa".into()
+    }
+
+    fn supports(&self, instance: &Instance) -> Result<(), Unsupported> {
+        clusters(&packing_on_clusters(instance)?).map(drop)
+    }
+
+    fn guarantee(&self, _: &Instance, _: Objective) -> Option<Guarantee> {
+        None
+    }
+
+    fn schedule(&self, instance: &Instance, _: &mut Context) -> Result<Plan, ScheduleError> {
+        check_supported(self, instance)?;
+        let unsupported = |reason| ScheduleError::Unsupported { scheduler: self.name(), reason };
+        let packing = packing_on_clusters(instance).map_err(unsupported)?;
+        let clusters = clusters(&packing).map_err(unsupported)?;
+        let reference = Reference::of(&clusters);
+        let tasks = instance.tasks() as f64;
+        let limits = Limits {
+            slower: reference.slower,
+            processors: reference.processors.min(tasks),
+            most: reference.most,
+            of_level: None,
+        };
+        let choices = allotments(&packing, &limits);
+        let time = |row: Row| reference.slower * packing.fastest(choices[row.index()]) as f64;
+        let ranks = packing.ranks_by(time);
+        let offered = |clusters: &Clusters<'_, '_>, row: Row, cluster: ClusterId| {
+            translated(&packing, clusters, row, cluster, time(row)).into_iter()
+        };
+        Ok(earliest(&packing, clusters, &ranks, offered))
+    }
+}
+
+/// The reference cluster.
+struct Reference {
+    /// How many times as slow its processors are as the fastest ones.
+    slower: f64,
+    /// How many of its processors are as fast as all of the platform.
+    processors: f64,
+    /// How many of them are as fast as the most powerful cluster.
+    most: u32,
+}
+
+impl Reference {
+    fn of(clusters: &Clusters<'_, '_>) -> Self {
+        let all = clusters.all();
+        let speeds = || all.iter().map(|cluster| cluster.speed);
+        let (fastest, slowest) = (speeds().fold(0.0, f64::max), speeds().fold(f64::INFINITY, f64::min));
+        let power = || all.iter().map(|cluster| f64::from(cluster.processors()) * cluster.speed / slowest);
+        Self { slower: fastest / slowest, processors: power().sum(), most: power().fold(1.0, f64::max) as u32 }
+    }
+}
+
+/// The fewest processors of a cluster on which a task takes no longer than on the reference; the most that it can have, where
+/// none is as fast.
+fn translated(
+    packing: &Packing<'_>,
+    clusters: &Clusters<'_, '_>,
+    row: Row,
+    cluster: ClusterId,
+    reference: f64,
+) -> Option<u32> {
+    let mut slower = None;
+    for choice in packing.choices_of(row) {
+        match clusters.time(row, choice, cluster) {
+            Some(time) if time as f64 <= reference => return Some(choice),
+            Some(_) => slower = Some(choice),
+            None => {}
+        }
+    }
+    slower
+}

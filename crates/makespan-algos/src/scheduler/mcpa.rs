@@ -1,0 +1,55 @@
+//! MCPA.
+
+use makespan_core::{Context, Guarantee, Instance, Objective, Plan, ScheduleError, Scheduler, Unsupported};
+
+use super::moldable_graph::{self, Placing};
+use crate::kernel::critical_area::{Limits, allotments};
+
+/// CPA in which the tasks of one precedence level together get no more processors than there are, so that they can run at once.
+///
+/// Source: S. Bansal, P. Kumar, K. Singh, "An improved two-step algorithm for task and data parallel scheduling in distributed memory
+/// machines", Parallel Computing 32(10), 2006, DOI 10.1016/j.parco.2006.08.004. The level of a task is the number of tasks
+/// before it on the path that has most.
+/// Assumptions: as [`Cpa`](super::Cpa). Guarantee: none. Complexity: that of CPA.
+/// Deviations: those of CPA; a level of more tasks than processors keeps its fewest processors.
+///
+/// ```
+/// use makespan_algos::scheduler::Mcpa;
+/// use makespan_core::{Context, Instance, Job, Platform, Profile, Scheduler, Time};
+///
+/// let job = |name: &str| {
+///     let times = [4, 2].map(Time::from_seconds);
+///     Job::new(name, Profile::table(times.to_vec()).unwrap())
+/// };
+/// let instance = Instance::new(Platform::flat(2).unwrap(), vec![job("a"), job("b")], vec![]).unwrap();
+/// let plan = Mcpa::default().schedule(&instance, &mut Context::default()).unwrap();
+/// // Both are on one level, and keep one processor each.
+/// assert!(plan.into_schedule().unwrap().placements().iter().all(|one| one.processors.len() == 1));
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Mcpa {
+    /// How tasks are placed.
+    pub placing: Placing,
+}
+
+impl Scheduler for Mcpa {
+    fn name(&self) -> String {
+        moldable_graph::named("mcpa", self.placing)
+    }
+
+    fn supports(&self, instance: &Instance) -> Result<(), Unsupported> {
+        moldable_graph::supports("mcpa", instance, self.placing)
+    }
+
+    fn guarantee(&self, _: &Instance, _: Objective) -> Option<Guarantee> {
+        None
+    }
+
+    fn schedule(&self, instance: &Instance, _: &mut Context) -> Result<Plan, ScheduleError> {
+        moldable_graph::planned(self, "mcpa", instance, self.placing, |packing| {
+            let most = instance.processors();
+            let limits = Limits { slower: 1.0, processors: most.into(), most, of_level: Some(most.into()) };
+            allotments(packing, &limits)
+        })
+    }
+}

@@ -1,0 +1,94 @@
+//! Graphs whose allotments are chosen before anything is placed.
+
+use std::fmt;
+use std::str::FromStr;
+
+use makespan_core::{Instance, Plan, ScheduleError, Scheduler, Unsupported};
+
+use super::{clusters, packing_on_clusters};
+use crate::kernel::clusters::{ClusterId, Clusters};
+use crate::kernel::packing::Packing;
+use crate::scheduler::packed;
+
+/// How tasks are placed whose allotments are chosen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Placing {
+    /// In the order of their bottom levels, each on the processors that are free first: as CPA has it.
+    #[default]
+    FirstFree,
+    /// By a list forward in time: others start before a task for which there is no room yet.
+    List,
+}
+
+impl fmt::Display for Placing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::FirstFree => "first-free",
+            Self::List => "list",
+        })
+    }
+}
+
+impl FromStr for Placing {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "first-free" => Ok(Self::FirstFree),
+            "list" => Ok(Self::List),
+            _ => Err("first-free or list".into()),
+        }
+    }
+}
+
+/// The spec of a scheduler of this name.
+pub(in crate::scheduler) fn named(name: &str, placing: Placing) -> String {
+    if placing == Placing::default() { name.to_owned() } else { format!("{name}[placing={placing}]") }
+}
+
+/// Whether an instance can be placed so; `name` is that of the scheduler.
+pub(in crate::scheduler) fn supports(name: &str, instance: &Instance, placing: Placing) -> Result<(), Unsupported> {
+    match placing {
+        Placing::List => packed::supports(instance),
+        Placing::FirstFree => {
+            let instead = |error: Unsupported| Unsupported(format!("{error}, or `{name}[placing=list]`"));
+            let packing = packing_on_clusters(instance).map_err(instead)?;
+            one_cluster(name, &packing).map(drop)
+        }
+    }
+}
+
+fn one_cluster<'p, 'a>(name: &str, packing: &'p Packing<'a>) -> Result<Clusters<'p, 'a>, Unsupported> {
+    let clusters = clusters(packing)?;
+    if clusters.all().len() == 1 {
+        return Ok(clusters);
+    }
+    let why = if packing.instance().has_transfers() { "data take time between nodes" } else { "nodes differ in speed" };
+    let instead = format!("`hcpa`, `mheft` or `{name}[placing=list]`");
+    Err(Unsupported(format!("it knows one cluster of equal processors, and {why}; take {instead}")))
+}
+
+/// The plan with the allotments that `allotments` chooses, as far as there is enough of what is used up.
+pub(in crate::scheduler) fn planned(
+    scheduler: &dyn Scheduler,
+    name: &str,
+    instance: &Instance,
+    placing: Placing,
+    allotments: impl FnOnce(&Packing<'_>) -> Vec<u32>,
+) -> Result<Plan, ScheduleError> {
+    let unsupported = |reason| ScheduleError::Unsupported { scheduler: scheduler.name(), reason };
+    supports(name, instance, placing).map_err(unsupported)?;
+    let packing = packed::packing(instance).map_err(unsupported)?;
+    let choices = packed::repaired(&packing, allotments(&packing)).map_err(unsupported)?;
+    let ranks = packing.ranks(&choices);
+    if placing == Placing::List {
+        let list = packing.list(&choices, |row| -ranks[row.index()]);
+        return packed::planned(scheduler, packed::carried_out(&packing, &list, false));
+    }
+    let mut clusters = one_cluster(name, &packing).map_err(unsupported)?;
+    for task in packing.ready_first(|row| -ranks[row.index()]) {
+        clusters.see_arrivals(task);
+        clusters.place(task, choices[packing.row_of(task).index()], ClusterId(0));
+    }
+    Ok(makespan_core::Schedule::new(clusters.into_placements()).into())
+}

@@ -1,0 +1,70 @@
+//! What the schedulers of graphs of moldable tasks share that choose allotments first, or on clusters.
+
+mod allotted;
+
+use makespan_core::{Instance, Plan, Schedule, Unsupported};
+
+use super::{INSTEAD, packed};
+use crate::kernel::clusters::{ClusterId, Clusters};
+use crate::kernel::packing::{Packing, Row};
+
+pub use allotted::Placing;
+pub(super) use allotted::{named, planned, supports};
+
+/// What tasks that are placed behind each other on clusters must be like: processors alone, always open, whichever they are.
+pub(super) fn packing_on_clusters(instance: &Instance) -> Result<Packing<'_>, Unsupported> {
+    let refused =
+        |what: &str| Err(Unsupported(format!("it places tasks behind each other, and {what}; take {INSTEAD}")));
+    if let Some((name, resource)) = packed::needy(instance) {
+        return refused(&format!("`{name}` needs `{resource}`"));
+    }
+    if !instance.availability().is_always_open() {
+        return refused("some processors are unavailable at times");
+    }
+    if instance.platform().restricts_placement() {
+        return refused("jobs are kept within nodes (placement = compact)");
+    }
+    if let Some(task) = instance.task_ids().find(|&task| instance.profile(task).machine_times().is_some()) {
+        return refused(&format!("`{}` has a time of its own on each machine", instance.name(task)));
+    }
+    packed::packing(instance)
+}
+
+/// The clusters of a packing, on one of which each task can run.
+pub(super) fn clusters<'p, 'a>(packing: &'p Packing<'a>) -> Result<Clusters<'p, 'a>, Unsupported> {
+    let clusters = Clusters::new(packing);
+    let runs = |row: &_| {
+        let mut on = ClusterId::first(clusters.all().len());
+        on.any(|cluster| packing.choices_of(*row).any(|choice| clusters.time(*row, choice, cluster).is_some()))
+    };
+    if let Some(row) = packing.rows().find(|row| !runs(row)) {
+        let name = packing.instance().name(packing.first_of(row));
+        let clusters = if packing.instance().has_transfers() { "one node" } else { "nodes of one speed" };
+        return Err(Unsupported(format!("it runs each task on {clusters}, and `{name}` needs more; take {INSTEAD}")));
+    }
+    Ok(clusters)
+}
+
+/// Places all tasks, those of highest rank first, each where and with the choice that ends first of those that `offered` names for
+/// a row and a cluster; of several the one of fewest processors, and of these the fastest cluster.
+pub(super) fn earliest<I: Iterator<Item = u32>>(
+    packing: &Packing<'_>,
+    mut clusters: Clusters<'_, '_>,
+    ranks: &[f64],
+    offered: impl Fn(&Clusters<'_, '_>, Row, ClusterId) -> I,
+) -> Plan {
+    for task in packing.ready_first(|row| -ranks[row.index()]) {
+        clusters.see_arrivals(task);
+        let row = packing.row_of(task);
+        let each = ClusterId::first(clusters.all().len()).flat_map(|cluster| {
+            let ends = offered(&clusters, row, cluster).filter_map(|choice| {
+                let end = clusters.end(row, choice, cluster)?;
+                Some((end, packing.choice(choice).processors, cluster, choice))
+            });
+            ends.collect::<Vec<_>>()
+        });
+        let (_, _, cluster, choice) = each.min().expect("each task can run on some cluster");
+        clusters.place(task, choice, cluster);
+    }
+    Schedule::new(clusters.into_placements()).into()
+}

@@ -1,0 +1,222 @@
+//! Priority rules with both schemes of schedule generation.
+
+use std::fmt;
+use std::str::FromStr;
+
+use makespan_core::{
+    Context, Guarantee, Instance, Objective, Plan, ResourceKind, Schedule, ScheduleError, Scheduler, Unsupported,
+};
+
+use super::{INSTEAD, packed};
+use crate::kernel::cumulative::{CumulativeProblem, SerialScheme};
+use crate::kernel::packing::{Packing, Row};
+use crate::kernel::priorities;
+
+/// Which task comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rule {
+    /// The least latest finish time.
+    Lft,
+    /// Most total successors.
+    Mts,
+    /// The greatest rank positional weight: its time and that of its direct successors.
+    Grpw,
+    /// The least worst case slack; with the parallel scheme alone.
+    Wcs,
+}
+
+/// How a list of tasks becomes a schedule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scheme {
+    /// Task by task, each at its first fit.
+    Serial,
+    /// Instant by instant, all that fit then.
+    Parallel,
+}
+
+impl Rule {
+    const NAMES: [(&'static str, Self); 4] =
+        [("lft", Self::Lft), ("mts", Self::Mts), ("grpw", Self::Grpw), ("wcs", Self::Wcs)];
+}
+
+impl Scheme {
+    const NAMES: [(&'static str, Self); 2] = [("serial", Self::Serial), ("parallel", Self::Parallel)];
+}
+
+fn name_of<T: PartialEq>(names: &[(&'static str, T)], value: &T) -> &'static str {
+    names.iter().find(|(_, other)| other == value).map_or("", |(name, _)| name)
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(name_of(&Self::NAMES, self))
+    }
+}
+
+impl fmt::Display for Scheme {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(name_of(&Self::NAMES, self))
+    }
+}
+
+impl FromStr for Rule {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let found = Self::NAMES.iter().find(|(name, _)| *name == text);
+        found.map(|&(_, rule)| rule).ok_or_else(|| "one of lft, mts, grpw, wcs".into())
+    }
+}
+
+impl FromStr for Scheme {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let found = Self::NAMES.iter().find(|(name, _)| *name == text);
+        found.map(|&(_, scheme)| scheme).ok_or_else(|| "serial or parallel".into())
+    }
+}
+
+/// A priority rule of resource-constrained project scheduling, with the serial or the parallel scheme.
+///
+/// Source: R. Kolisch, "Serial and parallel resource-constrained project scheduling methods revisited: theory and computation", EJOR 90,
+/// 1996, DOI 10.1016/0377-2217(95)00357-6, for the schemes and LFT, MTS and GRPW; the same, "Efficient priority rules for the
+/// resource-constrained project scheduling problem", J. Operations Management 14, 1996, DOI 10.1016/0272-6963(95)00032-1, for WCS.
+/// LFT is that of E. Davis, J. Patterson, Management Science 21, 1975, DOI 10.1287/mnsc.21.8.944; MTS and GRPW are those of
+/// R. Alvarez-Valdés, J. Tamarit, in Advances in Project Scheduling, 1989.
+/// Assumptions: with the serial scheme and for WCS every resource is one pool ([`CumulativeProblem::new`]), which for WCS never
+/// closes; with the parallel scheme none. Guarantee: none. Complexity: O(n log n + e) for the keys of n tasks with e edges, O(n (n + e))
+/// for MTS; then that of [`SerialScheme`], of a list forward in time, or of [`priorities::worst_case_slack`].
+/// Deviations: modes, and allotments of moldable tasks, are chosen first: those that balance the longest path and the area best
+/// ([`Packing::balanced`]), changed until no more is used up than there is. Ties go to the first task of the instance. Several jobs are
+/// planned together, and keys know nothing of releases.
+///
+/// ```
+/// use makespan_algos::scheduler::{Priority, Rule, Scheme};
+/// use makespan_core::{
+///     Context, Instance, Job, Need, Needs, Platform, Profile, Resources, Scheduler, Time,
+/// };
+///
+/// // One crew: b waits for a, so that a is the more urgent one of a and c.
+/// let job = |name: &str, seconds, after: &[&str]| {
+///     let job = Job::new(name, Profile::rigid(1, Time::from_seconds(seconds)).unwrap());
+///     job.with_after(after.to_vec()).with_needs(Needs::new([("crew", Need::whole(u64::from(name != "b")))]).unwrap())
+/// };
+/// let platform = Platform::flat(3).unwrap().with_licences(Resources::new([("crew", 1)]).unwrap()).unwrap();
+/// let jobs = vec![job("c", 3, &[]), job("a", 2, &[]), job("b", 4, &["a"])];
+/// let instance = Instance::new(platform, jobs, vec![]).unwrap();
+/// for scheme in [Scheme::Serial, Scheme::Parallel] {
+///     let plan = Priority { rule: Rule::Lft, scheme }.schedule(&instance, &mut Context::default()).unwrap();
+///     assert_eq!(plan.into_schedule().unwrap().makespan(), Time::from_seconds(6));
+/// }
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Priority {
+    /// Which task comes first.
+    pub rule: Rule,
+    /// How the list becomes a schedule.
+    pub scheme: Scheme,
+}
+
+impl Priority {
+    /// Refuses a rule that a scheme does not know.
+    ///
+    /// # Errors
+    /// What the scheme would have to be.
+    pub fn check(self) -> Result<Self, String> {
+        if self.rule == Rule::Wcs && self.scheme == Scheme::Serial {
+            return Err("parallel with rule=wcs, which compares tasks that could start at the same instant".into());
+        }
+        Ok(self)
+    }
+
+    /// The problem whose resources are pools, where the rule or the scheme needs that.
+    fn pools<'a>(self, packing: &Packing<'a>) -> Result<Option<CumulativeProblem<'a>>, Unsupported> {
+        if self.rule != Rule::Wcs && self.scheme == Scheme::Parallel {
+            return Ok(None);
+        }
+        let instance = packing.instance();
+        let what = if self.rule == Rule::Wcs { "rule=wcs" } else { "scheme=serial" };
+        let instead = if self.rule == Rule::Wcs { "another rule" } else { "scheme=parallel" };
+        let refused = |why: &str| Unsupported(format!("{what} {why}; take {instead}, {INSTEAD}"));
+        if self.rule == Rule::Wcs && !instance.availability().is_always_open() {
+            return Err(refused("needs processors that are always open"));
+        }
+        if self.rule == Rule::Wcs && !packing.machines().held.is_empty() {
+            return Err(refused("does not know what others hold"));
+        }
+        let why = "needs equal processors that close together or not at all, resources of one node or of none, and no transfers";
+        CumulativeProblem::new(packing).map(Some).ok_or_else(|| refused(why))
+    }
+
+    fn planned(self, instance: &Instance) -> Result<Schedule, Unsupported> {
+        let packing = packed::packing(instance)?;
+        let pools = self.pools(&packing)?;
+        let choices = packed::balanced(&packing)?;
+        let keys = match self.rule {
+            Rule::Lft | Rule::Wcs => priorities::latest_finish(&packing, &choices),
+            Rule::Mts => priorities::most_total_successors(&packing),
+            Rule::Grpw => priorities::greatest_rank_positional_weight(&packing, &choices),
+        };
+        let Some(problem) = pools else {
+            return packed::carried_out(&packing, &packing.list(&choices, |row| keys[row.index()]), false);
+        };
+        let modes: Vec<u32> =
+            (0..problem.tasks() as u32).map(|task| mode(&packing, &problem, &choices, task)).collect();
+        let used_up = || packed::used_up(&packing);
+        if self.rule == Rule::Wcs {
+            let taken: Vec<u32> = packing.rows().map(|row| choice_of(&problem, &modes, row)).collect();
+            let starts = priorities::worst_case_slack(&packing, &taken).ok_or_else(used_up)?;
+            let starts: Vec<i64> = starts.into_iter().map(|start| problem.instant(start)).collect();
+            return Ok(problem.schedule(&starts, &modes));
+        }
+        let order: Vec<u32> =
+            packing.ready_first(|row| keys[row.index()]).into_iter().map(|task| task.0 as u32).collect();
+        let mut scheme = SerialScheme::new(&problem);
+        if !scheme.forward(&order, &modes, |_, _| true) {
+            return Err(used_up());
+        }
+        Ok(problem.schedule(scheme.starts(), &modes))
+    }
+}
+
+/// The mode of a task with its choice. One that is no better than another was left out: then one that is as fast and uses up no more.
+fn mode(packing: &Packing<'_>, problem: &CumulativeProblem<'_>, choices: &[u32], task: u32) -> u32 {
+    let row = problem.row_of(task);
+    let wanted = choices[row.index()];
+    let used_up = |choice: u32| {
+        let demands = packing.demands_of(row).iter().filter(|demand| demand.kind == ResourceKind::Consumable);
+        demands.map(move |demand| demand.need.total(packing.choice(choice).processors))
+    };
+    let as_good = |mode: &u32| {
+        let choice = problem.mode(*mode).choice;
+        let no_more = used_up(choice).zip(used_up(wanted)).all(|(own, wanted)| own <= wanted);
+        no_more && packing.fastest(choice) <= packing.fastest(wanted)
+    };
+    let mut modes = problem.modes_of(row);
+    let same = modes.clone().find(|&mode| problem.mode(mode).choice == wanted);
+    same.or_else(|| modes.find(as_good)).expect("a mode is left out only for one that is as good")
+}
+
+/// The choice of a row in the mode of its first task.
+fn choice_of(problem: &CumulativeProblem<'_>, modes: &[u32], row: Row) -> u32 {
+    problem.mode(modes[problem.tasks_of(row).start as usize]).choice
+}
+
+impl Scheduler for Priority {
+    fn name(&self) -> String {
+        format!("priority[rule={},scheme={}]", self.rule, self.scheme)
+    }
+
+    fn supports(&self, instance: &Instance) -> Result<(), Unsupported> {
+        self.pools(&packed::packing(instance)?).map(drop)
+    }
+
+    fn guarantee(&self, _: &Instance, _: Objective) -> Option<Guarantee> {
+        None
+    }
+
+    fn schedule(&self, instance: &Instance, _: &mut Context) -> Result<Plan, ScheduleError> {
+        packed::planned(self, self.planned(instance))
+    }
+}
