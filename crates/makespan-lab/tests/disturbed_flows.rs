@@ -2,7 +2,7 @@
 
 use makespan::{Deviation, FailureModel, Scene, Silent, Simulated, SimulationOptions, simulate};
 use makespan_core::{Actual, Instance};
-use makespan_lab::generate::{GraphOptions, Shape, generate_graphs};
+use makespan_lab::generate::{GraphOptions, Law, Shape, generate_graphs};
 
 /// As `generate graphs --jobs 30 --tasks 12 --gap GAP --deadline 2 --seed SEED` draws them.
 fn flow(gap: f64, seed: u64) -> Instance {
@@ -13,6 +13,7 @@ fn flow(gap: f64, seed: u64) -> Instance {
         volume: (10.0, 100.0),
         data: (1_000_000, 20_000_000),
         parallel: 1,
+        law: Law::Downey,
         processors: 8,
         cores: 1,
         fastest: 3.0,

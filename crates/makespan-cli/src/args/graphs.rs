@@ -3,13 +3,14 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use makespan_lab::generate::Shape;
+use makespan_lab::generate::{Law, Shape};
 
 use super::NeedsArguments;
 
 #[derive(Args)]
 pub struct GenerateGraphsOptions {
-    /// layers, chain, fork-join, montage, epigenomics or cybershake
+    /// layers, chain, fork-join, stages, series-parallel, cholesky, lu, montage, epigenomics, cybershake, 1000genome, blast, bwa,
+    /// seismology, soykb or srasearch
     #[arg(long, default_value = "layers")]
     pub shape: Shape,
     /// Tasks of each job, about
@@ -36,9 +37,13 @@ pub struct GenerateGraphsOptions {
     /// Least and most bytes of an edge
     #[arg(long, value_delimiter = ',', default_value = "1000000,20000000", value_name = "FROM,TO")]
     pub data: Vec<u64>,
-    /// The average parallelism of a task is log-uniform from 1 to this, by Downey's law with sigma uniform on [0, 2]; at 1 tasks are sequential
+    /// Most processors of a task; at 1 tasks are sequential
     #[arg(long, default_value_t = 1, value_name = "PROCESSORS", allow_negative_numbers = true)]
     pub parallel: u32,
+    /// Speed-ups of parallel tasks: downey (average parallelism log-uniform from 1 to --parallel, sigma uniform on [0, 2]) or amdahl (serial
+    /// share uniform on [0, 0.25])
+    #[arg(long, default_value = "downey")]
+    pub law: Law,
     /// How many processors, each a node (or nodes of several, with --cores)
     #[arg(long, default_value_t = 8, allow_negative_numbers = true)]
     pub processors: usize,

@@ -109,7 +109,7 @@ fn graphs(options: &GenerateGraphsOptions) -> Result<ExitCode> {
     let shape = if let Shape::Layers { .. } = shape { Shape::Layers { width, density } } else { shape };
     let bandwidth = parse_bandwidth(&options.bandwidth).map_err(|problem| miette!("--bandwidth: {problem}"))?;
     let (volume, data) = ((least, most), (lightest, heaviest));
-    let GenerateGraphsOptions { parallel, cores, needs, .. } = *options;
+    let GenerateGraphsOptions { parallel, law, cores, needs, .. } = *options;
     let drawn = GraphOptions {
         shape,
         tasks,
@@ -117,6 +117,7 @@ fn graphs(options: &GenerateGraphsOptions) -> Result<ExitCode> {
         volume,
         data,
         parallel,
+        law,
         processors,
         cores,
         fastest,

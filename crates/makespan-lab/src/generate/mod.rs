@@ -27,7 +27,7 @@ use rand_distr::{Distribution, Exp};
 pub use etc::{Consistency, EtcOptions, etc};
 pub use family::Family;
 pub use flow::{FlowOptions, flow};
-pub use graph::{GraphOptions, Shape, generate_graphs};
+pub use graph::{GraphOptions, Law, Shape, generate_graphs};
 pub use lublin::{DrawnLog, LublinOptions, lublin};
 pub use needs::{NeedsOptions, with_needs};
 pub use poisson::{PoissonOptions, poisson};

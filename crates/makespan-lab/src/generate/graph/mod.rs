@@ -1,17 +1,21 @@
 //! Graphs of tasks: random layers, and the shapes of known workflows.
 
 mod deadline;
+mod law;
+mod random;
 mod shape;
 #[cfg(test)]
 mod tests;
+mod tiles;
+mod workflow;
 
 use makespan_core::{
-    Edge, Graph, GraphError, Instance, Job, Link, NamedTask, Node, Payload, Platform, PlatformError, Profile,
-    SpeedupLaw, Time,
+    Edge, Graph, GraphError, Instance, Job, Link, NamedTask, Node, Payload, Platform, PlatformError, Profile, Time,
 };
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+pub use law::Law;
 pub use shape::Shape;
 
 use crate::LabError;
@@ -35,9 +39,10 @@ pub struct GraphOptions {
     pub volume: (f64, f64),
     /// Bytes of an edge, uniform from the first to the second.
     pub data: (u64, u64),
-    /// The average parallelism of a task is log-uniform from 1 to this, by Downey's law with sigma uniform on [0, 2], on at most as
-    /// many processors; at 1 tasks are sequential.
+    /// The most processors of a task; at 1 tasks are sequential.
     pub parallel: u32,
+    /// How the time of a task depends on its processors.
+    pub law: Law,
     /// How many nodes.
     pub processors: usize,
     /// Processors of each node.
@@ -66,6 +71,7 @@ impl Default for GraphOptions {
             volume: (10.0, 100.0),
             data: (1_000_000, 20_000_000),
             parallel: 1,
+            law: Law::Downey,
             processors: 8,
             cores: 1,
             fastest: 3.0,
@@ -176,13 +182,6 @@ fn platform(options: &GraphOptions) -> Result<Platform, PlatformError> {
     Platform::new(nodes)?.with_interconnect(Link { bandwidth: options.bandwidth, latency: Time::ZERO })
 }
 
-/// Downey's law for at most so many processors. Two places are enough, and stay short in files.
-fn law(most: u32, random: &mut ChaCha8Rng) -> SpeedupLaw {
-    let places = |value: f64| (value * 100.0).round() / 100.0;
-    let parallelism = places(f64::from(most).powf(random.random::<f64>())).max(1.0);
-    SpeedupLaw::Downey { parallelism, sigma: places(2.0 * random.random::<f64>()) }
-}
-
 fn graph(options: &GraphOptions, random: &mut ChaCha8Rng) -> Result<Graph, GraphError> {
     let drawn = options.shape.draw(options.tasks, random);
     let digits = drawn.shares.len().saturating_sub(1).to_string().len();
@@ -192,7 +191,7 @@ fn graph(options: &GraphOptions, random: &mut ChaCha8Rng) -> Result<Graph, Graph
         let time = Time::from_ticks(((volume * 1e3).round().max(1.0) as i64) * 1_000_000);
         let profile = match options.parallel {
             1 => Profile::rigid(1, time),
-            most => Profile::law(time, law(most, random), 1, most),
+            most => Profile::law(time, options.law.draw(most, random), 1, most),
         };
         NamedTask::new(format!("{kind}{index:0digits$}"), profile.expect("a millisecond at least on one processor"))
     };

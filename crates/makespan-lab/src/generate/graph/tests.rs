@@ -1,4 +1,4 @@
-use makespan_core::{Instance, JobId};
+use makespan_core::{Instance, JobId, SpeedupLaw};
 
 use super::*;
 
@@ -12,7 +12,13 @@ fn every_shape_has_about_the_tasks_that_are_asked_for() {
         for tasks in [20, 50, 100] {
             let instance = draw(shape, tasks, 3);
             let (drawn, edges) = (instance.jobs()[0].tasks() as usize, instance.edges_of(JobId(0)).len());
-            assert!((tasks - 5..=tasks + 1).contains(&drawn), "{shape}: {drawn} of {tasks}");
+            let next = match shape {
+                // Only some numbers of tasks are those of a matrix, or of samples with all their steps.
+                Shape::Cholesky | Shape::Lu => tasks / 2,
+                Shape::SoyKb | Shape::Genomes => tasks - 16,
+                _ => tasks - 5,
+            };
+            assert!((next..=tasks + 1).contains(&drawn), "{shape}: {drawn} of {tasks}");
             assert!(edges + 1 >= drawn, "{shape} hangs together");
         }
         assert!(draw(shape, 1, 1).tasks() >= 2);
@@ -30,6 +36,42 @@ fn the_same_seed_draws_the_same_and_another_something_else() {
         let seconds = first.profile(task).shortest().seconds();
         (10.0..=100.0).contains(&seconds)
     }));
+}
+
+/// The numbers of tasks of the papers, and the longest paths: three kernels a step but for the last, and one.
+#[test]
+fn factorisations_have_the_tasks_and_paths_of_their_kernels() {
+    for (shape, sizes) in [(Shape::Cholesky, [(4, 20), (6, 56)]), (Shape::Lu, [(4, 30), (6, 91)])] {
+        for (tiles, tasks) in sizes {
+            let options = GraphOptions { shape, tasks: tasks + 1, ..GraphOptions::default() };
+            let instance = generate_graphs(&options).unwrap();
+            assert_eq!(instance.tasks(), tasks as u64, "{shape}");
+            let mut depths = vec![1; tasks];
+            for task in instance.in_order() {
+                let before = instance.incoming(task).map(|edge| depths[edge.from.index()] + 1);
+                depths[task.index()] = before.max().unwrap_or(1);
+            }
+            assert_eq!(depths.into_iter().max(), Some(3 * (tiles - 1) + 1), "{shape}");
+        }
+    }
+}
+
+#[test]
+fn laws_are_those_that_are_asked_for() {
+    let drawn = |law| {
+        let options =
+            GraphOptions { parallel: 16, cores: 16, processors: 1, tasks: 200, law, ..GraphOptions::default() };
+        let instance = generate_graphs(&options).unwrap();
+        instance.task_ids().filter_map(|task| instance.profile(task).speedup()).map(|law| law.1).collect::<Vec<_>>()
+    };
+    let serial = |law: &SpeedupLaw| match *law {
+        SpeedupLaw::Amdahl { serial } => serial,
+        _ => f64::NAN,
+    };
+    let (amdahl, downey) = (drawn(Law::Amdahl), drawn(Law::Downey));
+    assert!(amdahl.iter().all(|law| (0.0..=0.25).contains(&serial(law))) && amdahl.len() == 200);
+    assert!(amdahl.iter().any(|law| serial(law) > 0.2) && amdahl.iter().any(|law| serial(law) < 0.05));
+    assert!(downey.iter().all(|law| matches!(law, SpeedupLaw::Downey { .. })));
 }
 
 #[test]

@@ -1,0 +1,94 @@
+//! Layers, chains, and what forks and joins.
+
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+
+use super::shape::Drawn;
+
+pub(super) fn layers(tasks: usize, width: usize, density: f64, random: &mut ChaCha8Rng) -> Drawn {
+    let mut drawn = Drawn::new();
+    let mut before: Vec<u32> = Vec::new();
+    while drawn.shares.len() < tasks {
+        let count = random.random_range(1..=width).min(tasks - drawn.shares.len());
+        let mut layer = Vec::with_capacity(count);
+        for _ in 0..count {
+            let certain = if before.is_empty() { 0 } else { random.random_range(0..before.len()) };
+            let mut after = Vec::new();
+            for (at, &task) in before.iter().enumerate() {
+                if at == certain || random.random::<f64>() < density {
+                    after.push(task);
+                }
+            }
+            layer.push(drawn.add("t", 1.0, &after));
+        }
+        before = layer;
+    }
+    drawn
+}
+
+pub(super) fn chain(tasks: usize) -> Drawn {
+    let mut drawn = Drawn::new();
+    let mut last = Vec::new();
+    for _ in 0..tasks {
+        last = vec![drawn.add("t", 1.0, &last)];
+    }
+    drawn
+}
+
+pub(super) fn fork_join(tasks: usize) -> Drawn {
+    let mut drawn = Drawn::new();
+    let fork = drawn.add("fork", 1.0, &[]);
+    let branches: Vec<u32> = (0..tasks.saturating_sub(2)).map(|_| drawn.add("branch", 1.0, &[fork])).collect();
+    drawn.add("join", 1.0, if branches.is_empty() { &[0] } else { &branches });
+    drawn
+}
+
+/// One fork-join after the other, each of 1 to twice the mean number of branches, which is about the square root of the tasks: the
+/// join of one is the fork of the next.
+pub(super) fn stages(tasks: usize, random: &mut ChaCha8Rng) -> Drawn {
+    let mean = (tasks as f64).sqrt().round().max(1.0) as usize;
+    let mut drawn = Drawn::new();
+    let mut last = drawn.add("fork", 1.0, &[]);
+    while drawn.shares.len() + 1 < tasks {
+        let left = tasks - drawn.shares.len() - 1;
+        let width = random.random_range(1..=2 * mean).min(left);
+        let branches: Vec<u32> = (0..width).map(|_| drawn.add("branch", 1.0, &[last])).collect();
+        last = drawn.add("join", 1.0, &branches);
+    }
+    if drawn.shares.len() < 2 {
+        drawn.add("join", 1.0, &[last]);
+    }
+    drawn
+}
+
+/// Fewer tasks follow each other.
+const FORKS: usize = 4;
+
+/// Parts one after the other, or side by side between a fork and a join, and the same within each part.
+pub(super) fn series_parallel(tasks: usize, random: &mut ChaCha8Rng) -> Drawn {
+    let mut drawn = Drawn::new();
+    part(&mut drawn, tasks.max(2), &[], random);
+    drawn
+}
+
+/// Adds so many tasks, the first of which waits for these, and tells the last. Each part is cut at random, so that parts within parts
+/// are about as many as the logarithm of the tasks.
+fn part(drawn: &mut Drawn, tasks: usize, after: &[u32], random: &mut ChaCha8Rng) -> u32 {
+    if tasks < FORKS {
+        let first = drawn.add("t", 1.0, after);
+        return (1..tasks).fold(first, |last, _| drawn.add("t", 1.0, &[last]));
+    }
+    if random.random::<bool>() {
+        let first = random.random_range(1..tasks);
+        let middle = part(drawn, first, after, random);
+        return part(drawn, tasks - first, &[middle], random);
+    }
+    let (fork, inner) = (drawn.add("fork", 1.0, after), tasks - 2);
+    let branches = random.random_range(2..=FORKS).min(inner);
+    let mut cuts: Vec<usize> = (1..branches).map(|_| random.random_range(1..inner)).collect();
+    cuts.extend([0, inner]);
+    cuts.sort_unstable();
+    cuts.dedup();
+    let ends: Vec<u32> = cuts.windows(2).map(|cut| part(drawn, cut[1] - cut[0], &[fork], random)).collect();
+    drawn.add("join", 1.0, &ends)
+}

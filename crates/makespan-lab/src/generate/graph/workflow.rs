@@ -1,0 +1,140 @@
+//! The shapes of scientific workflows.
+
+use super::shape::Drawn;
+
+pub(super) fn montage(tasks: usize) -> Drawn {
+    // w images, w - 1 neighbours and w / 2 further pairs, w corrections, six steps of all.
+    let width = (tasks.saturating_sub(5) * 2 / 7).max(2);
+    let mut drawn = Drawn::new();
+    let images: Vec<u32> = (0..width).map(|_| drawn.add("project", 1.0, &[])).collect();
+    let neighbours = images.windows(2).map(|pair| (pair[0], pair[1]));
+    let further = images.iter().zip(images.iter().skip(2)).step_by(2).map(|(&a, &b)| (a, b));
+    let pairs: Vec<(u32, u32)> = neighbours.chain(further).collect();
+    let compared: Vec<u32> = pairs.into_iter().map(|(a, b)| drawn.add("compare", 0.8, &[a, b])).collect();
+    let fit = drawn.add("fit", 0.2, &compared);
+    let model = drawn.add("model", 0.3, &[fit]);
+    let corrected: Vec<u32> = images.iter().map(|&image| drawn.add("correct", 0.8, &[image, model])).collect();
+    let table = drawn.add("table", 0.2, &corrected);
+    let added = drawn.add("add", 0.5, &[table]);
+    let small = drawn.add("shrink", 0.2, &[added]);
+    drawn.add("picture", 0.1, &[small]);
+    drawn
+}
+
+pub(super) fn epigenomics(tasks: usize) -> Drawn {
+    let width = (tasks.saturating_sub(4) / 4).max(1);
+    let mut drawn = Drawn::new();
+    let split = drawn.add("split", 0.2, &[]);
+    let mut mapped = Vec::with_capacity(width);
+    for _ in 0..width {
+        let mut last = split;
+        for (kind, share) in [("filter", 0.3), ("convert", 0.1), ("pack", 0.1), ("map", 1.0)] {
+            last = drawn.add(kind, share, &[last]);
+        }
+        mapped.push(last);
+    }
+    let merged = drawn.add("merge", 0.3, &mapped);
+    let index = drawn.add("index", 0.3, &[merged]);
+    drawn.add("pileup", 0.4, &[index]);
+    drawn
+}
+
+pub(super) fn cyber_shake(tasks: usize) -> Drawn {
+    let width = (tasks.saturating_sub(4) / 2).max(2);
+    let mut drawn = Drawn::new();
+    let fields = [drawn.add("extract", 1.0, &[]), drawn.add("extract", 1.0, &[])];
+    let made: Vec<u32> = (0..width).map(|at| drawn.add("synthesis", 0.5, &[fields[at % 2]])).collect();
+    let peaks: Vec<u32> = made.iter().map(|&made| drawn.add("peak", 0.05, &[made])).collect();
+    drawn.add("zip-seismograms", 0.3, &made);
+    drawn.add("zip-peaks", 0.3, &peaks);
+    drawn
+}
+
+/// Chromosomes of some 20 parts each: the parts are read and merged, what matters is sifted, and both are compared for each of
+/// seven populations, twice.
+pub(super) fn genomes(tasks: usize) -> Drawn {
+    const POPULATIONS: usize = 7;
+    let (parts, others) = (20, 2 + 2 * POPULATIONS);
+    let chromosomes = (tasks / (parts + others)).max(1);
+    let parts = (tasks / chromosomes).saturating_sub(others).max(1);
+    let mut drawn = Drawn::new();
+    for _ in 0..chromosomes {
+        let read: Vec<u32> = (0..parts).map(|_| drawn.add("individuals", 1.0, &[])).collect();
+        let merged = drawn.add("merge", 0.5, &read);
+        let sifted = drawn.add("sift", 0.2, &[]);
+        for kind in ["overlap", "frequency"] {
+            (0..POPULATIONS).for_each(|_| {
+                drawn.add(kind, 0.4, &[merged, sifted]);
+            });
+        }
+    }
+    drawn
+}
+
+/// A database is searched for parts of a file side by side; the results are joined twice.
+pub(super) fn blast(tasks: usize) -> Drawn {
+    let mut drawn = Drawn::new();
+    let split = drawn.add("split", 0.1, &[]);
+    let found: Vec<u32> = (0..tasks.saturating_sub(3).max(1)).map(|_| drawn.add("search", 1.0, &[split])).collect();
+    drawn.add("join-results", 0.1, &found);
+    drawn.add("join-errors", 0.05, &found);
+    drawn
+}
+
+/// Reads are aligned side by side to an index that is made first; the results are joined twice.
+pub(super) fn bwa(tasks: usize) -> Drawn {
+    let mut drawn = Drawn::new();
+    let before = [drawn.add("split", 0.3, &[]), drawn.add("index", 1.0, &[])];
+    let aligned: Vec<u32> = (0..tasks.saturating_sub(4).max(1)).map(|_| drawn.add("align", 0.7, &before)).collect();
+    drawn.add("join-results", 0.4, &aligned);
+    drawn.add("join-errors", 0.1, &aligned);
+    drawn
+}
+
+/// Signals of stations, each by itself, then all together.
+pub(super) fn seismology(tasks: usize) -> Drawn {
+    let mut drawn = Drawn::new();
+    let signals: Vec<u32> = (0..tasks.saturating_sub(1).max(1)).map(|_| drawn.add("deconvolve", 1.0, &[])).collect();
+    drawn.add("fit", 0.3, &signals);
+    drawn
+}
+
+/// Samples of soy beans: six steps each, one after the other, then two calls of variants; all are combined, and two kinds of
+/// variants are selected and filtered.
+pub(super) fn soy_kb(tasks: usize) -> Drawn {
+    const STEPS: [(&str, f64); 6] =
+        [("align", 1.0), ("sort", 0.3), ("mark", 0.3), ("regroup", 0.2), ("targets", 0.5), ("realign", 0.5)];
+    let calls = 2;
+    let samples = (tasks.saturating_sub(6) / (STEPS.len() + calls)).max(1);
+    let mut drawn = Drawn::new();
+    let mut called = Vec::with_capacity(samples * calls);
+    for _ in 0..samples {
+        let mut last: Option<u32> = None;
+        for (kind, share) in STEPS {
+            last = Some(drawn.add(kind, share, last.as_slice()));
+        }
+        called.extend((0..calls).map(|_| drawn.add("call", 1.0, last.as_slice())));
+    }
+    let merged = drawn.add("merge", 0.5, &called);
+    let genotypes = drawn.add("genotype", 0.8, &[merged]);
+    for (select, filter) in [("select-indels", "filter-indels"), ("select-snps", "filter-snps")] {
+        let selected = drawn.add(select, 0.2, &[genotypes]);
+        drawn.add(filter, 0.2, &[selected]);
+    }
+    drawn
+}
+
+/// Archived reads are fetched, unpacked and aligned to an index, each by itself; the results are merged.
+pub(super) fn sra_search(tasks: usize) -> Drawn {
+    let samples = (tasks.saturating_sub(2) / 3).max(1);
+    let mut drawn = Drawn::new();
+    let index = drawn.add("index", 0.3, &[]);
+    let mut aligned = Vec::with_capacity(samples);
+    for _ in 0..samples {
+        let fetched = drawn.add("fetch", 0.3, &[]);
+        let unpacked = drawn.add("unpack", 0.5, &[fetched]);
+        aligned.push(drawn.add("align", 1.0, &[unpacked, index]));
+    }
+    drawn.add("merge", 0.2, &aligned);
+    drawn
+}
