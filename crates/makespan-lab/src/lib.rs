@@ -13,7 +13,9 @@ pub mod generate;
 pub mod hierarchical;
 pub mod mapping;
 pub mod optimiser;
+pub mod parallel_graphs;
 pub mod ptfs;
+pub mod rcpsp;
 pub mod statistics;
 pub mod trees;
 

@@ -6,15 +6,17 @@ use clap::error::ErrorKind;
 use clap::{Arg, ArgMatches, Command, Error, FromArgMatches, Subcommand, value_parser};
 
 use super::{Campaign, Progress, Summary, reproduce};
-use crate::{LabError, critical_jobs, demt, hierarchical, mapping, optimiser, ptfs, trees};
+use crate::{LabError, critical_jobs, demt, hierarchical, mapping, optimiser, parallel_graphs, ptfs, rcpsp, trees};
 
 /// Every campaign.
-const CAMPAIGNS: [Entry; 7] = [
+const CAMPAIGNS: [Entry; 9] = [
     entry::<demt::Options>(),
     entry::<optimiser::Options>(),
     entry::<hierarchical::Options>(),
     entry::<trees::Options>(),
     entry::<mapping::Options>(),
+    entry::<parallel_graphs::Options>(),
+    entry::<rcpsp::Options>(),
     entry::<ptfs::Options>(),
     entry::<critical_jobs::Options>(),
 ];

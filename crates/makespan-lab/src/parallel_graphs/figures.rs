@@ -1,0 +1,61 @@
+//! Ratios by processors, and their distribution over the graphs.
+
+use makespan_formats::plot::{self, Figure, Series};
+
+use super::{Group, Options, Point, Run};
+use crate::LabError;
+use crate::campaign::figure;
+use crate::statistics::quantile;
+
+/// What is drawn of the literature, beside every limit of `optimise`.
+const SHOWN: [&str; 4] = ["cpa", "mcpa", "mheft[share=50]", "lp-rounding"];
+/// Points of a line of a distribution.
+const STEPS: u32 = 20;
+
+/// Names and contents.
+pub(super) fn all(options: &Options, runs: &[Run], points: &[Point]) -> Result<Vec<(String, Vec<u8>)>, LabError> {
+    let algorithms: Vec<String> = SHOWN.iter().map(ToString::to_string).chain(options.search.specs()).collect();
+    let by_processors = Figure {
+        title: "Graphs of moldable tasks".into(),
+        x_label: "processors".into(),
+        y_label: "makespan / verified bound: geometric mean".into(),
+        series: algorithms.iter().map(|algorithm| by_processors(algorithm, points)).collect(),
+        y_range: None,
+        log_x: true,
+    };
+    let distribution = Figure {
+        title: "Graphs of moldable tasks".into(),
+        x_label: "share of the graphs, %".into(),
+        y_label: "makespan / verified bound, at most".into(),
+        series: algorithms.iter().map(|algorithm| distribution(algorithm, runs)).collect(),
+        y_range: None,
+        log_x: false,
+    };
+    Ok(vec![figure("ratios.svg", &by_processors)?, figure("distribution.svg", &distribution)?])
+}
+
+fn by_processors(algorithm: &str, points: &[Point]) -> Series {
+    let point = |point: &Point| match point.group {
+        Group::Processors(processors) if point.algorithm == algorithm => {
+            let y = point.geometric;
+            Some(plot::Point { x: processors.into(), y, low: y, high: y })
+        }
+        _ => None,
+    };
+    Series { name: short(algorithm), points: points.iter().filter_map(point).collect() }
+}
+
+fn distribution(algorithm: &str, runs: &[Run]) -> Series {
+    let ratios: Vec<f64> = runs.iter().filter_map(|run| run.ratio(algorithm)).collect();
+    let point = |step: u32| {
+        let y = quantile(&ratios, f64::from(step) / f64::from(STEPS))?;
+        Some(plot::Point { x: f64::from(step) * 100.0 / f64::from(STEPS), y, low: y, high: y })
+    };
+    Series { name: short(algorithm), points: (0..=STEPS).filter_map(point).collect() }
+}
+
+/// The spec as it fits into a legend: of `optimise` its limit.
+fn short(algorithm: &str) -> String {
+    let limit = algorithm.split(',').nth(1).filter(|_| algorithm.starts_with("optimise"));
+    limit.map_or_else(|| algorithm.to_owned(), |limit| format!("optimise, {}", limit.trim_start_matches("time-limit=")))
+}

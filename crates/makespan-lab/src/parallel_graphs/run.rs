@@ -1,0 +1,110 @@
+//! One graph under every algorithm.
+
+use std::fmt;
+use std::time::Instant;
+
+use makespan::Planner;
+use makespan_core::Objective;
+use serde::{Deserialize, Serialize};
+
+use super::options::BASELINES;
+use super::{Family, Options};
+use crate::LabError;
+use crate::campaign::{at_least, failed, valid, verified};
+use crate::generate::Law;
+
+/// Which graph, on how many processors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Key {
+    /// How many processors.
+    pub processors: u32,
+    /// Of which kind.
+    pub family: Family,
+    /// Of its tasks.
+    pub law: Law,
+    /// About how many tasks were asked for.
+    pub tasks: usize,
+    /// Which repetition, from 0.
+    pub run: u32,
+}
+
+/// What was found for a graph. Makespans and bounds are in ticks.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    /// Which graph.
+    pub key: Key,
+    /// Seed of the graph, and of the algorithms.
+    pub seed: u64,
+    /// How many tasks it has.
+    pub tasks: u64,
+    /// What no schedule can be below: the best of all verified bounds.
+    pub bound: i128,
+    /// In the order of the algorithms.
+    pub outcomes: Vec<Outcome>,
+}
+
+/// What an algorithm did.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// Its spec.
+    pub algorithm: String,
+    /// When the last task ends.
+    pub makespan: i128,
+    /// Wall time from the graph to the plan; for `optimise` with its bounds.
+    pub seconds: f64,
+}
+
+impl Run {
+    fn makespan(&self, algorithm: &str) -> Option<i128> {
+        self.outcomes.iter().find(|outcome| outcome.algorithm == algorithm).map(|outcome| outcome.makespan)
+    }
+
+    /// The makespan of an algorithm over the bound.
+    pub fn ratio(&self, algorithm: &str) -> Option<f64> {
+        Some(self.makespan(algorithm)? as f64 / self.bound as f64)
+    }
+
+    /// The makespan of an algorithm over the best of CPA, MCPA and the rounding of the linear programme.
+    pub fn over_baselines(&self, algorithm: &str) -> Option<f64> {
+        let best = BASELINES.into_iter().filter_map(|baseline| self.makespan(baseline)).min()?;
+        Some(self.makespan(algorithm)? as f64 / best as f64)
+    }
+}
+
+/// `layers, amdahl, 60 tasks, 16 processors, run 0`.
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { processors, family, law, tasks, run } = self;
+        f.pad(&format!("{family}, {law}, {tasks} tasks, {processors} processors, run {run}"))
+    }
+}
+
+/// Draws the graph and plans it. Schedules are validated and bounds verified after the clock has stopped.
+pub(super) fn measure(options: &Options, key: Key) -> Result<Run, LabError> {
+    let (instance, seed) = (options.instance(key)?, options.seed_of(key));
+    let best = makespan_bounds::best(&instance, Objective::Makespan);
+    let best = best.map_err(|error| failed("the bound", key, error.to_string()))?;
+    let mut bound = verified(&best, &instance, key)?;
+    let mut outcomes = Vec::new();
+    for algorithm in options.algorithms() {
+        let failed = |reason: String| failed(&algorithm, key, reason);
+        let begin = Instant::now();
+        let planner = Planner::new().algorithm(&algorithm).seed(seed);
+        let searches = algorithm.starts_with("optimise");
+        let planned = if searches { planner.plan(&instance) } else { planner.plan_unproved(&instance) };
+        let mut planned = planned.map_err(|error| failed(error.to_string()))?;
+        let bounds = if searches { std::mem::take(&mut planned.bounds) } else { Vec::new() };
+        let schedule = planned.into_schedule().map_err(|error| failed(error.to_string()))?;
+        let seconds = begin.elapsed().as_secs_f64();
+        valid(&instance, &schedule).map_err(failed)?;
+        for other in bounds.iter().filter(|bound| bound.objective == Objective::Makespan) {
+            bound = bound.max(verified(other, &instance, key)?);
+        }
+        let makespan = Objective::Makespan.value(&instance, &schedule);
+        outcomes.push(Outcome { algorithm, makespan, seconds });
+    }
+    for outcome in &outcomes {
+        at_least(bound, Objective::Makespan, outcome.makespan, &outcome.algorithm, key)?;
+    }
+    Ok(Run { key, seed, tasks: instance.tasks(), bound, outcomes })
+}

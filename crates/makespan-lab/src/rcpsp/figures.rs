@@ -1,0 +1,62 @@
+//! How the gaps are distributed over the projects of a set.
+
+use makespan_formats::plot::{Figure, Point, Series};
+
+use super::points::over;
+use super::run::ticks;
+use super::{KnownValues, Options, Run};
+use crate::LabError;
+use crate::campaign::figure;
+use crate::statistics::quantile;
+
+/// What is drawn beside every limit of `optimise`.
+const SHOWN: [&str; 3] =
+    ["priority[rule=lft,scheme=serial]", "priority[rule=lft,scheme=parallel]", "priority[rule=wcs,scheme=parallel]"];
+/// Points of a line.
+const STEPS: u32 = 25;
+
+/// A figure a set: names and contents.
+pub(super) fn all(options: &Options, runs: &[Run], known: &KnownValues) -> Result<Vec<(String, Vec<u8>)>, LabError> {
+    let sets = runs.chunk_by(|a, b| a.set == b.set);
+    sets.map(|set| figure(&format!("gaps-{}.svg", set[0].set.replace(' ', "-")), &gaps(options, set, known))).collect()
+}
+
+/// Over the best known makespan where that is known of every project of the set, else over the verified bound.
+fn gaps(options: &Options, runs: &[Run], known: &KnownValues) -> Figure {
+    let best = |run: &Run| known.of(&run.set, &run.name).map(|known| ticks(known.makespan));
+    let is_known = runs.iter().all(|run| best(run).is_some());
+    let line = |algorithm: &String| {
+        let gap = |run: &Run| {
+            let outcome = run.outcomes.iter().find(|outcome| outcome.algorithm == *algorithm)?;
+            let reference = best(run).filter(|_| is_known).unwrap_or(outcome.bound);
+            Some(over(outcome.makespan?, reference))
+        };
+        let gaps: Vec<f64> = runs.iter().filter_map(gap).collect();
+        let point = |step: u32| {
+            let y = quantile(&gaps, f64::from(step) / f64::from(STEPS))?;
+            Some(Point { x: f64::from(step) * 100.0 / f64::from(STEPS), y, low: y, high: y })
+        };
+        Series { name: short(algorithm), points: (0..=STEPS).filter_map(point).collect() }
+    };
+    let algorithms: Vec<String> = SHOWN.iter().map(ToString::to_string).chain(options.search.specs()).collect();
+    let reference = if is_known { "the best known makespan" } else { "the verified bound" };
+    Figure {
+        title: runs.first().map_or_else(String::new, |run| run.set.clone()),
+        x_label: "share of the projects, %".into(),
+        y_label: format!("makespan over {reference}, %, at most"),
+        series: algorithms.iter().map(line).collect(),
+        y_range: None,
+        log_x: false,
+    }
+}
+
+/// The spec as it fits into a legend.
+fn short(algorithm: &str) -> String {
+    let inside = algorithm.split_once('[').map_or("", |(_, inside)| inside.trim_end_matches(']'));
+    let values: Vec<&str> = inside.split(',').filter_map(|part| part.split_once('=')).map(|(_, value)| value).collect();
+    match (algorithm.starts_with("optimise"), values.as_slice()) {
+        (true, [_, limit, ..]) => format!("optimise, {limit}"),
+        (false, [rule, scheme]) => format!("{rule}, {scheme}"),
+        _ => algorithm.to_owned(),
+    }
+}

@@ -1,0 +1,162 @@
+//! The best known values of PSPLIB's projects, as a table that the user has.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use crate::LabError;
+
+/// What is known of a project, in its units of time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Known {
+    /// The best lower bound, if one is known.
+    pub bound: Option<i64>,
+    /// The best makespan.
+    pub makespan: i64,
+}
+
+/// Known values by project.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct KnownValues(BTreeMap<Id, Known>);
+
+/// A project of PSPLIB, however its name is written: `j30_1_2`, `j301_2` and `J301_2` are one, `mm_j30_1_2` and the file `j301_2.mm`
+/// another.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Id {
+    multi: bool,
+    name: String,
+}
+
+/// The sets of PSPLIB with how many projects each has: in one mode, and in several.
+const SINGLE: [(&str, usize); 4] = [("j30", 480), ("j60", 480), ("j90", 480), ("j120", 600)];
+const MULTI: [(&str, usize); 7] =
+    [("j10", 536), ("j12", 547), ("j14", 551), ("j16", 550), ("j18", 552), ("j20", 554), ("j30", 640)];
+
+/// The set that a name belongs to: `j30`, or `j30 mm` with several modes.
+pub(super) fn set_of(stem: &str, multi: bool) -> Option<String> {
+    let Id { multi, name } = Id::of(stem, multi);
+    let sets = if multi { &MULTI[..] } else { &SINGLE[..] };
+    // The number of a group and of a project follow: j3048_10 is of j30.
+    let begins = |set: &&(&str, usize)| name.strip_prefix(set.0).is_some_and(is_number);
+    let set = sets.iter().find(begins)?.0;
+    Some(if multi { format!("{set} mm") } else { set.to_owned() })
+}
+
+fn is_number(rest: &str) -> bool {
+    let mut parts = rest.split('_');
+    let number = |part: Option<&str>| part.is_some_and(|part| part.parse::<u32>().is_ok());
+    number(parts.next()) && number(parts.next()) && parts.next().is_none()
+}
+
+/// How many projects PSPLIB has of a set.
+pub(super) fn size(set: &str) -> Option<usize> {
+    let (sets, name) = match set.strip_suffix(" mm") {
+        Some(name) => (&MULTI[..], name),
+        None => (&SINGLE[..], set),
+    };
+    sets.iter().find(|(known, _)| *known == name).map(|&(_, size)| size)
+}
+
+impl Id {
+    fn of(name: &str, multi: bool) -> Self {
+        let lower = name.trim().to_ascii_lowercase();
+        let plain = lower.strip_prefix("mm_");
+        let multi = multi || plain.is_some();
+        let plain = plain.unwrap_or(&lower);
+        // The last underscore stands before the number of the project; others are left out in files.
+        let name = match plain.rsplit_once('_') {
+            Some((group, number)) => format!("{}_{number}", group.replace('_', "")),
+            None => plain.to_owned(),
+        };
+        Self { multi, name }
+    }
+}
+
+impl KnownValues {
+    /// Reads a table whose header names at least the columns `instance` and `best_known_makespan`; `best_known_lower_bound` is read
+    /// where it is there. A value that is empty or negative is not known.
+    pub(super) fn read(path: &Path) -> Result<Self, LabError> {
+        let wrong = |reason: String| LabError::Option {
+            name: "best",
+            value: format!("{}: {reason}", path.display()),
+            expected: "give a CSV file with the columns instance and best_known_makespan",
+        };
+        let mut reader = csv::Reader::from_path(path).map_err(|error| wrong(error.to_string()))?;
+        let header = reader.headers().map_err(|error| wrong(error.to_string()))?.clone();
+        let column = |name: &str| header.iter().position(|column| column.trim() == name);
+        let missing = |name: &str| wrong(format!("it has no column `{name}`"));
+        let instance = column("instance").ok_or_else(|| missing("instance"))?;
+        let makespan = column("best_known_makespan").ok_or_else(|| missing("best_known_makespan"))?;
+        let bound = column("best_known_lower_bound");
+        let mut values = BTreeMap::new();
+        for record in reader.records() {
+            let record = record.map_err(|error| wrong(error.to_string()))?;
+            let text = |at: usize| record.get(at).unwrap_or_default().trim();
+            let number = |at: usize| match text(at) {
+                "" => Ok(None),
+                text => text.parse::<i64>().map(|value| (value >= 0).then_some(value)),
+            };
+            let read = |at: usize| {
+                number(at).map_err(|_| wrong(format!("`{}` of {} is no whole number", text(at), text(instance))))
+            };
+            let bound = bound.map_or(Ok(None), read)?;
+            if let Some(makespan) = read(makespan)? {
+                values.insert(Id::of(text(instance), false), Known { bound, makespan });
+            }
+        }
+        Ok(Self(values))
+    }
+
+    /// What is known of a project of a set.
+    pub fn of(&self, set: &str, name: &str) -> Option<Known> {
+        self.0.get(&Id::of(name, set.ends_with(" mm"))).copied()
+    }
+
+    /// Whether nothing is known.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_project_has_many_spellings() {
+        for (name, multi, set) in [
+            ("j30_1_2", false, Some("j30")),
+            ("j301_2", false, Some("j30")),
+            ("J12060_10", false, Some("j120")),
+            ("j120_60_10", false, Some("j120")),
+            ("mm_j20_7_3", false, Some("j20 mm")),
+            ("j207_3", true, Some("j20 mm")),
+            ("j3010_1", true, Some("j30 mm")),
+            ("j3010_1", false, Some("j30")),
+            ("patterson7", false, None),
+            ("j30", false, None),
+        ] {
+            assert_eq!(set_of(name, multi).as_deref(), set, "{name}");
+        }
+        assert_eq!(Id::of("mm_j20_7_3", false), Id::of("j207_3", true));
+        assert_ne!(Id::of("j3010_1", true), Id::of("j30_10_1", false));
+        assert_eq!((size("j120"), size("j20 mm"), size("mine")), (Some(600), Some(554), None));
+    }
+
+    #[test]
+    fn tables_are_read_and_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("best.csv");
+        let read = |text: &str| {
+            std::fs::write(&path, text).unwrap();
+            KnownValues::read(&path)
+        };
+        let header = "instance,critical_path,best_known_lower_bound,best_known_makespan\n";
+        let values = read(&format!("{header}j30_1_2,42,47,47\nmm_j30_1_2,,,31\nj30_1_3,40,-1,-1\n")).unwrap();
+        assert_eq!(values.of("j30", "j301_2"), Some(Known { bound: Some(47), makespan: 47 }));
+        assert_eq!(values.of("j30 mm", "j301_2"), Some(Known { bound: None, makespan: 31 }));
+        assert_eq!(values.of("j30", "j301_3"), None);
+        for (text, part) in [("a,b\n1,2\n", "instance"), (&format!("{header}j30_1_1,,,many\n"), "`many` of j30_1_1")] {
+            assert!(read(text).unwrap_err().to_string().contains(part));
+        }
+    }
+}

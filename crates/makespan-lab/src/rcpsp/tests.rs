@@ -1,0 +1,108 @@
+use std::path::Path;
+
+use super::*;
+use crate::campaign::tests::refused;
+use crate::campaign::{Limit, Limits, Search, Silent, Verdict, reproduce};
+
+fn small() -> Options {
+    let search = Search { limits: Limits(vec![Limit::Steps(50)]), searches: 1, at_once: 2 };
+    Options { projects: 2, search, ..Options::usual() }
+}
+
+/// A project of three activities on one resource of 2: two of 2 units side by side, then one of 3.
+const PROJECT: &str = "5 1\n2\n0 0 2 2 3\n2 1 1 4\n2 1 1 4\n3 2 1 5\n0 0 0\n";
+
+fn write_project(folder: &Path, set: &str, name: &str) {
+    std::fs::create_dir_all(folder.join(set)).unwrap();
+    std::fs::write(folder.join(set).join(name), PROJECT).unwrap();
+}
+
+#[test]
+fn drawn_projects_are_measured_over_their_own_bounds() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = small();
+    let first = reproduce(&options, folder.path(), &mut Silent).unwrap();
+    assert_eq!((first.runs, first.reused, first.points.len()), (10, 0, 5 * (ALGORITHMS.len() + 1)));
+    for point in &first.points {
+        assert!(point.over_bound >= 0.0 && point.over_path >= point.over_bound, "{point:?}");
+        assert_eq!((point.over_best, point.bound_below, point.known), (None, None, 0));
+        assert!(point.planned == 2 || point.set.ends_with("mm"), "{point:?}");
+    }
+    assert!(first.claims.iter().all(|claim| claim.verdict == Verdict::NotMeasured));
+    let svg = std::fs::read_to_string(folder.path().join("gaps-drawn-30.svg")).unwrap();
+    assert!(svg.contains("lft, serial") && svg.contains("verified bound"));
+    let again = reproduce(&options, folder.path(), &mut Silent).unwrap();
+    assert_eq!((again.runs, again.reused, again.points), (10, 10, first.points));
+}
+
+#[test]
+fn files_stand_beside_what_is_known() {
+    let folder = tempfile::tempdir().unwrap();
+    write_project(folder.path(), "x", "j30_1_1.rcp");
+    write_project(folder.path(), "x", "j302_1.rcp");
+    write_project(folder.path(), "mine", "a.rcp");
+    let best = folder.path().join("best.csv");
+    std::fs::write(&best, "instance,best_known_makespan\nj30_1_1,5\nj30_2_1,4\n").unwrap();
+    let options = Options { instances: Some(folder.path().to_owned()), best: Some(best), ..small() };
+    let names: Vec<String> = options.files().iter().map(File::to_string).collect();
+    assert_eq!(names, ["mine/a", "j30/j30_1_1", "j30/j302_1"]);
+    let summary = reproduce(&options, &folder.path().join("results"), &mut Silent).unwrap();
+    let point = summary.points.iter().find(|point| point.set == "j30").unwrap();
+    assert_eq!((point.projects, point.planned, point.known), (2, 2, 2));
+    // 5 for the best of 5 and of 4, which is wrong: a campaign believes its plans, and its bounds.
+    assert_eq!((point.over_path, point.over_best, point.as_best), (0.0, Some(12.5), Some(50.0)));
+    assert_eq!((point.optimal, point.bound_below), (100.0, Some(-12.5)));
+    let own = Options { sets: Some(vec!["mine".into()]), found: std::sync::OnceLock::new(), ..options };
+    assert_eq!(own.files().len(), 1);
+}
+
+fn point(set: &str, algorithm: String, over_path: f64, over_best: f64) -> Point {
+    Point {
+        set: set.into(),
+        algorithm,
+        projects: 480,
+        planned: 480,
+        over_path,
+        over_bound: 1.0,
+        over_best: Some(over_best),
+        known: 480,
+        as_best: None,
+        optimal: 0.0,
+        bound_below: Some(3.0),
+        seconds: 1.0,
+    }
+}
+
+#[test]
+fn verdicts_follow_from_the_targets_and_from_whole_sets() {
+    let search = Search { limits: "1s".parse().unwrap(), searches: 2, at_once: 1 };
+    let spec = search.specs().next().unwrap();
+    let options = Options { search, ..small() };
+    let points = [point("j30", spec.clone(), 13.0, 0.031), point("j60", spec.clone(), 10.6, 0.1)];
+    let of = |points: &[Point], place: &str| {
+        claims::all(&options, points).into_iter().find(|claim| claim.place == place).unwrap().verdict
+    };
+    assert_eq!(of(&points, "j30, 1 s"), Verdict::DoesNotHold);
+    assert_eq!(of(&points, "j60, 1 s"), Verdict::Holds);
+    assert_eq!(of(&points, "j30, 10 s"), Verdict::NotMeasured);
+    let part = |change: fn(&mut Point)| {
+        let mut points = points.clone();
+        points.iter_mut().for_each(change);
+        points
+    };
+    assert_eq!(of(&part(|point| point.projects = 240), "j60, 1 s"), Verdict::NotMeasured);
+    assert_eq!(of(&part(|point| point.planned = 479), "j60, 1 s"), Verdict::DoesNotHold);
+    assert_eq!(of(&part(|point| point.over_best = Some(0.02)), "j30, 1 s"), Verdict::Holds);
+    let unknown = part(|point| (point.over_best, point.known) = (Some(0.02), 479));
+    assert_eq!(of(&unknown, "j30, 1 s"), Verdict::DoesNotHold);
+}
+
+#[test]
+fn what_measures_nothing_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let none = Some(folder.path().join("nowhere"));
+    refused(&Options { instances: none, ..small() }, folder.path(), "nowhere");
+    refused(&Options { instances: Some(folder.path().to_owned()), ..small() }, folder.path(), "no project");
+    refused(&Options { best: Some("best.csv".into()), ..small() }, folder.path(), "without --instances");
+    refused(&Options { projects: 0, ..small() }, folder.path(), "projects");
+}
