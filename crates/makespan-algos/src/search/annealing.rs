@@ -14,12 +14,17 @@ pub(crate) trait Neighbourhood {
 
     /// Tries a change, or several, when `done`, from 0 to 1, of the way from hot to cold is behind.
     fn step(&mut self, done: f64);
+
+    /// Whether it leaves the rest of the course to others.
+    fn is_over(&self, _done: f64) -> bool {
+        false
+    }
 }
 
 /// Tries changes until the course is over or the best solution is optimal.
 pub(crate) fn anneal(search: &mut impl Neighbourhood, course: &mut Course) {
     while let Some(done) = course.step() {
-        if search.is_optimal() {
+        if search.is_optimal() || search.is_over(done) {
             return;
         }
         search.step(done);

@@ -47,10 +47,18 @@ impl<'a> CumulativeProblem<'a> {
         let stocks = stocks(packing);
         drop_too_costly(packing, &mut drafts, &stocks)?;
         let renewables = scarce(packing, &drafts, renewables(packing, &drafts, origin));
-        let kept = undominated(&drafts, &renewables);
-        let drafts: Vec<(usize, Draft)> = drafts.into_iter().enumerate().filter(|(at, _)| kept[*at]).collect();
+        let instead = undominated(&drafts, &renewables);
+        let choices: Vec<u32> = drafts.iter().map(|draft| draft.choice).collect();
+        let drafts: Vec<(usize, Draft)> =
+            drafts.into_iter().enumerate().filter(|(at, _)| instead[*at] == Some(*at)).collect();
         let consumables = scarce_stocks(packing, &drafts, &stocks);
-        Self::of(packing, origin, &drafts, &renewables, &consumables, &stocks)
+        let mut problem = Self::of(packing, origin, &drafts, &renewables, &consumables, &stocks)?;
+        problem.mode_of = vec![None; packing.rows().next_back().map_or(0, |row| packing.choices_of(row).end as usize)];
+        for (&choice, &instead) in choices.iter().zip(&instead) {
+            let mode = instead.and_then(|at| drafts.binary_search_by_key(&at, |draft| draft.0).ok());
+            problem.mode_of[choice as usize] = mode.map(|mode| mode as u32);
+        }
+        Some(problem)
     }
 
     fn of(
@@ -75,6 +83,7 @@ impl<'a> CumulativeProblem<'a> {
             rows: Vec::with_capacity(packing.rows().len()),
             mode_begins: vec![0],
             modes: Vec::with_capacity(drafts.len()),
+            mode_of: Vec::new(),
             used_up: Vec::with_capacity(drafts.len() * consumables.len()),
             stocks: consumables.iter().map(|&at| stocks[at]).collect(),
             before: Adjacency::default(),
@@ -302,11 +311,11 @@ fn scarce_stocks(packing: &Packing<'_>, drafts: &[(usize, Draft)], stocks: &[u64
     (0..stocks.len()).filter(is_scarce).collect()
 }
 
-/// For each choice whether no other of its row is as fast and needs no more of anything; of equal ones the first is kept. What never
-/// fits is left out, too.
-fn undominated(drafts: &[Draft], renewables: &[Renewable]) -> Vec<bool> {
+/// For each choice the one to take instead, which is as fast and needs no more of anything: itself where no other of its row is
+/// better; of equal ones the first. None for what never fits.
+fn undominated(drafts: &[Draft], renewables: &[Renewable]) -> Vec<Option<usize>> {
     let fits = |at: usize| renewables.iter().all(|one| one.demands[at] <= one.capacity[one.capacity.len() - 1].1);
-    let mut kept: Vec<bool> = (0..drafts.len()).map(fits).collect();
+    let mut instead: Vec<Option<usize>> = (0..drafts.len()).map(|at| fits(at).then_some(at)).collect();
     let no_more = |a: usize, b: usize| {
         let held = renewables.iter().all(|one| one.demands[a] <= one.demands[b]);
         held && drafts[a].time <= drafts[b].time
@@ -321,14 +330,16 @@ fn undominated(drafts: &[Draft], renewables: &[Renewable]) -> Vec<bool> {
         if row.is_sorted_by(|a, b| a.time > b.time) && renewables.iter().any(rising) {
             continue;
         }
-        for at in range.clone() {
-            let dominates = |other: usize| kept[other] && no_more(other, at) && (other < at || !no_more(at, other));
-            if range.clone().any(|other| other != at && dominates(other)) {
-                kept[at] = false;
-            }
+        let better = |other: usize, at: usize| no_more(other, at) && (other < at || !no_more(at, other));
+        for at in range.clone().filter(|&at| fits(at)) {
+            // Of those that are better at least one has no better one itself.
+            let is_best =
+                |other: usize| !range.clone().any(|third| third != other && fits(third) && better(third, other));
+            let mut others = range.clone().filter(|&other| other != at && fits(other) && better(other, at));
+            instead[at] = Some(others.find(|&other| is_best(other)).unwrap_or(at));
         }
     }
-    kept
+    instead
 }
 
 /// Fields, free amounts over time, and by what the amounts of each resource are divided.

@@ -40,6 +40,8 @@ pub struct CumulativeProblem<'a> {
     /// For each row where its modes begin; one more than rows.
     pub(super) mode_begins: Vec<u32>,
     pub(super) modes: Vec<Mode>,
+    /// For each choice of the packing a mode that is as good in all respects, if there is one.
+    pub(super) mode_of: Vec<Option<u32>>,
     /// What each mode uses up of each consumable, and what there is.
     pub(super) used_up: Vec<u64>,
     pub(super) stocks: Vec<u64>,
@@ -137,6 +139,12 @@ impl<'a> CumulativeProblem<'a> {
     #[inline]
     pub fn mode(&self, mode: u32) -> &Mode {
         &self.modes[mode as usize]
+    }
+
+    /// The mode of a choice of the packing; of one that is left out a mode that is as good in all respects, or the first of the row
+    /// where nothing that uses up as much can be part of a plan.
+    pub fn mode_of(&self, row: Row, choice: u32) -> u32 {
+        self.mode_of[choice as usize].unwrap_or(self.mode_begins[row.index()])
     }
 
     /// How many modes all rows have together.

@@ -7,8 +7,7 @@ use makespan_core::{Context, Instance, Objective, Schedule, Time, Unsupported};
 use super::front::limits;
 use super::machines::{LIGHTEST, Outcome, SHORTEST, proved};
 use super::{Optimise, Target, floor_times};
-use crate::kernel::packing::{Entry, Packing};
-use crate::scheduler::packed::{self, Aim};
+use crate::scheduler::packed::{self, Aim, PlanSearch, Pools};
 use crate::search::Portfolio;
 
 /// The end is kept for what cannot be interrupted: the last schedule and its proof.
@@ -39,10 +38,11 @@ pub(super) fn minimise(optimise: &Optimise, instance: &Instance, context: &Conte
     };
     let floor = Time::from_ticks(value(Objective::Makespan) as i64);
     let limit = optimise.makespan_at_most.map(|factor| floor_times(floor, factor));
-    let run = Run { packing: &packing, portfolio, floor: &|objective| value(objective) as f64 };
-    let found = match optimise.target {
-        Target::Objective(objective) => run.of(objective, limit),
-        Target::Front => run.front(limit),
+    let floor_of = |objective| value(objective) as f64;
+    let problem = packed::problem(&packing);
+    let found = match problem.as_ref().and_then(|problem| Pools::new(&packing, problem)) {
+        Some(pools) => Run { search: &pools, portfolio, floor: &floor_of }.plans(optimise.target, limit),
+        None => Run { search: &packing, portfolio, floor: &floor_of }.plans(optimise.target, limit),
     };
     let found = found.ok_or_else(|| packed::used_up(&packing))?;
     let points = found.into_iter().map(|schedule| proved(&bounds, schedule)).collect();
@@ -50,8 +50,8 @@ pub(super) fn minimise(optimise: &Optimise, instance: &Instance, context: &Conte
 }
 
 /// What the searches share.
-struct Run<'p, 'a> {
-    packing: &'p Packing<'a>,
+struct Run<'p, S> {
+    search: &'p S,
     portfolio: Portfolio,
     /// A proven bound on an objective.
     floor: &'p (dyn Fn(Objective) -> f64 + Sync),
@@ -65,18 +65,25 @@ struct Part {
     until: f64,
 }
 
-impl Run<'_, '_> {
+impl<S: PlanSearch> Run<'_, S> {
+    fn plans(&self, target: Target, limit: Option<Time>) -> Option<Vec<Schedule>> {
+        match target {
+            Target::Objective(objective) => self.of(objective, limit),
+            Target::Front => self.front(limit),
+        }
+    }
+
     fn of(&self, objective: Objective, limit: Option<Time>) -> Option<Vec<Schedule>> {
         if limit.is_none() || objective == Objective::Makespan {
             return Some(vec![
-                self.schedule(&self.find(&Part { objective, limit: None, from: 0.0, until: 1.0 }, &[])?),
+                self.search.schedule(&self.find(&Part { objective, limit: None, from: 0.0, until: 1.0 }, &[])?),
             ]);
         }
         // What keeps a narrow limit is found by looking for the shortest.
         let shortest = Part { objective: Objective::Makespan, limit: None, from: 0.0, until: SHORTEST };
         let short = self.find(&shortest, &[])?;
         let found = self.find(&Part { objective, limit, from: SHORTEST, until: 1.0 }, std::slice::from_ref(&short))?;
-        Some(vec![self.schedule(&found)])
+        Some(vec![self.search.schedule(&found)])
     }
 
     /// The shortest, the one of least weighted completion, and some between.
@@ -86,21 +93,21 @@ impl Run<'_, '_> {
         let objective = Objective::WeightedCompletion;
         let lightest = Part { objective, limit, from: SHORTEST, until: LIGHTEST };
         let light = self.find(&lightest, std::slice::from_ref(&short))?;
-        let (short_plan, light_plan) = (self.schedule(&short), self.schedule(&light));
+        let (short_plan, light_plan) = (self.search.schedule(&short), self.search.schedule(&light));
         let between = limits(short_plan.makespan(), light_plan.makespan());
         let (mut known, mut plans) = (vec![short, light], vec![short_plan, light_plan]);
         let share = (1.0 - LIGHTEST) / between.len().max(1) as f64;
         for (at, &limit) in between.iter().enumerate() {
             let from = LIGHTEST + share * at as f64;
             let found = self.find(&Part { objective, limit: Some(limit), from, until: from + share }, &known)?;
-            plans.push(self.schedule(&found));
+            plans.push(self.search.schedule(&found));
             known.push(found);
         }
         Some(plans)
     }
 
     /// The best of all searches.
-    fn find(&self, part: &Part, known: &[Vec<Entry>]) -> Option<Vec<Entry>> {
+    fn find(&self, part: &Part, known: &[S::Found]) -> Option<S::Found> {
         let Part { objective, limit, from, until } = *part;
         let floor = match objective {
             // The search sums what these are the mean of.
@@ -111,13 +118,9 @@ impl Run<'_, '_> {
         let length = (until - from) * (1.0 - RESERVE);
         let found = self.portfolio.each(|index| {
             let mut course = self.portfolio.course(from + length, |steps| (steps as f64 * length) as u64 + 1);
-            packed::search(self.packing, aim, known, self.portfolio.random(index), &mut course)
+            self.search.search(aim, known, self.portfolio.random(index), &mut course)
         });
         let best = found.into_iter().flatten().min_by(|a, b| a.0.total_cmp(&b.0));
-        best.map(|(_, list)| list)
-    }
-
-    fn schedule(&self, list: &[Entry]) -> Schedule {
-        packed::carried_out(self.packing, list, false).expect("the list was carried out before")
+        best.map(|(_, found)| found)
     }
 }

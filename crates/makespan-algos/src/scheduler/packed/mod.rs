@@ -2,6 +2,7 @@
 //! processors, or on nodes of different speeds. The schedulers of lists plan them on a [`Packing`].
 
 mod demt;
+mod pools;
 mod search;
 
 use std::borrow::Cow;
@@ -16,7 +17,10 @@ use crate::search::Course;
 
 use super::Order;
 pub(super) use demt::in_batches;
-pub(super) use search::{Aim, search};
+pub(super) use pools::{Pools, problem};
+pub(super) use search::Aim;
+use search::balanced_lists;
+use search::search;
 
 /// Whether counts of free processors say all: equal processors, no graphs, and nothing else that tasks need or wait for.
 pub(super) fn is_counted(instance: &Instance) -> bool {
@@ -112,8 +116,15 @@ pub(super) fn sweep(instance: &Instance, steps: u64, seed: u64) -> Result<Schedu
     let aim = Aim { objective: Objective::Makespan, limit: None, floor: 0.0 };
     let stop = Stop::default();
     let random = ChaCha8Rng::seed_from_u64(seed);
-    let found = search(&packing, aim, &[], random, &mut Course::of(steps, &stop));
-    let list = found.ok_or_else(|| used_up(&packing))?.1;
+    if let Some(problem) = problem(&packing)
+        && let Some(pools) = Pools::new(&packing, &problem)
+    {
+        // A step carries a list out several times: forward, backward and forward again.
+        let found = pools.search(aim, &[], random, &mut Course::of(steps / 4, &stop));
+        return found.map(|(_, found)| pools.schedule(&found)).ok_or_else(|| used_up(&packing));
+    }
+    let found = packing.search(aim, &[], random, &mut Course::of(steps, &stop));
+    let (_, list) = found.ok_or_else(|| used_up(&packing))?;
     carried_out(&packing, &list, false)
 }
 
@@ -156,6 +167,43 @@ pub(super) fn used_up(packing: &Packing<'_>) -> Unsupported {
 fn density(packing: &Packing<'_>, choices: &[u32], row: Row) -> f64 {
     let weight = packing.instance().weight(packing.first_of(row)).as_f64();
     weight / packing.fastest(choices[row.index()]).max(1) as f64
+}
+
+/// One of the searches for plans on a packing.
+pub(super) trait PlanSearch: Sync {
+    /// What it finds, and can start from again.
+    type Found: Send + Sync;
+
+    /// The best that is found on the course, with its value; `None` when no list can be carried out.
+    fn search(
+        &self,
+        aim: Aim,
+        known: &[Self::Found],
+        random: ChaCha8Rng,
+        course: &mut Course,
+    ) -> Option<(f64, Self::Found)>;
+
+    /// The schedule of what was found.
+    fn schedule(&self, found: &Self::Found) -> Schedule;
+}
+
+/// Lists forward in time.
+impl PlanSearch for Packing<'_> {
+    type Found = Vec<Entry>;
+
+    fn search(
+        &self,
+        aim: Aim,
+        known: &[Vec<Entry>],
+        random: ChaCha8Rng,
+        course: &mut Course,
+    ) -> Option<(f64, Vec<Entry>)> {
+        search(self, aim, known, random, course)
+    }
+
+    fn schedule(&self, list: &Vec<Entry>) -> Schedule {
+        carried_out(self, list, false).expect("the list was carried out before")
+    }
 }
 
 /// The schedule of a list.

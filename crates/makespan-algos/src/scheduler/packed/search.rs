@@ -62,15 +62,20 @@ impl<'p, 'a> PackedSearch<'p, 'a> {
             last = last.max(end);
         }
         let value = of_ends(self.aim.objective, packing.instance(), ends, last);
-        match self.aim.limit {
-            Some(limit) if last > limit => value + BEYOND * (last - limit) as f64 * (1.0 + value.abs() * 1e-6),
-            _ => value,
-        }
+        beyond(value, self.aim.limit, last)
+    }
+}
+
+/// A value, and more where a schedule ends beyond the limit.
+pub(super) fn beyond(value: f64, limit: Option<i64>, last: i64) -> f64 {
+    match limit {
+        Some(limit) if last > limit => value + BEYOND * (last - limit) as f64 * (1.0 + value.abs() * 1e-6),
+        _ => value,
     }
 }
 
 /// An objective of the ends of jobs; the sum of flows instead of their mean.
-fn of_ends(objective: Objective, instance: &Instance, ends: &[i64], last: i64) -> f64 {
+pub(super) fn of_ends(objective: Objective, instance: &Instance, ends: &[i64], last: i64) -> f64 {
     let each = || instance.jobs().iter().zip(ends);
     let late = |(job, &end): (&Job<Rows>, &i64)| {
         job.deadline.map_or(0.0, |deadline| end.saturating_sub(deadline.ticks()).max(0) as f64)
@@ -102,11 +107,7 @@ pub(in crate::scheduler) fn search(
         }
     };
     known.iter().for_each(|list| consider(&mut search, list.clone()));
-    for choices in packing.balanced() {
-        for list in orders(packing, &choices) {
-            consider(&mut search, list);
-        }
-    }
+    balanced_lists(packing).into_iter().for_each(|list| consider(&mut search, list));
     let (value, list) = best?;
     if list.len() < 2 {
         return Some((value, list));
@@ -114,6 +115,11 @@ pub(in crate::scheduler) fn search(
     let mut changing = Changing { search, random, current: value, best: (value, list.clone()), list, hot: HOT * value };
     anneal(&mut changing, course);
     Some(changing.best)
+}
+
+/// Lists over all balances, each in several orders.
+pub(super) fn balanced_lists(packing: &Packing<'_>) -> Vec<Vec<Entry>> {
+    packing.balanced().iter().flat_map(|choices| orders(packing, choices)).collect()
 }
 
 /// Lists of the same choices: the longest path first, jobs by weight for their area, jobs by their deadline.

@@ -1,0 +1,185 @@
+//! From a list to a schedule, justified, and to its value.
+
+use std::cmp::Reverse;
+
+use super::{Aim, Solution, is_of_last_ends};
+use crate::kernel::cumulative::{CumulativeProblem, SerialScheme};
+use crate::kernel::packing::Row;
+use crate::scheduler::packed::search::{beyond, of_ends};
+use makespan_core::Objective;
+
+/// Double justifications of one list, at most: they end when one makes the schedule no better.
+const ROUNDS: usize = 4;
+/// Instants are counted where there are at most this many for a task; else tasks are compared.
+const COUNTED: usize = 16;
+
+/// Carries lists out one after the other, and allocates nothing for them once its arrays have grown.
+#[derive(Debug)]
+pub(super) struct Decoder<'p, 'a> {
+    pub problem: &'p CumulativeProblem<'a>,
+    pub aim: Aim,
+    scheme: SerialScheme<'p, 'a>,
+    /// For each row its job, and for each job its last end in units of time.
+    job_of: Vec<u32>,
+    ends: Vec<i64>,
+    /// Until when the tasks of each row may be moved.
+    latest: Vec<i64>,
+    counts: Vec<u32>,
+    sorted: Vec<u32>,
+}
+
+impl<'p, 'a> Decoder<'p, 'a> {
+    pub fn new(problem: &'p CumulativeProblem<'a>, aim: Aim) -> Self {
+        let instance = problem.instance();
+        let job = |row: Row| instance.job_id(makespan_core::TaskId(problem.tasks_of(row).start.into())).0;
+        Self {
+            problem,
+            aim,
+            scheme: SerialScheme::new(problem),
+            job_of: problem.rows().map(job).collect(),
+            ends: vec![0; instance.jobs().len()],
+            latest: vec![0; problem.rows().len()],
+            counts: Vec::new(),
+            sorted: Vec::new(),
+        }
+    }
+
+    /// Whether justification moves tasks: not where each task is a job whose end counts.
+    pub fn is_justified(&self) -> bool {
+        is_of_last_ends(self.aim.objective) || self.problem.instance().has_compound_jobs()
+    }
+
+    /// Carries a list out, justifies its schedule, and makes the list that of the starts. A list whose makespan would pass `limit`,
+    /// in units of time, is given up, with an infinite value.
+    ///
+    /// In the backward pass tasks may end as late as the objective allows without becoming worse ([`Decoder::allow`]). The forward
+    /// pass starts none of them later, so no round makes the value larger.
+    pub fn improve(&mut self, solution: &mut Solution, limit: i64) {
+        let Solution { order, modes, value } = solution;
+        let Some(mut last) = self.forward(order, modes, limit) else {
+            *value = f64::INFINITY;
+            return;
+        };
+        *value = self.value(last);
+        let justified = self.is_justified() || self.is_beyond(last);
+        for _ in 0..if justified { ROUNDS } else { 0 } {
+            self.allow(last);
+            self.sort(order, last, true);
+            let moved = self.scheme.backward(order, modes, &self.latest);
+            debug_assert!(moved, "every task fits where it was");
+            if !moved {
+                // By rising ends tasks still come after those that they wait for.
+                order.reverse();
+            } else {
+                self.sort(order, last, false);
+            }
+            last = self.forward(order, modes, i64::MAX).unwrap_or(last);
+            let now = self.value(last);
+            let better = now < *value;
+            *value = value.min(now);
+            if !better {
+                break;
+            }
+        }
+        self.sort(order, last, false);
+    }
+
+    /// The value of a list as it stands; infinite for one whose makespan would pass `limit`.
+    pub fn evaluate(&mut self, order: &[u32], modes: &[u32], limit: i64) -> f64 {
+        self.forward(order, modes, limit).map_or(f64::INFINITY, |last| self.value(last))
+    }
+
+    fn forward(&mut self, order: &[u32], modes: &[u32], limit: i64) -> Option<i64> {
+        let (problem, mut last) = (self.problem, 0);
+        let keep = |task: u32, end: i64| {
+            last = end.max(last);
+            end + problem.tail(problem.row_of(task)) <= limit
+        };
+        self.scheme.forward(order, modes, keep).then_some(last)
+    }
+
+    fn is_beyond(&self, last: i64) -> bool {
+        self.aim.limit.is_some_and(|limit| self.problem.ticks(last) > limit)
+    }
+
+    /// What the present schedule is worth, which ends then.
+    fn value(&mut self, last: i64) -> f64 {
+        let ticks = self.problem.ticks(last);
+        let value = if self.aim.objective == Objective::Makespan {
+            ticks as f64
+        } else {
+            self.see_ends();
+            let problem = self.problem;
+            self.ends.iter_mut().for_each(|end| *end = problem.ticks(*end));
+            of_ends(self.aim.objective, problem.instance(), &self.ends, ticks)
+        };
+        beyond(value, self.aim.limit, ticks)
+    }
+
+    /// Finds the last end of each job, in units of time.
+    fn see_ends(&mut self) {
+        self.ends.fill(0);
+        for (task, &end) in (0..).zip(self.scheme.ends()) {
+            let job = self.job_of[self.problem.row_of(task).index()] as usize;
+            self.ends[job] = self.ends[job].max(end);
+        }
+    }
+
+    /// Finds until when the tasks of each row may end without making the objective worse, in a schedule that ends at `last`.
+    fn allow(&mut self, last: i64) {
+        let objective = self.aim.objective;
+        let deadlines = Objective::OF_DEADLINES.contains(&objective);
+        if (is_of_last_ends(objective) && !deadlines) || self.is_beyond(last) {
+            self.latest.fill(last);
+            return;
+        }
+        self.see_ends();
+        let problem = self.problem;
+        let jobs = problem.instance().jobs();
+        let deadline = |job: usize| jobs[job].deadline.map_or(last, |deadline| problem.instant(deadline.ticks()));
+        let late =
+            |job: usize| jobs[job].deadline.map_or(0, |deadline| problem.ticks(self.ends[job]) - deadline.ticks());
+        let most =
+            if objective == Objective::MaxLateness { (0..jobs.len()).map(late).max().unwrap_or(0).max(0) } else { 0 };
+        let until = |job: usize| match objective {
+            Objective::MaxLateness => {
+                jobs[job].deadline.map_or(last, |deadline| problem.instant(deadline.ticks().saturating_add(most)))
+            }
+            Objective::WeightedLateness => deadline(job),
+            _ => self.ends[job],
+        };
+        let until: Vec<i64> = (0..jobs.len()).map(|job| until(job).max(self.ends[job]).min(last)).collect();
+        for (latest, &job) in self.latest.iter_mut().zip(&self.job_of) {
+            *latest = until[job as usize];
+        }
+    }
+
+    /// Orders tasks by rising start, or by falling end, in the present schedule, which ends at `last`; equal ones stay as they are.
+    fn sort(&mut self, order: &mut Vec<u32>, last: i64, by_falling_end: bool) {
+        let (starts, ends) = (self.scheme.starts(), self.scheme.ends());
+        if last as usize > COUNTED * order.len() {
+            if by_falling_end {
+                order.sort_by_key(|&task| Reverse(ends[task as usize]));
+            } else {
+                order.sort_by_key(|&task| starts[task as usize]);
+            }
+            return;
+        }
+        let key = |task: u32| {
+            if by_falling_end { (last - ends[task as usize]) as usize } else { starts[task as usize] as usize }
+        };
+        self.counts.clear();
+        self.counts.resize(last as usize + 2, 0);
+        order.iter().for_each(|&task| self.counts[key(task) + 1] += 1);
+        for at in 1..self.counts.len() {
+            self.counts[at] += self.counts[at - 1];
+        }
+        self.sorted.resize(order.len(), 0);
+        for &task in &*order {
+            let place = &mut self.counts[key(task)];
+            self.sorted[*place as usize] = task;
+            *place += 1;
+        }
+        std::mem::swap(order, &mut self.sorted);
+    }
+}

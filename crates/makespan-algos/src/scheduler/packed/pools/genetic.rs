@@ -1,0 +1,284 @@
+//! A genetic algorithm on lists with modes.
+
+use rand::{Rng, RngExt};
+use rand_chacha::ChaCha8Rng;
+
+use super::Solution;
+use super::decoder::Decoder;
+use super::modes::{self, Repair};
+use super::start::Starts;
+use crate::kernel::cumulative::CumulativeProblem;
+use crate::search::Neighbourhood;
+
+/// The population grows until this share of the course is over, within these sizes. Larger ones end lower and take longer.
+const SAMPLED: f64 = 0.02;
+const LEAST: usize = 30;
+const MOST: usize = 500;
+/// Given lists are all tried, but no longer than for this share.
+const GIVEN: f64 = 0.3;
+/// The share of tasks of a child that are moved, how far as a share of the list, and the share with another mode.
+const MOVED: f64 = 0.02;
+const FAR: usize = 8;
+const CHANGED: f64 = 0.05;
+/// A child whose first schedule is longer than the worst of the population by this factor is not justified.
+const LONGER: f64 = 1.06;
+/// A population begins anew after this many children for each of its members, none of which was better than the worst.
+const IN_VAIN: usize = 10;
+
+/// Lists that are crossed: a child has the head and the tail of its mother, and between them tasks in the order of its father, with the
+/// modes of whom they are from. It is justified, and replaces the worst list.
+///
+/// Source: the two-point crossover of S. Hartmann, Naval Research Logistics 45, 1998,
+/// DOI 10.1002/(SICI)1520-6750(199810)45:7<733::AID-NAV5>3.0.CO;2-C; double justification of each child as in V. Valls, F. Ballestin,
+/// S. Quintanilla, "A hybrid genetic algorithm for the resource-constrained project scheduling problem", EJOR 185, 2008,
+/// DOI 10.1016/j.ejor.2006.12.033. Deviations: one child replaces the worst list at a time, and what stagnates begins anew.
+#[derive(Debug)]
+pub(super) struct Genetic<'s, 'p, 'a> {
+    decoder: Decoder<'p, 'a>,
+    starts: &'s Starts,
+    random: ChaCha8Rng,
+    repair: Repair,
+    population: Vec<Solution>,
+    best: Option<Solution>,
+    child: Solution,
+    /// How many of the given lists were tried.
+    given: usize,
+    /// How large the population is to become, once that is known.
+    size: Option<usize>,
+    in_vain: usize,
+    /// For each task the child that it is in already, by its number.
+    stamps: Vec<u32>,
+    children: u32,
+}
+
+impl<'s, 'p, 'a> Genetic<'s, 'p, 'a> {
+    pub fn new(decoder: Decoder<'p, 'a>, starts: &'s Starts, known: &[Solution], random: ChaCha8Rng) -> Self {
+        let problem = decoder.problem;
+        let mut search = Self {
+            decoder,
+            starts,
+            random,
+            repair: Repair::new(problem),
+            population: Vec::new(),
+            best: None,
+            child: Solution { order: Vec::new(), modes: Vec::new(), value: 0.0 },
+            given: 0,
+            size: None,
+            in_vain: 0,
+            stamps: vec![0; problem.tasks()],
+            children: 0,
+        };
+        for solution in known {
+            search.add(solution.order.clone(), solution.modes.clone());
+        }
+        // There is always a first one, however short the course.
+        let (order, modes) = starts.given(problem, 0);
+        search.add(order, modes);
+        search.given = 1;
+        search
+    }
+
+    /// This search for this share of the course.
+    pub fn until(&mut self, share: f64) -> impl Neighbourhood {
+        Until { search: self, share }
+    }
+
+    /// The best list.
+    pub fn into_parts(self) -> Option<(Solution, Decoder<'p, 'a>, ChaCha8Rng)> {
+        Some((self.best?, self.decoder, self.random))
+    }
+
+    fn problem(&self) -> &'p CumulativeProblem<'a> {
+        self.decoder.problem
+    }
+
+    fn is_optimal(&self) -> bool {
+        let few = self.problem().tasks() < 2 && !self.starts.has_modes();
+        self.best.as_ref().is_some_and(|best| few || best.value <= self.decoder.aim.floor)
+    }
+
+    fn step(&mut self, done: f64) {
+        if self.given < self.starts.len() && done < GIVEN {
+            let (order, modes) = self.starts.given(self.problem(), self.given);
+            self.given += 1;
+            self.add(order, modes);
+        } else if self.is_growing(done) {
+            let Self { decoder, starts, repair, random, .. } = self;
+            let by_paths = decoder.is_justified() && random.random_bool(0.75);
+            let (order, modes) = starts.random(decoder.problem, by_paths, repair, random);
+            self.add(order, modes);
+        } else {
+            self.breed();
+        }
+    }
+
+    /// Whether the population needs more.
+    fn is_growing(&mut self, done: f64) -> bool {
+        let present = self.population.len();
+        match self.size {
+            Some(size) => present < size,
+            None if present < LEAST || (done < SAMPLED && present < MOST) => true,
+            None => {
+                self.size = Some(present);
+                false
+            }
+        }
+    }
+
+    /// A new member.
+    fn add(&mut self, order: Vec<u32>, modes: Vec<u32>) {
+        let mut solution = Solution { order, modes, value: f64::INFINITY };
+        self.decoder.improve(&mut solution, i64::MAX);
+        self.see(&solution);
+        self.population.push(solution);
+    }
+
+    fn see(&mut self, solution: &Solution) {
+        if self.best.as_ref().is_none_or(|best| solution.value < best.value) {
+            self.best = Some(solution.clone());
+        }
+    }
+
+    fn breed(&mut self) {
+        let (mother, father) = (self.better_of_two(), self.better_of_two());
+        let mut child =
+            std::mem::replace(&mut self.child, Solution { order: Vec::new(), modes: Vec::new(), value: f64::INFINITY });
+        self.cross(mother, father, &mut child);
+        self.mutate(&mut child);
+        if self.repair.repair(self.decoder.problem, &mut child.modes, &mut self.random) {
+            let worst = self.worst();
+            let limit = self.limit(self.population[worst].value);
+            self.decoder.improve(&mut child, limit);
+            let known = |other: &Solution| {
+                other.value.to_bits() == child.value.to_bits()
+                    && other.order == child.order
+                    && other.modes == child.modes
+            };
+            self.in_vain += 1;
+            if child.value <= self.population[worst].value && !self.population.iter().any(known) {
+                if child.value < self.population[worst].value {
+                    self.in_vain = 0;
+                }
+                self.see(&child);
+                std::mem::swap(&mut self.population[worst], &mut child);
+            }
+        } else {
+            self.in_vain += 1;
+        }
+        self.child = child;
+        if self.in_vain > IN_VAIN * self.population.len() {
+            self.in_vain = 0;
+            self.population.clear();
+        }
+    }
+
+    /// What a child may be long at first.
+    fn limit(&self, worst: f64) -> i64 {
+        use makespan_core::Objective;
+        if self.decoder.aim.objective != Objective::Makespan || !worst.is_finite() {
+            return i64::MAX;
+        }
+        self.problem().instant((worst * LONGER) as i64)
+    }
+
+    fn better_of_two(&mut self) -> usize {
+        let all = self.population.len();
+        let (one, other) = (self.random.random_range(0..all), self.random.random_range(0..all));
+        if self.population[one].value <= self.population[other].value { one } else { other }
+    }
+
+    fn worst(&self) -> usize {
+        let values = self.population.iter().enumerate();
+        values.max_by(|a, b| a.1.value.total_cmp(&b.1.value)).map_or(0, |(at, _)| at)
+    }
+
+    fn cross(&mut self, mother: usize, father: usize, child: &mut Solution) {
+        let Self { population, random, stamps, children, .. } = self;
+        let (mother, father) = (&population[mother], &population[father]);
+        let tasks = mother.order.len();
+        let (one, other) = (random.random_range(0..=tasks), random.random_range(0..=tasks));
+        let (head, middle) = (one.min(other), one.max(other));
+        // A number of a child comes again only after 2^32 others; what it left is stamped anew by then.
+        *children = children.wrapping_add(1);
+        let own = *children;
+        child.modes.clone_from(&mother.modes);
+        child.order.clear();
+        child.order.extend_from_slice(&mother.order[..head]);
+        mother.order[..head].iter().for_each(|&task| stamps[task as usize] = own);
+        for &task in &father.order {
+            if child.order.len() == middle {
+                break;
+            }
+            if stamps[task as usize] != own {
+                stamps[task as usize] = own;
+                child.order.push(task);
+                child.modes[task as usize] = father.modes[task as usize];
+            }
+        }
+        child.order.extend(mother.order[head..].iter().copied().filter(|&task| stamps[task as usize] != own));
+    }
+
+    fn mutate(&mut self, child: &mut Solution) {
+        let Self { decoder, random, starts, .. } = self;
+        let problem = decoder.problem;
+        let tasks = child.order.len();
+        let far = (tasks / FAR).max(3);
+        for _ in 0..times(MOVED * tasks as f64, random) {
+            let at = random.random_range(0..tasks);
+            let by = random.random_range(1..=far);
+            shift(problem, &mut child.order, at, by, random.random());
+        }
+        if starts.has_modes() {
+            for _ in 0..times(CHANGED * tasks as f64, random) {
+                let task = random.random_range(0..tasks);
+                child.modes[task] = modes::other(problem, task as u32, child.modes[task], random);
+            }
+        }
+    }
+}
+
+/// A whole number of this mean.
+fn times(mean: f64, random: &mut impl Rng) -> usize {
+    mean as usize + usize::from(random.random_bool(mean.fract()))
+}
+
+/// Moves a task by so many places at most, to the front or to the back, but not past what it waits for or what waits for it.
+/// Returns its new place.
+pub(super) fn shift(problem: &CumulativeProblem<'_>, order: &mut [u32], at: usize, by: usize, to_front: bool) -> usize {
+    let row = problem.row_of(order[at]);
+    let mut to = at;
+    if to_front {
+        let before = problem.before(row);
+        while to > at.saturating_sub(by) && !before.contains(&problem.row_of(order[to - 1])) {
+            to -= 1;
+        }
+        order[to..=at].rotate_right(1);
+    } else {
+        let behind = problem.behind(row);
+        while to < (at + by).min(order.len() - 1) && !behind.contains(&problem.row_of(order[to + 1])) {
+            to += 1;
+        }
+        order[at..=to].rotate_left(1);
+    }
+    to
+}
+
+/// A search that ends with a share of its course.
+struct Until<'g, 's, 'p, 'a> {
+    search: &'g mut Genetic<'s, 'p, 'a>,
+    share: f64,
+}
+
+impl Neighbourhood for Until<'_, '_, '_, '_> {
+    fn is_optimal(&self) -> bool {
+        self.search.is_optimal()
+    }
+
+    fn step(&mut self, done: f64) {
+        self.search.step(done / self.share);
+    }
+
+    fn is_over(&self, done: f64) -> bool {
+        done >= self.share
+    }
+}

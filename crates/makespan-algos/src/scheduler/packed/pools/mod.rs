@@ -1,0 +1,87 @@
+//! The search on resources that are one pool each ([`CumulativeProblem`]): lists of tasks with their modes, bred by a genetic
+//! algorithm and improved by double justification, and annealed where justification is of little use.
+
+mod annealing;
+mod decoder;
+mod genetic;
+mod modes;
+mod start;
+
+use makespan_core::{Objective, Schedule};
+use rand_chacha::ChaCha8Rng;
+
+use super::{Aim, PlanSearch, balanced_lists};
+use crate::kernel::cumulative::{CumulativeProblem, SerialScheme};
+use crate::kernel::packing::Packing;
+use crate::search::{Course, anneal};
+use annealing::Annealing;
+use decoder::Decoder;
+use genetic::Genetic;
+use start::Starts;
+
+/// Of more tasks than this a schedule takes so long that lists carried out once are as good.
+const MAX_TASKS: usize = 20_000;
+/// The share of the course for the genetic algorithm where justification is of little use.
+const BRED: f64 = 0.3;
+
+/// A list with modes, and what its schedule is worth.
+#[derive(Clone, Debug)]
+pub(in crate::scheduler) struct Solution {
+    /// Tasks, each after all that it waits for.
+    order: Vec<u32>,
+    /// For each task, by its number, its mode.
+    modes: Vec<u32>,
+    value: f64,
+}
+
+/// What all searches on an instance share.
+#[derive(Debug)]
+pub(in crate::scheduler) struct Pools<'p, 'a> {
+    problem: &'p CumulativeProblem<'a>,
+    starts: Starts,
+}
+
+/// The problem of a packing, if it is one that is searched so.
+pub(in crate::scheduler) fn problem<'a>(packing: &Packing<'a>) -> Option<CumulativeProblem<'a>> {
+    let few = packing.instance().tasks() <= MAX_TASKS as u64;
+    if few { CumulativeProblem::new(packing) } else { None }
+}
+
+impl<'p, 'a> Pools<'p, 'a> {
+    /// For searches that start from the lists of the packing; `None` where none of these can be carried out.
+    pub(in crate::scheduler) fn new(packing: &Packing<'a>, problem: &'p CumulativeProblem<'a>) -> Option<Self> {
+        let starts = Starts::new(problem, &balanced_lists(packing));
+        (!starts.are_empty()).then_some(Self { problem, starts })
+    }
+}
+
+impl PlanSearch for Pools<'_, '_> {
+    type Found = Solution;
+
+    fn search(&self, aim: Aim, known: &[Solution], random: ChaCha8Rng, course: &mut Course) -> Option<(f64, Solution)> {
+        let decoder = Decoder::new(self.problem, aim);
+        let justified = decoder.is_justified();
+        let mut genetic = Genetic::new(decoder, &self.starts, known, random);
+        let until = if justified { 1.0 } else { BRED };
+        anneal(&mut genetic.until(until), course);
+        let (best, decoder, random) = genetic.into_parts()?;
+        if justified {
+            return Some((best.value, best));
+        }
+        let mut annealing = Annealing::new(decoder, best, random, until);
+        anneal(&mut annealing, course);
+        let best = annealing.into_best();
+        Some((best.value, best))
+    }
+
+    fn schedule(&self, solution: &Solution) -> Schedule {
+        let mut scheme = SerialScheme::new(self.problem);
+        scheme.forward(&solution.order, &solution.modes, |_, _| true);
+        self.problem.schedule(scheme.starts(), &solution.modes)
+    }
+}
+
+/// Whether every list of an objective can be justified: later ends of most tasks make it no worse.
+fn is_of_last_ends(objective: Objective) -> bool {
+    !matches!(objective, Objective::WeightedCompletion | Objective::MeanFlow | Objective::WeightedLateness)
+}
