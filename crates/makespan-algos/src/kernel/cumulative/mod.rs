@@ -19,7 +19,7 @@ mod serial;
 mod slots;
 mod steps;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 pub mod word;
 
 pub use parallel::ParallelScheme;

@@ -2,7 +2,7 @@
 
 use makespan_core::{
     Edge, Graph, Instance, Job, NamedTask, Need, Needs, Payload, Platform, ProcSet, Profile, Resources, Time,
-    Unavailable, validate,
+    Unavailable, Weight, validate,
 };
 use proptest::prelude::*;
 
@@ -17,8 +17,9 @@ struct Task {
     used_up: u64,
 }
 
+/// A small instance.
 #[derive(Clone, Debug)]
-struct Draft {
+pub(crate) struct Draft {
     processors: u32,
     licences: u64,
     /// Release, tasks and edges of each job; the first task alone where it is a bag of so many.
@@ -29,7 +30,8 @@ struct Draft {
 }
 
 impl Draft {
-    fn instance(&self, scale: i64) -> Option<Instance> {
+    /// The instance with all times multiplied; `None` where something never fits.
+    pub(crate) fn instance(&self, scale: i64) -> Option<Instance> {
         let ticks = |at: i64| Time::from_ticks(at * scale);
         let all = ProcSet::range(0, self.processors - 1);
         let night = |&(from, until): &(i64, i64)| (all.clone(), from, from + until);
@@ -73,13 +75,18 @@ impl Draft {
                 Job::compound(at.to_string(), Graph::new(named, edges.collect()).unwrap())
             };
             let after = (at > 1).then(|| (at - 2).to_string());
-            job.with_release(ticks(*release)).with_after(after)
+            let job = job
+                .with_release(ticks(*release))
+                .with_after(after)
+                .with_weight(Weight::from_millionths((1 + at as u64 % 3) * 1_000_000).unwrap());
+            if at % 2 == 0 { job.with_deadline(ticks(release + 4)) } else { job }
         };
         Instance::new(platform, self.jobs.iter().enumerate().map(job).collect(), closed.collect()).ok()
     }
 }
 
-fn draft() -> impl Strategy<Value = Draft> {
+/// Instances in which every resource is one pool, mostly.
+pub(crate) fn draft() -> impl Strategy<Value = Draft> {
     let times = proptest::collection::vec(1_i64..5, 1..4).prop_map(|steps| {
         let mut times: Vec<i64> = steps
             .iter()

@@ -24,6 +24,8 @@ pub(super) struct Decoder<'p, 'a> {
     ends: Vec<i64>,
     /// Until when the tasks of each row may be moved.
     latest: Vec<i64>,
+    /// A list before it is justified.
+    before: Vec<u32>,
     counts: Vec<u32>,
     sorted: Vec<u32>,
 }
@@ -39,6 +41,7 @@ impl<'p, 'a> Decoder<'p, 'a> {
             job_of: problem.rows().map(job).collect(),
             ends: vec![0; instance.jobs().len()],
             latest: vec![0; problem.rows().len()],
+            before: Vec::new(),
             counts: Vec::new(),
             sorted: Vec::new(),
         }
@@ -53,7 +56,7 @@ impl<'p, 'a> Decoder<'p, 'a> {
     /// in units of time, is given up, with an infinite value.
     ///
     /// In the backward pass tasks may end as late as the objective allows without becoming worse ([`Decoder::allow`]). The forward
-    /// pass starts none of them later, so no round makes the value larger.
+    /// pass starts none of them later, so no round makes the value larger within the limit on the makespan.
     pub fn improve(&mut self, solution: &mut Solution, limit: i64) {
         let Solution { order, modes, value } = solution;
         let Some(mut last) = self.forward(order, modes, limit) else {
@@ -61,27 +64,32 @@ impl<'p, 'a> Decoder<'p, 'a> {
             return;
         };
         *value = self.value(last);
+        // By rising starts the list is at least as good as the schedule that it is of.
+        self.sort(order, last, false);
         let justified = self.is_justified() || self.is_beyond(last);
         for _ in 0..if justified { ROUNDS } else { 0 } {
             self.allow(last);
+            self.before.clone_from(order);
             self.sort(order, last, true);
             let moved = self.scheme.backward(order, modes, &self.latest);
             debug_assert!(moved, "every task fits where it was");
-            if !moved {
-                // By rising ends tasks still come after those that they wait for.
-                order.reverse();
-            } else {
+            if moved {
                 self.sort(order, last, false);
+                last = self.forward(order, modes, i64::MAX).unwrap_or(i64::MAX);
             }
-            last = self.forward(order, modes, i64::MAX).unwrap_or(last);
-            let now = self.value(last);
+            let now = if moved { self.value(last) } else { f64::INFINITY };
+            if now > *value {
+                // Beyond the limit the makespan comes first, and all else may become worse for nothing.
+                order.clone_from(&self.before);
+                return;
+            }
             let better = now < *value;
-            *value = value.min(now);
+            *value = now;
+            self.sort(order, last, false);
             if !better {
-                break;
+                return;
             }
         }
-        self.sort(order, last, false);
     }
 
     /// The value of a list as it stands; infinite for one whose makespan would pass `limit`.

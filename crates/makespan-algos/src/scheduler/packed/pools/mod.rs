@@ -6,6 +6,8 @@ mod decoder;
 mod genetic;
 mod modes;
 mod start;
+#[cfg(test)]
+mod tests;
 
 use makespan_core::{Objective, Schedule};
 use rand_chacha::ChaCha8Rng;
